@@ -1,6 +1,6 @@
 import { SYSTEM_TIMERS, type Timers } from "../async/timers.ts";
 import type { Logger } from "../log/logger.ts";
-import type { UpstreamOptions } from "./options.ts";
+import type { UpstreamSettings } from "./settings.ts";
 import { type FetchOptions, fetchData } from "./upstream/client/fetch.ts";
 import { integerOf, memberOf, rootOf } from "./upstream/client/json-fields.ts";
 import { UpstreamClient } from "./upstream/client/upstream-client.ts";
@@ -42,7 +42,7 @@ const MAX_BACKOFF_MILLIS = 15_000;
 
 /** Fetches the chain spec from the upstreams. Loads no module that depends on the preset, which the spec names. */
 export async function fetchChainSpec(
-  upstreams: readonly UpstreamOptions[],
+  upstreams: readonly UpstreamSettings[],
   signal: AbortSignal,
   logger: Logger,
 ): Promise<ChainSpec> {

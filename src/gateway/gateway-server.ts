@@ -10,12 +10,11 @@ import type { JsonRpcLimits } from "../server/jsonrpc/limits.ts";
 import { createJsonRpcServer } from "../server/jsonrpc/server.ts";
 import { ListenError } from "../server/listen-error.ts";
 import { CachingReader } from "./cache/caching-reader.ts";
-import { withQuorumPrefix } from "./cache/redis-cache.ts";
 import { createGatewayTables } from "./calls/gateway-tables.ts";
 import type { ChainSpec } from "./chain-spec.ts";
 import { GatewayCounters, type GatewayCounts } from "./gateway-counters.ts";
 import type { GatewayEvents } from "./gateway-events.ts";
-import type { GatewayOptions } from "./options.ts";
+import type { GatewaySettings } from "./settings.ts";
 import { QuorumReader } from "./upstream/requests/quorum.ts";
 import { UpstreamPool } from "./upstream/requests/upstream-pool.ts";
 import type { StickyRoutes } from "./upstream/selection/sticky-routes.ts";
@@ -38,7 +37,7 @@ export interface ServerOptions {
 }
 
 interface GatewayServerDeps {
-  options: GatewayOptions;
+  settings: GatewaySettings;
   chainSpec: ChainSpec;
   health: HealthTracker;
   events: GatewayEvents;
@@ -84,22 +83,21 @@ export class GatewayServer {
   readonly #opened: ClosingStack;
 
   static async open(deps: GatewayServerDeps): Promise<GatewayServer> {
-    const { options, chainSpec, health, events, onRepeatedFailure, stickyRoutes, timers, logger } = deps;
+    const { settings, chainSpec, health, events, onRepeatedFailure, stickyRoutes, timers, logger } = deps;
     const { servers: served, hasMetrics, writeAccessLog } = deps;
     await using opening = new ClosingStack();
     const counters = new GatewayCounters();
     const calls = new CallStatsCollector();
     const draining = { isDraining: false };
     const observer = hasMetrics ? counters : undefined;
-    const upstreams = new UpstreamPool({ options, health, timers, observer, logger, onRepeatedFailure, stickyRoutes });
+    const upstreams = new UpstreamPool({ settings, health, timers, observer, logger, onRepeatedFailure, stickyRoutes });
     opening.defer(() => upstreams.close());
-    const quorum = new QuorumReader({ upstreams, count: options.quorum, timers, observer });
+    const quorum = new QuorumReader({ upstreams, settings, timers, observer });
     const reader = new CachingReader({
       fetch: (call) => quorum.read(call),
       revision: events.revision,
       chainSpec,
-      memoryBytes: options.memoryBytes,
-      cache: options.cache && withQuorumPrefix(options.cache, options.quorum),
+      settings,
       health,
       timers,
       logger,

@@ -3,13 +3,14 @@ import { FakeTimers, flushPromises } from "../../test/support/fake-timers.ts";
 import { createRecordingLogger } from "../log/recording-logger.test-support.ts";
 import type { ChainSpec } from "./chain-spec.ts";
 import { Gateway } from "./gateway.ts";
+import { DEFAULT_GATEWAY_SETTINGS } from "./settings.ts";
 import { GENESIS_ROOT, ScriptedUpstream } from "./upstream/scripted-upstream.test-support.ts";
 
 const SECONDS_PER_SLOT = 12;
 const ANYWHERE = { host: "127.0.0.1", port: 0 };
 
 /** Opens a gateway with one upstream whose head is at the current slot. */
-async function setup(overrides: { drainMillis?: number } = {}) {
+async function setup({ drainMillis = 0 } = {}) {
   const timers = new FakeTimers();
   const upstream = await new ScriptedUpstream("a").start();
   onTestFinished(() => upstream.stop());
@@ -22,20 +23,12 @@ async function setup(overrides: { drainMillis?: number } = {}) {
     slotsPerEpoch: 8,
     forks: [{ name: "phase0", epoch: 0 }],
   };
-  const options = {
-    upstreams: [upstream.options],
-    quorum: 1,
-    broadcast: 1,
-    memoryBytes: 1024 * 1024,
-    maxSlotsBehind: 3,
-    hedgeDelayMillis: 300,
-  };
+  const settings = { ...DEFAULT_GATEWAY_SETTINGS, upstreams: [upstream.options], drainMillis };
   const servers = { limits: {}, rest: ANYWHERE };
   const logger = createRecordingLogger();
-  const shared = { options, chainSpec, servers, metrics: ANYWHERE, workers: 1, timers, logger };
-  const gateway = await Gateway.open({ ...shared, ...overrides });
+  const gateway = await Gateway.open({ settings, chainSpec, servers, metrics: ANYWHERE, timers, logger });
   onTestFinished(() => gateway.close());
-  return { timers, gateway, options, chainSpec };
+  return { timers, gateway, settings, chainSpec };
 }
 
 it("drains before it stops", async () => {
@@ -55,15 +48,14 @@ it("drains before it stops", async () => {
 });
 
 it("names the server whose port is taken, in one process and with workers", async () => {
-  const { gateway, options, chainSpec } = await setup();
+  const { gateway, settings, chainSpec } = await setup();
   const taken = { host: "127.0.0.1", port: Number(new URL(gateway.restUrl!).port) };
   const logger = createRecordingLogger();
   const open = (workers: number) =>
     Gateway.open({
-      options,
+      settings: { ...settings, workers },
       chainSpec,
       servers: { limits: {}, rest: taken },
-      workers,
       timers: new FakeTimers(),
       logger,
     });
@@ -72,6 +64,6 @@ it("names the server whose port is taken, in one process and with workers", asyn
   }
   const where = new URL(gateway.metricsUrl!);
   const metrics = { host: where.hostname, port: Number(where.port) };
-  const withMetrics = { options, chainSpec, servers: { limits: {}, rest: ANYWHERE }, metrics, workers: 1, logger };
+  const withMetrics = { settings, chainSpec, servers: { limits: {}, rest: ANYWHERE }, metrics, logger };
   await expect(Gateway.open({ ...withMetrics, timers: new FakeTimers() })).rejects.toMatchObject({ server: "metrics" });
 });

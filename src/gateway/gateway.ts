@@ -18,24 +18,20 @@ import {
   type ServerReport,
   type ServerUrls,
 } from "./gateway-server.ts";
-import type { GatewayOptions } from "./options.ts";
+import type { GatewaySettings } from "./settings.ts";
 import { HealthMonitor } from "./upstream/health/health-monitor.ts";
 import type { HealthTracker } from "./upstream-health.ts";
 import { findFreePort } from "./workers/free-port.ts";
 import { WorkerPool } from "./workers/worker-pool.ts";
 
 interface OpenGatewayOptions {
-  options: GatewayOptions;
+  settings: GatewaySettings;
   chainSpec: ChainSpec;
   servers: ServerOptions;
   /** Address of the metrics server. Undefined disables metrics. */
   metrics?: Omit<ListenOptions, "access"> | undefined;
   /** Receives access log lines. Undefined if there is no access log. */
   writeAccessLog?: WriteLines | undefined;
-  /** Number of server processes. With 1, this process serves. */
-  workers: number;
-  /** How long the gateway keeps serving as not ready before it closes. By default 0. */
-  drainMillis?: number;
   timers?: Timers;
   logger: Logger;
 }
@@ -66,36 +62,39 @@ export class Gateway {
   #closed: Promise<void> | undefined;
 
   static async open(setup: OpenGatewayOptions): Promise<Gateway> {
-    const { options, chainSpec, timers = SYSTEM_TIMERS, logger } = setup;
+    const { settings, chainSpec, timers = SYSTEM_TIMERS, logger } = setup;
+    const { drainMillis } = settings;
     await using opening = new ClosingStack();
-    const monitor = new HealthMonitor({ options, chainSpec, timers, logger });
+    const monitor = new HealthMonitor({ settings, chainSpec, timers, logger });
     opening.defer(() => monitor.close());
     await monitor.start();
     const events = new EventHub({
-      upstreams: options.upstreams,
+      upstreams: settings.upstreams,
       health: monitor,
       observer: monitor,
       chainSpec,
       timers,
       logger,
       fetch: (upstream, path) => monitor.fetch(upstream, path),
-      cache: options.cache,
+      cache: settings.cache,
     });
     opening.defer(() => events.close());
-    const metrics = setup.metrics && (await createMetrics(monitor, events, options));
+    const metrics = setup.metrics && (await createMetrics(monitor, events, settings));
     const shared = { monitor, events, metrics, timers };
     const { urls, processes } =
-      setup.workers === 1 ? await serveInProcess(setup, shared, opening) : await serveInWorkers(setup, shared, opening);
+      settings.workers === 1
+        ? await serveInProcess(setup, shared, opening)
+        : await serveInWorkers(setup, shared, opening);
     metrics?.watch(processes);
     let isDraining = false;
     const probes = probesOf(monitor, () => isDraining);
     const metricsUrl = metrics && (await serveMetrics(metrics, probes, setup, opening));
     const drain = async () => {
-      if (!setup.drainMillis) return;
+      if (drainMillis === 0) return;
       isDraining = true;
-      logger.info("Draining", { seconds: setup.drainMillis / 1000 });
+      logger.info("Draining", { seconds: drainMillis / 1000 });
       processes.drain();
-      await timers.sleep(setup.drainMillis, new AbortController().signal);
+      await timers.sleep(drainMillis, new AbortController().signal);
     };
     return new Gateway({ health: monitor, urls, metricsUrl, drain }, opening.move());
   }
@@ -137,7 +136,7 @@ interface StartedServers {
 async function createMetrics(
   health: HealthTracker,
   events: EventHub,
-  { cache }: GatewayOptions,
+  { cache }: GatewaySettings,
 ): Promise<GatewayMetrics> {
   const { GatewayMetrics } = await import("./gateway-metrics.ts");
   return new GatewayMetrics({ health, events, hasCache: cache !== undefined });
@@ -215,12 +214,12 @@ async function serveInWorkers(
   shared: SharedParts,
   opening: ClosingStack,
 ): Promise<StartedServers> {
-  const { options, chainSpec, servers, writeAccessLog, workers: count, logger } = setup;
+  const { settings, chainSpec, servers, writeAccessLog, logger } = setup;
   const { monitor, events, metrics, timers } = shared;
   const { workers, urls } = await WorkerPool.start({
-    count,
+    count: settings.workers,
     config: {
-      options,
+      settings,
       chainSpec,
       servers: await withPorts(servers),
       hasMetrics: metrics !== undefined,

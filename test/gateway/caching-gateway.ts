@@ -3,7 +3,6 @@ import { onTestFinished } from "vitest";
 import { SYSTEM_TIMERS } from "../../src/async/timers.ts";
 import { CachingReader } from "../../src/gateway/cache/caching-reader.ts";
 import { CHAIN_SPEC, finalAnswer, methodCall, response } from "../../src/gateway/cache/method-calls.test-support.ts";
-import { withQuorumPrefix } from "../../src/gateway/cache/redis-cache.ts";
 import type { UpstreamCall, UpstreamResponse } from "../../src/gateway/upstream-call.ts";
 import { createRecordingLogger } from "../../src/log/recording-logger.test-support.ts";
 import type { RedisServer } from "../support/redis-server.ts";
@@ -71,8 +70,7 @@ export class CachingGateway {
       fetch: upstream.fetch,
       revision: new Int32Array(2),
       chainSpec,
-      memoryBytes: 2 ** 20,
-      cache: withQuorumPrefix({ url, prefix: "test:", ttlSeconds: 60 }, quorum),
+      settings: { memoryBytes: 2 ** 20, cache: { url, prefix: "test:", ttlSeconds: 60 }, quorum },
       health: this.health,
       timers: {
         ...SYSTEM_TIMERS,

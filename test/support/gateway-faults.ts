@@ -3,7 +3,7 @@ import { onTestFinished } from "vitest";
 import type { Timers } from "../../src/async/timers.ts";
 import { fetchChainSpec } from "../../src/gateway/chain-spec.ts";
 import { Gateway } from "../../src/gateway/gateway.ts";
-import type { GatewayOptions } from "../../src/gateway/options.ts";
+import { DEFAULT_GATEWAY_SETTINGS, type GatewaySettings } from "../../src/gateway/settings.ts";
 import type { HealthState } from "../../src/gateway/upstream-health.ts";
 import { createRecordingLogger } from "../../src/log/recording-logger.test-support.ts";
 import { SseClient } from "../../src/server/events/sse-client.test-support.ts";
@@ -22,25 +22,16 @@ const READ_BLOCKS = 8;
 /** Opens a gateway without a cache over links named "first" and "second", for the time of a test. */
 export async function openGateway(
   links: { first: FaultyLink; second: FaultyLink },
-  options: Partial<GatewayOptions> = {},
+  settings: Partial<GatewaySettings> = {},
   timers?: Timers,
 ): Promise<Gateway> {
   const logger = createRecordingLogger();
   const upstreams = Object.entries(links).map(([name, { url }]) => ({ name, url, tier: 0, weight: 1 }));
   const chainSpec = await fetchChainSpec(upstreams, new AbortController().signal, logger);
   const gateway = await Gateway.open({
-    options: {
-      upstreams,
-      quorum: 1,
-      broadcast: 1,
-      memoryBytes: 0,
-      maxSlotsBehind: 3,
-      hedgeDelayMillis: 300,
-      ...options,
-    },
+    settings: { ...DEFAULT_GATEWAY_SETTINGS, upstreams, memoryBytes: 0, ...settings },
     chainSpec,
     servers: { limits: {}, jsonRpc: ANYWHERE, rest: ANYWHERE },
-    workers: 1,
     timers,
     logger,
   });

@@ -1,7 +1,7 @@
-import type { UpstreamOptions } from "../../gateway/options.ts";
+import type { UpstreamSettings } from "../../gateway/settings.ts";
 import { usageError } from "../exit.ts";
 import { FlagValueError, withoutCredentials } from "../flags/flag-values.ts";
-import { requireDistinct, upstreamOptions } from "../flags/gateway/gateway-settings.ts";
+import { requireDistinct, upstreamSettings } from "../flags/gateway/gateway-settings.ts";
 import { type ParsedUpstream, upstream } from "../flags/gateway/upstream-value.ts";
 
 interface TargetOptions {
@@ -14,7 +14,7 @@ interface TargetOptions {
 export function readTargets(
   written: readonly string[],
   { tokenFile, workingDirectory }: TargetOptions,
-): UpstreamOptions[] {
+): UpstreamSettings[] {
   if (written.length === 0) {
     throw usageError("Missing URL. Give the REST API of a beacon node, as in fanal doctor http://127.0.0.1:5052.");
   }
@@ -22,7 +22,7 @@ export function readTargets(
   requireDistinct(targets);
   return targets.map((target) => {
     const hasCredentials = target.authorization !== undefined || target.tokenFile !== undefined;
-    return upstreamOptions(hasCredentials ? target : { ...target, tokenFile }, workingDirectory);
+    return upstreamSettings(hasCredentials ? target : { ...target, tokenFile }, workingDirectory);
   });
 }
 

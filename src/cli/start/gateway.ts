@@ -23,27 +23,26 @@ export async function runGateway(
   _log: LogControl,
   stopping: AbortSignal,
 ): Promise<RunningNode> {
-  const { gateway: options, workers, drainMillis, environment } = start;
+  const { gateway: settings, environment } = start;
+  const { upstreams, workers, drainMillis } = settings;
   logger.notice("Starting Fanal gateway", {
     version: VERSION,
-    upstreams: options.upstreams.map(({ name }) => name),
+    upstreams: upstreams.map(({ name }) => name),
     ...serverAddresses(start.servers),
     workers,
   });
   const listeners = await limitConnections({ servers: serverOptions(start, logger), networking: undefined }, logger);
   const { jsonRpc, rest, metrics, limits, writeAccess } = listeners;
   const { fetchChainSpec } = await import("../../gateway/chain-spec.ts");
-  const chainSpec = await fetchChainSpec(options.upstreams, stopping, logger);
+  const chainSpec = await fetchChainSpec(upstreams, stopping, logger);
   environment.LODESTAR_PRESET = chainSpec.presetBase;
   const { Gateway } = await import("../../gateway/gateway.ts");
   const gateway = await Gateway.open({
-    options,
+    settings,
     chainSpec,
     servers: { limits, jsonRpc, rest, pages: jsonRpc?.page ? pageFiles() : undefined },
     metrics,
     writeAccessLog: writeAccess,
-    workers,
-    drainMillis,
     logger,
   }).catch((error: unknown) => {
     throw listenStartError(error, listeners);

@@ -5,7 +5,7 @@ import type { Logger } from "../../log/logger.ts";
 import { ByteBudget } from "../../server/http/request/byte-budget.ts";
 import type { ChainSpec } from "../chain-spec.ts";
 import type { GatewayObserver } from "../gateway-observer.ts";
-import type { CacheOptions } from "../options.ts";
+import type { GatewaySettings } from "../settings.ts";
 import { reportedHeadSlot } from "../upstream/selection/head-bound.ts";
 import { type UpstreamCall, UpstreamError, type UpstreamResponse } from "../upstream-call.ts";
 import type { HealthTracker } from "../upstream-health.ts";
@@ -19,15 +19,14 @@ import {
   nonFinalLifetime,
 } from "./cache-lifetime.ts";
 import { MemoryCache } from "./memory-cache.ts";
-import { type FetchLock, RedisCache } from "./redis-cache.ts";
+import { type FetchLock, RedisCache, withQuorumPrefix } from "./redis-cache.ts";
 
 export interface CachingReaderOptions {
   /** Reads from the upstreams. */
   fetch(call: UpstreamCall): Promise<UpstreamResponse>;
   revision: Int32Array;
   chainSpec: ChainSpec;
-  memoryBytes: number;
-  cache?: CacheOptions;
+  settings: Pick<GatewaySettings, "memoryBytes" | "cache" | "quorum">;
   health: Pick<HealthTracker, "all" | "headFloor" | "finalityReverts">;
   timers: Timers;
   logger: Logger;
@@ -62,8 +61,7 @@ export class CachingReader {
     fetch,
     revision,
     chainSpec,
-    memoryBytes,
-    cache,
+    settings: { memoryBytes, cache, quorum },
     health,
     timers,
     logger,
@@ -74,7 +72,8 @@ export class CachingReader {
     this.#health = health;
     this.#finality = finalityFrom(health, chainSpec);
     this.#memory = new MemoryCache({ bytes: memoryBytes, revision, health, chainSpec, timers });
-    this.#cache = cache && new RedisCache({ cache, chainSpec, health, timers, logger, observer });
+    this.#cache =
+      cache && new RedisCache({ cache: withQuorumPrefix(cache, quorum), chainSpec, health, timers, logger, observer });
     this.#maxBodyBytes = Math.max(this.#memory.maxBodyBytes, this.#cache?.maxBodyBytes ?? 0);
     this.#bufferBudget = new ByteBudget(Math.max(this.#maxBodyBytes, memoryBytes / BUFFER_SHARE));
   }

@@ -3,14 +3,14 @@ import type { Timers } from "../../async/timers.ts";
 import type { Logger } from "../../log/logger.ts";
 import type { ChainSpec } from "../chain-spec.ts";
 import type { GatewayObserver } from "../gateway-observer.ts";
-import type { CacheOptions } from "../options.ts";
+import type { CacheSettings } from "../settings.ts";
 import type { HealthTracker } from "../upstream-health.ts";
 import type { BufferedResponse } from "./cache-lifetime.ts";
 import { RedisConnection } from "./redis-connection.ts";
 import { CODEC_VERSION, decodeResponse, encodeResponse, MAX_BODY_BYTES } from "./response-codec.ts";
 
 interface RedisCacheOptions {
-  cache: CacheOptions;
+  cache: CacheSettings;
   chainSpec: Pick<ChainSpec, "genesisValidatorsRoot" | "genesisTime">;
   health: Pick<HealthTracker, "finalityReverts">;
   timers: Timers;
@@ -207,6 +207,6 @@ export class RedisCache {
 }
 
 /** Separates the cache by quorum, so that a quorum read does not return what fewer upstreams agreed on. */
-export function withQuorumPrefix(cache: CacheOptions, quorum: number): CacheOptions {
+export function withQuorumPrefix(cache: CacheSettings, quorum: number): CacheSettings {
   return quorum > 1 ? { ...cache, prefix: `${cache.prefix}quorum-${quorum}:` } : cache;
 }

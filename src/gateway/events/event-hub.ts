@@ -1,6 +1,6 @@
 import type { Feed } from "../../server/events/feed.ts";
 import type { GatewayEvents } from "../gateway-events.ts";
-import type { CacheOptions } from "../options.ts";
+import type { CacheSettings } from "../settings.ts";
 import { AnnouncedEvents } from "./announced-events.ts";
 import { type ChainEvent, headOf } from "./chain-event.ts";
 import { EventMerger, type EventMergerOptions } from "./event-merger.ts";
@@ -10,7 +10,7 @@ import { isAlwaysOn } from "./topics.ts";
 
 export interface EventHubOptions extends Omit<EventMergerOptions, "publish"> {
   /** Redis, so that all gateways publish the same events in the same order. */
-  readonly cache?: CacheOptions;
+  readonly cache?: CacheSettings;
   readonly leaseMillis?: number;
 }
 

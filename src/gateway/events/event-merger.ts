@@ -1,4 +1,4 @@
-import type { UpstreamOptions } from "../options.ts";
+import type { UpstreamSettings } from "../settings.ts";
 import type { HealthState, HealthTracker } from "../upstream-health.ts";
 import { AnnouncedEvents } from "./announced-events.ts";
 import { type ChainEvent, headOf, isRewind, numberAt } from "./chain-event.ts";
@@ -24,7 +24,7 @@ const GAP_RETRY_MILLIS = 500;
 const MAX_PENDING = 1024;
 
 export interface EventMergerOptions extends UpstreamEventSourceDeps {
-  readonly upstreams: readonly UpstreamOptions[];
+  readonly upstreams: readonly UpstreamSettings[];
   readonly health: HealthTracker;
   /** Receives every event once. */
   publish(event: ChainEvent): void;

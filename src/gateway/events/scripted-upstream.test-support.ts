@@ -4,7 +4,7 @@ import type { AddressInfo } from "node:net";
 import { onTestFinished } from "vitest";
 import type { FakeTimers } from "../../../test/support/fake-timers.ts";
 import type { ChainSpec } from "../chain-spec.ts";
-import type { UpstreamOptions } from "../options.ts";
+import type { UpstreamSettings } from "../settings.ts";
 
 export const SLOTS_PER_EPOCH = 8;
 
@@ -117,7 +117,7 @@ export class ScriptedUpstream {
     this.#server = createServer((req, res) => this.#answer(req, res));
   }
 
-  options(more: Partial<UpstreamOptions> = {}): UpstreamOptions {
+  options(more: Partial<UpstreamSettings> = {}): UpstreamSettings {
     const { port } = this.#server.address() as AddressInfo;
     return { name: this.name, url: `http://127.0.0.1:${port}`, tier: 0, weight: 1, ...more };
   }

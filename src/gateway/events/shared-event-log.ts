@@ -3,7 +3,7 @@ import type { Timers } from "../../async/timers.ts";
 import { Alarm } from "../../log/alarm.ts";
 import type { Logger } from "../../log/logger.ts";
 import type { ChainSpec } from "../chain-spec.ts";
-import type { CacheOptions } from "../options.ts";
+import type { CacheSettings } from "../settings.ts";
 import type { HealthState } from "../upstream-health.ts";
 import { AnnouncedEvents } from "./announced-events.ts";
 import { type ChainEvent, headOf, parseEvent } from "./chain-event.ts";
@@ -28,7 +28,7 @@ interface EventProducer {
 }
 
 export interface SharedEventLogOptions {
-  readonly cache: CacheOptions;
+  readonly cache: CacheSettings;
   readonly chainSpec: ChainSpec;
   readonly producer: EventProducer;
   readonly timers: Timers;

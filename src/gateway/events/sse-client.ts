@@ -3,7 +3,7 @@ import { OperationalError } from "../../errors/operational-error.ts";
 import { HttpClient } from "../../http-client/http-client.ts";
 import type { Logger } from "../../log/logger.ts";
 import type { StreamEvent } from "../../server/events/feed.ts";
-import type { UpstreamOptions } from "../options.ts";
+import type { UpstreamSettings } from "../settings.ts";
 import { SseConnection, SubscriptionRejected } from "./sse-connection.ts";
 
 const FIRST_BACKOFF_MILLIS = 250;
@@ -25,7 +25,7 @@ export interface SseClientListener {
 }
 
 export interface SseClientOptions {
-  readonly upstream: UpstreamOptions;
+  readonly upstream: UpstreamSettings;
   readonly topics: readonly string[];
   /** A connection without data for this long counts as broken, unless there is nothing to send. */
   readonly timeoutMillis: number;

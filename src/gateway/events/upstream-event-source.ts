@@ -3,7 +3,7 @@ import { Alarm } from "../../log/alarm.ts";
 import type { Logger } from "../../log/logger.ts";
 import type { StreamEvent } from "../../server/events/feed.ts";
 import type { ChainSpec } from "../chain-spec.ts";
-import type { UpstreamOptions } from "../options.ts";
+import type { UpstreamSettings } from "../settings.ts";
 import type { HealthTracker } from "../upstream-health.ts";
 import {
   type BlockRef,
@@ -58,7 +58,7 @@ export class UpstreamEventSource {
   readonly log = new UpstreamEventLog();
   readonly #deps: UpstreamEventSourceDeps;
   readonly #listener: UpstreamEventListener;
-  readonly #upstream: UpstreamOptions;
+  readonly #upstream: UpstreamSettings;
   readonly #stream: SseClient;
   /** Streams of on-demand topics, one for each, so that opening or closing one leaves the others alone. */
   readonly #onDemand = new Map<string, SseClient>();
@@ -68,7 +68,7 @@ export class UpstreamEventSource {
   #connection = 0;
   #isConnected = false;
 
-  constructor(upstream: UpstreamOptions, deps: UpstreamEventSourceDeps, listener: UpstreamEventListener) {
+  constructor(upstream: UpstreamSettings, deps: UpstreamEventSourceDeps, listener: UpstreamEventListener) {
     this.name = upstream.name;
     this.tier = upstream.tier;
     this.#deps = deps;

@@ -1,6 +1,6 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
 import { LoopbackServer } from "../../../test/support/loopback-server.ts";
-import type { UpstreamOptions } from "../options.ts";
+import type { UpstreamSettings } from "../settings.ts";
 
 export interface ReceivedRequest {
   verb: string;
@@ -43,7 +43,7 @@ export class ScriptedUpstream {
     this.name = name;
   }
 
-  get options(): UpstreamOptions {
+  get options(): UpstreamSettings {
     return { name: this.name, url: this.#server.url, tier: 0, weight: 1 };
   }
 

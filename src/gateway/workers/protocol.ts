@@ -1,7 +1,7 @@
 import type { LogFields, LogLevel, LogTopic } from "../../log/logger.ts";
 import type { ChainSpec } from "../chain-spec.ts";
 import type { ServerName, ServerOptions, ServerReport, ServerUrls } from "../gateway-server.ts";
-import type { GatewayOptions } from "../options.ts";
+import type { GatewaySettings } from "../settings.ts";
 import type { RouteKey } from "../upstream/selection/sticky-routes.ts";
 import type { UpstreamHealth } from "../upstream-health.ts";
 
@@ -9,7 +9,7 @@ import type { UpstreamHealth } from "../upstream-health.ts";
 
 /** Configuration and initial state of a worker. */
 export interface WorkerConfig {
-  options: GatewayOptions;
+  settings: GatewaySettings;
   chainSpec: ChainSpec;
   servers: ServerOptions;
   hasMetrics: boolean;

@@ -47,7 +47,7 @@ export class WorkerRuntime {
 
   /** Rejects for unexpected errors, which end the process. */
   async #serve({
-    options,
+    settings,
     chainSpec,
     servers,
     hasMetrics,
@@ -66,7 +66,7 @@ export class WorkerRuntime {
     this.#events = events;
     try {
       this.#server = await GatewayServer.open({
-        options,
+        settings,
         chainSpec,
         health,
         events,

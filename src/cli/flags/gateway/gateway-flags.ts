@@ -1,4 +1,11 @@
-import { type FlagTable, listFlag, valueFlag } from "../flag.ts";
+import { availableParallelism } from "node:os";
+import {
+  type CacheSettings,
+  DEFAULT_CACHE_SETTINGS,
+  DEFAULT_GATEWAY_SETTINGS,
+  type GatewaySettings,
+} from "../../../gateway/settings.ts";
+import { type FlagsOf, type FlagTable, listFlag, valueFlag } from "../flag.ts";
 import { FlagValueError, nonEmpty, wholeNumber } from "../flag-values.ts";
 import { LOG_FLAGS } from "../log-flags.ts";
 import { SERVER_LIMIT_FLAGS } from "../server/limit-flags.ts";
@@ -15,6 +22,11 @@ function countOrAll(least: number, most: number): (text: string) => number | "al
   };
 }
 
+function processCount(text: string): number {
+  const count = countOrAll(1, 1024)(text);
+  return count === "all" ? availableParallelism() : count;
+}
+
 function redisUrl(text: string): string {
   if (!/^rediss?:\/\//i.test(text) || !URL.canParse(text) || !/^\/?\d*$/.test(new URL(text).pathname)) {
     throw new FlagValueError("it must be a URL that begins with redis:// or rediss://, such as redis://127.0.0.1:6379");
@@ -28,6 +40,96 @@ function redisUrl(text: string): string {
   return text;
 }
 
+const MIB = 1024 * 1024;
+const { quorum, broadcast, hedgeDelayMillis, maxSlotsBehind, memoryBytes, workers, drainMillis } =
+  DEFAULT_GATEWAY_SETTINGS;
+
+/** One flag per field of the settings, besides the upstreams and the cache. */
+export const GATEWAY_SETTING_FLAGS = {
+  quorum: valueFlag({
+    name: "quorum",
+    kind: "number",
+    placeholder: "COUNT",
+    description: "Upstreams that must agree on a finalized checkpoint or a root before it is served",
+    fallback: quorum,
+    parse: wholeNumber(1),
+  }),
+  broadcast: valueFlag({
+    name: "broadcast",
+    kind: "text",
+    placeholder: "COUNT|all",
+    description: "Upstreams that receive submissions, such as blocks and attestations",
+    choices: ["all"],
+    fallback: broadcast,
+    parse: countOrAll(1, 1000),
+  }),
+  hedgeDelayMillis: valueFlag({
+    name: "hedge-after",
+    kind: "number",
+    placeholder: "MS",
+    description:
+      "Delay in milliseconds before a request is hedged to another upstream, until the usual latency is known",
+    fallback: hedgeDelayMillis,
+    parse: wholeNumber(1, 60_000),
+  }),
+  maxSlotsBehind: valueFlag({
+    name: "max-slots-behind",
+    kind: "number",
+    placeholder: "SLOTS",
+    description:
+      "Slots an upstream may be behind the others, or report to be behind the clock, before it counts as lagging",
+    fallback: maxSlotsBehind,
+    parse: wholeNumber(0),
+  }),
+  memoryBytes: valueFlag({
+    name: "memory",
+    kind: "number",
+    placeholder: "MIB",
+    description: "Size of the in-memory response cache of each process",
+    fallback: memoryBytes,
+    fallbackText: String(memoryBytes / MIB),
+    parse: (text) => wholeNumber(0, 1_000_000)(text) * MIB,
+  }),
+  workers: valueFlag({
+    name: "workers",
+    kind: "text",
+    placeholder: "COUNT|all",
+    description: "Number of server processes; all is one per core, 1 serves in the main process",
+    choices: ["all"],
+    fallback: workers,
+    parse: processCount,
+  }),
+  drainMillis: valueFlag({
+    name: "drain-seconds",
+    kind: "number",
+    placeholder: "SECONDS",
+    description: "Time to keep serving after a stop signal while reporting not ready, so that load balancers can drain",
+    fallback: drainMillis,
+    fallbackText: String(drainMillis / 1000),
+    parse: (text) => wholeNumber(0, 3600)(text) * 1000,
+  }),
+} as const satisfies FlagsOf<Omit<GatewaySettings, "upstreams" | "cache">>;
+
+/** One flag per field of the cache settings, besides the URL. */
+export const CACHE_SETTING_FLAGS = {
+  prefix: valueFlag({
+    name: "cache-prefix",
+    kind: "text",
+    placeholder: "TEXT",
+    description: "Key prefix in --cache; gateways with the same prefix share their entries",
+    fallback: DEFAULT_CACHE_SETTINGS.prefix,
+    parse: nonEmpty("a text"),
+  }),
+  ttlSeconds: valueFlag({
+    name: "cache-seconds",
+    kind: "number",
+    placeholder: "SECONDS",
+    description: "Lifetime of finalized responses in --cache",
+    fallback: DEFAULT_CACHE_SETTINGS.ttlSeconds,
+    parse: wholeNumber(1, 315_360_000),
+  }),
+} as const satisfies FlagsOf<Omit<CacheSettings, "url">>;
+
 export const GATEWAY_FLAGS = {
   upstreams: listFlag({
     name: "upstream",
@@ -37,49 +139,7 @@ export const GATEWAY_FLAGS = {
       'token-file=FILE, as in "http://10.0.0.2:5052 tier=1"',
     parse: upstream,
   }),
-  quorum: valueFlag({
-    name: "quorum",
-    kind: "number",
-    placeholder: "COUNT",
-    description: "Upstreams that must agree on a finalized checkpoint or a root before it is served",
-    fallback: 1,
-    parse: wholeNumber(1),
-  }),
-  broadcast: valueFlag({
-    name: "broadcast",
-    kind: "text",
-    placeholder: "COUNT|all",
-    description: "Upstreams that receive submissions, such as blocks and attestations",
-    choices: ["all"],
-    fallback: 1,
-    parse: countOrAll(1, 1000),
-  }),
-  hedgeAfter: valueFlag({
-    name: "hedge-after",
-    kind: "number",
-    placeholder: "MS",
-    description:
-      "Delay in milliseconds before a request is hedged to another upstream, until the usual latency is known",
-    fallback: 300,
-    parse: wholeNumber(1, 60_000),
-  }),
-  maxSlotsBehind: valueFlag({
-    name: "max-slots-behind",
-    kind: "number",
-    placeholder: "SLOTS",
-    description:
-      "Slots an upstream may be behind the others, or report to be behind the clock, before it counts as lagging",
-    fallback: 3,
-    parse: wholeNumber(0),
-  }),
-  memory: valueFlag({
-    name: "memory",
-    kind: "number",
-    placeholder: "MIB",
-    description: "Size of the in-memory response cache of each process",
-    fallback: 256,
-    parse: wholeNumber(0, 1_000_000),
-  }),
+  ...GATEWAY_SETTING_FLAGS,
   cache: valueFlag({
     name: "cache",
     kind: "text",
@@ -97,39 +157,7 @@ export const GATEWAY_FLAGS = {
     fallback: undefined,
     parse: nonEmpty("a file"),
   }),
-  cachePrefix: valueFlag({
-    name: "cache-prefix",
-    kind: "text",
-    placeholder: "TEXT",
-    description: "Key prefix in --cache; gateways with the same prefix share their entries",
-    fallback: "fanal:",
-    parse: nonEmpty("a text"),
-  }),
-  cacheSeconds: valueFlag({
-    name: "cache-seconds",
-    kind: "number",
-    placeholder: "SECONDS",
-    description: "Lifetime of finalized responses in --cache",
-    fallback: 86_400,
-    parse: wholeNumber(1, 315_360_000),
-  }),
-  workers: valueFlag({
-    name: "workers",
-    kind: "text",
-    placeholder: "COUNT|all",
-    description: "Number of server processes; all is one per core, 1 serves in the main process",
-    choices: ["all"],
-    fallback: 1,
-    parse: countOrAll(1, 1024),
-  }),
-  drainSeconds: valueFlag({
-    name: "drain-seconds",
-    kind: "number",
-    placeholder: "SECONDS",
-    description: "Time to keep serving after a stop signal while reporting not ready, so that load balancers can drain",
-    fallback: 0,
-    parse: wholeNumber(0, 3600),
-  }),
+  ...CACHE_SETTING_FLAGS,
   ...serverFlags({ areOn: true }),
   ...LOG_FLAGS,
   ...SERVER_LIMIT_FLAGS,

@@ -1,5 +1,7 @@
+import { availableParallelism } from "node:os";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
+import { DEFAULT_GATEWAY_SETTINGS } from "../../../gateway/settings.ts";
 import { EXIT_CODES } from "../../exit.ts";
 import { refusal, settingsInTemporaryDirectory } from "../settings.test-support.ts";
 
@@ -86,11 +88,19 @@ describe("gateway", () => {
   it("serves JSON-RPC and REST on loopback by default", () => {
     expect(gateway(TWO)).toMatchObject({
       servers: { jsonRpc: { host: "127.0.0.1" }, rest: { host: "127.0.0.1" }, metrics: undefined },
-      workers: 1,
-      gateway: { quorum: 1, broadcast: 1, memoryBytes: 256 * 1024 * 1024, cache: undefined },
+      gateway: { ...DEFAULT_GATEWAY_SETTINGS, memoryBytes: 256 * 1024 * 1024, cache: undefined },
     });
     expect(refusal(() => gateway([...TWO, "--no-rpc", "--no-rest"]))).toMatch(/has no server/);
     expect(refusal(() => gateway([...TWO, "--rest-address", "0.0.0.0"]))).toMatch(/--rest-token-file/);
+  });
+
+  it("takes sizes in MiB, times in seconds and all cores as numbers", () => {
+    const units = ["--memory", "2", "--drain-seconds", "3", "--workers", "all"];
+    expect(gateway([...TWO, ...units]).gateway).toMatchObject({
+      memoryBytes: 2 * 1024 * 1024,
+      drainMillis: 3000,
+      workers: availableParallelism(),
+    });
   });
 
   it("limits quorum and broadcast to the number of upstreams", () => {

@@ -1,25 +1,20 @@
-import { availableParallelism } from "node:os";
 import { resolve } from "node:path";
-import type { CacheOptions, GatewayOptions, UpstreamOptions } from "../../../gateway/options.ts";
+import type { CacheSettings, GatewaySettings, UpstreamSettings } from "../../../gateway/settings.ts";
 import type { Logger } from "../../../log/logger.ts";
 import { StartupError, usageError } from "../../exit.ts";
 import { readSecret } from "../../token-file.ts";
-import type { FlagValues } from "../flag.ts";
+import { changedFlag, type FlagValues, valuesOf } from "../flag.ts";
 import { type LogSettings, logSettings } from "../log-flags.ts";
 import { type PlainLimits, plainLimits } from "../server/limit-flags.ts";
 import { type ServerSettings, serverSettings } from "../server/server-settings.ts";
-import { GATEWAY_FLAGS } from "./gateway-flags.ts";
+import { CACHE_SETTING_FLAGS, GATEWAY_FLAGS, GATEWAY_SETTING_FLAGS } from "./gateway-flags.ts";
 import type { ParsedUpstream } from "./upstream-value.ts";
 
 /** Settings of `fanal gateway`. */
 export interface GatewayCommandSettings {
   servers: ServerSettings & { limits: PlainLimits };
   log: LogSettings;
-  gateway: GatewayOptions;
-  /** Number of server processes; 1 serves in the main process. */
-  workers: number;
-  /** How long the gateway reports not ready after a stop signal, while it still serves requests. */
-  drainMillis: number;
+  gateway: GatewaySettings;
 }
 
 type GatewayValues = FlagValues<typeof GATEWAY_FLAGS>;
@@ -30,7 +25,7 @@ export function gatewaySettings(
   workingDirectory: string,
   logger?: Pick<Logger, "warn">,
 ): GatewayCommandSettings {
-  const { upstreams, quorum, broadcast, hedgeAfter, maxSlotsBehind, memory, workers } = values;
+  const { upstreams, quorum, broadcast } = values;
   if (upstreams.length === 0) {
     throw usageError("Missing upstream. Give the REST API of a beacon node, as in --upstream http://127.0.0.1:5052.");
   }
@@ -44,16 +39,10 @@ export function gatewaySettings(
     servers: { ...serverSettings(values, workingDirectory), limits: plainLimits(values) },
     log: logSettings(values, workingDirectory),
     gateway: {
-      upstreams: upstreams.map((written) => upstreamOptions(written, workingDirectory, logger)),
-      quorum,
-      broadcast,
-      memoryBytes: memory * 1024 * 1024,
-      cache: cacheOptions(values, workingDirectory, logger),
-      maxSlotsBehind,
-      hedgeDelayMillis: hedgeAfter,
+      ...valuesOf(GATEWAY_SETTING_FLAGS, values),
+      upstreams: upstreams.map((written) => upstreamSettings(written, workingDirectory, logger)),
+      cache: cacheSettings(values, workingDirectory, logger),
     },
-    workers: workers === "all" ? availableParallelism() : workers,
-    drainMillis: values.drainSeconds * 1000,
   };
 }
 
@@ -73,12 +62,12 @@ function requireAtMost(flag: "quorum" | "broadcast", count: number, upstreams: n
   throw usageError(`--${flag} ${count} exceeds the number of upstreams, ${upstreams}.`);
 }
 
-/** Converts a parsed upstream to options. Reads its token file. */
-export function upstreamOptions(
+/** Converts a parsed upstream to settings. Reads its token file. */
+export function upstreamSettings(
   { tokenFile, ...written }: ParsedUpstream,
   workingDirectory: string,
   logger?: Pick<Logger, "warn">,
-): UpstreamOptions {
+): UpstreamSettings {
   if (tokenFile === undefined) return written;
   const file = resolve(workingDirectory, tokenFile);
   const token = readSecret(file, "token file", logger);
@@ -88,17 +77,16 @@ export function upstreamOptions(
   return { ...written, authorization: `Bearer ${token}` };
 }
 
-const CACHE_SETTINGS = ["cachePasswordFile", "cachePrefix", "cacheSeconds"] as const;
-
-function cacheOptions(
+function cacheSettings(
   values: GatewayValues,
   workingDirectory: string,
   logger: Pick<Logger, "warn"> | undefined,
-): CacheOptions | undefined {
+): CacheSettings | undefined {
   if (values.cache === undefined) {
-    const needless = CACHE_SETTINGS.find((key) => values[key] !== GATEWAY_FLAGS[key].fallback);
-    if (needless === undefined) return undefined;
-    throw usageError(`--${GATEWAY_FLAGS[needless].name} requires --cache, the URL of Redis or Valkey.`);
+    const { cachePasswordFile } = GATEWAY_FLAGS;
+    const unused = changedFlag({ cachePasswordFile, ...CACHE_SETTING_FLAGS }, values);
+    if (unused === undefined) return undefined;
+    throw usageError(`--${unused} requires --cache, the URL of Redis or Valkey.`);
   }
   const url = new URL(values.cache);
   if (values.cachePasswordFile !== undefined) {
@@ -106,5 +94,5 @@ function cacheOptions(
     const file = resolve(workingDirectory, values.cachePasswordFile);
     url.password = encodeURIComponent(readSecret(file, "password file", logger));
   }
-  return { url: url.href, prefix: values.cachePrefix, ttlSeconds: values.cacheSeconds };
+  return { url: url.href, ...valuesOf(CACHE_SETTING_FLAGS, values) };
 }

@@ -1,7 +1,7 @@
 import type { Timers } from "../../../async/timers.ts";
 import { HttpClient } from "../../../http-client/http-client.ts";
 import type { CallCost } from "../../../server/method-table.ts";
-import type { UpstreamOptions } from "../../options.ts";
+import type { UpstreamSettings } from "../../settings.ts";
 import type { UpstreamRequest, UpstreamResponse } from "../../upstream-call.ts";
 import { ConcurrencyLimiter } from "./concurrency-limiter.ts";
 import { type ExchangeListener, type ExchangeObserver, HttpExchange } from "./http-exchange.ts";
@@ -37,7 +37,7 @@ interface RequestOptions {
 
 /** HTTP client of one upstream, with keep-alive connections, a concurrency limit and latency tracking. */
 export class UpstreamClient implements ExchangeObserver {
-  readonly options: UpstreamOptions;
+  readonly options: UpstreamSettings;
   readonly latencies = new LatencyTracker();
   readonly #timers: Pick<Timers, "now">;
   readonly #http: HttpClient;
@@ -54,7 +54,7 @@ export class UpstreamClient implements ExchangeObserver {
   #lostHedges = 0;
   #lostHedgeAt = 0;
 
-  constructor(options: UpstreamOptions, { timers, connections = DEFAULT_CONNECTIONS }: UpstreamClientOptions) {
+  constructor(options: UpstreamSettings, { timers, connections = DEFAULT_CONNECTIONS }: UpstreamClientOptions) {
     this.options = options;
     this.#timers = timers;
     const { url, authorization } = options;

@@ -28,7 +28,7 @@ async function open() {
   };
   const logger = createRecordingLogger();
   const monitor = new HealthMonitor({
-    options: { upstreams: [a!.options, b!.options], maxSlotsBehind: 2 },
+    settings: { upstreams: [a!.options, b!.options], maxSlotsBehind: 2 },
     chainSpec,
     timers,
     logger,

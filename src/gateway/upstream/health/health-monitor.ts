@@ -1,7 +1,7 @@
 import type { Timers } from "../../../async/timers.ts";
 import type { Logger } from "../../../log/logger.ts";
 import { type ChainSpec, slotAt } from "../../chain-spec.ts";
-import type { GatewayOptions } from "../../options.ts";
+import type { GatewaySettings } from "../../settings.ts";
 import {
   HEALTH_LOG_MESSAGES,
   type HealthState,
@@ -28,7 +28,7 @@ const VERSION_POLL_INTERVAL = 40;
 const HEAD_FLOOR_GRACE_SLOTS = 2;
 
 interface HealthMonitorOptions {
-  options: Pick<GatewayOptions, "upstreams" | "maxSlotsBehind">;
+  settings: Pick<GatewaySettings, "upstreams" | "maxSlotsBehind">;
   chainSpec: ChainSpec;
   timers: Timers;
   logger: Logger;
@@ -60,9 +60,9 @@ export class HealthMonitor implements HealthTracker {
   readonly #closed = new AbortController();
   #all: readonly UpstreamHealth[];
 
-  constructor({ options, chainSpec, timers, logger }: HealthMonitorOptions) {
+  constructor({ settings, chainSpec, timers, logger }: HealthMonitorOptions) {
     this.#chainSpec = chainSpec;
-    this.#maxSlotsBehind = options.maxSlotsBehind;
+    this.#maxSlotsBehind = settings.maxSlotsBehind;
     this.#timers = timers;
     this.#logger = logger;
     this.#headFloor = new HeadFloor({
@@ -72,7 +72,7 @@ export class HealthMonitor implements HealthTracker {
     });
     this.#finality = new FinalityTracker(logger);
     this.#monitored = new Map(
-      options.upstreams.map((upstream) => {
+      settings.upstreams.map((upstream) => {
         const client = new UpstreamClient(upstream, { timers, connections: MAX_CONNECTIONS });
         const failure = "It has not been polled yet.";
         const health: UpstreamHealth = { upstream: upstream.name, state: "down", reasons: [failure] };

@@ -30,7 +30,7 @@ function open(...rounds: (UpstreamResponse | Error)[][]) {
         );
       },
     },
-    count: 2,
+    settings: { quorum: 2 },
     timers,
     observer,
   });

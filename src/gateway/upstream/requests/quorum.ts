@@ -1,6 +1,7 @@
 import type { Timers } from "../../../async/timers.ts";
 import { type Failure, unavailable } from "../../../errors/failure.ts";
 import type { GatewayObserver } from "../../gateway-observer.ts";
+import type { GatewaySettings } from "../../settings.ts";
 import type { UpstreamCall, UpstreamResponse } from "../../upstream-call.ts";
 import { readFullBody } from "../client/fetch.ts";
 import type { UpstreamPool } from "./upstream-pool.ts";
@@ -24,7 +25,7 @@ const MAX_SHOWN_CHARACTERS = 300;
 interface QuorumReaderOptions {
   upstreams: Pick<UpstreamPool, "read" | "readFromMany">;
   /** Number of upstreams that must agree. */
-  count: number;
+  settings: Pick<GatewaySettings, "quorum">;
   timers: Pick<Timers, "sleep">;
   observer?: GatewayObserver;
 }
@@ -42,9 +43,9 @@ export class QuorumReader {
   readonly #timers: Pick<Timers, "sleep">;
   readonly #observer: GatewayObserver | undefined;
 
-  constructor({ upstreams, count, timers, observer }: QuorumReaderOptions) {
+  constructor({ upstreams, settings, timers, observer }: QuorumReaderOptions) {
     this.#upstreams = upstreams;
-    this.#count = count;
+    this.#count = settings.quorum;
     this.#timers = timers;
     this.#observer = observer;
   }

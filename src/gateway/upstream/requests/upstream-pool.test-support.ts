@@ -3,7 +3,7 @@ import { FakeTimers } from "../../../../test/support/fake-timers.ts";
 import { Failure } from "../../../errors/failure.ts";
 import { createRecordingLogger } from "../../../log/recording-logger.test-support.ts";
 import type { GatewayObserver } from "../../gateway-observer.ts";
-import type { GatewayOptions, UpstreamOptions } from "../../options.ts";
+import type { GatewaySettings, UpstreamSettings } from "../../settings.ts";
 import type { UpstreamResponse } from "../../upstream-call.ts";
 import { HealthStub } from "../health-stub.test-support.ts";
 import { ScriptedUpstream } from "../scripted-upstream.test-support.ts";
@@ -13,8 +13,8 @@ export const HEDGE_MILLIS = 50;
 
 interface Setting {
   names?: string[];
-  broadcast?: GatewayOptions["broadcast"];
-  upstreamOptions?: Record<string, Partial<UpstreamOptions>>;
+  broadcast?: GatewaySettings["broadcast"];
+  upstreamOptions?: Record<string, Partial<UpstreamSettings>>;
 }
 
 /** Starts scripted upstreams and a pool that uses them. */
@@ -32,7 +32,7 @@ export async function openPool({ names = ["a", "b"], broadcast = 1, upstreamOpti
   };
   const failing: string[] = [];
   const upstreams = new UpstreamPool({
-    options: {
+    settings: {
       upstreams: servers.map(({ name, options }) => ({ ...options, ...upstreamOptions[name] })),
       broadcast,
       hedgeDelayMillis: HEDGE_MILLIS,

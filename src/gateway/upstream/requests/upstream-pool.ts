@@ -1,7 +1,7 @@
 import type { Timers } from "../../../async/timers.ts";
 import type { Logger } from "../../../log/logger.ts";
 import type { GatewayObserver } from "../../gateway-observer.ts";
-import type { GatewayOptions } from "../../options.ts";
+import type { GatewaySettings } from "../../settings.ts";
 import { type UpstreamCall, UpstreamError, type UpstreamResponse } from "../../upstream-call.ts";
 import type { HealthTracker } from "../../upstream-health.ts";
 import { discardBody } from "../client/fetch.ts";
@@ -28,7 +28,7 @@ interface ConsecutiveErrors {
 const NO_ERRORS: ConsecutiveErrors = { count: 0, at: Number.NEGATIVE_INFINITY };
 
 interface UpstreamPoolOptions {
-  options: Pick<GatewayOptions, "upstreams" | "broadcast" | "hedgeDelayMillis">;
+  settings: Pick<GatewaySettings, "upstreams" | "broadcast" | "hedgeDelayMillis">;
   health: HealthTracker;
   timers: Timers;
   logger: Logger;
@@ -43,7 +43,7 @@ interface UpstreamPoolOptions {
 export class UpstreamPool {
   readonly #clients: readonly UpstreamClient[];
   readonly #health: HealthTracker;
-  readonly #broadcast: GatewayOptions["broadcast"];
+  readonly #broadcast: GatewaySettings["broadcast"];
   readonly #timers: Timers;
   readonly #logger: Logger;
   readonly #observer: GatewayObserver | undefined;
@@ -55,7 +55,7 @@ export class UpstreamPool {
   readonly #errors = new Map<UpstreamClient, ConsecutiveErrors>();
 
   constructor({
-    options,
+    settings,
     health,
     timers,
     logger,
@@ -63,9 +63,9 @@ export class UpstreamPool {
     onRepeatedFailure,
     stickyRoutes = new StickyRoutes(),
   }: UpstreamPoolOptions) {
-    this.#clients = options.upstreams.map((upstream) => new UpstreamClient(upstream, { timers }));
+    this.#clients = settings.upstreams.map((upstream) => new UpstreamClient(upstream, { timers }));
     this.#health = health;
-    this.#broadcast = options.broadcast;
+    this.#broadcast = settings.broadcast;
     this.#timers = timers;
     this.#logger = logger;
     this.#observer = observer;
@@ -80,7 +80,7 @@ export class UpstreamPool {
       budget: new HedgeBudget(),
       timeouts: this.#timeouts,
       timers,
-      hedgeDelayMillis: options.hedgeDelayMillis,
+      settings,
       observer,
       recordResponse: (client) => this.#recordResponse(client),
       recordError: (client, error, startedAt) => this.#recordError(client, error, startedAt),

@@ -2,6 +2,7 @@ import type { Timers } from "../../../async/timers.ts";
 import { type Failure, unavailable } from "../../../errors/failure.ts";
 import type { Cancellation } from "../../../server/method-table.ts";
 import type { GatewayObserver } from "../../gateway-observer.ts";
+import type { GatewaySettings } from "../../settings.ts";
 import { type UpstreamCall, UpstreamError, type UpstreamResponse } from "../../upstream-call.ts";
 import type { HealthTracker } from "../../upstream-health.ts";
 import { discardBody } from "../client/fetch.ts";
@@ -30,7 +31,7 @@ export interface ReadContext {
   readonly budget: HedgeBudget;
   readonly timeouts: TimeoutQueue;
   readonly timers: Pick<Timers, "now">;
-  readonly hedgeDelayMillis: number;
+  readonly settings: Pick<GatewaySettings, "hedgeDelayMillis">;
   readonly observer: GatewayObserver | undefined;
   recordResponse(client: UpstreamClient): void;
   /** An upstream did not answer a request that was sent at `startedAt`. */
@@ -147,7 +148,7 @@ export class UpstreamRead {
   /** Returns how long to wait before another upstream is tried. */
   #hedgeDelay(client: UpstreamClient): number {
     if (!this.#isHedged) return UNRESPONSIVE_MILLIS;
-    const p95 = client.latencies.p95(this.#call.method.cost) ?? this.#context.hedgeDelayMillis;
+    const p95 = client.latencies.p95(this.#call.method.cost) ?? this.#context.settings.hedgeDelayMillis;
     return Math.max(p95, MIN_HEDGE_MILLIS);
   }
 

@@ -1,5 +1,5 @@
 /** A beacon node behind the gateway. */
-export interface UpstreamOptions {
+export interface UpstreamSettings {
   /** Name in headers, logs and metrics. By default host and port. */
   readonly name: string;
   /** URL without credentials. */
@@ -16,7 +16,7 @@ export interface UpstreamOptions {
 }
 
 /** Redis or Valkey cache that several gateways share. */
-export interface CacheOptions {
+export interface CacheSettings {
   /** `redis://` or `rediss://`. May contain credentials. */
   readonly url: string;
   /** Prefix of all keys. */
@@ -25,17 +25,35 @@ export interface CacheOptions {
   readonly ttlSeconds: number;
 }
 
-export interface GatewayOptions {
-  readonly upstreams: readonly UpstreamOptions[];
+/** Defaults of the cache, except for its URL. */
+export const DEFAULT_CACHE_SETTINGS: Omit<CacheSettings, "url"> = { prefix: "fanal:", ttlSeconds: 86_400 };
+
+/** Settings of a gateway. Its parts receive the object as a whole and declare with `Pick` what they read. */
+export interface GatewaySettings {
+  readonly upstreams: readonly UpstreamSettings[];
+  readonly cache?: CacheSettings | undefined;
   /** Number of upstreams that must agree on a finalized checkpoint or a root. 1 disables quorum reads. */
   readonly quorum: number;
   /** Number of upstreams that receive each submission. */
   readonly broadcast: number | "all";
-  /** Size of the in-memory cache of each process. */
-  readonly memoryBytes: number;
-  readonly cache?: CacheOptions;
-  /** Maximum lag of a ready upstream behind the others and behind the clock. */
-  readonly maxSlotsBehind: number;
   /** Delay before a read is hedged, until the latency of the upstream is known. */
   readonly hedgeDelayMillis: number;
+  /** Maximum lag of a ready upstream behind the others and behind the clock. */
+  readonly maxSlotsBehind: number;
+  /** Size of the in-memory cache of each process. */
+  readonly memoryBytes: number;
+  /** Number of server processes; 1 serves in the main process. */
+  readonly workers: number;
+  /** How long the gateway reports not ready after a stop signal, while it still serves requests. */
+  readonly drainMillis: number;
 }
+
+export const DEFAULT_GATEWAY_SETTINGS: Omit<GatewaySettings, "upstreams" | "cache"> = {
+  quorum: 1,
+  broadcast: 1,
+  hedgeDelayMillis: 300,
+  maxSlotsBehind: 3,
+  memoryBytes: 256 * 1024 * 1024,
+  workers: 1,
+  drainMillis: 0,
+};
