@@ -30,8 +30,10 @@ describe("an error response", () => {
     [SUBMISSION, 504, "<html>", "server", "failed with HTTP status 504. It is unknown whether it accepted"],
     [SUBMISSION, 500, { message: "Oh." }, "server", "status 500: Oh. It is unknown whether it accepted"],
     [SUBMISSION, 400, { message: "Invalid signature." }, "rejected", "Invalid signature."],
-    [SUBMISSION, 400, { message: 'The parameter "attestations" must be' }, "invalid-params", "must be"],
-    [SUBMISSION, 400, { message: "The Eth-Consensus-Version header is missing." }, "invalid-params", "is missing"],
+    [SUBMISSION, 400, { message: "It must be a list.", kind: "invalid-params" }, "invalid-params", "must be"],
+    [SUBMISSION, 400, { message: "Invalid signature.", kind: "rejected" }, "rejected", "Invalid signature."],
+    [READ, 404, { message: "No such endpoint. Not found.", kind: "not-found" }, "not-found", "No such endpoint."],
+    [READ, 404, { message: "Unknown path /eth/x.", kind: "unsupported" }, "unsupported", "does not support"],
   ])("of %s with %i %j is %s", async (name, status, body, kind, message) => {
     const gateway = new ScriptedGateway(() => ({ status, body }));
     const params = name === READ ? ["head"] : [[{}]];
@@ -41,7 +43,10 @@ describe("an error response", () => {
   it("has bounded failures of each item", async () => {
     const failures = [{ index: 1, message: "x".repeat(5000) }, { index: "2", message: "no" }, { wrong: true }];
     const message = "The submission was rejected: 2 of 3 items: no";
-    const gateway = new ScriptedGateway(() => ({ status: 400, body: { code: 400, message, failures } }));
+    const gateway = new ScriptedGateway(() => ({
+      status: 400,
+      body: { code: 400, message, kind: "rejected", detail: "no", failures },
+    }));
     await expect(gateway.call(SUBMISSION, [[{}]])).rejects.toMatchObject({
       kind: "rejected",
       message,

@@ -14,7 +14,7 @@ import {
   type ErrorDetails,
   type ErrorResponse,
   isMissingColumns,
-  isUnknownPathMessage,
+  isUnknownPath,
   isUnsupportedVersion,
   parseErrorBody,
 } from "../upstream/requests/error-response.ts";
@@ -45,9 +45,7 @@ export function toFailure(method: MethodDefinition, response: ErrorResponse): Fa
       if (isUnsupportedVersion(response)) return unsupportedByUpstream(method, upstream, message);
       return isMissingColumns(response) ? notFound(message) : toRejection(method, { ...details, message });
     case 404:
-      return isUnknownPathMessage(response, details.message)
-        ? unsupportedByUpstream(method, upstream)
-        : notFound(message);
+      return isUnknownPath(response, details) ? unsupportedByUpstream(method, upstream) : notFound(message);
     case 405:
     case 406:
     case 410:
@@ -67,15 +65,12 @@ export function toFailure(method: MethodDefinition, response: ErrorResponse): Fa
   }
 }
 
-/** Start of messages about invalid parameters. All others are about the submitted object. */
-const PARAMETER_ERROR =
-  /^(The parameter "|Item \d+ of the parameter|The body |The \S+ header |The query |The consensus version is )/;
-/** Start of messages about rejected objects, before the reason. */
-const REJECTION_PREFIX = /^The (?:submission|block) was rejected: (?:\d+ of \d+ items: )?/;
-
-function toRejection({ failures: kinds }: MethodDefinition, { message, failures }: ErrorDetails): Failure {
-  const isRejected = kinds.includes("rejected") && !PARAMETER_ERROR.test(message);
-  const detail = REJECTION_PREFIX.test(message) ? message.replace(REJECTION_PREFIX, "") : undefined;
+/** Other clients do not tell invalid parameters from a rejected object. */
+function toRejection(
+  { failures: kinds }: MethodDefinition,
+  { message, kind, detail, failures }: ErrorDetails,
+): Failure {
+  const isRejected = kinds.includes("rejected") && kind !== "invalid-params";
   return (isRejected ? rejected : invalidParams)(message, { detail, failures });
 }
 

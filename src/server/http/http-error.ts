@@ -4,12 +4,14 @@ import { Failure, type FailureKind, type ItemFailure } from "../../errors/failur
 export class HttpError extends Error {
   readonly status: number;
   readonly headers: Record<string, string>;
+  readonly kind: FailureKind | undefined;
 
-  constructor(status: number, message: string, headers: Record<string, string> = {}) {
+  constructor(status: number, message: string, headers: Record<string, string> = {}, kind?: FailureKind) {
     super(message);
     this.name = "HttpError";
     this.status = status;
     this.headers = headers;
+    this.kind = kind;
   }
 }
 
@@ -19,6 +21,7 @@ export const UNREAD_LIMIT_MESSAGE = "The memory limit for unread responses is re
 interface ErrorResponse {
   status: number;
   message: string;
+  kind?: FailureKind | undefined;
   detail?: string;
   failures?: ItemFailure[];
   headers?: Record<string, string>;
@@ -42,11 +45,15 @@ export function toErrorResponse(thrown: unknown): ErrorResponse {
   if (thrown instanceof HttpError) return thrown;
   if (!(thrown instanceof Failure)) return { status: 500, message: "Internal error" };
   const { kind, message, detail, failures } = thrown;
-  return { status: STATUSES[kind], message, detail, failures };
+  return { status: STATUSES[kind], message, kind, detail, failures };
 }
 
-/** Returns the error body of the Beacon API. */
-export function errorBody(code: number, message: string, failures?: ItemFailure[]): Buffer {
-  // JSON.stringify omits undefined failures.
-  return Buffer.from(JSON.stringify({ code, message, failures }));
+/** Returns the error body of the Beacon API. `kind` and `detail` are for gateways, which cannot tell them by the status. */
+export function errorBody(
+  code: number,
+  message: string,
+  { kind, detail, failures }: Pick<ErrorResponse, "kind" | "detail" | "failures"> = {},
+): Buffer {
+  // JSON.stringify omits undefined members.
+  return Buffer.from(JSON.stringify({ code, message, kind, detail, failures }));
 }

@@ -102,24 +102,24 @@ describe("formats", () => {
 });
 
 describe("errors", () => {
-  it.each([
-    ["/nowhere", "GET", 404, "Unknown path /nowhere."],
-    ["/invalid", "GET", 400, "It is wrong."],
+  it.each<[path: string, method: string, status: number, message: string, kind?: string]>([
+    ["/nowhere", "GET", 404, "Unknown path /nowhere.", "unsupported"],
+    ["/invalid", "GET", 400, "It is wrong.", "invalid-params"],
     ["/refused", "GET", 406, "Not this."],
     ["/crash", "GET", 500, "Internal error"],
-    ["/broken-early", "GET", 503, "The stream broke."],
+    ["/broken-early", "GET", 503, "The stream broke.", "unavailable"],
     ["/large", "DELETE", 405, "/large requires the HTTP method GET or HEAD."],
     ["/large?x", "TRACE", 405, "/large requires the HTTP method GET or HEAD."],
     ["/echo/n", "PROPFIND", 405, "/echo/{name} requires the HTTP method GET or HEAD or POST."],
     ["/echo/n", "QUERY", 405, "/echo/{name} requires the HTTP method GET or HEAD or POST."],
-    ["/nowhere", "TRACE", 404, "Unknown path /nowhere."],
-    ["/echo/n/m", "GET", 404, "Unknown path /echo/n/m. Did you mean /echo/{name}?"],
+    ["/nowhere", "TRACE", 404, "Unknown path /nowhere.", "unsupported"],
+    ["/echo/n/m", "GET", 404, "Unknown path /echo/n/m. Did you mean /echo/{name}?", "unsupported"],
     ["/echo/%zz", "GET", 400, "The path is not percent-encoded UTF-8."],
-  ])("%s %s is %i", async (path, method, status, message) => {
+  ])("%s %s is %i", async (path, method, status, message, kind) => {
     const reply = await server.ask(path, { method });
     expect(reply.status).toBe(status);
     expect(reply.headers).toMatchObject({ "content-type": "application/json", "cache-control": "no-store" });
-    expect(JSON.parse(reply.text)).toEqual({ code: status, message });
+    expect(JSON.parse(reply.text)).toEqual({ code: status, message, kind });
   });
 
   it.each([
@@ -130,7 +130,8 @@ describe("errors", () => {
     ["/stream-", undefined],
   ])("suggest the path most similar to %s", async (path, suggestion) => {
     const hint = suggestion === undefined ? "" : ` Did you mean ${suggestion}?`;
-    expect(JSON.parse((await server.ask(path)).text)).toEqual({ code: 404, message: `Unknown path ${path}.${hint}` });
+    const message = `Unknown path ${path}.${hint}`;
+    expect(JSON.parse((await server.ask(path)).text)).toEqual({ code: 404, message, kind: "unsupported" });
   });
 
   it("name the JSON-RPC server for a call that was sent here", async () => {
@@ -144,6 +145,7 @@ describe("errors", () => {
     expect(JSON.parse((await server.ask("/rejected")).text)).toEqual({
       code: 400,
       message: "Rejected.",
+      kind: "rejected",
       failures: [{ index: 1, message: "No." }],
     });
   });
@@ -203,7 +205,7 @@ describe("errors", () => {
   ])("report URLs that are too long (%#)", async (path, status, message) => {
     const reply = await server.ask(path);
     expect(reply.status).toBe(status);
-    expect(JSON.parse(reply.text)).toEqual({ code: status, message: expect.stringContaining(message) });
+    expect(JSON.parse(reply.text)).toMatchObject({ code: status, message: expect.stringContaining(message) });
     expect((await server.ask(`/echo/${"x".repeat(16_000)}`)).status).toBe(200);
   });
 

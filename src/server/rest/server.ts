@@ -89,7 +89,7 @@ export function createRestServer(options: RestServerOptions): HttpServer {
     const path = pathOf(req);
     const similar = router.suggest(path);
     const hint = jsonRpcHint(req) || (similar === undefined ? "" : ` Did you mean ${similar}?`);
-    return new HttpError(404, `Unknown path ${shortened(path)}.${hint}`);
+    return new HttpError(404, `Unknown path ${shortened(path)}.${hint}`, {}, "unsupported");
   }
 
   function unsupportedVerb({ path, verbs, allow }: PathEntry, req: IncomingMessage): HttpError {
@@ -199,8 +199,8 @@ export function createRestServer(options: RestServerOptions): HttpServer {
 }
 
 function errorResponse(thrown: unknown): RestResponse {
-  const { status, message, failures, headers } = toErrorResponse(thrown);
-  return { status, headers, content: { format: "json", parts: [errorBody(status, message, failures)] } };
+  const { status, message, headers, ...details } = toErrorResponse(thrown);
+  return { status, headers, content: { format: "json", parts: [errorBody(status, message, details)] } };
 }
 
 /** Enforces the limits of URL and headers. */

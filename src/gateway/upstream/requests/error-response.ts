@@ -18,6 +18,10 @@ export function isErrorResponse(response: UpstreamResponse): response is ErrorRe
 /** The content of an error response. */
 export interface ErrorDetails {
   readonly message: string;
+  /** Sent only by Fanal. */
+  readonly kind?: string | undefined;
+  /** Sent only by Fanal. */
+  readonly detail?: string | undefined;
   readonly failures: ItemFailure[] | undefined;
 }
 
@@ -31,10 +35,12 @@ export function parseErrorBody({ headers, body }: Pick<ErrorResponse, "headers" 
     return { message: truncate(text), failures: undefined };
   }
   if (typeof value !== "object" || value === null) return { message: truncate(text), failures: undefined };
-  const { message, title, detail, failures } = value as Record<string, unknown>;
+  const { message, title, kind, detail, failures } = value as Record<string, unknown>;
   // RFC 9457 problem details.
   const parts = typeof message === "string" ? [message] : [title, detail].filter((each) => typeof each === "string");
-  return { message: truncate(parts.join(": ")), failures: parseItems(failures) };
+  const own =
+    typeof kind === "string" ? { kind, detail: typeof detail === "string" ? truncate(detail) : undefined } : {};
+  return { message: truncate(parts.join(": ")), ...own, failures: parseItems(failures) };
 }
 
 function parseItems(failures: unknown): ItemFailure[] | undefined {
@@ -89,19 +95,20 @@ export function isUnsupportedOperation(response: UpstreamResponse): boolean {
 export function isUnsupportedPath(response: UpstreamResponse): boolean {
   if (!isErrorResponse(response)) return false;
   if (response.status === 405 || isUnsupportedVersion(response)) return true;
-  return response.status === 404 && isUnknownPathMessage(response, parseErrorBody(response).message);
+  return response.status === 404 && isUnknownPath(response, parseErrorBody(response));
 }
 
-/** Messages of a 404 for an unknown path, as opposed to an unknown object. */
+/** Messages of other clients for a 404 about an unknown path, as opposed to an unknown object. */
 const UNKNOWN_PATH_MESSAGES = [
-  /^Unknown path \//,
   /^Route (GET|POST):\S* not found/i,
   /^NOT_FOUND$/,
   /^404 page not found/i,
   /endpoint .*not found/i,
 ];
 
-export function isUnknownPathMessage({ headers }: ErrorResponse, message: string): boolean {
+/** True if a 404 is about the path. */
+export function isUnknownPath({ headers }: ErrorResponse, { kind, message }: ErrorDetails): boolean {
+  if (kind !== undefined) return kind === "unsupported";
   const saysNothing = message === "" || (headers["content-type"] ?? "").startsWith("text/");
   return saysNothing || UNKNOWN_PATH_MESSAGES.some((pattern) => pattern.test(message));
 }
