@@ -18,6 +18,7 @@ import {
   shape,
   text,
 } from "../../schemas.ts";
+import { DEV_METHOD } from "./dev-method.ts";
 import { hexDump } from "./dumps.ts";
 import { MAX_SLOTS_PER_CALL } from "./time.ts";
 
@@ -33,6 +34,7 @@ const QUANTITY: JsonSchema = { type: "string", pattern: "^0x(0|[1-9a-f][0-9a-f]*
 const DONE = { name: "done", schema: nothing };
 
 const anvilMine = defineMethod({
+  ...DEV_METHOD,
   name: "anvil_mine",
   aliases: ["hardhat_mine"],
   summary: "Runs slots with blocks immediately: one, or a given number.",
@@ -41,9 +43,6 @@ const anvilMine = defineMethod({
     interval: optional(seconds, "Seconds between blocks. If it is longer than a slot, the slots between stay empty."),
   },
   result: DONE,
-  failures: ["unsupported"],
-  cost: "cheap",
-  access: "dev",
   example: { stage: "control", params: ["0x2", "0x0"] },
   async handler(context, { blocks = 1, interval = 0 }, call) {
     const { clock } = context.chain;
@@ -56,6 +55,7 @@ const anvilMine = defineMethod({
 });
 
 const evmMine = defineMethod({
+  ...DEV_METHOD,
   name: "evm_mine",
   summary: "Runs slots with blocks immediately: one, a given number, or from a given time on.",
   params: {
@@ -64,9 +64,6 @@ const evmMine = defineMethod({
   },
   normalizePositional: fromObject("timestamp", "blocks"),
   result: { name: "zero", schema: described(QUANTITY, "Always 0x0.") },
-  failures: ["unsupported"],
-  cost: "cheap",
-  access: "dev",
   example: { stage: "control" },
   async handler(context, { timestamp, blocks = 1 }, call) {
     const { clock } = context.chain;
@@ -86,14 +83,13 @@ const evmMine = defineMethod({
 });
 
 const evmIncreaseTime = defineMethod({
+  ...DEV_METHOD,
   name: "evm_increaseTime",
   aliases: ["anvil_increaseTime"],
   summary: "Runs as many empty slots as fit into a number of seconds.",
   params: { seconds: required(seconds, "Number of seconds.") },
   result: { name: "seconds", schema: described(QUANTITY, "Number of seconds that passed.") },
   failures: ["rejected", "unsupported"],
-  cost: "cheap",
-  access: "dev",
   example: { stage: "control", params: ["0x7"] },
   async handler(context, { seconds }, call) {
     const { clock } = context.chain;
@@ -106,14 +102,13 @@ const evmIncreaseTime = defineMethod({
 });
 
 const evmSetNextBlockTimestamp = defineMethod({
+  ...DEV_METHOD,
   name: "evm_setNextBlockTimestamp",
   aliases: ["anvil_setNextBlockTimestamp"],
   summary: "Runs empty slots until the next slot is the one that starts at a given time.",
   params: { timestamp: required(timestamp, "Start of the next block's slot in Unix seconds.") },
   result: DONE,
   failures: ["rejected", "unsupported"],
-  cost: "cheap",
-  access: "dev",
   example: { stage: "control", params: (chain) => [quantity(chain.nextSlotSeconds())] },
   async handler(context, { timestamp }, call) {
     const { clock } = context.chain;
@@ -127,6 +122,7 @@ const evmSetNextBlockTimestamp = defineMethod({
 });
 
 const evmSetAutomine = defineMethod({
+  ...DEV_METHOD,
   name: "evm_setAutomine",
   aliases: ["anvil_setAutomine"],
   summary:
@@ -134,9 +130,6 @@ const evmSetAutomine = defineMethod({
     "resumes the clock at its previous speed, or pauses it.",
   params: { enabled: required(boolean, "True to turn it on.") },
   result: DONE,
-  failures: ["unsupported"],
-  cost: "cheap",
-  access: "dev",
   example: { stage: "control", params: [false] },
   async handler(context, { enabled }) {
     const { time, evm } = controlOf(context);
@@ -147,12 +140,10 @@ const evmSetAutomine = defineMethod({
 });
 
 const minerStart = defineMethod({
+  ...DEV_METHOD,
   name: "miner_start",
   summary: "Resumes the clock at its previous speed.",
   result: DONE,
-  failures: ["unsupported"],
-  cost: "cheap",
-  access: "dev",
   example: { stage: "control" },
   async handler(context) {
     await controlOf(context).time.resume();
@@ -161,12 +152,10 @@ const minerStart = defineMethod({
 });
 
 const minerStop = defineMethod({
+  ...DEV_METHOD,
   name: "miner_stop",
   summary: "Pauses the clock.",
   result: DONE,
-  failures: ["unsupported"],
-  cost: "cheap",
-  access: "dev",
   example: { stage: "control" },
   async handler(context) {
     await controlOf(context).time.pause();
@@ -175,13 +164,11 @@ const minerStop = defineMethod({
 });
 
 const anvilGetAutomine = defineMethod({
+  ...DEV_METHOD,
   name: "anvil_getAutomine",
   aliases: ["hardhat_getAutomine", "eth_mining"],
   summary: "Returns true if automine is on. Without the EVM, true if the clock is running.",
   result: { name: "enabled", schema: anyBoolean },
-  failures: ["unsupported"],
-  cost: "cheap",
-  access: "dev",
   example: { stage: "control" },
   handler(context) {
     return controlOf(context).evm?.automine ?? context.chain.clock.isFlowing;
@@ -189,14 +176,12 @@ const anvilGetAutomine = defineMethod({
 });
 
 const evmSetIntervalMining = defineMethod({
+  ...DEV_METHOD,
   name: "evm_setIntervalMining",
   aliases: ["anvil_setIntervalMining"],
   summary: "Sets the duration of a slot in real time. 0 pauses the clock.",
   params: { interval: required(slotSeconds, "Seconds of real time per slot.") },
   result: DONE,
-  failures: ["unsupported"],
-  cost: "cheap",
-  access: "dev",
   example: { stage: "control", params: [0] },
   async handler(context, { interval }) {
     const { secondsPerSlot } = context.chain.clock;
@@ -213,12 +198,10 @@ const evmSetIntervalMining = defineMethod({
 });
 
 const anvilGetIntervalMining = defineMethod({
+  ...DEV_METHOD,
   name: "anvil_getIntervalMining",
   summary: "Duration of a slot in seconds of real time; null while the clock is paused.",
   result: { name: "interval", schema: either(number, nothing) },
-  failures: ["unsupported"],
-  cost: "cheap",
-  access: "dev",
   example: { stage: "control" },
   handler(context) {
     controlOf(context);
@@ -228,6 +211,7 @@ const anvilGetIntervalMining = defineMethod({
 });
 
 const anvilReorg = defineMethod({
+  ...DEV_METHOD,
   name: "anvil_reorg",
   summary: "Reorganizes the chain like dev_reorg.",
   params: { depth: required(blockCount, "Number of blocks to replace, at least 1.") },
@@ -235,8 +219,6 @@ const anvilReorg = defineMethod({
   normalizePositional: (params) => fromObject("depth")(isEmptyList(params[1]) ? params.slice(0, 1) : params),
   result: DONE,
   failures: ["rejected", "unsupported"],
-  cost: "cheap",
-  access: "dev",
   example: { stage: "control", params: ["0x1"] },
   async handler(context, { depth }, call) {
     if (depth === 0) throw invalidParams("The depth must be at least 1, but 0 was given.");
@@ -248,26 +230,23 @@ const anvilReorg = defineMethod({
 const isEmptyList = (value: unknown) => Array.isArray(value) && value.length === 0;
 
 const anvilDumpState = defineMethod({
+  ...DEV_METHOD,
   name: "anvil_dumpState",
   aliases: ["hardhat_dumpState"],
   summary: "Dumps the whole chain like dev_dump.",
   result: { name: "state", schema: described(text, "The dump in hex.") },
-  failures: ["unsupported"],
-  cost: "cheap",
-  access: "dev",
   example: { stage: "control" },
   handler: async (context, _, call) => toHex(await controlOf(context).dumps.dump(call?.signal)),
 });
 
 const anvilLoadState = defineMethod({
+  ...DEV_METHOD,
   name: "anvil_loadState",
   aliases: ["hardhat_loadState"],
   summary: "Replaces the chain with a dump, like dev_load.",
   params: { state: required(hexDump, "Dump returned by anvil_dumpState or dev_dump.") },
   result: { name: "loaded", schema: isTrue },
   failures: ["rejected", "unsupported"],
-  cost: "cheap",
-  access: "dev",
   takesLargeBody: true,
   example: { stage: "control", params: async (chain) => [await chain.dump()] },
   async handler(context, { state }, call) {
@@ -277,6 +256,7 @@ const anvilLoadState = defineMethod({
 });
 
 const anvilNodeInfo = defineMethod({
+  ...DEV_METHOD,
   name: "anvil_nodeInfo",
   summary: "The head of the chain in Anvil's format.",
   result: {
@@ -289,9 +269,6 @@ const anvilNodeInfo = defineMethod({
       environment: object({ chainId: described(number, "Chain id of the deposit contract.") }),
     }),
   },
-  failures: ["unsupported"],
-  cost: "cheap",
-  access: "dev",
   example: { stage: "control" },
   handler(context) {
     controlOf(context);

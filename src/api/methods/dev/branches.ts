@@ -4,6 +4,7 @@ import { BRANCHES, type Branch, type ChainBlock, controlOf } from "../../dev-con
 import { integerUpTo, parseInteger, parseNumber } from "../../params/scalars.ts";
 import { paramSchema } from "../../params/schema.ts";
 import { described, number, object, shape } from "../../schemas.ts";
+import { DEV_METHOD } from "./dev-method.ts";
 import { position, positionOf } from "./time.ts";
 
 const MAX_FORK_SLOTS = 1024;
@@ -50,6 +51,7 @@ const BLOCK = object({ slot: shape("Uint64"), root: shape("Root") });
 const blockJson = ({ slot, root }: ChainBlock) => ({ slot: String(slot), root });
 
 const devReorg = defineMethod({
+  ...DEV_METHOD,
   name: "dev_reorg",
   summary:
     "Reorganizes the chain: validators build on an ancestor of the head and vote for the new branch until it becomes the head.",
@@ -65,8 +67,6 @@ const devReorg = defineMethod({
     }),
   },
   failures: ["rejected", "unsupported"],
-  cost: "cheap",
-  access: "dev",
   example: { stage: "control", params: [1] },
   async handler(context, { depth = 1 }, call) {
     const { oldHead, newHead, commonAncestor, slots } = await controlOf(context).branches.reorg(depth, call?.signal);
@@ -90,6 +90,7 @@ const BRANCH = object({
 const branchJson = ({ head, weight }: Branch) => ({ head: blockJson(head), weight: String(weight) });
 
 const devFork = defineMethod({
+  ...DEV_METHOD,
   name: "dev_fork",
   summary:
     "Grows two branches, always the shorter one. Without a depth it continues the branches of the previous call, if both are still viable. Afterwards all validators follow the head again.",
@@ -115,8 +116,6 @@ const devFork = defineMethod({
     }),
   },
   failures: ["rejected", "unsupported"],
-  cost: "cheap",
-  access: "dev",
   example: { stage: "control", params: [1, 2] },
   async handler(context, { depth, slots = 2, votes = VOTES.split }, call) {
     const { branches } = controlOf(context);
@@ -132,6 +131,7 @@ const devFork = defineMethod({
 });
 
 const devDelayBlocks = defineMethod({
+  ...DEV_METHOD,
   name: "dev_delayBlocks",
   summary:
     "Delays the blocks of the next slots beyond the attestation deadline, so that they get no proposer boost and no votes in the slot of their arrival.",
@@ -155,9 +155,6 @@ const devDelayBlocks = defineMethod({
       slots_late: shape("Uint64"),
     }),
   },
-  failures: ["unsupported"],
-  cost: "cheap",
-  access: "dev",
   example: { stage: "control", params: [1] },
   async handler(context, { slots = 1, seconds, slotsLate = 0 }) {
     const delay = await controlOf(context).lateBlocks.delay({ slots, seconds, slotsLate });

@@ -5,6 +5,7 @@ import { controlOf } from "../../dev-control.ts";
 import { isHex } from "../../params/scalars.ts";
 import { paramSchema } from "../../params/schema.ts";
 import { described, text } from "../../schemas.ts";
+import { DEV_METHOD } from "./dev-method.ts";
 import { position, positionOf } from "./time.ts";
 
 const NAME = /^[A-Za-z0-9][A-Za-z0-9._-]{0,99}$/;
@@ -24,6 +25,7 @@ export const hexDump = paramSchema(
 );
 
 const devDump = defineMethod({
+  ...DEV_METHOD,
   name: "dev_dump",
   summary:
     "Dumps the whole chain: blocks, states, votes, pools, time and slashing protection. Returns the dump, or its path if it " +
@@ -33,8 +35,6 @@ const devDump = defineMethod({
   },
   result: { name: "dump", schema: described(text, "The dump in hex, or the path of its file.") },
   failures: ["rejected", "unsupported"],
-  cost: "cheap",
-  access: "dev",
   example: { stage: "control" },
   async handler(context, { file }, call) {
     const { dumps } = controlOf(context);
@@ -43,6 +43,7 @@ const devDump = defineMethod({
 });
 
 const devLoad = defineMethod({
+  ...DEV_METHOD,
   name: "dev_load",
   summary:
     "Replaces the chain with a dump, which must have the same genesis and configuration. `fanal db import` creates a " +
@@ -53,8 +54,6 @@ const devLoad = defineMethod({
   },
   result: position,
   failures: ["not-found", "rejected", "unsupported"],
-  cost: "cheap",
-  access: "dev",
   takesLargeBody: true,
   example: { stage: "control", params: async (chain) => [await chain.dump()] },
   async handler(context, { dump, file }, call) {

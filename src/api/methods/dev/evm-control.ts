@@ -8,19 +8,14 @@ import { quantityUpTo } from "../../params/quantities.ts";
 import { boolean } from "../../params/scalars.ts";
 import { either, isTrue, nothing, shape } from "../../schemas.ts";
 import { FUNDED } from "../eth/eth-of.ts";
+import { DEV_METHOD } from "./dev-method.ts";
 
 // Changes that blocks cannot be derived from are recorded with the next block, so that replays and branches have them.
 
 const RECIPIENT = "0x70997970c51812dc3a010c7d01b50e0d17dc79c8";
 const ADDRESS = required(ethAddress, "Address of the account.");
 const MIN_GAS_LIMIT = 5000;
-const CONTROL = {
-  result: { name: "done", schema: nothing },
-  failures: ["unsupported"],
-  cost: "cheap",
-  access: "dev",
-  needsEvm: true,
-} as const;
+const CONTROL = { ...DEV_METHOD, result: { name: "done", schema: nothing }, needsEvm: true } as const;
 
 function evmOf(context: ApiContext): EvmControl {
   const { evm } = controlOf(context);

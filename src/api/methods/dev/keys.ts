@@ -5,6 +5,7 @@ import { defineMethod, optional } from "../../definition.ts";
 import { controlOf } from "../../dev-control.ts";
 import { uint64 } from "../../params/scalars.ts";
 import { described, list, object, shape } from "../../schemas.ts";
+import { DEV_METHOD } from "./dev-method.ts";
 
 const KEY = object({
   index: shape("Uint64"),
@@ -14,6 +15,7 @@ const KEY = object({
 });
 
 const devKeys = defineMethod({
+  ...DEV_METHOD,
   name: "dev_keys",
   summary:
     "Public and secret keys and withdrawal credentials of the genesis validators and of those added by dev_deposit, " +
@@ -24,8 +26,6 @@ const devKeys = defineMethod({
   },
   result: { name: "keys", schema: list(KEY) },
   failures: ["not-found"],
-  cost: "cheap",
-  access: "dev",
   example: { params: [0, 1] },
   async handler(context, { first = 0, last }) {
     const { keys } = controlOf(context);

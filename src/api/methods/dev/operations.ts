@@ -15,6 +15,7 @@ import {
 } from "../../params/scalars.ts";
 import { elementParser, paramSchema } from "../../params/schema.ts";
 import { described, list, object, text } from "../../schemas.ts";
+import { DEV_METHOD } from "./dev-method.ts";
 
 /** Maximum number of new validators per call. */
 const MAX_NEW_VALIDATORS = 1024;
@@ -89,6 +90,7 @@ const OPERATIONS = { name: "operations", schema: list(SUBMITTED_OPERATION) };
 const VALIDATOR = required(validatorId, "Validator index or public key.");
 
 const devSlash = defineMethod({
+  ...DEV_METHOD,
   name: "dev_slash",
   summary: "Creates slashings: validators sign two blocks for one slot, or two attestations for one target.",
   params: {
@@ -97,25 +99,23 @@ const devSlash = defineMethod({
   },
   result: OPERATIONS,
   failures: ["not-found", "rejected", "unsupported"],
-  cost: "cheap",
-  access: "dev",
   example: { stage: "control", params: [7, "attester"] },
   handler: (context, { validators, kind = "proposer" }) => controlOf(context).operations.slash(validators, kind),
 });
 
 const devExit = defineMethod({
+  ...DEV_METHOD,
   name: "dev_exit",
   summary: "Creates a voluntary exit of a validator.",
   params: { validator: VALIDATOR },
   result: OPERATION,
   failures: ["not-found", "rejected", "unsupported"],
-  cost: "cheap",
-  access: "dev",
   example: { stage: "control", params: [6] },
   handler: (context, { validator }) => controlOf(context).operations.exit(validator),
 });
 
 const devWithdraw = defineMethod({
+  ...DEV_METHOD,
   name: "dev_withdraw",
   summary:
     "Creates a withdrawal request from the validator's withdrawal address (EIP-7002), for a part of the balance or a full exit.",
@@ -125,14 +125,13 @@ const devWithdraw = defineMethod({
   },
   result: OPERATION,
   failures: ["not-found", "rejected", "unsupported"],
-  cost: "cheap",
-  access: "dev",
   since: ForkName.electra,
   example: { stage: "control", params: [14] },
   handler: (context, { validator, amount = 0n }) => controlOf(context).operations.withdraw(validator, amount),
 });
 
 const devChangeCredentials = defineMethod({
+  ...DEV_METHOD,
   name: "dev_changeCredentials",
   summary:
     "Changes a validator's withdrawal credentials: from BLS to execution by a signed change, from execution to compounding by " +
@@ -144,8 +143,6 @@ const devChangeCredentials = defineMethod({
   },
   result: OPERATION,
   failures: ["not-found", "rejected", "unsupported"],
-  cost: "cheap",
-  access: "dev",
   since: ForkName.capella,
   example: { stage: "control", params: [5, `0x${"a5".repeat(20)}`] },
   handler: (context, { validator, address, type = "0x01" }) =>
@@ -153,6 +150,7 @@ const devChangeCredentials = defineMethod({
 });
 
 const devConsolidate = defineMethod({
+  ...DEV_METHOD,
   name: "dev_consolidate",
   summary:
     "Creates a consolidation request from the validator's withdrawal address (EIP-7251): the source exits, and its balance " +
@@ -163,14 +161,13 @@ const devConsolidate = defineMethod({
   },
   result: OPERATION,
   failures: ["not-found", "rejected", "unsupported"],
-  cost: "cheap",
-  access: "dev",
   since: ForkName.electra,
   example: { stage: "control", params: [14, 15] },
   handler: (context, { source, target }) => controlOf(context).operations.consolidate(source, target),
 });
 
 const devDeposit = defineMethod({
+  ...DEV_METHOD,
   name: "dev_deposit",
   summary:
     "Creates deposits for new validators, with the chain's next keys, or tops up an existing one. New validators perform their " +
@@ -191,8 +188,6 @@ const devDeposit = defineMethod({
   },
   result: OPERATIONS,
   failures: ["not-found", "rejected", "unsupported"],
-  cost: "cheap",
-  access: "dev",
   example: { stage: "control", isShownLater: true },
   handler(context, options) {
     const { validator, amount = BigInt(MAX_EFFECTIVE_BALANCE), count, withdrawalCredentials, badSignature } = options;

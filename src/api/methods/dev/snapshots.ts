@@ -2,6 +2,7 @@ import { defineMethod, required } from "../../definition.ts";
 import { controlOf } from "../../dev-control.ts";
 import { paramSchema } from "../../params/schema.ts";
 import { described, isTrue, text } from "../../schemas.ts";
+import { DEV_METHOD } from "./dev-method.ts";
 
 const ID = /^0x(0|[1-9a-fA-F][0-9a-fA-F]{0,12})$/;
 
@@ -12,15 +13,13 @@ const snapshotId = paramSchema(
 );
 
 const devSnapshot = defineMethod({
+  ...DEV_METHOD,
   name: "dev_snapshot",
   aliases: ["evm_snapshot", "anvil_snapshot"],
   summary:
     "Takes a snapshot of the whole chain for dev_revert: blocks, states, fork choice, pools, time and slashing protection. " +
     "Snapshots are kept in memory, without a limit on their number.",
   result: { name: "id", schema: described(text, "Id of the snapshot, in hex.") },
-  failures: ["unsupported"],
-  cost: "cheap",
-  access: "dev",
   example: { stage: "control" },
   async handler(context) {
     return `0x${(await controlOf(context).snapshots.take()).toString(16)}`;
@@ -28,14 +27,13 @@ const devSnapshot = defineMethod({
 });
 
 const devRevert = defineMethod({
+  ...DEV_METHOD,
   name: "dev_revert",
   aliases: ["evm_revert", "anvil_revert"],
   summary: "Reverts the chain to a snapshot, even across finality. Deletes the snapshot and all later ones.",
   params: { id: required(snapshotId, "Id returned by dev_snapshot.") },
   result: { name: "reverted", schema: isTrue },
   failures: ["not-found", "unsupported"],
-  cost: "cheap",
-  access: "dev",
   example: { stage: "control", params: async (chain) => [await chain.takeSnapshot()] },
   async handler(context, { id }) {
     await controlOf(context).snapshots.revert(id);

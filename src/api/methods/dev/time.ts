@@ -12,6 +12,7 @@ import { integerUpTo, numberBetween, parseUint64 } from "../../params/scalars.ts
 import { elementParser, paramSchema } from "../../params/schema.ts";
 import { described, number, object, shape } from "../../schemas.ts";
 import { indexInRegistry } from "../states/registry.ts";
+import { DEV_METHOD } from "./dev-method.ts";
 
 /** Maximum number of slots per call. A full exit takes 2100 slots in the minimal preset. */
 export const MAX_SLOTS_PER_CALL = 65_536;
@@ -103,6 +104,7 @@ export function positionOf({ chain }: Pick<ApiContext, "chain">) {
 }
 
 const devAdvance = defineMethod({
+  ...DEV_METHOD,
   name: "dev_advance",
   summary: "Runs slots immediately, with all validator duties: one, a given number, or until a condition holds.",
   params: {
@@ -113,8 +115,6 @@ const devAdvance = defineMethod({
   },
   result: position,
   failures: ["not-found", "unsupported"],
-  cost: "cheap",
-  access: "dev",
   example: { stage: "control", params: [2] },
   async handler(context, { slots, epochs, until, limit }, call) {
     requireOne({ slots, epochs, until });
@@ -137,6 +137,7 @@ const devAdvance = defineMethod({
 });
 
 const devSkip = defineMethod({
+  ...DEV_METHOD,
   name: "dev_skip",
   summary: "Runs slots immediately without any duties, as if all validators were offline.",
   params: {
@@ -145,8 +146,6 @@ const devSkip = defineMethod({
   },
   result: position,
   failures: ["rejected", "unsupported"],
-  cost: "cheap",
-  access: "dev",
   example: { stage: "control", params: [3] },
   async handler(context, { slots, epochs }, call) {
     requireOne({ slots, epochs });
@@ -157,12 +156,10 @@ const devSkip = defineMethod({
 });
 
 const devPause = defineMethod({
+  ...DEV_METHOD,
   name: "dev_pause",
   summary: "Pauses the clock after the duties of the current slot, until dev_resume.",
   result: position,
-  failures: ["unsupported"],
-  cost: "cheap",
-  access: "dev",
   example: { stage: "control" },
   async handler(context) {
     await controlOf(context).time.pause();
@@ -171,12 +168,10 @@ const devPause = defineMethod({
 });
 
 const devResume = defineMethod({
+  ...DEV_METHOD,
   name: "dev_resume",
   summary: "Resumes the clock at its previous speed.",
   result: position,
-  failures: ["unsupported"],
-  cost: "cheap",
-  access: "dev",
   example: { stage: "control" },
   async handler(context) {
     await controlOf(context).time.resume();
@@ -185,13 +180,11 @@ const devResume = defineMethod({
 });
 
 const devSetSpeed = defineMethod({
+  ...DEV_METHOD,
   name: "dev_setSpeed",
   summary: "Sets the speed of the clock. 0 pauses it, so that the chain advances only on request.",
   params: { speed: required(speedFactor, "Seconds of chain time per second of real time.") },
   result: position,
-  failures: ["unsupported"],
-  cost: "cheap",
-  access: "dev",
   example: { stage: "control", params: [0] },
   async handler(context, { speed }) {
     await controlOf(context).time.setSpeed(speed);

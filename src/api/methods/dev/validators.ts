@@ -4,6 +4,7 @@ import { controlOf, type IndexRange, type ValidatorControl, type ValidatorSelect
 import { parseNumber, parseUint64 } from "../../params/scalars.ts";
 import { paramSchema } from "../../params/schema.ts";
 import { described, list, object, shape } from "../../schemas.ts";
+import { DEV_METHOD } from "./dev-method.ts";
 
 const RANGE = /^([0-9]+)-([0-9]+)$/;
 
@@ -58,17 +59,16 @@ function presenceOf(validators: ValidatorControl) {
 }
 
 const devGetValidators = defineMethod({
+  ...DEV_METHOD,
   name: "dev_getValidators",
   summary: "Lists the validators that are online, that is, perform their duties, and those that are offline.",
   result: presence,
-  failures: ["unsupported"],
-  cost: "cheap",
-  access: "dev",
   example: { stage: "control" },
   handler: (context) => presenceOf(controlOf(context).validators),
 });
 
 const devSetValidators = defineMethod({
+  ...DEV_METHOD,
   name: "dev_setValidators",
   summary:
     "Sets which validators are online from the next slot on: exactly the given ones, or all but the given ones. Persists across restarts.",
@@ -78,8 +78,6 @@ const devSetValidators = defineMethod({
   },
   result: presence,
   failures: ["not-found", "unsupported"],
-  cost: "cheap",
-  access: "dev",
   example: { stage: "control", params: ["all"] },
   async handler(context, { online, offline }) {
     const { validators } = controlOf(context);
