@@ -234,7 +234,7 @@ export function text(noun: string): ParamSchema<string> {
 }
 
 /** Maximum length of a list: the number of validators that one attestation can contain. */
-export const MAX_LIST_LENGTH = 131_072;
+const MAX_LIST_LENGTH = 131_072;
 
 interface ArrayRules {
   /** Plural name of the elements. */

@@ -16,7 +16,7 @@ import { logReview } from "./review-log.ts";
 import { addReview, newTally, resetLevels, type Tally } from "./tally.ts";
 
 /** Maximum number of validators with individual metrics. Bounds the number of metric series. */
-export const MAX_SINGLE_VALIDATORS = 64;
+const MAX_SINGLE_VALIDATORS = 64;
 
 type MonitoredChain = Pick<
   BeaconChain,

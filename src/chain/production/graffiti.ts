@@ -20,7 +20,7 @@ export function parseGraffiti(written: string): Uint8Array | undefined {
   return padGraffiti(isHex ? Buffer.from(written.slice(2), "hex") : Buffer.from(written, "utf8"));
 }
 
-export function padGraffiti(bytes: Uint8Array): Uint8Array | undefined {
+function padGraffiti(bytes: Uint8Array): Uint8Array | undefined {
   if (bytes.length > GRAFFITI_BYTES) return undefined;
   const graffiti = new Uint8Array(GRAFFITI_BYTES);
   graffiti.set(bytes);

@@ -75,10 +75,7 @@ export async function runDev(
 }
 
 /** Returns the command that joins the chain. A node that joins a chain on loopback listens on loopback too. */
-export function joinCommand(
-  networkDirectory: string,
-  networking: Pick<NetworkSettings, "address"> | undefined,
-): string {
+function joinCommand(networkDirectory: string, networking: Pick<NetworkSettings, "address"> | undefined): string {
   const command = `fanal node --network ${networkDirectory} --data-dir DIR --p2p-port 0`;
   return networking && isLoopbackAddress(networking.address)
     ? `${command} --p2p-address ${networking.address}`

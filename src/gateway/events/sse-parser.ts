@@ -10,7 +10,7 @@ const BYTE_ORDER_MARK = Buffer.from("\uFEFF");
 const LINE_SEPARATOR = Buffer.from(" ");
 
 /** Size of a slashing of all validators of a slot, in JSON. */
-export const MAX_EVENT_BYTES = 16 * 1024 * 1024;
+const MAX_EVENT_BYTES = 16 * 1024 * 1024;
 /** Approximate memory overhead of a data line. */
 const LINE_OVERHEAD_BYTES = 128;
 const EMPTY = Buffer.alloc(0);

@@ -21,7 +21,7 @@ export async function openStoredDatabase(dataDir: string): Promise<BeaconDb> {
 }
 
 /** Reads the identity of the stored chain. Returns null without a database or chain. */
-export async function readStoredIdentity(dataDir: string, logger: Logger): Promise<unknown> {
+async function readStoredIdentity(dataDir: string, logger: Logger): Promise<unknown> {
   if (!hasDatabase(dataDir)) return null;
   const db = await openDataDirectory(dataDir, { sync: true, logger });
   try {

@@ -1,3 +1,4 @@
+import { errorCode } from "../../../errors/error-code.ts";
 import { type Failure, invalidParams } from "../../../errors/failure.ts";
 import { BodyStream } from "../../../http-client/body-stream.ts";
 import type { Connection, ResponseHandler } from "../../../http-client/connection.ts";
@@ -5,10 +6,9 @@ import { isConnectionLoss } from "../../../http-client/http-error.ts";
 import type { CallCost } from "../../../server/method-table.ts";
 import { UpstreamError, type UpstreamResponse } from "../../upstream-call.ts";
 import { redactSecrets, SecretRedactor } from "./redact-secrets.ts";
-import { errorCode } from "../../../errors/error-code.ts";
 
 /** Bodies up to this size are buffered. */
-export const MAX_BUFFERED_BYTES = 64 * 1024;
+const MAX_BUFFERED_BYTES = 64 * 1024;
 /** Joins chunks beyond this number: each takes more memory than its bytes when they arrive one by one. */
 const MAX_CHUNKS = 1024;
 
