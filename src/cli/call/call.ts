@@ -5,7 +5,7 @@ import type { Terminal } from "../terminal.ts";
 import { EnvelopeSplitter } from "./envelope-splitter.ts";
 import { printable } from "./printable.ts";
 import { CallPrinter } from "./printer.ts";
-import { type HttpAnswer, NoResponseError, postJson } from "./request.ts";
+import { type HttpAnswer, NoResponseError, postJson, readUpTo } from "./request.ts";
 
 const MAX_REFUSAL_BYTES = 10_000;
 
@@ -70,14 +70,7 @@ async function printAnswer(answer: HttpAnswer, options: CallOptions, terminal: T
 
 /** Builds the error of a 401 or 403 response. */
 async function refusal({ status, body }: HttpAnswer, { url }: CallOptions): Promise<StartupError> {
-  const chunks: Buffer[] = [];
-  let length = 0;
-  for await (const chunk of body) {
-    chunks.push(chunk);
-    length += chunk.length;
-    if (length > MAX_REFUSAL_BYTES) break;
-  }
-  const reason = messageOf(Buffer.concat(chunks)) ?? `HTTP status ${status}.`;
+  const reason = messageOf(await readUpTo(body, MAX_REFUSAL_BYTES)) ?? `HTTP status ${status}.`;
   const hint = status === 401 ? " Send a token with --token-file." : "";
   return new StartupError(
     "internal",

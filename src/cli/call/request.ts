@@ -75,6 +75,18 @@ async function* chunksOf(url: string, response: IncomingMessage, limit: TimeLimi
   }
 }
 
+/** Reads a body until it ends or exceeds the limit. */
+export async function readUpTo(body: HttpAnswer["body"], maxBytes: number): Promise<Buffer> {
+  const chunks: Buffer[] = [];
+  let length = 0;
+  for await (const chunk of body) {
+    chunks.push(chunk);
+    length += chunk.length;
+    if (length > maxBytes) break;
+  }
+  return Buffer.concat(chunks);
+}
+
 function unreachable(url: string, error: Error): NoResponseError {
   const { code } = error as NodeJS.ErrnoException;
   // With several addresses of a host name, the AggregateError has no message.

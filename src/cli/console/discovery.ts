@@ -1,4 +1,4 @@
-import { NoResponseError, postJson } from "../call/request.ts";
+import { NoResponseError, postJson, readUpTo } from "../call/request.ts";
 import { withoutCredentials } from "../flags/flag-values.ts";
 
 /** Method and topic names for completion. */
@@ -23,15 +23,9 @@ interface Document {
 /** Fetches the method names by `rpc.discover`. Throws a `NoResponseError` if the response is unusable. */
 export async function discover({ url, token, timeout }: Connection, signal?: AbortSignal): Promise<Names> {
   const { status, body } = await postJson({ url, json: REQUEST, token, timeoutSeconds: timeout, signal });
-  const chunks: Buffer[] = [];
-  let length = 0;
-  for await (const chunk of body) {
-    chunks.push(chunk);
-    length += chunk.length;
-    if (length > MAX_RESPONSE_BYTES) break;
-  }
+  const text = String(await readUpTo(body, MAX_RESPONSE_BYTES));
   try {
-    const { methods } = (JSON.parse(Buffer.concat(chunks).toString("utf8")) as { result: Document }).result;
+    const { methods } = (JSON.parse(text) as { result: Document }).result;
     const topics = methods.find(({ name }) => name === "subscribe")?.params[0]?.schema.items?.enum ?? [];
     return { methods: methods.map(({ name }) => name), topics };
   } catch (error) {
