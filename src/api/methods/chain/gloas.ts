@@ -1,6 +1,6 @@
 import { ForkName } from "@lodestar/params";
 import { ssz } from "@lodestar/types";
-import { type Failure, unsupported } from "../../../errors/failure.ts";
+import { unsupported } from "../../../errors/failure.ts";
 import { defineEncoded, defineOperation, get, optional, post, type Result, required } from "../../definition.ts";
 import { BLOCK_ID, broadcastValidation, STATE_ID } from "../../params/common.ts";
 import { CONSENSUS_VERSION } from "../../params/consensus-version.ts";
@@ -37,17 +37,23 @@ const {
   SignedProposerPreferences,
 } = ssz.gloas;
 
-const UNSUPPORTED = { failures: ["unsupported"], cost: "cheap", since: ForkName.gloas } as const;
-
 /** Results are not described, since no call succeeds. */
 const anything = (name: string): Result => ({ name, schema: {} });
 
-function requiresGloas(what: string): Failure {
-  return unsupported(`${what} require the gloas fork, which this node does not support.`);
+/** What all methods here have in common: their calls fail. */
+function requiresGloas(what: string) {
+  return {
+    failures: ["unsupported"],
+    cost: "cheap",
+    since: ForkName.gloas,
+    async handler(): Promise<never> {
+      throw unsupported(`${what} require the gloas fork, which this node does not support.`);
+    },
+  } as const;
 }
 
 const getStateBuilders = defineOperation("beacon.getStateBuilders", {
-  ...UNSUPPORTED,
+  ...requiresGloas("Builders"),
   name: "post_v1_beacon_states_stateId_builders",
   summary: "The builders of a state. Unsupported: requires gloas.",
   params: {
@@ -61,13 +67,10 @@ const getStateBuilders = defineOperation("beacon.getStateBuilders", {
   rest: [post("/eth/v1/beacon/states/{state_id}/builders")],
   access: "read",
   example: { params: ["head", { ids: ["0"], statuses: ["active"] }] },
-  async handler() {
-    throw requiresGloas("Builders");
-  },
 });
 
 const publishExecutionPayloadBid = defineOperation("beacon.publishExecutionPayloadBid", {
-  ...UNSUPPORTED,
+  ...requiresGloas("Execution payload bids"),
   name: "post_v1_beacon_execution_payload_bids",
   summary: "Submits a builder's bid. Unsupported: requires gloas.",
   params: {
@@ -84,9 +87,6 @@ const publishExecutionPayloadBid = defineOperation("beacon.publishExecutionPaylo
   example: {
     params: () => [SignedExecutionPayloadBid.toJson(SignedExecutionPayloadBid.defaultValue()), ForkName.gloas],
   },
-  async handler() {
-    throw requiresGloas("Execution payload bids");
-  },
 });
 
 const envelopeOrContents = sszPayload("a signed execution payload envelope", (json) =>
@@ -96,7 +96,7 @@ const envelopeOrContents = sszPayload("a signed execution payload envelope", (js
 );
 
 const publishExecutionPayloadEnvelope = defineOperation("beacon.publishExecutionPayloadEnvelope", {
-  ...UNSUPPORTED,
+  ...requiresGloas("Execution payload envelopes"),
   name: "post_v1_beacon_execution_payload_envelopes",
   summary: "Publishes an execution payload envelope. Unsupported: requires gloas.",
   params: {
@@ -116,13 +116,10 @@ const publishExecutionPayloadEnvelope = defineOperation("beacon.publishExecution
       return [envelope, "gossip", ForkName.gloas, false];
     },
   },
-  async handler() {
-    throw requiresGloas("Execution payload envelopes");
-  },
 });
 
 const getSignedExecutionPayloadEnvelope = defineOperation("beacon.getSignedExecutionPayloadEnvelope", {
-  ...UNSUPPORTED,
+  ...requiresGloas("Execution payload envelopes"),
   name: "get_v1_beacon_execution_payload_envelopes_blockId",
   summary: "The signed execution payload envelope of a block. Unsupported: requires gloas.",
   params: { blockId: BLOCK_ID },
@@ -130,13 +127,10 @@ const getSignedExecutionPayloadEnvelope = defineOperation("beacon.getSignedExecu
   rest: [get("/eth/v1/beacon/execution_payload_envelopes/{block_id}", { ssz: "response" })],
   access: "read",
   example: { params: ["head"] },
-  async handler() {
-    throw requiresGloas("Execution payload envelopes");
-  },
 });
 
 const getPoolPayloadAttestations = defineOperation("beacon.getPoolPayloadAttestations", {
-  ...UNSUPPORTED,
+  ...requiresGloas("Payload attestations"),
   name: "get_v1_beacon_pool_payload_attestations",
   summary: "Payload attestations in the pool. Unsupported: requires gloas.",
   params: { slot: optional(slot, "Slot of the attestations.") },
@@ -144,13 +138,10 @@ const getPoolPayloadAttestations = defineOperation("beacon.getPoolPayloadAttesta
   rest: [get("/eth/v1/beacon/pool/payload_attestations", { ssz: "response" })],
   access: "read",
   example: { params: (chain) => [String(chain.slot)] },
-  async handler() {
-    throw requiresGloas("Payload attestations");
-  },
 });
 
 const submitPayloadAttestations = defineOperation("beacon.submitPayloadAttestationMessages", {
-  ...UNSUPPORTED,
+  ...requiresGloas("Payload attestations"),
   name: "post_v1_beacon_pool_payload_attestations",
   summary: "Submits payload attestations. Unsupported: requires gloas.",
   params: {
@@ -170,13 +161,10 @@ const submitPayloadAttestations = defineOperation("beacon.submitPayloadAttestati
   example: {
     params: () => [[PayloadAttestationMessage.toJson(PayloadAttestationMessage.defaultValue())], ForkName.gloas],
   },
-  async handler() {
-    throw requiresGloas("Payload attestations");
-  },
 });
 
 const getPtcDuties = defineOperation("validator.getPtcDuties", {
-  ...UNSUPPORTED,
+  ...requiresGloas("Payload timeliness committees"),
   name: "post_v1_validator_duties_ptc_epoch",
   aliases: ["post_v1_validator_duties_ptc"],
   summary: "Duties of the payload timeliness committee. Unsupported: requires gloas.",
@@ -188,13 +176,10 @@ const getPtcDuties = defineOperation("validator.getPtcDuties", {
   rest: [post("/eth/v1/validator/duties/ptc/{epoch}")],
   access: "read",
   example: { params: (chain) => [String(chain.epoch), ["3", "4"]] },
-  async handler() {
-    throw requiresGloas("Payload timeliness committees");
-  },
 });
 
 const produceBlockV4 = defineOperation("validator.produceBlockV4", {
-  ...UNSUPPORTED,
+  ...requiresGloas("Blocks without payloads"),
   name: "get_v4_validator_blocks_slot",
   aliases: ["get_v4_validator_block"],
   summary: "A new block without its payload. Unsupported: requires gloas.",
@@ -212,13 +197,10 @@ const produceBlockV4 = defineOperation("validator.produceBlockV4", {
   example: {
     params: async (chain) => [String(chain.slot), await chain.randaoReveal(), "an example", false, true, "100"],
   },
-  async handler() {
-    throw requiresGloas("Blocks without payloads");
-  },
 });
 
 const producePayloadAttestationData = defineOperation("validator.producePayloadAttestationData", {
-  ...UNSUPPORTED,
+  ...requiresGloas("Payload attestations"),
   name: "get_v1_validator_payload_attestation_data",
   summary: "Payload attestation data to sign. Unsupported: requires gloas.",
   params: { slot: required(slot, "The slot of the payload.") },
@@ -226,13 +208,10 @@ const producePayloadAttestationData = defineOperation("validator.producePayloadA
   rest: [get("/eth/v1/validator/payload_attestation_data", { ssz: "response" })],
   access: "read",
   example: { params: (chain) => [String(chain.slot)] },
-  async handler() {
-    throw requiresGloas("Payload attestations");
-  },
 });
 
 const submitProposerPreferences = defineOperation("validator.submitProposerPreferences", {
-  ...UNSUPPORTED,
+  ...requiresGloas("Proposer preferences"),
   name: "post_v1_validator_proposer_preferences",
   summary: "Submits proposer preferences for builders. Unsupported: requires gloas.",
   params: {
@@ -252,13 +231,10 @@ const submitProposerPreferences = defineOperation("validator.submitProposerPrefe
   example: {
     params: () => [[SignedProposerPreferences.toJson(SignedProposerPreferences.defaultValue())], ForkName.gloas],
   },
-  async handler() {
-    throw requiresGloas("Proposer preferences");
-  },
 });
 
 const getExecutionPayloadBid = defineEncoded({
-  ...UNSUPPORTED,
+  ...requiresGloas("Execution payload bids"),
   name: "get_v1_validator_execution_payload_bids_slot_builderIndex",
   summary: "A builder's bid to sign. Unsupported: requires gloas.",
   params: { slot: required(slot, "The slot of the block."), builderIndex: required(uint64, "The builder.") },
@@ -267,13 +243,10 @@ const getExecutionPayloadBid = defineEncoded({
   access: "read",
   example: { params: (chain) => [String(chain.slot), "0"] },
   codec: ({ validator }) => ({ data: ExecutionPayloadBid, meta: validator.getAggregatedAttestationV2.resp.meta }),
-  async handler() {
-    throw requiresGloas("Execution payload bids");
-  },
 });
 
 const getExecutionPayloadEnvelope = defineOperation("validator.getExecutionPayloadEnvelope", {
-  ...UNSUPPORTED,
+  ...requiresGloas("Execution payload envelopes"),
   name: "get_v1_validator_execution_payload_envelopes_slot_beaconBlockRoot",
   summary: "An execution payload envelope to sign. Unsupported: requires gloas.",
   params: { slot: required(slot, "The slot of the block."), beaconBlockRoot: required(root, "The block.") },
@@ -281,9 +254,6 @@ const getExecutionPayloadEnvelope = defineOperation("validator.getExecutionPaylo
   rest: [get("/eth/v1/validator/execution_payload_envelopes/{slot}/{beacon_block_root}", { ssz: "response" })],
   access: "read",
   example: { params: (chain) => [String(chain.slot), chain.headRoot] },
-  async handler() {
-    throw requiresGloas("Execution payload envelopes");
-  },
 });
 
 export const beaconGloasMethods = [
