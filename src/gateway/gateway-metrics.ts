@@ -45,7 +45,7 @@ export class GatewayMetrics {
     );
     this.#seconds = instruments.histogram(
       "fanal_upstream_request_seconds",
-      "Time to the response of an upstream; of a streamed response, to its headers",
+      "Time to the response of an upstream; for a streamed response, to its headers",
       SECONDS_BUCKETS,
       ["upstream"],
     );

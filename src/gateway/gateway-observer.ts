@@ -1,4 +1,4 @@
-/** Receives what the metrics count. */
+/** Receives the observations behind the metrics. */
 export interface GatewayObserver {
   /** A request to an upstream ended. `outcome` is the HTTP status, or "error" if there was no response. */
   onRequestEnd(upstream: string, method: string, outcome: number | "error", millis: number): void;

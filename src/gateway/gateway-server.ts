@@ -41,7 +41,7 @@ interface GatewayServerDeps {
   chainSpec: ChainSpec;
   health: HealthTracker;
   events: GatewayEvents;
-  /** Called when several requests in a row to an upstream failed. */
+  /** Called after several consecutive requests to an upstream failed. */
   onRepeatedFailure(upstream: string, reason: string): void;
   /** Sticky routes that are shared with other processes. */
   stickyRoutes?: StickyRoutes;

@@ -15,7 +15,7 @@ export interface UpstreamRequest {
 
 export const ACCEPT_JSON: UpstreamRequest["headers"] = Object.freeze({ accept: "application/json" });
 
-/** A method call to be sent to an upstream, with what selection and caching depend on. */
+/** A method call to an upstream, with the inputs of selection and caching. */
 export interface UpstreamCall {
   readonly method: MethodDefinition;
   readonly request: UpstreamRequest;

@@ -15,7 +15,7 @@ function serverBeside(taken: readonly number[]) {
   return { on, logger };
 }
 
-it("uses the next free port with a warning, if it may", async () => {
+it("uses the next free port with a warning, if allowed", async () => {
   const { on, logger } = serverBeside([8545, 8546]);
   expect((await on(8547, true)).port).toBe(8547);
   expect(logger.records).toEqual([]);

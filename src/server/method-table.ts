@@ -9,8 +9,8 @@ export type Params = unknown[] | Record<string, unknown>;
 export interface MethodResponse {
   body: Buffer | AsyncIterable<Buffer>;
   /**
-   * Metadata that the REST body has beside `data`. Serialized after the body, so a `toJSON` may return values known
-   * only after the stream has ended.
+   * Metadata that the REST body has in addition to `data`. Serialized after the body, so a `toJSON` may return values
+   * known only after the stream has ended.
    */
   meta?: Record<string, unknown>;
   /** REST response headers with the same metadata. */
@@ -40,7 +40,7 @@ export interface Cancellation {
 }
 
 /**
- * What a response depends on besides the parameters: the head and fork choice, these and the node's status, or nothing
+ * Dependencies of a response besides the parameters: the head and fork choice, these and the node's status, or nothing
  * that changes while the node runs.
  */
 export type CacheDependency = "head" | "status" | "nothing";
@@ -79,8 +79,8 @@ export interface CallableMethod {
   /** Throws a `Failure` for invalid parameters and expected errors. */
   call(params: Params, caller?: Caller, cancellation?: Cancellation): Promise<MethodResponse>;
   /**
-   * Calls the method with the member `params` of a large message, which the method parses itself. Throws an
-   * `JsonParseError` if it cannot.
+   * Calls the method with the member `params` of a large message, which the method parses itself. Throws a
+   * `JsonParseError` for invalid JSON.
    */
   callByMessage?(message: Uint8Array, caller?: Caller, cancellation?: Cancellation): Promise<MethodResponse>;
 }

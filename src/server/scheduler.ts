@@ -19,7 +19,7 @@ const MAX_READ_DELAY_MILLIS = 1000;
 const READERS_PER_TURN = 2;
 /** Clients count as connecting until this many turns have passed without a new connection. */
 const QUIET_TURNS = 3;
-/** One unit in this many is of another kind than the one with the highest priority, so that no kind starves. */
+/** One unit in this many is of a lower-priority kind, so that no kind starves. */
 const UNITS_PER_ROUND = 4;
 
 type Unit = () => void;
@@ -39,7 +39,7 @@ export class Scheduler {
   readonly #now: () => number;
   /** When the budget of this turn is spent; undefined until something runs in it. */
   #turnEnds: number | undefined;
-  /** Whether a turn is running or due. */
+  /** True while a turn is running or due. */
   #isTurning = false;
   #unitsInRound = 0;
   #nextOther = 0;
@@ -49,7 +49,7 @@ export class Scheduler {
     this.#now = now;
   }
 
-  /** Runs the unit now or in a later turn. Units of a kind run in the order in which they were given. */
+  /** Runs the unit now or in a later turn. Units of a kind run in submission order. */
   run(kind: WorkKind, unit: Unit): void {
     const queue = this.#queues.get(kind)!;
     if (queue.size === 0 && this.hasTime) {
@@ -80,7 +80,7 @@ export class Scheduler {
     for (let count = 0; count < READERS_PER_TURN; count++) takeFirst(this.#readers)?.();
   }
 
-  /** Whether the turn has time left. True when first asked in a turn. */
+  /** True if the turn has time left. Always true on the first check of a turn. */
   get hasTime(): boolean {
     const now = this.#now();
     if (this.#turnEnds !== undefined) return now <= this.#turnEnds;
@@ -89,7 +89,7 @@ export class Scheduler {
     return true;
   }
 
-  /** Notes that a client has connected. */
+  /** Records that a client has connected. */
   noteConnection(): void {
     this.#quietTurns = 0;
     this.#wake();

@@ -159,7 +159,7 @@ it("what is wrong with upstreams is told, and who differs is named", async () =>
   });
   for (const { said } of report.differences) expect(said[1]!.upstreams).toEqual([lying!.upstream]);
   expect(lying!.problems).toEqual([
-    "One operation returned something else than the standard specifies.",
+    "One operation returned a result that does not match the standard.",
     "It answers 2 requests differently from other upstreams.",
   ]);
   expect(late!.problems).toEqual(

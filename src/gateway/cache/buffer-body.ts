@@ -39,7 +39,7 @@ export async function bufferBody(
   }
 }
 
-/** Replays the chunks read so far, then continues with the iterator. An early `return()` ends that too. */
+/** Replays the chunks read so far, then continues with the iterator. An early `return()` also ends the iterator. */
 function resumeStream(read: Buffer[], chunks: AsyncIterator<Buffer>): AsyncIterable<Buffer> & AsyncIterator<Buffer> {
   let position = 0;
   const stream = {

@@ -25,7 +25,7 @@ export interface FinalityView {
   isOptimistic(upstream: string): boolean;
 }
 
-/** Ids that always mean the same block or state: a root, a finalized slot, or genesis. */
+/** Ids that always identify the same block or state: a root, a finalized slot, or genesis. */
 const ROOT = /^0x[0-9a-f]{64}$/i;
 const SLOT = /^\d+$/;
 
@@ -40,7 +40,7 @@ export function mayBeFinal({ method, params }: UpstreamCall, finality: FinalityV
 /** Returns the lifetime of a response that is not final. Undefined if it must not be cached. */
 export function nonFinalLifetime({ method, params }: UpstreamCall): Exclude<CacheLifetime, "final"> | undefined {
   if (method.dependsOn === "nothing") return "fixed";
-  // Results for slots between the head and the clock change with time alone.
+  // Results for slots after the head, up to the current one, change without a new head.
   if (method.growsAfterFinality || isBySlot(method, params)) return undefined;
   return method.dependsOn ?? (idOf(params) === undefined ? undefined : "head");
 }

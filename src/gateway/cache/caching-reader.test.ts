@@ -35,7 +35,7 @@ function open(given: Partial<CachingReaderOptions> = {}) {
     observer: { onCacheLookup: (where, found) => looks.push(`${where} ${found}`), onCacheState: () => {} },
     ...given,
   });
-  /** Reads, and lets the upstream answer if it is asked. */
+  /** Reads, and answers the upstream request if there is one. */
   const read = async (asking: UpstreamCall, body = finalAnswer('{"root":"0x01"}')) => {
     const answer = reader.read(asking);
     await flushPromises();

@@ -23,7 +23,7 @@ export interface RevisionSnapshot {
   readonly headFloor: number;
   readonly finalityReverts: number;
   readonly at: number;
-  /** When upstreams have certainly processed the head that they announced. */
+  /** Time by which upstreams have processed the head that they announced. */
   readonly settledAt: number;
 }
 
@@ -79,7 +79,7 @@ export class MemoryCache {
   }
 
   /**
-   * Stores a response. `snapshot` was taken before the request was sent. `isForNewHead` tells that the response itself
+   * Stores a response. `snapshot` was taken before the request was sent. `isForNewHead` is true if the response itself
    * names the new head.
    */
   put(

@@ -65,12 +65,12 @@ export class RedisConnection {
     this.#running = this.#run();
   }
 
-  /** True if lookups make sense. */
+  /** True while Redis is available. */
   get isUp(): boolean {
     return this.#client !== undefined;
   }
 
-  /** True if writes make sense. */
+  /** True while Redis is available and accepts writes. */
   get isWritable(): boolean {
     return this.isUp && this.#options.timers.now() >= (this.#rejectedWrite?.retryAt ?? 0);
   }
@@ -87,7 +87,7 @@ export class RedisConnection {
     }
   }
 
-  /** The same for a command that needs memory. A full Redis or a replica rejects it. */
+  /** Like `read`, for a command that needs memory. A full Redis or a replica rejects it. */
   async write(command: Command, { isOnRequestPath }: { isOnRequestPath: boolean }): Promise<unknown> {
     const client = this.#client;
     if (client === undefined || !this.isWritable) return undefined;

@@ -81,7 +81,7 @@ describe("data is found", () => {
     );
   });
 
-  it("in streams of which only the end is buffered", async () => {
+  it("in streams with only the end buffered", async () => {
     const items = fc.array(value, { minLength: 1, maxLength: 5 });
     const sizes = fc.array(fc.integer({ min: 1, max: 4000 }), { minLength: 1, maxLength: 40 });
     await fc.assert(
@@ -107,24 +107,24 @@ describe("an invalid body is rejected with the name of its upstream", () => {
   const large = JSON.stringify({ data: Array.from({ length: 1000 }, (_, index) => ({ index })), finalized: true });
   it.each([
     ["that is empty", "", "is truncated"],
-    ["that is no JSON", "<html>", "is not a JSON object"],
+    ["that is not JSON", "<html>", "is not a JSON object"],
     ["that is an array", '[{"data":1}]', "is not a JSON object"],
     ["without data", '{"version":"fulu"}', 'has no member "data"'],
-    ["with data further down alone", '{"version":{"data":1}}', 'has no member "data"'],
-    ["with nothing in its place", '{"data":}', "is truncated"],
-    ["that is cut off in its data", '{"data":[{"a":1},{"a":2}', "is truncated"],
-    ["that is cut off before its end", '{"data":[1,2]', "is truncated"],
-    ["that is cut off behind its data", '{"data":[1,2],"finalized":tru', "is truncated"],
-    ["that is cut off before its data", '{"version":"fu', "is truncated"],
-    ["with something else behind it", '{"data":[1,2],"finalized":yes}', 'has invalid JSON outside of "data"'],
-    ["with two data", '{"data":1,"finalized":true,"data":2}', 'has the member "data" twice'],
+    ["with nested data only", '{"version":{"data":1}}', 'has no member "data"'],
+    ["with an empty value", '{"data":}', "is truncated"],
+    ["truncated within its data", '{"data":[{"a":1},{"a":2}', "is truncated"],
+    ["truncated before its end", '{"data":[1,2]', "is truncated"],
+    ["truncated after its data", '{"data":[1,2],"finalized":tru', "is truncated"],
+    ["truncated before its data", '{"version":"fu', "is truncated"],
+    ["with invalid members after its data", '{"data":[1,2],"finalized":yes}', 'has invalid JSON outside of "data"'],
+    ["with duplicate data", '{"data":1,"finalized":true,"data":2}', 'has the member "data" twice'],
     [
       "with too much before its data",
       `{"before":${"[".repeat(5000)}${"]".repeat(5000)},"data":1}`,
       'has no member "data" within its first 4096 bytes',
     ],
-    ["that is large and cut off", large.slice(0, -3), "is truncated"],
-    ["that is large and cut off in its data", large.slice(0, 9000), "is truncated"],
+    ["that is large and truncated", large.slice(0, -3), "is truncated"],
+    ["that is large and truncated within its data", large.slice(0, 9000), "is truncated"],
   ])("%s", async (_what, given, how) => {
     const bytes = Buffer.from(given);
     const message = `The answer of upstream some ${how}.`;
@@ -134,7 +134,7 @@ describe("an invalid body is rejected with the name of its upstream", () => {
     await expect(read(chunksOf(bytes, []))).rejects.toBeInstanceOf(UpstreamError);
   });
 
-  it("that has too much before its data, which is not read to its end", async () => {
+  it("that has too much before its data, without reading it to the end", async () => {
     let chunks = 0;
     let isOver = false;
     async function* endless() {

@@ -20,7 +20,7 @@ export type Metadata = Readonly<Record<string, unknown>>;
 /** The value of `data`, and the other members. */
 export interface FoundData {
   readonly data: Buffer | AsyncIterable<Buffer>;
-  /** Of a stream, complete only when the stream has ended. */
+  /** For a stream, complete only when it has ended. */
   readonly meta: Metadata;
 }
 

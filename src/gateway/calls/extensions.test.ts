@@ -10,7 +10,7 @@ describe("a composed answer", () => {
       for (const name of ["getNetworkEnr", "getBeaconHead", "getChainHead", "getNetworkPeers"]) {
         await expect(gateway.call(name)).rejects.toMatchObject({
           kind: "unavailable",
-          message: expect.stringMatching(/^one answered \w+ with something else than the standard specifies/),
+          message: expect.stringMatching(/^one answered \w+ with a result that does not match the standard/),
         });
       }
     },

@@ -17,7 +17,7 @@ import type { StandardOperations } from "./standard-operations.ts";
 /** How a gateway serves a method. */
 export interface GatewayMethod {
   call(params: Params, cancellation: Cancellation, caller?: Caller): Promise<MethodResponse>;
-  /** The same for a large message, whose parameters need not all be parsed. */
+  /** Like `call`, for a large message. Parses only the parameters that it needs. */
   callByMessage?(message: Uint8Array, cancellation: Cancellation): Promise<MethodResponse>;
   /** Returns the handler of one of the method's REST paths. */
   at(path: RestPath): (request: RestRequest) => Promise<RestResponse>;

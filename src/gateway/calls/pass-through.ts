@@ -48,7 +48,7 @@ export function createForwarder(
       if (name.startsWith("eth-") && value !== undefined) headers[name] = value;
     }
     const params: Record<string, string> = { ...request.params };
-    // The URL is rebuilt from the matched path, because that of the client may name another host or have a suffix.
+    // The URL is rebuilt from the matched path, because the client's may name another host or have a suffix.
     let url = upstreamPath;
     for (const name in params) {
       requirePathSafe(name, params[name]!);

@@ -41,7 +41,7 @@ it("stay unparsed if raw", () => {
 });
 
 it.each(["", "{", '{"params":[}', '{"params":[1,]}', '{"params":[1 2]}', '{"params":["a]}', '{"params":{"a" 1}}'])(
-  "are refused when %j is no message",
+  "are rejected when %j is not a message",
   (text) => {
     expect(() => parseParams(Buffer.from(text), () => true)).toThrow(JsonParseError);
   },

@@ -29,7 +29,7 @@ const POST_VARIANTS: Readonly<Record<string, [operation: string, params: (given:
 
 interface StandardCall {
   call(params: Params, cancellation: Cancellation): Promise<MethodResponse>;
-  /** The same for a large message. */
+  /** Like `call`, for a large message. */
   callByMessage(message: Uint8Array, cancellation: Cancellation): Promise<MethodResponse>;
 }
 

@@ -152,6 +152,6 @@ function transformValue<T, R>(bytes: Buffer, { method, upstream, transform }: Va
   } catch (error) {
     cause = error;
   }
-  const message = `${upstream} answered ${method.name} with something else than the standard specifies.`;
+  const message = `${upstream} answered ${method.name} with a result that does not match the standard.`;
   throw new UpstreamError(upstream, message, { mayHaveArrived: true, cause });
 }

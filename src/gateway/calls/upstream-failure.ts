@@ -34,7 +34,7 @@ export async function bufferErrorBody(
 }
 
 /**
- * Converts an error response to the failure that the call would have on the upstream itself, as far as REST shows it.
+ * Converts an error response to the failure that a JSON-RPC call to the upstream would return, as far as it is known.
  */
 export function toFailure(method: MethodDefinition, response: ErrorResponse): Failure {
   const { status, upstream } = response;

@@ -18,7 +18,7 @@ export interface Agreement {
 /** Checks that the upstreams have the same genesis and agree on finality. */
 export async function checkAgreement(inspected: readonly InspectedUpstream[]): Promise<Agreement> {
   const foreign = contradiction(
-    "The upstreams are of different chains, so their answers are not compared: the genesis validators root",
+    "The upstreams are on different chains, so their answers are not compared: the genesis validators root",
     inspected.map(({ inspection }) => ({ by: inspection.upstream, root: inspection.genesisValidatorsRoot })),
   );
   if (foreign !== undefined) return { contradictions: [foreign] };

@@ -20,8 +20,8 @@ export function isMissingBlockData({ isBlockData }: Pick<Operation, "isBlockData
 }
 
 /**
- * Returns the part of an answer that all conforming nodes of a chain agree on. Forks without a date are left out, because clients
- * learn of them at different times.
+ * Returns the part of an answer that all conforming nodes of a chain agree on. Unscheduled forks are left out, because
+ * clients add them at different times.
  */
 export function comparableData({ path }: Pick<RestPath, "path">, data: unknown): unknown {
   switch (path) {
@@ -30,7 +30,8 @@ export function comparableData({ path }: Pick<RestPath, "path">, data: unknown):
     case FORK_SCHEDULE_PATH:
       return Array.isArray(data) ? data.filter((fork) => fork?.epoch !== FAR_FUTURE_EPOCH) : data;
     case GENESIS_PATH: {
-      // Where later forks start at genesis, Lodestar returns the version of the last of them. The constants have the first.
+      // If several forks start at genesis, Lodestar returns the version of the last one, but the constants that of the
+      // first.
       const { genesis_fork_version: _, ...rest } = isObject(data) ? data : {};
       return rest;
     }
@@ -39,7 +40,7 @@ export function comparableData({ path }: Pick<RestPath, "path">, data: unknown):
   }
 }
 
-/** Drops every constant of a fork of the far future, such as `GLOAS_FORK_VERSION`. */
+/** Drops all constants of unscheduled forks, such as `GLOAS_FORK_VERSION`. */
 function withoutUnscheduledForks(spec: Record<string, unknown>): Record<string, unknown> {
   const entries = Object.entries(spec);
   const unscheduled = entries.flatMap(([name, value]) =>

@@ -6,7 +6,7 @@ import { Answer, healthyScript, root, scriptedProbe } from "./scripted-probe.tes
 
 /** Diagnoses an upstream that reports its version and then answers everything with one status. */
 async function diagnosisOf(status: number) {
-  // In the middle of the slot of its head.
+  // In the middle of its head's slot.
   const inspection = { ...(await inspect(scriptedProbe(healthyScript))), observedAt: (1000 + 2 * 42 + 1) * 1000 };
   const probe = scriptedProbe({}, "a", new Answer(status, "application/json", '{"message":"because"}'));
   const upstream = { url: "http://a", probe, inspection };

@@ -105,7 +105,7 @@ class OperationTester {
       // The current slot of a syncing node is its head plus the sync distance.
       const slot = head.slot + (inspection.syncDistance ?? 0);
       const clockSlot = slotAt(chainSpec, SYSTEM_TIMERS.unixNow());
-      // An epoch may begin meanwhile, and duties of the previous epoch need not be served then.
+      // A new epoch may begin meanwhile. Upstreams need not serve duties of the previous one.
       const epoch = Math.max(epochAt(slot), epochAt(clockSlot));
       return clockSlot - slot > chainSpec.slotsPerEpoch ? undefined : placeAt(slot, head.root, epoch);
     };
@@ -123,7 +123,7 @@ class OperationTester {
     const place = operation.isHistorical ? this.#past : this.#present();
     if (this.#past === undefined) return notTested("it does not report its head or its chain");
     if (place === undefined) return notTested("its head is more than an epoch behind the clock");
-    if (this.#consecutiveFailures >= MAX_CONSECUTIVE_FAILURES) return notTested("it has stopped answering");
+    if (this.#consecutiveFailures >= MAX_CONSECUTIVE_FAILURES) return notTested("it stopped answering");
     let request: UpstreamRequest;
     try {
       request = await requestOf(operation, place, options);

@@ -1,7 +1,7 @@
 import type { ForkName } from "@lodestar/params";
 import type { ExampleChain } from "../../api/example.ts";
 
-/** The operation cannot be tested. The message is a clause. */
+/** The operation cannot be tested. The message is a clause without a period. */
 export class UntestableOperation extends Error {
   constructor(message: string) {
     super(message);

@@ -116,7 +116,7 @@ describe("an inspected upstream", () => {
     ["a web page", page, /not a beacon node: it answers with a web page/],
     ["protected by credentials", new Answer(401, "application/json", "{}"), /requires credentials .* --token-file/],
     ["another server", new Answer(404, "text/plain", "?"), /does not serve the Beacon API \(HTTP status 404\)/],
-    ["another kind of server", new Answer(200, "application/json", "[1]"), /JSON of another form/],
+    ["another kind of server", new Answer(200, "application/json", "[1]"), /JSON of another shape/],
     ["a server of nothing", new Answer(204, "", ""), /not a beacon node: .*\(HTTP status 204\)/],
     [
       "a server that rejects requests",

@@ -158,6 +158,6 @@ function describeNonNode(response: ProbeResponse): string {
     return `It does not serve the Beacon API (HTTP status ${status}). Check its port and path.`;
   }
   if (status >= 400) return `It does not report its version (HTTP status ${status}).`;
-  const what = hasFormat(response, "json") ? "JSON of another form" : mediaType || "no media type";
+  const what = hasFormat(response, "json") ? "JSON of another shape" : mediaType || "no media type";
   return `It is not a beacon node: it answers with ${what} (HTTP status ${status}).`;
 }

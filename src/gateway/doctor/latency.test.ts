@@ -6,7 +6,7 @@ import { Probe } from "./probe.ts";
 
 const TURN_MILLIS = 500;
 
-/** Creates upstreams of which some hang, and records their requests. */
+/** Creates upstreams, some of which hang, and records their requests. */
 function upstreams(names: readonly string[], { hanging = [] as readonly string[] } = {}) {
   const asked: string[] = [];
   const { promise: end, resolve: giveUp } = Promise.withResolvers<void>();
@@ -50,7 +50,7 @@ it("is measured while others hang, in the order of the upstreams", async () => {
   expect(await measured).toMatchObject([NOTHING, ALL, NOTHING, ALL]);
 });
 
-it("takes the median and the 95th percentile of what was measured", () => {
+it("takes the median and the 95th percentile of the samples", () => {
   const millis = Array.from({ length: 20 }, (_, place) => 20 - place);
   expect(summaryOf(millis)).toEqual({ median: 10, p95: 19, calls: 20 });
   expect(summaryOf([7])).toEqual({ median: 7, p95: 7, calls: 1 });

@@ -131,7 +131,7 @@ function judgeSsz(response: ProbeResponse): Verdict {
   const byStatus = judgeStatus(response);
   if (response.status === 406 || response.status === 415) return { ...byStatus, outcome: "absent" };
   if (byStatus.outcome !== "ok" || hasFormat(response, "ssz")) return byStatus;
-  return { outcome: "absent", reason: `it answers ${response.mediaType || "something unnamed"}` };
+  return { outcome: "absent", reason: `it answers with ${response.mediaType || "no media type"}` };
 }
 
 function judgeStatus(response: ProbeResponse): Verdict {

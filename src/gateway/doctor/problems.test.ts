@@ -84,7 +84,7 @@ describe("the position of an upstream", () => {
       "One operation could not be served because it is not ready.",
       "2 operations failed.",
       "One operation got a refusal.",
-      "One operation returned something else than the standard specifies.",
+      "One operation returned a result that does not match the standard.",
     ]);
   });
 

@@ -44,7 +44,7 @@ export function operationProblems(findings: readonly Finding[]): string[] {
     [count("not-ready"), "could not be served because it is not ready"],
     [count("error"), "failed"],
     [count("refused"), "got a refusal"],
-    [count("wrong-form"), "returned something else than the standard specifies"],
+    [count("wrong-form"), "returned a result that does not match the standard"],
   ];
   return counts.flatMap(([failed, what]) =>
     failed === 0 ? [] : [`${failed === 1 ? "One operation" : `${failed} operations`} ${what}.`],

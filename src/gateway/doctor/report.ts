@@ -40,7 +40,7 @@ export interface OperationReport {
 
 /**
  * The verdict on one operation:
- * - `ok`: answered in the form of the standard.
+ * - `ok`: answered as the standard specifies.
  * - `absent`: not offered, or not for the requested object.
  * - `declined`: an empty list was not accepted.
  * - `not-ready`: status 503 from a node that reports itself as syncing, optimistic or without its execution client.

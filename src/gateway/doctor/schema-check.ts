@@ -52,7 +52,7 @@ export const KEYWORDS: Readonly<Record<string, Check>> = {
     return undefined;
   },
   anyOf: (value, forms, path) => closestViolation(value, forms as JsonSchema[], path),
-  // The alternatives exclude each other, so the first match is the only one.
+  // The alternatives are mutually exclusive, so the first match is the only one.
   oneOf: (value, forms, path) => closestViolation(value, forms as JsonSchema[], path),
   not: (value, schema, path) =>
     findSchemaViolation(value, schema as JsonSchema, path) === undefined

@@ -134,7 +134,7 @@ it("rewinds to an earlier head when a restarted upstream does not catch up", asy
   a.setHead(blocks[2]!);
   health.set("a", { state: "behind" });
   await reconnect(a);
-  // An upstream that syncs gets there again.
+  // A syncing upstream reaches it again.
   await timers.advance(60_000);
   expect(announced.left).toBe(0);
   health.set("a", { state: "ready" });

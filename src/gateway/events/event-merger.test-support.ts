@@ -54,7 +54,7 @@ export async function openMerger(...names: readonly string[]) {
     });
     return announced;
   };
-  // Each upstream is asked for its head on connection.
+  // Each upstream gets a head request on connection.
   await passUntil(timers, 0, () => answers.size === names.length);
   const reconnect = async (upstream: ScriptedUpstream) => {
     const answered = answers.get(upstream.name);

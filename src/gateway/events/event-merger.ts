@@ -9,7 +9,7 @@ import { CHAIN_TOPICS, isAlwaysOn, isNodeView, objectKey } from "./topics.ts";
 import type { UpstreamEventLog } from "./upstream-event-log.ts";
 import { UpstreamEventSource, type UpstreamEventSourceDeps } from "./upstream-event-source.ts";
 
-/** Share of a slot by which the leader may announce a head later than another upstream. */
+/** Maximum delay of the leader's head event behind another upstream's, as a share of a slot. */
 const LATE_SLOT_SHARE = 1 / 24;
 /** How long a topic stays subscribed without readers. */
 const UNSUBSCRIBE_MILLIS = 30_000;
@@ -78,7 +78,7 @@ export class EventMerger {
     return this.#leader && this.#options.health.of(this.#leader.name).state;
   }
 
-  /** Starts publishing always-on topics, from what was announced on. */
+  /** Starts publishing always-on topics, after the events announced so far. */
   activate(announced: AnnouncedEvents): void {
     this.#announced = announced;
     this.#isActive = true;
@@ -225,7 +225,7 @@ export class EventMerger {
     this.#isCatchingUp = false;
   }
 
-  /** Gives up the last head if the leader does not reach it although it is synced. */
+  /** Abandons the last head if the leader does not reach it although it is synced. */
   #waitFor(leader: UpstreamEventSource): void {
     if (this.#isWaitingForLeader) return;
     this.#isWaitingForLeader = true;

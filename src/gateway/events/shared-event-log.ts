@@ -21,9 +21,9 @@ const STREAM_START = "0-0";
 interface EventProducer {
   /** Health state of the leading upstream. Undefined while there is none. */
   readonly leaderState: HealthState | undefined;
-  /** Starts to publish, from what was announced on. */
+  /** Starts to publish, after the events announced so far. */
   activate(announced: AnnouncedEvents): void;
-  /** Stops. Events in `unpublished` were published in vain, and should be held. */
+  /** Stops publishing. Events in `unpublished` did not reach the stream and must be held. */
   deactivate(unpublished?: readonly ChainEvent[]): void;
 }
 

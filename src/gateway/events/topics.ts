@@ -19,7 +19,7 @@ export const ALWAYS_ON_TOPICS: readonly string[] = [
 
 const ALWAYS_ON: ReadonlySet<string> = new Set(ALWAYS_ON_TOPICS);
 
-/** True if all gateways have the topic, whatever their readers. */
+/** True if every gateway subscribes to the topic, even without readers. */
 export const isAlwaysOn = (topic: string): boolean => ALWAYS_ON.has(topic);
 
 /** Suffix of a signature that identifies it. */

@@ -46,7 +46,7 @@ export type ToPrimary =
   | [kind: "cannot listen", server: ServerName, error: { message: string; code: string | undefined }]
   /** A client sees a head at this slot. */
   | [kind: "raise head floor", slot: number]
-  /** Several requests in a row to an upstream failed. */
+  /** Several consecutive requests to an upstream failed. */
   | [kind: "failing", upstream: string, reason: string]
   | [kind: "pinned", routeKey: RouteKey, upstream: string]
   /** Topics with subscribers. */

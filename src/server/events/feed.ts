@@ -21,7 +21,7 @@ export interface Feed {
   open(reader: EventReader): () => void;
 }
 
-/** Start of the topics of `eth_subscribe`, and topic of their events, whose notifications have the form of geth. */
+/** Prefix of the topics of `eth_subscribe`, and topic of their events. Their notifications have geth's format. */
 export const ETH_TOPIC = "eth_subscription";
 
 /** Error message for readers disconnected because of overload. */

@@ -129,7 +129,7 @@ it("disconnects a slow reader that does not read the error", async () => {
   await closed;
 });
 
-it("closes in spite of readers that do not read", async () => {
+it("closes despite readers that do not read", async () => {
   const channel = new Channel();
   const { url, server, streams } = await serve(channel, { bufferBytes: 2 ** 30, closeMillis: 1 });
   const closed = new Promise((resolve) => {

@@ -48,7 +48,7 @@ it("logs HTTP requests with methods, errors, status, bytes and upstream", async 
       methods: ["echo", "unknown"],
       calls: 3,
       errors: [-32601],
-      // Without the brackets and commas of the batch.
+      // Excludes the brackets and commas of the batch.
       bytes: several.bytes.length - 4,
     },
     { ...call, status: 415, methods: [], bytes: refused.bytes.length },

@@ -46,7 +46,7 @@ export function send(url: string, { method = "GET", path = "/", headers, body }:
   });
 }
 
-/** Sends the body after 100 Continue. The headers have to ask for it. */
+/** Sends the body after 100 Continue. The headers must request it. */
 export function sendAfterContinue(url: string, method: string, headers: Record<string, string>, body: string) {
   return new Promise<{ status: number; wasTold: boolean; connection: string | undefined }>((resolve, reject) => {
     let wasTold = false;

@@ -106,7 +106,7 @@ interface ClientError {
   bytesParsed?: number;
 }
 
-/** Responds to malformed or incomplete HTTP, for which no request object exists. */
+/** Responds to malformed or incomplete HTTP, which has no request object. */
 export function respondToClientError(error: ClientError, socket: Socket): void {
   const { code } = error;
   if (code === "ECONNRESET" || !socket.writable) {
@@ -122,8 +122,8 @@ export function respondToClientError(error: ClientError, socket: Socket): void {
 
 /**
  * Returns true if the header size limit was exceeded within the URL. Judged by the last packet: it contains no
- * whitespace up to the error, and starts with the method or is followed by the version. Unknown in the middle of the
- * headers.
+ * whitespace up to the error, and starts with the method or is followed by the version. Cannot be told in the middle of
+ * the headers.
  */
 function isInUrl({ rawPacket, bytesParsed = 0 }: ClientError): boolean {
   const text = Buffer.isBuffer(rawPacket) ? rawPacket.toString("latin1") : "";

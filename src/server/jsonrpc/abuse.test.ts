@@ -188,7 +188,7 @@ it.each([
   await server.close();
 });
 
-it("closes in spite of an incomplete request that arrives during shutdown", async () => {
+it("closes despite an incomplete request that arrives during shutdown", async () => {
   const called = createSignal();
   const go = createSignal();
   const gated = async () => {

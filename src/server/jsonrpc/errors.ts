@@ -56,7 +56,7 @@ export function accessDenied(message: string): ErrorObject {
 /** Returns the error for a thrown value. */
 export function toErrorObject(thrown: unknown): ErrorObject {
   if (thrown instanceof Failure && thrown.rpc) {
-    // Such data has a form of its own.
+    // Such data has its own format.
     return { code: thrown.rpc.code, message: thrown.message, data: thrown.rpc.data as ErrorData };
   }
   const code = thrown instanceof Failure ? ERROR_CODES[thrown.kind] : INTERNAL_ERROR;

@@ -134,7 +134,7 @@ describe("body size", () => {
     expect(JSON.parse(received.text).message).toBe("The request body is larger than 100000 bytes.");
   });
 
-  it("the limit is higher for methods with large parameters, wherever the name stands", async () => {
+  it("the limit is higher for methods with large parameters, wherever the name is", async () => {
     const own = await open({ limits });
     const large = (member: string) => `{"jsonrpc":"2.0","id":1,${member},"params":["${"x".repeat(60_000)}"]}`;
     expect((await own.post(large('"method":"echo"'))).status).toBe(200);

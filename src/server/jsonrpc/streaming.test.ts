@@ -77,7 +77,7 @@ it("sends a streamed result in its envelope, with the headers of its metadata", 
   expect(received.headers["eth-consensus-version"]).toBe("electra");
 });
 
-it("sends correct bytes to readers of different speeds in spite of pooled buffers", async () => {
+it("sends correct bytes to readers of different speeds despite pooled buffers", async () => {
   // More than the socket buffers hold, so that some readers stall.
   const CHUNKS = 48;
   const descriptorOf = (balance: number): StreamDescriptor => {

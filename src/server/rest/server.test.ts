@@ -177,7 +177,7 @@ describe("errors", () => {
   });
 
   it.each(["gzip", "deflate", "br", "identity, GZIP", "nonsense"])(
-    "of bodies in %s say what to leave out",
+    "of bodies in %s name the header to remove",
     async (encoding) => {
       const headers = { "Content-Encoding": encoding, "Content-Type": "application/json" };
       const reply = await server.ask("/echo/n", { method: "POST", headers, body: gzipSync("[]") });

@@ -111,7 +111,7 @@ export function createRestServer(options: RestServerOptions): HttpServer {
     answer(exchange, () => Promise.reject(reason), observe(exchange, route));
   }
 
-  /** Starts observing a call of the route's method; of an unknown method without a route. */
+  /** Starts observing a call of the route's method, or of an unknown method if there is no route. */
   function observe({ record }: Exchange, route: RestRoute | undefined): ObservedCall | undefined {
     return (record ?? observer)?.begin("rest", route?.method);
   }

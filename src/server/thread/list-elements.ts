@@ -16,7 +16,7 @@ export interface ListElement {
 /** Elements identified in other ways are left to the main thread. */
 const INDEX = /^(?:0|[1-9]\d{0,8})$/;
 
-/** Returns the list element that a JSON-RPC call asks for, if its list can be prewarmed. */
+/** Returns the list element that a JSON-RPC call requests, if its list can be prewarmed. */
 export function elementOfCall(listedBy: number, params: Params): ListElement | undefined {
   if (!Array.isArray(params) || params.length !== 2) return undefined;
   const [list, index] = params;
@@ -26,7 +26,7 @@ export function elementOfCall(listedBy: number, params: Params): ListElement | u
   return { key: `list ${listedBy} ${text}`, index: Number(index), renewal: prewarmMessage };
 }
 
-/** Returns the list element that a REST request asks for, if its list can be prewarmed. */
+/** Returns the list element that a REST request requests, if its list can be prewarmed. */
 export function elementOfRequest(listedBy: number, { url, params, format }: RestRequest): ListElement | undefined {
   const slash = url.lastIndexOf("/");
   const index = url.slice(slash + 1);

@@ -94,11 +94,11 @@ export interface PublishedRevision {
 /** How long a cached response is valid: while a revision is unchanged, or always. */
 export type Validity = { on: VolatileDependency; revision: number; isPrewarmed: boolean } | "always";
 
-/** A tuple, which is cloned twice as fast as an object. */
+/** A tuple, because it is cloned twice as fast as an object. */
 export type TransferredRequest = [
   url: string,
   params: RequestParts["params"],
-  /** Undefined if no header matters to routes. */
+  /** Undefined if no route reads any of the headers. */
   headers: RequestParts["headers"] | undefined,
   format: RequestParts["format"],
   body: TransferredBytes | undefined,
@@ -129,7 +129,7 @@ export interface EventLoopLag {
   max: number;
 }
 
-/** Reply to a question of the main thread. */
+/** Reply to a request of the main thread. */
 export type Outcome = { value: unknown } | { thrown: SerializedError };
 
 export type ToMain =

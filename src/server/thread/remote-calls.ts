@@ -254,7 +254,7 @@ export class RemoteCalls {
     return caller;
   }
 
-  /** Answers a question of the main thread. Never rejects. */
+  /** Answers a request of the main thread. Never rejects. */
   async #settle(question: number, ask: () => unknown): Promise<void> {
     let outcome: Outcome;
     try {

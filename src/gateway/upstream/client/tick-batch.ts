@@ -3,8 +3,8 @@ import { setImmediate } from "node:timers";
 let queue: (() => void)[] = [];
 
 /**
- * Runs a callback at the end of the event loop tick, together with all others. Of several writes in a row to the same
- * process only the first has to wake it, which costs more than the write.
+ * Batches callbacks at the end of the event loop tick. Of consecutive writes to a process, only the first has to wake
+ * it, which costs more than the write.
  */
 export function runAtTickEnd(run: () => void): void {
   if (queue.push(run) === 1) setImmediate(runAll);

@@ -13,7 +13,7 @@ export interface Observation extends Omit<UpstreamHealth, "upstream" | "state" |
   readonly genesisTime?: number;
 }
 
-/** What the health of an upstream is measured against. */
+/** Baseline for the health of an upstream. */
 export interface HealthCriteria {
   readonly genesisValidatorsRoot: string;
   readonly genesisTime: number;

@@ -1,7 +1,7 @@
 import type { Timers } from "../../../async/timers.ts";
 import type { Logger } from "../../../log/logger.ts";
 
-/** Head of a usable upstream: now, and the highest it ever was. */
+/** Current and highest head of a usable upstream. */
 interface HeadProgress {
   readonly slot: number;
   readonly maxHeadSlot: number;

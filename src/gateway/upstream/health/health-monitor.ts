@@ -23,7 +23,7 @@ const MIN_INTERVAL_MILLIS = 250;
 const TIMEOUT_MILLIS = 2000;
 /** Late upstreams get more time. They are used as a last resort, so their head must be known. */
 const LONG_TIMEOUT_MILLIS = 5000;
-/** The version is polled after an outage and every so many polls. */
+/** The version is polled after an outage and once per this many polls. */
 const VERSION_POLL_INTERVAL = 40;
 const HEAD_FLOOR_GRACE_SLOTS = 2;
 

@@ -16,7 +16,7 @@ const QUORUM_PATHS: readonly RegExp[] = [
 
 /** Delays before a retry. Upstreams update their heads and epochs at slightly different times. */
 const RETRY_DELAYS_MILLIS: readonly number[] = [100, 300, 900, 2000];
-/** A block that is not yet known arrives sooner. After this many retries it has probably been pruned. */
+/** New blocks arrive sooner. A block that is missing after this many retries has probably been pruned. */
 const MAX_RETRIES_IF_MISSING = 2;
 
 const MAX_BYTES = 64 * 1024;

@@ -8,7 +8,7 @@ import { isNotAccepted } from "./response-verdict.ts";
 const FOR_ALL_UPSTREAMS =
   /^\/eth\/v\d+\/validator\/(?:beacon_committee_subscriptions|sync_committee_subscriptions|prepare_beacon_proposer|register_validator)$/;
 
-/** True if a submission goes to all upstreams whatever the broadcast count. Admin methods do too. */
+/** True if a submission goes to all upstreams regardless of the broadcast count. So do admin methods. */
 export function goesToAllUpstreams({ method, request }: Pick<UpstreamCall, "method" | "request">): boolean {
   return method.access === "admin" || FOR_ALL_UPSTREAMS.test(request.url);
 }

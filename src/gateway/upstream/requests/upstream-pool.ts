@@ -33,7 +33,7 @@ interface UpstreamPoolOptions {
   timers: Timers;
   logger: Logger;
   observer?: GatewayObserver;
-  /** Called when several requests in a row to an upstream failed. */
+  /** Called after several consecutive requests to an upstream failed. */
   onRepeatedFailure?(upstream: string, reason: string): void;
   /** By default private to this pool. */
   stickyRoutes?: StickyRoutes;

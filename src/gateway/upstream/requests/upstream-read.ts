@@ -23,7 +23,7 @@ const LONG_TIMEOUT_MILLIS = 10_000;
 /** How long a head-bound read waits for an upstream to reach the head floor. */
 const HEAD_FLOOR_TIMEOUT_MILLIS = 10_000;
 
-/** What all reads share. */
+/** Dependencies shared by all reads. */
 export interface ReadContext {
   readonly health: HealthTracker;
   readonly selector: UpstreamSelector;
@@ -98,7 +98,7 @@ export class UpstreamRead {
     return this.#call.method.cost !== "heavy" && this.#routeKey?.subject !== "block";
   }
 
-  /** Sends the request to the next upstream, waits for pending attempts, or finishes with what there is. */
+  /** Sends the request to the next upstream, waits for pending attempts, or finishes with the best response so far. */
   #proceed(after?: UpstreamClient): void {
     const next = this.#selectNext();
     if (next === undefined) {

@@ -1,7 +1,7 @@
 import { slotInJson } from "../../slot-in-json.ts";
 import type { UpstreamRequest } from "../../upstream-call.ts";
 
-/** More than are in use at a time: related requests arrive within a slot or two. */
+/** More than are in use at once: related requests arrive within a slot or two. */
 const MAX_ROUTES = 256;
 
 /** Requests with the same subject and slot go to the same upstream. */

@@ -9,7 +9,7 @@ import { countHeader, hostHeaderOf, hostNameOf, isSameAuthority } from "./host-h
 import { isLoopbackAddress, isLoopbackHost } from "./loopback.ts";
 
 export interface AccessOptions {
-  /** Accepted Host names, beside loopback names and addresses; "*" accepts all. */
+  /** Accepted Host names, in addition to loopback names and addresses; "*" accepts all. */
   virtualHosts?: readonly string[];
   /** Origins whose pages may call the server; "*" allows all. Default: none. */
   allowedOrigins?: readonly string[];

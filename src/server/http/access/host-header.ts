@@ -2,16 +2,16 @@ import type { IncomingMessage } from "node:http";
 import { isIP } from "node:net";
 import { HttpError } from "../http-error.ts";
 
-/** A name, an IPv4 address or an IPv6 address in brackets, and perhaps a port. */
+/** A name, an IPv4 address or an IPv6 address in brackets, with an optional port. */
 const HOST = /^(?:\[([\da-f:.]+)\]|([\w.-]+))(?::\d*)?$/;
 
 /**
- * Returns the name or address that a Host header names, without the port: in lower case, IPv6 without its brackets; undefined for
- * a header that names none.
+ * Returns the name or address in a Host header, without the port: in lower case, IPv6 without brackets. Undefined if
+ * there is none.
  */
 export function hostNameOf(header: string): string | undefined {
   const host = header.toLowerCase();
-  // Some clients write an IPv6 address without brackets, and then there is no port.
+  // Some clients write an IPv6 address without brackets, always without a port.
   if (isIP(host) === 6) return host;
   const [, bracketed, name] = HOST.exec(host) ?? [];
   if (bracketed !== undefined) return isIP(bracketed) === 6 ? bracketed : undefined;
@@ -19,8 +19,8 @@ export function hostNameOf(header: string): string | undefined {
 }
 
 /**
- * Returns the Host header of a request, undefined where HTTP/1.0 has none. Refuses a request that proxies and servers could
- * attribute to different hosts: with two Host headers, an empty or malformed one, or a URL of another authority.
+ * Returns the Host header of a request; undefined for HTTP/1.0 without one. Rejects requests that proxies and servers
+ * could route to different hosts: with two Host headers, an empty or malformed one, or a URL with another authority.
  */
 export function hostHeaderOf({ headers: { host }, rawHeaders, url = "" }: IncomingMessage): string | undefined {
   if (host === undefined && isOriginForm(url)) return undefined;

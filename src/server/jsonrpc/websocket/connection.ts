@@ -18,7 +18,7 @@ export interface ConnectionLimits extends SubscriptionLimits {
   incompleteBytes: number;
   /** Timeout of the closing handshake. */
   closeHandshakeMillis: number;
-  /** How long an unresponsive client may take to read the reason of its disconnection. */
+  /** How long an unresponsive client may take to read why it was disconnected. */
   disconnectMillis: number;
 }
 

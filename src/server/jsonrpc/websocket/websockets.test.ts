@@ -297,7 +297,7 @@ it("waits for running calls on close, accepts no new ones, and sends a close fra
   expect(await Promise.race([late, Promise.resolve("unanswered")])).toBe("unanswered");
 });
 
-it("closes in spite of a client without a closing handshake", async () => {
+it("closes despite a client without a closing handshake", async () => {
   const server = await openTestServer({ webSocketLimits: { closeHandshakeMillis: 1 } });
   const client = await Client.connect(server.url);
   client.socket.pause();
