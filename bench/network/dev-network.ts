@@ -70,7 +70,7 @@ export class DevNetwork {
     return join(this.#directory, "1", "network");
   }
 
-  /** The slot by the time of day, with its fraction. */
+  /** The slot by the wall clock, with its fraction. */
   get time(): number {
     return (Date.now() / 1000 - this.#genesisTime) / this.slotSeconds;
   }

@@ -60,13 +60,13 @@ export interface ResponseCodec<Data, Meta> {
     serialize?(data: Data, meta: Meta): Uint8Array;
   };
   meta: MetaCodec<Meta>;
-  /** Combines data and metadata in another way than `data` with metadata beside it. */
+  /** Combines data and metadata in an operation-specific format, instead of `data` and metadata members. */
   transform?: { toResponse(data: unknown, meta: unknown): unknown };
   /** True if the response has no body. */
   isEmpty?: boolean;
 }
 
-/** Returns the codec of a first version, which has no fork beside its data. */
+/** Returns the codec of a first version, which does not return the fork of its data. */
 export function withoutMeta<Data, Meta>({ data }: ResponseCodec<Data, Meta>): ResponseCodec<Data, Meta> {
   return { data, meta: { toJson: () => ({}), toHeadersObject: () => ({}) } };
 }

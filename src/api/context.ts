@@ -7,7 +7,7 @@ import type { NetworkView } from "../network/network-view.ts";
 import type { DevControl } from "./dev-control.ts";
 import type { EventStream } from "./event-stream.ts";
 
-/** Health of a node, as far as its chain cannot tell. */
+/** Health of the parts of a node outside of its chain. */
 export interface NodeHealth {
   /** True once the initial history has been produced. */
   readonly isWarmedUp: boolean;

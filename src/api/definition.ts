@@ -56,7 +56,7 @@ export interface MethodEncoding {
   ssz?(context: ApiContext, args: Record<string, unknown>, call?: CallContext): Promise<SszResponse>;
 }
 
-/** What dispatch over JSON-RPC and REST needs to know of a method. */
+/** Members that dispatch over JSON-RPC and REST needs. */
 export interface DispatchedMethod extends MethodSignature, MethodEncoding {
   /** REST paths, the current version first. */
   readonly rest: readonly RestPath[];
@@ -65,9 +65,9 @@ export interface DispatchedMethod extends MethodSignature, MethodEncoding {
   /** True if calls may be as large as a block although REST has no POST path. */
   readonly takesLargeBody?: true;
   /**
-   * What responses depend on besides the parameters; undefined for anything else, such as the time, peers or pools.
-   * Responses are cached while their dependency is unchanged, unless a slot was given: slots between head and clock change
-   * with time.
+   * Dependency of responses besides the parameters; undefined for any other, such as the time, peers or pools.
+   * Responses are cached while their dependency is unchanged, unless a slot was given: slots between head and clock
+   * change with time.
    */
   readonly dependsOn?: CacheDependency;
   /** Method that returns the list of all responses. The last parameter is the index in that list. */
@@ -82,7 +82,7 @@ export interface DispatchedMethod extends MethodSignature, MethodEncoding {
   feed?(context: ApiContext, args: Record<string, unknown>): Feed;
 }
 
-/** What documents, clients and conformance tests need to know of a method. */
+/** Members that documents, clients and conformance tests need. */
 export interface MethodDocumentation {
   /** Number in the interface of 62 methods; undefined for others. */
   readonly number?: number;

@@ -25,7 +25,7 @@ export interface EvmControl {
   override(change: Change): Promise<void>;
   /** Lets `eth_sendTransaction` send transactions of an account without its key. */
   setImpersonated(address: Uint8Array, isImpersonated: boolean): Promise<void>;
-  /** Does so for all accounts. */
+  /** Impersonates all accounts. */
   setImpersonatesAll(impersonatesAll: boolean): Promise<void>;
   /** Sets the fee recipient of all later blocks. */
   setFeeRecipient(address: Uint8Array): void;

@@ -46,7 +46,7 @@ export interface ExampleChain {
   pubkey(validator: ValidatorIndex): string;
   /** Reveal of the slot's proposer. */
   randaoReveal(): Promise<string>;
-  /** The block of the slot, with its blobs from deneb on. The same for each call. */
+  /** The block of the slot, with its blobs from deneb on. Every call returns the same block. */
   signedBlock(): Promise<Json>;
   /** The previous block, blinded. */
   blindedBlock(): Promise<Json>;

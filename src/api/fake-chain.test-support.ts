@@ -40,7 +40,7 @@ export interface FakeChain extends ChainView {
 }
 
 /**
- * Creates a chain for handler tests without signatures and imports: genesis, two competing blocks at slot 4 and real
+ * Creates a chain for handler tests, without signatures and imports: genesis, two competing blocks at slot 4 and real
  * states. Slots 1 to 3 are empty, and the clock is at slot 6.
  */
 export function createFakeChain(forks: readonly ScheduledFork[] = [{ fork: "fulu", epoch: 0 }]): FakeChain {

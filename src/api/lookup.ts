@@ -180,7 +180,7 @@ function unknown({ clock, head }: ChainView, what: "state" | "block", id: StateI
   // All other chains have the genesis block and state.
   const isGenesis = id === "genesis" || id === GENESIS_SLOT;
   const reason = isGenesis
-    ? " It was started from a later one, and the genesis state of its network is not at hand."
+    ? " It was started from a later one, and the genesis state of its network is not available."
     : "";
   return notFound(`No ${what} for ${describeId(id)}.${reason}`);
 }

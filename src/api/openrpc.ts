@@ -132,7 +132,7 @@ function describeMethod(method: MethodDefinition, tag: string, recorded: Recorde
   const aliases = method.aliases.map((alias) => ({
     ...described,
     name: alias,
-    description: `Another name of ${method.name}, which answers exactly like it.`,
+    description: `Alias of ${method.name}.`,
     "x-alias-of": method.name,
   }));
   return [described, ...aliases];
@@ -194,6 +194,6 @@ export function paramJsonSchema({ schema, each }: Param): JsonSchema {
 function twinOf({ verb, path, until }: RestPath): { url: string; description: string } {
   return {
     url: "https://ethereum.github.io/beacon-APIs/",
-    description: `The result is the data that ${verb} ${path} of the standard REST API answers with${until ? `, until ${until.fork}` : ""}.`,
+    description: `The result is the data that ${verb} ${path} of the standard REST API returns${until ? `, until ${until.fork}` : ""}.`,
   };
 }

@@ -64,7 +64,7 @@ function aggregateKeysAt(memory: KeyMemory, indices: Iterable<number>): PublicKe
   try {
     return aggregateSerializedPublicKeys(Array.from(indices, (index) => memory.read(index)));
   } catch (error) {
-    // The library does not tell which key is invalid.
+    // The library does not report which key is invalid.
     for (const index of indices) readKey(index, memory.read(index));
     throw error;
   }

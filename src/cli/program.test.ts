@@ -34,7 +34,7 @@ function fanal(
     cwd: folder,
     env,
     encoding: "utf8",
-    // What should have been refused would run for ever.
+    // A command that is wrongly accepted would run forever.
     timeout: 60_000,
   });
   return { status, stdout, stderr };

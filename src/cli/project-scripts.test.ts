@@ -9,8 +9,8 @@ const NODE_PACKAGE = `node-${process.platform === "win32" ? "win" : process.plat
 const repository = fileURLToPath(new URL("../../", import.meta.url));
 
 /**
- * Notes its arguments and installs what the lock file says. Fails with the content of the file "fail", and is killed
- * half way where there is a file "die".
+ * Records its arguments and installs the packages of the lock file. Fails with the content of the file "fail", and is
+ * killed halfway if the file "die" exists.
  */
 const FAKE_NPM = `
 const fs = require("node:fs");
@@ -56,7 +56,7 @@ describe("ensure-dependencies", () => {
 
   interface Run {
     flags?: readonly string[];
-    /** What Node is told before the script runs. */
+    /** Code that Node runs before the script. */
     setup?: string;
   }
 

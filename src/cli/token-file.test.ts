@@ -18,7 +18,7 @@ it("creates a token once, readable by its owner only", () => {
   expect(openToken(file, logger)).toBe(token);
   expect(readToken(file)).toBe(token);
   expect(logger.records).toEqual([expect.objectContaining({ level: "notice", fields: { file } })]);
-  // The log does not tell it.
+  // The log does not contain it.
   expect(JSON.stringify(logger.records)).not.toContain(token);
   expect(openToken(join(folder, "another"), logger)).not.toBe(token);
 });
@@ -47,7 +47,7 @@ it("warns of a token file that all users can read", () => {
 });
 
 it.each(["", "short", "two words of some length", "ein-schlüssel-mit-umlaut", "x".repeat(1001)])(
-  "refuses a file with %j",
+  "rejects a file with %j",
   (text) => {
     const file = join(folder, "wrong");
     writeFileSync(file, text);

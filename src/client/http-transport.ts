@@ -1,6 +1,6 @@
 import { messageOf, parseJson, type RpcRequest, type RpcResponse, readResponses, type Transport } from "./transport.ts";
 
-/** Calls over HTTP, each a request of its own. */
+/** Calls over HTTP, one request per call. */
 export class HttpTransport implements Transport {
   readonly #url: string;
   readonly #headers: Record<string, string>;

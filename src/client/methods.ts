@@ -604,7 +604,10 @@ export interface Methods {
     },
     options?: CallOptions,
   ): Promise<Array<Attestation>>;
-  /** The blobs of a block in the order of its commitments; none before deneb. From fulu on they are reconstructed from data columns, of which the node needs half. */
+  /**
+   * The blobs of a block in the order of its commitments; none before deneb. From fulu on they are reconstructed from
+   * data columns; the node needs half of them.
+   */
   get_v1_beacon_blobs_blockId(
     params: {
       /** Block id: head, genesis, finalized, a slot or a block root. */
@@ -614,7 +617,10 @@ export interface Methods {
     },
     options?: CallOptions,
   ): Promise<Array<string>>;
-  /** The blob sidecars of a block; none before deneb. From fulu on they are reconstructed from data columns, of which the node needs half. */
+  /**
+   * The blob sidecars of a block; none before deneb. From fulu on they are reconstructed from data columns; the node
+   * needs half of them.
+   */
   get_v1_beacon_blob_sidecars_blockId(
     params: {
       /** Block id: head, genesis, finalized, a slot or a block root. */
@@ -2263,7 +2269,7 @@ export interface Methods {
       address: string;
       /** Storage slot. */
       slot: string;
-      /** Value of 32 bytes, whose leading zeros may be left out. */
+      /** Value of 32 bytes. Leading zeros may be omitted. */
       value: string;
     },
     options?: CallOptions,
@@ -2272,7 +2278,10 @@ export interface Methods {
   hardhat_setStorageAt: Methods["anvil_setStorageAt"];
   /** Alias of anvil_setStorageAt. */
   evm_setAccountStorageAt: Methods["anvil_setStorageAt"];
-  /** Sets the base fee of the next block, which later ones follow. Recorded with that block. Rejected with --p2p. */
+  /**
+   * Sets the base fee of the next block. Later base fees are derived from it. Recorded with that block. Rejected with
+   * --p2p.
+   */
   anvil_setNextBlockBaseFeePerGas(
     params: {
       /** Base fee in wei. */
@@ -2312,7 +2321,7 @@ export interface Methods {
   ): Promise<null>;
   /** Alias of anvil_impersonateAccount. */
   hardhat_impersonateAccount: Methods["anvil_impersonateAccount"];
-  /** Ends what anvil_impersonateAccount began. */
+  /** Stops impersonating an account. */
   anvil_stopImpersonatingAccount(
     params: {
       /** Address of the account. */
@@ -2322,7 +2331,10 @@ export interface Methods {
   ): Promise<null>;
   /** Alias of anvil_stopImpersonatingAccount. */
   hardhat_stopImpersonatingAccount: Methods["anvil_stopImpersonatingAccount"];
-  /** Lets eth_sendTransaction send transactions of all accounts without their keys, or ends that. Rejected with --p2p. */
+  /**
+   * Lets eth_sendTransaction send transactions of all accounts without their keys, or stops doing so. Rejected with
+   * --p2p.
+   */
   anvil_autoImpersonateAccount(
     params: {
       /** True for all accounts. */

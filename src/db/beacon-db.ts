@@ -140,7 +140,7 @@ export class BeaconDb {
   }
 
   /**
-   * Replaces the chain in this database by the one in another, atomically. The change is a layer of its own, so older
+   * Replaces the chain in this database by the one in another, atomically. The change is a separate layer, so older
    * layers can still be restored.
    */
   async replaceChainWith(other: BeaconDb): Promise<void> {
@@ -168,7 +168,7 @@ export class BeaconDb {
 
   /**
    * Deletes all entries except the schema version. Meta values go last: after a crash in between, the database still
-   * names its chain and does not pass for an empty one.
+   * identifies its chain and does not look empty.
    */
   async clear(): Promise<void> {
     for (const bucket of Object.values(Bucket)) if (bucket !== Bucket.meta) await this.#store.clear(bucket);

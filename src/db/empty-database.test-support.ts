@@ -3,7 +3,7 @@ import type { BeaconDb } from "./beacon-db.ts";
 import { openDatabase } from "./open-database.ts";
 import { createTempDir } from "./temp-dir.test-support.ts";
 
-/** Opens an empty database in a temporary directory. Both are gone after the test. */
+/** Opens an empty database in a temporary directory. Both are removed after the test. */
 export async function openEmptyDatabase(): Promise<BeaconDb> {
   const directory = await createTempDir();
   const db = await openDatabase(directory.path, { sync: false });

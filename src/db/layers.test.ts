@@ -119,7 +119,7 @@ describe("LevelStore layers", () => {
     }
   }
 
-  it.each([1, 2, 3])("hold what a map would, whatever is written, dropped or opened again (%i)", async (seed) => {
+  it.each([1, 2, 3])("match a map after random writes, drops and restarts (%i)", async (seed) => {
     const random = numbersFrom(seed);
     let model: Model = new Map();
     let layers: { number: number; before: Model }[] = [];
@@ -261,7 +261,7 @@ describe("LevelStore layers", () => {
       expect(await contents()).toEqual(held[left]);
     });
 
-    it.each([0, 1, 2])("a layer that begins with much comes to be as a whole or not at all (%i)", async (writes) => {
+    it.each([0, 1, 2])("a layer with many initial operations is added completely or not at all (%i)", async (writes) => {
       const { all } = await fill();
       failAfter(writes);
       const operations = (async function* () {
@@ -275,7 +275,7 @@ describe("LevelStore layers", () => {
       expect(await layerEntries()).toEqual([]);
     });
 
-    it("addOperation a layer changes nothing", async () => {
+    it("adding a layer changes nothing", async () => {
       await fill();
       const before = await contents();
       failAfter(0);

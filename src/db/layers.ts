@@ -189,7 +189,7 @@ export const nameOf = (key: Uint8Array): Name => Buffer.from(key.buffer, key.byt
 
 export const plainKeyOf = ({ name }: LayeredKey): Uint8Array => new Uint8Array(Buffer.from(name, "latin1"));
 
-/** Strips the trailing byte that tells an empty value from a deletion. */
+/** Strips the trailing byte that distinguishes an empty value from a deletion. */
 export const plainValueOf = (value: Uint8Array): Uint8Array => value.subarray(0, -1);
 
 /** Converts a layer entry to an operation on the base. */

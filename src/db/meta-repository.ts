@@ -9,7 +9,7 @@ interface CheckpointRecord {
   root: RootHex;
 }
 
-/** What the node last announced about itself. Other contents need a higher sequence number. */
+/** ENR and metadata that the node last announced. Other contents need a higher sequence number. */
 export interface AnnouncedNode {
   /** The newest signed ENR, in text form. */
   record: string;

@@ -71,7 +71,7 @@ export function displayPath(file: string): string | null {
   const path = file.startsWith("file:") ? fileURLToPath(file) : file;
   if (path.startsWith(OWN_DIRECTORY) && !path.endsWith(".test.ts")) return null;
   if (path.startsWith(PROJECT)) return path.slice(PROJECT.length);
-  // An installed package has its dependencies beside it.
+  // An installed package has its dependencies next to it.
   const installed = path.lastIndexOf("/node_modules/");
   return installed === -1 ? basename(path) : path.slice(installed + 1);
 }

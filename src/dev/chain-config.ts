@@ -32,7 +32,7 @@ export interface DepositContract {
   contract: string;
   /** Id of the execution chain that has the contract. */
   chainId: number;
-  /** `ETH1_FOLLOW_DISTANCE` in blocks. A block is taken to last one slot. */
+  /** `ETH1_FOLLOW_DISTANCE` in blocks. A block is assumed to last one slot. */
   followDistance: number;
 }
 

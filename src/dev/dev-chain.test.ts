@@ -86,7 +86,7 @@ it("after a stop, missed slots are caught up only if all validators run in this 
   expect(shared.chain.head.slot).toBe(10);
 });
 
-it("a stopped chain reports its offset from the time of day, and catches up with --catch-up", async () => {
+it("a stopped chain reports its offset from the wall clock, and catches up with --catch-up", async () => {
   const directory = tempDirectory();
   const stoppedAt = 2 * SLOTS_PER_EPOCH + 3;
   const presentSlot = 40 * SLOTS_PER_EPOCH + 2;

@@ -43,7 +43,7 @@ interface DevChainParts {
   clock: VirtualClock;
   suspensions?: Pick<SuspensionWatch, "onSuspended">;
   engine: ExecutionEngine;
-  /** Left out by a chain whose payloads are not executed in this process. */
+  /** Omitted by a chain whose payloads are not executed in this process. */
   evm?: DevEvm;
   db: BeaconDb;
   api: Api;
@@ -68,12 +68,12 @@ interface DevChainParts {
   logger: Logger;
 }
 
-/** Offset between chain time and the time of day. */
+/** Offset between chain time and the wall clock. */
 export interface ClockOffset {
   /** Positive if chain time is ahead. */
   offsetSeconds: number;
   slot: Slot;
-  /** Slot by the time of day. */
+  /** Slot by the wall clock. */
   wallSlot: number;
   speed: number;
 }
@@ -204,7 +204,7 @@ export class DevChain {
       }),
     });
     const validators = isShared ? gateOnSync({ validators: own, status: chain.status, logger }) : own;
-    // Before the first run all validators act here, whatever share of them runs on other nodes later.
+    // Before the first run all validators act here, even if some of them run on other nodes later.
     const warmupValidators = isShared && isNew ? createDevValidators(modules) : validators;
     this.#validators = validators;
     this.#warmupValidators = warmupValidators;
@@ -232,7 +232,7 @@ export class DevChain {
     return Math.max(0, Math.max(this.#warmupSlot, present) - currentSlot);
   }
 
-  /** Offset between chain time and the time of day; null below one slot. */
+  /** Offset between chain time and the wall clock; null below one slot. */
   get clockOffset(): ClockOffset | null {
     const { genesisTime, secondsPerSlot, speed, currentSlot } = this.clock;
     const offsetSeconds = this.clock.offsetSeconds();

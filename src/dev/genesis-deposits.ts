@@ -30,8 +30,8 @@ export function genesisDeposits(
 }
 
 /**
- * Does the same in time slices; 100,000 deposits take a minute. `onProgress` is called after each deposit and may throw
- * to cancel.
+ * Creates the same deposits in time slices; 100,000 of them take a minute. `onProgress` is called after each deposit
+ * and may throw to cancel.
  */
 export async function genesisDepositsInSlices(
   chainConfig: ChainConfig,

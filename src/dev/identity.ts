@@ -39,11 +39,11 @@ export interface DevParameters
   genesisTime?: number;
   /** Absent without an execution client. */
   execution?: unknown;
-  /** Left out by a chain without the EVM. */
+  /** Omitted by a chain without the EVM. */
   evm?: Pick<ExecutionChain, "chainId">;
 }
 
-/** The database holds another chain than the requested one. */
+/** The database does not hold the requested chain. */
 export class ChainMismatchError extends Error {
   /** Describes the stored chain, as the object of "holds". */
   readonly held: string;

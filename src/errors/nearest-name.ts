@@ -1,8 +1,8 @@
-/** Two fifths of a name may be mistyped, but no more than a few letters of a long one. */
+/** Two fifths of a name may be mistyped, but at most a few letters of a long one. */
 const MAX_MISTYPED_SHARE = 0.4;
 const MIN_EDITS = 2;
 const MAX_EDITS = 8;
-/** Longer input is no mistyped name. */
+/** Longer input is not a mistyped name. */
 const MAX_NAME_LENGTH = 80;
 /** A name cut short, such as `port` for `rpc-port`, counts as this many edits. */
 const EDITS_OF_PART = 2;

@@ -18,7 +18,7 @@ import {
   versionedHashesOf,
 } from "./engine.ts";
 
-/** The parent of the first dev payload at the merge: block 0, of which only the hash is known. */
+/** The parent of the first dev payload at the merge: block 0. Only its hash is known. */
 const TERMINAL_BLOCK = { blockHash: DEV_GENESIS_BLOCK_HASH, blockNumber: 0 };
 
 /** Covers all unfinalized blocks while a dev chain finalizes. */
@@ -153,7 +153,7 @@ function evictOldest<K>(map: Map<K, unknown>, kept: number): void {
   }
 }
 
-/** Describes what the hash covers beside the payload. */
+/** Describes the other inputs of the hash. */
 function annexText({ executionRequests, versionedHashes = [] }: PayloadContext): string {
   const requests = executionRequests ? countRequests(executionRequests) : 0;
   const parts = [

@@ -24,7 +24,7 @@ const ZERO_HASH = new Uint8Array(32);
 /** EIP-4844, GAS_PER_BLOB. */
 const GAS_PER_BLOB = 2n ** 17n;
 
-/** Inputs of the block hash beside the payload. */
+/** Inputs of the block hash in addition to the payload. */
 type PayloadAnnex = Pick<PayloadContext, "executionRequests" | "versionedHashes">;
 
 /** Creates an empty block of the dev execution chain, except for withdrawals. Deterministic. */

@@ -85,7 +85,7 @@ export interface BuiltPayload {
   blobsBundle?: PayloadBlobs;
   /** Value for the fee recipient in wei. */
   value: bigint;
-  /** Since deneb: prefer this payload to any bid, because builders seem to censor. */
+  /** Since deneb: prefer this payload to any bid, because builders appear to censor transactions. */
   shouldOverrideBuilder?: boolean;
 }
 
@@ -141,7 +141,7 @@ export interface ExecutionEngine {
   readonly clientVersion: EngineClientVersion | null;
   /** True if payloads are complete immediately, so that preparing them early is pointless. */
   readonly buildsAtOnce?: true;
-  /** Resolves if the engine cannot go on. Omitted by an engine that always can. */
+  /** Resolves on an unrecoverable failure. Omitted by an engine that has none. */
   readonly failed?: Promise<Error>;
   /** Returns the function that unsubscribes. */
   onStateChange(listener: (state: EngineState) => void): () => void;
@@ -151,8 +151,8 @@ export interface ExecutionEngine {
     context: PayloadContext,
   ): Promise<PayloadVerdict>;
   /**
-   * With a request, the engine also starts to build a payload on the head. `fork` is that of the request, or else of
-   * the head.
+   * With a request, the engine also starts to build a payload on the head. `fork` is the fork of the request or,
+   * without one, of the head.
    */
   forkchoiceUpdated(
     fork: ForkPostBellatrix,
@@ -174,7 +174,7 @@ export interface ExecutionEngine {
    * returned. Omitted by an engine without blobs.
    */
   getBlobs?(fork: ForkPostDeneb, versionedHashes: readonly Uint8Array[]): Promise<(PooledBlob | null)[]>;
-  /** Returns the newest block of the engine's chain. Omitted by an engine that cannot lack blocks. */
+  /** Returns the newest block of the engine's chain. Omitted by an engine that always has all blocks. */
   latestBlock?(): Promise<EngineBlock | null>;
   /** Counts of calls by method and outcome. Omitted by an in-process engine. */
   callCounts?(): Iterable<readonly [labels: { method: string; outcome: string }, count: number]>;

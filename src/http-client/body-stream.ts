@@ -2,7 +2,7 @@
 const HIGH_WATER_BYTES = 1024 * 1024;
 /** Joins waiting chunks beyond this number: each takes more memory than its bytes when they arrive one by one. */
 const MAX_CHUNKS = 1024;
-/** Waiting chunks of together up to this size are read as one. */
+/** Waiting chunks up to this total size are read as one. */
 const JOINED_BYTES = 64 * 1024;
 
 /** Controls the sender of a body. */

@@ -22,7 +22,7 @@ export interface ResponseHandler {
   onError(error: Error): void;
 }
 
-/** A request that is under way. */
+/** A request in flight. */
 export interface Exchange {
   readonly options: Dispatcher.DispatchOptions;
   readonly handler: ResponseHandler;
@@ -48,7 +48,9 @@ export interface ConnectionOptions {
   readonly keepAliveTimeout: number;
 }
 
-/** One connection, for one request at a time: an undici `Client`, which unlike its `Pool` tells the connections apart. */
+/**
+ * One connection, for one request at a time: an undici `Client`, because its `Pool` does not expose its connections.
+ */
 export class Connection implements Dispatcher.DispatchHandler {
   readonly #owner: ConnectionOwner;
   readonly #client: Client;
@@ -97,12 +99,12 @@ export class Connection implements Dispatcher.DispatchHandler {
     this.#controller?.resume();
   }
 
-  /** Closes the connection if it still carries the request of this handler, which hears nothing more. */
+  /** Closes the connection if it still carries the request of this handler, which receives no more callbacks. */
   abort(handler: ResponseHandler): void {
     if (this.#exchange?.handler === handler) this.destroy();
   }
 
-  /** Closes the connection. The handler of the request under way hears nothing more. */
+  /** Closes the connection. The handler of the request in flight receives no more callbacks. */
   destroy(): void {
     this.#exchange = undefined;
     if (this.#isDestroyed) return;
@@ -111,7 +113,7 @@ export class Connection implements Dispatcher.DispatchHandler {
     this.#owner.onClosed(this);
   }
 
-  /** Closes the connection and fails the request under way. */
+  /** Closes the connection and fails the request in flight. */
   fail(error: Error): void {
     const exchange = this.#exchange;
     this.destroy();

@@ -60,7 +60,7 @@ describe("a request", () => {
 });
 
 describe("connections", () => {
-  it("are reused one request after the other, and several are opened for requests at once", async () => {
+  it("are reused sequentially, and several are opened for concurrent requests", async () => {
     const { client, sockets } = await openRawServer();
     for (let time = 0; time < 3; time++) expect(await read(client)).toBe("ok");
     expect(sockets).toHaveLength(1);
@@ -187,7 +187,7 @@ describe("a response", () => {
     expect(headers).toEqual({ vary: "a, b", constructor: "x", "x-empty": "", "content-length": "0" });
   });
 
-  it("that redirects is returned as it is", async () => {
+  it("that redirects is returned unchanged", async () => {
     const { client, requests } = await openRawServer((socket) => {
       socket.write("HTTP/1.1 302 Found\r\nLocation: /other\r\nContent-Length: 0\r\n\r\n");
     });
@@ -241,7 +241,7 @@ describe("a response", () => {
     for (const path of ["/end", "/reset"]) await expect(read(client, { path })).rejects.toThrow();
   });
 
-  it("that is not read holds the server back, and is complete when it is read later", async () => {
+  it("that is not read applies backpressure, and is complete when it is read later", async () => {
     const whole = Buffer.alloc(32 * MIB, "x");
     let sent = 0;
     const { client } = await openRawServer((socket) => {
@@ -330,7 +330,7 @@ describe("an abort", () => {
   });
 });
 
-it("a closed client fails requests under way and later ones", async () => {
+it("a closed client fails requests in flight and later ones", async () => {
   const { client, sockets, requests } = await openRawServer(() => {});
   const waiting = read(client);
   await expect.poll(() => requests).toHaveLength(1);

@@ -34,8 +34,8 @@ export interface HttpClientOptions {
 
 export interface SendOptions {
   /**
-   * By default true: the request uses keep-alive connections, and is retried once on a new one if the server closed the kept one
-   * without a byte of response. A request that is not idempotent has a connection of its own and is never retried.
+   * By default true: the request uses keep-alive connections, and is retried once on a new one if the server closed the
+   * kept one without a byte of response. A request that is not idempotent has its own connection and is never retried.
    */
   readonly idempotent?: boolean;
   /** Overrides that of the client. */
@@ -95,7 +95,7 @@ export class HttpClient {
     this.#send({ options, handler }, idempotent ? this.#takeIdle() : undefined);
   }
 
-  /** Fails all requests under way. */
+  /** Fails all requests in flight. */
   close(): void {
     this.#isClosed = true;
     for (const connection of this.#open) connection.fail(closedError());

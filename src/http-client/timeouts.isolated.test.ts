@@ -4,7 +4,7 @@ import { readBody } from "./response.ts";
 
 const GET = { method: "GET", path: "/" } as const;
 
-// Isolated: undici has one clock for all its timeouts, and here it stands still unless a test moves it.
+// Isolated: undici has one clock for all its timeouts, which only the tests advance here.
 beforeAll(() => void vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout"] }));
 afterAll(() => void vi.useRealTimers());
 

@@ -262,7 +262,7 @@ describe("nesting", () => {
   });
 });
 
-it.each(["1", "1.5"])("treats __proto__ beside %s as an ordinary member", (number) => {
+it.each(["1", "1.5"])("treats __proto__ next to %s as an ordinary member", (number) => {
   const value = parse(`{"__proto__":{"polluted":true},"n":${number}}`) as Record<string, unknown>;
   expect(Object.getPrototypeOf(value)).toBe(Object.prototype);
   expect(Object.hasOwn(value, "__proto__")).toBe(true);

@@ -44,9 +44,7 @@ export const MAX_NESTING = 512;
 /** Maximum number of values. Twice the largest attester slashing, which in electra holds all committees of a slot. */
 export const MAX_VALUES = 500_000;
 
-/**
- * Messages above this size are parsed in an event loop turn of their own, so that many of them do not block the loop.
- */
+/** Messages above this size are parsed in their own event loop turn, so that many of them do not block the loop. */
 export const LARGE_MESSAGE_BYTES = 64 * 1024;
 
 /** Maximum size of a synchronous parse on a thread that serves clients. */

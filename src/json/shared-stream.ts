@@ -37,7 +37,7 @@ export type StreamDescriptor = {
 
 /**
  * A lazy stream of bytes: one buffer is written per turn of the event loop. Another thread can be sent the descriptor
- * instead of the bytes; `release` then tells this thread that the other one is done.
+ * instead of the bytes; `release` then signals that the other thread is done.
  */
 export class SharedStream implements AsyncIterable<Buffer> {
   readonly descriptor: StreamDescriptor;
@@ -72,7 +72,7 @@ export class SharedStream implements AsyncIterable<Buffer> {
     else this.#listeners.push(listener);
   }
 
-  /** Ends the stream: it is not read any further. */
+  /** Ends the stream and stops reading. */
   release(): void {
     this.#isReleased = true;
     for (const listener of this.#listeners.splice(0)) listener();

@@ -23,7 +23,7 @@ const COMMA = ",".charCodeAt(0);
 /** Maximum SSZ size of a value or run of elements that is serialized at once. */
 const SERIALIZED_BYTES = 32 * 1024;
 
-/** Maximum JSON size of a single write. Leaves space for what a write touches beyond its end. */
+/** Maximum JSON size of a single write. Leaves space for the bytes that a write touches beyond its end. */
 const MAX_WRITE_BYTES = MIN_ROOM_BYTES - 16;
 
 interface Tree {

@@ -10,7 +10,7 @@ type Send = (method: string, params: object, caller: Caller) => Promise<unknown>
 /** Error code of a provider without a connection to the chain (EIP-1193). */
 const DISCONNECTED = 4900;
 
-/** Provider of a chain in this process, or of one that is connected to. */
+/** Provider of a chain in this process or of a connected one. */
 export class ChainEthProvider implements EthProvider {
   readonly #send: Send;
   readonly #events = new EventEmitter();
@@ -24,7 +24,7 @@ export class ChainEthProvider implements EthProvider {
 
   constructor(send: Send) {
     this.#send = send;
-    // A test may well listen more than ten times.
+    // Tests may add more than ten listeners.
     this.#events.setMaxListeners(0);
   }
 

@@ -3,7 +3,7 @@ import type { Client } from "../client/index.ts";
 import type { EthProvider } from "./eth-provider.ts";
 import type { FlagOptions } from "./flag-options.ts";
 
-/** Options without a flag, or with another type than the flag. */
+/** Options without a flag, or whose type differs from the flag's. */
 interface OwnOptions {
   /** 64 by default. */
   readonly validators?: number;
@@ -61,7 +61,7 @@ export interface Account {
   readonly privateKey: `0x${string}`;
 }
 
-/** Dev chain, started in this process or connected to. */
+/** Dev chain in this process, or a connected one. */
 export interface DevChain extends AsyncDisposable {
   /** Client with all methods of the chain. */
   readonly client: Client;

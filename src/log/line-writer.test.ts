@@ -26,7 +26,7 @@ describe("line writer", () => {
   beforeEach(() => void vi.useFakeTimers());
   afterEach(() => void vi.useRealTimers());
 
-  it("buffers what the sink does not accept, and writes it in order later", () => {
+  it("buffers bytes that the sink does not accept, and writes them in order later", () => {
     const sink = fakeSink(4);
     const writer = new LineWriter(sink, () => {});
     for (const record of ["one\n", "two\n", "thrée\n"]) writer.write(record);

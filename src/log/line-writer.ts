@@ -12,8 +12,8 @@ const FLUSH_TIMEOUT_MS = 500;
 const FLUSH_STEP_MS = 5;
 
 /**
- * Writes records to a sink without blocking, so that an unread log never stalls the node. Buffers what the sink does
- * not take; beyond the limit of the buffer, records are dropped and counted.
+ * Writes records to a sink without blocking, so that an unread log never stalls the node. Buffers bytes that the sink
+ * does not accept; beyond the buffer limit, records are dropped and counted.
  */
 export class LineWriter {
   readonly #sink: ByteSink;

@@ -30,7 +30,7 @@ export interface NetworkParts {
   settings: NetworkSettings;
   unknownBlocks: UnknownBlocks;
   logger: Logger;
-  /** Blocks peers regardless of their score. Default: all allowed. */
+  /** Returns false for peers to block regardless of their score. Default: all allowed. */
   allowPeer?: (peerId: string) => boolean;
   /** Gossip heartbeat interval. Default: the specification's value. */
   heartbeatMs?: number;

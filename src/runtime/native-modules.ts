@@ -11,7 +11,7 @@ export interface MissingNativeModule {
 interface Platform {
   platform: string;
   arch: string;
-  /** Undefined on musl, and on other systems than Linux. */
+  /** Undefined on musl, and on systems other than Linux. */
   glibcVersion?: string;
 }
 

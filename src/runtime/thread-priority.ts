@@ -5,7 +5,7 @@ import { isMainThread } from "node:worker_threads";
 const NICE_INCREMENT = 10;
 
 /**
- * Lowers the scheduling priority of the current worker thread. Linux only: elsewhere the priority is that of the whole
+ * Lowers the scheduling priority of the current worker thread. Linux only: elsewhere the priority applies to the whole
  * process. Does nothing if the system denies it.
  */
 export function lowerThreadPriority(): void {

@@ -4,7 +4,7 @@ export interface SyncSettings {
   horizonSlots: number | undefined;
   /**
    * How far back from the current epoch blocks are fetched: 0 for no backfill, `Infinity` for the whole history.
-   * Undefined for as far as every node has to serve them (phase0/p2p-interface.md, BeaconBlocksByRange).
+   * Undefined for the range that every node has to serve (phase0/p2p-interface.md, BeaconBlocksByRange).
    */
   backfillEpochs: number | undefined;
 }

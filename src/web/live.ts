@@ -152,7 +152,7 @@ async function refreshSoon(): Promise<void> {
   isRefreshing = false;
 }
 
-/** Reloads what changes with the head. */
+/** Reloads the data that depends on the head. */
 export async function refresh(): Promise<void> {
   const roots = [...unknown].filter((root) => !blocks.value.has(root));
   unknown.clear();

@@ -52,7 +52,7 @@ function App() {
     </header>
     <main tabindex="-1">
       <${Standing} />
-      ${Page ? html`<${Page} subject=${subject} />` : html`<h1>There is no such page</h1><p><a href="#/">The chain</a> is here.</p>`}
+      ${Page ? html`<${Page} subject=${subject} />` : html`<h1>Page not found</h1><p><a href="#/">The chain</a> is here.</p>`}
     </main>
     <footer>${version.value} ${constants.value?.network}</footer>`;
 }
@@ -61,7 +61,7 @@ function App() {
 function Standing() {
   if (connection.value === "token wanted") return html`<${TokenForm} />`;
   if (connection.value !== "lost") return null;
-  return html`<p class="notice" role="status">The node does not answer; what is shown is from before. ${trouble.value}</p>`;
+  return html`<p class="notice" role="status">The node does not respond; the data may be outdated. ${trouble.value}</p>`;
 }
 
 function TokenForm() {

@@ -57,7 +57,7 @@ it("a chain from capella to electra is made and finalized with @ethereumjs/clien
     sent.push({ fork, transaction });
   };
   for (const { fork, epoch } of FORKS) {
-    // The client judges transactions by the time of day, which may be ahead of a chain on a busy machine.
+    // The client judges transactions by the wall clock, which may be ahead of a chain on a busy machine.
     await chain.untilEpoch(epoch + 1);
     await send(fork, sender.transfer(`0x${"de".repeat(20)}`, 1n));
   }

@@ -28,7 +28,7 @@ it("a first run serves a chain with history, and its printed curl line works as 
   expect(Number(atStart.head_slot)).toBeGreaterThanOrEqual(40);
   expect(Number(atStart.finalized_slot)).toBeGreaterThanOrEqual(16);
 
-  // Genesis lies back by that history, so the chain's time is about the time of day.
+  // Genesis lies back by that history, so chain time is close to the wall clock.
   const { genesis_time } = await program.call("get_v1_beacon_genesis");
   expect(Number(genesis_time)).toBeLessThanOrEqual(Math.floor(Date.now() / 1000) - 80);
 

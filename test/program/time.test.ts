@@ -7,7 +7,7 @@ import { tempDirectory } from "../support/temp-directory.ts";
 const STOPPED_AT = 10;
 const MISSED_SLOTS = 1000;
 
-it("a chain that was stopped is behind the time of day, says so, and is level with it after --catch-up", async () => {
+it("a chain that was stopped is behind the wall clock, says so, and is level with it after --catch-up", async () => {
   const dataDir = tempDirectory();
   const genesisTime = Math.floor(Date.now() / 1000) - STOPPED_AT - MISSED_SLOTS;
   const chain = { validators: 8, slotSeconds: 1, forks: forkSchedule("phase0", []), genesisTime };
@@ -16,7 +16,7 @@ it("a chain that was stopped is behind the time of day, says so, and is level wi
 
   const behind = await ProgramHere.dev([...flags, "--speed", "0.001"]);
   const [, seconds, wallSlot] = await behind.untilLine(
-    /Chain time is (\d+) s behind the time of day: .* get (\d+) instead of 10\. A start with --catch-up and/,
+    /Chain time is (\d+) s behind the wall clock: .* get (\d+) instead of 10\. A start with --catch-up and/,
   );
   expect(Number(seconds)).toBeGreaterThanOrEqual(MISSED_SLOTS);
   expect(Number(wallSlot)).toBeGreaterThanOrEqual(STOPPED_AT + MISSED_SLOTS);

@@ -29,7 +29,7 @@ export async function refusal(
 
 /** Makes the data directory of a dev chain as the program leaves it. */
 export async function madeDevChain(dataDir: string, { validators = 8, fork = "phase0" as DevFork, slot = 0 } = {}) {
-  // By the time of day the slot is past.
+  // By the wall clock the slot is past.
   const genesisTime = Math.floor(Date.now() / 1000) - 60;
   const { devChain, close } = await openDevChain({ validators, forks: [{ fork, epoch: 0 }], genesisTime }, dataDir);
   await devChain.clock.advanceTo(slot);

@@ -85,7 +85,7 @@ describe("the page", () => {
     for (const address of ["", "block/head", "validator/1", "state", "pools", "fork-choice", "methods", "control"]) {
       await go(address);
       await page.getByRole("heading", { level: 1 }).waitFor();
-      await vi.waitUntil(async () => (await page.getByText("Asking the node").count()) === 0, { timeout: 20_000 });
+      await vi.waitUntil(async () => (await page.getByText("Loading").count()) === 0, { timeout: 20_000 });
       expect(await page.evaluate<number>("document.documentElement.scrollWidth"), address).toBeLessThanOrEqual(360);
       await keepPicture(page, `narrow-${address.replace("/", "-")}`);
     }

@@ -65,7 +65,7 @@ describe("the page", () => {
       ["pools", "Pools", "Voluntary exits"],
       ["peers", "Peers", "The node has no peers."],
       ["fork-choice", "Fork choice", "blocks are not final"],
-      ["nowhere", "There is no such page", "The chain"],
+      ["nowhere", "Page not found", "The chain"],
     ] as const) {
       await go(address);
       await page.getByRole("heading", { name: heading }).waitFor();

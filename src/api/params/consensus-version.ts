@@ -12,20 +12,20 @@ export const CONSENSUS_VERSION = optional(
   { header: { name: VERSION_HEADER, isRequired: true } },
 );
 
-/** Throws if the object is of another fork than given. */
+/** Throws unless the object is of the given fork. */
 export function requireVersion(given: ForkName | undefined, own: ForkName): void {
   if (given !== undefined && given !== own) throw versionMismatch(given, own);
 }
 
 /**
- * Throws if an attestation has another format than that of the given fork. There are only two formats, and callers may
- * send the fork of the current slot instead of the attestation's.
+ * Throws unless an attestation has the format of the given fork. There are only two formats, and callers may send the
+ * fork of the current slot instead of the attestation's.
  */
 export function requireAttestationVersion(given: ForkName | undefined, own: ForkName): void {
   if (given !== undefined && isForkPostElectra(given) !== isForkPostElectra(own)) throw versionMismatch(given, own);
 }
 
-/** Throws if a slashing needs a later format than that of the given fork. Later forks accept earlier slashings. */
+/** Throws if a slashing requires the format of a fork after the given one. Later forks accept earlier slashings. */
 export function requireSlashingVersion(given: ForkName | undefined, own: ForkName): void {
   if (given !== undefined && !isForkPostElectra(given) && isForkPostElectra(own)) throw versionMismatch(given, own);
 }

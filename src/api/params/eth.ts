@@ -114,7 +114,7 @@ function parseBlockObject(value: unknown): BlockId | undefined {
 const SLOT = /^0x[0-9a-fA-F]{0,64}$/;
 const SLOT_FORM: JsonForm = { type: "string", pattern: SLOT.source };
 
-/** A storage slot, whose leading zeros may be left out. */
+/** A storage slot. Leading zeros may be omitted. */
 export const storageSlot: ParamSchema<Uint8Array> = paramSchema(
   "a storage slot: 0x followed by at most 64 hex digits",
   SLOT_FORM,

@@ -79,7 +79,7 @@ export const blockId = paramSchema<BlockId>(
 
 /** Parses 96 digits as a key even if all of them are decimal: no index is that long. */
 export const validatorId = paramSchema<ValidatorId>(
-  "a validator id: a validator index, or a public key of 96 hex digits with or without 0x before them",
+  "a validator id: a validator index, or a public key of 96 hex digits with or without 0x",
   identifierForm(PUBKEY_PATTERN),
   (value) => parsePubkey(value) ?? parseUint64(value),
   decimalHint("Validator indices"),

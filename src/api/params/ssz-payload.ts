@@ -42,7 +42,7 @@ export class InvalidPayloadError extends Error {
 
 export type JsonObject = Record<string, unknown>;
 
-/** Location of a value in a payload. Some members, such as `graffiti`, have a format of their own. */
+/** Location of a value in a payload. Some members, such as `graffiti`, have their own format. */
 export interface PayloadLocation {
   readonly path: string;
   readonly member: string;
@@ -189,7 +189,7 @@ function normalizeBytes(type: ByteVectorType, json: unknown, location: PayloadLo
     return `0x${Buffer.from(bytes).toString("hex")}`;
   }
   if (lengthBytes === 48 && location.member.includes("pubkey")) {
-    const form = "a BLS public key: 96 hex digits, with or without 0x before them";
+    const form = "a BLS public key: 96 hex digits, with or without 0x";
     return expected(location, form, json, parsePubkey(json));
   }
   const form = `${lengthBytes} bytes: 0x followed by ${2 * lengthBytes} hex digits`;

@@ -37,7 +37,7 @@ export function createMerkleProof(rootNode: Node, gindices: Iterable<Gindex>): M
 
 const byDescendingGindex = (a: ProofNode, b: ProofNode) => (a.gindex < b.gindex ? 1 : -1);
 
-/** Returns two indices of which the second is a descendant of the first; undefined if there are none. */
+/** Returns an index and one of its descendants; undefined if there are none. */
 export function findNestedPair(gindices: Iterable<Gindex>): [outer: Gindex, inner: Gindex] | undefined {
   const all = new Set(gindices);
   for (const inner of all) {

@@ -12,7 +12,7 @@ type Codec = ResponseCodec<unknown, unknown>;
 const START = Buffer.from('{"data":');
 const END = Buffer.from("}");
 
-/** Creates a response of the Beacon API: the result as `data`, with metadata beside it. */
+/** Creates a response of the Beacon API: the result as `data`, with metadata members. */
 export function dataResponse({ body, meta, headers }: MethodResponse, request: RestRequest): RestResponse {
   return {
     status: 200,

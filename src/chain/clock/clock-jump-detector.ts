@@ -6,7 +6,7 @@ const CORRECTION_MS = 1000;
 /** Receives the jump in seconds; negative if the clock was set back. */
 export type JumpListener = (seconds: number) => void;
 
-/** Detects jumps of the time of day relative to monotonic time. A machine that slept shows as a jump ahead. */
+/** Detects jumps of the wall clock relative to monotonic time. A machine that slept shows as a jump ahead. */
 export class ClockJumpDetector {
   readonly #tolerated: { aheadMs: number };
   readonly #onJump: JumpListener;

@@ -29,7 +29,7 @@ export interface Clock {
   readonly currentEpoch: Epoch;
   /** Chain time in Unix seconds, with a fraction. */
   nowSeconds(): number;
-  /** Seconds by which chain time is ahead of the time of day; negative if behind. */
+  /** Seconds by which chain time is ahead of the wall clock; negative if behind. */
   offsetSeconds(): number;
   slotStartSeconds(slot: Slot): number;
   /**
@@ -38,7 +38,7 @@ export interface Clock {
    */
   currentSlotWithTolerance(toleranceMs: number): Slot;
   /**
-   * Calls the listener at the start of each slot, in ascending order and once per slot, unless the time of day was set
+   * Calls the listener at the start of each slot, in ascending order and once per slot, unless the wall clock was set
    * back by more than a slot. Does not announce the slot in which the clock starts. Returns a function that ends the
    * subscription.
    *

@@ -184,7 +184,7 @@ describe("VirtualClock", () => {
       const slots: number[] = [];
       clock.onSlot((slot) => void slots.push(slot));
       clock.run({ keepTimetable: true });
-      // The timers of a sleeping machine stand still, the time of day does not.
+      // The timers of a sleeping machine stop, the wall clock does not.
       vi.setSystemTime(Date.now() + 5.5 * SLOT_MS);
       await vi.advanceTimersByTimeAsync(SLOT_MS);
       await vi.advanceTimersByTimeAsync(SLOT_MS / 10);
@@ -194,7 +194,7 @@ describe("VirtualClock", () => {
       expect(clock.nowSeconds()).toBeGreaterThanOrEqual(clock.slotStartSeconds(9));
     });
 
-    it("skips missed slots after sleep with skipMissed, and follows the time of day back", async () => {
+    it("skips missed slots after sleep with skipMissed, and follows the wall clock back", async () => {
       const slots: number[] = [];
       clock.onSlot((slot) => void slots.push(slot));
       clock.run({ keepTimetable: true, skipMissed: true });
@@ -225,7 +225,7 @@ describe("VirtualClock", () => {
       await watched.stop();
     });
 
-    it("stops catching up when a jump of the time of day is undone", async () => {
+    it("stops catching up when a jump of the wall clock is undone", async () => {
       const slots: number[] = [];
       const work = gate();
       clock.onSlot((slot) => {

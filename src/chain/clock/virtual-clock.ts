@@ -35,7 +35,7 @@ interface VirtualClockOptions {
   /** Defaults to the system clock. */
   timeOfDay?: TimeOfDay;
   onListenerError: ListenerErrorHandler;
-  /** Called on jumps of the time of day while `keepTimetable` is set. */
+  /** Called on jumps of the wall clock while `keepTimetable` is set. */
   onJump?: JumpListener;
   /** Checked before slots are announced. */
   suspensions?: Pick<SuspensionWatch, "check">;
@@ -219,13 +219,13 @@ export class VirtualClock implements Clock {
     return this.#slotTime.startOf(this.#slot + 1) - END_OF_SLOT_SECONDS;
   }
 
-  /** Chain time without delays by listeners and without backward jumps of the time of day. */
+  /** Chain time without delays by listeners and without backward jumps of the wall clock. */
   #timetableSeconds(): number {
     if (this.#mode !== "running") return this.#baseSeconds;
     return this.#baseSeconds + ((this.#realMs() - this.#baseRealMs) / 1000) * this.#speed;
   }
 
-  /** With `keepTimetable`, follows the time of day like other nodes, also while the machine sleeps. */
+  /** With `keepTimetable`, follows the wall clock like other nodes, also while the machine sleeps. */
   #realMs(): number {
     return this.#keepTimetable ? Date.now() : performance.now();
   }
@@ -281,7 +281,7 @@ export class VirtualClock implements Clock {
     this.#proceed();
   }
 
-  /** Like `WallClock`, goes back if the time of day was set back by more than a slot. */
+  /** Like `WallClock`, goes back if the wall clock was set back by more than a slot. */
   #nextSlot(timetable: number): Slot {
     const present = Math.max(0, this.#slotTime.slotAt(timetable));
     const isElsewhere = present > this.#slot + 1 || present + 1 < this.#slot;
@@ -318,7 +318,7 @@ export class VirtualClock implements Clock {
 
   #wakeAt(chainSeconds: number, action: () => void): void {
     const delayMs = ((chainSeconds - this.#timetableSeconds()) / this.#speed) * 1000;
-    // At most one slot: the time of day may change.
+    // At most one slot: the wall clock may change.
     const longestMs = Math.min((this.secondsPerSlot / this.#speed) * 1000, MAX_TIMER_MS);
     this.#timer = setTimeout(action, Math.max(Math.ceil(Math.min(delayMs, longestMs)), 0));
   }

@@ -33,7 +33,7 @@ describe("WallClock", () => {
     vi.useRealTimers();
   });
 
-  it("returns the time of day", () => {
+  it("returns the wall clock time", () => {
     setTime(4.5);
     expect(clock.nowSeconds()).toBe(GENESIS_TIME + 4.5);
     expect([clock.offsetSeconds(), clock.speed]).toEqual([0, 1]);
@@ -98,7 +98,7 @@ describe("WallClock", () => {
     expect(slots).toEqual([4]);
   });
 
-  it("announces no slot twice if the time of day is set back", () => {
+  it("announces no slot twice if the wall clock is set back", () => {
     const slots: number[] = [];
     clock.onSlot((slot) => void slots.push(slot));
     clock.start();
@@ -109,7 +109,7 @@ describe("WallClock", () => {
     expect(jumps).toEqual([-SECONDS_PER_SLOT]);
   });
 
-  it("follows a time of day that jumps an hour ahead and back", () => {
+  it("follows a wall clock that jumps an hour ahead and back", () => {
     const slots: number[] = [];
     const hour = 3600;
     clock.onSlot((slot) => void slots.push(slot));

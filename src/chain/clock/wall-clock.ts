@@ -22,8 +22,8 @@ interface WallClockOptions {
 }
 
 /**
- * Clock of a network node: chain time is the time of day. After a pause of the process, only the newest slot is
- * announced. If the time of day is set back by more than a slot, slots are announced again.
+ * Clock of a network node: chain time is the wall clock time. After a pause of the process, only the newest slot is
+ * announced. If the wall clock is set back by more than a slot, slots are announced again.
  */
 export class WallClock implements Clock {
   readonly genesisTime: number;
@@ -114,7 +114,7 @@ export class WallClock implements Clock {
     this.#timer = setTimeout(() => this.#onTimer(), Math.min(Math.max(delayMs, 0), MAX_TIMER_MS));
   }
 
-  /** Timers can fire early or late, and the time of day can change, so only the current time counts. */
+  /** Timers can fire early or late, and the wall clock can change, so only the current time counts. */
   #onTimer(): void {
     this.#suspensions?.check();
     this.#jumps.check();

@@ -56,7 +56,7 @@ describe("fanal call", () => {
     expect(asJson.out).not.toMatch(CONTROLS);
     const text = raw.replace("\r", " ");
     expect(JSON.parse(asJson.out)).toEqual({ result: { [text]: [text, "\u001b[2J"] }, meta: { m: text } });
-    // An error is read as a whole, so that what JSON does not allow in it is refused.
+    // An error is parsed as a whole, so invalid JSON in it is rejected.
     const allowed = text.replace("\u001b", "");
     const failed = await answering(`{"jsonrpc":"2.0","id":1,"error":{"code":1,"message":"${allowed}"}}`);
     const error = await call(failed, { json: true });

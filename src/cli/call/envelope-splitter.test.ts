@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { EnvelopeSplitter } from "./envelope-splitter.ts";
 
-/** The members of an object that arrives in pieces of so many bytes. */
+/** Members of an object that arrives in chunks of this size. */
 function split(json: string, pieceBytes: number) {
   const splitter = new EnvelopeSplitter();
   const bytes = Buffer.from(json);

@@ -1,7 +1,7 @@
 /** Control and format characters. Escaped, so that text of a node cannot inject terminal sequences. */
 const UNPRINTABLE = /[\p{Cc}\p{Cf}\u2028\u2029]/u;
 const ALL_UNPRINTABLE = new RegExp(UNPRINTABLE, "gu");
-/** The same for JSON, but for tab and line feed, which are harmless between values and must not be escaped there. */
+/** The same characters in JSON, except tab and line feed, which are harmless between values. */
 const UNPRINTABLE_IN_JSON = /[^\P{Cc}\t\n]|[\p{Cf}\u2028\u2029]/gu;
 
 /** Returns the text, or a JSON string with escapes if it contains unprintable characters. */

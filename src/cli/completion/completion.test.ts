@@ -11,7 +11,7 @@ import { completionCommands } from "./candidates.ts";
 import { completionScript } from "./completion.ts";
 import { readShell, SHELLS, type Shell } from "./shells.ts";
 
-/** Why a shell cannot be tested; undefined if it can. */
+/** Returns why a shell cannot be tested; undefined if it can. */
 function missingShell(shell: Shell): string | undefined {
   return spawnSync(shell, ["-c", "exit 0"]).status === 0 ? undefined : `the shell ${shell} is not installed`;
 }
@@ -43,7 +43,7 @@ describe("candidates", () => {
   });
 });
 
-/** What bash would offer for the last of the words that it has cut a line into. */
+/** Returns bash's completions of the last word. */
 function offeredByBash(...words: string[]): string[] {
   const line = ["fanal", ...words].map((word) => `'${word}'`).join(" ");
   const commands = `source ./fanal.bash; COMP_WORDS=(${line}); COMP_CWORD=${words.length}; _fanal; printf '%s\\n' "\${COMPREPLY[@]}"`;

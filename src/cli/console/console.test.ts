@@ -143,7 +143,7 @@ function typist(url: string) {
     code,
     written,
     type: (keys: string) => input.write(keys),
-    /** Waits for the prompt, after as many others. */
+    /** Waits until the prompt was shown `count` times. */
     prompted: (count: number) => until(() => shown.split("fanal> \u001b[8G").length > count),
     shows: (text: string) => until(() => shown.includes(text)),
     told: (text: string) => until(() => written.err.includes(text)),

@@ -5,7 +5,7 @@ import { tempDirectory } from "../../../test/support/temp-directory.ts";
 import { readTargets } from "./targets.ts";
 
 describe("upstream URLs", () => {
-  it("get the token of --token-file, unless they have credentials of their own", () => {
+  it("get the token of --token-file, unless they have their own credentials", () => {
     const workingDirectory = tempDirectory();
     for (const name of ["common", "own"]) writeFileSync(join(workingDirectory, name), `token-of-${name}-file\n`);
     const written = [

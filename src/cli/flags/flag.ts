@@ -12,7 +12,7 @@ export interface Flag<T> {
   /** Value name in the help; undefined for a flag without a value. */
   readonly placeholder: string | undefined;
   readonly description: string;
-  /** Values for shell completion. Not necessarily all that are allowed. */
+  /** Values for shell completion, not necessarily complete. */
   readonly choices?: readonly string[];
   readonly fallback: T;
   /** Default as shown in the help. */

@@ -126,7 +126,7 @@ describe("command line", () => {
       /requires --el on a chain that starts in fulu/,
     );
     expect(refusal(() => dev([...made, "--eth1", url, "--speed", "2"]))).toMatch(
-      /--eth1 and --speed 2 exclude each other/,
+      /--eth1 and --speed 2 are mutually exclusive/,
     );
     expect(node(["--eth1", url]).eth1).toEqual([url]);
   });
@@ -191,9 +191,9 @@ describe("invalid values", () => {
     [["--speed", "fast"], /from 0 to 1000000/],
     [["--dev-blobs", "6-0"], /a number of blobs or an ascending range, such as 3 or 0-6/],
     [["--dev-blobs", "-1"], /such as 3 or 0-6/],
-    [["--p2p", "--no-auto"], /--p2p and --no-auto exclude each other/],
+    [["--p2p", "--no-auto"], /--p2p and --no-auto are mutually exclusive/],
     [["--warmup-epochs", "-1"], /at least 0/],
-    [["--catch-up", "--speed", "2"], /--catch-up and --speed 2 exclude each other/],
+    [["--catch-up", "--speed", "2"], /--catch-up and --speed 2 are mutually exclusive/],
     [["--eth1", "http://127.0.0.1:8545"], /--eth1 requires --deposit-contract/],
     [["--eth1", "ws://127.0.0.1:8545"], /a URL that begins with http/],
     [["--deposit-contract", "0x42"], /0x and 40 hex digits/],

@@ -1,11 +1,11 @@
 import type { ClockOffset } from "../../dev/dev-chain.ts";
 
-/** Describes the offset of chain time from the time of day, its effect on tools, and the remedy. */
+/** Describes the offset of chain time from the wall clock, its effect on tools, and the remedy. */
 export function clockOffsetNotice({ offsetSeconds, slot, wallSlot, speed }: ClockOffset): string {
   const isBehind = offsetSeconds < 0;
   const seconds = Math.round(Math.abs(offsetSeconds));
-  const fact = `Chain time is ${seconds} s ${isBehind ? "behind" : "ahead of"} the time of day`;
-  const effect = `tools that compute the slot from the time of day get ${wallSlot} instead of ${slot}`;
+  const fact = `Chain time is ${seconds} s ${isBehind ? "behind" : "ahead of"} the wall clock`;
+  const effect = `tools that compute the slot from the wall clock get ${wallSlot} instead of ${slot}`;
   return `${fact}: ${effect}. ${remedy(isBehind, speed)}`;
 }
 

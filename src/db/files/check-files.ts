@@ -34,8 +34,8 @@ export interface CheckedFiles {
 class Damage extends Error {}
 
 /**
- * Checks the files of a closed database without changing them. LevelDB ignores what it cannot read and then deletes
- * files that belong to it, so this runs before LevelDB opens them. Throws a `DatabaseCorruptError`.
+ * Checks the files of a closed database without changing them. LevelDB ignores unreadable entries and then deletes the
+ * files they refer to, so this runs before LevelDB opens them. Throws a `DatabaseCorruptError`.
  */
 export async function checkFiles(path: string, options: FileCheckOptions): Promise<CheckedFiles> {
   const files = await listFiles(path);

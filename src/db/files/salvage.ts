@@ -8,7 +8,7 @@ import { type Entry, entriesOfRecord } from "./write-record.ts";
 /** Result of salvaging a damaged database. */
 export interface SalvageResult {
   entries: number;
-  /** Descriptions of what could not be read, as noun phrases. */
+  /** Descriptions of unreadable parts, as noun phrases. */
   losses: string[];
 }
 

@@ -49,7 +49,7 @@ const loadingBeside = (dbPath: string): string => `${dbPath}.loading`;
 const unfinishedName = (): string => `.${randomUUID()}`;
 const UNFINISHED = /^\.[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
 
-/** Deletes temporary files of dumps and loads that a killed process left beside the database. */
+/** Deletes temporary files of dumps and loads that a killed process left next to the database. */
 export async function removeUnfinishedDumps(dbPath: string): Promise<void> {
   const directory = dumpsBeside(dbPath);
   const names = await readdir(directory).catch(() => []);

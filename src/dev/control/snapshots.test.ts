@@ -3,7 +3,7 @@ import type { BeaconChain } from "../../chain/chain.ts";
 import { DevSnapshots } from "./snapshots.ts";
 import type { DevTime } from "./time.ts";
 
-/** Snapshots of one number beside a chain that records what it reverts to. */
+/** Snapshots of a number and of a chain that records its reverts. */
 function scene() {
   const state = { value: 0, taken: 0, fails: false };
   const reverted: unknown[] = [];
@@ -44,7 +44,7 @@ function scene() {
   return { snapshots, state, reverted, calls, lost };
 }
 
-it("restores the chain and everything beside it", async () => {
+it("restores the chain and all other state", async () => {
   const { snapshots, state, reverted } = scene();
   state.value = 5;
   expect(await snapshots.take()).toBe(1);
@@ -95,7 +95,7 @@ it("an error lists up to eight ids, and the range of more", async () => {
   await expect(snapshots.revert(0xff)).rejects.toThrow("No snapshot 0xff. There are 11, from 0x1 to 0xb.");
 });
 
-it("the EVM goes back, too, and drops the snapshots", async () => {
+it("the EVM reverts too, and drops the snapshots", async () => {
   const { snapshots, calls, lost } = scene();
   for (let count = 0; count < 3; count++) await snapshots.take();
   await snapshots.revert(2);

@@ -26,7 +26,7 @@ interface DevSnapshotsParts {
   chain: BeaconChain;
   time: DevTime;
   revertible: readonly Revertible[];
-  /** Left out by a chain without the EVM. */
+  /** Omitted by a chain without the EVM. */
   evm?: SnapshotEngine;
 }
 
@@ -67,7 +67,7 @@ export class DevSnapshots implements SnapshotControl {
       let reverting: Promise<boolean> | undefined;
       await chain.chainSnapshots.revertTo(taken.snapshot, () => {
         for (const restore of taken.restore) restore();
-        // Calls arrive in order, so the EVM goes back before it is told about the head.
+        // Calls arrive in order, so the EVM reverts before it receives the new head.
         reverting = evm?.revert(id);
       });
       if ((await reverting) === false) await evm?.restore();

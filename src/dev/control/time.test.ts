@@ -101,7 +101,7 @@ it("stops at the condition, which is checked before the first slot, or at the ab
   expect(clock.currentSlot).toBe(2);
 });
 
-it("tells slots with duties from empty ones, and from those that start by themselves", async () => {
+it("distinguishes slots with duties, empty slots and slots started by the clock", async () => {
   const { time, triggers } = scene();
   await time.advance({ slots: 3, staysEmpty: (slot) => slot === 2 });
   await time.skip({ slots: 1 });

@@ -10,13 +10,13 @@ interface DevTimeParts {
   /** Error message if time can neither be moved nor paused; otherwise undefined. */
   fixedReason: string | undefined;
   headSlot(): Slot;
-  /** Called when time starts to flow or changes its speed. */
+  /** Called when the clock is started or its speed changes. */
   onFlow(): void;
   /** Persists the current slot of the clock. */
   storeSlot(slot: Slot): Promise<void>;
 }
 
-/** What starts the current slot: the flow of time, or a call that advances or skips slots. */
+/** Trigger of the current slot: the running clock, or a call that advances or skips slots. */
 type SlotTrigger = "flow" | "advance" | "skip";
 
 /** Controls the time of a dev chain. Serializes all control calls. */
@@ -51,7 +51,7 @@ export class DevTime implements TimeControl {
 
   /**
    * Runs the work exclusively while time is paused and the duties of the current slot are done. Rejects if time cannot
-   * be paused. The work is told whether time flowed before.
+   * be paused. The work receives whether the clock was running.
    */
   whilePaused<T>(work: (wasFlowing: boolean) => Promise<T>): Promise<T> {
     return this.exclusive(async () => {

@@ -23,7 +23,7 @@ export class Automine {
     this.#parts = parts;
   }
 
-  /** Resolves once the pooled transactions are in blocks, or at once if they wait for the flow of time. */
+  /** Resolves once the pooled transactions are in blocks, or at once while the clock is running. */
   async onTransaction(): Promise<void> {
     if (!this.#isDue) return;
     this.#next ??= this.#parts.time.whilePaused(async (wasFlowing) => {
@@ -43,7 +43,7 @@ export class Automine {
     return this.isEnabled && isLive() && !time.isFixed && !clock.isFlowing;
   }
 
-  /** Goes on while blocks take transactions: one block may be too small for all. */
+  /** Continues while blocks include transactions: one block may be too small for all. */
   async #mine(): Promise<void> {
     const { time, untilFollowed, executableCount } = this.#parts;
     const count = async () => {

@@ -18,7 +18,7 @@ export class ChainEth implements Pick<EthService, "call" | "subscribe"> {
     chain.events.on("head", () => this.#update());
   }
 
-  /** Sets what calls that send a transaction wait for. */
+  /** Sets the work that calls await after they have sent a transaction. */
   afterSend(work: () => Promise<void>): void {
     this.#afterSend = work;
   }
@@ -35,7 +35,7 @@ export class ChainEth implements Pick<EthService, "call" | "subscribe"> {
     return this.#service.subscribe(...args);
   }
 
-  /** Tells the service about changes only. */
+  /** Notifies the service of changes only. */
   #update(): void {
     const { forkChoice, head } = this.#chain;
     const latest = blockHashOf(head);

@@ -3,7 +3,7 @@ import type { Logger } from "../../log/logger.ts";
 
 export const PROPOSE = "block proposal";
 
-/** Logs failed duties. Of a duty that fails in consecutive slots, logs the first failure and the recovery. */
+/** Logs failed duties. If a duty fails in consecutive slots, logs only the first failure and the recovery. */
 export class DutyFailures {
   readonly #logger: Logger;
   readonly #lastFailed = new Map<string, Slot>();

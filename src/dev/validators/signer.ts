@@ -67,7 +67,7 @@ export class ValidatorSigner {
     this.#thread?.signAhead(this.#revealRequest(index, slot));
   }
 
-  /** Forgets reveals: a validator of another history may have another key. */
+  /** Drops cached reveals: after a revert, an index may belong to another key. */
   clear(): void {
     this.#randaoReveals.clear();
   }

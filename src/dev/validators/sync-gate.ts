@@ -10,7 +10,7 @@ interface SyncGateDeps {
   logger: Logger;
 }
 
-/** True if the slot ended at least one slot ago by the time of day. Duties for it would come too late. */
+/** True if the slot ended at least one slot ago by the wall clock. Duties for it would come too late. */
 export function isExpired(
   clock: Pick<Clock, "nowSeconds" | "offsetSeconds" | "slotStartSeconds">,
   slot: Slot,

@@ -272,7 +272,7 @@ describe("dev validators whose node has a builder", () => {
 });
 
 describe("dev validators with offline members", () => {
-  it("leave out the offline ones until they are online", async () => {
+  it("skip offline members until they are online", async () => {
     const even = new Set(Array.from({ length: 32 }, (_, i) => 2 * i));
     let plan: DutyPlan = { online: even };
     const { api, validators, warnings, keys } = setUp(fuluFromGenesis, { hasBuilder: true, plan: () => plan });

@@ -51,7 +51,7 @@ export class HttpBuilder implements Builder {
 
   constructor({ url, config, logger, bidTimeoutMs, timers = SYSTEM_TIMERS }: HttpBuilderOptions) {
     const globalInit = { requestWireFormat: WireFormat.json };
-    // Each request has a deadline of its own.
+    // Each request has its own deadline.
     this.#http = new HttpClient(url, { headersTimeoutMs: 0, bodyTimeoutMs: 0 });
     const fetch = (...request: Parameters<typeof globalThis.fetch>) => this.#fetch(new Request(...request));
     this.#client = getClient({ baseUrl: url, globalInit, fetch }, { config });

@@ -361,7 +361,7 @@ const OWN_VERSION: EngineClientVersion = {
   commit: `0x${CLIENT_COMMIT}`,
 };
 
-/** Length limits of what a client reports about itself: two letters, four bytes, and names that fit into a log line. */
+/** Length limits of self-reported values: two letters, four bytes, and names that fit into a log line. */
 const CODE_CHARACTERS = 2;
 const COMMIT_CHARACTERS = 10;
 const NAME_CHARACTERS = 100;

@@ -273,7 +273,7 @@ export class EngineApi implements ExecutionEngine {
     for (const listener of this.#listeners) listener(state);
   }
 
-  /** Logs a failover. The first client to answer at start, and the loss of all clients, are no failover. */
+  /** Logs a failover. The first client to answer at start, and the loss of all clients, are not failovers. */
   #logFailover(): void {
     const current = this.#current;
     if (!this.#isConnected || current === this.#active || !isReachable(current.state)) return;

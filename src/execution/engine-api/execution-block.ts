@@ -2,7 +2,7 @@ import type { RootHex } from "@lodestar/types";
 import { toRootHex } from "@lodestar/utils";
 import type { JsonValue } from "../json-value.ts";
 
-/** The fields of a block that decide about the end of proof of work. */
+/** The fields of a block that determine the end of proof of work. */
 export interface ExecutionBlock {
   hash: RootHex;
   parentHash: RootHex;

@@ -9,7 +9,7 @@ import type { Eth1Header, Eth1Node } from "./eth1-node.ts";
 interface ReadingTimes {
   /** Reads blocks up to this time. */
   until: number;
-  /** Blocks since this time are candidates for votes. Of earlier ones, only deposits are read. */
+  /** Blocks since this time are candidates for votes. Only deposits are read from earlier ones. */
   votesFrom: number;
 }
 

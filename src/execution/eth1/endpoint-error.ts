@@ -1,7 +1,7 @@
 import { errorCode } from "../../errors/error-code.ts";
 import { JsonRpcFailure, type JsonRpcRefusal } from "../json-rpc-client.ts";
 
-/** A deposit chain node is unusable. The message is a clause about the node. */
+/** A deposit chain node is unusable. The message is a clause whose subject is the node. */
 export class EndpointError extends Error {
   constructor(message: string, cause?: unknown) {
     super(message, { cause });

@@ -177,7 +177,7 @@ it("garbage is penalized before it is decoded", async () => {
   send([{ topic: exits, data: new Uint8Array(compressSync(beyondNumbers)) }]);
   await eventually(() => expect(invalidFrom(b, a, exits)).toBe(7));
 
-  // A message of valid size that is no block is rejected by validation.
+  // A message of valid size that is not a block is rejected by validation.
   const blocks = a.topic("beacon_block");
   send([{ topic: blocks, data: new Uint8Array(compressSync(new Uint8Array(1000))) }]);
   await eventually(() => expect(invalidFrom(b, a, blocks)).toBe(1));
@@ -190,7 +190,7 @@ it("garbage is penalized before it is decoded", async () => {
     expect(Math.round(behaviourPenalty)).toBe(1);
   });
 
-  // A flood of messages is an offence, whatever they contain.
+  // A flood of messages is an offence, regardless of their content.
   const flood = Array.from({ length: 5000 }, () => ({ topic: "flood", data: Uint8Array.of(0) }));
   for (let i = 0; i < 5; i++) send(flood);
   await eventually(() => {

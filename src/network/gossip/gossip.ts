@@ -32,7 +32,7 @@ import { activeForkBoundaries, type GossipTopic, GossipTopics, TOPIC_KINDS, type
 const UNSAFE_INTEGER_ALLOWED: ReadonlySet<TopicKind> = new Set(["beacon_attestation", "beacon_aggregate_and_proof"]);
 
 interface GossipParts {
-  /** Of a started host. */
+  /** The gossipsub service of a started host. */
   pubsub: GossipSub;
   chain: BeaconChain;
   unknownBlocks: UnknownBlocks;

@@ -29,7 +29,7 @@ interface AllowedRates {
 /**
  * Rate limit for gossip messages, per peer and in total. Useless messages are mostly ignored without a penalty, yet
  * each costs time and stays in the seen cache for two epochs. Each peer has a guaranteed equal share of the total rate;
- * what it sends beyond comes out of a common bucket.
+ * messages beyond it are taken from a shared bucket.
  */
 export class MessageRateLimiter {
   readonly #buckets: PeerBuckets;

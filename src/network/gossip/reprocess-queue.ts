@@ -3,7 +3,7 @@ import type { RootHex, Slot } from "@lodestar/types";
 export interface ReprocessLimits {
   maxRoots: number;
   maxItems: number;
-  /** Roots that one peer may applyIdentify at a time. Each triggers a block request. */
+  /** Roots that one peer may reference at a time. Each triggers a block request. */
   maxRootsPerPeer: number;
   /** The signatures of queued items are not verified, so one peer could fill the queue with forged items. */
   maxItemsPerPeer: number;

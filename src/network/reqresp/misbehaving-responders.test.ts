@@ -161,7 +161,7 @@ describe("unexpected blocks make a response malformed:", () => {
   });
 });
 
-describe("blocks by head that are no ancestors make a response malformed:", () => {
+describe("blocks by head that are not ancestors make a response malformed:", () => {
   it.each<[string, SignedBeaconBlock[]]>([
     ["not starting with the requested block", [block(8), block(7)]],
     ["a gap", [block(9), block(7)]],

@@ -28,9 +28,7 @@ interface RequestServerParts extends ProtocolHandlerParts {
 /** Further streams are reset by the host. */
 const STREAMS_PER_CONNECTION = 16;
 
-/**
- * Serves the requests of peers (phase0/p2p-interface.md, Responding side). Never throws because of what a peer sends.
- */
+/** Serves the requests of peers (phase0/p2p-interface.md, Responding side). Never throws on invalid peer input. */
 export class RequestServer {
   readonly #parts: RequestServerParts;
   readonly #inbound: InboundLimiter;

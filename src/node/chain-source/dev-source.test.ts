@@ -55,7 +55,7 @@ it("keeps the stored configuration of a chain when defaults change", async () =>
   expect(readFileSync(file, "utf8")).toMatch(`\nMIN_PER_EPOCH_CHURN_LIMIT_ELECTRA: ${OTHER_CHURN}\n`);
 });
 
-it("takes the configuration of a chain of an earlier version from its network directory, and stores it", async () => {
+it("reads the configuration of a chain of an earlier version from its network directory and stores it", async () => {
   const { changeIdentity, config, describeWith, file } = await createChain();
   await changeIdentity(ofEarlierVersion);
   describeWith((text) => withOtherChurn(text).replace(/^SLOT_DURATION_MS: .*\n/m, ""));

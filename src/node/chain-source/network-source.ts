@@ -50,7 +50,7 @@ interface NetworkSourceOptions extends NetworkSourceSettings, Pick<NodeSettings,
 
 export interface NetworkSource extends ChainSource {
   readonly clock: WallClock;
-  /** Left out by a chain without the EVM. */
+  /** Omitted by a chain without the EVM. */
   readonly evm?: EvmThread;
 }
 
@@ -113,7 +113,7 @@ async function openEvm(
     await evm.stop();
     return undefined;
   }
-  if (execution) logger.warn("Ignored --el: this dev chain is executed by the EVM of its nodes");
+  if (execution) logger.warn("Ignoring --el, this dev chain is executed by the EVM of its nodes");
   return evm;
 }
 

@@ -26,7 +26,7 @@ export interface CheckpointSource {
 
 /**
  * Loads the latest block of an anchor state from the given source, or from the beacon node that served the state.
- * Without it, the node only cannot serve this one block.
+ * Without it, the node works but cannot serve this block.
  */
 export async function loadAnchorBlock(
   { block, api }: CheckpointSource,

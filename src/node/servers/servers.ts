@@ -48,7 +48,7 @@ export interface ServersOptions {
   writeAccess?: WriteLines;
 }
 
-/** What the servers serve. */
+/** Methods, routes, feeds and metrics to serve. */
 interface Served extends Omit<ThreadServed, "routes"> {
   routes(): RouteTable;
   /** Omitted without metrics. */

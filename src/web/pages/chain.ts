@@ -26,7 +26,7 @@ export function ChainPage() {
   const head = chainHead.value;
   const time = chainTime.value;
   const { slotsPerEpoch } = constants.value ?? { slotsPerEpoch: 32 };
-  if (!head || !time) return html`<p class="waiting">Asking the node …</p>`;
+  if (!head || !time) return html`<p class="waiting">Loading …</p>`;
   const finalizedSlot = Number(head.finalized_slot);
   const justifiedSlot = Number(head.justified_slot);
   return html`

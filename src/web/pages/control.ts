@@ -86,7 +86,7 @@ function Action({ label, method, fields = [], fixed = {}, onDone }: ActionProps)
 
 export function ControlPage() {
   if (!isDevChain.value) {
-    return html`<h1>Control</h1><p>This node follows a network, whose chain cannot be controlled. <code>fanal dev</code> makes one that can be moved.</p>`;
+    return html`<h1>Control</h1><p>This node follows a network, whose chain cannot be controlled. <code>fanal dev</code> starts one that can be controlled.</p>`;
   }
   const speed = chainTime.value?.speed ?? 0;
   return html`<h1>Control</h1>

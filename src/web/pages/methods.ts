@@ -90,7 +90,7 @@ function Field({
 }) {
   const isLong = schema.type === "object" || schema.type === "array" || value.length > 60;
   return html`<label>
-    <span><code>${name}</code>${required ? "" : " (may be left out)"}</span>
+    <span><code>${name}</code>${required ? "" : " (optional)"}</span>
     ${
       isLong
         ? html`<textarea rows="4" value=${value} onInput=${(event: Event) => onChange(textOf(event))}></textarea>`

@@ -143,7 +143,7 @@ function Votes({ index }: { index: string }) {
       ),
     [index, last],
   );
-  if (last < 0) return html`<p class="waiting">No epoch is over yet whose votes can be judged.</p>`;
+  if (last < 0) return html`<p class="waiting">No completed epoch has rewards yet.</p>`;
   return html`<${Show} of=${votes}>
     ${(
       rows: NonNullable<typeof votes.value>,

@@ -22,7 +22,7 @@ export function Countdown() {
   const { secondsPerSlot } = constants.value;
   const left = Math.max(0, Math.min(secondsPerSlot, time.secondsLeft - ((now - time.readAt) / 1000) * time.speed));
   const pace = time.speed === 1 ? "" : ` · ${time.speed} × as fast`;
-  return html`<progress max=${secondsPerSlot} value=${secondsPerSlot - left} aria-label="Time of this slot that has passed"></progress>
+  return html`<progress max=${secondsPerSlot} value=${secondsPerSlot - left} aria-label="Elapsed time of this slot"></progress>
     next in ${left.toFixed(0)} s${pace}`;
 }
 

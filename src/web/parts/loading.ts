@@ -29,6 +29,6 @@ export function Problem({ children }: { children?: ComponentChildren }) {
 
 export function Show<T>({ of, children }: { of: Loaded<T>; children: (value: T) => ComponentChildren }) {
   if (of.error !== undefined) return html`<${Problem}>${of.error}<//>`;
-  if (of.value === undefined) return html`<p class="waiting">Asking the node …</p>`;
+  if (of.value === undefined) return html`<p class="waiting">Loading …</p>`;
   return children(of.value);
 }

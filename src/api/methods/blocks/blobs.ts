@@ -23,7 +23,7 @@ const getBlobs = defineOperation("beacon.getBlobs", {
   name: "get_v1_beacon_blobs_blockId",
   summary:
     "The blobs of a block in the order of its commitments; none before deneb. From fulu on they are reconstructed from data " +
-    "columns, of which the node needs half.",
+    "columns; the node needs half of them.",
   params: {
     blockId: BLOCK_ID,
     versionedHashes: optional(
@@ -43,8 +43,8 @@ const getBlobs = defineOperation("beacon.getBlobs", {
 const getBlobSidecars = defineOperation("beacon.getBlobSidecars", {
   name: "get_v1_beacon_blob_sidecars_blockId",
   summary:
-    "The blob sidecars of a block; none before deneb. From fulu on they are reconstructed from data columns, of which the " +
-    "node needs half.",
+    "The blob sidecars of a block; none before deneb. From fulu on they are reconstructed from data columns; the node " +
+    "needs half of them.",
   params: {
     blockId: BLOCK_ID,
     indices: optional(

@@ -113,7 +113,7 @@ describe("getBeaconBlock", () => {
   });
 
   it.each([{}, { slot: 1, root: `0x${"00".repeat(32)}` }])(
-    "refuses %j in place of a slot or a root",
+    "rejects %j instead of a slot or root",
     async (params) => {
       expect(await caller.error("getBeaconBlock", params)).toHaveProperty("code", -32602);
     },

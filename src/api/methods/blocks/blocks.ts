@@ -126,7 +126,7 @@ const getBlockAttestations = defineEncoded({
   cost: "cheap",
   access: "read",
   example: { params: (chain) => [String(chain.slot - 1)] },
-  // The first version has no `version` beside its data.
+  // The first version returns no `version`.
   codec: ({ beacon }) => ({
     ...beacon.getBlockAttestationsV2.resp,
     meta: beacon.getBlockRoot.resp.meta,

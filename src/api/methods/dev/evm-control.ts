@@ -10,7 +10,7 @@ import { either, isTrue, nothing, shape } from "../../schemas.ts";
 import { FUNDED } from "../eth/eth-of.ts";
 import { DEV_METHOD } from "./dev-method.ts";
 
-// Changes that blocks cannot be derived from are recorded with the next block, so that replays and branches have them.
+// Changes that no transaction makes are recorded with the next block, so that replays and branches include them.
 
 const RECIPIENT = "0x70997970c51812dc3a010c7d01b50e0d17dc79c8";
 const ADDRESS = required(ethAddress, "Address of the account.");
@@ -71,7 +71,7 @@ const setStorageAt = defineMethod({
   params: {
     address: ADDRESS,
     slot: required(storageSlot, "Storage slot."),
-    value: required(storageSlot, "Value of 32 bytes, whose leading zeros may be left out."),
+    value: required(storageSlot, "Value of 32 bytes. Leading zeros may be omitted."),
   },
   result: { name: "done", schema: isTrue },
   example: { stage: "control", params: ["0x1000000000000000000000000000000000000001", "0x0", "0x1"] },
@@ -86,7 +86,7 @@ const setNextBlockBaseFeePerGas = defineMethod({
   name: "anvil_setNextBlockBaseFeePerGas",
   aliases: ["hardhat_setNextBlockBaseFeePerGas"],
   summary:
-    "Sets the base fee of the next block, which later ones follow. Recorded with that block. Rejected with --p2p.",
+    "Sets the base fee of the next block. Later base fees are derived from it. Recorded with that block. Rejected with --p2p.",
   params: { baseFeePerGas: required(quantity64, "Base fee in wei.", { name: "base_fee" }) },
   example: { stage: "control", params: ["0x3b9aca00"] },
   handler: async (context, change) => {
@@ -145,7 +145,7 @@ const stopImpersonatingAccount = defineMethod({
   ...CONTROL,
   name: "anvil_stopImpersonatingAccount",
   aliases: ["hardhat_stopImpersonatingAccount"],
-  summary: "Ends what anvil_impersonateAccount began.",
+  summary: "Stops impersonating an account.",
   params: { address: ADDRESS },
   example: { stage: "control", params: ["0x1000000000000000000000000000000000000001"] },
   handler: async (context, { address }) => {
@@ -158,7 +158,7 @@ const autoImpersonateAccount = defineMethod({
   ...CONTROL,
   name: "anvil_autoImpersonateAccount",
   summary:
-    "Lets eth_sendTransaction send transactions of all accounts without their keys, or ends that. Rejected with --p2p.",
+    "Lets eth_sendTransaction send transactions of all accounts without their keys, or stops doing so. Rejected with --p2p.",
   params: { enabled: required(boolean, "True for all accounts.") },
   example: { stage: "control", params: [false] },
   handler: async (context, { enabled }) => {

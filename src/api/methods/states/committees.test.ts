@@ -47,7 +47,7 @@ describe("committees of old epochs", () => {
   const caller = callerWith(async (slot) => stateAt(Math.floor(slot / 8)));
 
   it.each([OLDEST, OLDEST + 1, OLDEST + 2, OLDEST + 3, HEAD_EPOCH - 2])(
-    "are in epoch %i those that attested then",
+    "of epoch %i are those that attested in it",
     async (epoch) => {
       expect(await caller.call(METHOD, ["head", epoch])).toEqual(await caller.call(METHOD, [8 * epoch]));
     },

@@ -220,7 +220,7 @@ describe("a growing registry", () => {
     return { index, balance: grown.balances.get(index), status: getValidatorStatus(validator, EPOCH), validator };
   });
 
-  it("is streamed as the same JSON as by the codecs", async () => {
+  it("is streamed as the JSON of the codecs", async () => {
     expect(all).toHaveLength(16 + ADDED);
     const { body } = await methods.find(LIST)!.call(["head"]);
     expect(Buffer.isBuffer(body)).toBe(false);
@@ -236,7 +236,7 @@ describe("a growing registry", () => {
     }
   });
 
-  it("is serialized as the same SSZ as by the codecs, in total or in part", async () => {
+  it("is serialized as the SSZ of the codecs, in full or in part", async () => {
     const sszOf = async (method: string, validatorIds: number[]) => {
       const { body } = await methods.all
         .find(({ name }) => name === method)!

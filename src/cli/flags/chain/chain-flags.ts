@@ -10,7 +10,7 @@ export const NETWORK_CHAIN_FLAGS = {
     name: "safe-slots-to-import-optimistically",
     kind: "number",
     placeholder: "SLOTS",
-    description: "Age of the merge block from which on it is imported optimistically (sync/optimistic.md)",
+    description: "Minimum age of a merge block to import it optimistically (sync/optimistic.md)",
     fallback: safeSlotsToImportOptimistically,
     parse: wholeNumber(0),
   }),

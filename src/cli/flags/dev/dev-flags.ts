@@ -29,7 +29,7 @@ export const DEV_FLAGS = {
   catchUp: booleanFlag({
     name: "catch-up",
     description:
-      "Leave slots empty that passed while the chain was stopped, and follow the time of day; requires --speed 1",
+      "Leave the slots that passed while the chain was stopped empty, and follow the wall clock; requires --speed 1",
   }),
   reset: booleanFlag({ name: "reset", description: "Delete the chain in the data directory and start a new one" }),
   dataDir: dataDirFlag(".fanal/dev"),

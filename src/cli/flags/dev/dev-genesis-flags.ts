@@ -168,7 +168,7 @@ export const DEV_GENESIS_FLAGS = {
     name: "eth1-follow-distance",
     kind: "number",
     placeholder: "BLOCKS",
-    description: "Follow distance of eth1 votes in blocks of the deposit chain; a block is taken to last one slot",
+    description: "Follow distance of eth1 votes in blocks of the deposit chain; a block is assumed to last one slot",
     fallback: undefined,
     fallbackText: "slots of a voting period",
     parse: wholeNumber(1, 100_000),

@@ -80,7 +80,7 @@ describe("genesis of a dev chain", () => {
     [["--config", "A=1", "--config", "A=2"], /--config sets A twice, to 1 and 2/],
     [["--interop-keys", "9-1"], /an ascending range, such as 100-163/],
     [["--interop-keys", "0-15", "--validators", "32"], /has 16 keys, but the chain has 32 validators/],
-    [["--interop-keys", "1", "--mnemonic", "a"], /--interop-keys and --mnemonic exclude each other/],
+    [["--interop-keys", "1", "--mnemonic", "a"], /--interop-keys and --mnemonic are mutually exclusive/],
   ])("rejects %j", (argv, complaint) => {
     expect(refusal(() => dev(argv))).toMatch(complaint);
   });

@@ -103,7 +103,7 @@ export function keySource(values: FlagValues<typeof KEY_FLAGS>, workingDirectory
     .filter(([, value]) => value !== undefined)
     .map(([flag]) => flag);
   if (given.length > 1) {
-    throw usageError(`${given.join(" and ")} exclude each other: a chain has one key source.`);
+    throw usageError(`${given.join(" and ")} are mutually exclusive: a chain has one key source.`);
   }
   if (interopKeys !== undefined) return { kind: "interop", first: interopKeys.first };
   const words = mnemonic ?? (mnemonicFile && readMnemonic(resolve(workingDirectory, mnemonicFile)));
@@ -149,10 +149,10 @@ function configOverrides({ config }: GenesisValues): ConfigOverrides | undefined
 function devEvm(values: GenesisValues, stored: DevIdentity | null): { chainId: number } | undefined {
   const { evm, chainId, el, depositContract } = values;
   if (evm && el.length > 0) {
-    throw usageError("--evm and --el exclude each other: a chain has either the EVM or an execution client.");
+    throw usageError("--evm and --el are mutually exclusive: a chain has either the EVM or an execution client.");
   }
   if (evm && depositContract !== undefined) {
-    throw usageError("--evm and --deposit-contract exclude each other: the EVM has a deposit contract of its own.");
+    throw usageError("--evm and --deposit-contract are mutually exclusive: the EVM has its own deposit contract.");
   }
   if (evm || stored?.evm) return { chainId: chainId ?? stored?.evm?.chainId ?? ANVIL_CHAIN_ID };
   if (chainId === undefined) return undefined;
@@ -182,7 +182,7 @@ function devDeposits(
   }
   if (eth1.length > 0 && speed !== 1) {
     throw usageError(
-      `--eth1 and --speed ${speed} exclude each other: eth1 votes depend on the real time of deposit chain blocks.`,
+      `--eth1 and --speed ${speed} are mutually exclusive: eth1 votes depend on the real time of deposit chain blocks.`,
     );
   }
   const defaultChainId = el.length === 0 ? ANVIL_CHAIN_ID : undefined;

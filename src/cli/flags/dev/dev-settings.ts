@@ -38,11 +38,11 @@ export function devSettings(
   const genesis = devGenesis({ ...values, speed }, stored, workingDirectory);
   if (catchUp && speed !== 1) {
     throw usageError(
-      `--catch-up and --speed ${speed} exclude each other: only at speed 1 does chain time follow the time of day.`,
+      `--catch-up and --speed ${speed} are mutually exclusive: only at speed 1 does chain time follow the wall clock.`,
     );
   }
   if (values.el.length > 0 && speed !== 1) {
-    throw usageError(`--el and --speed ${speed} exclude each other: execution clients run in real time.`);
+    throw usageError(`--el and --speed ${speed} are mutually exclusive: execution clients run in real time.`);
   }
   const dataDir = devDataDir(values, workingDirectory);
   const shared = sharedSettings(values, workingDirectory);
@@ -76,7 +76,7 @@ function devNetworking(
   }
   if (values.p2p && speedOf(values) !== 1) {
     const other = values.auto ? `--speed ${values.speed}` : "--no-auto";
-    throw usageError(`--p2p and ${other} exclude each other: a chain with peers runs in real time.`);
+    throw usageError(`--p2p and ${other} are mutually exclusive: a chain with peers runs in real time.`);
   }
   return networkSettings(values, givenBootnodes(values.bootnodes, workingDirectory));
 }

@@ -32,11 +32,11 @@ export function devBlobsFlag(description: string) {
 /** Throws if another source provides the blobs. */
 export function devBlobs(values: { devBlobs: BlobCounts; el: readonly string[]; evm?: boolean }): BlobCounts {
   if (values.evm && values.devBlobs.most > 0) {
-    throw usageError("--dev-blobs and --evm exclude each other: the EVM has the blobs of its transactions.");
+    throw usageError("--dev-blobs and --evm are mutually exclusive: the EVM has the blobs of its transactions.");
   }
   if (values.el.length > 0 && values.devBlobs.most > 0) {
     throw usageError(
-      "--dev-blobs and --el exclude each other: with an execution client, blobs come from its transactions.",
+      "--dev-blobs and --el are mutually exclusive: with an execution client, blobs come from its transactions.",
     );
   }
   return values.devBlobs;

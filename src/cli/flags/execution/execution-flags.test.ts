@@ -29,10 +29,10 @@ describe("execution clients", () => {
       '"http://…@127.0.0.1:99999" of --el is not accepted: it is not a URL: its host or port',
     );
     expect(refusal(() => node(["--jwt-secret", "s.hex"]))).toContain("requires --el");
-    expect(refusal(() => dev(["--el", first, "--speed", "2"]))).toContain("--el and --speed 2 exclude each other");
+    expect(refusal(() => dev(["--el", first, "--speed", "2"]))).toContain("--el and --speed 2 are mutually exclusive");
     for (const refused of [dev, node]) {
       const complaint = refusal(() => refused(["--el", first, "--dev-blobs", "3", "--dev-validators", "all"]));
-      expect(complaint).toContain("--dev-blobs and --el exclude each other");
+      expect(complaint).toContain("--dev-blobs and --el are mutually exclusive");
     }
   });
 });
@@ -51,11 +51,11 @@ describe("EVM", () => {
 
   it("excludes execution clients, deposit contracts and dev blobs", () => {
     const [el, contract] = ["http://127.0.0.1:8551", `0x${"42".repeat(20)}`];
-    expect(refusal(() => dev(["--evm", "--el", el]))).toContain("--evm and --el exclude each other");
+    expect(refusal(() => dev(["--evm", "--el", el]))).toContain("--evm and --el are mutually exclusive");
     expect(refusal(() => dev(["--evm", "--deposit-contract", contract, "--fork", "electra"]))).toContain(
-      "--evm and --deposit-contract exclude each other",
+      "--evm and --deposit-contract are mutually exclusive",
     );
-    expect(refusal(() => dev(["--evm", "--dev-blobs", "1"]))).toContain("--dev-blobs and --evm exclude each other");
+    expect(refusal(() => dev(["--evm", "--dev-blobs", "1"]))).toContain("--dev-blobs and --evm are mutually exclusive");
     expect(refusal(() => dev(["--chain-id", "5"]))).toContain("--chain-id needs --evm");
   });
 });

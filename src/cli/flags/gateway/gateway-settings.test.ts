@@ -120,7 +120,7 @@ describe("gateway", () => {
     const { cache } = gateway([...TWO, "--cache", "redis://cache:6379/2", "--cache-password-file", password]).gateway;
     expect(cache).toEqual({ url: "redis://:p%40ss%2Fword@cache:6379/2", prefix: "fanal:", ttlSeconds: 86_400 });
     const both = ["--cache", "redis://:x@cache", "--cache-password-file", password];
-    expect(refusal(() => gateway([...TWO, ...both]))).toMatch(/exclude each other/);
+    expect(refusal(() => gateway([...TWO, ...both]))).toMatch(/are mutually exclusive/);
     expect(refusal(() => gateway([...TWO, "--cache-seconds", "5"]))).toMatch(/--cache-seconds requires --cache/);
     expect(refusal(() => gateway([...TWO, "--cache", "http://cache"]))).toMatch(/redis:\/\//);
     for (const url of ["redis://:100%@cache", "redis://na%me@cache", "redis://:%ff@cache"]) {

@@ -55,7 +55,7 @@ describe("network settings", () => {
   it("require real time on a dev chain", () => {
     expect(dev(["--p2p", "--speed", "1.0"]).networking).toBeDefined();
     expect(refusal(() => dev(["--p2p", "--speed", "2"]))).toBe(
-      "--p2p and --speed 2 exclude each other: a chain with peers runs in real time.",
+      "--p2p and --speed 2 are mutually exclusive: a chain with peers runs in real time.",
     );
     expect(refusal(() => dev(["--bootnodes", record("a")]))).toMatch(/^--bootnodes requires --p2p/);
     expect(refusal(() => dev(["--peer", `/ip4/127.0.0.1/tcp/1/p2p/${id}`]))).toMatch(/^--peer requires --p2p/);
@@ -96,7 +96,7 @@ describe("checkpoint source", () => {
     expect(refusal(() => node(argv.slice(2)))).toMatch(/^--checkpoint-block requires --checkpoint-state/);
     for (const rival of [argv.slice(0, 2), argv.slice(2)]) {
       expect(refusal(() => node([...rival, "--checkpoint-sync-url", "http://a"]))).toMatch(
-        new RegExp(`^${rival[0]} and --checkpoint-sync-url exclude each other`),
+        new RegExp(`^${rival[0]} and --checkpoint-sync-url are mutually exclusive`),
       );
     }
   });

@@ -21,7 +21,7 @@ export function checkpointSource(values: CheckpointValues, workingDirectory: str
       checkpointState !== undefined ? "--checkpoint-state" : block !== undefined ? "--checkpoint-block" : "";
     if (rival !== "") {
       throw usageError(
-        `${rival} and --checkpoint-sync-url exclude each other: the URL provides the state and its block.`,
+        `${rival} and --checkpoint-sync-url are mutually exclusive: the URL provides the state and its block.`,
       );
     }
     const api = checkpointSyncUrl.replace(/\/*$/, "/");

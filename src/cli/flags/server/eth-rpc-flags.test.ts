@@ -18,7 +18,7 @@ it("exposes it to other machines only with a token or on demand", () => {
   expect(ethRpc([...exposed, "--rpc-allow-anyone"])).toMatchObject({ host: "0.0.0.0" });
 });
 
-it("refuses a port that another server has", () => {
+it("rejects a port that another server uses", () => {
   const flags = ["--evm", "--rest", "--rest-port", "8545"];
   expect(refusal(() => dev([...flags, "--eth-rpc-port", "8545"]))).toContain("--eth-rpc-port and --rest-port");
   expect(ethRpc(flags)).toMatchObject({ triesNextPorts: true });
