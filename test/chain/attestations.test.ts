@@ -30,7 +30,7 @@ it.each(["altair", "electra"] as const)(
   },
 );
 
-it("another attestation of a validator is not taken in the first moments of the epoch after the next, when clocks may still differ", async () => {
+it("a second attestation of a validator is rejected within the clock disparity after its epoch has expired", async () => {
   const { devChain } = await openDevChain({ ...QUIET, forks: [{ fork: "electra", epoch: 0 }] });
   const { chain, clock } = devChain;
   const byHand = new ByHand(devChain);
@@ -38,7 +38,7 @@ it("another attestation of a validator is not taken in the first moments of the 
   await clock.advanceTo(7);
   const { root } = await byHand.propose(7, genesis);
   const first = (await byHand.attestationsFor(7, root))[0]!;
-  // The library keeps the root of data that it has hashed, so what is changed has to be a copy.
+  // The library caches the root of hashed data, so the changed data must be a copy.
   const data = ssz.phase0.AttestationData.clone(first.attestation.data);
   data.beaconBlockRoot = fromHex(genesis);
   const other = { ...first.attestation, data, signature: byHand.signAttestation(first.validator, data) };

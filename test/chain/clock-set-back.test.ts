@@ -2,11 +2,11 @@ import { SLOTS_PER_EPOCH } from "@lodestar/params";
 import { expect, it } from "vitest";
 import { openDevChain } from "../support/dev-chain.ts";
 
-it("a chain goes on, and finalizes, after its time was far ahead for a moment", async () => {
+it("a chain continues and finalizes after its clock was far ahead for a moment", async () => {
   const { devChain, complaints } = await openDevChain();
   const { chain, clock } = devChain;
   await clock.advanceTo(SLOTS_PER_EPOCH + 2);
-  // What a slot that is announced by a clock that is an hour ahead does.
+  // Effects of a slot announced by a clock that is an hour ahead.
   chain.forkChoice.onTick(clock.currentSlot + 1800);
   await chain.refreshHead();
   await clock.advanceTo(SLOTS_PER_EPOCH + 3);

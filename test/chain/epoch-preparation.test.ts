@@ -8,7 +8,7 @@ import { tempDirectory } from "../support/temp-directory.ts";
 const LAST_OF_EPOCH = 2 * SLOTS_PER_EPOCH - 1;
 const HEAD = LAST_OF_EPOCH - 1;
 
-/** A node without validators of its own one slot before the last of an epoch, and the two blocks that come next. */
+/** A node without validators, one slot before the last of an epoch, and the next two blocks. */
 async function openChain() {
   const options = { validators: 16, forks: [{ fork: "fulu", epoch: 0 } as const] };
   const directory = tempDirectory();
@@ -26,7 +26,7 @@ async function openChain() {
   return { ...opened, ...blocks };
 }
 
-it("the state with which an epoch begins is made before, again for a late head, and the first block needs no other", async () => {
+it("the first state of an epoch is prepared in advance, again for a late head, and used by the first block", async () => {
   const { chain, clock, last, first, complaints, close } = await openChain();
   const { states } = chain;
   const start = LAST_OF_EPOCH + 1;

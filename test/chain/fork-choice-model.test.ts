@@ -7,7 +7,7 @@ const STEPS = Number(process.env.FANAL_TEST_STEPS ?? 160);
 const SEED = Number(process.env.FANAL_TEST_SEED ?? Date.now() % 2 ** 31);
 const STEPS_OF_RUN = 80;
 
-it("real chains have head and checkpoints of the specification after every step", {
+it("real chains have the specification's head and checkpoints after every step", {
   timeout: 60_000 + 500 * STEPS,
 }, async () => {
   console.info(`The histories of this run are those of FANAL_TEST_SEED=${SEED}.`);

@@ -12,12 +12,12 @@ it.each(DEV_FORKS)("a dev chain that starts in %s finalizes", async (fork) => {
   expect(config.getForkName(0)).toBe(fork);
   expect(complaints).toEqual([]);
   expect(chain.head.slot).toBe(4 * SLOTS_PER_EPOCH);
-  // Everybody attested in every slot, so finality is as fast as the rules allow.
+  // All validators attested in every slot, so finality is as fast as the rules allow.
   expect(chain.forkChoice.finalized.epoch).toBe(2);
   expect(chain.headState.finalizedCheckpoint.epoch).toBe(2);
 });
 
-it("a chain with one fork an epoch finalizes through all of them", async () => {
+it("a chain with one fork per epoch finalizes through all forks", async () => {
   const ladder = DEV_FORKS.slice(1).map((fork, i) => ({ fork, epoch: i + 1 }));
   const { devChain, complaints } = await openDevChain({ forks: ladder });
   const { chain, clock, config } = devChain;

@@ -15,7 +15,7 @@ const NO_REVEAL = Uint8Array.from({ length: 96 }, (_, i) => (i === 0 ? 0xc0 : 0)
 interface Late {
   parentSlot?: number;
   arrivalSeconds?: number;
-  /** Whether its slot's validators vote for the late block instead of its parent. */
+  /** True if the validators of its slot vote for the late block instead of its parent. */
   isVotedFor?: boolean;
   options?: Partial<DevNodeOptions>;
 }
@@ -95,7 +95,7 @@ describe("a block builds on the head", () => {
   });
 });
 
-it("a head without votes whose proposer made another block is orphaned although it was timely", async () => {
+it("a timely head without votes is orphaned if its proposer equivocated", async () => {
   const { hand, clock, parent, slot, proposedParent } = await openWithLateHead({ arrivalSeconds: 0 });
   await hand.propose(slot, parent.root, 1);
   await clock.advanceTo(slot + 1);

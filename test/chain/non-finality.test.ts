@@ -13,17 +13,17 @@ import { removableDirectory } from "../support/removable-directory.ts";
 import { tempDirectory } from "../support/temp-directory.ts";
 
 const EPOCHS = 21;
-/** Two thirds of eight validators are more than five, so nothing is ever justified. */
+/** Five of eight validators are less than two thirds, so nothing is ever justified. */
 const TOO_FEW: Partial<DevNodeOptions> = {
   validators: 8,
   activeValidators: [0, 1, 2, 3, 4],
   chainTuning: { snapshotIntervalEpochs: 10 },
 };
-/** Unfinalized states lie eight epochs apart; a few blocks more are read for other ends. */
+/** Unfinalized states are stored every eight epochs; a few more blocks are read for other purposes. */
 const BLOCKS_BETWEEN_STATES = 8 * SLOTS_PER_EPOCH;
 
 const made = removableDirectory();
-/** The chain as it stood when its validators had done their duties in all epochs. */
+/** The chain after its validators have done their duties in all epochs. */
 let before: ReturnType<typeof treeOf>;
 
 beforeAll(async () => {
@@ -41,13 +41,13 @@ afterEach(() => {
   vi.restoreAllMocks();
 });
 
-/** The chain in a directory of the test's own. */
+/** The chain in the test's own directory. */
 function openMade(options: Partial<DevNodeOptions> = QUIET, directory = tempDirectory()) {
   cpSync(made.path, directory, { recursive: true });
   return openDevChain({ ...TOO_FEW, ...options }, directory);
 }
 
-/** How many blocks are read from the database meanwhile. */
+/** Counts the blocks read from the database during the work. */
 async function countingReads<T>(work: () => Promise<T>): Promise<{ result: T; reads: number }> {
   const get = vi.spyOn(BlockRepository.prototype, "get");
   const result = await work();
@@ -59,14 +59,14 @@ async function countingReads<T>(work: () => Promise<T>): Promise<{ result: T; re
 const rootOf = (state: { hashTreeRoot(): Uint8Array } | null): RootHex | null =>
   state && toRootHex(state.hashTreeRoot());
 
-/** What votes alone weigh: in the next slot no block has the boost of its proposer, which a restart forgets. */
+/** Weights by votes alone: in the next slot no block has a proposer boost, which a restart forgets. */
 function weightsOf({ forkChoice }: BeaconChain) {
   forkChoice.onTick(forkChoice.currentSlot + 1);
   forkChoice.updateHead();
   return [...forkChoice.all()].map(({ root }) => ({ root, weight: forkChoice.weightOf(root) }));
 }
 
-/** All that a restart restores of fork choice. */
+/** The part of fork choice that a restart restores. */
 function treeOf(chain: BeaconChain) {
   const { head, forkChoice } = chain;
   const blocks = [head, ...forkChoice.all()].map(({ proposerIndex: _, ...block }) => block);
@@ -75,7 +75,7 @@ function treeOf(chain: BeaconChain) {
 
 const epochsOf = (positions: { slot: Slot }[]) => positions.map(({ slot }) => Math.floor(slot / SLOTS_PER_EPOCH));
 
-it("a chain that does not finalize starts again from its newest stored state, with all its blocks and votes", async () => {
+it("a chain that does not finalize restarts from its newest stored state, with all blocks and votes", async () => {
   const { result: again, reads } = await countingReads(() => openMade());
   const { head, headState } = again.devChain.chain;
   expect(treeOf(again.devChain.chain)).toEqual(before);
@@ -85,7 +85,7 @@ it("a chain that does not finalize starts again from its newest stored state, wi
   expect(again.complaints).toEqual([]);
 });
 
-it("a start does without stored votes that cannot be read", async () => {
+it("a start ignores unreadable stored votes", async () => {
   const directory = tempDirectory();
   const first = await openMade(QUIET, directory);
   const batch = first.db.batch();
@@ -98,7 +98,7 @@ it("a start does without stored votes that cannot be read", async () => {
   expect(complaints).toEqual([expect.stringContaining("Stored votes unreadable, counting the votes in blocks again")]);
 });
 
-it("the votes of validators that fell silent long ago still count after a restart", async () => {
+it("votes of long inactive validators still count after a restart", async () => {
   const directory = tempDirectory();
   await makeHistory(2 * SLOTS_PER_EPOCH, TOO_FEW, directory);
   const first = await openDevChain({ ...TOO_FEW, activeValidators: [0, 1] }, directory);
@@ -111,7 +111,7 @@ it("the votes of validators that fell silent long ago still count after a restar
   expect(weightsOf(devChain.chain)).toEqual(before);
 });
 
-it("a state far behind the head is replayed from the nearest stored one, block after block", async () => {
+it("a state far behind the head is replayed from the nearest stored one", async () => {
   const { devChain, db } = await openMade();
   const { chain } = devChain;
   expect(epochsOf(await collect(db.snapshots.keys()))).toEqual([0, 8, 16]);
@@ -123,7 +123,7 @@ it("a state far behind the head is replayed from the nearest stored one, block a
   }
 });
 
-it("states on one branch are replayed one at a time, the later one from the earlier", async () => {
+it("states of one branch are replayed sequentially, each from the previous one", async () => {
   const { devChain, db } = await openMade();
   const { chain } = devChain;
   const [later, earlier] = [...chain.forkChoice.ancestors(chain.head.root)].filter(
@@ -140,7 +140,7 @@ it("states on one branch are replayed one at a time, the later one from the earl
   expect(get.mock.calls.filter(([root]) => root === later!.root)).toHaveLength(1);
 });
 
-it("every long branch has its own stored states, and a short one none", async () => {
+it("every long branch has its own stored states, and a short one has none", async () => {
   const directory = tempDirectory();
   const { devChain, db, close } = await openDevChain(QUIET, directory);
   const { chain, clock } = devChain;
@@ -169,7 +169,7 @@ it("every long branch has its own stored states, and a short one none", async ()
   }
 });
 
-it("when finality comes, one state an interval stays, and none of another branch", async () => {
+it("finality keeps one state per interval, and none of other branches", async () => {
   const directory = tempDirectory();
   const first = await openMade(QUIET, directory);
   const byHand = new ByHand(first.devChain);

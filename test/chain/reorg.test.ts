@@ -31,7 +31,7 @@ async function leavesOf({ api }: DevChain): Promise<RootHex[]> {
   return data.map(({ root }) => root).sort();
 }
 
-/** What everybody who asks by slot sees: the chain of these blocks and no other. */
+/** Expects lookups by slot to return the chain of these blocks. */
 async function expectCanonical({ chain }: DevChain, blocks: HandMadeBlock[], abandoned: HandMadeBlock[]) {
   expect(chain.head.root).toBe(blocks.at(-1)!.root);
   expect(toRootHex(chain.headState.hashTreeRoot())).toBe(stateRootOf(blocks.at(-1)!));
@@ -47,7 +47,7 @@ async function expectCanonical({ chain }: DevChain, blocks: HandMadeBlock[], aba
   }
 }
 
-it("a heavier branch takes the head, and everything that is asked by slot follows it", async () => {
+it("a heavier branch becomes the head, and lookups by slot follow it", async () => {
   const { devChain, complaints } = await openDevChain(QUIET);
   const { chain, clock } = devChain;
   const byHand = new ByHand(devChain);
@@ -65,7 +65,7 @@ it("a heavier branch takes the head, and everything that is asked by slot follow
   expect(await leavesOf(devChain)).toEqual([left1.root, right1.root].sort());
   await byHand.attest(1, left1.root);
 
-  // The left branch leads by the attestations of slot 1; two slots of attestations make the right one heavier.
+  // The left branch leads by the attestations of slot 1. Two slots of attestations make the right one heavier.
   await clock.advanceTo(2);
   const left2 = await byHand.propose(2, left1.root, 1);
   const right2 = await byHand.propose(2, right1.root, 2);
@@ -105,7 +105,7 @@ it("a heavier branch takes the head, and everything that is asked by slot follow
   expect(complaints).toEqual([]);
 });
 
-it("the proposer's boost tips the balance for the slot of a timely block", async () => {
+it("the proposer boost decides the head during the slot of a timely block", async () => {
   const { devChain } = await openDevChain(QUIET);
   const { chain, clock } = devChain;
   const byHand = new ByHand(devChain);
@@ -118,7 +118,7 @@ it("the proposer's boost tips the balance for the slot of a timely block", async
   expect(chain.forkChoice.proposerBoostRoot).toBe(first.root);
   expect(chain.head.root).toBe(first.root);
 
-  // Without attestations and boost the tie is broken by the roots, so either may lead; the next block overturns that.
+  // Without attestations and boost the roots break the tie, so either may lead. The next block changes that.
   await clock.advanceTo(2);
   expect(chain.forkChoice.proposerBoostRoot).toBeNull();
   const [leading, trailing] = chain.head.root === first.root ? [first, second] : [second, first];
@@ -130,7 +130,7 @@ it("the proposer's boost tips the balance for the slot of a timely block", async
   expect(reorgs).toMatchObject([{ oldHead: leading.root, newHead: overturning.root, depth: 1, slot: 2 }]);
 });
 
-it("the stake of validators that are slashed but active counts for the proposer's boost", async () => {
+it("the stake of slashed but active validators counts for the proposer boost", async () => {
   const { devChain } = await openDevChain();
   const { chain, clock } = devChain;
   await clock.advanceTo(1);
@@ -142,7 +142,7 @@ it("the stake of validators that are slashed but active counts for the proposer'
   };
   while (!(await isJustified()) || chain.head.slot !== clock.currentSlot) await clock.advanceTo(clock.currentSlot + 1);
 
-  // Votes of the slot count from the next one on, so the block has no weight yet but that of the boost.
+  // Votes of the slot count from the next one on, so the block only has the weight of the boost.
   const boost = chain.config.PROPOSER_SCORE_BOOST / 100 / SLOTS_PER_EPOCH;
   const { validators, epochCtx } = await chain.states.atCheckpoint(chain.forkChoice.justified);
   expect(isActiveValidator(validators.getReadonly(slashed), epochCtx.epoch)).toBe(true);
@@ -151,7 +151,7 @@ it("the stake of validators that are slashed but active counts for the proposer'
   expect(chain.forkChoice.weightOf(chain.head.root)).toBeCloseTo(stake * boost, 6);
 });
 
-it("a block that comes late in its slot gets no boost", async () => {
+it("a block that arrives late in its slot gets no boost", async () => {
   const { devChain } = await openDevChain({ ...QUIET, slotSeconds: 3 });
   const { chain, clock } = devChain;
   const byHand = new ByHand(devChain);
@@ -166,7 +166,7 @@ it("a block that comes late in its slot gets no boost", async () => {
 });
 
 it.each(["verifying", "writing"] as const)(
-  "a block that came in time gets the boost, however long %s it takes",
+  "a timely block gets the boost, however long %s it takes",
   async (work) => {
     const { devChain, db } = await openDevChain({ ...QUIET, slotSeconds: 3 });
     const { api, chain, clock } = devChain;
@@ -196,7 +196,7 @@ it.each(["verifying", "writing"] as const)(
   },
 );
 
-it("finality leaves one branch, and the blocks and states of the other can still be had by root", async () => {
+it("finality keeps one branch, and blocks and states of the other are still found by root", async () => {
   const directory = tempDirectory();
   const quiet = await openQuietDevChain(SLOTS_PER_EPOCH, {}, directory);
   const byHand = new ByHand(quiet.devChain);
@@ -232,7 +232,7 @@ it("finality leaves one branch, and the blocks and states of the other can still
   await expect(chain.importBlock((await byHandOn(lost)).signed)).rejects.toMatchObject({ reason: "unknown-parent" });
   expect(complaints).toEqual([]);
 
-  /** A block of now on the branch that was given up. */
+  /** A block of the current slot on the abandoned branch. */
   async function byHandOn({ root }: HandMadeBlock): Promise<HandMadeBlock> {
     const hand = new ByHand(devChain);
     return hand.sign(await hand.produce(clock.currentSlot, root));

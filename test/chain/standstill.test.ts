@@ -6,10 +6,10 @@ import { ByHand } from "../support/by-hand.ts";
 import { Caller } from "../support/caller.ts";
 import { openDevChain, QUIET } from "../support/dev-chain.ts";
 
-/** Of five minutes each, so that hours pass. */
+/** Five minutes per slot, so that hours pass. */
 const EMPTY_SLOTS = 3 * SLOTS_PER_EPOCH + 4;
 
-it.each(["phase0", "fulu"] as const)("validators that come hours late go on with a dev chain of %s", async (fork) => {
+it.each(["phase0", "fulu"] as const)("validators that start hours late continue a dev chain of %s", async (fork) => {
   const { devChain, complaints } = await openDevChain({
     ...QUIET,
     forks: [{ fork, epoch: 0 }],
@@ -25,7 +25,7 @@ it.each(["phase0", "fulu"] as const)("validators that come hours late go on with
   });
   expect(await caller.call("get_v1_node_health")).toEqual({ health: 200 });
 
-  // They use the API as any client does, and complain when something is refused.
+  // They use the API like any client, and log rejections.
   const { logger } = createLogger({
     format: "text",
     spec: "WARN",
@@ -41,7 +41,7 @@ it.each(["phase0", "fulu"] as const)("validators that come hours late go on with
   expect(chain.forkChoice.finalized.epoch).toBeGreaterThan(0);
 });
 
-it("votes for the head of before a standstill are taken also when the first block after it is there", async () => {
+it("votes for the head before a standstill are accepted even after the first new block", async () => {
   const { devChain } = await openDevChain({ ...QUIET, forks: [{ fork: "fulu", epoch: 0 }] });
   const { clock, chain, api } = devChain;
   await clock.advanceTo(EMPTY_SLOTS + 1);

@@ -13,7 +13,7 @@ import { advance, openDevChain, openQuietDevChain, QUIET } from "../support/dev-
 import { tempDirectory } from "../support/temp-directory.ts";
 
 const INTERVAL_EPOCHS = 4;
-/** Two of sixteen validators do nothing, so that the slots in which they should propose stay empty. */
+/** Two of sixteen validators are offline, so their slots stay empty. */
 const WITH_EMPTY_SLOTS: Partial<DevNodeOptions> = {
   activeValidators: Array.from({ length: 14 }, (_, index) => index),
   chainTuning: { snapshotIntervalEpochs: INTERVAL_EPOCHS },
@@ -26,7 +26,7 @@ afterEach(() => {
 const rootOf = (state: { hashTreeRoot(): Uint8Array } | null): RootHex | null =>
   state && toRootHex(state.hashTreeRoot());
 
-/** Writes down the root of every state the chain goes through, as the states themselves remember it. */
+/** Records the root of every state of the chain, from the states' own history. */
 function noteStateRoots(chain: BeaconChain): Map<Slot, RootHex> {
   const roots = new Map<Slot, RootHex>();
   chain.events.on("head", ({ slot, stateRoot }) => {
@@ -53,7 +53,7 @@ async function expectStatesAsNoted({ chain }: DevChain, noted: Map<Slot, RootHex
   }
 }
 
-/** Of a chain that holds no old state yet. */
+/** For a chain without cached old states. */
 async function expectRootsAsNoted(
   { chain, api }: DevChain,
   db: BeaconDb,
@@ -72,7 +72,7 @@ async function expectRootsAsNoted(
   expect(emptySlots.filter(isKnown).length).toBeGreaterThan(0);
   for (const slot of known) await expectRoot(slot);
   expect(loads).not.toHaveBeenCalled();
-  // What is made of a state itself says the same of it.
+  // Values derived from the state agree.
   for (const slot of [0, ...emptySlots, chain.head.slot - 1, chain.head.slot].map(String)) {
     const ofRoot = await caller.meta("get_v1_beacon_states_stateId_root", [slot]);
     expect(ofRoot).toEqual(await caller.meta("get_v1_beacon_states_stateId_fork", [slot]));
@@ -80,7 +80,7 @@ async function expectRootsAsNoted(
   for (const slot of emptySlots) await expectRoot(slot);
 }
 
-it("every state of a long history can be had again, by slot and by root", async () => {
+it("every state of a long history is found by slot and by root", async () => {
   const directory = tempDirectory();
   const first = await openDevChain(WITH_EMPTY_SLOTS, directory);
   const noted = noteStateRoots(first.devChain.chain);
@@ -96,7 +96,7 @@ it("every state of a long history can be had again, by slot and by root", async 
   await expectStatesAsNoted(first.devChain, noted, noted.keys());
   await first.close();
 
-  // Nothing is held in memory now: all comes from the stored states and the blocks after them.
+  // Nothing is cached now: all states come from stored states and blocks.
   const { devChain, db, complaints } = await openDevChain({ ...WITH_EMPTY_SLOTS, ...QUIET }, directory);
   await expectRootsAsNoted(devChain, db, noted, emptySlots);
   const sample = [...noted.keys()].filter((slot) => slot % 5 === 0);
@@ -104,7 +104,7 @@ it("every state of a long history can be had again, by slot and by root", async 
   expect(complaints).toEqual([]);
 });
 
-it("of finalized history the first state and the last of every interval stay stored", async () => {
+it("the first state and the last of every interval of finalized history stay stored", async () => {
   const { devChain, db } = await openDevChain({ chainTuning: { snapshotIntervalEpochs: INTERVAL_EPOCHS } });
   const { chain } = devChain;
   await advance(devChain, 12 * SLOTS_PER_EPOCH);
@@ -115,7 +115,7 @@ it("of finalized history the first state and the last of every interval stay sto
   expect(stored).toEqual([0, 3, 7, 10]);
 });
 
-it("genesis and the empty slots after it can be had when the genesis block is final at a later epoch", async () => {
+it("genesis and the empty slots after it are found when the genesis block is finalized at a later epoch", async () => {
   const directory = tempDirectory();
   const beginning = await openDevChain(QUIET, directory);
   const genesis = beginning.devChain.chain.head.root;
@@ -144,7 +144,7 @@ it("genesis and the empty slots after it can be had when the genesis block is fi
   }
 });
 
-it("a state that many ask for at once is rebuilt once", async () => {
+it("a state is regenerated once for concurrent callers", async () => {
   const { devChain, db } = await openQuietDevChain(4 * SLOTS_PER_EPOCH);
   const { states } = devChain.chain;
   const loads = vi.spyOn(db.snapshots, "get");
@@ -157,7 +157,7 @@ it("a state that many ask for at once is rebuilt once", async () => {
   for (const state of callers) expect(state).toBe(callers[0]);
 });
 
-it("a state that nobody waits for any more is not rebuilt", async () => {
+it("a state is not regenerated after all callers have aborted", async () => {
   const { devChain, db } = await openQuietDevChain(4 * SLOTS_PER_EPOCH);
   const { states } = devChain.chain;
   const loads = vi.spyOn(db.snapshots, "get");
@@ -170,7 +170,7 @@ it("a state that nobody waits for any more is not rebuilt", async () => {
   expect((await states.canonicalAtSlot(slot))!.slot).toBe(slot);
 });
 
-it("a failed regeneration fails whoever waits for it, and the next one to ask tries again", async () => {
+it("a failed regeneration rejects its callers, and the next call retries", async () => {
   const { devChain, db } = await openQuietDevChain(4 * SLOTS_PER_EPOCH);
   const { states } = devChain.chain;
   const loads = vi.spyOn(db.snapshots, "get").mockRejectedValueOnce(new Error("The disk is on fire."));
@@ -183,7 +183,7 @@ it("a failed regeneration fails whoever waits for it, and the next one to ask tr
   expect((await states.canonicalAtSlot(slot))!.slot).toBe(slot);
 });
 
-it("states that were asked for are held, but not more of them than allowed", async () => {
+it("requested states are cached up to the limit", async () => {
   const stateLimits = { blockStates: 4, advancedStates: 4, historicalStates: 2, replayedStates: 1 };
   const { devChain, complaints } = await openQuietDevChain(4 * SLOTS_PER_EPOCH, { chainTuning: { stateLimits } });
   const { states } = devChain.chain;
@@ -191,7 +191,7 @@ it("states that were asked for are held, but not more of them than allowed", asy
   const fifth = await states.canonicalAtSlot(5);
   const fourth = await states.canonicalAtSlot(4);
   expect((await states.canonicalAtSlot(5)) === fifth).toBe(true);
-  // This one takes the place of slot 4's, which was asked for least recently.
+  // Replaces the state of slot 4, which is the least recently used.
   await states.canonicalAtSlot(3);
   expect((await states.canonicalAtSlot(5)) === fifth).toBe(true);
   const again = await states.canonicalAtSlot(4);
@@ -200,7 +200,7 @@ it("states that were asked for are held, but not more of them than allowed", asy
   expect(complaints).toEqual([]);
 });
 
-it("who goes through old states in order, up or down, with and without their blocks, replays each block once", async () => {
+it("sequential reads of old states, in either direction, with or without blocks, replay each block once", async () => {
   const { devChain } = await openQuietDevChain(4 * SLOTS_PER_EPOCH);
   const { states, blocks, forkChoice } = devChain.chain;
   const last = forkChoice.finalized.epoch * SLOTS_PER_EPOCH - 1;
@@ -217,11 +217,11 @@ it("who goes through old states in order, up or down, with and without their blo
   };
   expect(await replaysOf(upward.toReversed(), (slot) => states.canonicalAtSlot(slot))).toBe(last);
   expect(await replaysOf(upward, (slot) => states.canonicalAtSlot(slot))).toBeLessThanOrEqual(last);
-  // Each look reads the block itself once, too.
+  // Each read also reads the block itself once.
   expect(await replaysOf(upward, before)).toBeLessThanOrEqual(2 * last);
 });
 
-/** A chain of four blocks that holds the states of the last two. */
+/** A chain of four blocks with the states of the last two cached. */
 async function openWithTwoStates() {
   const stateLimits = { blockStates: 2, advancedStates: 2, historicalStates: 2, replayedStates: 1 };
   const { devChain } = await openDevChain({ ...QUIET, chainTuning: { stateLimits } });
@@ -235,7 +235,7 @@ async function openWithTwoStates() {
   return { states: chain.states, oldest: blocks[0]!, newest: blocks.slice(2), head: chain.head.root };
 }
 
-it("a state that is needed but once displaces none of those that are held", async () => {
+it("a state for one-time use evicts no cached state", async () => {
   const { states, oldest, newest } = await openWithTwoStates();
 
   const state = await states.afterBlock(oldest.root, undefined, { keep: false });
@@ -247,7 +247,7 @@ it("a state that is needed but once displaces none of those that are held", asyn
   }
 });
 
-it("a state is near when it is held or one epoch transition away from one that is", async () => {
+it("a state is near if it is cached or one epoch transition away from a cached one", async () => {
   const { states, oldest, head } = await openWithTwoStates();
   expect(states.isNear(oldest.root, SLOTS_PER_EPOCH)).toBe(false);
   expect(states.isNear(head, 2 * SLOTS_PER_EPOCH - 1)).toBe(true);
@@ -256,7 +256,7 @@ it("a state is near when it is held or one epoch transition away from one that i
   expect(states.isNear(head, 2 * SLOTS_PER_EPOCH)).toBe(true);
 });
 
-it("a chain that may hold almost no states still finalizes", async () => {
+it("a chain with a minimal state cache still finalizes", async () => {
   const stateLimits = { blockStates: 1, advancedStates: 1, historicalStates: 1, replayedStates: 1 };
   const { devChain, complaints } = await openDevChain({ chainTuning: { stateLimits } });
 
@@ -266,7 +266,7 @@ it("a chain that may hold almost no states still finalizes", async () => {
   expect(devChain.chain.forkChoice.finalized.epoch).toBe(2);
 });
 
-it("states of a side branch can be had by root, and the slots between head and clock have states too", async () => {
+it("states of a side branch are found by root, and slots between the head and the clock have states", async () => {
   const { devChain } = await openQuietDevChain(SLOTS_PER_EPOCH);
   const { chain, clock } = devChain;
   const byHand = new ByHand(devChain);

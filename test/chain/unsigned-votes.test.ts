@@ -6,7 +6,7 @@ import { openDevChain, QUIET } from "../support/dev-chain.ts";
 
 const UNSIGNED = new Uint8Array(96);
 
-/** Epochs of nothing after some blocks, which are not final therefore. */
+/** Empty epochs after some unfinalized blocks. */
 async function openAfterPause() {
   const { devChain } = await openDevChain(QUIET);
   const { chain, clock } = devChain;
@@ -21,7 +21,7 @@ async function openAfterPause() {
   return { devChain, chain, byHand, roots, slot };
 }
 
-it("no state is made for an unsigned vote, whichever block it names", async () => {
+it("no state is computed for an unsigned vote, whichever block it references", async () => {
   const { chain, byHand, roots, slot } = await openAfterPause();
   const onHead = await byHand.propose(slot - 1, chain.head.root, 1);
   const beside = await byHand.propose(slot - 1, roots.at(-1)!, 2);
@@ -40,7 +40,7 @@ it("no state is made for an unsigned vote, whichever block it names", async () =
   expect(afterBlock).not.toHaveBeenCalled();
 });
 
-it("votes for the head count, however old it is", async () => {
+it("votes for the head count, regardless of its age", async () => {
   const { devChain, chain, byHand, slot } = await openAfterPause();
   const voters = await byHand.attest(slot, chain.head.root);
   await devChain.clock.advanceTo(slot + 1);

@@ -18,7 +18,7 @@ const indices = (count: number): MonitorSelection => ({
   pubkeys: [],
 });
 
-/** A monitored chain that only goes on when it is told to. */
+/** A monitored chain whose clock the test advances. */
 async function openMonitored(monitorValidators: MonitorSelection, options: Partial<DevNodeOptions> = {}) {
   const logger = createRecordingLogger();
   const opened = await openDevChain({
@@ -36,13 +36,13 @@ async function openMonitored(monitorValidators: MonitorSelection, options: Parti
     ...opened,
     control,
     monitor: node.monitor!,
-    /** Takes the chain to the first slot of an epoch, in which the epoch two before it is reviewed. */
+    /** Advances to the first slot of an epoch, when the epoch two before it is reviewed. */
     toEpoch: (epoch: number) => control.time.advance({ slots: epoch * SLOTS_PER_EPOCH - devChain.clock.currentSlot }),
     lines: (message: string): LogRecord[] => logger.records.filter((record) => record.message === message),
   };
 }
 
-/** Counts on the canonical chain what the monitor has to find, by other means. */
+/** Computes the expected counts from the canonical chain, independently of the monitor. */
 async function countOnChain(
   { chain, config }: DevChain,
   epochs: number,
@@ -91,7 +91,7 @@ describe.each<[name: string, forks: ScheduledFork[]]>([
   ["altair from epoch 2 on", [{ fork: "altair", epoch: 2 }]],
   ["electra", ELECTRA],
 ])("in %s", (_, forks) => {
-  it("counts duties as the canonical chain has them, and sums an epoch up in one line", async () => {
+  it("counts duties on the canonical chain, and logs one summary per epoch", async () => {
     const epochs = 4;
     const { devChain, monitor, toEpoch, lines, complaints } = await openMonitored(indices(5), { forks });
     await toEpoch(epochs + 1);
@@ -156,7 +156,7 @@ it("counts missed duties, and warns of an absent validator once", async () => {
   const warned = lines("Monitored validators missed attestations");
   expect(warned).toMatchObject([{ level: "warn", fields: { epoch: 0, missed: 1, validators: "2" } }]);
 
-  // An empty slot of a chain whose other validators are there is a proposal that the absent one missed.
+  // All other validators are online, so an empty slot is a missed proposal of the absent one.
   const empty: number[] = [];
   for (let slot = 1; slot < epochs * SLOTS_PER_EPOCH; slot++) {
     if ((await devChain.chain.blocks.canonicalAtSlot(slot)) === null) empty.push(slot);
@@ -168,7 +168,7 @@ it("counts missed duties, and warns of an absent validator once", async () => {
     empty.map((slot) => ["warn", 2, slot]),
   );
 
-  // It comes back and leaves again.
+  // It returns and goes offline again.
   await control.validators.setOffline({ ranges: [] });
   await toEpoch(10);
   await control.validators.setOffline({ ranges: [{ first: 2, last: 2 }] });
@@ -176,7 +176,7 @@ it("counts missed duties, and warns of an absent validator once", async () => {
   expect(lines("Monitored validators missed attestations")).toHaveLength(2);
 });
 
-it("follows the canonical chain through reorganisations", async () => {
+it("follows the canonical chain through reorgs", async () => {
   const { devChain, control, monitor, toEpoch } = await openMonitored(indices(VALIDATORS));
   await toEpoch(2);
   await control.time.advance({ slots: 3 });
@@ -194,7 +194,7 @@ it("follows the canonical chain through reorganisations", async () => {
   expect(monitor.total.proposals.missed).toBeGreaterThan(0);
 });
 
-it("warns of a slashed validator once, and tells of one that exits", async () => {
+it("warns once about a slashed validator, and logs an exiting one", async () => {
   const { control, monitor, toEpoch, lines } = await openMonitored(indices(4), {
     configOverrides: { SHARD_COMMITTEE_PERIOD: "0" },
   });
@@ -208,7 +208,7 @@ it("warns of a slashed validator once, and tells of one that exits", async () =>
   expect(monitor.single.get(1)!.slashed).toBe(1);
 });
 
-it("waits for validators that are not on the chain, by index and by key, and says so once", async () => {
+it("waits for unknown validators, by index and by key, and logs it once", async () => {
   const keys = new InteropKeys(VALIDATORS + 1);
   const pubkeys = [5, VALIDATORS].map((index) => toPubkeyHex(keys.publicKey(index)!));
   const { control, monitor, toEpoch, lines } = await openMonitored({ indices: [0, 1000], pubkeys });
@@ -234,7 +234,7 @@ it("waits for validators that are not on the chain, by index and by key, and say
   expect(monitor.statusCounts().get("unknown")).toBe(1);
 });
 
-it("keeps no figures of single validators where there are many", async () => {
+it("has no metrics of single validators if there are many", async () => {
   const { devChain, monitor, toEpoch } = await openMonitored(indices(65));
   await toEpoch(3);
   expect(monitor.single.size).toBe(0);

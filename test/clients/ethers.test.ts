@@ -7,7 +7,7 @@ const served = serveChain();
 let provider: JsonRpcProvider | undefined;
 afterEach(() => provider?.destroy());
 
-/** A beacon node has no chain id to be asked for, so the client must be told that it knows the network. */
+/** A beacon node serves no chain id, so the client needs a static network. */
 function connect(options: JsonRpcApiProviderOptions = {}): JsonRpcProvider {
   provider = new JsonRpcProvider(served.url, 1, { staticNetwork: true, ...options });
   return provider;
@@ -20,7 +20,7 @@ it("calls by position and by name", async () => {
   expect(await client.send("get_v1_beacon_headers_blockId", { block_id: "head" })).toEqual(byPosition);
 });
 
-it("makes batches, with the errors of single calls in them", async () => {
+it("sends batches, with the errors of single calls", async () => {
   const client = connect();
   const sent: unknown[] = [];
   await client.on("debug", ({ action, payload }: { action: string; payload: unknown }) => {
@@ -37,7 +37,7 @@ it("makes batches, with the errors of single calls in them", async () => {
   expect(sent).toEqual([[expect.anything(), expect.anything(), expect.anything()]]);
 });
 
-it("throws errors of its own, which hold the server's as it was", async () => {
+it("throws its own errors, which contain the server's error", async () => {
   const client = connect();
   await expect(client.send(UNKNOWN_BLOCK.method, UNKNOWN_BLOCK.params)).rejects.toMatchObject({
     code: "UNKNOWN_ERROR",

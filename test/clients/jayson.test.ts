@@ -4,7 +4,7 @@ import { INVALID_PARAMS, METHOD_NOT_FOUND, NOT_FOUND, serveChain, UNKNOWN_BLOCK 
 
 const served = serveChain();
 
-/** An id of null makes a notification, as the documentation says; the types do not know it. */
+/** An id of null makes a notification according to the documentation. The types lack it. */
 const NOTIFICATION = null as unknown as string;
 
 const createClient = () => {
@@ -20,7 +20,7 @@ it("calls by position and by name", async () => {
   expect(byName.result).toEqual(byPosition.result);
 });
 
-it("makes batches, with the errors of single calls in them", async () => {
+it("sends batches, with the errors of single calls", async () => {
   const client = createClient();
   const responses = await client.request([
     client.request("getBeaconHead", [], undefined, false),
@@ -34,11 +34,11 @@ it("makes batches, with the errors of single calls in them", async () => {
   ]);
 });
 
-it("sends notifications, to which nothing comes back", async () => {
+it("sends notifications, which get no response", async () => {
   expect(await createClient().request("getBeaconHead", [], NOTIFICATION)).toBeUndefined();
 });
 
-it("gives back errors with their code and data", async () => {
+it("returns errors with code and data", async () => {
   const client = createClient();
   expect(await client.request(UNKNOWN_BLOCK.method, UNKNOWN_BLOCK.params)).toMatchObject({ error: NOT_FOUND });
   expect(await client.request("getBeaconHead", [1])).toMatchObject({ error: INVALID_PARAMS });

@@ -4,7 +4,7 @@ import { INVALID_PARAMS, METHOD_NOT_FOUND, NOT_FOUND, serveChain, UNKNOWN_BLOCK 
 
 const served = serveChain();
 
-/** The client leaves sending to its user; this is how its documentation does it. */
+/** The client leaves the transport to the caller. This follows its documentation. */
 function createClient(onStatus: (status: number) => void = () => {}): JSONRPCClient {
   const client = new JSONRPCClient(async (request: JSONRPCRequest | JSONRPCRequest[]) => {
     const response = await fetch(served.url, {
@@ -27,7 +27,7 @@ it("calls by position and by name", async () => {
   expect(await client.request("getBeaconHead", undefined)).toBe(served.headSlot);
 });
 
-it("makes batches, with the errors of single calls in them", async () => {
+it("sends batches, with the errors of single calls", async () => {
   const statuses: number[] = [];
   const client = createClient((status) => statuses.push(status));
   const responses = await client.requestAdvanced([
@@ -43,7 +43,7 @@ it("makes batches, with the errors of single calls in them", async () => {
   expect(statuses).toEqual([200]);
 });
 
-it("sends notifications, to which nothing comes back", async () => {
+it("sends notifications, which get no response", async () => {
   const status = await new Promise<number>((resolve) => createClient(resolve).notify("getBeaconHead", []));
   expect(status).toBe(204);
 });

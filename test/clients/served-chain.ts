@@ -4,14 +4,14 @@ import { type ServedApi, serveApi } from "../support/served-api.ts";
 
 const HEAD_SLOT = 9;
 
-/** Facts of the chain that clients are asked to find out. */
+/** Expected values that clients read from the chain. */
 interface ServedChain {
   readonly url: string;
   readonly headSlot: string;
   readonly headRoot: string;
 }
 
-/** The JSON-RPC server of a dev chain that stands still, for all tests of a file. */
+/** The JSON-RPC server of a paused dev chain, shared by all tests of a file. */
 export function serveChain(): ServedChain {
   let opened: OpenedDevChain | undefined;
   let servers: ServedApi | undefined;
@@ -30,7 +30,7 @@ export function serveChain(): ServedChain {
   return served;
 }
 
-/** A call whose parameter is well-formed and names nothing; its error carries data. */
+/** A call with a well-formed, unknown reference. Its error has data. */
 export const UNKNOWN_BLOCK = { method: "get_v1_beacon_headers_blockId", params: [`0x${"11".repeat(32)}`] };
 export const NOT_FOUND = { code: -32001, data: { status: 404 } };
 export const INVALID_PARAMS = { code: -32602, data: { status: 400 } };

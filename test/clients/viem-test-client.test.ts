@@ -27,7 +27,7 @@ function connect(mode: "anvil" | "hardhat" | "ganache") {
   return createTestClient({ mode, transport: http(served.jsonRpcUrl, { retryCount: 0 }) });
 }
 
-/** What viem has no action for. */
+/** Methods without an action in viem. */
 function request(method: string, params: unknown[] = []): Promise<unknown> {
   return (connect("anvil").request as EIP1193RequestFn)({ method, params } as never);
 }
@@ -36,7 +36,7 @@ const slot = () => opened.devChain.clock.currentSlot;
 const headSlot = () => opened.devChain.chain.head.slot;
 const startOf = (at: number) => opened.devChain.clock.slotStartSeconds(at);
 
-/** The slots since another one that have blocks. */
+/** Slots with blocks after a slot. */
 async function blocksSince(from: number): Promise<number[]> {
   const { chain } = opened.devChain;
   const found: number[] = [];
@@ -49,14 +49,14 @@ beforeEach(() => {
   before = slot();
 });
 
-it("replaces the last blocks under the name of Anvil", async () => {
+it("reorgs the last blocks by Anvil's method", async () => {
   await connect("anvil").mine({ blocks: 3 });
   expect(await request("anvil_reorg", [2, []])).toBe(null);
   expect((await blocksSince(before)).slice(0, 3)).toEqual([1, 4, 5]);
 });
 
 it.each(["anvil", "hardhat"] as const)(
-  "mines blocks in mode %s, with empty slots where the interval is longer",
+  "mines blocks in mode %s, with empty slots for longer intervals",
   async (mode) => {
     const client = connect(mode);
     await client.mine({ blocks: 2 });
@@ -69,7 +69,7 @@ it.each(["anvil", "hardhat"] as const)(
   },
 );
 
-it("mines blocks in mode ganache, and by the calls that older tools make", async () => {
+it("mines blocks in mode ganache and by the calls of older tools", async () => {
   await connect("ganache").mine({ blocks: 2 });
   expect(await request("evm_mine")).toBe("0x0");
   expect(await request("anvil_mine")).toBeNull();
@@ -80,7 +80,7 @@ it("mines blocks in mode ganache, and by the calls that older tools make", async
   expect(await blocksSince(before + 6)).toEqual([3, 6, 7]);
 });
 
-it("lets time go on by the slots that fit", async () => {
+it("increases the time by whole slots", async () => {
   const client = connect("anvil");
   expect(await client.increaseTime({ seconds: 3 * SLOT_SECONDS + 1 })).toBe("0x12");
   expect([slot(), headSlot()]).toEqual([before + 3, before]);
@@ -89,7 +89,7 @@ it("lets time go on by the slots that fit", async () => {
   expect([slot(), headSlot()]).toEqual([before + 4, before + 4]);
 });
 
-it("sets when the next block is", async () => {
+it("sets the time of the next block", async () => {
   const client = connect("anvil");
   await client.setNextBlockTimestamp({ timestamp: BigInt(startOf(before + 5)) });
   expect(await blocksSince(before)).toEqual([]);
@@ -104,7 +104,7 @@ it("sets when the next block is", async () => {
   });
 });
 
-it("lets time flow and stand still", async () => {
+it("pauses and resumes the clock", async () => {
   const client = connect("anvil");
   expect(await client.getAutomine()).toBe(false);
   expect(await request("anvil_getIntervalMining")).toBeNull();
@@ -131,7 +131,7 @@ it("lets time flow and stand still", async () => {
   expect(opened.complaints).toEqual([]);
 });
 
-it("goes back to snapshots", async () => {
+it("reverts to snapshots", async () => {
   const client = connect("anvil");
   const { root } = opened.devChain.chain.head;
   const id = await client.snapshot();
@@ -157,7 +157,7 @@ it.each(["anvil", "hardhat"] as const)("dumps the chain and loads it again in mo
   expect(await blocksSince(before)).toEqual([1]);
 });
 
-it("loads a dump as large as a block may be", async () => {
+it("loads a dump of the maximum request size", async () => {
   const state = `0x${"00".repeat(2 ** 20)}` as const;
   await expect(connect("anvil").loadState({ state })).rejects.toMatchObject({
     details: expect.stringContaining("The dump cannot be loaded"),
@@ -167,7 +167,7 @@ it("loads a dump as large as a block may be", async () => {
   });
 });
 
-it("says what is wrong with a call, and does nothing then", async () => {
+it("rejects invalid calls without an effect", async () => {
   const client = connect("anvil");
   const past = startOf(before);
   const wrong: [() => Promise<unknown>, string][] = [

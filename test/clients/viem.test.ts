@@ -9,7 +9,7 @@ interface Request {
   params?: unknown;
 }
 
-/** The client types its own chain's methods only; what it sends is not limited to them. */
+/** The client only types its own chain's methods, but sends any. */
 function connect(options: HttpTransportConfig = {}) {
   const client = createClient({ transport: http(served.url, { retryCount: 0, ...options }) as Transport });
   return client.request as EIP1193RequestFn as (call: Request) => Promise<unknown>;
@@ -23,7 +23,7 @@ it("calls by position and by name", async () => {
   expect(await request({ method: "getBeaconHead" })).toBe(served.headSlot);
 });
 
-it("makes batches, with the errors of single calls in them", async () => {
+it("sends batches, with the errors of single calls", async () => {
   const bodies: unknown[] = [];
   const request = connect({
     batch: true,
@@ -42,7 +42,7 @@ it("makes batches, with the errors of single calls in them", async () => {
   expect(bodies).toEqual([[expect.anything(), expect.anything(), expect.anything()]]);
 });
 
-it("throws errors of its own, which hold the code, the message and the data of the server", async () => {
+it("throws its own errors with the server's code, message and data", async () => {
   const request = connect();
   const unknown = await request(UNKNOWN_BLOCK).catch((error: unknown) => error as Error);
   expect(unknown).toMatchObject({
@@ -56,14 +56,14 @@ it("throws errors of its own, which hold the code, the message and the data of t
   expect((wrong as Error).cause).toMatchObject(INVALID_PARAMS);
 });
 
-it("knows an unknown method as such", async () => {
+it("recognizes an unknown method", async () => {
   await expect(connect()({ method: "eth_unknownMethod" })).rejects.toMatchObject({
     name: "MethodNotFoundRpcError",
     code: -32601,
   });
 });
 
-it("does not repeat calls that failed for a reason", async () => {
+it("does not retry calls with a permanent error", async () => {
   let fetches = 0;
   const request = connect({
     retryCount: 3,

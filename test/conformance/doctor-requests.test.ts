@@ -14,7 +14,7 @@ const OLDER = new OpenApiRequests("v2.5.0");
 const NEWER = new OpenApiRequests("v4.0.0");
 const DOCUMENTS = [NEWER, OLDER];
 
-/** Operations that neither document has: an older one, and those that version 4.0.0 does not have yet. */
+/** Operations in neither document: an older one, and newer ones than version 4.0.0. */
 const UNDOCUMENTED = new Set([
   "GET /eth/v1/debug/beacon/heads",
   "GET /eth/v2/node/version",
@@ -47,7 +47,7 @@ it.each(Object.entries(PLACES))("doctor asks for operations as the standard has 
     const request = await requestOf(operation, chain, { withStates: true }).catch((error: unknown) => {
       if (!(error instanceof UntestableOperation)) throw error;
     });
-    // Lists of submitted objects are sent empty, which clients may decline.
+    // Submissions are sent as empty lists, which clients may decline.
     if (request === undefined || String(request.body) === "[]" || UNDOCUMENTED.has(name)) continue;
     asked++;
     const check = violationsOf(request);
@@ -57,7 +57,7 @@ it.each(Object.entries(PLACES))("doctor asks for operations as the standard has 
   expect(asked).toBeGreaterThan(40);
 });
 
-it("doctor asks about upstreams and measures them with requests of the standard", async () => {
+it("doctor inspects and measures upstreams with standard requests", async () => {
   const asked: UpstreamRequest[] = [];
   const { client } = scriptedProbe(healthyScript);
   const request: typeof client.request = (request, options) => {
@@ -72,7 +72,7 @@ it("doctor asks about upstreams and measures them with requests of the standard"
   for (const request of asked) expect(violationsOf(request), request.url).toEqual([]);
 });
 
-it("retired are the operations that version 4.0.0 has removed or deprecated", () => {
+it("retired operations are those that version 4.0.0 has removed or deprecated", () => {
   const asked = operationsOf(methods).map(({ path }) => `${path.verb} ${path.path}`);
   const isRetired = (operation: string) =>
     NEWER.stateOf(operation) === "deprecated" ||
@@ -86,7 +86,7 @@ describe("the check of requests fails", () => {
   const post = (url: string, body: unknown) =>
     violationsOf({ verb: "POST", url, headers: {}, body: Buffer.from(JSON.stringify(body)) });
 
-  it("for a public key where the standard takes indices", () => {
+  it("for a public key where the standard requires indices", () => {
     expect(post("/eth/v1/validator/duties/attester/3", ["3", "4"])).toEqual([]);
     expect(post("/eth/v1/validator/duties/attester/3", ["3", "ab".repeat(48)])).toHaveLength(1);
     expect(post("/eth/v1/validator/duties/attester/3", ["3", `0x${"ab".repeat(48)}`])).toHaveLength(1);
@@ -97,7 +97,7 @@ describe("the check of requests fails", () => {
     expect(get("/eth/v1/beacon/states/head/validators?id=0,1")).toHaveLength(1);
   });
 
-  it("for an unknown path, parameter or form", () => {
+  it("for an unknown path, parameter or format", () => {
     expect(get("/eth/v1/beacon/unheard_of")).toHaveLength(1);
     expect(get("/eth/v1/node/version?verbose=1")).toHaveLength(1);
     expect(get("/eth/v1/validator/duties/proposer/0x3")).toHaveLength(1);

@@ -4,7 +4,7 @@ import { methodGroups } from "../../src/api/method-groups.ts";
 import { openRpcDocument } from "../../src/api/openrpc.ts";
 
 const ajv = new Ajv2020({ strict: false, allErrors: true, code: { optimize: false } });
-// As schemas of their own the components are compiled once, and not for every method that refers to them.
+// Components are compiled once as separate schemas, not for every method that references them.
 const { methods, components } = JSON.parse(
   JSON.stringify(openRpcDocument(methodGroups, "0")).replaceAll('"#/components/schemas/', '"https://fanal/schemas/'),
 ) as ReturnType<typeof openRpcDocument>;
@@ -13,12 +13,12 @@ for (const [name, schema] of Object.entries(components.schemas)) {
 }
 const compiled = new Map<object, ValidateFunction>();
 
-/** Validates results by what the method's own definition says of them. */
+/** Validates results against the method's definition. */
 export function documentedResult(name: string): ValidateFunction {
   return validator(documented(name).result.schema);
 }
 
-/** Validates positional parameters in the same way. Returns a validator for each, with the value it is for. */
+/** Validates positional parameters against the definition. Returns a validator and the value for each. */
 export function documentedParams(
   { name, params }: MethodDefinition,
   given: readonly unknown[],

@@ -24,7 +24,7 @@ function expectValid(validate: ValidateFunction, value: unknown): void {
   expect(validate.errors ?? []).toEqual([]);
 }
 
-it.each(METHODS)("%s takes and returns what its definition says", async (name, method) => {
+it.each(METHODS)("%s accepts and returns what its definition specifies", async (name, method) => {
   const params = await exampleParams(method, chain);
   for (const [validate, value] of documentedParams(method, params)) expectValid(validate, value);
   if (method.needsConnection) return;

@@ -27,7 +27,7 @@ describe.each(FORKS)("on %s", (fork) => {
   afterAll(() => chain?.close());
 
   it.each(CALLED_ELSEWHERE.includes(fork) ? [] : NUMBERED)(
-    "%s takes and answers what it is documented to",
+    "%s matches its documentation",
     async (name, method) => {
       const params = await exampleParams(method, chain);
       const result: unknown = await chain.caller.call(name, params);
@@ -41,7 +41,7 @@ describe.each(FORKS)("on %s", (fork) => {
     },
   );
 
-  it("first versions answer to the byte what the versions after them do", async () => {
+  it("first versions return the same bytes as later versions", async () => {
     // Fills the pools.
     for (const [name, method] of NUMBERED) {
       if (method.example.stage !== "attest" || !isServedOn(method, fork)) continue;
@@ -78,7 +78,7 @@ describe.each(FORKS)("on %s", (fork) => {
     }
   });
 
-  it("complained of nothing", () => {
+  it("logged no warnings or errors", () => {
     expect(chain.complaints).toEqual([]);
   });
 });

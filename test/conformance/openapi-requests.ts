@@ -21,7 +21,7 @@ interface Parameter {
   schema: { type?: string };
 }
 
-/** An id of a state, block or validator. The documents describe their form in prose only. */
+/** An id of a state, block or validator. The documents describe its format in prose only. */
 const ID_NAMES = new Set(["state_id", "block_id", "validator_id", "id"]);
 const ID = /^(?:head|genesis|finalized|justified|\d+|0x[0-9a-f]{64}|0x[0-9a-f]{96})$/i;
 const UINT64 = { type: "string", pattern: "^(?:0|[1-9][0-9]*)$" };
@@ -41,7 +41,7 @@ export class OpenApiRequests {
     this.#ajv.addSchema(this.#document, version);
   }
 
-  /** Whether the document has an operation, such as `GET /eth/v1/node/version`, and does not call it deprecated. */
+  /** True if the document has the operation, such as `GET /eth/v1/node/version`, and does not deprecate it. */
   stateOf(operation: string): "current" | "deprecated" | "absent" {
     const [verb, path] = operation.split(" ") as [string, string];
     const found = this.#document.paths[path]?.[verb.toLowerCase()];
@@ -49,7 +49,7 @@ export class OpenApiRequests {
     return found.deprecated ? "deprecated" : "current";
   }
 
-  /** Returns the violations of a request; undefined when the document has no such operation. */
+  /** Returns the violations of a request; undefined if the document lacks the operation. */
   violationsOf({ verb, url, headers, body }: UpstreamRequest): string[] | undefined {
     const { pathname, searchParams } = new URL(url, "http://localhost");
     const found = this.#find(verb, pathname);
@@ -104,7 +104,7 @@ function areIds(body: unknown): boolean {
   return !Array.isArray(body) || body.every((each) => typeof each !== "string" || ID.test(each));
 }
 
-/** Makes references work from schemas that are compiled one by one. */
+/** Rewrites references for schemas that are compiled separately. */
 function absoluteReference(version: DocumentVersion) {
   return (key: string, value: unknown) => (key === "$ref" && String(value).startsWith("#") ? version + value : value);
 }

@@ -16,7 +16,7 @@ const state = (fork: ForkName.phase0 | ForkName.fulu) =>
   ssz[fork].BeaconState.toJson(ssz[fork].BeaconState.defaultValue() as never);
 
 describe("the checks of results can fail", () => {
-  it("for an object of another fork than the document is used for", () => {
+  it("for an object of another fork than the document's", () => {
     expect(older.validator(BLOCK)!.data(block(ForkName.phase0))).toBe(true);
     expect(newer.validator(BLOCK)!.data(block(ForkName.fulu))).toBe(true);
     expect(newer.validator(BLOCK)!.data(block(ForkName.phase0))).toBe(false);
@@ -24,7 +24,7 @@ describe("the checks of results can fail", () => {
     expect(newer.validator(STATE)!.data(state(ForkName.phase0))).toBe(false);
   });
 
-  it("for a member that is missing, or of the wrong type, far inside", () => {
+  it("for a deeply nested member that is missing or of the wrong type", () => {
     const { data } = older.validator(BLOCK)!;
     const changed = (change: (body: Record<string, unknown>) => void) => {
       const json = structuredClone(block(ForkName.phase0)) as { message: { body: Record<string, unknown> } };
@@ -44,7 +44,7 @@ describe("the checks of results can fail", () => {
     expect(newer.validator(HEADER, { younger: ["finalized"] })!.meta!({ execution_optimistic: false })).toBe(true);
   });
 
-  it("for an operation that a document does not have", () => {
+  it("for an operation that the document lacks", () => {
     expect(older.has(get("/eth/v1/beacon/unheard_of"))).toBe(false);
     expect(() => older.validator(get("/eth/v1/beacon/unheard_of"))).toThrow("has no operation");
   });

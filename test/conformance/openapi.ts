@@ -21,11 +21,11 @@ interface Body {
   content?: Record<string, { schema: object }>;
 }
 
-/** Checks what the successful response of an operation of the standard looks like. */
+/** Validates the successful response of a standard operation. */
 export interface TwinValidator {
   /** The `data` member, or the whole body when it has none. */
   data: ValidateFunction;
-  /** The members beside `data`; undefined when there are none. */
+  /** The members besides `data`; undefined if there are none. */
   meta: ValidateFunction | undefined;
 }
 
@@ -34,7 +34,7 @@ export interface ValidatorOptions {
   younger?: readonly string[];
 }
 
-/** One of the standard's documents, whose schemas become validators. */
+/** One of the standard's documents, with its schemas compiled to validators. */
 export class OpenApi {
   readonly version: DocumentVersion;
   readonly #document: Document;
@@ -44,7 +44,7 @@ export class OpenApi {
     this.version = version;
     const text = readFileSync(new URL(`../fixtures/openapi/${version}.json`, import.meta.url), "utf8");
     this.#document = JSON.parse(text, sizesOfPreset) as Document;
-    // OpenAPI adds keywords of its own to JSON Schema (example, discriminator), which a strict Ajv would refuse.
+    // OpenAPI adds keywords to JSON Schema (example, discriminator) that a strict Ajv would reject.
     this.#ajv = new Ajv2020({
       strict: false,
       allErrors: true,
@@ -58,7 +58,7 @@ export class OpenApi {
     return this.#operation({ verb, path }) !== undefined;
   }
 
-  /** What of the operation may be SSZ. */
+  /** Parts of the operation that may be SSZ. */
   sszOf(path: RestPath): RestPath["ssz"] {
     const { requestBody, responses } = this.#operation(path) ?? {};
     const isSsz = (body: Body | undefined) => body?.content?.["application/octet-stream"] !== undefined;

@@ -1,6 +1,6 @@
 import { z } from "zod";
 
-/** What methods answer that have no twin, or one that answers by its status alone. */
+/** Results of methods without a twin, or whose twin responds with a status only. */
 
 const uint64 = z.string().regex(/^(?:0|[1-9][0-9]{0,19})$/);
 const root = z.string().regex(/^0x[0-9a-f]{64}$/);

@@ -11,7 +11,7 @@ import type { Mistake } from "./wrong-payloads.ts";
 
 const INVALID_PARAMS = OPENRPC_ERRORS["invalid-params"].code;
 
-/** Parameters that are nothing but text or true and false, of which every value of their form is legal. */
+/** Text and boolean parameters, for which every well-formed value is valid. */
 const NO_GENERATED_FORM: readonly string[] = [
   "setLogLevel",
   "setGraffiti",
@@ -20,7 +20,7 @@ const NO_GENERATED_FORM: readonly string[] = [
   "evm_setAutomine",
 ];
 
-/** Once the slot has its block or time has gone on, not all of the other examples are good any more. */
+/** Once the slot has its block or has passed, some of the other examples become invalid. */
 const LAST_STAGES: readonly (string | undefined)[] = ["publish", "control"];
 // Methods of the EVM have their own test, eth.test.ts.
 const blocksLast = methods
@@ -31,7 +31,7 @@ describe.each(variants({ fast: [ForkName.fulu], full: [ForkName.phase0] } as con
   let chain: ExampleDevChain;
   beforeAll(async () => {
     chain = await ExampleDevChain.open(fork);
-    // What must be in the pools for the examples of other methods.
+    // Pool contents that the examples of other methods need.
     for (const method of methods) {
       if (method.example.stage !== "attest" || !isServedOn(method, fork)) continue;
       await chain.caller.call(method.name, await exampleParams(method, chain));
@@ -52,7 +52,7 @@ describe.each(variants({ fast: [ForkName.fulu], full: [ForkName.phase0] } as con
   });
 
   it.each(blocksLast.map((method) => [method.name, method] as const))(
-    "%s refuses what is no call of it",
+    "%s rejects invalid calls",
     async (name, method) => {
       const given = await exampleParams(method, chain);
       const mistakes = new Set<Mistake>();
@@ -65,19 +65,19 @@ describe.each(variants({ fast: [ForkName.fulu], full: [ForkName.phase0] } as con
       if (method.params.length > 0) expect(mistakes).toContain("type");
       if (method.params.length > 0 && !NO_GENERATED_FORM.includes(name)) expect(mistakes).toContain("form");
 
-      // Had the right parameters been refused too, none of the above would have said anything.
+      // If valid parameters were rejected too, the above would prove nothing.
       const refusal = method.needsConnection ? "unsupported" : refusalOn(method, fork);
       if (refusal === undefined) await chain.caller.call(name, given);
       else expect(await chain.caller.error(name, given)).toMatchObject({ code: OPENRPC_ERRORS[refusal].code });
     },
   );
 
-  it("complained of nothing", () => {
+  it("logged no warnings or errors", () => {
     expect(chain.complaints).toEqual([]);
   });
 });
 
-it("has calls out of range or to something unknown for every method with parameters", () => {
+it("has calls out of range or with unknown references for every method with parameters", () => {
   const withParams = methods.filter(({ params, needsEvm }) => params.length > 0 && !needsEvm).map(({ name }) => name);
   expect(Object.keys(SPECIAL_CALLS).sort()).toEqual(withParams.sort());
 });

@@ -14,11 +14,11 @@ const NAMES = ["head", "finalized", "justified", "genesis"];
 interface CacheableCall {
   name: string;
   params: string[];
-  /** Where REST has the same, if it does. */
+  /** The REST equivalent, if any. */
   path: string | undefined;
 }
 
-/** Every cacheable call, with parameters that name another thing only when the chain changes. */
+/** Every cacheable call, with parameters whose result changes only with the chain. */
 function cacheableCalls(roots: readonly string[]): CacheableCall[] {
   return methods
     .filter(({ dependsOn }) => dependsOn !== undefined)
@@ -47,7 +47,7 @@ interface ValidatorsCall {
   body?: unknown;
 }
 
-/** Calls about validators of the head, in all forms that they have. */
+/** Calls about validators of the head, in all variants. */
 function callsAboutValidators(key: string): ValidatorsCall[] {
   const strange = `0x${"c1".repeat(48)}`;
   return [
@@ -88,7 +88,7 @@ function callsAboutValidators(key: string): ValidatorsCall[] {
   ];
 }
 
-/** Expects the bytes that the chain itself answers with, from the main thread as well as from the cache. */
+/** Expects the bytes of the chain's own response, from the main thread and from the cache. */
 async function expectSameBytes(served: ServedApi, caller: Caller, key: string): Promise<void> {
   for (const { name, params, path, body } of callsAboutValidators(key)) {
     const told = await caller.text(name, params).catch(() => undefined);
@@ -111,7 +111,7 @@ async function expectSameBytes(served: ServedApi, caller: Caller, key: string): 
   }
 }
 
-/** Expects what the chain itself answers, with its metadata and headers, from the main thread as well as from the cache. */
+/** Expects the chain's own response with metadata and headers, from the main thread and from the cache. */
 async function expectFresh(served: ServedApi, roots: readonly string[]): Promise<void> {
   for (const { name, params, path } of cacheableCalls(roots)) {
     const told = await served.methods
@@ -142,7 +142,7 @@ function expectSameOverRest(
     expect(status, path).toBeGreaterThanOrEqual(400);
     return;
   }
-  // Some answer by their status alone.
+  // Some respond with a status only.
   if (text === "") return;
   const body = JSON.parse(text);
   const { data, ...meta } = "data" in body ? body : { data: body };
@@ -212,7 +212,7 @@ it("no cached answer is served after the chain has changed", async () => {
     answered.mockClear();
     expect((await served.call(name, params)).status).toBe(200);
     expect((await served.ask(path)).status).toBe(200);
-    // They were cached at the last look.
+    // They were cached by the previous check.
     expect(call, name).not.toHaveBeenCalled();
     expect(answered, path).not.toHaveBeenCalled();
   }
@@ -222,7 +222,7 @@ it("no cached answer is served after the chain has changed", async () => {
 });
 
 it("no element of a list is served after the chain has changed", async () => {
-  // The list of fewer validators is no stream.
+  // The list of fewer validators is not streamed.
   const { caller, devChain } = await openChainInHand({ validators: 260 });
   const served = await serveApi(devChain.api);
   onTestFinished(served.close);
@@ -253,7 +253,7 @@ it("no element of a list is served after the chain has changed", async () => {
     await expectSame("1");
     await expectSame("257");
   }
-  // Until the list is prepared, the main thread answers.
+  // Until the list is prewarmed, the main thread responds.
   call.mockClear();
   await vi.waitFor(async () => {
     const calls = call.mock.calls.length;

@@ -44,7 +44,7 @@ describe.each([ForkName.phase0, ForkName.fulu] as const)("on %s", (fork) => {
   async function expectRightAnswer(name: string, method: MethodDefinition): Promise<void> {
     const params = await exampleParams(method, chain);
     for (const [validate, value] of documentedParams(method, params)) expectValid(validate, value);
-    // Nobody but a WebSocket client hears of events.
+    // Only WebSocket clients receive events.
     const refusal = method.needsConnection ? "unsupported" : refusalOn(method, fork);
     if (refusal !== undefined) {
       const { code } = OPENRPC_ERRORS[refusal];
@@ -60,20 +60,20 @@ describe.each([ForkName.phase0, ForkName.fulu] as const)("on %s", (fork) => {
     else expect(OWN_SCHEMAS[name]?.safeParse(result).error).toBeUndefined();
     expectValid(documentedResult(name), result);
 
-    // A submission is made for the second time here, which must succeed as well.
+    // The submission is repeated here, which must succeed as well.
     const paramsAgain = method.access === "dev" ? await exampleParams(method, chain) : params;
     const { headers, text } = await served.call(name, paramsAgain);
     const { error, result: again, meta } = JSON.parse(text) as Response;
     expect(error).toBeUndefined();
-    // What controls the chain does so again.
+    // Control methods run again.
     if (method.access !== "dev") expect(again).toEqual(result);
     if (validator?.meta) expectValid(validator.meta, meta);
     if (meta?.version !== undefined) expect(headers.get("eth-consensus-version")).toBe(meta.version);
   }
 
-  it.each(others)("%s answers as its twin does", expectRightAnswer);
+  it.each(others)("%s returns the same as its twin", expectRightAnswer);
 
-  it("had something to show in every list", async () => {
+  it("returned no empty list", async () => {
     const lists = [
       "get_v1_beacon_pool_attestations",
       "get_v1_beacon_pool_attester_slashings",
@@ -87,9 +87,9 @@ describe.each([ForkName.phase0, ForkName.fulu] as const)("on %s", (fork) => {
     expect(attestations).not.toEqual([]);
   });
 
-  it.each(controls)("%s answers as it says", expectRightAnswer);
+  it.each(controls)("%s matches its own schema", expectRightAnswer);
 
-  it("complained of nothing", () => {
+  it("logged no warnings or errors", () => {
     expect(chain.complaints).toEqual([]);
     expect(served.log.filter(({ level }) => level === "error")).toEqual([]);
   });

@@ -2,13 +2,13 @@ import { ForkName } from "@lodestar/params";
 import { get, type MethodDefinition, post, type RestPath } from "../../src/api/definition.ts";
 import { type DocumentVersion, OpenApi, type TwinValidator, type ValidatorOptions } from "./openapi.ts";
 
-/** The forks that results are checked on: the first one's objects are those of the older document. */
+/** Forks on which results are checked. Objects of the first one match the older document. */
 type DocumentedFork = ForkName.phase0 | ForkName.fulu;
 
 const DOCUMENTS = { "v2.5.0": new OpenApi("v2.5.0"), "v4.0.0": new OpenApi("v4.0.0") };
 const DOCUMENT_OF = { [ForkName.phase0]: "v2.5.0", [ForkName.fulu]: "v4.0.0" } as const;
 
-/** The operation of a document against whose response a result is checked. */
+/** The documented operation whose response schema validates a result. */
 interface TwinReference extends ValidatorOptions {
   document: DocumentVersion;
   operation: RestPath;
@@ -23,17 +23,17 @@ const inBoth = (operation: RestPath): Twins => ({
   [ForkName.phase0]: { document: "v2.5.0", operation },
   [ForkName.fulu]: { document: "v4.0.0", operation },
 });
-/** Operations that are younger than the document of phase0. */
+/** Operations newer than the phase0 document. */
 const younger = (operation: RestPath, variant = 0): Twins => ({
   [ForkName.phase0]: { document: "v4.0.0", operation, variant },
 });
-/** Of two forms of attestations, the second is that of before electra. */
+/** The second of the two attestation formats is the one before electra. */
 const ofAttestations = (path: string): Twins => younger(get(path), 1);
 
-/** What the first versions of block production do not tell. */
+/** Members that the first versions of block production omit. */
 const BESIDE_VERSION_3 = ["execution_payload_blinded", "execution_payload_value", "consensus_block_value"];
 
-/** What a document of the standard has under another path than the method, or does not have where the other one does. */
+/** Operations that a document has under another path than the method, or that only one document has. */
 const ELSEWHERE: Readonly<Record<string, Twins>> = {
   get_v2_validator_duties_proposer_epoch: inBoth(get("/eth/v1/validator/duties/proposer/{epoch}")),
   get_v3_validator_blocks_slot: {
@@ -67,7 +67,7 @@ const ELSEWHERE: Readonly<Record<string, Twins>> = {
   get_v2_beacon_blocks_blockId_attestations: ofAttestations("/eth/v2/beacon/blocks/{block_id}/attestations"),
   get_v2_beacon_pool_attestations: ofAttestations("/eth/v2/beacon/pool/attestations"),
   get_v2_beacon_pool_attester_slashings: ofAttestations("/eth/v2/beacon/pool/attester_slashings"),
-  // The document knows no version after electra.
+  // The document has no version after electra.
   get_v1_beacon_blob_sidecars_blockId: inV4(get("/eth/v1/beacon/blob_sidecars/{block_id}"), ["version"]),
   get_v1_builder_states_stateId_expected_withdrawals: {
     [ForkName.fulu]: {
@@ -86,7 +86,7 @@ const ELSEWHERE: Readonly<Record<string, Twins>> = {
   get_v1_debug_fork_choice: younger(get("/eth/v1/debug/fork_choice")),
 };
 
-/** What checks a result and its metadata; undefined when no document describes the method, or by its status alone. */
+/** Validator of a result and its metadata; undefined if no document describes the method, or only its status. */
 export function twinValidator({ name, rest }: MethodDefinition, fork: DocumentedFork): TwinValidator | undefined {
   const elsewhere = ELSEWHERE[name]?.[fork];
   if (elsewhere) return DOCUMENTS[elsewhere.document].validator(elsewhere.operation, elsewhere);

@@ -36,8 +36,7 @@ const WRONG_FORMS: readonly unknown[] = [
 const OUT_OF_RANGE: readonly unknown[] = ["18446744073709551616", 2 ** 53, `${2n ** 256n}`, ["18446744073709551616"]];
 
 /**
- * Calls that every method must refuse as invalid, made from its parameters' own schemas and from parameters that it takes.
- * `given` are all of them by position.
+ * Invalid calls of a method, derived from the schemas of its parameters and from valid parameters, `given` by position.
  */
 export function* wrongCalls(method: MethodDefinition, given: readonly unknown[]): Generator<WrongCall> {
   yield* wrongCounts(method, given);
@@ -52,7 +51,7 @@ export function* wrongCalls(method: MethodDefinition, given: readonly unknown[])
     if ((isTaken("1") && !isTaken("z")) || (isTaken(["1"]) && !isTaken(["z"]))) {
       yield* OUT_OF_RANGE.map((value): WrongCall => ({ mistake: "range", params: replaced(value) }));
     }
-    // Only objects of the chain need all of their members.
+    // Only chain objects require all members.
     const payload = param.schemaFor ? given[position] : undefined;
     for (const { mistake, payload: wrong } of wrongPayloads(payload)) yield { mistake, params: replaced(wrong) };
   }
@@ -72,10 +71,10 @@ function* wrongCounts({ params }: MethodDefinition, given: readonly unknown[]): 
 }
 
 const ajv = new Ajv2020({ strict: false });
-/** A schema takes much longer to compile than to use. */
+/** Compiling a schema takes much longer than using it. */
 const validators = new Map<Param, ValidateFunction>();
 
-/** Whether a value has the form that the documents derived from the definitions promise to be taken. */
+/** True if a value matches the schema in the generated documents. */
 function takes(param: Param): (value: unknown) => boolean {
   let validate = validators.get(param);
   if (validate === undefined) {

@@ -2,12 +2,12 @@ export type Mistake = "count" | "type" | "form" | "range";
 
 type Path = readonly (string | number)[];
 
-/** Members that are free text as well as hex. */
+/** Members that accept text as well as hex. */
 const FREE_TEXT: readonly unknown[] = ["graffiti"];
 
 /**
- * An object of the chain with one thing wrong: a member missing, or a value of the wrong type, form or range, at every place
- * of it. Values that are no such objects have none.
+ * Variants of a chain object with one defect each: a missing member, or a value of the wrong type, format or range.
+ * None for other values.
  */
 export function* wrongPayloads(valid: unknown): Generator<{ mistake: Mistake; payload: unknown }> {
   if (!isObject(valid) && !(Array.isArray(valid) && valid.every(isObject))) return;
@@ -42,7 +42,7 @@ function mistakeOf(wrong: unknown): Mistake {
   return wrong === `${2n ** 256n}` ? "range" : "form";
 }
 
-/** A copy in which the value at the path is another one; undefined takes the member away. */
+/** A copy with another value at the path; undefined removes the member. */
 function changed(root: unknown, path: Path, value: unknown): unknown {
   const copy = structuredClone(root);
   let holder = copy as Record<string | number, unknown>;

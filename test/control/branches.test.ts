@@ -31,14 +31,14 @@ async function open(options: Partial<DevNodeOptions> = {}, directory?: string) {
 const chainOf = ({ forkChoice, head }: BeaconChain): RootHex[] =>
   Array.from(forkChoice.ancestors(head.root), ({ root }) => root);
 
-/** The blocks of all branches that fork choice knows, parents before their children. */
+/** All blocks in fork choice, parents before children. */
 async function allBlocks({ forkChoice, blocks }: BeaconChain): Promise<SignedBeaconBlock[]> {
   const found = await Promise.all(Array.from(forkChoice.all(), ({ root }) => blocks.signedByRoot(root)));
   return found.filter((block) => block !== null);
 }
 
 describe("dev_reorg", () => {
-  it("replaces the last block, three blocks, and blocks on both sides of an epoch's beginning", async () => {
+  it("replaces the last block, three blocks, and blocks across an epoch boundary", async () => {
     const { caller, chain, reorgs, complaints } = await open();
     const wheres = [
       { until: { slot: 3 }, depth: 1 },
@@ -61,7 +61,7 @@ describe("dev_reorg", () => {
       expect(after.filter((root) => before.includes(root))[0]).toBe(before[depth]);
       expect(reorgs).toMatchObject([{ oldHead: before[0] }]);
       expect(after).toContain(reorgs[0]!.newHead);
-      // Everybody goes on with the new branch.
+      // All validators continue on the new branch.
       await caller.call("dev_advance", [2]);
       expect(chainOf(chain).slice(2)).toEqual(after);
     }
@@ -69,7 +69,7 @@ describe("dev_reorg", () => {
     expect(complaints).toEqual([]);
   });
 
-  it("leaves a block behind whose payload stays verified when finality has passed it, also after a restart", async () => {
+  it("orphans a block whose payload stays verified after finality and after a restart", async () => {
     const directory = tempDirectory();
     const { caller, chain, close } = await open({}, directory);
     await caller.call("dev_advance", [3]);
@@ -84,7 +84,7 @@ describe("dev_reorg", () => {
     expect(await again.chain.blocks.positionOf(left.root)).toMatchObject({ executionOptimistic: false });
   });
 
-  it("goes no deeper than to the justified block, and says how deep that is", async () => {
+  it("rejects a depth beyond the justified block, with the maximum depth", async () => {
     const { caller, chain, reorgs, complaints } = await open();
     const only = await caller.error("dev_reorg");
     expect(only.message).toBe("The last block cannot be replaced: the head is the justified block.");
@@ -112,7 +112,7 @@ describe("dev_reorg", () => {
     expect(complaints).toEqual([]);
   });
 
-  it("gives up when those who are online are too few to replace the votes of the others", async () => {
+  it("fails if too few validators are online to outvote the others", async () => {
     const { caller, chain } = await open();
     await caller.call("dev_advance", { until: "finalized" });
     await caller.call("dev_advance", [3]);
@@ -125,10 +125,10 @@ describe("dev_reorg", () => {
     expect(chainOf(chain)).toContain(head);
   });
 
-  it("leads a node that imports the blocks to the same head", async () => {
+  it("gives the same head to a node that imports the blocks", async () => {
     const { caller, chain } = await open();
     await caller.call("dev_advance", [5]);
-    // Whoever listens to votes changes nothing about it.
+    // Vote listeners do not change the result.
     chain.events.on("attestation", () => {});
     await caller.call("dev_reorg", [2]);
     await caller.call("dev_fork", { depth: 2, slots: 4 });
@@ -145,14 +145,15 @@ describe("dev_reorg", () => {
 });
 
 describe("dev_fork", () => {
-  it("lets two branches grow in turn, of which the votes decide, and the other win when it goes on", async () => {
+  it("grows two branches alternately, whose votes decide, and lets the other win when continued", async () => {
     const { caller, chain, reorgs, complaints } = await open();
     await caller.call("dev_advance", [10]);
     const before = chainOf(chain);
     const fork = await caller.call("dev_fork", { depth: 2, slots: 4, votes: "old" });
     expect(fork).toMatchObject({ head: "old", common_ancestor: { root: before[2] }, position: { slot: "14" } });
     expect([fork.new_branch.head.slot, fork.old_branch.head.slot]).toEqual(["13", "14"]);
-    // The first two blocks had the votes of their slots, and of the four committees since the last one does not count yet.
+    // The first two blocks have the votes of their slots. Of the four committees since, the last one does not count
+    // yet.
     expect(fork.old_branch.weight).toBe(String((2 + 3) * COMMITTEE * GWEI_OF_A_VOTE + BOOST));
     expect(fork.new_branch.weight).toBe("0");
     expect(chain.head.root).toBe(fork.old_branch.head.root);
@@ -167,7 +168,7 @@ describe("dev_fork", () => {
     const after = chainOf(chain);
     await caller.call("dev_advance", [3]);
     expect(chainOf(chain).slice(3)).toEqual(after);
-    // Once the votes of the other branch are left behind for good, the next fork is a new one.
+    // Once justification has decided against the other branch, the next fork is a new one.
     await caller.call("dev_advance", { until: "finalized" });
     const head = chain.head.root;
     const next = await caller.call("dev_fork", { votes: "new" });
@@ -175,7 +176,7 @@ describe("dev_fork", () => {
     expect(complaints).toEqual([]);
   });
 
-  it("divides the votes by halves or by a fraction", async () => {
+  it("splits the votes in halves or by a fraction", async () => {
     const { caller, complaints } = await open();
     await caller.call("dev_advance", [1]);
     const votesOf = ({ weight }: { weight: string }, hasBoost: boolean) =>
@@ -186,7 +187,7 @@ describe("dev_fork", () => {
     expect(toOld + toNew).toBe(6 * COMMITTEE);
     expect(Math.abs(toNew - toOld)).toBeLessThan(3 * COMMITTEE);
     const most = await caller.call("dev_fork", { slots: 16, votes: 0.75 });
-    // Everybody has voted since, and no block has a boost whose branch has other blocks that decide the proposers than the head's.
+    // All validators have voted since, and a branch with another proposer dependent root than the head's gets no boost.
     expect(votesOf(most.new_branch, false)).toBe(0.75 * VALIDATORS);
     expect(votesOf(most.old_branch, false)).toBe(0.25 * VALIDATORS);
     expect(most.head).toBe("new");
@@ -199,7 +200,7 @@ describe("dev_fork", () => {
     expect(complaints).toEqual([]);
   });
 
-  it("is refused, as all that moves or stops time is, where time is not the chain's own", async () => {
+  it("is rejected, like all time control, on a chain that runs in real time", async () => {
     const { caller } = await open({ eth1: ["http://127.0.0.1:1"], speed: 1 });
     for (const method of ["dev_reorg", "dev_fork", "dev_dump"]) {
       expect(await caller.error(method)).toMatchObject({
@@ -211,7 +212,7 @@ describe("dev_fork", () => {
 });
 
 describe("dev_delayBlocks", () => {
-  it("lets blocks come when attesting was due: without boost, while the votes of the slot go to the parent", async () => {
+  it("delays blocks past the attestation deadline: without boost, and the slot's votes go to the parent", async () => {
     const { caller, chain, complaints } = await open({ chain: { ...DEFAULT_CHAIN_SETTINGS, proposerReorgs: false } });
     await caller.call("dev_advance", [2]);
     const parent = chain.head.root;
@@ -227,7 +228,7 @@ describe("dev_delayBlocks", () => {
     expect(chain.forkChoice.proposerBoostRoot).toBeNull();
     const late = chain.head.root;
     await caller.call("dev_advance");
-    // It has the weight of what builds on it alone.
+    // Its only weight is that of its descendants.
     expect(chain.head).toMatchObject({ slot: 4, parentRoot: late });
     expect(chain.forkChoice.proposerBoostRoot).toBe(chain.head.root);
     expect(chain.forkChoice.weightOf(late) * 1_000_000_000).toBe(BOOST);
@@ -235,7 +236,7 @@ describe("dev_delayBlocks", () => {
   });
 
   it.each(["without the API", "as clients of the API"])(
-    "has the next proposer orphan a late block, %s",
+    "makes the next proposer orphan a late block, %s",
     async (way) => {
       const { caller, chain, reorgs, complaints } = await open();
       if (way === "as clients of the API") chain.events.on("attestation", () => {});
@@ -251,7 +252,7 @@ describe("dev_delayBlocks", () => {
     },
   );
 
-  it("lets blocks come slots later, and lose to what others built meanwhile", async () => {
+  it("delays blocks by slots, so that they lose to blocks built meanwhile", async () => {
     const { caller, chain, reorgs, complaints } = await open();
     await caller.call("dev_advance", [2]);
     const parent = chain.head.root;
@@ -264,7 +265,7 @@ describe("dev_delayBlocks", () => {
     expect(chainOf(chain)).not.toContain(late!.root);
     expect(chain.forkChoice.canonicalAtSlot(4)).toMatchObject({ slot: 4, parentRoot: parent });
     expect(reorgs).toEqual([]);
-    // Listeners to votes have the validators act as clients of the API.
+    // With vote listeners, validators act as API clients.
     chain.events.on("attestation", () => {});
     await caller.call("dev_delayBlocks", { slots_late: 1, slots: 2 });
     await caller.call("dev_advance", [4]);
@@ -272,7 +273,7 @@ describe("dev_delayBlocks", () => {
     expect(complaints).toEqual([]);
   });
 
-  it("comes true in flowing time, and not at all when it is taken back or makes no sense", async () => {
+  it("works while the clock runs, can be cancelled, and rejects invalid values", async () => {
     const { caller, chain, devChain, complaints } = await open({ speed: 4, slotSeconds: 6 });
     await devChain.run();
     await caller.call("dev_pause");

@@ -42,7 +42,7 @@ describe("deposits before electra", () => {
     expect(headState.eth1DepositIndex).toBe(VALIDATORS + 4);
     expect(headState.validators.length).toBe(VALIDATORS + 2);
     expect(await chain.balance(0)).toBeGreaterThan(33.9 * ETHER);
-    // A snapshot has what is final: the deposits of the genesis, until the state is that has taken the others.
+    // The deposit snapshot has the genesis deposits until a state with the others is finalized.
     const snapshot = () => chain.call("get_v1_beacon_deposit_snapshot");
     expect(await snapshot()).toMatchObject({ deposit_count: String(VALIDATORS), execution_block_height: "0" });
     await chain.call("dev_advance", { until: { finalized: headState.epochCtx.epoch + 1 } });
@@ -76,7 +76,7 @@ describe("deposits before electra", () => {
     ] as Refusal[]);
   });
 
-  it("go on as requests of payloads from electra on", async () => {
+  it("continue as execution requests from electra on", async () => {
     const chain = await openControlled([
       { fork: "deneb", epoch: 0 },
       { fork: "electra", epoch: 3 },
@@ -89,7 +89,7 @@ describe("deposits before electra", () => {
     await chain.advance(2);
     const { depositRequestsStartIndex, pendingDeposits } = chain.chain.headState as CachedBeaconStateElectra;
     expect(depositRequestsStartIndex).toBe(BigInt(VALIDATORS + 1));
-    // The one before waits again: the fork queues the deposits of those who were not active yet.
+    // The previous one is pending again: the fork queues the deposits of inactive validators.
     expect(pendingDeposits.length).toBe(2);
     expect(toHex(pendingDeposits.getReadonly(1).pubkey)).toBe(request.data.pubkey);
     await chain.expectFollowed();
@@ -97,7 +97,7 @@ describe("deposits before electra", () => {
   });
 });
 
-it("a deposit is refused whose vote would not be over before fulu, and one before that enters", async () => {
+it("a deposit is rejected if its vote would not end before fulu, and accepted before that", async () => {
   const forks: ScheduledFork[] = [
     { fork: "deneb", epoch: 0 },
     { fork: "electra", epoch: 6 },
@@ -118,7 +118,7 @@ it("a deposit is refused whose vote would not be over before fulu, and one befor
   expect(chain.headState.validators.length).toBe(VALIDATORS + 2);
 });
 
-it("puts a request into each branch once", async () => {
+it("includes a request once per branch", async () => {
   const { devChain, call, chain } = await openControlled(FULU, tempDirectory(), { activeValidators: [] });
   const byHand = new ByHand(devChain);
   const depositsOf = ({ body }: BeaconBlock) => (body as electra.BeaconBlockBody).executionRequests.deposits.length;

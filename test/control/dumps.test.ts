@@ -12,13 +12,13 @@ import { SignedOperations } from "../support/signed-operations.ts";
 import { survey } from "../support/survey.ts";
 import { tempDirectory } from "../support/temp-directory.ts";
 
-/** What is the node's own, and what differs after any start: what fork choice began with, and which messages were seen. */
+/** Node-specific values, and values that differ after any start: the fork choice anchor and the seen messages. */
 const OF_THE_NODE =
   /^(get_v1_node_identity|getNetworkPeerId|getNetworkEnr|get_v1_debug_fork_choice|post_v1_validator_liveness_epoch) /;
 
 const position = (caller: Caller) => caller.call("dev_skip", [0]);
 
-it("a chain that is dumped is the same where it is loaded, and goes on in the same way", async () => {
+it("a loaded dump equals the dumped chain and continues identically", async () => {
   const first = await openChainInHand();
   const { chain } = first.devChain;
   await first.caller.call("dev_advance", [4 * SLOTS_PER_EPOCH + 3]);
@@ -45,7 +45,7 @@ it("a chain that is dumped is the same where it is loaded, and goes on in the sa
   const { head_block_root: next } = await first.caller.call("dev_advance", [5]);
   expect(await second.caller.call("dev_advance", [5])).toMatchObject({ head_block_root: next });
 
-  // Snapshots of before are there still, and the dump can be loaded again.
+  // Earlier snapshots still exist, and the dump can be loaded again.
   await second.caller.call("dev_revert", [snapshot]);
   expect(await position(second.caller)).toEqual(own);
   await second.caller.call("dev_advance", [1]);
@@ -56,7 +56,7 @@ it("a chain that is dumped is the same where it is loaded, and goes on in the sa
   expect([...second.complaints, ...third.complaints]).toEqual([]);
 });
 
-it("a dump is written to a file and loaded from it, and what is none changes nothing", async () => {
+it("a dump is written to and loaded from a file, and an invalid one changes nothing", async () => {
   const { caller, db } = await openChainInHand();
   await caller.call("dev_advance", [5]);
   const before = await position(caller);
@@ -93,7 +93,7 @@ it("a dump is written to a file and loaded from it, and what is none changes not
   expect(readdirSync(dirname(db.path))).not.toContain("beacon-db.loading");
 });
 
-it("what a killed dump or load has left is gone with the next start, and nothing else", async () => {
+it("the next start deletes the leftovers of a killed dump or load, and nothing else", async () => {
   const directory = tempDirectory();
   await (await openChainInHand({}, directory)).close();
   const unfinished = [join("dumps", `.${randomUUID()}`), join("beacon-db.loading", "000003.log")];
@@ -106,7 +106,7 @@ it("what a killed dump or load has left is gone with the next start, and nothing
   expect(readdirSync(directory).sort()).toEqual(["beacon-db", "beacon-db.loading.copy", "dumps"]);
 });
 
-it("a dump is neither begun nor finished, and none loaded, for whoever does not wait for it any more", async () => {
+it("a cancelled dump or load is neither started nor finished", async () => {
   const { caller, devChain, db } = await openChainInHand();
   await caller.call("dev_advance", [2]);
   const dump = await caller.call("dev_dump");
@@ -141,7 +141,7 @@ it("a dump is neither begun nor finished, and none loaded, for whoever does not 
   await caller.call("dev_dump", ["begun.chain"]);
 });
 
-it("a reorganisation to a chain that was left before anything became final is as deep as that is long ago", async () => {
+it("a reorg to a chain that diverged before finality has the depth of the common ancestor", async () => {
   const { caller, devChain } = await openChainInHand();
   const { chain } = devChain;
   const forkSlot = 5;
@@ -167,11 +167,11 @@ it("a reorganisation to a chain that was left before anything became final is as
   expect(depths).toEqual([right.slot - forkSlot, left.slot - forkSlot]);
 });
 
-describe("a disk that is full", () => {
+describe("a full disk", () => {
   const FULL = "The disk is full";
   const noSpace = () => Object.assign(new Error("ENOSPC: no space left on device, write"), { code: "ENOSPC" });
 
-  it("is the answer to a dump that finds no room, and the chain goes on", async () => {
+  it("is the error of a dump without space, and the chain continues", async () => {
     const { caller, complaints, db } = await openChainInHand();
     await caller.call("dev_advance", [3]);
     const dump = await caller.call("dev_dump");
@@ -189,7 +189,7 @@ describe("a disk that is full", () => {
   });
 
   it.each(["dev_advance", "dev_dump", "dev_load"])(
-    "is the answer of %s when the database cannot be written",
+    "is the error of %s when the database cannot be written",
     async (method) => {
       const { caller, abandon } = await openChainInHand();
       await caller.call("dev_advance", [3]);

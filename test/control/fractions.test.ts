@@ -2,7 +2,7 @@ import { expect, it, onTestFinished } from "vitest";
 import { openDevChain } from "../support/dev-chain.ts";
 import { serveApi } from "../support/served-api.ts";
 
-it("fractions come through a socket as they are written", async () => {
+it("fractions pass through a socket unchanged", async () => {
   const { devChain } = await openDevChain({ forks: [{ fork: "fulu", epoch: 0 }], speed: 0 });
   const served = await serveApi(devChain.api);
   onTestFinished(() => served.close());

@@ -4,7 +4,7 @@ import { expect, it } from "vitest";
 import { Caller } from "../support/caller.ts";
 import { openDevChain } from "../support/dev-chain.ts";
 
-it("tells the keys that the validators of the chain really have, whatever they come from", async () => {
+it("returns the actual validator keys, whatever their source", async () => {
   const address = `0x${"ab".repeat(20)}`;
   const { devChain } = await openDevChain({
     forks: [{ fork: "fulu", epoch: 0 }],
@@ -32,7 +32,7 @@ it("tells the keys that the validators of the chain really have, whatever they c
     message: expect.stringContaining("validators 0 to 15"),
   });
 
-  // Validators with other keys than everybody's propose and attest as all do.
+  // Validators with other than interop keys propose and attest.
   await devChain.clock.advanceTo(4 * 8);
   expect(devChain.chain.forkChoice.finalized.epoch).toBe(2);
 });

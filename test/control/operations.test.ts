@@ -17,7 +17,7 @@ import { openDevChain } from "../support/dev-chain.ts";
 import { ExecutionClient } from "../support/execution-client.ts";
 import { tempDirectory } from "../support/temp-directory.ts";
 
-it("what votes is never more than the whole stake, also when most of it leaves", async () => {
+it("the voting stake never exceeds the total stake, even when most of it exits", async () => {
   const { call, advance } = await openControlled(FULU, tempDirectory(), {
     configOverrides: { SHARD_COMMITTEE_PERIOD: "0" },
   });
@@ -34,7 +34,7 @@ it("what votes is never more than the whole stake, also when most of it leaves",
 });
 
 describe("operations of a chain in fulu", () => {
-  it("take effect by the ordinary rules, up to the last withdrawal, and other nodes agree", async () => {
+  it("take effect by the protocol's rules, up to the last withdrawal, and other nodes agree", async () => {
     const chain = await openControlled(FULU);
     const { call, advance, status, balance, validator } = chain;
     const headState = () => chain.chain.headState as CachedBeaconStateElectra;
@@ -78,7 +78,7 @@ describe("operations of a chain in fulu", () => {
       );
     }
 
-    // A deposit with a bad signature makes nobody a validator, so that the key is still the next.
+    // A deposit with an invalid signature adds no validator, so its key is used again.
     const [bad] = await call("dev_deposit", { bad_signature: true });
     const entering = await call("dev_deposit", { count: 2 });
     expect(entering.map(({ data }: { data: { index: string } }) => data.index)).toEqual(["17", "18"]);
@@ -104,7 +104,7 @@ describe("operations of a chain in fulu", () => {
       later.data.pubkey,
     ]);
 
-    // Those who entered do their duties like the others.
+    // New validators do their duties like the others.
     await advance(2 * SLOTS_PER_EPOCH);
     const participation = (chain.chain.headState as CachedBeaconStateAltair).previousEpochParticipation.getAll();
     expect(participation).toEqual(Array(VALIDATORS + 3).fill(7));
@@ -118,7 +118,7 @@ describe("operations of a chain in fulu", () => {
     expect(await call("dev_withdraw", [LEAVES])).toMatchObject({ type: "withdrawal_request", data: { amount: "0" } });
     expect(await call("dev_withdraw", [COMPOUNDS, 5 * ETHER])).toMatchObject({ status: "queued" });
     expect(await call("dev_consolidate", [SOURCE, TARGET])).toMatchObject({ type: "consolidation_request" });
-    // What waits already is not made again.
+    // Pending operations are not created again.
     await call("dev_skip", { epochs: 1 });
     expect(await call("dev_exit", [4])).toEqual(exit);
     await call("dev_slash", [[2, 1]]);
@@ -177,7 +177,7 @@ describe("operations of a chain in fulu", () => {
     chain.expectHealth();
   });
 
-  it("are refused with nothing changed when they make no sense", async () => {
+  it("are rejected without an effect if they are invalid", async () => {
     const chain = await openControlled(FULU);
     await expectRefusals(chain, [
       ["dev_slash", [99], CODES.absent, /There is no validator 99: the chain has 16/],
@@ -206,7 +206,7 @@ describe("operations of a chain in fulu", () => {
     expect([proposerSlashings, blsToExecutionChanges, ...Object.values(executionRequests)].flat()).toEqual([]);
   });
 
-  it("wait over a crash for a block, and are in it once", async () => {
+  it("survive a crash while pending, and are included once", async () => {
     const directory = tempDirectory();
     const first = await openControlled(FULU, directory);
     await first.advance(2);
@@ -233,7 +233,7 @@ const TWO_FORKS: ScheduledFork[] = [
   { fork: "fulu", epoch: 3 },
 ];
 
-it("makes slashings over a fork that began in empty slots", async () => {
+it("creates slashings across a fork that started in empty slots", async () => {
   const { call, advance, status, expectHealth } = await openControlled(TWO_FORKS);
   await advance(2 * SLOTS_PER_EPOCH - 2);
   await call("dev_skip", [3]);
@@ -244,7 +244,7 @@ it("makes slashings over a fork that began in empty slots", async () => {
   expectHealth();
 });
 
-it("makes a slashing again when the first was signed for a fork that blocks of now do not know", async () => {
+it("creates a slashing again if the first was signed for a fork that is too old for current blocks", async () => {
   const { call, advance, status } = await openControlled(TWO_FORKS);
   await advance(2 * SLOTS_PER_EPOCH - 2);
   await call("dev_slash", [2]);
@@ -258,7 +258,7 @@ it("makes a slashing again when the first was signed for a fork that blocks of n
   expect([await status(2), await status(3)]).toEqual(["active_slashed", "active_slashed"]);
 });
 
-it("makes on a chain with an execution client what needs no transaction, and says of the rest where it comes from", async () => {
+it("on a chain with an execution client, creates operations without transactions and explains the source of the others", async () => {
   const client = await ExecutionClient.open();
   const { devChain } = await openDevChain(client.nodeOptions());
   const caller = new Caller(devChain.api);

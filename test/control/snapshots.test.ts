@@ -17,7 +17,7 @@ const rootAt = async (caller: Caller, slot: number) =>
 const hasRefused = (answer: unknown) => typeof answer === "object" && answer !== null && "refused" in answer;
 
 describe("a snapshot", () => {
-  it("is gone back to with everything that can be asked, whatever became final since", async () => {
+  it("restores everything that can be queried, even across finality", async () => {
     const { caller, devChain } = await openChainInHand();
     const { chain } = devChain;
     await caller.call("dev_advance", [4 * SLOTS_PER_EPOCH + 3]);
@@ -39,7 +39,7 @@ describe("a snapshot", () => {
     await caller.call("dev_advance", [5 * SLOTS_PER_EPOCH]);
     const left = chain.head;
     expect(chain.forkChoice.finalized.epoch).toBeGreaterThan(5);
-    // Whatever is held of what will be left.
+    // Cached values of the chain that is about to be abandoned.
     await survey(caller, { ...subjects, blockIds: [left.root, "head", 60], stateIds: [left.stateRoot, "head", 60] });
     const heard: string[] = [];
     chain.events.on("head", ({ slot }) => heard.push(`head ${slot}`));
@@ -54,7 +54,7 @@ describe("a snapshot", () => {
     }
   });
 
-  it("leads to the same chain when the same is done again, and to finality when it is not", async () => {
+  it("leads to the same chain if the same steps are repeated, and to finality if not", async () => {
     const { caller, devChain, complaints } = await openChainInHand();
     const { chain } = devChain;
     const rootAfter = async (slots: number) => (await caller.call("dev_advance", [slots])).head_block_root;
@@ -63,7 +63,7 @@ describe("a snapshot", () => {
       const outer = await caller.call("dev_snapshot");
       const first = await rootAfter(slots);
       await caller.call("dev_revert", [outer]);
-      // Twice the same: blocks with the same votes, signed by the same validators.
+      // Identical runs: blocks with the same votes, signed by the same validators.
       expect(await rootAfter(slots)).toBe(first);
       expect(await caller.call("dev_revert", [await caller.call("dev_snapshot")])).toBe(true);
       expect(chain.head.root).toBe(first);
@@ -75,7 +75,7 @@ describe("a snapshot", () => {
     expect(complaints).toEqual([]);
   });
 
-  it("is one of many, of which those taken later are gone with one that was gone back to", async () => {
+  it("is one of several; a revert deletes later ones", async () => {
     const { caller, devChain } = await openChainInHand();
     await caller.call("dev_advance", [3]);
     const roots = new Map<string, string>();
@@ -101,7 +101,7 @@ describe("a snapshot", () => {
     }
   });
 
-  it("is gone back to while time flows, and time flows on from there", async () => {
+  it("is reverted to while the clock runs, which continues from there", async () => {
     const { caller, devChain } = await openChainInHand({ speed: 8 });
     await caller.call("dev_advance", [9]);
     const id = await caller.call("dev_snapshot");
@@ -116,7 +116,7 @@ describe("a snapshot", () => {
     expect(slots.slice(-2)).toEqual([10, 11]);
   });
 
-  it("is what is there after a crash that follows it", async () => {
+  it("persists a revert across a crash", async () => {
     const directory = tempDirectory();
     const first = await openChainInHand({}, directory);
     await first.caller.call("dev_advance", [4 * SLOTS_PER_EPOCH + 2]);
@@ -129,7 +129,7 @@ describe("a snapshot", () => {
     const second = await openChainInHand({}, directory);
     expect(await position(second.caller)).toEqual(before);
     expect(await second.caller.call("get_v1_beacon_headers", { slot: 40 })).toEqual([]);
-    // What was signed on the chain that was left keeps nobody from signing.
+    // Signatures on the abandoned chain do not prevent new ones.
     await second.caller.call("dev_advance", [2 * SLOTS_PER_EPOCH]);
     const after = await position(second.caller);
     expect(Number(after.finalized_epoch)).toBe(Number(before.finalized_epoch) + 2);
@@ -137,7 +137,7 @@ describe("a snapshot", () => {
   });
 });
 
-it("goes back to before blobs, whose blocks are no more, and makes them again", async () => {
+it("reverts to before blocks with blobs, which are then created again", async () => {
   const { caller, devChain, complaints } = await openChainInHand({
     forks: [
       { fork: "electra", epoch: 0 },
@@ -177,7 +177,7 @@ it("goes back to before blobs, whose blocks are no more, and makes them again", 
   expect(complaints).toEqual([]);
 });
 
-it("goes back to before a deposit that validators of phase0 had to vote for", async () => {
+it("reverts to before a deposit that phase0 validators voted for", async () => {
   const { caller, devChain } = await openChainInHand({ forks: [] });
   const known = () => devChain.chain.eth1.deposits.depositCount;
   await caller.call("dev_deposit");

@@ -14,8 +14,8 @@ async function open(options: Parameters<typeof openDevChain>[0] = {}): Promise<O
 
 const slotOf = async (caller: Caller) => Number(((await caller.call("getChainTime")) as { slot: string }).slot);
 
-describe("time that is told to go on", () => {
-  it("passes by slots, by epochs, and until something holds, with a block in every slot", async () => {
+describe("advanced time", () => {
+  it("passes by slots, by epochs, and until a condition holds, with a block in every slot", async () => {
     const { caller, devChain, complaints } = await open();
     await devChain.run();
     expect(await caller.call("dev_advance")).toMatchObject({ slot: "1", head_slot: "1", speed: 0 });
@@ -29,12 +29,12 @@ describe("time that is told to go on", () => {
     const next = (await caller.call("dev_advance", { until: "finalized" })) as Position;
     expect(Number(next.finalized_epoch)).toBe(Number(final.finalized_epoch) + 1);
     expect(Number(next.slot)).toBe(Number(final.slot) + SLOTS_PER_EPOCH);
-    // What holds already takes no time.
+    // A condition that already holds takes no time.
     expect(await caller.call("dev_advance", { until: { finalized: 1 } })).toEqual(next);
     expect(complaints).toEqual([]);
   });
 
-  it("is given up when what is awaited does not come", async () => {
+  it("fails if the condition is not reached", async () => {
     const { caller } = await open();
     const error = await caller.error("dev_advance", {
       until: { validator: 3, status: "exited_unslashed" },
@@ -53,7 +53,7 @@ describe("time that is told to go on", () => {
     expect(complaints).toEqual([]);
   });
 
-  it("changes nothing when it is told nonsense", async () => {
+  it("rejects invalid calls without an effect", async () => {
     const { caller } = await open();
     const wrong: [string, unknown[] | Record<string, unknown>, RegExp][] = [
       ["dev_advance", { slots: 1, epochs: 1 }, /slots and epochs are mutually exclusive/],
@@ -76,7 +76,7 @@ describe("time that is told to go on", () => {
         message: expect.stringMatching(message),
       });
     }
-    // In so many epochs without votes all validators could be ejected.
+    // After this many epochs without votes all validators could be ejected.
     expect(await caller.error("dev_skip", { epochs: 2049 })).toMatchObject({
       code: -32003,
       message: expect.stringMatching(/^At most 16384 more slots can be skipped/),
@@ -87,11 +87,11 @@ describe("time that is told to go on", () => {
   });
 });
 
-describe("time that flows", () => {
-  it("pauses after the slot that is under way, takes orders meanwhile, and flows on", async () => {
+describe("running time", () => {
+  it("pauses after the current slot, accepts control calls, and resumes", async () => {
     const { caller, devChain, complaints } = await open({ speed: 2 });
     await devChain.run();
-    // At this speed validators wait for moments of their slots; a pause does not leave them waiting.
+    // At this speed validators wait for deadlines within their slots. A pause does not leave them waiting.
     await devChain.clock.untilSlot(1);
     const paused = (await caller.call("dev_pause")) as Position;
     expect(paused).toMatchObject({ slot: "1", head_slot: "1", speed: 0 });
@@ -108,7 +108,7 @@ describe("time that flows", () => {
     expect(complaints).toEqual([]);
   });
 
-  it("ends an advance for whoever does not wait for it any more", async () => {
+  it("stops an advance when its caller aborts", async () => {
     const { devChain } = await open();
     const waiting = new AbortController();
     devChain.clock.onSlot((slot) => {
@@ -118,7 +118,7 @@ describe("time that flows", () => {
     expect(devChain.clock.currentSlot).toBe(3);
   });
 
-  it("waits with orders until the history of a new chain is made", async () => {
+  it("defers control calls until the history of a new chain is complete", async () => {
     const { caller, devChain } = await open({ warmupEpochs: 2 });
     const warmUp = devChain.warmUp();
     const advanced = caller.call("dev_advance", [1]);

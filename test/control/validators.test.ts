@@ -18,15 +18,15 @@ async function open(options: Partial<DevNodeOptions> = {}, directory = tempDirec
 
 const numbers = (from: number, to: number) => Array.from({ length: to - from + 1 }, (_, i) => String(from + i));
 
-describe("validators that are told to be offline", () => {
-  it("keep the chain from finality, until they are back", async () => {
+describe("validators that are set offline", () => {
+  it("prevent finality until they return", async () => {
     const { caller, devChain, complaints } = await open();
     const { chain } = devChain;
     await caller.call("dev_advance", { until: "finalized" });
     const { online, offline } = await caller.call("dev_setValidators", { offline: 0.4 });
     expect([online.length, offline.length]).toEqual([10, 6]);
     const finalBefore = (await caller.call("dev_advance", { epochs: 1 })).finalized_epoch;
-    // Seven epochs without finality begin an inactivity leak.
+    // Seven epochs without finality start an inactivity leak.
     const stalled = await caller.call("dev_advance", { epochs: 7 });
     expect(Number(stalled.finalized_epoch)).toBeLessThanOrEqual(Number(finalBefore) + 1);
     expect(stalled.slot - stalled.finalized_epoch * SLOTS_PER_EPOCH).toBeGreaterThan(6 * SLOTS_PER_EPOCH);
@@ -46,7 +46,7 @@ describe("validators that are told to be offline", () => {
     expect(complaints).toEqual([]);
   });
 
-  it("are chosen by index, range, list and fraction, the same each time", async () => {
+  it("are selected by index, range, list and fraction, deterministically", async () => {
     const { caller } = await open();
     const everybody = numbers(0, 15);
     const onlineAfter = async (params: Record<string, unknown>) =>
@@ -65,7 +65,7 @@ describe("validators that are told to be offline", () => {
     expect(await caller.call("dev_getValidators")).toEqual({ online: everybody, offline: [] });
   });
 
-  it("leave empty slots behind, none of which has a block when nobody is online", async () => {
+  it("leave their slots empty; no slot has a block if all are offline", async () => {
     const { caller, devChain } = await open();
     await caller.call("dev_setValidators", { online: "none" });
     expect(await caller.call("dev_advance", [3])).toMatchObject({ slot: "3", head_slot: "0" });
@@ -76,7 +76,7 @@ describe("validators that are told to be offline", () => {
     expect(await caller.call("dev_advance")).toMatchObject({ slot: "5", head_slot: "5" });
   });
 
-  it("stay so over a restart, and those that were left to clients can be turned on", async () => {
+  it("stay offline over a restart, and those left to clients can be set online", async () => {
     const directory = tempDirectory();
     const first = await open({ activeValidators: [0, 1] }, directory);
     expect((await first.caller.call("dev_getValidators")).online).toEqual(["0", "1"]);
@@ -90,7 +90,7 @@ describe("validators that are told to be offline", () => {
     expect([...first.complaints, ...second.complaints]).toEqual([]);
   });
 
-  it("are those that act by themselves in flowing time, too", async () => {
+  it("are respected while the clock runs, too", async () => {
     const { caller, devChain } = await open({ speed: 1000, slotSeconds: 6 });
     await caller.call("dev_setValidators", { online: "none" });
     await devChain.run();
@@ -105,7 +105,7 @@ describe("validators that are told to be offline", () => {
     expect(devChain.chain.head.slot).toBeGreaterThan(slot);
   });
 
-  it("stay what they are when somebody asks for nonsense", async () => {
+  it("are unchanged by invalid calls", async () => {
     const { caller } = await open();
     const before = await caller.call("dev_setValidators", { offline: [2] });
     const wrong: [Record<string, unknown>, number, RegExp][] = [

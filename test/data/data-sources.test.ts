@@ -11,7 +11,7 @@ import { ScriptedEngine } from "../support/scripted-engine.ts";
 import { sharedKzg } from "../support/shared-kzg.ts";
 import { emptyStoredChain, openStoredChain } from "../support/stored-chain.ts";
 
-/** The only sidecars of a block that anybody publishes. */
+/** The only published sidecars of a block. */
 const half = (sidecars: readonly DataSidecar[]) => sidecars.slice(0, RECOVERY_COLUMNS);
 
 it("a node that follows a chain of fulu gets data from gossip, by reconstruction, and from its execution client", async () => {
@@ -36,7 +36,7 @@ it("a node that follows a chain of fulu gets data from gossip, by reconstruction
   const made: DataSidecar[] = [];
   chain.events.on("sidecarsCreated", ({ sidecars }) => made.push(...sidecars));
 
-  // Half of the columns are enough, once the rest has had its time to come.
+  // Half of the columns are enough, after a grace period for the rest.
   await Promise.all(half(first.sidecars).map((sidecar) => chain.sidecars.process(sidecar, sidecar.index)));
   const imported = chain.importBlock(first.signed);
   await vi.waitUntil(() => chain.isWaitingForData(first.root));
@@ -48,7 +48,7 @@ it("a node that follows a chain of fulu gets data from gossip, by reconstruction
   expect(blobs).toHaveLength(1);
   expect(await chain.data.blobs(first)).toEqual(blobs);
 
-  // One column fewer is not enough, however long it takes.
+  // One column less is not enough, regardless of time.
   const tooFew = half(second.sidecars).slice(1);
   await Promise.all(tooFew.map((sidecar) => chain.sidecars.process(sidecar, sidecar.index)));
   await expect(chain.importBlock(second.signed, { waitsForData: false })).rejects.toMatchObject({
@@ -62,7 +62,7 @@ it("a node that follows a chain of fulu gets data from gossip, by reconstruction
   await clock.advanceTo(9);
   expect(await head.promise).toBe(second.root);
 
-  // What the execution client has, nobody has to send.
+  // Blobs of the execution client need not be sent.
   made.splice(0);
   const bundle = await bundleOf(third);
   versionedHashesOf(bundle.commitments).forEach((hash, index) => {

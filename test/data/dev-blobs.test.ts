@@ -9,7 +9,7 @@ import type { DataSidecar } from "../../src/data/sidecar.ts";
 import { openDevChain } from "../support/dev-chain.ts";
 import { sharedKzg as kzg } from "../support/shared-kzg.ts";
 
-/** Epochs at which the number of blobs that a block may have changes, with that number. */
+/** Epochs at which the blob limit changes, with the new limit. */
 const LIMITS = [
   { epoch: 0, fork: "deneb", most: 2 },
   { epoch: 2, fork: "electra", most: 3 },

@@ -74,7 +74,7 @@ describe.each(KZG_BACKENDS)("KZG backend %s", (backend) => {
   beforeEach((context) => context.skip(missing !== undefined, missing));
   afterAll(() => kzg.close());
 
-  it("answers the vectors of the specification", async () => {
+  it("passes the vectors of the specification", async () => {
     const fixture = new URL("../fixtures/kzg-cells.json", import.meta.url);
     const vectors = JSON.parse(readFileSync(fixture, "utf8")) as Record<string, Record<string, never>>;
     const answers = Object.entries(vectors).map(async ([name, { output, ...input }]) => {
@@ -87,12 +87,12 @@ describe.each(KZG_BACKENDS)("KZG backend %s", (backend) => {
 
   // All vectors together have 80 MB.
   it.runIf(VECTORS).each(VECTORS ? functionsIn(VECTORS) : [])(
-    "answers all vectors of %s",
+    "passes all vectors of %s",
     { timeout: 1_800_000 },
     async (name) => {
       for (const vector of vectorsOf(VECTORS!, name)) {
         const { answer, expected } = await answerTo(kzg, name, vector);
-        // Not `toEqual`, whose report of a difference would have megabytes.
+        // Not `toEqual`, whose diff would have megabytes.
         expect([vector.name, isDeepStrictEqual(answer, expected)]).toEqual([vector.name, true]);
       }
     },
@@ -133,7 +133,7 @@ describe.each(KZG_BACKENDS)("KZG backend %s", (backend) => {
     ]);
   });
 
-  it("computes commitments, proofs and cells, and leaves its input as it was", async () => {
+  it("computes commitments, proofs and cells without changing its input", async () => {
     const bundle = electraBundle();
     const memory = Buffer.concat([new Uint8Array(1000), bundle.blobs[0]!, new Uint8Array(1000)]);
     const before = Buffer.from(memory);
@@ -173,7 +173,7 @@ describe("ThreadedKzg", () => {
     );
   }, 180_000);
 
-  it("survives that another thread is terminated while it loads", async () => {
+  it("survives the termination of another thread while it loads", async () => {
     const bundle = electraBundle();
     const other = openTestKzg();
     const [begun] = await Promise.all([Promise.allSettled([other.verifyBlobs(bundle)]), other.close()]);
@@ -191,7 +191,7 @@ describe("DevBlobs", () => {
     expect([0, 1, 2, 3].map((epoch) => counts(blobsOf(21), epoch)[0])).toEqual([6, 9, 9, 12]);
   });
 
-  it("makes different blobs for every slot and parent, with valid commitments, proofs and cells", async () => {
+  it("creates distinct blobs for every slot and parent, with valid commitments, proofs and cells", async () => {
     await fc.assert(
       fc.asyncProperty(fc.nat(SLOTS_PER_EPOCH - 1), fc.nat(255), async (slot, parent) => {
         const [whole, extended] = [electraBundle(slot, parent), fuluBundle(slot, parent)];
@@ -205,7 +205,7 @@ describe("DevBlobs", () => {
     );
   });
 
-  it("has the cell proofs that a backend computes, each its own", async () => {
+  it("has the same cell proofs as a backend, a distinct one for each cell", async () => {
     const bundle = fuluBundle();
     const { cells, proofs } = await sharedKzg.cellsAndProofsOf(bundle.blobs[0]!);
     expect(cells).toEqual(bundle.cells![0]);

@@ -38,7 +38,7 @@ async function scrape(): Promise<string> {
   return response.text();
 }
 
-/** The samples of a scrape by name and labels, as they are written. */
+/** Samples of a scrape by name and labels, unparsed. */
 async function samples(): Promise<Map<string, number>> {
   const lines = (await scrape()).split("\n").filter((line) => line !== "" && !line.startsWith("#"));
   return new Map(lines.map((line) => [line.slice(0, line.lastIndexOf(" ")), Number(line.split(" ").at(-1))]));
@@ -66,7 +66,7 @@ function documentedMetrics(): { name: string; described: Described; labels: stri
   }));
 }
 
-/** Everything under "expr" in a document. */
+/** All values of "expr" in a document. */
 function expressionsIn(value: unknown): string[] {
   if (typeof value !== "object" || value === null) return [];
   return Object.entries(value).flatMap(([key, inner]) =>
@@ -78,8 +78,8 @@ const alerts = () => expressionsIn(parse(readFileSync(ALERTS, "utf8")));
 const dashboard = () =>
   expressionsIn(JSON.parse(readFileSync(join(ROOT, "docs/monitoring/grafana-dashboard.json"), "utf8")));
 
-describe("what a node measures", () => {
-  it("follows its chain: the head, finality, blocks, missed slots and reorganisations", async () => {
+describe("the metrics of a node", () => {
+  it("follow its chain: head, finality, blocks, missed slots and reorgs", async () => {
     const { chain } = opened.node;
     const { clock } = opened.devChain;
     const byHand = new ByHand(opened.devChain);
@@ -87,7 +87,7 @@ describe("what a node measures", () => {
     const before = chain.head.root;
     await clock.advanceTo(first);
     await byHand.propose(first, before);
-    // Nobody votes, so that what makes the younger block the head is that it is in time.
+    // There are no votes, so the proposer boost of the timely block decides the head.
     await clock.advanceTo(first + 1);
     await byHand.propose(first + 1, before);
 
@@ -125,7 +125,7 @@ describe("what a node measures", () => {
     expect(values.get("fanal_database_bytes")).toBeGreaterThan(10_000);
   });
 
-  it("has series of monitored validators, of each and of all together", async () => {
+  it("have series of monitored validators, individually and in total", async () => {
     const monitored = Object.fromEntries([...(await samples())].filter(([name]) => name.startsWith("fanal_monitor_")));
     expect(monitored).toMatchObject({
       'fanal_monitor_validators{status="unknown"}': 1,
@@ -134,7 +134,7 @@ describe("what a node measures", () => {
     });
   });
 
-  it("counts calls by the names of methods, and none that callers make up", async () => {
+  it("count calls by method name, and not by arbitrary names of callers", async () => {
     const call = (method: string) =>
       fetch(servers.jsonRpcUrl!, {
         method: "POST",
@@ -165,7 +165,7 @@ describe("what a node measures", () => {
     expect((await samples()).get('fanal_event_subscribers{topic="head"}')).toBe(0);
   });
 
-  it("is at one path, and is not told to pages whose name was made to mean this machine", async () => {
+  it("are served at one path, and rejected for rebound host names", async () => {
     const ask = (path: string, method = "GET") => fetch(servers.metricsUrl + path, { method });
     expect((await ask("/")).status).toBe(404);
     expect((await ask("/metrics?x=1")).status).toBe(200);
@@ -178,10 +178,10 @@ describe("what a node measures", () => {
 });
 
 describe("the documents", () => {
-  /** What a library measures differs between systems. */
+  /** Metrics of a library differ between systems. */
   const isOwn = (name: string) => !/^(process|nodejs)_/.test(name);
 
-  it("have every metric, with its type, its meaning and its labels, and no other", async () => {
+  it("list every metric with type, help and labels, and no other", async () => {
     const documented = documentedMetrics();
     const measured = await metricsOfNode();
     const described = new Map(documented.map(({ name, described }) => [name, described]));
@@ -197,7 +197,7 @@ describe("the documents", () => {
     }
   });
 
-  it("ask for no metric that does not exist, in the alerts and the dashboard", async () => {
+  it("use only existing metrics in the alerts and the dashboard", async () => {
     const measured = await metricsOfNode();
     const used = [...alerts(), ...dashboard()].flatMap((expression) => [
       ...expression.matchAll(/\b(?:fanal|beacon|libp2p|process|nodejs)_\w+/g),
@@ -216,11 +216,11 @@ function isPartOf(measured: Map<string, Described>, name: string): boolean {
   return name !== withoutSuffix(name) && measured.get(withoutSuffix(name))?.type === "histogram";
 }
 
-/** What runs everywhere where Prometheus is installed, as by "apt-get install prometheus". */
+/** Runs wherever Prometheus is installed, for example by "apt-get install prometheus". */
 describe("Prometheus", () => {
   const isThere = (program: string) => spawnSync(program, ["--version"]).status === 0;
 
-  it("finds nothing to complain about", async (context) => {
+  it("accepts the rules", async (context) => {
     context.skip(!isThere("promtool"), "promtool is not on the PATH (Debian package prometheus)");
     const promtool = (args: string[], input = "") => spawnSync("promtool", args, { input, encoding: "utf8" });
     const checked = promtool(["check", "metrics"], await scrape());
@@ -234,7 +234,7 @@ describe("Prometheus", () => {
     expect(tested, tested.stdout + tested.stderr).toMatchObject({ status: 0 });
   });
 
-  it("scrapes the node, and can make sense of the dashboard", async (context) => {
+  it("scrapes the node and parses the queries of the dashboard", async (context) => {
     context.skip(!isThere("prometheus"), "prometheus is not on the PATH (Debian package prometheus)");
     const url = await startPrometheus(new URL(servers.metricsUrl!).host);
     const query = async (expression: string) => {
@@ -259,7 +259,7 @@ describe("Prometheus", () => {
 const INSTANCE = 'job="fanal", instance="node"';
 const TOTAL = 'validator="total"';
 
-/** Series of a value a minute, in the notation of promtool, and the alerts that they lead to. */
+/** Series with one value per minute, in promtool's notation, and the alerts they trigger. */
 const RULE_TESTS = {
   rule_files: [ALERTS],
   evaluation_interval: "1m",
@@ -268,7 +268,7 @@ const RULE_TESTS = {
       interval: "1m",
       input_series: [{ series: `beacon_head_slot{${INSTANCE}}`, values: "100x60" }],
       alert_rule_test: [
-        // A node that has just been started has no past to compare with.
+        // A new node has no earlier values to compare with.
         { alertname: "FanalHeadStandsStill", eval_time: "9m", exp_alerts: [] },
       ],
       promql_expr_test: [firing("FanalHeadStandsStill", "12m")],
@@ -323,7 +323,7 @@ function firing(alertname: string, evalTime: string, severity = "critical", seri
   };
 }
 
-/** Returns where it answers; it ends with the test. */
+/** Returns its URL. It is stopped after the test. */
 async function startPrometheus(target: string): Promise<string> {
   const directory = tempDirectory();
   const config = join(directory, "prometheus.yml");
@@ -345,7 +345,7 @@ async function startPrometheus(target: string): Promise<string> {
   return `http://${await addressIn(prometheus)}`;
 }
 
-/** The log tells which port was free. */
+/** The log contains the port. */
 function addressIn(prometheus: ChildProcess): Promise<string> {
   return new Promise((resolve, reject) => {
     let log = "";

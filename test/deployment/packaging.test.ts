@@ -13,7 +13,7 @@ import { tempDirectory } from "../support/temp-directory.ts";
 const ROOT = join(import.meta.dirname, "../..");
 const read = (path: string) => readFileSync(join(ROOT, path), "utf8");
 
-/** The options that a node is started with by these words. */
+/** Parses a command line to the options of a node. */
 function optionsOf([file, ...argv]: readonly string[], environment: Record<string, string> = {}) {
   expect(existsSync(join(ROOT, file!))).toBe(true);
   const line = parseCommandLine(argv, "1");
@@ -34,7 +34,7 @@ describe("the container file", () => {
     .filter((rest) => !rest.startsWith("--from"))
     .flatMap((rest) => rest.split(" ").slice(0, -1));
 
-  it("copies what there is, and what .dockerignore lets it have", () => {
+  it("copies only existing files that .dockerignore includes", () => {
     expect(copied).toContain("src");
     expect(copied.filter((path) => !existsSync(join(ROOT, path)))).toEqual([]);
     const allowed = read(".dockerignore")
@@ -50,7 +50,7 @@ describe("the container file", () => {
     expect(all("USER")).toEqual(["node"]);
   });
 
-  it("starts a new node in the volume by the commands that are documented", () => {
+  it("starts a new node in the volume with the documented commands", () => {
     const volume = all("VOLUME")[0]!;
     const text = read("docs/operating.md").replace(/ \\\n */g, " ");
     const commands = [...text.matchAll(/^docker run (.+?) fanal (node .+)$/gm)];
@@ -66,7 +66,7 @@ describe("the container file", () => {
     }
   });
 
-  it("asks for the health where the node that it starts tells it", () => {
+  it("checks the health at the URL that the node serves", () => {
     const { rest } = startedBy(words("CMD")).servers;
     const [, url] = /fetch\('(http:[^']+)'\)/.exec(all("HEALTHCHECK")[0]!)!;
     expect(url).toContain(`http://127.0.0.1:${rest?.port}/`);
@@ -74,7 +74,7 @@ describe("the container file", () => {
     expect(probes.flatMap(({ rest }) => rest.map(({ path }) => path))).toContain(new URL(url!).pathname);
   });
 
-  it("takes only a success for health", async () => {
+  it("accepts only a success status as healthy", async () => {
     const [, , ...check] = JSON.parse(all("HEALTHCHECK")[0]!.replace(/^.*?CMD /, "")) as string[];
     const exitCodeFor = async (answer: Promise<{ ok: boolean; status: number }>) => {
       const { promise, resolve } = Promise.withResolvers<number>();
@@ -89,7 +89,7 @@ describe("the container file", () => {
     expect(await exitCodeFor(Promise.reject(new Error("refused")))).toBe(1);
   });
 
-  it("has the Node that the program needs", () => {
+  it("has the Node version that the program requires", () => {
     const [, needed] = /CHECKOUT_MAJOR = (\d+)/.exec(read("bin/own-node.js"))!;
     const images = all("FROM").map((from) => from.split(" ")[0]);
     expect(new Set(images)).toEqual(new Set([`node:${needed}-slim`]));
@@ -100,7 +100,7 @@ describe("the systemd unit", () => {
   const unit = read("packaging/fanal.service");
   const installed = "/opt/fanal/";
 
-  it("starts a node in the state directory that it has", () => {
+  it("starts a node in its state directory", () => {
     const [, state] = /^StateDirectory=(.+)$/m.exec(unit)!;
     const [, start] = new RegExp(`^ExecStart=${installed}(.+)$`, "m").exec(unit)!;
     expect(optionsOf(start!.split(" "))).toMatchObject({
@@ -111,13 +111,13 @@ describe("the systemd unit", () => {
     expect(existsSync(join(ROOT, documents!))).toBe(true);
   });
 
-  it("is not started again when that does not help", () => {
+  it("is not restarted after permanent errors", () => {
     const [, codes] = /^RestartPreventExitStatus=(.+)$/m.exec(unit)!;
     const { usage, dataDirMismatch, unreadableInput, dataDirUnusable } = EXIT_CODES;
     expect(codes!.split(" ").map(Number)).toEqual([usage, dataDirMismatch, unreadableInput, dataDirUnusable]);
   });
 
-  it("is accepted by systemd, and leaves the service little to reach", (context) => {
+  it("is accepted by systemd and sandboxes the service", (context) => {
     context.skip(spawnSync("systemd-analyze", ["--version"]).status !== 0, "systemd-analyze is not on the PATH");
     const folder = tempDirectory();
     const file = join(folder, "fanal.service");
@@ -125,7 +125,7 @@ describe("the systemd unit", () => {
     const analyze = (...args: string[]) => spawnSync("systemd-analyze", [...args, file], { encoding: "utf8" });
     const { status, stdout, stderr } = analyze("verify", "--man=no");
     expect({ status, said: stdout + stderr }).toEqual({ status: 0, said: "" });
-    // Tenths of systemd's measure of exposure: below 2 it calls a service well protected.
+    // Tenths of systemd's exposure level. Below 2.0 a service counts as well protected.
     expect(analyze("security", "--offline=true", "--threshold=20").status).toBe(0);
   });
 });

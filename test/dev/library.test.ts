@@ -10,7 +10,7 @@ import {
 } from "../../src/library/index.ts";
 import { tempDirectory } from "../support/temp-directory.ts";
 
-/** Few validators are enough for what chains have in common. */
+/** Few validators are enough for these tests. */
 const FEW = { validators: 8 } as const;
 
 async function start(options: DevChainOptions = {}) {
@@ -19,7 +19,7 @@ async function start(options: DevChainOptions = {}) {
   return chain;
 }
 
-/** Where chains are kept that have no data directory, for this test alone; a function that lists it. */
+/** Sets the directory of temporary chains for this test. Returns a function that lists it. */
 function ownTemporaryFiles(): () => string[] {
   const directory = tempDirectory();
   vi.stubEnv("TMPDIR", directory);
@@ -27,7 +27,7 @@ function ownTemporaryFiles(): () => string[] {
   return () => readdirSync(directory);
 }
 
-it("runs several chains at once, each of which stands still until it is told to go on", async () => {
+it("runs several chains at once, each paused until it is advanced", async () => {
   const kept = ownTemporaryFiles();
   const [one, other] = await Promise.all([start(), start({ fork: "deneb", genesisTime: 1_600_000_000 })]);
   expect([one.url, one.restUrl]).toEqual([undefined, undefined]);
@@ -41,7 +41,7 @@ it("runs several chains at once, each of which stands still until it is told to 
   await expect(one.client.getChainHead()).rejects.toThrow("The client is closed.");
 });
 
-it("goes on by itself at a speed, has history, and finds a chain again where it was kept", async () => {
+it("runs at a speed, has history, and reopens a stored chain", async () => {
   const dataDir = tempDirectory();
   const first = await startDevChain({ ...FEW, dataDir, warmupEpochs: 1, speed: 100 });
   const told = Promise.withResolvers<ChainEvent<"block">>();
@@ -55,7 +55,7 @@ it("goes on by itself at a speed, has history, and finds a chain again where it 
   expect(Number((await second.client.getChainHead()).head_slot)).toBeGreaterThanOrEqual(Number(data.slot));
 });
 
-it("makes the genesis that is wanted, and goes on with a stored chain as it was made", async () => {
+it("creates the requested genesis, and reopens a stored chain with its parameters", async () => {
   const dataDir = tempDirectory();
   const address = `0x${"ab".repeat(20)}`;
   const wanted = {
@@ -79,7 +79,7 @@ it("makes the genesis that is wanted, and goes on with a stored chain as it was 
   );
 });
 
-it("takes what is said of fanal dev by flags alone", async () => {
+it("accepts the options that fanal dev has as flags only", async () => {
   const { client } = await start({ graffiti: "a test", graffitiCodes: false, trackFutures: true });
   await client.dev_advance();
   const block = await client.get_v1_beacon_blocks_blockId({ block_id: "head" });
@@ -88,15 +88,15 @@ it("takes what is said of fanal dev by flags alone", async () => {
   expect(await client.debug_getChronosFutures()).not.toEqual([]);
 });
 
-it("lets other nodes join by the directory of its chain", async () => {
+it("lets other nodes join with its network directory", async () => {
   const dataDir = tempDirectory();
   const { client } = await start({ dataDir, p2p: true, p2pPort: 0, discovery: false, speed: 1 });
-  // The record changes with the subnets of the first epochs, and the file with it.
+  // The ENR changes with the subnets of the first epochs, and the file with it.
   const bootstrapNodes = () => readFileSync(join(dataDir, "network", "bootstrap_nodes.txt"), "utf8");
   await expect.poll(async () => bootstrapNodes() === `${(await client.get_v1_node_identity()).enr}\n`).toBe(true);
 });
 
-it("tells events, errors and the end of waiting as a client of a server would be told", async () => {
+it("reports events, errors and timeouts like a client of a server", async () => {
   const { client } = await start();
   const heard: ChainEvent[] = [];
   const subscription = await client.subscribe(["head", "block"], (event) => heard.push(event));
@@ -123,7 +123,7 @@ it("tells events, errors and the end of waiting as a client of a server would be
   await expect(waiting).rejects.toThrow("Enough.");
 });
 
-it("serves the chain where that is asked for, to clients of other processes too", async () => {
+it("serves the chain on request, also to other processes", async () => {
   const lines: string[] = [];
   const chain = await start({ rpc: 0, rest: 0, logLevel: "DEBUG", log: (line) => lines.push(line) });
   expect(await (await fetch(`${chain.restUrl}/eth/v1/node/version`)).json()).toHaveProperty("data.version");
@@ -139,7 +139,7 @@ it("serves the chain where that is asked for, to clients of other processes too"
   expect(lines.join("")).toContain("Dev chain is running");
 });
 
-it("refuses the data directory of another chain of this process", async () => {
+it("rejects the data directory of another chain in this process", async () => {
   const dataDir = tempDirectory();
   await start({ dataDir });
   await expect(startDevChain({ ...FEW, dataDir })).rejects.toThrow(
@@ -148,9 +148,9 @@ it("refuses the data directory of another chain of this process", async () => {
 });
 
 it.each([undefined, "minimal"])(
-  "leaves the preset of the environment, %s, as it was when it refuses another",
+  "keeps the preset of the environment, %s, when it rejects another",
   async (preset) => {
-    // The libraries are loaded by then, with the preset of the tests.
+    // The libraries are already loaded with the preset of the tests.
     await import("@lodestar/params");
     vi.stubEnv("LODESTAR_PRESET", preset);
     onTestFinished(() => void vi.unstubAllEnvs());

@@ -18,7 +18,7 @@ const GENESIS_TIME = 1_700_000_000;
 const VALIDATORS = 16;
 const FULU = [{ fork: "fulu" as const, epoch: 0 }];
 
-/** All forks, each for so many epochs. */
+/** All forks, each for this many epochs. */
 const forksEvery = (epochs: number) => DEV_FORKS.slice(1).map((fork, index) => ({ fork, epoch: (index + 1) * epochs }));
 
 async function blocksOf({ blocks }: BeaconChain, slots: number): Promise<SignedBeaconBlock[]> {
@@ -33,7 +33,7 @@ const bitsIn = (attestations: SignedBeaconBlock["message"]["body"]["attestations
   attestations.reduce((sum, { aggregationBits }) => sum + aggregationBits.getTrueBitIndexes().length, 0);
 
 describe("a dev chain in lockstep", () => {
-  it("makes a chain of all forks that whoever verifies it wholly accepts, with every vote", async () => {
+  it("creates a chain of all forks that passes full verification, with every vote", async () => {
     const epochs = 2 * DEV_FORKS.length;
     const slots = epochs * SLOTS_PER_EPOCH;
     const options = { validators: VALIDATORS, genesisTime: GENESIS_TIME, forks: forksEvery(2) };
@@ -43,10 +43,10 @@ describe("a dev chain in lockstep", () => {
     const made = await blocksOf(devChain.chain, slots);
     const beginOf = (fork: DevFork) => devChain.config.forks[fork].epoch * SLOTS_PER_EPOCH;
     for (const { message } of made.slice(1)) {
-      // Electra takes up no votes in the form of before.
+      // Electra blocks include no pre-electra attestations.
       const voters = message.slot === beginOf("electra") ? 0 : VALIDATORS / SLOTS_PER_EPOCH;
       expect(bitsIn(message.body.attestations)).toBe(voters);
-      // In the slot before Altair there was no committee that could sign.
+      // In the slot before Altair there was no sync committee.
       if (message.slot <= beginOf("altair")) continue;
       const { syncCommitteeBits } = (message.body as altair.BeaconBlockBody).syncAggregate;
       expect(syncCommitteeBits.getTrueBitIndexes().length).toBe(SYNC_COMMITTEE_SIZE);
@@ -59,7 +59,7 @@ describe("a dev chain in lockstep", () => {
     expect([...complaints, ...follower.complaints]).toEqual([]);
   });
 
-  it("makes the very blocks that validators make who are clients of the API, as they are while somebody listens to votes", async () => {
+  it("creates the same blocks as validators that use the API, as they do while there are vote listeners", async () => {
     const slots = DEV_FORKS.length * SLOTS_PER_EPOCH;
     const options = { validators: VALIDATORS, genesisTime: GENESIS_TIME, forks: forksEvery(1), speed: 0 };
     const [shortly, wholly] = [await openDevChain(options), await openDevChain(options)];
@@ -72,11 +72,11 @@ describe("a dev chain in lockstep", () => {
     const bytesOf = async ({ devChain: { config, chain } }: OpenedDevChain) =>
       (await blocksOf(chain, slots)).map((signed) => Buffer.from(serializeSignedBlock(config, signed)).toString("hex"));
     expect(await bytesOf(shortly)).toEqual(await bytesOf(wholly));
-    // Each of the single ones, and the aggregates.
+    // All single attestations, and the aggregates.
     expect(votes).toBeGreaterThan((slots * VALIDATORS) / SLOTS_PER_EPOCH);
   });
 
-  it("has noted what was signed when it is killed", async () => {
+  it("has stored its signing records when it is killed", async () => {
     const directory = tempDirectory();
     const options = { validators: VALIDATORS, forks: FULU, speed: 0 };
     const { devChain, abandon } = await openDevChain(options, directory);
@@ -93,7 +93,7 @@ describe("a dev chain in lockstep", () => {
     expect(signed.filter(({ target }) => target === 0).length).toBe((slots * VALIDATORS) / SLOTS_PER_EPOCH);
   });
 
-  it("shows clients the votes, signed, and knows them when they come again", async () => {
+  it("serves signed votes to clients, and recognizes them when they are resubmitted", async () => {
     const { devChain } = await openDevChain({ validators: VALIDATORS, forks: FULU, speed: 0 });
     const { chain, api } = devChain;
     const slot = SLOTS_PER_EPOCH - 1;
@@ -130,7 +130,7 @@ describe("a plan of the duties in lockstep", () => {
     return { ...opened, chain, act };
   }
 
-  it("leaves out who is offline, as proposer and as attester", async () => {
+  it("skips offline proposers and attesters", async () => {
     const { chain, act, complaints } = await openPlanned();
     await act(1);
     const state = await chain.states.afterBlock(chain.head.root, 2);
@@ -153,7 +153,7 @@ describe("a plan of the duties in lockstep", () => {
     expect(complaints).toEqual([]);
   });
 
-  it("builds on the block and votes for the block that is named", async () => {
+  it("builds on the given parent and votes for the given block", async () => {
     const { chain, act, complaints } = await openPlanned();
     await act(1);
     const fork = chain.head.root;
@@ -164,7 +164,7 @@ describe("a plan of the duties in lockstep", () => {
     expect(side?.parentRoot).toBe(fork);
     const votedRoots = chain.pools.attestations.list({ slot: 3 }).map(({ data }) => toRootHex(data.beaconBlockRoot));
     expect(new Set(votedRoots)).toEqual(new Set<RootHex>([head]));
-    // By default votes are for the block of the slot.
+    // By default validators vote for the block of the slot.
     await act(4, { parentRoot: side!.root });
     const [next] = chain.forkChoice.blocksAtSlot(4);
     expect(next?.parentRoot).toBe(side!.root);
@@ -174,8 +174,8 @@ describe("a plan of the duties in lockstep", () => {
   });
 });
 
-describe("a block that the node has produced for somebody", () => {
-  it("is verified, though its state is known", async () => {
+describe("a block that the node produced for a client", () => {
+  it("is verified although its state is known", async () => {
     const { devChain } = await openDevChain({ ...QUIET, validators: VALIDATORS, forks: FULU });
     const { chain, clock } = devChain;
     const byHand = new ByHand(devChain);

@@ -11,10 +11,10 @@ const ROOT = join(import.meta.dirname, "../..");
 const COPIED = ["bench", "bin", "docs", "package.json", "scripts", "src", "test", "tsconfig.json", "vitest.config.ts"];
 
 const PROJECT = "tsconfig.method.json";
-/** Nothing else knows methods by their names. */
+/** No other file lists method names. */
 const KNOW_METHODS = ["src/api", "src/client"];
 
-/** What docs/architecture.md tells to write, and where. */
+/** The code that docs/architecture.md instructs to add, by file. */
 function readWalkThrough() {
   const document = readFileSync(join(ROOT, "docs/architecture.md"), "utf8");
   const section = document.split("\n## Adding a method\n")[1]!.split("\n## ")[0]!;
@@ -24,7 +24,7 @@ function readWalkThrough() {
   return { definition: definition!, list: list!, methodTest: methodTest!, subjectFile, testFile };
 }
 
-/** What the compiler says of all that knows the method. */
+/** Compiler errors of all files that involve the method. */
 function compile(root: string, testFile: string): string[] {
   const api = new API({ cwd: root });
   try {
@@ -40,7 +40,7 @@ function compile(root: string, testFile: string): string[] {
   }
 }
 
-/** A copy of this tree in which the steps were taken. */
+/** A copy of this tree after the steps. */
 function takeSteps(): { root: string; testFile: string } {
   const { definition, list, methodTest, subjectFile, testFile } = readWalkThrough();
   const root = tempDirectory();
@@ -52,13 +52,13 @@ function takeSteps(): { root: string; testFile: string } {
   expect(before, `${subjectFile} has the list that the document names`).toBeDefined();
   writeFileSync(join(root, subjectFile), subject.replace(`${before}\n`, `${definition}\n${list}`));
   writeFileSync(join(root, testFile), methodTest);
-  // The other tests know nothing of the method.
+  // The other tests do not include the method.
   const project = { extends: "./tsconfig.json", include: ["src", testFile], exclude: ["src/web", "src/**/*.test.ts"] };
   writeFileSync(join(root, PROJECT), JSON.stringify(project));
   return { root, testFile };
 }
 
-it("a method that is added as docs/architecture.md says works wherever methods do", async () => {
+it("a method added as in docs/architecture.md works everywhere", async () => {
   const { root, testFile } = takeSteps();
   const at = (path: string) => join(root, path);
   const tool = async (script: string, args: string[] = []) => {
@@ -69,7 +69,7 @@ it("a method that is added as docs/architecture.md says works wherever methods d
   };
 
   expect(compile(root, testFile)).toEqual([]);
-  // All of them in one process, which loads the definitions once.
+  // In one process, which loads the definitions once.
   const documents = ["methods-doc", "rest-doc", "client-types"].map((name) => `import "./scripts/${name}.ts";\n`);
   writeFileSync(at("documents.ts"), documents.join(""));
   await tool("documents.ts");

@@ -20,7 +20,7 @@ it("the options of the library are the flags of fanal dev", () => {
   expect(read(path), `${path} is out of date: run "npm run docs".`).toBe(text);
 });
 
-it("docs/rest.md has the operations that are served", () => {
+it("docs/rest.md lists the served operations", () => {
   expect(read("docs/rest.md"), 'docs/rest.md is out of date: run "npm run docs".').toBe(ledger().text);
 });
 
@@ -29,7 +29,7 @@ it("every exit code is documented", () => {
   expect(documented).toEqual([...new Set(Object.values(EXIT_CODES))].sort((a, b) => a - b));
 });
 
-it("links between documents lead somewhere", () => {
+it("links between documents are valid", () => {
   expect(brokenLinks(ROOT)).toEqual([]);
 });
 
@@ -41,7 +41,7 @@ it("every decision is listed", () => {
 
 it("docs/architecture.md names existing files", () => {
   const text = read("docs/architecture.md");
-  // The one that a reader is to make.
+  // The file that the reader creates.
   const made = "test/methods/finalized-epoch.test.ts";
   const there = globSync("{src,test,scripts,docs,bin}/**/*.{ts,js,md}", { cwd: ROOT }).map((path) => `/${path}`);
   const named = [...text.matchAll(/`([\w./-]+\.(?:ts|js|md))`/g)].map(([, path]) => path!);
@@ -72,7 +72,7 @@ it("docs/gateway.md explains the warnings and errors of a gateway", () => {
   expect(written.filter(isNotIn([...explainedLines("docs/gateway.md"), /^Upstream is ready$/]))).toEqual([]);
 });
 
-/** Those of the tables of a document, in which several lines may stand beside each other. */
+/** Log messages in the tables of a document. A cell may have several. */
 function explainedLines(document: string): RegExp[] {
   const tables = read(document).matchAll(/^\| line \|.+\n((?:\|.+\n)+)/gm);
   return Array.from(tables, ([, rows]) => [...rows!.matchAll(/^\| (?:ERROR: |FATAL: )?(.+?) \| /gm)])
@@ -80,7 +80,7 @@ function explainedLines(document: string): RegExp[] {
     .flatMap(([, texts]) => texts!.split(/, (?=[A-Z…])/).map(patternOf));
 }
 
-/** What is logged as a warning or worse; of a text with something put into it, its beginning. */
+/** Messages logged at level WARN or above. Templates are cut before their first expression. */
 function linesOfTrouble(sources: readonly string[]): string[] {
   return sources
     .filter((path) => !/\.(test|test-support)\.ts$/.test(path))
@@ -92,7 +92,7 @@ function isNotIn(explained: readonly RegExp[]): (text: string) => boolean {
   return (text) => !explained.some((pattern) => pattern.test(text));
 }
 
-/** Matches what begins like a text in which … stands for anything. */
+/** Matches the start of a text in which … is a wildcard. */
 function patternOf(text: string): RegExp {
   return new RegExp(`^${text.replace(/[^\w\s…]/g, "\\$&").replaceAll("…", ".*")}`);
 }

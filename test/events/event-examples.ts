@@ -12,12 +12,12 @@ function readEvents(version: DocumentVersion): EventsOperation {
   return JSON.parse(readFileSync(file, "utf8")).paths["/eth/v1/events"].get;
 }
 
-/** The topics that one of the standard's documents names. */
+/** Topics of one of the standard's documents. */
 export function topicsOf(version: DocumentVersion): string[] {
   return readEvents(version).parameters[0].schema.items.enum;
 }
 
-/** The data of the example that one of the standard's documents gives for each topic. The documents have no schemas for them. */
+/** Example data of each topic in one of the standard's documents, which have no schemas for events. */
 export function readExamples(version: DocumentVersion): Map<string, unknown> {
   const { examples } = readEvents(version).responses[200].content["text/event-stream"];
   return new Map(
@@ -28,10 +28,7 @@ export function readExamples(version: DocumentVersion): Map<string, unknown> {
 /** Lengths that depend on the preset or on the size of a committee. */
 const ANY_LENGTH = ["aggregation_bits", "committee_bits", "sync_committee_bits"];
 
-/**
- * What a value looks like: members by name, elements of lists by their first, and of scalars the kind, for bytes with
- * their number. Two values of one form have equal forms.
- */
+/** Shape of a value: members by name, lists by their first element, scalars by kind, bytes with their length. */
 export function formOf(value: unknown, name = ""): unknown {
   if (Array.isArray(value)) return [formOf(value[0])];
   if (typeof value === "object" && value !== null) {

@@ -12,7 +12,7 @@ async function openBothServers({ api }: DevChain) {
   return { jsonRpcUrl, eventsUrl: `${restUrl}/eth/v1/events`, close };
 }
 
-it("SSE and WebSocket tell the same, in the same order", async () => {
+it("SSE and WebSocket deliver the same events in the same order", async () => {
   const { devChain } = await openDevChain();
   const { jsonRpcUrl, eventsUrl } = await openBothServers(devChain);
   const topics = ["head", "block", "block_gossip", "attestation", "finalized_checkpoint"];
@@ -36,7 +36,7 @@ it("SSE and WebSocket tell the same, in the same order", async () => {
   expect(told.every((notification) => notification.subscription === subscription)).toBe(true);
 });
 
-it("a stream has only what was asked for, by repeated names as well", async () => {
+it("a stream has only the requested topics, also as repeated parameters", async () => {
   const { devChain } = await openDevChain(QUIET);
   const { eventsUrl } = await openBothServers(devChain);
   const sse = await SseClient.connect(`${eventsUrl}?topics=block&topics=head`);

@@ -12,7 +12,7 @@ import { formOf, readExamples, topicsOf } from "./event-examples.ts";
 
 const EXAMPLES = { [ForkName.phase0]: readExamples("v2.5.0"), [ForkName.fulu]: readExamples("v4.0.0") };
 
-/** Those of which nothing is told on chains that these tests make, be it for want of blobs or of a fork. */
+/** Topics without events on the chains of these tests, for lack of blobs or of a fork. */
 const SILENT = [
   "blob_sidecar",
   "data_column_sidecar",
@@ -25,16 +25,16 @@ const SILENT = [
   "fast_confirmation",
 ];
 
-/** All but what light clients follow, of which a block may bring something or not, and what the documents do not know yet. */
+/** All topics except those of light clients, whose events are optional, and those that the documents lack. */
 const POSTED = TOPICS.filter((topic) => !topic.startsWith("light_client") && topic !== "head_v2");
 
 interface Told {
   topic: Topic;
-  // Of whatever form the topic's example has.
+  // An event of a topic, in the shape of its example.
   data: Record<string, unknown>;
 }
 
-/** What a WebSocket client hears of the topics. */
+/** A WebSocket subscription to topics. */
 async function listen(api: Api, topics: readonly Topic[], fork: ForkName.phase0 | ForkName.fulu) {
   const { jsonRpcUrl, close } = await serveApi(api);
   onTestFinished(close);
@@ -43,7 +43,7 @@ async function listen(api: Api, topics: readonly Topic[], fork: ForkName.phase0 
   return {
     id,
     client,
-    /** The next events, each of the form that the standard's example of its topic has. */
+    /** Returns the next events, after checking their shape against the standard's examples. */
     async next(count: number): Promise<Told[]> {
       const notifications = await client.notifications.take(count);
       return notifications.map(({ subscription, topic, data }) => {
@@ -53,7 +53,7 @@ async function listen(api: Api, topics: readonly Topic[], fork: ForkName.phase0 
         return told;
       });
     },
-    /** What was told and not asked for, once everything that was told before has arrived. */
+    /** Returns unread events, once all earlier events have arrived. */
     async rest(): Promise<number> {
       await client.call("getNodeVersion");
       return client.notifications.left;
@@ -61,7 +61,7 @@ async function listen(api: Api, topics: readonly Topic[], fork: ForkName.phase0 
   };
 }
 
-it.each([ForkName.phase0, ForkName.fulu] as const)("what is posted on %s is told as it was posted", async (fork) => {
+it.each([ForkName.phase0, ForkName.fulu] as const)("objects posted on %s are published unchanged", async (fork) => {
   const chain = await ExampleDevChain.open(fork);
   onTestFinished(() => chain.close());
   const listener = await listen(chain.api, POSTED, fork);
@@ -90,7 +90,7 @@ it.each([ForkName.phase0, ForkName.fulu] as const)("what is posted on %s is told
     epoch_transition: false,
     execution_optimistic: false,
   });
-  // A block that is posted again is no news.
+  // A block that is posted again publishes no event.
   await caller.call("post_v1_beacon_blocks", [block]);
   expect(await listener.rest()).toBe(0);
 
@@ -128,7 +128,7 @@ it.each([ForkName.phase0, ForkName.fulu] as const)("what is posted on %s is told
   expect(await listener.rest()).toBe(0);
 });
 
-it("every head of a chain that finalizes is told in order, and what becomes final", async () => {
+it("every head and finalized checkpoint of a chain is published in order", async () => {
   const { devChain } = await openDevChain();
   const listener = await listen(devChain.api, ["head", "finalized_checkpoint"] as Topic[], ForkName.phase0);
   await advance(devChain, 40);
@@ -146,7 +146,7 @@ it("every head of a chain that finalizes is told in order, and what becomes fina
   expect(checkpoints.at(-1)).toMatchObject({ epoch: String(finalized.epoch), block: finalized.root });
 });
 
-it("each head is told in the newer form, too, by the fork of its slot", async () => {
+it("each head is also published in the newer format, with the fork of its slot", async () => {
   const { devChain } = await openDevChain({
     forks: [
       { fork: ForkName.deneb, epoch: 0 },
@@ -176,7 +176,7 @@ it("each head is told in the newer form, too, by the fork of its slot", async ()
   }
 });
 
-it("what light clients follow is told", async () => {
+it("light client updates are published", async () => {
   const { devChain } = await openDevChain({ forks: [{ fork: ForkName.altair, epoch: 0 }] });
   const topics = ["light_client_optimistic_update", "light_client_finality_update"] as Topic[];
   const listener = await listen(devChain.api, topics, ForkName.phase0);
@@ -185,7 +185,7 @@ it("what light clients follow is told", async () => {
   const attestedSlots = (topic: string) =>
     told.filter((event) => event.topic === topic).map(({ data }) => attestedSlot(data as unknown as LightClientUpdate));
 
-  // The block of each slot has the signatures under the one before.
+  // The block of each slot includes the signatures over its parent.
   const slots = Array.from({ length: 32 }, (_, index) => index + 1);
   expect(attestedSlots("light_client_optimistic_update")).toEqual(slots);
   expect(attestedSlots("light_client_finality_update").length).toBeGreaterThan(0);
@@ -197,7 +197,7 @@ interface LightClientUpdate {
 }
 const attestedSlot = ({ data }: LightClientUpdate) => Number(data.attested_header.beacon.slot);
 
-it("a reorganisation is told before the head that it leads to", async () => {
+it("a reorg is published before its new head", async () => {
   const { devChain } = await openDevChain(QUIET);
   const { chain, clock } = devChain;
   const byHand = new ByHand(devChain);
@@ -229,23 +229,23 @@ it("a reorganisation is told before the head that it leads to", async () => {
   expect(head).toMatchObject({ topic: "head", data: { slot: "2", block: overturning.root } });
 });
 
-it("the topics are those of the standard's documents, of whatever version", () => {
+it("the topics are those of all versions of the standard's documents", () => {
   for (const version of ["v2.5.0", "v4.0.0"] as const)
     expect(TOPICS).toEqual(expect.arrayContaining(topicsOf(version)));
 });
 
 it.each([ForkName.bellatrix, ForkName.capella, ForkName.fulu] as const)(
-  "what the next payload of %s is to be built with is told once a slot, and the block is built with it",
+  "payload attributes of %s are published once per slot and used by the block",
   async (fork) => {
     const { devChain } = await openDevChain({ forks: [{ fork, epoch: 0 }] });
     const { chain, clock, api } = devChain;
     await clock.advanceTo(2);
     const { client } = await listen(api, ["payload_attributes"] as Topic[], ForkName.fulu);
     const recipient = `0x${"fe".repeat(20)}`;
-    // A client's word comes before that of the validators that run here.
+    // Preparations of clients take precedence over in-process validators.
     const preparation = [{ validator_index: "3", fee_recipient: recipient }];
     await client.call("post_v1_validator_prepare_beacon_proposer", preparation);
-    // There is a change of epochs, and so of proposers, on the way, and withdrawals once the first epoch is over.
+    // The slots cross an epoch, and so a change of proposers, and have withdrawals after the first epoch.
     await advance(devChain, 19);
     await client.call("getNodeVersion");
     const told = await client.notifications.take(client.notifications.left);
@@ -280,7 +280,7 @@ it.each([ForkName.bellatrix, ForkName.capella, ForkName.fulu] as const)(
   },
 );
 
-it("what a payload is to be built with is told before its slot also when the slot before has no block", async () => {
+it("payload attributes are published before their slot even if the previous slot is empty", async () => {
   const forks = [{ fork: ForkName.deneb, epoch: 0 } as const];
   const { devChain } = await openDevChain({ forks, activeValidators: [0, 2, 4, 6, 8, 10, 12, 14] });
   const { chain, clock, api } = devChain;
@@ -294,7 +294,7 @@ it("what a payload is to be built with is told before its slot also when the slo
     if (topic === "block") {
       const { slot, block } = data as { slot: string; block: string };
       const { parentRoot } = chain.forkChoice.get(block)!;
-      // The first block came before anything could be announced.
+      // The first block arrived before the first announcement.
       if (announced.size > 0) expect(announced.get(slot), slot).toBe(parentRoot);
       if (chain.forkChoice.get(parentRoot)!.slot + 1 < Number(slot)) afterEmptySlot++;
     } else {
@@ -317,7 +317,7 @@ interface BlockJson {
   body: { execution_payload: Record<string, unknown> & { fee_recipient: string } };
 }
 
-it("get_v1_events is another name of subscribe, and unknown topics are refused by it too", async () => {
+it("get_v1_events is an alias of subscribe and also rejects unknown topics", async () => {
   const { devChain } = await openDevChain(QUIET);
   const { client } = await listen(devChain.api, ["block"] as Topic[], ForkName.phase0);
   const { result } = await client.call("get_v1_events", ["head"]);

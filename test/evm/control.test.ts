@@ -25,7 +25,7 @@ async function openRunning(directory?: string) {
   return opened;
 }
 
-it("makes a slot pass for each transaction while time is paused", async () => {
+it("advances a slot for each transaction while the clock is paused", async () => {
   const { engine, call, chain, expectHealth } = await openRunning();
   const send = (from: number, value: number) =>
     call("eth_sendTransaction", [
@@ -53,7 +53,7 @@ it("makes a slot pass for each transaction while time is paused", async () => {
   expectHealth();
 });
 
-it("takes Anvil's control methods, and keeps their effects in snapshots, dumps, branches and after a crash", async () => {
+it("supports Anvil's control methods, and keeps their effects in snapshots, dumps, branches and after a crash", async () => {
   const directory = tempDirectory();
   const first = await openRunning(directory);
   const { call, advance } = first;

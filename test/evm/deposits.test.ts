@@ -23,7 +23,7 @@ function foreignDeposit({ chain }: EvmChain, seed: number): phase0.DepositData {
   });
 }
 
-it("votes for deposits at the contract before electra, and takes them as requests after", async () => {
+it("votes for deposits of the contract before electra, and processes them as requests after", async () => {
   const forks: ScheduledFork[] = [
     { fork: "deneb", epoch: 0 },
     { fork: "electra", epoch: 7 },
@@ -37,7 +37,7 @@ it("votes for deposits at the contract before electra, and takes them as request
   const [own] = await call("dev_deposit", { count: 1 });
   expect(own).toMatchObject({ type: "deposit_data", status: "queued" });
   await advance(1);
-  // Neither is taken twice, and neither is pooled or finalized yet.
+  // Neither is processed twice, and neither is pooled or finalized yet.
   const [next] = await call("dev_deposit", { count: 1 });
   expect(new Set([own.data.pubkey, next.data.pubkey, hexOf(foreign.pubkey)]).size).toBe(3);
   await call("dev_advance", { until: { slot: VOTING_PERIOD - 1 } });
@@ -52,7 +52,7 @@ it("votes for deposits at the contract before electra, and takes them as request
   expect(pubkeys).toEqual([hexOf(foreign.pubkey), own.data.pubkey, next.data.pubkey]);
   expect(devChain.control.keys.indices.slice(16)).toEqual([17, 18]);
 
-  // In electra, the vote goes on until it has taken the deposits before the first request.
+  // In electra, votes continue until all deposits before the first request are processed.
   await call("dev_advance", { until: { epoch: 7 } });
   await advance(1);
   const [request] = await call("dev_deposit", { count: 1 });

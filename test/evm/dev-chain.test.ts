@@ -29,7 +29,7 @@ const OTHER = new Uint8Array(20).fill(0x77);
 /** Stores the call value at slot 0, and deploys one STOP. */
 const DEPLOYED = bytesOf("34600055600160006000396001 6000f3".replace(" ", ""));
 
-it("executes transfers and a deployment, and refuses a payload with a wrong state root", async () => {
+it("executes transfers and a deployment, and rejects a payload with a wrong state root", async () => {
   const { engine, send, advance, balance, payload, chain, expectHealth } = await openEvmChain();
   expect(chain.config.DEPOSIT_CHAIN_ID).toBe(31_337);
   await send(0, { to: OTHER, value: 5n * GWEI, gasLimit: 21_000n });
@@ -50,7 +50,7 @@ it("executes transfers and a deployment, and refuses a payload with a wrong stat
     Number(header.gasUsed),
     2,
   ]);
-  // A payload with another state root, and the block hash that belongs to it.
+  // A payload with another state root and a matching block hash.
   const { message } = (await chain.blocks.signedByRoot(chain.head.root))!;
   const { executionRequests } = message.body as electra.BeaconBlockBody;
   const stored: StoredPayload = {
@@ -82,7 +82,7 @@ it("executes transfers and a deployment, and refuses a payload with a wrong stat
   }
 });
 
-it("makes validators of deposits by transaction, and takes exits requested at the contract", async () => {
+it("adds validators by deposit transactions, and processes exits requested at the contract", async () => {
   const owner = account(3);
   const receiver = new Uint8Array(20).fill(0x99);
   const { engine, devChain, send, advance, until, status, balance, call, error, chain, expectHealth } =
@@ -147,7 +147,7 @@ it("consolidates and withdraws by dev_* calls, which send transactions", async (
   expectHealth();
 });
 
-it("puts the blobs of transactions on the chain, and those of lost blocks back into the pool", async () => {
+it("includes the blobs of transactions, and returns those of orphaned blocks to the pool", async () => {
   const directory = tempDirectory();
   const opened = await openEvmChain({}, directory);
   const { engine, send, advance, call, chain, expectHealth } = opened;
@@ -191,7 +191,7 @@ it("puts the blobs of transactions on the chain, and those of lost blocks back i
   second.expectHealth();
 });
 
-it("goes back with snapshots and dumps, each with its pool", async () => {
+it("reverts to snapshots and dumps, each with its pool", async () => {
   const { engine, send, advance, call, balance, expectHealth } = await openEvmChain();
   await send(0, { to: OTHER, value: 1n });
   await advance(2);
@@ -237,7 +237,7 @@ it("continues after a crash with its state and its pool", async () => {
   );
 });
 
-it("is verified by another node with its own EVM, which rejects a payload that it executes otherwise", async () => {
+it("is verified by another node with its own EVM, which rejects a payload with another result", async () => {
   const { engine, devChain, send, advance, call, chain, balance } = await openEvmChain();
   await advance(1);
   await send(0, { to: OTHER, value: 3n });

@@ -24,7 +24,7 @@ async function post(url: string, body: object, headers: Record<string, string> =
   };
 }
 
-/** Makes the calls that MetaMask makes for a transfer, in their order and from its origin. */
+/** Sends MetaMask's calls for a transfer, in order and with its origin. */
 async function transferLikeMetaMask(url: string): Promise<void> {
   const account = mnemonicToAccount(TEST_MNEMONIC);
   const from = account.address.toLowerCase();
@@ -57,7 +57,7 @@ async function transferLikeMetaMask(url: string): Promise<void> {
     maxFeePerGas: BigInt(baseFeePerGas) * 2n + 1_500_000_000n,
     maxPriorityFeePerGas: 1_500_000_000n,
   });
-  // Makes a slot pass.
+  // Advances a slot.
   const hash = await call("eth_sendRawTransaction", raw);
   const { status, blockHash } = await call("eth_getTransactionReceipt", hash);
   expect(status).toBe("0x1");
@@ -65,7 +65,7 @@ async function transferLikeMetaMask(url: string): Promise<void> {
   expect(await call("eth_getBalance", to, "latest")).toBe(value);
 }
 
-it("answers eth_* on a port of its own, over HTTP and WebSocket, and on the beacon port", async () => {
+it("serves eth_* on a separate port, over HTTP and WebSocket, and on the beacon port", async () => {
   const program = await ProgramHere.dev([...devFlags(), "--evm", "--eth-rpc", "--eth-rpc-port", "0"]);
   const url = (await program.untilLine(/Ethereum RPC is served at (http:\S+)/))[1]!;
   expect((await post(url, CHAIN_ID)).body).toMatchObject({ result: "0x7a69" });
@@ -93,7 +93,7 @@ it("answers eth_* on a port of its own, over HTTP and WebSocket, and on the beac
   expect(JSON.parse(message.toString())).toMatchObject({ result: "0x2" });
 });
 
-it("ends with an error if the port that was asked for is in use", async () => {
+it("fails if the requested port is in use", async () => {
   const other = createServer().listen(0, "127.0.0.1");
   onTestFinished(() => void other.close());
   await once(other, "listening");

@@ -43,7 +43,7 @@ class Recorder {
   }
 }
 
-/** Puts transactions of all types on the chain and calls every method that both sides have. */
+/** Sends transactions of all types and calls every method that both sides have. */
 async function record(chain: Chain): Promise<Recorder> {
   const recorder = new Recorder(chain);
   const call = recorder.call.bind(recorder);
@@ -156,12 +156,12 @@ function blobTransaction({ engine, chain: { config } }: Chain): Uint8Array {
 describe.skipIf(DIRECTORY === undefined)("execution-apis (FANAL_EXECUTION_APIS names a checkout)", () => {
   const apis = DIRECTORY === undefined ? undefined : new ExecutionApis(DIRECTORY);
 
-  it("returns what the schemas say", async () => {
+  it("returns results that match the schemas", async () => {
     const { results } = await record(await openEvmChain());
     const shared = apis!.methods.filter((name) => own.has(name));
     expect(shared.filter((name) => !results.has(name))).toEqual([]);
     const faults = shared.flatMap((name) => {
-      // The schema of a trace allows anything, because tracers have forms of their own.
+      // The schema of a trace allows anything, because each tracer has its own format.
       const isTrace = name === "debug_traceTransaction";
       const validate = isTrace ? apis!.component("OpcodeTransactionTrace") : apis!.result(name);
       return results
@@ -171,7 +171,7 @@ describe.skipIf(DIRECTORY === undefined)("execution-apis (FANAL_EXECUTION_APIS n
     expect(faults).toEqual([]);
   });
 
-  it("takes the parameters of their tests", async () => {
+  it("accepts the parameters of their tests", async () => {
     const chain = await openEvmChain();
     const exchanges = apis!.exchanges().filter(({ method, isError }) => own.has(method) && !isError);
     expect(exchanges).not.toEqual([]);

@@ -51,7 +51,7 @@ it("refuses invalid transactions, and keeps underpriced ones until the base fee 
   await expect(sendRaw(sign(0, { ...transfer, gasLimit: 20_000n }))).rejects.toThrow("intrinsic gas too low");
   await expect(sendRaw(sign(0, { ...transfer, data: HUGE }))).rejects.toThrow("intrinsic gas too low");
   const forged = sign(0, transfer);
-  // The signature is valid for another sender, who has nothing.
+  // The signature is valid for another sender, which has no funds.
   forged[forged.length - 1]! ^= 1;
   await expect(sendRaw(forged)).rejects.toThrow(/insufficient funds|invalid sender/);
   expect(await pooled()).toBe(0);
@@ -66,7 +66,7 @@ it("refuses invalid transactions, and keeps underpriced ones until the base fee 
   expectHealth();
 });
 
-it("takes transactions and goes back while blocks are executed", async () => {
+it("accepts transactions and reverts while blocks are executed", async () => {
   const { send, advance, call, balance, nonce, pooled, expectHealth } = await openEvmChain();
   await advance(1);
   const snapshot = await call("dev_snapshot");
@@ -78,7 +78,7 @@ it("takes transactions and goes back while blocks are executed", async () => {
   await Promise.all([advance(4), sending()]);
   await advance(1);
   expect([await balance(RECEIVER), await nonce(account(5).address), await pooled()]).toEqual([20n, 20n, 0]);
-  // A call that reverts waits for the slots that are under way.
+  // A revert waits for the running slots.
   for (let from = 0; from < 4; from++) await send(from, { data, gasLimit: GAS_LIMIT });
   await Promise.all([advance(2), call("dev_revert", [snapshot])]);
   expect([await balance(RECEIVER), await nonce(account(5).address), await pooled()]).toEqual([0n, 0n, 0]);

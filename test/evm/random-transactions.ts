@@ -18,7 +18,7 @@ export function randomFrom(seed: number): Random {
   };
 }
 
-/** Makes transactions whose contracts do a bit of everything. */
+/** Creates transactions with contracts that use all kinds of opcodes. */
 export class RandomTransactions {
   readonly #chain: TestChain;
   readonly #random: Random;
@@ -50,7 +50,7 @@ export class RandomTransactions {
     return this.#chain.sign(account, { ...common, to: addressFrom(to), data, value: BigInt(random(4) === 0 ? 1 : 0) });
   }
 
-  /** EIP-7702: an authorization of a new account, with a wrong nonce or chain now and then. */
+  /** EIP-7702: an authorization of a new account, sometimes with a wrong nonce or chain. */
   #delegation(account: number): Transaction {
     const random = this.#random;
     const key = new Uint8Array(32).fill(1);
@@ -125,7 +125,7 @@ export class RandomTransactions {
       () => `${"60".concat(byte())}1e${store}`,
       () => `60${byte()}60${byte()}60${byte()}09${store}`,
       () => `60${byte()}60${byte()}0a60${byte()}06${store}`,
-      // CALL, with a value now and then.
+      // CALL, sometimes with a value.
       () =>
         `60${byte(64)}60${byte(32)}60${byte(64)}600060${byte(2)}${address}61${hexWord(random(60_000), 2)}f1${store}`,
       () => `60${byte(64)}60${byte(32)}60${byte(64)}6000${address}61${hexWord(random(60_000), 2)}f4${store}3d${store}`,

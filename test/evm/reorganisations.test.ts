@@ -5,7 +5,7 @@ const RECEIVER = new Uint8Array(20).fill(0x77);
 /** Stores the call value at slot 0, and deploys one STOP. */
 const DEPLOYED = bytesOf("346000556001600060003960016000f3");
 
-it("includes transactions of lost blocks again, at depths 1, 3 and 10", async () => {
+it("includes transactions of orphaned blocks again, at depths 1, 3 and 10", async () => {
   const { send, advance, call, balance, nonce, pooled, included, expectHealth } = await openEvmChain();
   await advance(1);
   for (const depth of [1, 3, 10]) {

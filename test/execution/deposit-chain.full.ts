@@ -15,11 +15,11 @@ import { tempDirectory } from "../support/temp-directory.ts";
 
 const GENESIS_TIME = 1_700_000_000;
 const VALIDATORS = 16;
-/** Of two seconds a block: candidates for the votes of the first period are 8 to 16 seconds older than the genesis. */
+/** Blocks of two seconds: vote candidates of the first period are 8 to 16 seconds older than genesis. */
 const deposits = { contract: DEPOSIT_CONTRACT, chainId: ANVIL_CHAIN_ID, followDistance: 4 };
 const config = devChainConfig({ forks: [], slotSeconds: 2, genesisTime: GENESIS_TIME, deposits });
 const newcomers = genesisDeposits(config, new InteropKeys(VALIDATORS + 40)).slice(VALIDATORS);
-/** With the vote of this slot's block, more than half of a period's slots agree. */
+/** The vote of this slot's block completes the majority of the period. */
 const DECISIVE_SLOT = 17;
 const NO_REVEAL = Uint8Array.from({ length: 96 }, (_, i) => (i === 0 ? 0xc0 : 0));
 
@@ -36,7 +36,7 @@ function devOptions(anvil: Anvil): Partial<DevNodeOptions> {
 describe("on a real deposit chain", () => {
   skipSuite(missingAnvil());
 
-  it("deposits become validators, though both sides are stopped and started again", async () => {
+  it("deposits add validators, although both sides are restarted", async () => {
     const stateFile = join(tempDirectory(), "anvil.json");
     const directory = tempDirectory();
     const before = await startAnvil({ stateFile });
@@ -74,7 +74,7 @@ describe("on a real deposit chain", () => {
     const { devChain, node } = following;
     const { clock, chain } = devChain;
     expect(await node.eth1!.update()).toBe(true);
-    // Three blocks bring 16, 16 and 8 of them, after the slot that had none.
+    // Three blocks include 16, 16 and 8 of them, after the slot that included none.
     await clock.advanceTo(DECISIVE_SLOT + 4);
     expect(chain.headState.eth1DepositIndex).toBe(40);
     expect(chain.headState.validators.length).toBe(VALIDATORS + 40);
@@ -97,7 +97,7 @@ describe("on a real deposit chain", () => {
 
     await following.close();
 
-    // Two become active in an epoch, for which nothing more is to come from the deposit chain.
+    // Two are activated per epoch, which needs nothing more from the deposit chain.
     const without = await openDevChain({ ...devOptions(after), eth1: [] }, directory);
     await advance(without.devChain, 31 * 8);
     const { epochCtx } = without.devChain.chain.headState;
@@ -105,7 +105,7 @@ describe("on a real deposit chain", () => {
     expect([...following.complaints, ...without.complaints]).toEqual([]);
   });
 
-  it("deposits wait in the queue of electra", async () => {
+  it("deposits are queued in electra", async () => {
     const anvil = await startAnvil();
     await anvil.mine(GENESIS_TIME - 10, newcomers);
     const { devChain, node } = await openDevChain({ ...devOptions(anvil), forks: [{ fork: "electra", epoch: 0 }] });
@@ -115,7 +115,7 @@ describe("on a real deposit chain", () => {
     expect(devChain.chain.headState).toMatchObject({ pendingDeposits: { length: 40 } });
   });
 
-  it("a reorganization of blocks that were voted for changes the vote, and deposits that it dropped are not made", async () => {
+  it("a reorg of voted blocks changes the vote, and its dropped deposits are not processed", async () => {
     const anvil = await startAnvil();
     await anvil.mine(GENESIS_TIME - 14, newcomers.slice(0, 10));
     await anvil.mine(GENESIS_TIME - 12, newcomers.slice(10, 20));
@@ -130,7 +130,7 @@ describe("on a real deposit chain", () => {
     expect(await node.eth1!.update()).toBe(true);
     expect((await caller.call("getEth1ProposalData")).vote.deposit_count).toBe("10");
     expect(complaints.join("")).toMatch(/Deposit chain reorg, rereading blocks/);
-    // The votes before the reorganization are lost.
+    // The votes before the reorg are lost.
     await devChain.clock.advanceTo(5 + DECISIVE_SLOT + 1);
     expect(devChain.chain.headState.eth1DepositIndex).toBe(10);
   });

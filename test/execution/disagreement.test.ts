@@ -19,12 +19,12 @@ const hashOf = async (chain: BeaconChain, slot: number): Promise<Hex> => {
   return toRootHex((signed.message.body as bellatrix.BeaconBlockBody).executionPayload.blockHash) as Hex;
 };
 
-/** What peers of the execution layer would bring: the payloads that the other one was given. */
+/** Simulates execution layer peers: passes on the payloads of the other client. */
 async function bring(from: ExecutionClient, to: ExecutionClient): Promise<void> {
   for (const { method, params } of from.layer.calls.of("engine_newPayload")) await to.layer.call(method, ...params);
 }
 
-/** A node without validators that has an execution client of its own. */
+/** A node without validators, with its own execution client. */
 async function follow(client: ExecutionClient, stored: StoredChain) {
   const logger = createRecordingLogger();
   const engine = await connectExecutionClients(client.nodeOptions().execution!, stored.config, logger);
@@ -40,7 +40,7 @@ const invalidWith = (latestValidHash: string | null): Fault =>
     payloadId: null,
   });
 
-it("follows what its own client finds valid, where clients disagree, also after a restart", async () => {
+it("follows its own client's verdicts when clients disagree, also after a restart", async () => {
   const client = await ExecutionClient.open();
   const source = (await openDevChain(client.nodeOptions())).devChain;
   await source.clock.advanceTo(HEAD);
@@ -79,14 +79,15 @@ it("follows what its own client finds valid, where clients disagree, also after 
     expect(first.chain.status, name).toMatchObject({ isOptimistic: true, executionOffline: false });
     await first.close();
 
-    // A restart changes nothing, and asks of the head and of the oldest payload alone; again when the answer changes the engine's state.
+    // A restart changes nothing. It only sends the head and the oldest payload, again if the response changes the
+    // engine's state.
     const from = calls.all.length;
     const second = await follow(other, stored);
     await calls.until(({ method }) => method.startsWith("engine_newPayload"), { from });
     expect(second.chain.head.slot, name).toBe(HEAD);
     expect(second.chain.status.isOptimistic, name).toBe(true);
     const questions = calls.all.slice(from).filter(({ method }) => /newPayload|forkchoice/.test(method));
-    // The same may be asked again while the client changes its state.
+    // Requests may be repeated while the client changes its state.
     const different = new Set(questions.map(({ params }) => JSON.stringify(params)));
     expect(different.size, name).toBeLessThanOrEqual(4);
     await condemn(other);
@@ -106,7 +107,7 @@ it("follows what its own client finds valid, where clients disagree, also after 
   }
 });
 
-it("uses the next client while the first is away, misses no slot, and holds to what was found valid", async () => {
+it("uses the next client while the first is offline, misses no slot, and keeps valid verdicts", async () => {
   const [first, second] = [await ExecutionClient.open(), await ExecutionClient.open()];
   const node = await NodeWithClient.open([first, second]);
   expect(await node.advance(3)).toEqual([]);
@@ -122,7 +123,7 @@ it("uses the next client while the first is away, misses no slot, and holds to w
     "Execution engine returned an unusable payload, requesting another",
   ]);
 
-  // Of a block that was found valid nobody can say later that it is not.
+  // A valid block cannot become invalid later.
   const head = node.chain.head.root;
   second.layer.chain.condemn(await hashOf(node.chain, 5));
   expect(await node.advance(1)).toEqual([6]);
@@ -135,7 +136,7 @@ it("uses the next client while the first is away, misses no slot, and holds to w
   expect(await node.advance(2)).toEqual([]);
 });
 
-it("gives a client that has lost the chain the blocks that it lacks, and goes on", async () => {
+it("sends the missing blocks to a client that lost the chain, and continues", async () => {
   const [first, second] = [await ExecutionClient.open(), await ExecutionClient.open()];
   const node = await NodeWithClient.open([first, second]);
   await node.advance(4);
@@ -144,12 +145,12 @@ it("gives a client that has lost the chain the blocks that it lacks, and goes on
   expect([undefined, 5]).toContain(missed);
   await vi.waitFor(() => expect(second.layer.chain.head.hash).toBe(first.layer.chain.head.hash));
   expect(await node.advance(2)).toEqual([]);
-  // It was asked backwards for what it lacks, then given it, and never more.
+  // The missing blocks were searched backwards and sent once.
   const given = second.layer.calls.of("engine_newPayload").length;
   expect(given).toBeLessThanOrEqual(2 * 4 + 1 + 3);
 });
 
-it("goes on after a restart in whatever state its client was", async () => {
+it("continues after a restart in any state of its client", async () => {
   const client = await ExecutionClient.open();
   const { faults } = client.layer;
   const directory = tempDirectory();

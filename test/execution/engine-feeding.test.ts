@@ -8,13 +8,13 @@ import { executionGenesis } from "../support/execution-layer/genesis.ts";
 import { serveExecutionLayer } from "../support/execution-layer/http-server.ts";
 import { tempDirectory } from "../support/temp-directory.ts";
 
-/** Enough for finality, and for the engine to be told of a head on the way. */
+/** Enough for finality, and for a forkchoice update in between. */
 const HISTORY = 4 * 8 + 2;
 const SECRET = new Uint8Array(32).fill(7);
 
 const blockNumber = ({ chain }: ExecutionLayer) => Number(chain.head.block.header.number);
 
-it("an execution client that lost its data is given all blocks of the chain, which goes on then", async () => {
+it("an execution client that lost its data receives all blocks, and the chain continues", async () => {
   const genesis = executionGenesis({ timestamp: 1_700_000_000, forks: { shanghai: 0, cancun: 0, prague: 0 } });
   const layer = await ExecutionLayer.open(genesis);
   const served = await serveExecutionLayer(layer, { secret: SECRET });
@@ -36,7 +36,7 @@ it("an execution client that lost its data is given all blocks of the chain, whi
   layer.faults.set("*", ({ call }) => emptied.answer(call.method, call.params));
   await clock.advanceTo(HISTORY + 1);
   await vi.waitFor(() => expect(emptied.chain.head.hash).toBe(layer.chain.head.hash), { timeout: 10_000 });
-  // The first was lost, since there was nothing to build it on.
+  // The first slot is missed, because there was no parent to build on.
   await clock.advanceTo(HISTORY + 4);
   expect(chain.head.slot).toBe(HISTORY + 4);
   await vi.waitFor(() => expect(blockNumber(emptied)).toBe(HISTORY + 3));

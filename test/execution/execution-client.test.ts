@@ -16,7 +16,7 @@ import { EngineTimers } from "../support/node-with-client.ts";
 import { FROM_GENESIS } from "../support/settings.ts";
 import { tempDirectory } from "../support/temp-directory.ts";
 
-it("begins a dev chain with the genesis block of its execution client, which makes all payloads from then on", async () => {
+it("starts a dev chain from the genesis block of its execution client, which builds all payloads", async () => {
   const client = await ExecutionClient.open({ chainId: 77 });
   const { layer } = client;
   const directory = tempDirectory();
@@ -44,7 +44,7 @@ it("begins a dev chain with the genesis block of its execution client, which mak
   await opened.close();
   expect(opened.complaints.join("")).toContain("Execution client is offline");
 
-  // It goes on where it stopped, with the same client alone.
+  // It continues where it stopped, only with the same client.
   await client.start();
   const again = await startDevChain(options, directory);
   await again.devChain.clock.advanceTo(8);
@@ -62,7 +62,7 @@ it("begins a dev chain with the genesis block of its execution client, which mak
   const elsewhere = openDevChain({ ...options, ...other.nodeOptions() }, directory);
   await expect(elsewhere).rejects.toThrow(`The execution client ${other.url} has genesis block 0x`);
 
-  // A node that joins takes its payloads on trust, unless it has a client of its own.
+  // A joining node is optimistic unless it has its own client.
   const network = { name: "dev", directory: options.networkDirectory };
   const genesisState = join(options.networkDirectory, "genesis.ssz");
   for (const execution of [undefined, options.execution]) {
@@ -78,7 +78,7 @@ it("begins a dev chain with the genesis block of its execution client, which mak
   }
 });
 
-it("leaves a dev chain that was made without one to the built-in engine", async () => {
+it("keeps the built-in engine for a dev chain that was created without a client", async () => {
   const client = await ExecutionClient.open();
   const directory = tempDirectory();
   const { execution, forks } = client.nodeOptions();
@@ -99,7 +99,7 @@ it("leaves a dev chain that was made without one to the built-in engine", async 
   await db.close();
 });
 
-it("says what keeps a new dev chain from beginning with an execution client", async () => {
+it("reports why a new dev chain cannot start with an execution client", async () => {
   const late = await ExecutionClient.open({ genesisTime: 4_000_000_000 });
   const directory = tempDirectory();
   const attempt = (client: ExecutionClient) => startDevChain(client.nodeOptions(), directory);
@@ -122,7 +122,7 @@ it("says what keeps a new dev chain from beginning with an execution client", as
   expect(kept.devChain.chain.head.slot).toBe(2);
 });
 
-it("takes the deposit chain id from its execution client, and refuses a client with another one", async () => {
+it("uses the deposit chain id of its execution client, and rejects a client with another one", async () => {
   const client = await ExecutionClient.open({ chainId: 77 });
   const contract = `0x${"12".repeat(20)}`;
   const deposits = { contract, followDistance: 8 };
@@ -149,12 +149,12 @@ it("takes the deposit chain id from its execution client, and refuses a client w
   );
 });
 
-it("ends a start at once while its execution client does not answer, and leaves the chain that was there", async () => {
+it("aborts a start while its execution client hangs, and keeps the existing chain", async () => {
   const client = await ExecutionClient.open();
   const { calls, faults } = client.layer;
   const directory = tempDirectory();
   const options = client.nodeOptions();
-  // The time-outs of calls never pass with these.
+  // Call timeouts never fire with these timers.
   const execution = { ...options.execution!, timers: new EngineTimers() };
   const held = hold();
   const endStart = async (more: Partial<DevNodeOptions> = {}) => {

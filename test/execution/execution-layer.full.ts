@@ -45,7 +45,7 @@ const UNKNOWN: Hex = `0x${"12".repeat(32)}`;
 /** The selector of get_deposit_root(). */
 const GET_DEPOSIT_ROOT = "0xc5f2892f";
 
-/** Blocks 1 to 5 are of the first fork, 6 to 10 of the second, and so on. */
+/** Blocks 1 to 5 are in the first fork, 6 to 10 in the second, and so on. */
 const EVERY_FORK: ForkTimes = Object.fromEntries(
   ["shanghai", "cancun", "prague", "osaka"].map((fork, index) => [
     fork,
@@ -54,7 +54,7 @@ const EVERY_FORK: ForkTimes = Object.fromEntries(
 );
 const PRAGUE: ForkTimes = { shanghai: GENESIS_TIME, cancun: GENESIS_TIME, prague: GENESIS_TIME };
 
-/** An execution layer over HTTP, and what a consensus client and a sender of transactions need for it. */
+/** An execution layer over HTTP, with a consensus driver and a transaction sender. */
 async function serve(forks: ForkTimes) {
   const genesis = executionGenesis({ timestamp: GENESIS_TIME, forks });
   const layer = await ExecutionLayer.open(genesis);
@@ -79,7 +79,7 @@ const depositData = (seed: number) => ({
   signature: new Uint8Array(96).fill(seed + 2),
 });
 
-it("builds, executes and follows blocks from Shanghai to Osaka, its own and those of others", async () => {
+it("builds, executes and follows blocks from Shanghai to Osaka, its own and others'", async () => {
   const { client, driver, sender } = await serve(EVERY_FORK);
   const other = await serve(EVERY_FORK);
   const receiver: Hex = `0x${"ab".repeat(20)}`;
@@ -109,7 +109,7 @@ it("builds, executes and follows blocks from Shanghai to Osaka, its own and thos
   });
 });
 
-it("starts in any fork since the merge, and is used within the process as well", async () => {
+it("starts in any fork since the merge, also in-process", async () => {
   for (const [index, fork] of FORKS.entries()) {
     const forks: ForkTimes = Object.fromEntries(FORKS.slice(1, index + 1).map((earlier) => [earlier, GENESIS_TIME]));
     const layer = await ExecutionLayer.open(executionGenesis({ timestamp: GENESIS_TIME, forks }));
@@ -119,9 +119,9 @@ it("starts in any fork since the merge, and is used within the process as well",
   }
 });
 
-it("makes execution requests of deposits, withdrawal requests and consolidation requests", async () => {
+it("creates execution requests from deposits, withdrawal requests and consolidation requests", async () => {
   const { client, driver, sender } = await serve(PRAGUE);
-  // The system calls of the first block put the contracts of the requests into operation.
+  // The system calls of the first block activate the request contracts.
   expect((await driver.advance()).executionRequests).toEqual([]);
   const deposit = depositData(1);
   const [source, target] = [new Uint8Array(48).fill(3), new Uint8Array(48).fill(4)];
@@ -155,7 +155,7 @@ it("makes execution requests of deposits, withdrawal requests and consolidation 
   expect(await client.call("eth_call", call, "latest")).toBe(`0x${hexOf(root)}`);
 });
 
-/** Blobs of nothing but a number each: nobody here verifies proofs. */
+/** Blobs that only contain a number. Proofs are not verified here. */
 function bundleOf(numbers: readonly number[], proofsOfBlob: 1 | 128) {
   const filled = (bytes: number) => numbers.map((number) => new Uint8Array(bytes).fill(number));
   return {
@@ -165,7 +165,7 @@ function bundleOf(numbers: readonly number[], proofsOfBlob: 1 | 128) {
   };
 }
 
-it("has payloads carry the blobs of transactions, and gives them from its pool until they are final", async () => {
+it("includes the blobs of transactions, and serves them from its pool until they are finalized", async () => {
   const forks: ForkTimes = { ...PRAGUE, osaka: GENESIS_TIME + 3 * SLOT_SECONDS };
   const { layer, client, driver, sender } = await serve(forks);
   const other = await serve(forks);
@@ -203,7 +203,7 @@ it("has payloads carry the blobs of transactions, and gives them from its pool u
 
   const cells = bundleOf([10, 11], 128);
   await send(cells);
-  // Osaka wants another kind of proofs.
+  // Osaka requires cell proofs.
   await send(bundleOf([12], 1));
   const last = await driver.advance();
   expect(last).toMatchObject({ fork: "osaka", executionPayload: { blobGasUsed: gasOf(2) } });
@@ -223,7 +223,7 @@ it("has payloads carry the blobs of transactions, and gives them from its pool u
   await expect(client.call("eth_sendRawTransaction", withoutBlobs)).rejects.toMatchObject({ code: -32000 });
 });
 
-it("tells invalid payloads and their descendants from unknown ones, and reorganizes", async () => {
+it("distinguishes invalid payloads and their descendants from unknown ones, and reorgs", async () => {
   const { layer, client, driver, sender } = await serve(PRAGUE);
   layer.chain.addTransaction(sender.transfer(sender.address, 1n).raw);
   const first = await driver.advance();
@@ -266,7 +266,7 @@ it("tells invalid payloads and their descendants from unknown ones, and reorgani
   }
 });
 
-it("refuses calls with the codes of the specification", async () => {
+it("rejects calls with the error codes of the specification", async () => {
   const { layer, client, driver } = await serve(EVERY_FORK);
   const block = await driver.advance();
   const { executionPayload: payload, attributes } = block;
@@ -306,7 +306,7 @@ it("refuses calls with the codes of the specification", async () => {
   ]);
 });
 
-it("wants a fresh token of its secret with every request", async () => {
+it("requires a fresh JWT with every request", async () => {
   const { server, client } = await serve(PRAGUE);
   const now = Math.floor(Date.now() / 1000);
   const status = async (token: string) => (await client.post("eth_chainId", [], token)).status;
@@ -323,7 +323,7 @@ it("wants a fresh token of its secret with every request", async () => {
   expect(server.refused).toBe(wrong.length);
 });
 
-it("fails as a test wants it to, and tells of the calls it got", async () => {
+it("fails on demand, and records its calls", async () => {
   const { layer, client, driver } = await serve(PRAGUE);
   const { calls, faults } = layer;
   const first = await driver.advance();

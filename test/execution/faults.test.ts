@@ -44,10 +44,10 @@ interface Trouble {
   faults: [method: string, fault: Fault][];
   /** After two slots. */
   condition: typeof WELL;
-  /** How many of these two slots have no block. */
+  /** How many of these two slots are missed. */
   missed: number;
   lines: string[];
-  /** When the fault is gone. */
+  /** After the fault is lifted. */
   linesAfter?: string[];
 }
 
@@ -138,7 +138,7 @@ const troubles: Record<string, Trouble> = {
   "payloads that are slow to come": { faults: [[GET, slow(200)]], condition: WELL, missed: 0, lines: [] },
 };
 
-/** Has pauses pass until the client is there again. */
+/** Advances the backoff until the client is back. */
 async function untilBack({ timers, chain }: NodeWithClient): Promise<void> {
   while (chain.status.executionOffline) {
     await timers.advance(100);
@@ -146,7 +146,7 @@ async function untilBack({ timers, chain }: NodeWithClient): Promise<void> {
   }
 }
 
-it("tells what is wrong with its execution client, once, and misses no slot when that is over", async () => {
+it("logs each problem of its execution client once, and misses no slot afterwards", async () => {
   const client = await ExecutionClient.open();
   const node = await NodeWithClient.open([client]);
   const { faults } = client.layer;
@@ -168,14 +168,14 @@ it("tells what is wrong with its execution client, once, and misses no slot when
       missed: [],
       condition: WELL,
     });
-    // Of several blocks that waited only one can be followed.
+    // Only one of several waiting blocks can be followed.
     const lines = node.takeLines().filter((line) => line !== REORG);
     expect({ name, lines }).toEqual({ name, lines: trouble.linesAfter ?? [] });
     expect(node.chain.head.execution).toMatchObject({ status: "valid", blockHash: client.layer.chain.head.hash });
   }
 });
 
-it("goes on with a client that was stopped, or had another secret, as soon as it is back at its port", async () => {
+it("continues as soon as a client that was stopped, or had another secret, is back", async () => {
   const client = await ExecutionClient.open();
   const node = await NodeWithClient.open([client]);
   await node.advance(2);
@@ -222,7 +222,7 @@ it("serves duties while a client hangs, and imports the block that waited for it
   expect(node.chain.head.parentRoot).not.toBe(parent.root);
 });
 
-it("stops at once while its clients hang, whatever they were asked", async () => {
+it("stops at once while its clients hang in any method", async () => {
   const clients = [await ExecutionClient.open(), await ExecutionClient.open()] as const;
   for (const method of [NEW, FORKCHOICE]) {
     const node = await NodeWithClient.open(clients);
@@ -232,7 +232,7 @@ it("stops at once while its clients hang, whatever they were asked", async () =>
     for (const { layer } of clients) layer.faults.set(method, held.fault);
     const slot = node.clock.advanceTo(1).catch(() => {});
     await calls.until((call) => isOf(method, call), { from });
-    // The time-outs of calls never pass here.
+    // Call timeouts never fire here.
     await node.opened.close();
     await slot;
     expect({ method, slot: node.chain.head.slot }).toEqual({ method, slot: 0 });
@@ -241,7 +241,7 @@ it("stops at once while its clients hang, whatever they were asked", async () =>
   }
 });
 
-it("proposes although the client fails for a moment just then", async () => {
+it("proposes although the client fails for a moment", async () => {
   const client = await ExecutionClient.open();
   const { faults } = client.layer;
   const { execution } = client.nodeOptions();
@@ -256,7 +256,7 @@ it("proposes although the client fails for a moment just then", async () => {
   expect(node.chain.head).toMatchObject({ slot: 4, execution: { blockNumber: 4 } });
 });
 
-it("does not start with a client of another chain; one that comes later is told of once, and the node stays up", async () => {
+it("does not start with a client of another chain; a later mismatch is logged once, and the node keeps running", async () => {
   const directory = tempDirectory();
   const first = await NodeWithClient.open([await ExecutionClient.open()], {}, directory);
   await first.opened.close();

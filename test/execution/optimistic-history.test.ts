@@ -12,7 +12,7 @@ import { tempDirectory } from "../support/temp-directory.ts";
 
 const HISTORY_SLOTS = 60;
 
-/** An engine that cannot tell of payloads from a number on until it has caught up. */
+/** An engine without verdicts on payloads from a number on, until it has caught up. */
 class LaggingEngine extends DevExecutionEngine {
   knownBelow = Number.POSITIVE_INFINITY;
 
@@ -21,13 +21,13 @@ class LaggingEngine extends DevExecutionEngine {
     return payload[1].blockNumber < this.knownBelow ? verdict : SYNCING;
   }
 
-  /** The head is known as soon as its payload is. */
+  /** The head is known together with its payload. */
   override async forkchoiceUpdated() {
     return { verdict: this.knownBelow === Number.POSITIVE_INFINITY ? VALID : SYNCING, payloadId: null };
   }
 }
 
-it("whether a payload was verified is known of final blocks too, and after a restart, until it is", async () => {
+it("the verification status of payloads is known for finalized blocks and after a restart", async () => {
   const source = await openQuietDevChain(HISTORY_SLOTS, { validators: 8, forks: [{ fork: "deneb", epoch: 0 }] });
   const { config, chain: followed } = source.devChain;
   const db = await openDatabase(join(tempDirectory(), "beacon-db"), { sync: false });
@@ -44,7 +44,7 @@ it("whether a payload was verified is known of final blocks too, and after a res
       await chain.importBlock((await followed.blocks.canonicalAtSlot(slot))!.signed);
     }
   };
-  /** The slots, of those asked for, whose blocks count as optimistic; their states have to agree. */
+  /** Returns the given slots with optimistic blocks. Their states must agree. */
   const optimisticOf = async (chain: BeaconChain, slots: number[]) => {
     const optimistic: number[] = [];
     for (const slot of slots) {
@@ -58,7 +58,7 @@ it("whether a payload was verified is known of final blocks too, and after a res
   const first = await open();
   const finalized: [epoch: number, executionOptimistic: boolean][] = [];
   first.events.on("finalized", ({ epoch, executionOptimistic }) => finalized.push([epoch, executionOptimistic]));
-  // The payload of each slot's block has the slot's number.
+  // The payload number equals the slot.
   engine.knownBelow = 20;
   await follow(first, 1, 42);
   expect(first.forkChoice.finalized.epoch).toBe(3);
@@ -74,7 +74,7 @@ it("whether a payload was verified is known of final blocks too, and after a res
   await follow(second, 43, 50);
   expect(second.forkChoice.finalized.epoch).toBe(4);
   expect(await optimisticOf(second, slots)).toEqual([20, 24, 30, 42]);
-  // A valid payload makes those of all its ancestors valid.
+  // A valid payload implies valid ancestors.
   engine.knownBelow = Number.POSITIVE_INFINITY;
   await follow(second, 51, 51);
   expect(await optimisticOf(second, [...slots, 51])).toEqual([]);

@@ -17,7 +17,7 @@ const UNKNOWN_HASH = `0x${"ab".repeat(32)}`;
 
 /** The block of slot n is at n - 1. */
 let main: HandMadeBlock[];
-/** Goes off after slot 4 and has two blocks, later than all others and without a vote. */
+/** Branches off after slot 4 with two blocks, later than all others and without votes. */
 let side: HandMadeBlock[];
 let source: DevChain;
 let closeSource: () => Promise<void>;
@@ -58,7 +58,7 @@ function eventsOf(chain: BeaconChain) {
   return { heads, reorgs };
 }
 
-it("what the engine cannot tell is followed optimistically, and verified as soon as it can", async () => {
+it("blocks without a verdict are followed optimistically, and verified as soon as possible", async () => {
   const stored = await emptyStoredChain(source);
   const engine = new ScriptedEngine();
   engine.otherwise = SYNCING;
@@ -69,14 +69,14 @@ it("what the engine cannot tell is followed optimistically, and verified as soon
   await first.close();
   engine.questions = [];
 
-  // Nothing is known better after a restart: the head is told, and the oldest payload without a verdict is given.
+  // The same after a restart: the head is sent, and the oldest payload without a verdict.
   const second = await open(stored, engine);
   expect(second.chain.status.isOptimistic).toBe(true);
   await vi.waitFor(() => expect(engine.questions).toHaveLength(2));
   expect(engine.takeAsked("forkchoiceUpdated")).toEqual([hashOf(at(HEAD))]);
   expect(engine.takeAsked("newPayload")).toEqual([hashOf(at(1))]);
 
-  // The engine knows the payloads up to a point; those after it have to be given, and then the head again.
+  // The engine knows the first payloads. Later ones have to be sent, and then the head again.
   engine.otherwise = VALID;
   for (const block of main.slice(8)) engine.answer(hashOf(block), SYNCING);
   engine.enter("online");
@@ -92,7 +92,7 @@ it("what the engine cannot tell is followed optimistically, and verified as soon
   expect(second.complaints).toEqual([]);
   await second.close();
 
-  // What is known to be valid is not asked about again.
+  // Valid payloads are not sent again.
   engine.questions = [];
   engine.otherwise = SYNCING;
   const third = await open(stored, engine);
@@ -100,7 +100,7 @@ it("what the engine cannot tell is followed optimistically, and verified as soon
   expect(engine.takeAsked("newPayload")).toEqual([]);
 });
 
-it("a head that stays optimistic is told again in every slot", async () => {
+it("the forkchoice update of an optimistic head is repeated every slot", async () => {
   const engine = new ScriptedEngine();
   engine.otherwise = SYNCING;
   const { chain, clock } = await open(await emptyStoredChain(source), engine);
@@ -124,7 +124,7 @@ it.each<[string, { lastValid: () => RootHex | null; head: number; complaints: nu
   ["no hash", { lastValid: () => null, head: HEAD - 1, complaints: 1 }],
   ["an unknown hash", { lastValid: () => UNKNOWN_HASH, head: HEAD - 1, complaints: 1 }],
   ["its own hash", { lastValid: () => hashOf(at(HEAD)), head: HEAD - 1, complaints: 1 }],
-  // The genesis of this chain has a payload, which is final.
+  // The genesis of this chain has a payload, which is finalized.
   ["the zero hash", { lastValid: () => ZERO_HASH, head: 0, complaints: 2 }],
 ])("a head that is found invalid with %s falls back to what may be valid", async (_, expected) => {
   const stored = await emptyStoredChain(source);
@@ -188,7 +188,7 @@ it.each([
   expect(engine.takeAsked("newPayload")).toEqual([]);
 });
 
-it("the branch that remains when the other becomes invalid has the head", async () => {
+it("the head moves to the remaining branch when the other becomes invalid", async () => {
   const engine = new ScriptedEngine();
   engine.otherwise = SYNCING;
   const { chain } = await open(await emptyStoredChain(source), engine);
@@ -205,7 +205,7 @@ it("the branch that remains when the other becomes invalid has the head", async 
   expect(statuses(chain, main.slice(4))).toEqual(Array<string>(8).fill("invalid"));
 });
 
-it("an engine that takes back that a block is valid is complained of, and changes nothing", async () => {
+it("an engine that retracts a valid verdict is logged, and changes nothing", async () => {
   const engine = new ScriptedEngine();
   const { chain, complaints } = await open(await emptyStoredChain(source), engine);
   await follow(chain, main.slice(0, 5));
@@ -222,7 +222,7 @@ it("an engine that takes back that a block is valid is complained of, and change
   expect(chain.head.root).toBe(at(6).root);
 });
 
-it("where the justified block is invalid the head stays, which is said once, until there is another to follow", async () => {
+it("the head stays if the justified block is invalid, which is logged once, until there is another viable head", async () => {
   const { chain, complaints } = await open(await emptyStoredChain(source), new ScriptedEngine());
   await follow(chain, main.slice(0, 2));
   const choose = vi.spyOn(chain.forkChoice, "updateHead").mockImplementation(() => {
@@ -238,7 +238,7 @@ it("where the justified block is invalid the head stays, which is said once, unt
   expect(chain.head.root).toBe(at(3).root);
 });
 
-it("a block about which the engine cannot be asked waits, and nothing is lost", async () => {
+it("a block waits for an unavailable engine, and nothing is lost", async () => {
   const engine = new ScriptedEngine();
   const { chain, clock, db } = await open(await emptyStoredChain(source), engine);
   chain.start();
@@ -259,7 +259,7 @@ it("a block about which the engine cannot be asked waits, and nothing is lost", 
   expect(chain.head.root).toBe(at(4).root);
   expect(chain.isWaitingForEngine(at(4).root)).toBe(false);
 
-  // An engine that only fails now and then does not change its state: then the next slot is the time to try again.
+  // An engine with occasional failures does not change its state, so the retry is in the next slot.
   engine.answer(hashOf(at(5)), "error");
   await expect(chain.importBlock(at(5).signed)).rejects.toMatchObject({ reason: "engine-unavailable" });
   engine.answer(hashOf(at(5)), VALID);
@@ -268,7 +268,7 @@ it("a block about which the engine cannot be asked waits, and nothing is lost", 
   await expect(next).resolves.toMatchObject({ slot: 5 });
 });
 
-it("a bad signature is the verdict that counts, whatever the engine says or does not say", async () => {
+it("an invalid signature takes precedence over any verdict of the engine", async () => {
   const engine = new ScriptedEngine();
   const { chain, close } = await open(await emptyStoredChain(source), engine);
   await follow(chain, main.slice(0, 3));
@@ -281,13 +281,13 @@ it("a bad signature is the verdict that counts, whatever the engine says or does
   expect(engine.takeAsked("newPayload").filter((hash) => hash === hashOf(at(4)))).toHaveLength(6);
   expect(statuses(chain, main.slice(0, 3))).toEqual(Array<string>(3).fill("valid"));
   expect(chain.forkChoice.isInvalid(at(4).root)).toBe(false);
-  // Nor does an answer that never comes keep the chain from being closed.
+  // A missing response does not prevent the chain from closing.
   engine.answer(hashOf(at(3)), "never");
   engine.enter("synced");
   await close();
 });
 
-it("the first payload of a chain is valid only when its terminal block is, and takes all after it along", async () => {
+it("the first payload of a chain is valid only if its terminal block is, like all its descendants", async () => {
   const merging = await openQuietDevChain(HEAD, { validators: 8, forks: [{ fork: "bellatrix", epoch: 1 }] });
   const { chain: followed } = merging.devChain;
   const blocks: HandMadeBlock[] = [];

@@ -36,7 +36,7 @@ async function open(engine: ScriptedEngine, directory?: Awaited<ReturnType<typeo
   return opened;
 }
 
-/** Follows the blocks up to that slot while the engine cannot tell of them, and has it then refuse all after another one. */
+/** Imports the blocks up to a slot optimistically, then lets the engine reject all blocks after another one. */
 async function followAndRefuse(engine: ScriptedEngine, { last, lastValid }: { last: number; lastValid: number }) {
   const directory = await stored();
   const opened = await open(engine, directory);
@@ -54,7 +54,7 @@ function mend(engine: ScriptedEngine): void {
   for (const block of main) engine.answer(hashOf(block), VALID);
 }
 
-it("blocks that an execution client refused wrongly are followed again when it is mended, and those after them taken", async () => {
+it("wrongly rejected blocks are reinstated when the execution client is repaired, and their descendants imported", async () => {
   const engine = new ScriptedEngine();
   const { chain, clock, complaints } = await followAndRefuse(engine, { last: 10, lastValid: 6 });
   expect(chain.head.root).toBe(at(6).root);
@@ -72,7 +72,7 @@ it("blocks that an execution client refused wrongly are followed again when it i
   expect(complaints.join()).not.toMatch(/ERROR/);
 });
 
-it("one that stays with its refusal is asked less and less often, which is told once", async () => {
+it("a permanent rejection is retried with backoff and logged once", async () => {
   const engine = new ScriptedEngine();
   const { chain, clock, complaints } = await followAndRefuse(engine, { last: 10, lastValid: 6 });
   engine.questions = [];
@@ -88,14 +88,14 @@ it("one that stays with its refusal is asked less and less often, which is told 
   expect(chain.head.root).toBe(at(6).root);
   expect(complaints.filter((line) => line.includes("rejected a"))).toHaveLength(1);
 
-  // A client that comes back may be another one.
+  // A reconnected client may be another one.
   mend(engine);
   engine.enter("offline");
   engine.enter("online");
   await vi.waitFor(() => expect(chain.head.root).toBe(at(10).root));
 });
 
-it("the justified block is followed again, too, also by a client that has to sync first", async () => {
+it("the justified block is reinstated too, also with a client that has to sync first", async () => {
   const engine = new ScriptedEngine();
   const { chain, clock, complaints } = await followAndRefuse(engine, { last: HEAD, lastValid: 14 });
   expect(chain.forkChoice.justified.epoch).toBeGreaterThan(1);
@@ -105,7 +105,7 @@ it("the justified block is followed again, too, also by a client that has to syn
   for (const block of main) engine.answer(hashOf(block), SYNCING);
   engine.enter("syncing");
   await clock.advanceTo(NOW + 1);
-  // It is told what to sync to.
+  // It receives the sync target.
   const target = { headBlockHash: hashOf(at(14)), safeBlockHash: ZERO_HASH_HEX };
   await vi.waitFor(() => expect(tellHead).toHaveBeenLastCalledWith("electra", expect.objectContaining(target)));
   mend(engine);
@@ -115,7 +115,7 @@ it("the justified block is followed again, too, also by a client that has to syn
   expect(chain.head.root).toBe(at(HEAD).root);
 });
 
-it("what was refused stays so over a start, until the client is asked again and takes it", async () => {
+it("a rejection persists over a restart, until the client is asked again and accepts", async () => {
   const engine = new ScriptedEngine();
   const first = await followAndRefuse(engine, { last: 10, lastValid: 6 });
   await first.close();

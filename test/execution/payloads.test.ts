@@ -21,7 +21,7 @@ async function bodyAt(chain: BeaconChain, slot: Slot): Promise<electra.BeaconBlo
   return found!.signed.message.body as electra.BeaconBlockBody;
 }
 
-it("an execution client makes the payloads of a dev chain from capella to fulu, with the transactions that it is sent", async () => {
+it("an execution client builds the payloads of a dev chain from capella to fulu, with its transactions", async () => {
   const forks = (["capella", "deneb", "electra", "fulu"] as const).map((fork, epoch) => ({ fork, epoch }));
   const client = await ExecutionClient.open({ forks });
   const { layer } = client;
@@ -49,11 +49,11 @@ it("an execution client makes the payloads of a dev chain from capella to fulu, 
   expect(complaints).toEqual([]);
 });
 
-it("deposits, exits and consolidations that are asked for by transactions come about", async () => {
+it("deposits, exits and consolidations requested by transactions take effect", async () => {
   const client = await ExecutionClient.open();
   const { layer } = client;
   const validators = 16;
-  // Otherwise consolidations of so little stake have no churn.
+  // With so little stake, consolidations would have no churn otherwise.
   const configOverrides = {
     MIN_PER_EPOCH_CHURN_LIMIT_ELECTRA: "128000000000",
     MAX_PER_EPOCH_ACTIVATION_EXIT_CHURN_LIMIT: "64000000000",
@@ -74,7 +74,7 @@ it("deposits, exits and consolidations that are asked for by transactions come a
   await clock.advanceTo(2);
   const deposit = signedDeposit(config.GENESIS_FORK_VERSION, validators, fromHex(sender.address));
   await send(sender.deposit(deposit));
-  // A consolidation of a validator with itself has its balance compound, as that of a target has to.
+  // A consolidation of a validator with itself switches it to compounding, as a target requires.
   await send(sender.requestConsolidation(keys.publicKey(target)!, keys.publicKey(target)!));
   await clock.advanceTo(3);
   const { executionRequests } = await bodyAt(chain, 3);
@@ -83,7 +83,7 @@ it("deposits, exits and consolidations that are asked for by transactions come a
   expect(headState().pendingDeposits.getAllReadonly()).toMatchObject([{ slot: 3, amount: deposit.amount }]);
   expect(headState().validators.getReadonly(target).withdrawalCredentials[0]).toBe(2);
 
-  // Before that nobody may leave.
+  // Before that no validator may exit.
   const afterService = config.SHARD_COMMITTEE_PERIOD * SLOTS_PER_EPOCH;
   await clock.advanceTo(afterService);
   await send(sender.requestWithdrawal(keys.publicKey(exiting)!, 0n));

@@ -13,7 +13,7 @@ export const block = (slot: number) => methodCall("get_v2_beacon_blocks_blockId"
 /** Key prefix of all responses of the chain. */
 export const KEY_PREFIX = `test:1:${CHAIN_SPEC.genesisValidatorsRoot}:${CHAIN_SPEC.genesisTime}:`;
 
-/** Returns the chain's response. Blocks are long enough to be compressed. */
+/** Returns the chain's response. Blocks are long enough for compression. */
 export function expectedBody({ request: { url } }: UpstreamCall): string {
   return finalAnswer(JSON.stringify(url.includes("blocks") ? Array(500).fill(url) : url));
 }
@@ -31,7 +31,7 @@ export class Upstream {
     return this.respond(call);
   };
 
-  /** Holds responses back. Returns when the first call has come, and how to release them. */
+  /** Holds responses back. Resolves after the first call, with a function that releases them. */
   hold(respond = this.respond): { called: Promise<void>; release: () => void } {
     const called = Promise.withResolvers<void>();
     const released = Promise.withResolvers<void>();

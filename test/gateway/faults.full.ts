@@ -26,9 +26,9 @@ interface Upstream<Run extends ProgramRun = ProgramRun> {
   link: FaultyLink;
 }
 
-/** Makes the chain. */
+/** Produces the chain. */
 let first: Upstream;
-/** Follows it, in a process that can be frozen and killed. */
+/** Follows the chain, in a process that can be frozen and killed. */
 let second: Upstream<Program>;
 
 const opened = new ClosingStack();
@@ -59,7 +59,7 @@ beforeAll(async () => {
   await second.program.callUntil("getChainHead", hasFollowed);
 });
 
-it("no read fails, no head goes back and no block is missed or told twice, whatever happens to one upstream", async () => {
+it("no read fails, no head goes back, and every block is announced once, whatever happens to one upstream", async () => {
   const gateway = await openGateway({ first: first.link, second: second.link });
   const announced = await AnnouncedBlocks.listen(gateway);
   const subscriberCounts = await Readers.start(gateway, first.restUrl);
@@ -78,7 +78,7 @@ it("no read fails, no head goes back and no block is missed or told twice, whate
     const slot = await headSlotOf(first.program);
     begin();
     await subscriberCounts.answered();
-    // A frozen node falls behind, and is read from again with an older head.
+    // A frozen node falls behind, and serves an older head when it is used again.
     while (name === "frozen" && (await headSlotOf(first.program)) < slot + 2) await subscriberCounts.answered();
     end();
     await subscriberCounts.answered();

@@ -16,8 +16,7 @@ import {
 import { ProgramHere } from "../support/program-here.ts";
 import { removableDirectory } from "../support/removable-directory.ts";
 
-// Both upstreams are one node, which is reached by two links and makes a block when a test has it make one. So they never differ
-// but by the faults of their links.
+// Both upstreams are one node behind two links. It produces blocks on demand, so only the faults of the links differ.
 let node: ProgramHere;
 let restUrl: string;
 let links: { first: FaultyLink; second: FaultyLink };
@@ -42,7 +41,7 @@ function lie(bytes: Buffer): Buffer {
   return Buffer.from(bytes.toString("latin1").replaceAll(/"root":"0x.{8}/g, '"root":"0xdeadbeef'), "latin1");
 }
 
-it("with a quorum of two, an upstream that lies about a finalized root is found out", async () => {
+it("with a quorum of two, an upstream with a wrong finalized root is detected", async () => {
   onTestFinished(() => links.second.mend());
   const gateway = await openGateway(links, { quorum: 2 });
   const ask = async () => {
@@ -56,10 +55,10 @@ it("with a quorum of two, an upstream that lies about a finalized root is found 
   expect(error.message).toMatch(/first says .*0x(?!deadbeef)/);
 });
 
-/** Timers of a gateway that takes no upstream for slow or stuck, however little time a busy machine leaves it. */
+/** Timers with which no upstream counts as slow or stuck, even on a busy machine. */
 const PATIENT_TIMERS: Timers = { ...SYSTEM_TIMERS, now: () => SYSTEM_TIMERS.now() / 100 };
 
-it("what belongs together is asked of one upstream, and what was submitted is not sent again", async () => {
+it("related requests go to one upstream, and submissions are not resent", async () => {
   const gateway = await openGateway(links, {}, PATIENT_TIMERS);
   const asked = (what: RegExp) =>
     Object.values(links).map(({ requests }) => requests.filter((line) => what.test(line)));
@@ -72,7 +71,7 @@ it("what belongs together is asked of one upstream, and what was submitted is no
     await fetch(`${gateway.restUrl}/eth/v2/beacon/blocks/${turn}`);
   }
   expect(new Set(answeredBy).size).toBe(1);
-  // The other one is asked all else meanwhile.
+  // All other requests go to the other upstream meanwhile.
   expect(asked(/blocks\/|attestation_data/).map((lines) => lines.length > 0)).toEqual([true, true]);
 
   for (const link of Object.values(links)) link.pass("answers break off");
@@ -89,7 +88,7 @@ it("what belongs together is asked of one upstream, and what was submitted is no
   expect(asked(/POST .*voluntary_exits/).flat()).toHaveLength(1);
 });
 
-it("no read fails and no block is missed or told twice when one upstream is cut off, breaks off or answers garbage", async () => {
+it("no read fails and every block is announced once when one upstream is cut off, truncates or corrupts responses", async () => {
   const gateway = await openGateway(links);
   const announced = await AnnouncedBlocks.listen(gateway);
   const subscriberCounts = await Readers.start(gateway, restUrl);

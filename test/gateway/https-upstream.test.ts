@@ -8,7 +8,7 @@ import { afterEach, expect, it } from "vitest";
 import { SYSTEM_TIMERS } from "../../src/async/timers.ts";
 import { UpstreamClient } from "../../src/gateway/upstream/client/upstream-client.ts";
 
-/** It has signed itself, for localhost and 127.0.0.1. */
+/** Self-signed certificate for localhost and 127.0.0.1. */
 const cert = readFileSync(new URL("../fixtures/tls/certificate.pem", import.meta.url), "utf8");
 const key = readFileSync(new URL("../fixtures/tls/key.pem", import.meta.url), "utf8");
 const trusted = getCACertificates("default");
@@ -34,8 +34,8 @@ function ask(url: string, path = "/") {
   return client.request({ verb: "GET", url: path, headers: {} });
 }
 
-it("asks an upstream over TLS by its name or its address when its certificate is of somebody who is trusted", async () => {
-  // Longer than what is held for a reader who has not begun.
+it("connects to an upstream over TLS by name or address if its certificate is trusted", async () => {
+  // Longer than the buffer for a reader that has not started.
   const large = randomBytes(4 * 1024 * 1024);
   const server = createServer({ cert, key }, ({ url }, response) => response.end(url === "/large" ? large : "ok"));
   const port = await listen(server);
@@ -53,7 +53,7 @@ it("asks an upstream over TLS by its name or its address when its certificate is
   expect(Buffer.concat(pieces).equals(large)).toBe(true);
 });
 
-it("says what is wrong when https is asked of an upstream that speaks http", async () => {
+it("explains the error if an https URL points to an http upstream", async () => {
   const server = createHttpServer((_request, response) => response.end("ok"));
   const port = await listen(server);
   await expect(ask(`https://127.0.0.1:${port}`)).rejects.toThrow(

@@ -10,7 +10,7 @@ import { exampleParams, inExampleOrder } from "../support/examples.ts";
 import { type ServedCalls, serveCalls } from "../support/gateway-calls.ts";
 import { type ServedApi, serveApi } from "../support/served-api.ts";
 
-/** What a gateway answers by itself. */
+/** Methods that a gateway answers itself. */
 const OWN = ["rpc.discover", "getReadiness", "subscribe", "unsubscribe"];
 
 const COMPARED = inExampleOrder(methods)
@@ -20,8 +20,8 @@ const COMPARED = inExampleOrder(methods)
 const SPECIAL = Object.entries(SPECIAL_CALLS).filter(([name]) => COMPARED.some(([compared]) => compared === name));
 
 /**
- * What the gateway has other words for: ids that cannot stand in a path, and aggregates, for which from electra on another
- * operation is asked that names the committee.
+ * Calls with another error text: ids that are invalid in a path, and aggregates, which use an operation with the
+ * committee index from electra on.
  */
 const OTHERWISE_SAID = [
   "get_v1_node_peers_peerId",
@@ -38,7 +38,7 @@ function leaving(): { signal: AbortSignal; abort(): void } {
   return { signal: controller.signal, abort: () => controller.abort() };
 }
 
-/** What matters of a reply. */
+/** The compared part of a response. */
 interface Reply {
   status: number;
   text: string;
@@ -61,7 +61,7 @@ function callOf(url: string, method: string, params: unknown[]): Promise<Reply> 
   return replyOf(url, { method: "POST", headers: { "Content-Type": "application/json" }, body });
 }
 
-/** Declares the tests that a gateway answers what its node does, on a chain of a fork. */
+/** Declares the tests that a gateway responds like its node, on a chain of a fork. */
 export function testSameAnswers(fork: ExampleFork): void {
   describe(`on ${fork}`, () => {
     let chain: ExampleDevChain;
@@ -78,7 +78,7 @@ export function testSameAnswers(fork: ExampleFork): void {
       await chain?.close();
     });
 
-    it.each(COMPARED)("%s answers what the node does", async (name, method) => {
+    it.each(COMPARED)("%s responds like the node", async (name, method) => {
       const params = await exampleParams(method, chain);
       const expected = await callOf(node.jsonRpcUrl, name, params);
       expect(await callOf(gateway.jsonRpcUrl, name, params)).toEqual(expected);
@@ -93,13 +93,13 @@ export function testSameAnswers(fork: ExampleFork): void {
         }
       }
 
-      // Bodies in SSZ are sent by the client alone.
+      // Only the client sends SSZ bodies.
       if (method.operation === undefined || method.rest[0]?.ssz !== "body") return;
       const twin = { method, call: restCall(method, params, fork), response: JSON.parse(expected.text) };
       await askTwin({ ...node, restUrl: gateway.restUrl }, chain, twin);
     });
 
-    it.each(SPECIAL)("%s refuses what the node does, as it does", async (name, calls) => {
+    it.each(SPECIAL)("%s rejects like the node", async (name, calls) => {
       for (const { what, params: paramsOn, only } of calls) {
         if (only !== undefined && only !== fork) continue;
         const params = await paramsOn(chain);
@@ -109,8 +109,8 @@ export function testSameAnswers(fork: ExampleFork): void {
       }
     });
 
-    it("takes long messages as the node does", async () => {
-      // White space makes them long.
+    it("accepts long messages like the node", async () => {
+      // Padded with white space.
       const long = async (name: string, params: unknown, url: string) => {
         const message = JSON.stringify(
           { jsonrpc: "2.0", id: 1, method: name, params, meta: true },
@@ -138,7 +138,7 @@ export function testSameAnswers(fork: ExampleFork): void {
       }
     });
 
-    it("tells of events over WebSocket and REST", async () => {
+    it("publishes events over WebSocket and REST", async () => {
       const client = await Client.connect(gateway.jsonRpcUrl);
       const subscription = await client.subscribe(["voluntary_exit"]);
       const { signal, abort } = leaving();
@@ -154,7 +154,7 @@ export function testSameAnswers(fork: ExampleFork): void {
       expect(await replyOf(`${gateway.restUrl}${url}s`)).toEqual(await replyOf(`${node.restUrl}${url}s`));
     });
 
-    it("complained of nothing", () => {
+    it("logged no warnings or errors", () => {
       expect(gateway.log.filter(({ level }) => level === "error")).toEqual([]);
     });
   });

@@ -63,7 +63,7 @@ describe("shared cache", () => {
     }
   });
 
-  it("fetches itself when the claiming gateway stores nothing or is gone", async () => {
+  it("fetches the response if the lock holder stores nothing or is gone", async () => {
     const redis = await RedisServer.start();
     const upstream = new Upstream();
     const { called, release } = upstream.hold(async () => response('{"data":{},"finalized":false}'));
@@ -80,7 +80,7 @@ describe("shared cache", () => {
     const claim = `${KEY_PREFIX}claim:GET json /eth/v1/beacon/states/8/root`;
     await redis.command("SET", claim, "claim:0123456789abcdef", "PX", "50");
     expect(bodiesOf([await gateways[0]!.reader.read(stateRoot(8))])).toEqual([expectedBody(stateRoot(8))]);
-    // The wait for a claim that never expires is limited.
+    // The wait for a lock that never expires is bounded.
     await redis.command("SET", claim.replace("8", "9"), "claim:0123456789abcdef");
     const read = gateways[1]!.reader.read(stateRoot(9));
     await gateways[1]!.onCacheLookup();

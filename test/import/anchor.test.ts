@@ -21,14 +21,14 @@ beforeAll(async () => {
 }, 120_000);
 afterAll(() => source?.close());
 
-/** The slot's block; in a chain without gaps every slot has one. */
+/** The block of a slot. A chain without gaps has one in every slot. */
 async function blockAt(slot: number, from = source) {
   return (await from.devChain.chain.blocks.canonicalAtSlot(slot))!;
 }
 
 const open = (db: BeaconDb, { devChain } = source): Promise<BeaconChain> => openFollower(db, devChain, HISTORY_SLOTS);
 
-/** A database that holds nothing but the state after a block, advanced to a slot. */
+/** A database with only the post-state of a block, advanced to a slot. */
 async function anchoredAt(blockSlot: number, slot = blockSlot, from = source): Promise<BeaconDb> {
   const { config, chain } = from.devChain;
   const db = await openDatabase(join(tempDirectory(), "beacon-db"), { sync: false });
@@ -53,7 +53,7 @@ it.each([
   expect(chain.headState.hashTreeRoot()).toEqual(headState.hashTreeRoot());
   expect(chain.forkChoice.finalized).toEqual(forkChoice.finalized);
   expect(chain.forkChoice.justified).toEqual(forkChoice.justified);
-  // Finalized history of this chain begins with the anchor.
+  // The finalized history of this chain starts with the anchor.
   expect((await chain.states.canonicalAtSlot(slot + 1))?.slot).toBe(slot + 1);
   expect(await chain.states.canonicalAtSlot(slot - 1)).toBeNull();
   await chain.close();
@@ -64,7 +64,7 @@ it.each([
   await again.close();
 });
 
-it("blocks of slots that an anchor state has passed already are refused, and the chain is unharmed", async () => {
+it("blocks before the slot of an advanced anchor state are rejected, and the chain is unchanged", async () => {
   const chain = await open(await anchoredAt(29, 31));
   await expect(chain.importBlock((await blockAt(30)).signed)).rejects.toMatchObject({ reason: "before-history" });
   expect(chain.head.slot).toBe(29);
@@ -72,7 +72,7 @@ it("blocks of slots that an anchor state has passed already are refused, and the
   await chain.close();
 });
 
-it("the block that the chain was started from may become the checkpoint of the next epoch, whose first slot was empty", async () => {
+it("the anchor block may become the checkpoint of the next epoch if its first slot is empty", async () => {
   const directory = tempDirectory();
   await makeChainWithGap(directory, { fork: "phase0" });
   const withGap = await openDevChain({ ...QUIET, validators: 8, forks: forkSchedule("phase0", []) }, directory);

@@ -3,13 +3,13 @@ import { expect, it } from "vitest";
 import { ByHand } from "../support/by-hand.ts";
 import { openQuietDevChain } from "../support/dev-chain.ts";
 
-it("a block that comes a moment before its slot is imported when the slot begins", async () => {
+it("a block that arrives shortly before its slot is imported when the slot starts", async () => {
   const { devChain, complaints } = await openQuietDevChain(2);
   const { api, chain, clock } = devChain;
   const hand = new ByHand(devChain);
   const slot = clock.currentSlot + 1;
   const { signed, root } = hand.sign(await hand.produce(slot, chain.head.root));
-  // The moment lasts four seconds, since a busy machine may take some of them.
+  // Four seconds, because a busy machine may use some of them.
   clock.setSpeed(0.1);
   clock.run({ fromSeconds: clock.slotStartSeconds(slot) - 0.4 });
   expect(clock.currentSlot).toBe(slot - 1);

@@ -23,10 +23,10 @@ async function open(fork: "electra" | "fulu", historySlots = 1, options: Partial
   return { ...opened, directory, chain, clock, slot: historySlots + 1, blocks: new CommittingBlocks(opened.devChain) };
 }
 
-/** Resolves when the block is not waited for any longer. */
+/** Resolves when the block no longer waits. */
 const settled = (chain: BeaconChain, { root }: CommittingBlock) => vi.waitUntil(() => !chain.isWaitingForData(root));
 
-/** In a form that can be compared, whatever holds their bytes. */
+/** Comparable regardless of the byte array type. */
 const bytes = (sidecars: readonly DataSidecar[]) =>
   sidecars.map((sidecar) => Buffer.from(serializeSidecar(sidecar)).toString("hex"));
 
@@ -34,7 +34,7 @@ const add = (chain: BeaconChain, { slot, root, sidecars }: CommittingBlock, only
   chain.data.pool.add({ slot, root }, only);
 
 describe.each(["electra", "fulu"] as const)("a block of %s without its data", (fork) => {
-  it("holds up no other, is told of when its time is over, and comes onto the chain with its data", async () => {
+  it("blocks no other, is reported at its deadline, and is imported with its data", async () => {
     const { chain, clock, db, devChain, slot, blocks, complaints } = await open(fork);
     const block = await blocks.make({ slot, parentRoot: chain.head.root });
     const awaited: string[] = [];
@@ -68,7 +68,7 @@ describe.each(["electra", "fulu"] as const)("a block of %s without its data", (f
   });
 });
 
-it("a block that comes twice is verified once and known the second time", async () => {
+it("a repeated block is verified once and known the second time", async () => {
   const { chain, slot, blocks } = await open("electra");
   const block = await blocks.make({ slot, parentRoot: chain.head.root });
   const both = Promise.all([chain.importBlock(block.signed), chain.importBlock(block.signed)]);
@@ -81,7 +81,7 @@ it("a block that comes twice is verified once and known the second time", async 
   expect(vi.mocked(DevExecutionEngine.prototype.notifyNewPayload)).toHaveBeenCalledTimes(1);
 });
 
-it("of a proposer that signs many blocks two are held, and what is held of one with a fault is forgotten", async () => {
+it("two blocks of an equivocating proposer are held, and the data of an invalid one is dropped", async () => {
   const { chain, devChain, slot, blocks, close } = await open("electra");
   const parentRoot = chain.head.root;
   const made: CommittingBlock[] = [];
@@ -106,7 +106,7 @@ it("of a proposer that signs many blocks two are held, and what is held of one w
   await rejected;
 });
 
-it("a block of which neither payload nor data can be verified waits for the one and then for the other", async () => {
+it("a block without verified payload and data waits for the payload, then for the data", async () => {
   const { chain, clock, slot, blocks } = await open("electra");
   const block = await blocks.make({ slot, parentRoot: chain.head.root });
   const { notifyNewPayload } = DevExecutionEngine.prototype;
@@ -121,7 +121,7 @@ it("a block of which neither payload nor data can be verified waits for the one 
   expect(chain.head.root).toBe(block.root);
 });
 
-it("finality lets go of blocks that wait for their data, and of the data of what it leaves on no chain", async () => {
+it("finality drops blocks that wait for data, and the data of orphaned blocks", async () => {
   const lastUnfinalizedSlot = 4 * SLOTS_PER_EPOCH - 1;
   const { chain, clock, db, devChain, blocks, slot } = await open("electra", lastUnfinalizedSlot - 1);
   const genesis = (await chain.blocks.genesis())!;
@@ -147,7 +147,7 @@ it("finality lets go of blocks that wait for their data, and of the data of what
   expect(await db.data.indices(kept.root)).toEqual([0, 1]);
 });
 
-it("what comes with its block or after it is stored, also what the node need not keep, and stays over a restart until it is old", async () => {
+it("data that arrives with or after its block is stored, even outside custody, until it expires", async () => {
   const configOverrides = { MIN_EPOCHS_FOR_DATA_COLUMN_SIDECARS_REQUESTS: "1" };
   const { chain, db, slot, blocks, directory, close } = await open("fulu", 1, { configOverrides });
   vi.spyOn(chain.data.custody, "sampled", "get").mockReturnValue([3, 4, 70]);
@@ -177,7 +177,7 @@ it("what comes with its block or after it is stored, also what the node need not
   await expect.poll(() => again.db.data.indices(block.root)).toEqual([]);
 });
 
-it("a chain that is gone back has the data of then, and lets go of blocks that wait", async () => {
+it("a reverted chain has the data of the snapshot, and drops waiting blocks", async () => {
   const { chain, slot, blocks, db } = await open("electra");
   const parentRoot = chain.head.root;
   const [before, after, waiting] = [
@@ -203,7 +203,7 @@ it("a chain that is gone back has the data of then, and lets go of blocks that w
   await expect(chain.importBlock(before.signed)).resolves.toEqual({ root: before.root, known: false });
 });
 
-it("the blobs of an own block are stored with it", async () => {
+it("the blobs of a locally produced block are stored with it", async () => {
   const { chain, slot, blocks } = await open("electra");
   const { signed, root, sidecars } = await blocks.make({ slot, parentRoot: chain.head.root });
   const { blob, kzgProof } = sidecars[0] as deneb.BlobSidecar;

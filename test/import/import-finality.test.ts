@@ -7,7 +7,7 @@ import { collect } from "../../src/db/collect.test-support.ts";
 import { ByHand } from "../support/by-hand.ts";
 import { openQuietDevChain } from "../support/dev-chain.ts";
 
-/** With the slot after it the chain finalizes epoch 2. */
+/** The next slot finalizes epoch 2. */
 const LAST_UNFINALIZED_SLOT = 4 * SLOTS_PER_EPOCH - 1;
 
 const importing = {
@@ -15,7 +15,7 @@ const importing = {
   "in a segment": (chain: BeaconChain, signed: SignedBeaconBlock) => chain.importSegment([signed]),
 };
 
-/** Runs `then` once, in the middle of what a moment is named after. */
+/** Runs `then` once, during the named operation. */
 const moments = {
   verified({ states }: BeaconChain, _: BeaconDb, then: () => void) {
     const { afterBlock } = states;

@@ -8,25 +8,25 @@ import { ByHand, type HandMadeBlock } from "../support/by-hand.ts";
 import { type OpenedDevChain, openDevChain, QUIET, startQuietDevChain } from "../support/dev-chain.ts";
 import { tempDirectory } from "../support/temp-directory.ts";
 
-/** The same for all chains, so that they share their genesis; in the middle of a run they come to another fork. */
+/** Shared by all chains, so that they have the same genesis. A fork starts in the middle of a run. */
 const OPTIONS = { validators: 8, genesisTime: 1_700_000_000, forks: [{ fork: "electra" as const, epoch: 2 }] };
 const HISTORY_SLOTS = 5 * SLOTS_PER_EPOCH;
-/** Between them slots stay empty. */
+/** Slots between them are empty. */
 const LATER_SLOTS = [HISTORY_SLOTS + 3, HISTORY_SLOTS + 5];
 const DEPOSIT_SLOT = HISTORY_SLOTS + 7;
 const NOW = HISTORY_SLOTS + 8;
 /** More than are stored at once. */
 const COUNT = HISTORY_SLOTS + LATER_SLOTS.length;
 
-/** The only thing in a database that is drawn by lot. */
+/** The only random value in a database. */
 const NODE_KEY = `00${Buffer.from("nodeKey").toString("hex")}`;
-/** Those counted when finality was last noted, which for a segment is later than for each of its blocks. */
+/** Votes counted at the last finality update, which is later for a segment than for single blocks. */
 const VOTES = `00${Buffer.from("votes").toString("hex")}`;
 
 let history: HandMadeBlock[];
-/** After the history, one with a deposit of a new validator, and one of the next epoch, in which that is to be looked at. */
+/** After the history: a block with a deposit of a new validator, and one of the next epoch, which uses it. */
 let depositing: HandMadeBlock[];
-/** Signs as any validator of the chain. */
+/** Signs with the key of any validator. */
 let byHand: ByHand;
 
 beforeAll(async () => {
@@ -56,11 +56,11 @@ beforeAll(async () => {
 
 const blocks = (from = 0, to = COUNT): SignedBeaconBlock[] => history.slice(from, to).map(({ signed }) => signed);
 
-/** The dev engine knows no deposits. */
+/** The dev engine supports no deposits. */
 const takeAllPayloads = () =>
   vi.spyOn(DevExecutionEngine.prototype, "notifyNewPayload").mockResolvedValue({ status: "valid" });
 
-/** A node that knows nothing of the history but its genesis, and what became of its blocks. */
+/** A node with only the genesis of the history, and the results of its imports. */
 async function openFollower(directory?: string) {
   const opened = await openDevChain({ ...OPTIONS, ...QUIET }, directory);
   const { chain, clock } = opened.devChain;
@@ -72,7 +72,7 @@ async function openFollower(directory?: string) {
   return { ...opened, chain, announced, heads };
 }
 
-/** Exactly the first blocks of the history are there, wherever one looks. */
+/** Expects exactly the first blocks of the history, in fork choice and database. */
 async function expectImported(
   { chain, db }: Pick<OpenedDevChain, "db"> & { chain: OpenedDevChain["devChain"]["chain"] },
   count: number,
@@ -99,7 +99,7 @@ const standing = ({ head, forkChoice }: OpenedDevChain["devChain"]["chain"]) => 
   blocks: [...forkChoice.all()],
 });
 
-it("a segment leaves the same chain and the same database as its blocks one by one", async () => {
+it("a segment results in the same chain and database as single blocks", async () => {
   const single = await openFollower();
   for (const signed of blocks()) await single.chain.importBlock(signed);
   const whole = await openFollower();
@@ -118,7 +118,7 @@ it("a segment leaves the same chain and the same database as its blocks one by o
   expect(await everythingIn(whole.db.path)).toEqual(await everythingIn(single.db.path));
 });
 
-it("what the node has of a segment is left alone, be it finalized or not", async () => {
+it("known blocks of a segment are skipped, finalized or not", async () => {
   const { chain, announced } = await openFollower();
   await chain.importBlock(blocks()[0]!);
   await expect(chain.importSegment(blocks(0, 36))).resolves.toEqual({ imported: 35, known: 1 });
@@ -130,7 +130,7 @@ it("what the node has of a segment is left alone, be it finalized or not", async
   expect(announced).toEqual(history.map(({ root }) => root));
 });
 
-it("a bad signature in the middle is found, and the blocks before it are imported", async () => {
+it("an invalid signature in the middle is found, and the blocks before it are imported", async () => {
   const follower = await openFollower();
   const spoiled = blocks();
   spoiled[20] = { message: spoiled[20]!.message, signature: spoiled[21]!.signature };
@@ -156,7 +156,7 @@ it.each([
   ["the root of another state", "wrong-state-root", 36, { stateRoot: new Uint8Array(32).fill(0xbb) }],
   ["the slot of its parent", "not-later-than-parent", 3, { slot: 3 }],
   ["a slot that has not begun", "future-slot", 4, { slot: NOW + 1 }],
-] as const)("a block with %s is refused as %s with all that follow", async (_, reason, index, change) => {
+] as const)("a block with %s is rejected as %s with all that follow", async (_, reason, index, change) => {
   const follower = await openFollower();
   const wrong = forged(index, change);
   const child = forged(index + 1, { parentRoot: fromHex(wrong.root) } as Partial<phase0.BeaconBlock>);
@@ -169,7 +169,7 @@ it.each([
   expect(follower.chain.forkChoice.has(wrong.root)).toBe(false);
 });
 
-it("a payload that the execution engine refuses ends the segment", async () => {
+it("a payload rejected by the execution engine ends the segment", async () => {
   const follower = await openFollower();
   const refused = 5;
   const original = DevExecutionEngine.prototype.notifyNewPayload;
@@ -187,7 +187,7 @@ it("a payload that the execution engine refuses ends the segment", async () => {
   await expectImported(follower, refused);
 });
 
-it("blocks that are no chain, or of an unknown one, are refused before anything is done", async () => {
+it("blocks that form no chain, or have an unknown parent, are rejected first", async () => {
   const { chain, db } = await openFollower();
   const write = vi.spyOn(db, "batch");
   const gap = [...blocks(0, 10), ...blocks(11)];
@@ -200,7 +200,7 @@ it("blocks that are no chain, or of an unknown one, are refused before anything 
   expect(chain.head.slot).toBe(0);
 });
 
-it("a block far ahead of its parent costs nothing unless the validator it names has signed it", async () => {
+it("a block far ahead of its parent costs nothing unless its proposer signed it", async () => {
   const { chain } = await openFollower();
   const { signed } = forged(1, { slot: 3 * SLOTS_PER_EPOCH, parentRoot: fromHex(history[0]!.root) });
   const unsigned = { ...signed, signature: blocks()[1]!.signature } as SignedBeaconBlock;
@@ -211,7 +211,7 @@ it("a block far ahead of its parent costs nothing unless the validator it names 
   expect(advance).not.toHaveBeenCalled();
 });
 
-it("validators are added only by what is known to be valid", async () => {
+it("validators are added only by valid blocks", async () => {
   const { chain } = await openFollower();
   await chain.importSegment(blocks());
   const engine = takeAllPayloads();
@@ -237,7 +237,7 @@ it("other changes of the chain do not wait for a segment", async () => {
   await segment;
 });
 
-it("blocks that came another way and became final while they were verified are known", async () => {
+it("blocks that were imported another way and finalized during verification are known", async () => {
   const { chain } = await openFollower();
   const { verify } = chain.validation.bls;
   const [verifying, others] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
@@ -256,7 +256,7 @@ it("blocks that came another way and became final while they were verified are k
   held.mockRestore();
 });
 
-it("an aborted segment ends with what was announced by then, and can be gone on with", async () => {
+it("an aborted segment keeps the announced blocks, and can be continued", async () => {
   const { chain, db, announced } = await openFollower();
   const abort = new AbortController();
   const stopListening = chain.events.on("head", () => abort.abort(new Error("Enough.")));
@@ -270,7 +270,7 @@ it("an aborted segment ends with what was announced by then, and can be gone on 
   await expect(chain.importSegment(blocks())).resolves.toEqual({ imported: COUNT - known, known });
 });
 
-it("a crash in the middle of a segment loses nothing that was announced", async () => {
+it("a crash in the middle of a segment loses no announced block", async () => {
   const directory = tempDirectory();
   const first = await openFollower(directory);
   const crashed = new Promise<void>((resolve, reject) => {

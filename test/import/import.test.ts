@@ -7,20 +7,20 @@ import type { DevFork } from "../../src/dev/forks.ts";
 import { ByHand, type HandMadeBlock } from "../support/by-hand.ts";
 import { type OpenedDevChain, startQuietDevChain } from "../support/dev-chain.ts";
 
-/** Enough for the chain to have finalized something that a block could contradict. */
+/** Enough for finality that a block can contradict. */
 const HISTORY_SLOTS = 4 * SLOTS_PER_EPOCH + 1;
 const NOBODY = 4_000_000;
 
 interface Scene extends OpenedDevChain {
   byHand: ByHand;
-  /** A valid block on the head that carries attestations; each case spoils a copy of it. */
+  /** A valid block on the head with attestations. Each case modifies a copy. */
   good: HandMadeBlock;
 }
 
 type Spoiled = SignedBeaconBlock | Promise<SignedBeaconBlock>;
 type Case = [name: string, reason: RejectionReason, spoil: (scene: Scene, block: BeaconBlock) => Spoiled];
 
-/** Changes the block and has its proposer sign it as if nothing were wrong. */
+/** Changes the block and signs it with the proposer's key. */
 const signedAfter =
   (change: (block: BeaconBlock, scene: Scene) => unknown) =>
   async (scene: Scene, block: BeaconBlock): Promise<SignedBeaconBlock> => {
@@ -182,7 +182,7 @@ const ELECTRA: Case[] = [
   ],
 ];
 
-/** A shared chain: every case finds it as the case before left it, which is the point. */
+/** Shared on purpose: rejected blocks must leave the chain unchanged for the next case. */
 describe.each<[DevFork, Case[]]>([
   ["phase0", ANY_FORK],
   ["electra", [...ANY_FORK, ...ELECTRA]],
@@ -222,7 +222,7 @@ describe.each<[DevFork, Case[]]>([
     return type.clone(signed.message as phase0.BeaconBlock);
   };
 
-  it.each(cases)("with %s is refused as %s", async (_, reason, spoil) => {
+  it.each(cases)("with %s is rejected as %s", async (_, reason, spoil) => {
     const { chain } = scene.devChain;
     const spoiled = await spoil(scene, copyOf(scene.good));
     const before = await view();
@@ -235,7 +235,7 @@ describe.each<[DevFork, Case[]]>([
     write.mockRestore();
   });
 
-  it("is imported when nothing is wrong with it, and known from then on", async () => {
+  it("is imported if it is valid, and known afterwards", async () => {
     const { chain } = scene.devChain;
     const { root, signed } = scene.good;
     const saidBefore = scene.complaints.length;

@@ -5,7 +5,7 @@ import { LodestarChain } from "./lodestar-chain.ts";
 const ALTAIR_EPOCH = 5;
 const FORK_SLOT = ALTAIR_EPOCH * SLOTS_PER_EPOCH;
 
-it("discovers Lodestar, and follows its chain by gossip through the fork to altair; late ones sync through it", async () => {
+it("discovers Lodestar and follows its chain by gossip through the altair fork; late nodes sync through it", async () => {
   const chain = await LodestarChain.start({ forkEpochs: { altair: ALTAIR_EPOCH } });
   const { lodestar } = chain;
   const { enr, address } = await lodestar.identity();
@@ -28,7 +28,7 @@ it("discovers Lodestar, and follows its chain by gossip through the fork to alta
   ]);
   for (const late of [fromGenesis, fromCheckpoint]) {
     await lodestar.meanwhile(untilLevel(late.rest, lodestar.rest));
-    // Of the checkpoint's block, which this Lodestar gives in JSON alone, the node may warn.
+    // This Lodestar serves the checkpoint block in JSON only, so the node may warn.
     expect(late.program.output).not.toMatch(/ ERROR /);
   }
   expect(fromCheckpoint.program.output).not.toMatch(/Starting from state +slot=0 /);

@@ -8,7 +8,7 @@ import { LodestarBeacon } from "./lodestar-beacon.ts";
 const ALTAIR_EPOCH = 9;
 const FORK_SLOT = ALTAIR_EPOCH * SLOTS_PER_EPOCH;
 
-it("Lodestar syncs from a chain whose node it discovers, and follows it by gossip through the fork to altair; a late one starts from its checkpoint", async () => {
+it("Lodestar syncs from a discovered node and follows it by gossip through the altair fork; a late one starts from its checkpoint", async () => {
   const { fanal, networkDirectory, bootnodes } = await FanalChain.start([
     ...["--validators", "32", "--warmup-epochs", "4"],
     ...["--fork-at", `altair=${ALTAIR_EPOCH}`],

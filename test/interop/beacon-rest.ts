@@ -1,7 +1,7 @@
 import { setTimeout as delay } from "node:timers/promises";
 
 const POLL_MS = 100;
-/** For a machine that is busy with other things. */
+/** Generous, for a busy machine. */
 const PATIENCE_MS = 240_000;
 
 export interface Head {
@@ -20,7 +20,7 @@ export interface Checkpoint {
   root: string;
 }
 
-/** A beacon node of any make, asked through the standard API. */
+/** Any beacon node, queried through the standard API. */
 export class BeaconRest {
   readonly url: string;
 
@@ -28,7 +28,7 @@ export class BeaconRest {
     this.url = url;
   }
 
-  /** Undefined when the node does not know what is asked for. */
+  /** Undefined if the node does not have it. */
   async find<T>(path: string): Promise<T | undefined> {
     const response = await fetch(`${this.url}${path}`);
     if (response.status === 404) return undefined;
@@ -55,7 +55,7 @@ export class BeaconRest {
     return head;
   }
 
-  /** Undefined when the node does not have the block, as after a start from the state of a checkpoint. */
+  /** Undefined if the node lacks the block, as after a checkpoint start. */
   async findHead(): Promise<Head | undefined> {
     const found = await this.find<BlockHeader>("/eth/v1/beacon/headers/head");
     return found && { root: found.root, slot: Number(found.header.message.slot) };
@@ -66,7 +66,7 @@ export class BeaconRest {
     return finalized;
   }
 
-  /** The slots of a block and of those before it, down to a slot; the newest first. Every one of them must be canonical. */
+  /** Slots of a block and its ancestors down to a slot, newest first. All must be canonical. */
   async canonicalSlots(root: string, downTo: number): Promise<number[]> {
     const slots: number[] = [];
     for (let next = root; ; ) {
@@ -90,7 +90,7 @@ export class BeaconRest {
   }
 }
 
-/** Asks until the answer is as wanted, or for too long. */
+/** Polls until the answer matches, or a timeout. */
 export async function until<T>(
   ask: () => Promise<T>,
   isWanted: (answer: T) => boolean | Promise<boolean>,

@@ -8,7 +8,7 @@ import { showLastLinesOnFailure } from "./last-lines.ts";
 import { LodestarBeacon } from "./lodestar-beacon.ts";
 import { type LodestarInstall, testWithCurrentLodestar } from "./lodestar-install.ts";
 
-/** Runs `fanal doctor` on a node of ours and one of Lodestar's, on the same chain. */
+/** Runs `fanal doctor` on a Fanal and a Lodestar node of the same chain. */
 async function diagnose(fork: string, install?: LodestarInstall): Promise<Report> {
   const chain = ["--fork", fork, "--validators", "16", "--warmup-epochs", "4"];
   const { fanal, networkDirectory, bootnodes } = await FanalChain.start(chain);
@@ -27,7 +27,7 @@ async function diagnose(fork: string, install?: LodestarInstall): Promise<Report
   return JSON.parse(doctor.output) as Report;
 }
 
-/** What this Lodestar does not answer as the standard has it; later ones do. */
+/** Deviations of this Lodestar from the standard. Later versions conform. */
 const DEVIATIONS = [
   /^GET \/eth\/v1\/beacon\/states\/\d+\/validators\?.*status=active/,
   /^GET \/eth\/v1\/beacon\/states\/\d+\/validator_balances\?/,
@@ -36,10 +36,10 @@ const DEVIATIONS = [
   /^GET \/eth\/v1\/config\/spec$/,
 ];
 
-it("doctor tells the deviations of a Lodestar of 2023, and nothing else", async () => {
+it("doctor reports the deviations of a Lodestar of 2023, and nothing else", async () => {
   const { upstreams, operations, differences, contradictions } = await diagnose("altair");
   expect(contradictions).toEqual([]);
-  // It does not hold the state of every finalized block.
+  // It does not store the state of every finalized block.
   const unexpected = differences.filter(({ request }) => !DEVIATIONS.some((deviation) => deviation.test(request)));
   expect(unexpected).toEqual([]);
   const differing = expect.stringMatching(/^It answers .* otherwise than others do\.$/);

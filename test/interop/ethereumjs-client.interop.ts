@@ -14,7 +14,7 @@ const SLOT_SECONDS = 2;
 const BLOCKS = 10;
 
 it("@ethereumjs/client and the execution layer of our tests execute each other's blocks from Shanghai to Prague", async () => {
-  // Of now, since the client takes transactions only after a head that was less than a minute old.
+  // Current time, because the client accepts transactions only after a head of the last minute.
   const timestamp = Math.floor(Date.now() / 1000);
   const forks = {
     shanghai: timestamp,

@@ -13,11 +13,11 @@ const POLL_MS = 50;
 const LOOPBACK_ONLY = fileURLToPath(new URL("loopback-only.ts", import.meta.url));
 
 export interface EthereumjsClientOptions {
-  /** For its data, its secret and its genesis file. */
+  /** Directory of its data, secret and genesis file. */
   directory: string;
-  /** Of forks up to Prague; it knows none of the later ones. */
+  /** Forks up to Prague, the last that it supports. */
   genesis: GethGenesis;
-  /** Is told how the process is ended. */
+  /** Receives the function that ends the process. */
   whenDone: (end: () => Promise<void>) => void;
 }
 
@@ -29,16 +29,16 @@ function clientFromEnvironment(): string {
 }
 
 /**
- * @ethereumjs/client as a process of its own, without peers, on the same ports whenever it is started. It takes transactions
- * only after a head of less than a minute ago, and judges them by the fork of the present.
+ * @ethereumjs/client as a process, without peers, on fixed ports. It accepts transactions only after a head of the last
+ * minute, and validates them by the current fork.
  */
 export class EthereumjsClient {
   readonly directory: string;
-  /** 32 bytes, which are in the file `jwt.hex` of the directory as well. */
+  /** 32 bytes, also in the file `jwt.hex` of the directory. */
   readonly secret = new Uint8Array(32).fill(7);
   /** The authenticated endpoint: engine_*, and some of eth_*. */
   readonly engine: EngineHttpClient;
-  /** The endpoint for everybody: eth_*, with receipts and logs. */
+  /** The public endpoint: eth_*, with receipts and logs. */
   readonly eth: EngineHttpClient;
   readonly #ports: { engine: number; eth: number; peers: number };
   #process: ProgramProcess | undefined;
@@ -67,7 +67,7 @@ export class EthereumjsClient {
     return join(this.directory, "jwt.hex");
   }
 
-  /** Every line it has printed since it was last started. */
+  /** All output lines since the last start. */
   get lines(): readonly string[] {
     return this.#process?.lines ?? [];
   }
@@ -80,14 +80,14 @@ export class EthereumjsClient {
     return (await this.eth.call<{ hash: Hex }>("eth_getBlockByNumber", "0x0", false)).hash;
   }
 
-  /** Resolves when it answers; it goes on with the data that it left, if any. */
+  /** Resolves when it responds. It continues with existing data, if any. */
   async start(): Promise<void> {
     const args = [
       [`--dataDir=${this.#dataDirectory}`, `--gethGenesis=${this.#genesisFile}`],
       ["--rpcEngine", "--rpcEngineAddr=127.0.0.1", `--rpcEnginePort=${this.#ports.engine}`],
       [`--jwtSecret=${this.secretFile}`],
       ["--rpc", "--rpcAddr=127.0.0.1", `--rpcPort=${this.#ports.eth}`],
-      // Without these, a stop takes seconds, and so does an update to a head that it does not know.
+      // Without these, a stop and an update to an unknown head take seconds.
       ["--sync=none", "--isSingleNode"],
       [`--port=${this.#ports.peers}`, "--discDns=false", "--discV4=false", "--logRotate=false", "--logLevelFile=error"],
     ].flat();
@@ -102,17 +102,17 @@ export class EthereumjsClient {
     const ended = program.exited.then(() => {
       throw new Error(`${program.name} ended at its start:\n${program.output}`);
     });
-    // An end after the start is nobody's failure here.
+    // An exit after the start is not a failure here.
     ended.catch(() => {});
     await Promise.race([this.#untilAnswered(program), ended]);
   }
 
-  /** With SIGKILL it has no chance to close its data. */
+  /** With SIGKILL it cannot close its database. */
   async stop(signal: "SIGTERM" | "SIGKILL" = "SIGTERM"): Promise<Exit | undefined> {
     return this.#process?.stop(signal);
   }
 
-  /** To be called while it is stopped: at the next start it has nothing but the genesis. */
+  /** Must be called while it is stopped. At the next start it has only the genesis. */
   removeData(): void {
     rmSync(this.#dataDirectory, { recursive: true, force: true, maxRetries: 5 });
   }

@@ -25,7 +25,7 @@ export interface ChainHead {
   finalized_slot: string;
 }
 
-/** A block as far as these tests look into it. */
+/** The part of a block that these tests read. */
 interface Block {
   body: {
     execution_payload: {
@@ -37,7 +37,7 @@ interface Block {
   };
 }
 
-/** A dev chain as a process, with an execution client as another that makes its payloads. */
+/** A dev chain and an execution client that builds its payloads, as processes. */
 export class ExecutionChain {
   readonly client: EthereumjsClient;
   readonly #args: readonly string[];
@@ -58,7 +58,7 @@ export class ExecutionChain {
     this.#args = args;
   }
 
-  /** Stops the node and starts it again where it was. */
+  /** Restarts the node. */
   async restartNode(secretFile: string): Promise<void> {
     await this.node.stop();
     this.node = await startNode(this.#args, secretFile);
@@ -80,14 +80,14 @@ export class ExecutionChain {
     return this.untilHead((head) => Number(head.finalized_slot) >= epoch * SLOTS_PER_EPOCH);
   }
 
-  /** The canonical blocks of the slots from one on and before another. */
+  /** The canonical blocks of a slot range, without its end. */
   async blocks(from: number, to: number): Promise<Block[]> {
     const slots = Array.from({ length: to - from }, (_, index) => from + index);
     const replies = await this.node.batch(slots.map((slot) => ["get_v2_beacon_blocks_blockId", [slot]]));
     return replies.flatMap(({ result }) => (result === undefined ? [] : [result.message]));
   }
 
-  /** Gives a signed transaction to the client. */
+  /** Sends a signed transaction to the client. */
   async send(raw: string): Promise<void> {
     await this.client.eth.call("eth_sendRawTransaction", raw);
   }

@@ -8,7 +8,7 @@ import { until } from "./beacon-rest.ts";
 import { CHAIN_ID, ExecutionChain, SLOT_SECONDS, SLOTS_PER_EPOCH, VALIDATORS } from "./execution-chain.ts";
 import { credentialsChange, depositOf, type GenesisFacts, publicKeyOf } from "./staking.ts";
 
-/** How many epochs of each fork are to be final. */
+/** Finalized epochs of each fork. */
 const EPOCHS = 5;
 const FORKS = [
   { fork: "capella", epoch: 0 },
@@ -21,10 +21,10 @@ const SOURCE = 2;
 const TARGET = 3;
 const NEW = VALIDATORS;
 const FAR_FUTURE_EPOCH = "18446744073709551615";
-/** A machine that is busy with other things may be late for some slots. */
+/** A busy machine may miss some slots. */
 const FEWEST_BLOCKS = 0.75;
 
-/** What the chain that meets faults begins with, so that some of it is final. */
+/** Initial history of the chain with faults, partly finalized. */
 const HISTORY_EPOCHS = 4;
 
 interface Validator {
@@ -36,7 +36,7 @@ interface Syncing {
   el_offline: boolean;
 }
 
-it("a chain from capella to electra is made and finalized with @ethereumjs/client, with transactions, and requests by them", async () => {
+it("a chain from capella to electra finalizes with @ethereumjs/client, with transactions and execution requests", async () => {
   const genesisTime = Math.floor(Date.now() / 1000);
   const timeOf = (epoch: number) => genesisTime + epoch * SLOTS_PER_EPOCH * SLOT_SECONDS;
   const [, deneb, electra] = FORKS;
@@ -57,7 +57,7 @@ it("a chain from capella to electra is made and finalized with @ethereumjs/clien
     sent.push({ fork, transaction });
   };
   for (const { fork, epoch } of FORKS) {
-    // The client judges transactions by the wall clock, which may be ahead of a chain on a busy machine.
+    // The client validates transactions by the wall clock, which may be ahead of the chain on a busy machine.
     await chain.untilEpoch(epoch + 1);
     await send(fork, sender.transfer(`0x${"de".repeat(20)}`, 1n));
   }
@@ -102,7 +102,7 @@ it("a chain from capella to electra is made and finalized with @ethereumjs/clien
   }
 });
 
-it("a chain goes on by itself after @ethereumjs/client was away, lost its data, or refused the secret", async () => {
+it("a chain recovers after @ethereumjs/client was offline, lost its data, or rejected the secret", async () => {
   const chain = await ExecutionChain.start({
     genesisTime: Math.floor(Date.now() / 1000) - HISTORY_EPOCHS * SLOTS_PER_EPOCH * SLOT_SECONDS,
     forks: { shanghai: 0, cancun: 0, prague: 0 },

@@ -2,12 +2,12 @@ import { Program } from "../support/program.ts";
 import { BeaconRest } from "./beacon-rest.ts";
 import { showLastLinesOnFailure } from "./last-lines.ts";
 
-/** The real program with a place among other nodes. */
+/** The real program as a node among others. */
 export class FanalBeacon {
   readonly program: Program;
   readonly rest: BeaconRest;
 
-  /** Starts a command of the program, whose ports are any free ones. */
+  /** Starts a command of the program on free ports. */
   static async start(args: readonly string[]): Promise<FanalBeacon> {
     const ports = ["--p2p-port", "0", "--rest", "--rest-port", "0"];
     const log = ["--log-level", "DEBUG"];
@@ -22,7 +22,7 @@ export class FanalBeacon {
     this.rest = rest;
   }
 
-  /** The ids of those in the mesh of the topic of blocks. */
+  /** Peer ids in the mesh of the block topic. */
   async blockMesh(): Promise<string[]> {
     const { mesh } = (await this.program.call("debug_getGossipSubPeers")) as {
       mesh: Record<string, { peerId: string }[]>;

@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { tempDirectory } from "../support/temp-directory.ts";
 import { FanalBeacon } from "./fanal-beacon.ts";
 
-/** A dev chain of ours that others can join, and what its data directory tells them of it. */
+/** A Fanal dev chain that others can join, and its network directory. */
 export class FanalChain {
   readonly fanal: FanalBeacon;
   /** With the chain's config.yaml and genesis.ssz. */

@@ -20,10 +20,7 @@ interface ChainHead {
   finalized_slot: string;
 }
 
-/**
- * A dev chain without validators of its own, and Lodestar's validator client on its REST API, up to the moment when what the
- * client did has finalized a slot.
- */
+/** A dev chain without validators, driven by Lodestar's validator client over REST until it finalizes a slot. */
 export async function chainFinalizedByLodestar(
   fork: string,
   slot: number,
@@ -56,7 +53,7 @@ export async function chainFinalizedByLodestar(
   return { program, finalizedSlot: Number(head.finalized_slot) };
 }
 
-/** The canonical blocks after genesis; a slot that the client was too late for has none. */
+/** The canonical blocks after genesis, without slots that the client missed. */
 export async function blocksUpTo(program: Program, lastSlot: number): Promise<BlockMessage[]> {
   const slots = Array.from({ length: lastSlot }, (_, index) => index + 1);
   const replies = await program.batch(slots.map((slot) => ["get_v1_beacon_blocks_blockId", [slot]]));

@@ -5,18 +5,18 @@ import type { RequestCounts } from "./lodestar-beacon.ts";
 export const SLOTS_PER_EPOCH = 8;
 /** How long a node has to follow another by gossip. */
 const FOLLOWED_EPOCHS = 5;
-/** By how much finality must have moved meanwhile; on a busy machine attestations may come too late to move it every epoch. */
+/** Minimum advance of finality. On a busy machine late attestations may delay it. */
 const FINALIZED_EPOCHS = 2;
-/** Between the end of the sync and the first slot that counts: what was asked for before may still be on its way. */
+/** Slots between the end of the sync and the first counted slot: earlier requests may still be pending. */
 const SETTLING_SLOTS = 2;
 
-/** What asks for blocks, and is not needed by whoever gets them by gossip. */
+/** Block requests, which a node that follows gossip does not need. */
 const BLOCK_REQUESTS = ["beacon_blocks_by_range", "beacon_blocks_by_root"] as const;
 
 export const blockRequests = (counts: RequestCounts) =>
   Object.fromEntries(BLOCK_REQUESTS.map((method) => [method, counts[method] ?? 0]));
 
-/** The slots between which one node followed another by gossip. */
+/** Slots during which one node followed another by gossip. */
 interface Followed {
   first: number;
   last: number;
@@ -25,15 +25,15 @@ interface Followed {
 interface Following {
   leader: BeaconRest;
   follower: BeaconRest;
-  /** How many requests for blocks the follower has made. */
+  /** Number of block requests of the follower. */
   blockRequests: () => Promise<Record<string, number>>;
-  /** A slot that has to be passed meanwhile, however early the following began. */
+  /** A slot that must be passed, however early it started. */
   pastSlot?: number;
 }
 
 /**
- * Waits until the follower is level with the leader by having asked for blocks, and then lets it follow without asking: both
- * must have the same blocks all the way, and finality has to move with them.
+ * Waits until the follower has synced by requests, then lets it follow by gossip only. Both must have the same blocks,
+ * and finality must advance.
  */
 export async function follow({ leader, follower, blockRequests, pastSlot = 0 }: Following): Promise<Followed> {
   const level = await untilLevel(follower, leader);
@@ -44,10 +44,10 @@ export async function follow({ leader, follower, blockRequests, pastSlot = 0 }: 
 
   const head = await follower.untilHead(Math.max(first + FOLLOWED_EPOCHS * SLOTS_PER_EPOCH, pastSlot + 1));
   expect(await blockRequests()).toEqual(requested);
-  // Blocks name those before them, so that one root is that of a whole chain.
+  // A root commits to its whole chain.
   const slots = await leader.canonicalSlots(head.root, first);
   expect(await follower.canonicalSlots(head.root, first)).toEqual(slots);
-  // A busy machine may miss a slot, but not every other.
+  // A busy machine may miss a slot, but not every second one.
   expect(slots.length).toBeGreaterThan((head.slot - first) / 2);
 
   const finalized = await until(

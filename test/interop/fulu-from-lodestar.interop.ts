@@ -47,7 +47,7 @@ testWithCurrentLodestar(
   },
 );
 
-/** The blobs of every slot, the same list for a slot without a block as for a block without blobs. */
+/** The blobs of every slot; empty for a slot without a block or blobs. */
 async function blobsIn(rest: BeaconRest, from: number, to: number): Promise<string[][]> {
   const slots = Array.from({ length: to - from + 1 }, (_, index) => from + index);
   return Promise.all(slots.map(async (slot) => (await rest.find<string[]>(`/eth/v1/beacon/blobs/${slot}`)) ?? []));

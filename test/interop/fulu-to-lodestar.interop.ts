@@ -36,7 +36,7 @@ for (const { title, blobs } of [
           follower: lodestar.rest,
           blockRequests: async () => {
             const { beacon_blocks_by_root: _, ...byRange } = blockRequests(await lodestar.requestsMade());
-            // Where data comes a moment before its block, Lodestar asks for the block by its root.
+            // If data arrives before its block, Lodestar requests the block by root.
             return byRange;
           },
           pastSlot: FORK_SLOT + SLOTS_PER_EPOCH,

@@ -12,10 +12,10 @@ import { type LodestarInstall, testWithCurrentLodestar } from "./lodestar-instal
 import { startLodestarValidator } from "./lodestar-validator.ts";
 
 const VALIDATORS = 16;
-/** Without this half nothing becomes final. The dev chain's own validators have it until the client comes. */
+/** Nothing is finalized without this half. The dev chain runs it until the client starts. */
 const CLIENTS_VALIDATORS = [8, 15] as const;
 
-/** The paths of what all nodes of a chain must say the same of. */
+/** Paths for which all nodes of a chain must agree. */
 const AGREED = [
   "/eth/v2/beacon/blocks/finalized",
   "/eth/v1/beacon/states/finalized/root",
@@ -23,8 +23,8 @@ const AGREED = [
 ];
 
 /**
- * Lodestar's validator client, which knows nothing but a gateway, is needed for finality on a chain of two nodes of ours and one of
- * Lodestar's, and goes on when one of them is killed.
+ * Finality on a chain of two Fanal nodes and one Lodestar node requires Lodestar's validator client behind a gateway,
+ * also after one node is killed.
  */
 async function finalizeThroughGateway(fork: string, lodestarTier: number, install?: LodestarInstall): Promise<void> {
   const chain = ["--fork", fork, "--validators", String(VALIDATORS), "--warmup-epochs", "4", "--supernode"];
@@ -86,7 +86,7 @@ async function finalizeThroughGateway(fork: string, lodestarTier: number, instal
     expect(said, at).toEqual(await first.rest.get(at));
     expect(said, at).toEqual(await lodestar.rest.get(at));
   }
-  // Up to the head: between the kill and what is final there may be a single block.
+  // Up to the head: there may be a single block between the kill and finality.
   const { head_slot } = await first.program.call("getChainHead");
   const blocks = await blocksUpTo(first.program, Number(head_slot));
   const isOfClient = ({ body }: BlockMessage) => body.graffiti === GRAFFITI_BYTES;
@@ -99,5 +99,5 @@ it("Lodestar's validator client finalizes a chain through a gateway, one of whos
   await finalizeThroughGateway("altair", 0);
 });
 
-// What takes everything for valid in place of Lodestar's execution client makes payloads that ours refuses, so that it must not be asked for blocks.
+// Lodestar's mock execution engine builds payloads that Fanal rejects, so Lodestar must not be asked for blocks.
 testWithCurrentLodestar("so does a current one on fulu", (install) => finalizeThroughGateway("fulu", 1, install));

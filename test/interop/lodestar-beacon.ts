@@ -15,26 +15,26 @@ type Placed = Omit<LodestarProcessOptions, "args">;
 
 export interface LodestarDevOptions extends Placed {
   validators: number;
-  /** When its forks are, of all that this Lodestar knows. */
+  /** Epochs of all forks that this Lodestar supports. */
   forkEpochs: Readonly<Record<string, number | typeof NEVER>>;
-  /** Whether it keeps all columns of blobs, so that anybody can sync from it alone. */
+  /** True if it keeps all columns, so that others can sync from it alone. */
   supernode?: boolean;
 }
 
 export interface LodestarJoiningOptions extends Placed {
   /** With the chain's config.yaml and genesis.ssz. */
   networkDirectory: string;
-  /** Records (ENR) in their text form. */
+  /** ENRs in text form. */
   bootnodes: readonly string[];
-  /** Whether it connects to the bootnodes themselves, instead of asking them for others alone. */
+  /** True to connect to the bootnodes themselves, not only to nodes that they return. */
   dialsBootnodes?: boolean;
-  /** Whether it keeps all columns of blobs, so that anybody can sync from it alone. */
+  /** True if it keeps all columns, so that others can sync from it alone. */
   supernode?: boolean;
-  /** An execution client behind the Engine API; one that takes everything for valid when left out. */
+  /** Execution client behind the Engine API; by default a mock that finds everything valid. */
   execution?: { url: string; secretFile: string };
-  /** Whose finalized state it starts from, instead of genesis. */
+  /** Node whose finalized state it starts from, instead of genesis. */
   checkpointSyncUrl?: string;
-  /** The first and the last of the validators that it runs; none when left out. */
+  /** First and last of its validators; none by default. */
   validators?: readonly [first: number, last: number];
 }
 
@@ -47,23 +47,23 @@ interface Start extends Placed {
   validators?: readonly [first: number, last: number] | undefined;
 }
 
-/** Slots of two seconds, which current ones count in milliseconds; they tell others both numbers. */
+/** Slots of two seconds. Current versions count milliseconds and report both. */
 const slotLength = (install: LodestarInstall | undefined) => [
   ...["--params.SECONDS_PER_SLOT", "2"],
   ...(install ? ["--params.SLOT_DURATION_MS", "2000"] : []),
 ];
 
-/** How often each kind of request was made. */
+/** Number of requests by kind. */
 export type RequestCounts = Record<string, number>;
 
-/** Lodestar's beacon node, ended by whoever is told how. */
+/** Lodestar's beacon node. */
 export class LodestarBeacon {
   readonly process: LodestarProcess;
   readonly rest: BeaconRest;
   readonly #metricsUrl: string;
   #validator: LodestarProcess | undefined;
 
-  /** A chain of its own, with all its validators, that begins some seconds after the start. */
+  /** Its own chain with all validators, which starts after some seconds. */
   static dev({ validators, forkEpochs, supernode = false, ...placed }: LodestarDevOptions): Promise<LodestarBeacon> {
     const forks = Object.entries(forkEpochs).map(([fork, epoch]) => [
       `--params.${fork.toUpperCase()}_FORK_EPOCH`,
@@ -78,7 +78,7 @@ export class LodestarBeacon {
     });
   }
 
-  /** A node, with or without validators, of a chain that others began. */
+  /** A node of an existing chain, with or without validators. */
   static joining(options: LodestarJoiningOptions): Promise<LodestarBeacon> {
     const {
       networkDirectory,
@@ -139,12 +139,12 @@ export class LodestarBeacon {
     this.#metricsUrl = metricsUrl;
   }
 
-  /** The node, and the client of its validators if it has any. */
+  /** The node, and its validator client if it has one. */
   get processes(): readonly LodestarProcess[] {
     return this.#validator ? [this.process, this.#validator] : [this.process];
   }
 
-  /** Resolves like the work does, but rejects when the node or its validator client ends before. */
+  /** Resolves like the work, but rejects if the node or its validator client exits first. */
   meanwhile<T>(work: Promise<T>): Promise<T> {
     return Promise.race([work, ...this.processes.map(({ ended }) => ended)]);
   }
@@ -156,7 +156,7 @@ export class LodestarBeacon {
     return { address: addresses[0]!, enr };
   }
 
-  /** Connects it to a node at once, whatever it would do by itself. */
+  /** Connects it to a node at once. */
   async connect(address: string): Promise<void> {
     const peerId = address.split("/").at(-1)!;
     const query = new URLSearchParams({ peerId, multiaddr: address });
@@ -164,27 +164,27 @@ export class LodestarBeacon {
     if (!response.ok) throw new Error(`Lodestar does not connect to ${address}: ${await response.text()}`);
   }
 
-  /** What peers have asked of it. */
+  /** Requests received from peers. */
   requestsServed(): Promise<RequestCounts> {
     return this.#counts("beacon_reqresp_incoming_requests_total", "method");
   }
 
-  /** What it has asked of peers. */
+  /** Requests sent to peers. */
   requestsMade(): Promise<RequestCounts> {
     return this.#counts("beacon_reqresp_outgoing_requests_total", "method");
   }
 
-  /** How many gossip messages of each kind it found right. */
+  /** Accepted gossip messages by kind. */
   gossipAccepted(): Promise<RequestCounts> {
     return this.#counts("lodestar_gossip_validation_accept_total", "topic");
   }
 
-  /** How many gossip messages of each kind it found wrong. */
+  /** Rejected gossip messages by kind. */
   gossipRejected(): Promise<RequestCounts> {
     return this.#counts("lodestar_gossip_validation_reject_total", "topic");
   }
 
-  /** The values of one of its metrics by one of its labels; those that are zero are left out. */
+  /** Non-zero values of a metric by one of its labels. */
   async #counts(metric: string, label: string): Promise<RequestCounts> {
     const response = await fetch(this.#metricsUrl);
     const pattern = new RegExp(`^${metric}\\{(?:.*,)?${label}="([^"]+)".*\\} (\\S+)$`, "gm");

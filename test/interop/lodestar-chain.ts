@@ -8,10 +8,10 @@ import { LodestarBeacon, type LodestarDevOptions } from "./lodestar-beacon.ts";
 import { writeNetworkOf } from "./lodestar-network.ts";
 
 const VALIDATORS = 16;
-/** Of history, before others join. */
+/** Slots of history before others join. */
 const EPOCHS_BEFORE = 2;
 
-/** A chain of Lodestar's with some history, of which others know what its node tells, and no more. */
+/** A Lodestar chain with some history. Others know it only through its API. */
 export class LodestarChain {
   readonly lodestar: LodestarBeacon;
   readonly #network: string;
@@ -36,7 +36,7 @@ export class LodestarChain {
     this.#network = network;
   }
 
-  /** A node of ours that knows nothing of the chain yet. */
+  /** A Fanal node without the chain. */
   join(args: readonly string[]): Promise<FanalBeacon> {
     return FanalBeacon.start(["node", "--network", this.#network, "--data-dir", tempDirectory(), ...args]);
   }

@@ -2,8 +2,8 @@ import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 
 /**
- * What the client must know of the chain before it asks the node, and what it then finds to differ if the node meant something
- * else. The preset is compiled into the client, and the forks after capella are unknown to it.
+ * Settings that the client needs before it queries the node, and compares with the node's. The preset is compiled into
+ * the client, which supports no forks after capella.
  */
 const WANTED = [
   "PRESET_BASE",
@@ -37,7 +37,7 @@ const WANTED = [
   "DEPOSIT_CONTRACT_ADDRESS",
 ];
 
-/** Writes the chain's settings, as the node tells them, into a file for the client, and returns its path. */
+/** Writes the node's chain settings to a file for the client and returns its path. */
 export async function writeLodestarConfig(restUrl: string, directory: string): Promise<string> {
   const response = await fetch(`${restUrl}/eth/v1/config/spec`);
   const { data } = (await response.json()) as { data: Record<string, unknown> };

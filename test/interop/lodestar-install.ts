@@ -10,7 +10,7 @@ export interface LodestarInstall {
   program: string;
 }
 
-/** The Lodestar of before deneb, which the scripts install. */
+/** The Lodestar before deneb that the scripts install. */
 export function ownLodestar(): LodestarInstall {
   return { node: fromEnvironment("INTEROP_NODE"), program: fromEnvironment("INTEROP_LODESTAR") };
 }
@@ -22,7 +22,7 @@ function fromEnvironment(name: string): string {
   return value;
 }
 
-/** A test with a current Lodestar, which whoever runs it has installed. */
+/** A test with a current Lodestar, installed by the user. */
 export function testWithCurrentLodestar(title: string, run: (install: LodestarInstall) => Promise<void>): void {
   it(title, async ({ skip }) => {
     const given = process.env.FANAL_TEST_LODESTAR;

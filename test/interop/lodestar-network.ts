@@ -2,10 +2,7 @@ import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import type { BeaconRest } from "./beacon-rest.ts";
 
-/**
- * Describes the chain of a running node the way public networks are described, with nothing but what the node tells of it: its
- * settings and its genesis state. Returns the directory.
- */
+/** Writes a network directory from the API of a running node: settings and genesis state. Returns its path. */
 export async function writeNetworkOf(rest: BeaconRest, directory: string): Promise<string> {
   const settings = await rest.get<Record<string, unknown>>("/eth/v1/config/spec");
   const lines = Object.entries(settings).map(([name, value]) => `${name}: ${JSON.stringify(value)}\n`);

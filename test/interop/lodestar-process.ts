@@ -9,15 +9,15 @@ export interface LodestarProcessOptions {
   args: readonly string[];
   /** The working directory, in which some commands leave files. */
   directory: string;
-  /** Is told how the process is ended. */
+  /** Receives the function that ends the process. */
   whenDone: (end: () => Promise<void>) => void;
 }
 
-/** One of Lodestar's commands as a process of its own, on the minimal preset. */
+/** A Lodestar command as a process, on the minimal preset. */
 export class LodestarProcess {
-  /** Every line it has printed, in the order of arrival. */
+  /** All output lines in order. */
   readonly lines: string[] = [];
-  /** Rejects when the process ends, which it never does by itself unless something is wrong. */
+  /** Rejects when the process exits, which always indicates an error. */
   readonly ended: Promise<never>;
   readonly #child: ChildProcess;
   readonly #closed: Promise<unknown[]>;
@@ -39,7 +39,7 @@ export class LodestarProcess {
     this.ended = this.#closed.then(([code, signal]) => {
       throw new Error(`Lodestar ended (${signal ?? `exit code ${code}`}):\n${this.lines.join("\n")}`);
     });
-    // The end that is brought about from outside is nobody's failure.
+    // A requested exit is not a failure.
     this.ended.catch(() => {});
     whenDone(() => this.#kill());
   }

@@ -2,7 +2,7 @@ import { LodestarProcess, type LodestarProcessOptions } from "./lodestar-process
 
 interface LodestarValidatorOptions extends Omit<LodestarProcessOptions, "args"> {
   restUrl: string;
-  /** The indices of the first and the last of the validators that it signs for, whose keys everybody knows. */
+  /** First and last index of its validators, which have interop keys. */
   validators: readonly [first: number, last: number];
   /** The flags that describe the chain. */
   chain: readonly string[];

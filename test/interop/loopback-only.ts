@@ -1,5 +1,5 @@
-// Loaded before a program of others (node --import) that binds sockets to all interfaces and has no flag against it: has them
-// bound to the loopback interface instead.
+// Preloaded into foreign programs (node --import) that bind to all interfaces without a flag against it: binds their
+// sockets to loopback.
 import dgram from "node:dgram";
 import net from "node:net";
 

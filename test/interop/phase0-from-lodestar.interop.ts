@@ -3,7 +3,7 @@ import { blockRequests, follow } from "./following.ts";
 import { NEVER } from "./lodestar-beacon.ts";
 import { LodestarChain } from "./lodestar-chain.ts";
 
-it("syncs from Lodestar, a peer it was told of, and follows its phase0 chain by gossip", async () => {
+it("syncs from Lodestar as a configured peer, and follows its phase0 chain by gossip", async () => {
   const chain = await LodestarChain.start({ forkEpochs: { altair: NEVER } });
   const { lodestar } = chain;
   const { address } = await lodestar.identity();

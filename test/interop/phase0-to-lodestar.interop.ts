@@ -5,7 +5,7 @@ import { blockRequests, follow } from "./following.ts";
 import { showLastLinesOnFailure } from "./last-lines.ts";
 import { LodestarBeacon } from "./lodestar-beacon.ts";
 
-it("Lodestar syncs from a phase0 chain, whose node it was told of, and follows it by gossip", async () => {
+it("Lodestar syncs a phase0 chain from a configured peer, and follows it by gossip", async () => {
   const { fanal, networkDirectory, bootnodes } = await FanalChain.start([
     ...["--fork", "phase0"],
     ...["--validators", "32", "--warmup-epochs", "4"],

@@ -13,7 +13,7 @@ import { finalizeTogether } from "./shared-chain.ts";
 
 const SECRET = new Uint8Array(32).fill(7);
 
-it("a chain of which Lodestar runs one half of the validators is finalized by both nodes", async () => {
+it("a chain with half of its validators on Lodestar is finalized by both nodes", async () => {
   await finalizeTogether(["--fork", "altair"]);
 });
 

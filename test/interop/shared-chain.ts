@@ -8,13 +8,13 @@ import { showLastLinesOnFailure } from "./last-lines.ts";
 import { LodestarBeacon, type LodestarJoiningOptions } from "./lodestar-beacon.ts";
 
 const OWN_GRAFFITI = "half of it by Fanal";
-/** By then the node that joins has found the other and its validators have proposed. */
+/** By then the joining node has found the other, and its validators have proposed. */
 const FINALIZED_EPOCH = 5;
 
-/** Until the other half is there, half of the slots have no block, now and then four in a row, and nothing is finalized. */
+/** Without the other half, half of the slots are empty, sometimes four in a row, and nothing is finalized. */
 const OF_ONE_HALF = /No blocks in recent slots|Chain is not finalizing .* finalized=0 /;
 
-/** Where an execution client is known, what it and the node are follows the operator's own words. */
+/** With a known execution client, the client codes follow the operator's graffiti. */
 const isOwn = (graffiti: string) => Buffer.from(graffiti.slice(2), "hex").toString().startsWith(OWN_GRAFFITI);
 
 interface Block {
@@ -22,11 +22,11 @@ interface Block {
 }
 
 interface SharedChainOptions extends Pick<LodestarJoiningOptions, "install" | "execution"> {
-  /** Those that the execution layer gives, by their versioned hashes: blocks of both nodes have some. */
+  /** Blobs of the execution layer by versioned hash. Blocks of both nodes have some. */
   blobs?: ReadonlyMap<string, string> | undefined;
 }
 
-/** Has a chain, of which each node runs one half of the validators, finalized by both, with blocks of both. */
+/** Finalizes a chain with half of the validators on each node, with blocks of both. */
 export async function finalizeTogether(
   args: readonly string[],
   { blobs, ...options }: SharedChainOptions = {},

@@ -9,7 +9,7 @@ import { computeDomain, computeSigningRoot, interopSecretKey, ZERO_HASH } from "
 import { type phase0, ssz, type ValidatorIndex } from "@lodestar/types";
 import { fromHex } from "@lodestar/utils";
 
-/** What get_v1_beacon_genesis tells. */
+/** Result of get_v1_beacon_genesis. */
 export interface GenesisFacts {
   genesis_validators_root: string;
   genesis_fork_version: string;
@@ -17,7 +17,7 @@ export interface GenesisFacts {
 
 export const publicKeyOf = (index: ValidatorIndex): Uint8Array => interopSecretKey(index).toPublicKey().toBytes();
 
-/** Of a validator with the interop key of that number, which an address of the execution layer has its withdrawals of. */
+/** Deposit data of a validator with that interop key and an execution withdrawal address. */
 export function depositOf(index: ValidatorIndex, address: string, genesis: GenesisFacts): phase0.DepositData {
   const withdrawalCredentials = new Uint8Array(32);
   withdrawalCredentials[0] = ETH1_ADDRESS_WITHDRAWAL_PREFIX;
@@ -27,7 +27,7 @@ export function depositOf(index: ValidatorIndex, address: string, genesis: Genes
   return { ...message, signature: signed(index, ssz.phase0.DepositMessage, message, domain) };
 }
 
-/** Gives the withdrawals of a validator of the genesis to an address of the execution layer; in JSON. */
+/** Returns the JSON of a BLS to execution change of a genesis validator. */
 export function credentialsChange(index: ValidatorIndex, address: string, genesis: GenesisFacts): unknown {
   const message = {
     validatorIndex: index,

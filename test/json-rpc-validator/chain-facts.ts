@@ -11,7 +11,7 @@ type Fork = `${(typeof FORKS)[number]}`;
 
 const bytes = (hex: string) => new Uint8Array(Buffer.from(hex.slice(2), "hex"));
 
-/** What the node says about its chain: everything that has to be known to sign for it. */
+/** Chain parameters from the node that signing requires. */
 export class ChainFacts {
   readonly #spec: Record<string, string>;
   readonly #genesisValidatorsRoot: Uint8Array;
@@ -39,17 +39,17 @@ export class ChainFacts {
     return fork === "phase0" || Number(this.#value(`${fork.toUpperCase()}_FORK_EPOCH`)) <= this.epochOf(slot);
   }
 
-  /** The types of the fork that is in force at the slot. */
+  /** Types of the slot's fork. */
   typesAt(slot: number) {
     return sszTypesFor(this.#forkAt(slot));
   }
 
-  /** Signs in the domain of the slot's fork; the answer is hex, as JSON wants it. */
+  /** Signs in the domain of the slot's fork. Returns hex. */
   sign<T>(key: ValidatorKey, domain: string, slot: number, type: Type<T>, message: T): string {
     return key.secretKey.sign(this.#signingRoot(domain, slot, type.hashTreeRoot(message))).toHex();
   }
 
-  /** The same for a message that is at hand as JSON. */
+  /** Like `sign`, for a message in JSON. */
   signJson(key: ValidatorKey, domain: string, slot: number, type: unknown, json: unknown): string {
     const container = type as ContainerType<Record<string, never>>;
     return this.sign(key, domain, slot, container, container.fromJson(json));
@@ -77,7 +77,7 @@ export class ChainFacts {
   }
 }
 
-/** Whether a selection proof selects one of `modulo` (phase0/validator.md, is_aggregator). */
+/** True if a selection proof selects one of `modulo` (phase0/validator.md, is_aggregator). */
 export function isSelected(proof: string, modulo: number): boolean {
   const digest = createHash("sha256").update(bytes(proof)).digest();
   return digest.readBigUInt64LE(0) % BigInt(Math.max(1, Math.floor(modulo))) === 0n;

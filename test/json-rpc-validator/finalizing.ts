@@ -6,10 +6,10 @@ import { runValidator } from "./validator.ts";
 
 const VALIDATORS = 16;
 const SLOTS_PER_EPOCH = 8;
-/** The first epoch that becomes final after the genesis. */
+/** The first finalized epoch after genesis. */
 const FINAL_EPOCH = 2;
 
-/** Has the validator that speaks only JSON-RPC finalize a chain. A slot begins when the duties of the one before are done. */
+/** Finalizes a chain with the JSON-RPC validator. A slot starts when the duties of the previous one are done. */
 export async function finalizeByJsonRpc(fork: string): Promise<void> {
   const program = await ProgramHere.dev([
     ...["--data-dir", tempDirectory(), "--fork", fork, "--validators", String(VALIDATORS)],
@@ -31,7 +31,7 @@ export async function finalizeByJsonRpc(fork: string): Promise<void> {
     const { message } = await program.call("get_v1_beacon_blocks_blockId", [slot]);
     expect(Buffer.from(message.body.graffiti.slice(2), "hex").toString()).toMatch(/^JSON-RPC alone\0+$/);
     expect(message.body.attestations.length, `slot ${slot}`).toBeGreaterThan(slot === 1 ? -1 : 0);
-    // All members of the sync committee have signed the block before, the first of which is the genesis.
+    // All sync committee members have signed the parent block, starting with genesis.
     if (fork !== "phase0" && slot > 1) {
       expect(message.body.sync_aggregate.sync_committee_bits, `slot ${slot}`).toMatch(/^0xf+$/);
     }

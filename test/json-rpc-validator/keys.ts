@@ -1,7 +1,7 @@
 import { createHash } from "node:crypto";
 import { SecretKey } from "@chainsafe/blst";
 
-/** The order of the curve's groups, below which every secret key lies. */
+/** Order of the curve's groups. Secret keys are below it. */
 const CURVE_ORDER = 52435875175126190479447740508185965837690552500527637822603658699938581184513n;
 
 export interface ValidatorKey {
@@ -11,7 +11,7 @@ export interface ValidatorKey {
   readonly secretKey: SecretKey;
 }
 
-/** The keys of the interop tests: the hash of the index, read as a little-endian number. */
+/** Interop keys: the hash of the index as a little-endian number. */
 export function interopKeys(count: number): ValidatorKey[] {
   return Array.from({ length: count }, (_, index) => {
     const preimage = Buffer.alloc(32);

@@ -7,7 +7,7 @@ interface Contents {
   block: unknown;
 }
 
-/** Asks for a block, signs it and gives it back. Answers what the node made of it: 200 when it was imported. */
+/** Requests, signs and publishes a block. Returns the status: 200 if it was imported. */
 export async function propose(
   rpc: RpcClient,
   facts: ChainFacts,

@@ -8,7 +8,7 @@ export class RpcError extends Error {
   }
 }
 
-/** All that the validator has of its beacon node: an address that answers JSON-RPC. */
+/** JSON-RPC client, the validator's only access to its beacon node. */
 export class RpcClient {
   readonly #url: string;
   #nextId = 1;

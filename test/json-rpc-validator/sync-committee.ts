@@ -8,7 +8,7 @@ export interface SyncDuty {
   validator_sync_committee_indices: string[];
 }
 
-/** Signs the head with every key that sits in the sync committee, and then contributes for each subcommittee. */
+/** Signs the head with every key in the sync committee, then publishes a contribution per subcommittee. */
 export async function syncCommittee(
   rpc: RpcClient,
   facts: ChainFacts,

@@ -17,8 +17,8 @@ interface WorkDone {
 }
 
 /**
- * A validator client that has nothing but the address of a node and its own keys, of which the i-th is that of validator i. Does the
- * duties of one slot after the other. `beginSlot` resolves when a slot begins, to false if there are to be no more duties.
+ * A validator client that uses only the JSON-RPC URL of a node; validator i has the i-th key. Does the duties slot by
+ * slot. `beginSlot` resolves when a slot starts, with false to stop.
  */
 export async function runValidator(
   url: string,

@@ -25,7 +25,7 @@ const blockWith = async (chain: ExampleDevChain, changes: Record<string, unknown
   if (!("signed_block" in block)) return [change(block as unknown as SignedJson)];
   return [{ ...block, signed_block: change(block.signed_block as SignedJson) }];
 };
-/** Well-formed blocks of the current slot that no node takes. */
+/** Well-formed blocks of the current slot that every node rejects. */
 const wrongBlocks: SpecialCall[] = [
   fails("an unknown parent", REJECTED, (chain) => blockWith(chain, { parent_root: ROOT })),
   fails("a proposer that does not exist", REJECTED, (chain) => blockWith(chain, { proposer_index: "99" })),
@@ -34,7 +34,7 @@ const wrongBlocks: SpecialCall[] = [
   fails("the last of all slots", REJECTED, (chain) => blockWith(chain, { slot: LAST_UINT64 })),
 ];
 
-/** Paths that lead nowhere; `id` is of a state or a block that is there. */
+/** Invalid proof paths; `id` is of an existing state or block. */
 const wrongPaths = (id: string): SpecialCall[] => [
   fails("an unknown field", INVALID, () => [id, ["slots"]]),
   fails("a field of a number", INVALID, () => [id, ["slot", "epoch"]]),
@@ -51,7 +51,7 @@ const unknownValidators = answers("unknown validators", [], (chain) => [
 const bareValidator = fails("one validator that is no list", INVALID, () => ["head", "1"]);
 const unparsedBlock = fails("a tag of states only", INVALID, () => ["justified"]);
 
-/** Of the methods about states, blocks, rewards and light clients. */
+/** Special calls of the methods about states, blocks, rewards and light clients. */
 export const BEACON_CALLS: Readonly<Record<string, readonly SpecialCall[]>> = {
   get_v1_beacon_states_root: absentState(),
   get_v1_beacon_states_fork: absentState(),

@@ -3,7 +3,7 @@ import { fails, INVALID, LAST_UINT64, NOT_FOUND, REJECTED, type SpecialCall } fr
 
 const ADDRESS = `0x${"ad".repeat(20)}`;
 
-/** Of the methods that control a dev chain. What they do is tested where the chain is theirs, in test/control. */
+/** Special calls of the dev chain methods. Their effects are tested in test/control, on separate chains. */
 export const DEV_CALLS: Readonly<Record<string, readonly SpecialCall[]>> = {
   dev_advance: [
     fails("slots and epochs", INVALID, () => [1, 1]),

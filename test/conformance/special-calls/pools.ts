@@ -21,7 +21,7 @@ const attestationWith = async (chain: ExampleDevChain, changes: Record<string, u
   return [{ ...attestation, data: { ...attestation.data, ...changes } }];
 };
 
-/** Of the methods about pools. */
+/** Special calls of the pool methods. */
 export const POOL_CALLS: Readonly<Record<string, readonly SpecialCall[]>> = {
   post_v1_beacon_pool_attestations: [
     fails("an unknown block", REJECTED, (chain) => attestationWith(chain, { beacon_block_root: ROOT })),

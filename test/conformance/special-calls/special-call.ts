@@ -2,11 +2,11 @@ import { ForkName } from "@lodestar/params";
 import type { Params } from "../../../src/server/method-table.ts";
 import type { ExampleDevChain, ExampleFork } from "../../support/example-chain.ts";
 
-/** A well-formed call that is out of range or refers to something unknown, and what must come of it. */
+/** A well-formed call that is out of range or has an unknown reference, and its expected outcome. */
 export type SpecialCall = {
   what: string;
   params(chain: ExampleDevChain): Params | Promise<Params>;
-  /** The fork on which it means something; by default both. */
+  /** The fork to which it applies; by default both. */
   only?: ExampleFork;
 } & ({ code: number } | { result: unknown });
 
@@ -39,14 +39,14 @@ export const answers = (what: string, result: unknown, params: SpecialCall["para
   params,
 });
 
-/** A list that is a parameter of its own may be empty. */
+/** A list that is a single parameter may be empty. */
 export const nothing = (what: string): SpecialCall => ({ ...answers(what, true, () => [[]]), only: ForkName.fulu });
 
 export const ofGloas = (...params: unknown[]): SpecialCall[] => [
   fails("a fork that is not known", UNSUPPORTED, () => params),
 ];
 
-/** The ways in which a state or a block can be absent, with what else the method takes after it. */
+/** Ids of missing states or blocks, followed by the method's other parameters. */
 const absent = (...others: unknown[]): SpecialCall[] => [
   fails("an unknown root", NOT_FOUND, () => [ROOT, ...others]),
   fails("a slot that has not come", NOT_FOUND, (chain) => [chain.slot + 1, ...others]),

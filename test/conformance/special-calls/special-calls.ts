@@ -13,10 +13,10 @@ import {
 } from "./special-call.ts";
 import { VALIDATOR_CALLS } from "./validator.ts";
 
-/** Well-formed, and nobody's. */
+/** Well-formed, but unused. */
 const PEER_ID = "QmcZf59bWwK5XFi76CZX8cbJ4BhTzzA3gU1ZjYZcYW3dwt";
 
-/** Of every method that takes parameters. */
+/** Special calls of every method with parameters. */
 export const SPECIAL_CALLS: Readonly<Record<string, readonly SpecialCall[]>> = {
   ...BEACON_CALLS,
   ...POOL_CALLS,

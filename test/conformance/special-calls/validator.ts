@@ -82,7 +82,7 @@ const syncSubscriptionWith = (
   return fails(what, INVALID, (chain) => [[{ ...valid, ...changes(chain) }]]);
 };
 
-/** Of the methods for validator clients. */
+/** Special calls of the validator client methods. */
 export const VALIDATOR_CALLS: Readonly<Record<string, readonly SpecialCall[]>> = {
   get_v1_validator_duties_attester: attesterDuties,
   post_v1_validator_duties_attester: attesterDuties,
