@@ -36,7 +36,7 @@ const PUBLISH = "post_v2_beacon_blocks";
 const REJECTED = -32003;
 const NOT_FOUND = -32001;
 const SSZ = { Accept: "application/octet-stream" };
-/** The limit of mainnet after the second change of its blob schedule. */
+/** Mainnet's limit after the second entry of its blob schedule. */
 const MOST_BLOBS = 21;
 const PROOFS_PER_BLOB = { [ForkName.electra]: 1, [ForkName.fulu]: NUMBER_OF_COLUMNS };
 
@@ -47,7 +47,7 @@ let opened: OpenedDevChain;
 let byHand: ByHand;
 let served: ServedApi;
 let engine: DevExecutionEngine;
-/** What the execution engine gave with the last payload. */
+/** Blobs of the engine's last payload. */
 let bundle: BlobsBundle;
 const broadcast = new RecordingBroadcast();
 
@@ -72,7 +72,7 @@ beforeEach(() => {
   broadcast.take();
 });
 
-/** Blobs like those of no other slot. */
+/** Distinct blobs for every slot. */
 async function makeBundle(count: number, fork: ForkName, slot: number): Promise<BlobsBundle> {
   const blobs = Array.from({ length: count }, (_, index) => blobOf(`slot ${slot}, blob ${index}`));
   const commitments = await Promise.all(blobs.map((blob) => kzg.commitmentOf(blob)));
@@ -84,7 +84,7 @@ async function makeBundle(count: number, fork: ForkName, slot: number): Promise<
   return { blobs, commitments, proofs: (await Promise.all(proofs)).flat() };
 }
 
-// biome-ignore lint/suspicious/noExplicitAny: what a method answers is what the tests are about
+// biome-ignore lint/suspicious/noExplicitAny: the tests check the shape of results
 async function call(method: string, params: unknown[]): Promise<any> {
   return JSON.parse((await served.call(method, params)).text);
 }
@@ -95,7 +95,7 @@ async function sszOf(path: string): Promise<Uint8Array> {
   return response.bytes();
 }
 
-/** Has each payload from now on come with so many blobs. */
+/** Sets the number of blobs of all later payloads. */
 function attachBlobs(count: number): void {
   engine.takeBlobsFrom(async ({ fork, slot }) => {
     bundle = await makeBundle(count, fork, slot);
@@ -103,7 +103,7 @@ function attachBlobs(count: number): void {
   });
 }
 
-/** Goes on to the next slot of the fork. */
+/** Advances to the next slot of the fork. */
 async function nextSlot(fork: Fork): Promise<number> {
   const { clock } = opened.devChain;
   const first = fork === ForkName.fulu ? SLOTS_PER_EPOCH : 2;
@@ -125,7 +125,7 @@ interface Published {
   json: { signed_block: object; kzg_proofs: string[]; blobs: string[] };
 }
 
-/** The contents of the block of the next slot of the fork, signed. */
+/** Signed block contents for the next slot of the fork. */
 async function nextContents(fork: Fork): Promise<Published> {
   const slot = await nextSlot(fork);
   const produced = await call(PRODUCE, await productionParams(slot));
@@ -150,7 +150,7 @@ describe.each(variants({ fast: [ForkName.fulu], full: [ForkName.electra] } as co
   const count = fork === ForkName.fulu ? NUMBER_OF_COLUMNS : 2;
   const topic = fork === ForkName.fulu ? "data_column_sidecar" : "blob_sidecar";
 
-  it("are produced with their blobs, published with them, and both can be read back", async () => {
+  it("are produced and published with their blobs, and both can be read back", async () => {
     const { slot, root, contents, json } = await nextContents(fork);
     expect(json.blobs).toEqual(bundle.blobs.map((blob) => toHex(blob)));
     expect(json.kzg_proofs).toHaveLength(2 * PROOFS_PER_BLOB[fork]);
@@ -182,7 +182,7 @@ describe.each(variants({ fast: [ForkName.fulu], full: [ForkName.electra] } as co
     expect((await call(BLOBS, ["head", [unknown]])).result).toEqual([]);
   });
 
-  it("have blob sidecars whose proofs are right", async () => {
+  it("have blob sidecars with valid proofs", async () => {
     const { result, meta } = await call(SIDECARS, ["head"]);
     expect(meta).toMatchObject({ version: fork, finalized: false });
     const bytes = await sszOf("/eth/v1/beacon/blob_sidecars/head");
@@ -210,7 +210,7 @@ describe.each(variants({ fast: [ForkName.fulu], full: [ForkName.electra] } as co
     expect(JSON.parse(some.text).data).toEqual(fork === ForkName.fulu ? [result[3], result[127]] : []);
   });
 
-  it("are refused with blobs or proofs that are not theirs, and taken with the right ones", async () => {
+  it("are rejected with wrong blobs or proofs, and accepted with the right ones", async () => {
     const { root, json, contents } = await nextContents(fork);
     const { validation, events } = opened.devChain.chain;
     const told: RootHex[] = [];
@@ -233,7 +233,7 @@ describe.each(variants({ fast: [ForkName.fulu], full: [ForkName.electra] } as co
     expect(broadcast.take()).toEqual([]);
     expect(opened.devChain.chain.data.pool.count(root)).toBe(0);
     expect(told).toEqual([]);
-    // Neither the block nor another one of its proposer is unwelcome to gossip because of that.
+    // The rejection marks neither the block nor its proposer as seen.
     await expect(checkGossipBlock(validation, contents.signedBlock)).resolves.toMatchObject({ root });
     const other = byHand.sign({ ...contents.signedBlock.message, stateRoot: new Uint8Array(32) });
     await expect(checkGossipBlock(validation, other.signed)).resolves.toMatchObject({ root: other.root });
@@ -242,12 +242,12 @@ describe.each(variants({ fast: [ForkName.fulu], full: [ForkName.electra] } as co
     expect(told).toEqual([root]);
     expect(broadcast.take().map(({ kind }) => kind)).toEqual(["block", "sidecars"]);
     expect(head()).toBe(root);
-    // A block that is held is not looked at again.
+    // A known block is not verified again.
     expect(await call(PUBLISH, [json])).toMatchObject({ result: 200 });
     expect(broadcast.take()).toEqual([]);
   });
 
-  it("are taken as SSZ, and not verified where the execution engine gave the same", async () => {
+  it("are accepted as SSZ, and not verified if the execution engine built the same", async () => {
     const verifying = vi.spyOn(kzg, fork === ForkName.fulu ? "verifyCells" : "verifyBlobs");
     onTestFinished(() => verifying.mockRestore());
     const { root, contents } = await nextContents(fork);
@@ -257,7 +257,7 @@ describe.each(variants({ fast: [ForkName.fulu], full: [ForkName.electra] } as co
     expect((await call(BLOBS, [root])).result).toEqual(bundle.blobs.map((blob) => toHex(blob)));
   });
 
-  it("are completed with their blobs when they are published without their payloads", async () => {
+  it("are completed with their blobs when published blinded", async () => {
     const slot = await nextSlot(fork);
     const { result } = await call("get_v1_validator_blinded_blocks_slot", await productionParams(slot));
     const type = sszTypesFor(fork).BlindedBeaconBlock as Type<BlindedBeaconBlock>;
@@ -271,7 +271,7 @@ describe.each(variants({ fast: [ForkName.fulu], full: [ForkName.electra] } as co
     expect(await call("post_v2_beacon_blinded_blocks", posted)).toMatchObject({ result: 200 });
   });
 
-  it("that have lost their blobs are told from those that never had any", async () => {
+  it("whose blobs were pruned are distinguished from those without blobs", async () => {
     const { root, slot } = opened.devChain.chain.head;
     const withoutBlobs = await call(BLOBS, ["genesis"]);
     expect(withoutBlobs.result).toEqual([]);
@@ -293,7 +293,7 @@ async function forget(slot: number, root: RootHex, indices: readonly number[]): 
   await batch.write();
 }
 
-it("blobs of fulu are recovered from half of the columns, and not from less", async () => {
+it("blobs of fulu are recovered from half of the columns, but not from less", async () => {
   const { slot, root, json } = await nextContents(ForkName.fulu);
   await call(PUBLISH, [json]);
   const sent = broadcast.take().find(({ kind }) => kind === "sidecars")?.item as DataSidecar[];
@@ -313,7 +313,7 @@ it("blobs of fulu are recovered from half of the columns, and not from less", as
 });
 
 it.each(variants({ fast: [2], full: [MOST_BLOBS] }))(
-  "a block with %i blobs is produced, and taken from two clients at once, as JSON and as SSZ",
+  "a block with %i blobs is produced, and accepted from two clients at once, as JSON and SSZ",
   async (count) => {
     attachBlobs(count);
     const { root, contents, json } = await nextContents(ForkName.fulu);
@@ -327,7 +327,7 @@ it.each(variants({ fast: [2], full: [MOST_BLOBS] }))(
   },
 );
 
-it("a payload with more blobs than a block may have is not proposed", async () => {
+it("a payload with too many blobs is not proposed", async () => {
   const slot = await nextSlot(ForkName.fulu);
   const limit = opened.devChain.config.getMaxBlobsPerBlock(Math.floor(slot / SLOTS_PER_EPOCH));
   const many = new Array<Uint8Array>(limit + 1).fill(new Uint8Array(48));

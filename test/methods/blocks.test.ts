@@ -40,7 +40,7 @@ describe.each(["phase0", "altair", "bellatrix", "capella", "deneb", "electra", "
       expect(await caller.call("get_v1_beacon_blocks_blockId", [root])).toEqual(signedIn(json));
       expect(await caller.call("get_v1_beacon_blocks_blockId_root", ["head"])).toEqual({ root });
       expect(await caller.call("getBeaconHead")).toBe(String(SLOT));
-      // Once more, as it was sent and as it is answered.
+      // Again, as it was sent and as it is returned.
       expect(await caller.call(POST, [json])).toBe(200);
       expect(await caller.call(POST, { signed_block: signedIn(json) })).toBe(200);
       expect(await caller.call(POST_2020, [json])).toBe(true);
@@ -48,7 +48,7 @@ describe.each(["phase0", "altair", "bellatrix", "capella", "deneb", "electra", "
   },
 );
 
-describe("blocks that are not good", () => {
+describe("invalid blocks", () => {
   let setting: BlockSetting;
   beforeEach(async () => {
     setting = await open("phase0");
@@ -60,7 +60,7 @@ describe("blocks that are not good", () => {
     expect(await caller.error("get_v1_beacon_blocks_blockId_root", [root])).toMatchObject({ code: -32001 });
   };
 
-  it("are refused with a signature of somebody else", async () => {
+  it("are rejected with another validator's signature", async () => {
     const { caller, byHand, devChain, toJson } = setting;
     const block = await byHand.produce(SLOT, devChain.chain.head.root);
     const { root, signed } = byHand.sign(block, (block.proposerIndex + 1) % 8);
@@ -70,14 +70,14 @@ describe("blocks that are not good", () => {
       expect(data.detail).toContain("not signed by validator");
     }
     await expectUnmoved(root);
-    // Bytes that are no signature at all are no reason to stumble.
+    // Malformed signatures are handled too.
     for (const signature of [`0x${"00".repeat(96)}`, `0x${"ff".repeat(96)}`]) {
       expect(await caller.error(POST, [{ ...toJson(signed), signature }])).toMatchObject({ code: -32003 });
     }
     expect(await caller.call(POST, [toJson(byHand.sign(block).signed)])).toBe(200);
   });
 
-  it("are refused from a proposer whose turn it is not", async () => {
+  it("are rejected from a wrong proposer", async () => {
     const { caller, byHand, devChain, toJson } = setting;
     const block = await byHand.produce(SLOT, devChain.chain.head.root);
     block.proposerIndex = (block.proposerIndex + 1) % 8;
@@ -99,7 +99,7 @@ describe("blocks that are not good", () => {
   it("are broadcast but not imported with a wrong signature inside", async () => {
     const { caller, byHand, devChain, toJson } = setting;
     const type = devChain.config.getForkTypes(SLOT).BeaconBlock;
-    // A copy, because the roots of a block that was produced are remembered in it.
+    // A copy, because a produced block caches its roots.
     const block = type.clone((await byHand.produce(SLOT, devChain.chain.head.root)) as never) as BeaconBlock;
     block.body.randaoReveal = byHand.signer.randaoReveal(block.proposerIndex, SLOT + SLOTS_PER_EPOCH);
     const { root, signed } = byHand.sign(block);
@@ -108,7 +108,7 @@ describe("blocks that are not good", () => {
     await expectUnmoved(root);
   });
 
-  it("are refused for the second time in a slot", async () => {
+  it("are rejected if the proposer has another block in the slot", async () => {
     const { caller, byHand, devChain, toJson } = setting;
     const parent = devChain.chain.head.root;
     const [first, second] = [1, 2].map(async (mark) => byHand.sign(await byHand.produce(SLOT, parent, mark)));
@@ -119,7 +119,7 @@ describe("blocks that are not good", () => {
     expect(await caller.error("get_v1_beacon_headers_blockId", [other.root])).toMatchObject({ code: -32001 });
   });
 
-  it("are refused when their signature is not the one of the block held", async () => {
+  it("are rejected if their signature differs from the known block's", async () => {
     const { caller } = setting;
     for (const id of ["head", "genesis", 2]) {
       const held = await caller.call("get_v1_beacon_blocks_blockId", [id]);
@@ -130,7 +130,7 @@ describe("blocks that are not good", () => {
   });
 });
 
-describe("blocks that change nothing", () => {
+describe("rejected blocks without an effect", () => {
   let opened: OpenedDevChain;
   let setting: BlockSetting;
   beforeAll(async () => {
@@ -155,7 +155,7 @@ describe("blocks that change nothing", () => {
     expect(devChain.chain.head.slot).toBe(HISTORY);
   });
 
-  it("are refused with an unknown parent", async () => {
+  it("have an unknown parent", async () => {
     const { caller, makeBlock, devChain } = setting;
     const { json } = await makeBlock(
       (block) => ({ ...block, parentRoot: new Uint8Array(32).fill(0xab) }) as BeaconBlock,
@@ -212,7 +212,7 @@ describe("blocks that change nothing", () => {
   });
 
   it.each([[[]], [[null]], [["0x00"]], [[[]]], [[{}]], [[{ signed_block: 5 }]], [[{}, {}]], [{ block: {} }]])(
-    "are not what %j is",
+    "cannot be %j",
     async (params) => {
       for (const method of [POST, POST_2020]) {
         expect(await setting.caller.error(method, params)).toMatchObject({ code: -32602 });
@@ -228,7 +228,7 @@ describe("blocks that change nothing", () => {
   });
 });
 
-it("a block may have numbers for integers, words for graffiti and members that nobody knows", async () => {
+it("a block may have JSON integers, text as graffiti and unknown members", async () => {
   const { devChain, caller, byHand, toJson } = await open("phase0");
   const { root, signed } = byHand.sign(await byHand.produce(SLOT, devChain.chain.head.root, 0x41));
   const json = toJson(signed);
@@ -258,7 +258,7 @@ it("a body that does not fit the fork of its slot is not decoded", async () => {
   });
 });
 
-it("a block with blobs brings them along", async () => {
+it("a block with blobs must include them", async () => {
   const { caller, makeBlock } = await open("deneb");
   const { json } = await makeBlock();
   const commitments = [`0xc0${"00".repeat(47)}`];
@@ -279,7 +279,7 @@ it("a block with blobs brings them along", async () => {
   });
 });
 
-it("blocks of a finalized chain are taken once more", async () => {
+it("blocks of the finalized chain are accepted again", async () => {
   const { devChain } = await openDevChain({ validators: 8 });
   await advance(devChain, 5 * SLOTS_PER_EPOCH);
   const caller = new Caller(devChain.api);
@@ -292,7 +292,7 @@ it("blocks of a finalized chain are taken once more", async () => {
   }
 });
 
-it("no block is taken while the node is syncing", async () => {
+it("no block is accepted while the node is syncing", async () => {
   const { devChain, caller, makeBlock } = await open("phase0");
   const { json } = await makeBlock();
   devChain.chain.status.setSource({ isSyncing: true });

@@ -21,7 +21,7 @@ import { type OpenedDevChain, startQuietDevChain } from "../support/dev-chain.ts
 import { RecordingBroadcast } from "../support/recording-broadcast.ts";
 import { SignedOperations } from "../support/signed-operations.ts";
 
-/** Enough for two committees a slot. */
+/** Enough for two committees per slot. */
 const VALIDATORS = 64;
 /** The second slot of the first epoch in which validators may exit; the head is still the genesis block. */
 const SLOT = 4 * SLOTS_PER_EPOCH + 1;
@@ -30,7 +30,7 @@ const NOT_A_SIGNATURE = new Uint8Array(96);
 let opened: OpenedDevChain;
 let byHand: ByHand;
 let api: Api;
-/** The head at each moment when a block went out. */
+/** The head when each block was broadcast. */
 let headsWhenSent: string[];
 const broadcast = new (class extends RecordingBroadcast {
   override block(item: unknown): void {
@@ -53,7 +53,7 @@ beforeEach(() => {
   headsWhenSent = [];
 });
 
-/** Two submissions of what is good: it goes out with the first. And one of what is not: it never does. */
+/** Submits a valid object twice, which broadcasts it once, and an invalid one, which broadcasts nothing. */
 async function expectSentOnce<Item>(submit: (item: Item) => Promise<unknown>, good: Item, bad: Item, sent: unknown[]) {
   await expect(submit(bad)).rejects.toThrow("rejected");
   expect(broadcast.take()).toEqual([]);
@@ -63,18 +63,18 @@ async function expectSentOnce<Item>(submit: (item: Item) => Promise<unknown>, go
   expect(broadcast.take()).toEqual([]);
 }
 
-describe("attestations go out", () => {
+describe("attestations are broadcast", () => {
   it("on the subnet of their committee", async () => {
     const signed = await byHand.attestationsFor(SLOT, opened.devChain.chain.head.root);
     const attestations = signed.map(({ attestation }) => attestation as SingleAttestation);
     const forged = attestations.map((attestation) => ({ ...attestation, signature: NOT_A_SIGNATURE }));
-    // Two committees in each of the slots of the epoch before: compute_subnet_for_attestation of phase0/validator.md.
+    // Two committees in each earlier slot of the epoch: compute_subnet_for_attestation of phase0/validator.md.
     const subnets = attestations.map((attestation) => 2 + (attestation as electra.SingleAttestation).committeeIndex);
     expect(new Set(subnets)).toEqual(new Set([2, 3]));
     const submit = (signedAttestations: SingleAttestation[]) =>
       api.beacon.submitPoolAttestationsV2({ signedAttestations });
 
-    // The good ones of a list go out though others are refused.
+    // Valid items of a list are broadcast although others are rejected.
     await expect(submit([forged[0]!, attestations[1]!])).rejects.toThrow("1 of 2 items");
     expect(broadcast.take()).toEqual([{ kind: "attestation", item: attestations[1], subnet: subnets[1] }]);
 
@@ -111,7 +111,7 @@ describe("attestations go out", () => {
   });
 });
 
-describe("sync committee signatures go out", () => {
+describe("sync committee signatures are broadcast", () => {
   const everybody = Array.from({ length: VALIDATORS }, (_, index) => index);
   const subnetsOf = ({ validatorSyncCommitteeIndices }: routes.validator.SyncDuty) => [
     ...new Set(validatorSyncCommitteeIndices.map((seat) => Math.floor(seat / SYNC_COMMITTEE_SUBNET_SIZE))),
@@ -177,7 +177,7 @@ describe("sync committee signatures go out", () => {
   });
 });
 
-it("operations go out", async () => {
+it("operations are broadcast", async () => {
   const operations = new SignedOperations(opened.devChain);
   const [exit, noExit] = [operations.exit(1), operations.exit(1, { by: 2 })];
   await expectSentOnce(
@@ -220,7 +220,7 @@ it("operations go out", async () => {
   );
 });
 
-describe("blocks go out", () => {
+describe("blocks are broadcast", () => {
   const { gossip, consensus, consensusAndEquivocation } = routes.beacon.BroadcastValidation;
   const withWrongState = (block: BeaconBlock): BeaconBlock =>
     ({ ...block, stateRoot: new Uint8Array(32) }) as BeaconBlock;
@@ -236,7 +236,7 @@ describe("blocks go out", () => {
     (signedBlock: unknown) =>
       api.beacon.publishBlockV2({ signedBlockContents: { signedBlock } as never, broadcastValidation });
 
-  it.each([undefined, gossip] as const)("before they are imported when that is asked as %s", async (level) => {
+  it.each([undefined, gossip] as const)("before the import with validation %s", async (level) => {
     const parent = opened.devChain.chain.head.root;
     const { signed, root } = byHand.sign(await nextBlock());
     const forged = { ...signed, signature: NOT_A_SIGNATURE };
@@ -246,7 +246,7 @@ describe("blocks go out", () => {
   });
 
   it.each([consensus, consensusAndEquivocation] as const)(
-    "after they are imported when that is asked as %s",
+    "after the import with validation %s",
     async (level) => {
       const { signed, root } = byHand.sign(await nextBlock());
       const forged = { ...signed, signature: NOT_A_SIGNATURE };
@@ -255,7 +255,7 @@ describe("blocks go out", () => {
     },
   );
 
-  it("though they cannot be imported, unless more than the rules of gossip is asked for", async () => {
+  it("although they cannot be imported, unless more than gossip validation is requested", async () => {
     const { signed } = byHand.sign(withWrongState(await nextBlock()));
     for (const level of [consensus, consensusAndEquivocation] as const) {
       await expect(publishing(level)(signed)).rejects.toThrow("state root");
@@ -266,7 +266,7 @@ describe("blocks go out", () => {
   });
 
   it.each([gossip, consensus, consensusAndEquivocation] as const)(
-    "though the execution engine cannot be asked, and are imported as soon as it can, when %s is asked for",
+    "although the execution engine is unavailable, and imported once it is available, with validation %s",
     async (level) => {
       const { chain, clock } = opened.devChain;
       const { signed, root } = byHand.sign(await nextBlock());
@@ -291,7 +291,7 @@ describe("blocks go out", () => {
     },
   );
 
-  it("once for a proposer", async () => {
+  it("once per proposer", async () => {
     const first = byHand.sign(await nextBlock());
     await publishing()(first.signed);
     const parent = opened.devChain.chain.forkChoice.get(first.root)!.parentRoot;

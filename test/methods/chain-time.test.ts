@@ -4,7 +4,7 @@ import { openDevChain, QUIET } from "../support/dev-chain.ts";
 
 const GENESIS_TIME = 1_700_000_000;
 
-it("tells chain time and wall time, how they differ, and the slots of both", async () => {
+it("returns chain time, wall clock time, their offset and both slots", async () => {
   let now = GENESIS_TIME + 25.25;
   const timeOfDay = { nowSeconds: () => now };
   const { devChain } = await openDevChain({ ...QUIET, slotSeconds: 6, genesisTime: GENESIS_TIME, timeOfDay });

@@ -24,7 +24,7 @@ interface ForkChoiceNode {
 }
 
 describe.each([ForkName.phase0, ForkName.fulu] as const)("the fork choice of %s", (fork) => {
-  it("shows both branches and what attests to each", async () => {
+  it("shows both branches and their weights", async () => {
     const slots = 4 * SLOTS_PER_EPOCH;
     const forks = fork === ForkName.phase0 ? [] : [{ fork, epoch: 0 } as const];
     const { devChain } = await openQuietDevChain(slots, { validators: 16, forks });
@@ -82,14 +82,14 @@ describe("blobs and columns of blocks without any", () => {
     expect(await callerOn("fulu").call(COLUMNS, ["head", [1]])).toEqual([]);
   });
 
-  it("are none on chains that never get them", async () => {
+  it("are empty on chains without them", async () => {
     expect(await callerOn("capella").call(BLOBS, ["head"])).toEqual([]);
     expect(await callerOn("capella").call(SIDECARS, ["head"])).toEqual([]);
     expect(await callerOn("deneb", withBlob).call(COLUMNS, ["head"])).toEqual([]);
   });
 });
 
-it("blocks of before their fork have no blobs and no columns", async () => {
+it("blocks before the fork have no blobs and columns", async () => {
   const forks = [
     { fork: "deneb", epoch: 1 },
     { fork: "electra", epoch: 2 },

@@ -59,7 +59,7 @@ describe("getEth1ProposalData", () => {
     });
   });
 
-  it("expects no deposits of the deposit chain once execution requests have taken over", async () => {
+  it("expects no deposits once execution requests have replaced them", async () => {
     const { caller } = fakeWith("electra", (state) => {
       expectDeposit(state);
       (state as CachedBeaconStateElectra).depositRequestsStartIndex = BigInt(state.eth1DepositIndex);
@@ -69,13 +69,13 @@ describe("getEth1ProposalData", () => {
     expect(proposal.vote).not.toEqual(ZERO_VOTE);
   });
 
-  it("is not told while the node is syncing, nor for a state that is gone", async () => {
+  it("is unavailable while the node is syncing, and for a missing state", async () => {
     const { chain, caller } = fakeWith("phase0", () => {});
     chain.states.canonicalAtSlot = async () => null;
     expect(await caller.error("getEth1ProposalData")).toMatchObject({ code: -32001 });
     Object.assign(chain.status, { isSyncing: true, syncDistance: 99 });
     expect(await caller.error("getEth1ProposalData")).toMatchObject({ code: -32002 });
-    // The deposit chain is another matter.
+    // The deposit chain is unaffected.
     expect(await caller.call("getEth1Chain")).toEqual([]);
   });
 });

@@ -8,7 +8,7 @@ import { SignedOperations } from "../support/signed-operations.ts";
 const EXPECTED = "get_v1_builder_states_stateId_expected_withdrawals";
 const INVALID = -32602;
 
-it("tells of each state what the next block then withdraws, from capella on", async () => {
+it("returns the withdrawals of the next block for each state, from capella on", async () => {
   const { devChain } = await openDevChain({ validators: 8, forks: [{ fork: "capella", epoch: 1 }] });
   const caller = new Caller(devChain.api);
   expect(await caller.error(EXPECTED, ["genesis"])).toMatchObject({

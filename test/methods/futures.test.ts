@@ -8,7 +8,7 @@ import { tempDirectory } from "../support/temp-directory.ts";
 const HEADS = 16;
 
 describe("debug_getChronosFutures", () => {
-  it("is not served unless futures are kept track of, and says how to have it so", async () => {
+  it("is rejected unless futures are tracked, with the flag to enable it", async () => {
     const { devChain } = await openDevChain(QUIET);
     const caller = new Caller(devChain.api);
     const error = await caller.error("debug_getChronosFutures");
@@ -18,7 +18,7 @@ describe("debug_getChronosFutures", () => {
     expect(await caller.error("debug_getChronosFutures", [1])).toMatchObject({ code: -32602 });
   });
 
-  it("lists what the program waits for", async () => {
+  it("lists pending promises of the program", async () => {
     const dataDir = tempDirectory();
     const flags = ["--validators", "8", "--warmup-epochs", "0", "--data-dir", dataDir, "--track-futures"];
     const program = await Program.dev(flags);
@@ -34,19 +34,19 @@ describe("debug_getChronosFutures", () => {
       expect(future.state).toBe("Pending");
     }
     expect(new Set(futures.map(({ id }) => id)).size).toBe(futures.length);
-    // The program itself waits for the node to stop, from its first to its last moment.
+    // The program awaits the end of the node during its whole life.
     const waiting = futures.filter(({ filename }) => filename === "src/cli/run.ts");
     expect(waiting.map(({ procname }) => procname)).toContain("runUntilStopped");
     const ids = new Set(futures.map(({ id }) => id));
     expect(futures.some(({ child_id }) => ids.has(child_id))).toBe(true);
 
-    // What has settled is not listed any more.
+    // Settled promises are no longer listed.
     const calls = Array.from({ length: 300 }, (): [string] => ["getChainHead"]);
     for (let round = 0; round < 3; round++) await program.batch(calls);
     const later = (await program.call("getChronosFutures")) as PendingPromise[];
     expect(later.length).toBeLessThan(futures.length + 300);
 
-    // Nor does anything stay of each head that the execution engine was told of.
+    // Forkchoice updates leave no pending promises.
     await program.call("dev_advance", [HEADS]);
     const atHead = (await program.call("getChronosFutures")) as PendingPromise[];
     expect(atHead.filter(({ filename }) => filename === "src/chain/engine/engine-notifier.ts").length).toBeLessThan(

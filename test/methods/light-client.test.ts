@@ -34,7 +34,7 @@ const INVALID = -32602;
 const NOT_FOUND = -32001;
 
 const PERIOD_SLOTS = 64;
-/** The second period is old enough at this slot to have finalized its first blocks. */
+/** At this slot, the first blocks of the second period are finalized. */
 const HEAD = PERIOD_SLOTS + 3 * SLOTS_PER_EPOCH + 2;
 
 const FORKS: ScheduledFork[] = [
@@ -64,14 +64,14 @@ describe("on a chain that has passed all forks and a sync committee period", () 
   let devChain: DevChain;
   let caller: Caller;
   beforeAll(async () => {
-    // The history was made by another instance: what it collected must outlive it.
+    // Another instance produced the history: its data must survive the restart.
     opened = await startQuietDevChain(HEAD, { forks: FORKS });
     devChain = opened.devChain;
     caller = new Caller(devChain.api);
   });
   afterAll(() => opened.close());
 
-  it("a client that trusts one block gets to the head", async () => {
+  it("a client syncs from a trusted block to the head", async () => {
     const { config, chain } = devChain;
     const head = chain.head.slot;
     const trusted = await blockRoot(caller, SLOTS_PER_EPOCH + 3);
@@ -98,7 +98,7 @@ describe("on a chain that has passed all forks and a sync committee period", () 
     expect(await caller.call(UPDATES, [2, 1])).toEqual([]);
   });
 
-  it("every update in SSZ has the digest of its fork on this chain before it", async () => {
+  it("every SSZ update is preceded by the digest of its fork on this chain", async () => {
     const { restUrl, close } = await serveApi(devChain.api);
     onTestFinished(close);
     const path = "/eth/v1/beacon/light_client/updates?start_period=0&count=2";
@@ -118,7 +118,7 @@ describe("on a chain that has passed all forks and a sync committee period", () 
         genesisValidatorsRoot: await genesisRoot(caller),
       };
       const digest = ssz.phase0.ForkData.hashTreeRoot(forkData).subarray(0, 4);
-      // From fulu on the limit of blobs is mixed into it.
+      // From fulu on the blob parameters are mixed into it.
       if (version !== ForkName.fulu) expect(bytes.subarray(at + 8, at + 12)).toEqual(Buffer.from(digest));
       at = end;
     }
@@ -141,10 +141,10 @@ describe("on a chain that has passed all forks and a sync committee period", () 
     expect(await caller.error(BOOTSTRAP, [await blockRoot(caller, 3)])).toMatchObject({ code: INVALID });
   });
 
-  it("nothing went wrong", () => expect(opened.complaints).toEqual([]));
+  it("no warnings were logged", () => expect(opened.complaints).toEqual([]));
 });
 
-it("every signed block is announced, from the first finality on with what is final", async () => {
+it("every signed block is announced, after the first finality with the finalized header", async () => {
   const { devChain, complaints } = await openDevChain({ forks: [{ fork: "altair", epoch: 0 }] });
   const { chain } = devChain;
   const attested: number[] = [];
@@ -161,7 +161,7 @@ it("every signed block is announced, from the first finality on with what is fin
   expect(complaints).toEqual([]);
 });
 
-it("what an abandoned block signed is not given out", async () => {
+it("updates of an orphaned block are not served", async () => {
   const historySlots = 2;
   const { devChain } = await openQuietDevChain(historySlots, { forks: [{ fork: "altair", epoch: 0 }] });
   const { chain, clock } = devChain;
@@ -188,7 +188,7 @@ it("what an abandoned block signed is not given out", async () => {
   expect(await caller.error(BOOTSTRAP, [abandoned.root])).toMatchObject({ code: NOT_FOUND });
 });
 
-it("the best update of a period is that of the canonical chain, whatever was better on another, also after a restart", async () => {
+it("the best update of a period is that of the canonical chain, even if another branch had a better one, also after a restart", async () => {
   const directory = tempDirectory();
   const options = { ...QUIET, forks: [{ fork: "altair" as const, epoch: 0 }] };
   const opened = await startDevChain(options, directory);
@@ -207,7 +207,7 @@ it("the best update of a period is that of the canonical chain, whatever was bet
   await propose(2);
   expect(await signatureSlots()).toEqual([2]);
 
-  // More blocks than states are made for after a restart.
+  // More blocks than the states regenerated after a restart.
   for (let slot = 3; slot <= 36; slot++) await propose(slot);
   const parent = chain.head.root;
   await signHead(devChain, caller, byHand, 36);
@@ -230,19 +230,19 @@ it("the best update of a period is that of the canonical chain, whatever was bet
   expect(again.complaints).toEqual([]);
 });
 
-it("before anybody has signed anything there is nothing to give", async () => {
+it("nothing is served before the first signature", async () => {
   const { devChain } = await openDevChain({ forks: [{ fork: "altair", epoch: 0 }], ...QUIET });
   const caller = new Caller(devChain.api);
   expect(await caller.error(OPTIMISTIC)).toMatchObject({ code: NOT_FOUND });
   expect(await caller.error(FINALITY)).toMatchObject({ code: NOT_FOUND });
   expect(await caller.call(UPDATES, [0, 1])).toEqual([]);
-  // A client may trust genesis.
+  // A client may start from genesis.
   const root = devChain.chain.head.root;
   const bootstrap = ssz.altair.LightClientBootstrap.fromJson(await caller.call(BOOTSTRAP, [root]));
   validateLightClientBootstrap(devChain.config, fromHex(root), bootstrap);
 });
 
-/** Has validators sign the head, by default all, each of which is in the sync committee. */
+/** Signs the head with some validators, by default all. Each is in the sync committee. */
 async function signHead(
   devChain: DevChain,
   caller: Caller,

@@ -16,7 +16,7 @@ beforeAll(() => {
 });
 
 describe("a node without a network", () => {
-  it("has an id and a record, and no peers", async () => {
+  it("has an id and an ENR, and no peers", async () => {
     const { devChain } = await openDevChain(QUIET);
     const offline = new Caller(devChain.api);
     expect(await offline.call("getNetworkPeerId")).toMatch(/^16Uiu2HA[1-9A-HJ-NP-Za-km-z]{45}$/);
@@ -34,7 +34,7 @@ describe("a node without a network", () => {
 });
 
 describe("the peers of the pool", () => {
-  it("are those that are connected, with what they told about themselves", async () => {
+  it("are the connected ones, with their identify data", async () => {
     const { peers } = await caller.call("peers");
     expect(peers).toHaveLength(2);
     expect(peers[1]).toEqual({
@@ -62,7 +62,7 @@ describe("the network methods", () => {
     },
   );
 
-  it("include the dump of gossip under its older name", () => {
+  it("include the gossip dump under its older name", () => {
     const table = createMethodTable(api);
     expect(table.find("getGossipSubPeers")).toBe(table.find("debug_getGossipSubPeers"));
     expect(table.find("getGossipSubPeers")).toBeDefined();

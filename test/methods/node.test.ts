@@ -51,7 +51,7 @@ describe("get_v1_node_identity", () => {
     expect(await caller.meta("get_v1_node_identity")).toBeUndefined();
   });
 
-  it("goes with the forks", async () => {
+  it("follows the forks", async () => {
     const { caller, devChain } = await openCaller([{ fork: "altair", epoch: 1 }]);
     const before = await caller.call("get_v1_node_identity");
     await devChain.clock.advanceTo(SLOTS_PER_EPOCH);
@@ -61,7 +61,7 @@ describe("get_v1_node_identity", () => {
     expect(ENR.decodeTxt(after.enr).seq).toBeGreaterThan(ENR.decodeTxt(before.enr).seq);
   });
 
-  it("stays the same over a restart, and is another for another chain", async () => {
+  it("is stable over a restart, and differs between chains", async () => {
     const directory = tempDirectory();
     const first = await openCaller([], directory);
     const identity = await first.caller.call("get_v1_node_identity");
@@ -76,7 +76,7 @@ describe("get_v1_node_identity", () => {
 describe("get_v1_node_peers", () => {
   const idsOf = (peers: { peer_id: string }[]) => peers.map(({ peer_id }) => peer_id);
 
-  it("lists the members of the standard, and their count beside them", async () => {
+  it("returns the standard members, and the count as metadata", async () => {
     const peers = await withPeers.call("get_v1_node_peers");
     expect(peers).toHaveLength(PEERS.length);
     expect(peers[0]).toEqual({
@@ -133,11 +133,11 @@ describe("get_v1_node_peers", () => {
     [[null, ["inbound", "inbound"]]],
     [[null, null, null]],
     [{ states: ["connected"] }],
-  ])("refuses %j", async (params) => {
+  ])("rejects %j", async (params) => {
     expect(await withPeers.error("get_v1_node_peers", params)).toMatchObject({ code: INVALID_PARAMS });
   });
 
-  it("has nobody to tell of without a network", async () => {
+  it("is empty without a network", async () => {
     const { caller } = await openCaller([]);
     expect(await caller.call("get_v1_node_peers")).toEqual([]);
     expect(await caller.meta("get_v1_node_peers")).toEqual({ count: 0 });
@@ -152,7 +152,7 @@ describe("get_v1_node_peers_peerId", () => {
     expect(await withPeers.call("get_v1_node_peers_peerId", { peer_id: cid })).toEqual(listed);
   });
 
-  it("does not find a peer that nobody knows, itself among them", async () => {
+  it("does not find unknown peers, nor itself", async () => {
     const { caller } = await openCaller([]);
     const ownId = await caller.call("getNetworkPeerId");
     expect(await caller.error("get_v1_node_peers_peerId", [ownId])).toMatchObject({
@@ -163,7 +163,7 @@ describe("get_v1_node_peers_peerId", () => {
   });
 
   it.each([[[]], [["x"]], [[""]], [[`${CONNECTED_OUT.peerId}1`]], [[1]], [[null]], [[["a"]]], [["1".repeat(100_000)]]])(
-    "refuses %j",
+    "rejects %j",
     async (params) => {
       expect(await withPeers.error("get_v1_node_peers_peerId", params)).toMatchObject({ code: INVALID_PARAMS });
     },

@@ -11,7 +11,7 @@ import { SYNCING } from "../support/scripted-engine.ts";
 const SLOT = 3;
 const POINT_AT_INFINITY = `0xc0${"00".repeat(95)}`;
 
-it("while the payload of the head is not validated, validators get nothing to sign", async () => {
+it("validators get nothing to sign while the payload of the head is unverified", async () => {
   const { devChain } = await openQuietDevChain(SLOT - 1, { forks: [{ fork: "electra", epoch: 0 }] });
   const { api, chain, clock } = devChain;
   const caller = new Caller(api);

@@ -30,7 +30,7 @@ const WRONG_ATTESTERS: [string, (attestation: Json) => void][] = [
   ],
 ];
 
-it("an attestation to a block before the finalized one is refused with that reason", async () => {
+it("an attestation to a block before finality is rejected with that reason", async () => {
   const { devChain } = await openQuietDevChain(4 * SLOTS_PER_EPOCH + 1, { validators: 16 });
   const caller = new Caller(devChain.api);
   const { finalized } = await caller.call("get_v1_beacon_states_finality_checkpoints", ["head"]);
@@ -53,7 +53,7 @@ describe.each(["phase0", "fulu"] as const)("attestations of %s", (fork) => {
   const SLOT = 4;
   const OPTIONS: Partial<DevNodeOptions> = { validators: 32, forks: [{ fork, epoch: 0 }] };
 
-  /** Makes the block of the slot, and the attestations to it in the form in which they are submitted. */
+  /** Produces the block of the slot, and attestations to it for submission. */
   async function prepare(devChain: DevChain) {
     await devChain.clock.advanceTo(SLOT);
     const byHand = new ByHand(devChain);
@@ -68,7 +68,7 @@ describe.each(["phase0", "fulu"] as const)("attestations of %s", (fork) => {
   const open = async () => prepare((await openQuietDevChain(SLOT - 1, OPTIONS)).devChain);
   const ofSlot = { slot: SLOT };
 
-  it("show in the pool, added up, and end in a block", async () => {
+  it("are pooled, aggregated and included in a block", async () => {
     const { devChain, byHand, caller, attestations } = await open();
     const [first, second, third, fourth] = attestations;
     expect(attestations).toHaveLength(4);
@@ -78,7 +78,7 @@ describe.each(["phase0", "fulu"] as const)("attestations of %s", (fork) => {
     expect(others).toEqual([]);
     expect(alone).toMatchObject({ data: first.data, signature: first.signature });
     expect(Object.keys(alone).includes("committee_bits")).toBe(fork === "fulu");
-    // A second copy is as good as the first.
+    // A duplicate is accepted.
     expect(await caller.call(POST_ATTESTATIONS, [first, first])).toBe(true);
     const forged = { ...first, signature: second.signature };
     expect(await caller.error(POST_ATTESTATIONS, [first, forged])).toMatchObject({
@@ -102,7 +102,7 @@ describe.each(["phase0", "fulu"] as const)("attestations of %s", (fork) => {
     expect(await caller.call(ATTESTATIONS, ofSlot)).toEqual([all]);
   });
 
-  it("are judged one by one", async () => {
+  it("are validated individually", async () => {
     const { caller, attestations } = await open();
     const [good, unknownBlock, other, badSignature] = attestations;
     unknownBlock.data.beacon_block_root = `0x${"ab".repeat(32)}`;
@@ -113,11 +113,11 @@ describe.each(["phase0", "fulu"] as const)("attestations of %s", (fork) => {
     expect(data.failures?.[0]?.message).toContain("unknown block");
     expect(data.failures?.[1]?.message).toContain("not signed");
     const [pooled] = await caller.call(ATTESTATIONS, ofSlot);
-    // The first and the third of the four, and the bit that ends the list.
+    // The first and third of four, and the delimiter bit.
     expect(pooled.aggregation_bits).toBe("0x15");
   });
 
-  describe("that change nothing", () => {
+  describe("without an effect", () => {
     let opened: OpenedDevChain;
     let caller: Caller;
     let attestations: Json[];
@@ -148,7 +148,7 @@ describe.each(["phase0", "fulu"] as const)("attestations of %s", (fork) => {
       expect(await caller.call(ATTESTATIONS, ofSlot)).toEqual([]);
     });
 
-    it("because one cannot be decoded", async () => {
+    it("if one cannot be decoded", async () => {
       const [good, bad] = attestations;
       const wrong: [Json, string][] = [
         [{ ...bad, data: { ...bad.data, slot: "x" } }, "is invalid at data.slot: it must be a slot."],
@@ -175,7 +175,7 @@ describe.each(["phase0", "fulu"] as const)("attestations of %s", (fork) => {
   });
 });
 
-it("the attestation pool shows each attestation in the form of its fork", async () => {
+it("the attestation pool returns each attestation in the format of its fork", async () => {
   const forks: ScheduledFork[] = [
     { fork: "deneb", epoch: 0 },
     { fork: "electra", epoch: 1 },

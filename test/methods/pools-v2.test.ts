@@ -34,7 +34,7 @@ describe.each([
     return { devChain, caller: new Caller(devChain.api) };
   };
 
-  it("take attestations as one list and show them with their fork", async () => {
+  it("accept attestations as one list and return them with their fork", async () => {
     const { devChain, caller } = await open();
     const attestations = await new ByHand(devChain).attestationsFor(5, devChain.chain.head.root);
     const type = fork === ForkName.phase0 ? ssz.phase0.Attestation : ssz.electra.SingleAttestation;
@@ -53,7 +53,7 @@ describe.each([
     expect(await caller.meta(`get_${ATTESTATIONS}`, ["18446744073709551615"])).toEqual({ version: fork });
   });
 
-  it("name the attestations of a list that were refused", async () => {
+  it("report the rejected attestations of a list", async () => {
     const { devChain, caller } = await open();
     const attestations = await new ByHand(devChain).attestationsFor(5, devChain.chain.head.root);
     const type = fork === ForkName.phase0 ? ssz.phase0.Attestation : ssz.electra.SingleAttestation;
@@ -68,7 +68,7 @@ describe.each([
     expect(await caller.call(`get_${ATTESTATIONS}`, [5])).toHaveLength(1);
   });
 
-  it("take attester slashings and show them with their fork", async () => {
+  it("accept attester slashings and return them with their fork", async () => {
     const { devChain, caller } = await open();
     const type = sszTypesFor(fork).AttesterSlashing as Type<AttesterSlashing>;
     const slashing = type.toJson(new SignedOperations(devChain).doubleVote([2, 3], 0));
@@ -80,10 +80,10 @@ describe.each([
   });
 });
 
-describe("changes of credentials", () => {
+describe("BLS to execution changes", () => {
   const address = new Uint8Array(20).fill(0xab);
 
-  it("wait for capella, and are then included", async () => {
+  it("are rejected before capella, and then included", async () => {
     const { devChain } = await openDevChain({ validators: 8, forks: [{ fork: "capella", epoch: 1 }] });
     const caller = new Caller(devChain.api);
     const operations = new SignedOperations(devChain);
@@ -123,7 +123,7 @@ describe("changes of credentials", () => {
     });
   });
 
-  it("are not taken on a chain that never gets them", async () => {
+  it("are rejected on a chain without capella", async () => {
     const { devChain } = await openQuietDevChain(1, { validators: 8 });
     const caller = new Caller(devChain.api);
     expect(await caller.call(`get_${CHANGES}`)).toEqual([]);

@@ -22,7 +22,7 @@ const exitJson = (exit: phase0.SignedVoluntaryExit): Json => ssz.phase0.SignedVo
 const proposerJson = (slashing: phase0.ProposerSlashing): Json => ssz.phase0.ProposerSlashing.toJson(slashing);
 const attesterJson = (slashing: AttesterSlashing): Json => ssz.electra.AttesterSlashing.toJson(slashing);
 
-/** The statuses that a validator goes through while time passes, each once. */
+/** The successive statuses of a validator. */
 async function statusesUntil(devChain: DevChain, caller: Caller, validators: number[], epoch: number) {
   const seen = validators.map((): string[] => []);
   for (;;) {
@@ -36,12 +36,12 @@ async function statusesUntil(devChain: DevChain, caller: Caller, validators: num
 }
 
 describe.each(["phase0", "fulu"] as const)("operations of %s", (fork) => {
-  it("take validators off the chain", async () => {
+  it("exit validators", async () => {
     const { devChain } = await openDevChain({ validators: 16, forks: [{ fork, epoch: 0 }] });
     const caller = new Caller(devChain.api);
     const operations = new SignedOperations(devChain);
     for (const pool of [ATTESTER_SLASHINGS, PROPOSER_SLASHINGS, EXITS]) expect(await caller.call(pool)).toEqual([]);
-    // The validators have served long enough to leave.
+    // The validators have been active long enough to exit.
     await advance(devChain, 4 * SLOTS_PER_EPOCH);
 
     const proposer = proposerJson(operations.doubleProposal(1, 5));
@@ -68,9 +68,9 @@ describe.each(["phase0", "fulu"] as const)("operations of %s", (fork) => {
     expect(bodies.flatMap((body) => body.proposer_slashings)).toEqual([proposer]);
     expect(bodies.flatMap((body) => body.attester_slashings)).toEqual([attester]);
     expect(bodies.flatMap((body) => body.voluntary_exits)).toEqual([exit]);
-    // Included is not final yet.
+    // Included, but not finalized.
     for (const [, list, payload] of submissions) expect(await caller.call(list)).toEqual([payload]);
-    // But done, so that there is nothing left to take, whatever the pool still holds.
+    // Already applied, so blocks do not include it again although the pool still has it.
     for (const [submit, why] of [
       [POST_PROPOSER_SLASHING, "Validator 1 is already slashed"],
       [POST_ATTESTER_SLASHING, "All 2 common attesters are already slashed"],
@@ -88,10 +88,10 @@ describe.each(["phase0", "fulu"] as const)("operations of %s", (fork) => {
     expect(byVote).toEqual(["active_slashed", "exited_slashed"]);
     expect(alsoByVote).toEqual(["active_slashed", "exited_slashed"]);
     expect(byExit).toEqual(["active_exiting", "exited_unslashed"]);
-    // What happened for good waits no longer.
+    // Finalized operations leave the pool.
     expect(Number((await caller.call("getChainHead")).finalized_slot)).toBeGreaterThan(5 * SLOTS_PER_EPOCH);
     for (const [, list] of submissions) expect(await caller.call(list)).toEqual([]);
-    // And cannot happen again.
+    // They cannot be submitted again.
     for (const [submit, , payload] of submissions) {
       expect(await caller.error(submit, [payload])).toMatchObject({ code: -32003 });
     }
@@ -105,13 +105,13 @@ describe.each(["phase0", "fulu"] as const)("operations of %s", (fork) => {
   });
 });
 
-describe("operations that are not good", () => {
+describe("invalid operations", () => {
   async function open(historySlots: number) {
     const { devChain } = await openQuietDevChain(historySlots, { validators: 16 });
     return { caller: new Caller(devChain.api), operations: new SignedOperations(devChain) };
   }
 
-  it("are rejected with their reasons", async () => {
+  it("are rejected with the reason", async () => {
     const { caller, operations } = await open(4 * SLOTS_PER_EPOCH);
     const exit = exitJson(operations.exit(4));
     const slashing = attesterJson(operations.doubleVote([2, 3], 1));
@@ -156,7 +156,7 @@ describe("operations that are not good", () => {
     for (const pool of [ATTESTER_SLASHINGS, PROPOSER_SLASHINGS, EXITS]) expect(await caller.call(pool)).toEqual([]);
   });
 
-  it("are rejected also when the validator has another one in the pool", async () => {
+  it("are rejected even if the validator has a pooled one", async () => {
     const { caller, operations } = await open(4 * SLOTS_PER_EPOCH);
     const [exit, otherExit] = [0, 1].map((epoch) => exitJson(operations.exit(4, { epoch })));
     const cases: { submit: string; list: string; first: Json; forged: Json[]; other: Json; why: string }[] = [
@@ -198,7 +198,7 @@ describe("operations that are not good", () => {
     }
   });
 
-  it("include exits of validators that have served too short a time", async () => {
+  it("include exits of validators that have not been active long enough", async () => {
     const { caller, operations } = await open(4 * SLOTS_PER_EPOCH - 1);
     const error = await caller.error(POST_EXIT, [exitJson(operations.exit(4))]);
     expect(error).toMatchObject({ code: -32003, data: { detail: expect.stringContaining("can exit after 4 epochs") } });

@@ -19,15 +19,15 @@ interface Compiled {
   evm: { deployedBytecode: { object: string } };
 }
 
-/** In a process of its own: the compiler leaves listeners behind in the one that it is loaded into. */
+/** In a separate process, because the compiler leaves listeners behind. */
 function solc(input: string): string {
   const program = createRequire(import.meta.url).resolve("solc/solc.js");
   const output = execFileSync(process.execPath, [program, "--standard-json"], { input, encoding: "utf8" });
-  // A line about what this compiler cannot do comes first.
+  // The first line is a warning of the compiler.
   return output.slice(output.indexOf("{"));
 }
 
-/** The contract that the documentation shows. */
+/** The contract in the documentation. */
 function compile(): { abi: Interface; code: Uint8Array } {
   const content = readFileSync(join(import.meta.dirname, "../../docs", SOURCE), "utf8");
   const settings = {
@@ -44,7 +44,7 @@ function compile(): { abi: Interface; code: Uint8Array } {
   return { abi: new Interface(abi), code: hexToBytes(`0x${evm.deployedBytecode.object}`) };
 }
 
-it("has a contract find the credentials of a validator in an old state, by the beacon roots of the execution layer", async () => {
+it("a contract verifies the credentials of a validator in an old state, using the beacon roots contract", async () => {
   const client = await ExecutionClient.open();
   const node = await NodeWithClient.open([client]);
   expect(await node.advance(HISTORY_SLOTS)).toEqual([]);
@@ -84,6 +84,6 @@ it("has a contract find the credentials of a validator in an old state, by the b
     expect(payload.timestamp).toBe(timestamp);
     expect(await ask("isInBlock", timestamp, payload.gindex, payload.value, payload.branch)).toBe(true);
   }
-  // Nobody has built on the head.
+  // The head has no child.
   expect(await node.call("getStateProof", ["head", "slot"])).toHaveProperty("timestamp", null);
 });

@@ -9,10 +9,10 @@ import { type ServedApi, serveApi } from "../support/served-api.ts";
 const VALIDATORS = 16;
 const SLOT_SECONDS = 2;
 const GENESIS_TIME = 1_700_000_000;
-/** One fork an epoch. */
+/** One fork per epoch. */
 const LADDER = DEV_FORKS.slice(1).map((fork, index) => ({ fork, epoch: index + 1 }));
 const HEAD_SLOT = DEV_FORKS.length * SLOTS_PER_EPOCH + 3;
-/** The first slot of the fork has a block of it; its state is far behind the head's. */
+/** The first slot of the fork has a block. Its state is far behind the head. */
 const slotIn = (fork: DevFork) => DEV_FORKS.indexOf(fork) * SLOTS_PER_EPOCH + 2;
 const isSince = (fork: DevFork, first: DevFork) => DEV_FORKS.indexOf(fork) >= DEV_FORKS.indexOf(first);
 
@@ -36,11 +36,11 @@ afterAll(async () => {
 
 type Path = (string | number)[];
 
-/** What a path leads to in the JSON of an object. */
+/** The value at a path in the JSON of an object. */
 // biome-ignore lint/suspicious/noExplicitAny: the JSON of any field
 const within = (json: any, path: Path): unknown => path.reduce((value, step) => value?.[step], json);
 
-/** The integer that a leaf holds at an offset. */
+/** The integer in a leaf at an offset. */
 function integerIn(leaf: string, offset: string, size: number): string {
   const bytes = Buffer.from(leaf.slice(2), "hex").subarray(Number(offset), Number(offset) + size);
   return String(BigInt(`0x${Buffer.from(bytes).reverse().toString("hex")}`));
@@ -57,7 +57,7 @@ const errorOf = async (method: string, ...params: unknown[]) => (await caller.er
 describe.each(DEV_FORKS)("in %s", (fork) => {
   const slot = slotIn(fork);
 
-  it("proves fields of states, up to their root and up to that of the block", async () => {
+  it("proves fields of states, against the state root and the block root", async () => {
     const { root: stateRoot } = await caller.call("get_v1_beacon_states_root", [slot]);
     const { root: blockRoot } = await caller.call("get_v1_beacon_blocks_blockId_root", [slot]);
     const state = await caller.call("get_v1_debug_beacon_states_stateId", [slot]);
@@ -129,8 +129,8 @@ describe.each(DEV_FORKS)("in %s", (fork) => {
     expect(rootOfBranch(bit.leaf, bit.branch, BigInt(bit.gindex))).toBe(root);
   });
 
-  it("tells the timestamp at which a contract finds the root, since deneb", async () => {
-    // The child of the last block before deneb is of deneb.
+  it("returns the EIP-4788 timestamp since deneb", async () => {
+    // The child of the last block before deneb is in deneb.
     for (const parent of [slot, slot + SLOTS_PER_EPOCH - 3]) {
       const childTime = String(GENESIS_TIME + (parent + 1) * SLOT_SECONDS);
       const isKept = parent + 1 >= DEV_FORKS.indexOf("deneb") * SLOTS_PER_EPOCH;
@@ -167,7 +167,7 @@ it("proves several fields at once, two of which share a leaf", async () => {
   expect(rootOfMultiproof(ofBlock)).toBe(ofBlock.root);
 });
 
-it("proves by generalized index, which counts from the object's own root", async () => {
+it("proves by generalized index, relative to the object's root", async () => {
   const byPath = await caller.call("getStateProof", ["head", ["finalized_checkpoint", "epoch"]]);
   for (const gindex of [byPath.gindex, Number(byPath.gindex)]) {
     const byIndex = await caller.call("getStateProof", ["head", gindex]);
@@ -183,7 +183,7 @@ it("proves by generalized index, which counts from the object's own root", async
   expect(rootOfMultiproof(list)).toBe(list.state_root);
 });
 
-it("is the same over REST, in a query and in a body", async () => {
+it("is the same over REST, as a query and as a body", async () => {
   const path = ["validators", "12", "withdrawal_credentials"];
   const result = await caller.call("getStateProof", [8, path, "block"]);
   const { root } = await caller.call("get_v1_beacon_states_root", [8]);
@@ -199,7 +199,7 @@ it("is the same over REST, in a query and in a body", async () => {
   expect(JSON.parse((await ask("/fanal/v1/proofs/blocks/head?path=body,graffiti")).text).data).toEqual(block);
 });
 
-it("waits with what may be kept for ever until the child of the block is final", async () => {
+it("is immutable only once the child of the block is finalized", async () => {
   expect(finalizedSlot()).toBeGreaterThan(0);
   for (const [slot, finalized] of [
     [finalizedSlot(), false],
@@ -210,12 +210,12 @@ it("waits with what may be kept for ever until the child of the block is final",
   }
 });
 
-it("tells no timestamp of the head, which has no child", async () => {
+it("has no timestamp for the head, which has no child", async () => {
   expect(await caller.call("getStateProof", ["head", "slot"])).toHaveProperty("timestamp", null);
   expect(await caller.call("getBlockProof", ["head", "slot"])).toHaveProperty("timestamp", null);
 });
 
-it("has the state of an empty slot proven up to its own root alone", async () => {
+it("proves the state of an empty slot against its own root only", async () => {
   const empty = HEAD_SLOT + 1;
   await opened.devChain.clock.advanceTo(empty);
   const { root } = await caller.call("get_v1_beacon_states_root", [empty]);

@@ -17,7 +17,7 @@ const REJECTED = -32003;
 const UNSUPPORTED = -32004;
 const UNAVAILABLE = -32002;
 
-/** As a caller sends it: from deneb on with the blobs, of which there are none. */
+/** As submitted: from deneb on with an empty list of blobs. */
 function postedForm(fork: ForkName, signed: SignedBeaconBlock): unknown {
   const json = sszTypesFor(fork).SignedBeaconBlock.toJson(signed as never);
   return fork === ForkName.fulu ? { signed_block: json, kzg_proofs: [], blobs: [] } : json;
@@ -30,17 +30,17 @@ async function atNextSlot(fork: ForkName) {
   return { devChain, caller: new Caller(devChain.api), byHand: new ByHand(devChain) };
 }
 
-describe.each([ForkName.phase0, ForkName.fulu] as const)("blocks of %s are taken", (fork) => {
-  it.each(["gossip", "consensus", "consensus_and_equivocation"])("by the rules of %s", async (level) => {
+describe.each([ForkName.phase0, ForkName.fulu] as const)("blocks of %s are accepted", (fork) => {
+  it.each(["gossip", "consensus", "consensus_and_equivocation"])("with validation %s", async (level) => {
     const { devChain, caller, byHand } = await atNextSlot(fork);
     const { signed, root } = byHand.sign(await byHand.produce(5, devChain.chain.head.root));
     expect(await caller.call(POST, [postedForm(fork, signed), level, fork])).toBe(200);
     expect(devChain.chain.head.root).toBe(root);
-    // Whoever posts it again is told the same.
+    // A repeated post gets the same response.
     expect(await caller.call(POST, [postedForm(fork, signed), level])).toBe(200);
   });
 
-  it("or not, when they pass the rules of gossip only and more was asked for", async () => {
+  it("unless they only pass gossip validation and more was requested", async () => {
     const { devChain, caller, byHand } = await atNextSlot(fork);
     const block = await byHand.produce(5, devChain.chain.head.root);
     const { signed } = byHand.sign({ ...block, stateRoot: new Uint8Array(32) } as typeof block);
@@ -55,7 +55,7 @@ describe.each([ForkName.phase0, ForkName.fulu] as const)("blocks of %s are taken
     expect(devChain.chain.head.slot).toBe(4);
   });
 
-  it("in the place of one that was refused and never published, but not of one that was published", async () => {
+  it("after a rejected, unpublished one of the proposer, but not after a published one", async () => {
     const { devChain, caller, byHand } = await atNextSlot(fork);
     const { chain } = devChain;
     const block = await byHand.produce(5, chain.head.root);
@@ -78,7 +78,7 @@ describe.each([ForkName.phase0, ForkName.fulu] as const)("blocks of %s are taken
     expect(gossiped).toEqual([root]);
   });
 
-  it("one of two of a proposer that come at once", async () => {
+  it("one of two concurrent ones of a proposer", async () => {
     const { devChain, caller, byHand } = await atNextSlot(fork);
     const { chain } = devChain;
     const parent = chain.head.root;
@@ -91,7 +91,7 @@ describe.each([ForkName.phase0, ForkName.fulu] as const)("blocks of %s are taken
     expect(gossiped).toHaveLength(1);
   });
 
-  it("unless there is another one of the proposer, though it came another way", async () => {
+  it("unless the proposer has another one, from any source", async () => {
     const { devChain, caller, byHand } = await atNextSlot(fork);
     const parent = devChain.chain.head.root;
     const first = await byHand.propose(5, parent, 1);
@@ -103,7 +103,7 @@ describe.each([ForkName.phase0, ForkName.fulu] as const)("blocks of %s are taken
     for (const level of [null, "gossip", "consensus", "consensus_and_equivocation"]) {
       expect(await caller.error(POST, [postedForm(fork, signed), level])).toMatchObject(isRejected);
     }
-    // When both are held, posting one of them again changes nothing, but it is not the only one.
+    // With both known, posting one again changes nothing, but it is still an equivocation.
     await devChain.chain.importBlock(signed);
     for (const held of [first.signed, signed]) {
       expect(await caller.call(POST, [postedForm(fork, held), "consensus"])).toBe(200);
@@ -113,7 +113,7 @@ describe.each([ForkName.phase0, ForkName.fulu] as const)("blocks of %s are taken
     }
   });
 
-  it("only as blocks of their own fork", async () => {
+  it("only with their own fork", async () => {
     const { devChain, caller, byHand } = await atNextSlot(fork);
     const { signed } = byHand.sign(await byHand.produce(5, devChain.chain.head.root));
     expect(await caller.error(POST, [postedForm(fork, signed), null, "capella"])).toMatchObject({ code: INVALID });
@@ -136,7 +136,7 @@ describe("blinded blocks", () => {
   });
   afterAll(() => opened?.close());
 
-  it("before bellatrix are the blocks themselves", async () => {
+  it("equal full blocks before bellatrix", async () => {
     expect(await caller.call(BLINDED, [3])).toEqual(await caller.call(BLOCK, [3]));
     expect(await caller.meta(BLINDED, [3])).toMatchObject({ version: "altair" });
   });
@@ -160,11 +160,11 @@ describe("blinded blocks", () => {
     expect(SignedBeaconBlock.toJson(restored as never)).toEqual(wholeJson);
   });
 
-  it("can be posted when the payload is known", async () => {
+  it("can be published if the payload is known", async () => {
     expect(await caller.call(POST_BLINDED, [await caller.call(BLINDED, ["head"])])).toBe(200);
   });
 
-  it("are refused like whole ones where there is another one of the proposer", async () => {
+  it("are rejected like full ones if the proposer has another block", async () => {
     const { devChain } = opened;
     const byHand = new ByHand(devChain);
     const parent = devChain.chain.head.root;
@@ -196,7 +196,7 @@ describe("blinded blocks", () => {
     expect(await caller.call(POST_BLINDED, [blinded])).toBe(200);
   });
 
-  it("are produced without a payload that the node remembers", async () => {
+  it("are produced for a payload that the node keeps", async () => {
     const { devChain } = opened;
     const byHand = new ByHand(devChain);
     const slot = HEAD + 2;
@@ -214,7 +214,7 @@ describe("blinded blocks", () => {
     expect(await caller.call(BLINDED, ["head"])).toEqual(signed);
   });
 
-  it("keep their payload whatever is asked for without a reveal, and are refused truthfully when it is gone", async () => {
+  it("keep their payload despite requests without a reveal, and are rejected with the reason when it is evicted", async () => {
     const { devChain } = opened;
     const byHand = new ByHand(devChain);
     const slot = devChain.clock.currentSlot + 1;
@@ -243,11 +243,11 @@ describe("blinded blocks", () => {
     });
   });
 
-  it("of before bellatrix are posted as the blocks that they are", async () => {
+  it("are published as full blocks before bellatrix", async () => {
     expect(await caller.call(POST_BLINDED, [await caller.call(BLINDED, [3])])).toBe(200);
   });
 
-  it("cannot be posted with a payload that nobody has seen", async () => {
+  it("are rejected with an unknown payload", async () => {
     const blinded = await caller.call(BLINDED, ["head"]);
     blinded.message.body.execution_payload_header.block_hash = `0x${"11".repeat(32)}`;
     expect(await caller.error(POST_BLINDED, [blinded])).toMatchObject({
@@ -256,7 +256,7 @@ describe("blinded blocks", () => {
     });
   });
 
-  it("and attestations tell their fork", async () => {
+  it("and attestations return their fork", async () => {
     const attestations = "get_v2_beacon_blocks_blockId_attestations";
     expect(await caller.call(attestations, [HEAD])).toEqual(
       (await caller.call(BLOCK, [HEAD])).message.body.attestations,

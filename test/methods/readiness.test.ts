@@ -10,7 +10,7 @@ import { tempDirectory } from "../support/temp-directory.ts";
 
 const READY = { ready: true, warmed_up: true, synced: true, database_writable: true, execution_online: true };
 
-it("a dev chain is ready when its history is made and its last write succeeded", async () => {
+it("a dev chain is ready once its history is complete and its last write succeeded", async () => {
   const { devChain, node, db } = await startDevChain({ speed: 0.001 }, tempDirectory());
   const caller = new Caller(devChain.api);
   const servers = await node.serve({ rest: { host: "127.0.0.1", port: 0 } });
@@ -31,7 +31,7 @@ it("a dev chain is ready when its history is made and its last write succeeded",
   await expect(node.close()).rejects.toThrow(full.message);
 });
 
-it("a node that is behind, or whose execution engine is away, is not ready", async () => {
+it("a node that is behind, or whose execution engine is offline, is not ready", async () => {
   const chain = createFakeChain();
   const api = createApi({ chain: asBeaconChain(chain), network: fakeNetwork(chain), setLogSpec: () => {} });
   const caller = new Caller(api);

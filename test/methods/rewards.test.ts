@@ -12,7 +12,7 @@ const OF_SYNC_COMMITTEE = "post_v1_beacon_rewards_sync_committee_blockId";
 const OF_VOTES = "post_v1_beacon_rewards_attestations_epoch";
 const VALIDATORS = 16;
 const HEAD = 5 * SLOTS_PER_EPOCH - 1;
-/** Not the first of its epoch, so that a block alone changes balances. */
+/** Not the first slot of its epoch, so that only the block changes balances. */
 const SLOT = 3 * SLOTS_PER_EPOCH + 4;
 const NOT_FOUND = -32001;
 
@@ -40,7 +40,7 @@ describe.each(["altair", "fulu"] as const)("rewards on a chain that becomes %s",
     return balances.map(({ balance }) => Number(balance));
   };
 
-  it("of a block and its sync committee are what the balances gained", async () => {
+  it("of a block and its sync committee equal the balance changes", async () => {
     const before = await balancesAt(SLOT - 1);
     const after = await balancesAt(SLOT);
     const ofBlock = await caller.call(OF_BLOCK, [SLOT]);
@@ -67,7 +67,7 @@ describe.each(["altair", "fulu"] as const)("rewards on a chain that becomes %s",
     expect(some).toEqual([first, second]);
   });
 
-  it("of votes have the standard's form, and no inclusion delays after phase0", async () => {
+  it("of votes have the standard format, without inclusion delays after phase0", async () => {
     const result = await caller.call(OF_VOTES, [2]);
     expectStandard("POST", "attestations/{epoch}", result);
     const { ideal_rewards, total_rewards } = result;
@@ -79,7 +79,7 @@ describe.each(["altair", "fulu"] as const)("rewards on a chain that becomes %s",
     expect(Number(ideal.target)).toBeGreaterThan(Number(ideal.head));
   });
 
-  it("of attestations are filtered by index and key, where unknown ones stand for nobody", async () => {
+  it("of attestations are filtered by index and key, ignoring unknown ones", async () => {
     const { total_rewards } = await caller.call(OF_VOTES, [2]);
     const key = toHex(opened.devChain.keys.publicKey(7)!);
     const some = await caller.call(OF_VOTES, [2, ["3", key]]);
@@ -87,7 +87,7 @@ describe.each(["altair", "fulu"] as const)("rewards on a chain that becomes %s",
     expect((await caller.call(OF_VOTES, [2, ["99"]])).total_rewards).toEqual([]);
   });
 
-  it("are known with the last block of the next epoch, and not before", async () => {
+  it("are available with the last block of the next epoch, not before", async () => {
     expect((await caller.call(OF_VOTES, [3])).total_rewards).toHaveLength(VALIDATORS);
     expect(await caller.error(OF_VOTES, [4])).toMatchObject({
       code: NOT_FOUND,
@@ -95,7 +95,7 @@ describe.each(["altair", "fulu"] as const)("rewards on a chain that becomes %s",
     });
   });
 
-  it("of the genesis block are nothing", async () => {
+  it("of the genesis block are zero", async () => {
     expect(await caller.call(OF_BLOCK, ["genesis"])).toEqual({
       proposer_index: "0",
       total: "0",
@@ -109,15 +109,15 @@ describe.each(["altair", "fulu"] as const)("rewards on a chain that becomes %s",
     expect(ofCommittee.filter(({ reward }) => reward !== "0")).toEqual([]);
   });
 
-  it("have no SSZ form, which would have no room for a loss", () => {
+  it("have no SSZ encoding, which cannot represent penalties", () => {
     const routes = createRouteTable(createMethodTable(opened.devChain.api));
     const ofRewards = routes.filter(({ path }) => path.startsWith("/eth/v1/beacon/rewards/"));
     expect(ofRewards.map(({ responseFormats }) => responseFormats)).toEqual([["json"], ["json"], ["json"]]);
   });
 
-  // The altair chain is the one that began in phase0.
+  // The altair chain started in phase0.
   if (fork === "altair") {
-    it("in phase0 come with the votes of an epoch, those of proposers among what is paid for inclusion delays", async () => {
+    it("in phase0 are part of the attestation rewards, with the proposer's share in the inclusion delay", async () => {
       const ofBlock = await caller.call(OF_BLOCK, [SLOTS_PER_EPOCH]);
       expectStandard("GET", "blocks/{block_id}", ofBlock);
       expect(ofBlock).toMatchObject({ total: "0", attestations: "0", sync_aggregate: "0" });

@@ -33,7 +33,7 @@ describe("on every fork", () => {
   openBefore(3, []);
   const pubkey = (index: number) => toHex(opened.devChain.keys.publicKey(index)!);
 
-  it("validators and balances are the same by both verbs", async () => {
+  it("validators and balances are the same by GET and POST", async () => {
     const ids = ["3", pubkey(1)];
     const filter = { ids, statuses: ["active_ongoing"] };
     const validators = await caller.call(`post_${STATES}_validators`, ["head", filter]);
@@ -46,7 +46,7 @@ describe("on every fork", () => {
     expect(balances).toEqual(await caller.call(`get_${STATES}_validator_balances`, ["head", ids]));
   });
 
-  it("there may be more ids than a URL holds", async () => {
+  it("accepts more ids than fit into a URL", async () => {
     const ids = Array.from({ length: 20_000 }, (_, index) => index);
     expect(await caller.call(`post_${STATES}_validators`, ["head", { ids }])).toHaveLength(VALIDATORS);
     expect(await caller.call(`post_${STATES}_validator_balances`, ["head", ids])).toHaveLength(VALIDATORS);
@@ -68,7 +68,7 @@ describe("on every fork", () => {
     ]);
   });
 
-  it("the RANDAO mix is the state's, and each epoch has its own", async () => {
+  it("the RANDAO mix is that of the state, a different one per epoch", async () => {
     const state = await caller.call("get_v1_debug_beacon_states_stateId", ["head"]);
     const mixes = [];
     for (const epoch of [0, 1, 2, 3]) {
@@ -96,7 +96,7 @@ describe("on every fork", () => {
   });
 });
 
-describe("on a chain that comes to its forks", () => {
+describe("on a chain with scheduled forks", () => {
   openBefore(6, [
     { fork: "altair", epoch: 1 },
     { fork: "bellatrix", epoch: 2 },
@@ -106,7 +106,7 @@ describe("on a chain that comes to its forks", () => {
     { fork: "fulu", epoch: 6 },
   ]);
 
-  it("a sync committee has its members in order, by subcommittee as well", async () => {
+  it("a sync committee lists its members in order, in total and by subcommittee", async () => {
     const result = await caller.call(`get_${STATES}_sync_committees`, ["head"]);
     expectStandard("GET", "sync_committees", result);
     const { validators, validator_aggregates } = result;
@@ -134,7 +134,7 @@ describe("on a chain that comes to its forks", () => {
     },
   );
 
-  it("the coming proposers are those of the duties", async () => {
+  it("the proposer lookahead matches the duties", async () => {
     const result = await caller.call(`get_${STATES}_proposer_lookahead`, ["head"]);
     expectStandard("GET", "proposer_lookahead", result);
     const duties: { validator_index: string }[] = await caller.call("get_v1_validator_duties_proposer", [6]);

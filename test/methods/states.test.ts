@@ -14,7 +14,7 @@ const COMMITTEES = "get_v1_beacon_states_stateId_committees_epoch";
 const STATE = "get_v1_debug_beacon_states_stateId";
 const VALIDATORS = 64;
 const COMMITTEES_PER_SLOT = 2;
-/** In the fifth epoch, so that the first ones are no longer at hand in the state. */
+/** In the fifth epoch, so that the state no longer caches the first ones. */
 const HEAD = 4 * SLOTS_PER_EPOCH + 2;
 const EPOCH = 4;
 
@@ -27,7 +27,7 @@ beforeAll(async () => {
 afterAll(() => opened.close());
 
 describe("committees", () => {
-  it.each([0, 1, 2, 3, 4, 5])("of epoch %i hold every active validator once, by slot and index", async (epoch) => {
+  it.each([0, 1, 2, 3, 4, 5])("of epoch %i contain every active validator once, by slot and index", async (epoch) => {
     const committees: Committee[] = await caller.call(COMMITTEES, ["head", epoch]);
     const first = epoch * SLOTS_PER_EPOCH;
     const places = Array.from({ length: SLOTS_PER_EPOCH * COMMITTEES_PER_SLOT }, (_, i) => [
@@ -44,7 +44,7 @@ describe("committees", () => {
     expect(await caller.call(COMMITTEES, ["head", epoch])).toEqual(then);
   });
 
-  it("are by default those of the state's epoch", async () => {
+  it("default to the state's epoch", async () => {
     expect(await caller.call(COMMITTEES, ["head"])).toEqual(await caller.call(COMMITTEES, ["head", String(EPOCH)]));
     expect(await caller.call(COMMITTEES, [9])).toEqual(await caller.call(COMMITTEES, ["head", 1]));
     expect(await caller.call("get_v1_beacon_states_stateId_committees", ["head"])).toEqual(
@@ -61,7 +61,7 @@ describe("committees", () => {
     expect(others).toEqual([]);
     const validators = Array.from(epochCtx.getBeaconCommittee(35, 1), String);
     expect(only).toEqual({ index: "1", slot: "35", validators });
-    // There can be so many committees, but with these validators there are not.
+    // A valid index, but there are fewer committees with these validators.
     for (const index of [COMMITTEES_PER_SLOT, MAX_COMMITTEES_PER_SLOT - 1]) {
       expect(await caller.call(COMMITTEES, ["head", null, index])).toEqual([]);
     }
@@ -114,12 +114,12 @@ it.each(["phase0", "fulu"] as const)("whole states of %s hash to their roots", a
   expect(await chain.error(STATE, [`0x${"ab".repeat(32)}`])).toMatchObject({ code: -32001 });
 });
 
-it("what is justified is what fork choice holds, also in an epoch whose first slot is empty", async () => {
+it("the justified checkpoint is that of fork choice, also in an epoch whose first slot is empty", async () => {
   const { devChain } = await openQuietDevChain(4 * SLOTS_PER_EPOCH - 1, { validators: 8 });
   const { clock, api, chain: beaconChain } = devChain;
   const chain = new Caller(api);
   await clock.advanceTo(4 * SLOTS_PER_EPOCH + 1);
-  // The head's state is of the epoch before, and knows nothing of what its last votes have justified.
+  // The head state is in the previous epoch, without the justification by its last votes.
   const { current_justified } = await chain.call("get_v1_beacon_states_finality_checkpoints", ["head"]);
   expect(current_justified.epoch).toBe("2");
   const rootOf = async (id: unknown) => (await chain.call("get_v1_beacon_states_root", [id])).root;
@@ -137,7 +137,7 @@ it("what is justified is what fork choice holds, also in an epoch whose first sl
   });
 });
 
-it("validators of a live chain are those of its states", async () => {
+it("validators of a running chain match its states", async () => {
   const list = await caller.call("get_v1_beacon_states_stateId_validators", ["head"]);
   const state = await caller.call(STATE, ["head"]);
   expect(list.map(({ validator }: { validator: unknown }) => validator)).toEqual(state.validators);

@@ -19,7 +19,7 @@ const DATA = "get_v1_validator_attestation_data";
 const AGGREGATE = "get_v1_validator_aggregate_attestation";
 const PUBLISH = "post_v1_validator_aggregate_and_proofs";
 const VALIDATORS = 64;
-/** The last slot that has a block, in the second epoch. */
+/** The last slot with a block, in the second epoch. */
 const HEAD = SLOTS_PER_EPOCH + 2;
 
 let devChain: DevChain;
@@ -31,7 +31,7 @@ async function open(headSlot: number, validators = VALIDATORS) {
   byHand = new ByHand(devChain);
 }
 
-/** What everybody in a committee of the slot at hand attests to: what the node says they should. */
+/** Attestations of a committee of the current slot, with the node's attestation data. */
 async function attestedCommittee(slot: number, committeeIndex = 0) {
   const data = ssz.phase0.AttestationData.fromJson(await caller.call(DATA, [slot, committeeIndex]));
   const state = await devChain.chain.states.atCheckpoint({
@@ -87,7 +87,7 @@ function selectionProof(validator: number, slot: number): Uint8Array {
 }
 
 describe("attestation data", () => {
-  it("names the newest block, the epoch's first block and the justified checkpoint", async () => {
+  it("has the newest block, the epoch's first block and the justified checkpoint", async () => {
     await open(HEAD);
     const { head } = devChain.chain;
     const emptyEpochStart = 2 * SLOTS_PER_EPOCH;
@@ -99,7 +99,7 @@ describe("attestation data", () => {
       epoch: "1",
       root: (await devChain.chain.blocks.canonicalAtSlot(SLOTS_PER_EPOCH))!.root,
     });
-    // An empty slot: the block before it.
+    // An empty slot: the previous block.
     expect(await caller.call(DATA, [HEAD + 1, 0])).toMatchObject({
       beacon_block_root: head.root,
       target: atHead.target,
@@ -111,7 +111,7 @@ describe("attestation data", () => {
       const checkpoints = await caller.call("get_v1_beacon_states_finality_checkpoints", [emptyEpochStart]);
       expect(data.source).toEqual(checkpoints.current_justified);
     }
-    // An older slot: the chain as it was.
+    // An older slot: the chain at that time.
     const early = (await devChain.chain.blocks.canonicalAtSlot(3))!.root;
     expect(await caller.call(DATA, [3, 0])).toMatchObject({ beacon_block_root: early, target: { epoch: "0" } });
 
@@ -135,15 +135,15 @@ describe("attestation data", () => {
     expect(await caller.meta(DATA, [HEAD, 1])).toBeUndefined();
   });
 
-  it("has the justified checkpoint of its own epoch, also where the epoch has no block yet", async () => {
-    // The first transition that can justify anything is that into epoch 3.
+  it("has the justified checkpoint of its epoch, even before the epoch has a block", async () => {
+    // The transition to epoch 3 is the first that can justify.
     await open(3 * SLOTS_PER_EPOCH - 1, 16);
     await devChain.clock.advanceTo(3 * SLOTS_PER_EPOCH);
     expect((await caller.call(DATA, [3 * SLOTS_PER_EPOCH - 1, 0])).source.epoch).toBe("0");
     expect((await caller.call(DATA, [3 * SLOTS_PER_EPOCH, 0])).source.epoch).toBe("2");
   });
 
-  it("leads to attestations that the node accepts, in every committee", async () => {
+  it("results in valid attestations in every committee", async () => {
     await open(HEAD);
     for (const committeeIndex of [0, 1]) {
       const { attestations } = await attestedCommittee(HEAD, committeeIndex);
@@ -161,7 +161,7 @@ describe("the aggregate of a committee", () => {
     attested = await attestedCommittee(SLOT);
   });
 
-  it("grows with the single attestations, and is signed by those whom its bits name", async () => {
+  it("grows with single attestations, and has the signatures of its bits", async () => {
     expect(await caller.error(AGGREGATE, [SLOT, attested.root])).toMatchObject({
       code: -32001,
       data: { status: 404 },
@@ -197,7 +197,7 @@ describe("the aggregate of a committee", () => {
     expect(expectSignedByItsBits(await caller.call(AGGREGATE, [SLOT, attested.root]), attested)).toBe(3);
   });
 
-  it("is not given for a block whose payload nobody has checked", async () => {
+  it("is not served for an optimistic block", async () => {
     await caller.call("post_v1_beacon_pool_attestations", attested.attestations);
     const { forkChoice, status, head } = devChain.chain;
     const optimistic = { ...head, execution: { status: "optimistic", blockHash: head.root, blockNumber: 1 } as const };
@@ -207,7 +207,7 @@ describe("the aggregate of a committee", () => {
     expect(await caller.error(DATA, [SLOT, 0])).toMatchObject({ code: -32002, data: { status: 503 } });
   });
 
-  it("is found only by its own slot and data", async () => {
+  it("is found only by its slot and data", async () => {
     await caller.call("post_v1_beacon_pool_attestations", attested.attestations);
     for (const params of [
       [SLOT - 1, attested.root],
@@ -262,7 +262,7 @@ describe("the aggregate of a committee", () => {
     expect(block.body.attestations).toContainEqual(pooled[0]);
   });
 
-  it("is refused, each with its place in the list, where a rule is broken; the others count", async () => {
+  it("is rejected with its index in the list if invalid; the others are accepted", async () => {
     const good = signedAggregate(attested, [0, 1]);
     const stranger = devChain.keys.indices.find((index) => !attested.committee.includes(index))!;
     const outsider = signedAggregate(attested, [1, 2, 3], stranger);
@@ -278,8 +278,8 @@ describe("the aggregate of a committee", () => {
   });
 });
 
-it("an aggregator that was not selected is refused", async () => {
-  // Half of such a committee is selected; in smaller ones everybody is.
+it("an aggregator that was not selected is rejected", async () => {
+  // Half of such a committee is selected; in smaller ones all are.
   await open(0, 1024);
   await devChain.clock.advanceTo(1);
   const attested = await attestedCommittee(1);
@@ -294,11 +294,11 @@ it("an aggregator that was not selected is refused", async () => {
   expect(await caller.call(PUBLISH, [signedAggregate(attested, [selected])])).toBe(true);
 });
 
-describe("since electra, when the data does not name the committee, the aggregate", () => {
+describe("since electra, without the committee in the data, the aggregate", () => {
   const SLOT = 2;
   const AND_PROOF = "get_v1_validator_aggregate_and_proof";
 
-  /** Has all committees of the slot attest to the head of a chain with so many validators. */
+  /** Lets all committees of the slot attest to the head of a chain with this many validators. */
   async function attestAfterElectra(validators: number) {
     ({ devChain } = await openQuietDevChain(SLOT, { validators, forks: [{ fork: "electra", epoch: 0 }] }));
     caller = new Caller(devChain.api);
@@ -311,7 +311,7 @@ describe("since electra, when the data does not name the committee, the aggregat
     return { data, root };
   }
 
-  it("is found without an index where the slot has one committee", async () => {
+  it("is found without an index if the slot has one committee", async () => {
     const { data, root } = await attestAfterElectra(16);
     const aggregate = await caller.call(AGGREGATE, [SLOT, root]);
     expect(aggregate).toMatchObject({ data, committee_bits: "0x01" });
@@ -327,7 +327,7 @@ describe("since electra, when the data does not name the committee, the aggregat
     expect(await caller.meta(AGGREGATE, [SLOT, root])).toBeUndefined();
   });
 
-  it("is found by the index where the slot has several, and the call without one is told so", async () => {
+  it("is found by index if the slot has several; a call without an index is rejected", async () => {
     const { data, root } = await attestAfterElectra(VALIDATORS);
     for (const [index, bits] of ["0x01", "0x02"].entries()) {
       const aggregate = await caller.call(AGGREGATE, [SLOT, root, index]);

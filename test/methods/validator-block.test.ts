@@ -39,7 +39,7 @@ const hexOf = (text: string) => `0x${Buffer.from(text).toString("hex").padEnd(64
 describe.each(["phase0", "altair", "bellatrix", "capella", "deneb", "electra", "fulu"] as const)(
   "on %s",
   (fork: DevFork) => {
-    it("a block is produced on the head for the slot's proposer, and imported once it is signed", async () => {
+    it("a block is produced on the head for the slot's proposer, and imported after signing", async () => {
       const forks = fork === "phase0" ? [] : [{ fork, epoch: 0 }];
       const chainOfFork = await openQuietDevChain(2, { forks });
       const { devChain } = chainOfFork;
@@ -58,7 +58,7 @@ describe.each(["phase0", "altair", "bellatrix", "capella", "deneb", "electra", "
       expect(json.parent_root).toBe(head);
       expect(json.proposer_index).toBe(proposers[3].validator_index);
       expect(json.body.graffiti).toBe(hexOf("mine"));
-      // The attestations of slot 2 were waiting.
+      // The attestations of slot 2 were pooled.
       expect(json.body.attestations).not.toEqual([]);
 
       const { signer } = new ByHand(devChain);
@@ -94,7 +94,7 @@ describe("the graffiti of a block", () => {
     expect(await graffitiOf({ slot: SLOT, graffiti: given, randao_reveal: reveal })).toBe(expected);
   });
 
-  it("is that of setGraffiti where none is given", async () => {
+  it("defaults to setGraffiti", async () => {
     await caller.call("setGraffiti", ["0xff01"]);
     expect(await graffitiOf([SLOT, reveal])).toBe(`0x${"ff01".padEnd(64, "0")}`);
     expect(await graffitiOf([SLOT, reveal, null])).toBe(`0x${"ff01".padEnd(64, "0")}`);
@@ -102,13 +102,13 @@ describe("the graffiti of a block", () => {
   });
 });
 
-it("answers by all of its names", async () => {
+it("works under all names", async () => {
   const block = await caller.call(BLOCK, [SLOT, reveal]);
   expect(await caller.call("get_v2_validator_blocks_slot", [String(SLOT), reveal])).toEqual(block);
   expect(await caller.call("get_v1_validator_blocks_slot", { slot: SLOT, randao_reveal: reveal })).toEqual(block);
 });
 
-it("holds what waits in the pools, and leaves it there", async () => {
+it("includes pooled operations without removing them", async () => {
   const { devChain } = opened;
   const operations = new SignedOperations(devChain);
   await devChain.api.beacon.submitPoolProposerSlashings({ proposerSlashing: operations.doubleProposal(9, 1) });
@@ -118,7 +118,7 @@ it("holds what waits in the pools, and leaves it there", async () => {
   expect(await caller.call(BLOCK, [SLOT, reveal])).toEqual(block);
 });
 
-it("needs no reveal where it is told not to verify it", async () => {
+it("needs no reveal if verification is skipped", async () => {
   const { body } = await caller.call(BLOCK, [SLOT, POINT_AT_INFINITY, null, true]);
   expect(body.randao_reveal).toBe(POINT_AT_INFINITY);
   for (const params of [
@@ -131,7 +131,7 @@ it("needs no reveal where it is told not to verify it", async () => {
   }
 });
 
-it("is refused with what is wrong", async () => {
+it("is rejected with the reason", async () => {
   const { devChain } = opened;
   const somebody = new ByHand(devChain).signer;
   const other = [0, 1].map((index) => toHex(somebody.randaoReveal(index, SLOT))).find((each) => each !== reveal);
@@ -157,7 +157,7 @@ it("is refused with what is wrong", async () => {
   }
 });
 
-it("cannot be produced while the chain waits for deposits that the node does not have", async () => {
+it("cannot be produced while required deposits are unknown", async () => {
   const waiting = await openQuietDevChain(HEAD);
   const { chain } = waiting.devChain;
   const state = (await chain.states.afterBlock(chain.head.root, SLOT)).clone();
@@ -171,7 +171,7 @@ it("cannot be produced while the chain waits for deposits that the node does not
   });
 });
 
-it("blocks of gloas have another form, which this method does not know", async () => {
+it("blocks of gloas are unsupported by this method", async () => {
   const chain = { status: { isSyncing: false }, config: { getForkSeq: () => ForkSeq.gloas } } as unknown as BeaconChain;
   await expect(produceBlock(chain, { slot: 1, randaoReveal: new Uint8Array(96) })).rejects.toMatchObject({
     kind: "unsupported",

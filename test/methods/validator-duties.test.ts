@@ -68,7 +68,7 @@ describe("attester duties", () => {
     }
   });
 
-  it("find validators by index and by key in every form, each once", async () => {
+  it("find validators by index and key in every notation, each once", async () => {
     const expected = await caller.call(ATTESTER, ["2", ["1", 3, 5]]);
     expect(expected).toHaveLength(3);
     const key = keyOf(1);
@@ -82,12 +82,12 @@ describe("attester duties", () => {
     expect(await caller.call("post_v1_validator_duties_attester_epoch", [2, [1, 3, 5]])).toEqual(expected);
   });
 
-  it("leave out whom the chain does not know", async () => {
+  it("omit unknown validators", async () => {
     expect(await caller.call(ATTESTER, [2, [VALIDATORS, `0x${"ab".repeat(48)}`, 2 ** 40 - 1]])).toEqual([]);
     expect(await caller.call(ATTESTER, [2, [VALIDATORS, 7]])).toHaveLength(1);
   });
 
-  it("name the block that they depend on", async () => {
+  it("have the dependent root", async () => {
     const rootAt = async (slot: number) => (await devChain.chain.blocks.canonicalAtSlot(slot))!.root;
     expect(await caller.meta(ATTESTER, [2, [0]])).toEqual({
       dependent_root: await rootAt(SLOTS_PER_EPOCH - 1),
@@ -174,7 +174,7 @@ it.each<[string, unknown[], string]>([
 });
 
 describe("proposer duties", () => {
-  it("list every slot of an epoch, slot 0 too, and name who proposed", async () => {
+  it("list every slot of an epoch, including slot 0, and match the actual proposers", async () => {
     for (const epoch of [0, 1, 2]) {
       const duties = await caller.call(PROPOSER, [epoch]);
       const slots = Array.from({ length: SLOTS_PER_EPOCH }, (_, i) => epoch * SLOTS_PER_EPOCH + i);
@@ -191,7 +191,7 @@ describe("proposer duties", () => {
     );
   });
 
-  it.each([[[]], [[4]], [["x"]], [[-1]], [[2, 2]]])("are not given for %j", async (params) => {
+  it.each([[[]], [[4]], [["x"]], [[-1]], [[2, 2]]])("are rejected for %j", async (params) => {
     expect(await caller.error(PROPOSER, params)).toMatchObject({ code: -32602 });
   });
 });
@@ -224,7 +224,7 @@ it("duties of epochs before the node's history are not found", async () => {
     await db.meta.putClockSlot(clock.currentSlot);
   });
   const late = new Caller((await openDevChain({ validators: VALIDATORS, ...QUIET }, directory)).devChain.api);
-  // What has to be done now does not depend on how long the node's history is.
+  // Current duties do not depend on the node's history.
   for (const [name, params] of [
     [ATTESTER, [2, EVERYBODY]],
     [PROPOSER, [2]],
@@ -242,7 +242,7 @@ it("duties of epochs before the node's history are not found", async () => {
   }
 });
 
-it("nobody gets duties, data or blocks, or may subscribe, while the node is syncing", async () => {
+it("duties, attestation data, blocks and subscriptions are rejected while the node is syncing", async () => {
   const { devChain } = await openDevChain(QUIET);
   const caller = new Caller(devChain.api);
   await devChain.clock.advanceTo(11);

@@ -27,7 +27,7 @@ const FEE_RECIPIENT = `0x${"ab".repeat(20)}`;
 const INVALID = -32602;
 const EVERYBODY = Array.from({ length: 16 }, (_, index) => String(index));
 
-/** The proposer of a slot of the first epoch, and the reveal that it signs. */
+/** The proposer of a slot of the first epoch, and its RANDAO reveal. */
 async function proposalAt(devChain: DevChain, slot: number) {
   const duties = await new Caller(devChain.api).call(PROPOSERS, [Math.floor(slot / SLOTS_PER_EPOCH)]);
   const proposer = Number(duties[slot % SLOTS_PER_EPOCH].validator_index);
@@ -35,7 +35,7 @@ async function proposalAt(devChain: DevChain, slot: number) {
 }
 
 describe("a block of the third version", () => {
-  it("has its worth beside it, and is never blinded", async () => {
+  it("has its value as metadata, and is never blinded", async () => {
     const { devChain } = await openQuietDevChain(2, FULU);
     await devChain.clock.advanceTo(3);
     const caller = new Caller(devChain.api);
@@ -47,11 +47,11 @@ describe("a block of the third version", () => {
     expect(contents.block.body.graffiti).toBe(`0xff01${"00".repeat(30)}`);
     const meta = await caller.meta("get_v3_validator_block", params);
     expect(meta).toMatchObject({ version: "fulu", execution_payload_blinded: false, execution_payload_value: "0" });
-    // The attestations that wait are worth something to whoever includes them.
+    // Including the pooled attestations has a value.
     expect(BigInt(String(meta?.consensus_block_value))).toBeGreaterThan(0n);
   });
 
-  it("pays to whom its proposer named", async () => {
+  it("pays to the prepared fee recipient", async () => {
     const { devChain, complaints } = await openDevChain({ ...FULU, ...QUIET });
     const { clock } = devChain;
     const caller = new Caller(devChain.api);
@@ -70,11 +70,11 @@ describe("a block of the third version", () => {
       [{ validator_index: proposer, fee_recipient: other.toUpperCase().replace("0X", "0x") }],
     ]);
     expect(await feeRecipientAt(2)).toBe(other);
-    // The payloads of the built-in engine have no fees, so that nothing is warned of.
+    // Payloads of the built-in engine have no fees, so there is no warning.
     expect(complaints).toEqual([]);
   });
 
-  it("pays to the address that the operator suggested where the proposer named none", async () => {
+  it("pays to the suggested fee recipient without a preparation", async () => {
     const settings = { ...DEFAULT_CHAIN_SETTINGS, suggestedFeeRecipient: new Uint8Array(20).fill(0xee) };
     const { devChain, complaints } = await openDevChain({ ...FULU, ...QUIET, chain: settings });
     await devChain.clock.advanceTo(1);
@@ -101,7 +101,7 @@ it("indices without a validator are not stored, so they cannot evict those of va
   expect(preparations.feeRecipient(1000, 0)).toBeUndefined();
 });
 
-it("what was told of proposers is forgotten after two more epochs", async () => {
+it("preparations expire after two more epochs", async () => {
   const { devChain } = await openDevChain({ ...FULU, ...QUIET });
   const { chain } = devChain;
   const caller = new Caller(devChain.api);
@@ -117,7 +117,7 @@ it("what was told of proposers is forgotten after two more epochs", async () => 
   expect(chain.preparations.registration(pubkey, 3)).toBeUndefined();
 });
 
-/** builder-specs: the domain of builders is that of the genesis fork version and no genesis validators root. */
+/** builder-specs: the builder domain uses the genesis fork version and a zero genesis validators root. */
 function registration(devChain: DevChain, validator: number, { timestamp = 5, by = validator } = {}) {
   const { ValidatorRegistrationV1 } = ssz.bellatrix;
   const message = {
@@ -136,7 +136,7 @@ function registration(devChain: DevChain, validator: number, { timestamp = 5, by
   return { message, signature: signature.toHex() };
 }
 
-it("registrations are taken one by one, if their validators signed them and their time has come", async () => {
+it("registrations are accepted individually if they are validly signed and not in the future", async () => {
   const { devChain } = await openDevChain({ ...FULU, ...QUIET, validators: 40 });
   const { chain } = devChain;
   const caller = new Caller(devChain.api);
@@ -153,9 +153,9 @@ it("registrations are taken one by one, if their validators signed them and thei
     altered,
     stranger,
     { ...registration(devChain, 6), signature: `0x${"00".repeat(96)}` },
-    // So many that they are verified in threads.
+    // Enough to be verified in threads.
     ...Array.from({ length: 33 }, (_, index) => registration(devChain, 7 + index)),
-    // So many that they are looked at in batches.
+    // Enough to be processed in batches.
     ...Array.from({ length: 300 }, () => stranger),
     altered,
   ];
@@ -179,12 +179,12 @@ it("registrations are taken one by one, if their validators signed them and thei
     true,
   ]);
   expect(isKept(39)).toBe(true);
-  // As the standard wants it, a key that nobody has is left out and no mistake.
+  // The standard requires that unknown keys are ignored without an error.
   expect(await caller.call(REGISTER, [[stranger]])).toBe(true);
   expect(chain.preparations.registration(stranger.message.pubkey, 0)).toBeUndefined();
 });
 
-it("sync committee subnets are remembered until the last subscription ends", async () => {
+it("sync committee subnets stay until the last subscription ends", async () => {
   const { devChain } = await openDevChain({ ...FULU, ...QUIET });
   const { chain, clock } = devChain;
   const caller = new Caller(devChain.api);
@@ -197,13 +197,13 @@ it("sync committee subnets are remembered until the last subscription ends", asy
   expect(await caller.call(SUBSCRIBE, [accepted])).toBe(true);
   expect(chain.syncSubscriptions.list()).toEqual([
     { subnet: 0, untilEpoch: 2 },
-    // Nobody knows the committees after the next period.
+    // Committees after the next period are unknown.
     { subnet: 1, untilEpoch: 16 },
     { subnet: 3, untilEpoch: 2 },
   ]);
   await clock.advanceTo(2 * SLOTS_PER_EPOCH);
   expect(chain.syncSubscriptions.list()).toEqual([{ subnet: 1, untilEpoch: 16 }]);
-  // What is wrong is told of, and what has passed is pointless; neither keeps the others from being taken.
+  // Invalid items are reported and expired ones ignored. The others are accepted.
   const mixed = [subscription([32], 3), subscription([0], 1), subscription([31], 3), subscription([0], 3, 16)];
   expect(await caller.error(SUBSCRIBE, [mixed])).toMatchObject({
     code: INVALID,
@@ -221,7 +221,7 @@ it("sync committee subnets are remembered until the last subscription ends", asy
   ]);
 });
 
-it("what validators prepare is remembered on a chain that has no use for it yet", async () => {
+it("preparations are stored on a chain before their fork", async () => {
   const { devChain } = await openDevChain(QUIET);
   const caller = new Caller(devChain.api);
   const preparations = [{ validator_index: "1", fee_recipient: FEE_RECIPIENT }];
@@ -236,19 +236,19 @@ describe.each([
   { name: "phase0", forks: [] },
   { name: "fulu", ...FULU },
 ])("on $name", ({ forks }) => {
-  /** In the third epoch, of which half has passed. */
+  /** In the middle of the third epoch. */
   const HEAD = 2 * SLOTS_PER_EPOCH + 4;
   let opened: OpenedDevChain;
   let caller: Caller;
   beforeAll(async () => {
-    // Nothing of the history was seen by this instance: what it knows of it is on chain.
+    // This instance did not observe the history, so it only knows what is on chain.
     opened = await startQuietDevChain(HEAD, { forks });
     await opened.devChain.clock.advanceTo(HEAD + 1);
     caller = new Caller(opened.devChain.api);
   });
   afterAll(() => opened.close());
 
-  it("validators are live whose attestations are on chain, and who attests now", async () => {
+  it("validators with attestations on chain or currently received are live", async () => {
     const { devChain } = opened;
     const lively = async (epoch: number): Promise<string[]> => {
       const answer: { index: string; is_live: boolean }[] = await caller.call(LIVENESS, [epoch, EVERYBODY]);
@@ -257,7 +257,7 @@ describe.each([
     };
     expect(await lively(1)).toEqual(EVERYBODY);
     const before = await lively(2);
-    // The committees of the slots before the head's have attested, those of the slots to come have not.
+    // The committees of slots before the head have attested, those of later slots have not.
     expect(before.length).toBeGreaterThanOrEqual(8);
     expect(before.length).toBeLessThan(16);
     const attesters = await new ByHand(devChain).attest(HEAD + 1, devChain.chain.head.root);
@@ -266,14 +266,14 @@ describe.each([
     expect(attesters.some((attester) => !before.includes(String(attester)))).toBe(true);
   });
 
-  it("liveness is told of known validators in this epoch and the last one", async () => {
+  it("liveness covers known validators in the current and the previous epoch", async () => {
     expect((await caller.error(LIVENESS, [3, ["0"]])).code).toBe(INVALID);
     expect((await caller.error(LIVENESS, [0, ["0"]])).code).toBe(INVALID);
     expect((await caller.error(LIVENESS, [2, ["16"]])).code).toBe(INVALID);
     expect(await caller.call("post_v1_validator_liveness", [1, ["0", "0"]])).toHaveLength(2);
   });
 
-  it("proposers are those of the first version; the block that they depend on is an epoch older", async () => {
+  it("proposers match the first version; the dependent root is an epoch older", async () => {
     const { headState } = opened.devChain.chain;
     for (const epoch of [0, 1, 2, 3]) {
       expect(await caller.call(PROPOSERS, [epoch])).toEqual(

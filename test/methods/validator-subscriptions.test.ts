@@ -41,7 +41,7 @@ function proven(overrides: { committee?: unknown; slot?: number; validator?: num
   return [committee, String(slot), true, key, toHex(signature)];
 }
 
-it("remembers in which committees validators act, in every way of saying it", async () => {
+it("stores committee subscriptions in every parameter format", async () => {
   const other = subscription({ slot: NOW + 2, committee_index: 0, is_aggregator: false, validator_index: 6 });
   const expected = [
     [NOW + 1, 1, 2 * (NOW + 1) + 1, true],
@@ -53,21 +53,21 @@ it("remembers in which committees validators act, in every way of saying it", as
     { subscriptions: [subscription(), other] },
   ]) {
     expect(await caller.call(SUBSCRIBE, params)).toBe(true);
-    // To say it again does no harm.
+    // Repeating it is harmless.
     expect(subscribed()).toEqual(expected);
   }
 });
 
-it("takes a selection proof and decides by it who aggregates", async () => {
+it("derives aggregators from the selection proof", async () => {
   const params = proven();
   expect(await caller.call(SUBSCRIBE, params)).toBe(true);
-  // Everybody in a committee of four is selected.
+  // All members of a committee of four are selected.
   expect(subscribed()).toEqual([[NOW + 1, 1, 2 * (NOW + 1) + 1, true]]);
   const [, , , key] = params;
   expect(await caller.call(SUBSCRIBE, [...proven().with(3, (key as string).slice(2))])).toBe(true);
 });
 
-it("forgets them when their slot has passed", async () => {
+it("drops them after their slot", async () => {
   await caller.call(SUBSCRIBE, [subscription(), subscription({ slot: 2 * SLOTS_PER_EPOCH - 1 })]);
   await devChain.clock.advanceTo(NOW + 2);
   expect(subscribed()).toHaveLength(2);
@@ -81,7 +81,7 @@ it("lets validators subscribe from the slot before the current to the end of the
   }
 });
 
-it("takes the others of a list with slots that have passed", async () => {
+it("accepts the others of a list with past slots", async () => {
   const list = [subscription({ slot: 0 }), subscription({ slot: NOW - 2 }), subscription()];
   expect(await caller.call(SUBSCRIBE, [list])).toBe(true);
   expect(subscribed().map(([slot]) => slot)).toEqual([NOW + 1]);
@@ -90,7 +90,7 @@ it("takes the others of a list with slots that have passed", async () => {
   expect(subscribed()).toHaveLength(1);
 });
 
-it("names those of a list that are wrong, and takes the others", async () => {
+it("reports the invalid items of a list, and accepts the others", async () => {
   const list = [
     subscription({ validator_index: String(VALIDATORS) }),
     subscription(),
@@ -109,7 +109,7 @@ it("names those of a list that are wrong, and takes the others", async () => {
   expect(subscribed().map(([slot]) => slot)).toEqual([NOW + 1, NOW + 2]);
 });
 
-it("refuses what is wrong", async () => {
+it("rejects invalid subscriptions", async () => {
   const { validator_index: _missing, ...incomplete } = subscription();
   const wrong = [
     subscription({ committee_index: String(MAX_COMMITTEES_PER_SLOT) }),
@@ -135,7 +135,7 @@ it("refuses what is wrong", async () => {
   expect(subscribed()).toEqual([]);
 });
 
-it("refuses a selection proof that is none", async () => {
+it("rejects an invalid selection proof", async () => {
   for (const params of [
     proven({ by: 6 }),
     proven({ key: `0x${"ab".repeat(48)}` }),

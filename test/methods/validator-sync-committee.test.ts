@@ -60,7 +60,7 @@ describe("on altair", () => {
     };
   };
 
-  it("every seat of the sync committee is somebody's duty, in this period and in the next", async () => {
+  it("every seat of the sync committee is in the duties of this and the next period", async () => {
     const nextPeriod = 8;
     for (const epoch of [0, 1, nextPeriod, 2 * nextPeriod - 1]) {
       const duties: SyncDuty[] = await caller.call(DUTIES, [epoch, EVERYBODY]);
@@ -83,7 +83,7 @@ describe("on altair", () => {
     }
   });
 
-  it("what is wrong is refused", async () => {
+  it("invalid messages are rejected", async () => {
     const error = await caller.error(MESSAGES, [[message(1, { slot: HEAD + 5 }), message(2, { by: 3 })]]);
     expect(error).toMatchObject({ code: -32003 });
     expect(error.data.failures?.map(({ index }) => index)).toEqual([0, 1]);
@@ -109,7 +109,7 @@ describe("on altair", () => {
     expect(await caller.error(CONTRIBUTIONS, [[contribution]])).toMatchObject({ code: -32003 });
   });
 
-  it("messages make contributions, and the contributions of the next block", async () => {
+  it("messages form contributions, and the sync aggregate of the next block", async () => {
     const { root } = devChain.chain.head;
     expect(await caller.error(CONTRIBUTION, [HEAD + 1, 0, root])).toMatchObject({ code: -32001 });
     const messages = EVERYBODY.map((validator) => message(validator));
@@ -131,7 +131,7 @@ describe("on altair", () => {
   });
 });
 
-it("the committee that the fork brings signs while the first slots of the fork are empty", async () => {
+it("the first sync committee signs while the first slots of the fork are empty", async () => {
   const forkSlot = 2 * SLOTS_PER_EPOCH;
   const { devChain } = await openQuietDevChain(forkSlot - 1, { forks: [{ fork: "altair", epoch: 2 }] });
   const { chain, clock } = devChain;
@@ -155,7 +155,7 @@ it("the committee that the fork brings signs while the first slots of the fork a
     validator_index: String(validator),
     signature: toHex(sign(validator, ssz.Root, ssz.Root.fromJson(root), DOMAIN_SYNC_COMMITTEE)),
   });
-  // Of the first two subcommittees messages come, of the third a contribution.
+  // Messages from the first two subcommittees, a contribution from the third.
   const [first, second, third]: number[][] = committee.validator_aggregates.map((part: string[]) => part.map(Number));
   const signers = [...new Set([...first!, ...second!])];
   expect(await caller.call(MESSAGES, [signers.map(messageOf)])).toBe(true);
@@ -193,7 +193,7 @@ it("the committee that the fork brings signs while the first slots of the fork a
   expect(chain.head.slot).toBe(forkSlot + 1);
 });
 
-it("a chain without altair has no sync committees, and one with it has none before", async () => {
+it("there are no sync committees without or before altair", async () => {
   const root = `0x${"00".repeat(32)}`;
   const message = ssz.altair.SyncCommitteeMessage.toJson(ssz.altair.SyncCommitteeMessage.defaultValue());
   const contribution = ssz.altair.SignedContributionAndProof.toJson(

@@ -22,7 +22,7 @@ afterAll(async () => {
   for (const end of ends.reverse()) await end();
 });
 
-it("a node that starts from a checkpoint fetches all that was before, and serves it to others", async () => {
+it("a checkpoint-synced node backfills the whole history and serves it", async () => {
   const anchor = (await source.chain.states.canonicalAtSlot(ANCHOR_SLOT))!;
   const node = await network.add([], [source], { anchor });
   await network.untilSameHead([source, node]);
@@ -35,13 +35,13 @@ it("a node that starts from a checkpoint fetches all that was before, and serves
     await new Caller(source.api).call("get_v1_beacon_headers_blockId", ["3"]),
   );
 
-  // It knows nobody else, and so has everything from the node that fetched it.
+  // It has no other peer, so all blocks come from the backfilled node.
   const third = await network.add([], [node], { anchor });
   await network.untilSameHead([node, third]);
   await untilHeld(third, 1);
   expect(await third.chain.blocks.rootAtSlot(1)).toBe(await source.chain.blocks.rootAtSlot(1));
 });
 
-/** Until the node holds all blocks from a slot on. */
+/** Resolves when the node has all blocks from a slot on. */
 const untilHeld = ({ chain }: TestNode, slot: number) =>
   vi.waitFor(() => expect(chain.history.earliestBlockSlot).toBe(slot), { timeout: 60_000 });

@@ -6,7 +6,7 @@ import type { TestNode } from "./support/test-node.ts";
 
 const connections = ({ networking }: TestNode) => networking.network.host.getConnections();
 
-it("a banned peer is refused after a restart, by a node that would dial it", { timeout: 60_000 }, async () => {
+it("a banned peer is refused after a restart, also as a dial target", { timeout: 60_000 }, async () => {
   const network = new TestNetwork({ validators: 8 });
   const directory = tempDirectory();
   const offender = await network.add([]);

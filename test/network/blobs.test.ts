@@ -26,17 +26,17 @@ describe.each(variants({ fast: ["fulu"], full: ["electra"] } as const))("on %s",
   });
   afterAll(() => scenario.end());
 
-  /** A block of a slot in which nobody else proposes. The honest node has it with its data, and tells nobody. */
+  /** A block of an otherwise empty slot. The honest node has it with its data, unpublished. */
   async function propose(): Promise<BlockWithSidecars> {
     return byHand.proposeWithBlobs(await scenario.skipSlot(), scenario.honest.chain.head.root);
   }
 
-  /** Another block of the same proposer, which nobody knows. */
+  /** Another unpublished block of the same proposer. */
   function rivalOf({ signed: { message } }: BlockWithSidecars): Promise<BlockWithSidecars> {
     return byHand.produceWithBlobs(message.slot, toRootHex(message.parentRoot), 1);
   }
 
-  /** Those without which the victim does not import the block. */
+  /** Sidecars that the victim requires for import. */
   function needed({ signed, sidecars }: BlockWithSidecars): DataSidecar[] {
     const required = scenario.victim.chain.data.required(signed);
     return sidecars.filter(({ index }) => required.includes(index));
@@ -52,7 +52,7 @@ describe.each(variants({ fast: ["fulu"], full: ["electra"] } as const))("on %s",
   const isImported = ({ root }: BlockWithSidecars) => scenario.victim.chain.forkChoice.has(root);
   const untilImported = (block: BlockWithSidecars) => eventually(() => expect(isImported(block)).toBe(true));
 
-  /** Keeps the honest node from giving data to whoever asks, until it is told to. */
+  /** Prevents the honest node from serving data until released. */
   function withholdData(): () => void {
     const withheld = vi.spyOn(scenario.honest.chain.data, "sidecarBytes").mockResolvedValue(null);
     return () => withheld.mockRestore();
@@ -66,7 +66,7 @@ describe.each(variants({ fast: ["fulu"], full: ["electra"] } as const))("on %s",
     return { ...sidecar, signedBlockHeader };
   };
 
-  it("data may come before its block, behind it or long behind it, and twice", async () => {
+  it("data may arrive before its block, after it, much later, and twice", async () => {
     const adversary = await scenario.adversary();
     const early = await propose();
     await publish(adversary, needed(early));
@@ -80,12 +80,12 @@ describe.each(variants({ fast: ["fulu"], full: ["electra"] } as const))("on %s",
     await publishBlock(adversary, late);
     await publish(adversary, [first]);
     await untilAwaited(late);
-    // The node asks others for it, who do not have it.
+    // The node requests it from peers that lack it.
     await scenario.skipSlot();
     await scenario.skipSlot();
     await eventually(() => expect(pooled(late.root)).toEqual([first.index]));
     expect(isImported(late)).toBe(false);
-    // Whatever else is said to be the one that came takes no place of it, and is not looked at.
+    // Conflicting sidecars do not replace the first one and are not verified.
     await publish(adversary, [first, withOtherData(first, others[0]!), ...others, ...others]);
     await untilImported(late);
     expect(scenario.invalidMessages(adversary)).toBe(0);
@@ -96,7 +96,7 @@ describe.each(variants({ fast: ["fulu"], full: ["electra"] } as const))("on %s",
     await scenario.expectFollowing();
   });
 
-  it("sidecars that are not what they should be are held against whoever sends them, and fetched from others", async () => {
+  it("invalid sidecars penalize their sender, and are fetched from other peers", async () => {
     const block = await propose();
     const rival = await rivalOf(block);
     const [sidecar, other] = needed(block) as [DataSidecar, DataSidecar];
@@ -111,7 +111,7 @@ describe.each(variants({ fast: ["fulu"], full: ["electra"] } as const))("on %s",
       const adversary = await scenario.adversary();
       await publish(adversary, [forged]);
       await eventually(() => expect(scenario.refusals(adversary)).toEqual(new Set([reason])));
-      // What is held against a peer fades with time.
+      // Penalties decay with time.
       expect(scenario.invalidMessages(adversary)).toBeGreaterThan(0);
       await adversary.close();
     }
@@ -129,7 +129,7 @@ describe.each(variants({ fast: ["fulu"], full: ["electra"] } as const))("on %s",
     await scenario.expectFollowing();
   });
 
-  it("answers that are not what was asked for are held against whoever gives them, and others are asked", async () => {
+  it("unrequested responses penalize their sender, and other peers are asked", async () => {
     const giveAgain = withholdData();
     const block = await propose();
     const rival = await rivalOf(block);
@@ -158,7 +158,7 @@ describe.each(variants({ fast: ["fulu"], full: ["electra"] } as const))("on %s",
     await scenario.expectFollowing();
   });
 
-  /** A peer that claims to have everything, and gives the same sidecars whatever it is asked. */
+  /** A peer that claims all columns and always serves the same sidecars. */
   async function openLiar(sidecars: readonly DataSidecar[]): Promise<Adversary> {
     const liar = await scenario.stranger();
     const chunks = sidecars.map((each) => encodeChunk(serializeSidecar(each), statusOf(scenario.honest).forkDigest));
@@ -177,7 +177,7 @@ describe.each(variants({ fast: ["fulu"], full: ["electra"] } as const))("on %s",
     return liar;
   }
 
-  /** The victim has stored what it needed of the block as it was published. */
+  /** The victim has stored the required sidecars unchanged. */
   async function expectServed(block: BlockWithSidecars): Promise<void> {
     const { slot } = block.signed.message;
     const stored = await scenario.victim.chain.data.sidecars({ slot, root: block.root });
@@ -185,14 +185,14 @@ describe.each(variants({ fast: ["fulu"], full: ["electra"] } as const))("on %s",
   }
 });
 
-/** The sidecar with the blob, or the cells, of another. */
+/** The sidecar with the blob or cells of another. */
 function withOtherData(sidecar: DataSidecar, other: DataSidecar): DataSidecar {
   if (isColumn(sidecar) && isColumn(other)) return { ...sidecar, column: other.column };
   if (!isColumn(sidecar) && !isColumn(other)) return { ...sidecar, blob: other.blob };
   throw new Error("A block has either blob sidecars or columns.");
 }
 
-/** The sidecar with a header that nobody signed. */
+/** The sidecar with an unsigned header. */
 function withoutSignature(sidecar: DataSidecar): DataSidecar {
   const { message } = sidecar.signedBlockHeader;
   return { ...sidecar, signedBlockHeader: { message, signature: new Uint8Array(96).fill(0xc0, 0, 1) } };

@@ -10,7 +10,7 @@ vi.setConfig({ testTimeout: 120_000 });
 
 const HISTORY_EPOCHS = 12;
 const VALIDATORS = 16;
-/** The first slot of an epoch, and so that of a checkpoint. */
+/** The first slot of an epoch, hence a checkpoint. */
 const EMPTY_SLOT = 8 * SLOTS_PER_EPOCH;
 
 let network: TestNetwork;
@@ -51,7 +51,7 @@ it.each([
   await node.close();
 });
 
-/** What the node told about itself. */
+/** Self-reported status of the node. */
 const statusOf = ({ peerId }: TestNode) =>
   source.networking.network.peers.list().find((peer) => peer.peerId === peerId)?.status;
 

@@ -11,13 +11,13 @@ import type { TestNode } from "./support/test-node.ts";
 vi.setConfig({ testTimeout: 240_000, hookTimeout: 120_000 });
 
 const VALIDATORS = 8;
-/** The slots in which validators propose; in those that follow only the test does. */
+/** Slots with validator duties. Afterwards only the test proposes. */
 const SHARED_SLOTS = 2;
 const HALF = ALL_COLUMNS.length / 2;
 const ends: (() => Promise<void>)[] = [];
 
 let network: TestNetwork;
-/** The node whose blocks the others follow, as long as they can reach it. */
+/** The block-producing node. */
 let maker: TestNode;
 let light: TestNode;
 let attached: TestNode;
@@ -46,7 +46,7 @@ afterAll(async () => {
   for (const end of ends) await end();
 });
 
-it("nodes that keep few columns, some and all of them follow a chain with blobs", async () => {
+it("nodes with minimal, partial and full custody follow a chain with blobs", async () => {
   for (let slot = 1; slot <= SHARED_SLOTS; slot++) {
     await network.clock.advanceTo(slot);
     await network.untilSameHead();
@@ -58,12 +58,12 @@ it("nodes that keep few columns, some and all of them follow a chain with blobs"
     const sidecars = await chain.data.sidecars(chain.head);
     expect(sidecars.map(({ index }) => index)).toEqual([...chain.data.custody.sampled]);
   }
-  // What a peer keeps is known by what it tells.
+  // The custody of a peer is known from its metadata.
   const ofPeers = light.networking.network.peers.list().map(({ columns }) => columns.length);
   expect(ofPeers.sort((a, b) => a - b)).toEqual([8, 128, 128]);
 });
 
-it("what is withheld of a block is made of the half that came, and without half of it the chain goes on", async () => {
+it("withheld columns are reconstructed from half of them; with less, the chain continues without the block", async () => {
   await network.divide([maker]);
   const adversary = await Adversary.open({ status: () => statusOf(maker) });
   ends.unshift(() => adversary.close());
@@ -86,10 +86,10 @@ it("what is withheld of a block is made of the half that came, and without half 
   await publish(halved, ({ index }) => !withheld.has(index));
   await eventually(() => expect(full.chain.data.pool.count(halved.root)).toBe(HALF));
   await Promise.all(followers.map((node) => untilAwaited(node, halved.root)));
-  // The supernode gives the others a moment, and then makes what has not come.
+  // The supernode waits for the others, then reconstructs the missing columns.
   await network.clock.advanceTo(++slot);
   await untilHead(halved.root);
-  // They had it by gossip, not only by asking.
+  // They received it by gossip, not only by requests.
   await eventually(() => {
     for (const [i, { chain }] of followers.entries()) {
       expect([...told[i]!].sort((a, b) => a - b)).toEqual([...chain.data.custody.sampled]);
@@ -112,13 +112,13 @@ it("what is withheld of a block is made of the half that came, and without half 
   expect(followers.map(({ chain }) => chain.isWaitingForData(lost.root))).toEqual([true, true, true]);
 });
 
-/** So many columns, among them all that the smaller nodes need. */
+/** This many columns, including all that the smaller nodes need. */
 function withheldColumns(count: number): Set<number> {
   const needed = [light, attached].flatMap(({ chain }) => chain.data.custody.sampled);
   return new Set([...new Set([...needed, ...ALL_COLUMNS])].slice(0, count));
 }
 
-/** The columns that gossip brings to the node from now on, or that it makes. */
+/** Columns that the node receives by gossip or reconstructs from now on. */
 function columnsToldTo({ chain }: TestNode): Set<number> {
   const columns = new Set<number>();
   chain.events.on("columnSidecar", ({ sidecar }) => columns.add(sidecar.index));
@@ -131,7 +131,7 @@ const untilHead = (root: RootHex) =>
 const untilAwaited = ({ chain }: TestNode, root: RootHex) =>
   eventually(() => expect(chain.data.awaited().map((block) => block.root)).toContain(root));
 
-/** A node that keeps few columns has made blocks with blobs while no other was there. */
+/** A node with minimal custody has produced blocks with blobs while it was alone. */
 async function madeAlone(slots: number) {
   const network = new TestNetwork({ validators: VALIDATORS, forks: [{ fork: "fulu", epoch: 0 }] });
   const alone = await network.add(range(0, VALIDATORS), [], {
@@ -152,7 +152,7 @@ async function expectAllColumns({ chain }: TestNode): Promise<void> {
   expect(sidecars.map(({ index }) => index)).toEqual([...ALL_COLUMNS]);
 }
 
-it("all columns of a block that nobody else has are fetched by root from its maker, which keeps few of others", async () => {
+it("all columns of an otherwise unknown block are fetched by root from its producer, which has minimal custody", async () => {
   const { network, alone, late } = await madeAlone(1);
   await network.clock.advanceTo(2);
   await untilAwaited(late, alone.chain.head.root);
@@ -161,7 +161,7 @@ it("all columns of a block that nobody else has are fetched by root from its mak
   await expectAllColumns(late);
 });
 
-it("all columns of blocks that nobody else has are fetched by range from their maker, which keeps few of others", async () => {
+it("all columns of otherwise unknown blocks are fetched by range from their producer, which has minimal custody", async () => {
   const { network, late } = await madeAlone(4);
   await network.untilSameHead();
   await expectAllColumns(late);

@@ -7,10 +7,10 @@ const LAST_SLOT = 6;
 
 const reported = ({ log }: TestNode) => log.filter((line) => line.includes("Validator key is also used elsewhere"));
 
-it("a node says that its validators run on another node, which does not take its own echoes for others", async () => {
+it("a node reports that its validators also run on another node, which ignores its own echoes", async () => {
   const network = new TestNetwork({ validators: VALIDATORS, forks: [{ fork: "electra", epoch: 0 }] });
   const active = await network.add(range(0, VALIDATORS));
-  // It holds the same keys and is late with every duty.
+  // It has the same keys and is late with every duty.
   const late = await network.add(range(0, VALIDATORS), [active], { restsAt: range(0, LAST_SLOT + 2) });
   for (const { chain } of [active, late]) chain.preparations.prepareOwn(range(0, VALIDATORS), new Uint8Array(20));
   await network.untilConnected();

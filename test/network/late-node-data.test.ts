@@ -30,7 +30,7 @@ interface PublishedBlock {
   blobs: Uint8Array[];
 }
 
-/** A chain with none, one or two blobs a block. */
+/** A chain with zero, one or two blobs per block. */
 let history: PublishedBlock[];
 beforeAll(async () => {
   const directory = removableDirectory();
@@ -70,7 +70,7 @@ async function beginNetwork(): Promise<{ network: TestNetwork; first: TestNode }
   return { network, first };
 }
 
-/** The node holds what was published, of fulu the columns that it samples. */
+/** The node has the published data; in fulu the sampled columns. */
 async function expectItsPart({ chain }: TestNode, blocks: readonly PublishedBlock[]): Promise<void> {
   const { sampled } = chain.data.custody;
   for (const { slot, root, sidecars } of blocks) {
@@ -94,7 +94,7 @@ it("a node that starts late syncs blobs of electra and columns of fulu, and keep
   await expectItsPart(late, history);
 });
 
-it("a node that starts from a checkpoint syncs the data after it, which reads as it was published", async () => {
+it("a checkpoint-synced node syncs later data, identical to the published", async () => {
   const { network, first } = await beginNetwork();
   const anchor = (await first.chain.states.canonicalAtSlot(ANCHOR_SLOT))!;
 

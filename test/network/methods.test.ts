@@ -12,12 +12,12 @@ import { TestNetwork, until } from "./support/test-network.ts";
 import type { TestNode } from "./support/test-node.ts";
 
 const VALIDATORS = 64;
-/** Validators may leave after four epochs. */
+/** Validators may exit after four epochs. */
 const SLOT = 4 * SLOTS_PER_EPOCH;
 const GOSSIP = "debug_getGossipSubPeers";
 
 let network: TestNetwork;
-/** Dials the other. */
+/** Dials the other node. */
 let here: TestNode;
 let there: TestNode;
 let callHere: Caller;
@@ -25,7 +25,7 @@ let callThere: Caller;
 let byHand: ByHand;
 beforeEach(async () => {
   network = new TestNetwork({ validators: VALIDATORS });
-  // Nodes that come later wait for whoever has a block.
+  // Later nodes wait for a peer with a block.
   await network.clock.advanceTo(SLOT - 1);
   there = await network.add([]);
   here = await network.add([], [there]);
@@ -40,7 +40,7 @@ const arrived = (name: Parameters<TestNode["chain"]["events"]["on"]>[0], isThere
   until((wake) => there.chain.events.on(name, wake), isThere);
 
 describe("two nodes that are connected", () => {
-  it("tell the same about their connection from either end", async () => {
+  it("report the same connection from both ends", async () => {
     const idHere = await callHere.call("getNetworkPeerId");
     const idThere = await callThere.call("getNetworkPeerId");
     const [outbound] = await callHere.call("get_v1_node_peers", [["connected"], ["outbound"]]);
@@ -64,18 +64,18 @@ describe("two nodes that are connected", () => {
     }
   });
 
-  it("say where they listen, with one id in everything that names them", async () => {
+  it("report their listening addresses, with a consistent id", async () => {
     const identity = await callThere.call("get_v1_node_identity");
     expect(identity.peer_id).toBe(await callThere.call("getNetworkPeerId"));
     expect(identity.enr).toBe(await callThere.call("getNetworkEnr"));
     expect(identity.p2p_addresses).toEqual([there.address]);
     expect(there.address.endsWith(`/p2p/${identity.peer_id}`)).toBe(true);
-    // The subnets that the node's id gives it are announced from the start.
+    // The long-lived subnets of the node id are announced from the start.
     expect(Number(identity.metadata.seq_number)).toBeGreaterThan(0);
     expect(BigInt(identity.metadata.attnets)).toBeGreaterThan(0n);
   });
 
-  it("list who takes part in which topic, of the fork in force, and whom of them they have in a mesh", async () => {
+  it("list the peers of each topic of the current fork, and the mesh peers", async () => {
     const { config } = here;
     const digest = toHex(config.forkBoundary2ForkDigest(config.getForkBoundaryAtEpoch(4))).slice(2);
     const { gossipsub, mesh, peerStats, allPeers } = await callHere.call(GOSSIP);
@@ -90,7 +90,7 @@ describe("two nodes that are connected", () => {
   });
 });
 
-describe("what is posted at one node", () => {
+describe("an object posted at one node", () => {
   it("reaches the other: a block and a voluntary exit", async () => {
     const { signed, root } = byHand.sign(await byHand.produce(SLOT, here.chain.head.root));
     await callHere.call("post_v1_beacon_blocks", [
@@ -105,7 +105,7 @@ describe("what is posted at one node", () => {
     expect(await callThere.call("get_v1_beacon_pool_voluntary_exits")).toEqual([exit]);
   });
 
-  it("reaches the other: attestations, where they are to be aggregated", async () => {
+  it("reaches the other: attestations, on the aggregator's node", async () => {
     const { data, committee, aggregator } = await committeeWithAggregator();
     const [topic] = await subscribeThere(data, aggregator);
     const attestations = committee.map((validator, position) => ({
@@ -163,7 +163,7 @@ function selectionProof(validator: number): Uint8Array {
   return byHand.signer.sign(validator, signingRoot);
 }
 
-/** A committee of the slot at hand, what it should attest to, and one of it who is to aggregate. */
+/** A committee of the current slot, its attestation data, and an aggregator. */
 async function committeeWithAggregator() {
   const { epochCtx } = await here.chain.states.afterBlock(here.chain.head.root, SLOT);
   for (let index = 0; index < epochCtx.getCommitteeCountPerSlot(SLOT / SLOTS_PER_EPOCH); index++) {
@@ -178,7 +178,7 @@ async function committeeWithAggregator() {
   throw new Error("Nobody is to aggregate in this slot.");
 }
 
-/** Has the other node collect the attestations of the committee, and waits until this one knows whom to send them to. */
+/** Subscribes the other node to the committee's subnet, and waits until this node knows. */
 async function subscribeThere({ index }: phase0.AttestationData, aggregator: number): Promise<string[]> {
   const before = Object.keys((await callThere.call(GOSSIP)).mesh);
   const { epochCtx } = await there.chain.states.afterBlock(there.chain.head.root, SLOT);
@@ -189,7 +189,7 @@ async function subscribeThere({ index }: phase0.AttestationData, aggregator: num
     slot: String(SLOT),
     is_aggregator: true,
   };
-  // Twice: a repetition is harmless.
+  // Twice, because a repetition is harmless.
   for (let i = 0; i < 2; i++) await callThere.call("post_v1_validator_beacon_committee_subscriptions", [subscription]);
   const joined = Object.keys((await callThere.call(GOSSIP)).mesh).filter((topic) => !before.includes(topic));
   expect(joined).toHaveLength(1);

@@ -5,7 +5,7 @@ import type { TestNode } from "./support/test-node.ts";
 
 const finalizedEpochs = (nodes: readonly TestNode[]) => nodes.map(({ chain }) => chain.forkChoice.finalized.epoch);
 
-it("two halves that lost each other become one chain again, which finalizes", async () => {
+it("two halves of a partition merge into one finalizing chain", async () => {
   const network = new TestNetwork({ validators: 8 });
   const left = await network.add(range(0, 4));
   const right = await network.add(range(4, 8), [left]);
@@ -21,7 +21,7 @@ it("two halves that lost each other become one chain again, which finalizes", as
   network.heal();
   await network.runUntil(() => finalizedEpochs(network.nodes).every((epoch) => epoch >= 4));
   await network.untilSameHead();
-  // Who gave up what it built alone holds both branches; the other may never have been told of the one that was given up.
+  // The half that reorged has both branches; the other may never have seen the abandoned one.
   const holdsBoth = network.nodes.map(async ({ chain }) => {
     const blocks = await Promise.all(headsApart.map((root) => chain.blocks.signedByRoot(root)));
     return blocks.every((block) => block !== null);

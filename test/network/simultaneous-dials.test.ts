@@ -7,7 +7,7 @@ const connections = ({ networking }: TestNode) => networking.network.host.getCon
 const dial = (from: TestNode, to: TestNode) =>
   from.networking.network.host.dial(multiaddr(to.address), { force: true });
 
-it("nodes that dial each other at once are one peer to each other, with which they make a chain", {
+it("nodes that dial each other simultaneously count as one peer and build a chain", {
   timeout: 60_000,
 }, async () => {
   const network = new TestNetwork({ validators: 16 });

@@ -6,7 +6,7 @@ const VALIDATORS = 16;
 /** More than ten minutes. */
 const EMPTY_SLOTS = 400;
 
-it("nodes whose whole network stood still agree on their old head, and go on", { timeout: 60_000 }, async () => {
+it("nodes of a stalled network agree on their old head and continue", { timeout: 60_000 }, async () => {
   const network = new TestNetwork({ validators: VALIDATORS });
   const maker = await network.add(range(0, VALIDATORS), [], { timing: "lockstep", restsAt: range(2, EMPTY_SLOTS + 1) });
   await network.clock.advanceTo(EMPTY_SLOTS);
@@ -16,14 +16,14 @@ it("nodes whose whole network stood still agree on their old head, and go on", {
   network.nodes.shift();
   const caller = new Caller(first.api);
   const epoch = network.clock.currentEpoch;
-  // Somebody may have gone on meanwhile: a node that is alone cannot know.
+  // Another node may have continued meanwhile; a node without peers cannot know.
   expect(await caller.call("get_v1_node_syncing")).toMatchObject({ is_syncing: true, sync_distance: "399" });
   expect(await caller.error("get_v1_validator_duties_proposer", [epoch])).toMatchObject({ code: -32002 });
 
   const second = await network.add(range(8, VALIDATORS), [first]);
   await network.untilConnected();
   await network.untilSameHead();
-  // In each slot they ask each other whether there is more.
+  // In each slot they exchange their status.
   await network.clock.advanceTo(EMPTY_SLOTS + 1);
   await first.networking.sync.whenSynced();
   expect(await caller.call("get_v1_node_syncing")).toMatchObject({ is_syncing: false, sync_distance: "0" });

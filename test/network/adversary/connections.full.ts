@@ -8,9 +8,9 @@ import { encodePayload } from "../../../src/network/reqresp/ssz-snappy.ts";
 import { eventually, Scenario } from "./support/scenario.ts";
 
 const TARGET_PEERS = 4;
-/** Those that may be looked at beyond the target, the direct peer, and connections on their way. */
+/** Headroom above the target, the direct peer, and pending connections. */
 const MAX_CONNECTIONS = 5 + 1 + 10;
-/** Those that are let in while the others are not counted yet. */
+/** Connections accepted before the others are counted. */
 const PENDING = 32;
 
 let scenario: Scenario;
@@ -35,7 +35,7 @@ beforeAll(async () => {
   identity = await scenario.victim.networking.view.identity();
 });
 
-it("one peer has no more than one connection, however often it dials", async () => {
+it("one peer has at most one connection, however often it dials", async () => {
   const adversary = await scenario.adversary();
   const opened = new Set<string>();
   for (let i = 0; i < 8; i++) opened.add((await adversary.dial(scenario.victim.address)).id);
@@ -47,7 +47,7 @@ it("one peer has no more than one connection, however often it dials", async () 
   await adversary.close();
 });
 
-it("of more peers than there is room for, those that are needed stay", async () => {
+it("excess peers are pruned, needed ones stay", async () => {
   const strangers = await Promise.all(times(24, () => scenario.stranger()));
   const most = { connections: 0 };
   const { host } = scenario.victim.networking.network;
@@ -70,12 +70,12 @@ it("of more peers than there is room for, those that are needed stay", async () 
   await Promise.all(strangers.map((stranger) => stranger.close()));
 });
 
-it("who comes and goes, with a goodbye or without, leaves nothing behind", async () => {
+it("peers that disconnect, with or without a goodbye, leave no state behind", async () => {
   const [polite, rude] = [await scenario.stranger(), await scenario.stranger()];
   const known = [...scenario.victim.networking.network.peers.known.values()].length;
   for (let i = 0; i < 12; i++) {
     await polite.dial(scenario.victim.address).catch(() => undefined);
-    // The answer may be withheld for a while; nobody waits for it.
+    // The response may be delayed; it is not awaited.
     const stream = await polite.openStream(protocolId({ name: "goodbye", version: 1 })).catch(() => undefined);
     stream?.send(encodePayload(Buffer.from([1, 0, 0, 0, 0, 0, 0, 0])));
     await polite.connection?.close();
@@ -90,7 +90,7 @@ it("who comes and goes, with a goodbye or without, leaves nothing behind", async
   expect([...scenario.victim.networking.network.peers.known.values()].length - known).toBeLessThanOrEqual(2);
 });
 
-it("sockets on which nothing or nonsense is said do not matter, and neither do packets of it", async () => {
+it("silent or garbage connections and packets have no effect", async () => {
   const sockets = await Promise.all(
     times(60, async (i) => {
       const socket = connect(port("tcp"), "127.0.0.1");

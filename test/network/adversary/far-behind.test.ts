@@ -31,7 +31,7 @@ async function leave(adversary: Adversary): Promise<void> {
   await eventually(() => expect(scenario.isConnected(adversary)).toBe(false));
 }
 
-it("a node far behind says so, whatever its only peer claims, and again when it has lost all its peers", async () => {
+it("a node far behind reports syncing, whatever its only peer claims, and again after losing all peers", async () => {
   const { victim, honest, network } = scenario;
   await expectSyncing(HISTORY_SLOTS);
 

@@ -8,7 +8,7 @@ import { variants } from "../../support/tier.ts";
 import type { Adversary } from "./support/adversary.ts";
 import { eventually, Scenario } from "./support/scenario.ts";
 
-/** On any topic, enough for gossip to stop listening to whoever sends them. */
+/** Enough on any topic to graylist the sender. */
 const ENOUGH = 24;
 const MEBIBYTE = 1 << 20;
 
@@ -26,7 +26,7 @@ const blockTopic = () => scenario.pubsub.getTopics().find((topic) => topic.inclu
 const times = <T>(count: number, make: (index: number) => T): T[] => Array.from({ length: count }, (_, i) => make(i));
 const messages = (count: number, make: (index: number) => Partial<RPC.Message>): RPC.Message[] =>
   times(count, (i) => ({ topic: blockTopic(), ...make(i) }));
-/** Of nothing that anybody could have made. */
+/** Random contents. */
 const compressed = (bytes: number) => compressSync(randomBytes(bytes));
 
 const ATTACKS: [what: string, attack: (adversary: Adversary) => Promise<unknown>][] = [
@@ -78,7 +78,7 @@ const ATTACKS: [what: string, attack: (adversary: Adversary) => Promise<unknown>
 
 describe("a peer whose gossip is", () => {
   it.concurrent.each(variants({ fast: ATTACKS.slice(0, 3), full: ATTACKS.slice(3) }))(
-    "%s is sent away, and the node goes on",
+    "%s is disconnected, and the node continues",
     async (_what, attack) => {
       const adversary = await scenario.adversary();
       await attack(adversary);
@@ -88,8 +88,8 @@ describe("a peer whose gossip is", () => {
   );
 });
 
-describe("what nobody is to be blamed for is forgotten at once:", () => {
-  it("topics that nobody joined, of any fork or none, and grafts to them", async () => {
+describe("messages without a penalty are dropped at once:", () => {
+  it("unjoined topics, of any or no fork, and grafts to them", async () => {
     const adversary = await scenario.adversary();
     const names = times(2000, (i) => `/eth2/${randomBytes(4).toString("hex")}/beacon_block_${i}/ssz_snappy`);
     const before = internals().mcache.size;
@@ -104,7 +104,7 @@ describe("what nobody is to be blamed for is forgotten at once:", () => {
         idontwant: [],
       },
     });
-    // Envelopes are read in order: with this one, those before have been.
+    // RPCs are read in order: once this one is, earlier ones were.
     await adversary.gossip({ subscriptions: [{ subscribe: true, topic: blockTopic() }] });
     await eventually(() => expect(subscribers()).toContain(adversary.peerId));
     expect([...internals().topics.keys()].filter((topic) => names.includes(topic))).toEqual([]);
@@ -114,10 +114,10 @@ describe("what nobody is to be blamed for is forgotten at once:", () => {
     await scenario.expectFollowing();
   });
 
-  it("messages that are advertised by the thousand are asked for within bounds", async () => {
+  it("thousands of advertised messages cause bounded requests", async () => {
     const adversary = await scenario.adversary();
     await adversary.gossip({ subscriptions: [{ subscribe: true, topic: blockTopic() }] });
-    // What is asked before the node has a stream to the adversary is lost, and not asked again.
+    // Requests before the node has a stream to the adversary are lost and not repeated.
     await eventually(() => expect(adversary.heard).not.toEqual([]));
     const heartbeats = countHeartbeats();
     for (let i = 0; i < 20; i++) {

@@ -19,9 +19,9 @@ const COUNT = 12;
 let scenario: Scenario;
 let byHand: ByHand;
 let slot: Slot;
-/** The block that a proposer of the slot at hand would make, which nobody has made. */
+/** A valid, unpublished block of the current slot. */
 let block: BeaconBlock;
-/** Valid attestations of the slot at hand. */
+/** Valid attestations of the current slot. */
 let attestations: phase0.Attestation[];
 beforeAll(async () => {
   scenario = await Scenario.begin({ forks: [{ fork: "altair", epoch: 0 }] });
@@ -34,7 +34,7 @@ beforeAll(async () => {
 afterAll(async () => {
   const complaints = scenario.complaints();
   await scenario.end();
-  // Every block that was refused, and nothing else.
+  // All rejected blocks, and nothing else.
   const refusals = complaints.filter((line) => /Rejected block from peer +slot=\d+ root=0x\w{64} peer=\w+ /.test(line));
   expect(complaints).toEqual(refusals);
   const reasons = new Set(refusals.map((line) => /reason=(\S+)/.exec(line)?.[1]));
@@ -45,7 +45,7 @@ const times = <T>(count: number, make: (index: number) => T): T[] => Array.from(
 const topic = (kind: TopicKind, subnet = 0) => new GossipTopics(scenario.network.config).at(0, kind, subnet)!.name;
 const joinedAll = (kind: TopicKind) => scenario.pubsub.getTopics().filter((name) => name.includes(`/${kind}_`));
 const joined = (kind: TopicKind) => joinedAll(kind)[0]!;
-/** One that the victim has joined: which these are is random, so that one may be the right one. */
+/** A subnet that the victim has joined. They are random, so it may be the right one. */
 const wrongSubnet = ({ slot, index }: phase0.AttestationData) => {
   const { committeesPerSlot } = scenario.honest.chain.headState.epochCtx.currentShuffling;
   const right = topic("beacon_attestation", attestationSubnet(committeesPerSlot, slot, index));
@@ -55,7 +55,7 @@ const send = (adversary: Adversary, to: string, objects: Uint8Array[]) =>
   adversary.publish(...objects.map((object) => ({ topic: to, data: compressSync(object) })));
 const blockBytes = (signed: SignedBeaconBlock) => altair.SignedBeaconBlock.serialize(signed as never);
 
-/** Signed by somebody, so that the signature is one, but not by whom it should be. */
+/** A valid signature, but of another validator. */
 const foreignSignature = () => byHand.signer.sign(0, randomBytes(32));
 
 const FORGERIES: [what: string, reason: string, make: () => { to: string; objects: Uint8Array[] }][] = [
@@ -134,7 +134,7 @@ const FORGERIES: [what: string, reason: string, make: () => { to: string; object
   ],
 ];
 
-/** Who stands in the committee where the attestation's only bit is. */
+/** The committee member of the attestation's only bit. */
 function aggregator(): number {
   const { epochCtx } = scenario.honest.chain.headState;
   return epochCtx.getBeaconCommittee(slot, attestations[0]!.data.index)[
@@ -143,7 +143,7 @@ function aggregator(): number {
 }
 
 it.concurrent.each(variants({ fast: FORGERIES.slice(0, 3), full: FORGERIES }))(
-  "who broadcasts forged objects is sent away: %s",
+  "a peer that broadcasts forged objects is disconnected: %s",
   async (_what, reason, make) => {
     const adversary = await scenario.adversary();
     const { to, objects } = make();
@@ -153,18 +153,18 @@ it.concurrent.each(variants({ fast: FORGERIES.slice(0, 3), full: FORGERIES }))(
   },
 );
 
-it("a block that passes the rules of gossip and is wrong all the same costs its sender some of its standing", async () => {
+it("an invalid block that passes gossip validation penalizes its sender moderately", async () => {
   const adversary = await scenario.adversary();
   const wrong = byHand.sign({ ...block, stateRoot: randomBytes(32) } as BeaconBlock);
   await send(adversary, topic("beacon_block"), [blockBytes(wrong.signed)]);
   await eventually(() => expect(scenario.score(adversary)).toBeLessThan(0));
   expect(scenario.victim.chain.forkChoice.has(wrong.root)).toBe(false);
-  // The honest node had it from the victim, which could not know better.
+  // The honest node received it from the victim, which forwarded it in good faith.
   expect(scenario.honest.networking.network.peers.scores.standing(scenario.victim.peerId)).toBe("good");
   await scenario.expectFollowing();
 });
 
-it("attestations to blocks that nobody has make the node ask a few times, and not more", async () => {
+it("attestations to nonexistent blocks cause a bounded number of requests", async () => {
   const [adversary, witness] = [await scenario.adversary(), await scenario.adversary()];
   const current = scenario.network.clock.currentSlot;
   const [signed] = await byHand.attestationsFor(current, scenario.honest.chain.head.root);
@@ -182,14 +182,14 @@ it("attestations to blocks that nobody has make the node ask a few times, and no
   expect(scenario.score(witness)).toBe(0);
 });
 
-it("a chain of blocks without end is followed back only so far, and never onto the chain", async () => {
+it("an endless chain of ancestors is followed up to a limit, and never imported", async () => {
   const adversary = await scenario.adversary();
   const current = scenario.network.clock.currentSlot;
   const chain = new Map<string, { bytes: Uint8Array; parentRoot: Uint8Array }>();
   let parentRoot: Uint8Array = randomBytes(32);
   let tip: Uint8Array = new Uint8Array();
   for (let depth = 0; depth < 100; depth++) {
-    // Any validator can sign as many as it wants.
+    // Any validator can sign any number.
     const message = { ...block, slot: current, parentRoot, proposerIndex: depth % 16 } as BeaconBlock;
     tip = blockBytes(byHand.sign(message).signed);
     const root = altair.BeaconBlock.hashTreeRoot(message as never);
@@ -220,10 +220,10 @@ it("a chain of blocks without end is followed back only so far, and never onto t
   expect(scenario.victim.networking.sync.isSyncing).toBe(false);
 });
 
-it("a true block with a false signature does not make the node refuse the true one", async () => {
+it("a genuine block with a forged signature does not block the genuine one", async () => {
   const adversary = await scenario.adversary();
   const { honest, victim, network } = scenario;
-  // The victim misses a block, so that it cannot verify the signature of the next.
+  // The victim lacks a block, so it cannot verify the signature of the next.
   const missed = await byHand.propose(await scenario.skipSlot(), honest.chain.head.root);
   const next = byHand.sign(await byHand.produce(await scenario.skipSlot(), missed.root));
   await send(adversary, topic("beacon_block"), [blockBytes({ ...next.signed, signature: foreignSignature() })]);

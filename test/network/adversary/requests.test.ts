@@ -8,7 +8,7 @@ import { encodeFrames, encodePayload, encodeVarint } from "../../../src/network/
 import type { Adversary } from "./support/adversary.ts";
 import { eventually, Scenario } from "./support/scenario.ts";
 
-/** More than enough times to be sent away; what is sent after that is lost. */
+/** More than enough to be disconnected. Later ones are lost. */
 const TIMES = 4;
 const STATUS: Protocol = { name: "status", version: 1 };
 const status = ssz.phase0.Status.serialize(ssz.phase0.Status.defaultValue());
@@ -24,7 +24,7 @@ afterAll(async () => {
   expect(complaints).toEqual([]);
 });
 
-/** A frame of snappy with whatever type, checksum and content. */
+/** A snappy frame with any type, checksum and content. */
 function frame(type: number, content: Uint8Array, checksum = 0): Buffer {
   const header = Buffer.alloc(8);
   header[0] = type;
@@ -101,8 +101,8 @@ const ATTACKS: [what: string, attack: (adversary: Adversary) => Promise<void>][]
   ],
 ];
 
-describe("a peer that asks with", () => {
-  it.concurrent.each(ATTACKS)("%s is sent away, and the node goes on", async (_what, attack) => {
+describe("a peer that requests with", () => {
+  it.concurrent.each(ATTACKS)("%s is disconnected, and the node continues", async (_what, attack) => {
     const adversary = await scenario.adversary();
     await attack(adversary);
     await scenario.expectSentAway(adversary);
@@ -110,7 +110,7 @@ describe("a peer that asks with", () => {
   });
 });
 
-it("streams of protocols that nobody speaks cost nothing but themselves", async () => {
+it("streams of unknown protocols have no other cost", async () => {
   const adversary = await scenario.adversary();
   const streams = await Promise.allSettled(
     Array.from({ length: 300 }, async (_, i) => adversary.openStream(`/nobody/${i}`)),

@@ -40,7 +40,7 @@ interface Range {
   startSlot: Slot;
   count: number;
 }
-/** Bytes of a whole answer, or what is done instead of one. */
+/** Bytes of a complete response, or a function that replaces it. */
 type Lie = (blocks: phase0.SignedBeaconBlock[], range: Range, stream: Stream) => Uint8Array[] | Promise<Uint8Array[]>;
 
 const digest = () => statusOf(scenario.honest).forkDigest;
@@ -87,7 +87,7 @@ const LIES: [what: string, lie: Lie][] = [
   ],
 ];
 
-it("a node among many peers that lie finds the one that does not, and syncs", async () => {
+it("a node among many lying peers finds the honest one and syncs", async () => {
   const liars = await Promise.all(
     LIES.map(async ([what, lie]) => {
       const liar = await scenario.stranger();
@@ -112,12 +112,12 @@ it("a node among many peers that lie finds the one that does not, and syncs", as
   await eventually(() => expect(victim.networking.sync.isSyncing).toBe(false));
   const blameless = liars.filter(({ liar }) => scenario.score(liar) === 0).map(({ what }) => what);
   expect(blameless).toEqual([]);
-  // It may have been late, on a busy machine.
+  // It may have been late on a busy machine.
   expect(victim.networking.network.peers.scores.standing(honest.peerId)).toBe("good");
   await scenario.expectFollowing();
 });
 
-it("a peer that claims what it does not have keeps the node neither from following nor from its duties", async () => {
+it("a peer with false claims prevents neither following nor duties", async () => {
   const { network, victim, honest } = scenario;
   const claims: [what: string, status: () => Partial<ReturnType<typeof statusOf>>][] = [
     ["a head of its own", () => ({ headRoot: randomBytes(32) })],

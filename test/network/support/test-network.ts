@@ -16,13 +16,13 @@ const LAST_LINES = 40;
 export interface TestNetworkOptions {
   validators: number;
   forks?: readonly ScheduledFork[];
-  /** Real milliseconds that a slot takes. */
+  /** Real milliseconds per slot. */
   slotMs?: number;
-  /** Told what to do at the end; by default that is the end of the test that is running. */
+  /** Registers cleanup; by default at the end of the running test. */
   cleanUp?: (work: () => Promise<void>) => void;
 }
 
-/** Whole nodes in this process that reach each other over loopback. They share one clock, which the test starts. */
+/** Complete nodes in this process, connected over loopback. They share one clock, which the test starts. */
 export class TestNetwork {
   readonly config: BeaconConfig;
   readonly clock: VirtualClock;
@@ -30,7 +30,7 @@ export class TestNetwork {
   readonly #genesis: CachedBeaconStateAllForks;
   readonly #validators: number;
   readonly #cleanUp: (work: () => Promise<void>) => void;
-  /** In which part of a divided network a node is, by its id. */
+  /** Partition of each node, by its id. */
   readonly #parts = new Map<string, number>();
   #isRunning = false;
 
@@ -59,7 +59,7 @@ export class TestNetwork {
     });
   }
 
-  /** Adds a node that connects to those given; it starts at genesis unless it is given a later state. */
+  /** Adds a node connected to the given ones. It starts at genesis unless given a later state. */
   async add(
     validators: readonly ValidatorIndex[],
     peers: readonly TestNode[] = [],
@@ -101,7 +101,7 @@ export class TestNetwork {
     return node;
   }
 
-  /** Until every node knows as many peers as there are others, and each topic of blocks has its mesh. */
+  /** Resolves when all nodes are connected to each other, and the block topics have their meshes. */
   async untilConnected(peers = 1): Promise<void> {
     for (const { networking } of this.nodes) {
       await until(
@@ -119,7 +119,7 @@ export class TestNetwork {
     }
   }
 
-  /** Lets time flow until the slot has begun, and its duties are done. */
+  /** Runs the clock until the duties of the slot are done. */
   async runTo(slot: Slot): Promise<void> {
     const reached = this.clock.untilTime(this.clock.slotStartSeconds(slot + 1) - 0.01);
     if (!this.#isRunning) this.clock.run();
@@ -127,7 +127,7 @@ export class TestNetwork {
     await reached;
   }
 
-  /** Cuts the connections between the groups, and lets no new ones come about; nodes of no group are one more group. */
+  /** Partitions the network into the groups. Other nodes form one more group. */
   async divide(...groups: TestNode[][]): Promise<void> {
     this.#parts.clear();
     for (const [part, group] of groups.entries()) for (const { peerId } of group) this.#parts.set(peerId, part);
@@ -139,7 +139,7 @@ export class TestNetwork {
     await Promise.all(connections.map((connection) => connection.close()));
   }
 
-  /** Lets all nodes reach each other again. */
+  /** Heals the partition. */
   heal(): void {
     this.#parts.clear();
   }
@@ -148,12 +148,12 @@ export class TestNetwork {
     return this.#parts.get(from) === this.#parts.get(to);
   }
 
-  /** Lets time flow until the condition holds at the end of a slot; the test's own limit of time ends a vain wait. */
+  /** Runs the clock until the condition holds at the end of a slot, or the test times out. */
   async runUntil(isTrue: () => boolean): Promise<void> {
     while (!isTrue()) await this.runTo(this.clock.currentSlot + 1);
   }
 
-  /** Until the nodes agree on the head. */
+  /** Resolves when the nodes agree on the head. */
   async untilSameHead(nodes: readonly TestNode[] = this.nodes): Promise<void> {
     await until(
       (wake) => {
@@ -174,7 +174,7 @@ export class TestNetwork {
 
 const isBlockMesh = ([topic, peers]: [string, unknown[]]) => topic.includes("/beacon_block/") && peers.length > 0;
 
-/** Waits for a condition, which can come true only when `subscribe` tells that something happened. */
+/** Waits for a condition, checked on every notification of `subscribe`. */
 export async function until(subscribe: (wake: () => void) => () => void, isTrue: () => boolean): Promise<void> {
   if (isTrue()) return;
   const { promise, resolve } = Promise.withResolvers<void>();
@@ -188,5 +188,5 @@ export async function until(subscribe: (wake: () => void) => () => void, isTrue:
   }
 }
 
-/** The numbers from the first up to, and without, the last. */
+/** Numbers in [first, last). */
 export const range = (from: number, to: number) => Array.from({ length: to - from }, (_, i) => from + i);

@@ -23,35 +23,35 @@ import { sharedKzg } from "../../support/shared-kzg.ts";
 export interface TestNodeOptions {
   config: BeaconConfig;
   clock: VirtualClock;
-  /** The first state of its chain: genesis, or a later one. */
+  /** The anchor state: genesis, or a later one. */
   anchor: BeaconStateAllForks;
-  /** Empty, or that of a node which was closed. */
+  /** Empty, or of a closed node. */
   directory: string;
-  /** How many validators the chain has. */
+  /** Number of validators of the chain. */
   validatorCount: number;
-  /** Those that this node runs. */
+  /** Validators of this node. */
   validators: readonly ValidatorIndex[];
   /** Multiaddresses to connect to. */
   peers: readonly string[];
   targetPeers?: number;
-  /** Of its validators; in lockstep they wait for nobody, which makes history fast as long as no other node acts. */
+  /** Duty timing of its validators. Lockstep produces history fast while no other node has duties. */
   timing?: DutyTiming;
-  /** The slots in which its validators do nothing. */
+  /** Slots without duties. */
   restsAt?: readonly Slot[];
-  /** By default one node among others. */
+  /** Default: an ordinary member. */
   authority?: Authority;
   discovery?: boolean;
-  /** Whether it keeps all columns. */
+  /** True for a supernode. */
   supernode?: boolean;
-  /** How many blobs its payloads have; by default none. */
+  /** Blobs per payload; none by default. */
   blobs?: BlobCounts;
   requestLimits?: NetworkingParts["requestLimits"];
   syncLimits?: NetworkingParts["syncLimits"];
-  /** Whether this node speaks to that peer at all. */
+  /** Returns false to block the peer. */
   allowPeer?(peerId: string): boolean;
 }
 
-/** A whole node in this process, with some of the chain's validators, on a clock that it shares with others. */
+/** A complete node in this process, with some of the chain's validators and a shared clock. */
 export class TestNode {
   readonly config: BeaconConfig;
   readonly clock: VirtualClock;
@@ -125,7 +125,7 @@ export class TestNode {
       spec: "WARN",
       destination: { write: (line) => log.push(line) },
     }).logger;
-    // Whoever is alone has nobody to tell of single votes.
+    // A single node does not broadcast single votes.
     const fastPath = { chain, isAllowed: () => networking.view.peerCounts().connected === 0 };
     const acting = createDevValidators({ api, clock, config, keys, logger, fastPath });
     const stops = [
@@ -142,7 +142,7 @@ export class TestNode {
     });
   }
 
-  /** Where others connect to. */
+  /** Listening addresses. */
   get address(): string {
     return this.networking.listening.p2p[0]!;
   }
@@ -151,7 +151,7 @@ export class TestNode {
     return this.address.split("/").at(-1)!;
   }
 
-  /** Everything it has logged, for a test that failed. */
+  /** All log lines, for failed tests. */
   get log(): readonly string[] {
     return this.#log;
   }

@@ -33,22 +33,22 @@ import { encodePayload, encodeVarint, readPayload } from "../../../../src/networ
 const MESHSUB = "/meshsub/1.1.0";
 
 export interface AdversaryOptions {
-  /** What it tells about its chain. */
+  /** Its reported status. */
   status: () => fulu.Status;
   muxer?: "yamux" | "mplex";
 }
 
-/** Writes the answer to a request, whose body is decompressed, or does not. */
+/** Writes the response to a request with a decompressed body, if any. */
 export type Behaviour = (stream: Stream, request: Protocol & { body: Uint8Array }) => void | Promise<void>;
 
-/** A peer that speaks like an honest one until it is told otherwise. It has no chain, and nothing it sends is checked. */
+/** A peer that behaves honestly unless overridden. It has no chain, and does not validate what it sends. */
 export class Adversary {
   readonly host: Libp2p;
-  /** What it does instead of answering as an honest peer would; blocks it has none. */
+  /** Overrides of honest responses. It has no blocks. */
   readonly behaviours = new Map<ProtocolName, Behaviour>();
-  /** What it was asked. */
+  /** Requests it received. */
   readonly asked: Protocol[] = [];
-  /** What the others' gossip sent to it. */
+  /** Gossip it received. */
   readonly heard: RPC[] = [];
   readonly #status: () => fulu.Status;
   #gossipStream: Promise<Stream> | undefined;
@@ -89,12 +89,12 @@ export class Adversary {
     return this.host.dial(multiaddr(address), { force: true });
   }
 
-  /** Tells its status, as whoever dials should. */
+  /** Sends its status, as the dialing side should. */
   async introduce(): Promise<void> {
     await this.ask({ name: "status", version: 1 }, encodePayload(statusCodec(1).encode(this.#status())));
   }
 
-  /** Sends the bytes as a request, and resolves with everything that comes back; with nothing when the stream is lost. */
+  /** Sends the bytes as a request. Resolves with the whole response, empty if the stream is lost. */
   async ask(protocol: Protocol, bytes: Uint8Array, { end = true } = {}): Promise<Buffer> {
     try {
       const stream = await this.openStream(protocolId(protocol));
@@ -113,7 +113,7 @@ export class Adversary {
     return connection.newStream([protocol]);
   }
 
-  /** Sends an envelope of gossip; false when it could not. */
+  /** Sends a gossip RPC. Returns false on failure. */
   gossip(rpc: Partial<RPC>): Promise<boolean> {
     return this.gossipBytes(RPC.encode({ subscriptions: [], messages: [], ...rpc }));
   }
@@ -122,7 +122,7 @@ export class Adversary {
     return this.gossipRaw(Buffer.concat([encodeVarint(envelope.length), envelope]));
   }
 
-  /** Bytes on the stream of gossip as they are. */
+  /** Sends raw bytes on the gossip stream. */
   async gossipRaw(bytes: Uint8Array): Promise<boolean> {
     try {
       this.#gossipStream ??= this.openStream(MESHSUB);
@@ -135,19 +135,19 @@ export class Adversary {
     }
   }
 
-  /** Compressed data to topics, all in one envelope. */
+  /** Sends compressed data to topics, in one RPC. */
   publish(...messages: RPC.Message[]): Promise<boolean> {
     return this.gossip({ messages });
   }
 
-  /** A block to the topic of its slot. */
+  /** Sends a block on the topic of its slot. */
   publishBlock(config: BeaconConfig, signed: SignedBeaconBlock): Promise<boolean> {
     const { slot } = signed.message;
     const topic = topicAt(config, slot, "beacon_block");
     return this.publish({ topic, data: compressSync(config.getForkTypes(slot).SignedBeaconBlock.serialize(signed)) });
   }
 
-  /** Sidecars to the subnets where they belong, one after the other. */
+  /** Sends sidecars on their subnets, one by one. */
   async publishSidecars(config: BeaconConfig, sidecars: readonly DataSidecar[]): Promise<void> {
     for (const sidecar of sidecars) {
       const kind = isColumn(sidecar) ? "data_column_sidecar" : "blob_sidecar";
@@ -216,7 +216,7 @@ function takeEnvelope(bytes: Buffer): { bytes: Buffer; end: number } | undefined
   return undefined;
 }
 
-/** What comes until the other side ends the stream, one way or the other. */
+/** Reads until the other side closes or resets the stream. */
 export async function everything(stream: Stream): Promise<Buffer> {
   const pieces: Uint8Array[] = [];
   await new Promise<void>((resolve) => {

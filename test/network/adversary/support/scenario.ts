@@ -15,13 +15,13 @@ interface ScenarioOptions {
   forks?: TestNetworkOptions["forks"];
   honest?: Partial<Pick<TestNodeOptions, "supernode" | "blobs">>;
   victim?: Partial<Pick<TestNodeOptions, "targetPeers" | "discovery" | "requestLimits" | "syncLimits">>;
-  /** How long the chain is when the victim comes. */
+  /** Length of the chain when the victim starts. */
   historySlots?: Slot;
-  /** Whether the victim does not know the honest node yet. */
+  /** True if the victim does not know the honest node yet. */
   isAlone?: boolean;
 }
 
-/** A node that follows an honest one while others try to do it harm. The clock stands unless somebody advances it. */
+/** A node that follows an honest one while others attack it. The test advances the clock. */
 export class Scenario {
   readonly network: TestNetwork;
   readonly honest: TestNode;
@@ -54,14 +54,14 @@ export class Scenario {
     return asPubsub(this.victim.networking.network.host.services.pubsub);
   }
 
-  /** A stranger who has not said anything yet. */
+  /** A connected peer without a handshake. */
   async stranger(options: Partial<AdversaryOptions> = {}): Promise<Adversary> {
     const adversary = await Adversary.open({ status: () => statusOf(this.honest), ...options });
     this.#ends.unshift(() => adversary.close());
     return adversary;
   }
 
-  /** One that the victim takes for a peer of its chain. */
+  /** An adversary that the victim considers a peer of its chain. */
   async adversary(options: Partial<AdversaryOptions> = {}): Promise<Adversary> {
     const adversary = await this.stranger(options);
     await this.join(adversary);
@@ -91,7 +91,7 @@ export class Scenario {
     return connections.some(({ remotePeer }) => remotePeer.toString() === adversary.peerId);
   }
 
-  /** The next block of the honest node becomes the head of the victim, whatever else is going on. */
+  /** Expects that the next block of the honest node becomes the victim's head. */
   async expectFollowing(): Promise<void> {
     this.#advancing = this.#advancing.then(async () => {
       const { clock } = this.network;
@@ -102,7 +102,7 @@ export class Scenario {
     await this.#advancing;
   }
 
-  /** The victim holds something against the peer and has sent it away, and does not let it in again. */
+  /** Expects that the victim has penalized and disconnected the peer, and refuses it. */
   async expectSentAway(adversary: Adversary): Promise<void> {
     await eventually(() => expect(this.isConnected(adversary)).toBe(false));
     expect(this.score(adversary)).toBeLessThan(0);
@@ -118,7 +118,7 @@ export class Scenario {
     expect(opened).not.toContain(adversary.peerId);
   }
 
-  /** A slot in which nobody proposes or attests, so that somebody else can. */
+  /** Advances to a slot without duties, for the adversary to use. */
   async skipSlot(): Promise<Slot> {
     const { clock } = this.network;
     const resting = vi.spyOn(this.honest.networking.sync, "isSyncing", "get").mockReturnValue(true);
@@ -127,19 +127,19 @@ export class Scenario {
     return clock.currentSlot;
   }
 
-  /** Why the victim refused what the peer sent by gossip. */
+  /** Reasons why the victim rejected gossip of the peer. */
   refusals(adversary: Adversary): Set<string> {
     const lines = this.victim.log.filter((line) => line.includes(adversary.peerId));
     return new Set(lines.flatMap((line) => / Rejected .*reason=(\S+)/.exec(line)?.[1] ?? []));
   }
 
-  /** How many invalid messages the victim's gossip has noted down for the peer. */
+  /** Number of invalid messages that the victim's gossipsub counted for the peer. */
   invalidMessages(adversary: Adversary): number {
     const topics = this.pubsub.dumpPeerScoreStats()[adversary.peerId]?.topics ?? {};
     return Object.values(topics).reduce((sum, topic) => sum + topic.invalidMessageDeliveries, 0);
   }
 
-  /** What the victim logged that an operator should look at. */
+  /** Warnings and errors of the victim. */
   complaints(): string[] {
     return this.victim.log.filter((line) => COMPLAINT.test(line));
   }
@@ -149,7 +149,7 @@ export class Scenario {
   }
 }
 
-/** What an honest peer with the node's chain tells. */
+/** Status of an honest peer on the node's chain. */
 export function statusOf({ chain: { head, forkChoice, config, clock } }: TestNode): fulu.Status {
   const { epoch, root } = forkChoice.finalized;
   return {
@@ -162,7 +162,7 @@ export function statusOf({ chain: { head, forkChoice, config, clock } }: TestNod
   };
 }
 
-/** Waits for what the victim does in its own time, however slow the machine is. */
+/** Waits for the victim with a generous timeout. */
 export function eventually(assertion: () => void | Promise<void>): Promise<void> {
   return vi.waitFor(assertion, { timeout: 100_000, interval: 10 });
 }
