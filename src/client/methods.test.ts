@@ -23,7 +23,7 @@ it.each([
   expect(typeText(schema)).toBe(type);
 });
 
-it("makes members of an object, those that may be missing among them, with what is said of them", () => {
+it("generates required and optional members with their comments", () => {
   const schema = {
     type: "object",
     properties: { slot: { type: "string", description: "When." }, root: { type: "string" } },

@@ -11,7 +11,7 @@ import { removableDirectory } from "../support/removable-directory.ts";
 import { CONSUMER } from "./consumer.ts";
 import { type InstalledPackage, installPackage, linkPackages, type Manifest, runNpm } from "./installed-package.ts";
 
-/** The package runs on Node 22 and newer; the variable selects another Node than the checkout's. */
+/** The package runs on Node 22 and newer. The variable selects a Node other than the checkout's. */
 const NODE = process.env.FANAL_TEST_NODE ?? process.execPath;
 const CHECKOUT = fileURLToPath(new URL("../../", import.meta.url));
 const EXAMPLES = globSync("*.test.*", { cwd: join(CHECKOUT, "examples") });
@@ -50,7 +50,7 @@ function importedModules(pattern: string): string[] {
   return [...new Set(names)].filter((name) => !name.startsWith("."));
 }
 
-it("holds the compiled program and its documents, nothing of the checkout", () => {
+it("contains the compiled program and its documents, nothing else of the checkout", () => {
   const files = globSync("**/*.*", { cwd: installed.root }).filter((file) => !/^(docs|examples|packaging)/.test(file));
   const isCode = /^(dist|bin)[/\\].*\.(js|d\.ts)$/;
   const isOfPage = /^dist[/\\]web[/\\][^/\\]+\.(html|css|svg)$/;
@@ -92,7 +92,7 @@ it("bundles the consensus libraries and declares everything else that it imports
   expect(licenses).toMatch(/^@noble\/hashes .*: MIT$/m);
 });
 
-it("runs beside another version of @chainsafe/ssz, with the preset that it is given", () => {
+it("runs next to another version of @chainsafe/ssz, with the given preset", () => {
   writeFileSync(
     join(installed.project, "beside.mjs"),
     `import assert from "node:assert/strict";
@@ -102,7 +102,7 @@ it("runs beside another version of @chainsafe/ssz, with the preset that it is gi
     const { SLOTS_PER_EPOCH } = await chain.client.get_v1_config_spec();
     const { head_slot } = await chain.client.dev_advance({ slots: 1 });
     await chain.stop();
-    // The consensus libraries do this.
+    // As the consensus libraries do.
     assert.throws(() => new ListCompositeType(new ByteVectorType(32), Infinity), /limit must be a positive integer/);
     console.log(JSON.stringify({ SLOTS_PER_EPOCH, head_slot }));`,
   );
@@ -150,14 +150,14 @@ it("runs the examples", () => {
   expect(Number(/ tests (\d+)/.exec(stdout)?.[1]), stdout).toBeGreaterThanOrEqual(EXAMPLES.length);
 });
 
-it("describes itself to a strict compiler", () => {
+it("has types for a strict compiler", () => {
   writeFileSync(join(installed.project, "consumer.mts"), CONSUMER);
   const compiler = join(CHECKOUT, "node_modules", "typescript", "bin", "tsc");
   const options = ["--noEmit", "--strict", "--target", "es2022", "--module", "nodenext", "--lib", "es2022,dom"];
   expect(node(compiler, ...options, "consumer.mts").stdout).toBe("");
 });
 
-it("says which Node it needs, to the shell and to a program", () => {
+it("reports the required Node version, in the shell and in a program", () => {
   const bin = join(installed.root, "bin", "fanal.js");
   const { status, stderr } = node(asNode("20.1.0"), bin, "--version");
   expect(stderr).toBe("fanal: Node 22 or newer is needed and this is v20.1.0.\n");

@@ -8,7 +8,7 @@ import { CONSUMER } from "./consumer.ts";
 import { packPackage, runNpm } from "./installed-package.ts";
 import { toolPath } from "./tools.ts";
 
-/** The package runs on Node 22 and newer; the variable selects another Node than the checkout's. */
+/** The package runs on Node 22 and newer. The variable selects a Node other than the checkout's. */
 const NODE = process.env.FANAL_TEST_NODE ?? process.execPath;
 const PNPM_STORE = fileURLToPath(new URL("../../node_modules/.cache/pnpm-store", import.meta.url));
 const INSTALL_LIMIT_MS = 600_000;
@@ -17,7 +17,7 @@ const RUN_LIMIT_MS = 120_000;
 /** Breaks `@lodestar/types` 1.46.0 when the two are installed side by side. */
 const NEWER_SSZ = "@chainsafe/ssz@1.9.0";
 
-/** Uses a chain in the process, over HTTP and WebSocket, and by REST. */
+/** Uses a chain in-process, over HTTP, WebSocket and REST. */
 const EXERCISE = `
 async function exercise() {
   new ListCompositeType(new ByteVectorType(32), 8);
@@ -51,7 +51,7 @@ ${EXERCISE}`;
 
 const directory = removableDirectory();
 let tarball: string;
-/** Has the package, the other ssz and vitest, installed by npm. */
+/** A project with the package, the other ssz and vitest, installed by npm. */
 let project: string;
 
 beforeAll(async () => {

@@ -25,7 +25,7 @@ describe.each(["electra", "fulu"] as const)("a builder of %s", (fork) => {
     withBuilder.caller.call(BLOCK, await withBuilder.params("", false, ALWAYS_BUILDER));
   const rejected = (message: RegExp) => ({ code: REJECTED, message: expect.stringMatching(message) });
 
-  it("gets no block that breaks the rules that were asked for", async () => {
+  it("receives no block that fails the requested validation", async () => {
     const { builder, caller, chain } = withBuilder;
     const block = await produceBlinded();
     const other = new Uint8Array(32).fill(9);
@@ -52,7 +52,7 @@ describe.each(["electra", "fulu"] as const)("a builder of %s", (fork) => {
     expect(chain.pools.seen.blockProposers.root(HEAD + 1, Number(block.proposer_index))).toBeUndefined();
   });
 
-  it("gets one block of a proposer for a slot, which may be handed over again and come back from the network", async () => {
+  it("receives one block per proposer and slot, which may be resubmitted and return from the network", async () => {
     const { builder, caller, chain, devChain } = withBuilder;
     const gossiped: unknown[] = [];
     chain.events.on("blockGossip", ({ root }) => gossiped.push(root));
@@ -94,7 +94,7 @@ describe.each(["electra", "fulu"] as const)("a builder of %s", (fork) => {
       expect(gossiped).toEqual([chain.head.root]);
     }
     expect(chain.head.slot).toBe(HEAD + 1);
-    // From then on the node has the payload.
+    // The node now has the payload.
     expect(await caller.call(PUBLISH, [json, "consensus_and_equivocation"])).toBe(200);
     expect(builder.blindedBlocks).toHaveLength(2);
   });

@@ -47,7 +47,7 @@ it("a builder's payload may have blobs, which are published with it", async ({ o
 });
 
 describe.each(variants({ fast: ["fulu"], full: ["bellatrix", "electra"] } as const))("on %s", (fork) => {
-  it("a registered proposer gets the builder's payload where it is worth more", async ({ onTestFinished }) => {
+  it("a registered proposer gets the builder's payload if it is worth more", async ({ onTestFinished }) => {
     const withBuilder = await ChainWithBuilder.open(fork);
     onTestFinished(() => withBuilder.close());
     const { builder, chain, devChain } = withBuilder;
@@ -68,13 +68,13 @@ describe.each(variants({ fast: ["fulu"], full: ["bellatrix", "electra"] } as con
     expect(toHex(parentHash)).toBe(execution.status === "pre-merge" ? "" : execution.blockHash);
     const { data } = JSON.parse(answer.text);
     expect(toHex(proposerPubkey)).toBe(toHex(devChain.keys.publicKey(Number(data.proposer_index))!));
-    // The earlier version gives the same.
+    // The earlier version returns the same.
     expect(await withBuilder.caller.call(BLINDED, await withBuilder.params())).toEqual(data);
 
     const { signed, json } = withBuilder.sign(data);
     const published = JSON.parse((await served.call(PUBLISH, [json])).text);
     if (fork === "fulu") {
-      // The builder publishes the block, which comes back over the network.
+      // The builder publishes the block, which returns over the network.
       expect(published.result).toBe(202);
       expect(chain.head.slot).toBe(HEAD);
       const signedBlock = signedBlindedBlockToFull(
@@ -93,7 +93,7 @@ describe.each(variants({ fast: ["fulu"], full: ["bellatrix", "electra"] } as con
   });
 });
 
-// The merge is in epoch 1, and the first block after it final with the end of epoch 3.
+// The merge is in epoch 1. Its first block is finalized at the end of epoch 3.
 it.each([
   [SLOTS_PER_EPOCH + 2, false],
   [4 * SLOTS_PER_EPOCH, true],
@@ -134,7 +134,7 @@ describe("a builder", () => {
 
   const complaints = () => withBuilder.opened.complaints.join("");
 
-  it("is weighed with the factor of the request", async () => {
+  it("is weighted with the boost factor of the request", async () => {
     expect(await withBuilder.produce()).toEqual({ isBlinded: true, value: String(builder.behaviour.value) });
     expect(await withBuilder.produce({ boostFactor: "0" })).toEqual({ isBlinded: false, value: "0" });
     builder.behaviour.value = 99n;
@@ -142,19 +142,19 @@ describe("a builder", () => {
     expect(await withBuilder.produce({ boostFactor: ALWAYS_BUILDER })).toEqual({ isBlinded: true, value: "99" });
   });
 
-  it("is not taken, whatever it is worth, where the engine insists on its own payload", async () => {
+  it("is overridden by the engine, regardless of its value", async () => {
     const { engine } = withBuilder.opened.node.source;
     const getPayload = engine.getPayload.bind(engine);
     engine.getPayload = async (fork, id) => ({ ...(await getPayload(fork, id)), shouldOverrideBuilder: true });
     try {
       expect(await withBuilder.produce({ boostFactor: ALWAYS_BUILDER })).toEqual({ isBlinded: false, value: "0" });
     } finally {
-      // The method of its class is left.
+      // Restores the method of its class.
       Reflect.deleteProperty(engine, "getPayload");
     }
   });
 
-  it("is not waited for beyond its time", async () => {
+  it("times out", async () => {
     let release = () => {};
     builder.behaviour.beforeBid = () => new Promise((resolve) => (release = resolve));
     const producing = withBuilder.produce();
@@ -182,13 +182,13 @@ describe("a builder", () => {
     ["of a key that is none", (bid) => (bid.pubkey = new Uint8Array(48)), "not signed by builder 0x00"],
   ];
 
-  it.each(wrongBids)("gets nothing for a bid %s", async (_, change, complaint) => {
+  it.each(wrongBids)("is not used for a bid %s", async (_, change, complaint) => {
     builder.behaviour.changeBid = change as (bid: BuilderBid) => void;
     expect(await withBuilder.produce({ boostFactor: ALWAYS_BUILDER })).toEqual({ isBlinded: false, value: "0" });
     expect(complaints()).toContain(complaint);
   });
 
-  it("gets nothing for a bid that it did not sign, or of another fork", async () => {
+  it("is not used for a bid with an invalid signature or of another fork", async () => {
     builder.behaviour.changeSigned = ({ message }) => (message.value *= 2n);
     expect(await withBuilder.produce()).toEqual({ isBlinded: false, value: "0" });
     expect(complaints()).toContain("not signed by builder");
@@ -203,7 +203,7 @@ describe("a builder", () => {
     ["without a fork", '{"data":{}}'],
     ["that is none", '{"version":"deneb","data":null}'],
     ["that is no JSON", "<html>"],
-  ])("gets nothing for a bid %s, of which the log has a warning each time", async (_, bidBody) => {
+  ])("is not used for a bid %s, of which the log has a warning each time", async (_, bidBody) => {
     for (let slot = 0; slot < 2; slot++) {
       builder.behaviour.bidBody = bidBody;
       expect(await withBuilder.produce()).toEqual({ isBlinded: false, value: "0" });
@@ -212,7 +212,7 @@ describe("a builder", () => {
     expect(withBuilder.opened.complaints).toEqual([unused, unused]);
   });
 
-  it("may fail, which is told once", async () => {
+  it("may fail, which is logged once", async () => {
     builder.behaviour.beforeBid = () => {
       throw builderFault(500, "The builder is at a loss.");
     };
@@ -222,9 +222,9 @@ describe("a builder", () => {
     expect(withBuilder.opened.complaints).toEqual([expect.stringContaining("The builder is at a loss.")]);
   });
 
-  it("helps where no payload can be built", async () => {
+  it("is used if the local payload fails", async () => {
     const { engine } = withBuilder.opened.node.source;
-    // What the engine built before for the same proposer would serve still.
+    // The engine's previous payload for the same proposer would still be usable.
     const { chain, devChain } = withBuilder;
     chain.preparations.prepareOwn(devChain.keys.indices, new Uint8Array(20).fill(7));
     engine.forkchoiceUpdated = () => Promise.reject(new PayloadUnavailableError("The engine is away."));
@@ -236,12 +236,12 @@ describe("a builder", () => {
         message: "The engine is away.",
       });
     } finally {
-      // The method of its class is left.
+      // Restores the method of its class.
       Reflect.deleteProperty(engine, "forkchoiceUpdated");
     }
   });
 
-  it("helps where the engine hangs, which is not waited for long while there is a bid", async () => {
+  it("is used if the engine hangs, after a short wait", async () => {
     const { engine } = withBuilder.opened.node.source;
     const { chain, devChain } = withBuilder;
     expect(await withBuilder.produce()).toMatchObject({ isBlinded: true });
@@ -259,12 +259,12 @@ describe("a builder", () => {
       expect(complaints()).toContain(`no payload for slot 4 within ${Math.round(limitMs)} ms after the builder's bid`);
     } finally {
       hanging.reject(new PayloadUnavailableError("The engine is away."));
-      // The method of its class is left.
+      // Restores the method of its class.
       Reflect.deleteProperty(engine, "forkchoiceUpdated");
     }
   });
 
-  it("may withhold the payload that it offered, or give another", async () => {
+  it("may withhold its payload, or return another", async () => {
     const { json } = await withBuilder.signedBlinded();
     builder.behaviour.beforeReveal = () => {
       throw builderFault(400, "No payload for you.");
@@ -285,7 +285,7 @@ describe("a builder", () => {
     expect(withBuilder.chain.head.slot).toBe(HEAD);
   });
 
-  it("does not see a block that its proposer has not signed", async () => {
+  it("receives no unsigned block", async () => {
     const { signed, json } = await withBuilder.signedBlinded();
     const unsigned = { ...(json as object), signature: toHex(new ByHand(withBuilder.devChain).signer.sign(0, other)) };
     expect(await withBuilder.caller.error(PUBLISH, [unsigned])).toMatchObject({
@@ -294,7 +294,7 @@ describe("a builder", () => {
     expect(builder.blindedBlocks).toEqual([]);
   });
 
-  it("is not asked while too many slots have no block, and hears of registrations each epoch", async () => {
+  it("is disabled while too many slots are missed, and receives registrations every epoch", async () => {
     const { devChain, opened } = withBuilder;
     await withBuilder.nextSlot();
     await withBuilder.nextSlot();
@@ -307,7 +307,7 @@ describe("a builder", () => {
     expect(await withBuilder.produce({ boostFactor: ALWAYS_BUILDER })).toMatchObject({ isBlinded: false });
     expect(builder.bidRequests).toEqual([]);
 
-    // A block, and it is over.
+    // A block closes the breaker.
     await new ByHand(devChain).propose(devChain.clock.currentSlot, withBuilder.chain.head.root);
     await withBuilder.nextSlot();
     expect(devChain.clock.currentSlot).toBe(SLOTS_PER_EPOCH);
@@ -317,7 +317,7 @@ describe("a builder", () => {
   });
 });
 
-it("validators of a dev chain register for its builder and sign what it bids for", async ({ onTestFinished }) => {
+it("validators of a dev chain register with its builder and sign its blocks", async ({ onTestFinished }) => {
   const builder = await MockBuilder.start();
   onTestFinished(() => builder.close());
   const { devChain, complaints } = await openDevChain({
@@ -327,7 +327,7 @@ it("validators of a dev chain register for its builder and sign what it bids for
   });
   const { chain } = devChain;
   builder.chain = chain;
-  // Before the chain runs, nobody is registered.
+  // No validator is registered before the chain runs.
   await devChain.clock.advanceTo(2);
   expect(builder.registrations).toEqual([]);
   const { promise: signed, resolve } = Promise.withResolvers<number>();

@@ -6,7 +6,7 @@ import { openQuietDevChain } from "../support/dev-chain.ts";
 const HISTORY_SLOTS = 8;
 const SLOT = HISTORY_SLOTS + 1;
 
-it("a block and votes of a validator client that contradict those of another place are reported", async () => {
+it("a block and votes of a validator client that conflict with foreign ones are reported", async () => {
   const { devChain, complaints } = await openQuietDevChain(HISTORY_SLOTS, { forks: [{ fork: "electra", epoch: 0 }] });
   const { chain, clock } = devChain;
   const byHand = new ByHand(devChain);

@@ -15,7 +15,7 @@ const RECIPIENT = new Uint8Array(20).fill(0xfe);
 /** The compressed point at infinity. */
 const NO_REVEAL = Uint8Array.from({ length: 96 }, (_, i) => (i === 0 ? 0xc0 : 0));
 
-/** A node without validators of its own, with an engine that is slow to fill its payloads, and the block that comes next. */
+/** A node without validators, with a slow engine, and the next block. */
 async function openChain() {
   const options = { validators: VALIDATORS, forks: [{ fork: "electra", epoch: 0 } as const] };
   const directory = tempDirectory();
@@ -46,10 +46,10 @@ const slotAndParent = ({ request }: { request: PayloadRequest }) => ({
   parent: toRootHex(request.parentBeaconBlockRoot),
 });
 
-it("a payload is prepared before the slot of a known proposer, again for a late head, and taken by its id", async () => {
+it("a payload is prepared before the slot of a known proposer, again for a late head, and fetched by its id", async () => {
   const { chain, clock, engine, nextBlock, produce, prepareAll, complaints, close } = await openChain();
   const oldHead = chain.head.root;
-  // Somebody proposes the next block, but nobody who was prepared.
+  // The proposer of the next block is not prepared.
   const proposer = chain.headState.epochCtx.getBeaconProposer(HEAD + 2);
   chain.preparations.prepare((proposer + 1) % VALIDATORS, RECIPIENT, 0);
   await clock.advanceTo(HEAD + 1);
@@ -70,7 +70,7 @@ it("a payload is prepared before the slot of a known proposer, again for a late 
   expect(engine.taken).toEqual([engine.begun[1]!.id]);
   expect(complaints).toEqual([]);
 
-  // What was prepared does not fit a block that pays to somebody else.
+  // The prepared payload does not match another fee recipient.
   const other = new Uint8Array(20).fill(0xaa);
   expect((await produce(slot, other)).feeRecipient).toEqual(other);
   expect(engine.taken).toEqual(engine.begun.slice(1).map(({ id }) => id));
@@ -86,7 +86,7 @@ it("a payload is prepared before the slot of a known proposer, again for a late 
   expect(engine.begun).toHaveLength(5);
 });
 
-it("those who listen are told what an engine is not asked for, because it is away or has not verified the head", async () => {
+it("attributes are published even if the engine is offline or has not verified the head", async () => {
   const { chain, clock, engine, nextBlock, prepareAll, complaints } = await openChain();
   const told: number[] = [];
   chain.events.on("payloadAttributes", ({ data }) => told.push(data.proposalSlot));
@@ -108,7 +108,7 @@ it("those who listen are told what an engine is not asked for, because it is awa
   expect(told).toEqual([HEAD + 2, HEAD + 3, HEAD + 3, HEAD + 4]);
   expect(engine.begun).toHaveLength(1);
 
-  // Verified after it was time to, the head is prepared for at once; and so is it by an engine that comes back.
+  // A late verdict or a reconnected engine triggers the preparation at once.
   engine.headVerdict = { status: "valid" };
   await chain.pendingVerdicts.retry();
   await vi.waitFor(() => expect(engine.begun).toHaveLength(2));

@@ -7,7 +7,7 @@ import { Failure } from "../../src/errors/failure.ts";
 import { advance, type OpenedDevChain, openDevChain, startQuietDevChain } from "../support/dev-chain.ts";
 import { SignedOperations } from "../support/signed-operations.ts";
 
-/** After this many slots a validator of a dev chain may leave. */
+/** Slots after which a dev chain validator may exit. */
 const OLD_ENOUGH = 4 * SLOTS_PER_EPOCH;
 const LEAVING = 1;
 const DOUBLE_PROPOSER = 2;
@@ -30,7 +30,7 @@ async function bodyOfHead({ chain }: DevChain): Promise<BeaconBlockBody> {
   return (await chain.blocks.byRoot(chain.head.root))!.signed.message.body;
 }
 
-/** A proposer that was slashed leaves its slot empty. */
+/** The slot of a slashed proposer stays empty. */
 async function untilNextBlock({ chain, clock }: DevChain): Promise<void> {
   const { root } = chain.head;
   while (chain.head.root === root) await clock.advanceTo(clock.currentSlot + 1);
@@ -50,7 +50,7 @@ async function failureOf(submission: Promise<unknown>): Promise<Failure> {
 }
 
 describe.each(["phase0", "capella", "fulu"] as const)("on a chain of %s", (fork) => {
-  it("what is submitted waits in the pools, goes into the next block, takes effect, and leaves at finality", async () => {
+  it("submitted operations are pooled, included in the next block, applied, and pruned at finality", async () => {
     const { devChain } = await openDevChain({ forks: startsIn(fork) });
     const { api, chain } = devChain;
     await advance(devChain, OLD_ENOUGH);
@@ -66,7 +66,7 @@ describe.each(["phase0", "capella", "fulu"] as const)("on a chain of %s", (fork)
 
     await submitAll();
     expect(pooled(devChain)).toEqual(allOnce);
-    // Whoever submits again is told the same and changes nothing.
+    // A resubmission succeeds without an effect.
     await submitAll();
     expect(pooled(devChain)).toEqual(allOnce);
 
@@ -91,8 +91,7 @@ describe.each(["phase0", "capella", "fulu"] as const)("on a chain of %s", (fork)
     for (const index of DOUBLE_VOTERS) expect(statusOf(devChain, index)).toBe("active_slashed");
     expect(chain.headState.validators.getReadonly(RICH).exitEpoch).toBe(FAR_FUTURE_EPOCH);
 
-    // Until it is final the block might be lost in a reorganisation, so the pools keep what it contains; but no block
-    // contains it twice.
+    // The block might be reorged until it is finalized, so the pools keep its operations. No block includes them twice.
     await untilNextBlock(devChain);
     expect(pooled(devChain)).toEqual(allOnce);
     expect(await bodyOfHead(devChain)).toMatchObject({
@@ -108,7 +107,7 @@ describe.each(["phase0", "capella", "fulu"] as const)("on a chain of %s", (fork)
   });
 });
 
-describe("what breaks a rule is rejected", () => {
+describe("invalid operations are rejected", () => {
   let opened: OpenedDevChain;
   let signed: SignedOperations;
 
@@ -189,7 +188,7 @@ describe("what breaks a rule is rejected", () => {
     expect(pooled(devChain)).toEqual(before);
   });
 
-  it("one bad change of credentials does not keep the others out", async () => {
+  it("an invalid credential change does not affect the others", async () => {
     const { devChain } = opened;
     const blsToExecutionChanges = [
       signed.credentialsChange(7, ADDRESS),
@@ -208,7 +207,7 @@ describe("what breaks a rule is rejected", () => {
   });
 });
 
-it("what comes too early for the chain is rejected", async () => {
+it("premature operations are rejected", async () => {
   const { devChain } = await openDevChain({ forks: [{ fork: "capella", epoch: 9 }] });
   await devChain.clock.advanceTo(1);
   const signed = new SignedOperations(devChain);
@@ -228,7 +227,7 @@ it("what comes too early for the chain is rejected", async () => {
   });
 });
 
-it("a slashed validator is told that there can be no block in its slot", async () => {
+it("block production for a slashed proposer is rejected", async () => {
   const { devChain } = await openDevChain();
   const { api, chain, clock } = devChain;
   await clock.advanceTo(2);

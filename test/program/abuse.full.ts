@@ -8,7 +8,7 @@ import { tempDirectory } from "../support/temp-directory.ts";
 /** A thousand calls or so. */
 const LOAD_MILLIS = 1000;
 
-it("a node under as much load as it takes answers all of it", async () => {
+it("a node at its maximum load answers every call", async () => {
   const program = await Program.dev(["--data-dir", tempDirectory(), "--warmup-epochs", "4"]);
   await program.untilLine(/Dev chain is running/);
   const load = new MixedLoad(await program.untilServed(), 16);
@@ -19,7 +19,7 @@ it("a node under as much load as it takes answers all of it", async () => {
   expect(await program.stop()).toEqual({ code: 0, signal: null });
 });
 
-it("a node answers other clients through every attack", async () => {
+it("a node answers other clients during every attack", async () => {
   const { program, target } = await openTarget();
   for (const name of Object.keys(ATTACKS)) {
     const end = beginAttack(name, target);

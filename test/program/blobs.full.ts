@@ -8,14 +8,14 @@ import { tempDirectory } from "../support/temp-directory.ts";
 vi.setConfig({ testTimeout: 240_000 });
 
 const FULU_SLOT = 8;
-/** Blocks of both forks lie before its state, so that they come by backfill. */
+/** Blocks of both forks precede its state and are backfilled. */
 const CHECKPOINT_SLOT = FULU_SLOT + 3;
 
 interface Head {
   head_slot: string;
 }
 
-/** What a program answers about the data of a slot: the blobs, and from fulu on the columns. */
+/** Served data of a slot: the blobs, and from fulu on the columns. */
 async function dataAt(program: ProgramRun, slot: number): Promise<{ blobs: string[]; columns: unknown[] }> {
   const [blobs, columns] = await program.batch([
     ["get_v1_beacon_blobs_blockId", [String(slot)]],
@@ -27,7 +27,7 @@ async function dataAt(program: ProgramRun, slot: number): Promise<{ blobs: strin
 const custodyOf = async (program: ProgramRun): Promise<string> =>
   (await program.call("get_v1_node_identity")).metadata.custody_group_count;
 
-it("a supernode that starts from a checkpoint comes by all blobs of a dev chain, from before fulu on", async () => {
+it("a checkpoint-synced supernode fetches all blobs of a dev chain, including those before fulu", async () => {
   const flags =
     "--validators 8 --slot-seconds 6 --warmup-epochs 2 --fork electra --fork-at fulu=1 --dev-blobs 1 --p2p --p2p-port 0 --rest --rest-port 0";
   const dev = await ProgramHere.dev([...flags.split(" "), "--data-dir", tempDirectory()]);
@@ -44,7 +44,7 @@ it("a supernode that starts from a checkpoint comes by all blobs of a dev chain,
     const expected = await dataAt(dev, slot);
     expect(expected.blobs).toHaveLength(1);
     expect(expected.columns).toHaveLength(slot < FULU_SLOT ? 0 : 128);
-    // The block, or its data, may still be on its way.
+    // The block or its data may still be in transit.
     const isSame = async () => JSON.stringify(await dataAt(node, slot)) === JSON.stringify(expected);
     await vi.waitUntil(isSame, { timeout: 200_000, interval: 200 });
   }

@@ -33,11 +33,11 @@ afterAll(async () => {
 interface Run {
   input?: string;
   cwd?: string;
-  /** Where standard output goes to, instead of to the test. */
+  /** Destination of standard output, instead of the test. */
   out?: "pipe" | number;
 }
 
-/** Runs the client as a user does, against the node of these tests. */
+/** Runs the client like a user, against the node of these tests. */
 async function fanal(args: string[], { input = "", cwd, out = "pipe" }: Run = {}) {
   const child = spawn(process.execPath, [BIN, ...args], {
     env: { ...process.env, FANAL_URL: node.url },
@@ -53,14 +53,14 @@ async function fanal(args: string[], { input = "", cwd, out = "pipe" }: Run = {}
   return { code, ...output };
 }
 
-it("the console makes calls line by line, and ends with the code of the last failure", async () => {
+it("the console runs calls line by line, and exits with the code of the last failure", async () => {
   const version = await node.call("getNodeVersion");
   const ran = await fanal(["console"], { input: "getNodeVersion\nno_such_method\nget_v1_node_version --json\n" });
   expect(ran).toMatchObject({ code: 1, out: `${version}\n{"version":"${version}"}\n` });
   expect(ran.err).toContain('The method "no_such_method" does not exist.');
 });
 
-it("says in a sentence that what it prints cannot be written", async (context) => {
+it("reports an unwritable output in one sentence", async (context) => {
   context.skip(!existsSync("/dev/full"), "the platform has no /dev/full");
   const out = openSync("/dev/full", "w");
   onTestFinished(() => closeSync(out));
@@ -78,7 +78,7 @@ it("says in a sentence that what it prints cannot be written", async (context) =
   }
 });
 
-it("a call is printed for people, or as the result itself", async () => {
+it("a call is printed formatted or as raw JSON", async () => {
   const genesis = await node.call("get_v1_beacon_genesis");
   const readable = await fanal(["call", "get_v1_beacon_genesis"]);
   expect(readable).toMatchObject({ code: 0, err: "" });
@@ -111,7 +111,7 @@ it("the exit code tells the outcome", async () => {
   expect(await fanal(["call", "getBeaconHead", "--url", "http://127.0.0.1:1"])).toMatchObject({ code: 8, out: "" });
 });
 
-it("a reader that leaves is no error", async () => {
+it("a closed pipe is not an error", async () => {
   const child = spawn(process.execPath, [BIN, "call", "getBeaconState", "head", "--json"], {
     env: { ...process.env, FANAL_URL: node.url },
     stdio: ["ignore", "pipe", "pipe"],
@@ -124,7 +124,7 @@ it("a reader that leaves is no error", async () => {
   expect({ code, err }).toEqual({ code: 0, err: "" });
 });
 
-it("the client loads nothing of the chain", async () => {
+it("the client loads no chain code", async () => {
   const report = join(tempDirectory(), "loaded.json");
   const hook = join(tempDirectory(), "record-loaded.mjs");
   writeFileSync(

@@ -7,12 +7,12 @@ const FULL_DISKS = 4;
 
 const seed = Number(process.env.FANAL_TEST_SEED ?? Date.now() % 2 ** 32);
 
-it("kill -9 at random moments, again and again, loses nothing that was answered", async () => {
+it("repeated kill -9 at random moments loses nothing that was acknowledged", async () => {
   console.info(`The crashes of this run are those of FANAL_TEST_SEED=${seed}.`);
   await survivesCrashes(CRASHES, seededRandom(seed));
 });
 
-it("disks that are full, again and again, lose nothing that was answered", async () => {
+it("repeatedly full disks lose nothing that was acknowledged", async () => {
   console.info(`The full disks of this run are those of FANAL_TEST_SEED=${seed}.`);
   await survivesFullDisks(FULL_DISKS, seededRandom(seed));
 });

@@ -15,11 +15,11 @@ const FINAL_EPOCH = WARMUP_EPOCHS - 2;
 const PATIENT = ["--timeout", "60"];
 const OTHER_ROOT = `0x${"ee".repeat(32)}`;
 
-/** Two nodes with the same genesis, whose validators are the same and do the same: one chain. */
+/** Two nodes with the same genesis and identical validators produce the same chain. */
 let urls: string[];
 const ends: (() => Promise<void>)[] = [];
 beforeAll(async () => {
-  // Half a slot ago the epoch after those that are built ahead has begun.
+  // Half a slot into the epoch after the warm-up history.
   const genesisTime = Math.floor(Date.now() / 1000) - (WARMUP_EPOCHS * 8 + 0.5) * SLOT_SECONDS;
   const chain = `--validators 8 --slot-seconds ${SLOT_SECONDS} --warmup-epochs ${WARMUP_EPOCHS} --genesis-time ${genesisTime}`;
   const open = async () => {
@@ -88,7 +88,7 @@ async function pretender(
   });
 }
 
-it("nodes of one chain are well, answer everything that they can be asked, and do not differ", async () => {
+it("nodes of one chain are healthy, support every operation, and agree", async () => {
   const told = await doctor(...urls, "--all", "--json");
   const report = JSON.parse(told.output) as Report;
   expect(report.upstreams.flatMap(({ problems }) => problems)).toEqual([]);
@@ -109,7 +109,7 @@ it("nodes of one chain are well, answer everything that they can be asked, and d
       latency: { cheap: { median: expect.any(Number), p95: expect.any(Number) }, heavier: { calls: 10 } },
     });
   }
-  // Without a deposit chain there is no snapshot of its deposits, which is all that a node does not have.
+  // The only missing object is the deposit snapshot, because there is no deposit chain.
   const others = report.operations.filter(({ findings }) => findings.some(({ outcome }) => outcome !== "ok"));
   const outcomes = Object.fromEntries(
     others.map(({ path, findings }) => [path, findings.map(({ outcome }) => outcome)]),
@@ -126,7 +126,7 @@ it("nodes of one chain are well, answer everything that they can be asked, and d
   }
 });
 
-it("what is wrong with upstreams is told, and who differs is named", async () => {
+it("problems of upstreams are reported, and differing ones are named", async () => {
   const slot = FINAL_EPOCH * 8;
   const liar = await pretender({
     [`/eth/v1/beacon/states/${slot}/root`]: () => JSON.stringify({ data: { root: OTHER_ROOT } }),
@@ -180,9 +180,9 @@ it("what is wrong with upstreams is told, and who differs is named", async () =>
   expect(text.split("\n").filter((line) => line.length > 100)).toEqual([]);
 });
 
-it("a conforming node of another client is well", async () => {
+it("a conforming node of another client is healthy", async () => {
   const unscheduled = `{"previous_version":"0x06000001","current_version":"0x07000001","epoch":"18446744073709551615"}`;
-  // As Lodestar 1.39 answers that is no supernode.
+  // Responses of Lodestar 1.39 that is not a supernode.
   const lodestar = await pretender(
     { "/eth/v1/config/fork_schedule": (text) => text.replace(/\]\}$/, `,${unscheduled}]}`) },
     (url, body) => {
@@ -227,7 +227,7 @@ it("a syncing node has no failures", async () => {
   ]);
 });
 
-it("credentials reach the upstream and nobody else, and Ctrl-C ends a wait", async () => {
+it("credentials are sent only to their upstream, and Ctrl-C ends a wait", async () => {
   const seen = new Set<string | undefined>();
   const { promise: asked, resolve } = Promise.withResolvers<void>();
   const guarded = await listen((request, response) => {

@@ -4,7 +4,7 @@ import { tempDirectory } from "../support/temp-directory.ts";
 
 const FLAGS = ["--validators", "16", "--warmup-epochs", "0", "--no-auto"];
 
-it("a chain with the EVM survives kill -9 with what it acknowledged, and needs no flag again", async () => {
+it("a chain with the EVM survives kill -9 with all acknowledged data, and needs no flag afterwards", async () => {
   const dataDir = ["--data-dir", tempDirectory()];
   const first = await Program.dev([...dataDir, ...FLAGS, "--evm", "--chain-id", "777"]);
   expect(await first.call("get_v1_config_deposit_contract")).toMatchObject({ chain_id: "777" });

@@ -16,23 +16,23 @@ interface ChainHead {
   finalized_slot: string;
 }
 
-it("a first run serves a chain with history, and its printed curl line works as it stands", async () => {
+it("a first run serves a chain with history, and its printed curl command works", async () => {
   const program = await Program.dev(["--data-dir", tempDirectory(), "--speed", "20"]);
   const [, curl] = await program.untilLine(/Try: (curl .+)$/);
   const { stdout } = await run("/bin/sh", ["-c", curl!]);
   expect(JSON.parse(stdout)).toMatchObject({ jsonrpc: "2.0", id: 1, result: { head_slot: expect.any(String) } });
 
-  // The history of five epochs is made at once: in real time it would take 80 seconds.
+  // The history of five epochs is produced at once. In real time it would take 80 seconds.
   await program.untilLine(/Dev chain is running/);
   const atStart: ChainHead = await program.call("getChainHead");
   expect(Number(atStart.head_slot)).toBeGreaterThanOrEqual(40);
   expect(Number(atStart.finalized_slot)).toBeGreaterThanOrEqual(16);
 
-  // Genesis lies back by that history, so chain time is close to the wall clock.
+  // Genesis is set back by that history, so chain time is close to the wall clock.
   const { genesis_time } = await program.call("get_v1_beacon_genesis");
   expect(Number(genesis_time)).toBeLessThanOrEqual(Math.floor(Date.now() / 1000) - 80);
 
-  // Blocks keep coming by themselves, and finality keeps following.
+  // Blocks and finality continue automatically.
   const later = await program.callUntil<ChainHead>(
     "getChainHead",
     ({ finalized_slot }) => Number(finalized_slot) > Number(atStart.finalized_slot),
@@ -43,7 +43,7 @@ it("a first run serves a chain with history, and its printed curl line works as 
   expect(await program.stop()).toEqual({ code: 0, signal: null });
 });
 
-it("a chain shows its first keys, and goes on as it was made when it is started without flags", async () => {
+it("a chain prints its first keys, and keeps its parameters when restarted without flags", async () => {
   const dataDir = tempDirectory();
   const flags =
     "--preset mainnet --validators 32 --fork phase0 --slot-seconds 30 --warmup-epochs 0 --interop-keys 100 " +
@@ -92,7 +92,7 @@ it("without --rpc nothing is served", async () => {
   expect(program.output).not.toMatch(/http:/);
 });
 
-it("an address that other machines can reach takes a token", async () => {
+it("an address that other machines can reach requires a token", async () => {
   const directory = tempDirectory();
   const flags = ["--data-dir", join(directory, "data"), "--warmup-epochs", "0", "--validators", "8"];
   const open = [...flags, "--rpc-address", "0.0.0.0"];

@@ -3,7 +3,7 @@ import { fuzzNode, KINDS_OF_ANSWERS } from "../support/fuzz/fuzzed-node.ts";
 
 const SEED = Number(process.env.FANAL_TEST_SEED ?? Date.now() % 2 ** 31);
 
-it("no request of many breaks a node", async () => {
+it("no fuzzed request of many breaks a node", async () => {
   const { answers } = await fuzzNode({ firstRequests: 500, requests: 8000, seed: SEED });
   for (const kind of KINDS_OF_ANSWERS) expect(answers.get(kind), kind).toBeGreaterThan(0);
 });

@@ -9,7 +9,7 @@ import { ProgramHere } from "../support/program-here.ts";
 import { removableDirectory } from "../support/removable-directory.ts";
 import { tempDirectory } from "../support/temp-directory.ts";
 
-// Programs are started several times; a machine that is busy with other tests may take its time for each.
+// Starts several programs, each of which may take long on a busy machine.
 vi.setConfig({ testTimeout: 180_000, hookTimeout: 180_000 });
 
 let node: ProgramHere;
@@ -30,7 +30,7 @@ beforeAll(async () => {
   await node.untilLine(/Dev chain is running/);
 });
 
-/** A gateway in front of the node, which has credentials for it. Only workers need a process. */
+/** A gateway in front of the node, with credentials. Only workers need a separate process. */
 async function startGateway(Run: typeof Program | typeof ProgramHere, ...flags: string[]) {
   const upstream = `${nodeUrl.replace("http://", "http://me:the-password@")} name=first`;
   const gateway = await Run.served(["gateway", "--upstream", upstream, "--rest-port", "0", ...flags]);
@@ -38,7 +38,7 @@ async function startGateway(Run: typeof Program | typeof ProgramHere, ...flags: 
   return { gateway, restUrl: restUrl! };
 }
 
-it("a gateway serves what its upstream does over all protocols, tells who answered, and stops in good order", async () => {
+it("a gateway serves its upstream over all protocols, names the upstream, and stops gracefully", async () => {
   const accessLog = join(tempDirectory(), "access.log");
   const flags = ["--metrics", "--metrics-port", "0", "--access-log", accessLog];
   const { gateway, restUrl } = await startGateway(ProgramHere, ...flags);
@@ -75,7 +75,7 @@ it("a gateway serves what its upstream does over all protocols, tells who answer
   for (const text of [gateway.output, metrics, ...lines]) expect(text).not.toMatch(/the-password|bWU6/);
 });
 
-it("workers share the ports, one that is killed is replaced and leaves no connection open, and all of them end with the gateway", async () => {
+it("workers share the ports; a killed one is replaced and leaves no open connection; all end with the gateway", async () => {
   const { gateway, restUrl } = await startGateway(Program, "--workers", "2", "--metrics", "--metrics-port", "0");
   const [, metricsUrl] = await gateway.untilLine(/Metrics are served at (http:\S+)/);
   const [, first, second] = await gateway.untilLine(/Workers serve\s+pids=(\d+),(\d+)/);
@@ -99,7 +99,7 @@ it("workers share the ports, one that is killed is replaced and leaves no connec
       ),
     );
   });
-  // One of the four is for the worker that is stopped.
+  // One of the four is for the stopped worker.
   await vi.waitFor(() => expect(outcomes).toEqual([200, 200, 200]), { timeout: 20_000 });
   process.kill(Number(first), "SIGKILL");
   await Promise.all(asked);
@@ -108,16 +108,16 @@ it("workers share the ports, one that is killed is replaced and leaves no connec
   for (let time = 0; time < 4; time++) expect((await get("/eth/v1/node/version")).status).toBe(200);
   const samples = async () => (await fetch(metricsUrl!)).text();
   await vi.waitFor(async () => expect(await samples()).toContain("fanal_gateway_workers 2\n"), { timeout: 60_000 });
-  // Those that the killed one counted since its last report are gone with it.
+  // Counts of the killed worker since its last report are lost.
   expect(await samples()).toMatch(/fanal_api_call_seconds_count\{server="rest",method="get_v1_node_version"\} 4/);
 
   expect(await gateway.stop()).toEqual({ code: 0, signal: null });
   for (const pid of [first, second]) expect(() => process.kill(Number(pid), 0)).toThrow();
 });
 
-it("a gateway follows a dev chain that goes back behind what was final", () => followsBack(ProgramHere, "1"));
+it("a gateway follows a dev chain reverted behind finality", () => followsBack(ProgramHere, "1"));
 
-it("a gateway without any upstream waits for one, and ends when it is told to", async () => {
+it("a gateway without an available upstream waits for one, and stops on a signal", async () => {
   const gateway = new ProgramHere([
     "gateway",
     "--upstream",

@@ -22,7 +22,7 @@ describe.each(TESTED_CHAINS)("on a chain of $name", (chain) => {
   }, 120_000);
   afterAll(() => end?.());
 
-  /** Results, or the codes of errors. */
+  /** Results or error codes. */
   async function ask(...calls: RpcCall[]): Promise<unknown[]> {
     return (await program.batch(calls)).map(({ result, error }) => error?.code ?? result);
   }
@@ -49,11 +49,11 @@ describe.each(TESTED_CHAINS)("on a chain of $name", (chain) => {
     const genesis = await stateRoot("genesis");
     expect([await stateRoot("0"), await stateRoot(0)]).toEqual([genesis, genesis]);
 
-    // Each slot without a block has a state of its own, which can also be asked for by its root.
+    // Each empty slot has its own state, which is also found by root.
     const aroundGap = await Promise.all([BEFORE_GAP, ...EMPTY_SLOTS].map((slot) => stateRoot(slot)));
     expect(new Set(aroundGap).size).toBe(3);
     for (const root of aroundGap) expect(await stateRoot(root)).toBe(root);
-    // The finalized checkpoint is of an epoch whose first slot is empty.
+    // The first slot of the finalized epoch is empty.
     expect(await stateRoot("finalized")).toBe(aroundGap[2]);
     expect(await stateRoot("justified")).toBe(await stateRoot(40));
   });
@@ -107,13 +107,13 @@ describe.each(TESTED_CHAINS)("on a chain of $name", (chain) => {
     for (const params of [[EMPTY_EPOCH_START], [LAST_SLOT + 1], [null, head.root], [7, parent_root], [1_000_000]]) {
       expect(await headersOf(...params), String(params)).toEqual([]);
     }
-    // The children of a finalized block are found over the gap.
+    // The child of a finalized block is found across the gap.
     const { root } = await program.call("get_v1_beacon_headers_blockId", [BEFORE_GAP]);
     const [child] = await headersOf(null, root);
     expect(child).toMatchObject({ canonical: true, header: { message: { slot: String(EMPTY_EPOCH_START + 1) } } });
   });
 
-  it.each(["genesis", "head", "finalized", LAST_SLOT, 7])("10, 12–14 the block %s in all its forms", async (id) => {
+  it.each(["genesis", "head", "finalized", LAST_SLOT, 7])("10, 12–14 the block %s in all formats", async (id) => {
     const [header, block, byRoot, attestations] = (await ask(
       ["get_v1_beacon_headers_blockId", [id]],
       ["get_v1_beacon_blocks_blockId", [id]],
@@ -130,11 +130,11 @@ describe.each(TESTED_CHAINS)("on a chain of $name", (chain) => {
     const signed = types.SignedBeaconBlock.fromJson(block);
     expect(toRootHex(types.BeaconBlock.hashTreeRoot(signed.message as never))).toBe(root);
     expect(types.BeaconBlockBody.hashTreeRoot(signed.message.body as never)).toEqual(message.bodyRoot);
-    // By its root a block is the same block.
+    // The same block by root.
     expect(await program.call("get_v1_beacon_headers_blockId", [root])).toEqual(header);
   });
 
-  it("12 blocks: what stands in them", async () => {
+  it("12 blocks: contents", async () => {
     const genesis = await blockJson("genesis");
     expect(genesis.message).toMatchObject({ slot: "0", proposer_index: "0", parent_root: ZERO_ROOT });
     expect(genesis.message.state_root).toBe(await stateRoot("genesis"));
@@ -225,7 +225,7 @@ describe.each(TESTED_CHAINS)("on a chain of $name", (chain) => {
     expect(await program.call("getBeaconBlock", [EMPTY_EPOCH_START])).toBeNull();
   });
 
-  it("what is malformed, absent or too much has its code", async () => {
+  it("malformed, missing and excessive requests have their error codes", async () => {
     const states = ["root", "fork", "finality_checkpoints"].map((name) => `get_v1_beacon_states_${name}`);
     const blocks = [
       "headers_blockId",
@@ -270,7 +270,7 @@ describe.each(TESTED_CHAINS)("on a chain of $name", (chain) => {
     for (const [position, [call, code]] of calls.entries()) expect(codes[position], JSON.stringify(call)).toBe(code);
   });
 
-  it("metadata comes in headers, and beside the result to whoever asks", async () => {
+  it("metadata is in headers, and next to the result on request", async () => {
     const call = { jsonrpc: "2.0", id: 1, method: "get_v1_beacon_blocks_blockId", params: ["head"] };
     const response = await program.post(call);
     expect(response.headers.get("eth-consensus-version")).toBe(headFork);

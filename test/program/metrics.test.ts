@@ -10,7 +10,7 @@ vi.setConfig({ testTimeout: 180_000 });
 
 const devFlags = () => ["dev", "--validators", "8", "--warmup-epochs", "0", "--data-dir", tempDirectory(), "--metrics"];
 
-it("health and readiness are told without the token, at the metrics too", async () => {
+it("health and readiness need no token, also at the metrics port", async () => {
   const tokenFile = join(tempDirectory(), "token");
   const rest = ["--rest", "--rest-port", "0", "--rest-token-file", tokenFile];
   const program = new Program([...devFlags(), "--metrics-port", "0", ...rest]);
@@ -34,7 +34,7 @@ it("health and readiness are told without the token, at the metrics too", async 
   expect(await program.stop()).toEqual({ code: 0, signal: null });
 });
 
-it("the program serves metrics when it is told to, and says in one sentence that their port is in use", async () => {
+it("the program serves metrics if enabled, and reports a port in use in one sentence", async () => {
   const program = new Program([...devFlags(), "--metrics-port", "0"]);
   const [, url] = await program.untilLine(/Metrics are served at (http:\S+)/);
   const { port } = new URL(url!);
@@ -43,7 +43,7 @@ it("the program serves metrics when it is told to, and says in one sentence that
   expect(second.errors).toEqual([
     `fanal: Port ${port} of 127.0.0.1 is in use by another process; stop that one, or give another --metrics-port.`,
   ]);
-  // The connection stays open, and does not keep the program from ending.
+  // An open connection does not prevent the program from stopping.
   expect(await (await fetch(url!)).text()).toContain("\nbeacon_current_active_validators 8\n");
   expect(await program.stop()).toEqual({ code: 0, signal: null });
 });

@@ -21,20 +21,20 @@ const message = (name: string) => missingNativeModuleMessage({ package: name, pl
 const dev = (name: string, ...flags: string[]) =>
   new Program(["dev", "--data-dir", tempDirectory(), "--validators", "8", ...flags], withoutBinariesOf(name));
 
-it.for(REQUIRED)("a chain is not started without %s, which one line says", async (name) => {
+it.for(REQUIRED)("a chain does not start without %s, explained in one line", async (name) => {
   const program = dev(name);
   expect(await program.exited).toEqual({ code: EXIT_CODES.usage, signal: null });
   expect(program.errors).toEqual([`fanal: ${message(name)}`]);
   expect(program.complaints).toEqual([expect.stringMatching(/ FATAL node +Fatal error, exiting /)]);
 });
 
-it("commands that need no chain say it as well", async () => {
+it("commands without a chain explain it too", async () => {
   const program = new Program(["methods"], withoutBinariesOf("@chainsafe/blst"));
   expect(await program.exited).toEqual({ code: EXIT_CODES.usage, signal: null });
   expect(program.lines).toEqual([`fanal: ${message("@chainsafe/blst")}`]);
 });
 
-it("without the native hasher a chain runs all the same, with one notice", async () => {
+it("a chain runs without the native hasher, with one notice", async () => {
   const program = dev("@chainsafe/hashtree", "--warmup-epochs", "1");
   await program.untilLine(/Dev chain is running/);
   const notices = program.lines.filter((line) => line.includes("hasher"));
@@ -42,7 +42,7 @@ it("without the native hasher a chain runs all the same, with one notice", async
   expect(program.complaints).toEqual([]);
 });
 
-it("without the native KZG package blobs are verified in JavaScript, which one notice says", async () => {
+it("without the native KZG package blobs are verified in JavaScript, with one notice", async () => {
   const name = "@crate-crypto/node-eth-kzg";
   const flags = ["--kzg", "auto", "--warmup-epochs", "1", "--dev-blobs", "1", "--p2p", "--p2p-port", "0"];
   const program = dev(name, ...flags);
@@ -54,7 +54,7 @@ it("without the native KZG package blobs are verified in JavaScript, which one n
   expect(program.complaints).toEqual([]);
 });
 
-it("a KZG backend that was asked for by name is required", async () => {
+it("an explicitly selected KZG backend is required", async () => {
   const program = dev("@crate-crypto/node-eth-kzg", "--kzg", "node-eth-kzg");
   expect(await program.exited).toEqual({ code: EXIT_CODES.usage, signal: null });
   expect(program.errors[0]).toMatch(
@@ -63,7 +63,7 @@ it("a KZG backend that was asked for by name is required", async () => {
   expect(program.complaints).toEqual([expect.stringMatching(/ FATAL node +Fatal error, exiting /)]);
 });
 
-it("the library rejects with the same sentence", async () => {
+it("the library rejects with the same message", async () => {
   const library = JSON.stringify(new URL("../../src/library/index.ts", import.meta.url));
   const script = `
     const { startDevChain } = await import(${library});

@@ -15,10 +15,10 @@ interface Syncing {
 
 const slotNow = ({ head_slot, sync_distance }: Syncing) => Number(head_slot) + Number(sync_distance);
 
-it("a node that starts from a state in the middle of an epoch syncs, and finds its peer again by itself", async () => {
+it("a node started from a state in the middle of an epoch syncs, and reconnects to its peer", async () => {
   const flags =
     "--validators 8 --slot-seconds 1 --warmup-epochs 6 --fork capella --p2p --p2p-port 0 --rest --rest-port 0";
-  // In a process of its own, as two nodes are; that it would make itself ready for blobs is not what this is about.
+  // In a separate process, like two nodes. Preparation for blobs is not tested here.
   const dev = await Program.dev([...flags.split(" "), "--data-dir", tempDirectory()]);
   const [, rest] = await dev.untilLine(/REST is served at (http:\S+)/);
   const [, network] = await dev.untilLine(/Another node joins with: fanal node --network (\S+) /);
@@ -40,7 +40,7 @@ it("a node that starts from a state in the middle of an epoch syncs, and finds i
   expect(again.output).not.toMatch(/No bootnodes or peers known/);
 });
 
-it("a dev chain that was suspended signs nothing for the slots that passed, and goes on with the others", async () => {
+it("a suspended dev chain signs nothing for past slots, and continues with the others", async () => {
   const flags =
     "--validators 8 --slot-seconds 1 --warmup-epochs 1 --fork capella --p2p --p2p-port 0 --dev-validators 0-5";
   const dev = await Program.dev([...flags.split(" "), "--data-dir", tempDirectory()]);

@@ -10,7 +10,7 @@ import { ProgramHere } from "../support/program-here.ts";
 import { sharedKzg } from "../support/shared-kzg.ts";
 import { tempDirectory } from "../support/temp-directory.ts";
 
-// Programs are started several times; a machine that is busy with other tests may take its time for each.
+// Starts several programs, each of which may take long on a busy machine.
 vi.setConfig({ testTimeout: 180_000 });
 
 it("a node joins a dev chain by its network directory, runs some of its validators, and follows it", async () => {
@@ -28,13 +28,13 @@ it("a node joins a dev chain by its network directory, runs some of its validato
   const nodeFlags = "--p2p-port 0 --p2p-address 127.0.0.1 --dev-validators 4-7 --dev-blobs 1".split(" ");
   const node = await ProgramHere.served(["node", "--network", network!, "--data-dir", tempDirectory(), ...nodeFlags]);
   await node.untilLine(/Validators active/);
-  // Either may have been the first to dial the other.
+  // Either node may have dialed first.
   const [peer] = await node.call("get_v1_node_peers");
   expect(peer).toMatchObject({ peer_id: peerId, state: "connected" });
 
-  // The first blobs that the dev chain sees are of the other node, and it takes them in time because it is ready for some that it makes none of.
+  // The other node creates the first blobs. The dev chain accepts them in time because it has loaded the trusted setup.
   expect(kzg.prepare).toHaveBeenCalled();
-  // Blocks of both: those of one are proposed by validators that run in the other's process.
+  // Blocks of both nodes: some proposers run in the other process.
   const start = slotOf(await node.call("getChainHead"));
   const proposers = new Set<number>();
   const hasAnyOf = (indices: number[]) => indices.some((index) => proposers.has(index));
@@ -54,7 +54,7 @@ it("a node joins a dev chain by its network directory, runs some of its validato
   for (const { output } of [dev, node]) expect(output).not.toMatch(/ (ERROR|FATAL) /);
 });
 
-it("a port for peers that is in use", async () => {
+it("a peer-to-peer port in use", async () => {
   const server = createServer().listen(0, "127.0.0.1");
   onTestFinished(() => void server.close());
   await once(server, "listening");

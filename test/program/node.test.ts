@@ -16,7 +16,7 @@ import { serveApi } from "../support/served-api.ts";
 import { tempDirectory } from "../support/temp-directory.ts";
 import { variants } from "../support/tier.ts";
 
-// Programs are started many times; a machine that is busy with other tests may take its time for each.
+// Starts many programs, each of which may take long on a busy machine.
 vi.setConfig({ testTimeout: 180_000 });
 
 type State = Awaited<ReturnType<StateStore["afterBlock"]>>;
@@ -25,7 +25,7 @@ const HISTORY_SLOTS = 44;
 /** A slot in the middle of an epoch. */
 const MIDDLE = 29;
 
-/** A chain whose genesis lies 800 seconds back, which is 400 slots: a node that has only its beginning is far behind. */
+/** A chain with genesis 800 seconds, or 400 slots, ago. A node with only its start is far behind. */
 let phase0: OpenedDevChain;
 let fulu: OpenedDevChain;
 beforeAll(async () => {
@@ -47,10 +47,10 @@ async function canonicalState({ devChain }: OpenedDevChain, blockSlot: number, s
   return devChain.chain.states.afterBlock(block!.root, slot);
 }
 
-/** Ten minutes, as on other networks: alone with a dev chain, a node would never count as behind. */
+/** Ten minutes, as on other networks. Otherwise a node alone with a dev chain would never count as behind. */
 const HORIZON = ["--sync-horizon", "300"];
 
-/** Flags of a node of the chain's network that is alone there. */
+/** Flags of the only node of the chain's network. */
 function nodeOf({ devChain }: OpenedDevChain, genesis?: Uint8Array): string[] {
   const network = writeNetworkDirectory(join(tempDirectory(), "smallnet"), devChain.config, genesis);
   return ["node", "--network", network, "--data-dir", tempDirectory(), "--no-p2p", ...HORIZON];
@@ -67,7 +67,7 @@ async function answers(program: ProgramHere, calls: RpcCall[]): Promise<unknown[
 }
 
 describe("a node that starts from genesis", () => {
-  it("answers about its network and says that it is far behind, unless it is alone with a dev chain", async () => {
+  it("serves its network and reports that it is far behind, unless it is alone with a dev chain", async () => {
     const genesis = await genesisOf(phase0);
     const { config } = phase0.devChain;
     const root = (await phase0.devChain.chain.blocks.genesis())!.root;
@@ -124,18 +124,18 @@ describe("a node that starts from genesis", () => {
     const alone = await patient.call("get_v1_node_syncing");
     expect(alone).toMatchObject({ head_slot: "0", sync_distance: "0", is_syncing: false, el_offline: false });
     expect(await answers(patient, [["getSyncing"], ["get_v1_node_health"]])).toEqual([false, { health: 200 }]);
-    // Its validators may go on with it.
+    // Its validators may continue the chain.
     const { genesis_time } = await patient.call("get_v1_beacon_genesis");
     const epoch = Math.floor((Date.now() / 1000 - Number(genesis_time)) / (2 * 8));
     expect(await patient.call("get_v1_validator_duties_proposer", [epoch])).toHaveLength(8);
   });
 
-  it("takes the genesis state from a file, and needs it once only", async () => {
+  it("reads the genesis state from a file, only once", async () => {
     const flags = nodeOf(fulu);
     const first = await ProgramHere.served([...flags, "--genesis-state", fileOf(await genesisOf(fulu))]);
     const head = await first.call("getChainHead");
     expect(head.head_block_root).toBe((await fulu.devChain.chain.blocks.genesis())!.root);
-    // The payloads of a dev chain are judged by the engine that is built in.
+    // The built-in engine validates the payloads of a dev chain.
     expect(await first.call("get_v1_node_syncing")).toMatchObject({ el_offline: false, is_optimistic: false });
     expect(await first.call("get_v1_beacon_blocks_blockId", ["genesis"])).toMatchObject({ message: { slot: "0" } });
     await first.stop();
@@ -143,7 +143,7 @@ describe("a node that starts from genesis", () => {
     expect(await second.call("getChainHead")).toEqual(head);
   });
 
-  it("waits for a genesis that is yet to come, and counts as synced", async () => {
+  it("waits for a future genesis, and counts as synced", async () => {
     const genesis = (await genesisOf(phase0)).clone();
     genesis.genesisTime = Math.floor(Date.now() / 1000) + 100_000;
     genesis.commit();
@@ -185,7 +185,7 @@ describe("a node that starts from a later state", () => {
       epoch: String(epoch),
       root: toRootHex(root),
     });
-    // The genesis state is beside the network's configuration.
+    // The genesis state is next to the network's configuration.
     const genesis = await genesisOf(phase0);
     const genesisState = toRootHex(genesis.hashTreeRoot());
     const genesisBlock = (await phase0.devChain.chain.blocks.genesis())!.root;
@@ -205,7 +205,7 @@ describe("a node that starts from a later state", () => {
         },
       ],
       [["getBeaconState", ["head"]], expect.objectContaining({ slot: String(state.slot) })],
-      // The node is syncing, so slots after its head are not yet in its view.
+      // The node is syncing, so it has no view of slots after its head.
       [["get_v1_beacon_states_root", [header.slot]], hasPostState ? { root: stateRoot } : -32001],
       [["get_v1_beacon_states_root", [header.slot - 1]], -32001],
       [["get_v1_beacon_states_root", ["genesis"]], { root: genesisState }],
@@ -218,10 +218,10 @@ describe("a node that starts from a later state", () => {
         expect.objectContaining({ index: "3", status: "active_ongoing" }),
       ],
       [["get_v1_beacon_states_root", ["justified"]], { root: stateRoot }],
-      // The state alone does not hold its block.
+      // The state does not contain its block.
       [["get_v1_beacon_blocks_blockId", [blockRoot]], -32001],
       [["get_v1_beacon_headers_blockId", ["head"]], -32001],
-      // The state alone does, however, tell which one it is.
+      // But it identifies the block.
       [["get_v1_beacon_blocks_blockId_root", ["finalized"]], { root: blockRoot }],
       [["get_v1_beacon_blocks_blockId_root", ["head"]], { root: blockRoot }],
       [["get_v1_beacon_blocks_blockId_root", [header.slot]], { root: blockRoot }],
@@ -265,7 +265,7 @@ describe("a node that starts from a later state", () => {
     ).toEqual(given);
   });
 
-  it("fetches the state's block from the server that gave the state", async () => {
+  it("fetches the state's block from the same server", async () => {
     const { chain, config } = fulu.devChain;
     const state = await canonicalState(fulu, MIDDLE);
     const block = (await chain.blocks.canonicalAtSlot(MIDDLE))!;
@@ -311,7 +311,7 @@ describe("a node that starts from a later state", () => {
     expect(await answers(second, questions)).toEqual(given);
   });
 
-  it("takes the finalized state and its block from another node's REST API", async () => {
+  it("fetches the finalized state and its block from another node's REST API", async () => {
     const { chain, config, api } = fulu.devChain;
     const served = await serveApi(api);
     onTestFinished(() => served.close());
@@ -333,7 +333,7 @@ describe("a node that starts from a later state", () => {
     expect(node.output).not.toMatch(/ (WARN|ERROR|FATAL) /);
   });
 
-  it("starts without the block when the server does not give it, and says so", async () => {
+  it("starts without the block if the server does not provide it, with a warning", async () => {
     const state = await canonicalState(phase0, 24);
     const server = createServer(({ url }, response) => {
       if (url === "/state") response.writeHead(200).end(state.serialize());
@@ -351,7 +351,7 @@ describe("a node that starts from a later state", () => {
   });
 });
 
-it("a state that is older than the weak subjectivity period is warned of, at the first start and at every later one", async () => {
+it("a state older than the weak subjectivity period causes a warning at every start", async () => {
   const { config } = phase0.devChain;
   // The clock is at epoch 50.
   const shortPeriod = { ...config, MIN_VALIDATOR_WITHDRAWABILITY_DELAY: 40 };

@@ -12,10 +12,10 @@ import { ProgramHere } from "../support/program-here.ts";
 import { devFlags, madeDevChain, refusal } from "../support/refusals.ts";
 import { tempDirectory } from "../support/temp-directory.ts";
 
-// Programs are started many times; a machine that is busy with other tests may take its time for each.
+// Starts many programs, each of which may take long on a busy machine.
 vi.setConfig({ testTimeout: 180_000 });
 
-/** Nothing was damaged: with the right flags the program starts and answers. */
+/** Nothing was damaged: the program starts with the right flags. */
 async function expectStarts(args: string[]): Promise<void> {
   const program = await ProgramHere.served(args);
   expect(await program.call("getChainHead")).toMatchObject({ head_slot: expect.any(String) });
@@ -36,7 +36,7 @@ it("a port in use", async () => {
   await expectStarts(flags);
 });
 
-it("an address that is not this machine's", async () => {
+it("an address of another machine", async () => {
   // From a range that is reserved for documentation (RFC 5737).
   const flags = [...devFlags(tempDirectory()), "--rpc", "--rpc-address", "192.0.2.1", "--rpc-allow-anyone"];
   expect(await refusal(flags, "listen")).toMatch(
@@ -45,7 +45,7 @@ it("an address that is not this machine's", async () => {
 });
 
 describe("a data directory of another chain", () => {
-  it("other parameters of a dev chain are each named", async () => {
+  it("all different parameters of a dev chain are listed", async () => {
     const dataDir = tempDirectory();
     await madeDevChain(dataDir);
     const flags = ["dev", "--data-dir", dataDir, "--validators", "9", "--fork", "altair", "--slot-seconds", "3"];
@@ -57,7 +57,7 @@ describe("a data directory of another chain", () => {
     await expectStarts(devFlags(dataDir));
   });
 
-  it("a node's is not opened by dev, and the other way round; nor is another network's", async () => {
+  it("data directories of node, dev and another network are not mixed up", async () => {
     const devDir = tempDirectory();
     const nodeDir = tempDirectory();
     const { config, genesis } = await madeDevChain(devDir);
@@ -68,7 +68,7 @@ describe("a data directory of another chain", () => {
       `The data directory ${devDir} holds a dev chain, not the chain of the network smallnet; give another --data-dir.`,
     );
     await expectStarts([...nodeFlags, nodeDir]);
-    // Not even --reset deletes what may have taken days to sync.
+    // Even --reset does not delete a synced chain.
     expect(await refusal([...devFlags(nodeDir), "--reset"], "dataDirMismatch")).toBe(
       `The data directory ${nodeDir} holds the chain of a network, not a dev chain; give another --data-dir.`,
     );
@@ -82,7 +82,7 @@ describe("a data directory of another chain", () => {
   });
 });
 
-it("a data directory of a newer schema, which stays as it is", async () => {
+it("a data directory of a newer schema, which is unchanged", async () => {
   const dataDir = tempDirectory();
   await madeDevChain(dataDir);
   const setSchema = async (version: number) => {
@@ -120,7 +120,7 @@ it("a data directory that cannot be opened, or is damaged", async () => {
   );
 });
 
-it("a damaged dev chain is deleted by --reset; a damaged chain of a network is not, nor one that no new chain comes for", async () => {
+it("--reset replaces a damaged dev chain, but neither a damaged network chain nor without a new chain", async () => {
   const network = tempDirectory();
   const whole = tempDirectory();
   const { config, genesis } = await madeDevChain(whole);
@@ -130,7 +130,7 @@ it("a damaged dev chain is deleted by --reset; a damaged chain of a network is n
   expect(await refusal([...devFlags(network), "--reset"], "dataDirUnusable")).toMatch(/the file CURRENT is missing/);
   expect(readdirSync(network)).toContain("beacon-db");
 
-  // All but what LevelDB writes of each attempt to open it.
+  // All files except LevelDB's own log of open attempts.
   const namesIn = (database: string) =>
     readdirSync(database)
       .filter((name) => !name.startsWith("LOG"))
@@ -150,7 +150,7 @@ it("a damaged dev chain is deleted by --reset; a damaged chain of a network is n
   }
 });
 
-it("a data directory in use, by dev and by fanal db, and none at all", async () => {
+it("a data directory in use by dev or fanal db, and a missing one", async () => {
   const dataDir = tempDirectory();
   const first = await Program.served(devFlags(dataDir));
   for (const name of readdirSync(join(dataDir, "beacon-db"))) {
@@ -224,7 +224,7 @@ it("states that cannot be used", async () => {
   await expectStarts([...flags, "--checkpoint-state", fileOf("head.ssz", head)]);
 });
 
-it("a state that a server does not give, and none at all", async () => {
+it("a state that a server does not provide, and no state", async () => {
   const { config } = await madeDevChain(tempDirectory());
   const network = writeNetworkDirectory(join(tempDirectory(), "smallnet"), config);
   const flags = ["node", "--network", network, "--data-dir", tempDirectory()];
@@ -262,7 +262,7 @@ it("a network directory that cannot be used", async () => {
   rmSync(file);
 });
 
-it("flags, variables and config files that are wrong", async () => {
+it("invalid flags, variables and config files", async () => {
   const directory = tempDirectory();
   const fileOf = (name: string, content: string) => {
     const path = join(directory, name);
@@ -306,6 +306,6 @@ it("flags, variables and config files that are wrong", async () => {
     const sentence = await refusal(["dev", "--data-dir", join(directory, "data"), ...args], "usage");
     expect(sentence).toMatch(complaint);
   }
-  // What is refused this early has not even made the directory.
+  // Early rejections do not create the directory.
   expect(readdirSync(directory)).not.toContain("data");
 });

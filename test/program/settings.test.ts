@@ -12,7 +12,7 @@ const advance = (slots: number) => program.call("dev_advance", [slots]);
 
 const graffitiOf = (text: string) => `0x${Buffer.from(text).toString("hex").padEnd(64, "0")}`;
 
-it("57 setLogLevel changes what is printed at once; what cannot be read changes nothing", async () => {
+it("57 setLogLevel takes effect at once; an invalid specification changes nothing", async () => {
   expect(program.output).not.toMatch(/ DEBUG /);
   await program.call("setLogLevel", ["info; DEBUG:chain"]);
   await advance(1);
@@ -35,7 +35,7 @@ it("57 setLogLevel changes what is printed at once; what cannot be read changes 
   expect(program.lines.slice(quietFrom).join("\n")).toMatch(/ INFO {2}chain .*Finalized/);
 });
 
-it("58 setGraffiti shows in the next blocks", async () => {
+it("58 setGraffiti applies to the next blocks", async () => {
   const graffitiNow = async () => {
     await advance(1);
     return (await program.call("get_v1_beacon_blocks_blockId", ["head"])).message.body.graffiti;

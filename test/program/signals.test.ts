@@ -11,11 +11,11 @@ import { Program } from "../support/program.ts";
 import { ProgramHere } from "../support/program-here.ts";
 import { tempDirectory } from "../support/temp-directory.ts";
 
-// Programs are started many times; a machine that is busy with other tests may take its time for each.
+// Starts many programs, each of which may take long on a busy machine.
 vi.setConfig({ testTimeout: 180_000 });
 
 const FEW = ["--validators", "8"];
-/** Slow enough that the slot does not change while the test looks. */
+/** Slow enough that the slot does not change during the test. */
 const STANDING = ["--speed", "0.001"];
 
 interface ChainHead {
@@ -23,14 +23,14 @@ interface ChainHead {
   head_block_root: string;
 }
 
-// Real signals of each kind, once; src/cli/run.test.ts has the others.
+// One real signal of each kind. src/cli/run.test.ts has the others.
 
-it("SIGTERM stops in good order, and the next start goes on at the slot where it stopped", async () => {
+it("SIGTERM stops gracefully, and the next start continues at the same slot", async () => {
   const dataDir = tempDirectory();
-  // Fifty slots a second: while the program is off, a clock that went on would move far ahead.
+  // Fifty slots per second: a clock that kept running while stopped would be far ahead.
   const flags = ["--data-dir", dataDir, ...FEW, "--warmup-epochs", "0"];
   const first = await Program.dev([...flags, "--speed", "100"]);
-  // Would open Node's inspector, which says so on standard error.
+  // Would open Node's inspector, with a message on standard error.
   first.child.kill("SIGUSR1");
   await first.callUntil<string>("getBeaconHead", (slot) => Number(slot) > 8);
   const genesis = await first.call("get_v1_beacon_genesis");
@@ -54,20 +54,20 @@ it("SIGTERM stops in good order, and the next start goes on at the slot where it
   expect(await second.call("get_v1_beacon_headers_blockId", [before.head_block_root])).toMatchObject({
     canonical: true,
   });
-  // A state exists for every slot up to the clock's, and for none after it.
+  // There is a state for every slot up to the clock's, and none after it.
   const { result: clockState } = await second.reply("get_v1_beacon_states_root", [clockSlot]);
   expect(clockState).toEqual({ root: expect.any(String) });
   const { error } = await second.reply("get_v1_beacon_states_root", [clockSlot! + 1]);
   expect(error).toMatchObject({ code: -32001 });
 });
 
-it("a second SIGINT ends the process at once, by the signal itself", async () => {
+it("a second SIGINT ends the process at once, with the signal", async () => {
   const flags = ["--data-dir", tempDirectory(), ...FEW, "--warmup-epochs", "0", "--max-streams", "500"];
   const program = await Program.dev(flags);
   const stuck = await unreadAnswer(program.url);
   program.child.kill("SIGINT");
   await program.untilLine(/Stopping; a second signal exits at once\s+signal=SIGINT/);
-  // A signal right after the first counts as its echo, so it is repeated until it is heard.
+  // A signal right after the first counts as its echo, so it is repeated until it takes effect.
   let ended = false;
   const exited = program.exited.finally(() => {
     ended = true;
@@ -81,7 +81,7 @@ it("a second SIGINT ends the process at once, by the signal itself", async () =>
   stuck.destroy();
 });
 
-/** Calls for more than fits into the buffers of a connection and reads none of it, which keeps the server from closing. */
+/** Requests more than the socket buffers hold without reading, which keeps the server from closing. */
 async function unreadAnswer(url: string) {
   const { hostname, port } = new URL(url);
   const socket = connect(Number(port), hostname);
@@ -92,7 +92,7 @@ async function unreadAnswer(url: string) {
   socket.write(
     `POST / HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nContent-Length: ${body.length}\r\n\r\n${body}`,
   );
-  // Its beginning shows that the call is running.
+  // Its first bytes show that the call is running.
   await once(socket, "readable");
   return socket;
 }
@@ -128,11 +128,11 @@ it("a stop during the warm-up works, and the next start finishes the warm-up", a
   const replies = await second.batch(
     Array.from({ length: 32 }, (_, i) => ["get_v1_beacon_blocks_blockId_root", [i + 1]]),
   );
-  // At most the slot in which it was stopped has no block.
+  // At most the slot of the stop has no block.
   expect(replies.filter(({ error }) => error !== undefined).length).toBeLessThanOrEqual(1);
 });
 
-it("what the pools hold survives a restart and is put into a block", async () => {
+it("pooled operations survive a restart and are included in a block", async () => {
   const dataDir = tempDirectory();
   const { devChain, close } = await openDevChain({ validators: 8, forks: [{ fork: "phase0", epoch: 0 }] }, dataDir);
   const { chain, config, keys } = devChain;
@@ -152,7 +152,7 @@ it("what the pools hold survives a restart and is put into a block", async () =>
   ]);
 });
 
-it("--reset starts over, also with other parameters", async () => {
+it("--reset starts a new chain, also with other parameters", async () => {
   const dataDir = tempDirectory();
   const first = await ProgramHere.dev(["--data-dir", dataDir, ...FEW, ...STANDING, "--warmup-epochs", "2"]);
   await first.untilLine(/Dev chain is running/);

@@ -5,7 +5,7 @@ import { tempDirectory } from "../support/temp-directory.ts";
 
 const START = ["--speed", "0", "--warmup-epochs", "4"];
 
-it("a dev chain that is killed right after it went back is where it went back to, and keeps what waits for a block", async () => {
+it("a dev chain killed right after a revert is at the snapshot, with its pending operations", async () => {
   const args = [...START, "--data-dir", tempDirectory()];
   const first = await Program.dev(args);
   await first.untilLine(/Dev chain is running/);

@@ -3,7 +3,7 @@ import { EXIT_CODES } from "../../src/cli/exit.ts";
 import { ProgramHere } from "../support/program-here.ts";
 import { tempDirectory } from "../support/temp-directory.ts";
 
-// Programs are started several times; a machine that is busy with other tests may take its time for each.
+// Starts several programs, each of which may take long on a busy machine.
 vi.setConfig({ testTimeout: 180_000 });
 
 interface Syncing {
@@ -15,7 +15,7 @@ interface Syncing {
 const isSynced = ({ is_syncing }: Syncing) => !is_syncing;
 const isFarBehind = ({ sync_distance }: Syncing) => Number(sync_distance) >= 3;
 
-it("a node whose only peer is gone says that it is behind, gives no duties, and is synced again with the peer", async () => {
+it("a node without its only peer reports syncing and serves no duties, until the peer returns", async () => {
   const dataDir = tempDirectory();
   const flags = "--validators 8 --slot-seconds 1 --warmup-epochs 1 --p2p --p2p-port 0".split(" ");
   const startDev = (...more: string[]) => ProgramHere.dev([...flags, "--data-dir", dataDir, ...more]);

@@ -7,7 +7,7 @@ import { tempDirectory } from "../support/temp-directory.ts";
 const STOPPED_AT = 10;
 const MISSED_SLOTS = 1000;
 
-it("a chain that was stopped is behind the wall clock, says so, and is level with it after --catch-up", async () => {
+it("a stopped chain is behind the wall clock, logs it, and catches up with --catch-up", async () => {
   const dataDir = tempDirectory();
   const genesisTime = Math.floor(Date.now() / 1000) - STOPPED_AT - MISSED_SLOTS;
   const chain = { validators: 8, slotSeconds: 1, forks: forkSchedule("phase0", []), genesisTime };

@@ -12,7 +12,7 @@ import { tempDirectory } from "../support/temp-directory.ts";
 
 vi.setConfig({ testTimeout: 180_000 });
 
-it("a node whose log nobody reads answers and stops, tells of what was dropped, and has its log file", async () => {
+it("a node with an unread log responds and stops, reports dropped records, and writes its log file", async () => {
   const dataDir = tempDirectory();
   const logFile = join(dataDir, "node.log");
   const flags = [
@@ -34,7 +34,7 @@ it("a node whose log nobody reads answers and stops, tells of what was dropped, 
   const exited = once(child, "exit");
   const readLog = () => (existsSync(logFile) ? readFileSync(logFile, "utf8") : "");
   const url = await vi.waitUntil(() => readLog().match(/JSON-RPC is served at (\S+)/)?.[1], { timeout: 60_000 });
-  // Far more than fits into the pipe and into the memory for what waits: each call that fails is told of with its method.
+  // Far more than the pipe and the buffer hold: each failed call is logged with its method.
   for (let call = 0; call < 100; call++) {
     const body = JSON.stringify({ jsonrpc: "2.0", id: 1, method: String(call).padStart(32 * 1024, "x") });
     const response = await fetch(url, { method: "POST", headers: { "content-type": "application/json" }, body });
@@ -54,7 +54,7 @@ it("a node whose log nobody reads answers and stops, tells of what was dropped, 
   expect(statSync(logFile).mode & 0o777).toBe(0o600);
 });
 
-it("a log file that cannot be written keeps the node from starting", async () => {
+it("an unwritable log file prevents the start", async () => {
   const program = new ProgramHere(["dev", "--data-dir", tempDirectory(), "--log-file", "/dev/null/x.log"]);
   expect(await program.exited).toEqual({ code: 2, signal: null });
   expect(program.errors).toEqual([

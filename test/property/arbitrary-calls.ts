@@ -11,17 +11,17 @@ import { ExampleDevChain } from "../support/example-chain.ts";
 import { paramsOfExamples } from "../support/example-params.ts";
 import { type Edit, edit, edited } from "./mutation.ts";
 
-/** The time that the server gives a call unless it is told otherwise. */
+/** Default time limit of a call. */
 const REQUEST_MILLIS = 60_000;
 
-/** What no parameters may ever be answered with: a defect of the node, or a call that never ends. */
+/** Errors that no parameters may cause: an internal error, or a timeout. */
 const INTERNAL_ERROR = -32603;
 const SERVER_ERROR = -32000;
 
-/** Those that control a dev chain would move the one that all others are asked on. */
+/** Control methods would change the chain that the others read. */
 const names = methods.filter(({ access }) => access !== "dev").map(({ name }) => name);
 
-/** Lists that have nothing to do with a method, or that begin as what it takes. */
+/** Arbitrary lists, and lists that start with valid parameters. */
 type List = { kind: "arbitrary"; params: unknown } | { kind: "edited"; edits: Edit[]; byName: boolean };
 
 const list: fc.Arbitrary<List> = fc.oneof(
@@ -43,7 +43,7 @@ const list: fc.Arbitrary<List> = fc.oneof(
   },
 );
 
-/** Declares the test that many lists of parameters, on both ends of the forks, lead to documented answers. */
+/** Declares the test that arbitrary parameters lead to documented responses, on the first and the last fork. */
 export function testArbitraryCalls({ listsPerFork, seed }: { listsPerFork: number; seed: number }): void {
   describe.each([ForkName.phase0, ForkName.fulu] as const)("on %s", (fork) => {
     let chain: ExampleDevChain;
@@ -72,7 +72,7 @@ export function testArbitraryCalls({ listsPerFork, seed }: { listsPerFork: numbe
       process.off("unhandledRejection", onRejection);
     });
 
-    it("no parameters whatever break a method", async () => {
+    it("no parameters break a method", async () => {
       console.info(`The parameters of this run are those of FANAL_TEST_SEED=${seed}.`);
       const codes = new Map<number | "result", number>();
       const property = fc.asyncProperty(fc.constantFrom(...names), list, async (name, given) => {
@@ -84,17 +84,17 @@ export function testArbitraryCalls({ listsPerFork, seed }: { listsPerFork: numbe
       });
       await fc.assert(property, { numRuns: listsPerFork, seed });
 
-      // Unless some calls got through to every part of the node, the above would say little.
+      // The test is useful only if some calls reach every part of the node.
       for (const code of ["result", -32602, -32001, -32003] as const)
         expect(codes.get(code), `${code}`).toBeGreaterThan(0);
       expect(log.filter(({ level }) => level === "error")).toEqual([]);
       expect(chain.complaints).toEqual([]);
       expect(rejections).toEqual([]);
-    }, 300_000); // Shrinking a counterexample takes its time.
+    }, 300_000); // Shrinking a counterexample takes time.
   });
 }
 
-/** The codes that the method is said to answer with. */
+/** Documented error codes of the method. */
 function documentedCodes(name: string): number[] {
   const method = methods.find((each) => each.name === name)!;
   return failuresOf(method).map((kind) => OPENRPC_ERRORS[kind].code);

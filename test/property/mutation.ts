@@ -3,7 +3,7 @@ import fc from "fast-check";
 type Path = readonly (string | number)[];
 type Holder = Record<string | number, unknown>;
 
-/** Values that lie on borders of what is legal. */
+/** Boundary values. */
 const BORDERS: readonly unknown[] = [
   null,
   true,
@@ -44,9 +44,9 @@ const BORDERS: readonly unknown[] = [
   {},
 ];
 
-/** What is done to one place of a list of parameters. */
+/** An edit of one position in a parameter list. */
 export interface Edit {
-  /** Chooses the place, whatever the list. */
+  /** Selects the position in any list. */
   place: number;
   change:
     | { kind: "replace"; by: unknown }
@@ -74,7 +74,7 @@ export const edit: fc.Arbitrary<Edit> = fc.record({
   ),
 });
 
-/** A copy of the parameters after the edits, one after the other. */
+/** A copy of the parameters with the edits applied in order. */
 export function edited(params: readonly unknown[], edits: readonly Edit[]): unknown[] {
   const copy = structuredClone(params) as unknown[];
   for (const each of edits) apply(copy, each);
@@ -111,7 +111,7 @@ function remove(holder: Holder, name: string | number): void {
   else delete holder[name];
 }
 
-/** Of an element of a list there are then more; a text or a list becomes longer. */
+/** Duplicates a list element, or extends a text or list. */
 function repeat(holder: Holder, name: string | number, times: number): void {
   const value = holder[name];
   if (Array.isArray(holder)) holder.push(...Array(times).fill(value));

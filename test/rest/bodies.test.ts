@@ -48,13 +48,13 @@ describe("bodies", () => {
     expect((await post(path, body)).status).toBe(status);
   });
 
-  it("may be left out where they only filter", async () => {
+  it("are optional if they only filter", async () => {
     const { status, text } = await ask("/eth/v1/beacon/states/head/validators", { method: "POST" });
     expect(status).toBe(200);
     expect(JSON.parse(text).data).toHaveLength(rest.chain.validatorCount);
   });
 
-  it("with empty lists filter as little as no lists", async () => {
+  it("with empty lists do not filter", async () => {
     const path = "/eth/v1/beacon/states/head/validators";
     const filter = { ids: [], statuses: [] };
     const all = await data(path);
@@ -64,7 +64,7 @@ describe("bodies", () => {
     expect(await resultOf("get_v1_beacon_states_stateId_validators", ["head", [], []])).toEqual(all);
   });
 
-  it("must be of a type that the operation takes", async () => {
+  it("must have a media type of the operation", async () => {
     const exit = rest.chain.voluntaryExit(12);
     for (const type of ["text/plain", SSZ_TYPE]) {
       const { status, text } = await post("/eth/v1/beacon/pool/voluntary_exits", exit, { "Content-Type": type });
@@ -81,7 +81,7 @@ describe("bodies", () => {
         ask(path, { method: "POST", headers: { "Content-Type": SSZ_TYPE, ...headers }, body });
       const version = { "Eth-Consensus-Version": "phase0" };
       expect((await send(held.body, version)).status).toBe(200);
-      // The first versions do without the header, and know the fork by the slot.
+      // The first versions need no header and derive the fork from the slot.
       expect((await send(held.body, {})).status).toBe(path.startsWith("/eth/v1") ? 200 : 400);
       expect((await send(held.body, { "Eth-Consensus-Version": "altair" })).status).toBe(400);
       for (const length of [0, 3, 50, held.body.length - 1]) {
@@ -90,7 +90,7 @@ describe("bodies", () => {
     },
   );
 
-  it("of another fork than they say are refused", async () => {
+  it("of another fork than declared are rejected", async () => {
     const headers = { ...JSON_HEADERS, "Eth-Consensus-Version": "altair" };
     const block = await rest.chain.signedBlock();
     const other = await post("/eth/v2/beacon/blocks", block, headers);
@@ -121,7 +121,7 @@ describe("bodies", () => {
     expect(JSON.parse(reply.text).message).toContain("altair");
   });
 
-  it("in SSZ that the header's fork does not fit are refused with the fork of their slot", async () => {
+  it("in SSZ that do not match the header's fork are rejected with the fork of their slot", async () => {
     const block = ssz.phase0.SignedBeaconBlock.fromJson(await rest.chain.signedBlock());
     const [attestation] = await rest.chain.attestations();
     const attestations = new ListCompositeType(ssz.phase0.Attestation, 8).serialize([
@@ -154,13 +154,13 @@ describe("bodies", () => {
     ]);
   });
 
-  it("may name a validator twice whose liveness they ask for", async () => {
+  it("may contain a validator twice for liveness", async () => {
     const { status, text } = await post(`/eth/v1/validator/liveness/${rest.chain.epoch}`, ["1", "1"]);
     expect(status).toBe(200);
     expect(JSON.parse(text).data.map(({ index }: { index: string }) => index)).toEqual(["1", "1"]);
   });
 
-  it("that hold wrong items are told of each", async () => {
+  it("with invalid items get an error for each", async () => {
     const [good] = await rest.chain.attestations();
     const bad = { ...good, signature: `0xc0${"00".repeat(95)}` };
     const { status, text } = await post("/eth/v1/beacon/pool/attestations", [good, bad]);
@@ -169,4 +169,4 @@ describe("bodies", () => {
   });
 });
 
-it("complained of nothing", () => rest.expectNoComplaints());
+it("logged no warnings or errors", () => rest.expectNoComplaints());

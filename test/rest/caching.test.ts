@@ -5,8 +5,8 @@ import { ServedChain, SSZ_TYPE } from "./served-chain.ts";
 const rest = new ServedChain(ForkName.phase0);
 const { ask, data } = rest;
 
-describe("answers that cannot change", () => {
-  it("may be kept by root, and asked for again by slot", async () => {
+describe("immutable responses", () => {
+  it("are cached by root, and revalidated by slot", async () => {
     const bySlot = await ask("/eth/v2/beacon/blocks/3");
     expect(bySlot.headers.get("cache-control")).toBe("no-cache");
     const tag = bySlot.headers.get("etag")!;
@@ -55,7 +55,7 @@ describe("answers that cannot change", () => {
     expect((await ask("3x", { "If-None-Match": "*" })).status).toBe(400);
   });
 
-  it("may be about a state in JSON or in SSZ, of all or of some", async () => {
+  it("may be of a state, as JSON or SSZ, whole or filtered", async () => {
     const tagOf = async (path: string, accept = "application/json") =>
       (await ask(`/eth/${path}`, { headers: { Accept: accept } })).headers.get("etag");
     const tags = await Promise.all([
@@ -68,7 +68,7 @@ describe("answers that cannot change", () => {
     expect(new Set(tags).size).toBe(tags.length);
   });
 
-  it("are different in JSON and in SSZ", async () => {
+  it("have different ETags as JSON and SSZ", async () => {
     const inSsz = await ask("/eth/v2/beacon/blocks/3", { headers: { Accept: SSZ_TYPE } });
     expect(inSsz.headers.get("content-type")).toBe(SSZ_TYPE);
     expect(inSsz.headers.get("eth-consensus-version")).toBe("phase0");
@@ -76,4 +76,4 @@ describe("answers that cannot change", () => {
   });
 });
 
-it("complained of nothing", () => rest.expectNoComplaints());
+it("logged no warnings or errors", () => rest.expectNoComplaints());

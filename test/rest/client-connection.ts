@@ -2,17 +2,17 @@ import { type ApiClient, getClient, WireFormat } from "@lodestar/api";
 import { type BeaconConfig, chainConfigFromJson, createBeaconConfig, createChainForkConfig } from "@lodestar/config";
 import type { Slot } from "@lodestar/types";
 
-/** The client of @lodestar/api before a node that it learns everything from: the config as well as the chain. */
+/** The client of @lodestar/api, configured entirely from the node. */
 export interface Connection {
   config: BeaconConfig;
-  /** The client for the slot: the slots take turns in speaking JSON and SSZ. */
+  /** The client of a slot: slots alternate between JSON and SSZ. */
   clientAt(slot: Slot): ApiClient;
-  /** Every kind of request that a node has answered well: what was asked, and the format in which it was sent or answered. */
+  /** Successful requests by operation and format. */
   answered: ReadonlySet<string>;
 }
 
 export async function connect(baseUrl: string): Promise<Connection> {
-  // What is asked first has the same form in every fork.
+  // The first requests have the same format in every fork.
   const stranger = getClient({ baseUrl }, { config: createChainForkConfig({}) });
   const spec = (await stranger.config.getSpec()).value();
   const { genesisValidatorsRoot } = (await stranger.beacon.getGenesis()).value();
@@ -27,7 +27,7 @@ export async function connect(baseUrl: string): Promise<Connection> {
   return { config, answered, clientAt: (slot) => (slot % 2 === 0 ? json : ssz) };
 }
 
-/** The client goes back to JSON in silence when a node refuses SSZ, so only the requests themselves tell what was used. */
+/** The client silently falls back to JSON if a node rejects SSZ, so the requests are recorded. */
 function recordingFetch(answered: Set<string>): typeof fetch {
   return async (input, init) => {
     const response = await fetch(input, init);

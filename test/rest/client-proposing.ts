@@ -7,7 +7,7 @@ import { sign } from "./client-signing.ts";
 
 export const GRAFFITI = "through @lodestar/api";
 
-/** Asks for a block, signs it and publishes it. */
+/** Requests, signs and publishes a block. */
 export async function propose({ config, clientAt }: Connection, slot: Slot, proposer: ValidatorKey): Promise<void> {
   const { validator, beacon } = clientAt(slot);
   const epoch = Math.floor(slot / SLOTS_PER_EPOCH);
@@ -24,6 +24,6 @@ export async function propose({ config, clientAt }: Connection, slot: Slot, prop
     broadcastValidation: routes.beacon.BroadcastValidation.consensusAndEquivocation,
   });
   published.assertOk();
-  // Any other success says that the block was passed on without being imported.
+  // Any other success status means broadcast without import.
   if (published.status !== 200) throw new Error(`The block of slot ${slot} was answered with ${published.status}.`);
 }

@@ -22,7 +22,7 @@ interface Subcommittee {
   members: readonly ValidatorIndex[];
 }
 
-/** Signs the head with every key that sits in the sync committee, and then contributes for each subcommittee. */
+/** Signs the head with every key in the sync committee, then publishes a contribution per subcommittee. */
 export async function signHead(
   connection: Connection,
   keys: readonly ValidatorKey[],

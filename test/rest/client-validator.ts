@@ -14,8 +14,8 @@ interface Duties {
 }
 
 /**
- * Does the duties of all validators, of which validator i has the i-th key, up to a slot. A slot begins with `beginSlot`, after the
- * duties of the one before are done.
+ * Does the duties of all validators up to a slot; validator i has the i-th key. `beginSlot` starts a slot after the
+ * duties of the previous one.
  */
 export async function doDutiesUpTo(
   lastSlot: Slot,

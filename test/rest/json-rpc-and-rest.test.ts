@@ -11,7 +11,7 @@ import { type ServedApi, serveApi } from "../support/served-api.ts";
 import { askTwin } from "./lodestar-client.ts";
 import { type RestCall, restCall } from "./rest-request.ts";
 
-/** Those that REST has too. Events are no answer of a method. */
+/** Methods with a REST path. Events are not a method result. */
 const SHARED = inExampleOrder(methods)
   .filter(({ rest, needsConnection }) => rest.length > 0 && !rest[0]!.takesText && !needsConnection)
   .map((method) => [method.name, method] as const);
@@ -26,7 +26,7 @@ interface Response {
   meta?: Record<string, unknown>;
 }
 
-/** The result in a response object, to the byte. */
+/** The exact bytes of the result in a response object. */
 function resultText(text: string, { meta }: Response): string {
   const start = '{"jsonrpc":"2.0","id":1,"result":';
   const end = `,"meta":${JSON.stringify(meta)}}`;
@@ -37,7 +37,7 @@ function resultText(text: string, { meta }: Response): string {
 /** Operations whose REST body is the result itself. */
 const WITHOUT_DATA = ["get_v1_debug_fork_choice", "get_v1_beacon_light_client_updates"];
 
-/** What the REST twin must have sent. */
+/** Expected REST response. */
 function expectedText(method: MethodDefinition, text: string, response: Response): string {
   const result = resultText(text, response);
   const meta = response.meta ?? {};
@@ -61,7 +61,7 @@ describe.each([ForkName.phase0, ForkName.fulu] as const)("on %s", (fork) => {
     await chain?.close();
   });
 
-  it.each(SHARED)("%s answers alike over JSON-RPC and REST", async (name, method) => {
+  it.each(SHARED)("%s returns the same over JSON-RPC and REST", async (name, method) => {
     const params = await exampleParams(method, chain);
     const { text } = await served.call(name, params);
     const response = JSON.parse(text) as Response;
@@ -76,7 +76,7 @@ describe.each([ForkName.phase0, ForkName.fulu] as const)("on %s", (fork) => {
         code: 501,
         message: expect.stringContaining(`slots before ${until.fork}`),
       });
-      // Whoever heeds the advice gets what the method answers.
+      // The suggested path returns the method's result.
       const [verb, successor] = until.successor.split(" ");
       const query = call.path.slice(call.path.indexOf("?"));
       const { text: heeded } = await served.ask(`${successor}${query}&committee_index=0`, { method: verb! });
@@ -105,12 +105,12 @@ describe.each([ForkName.phase0, ForkName.fulu] as const)("on %s", (fork) => {
     await askTwin(served, chain, { method, call, response });
   });
 
-  it.each(LIST_TAKING)("%s understands an empty list alike over JSON-RPC and REST", async (name, method) => {
+  it.each(LIST_TAKING)("%s treats an empty list the same over JSON-RPC and REST", async (name, method) => {
     const params = (await exampleParams(method, chain)).slice(0, method.params.length);
     params[method.params.findIndex(isList)] = [];
     const named = Object.fromEntries(params.map((value, position) => [method.params[position]!.name, value]));
     const { error, result } = JSON.parse((await served.call(name, named)).text) as Response;
-    // A query has no way to write an empty list: the parameter is left out.
+    // A query cannot express an empty list, so the parameter is omitted.
     const isQuery = method.rest[0]!.verb === "GET";
     const call = restCall(method, isQuery ? params.map((value) => (isEmpty(value) ? null : value)) : params, fork);
     const { status, text } = await served.ask(call.path, init(call));
@@ -118,7 +118,7 @@ describe.each([ForkName.phase0, ForkName.fulu] as const)("on %s", (fork) => {
     if (!error && method.access === "read") expect(JSON.parse(text).data).toEqual(result);
   });
 
-  it("takes a block in SSZ at the first version's path without being told its fork", async () => {
+  it("accepts an SSZ block at the first version's path without a fork header", async () => {
     const json = await chain.signedBlock();
     const body =
       fork === ForkName.phase0
@@ -129,7 +129,7 @@ describe.each([ForkName.phase0, ForkName.fulu] as const)("on %s", (fork) => {
     expect(reply).toMatchObject({ status: 200, text: "" });
   });
 
-  it("complained of nothing", () => {
+  it("logged no warnings or errors", () => {
     expect(chain.complaints).toEqual([]);
     expect(served.log.filter(({ level }) => level === "error")).toEqual([]);
   });

@@ -9,7 +9,7 @@ import { doDutiesUpTo } from "./client-validator.ts";
 const VALIDATORS = 16;
 const SLOTS_PER_EPOCH = 8;
 const FINAL_EPOCH = 2;
-/** The first epoch that becomes final is so at the end of the next but one. */
+/** The first epoch is finalized two epochs later. */
 const LAST_SLOT = (FINAL_EPOCH + 2) * SLOTS_PER_EPOCH;
 
 const IN_BOTH_FORMATS = [
@@ -21,14 +21,14 @@ const IN_BOTH_FORMATS = [
   "POST /eth/v2/validator/aggregate_and_proofs",
 ];
 
-/** What the client would have in SSZ, but the standard does not. */
+/** Operations that are SSZ in the client but not in the standard. */
 const IN_JSON_ALONE = [
   "GET /eth/v1/validator/sync_committee_contribution",
   "POST /eth/v1/beacon/pool/sync_committees",
   "POST /eth/v1/validator/contribution_and_proofs",
 ];
 
-it("validators that have nothing but the client of @lodestar/api finalize a chain of fulu", async () => {
+it("validators using only the client of @lodestar/api finalize a fulu chain", async () => {
   const program = await ProgramHere.dev([
     ...["--data-dir", tempDirectory(), "--fork", "fulu", "--validators", String(VALIDATORS)],
     ...["--dev-validators", "none", "--warmup-epochs", "0", "--no-auto", "--rest", "--rest-port", "0"],
@@ -44,7 +44,7 @@ it("validators that have nothing but the client of @lodestar/api finalize a chai
   for (const request of IN_JSON_ALONE) {
     expect([...connection.answered].filter((each) => each.startsWith(`${request} `))).toEqual([`${request} json`]);
   }
-  // JSON-RPC tells of the same chain.
+  // JSON-RPC serves the same chain.
   const head = await program.call("getChainHead");
   expect(Number(head.head_slot)).toBe(LAST_SLOT);
   expect(Number(head.finalized_slot)).toBe(FINAL_EPOCH * SLOTS_PER_EPOCH);
@@ -58,7 +58,7 @@ it("validators that have nothing but the client of @lodestar/api finalize a chai
     if (body.attestations.length > 0) attested++;
     if ("syncAggregate" in body && body.syncAggregate.syncCommitteeBits.getTrueBitIndexes().length > 0) synced++;
   }
-  // Every slot but the last has attestations, which the next block takes up.
+  // Every slot but the last has attestations, which the next block includes.
   expect(attested).toBe(LAST_SLOT - 1);
   expect(synced).toBe(LAST_SLOT - 1);
   expect(program.errors).toEqual([]);

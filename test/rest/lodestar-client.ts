@@ -26,13 +26,13 @@ interface Twin {
   response: { result?: unknown; error?: { data: { status: number } } };
 }
 
-/** Asks for the same with the client of @lodestar/api, in JSON and in SSZ, if it knows the operation. */
+/** Sends the same request with the client of @lodestar/api, as JSON and SSZ, if it supports the operation. */
 export async function askTwin(served: ServedApi, chain: ExampleDevChain, { method, call, response }: Twin) {
   if (method.operation === undefined) return;
   const [family, name] = method.operation.split(".") as [Family, string];
-  // The client knows only metadata of the forks that have sync committees.
+  // The client only supports metadata of forks with sync committees.
   if (name === "getNetworkIdentity" && chain.fork === ForkName.phase0) return;
-  // It cannot send a form that it does not know: of forks to come, and of blinded blocks that have no payload to leave out.
+  // It cannot send unsupported formats: of future forks, and blinded blocks without a payload.
   if (response.error?.data.status === 501) return;
   if (name === "publishBlindedBlockV2" && chain.fork === ForkName.phase0) return;
   const clients = getClient({ baseUrl: served.restUrl }, { config: chain.api.chainConfig });
@@ -43,7 +43,7 @@ export async function askTwin(served: ServedApi, chain: ExampleDevChain, { metho
   };
   const hasArgs = Object.keys(req.schema).length > 0;
   const formats = [WireFormat.json, WireFormat.ssz];
-  // Where the library has an SSZ form that the standard does not have, the node has none either.
+  // The node has no SSZ where only the library has it.
   const formatsOf = (what: string) => (method.rest[0]!.ssz === what ? formats : [WireFormat.json]);
   const requestFormats = formatsOf("body");
   const responseFormats = formatsOf("answer");
@@ -66,7 +66,7 @@ export async function askTwin(served: ServedApi, chain: ExampleDevChain, { metho
   }
 }
 
-/** What the client must be given to send such a request: the arguments of a handler have the client's names. */
+/** Arguments of the client for a request. Handler arguments have the same names. */
 async function argsOf(
   { methods }: ServedApi,
   chain: ExampleDevChain,
@@ -93,14 +93,14 @@ async function argsOf(
   return name.endsWith("Duties") ? withIndices(chain, args as { indices?: (number | string)[] }) : args;
 }
 
-/** The client knows validators by their indices only. */
+/** The client accepts only validator indices. */
 function withIndices({ chain }: ExampleDevChain, args: { indices?: (number | string)[] }) {
   const { pubkeyCache } = chain.headState.epochCtx;
   const indices = args.indices?.map((id) => (typeof id === "number" ? id : pubkeyCache.getIndex(fromHex(id))));
   return { ...args, indices };
 }
 
-/** The client knows graffiti as text. */
+/** The client accepts graffiti as text. */
 function withText(args: { graffiti: Uint8Array }) {
   return { ...args, graffiti: Buffer.from(args.graffiti).toString().replace(/\0+$/, "") };
 }

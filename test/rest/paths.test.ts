@@ -24,7 +24,7 @@ describe.each(["fanal", "nimbus"])("the extensions under /%s", (namespace) => {
     expect(await data(`/${namespace}/v1/${path}`)).toEqual(await resultOf(method));
   });
 
-  it("take plain text, whatever its type is called", async () => {
+  it("accept plain text with any media type", async () => {
     const path = `/${namespace}/v1/graffiti`;
     for (const type of ["text/plain", "application/x-www-form-urlencoded"]) {
       const { status, text } = await post(path, `by ${namespace}`, { "Content-Type": type });
@@ -50,7 +50,7 @@ describe.each(["fanal", "nimbus"])("the extensions under /%s", (namespace) => {
 
 describe("SSZ", () => {
   const documents = [new OpenApi("v2.5.0"), new OpenApi("v4.0.0")];
-  /** What other versions of the standard than those of the documents say of paths that these do not have, or later. */
+  /** SSZ of paths according to other versions of the standard than the documents. */
   const OTHER_VERSIONS: Record<string, RestPath["ssz"]> = {
     "GET /eth/v1/beacon/blocks/{block_id}": "response",
     "GET /eth/v1/debug/beacon/states/{state_id}": "response",
@@ -68,7 +68,7 @@ describe("SSZ", () => {
     "GET /eth/v1/validator/execution_payload_envelopes/{slot}/{beacon_block_root}": "response",
   };
 
-  it("is where the standard has it, and nowhere else", () => {
+  it("is supported exactly where the standard specifies it", () => {
     const routes = createRouteTable(rest.served.methods);
     const inStandard = routes.map(({ verb, path }) => {
       const ssz = documents.map((document) => document.sszOf({ verb, path })).find((each) => each !== undefined);
@@ -95,7 +95,7 @@ describe("SSZ", () => {
     }
   });
 
-  it("of a block to be signed is the block, also in the second version", async () => {
+  it("of a produced block is the block, also in the second version", async () => {
     const query = `${rest.chain.slot}?randao_reveal=${await rest.chain.randaoReveal()}`;
     for (const path of ["/eth/v2/validator/blocks", "/eth/v3/validator/blocks", "/eth/v1/validator/blinded_blocks"]) {
       const { status, headers, body } = await askBytes(`${path}/${query}`);
@@ -109,7 +109,7 @@ describe("SSZ", () => {
     expect(first.status).toBe(406);
   });
 
-  it("of no light client updates has no forks in a header", async () => {
+  it("of an empty list of light client updates has no fork header", async () => {
     const { status, headers, body } = await askBytes("/eth/v1/beacon/light_client/updates?start_period=0&count=0");
     expect({ status, length: body.length }).toEqual({ status: 200, length: 0 });
     expect(headers.has("eth-consensus-version")).toBe(false);
@@ -128,7 +128,7 @@ describe("earlier versions", () => {
     },
   );
 
-  it("of reads answer as the methods do", async () => {
+  it("of reads return the same as the methods", async () => {
     const { slot } = rest.chain;
     expect(await data("/eth/v1/beacon/blocks/head")).toEqual(await resultOf("get_v1_beacon_blocks_blockId", ["head"]));
     expect(await data("/eth/v1/debug/beacon/heads")).toEqual(await resultOf("get_v1_debug_beacon_heads"));
@@ -146,7 +146,7 @@ describe("earlier versions", () => {
   });
 });
 
-it("graffiti need not be text", async () => {
+it("accepts graffiti that is not text", async () => {
   const reveal = await rest.chain.randaoReveal();
   const graffiti = `0x${"ff".repeat(31)}00`;
   const block = await data(`/eth/v3/validator/blocks/${rest.chain.slot}?randao_reveal=${reveal}&graffiti=${graffiti}`);
@@ -208,13 +208,13 @@ describe("identifiers and filters", () => {
     expect(JSON.parse(reply.text)).toEqual({ code: status, message: expect.any(String) });
   });
 
-  it("name the parent that the genesis block does not have", async () => {
+  it("accept the zero parent root of the genesis block", async () => {
     const [genesis, ...others] = await data(`/eth/v1/beacon/headers?parent_root=0x${"00".repeat(32)}`);
     expect(genesis).toEqual(await data("/eth/v1/beacon/headers/genesis"));
     expect(others).toEqual([]);
   });
 
-  it("take lists by commas and by repeated names", async () => {
+  it("accept comma-separated lists and repeated names", async () => {
     const path = "/eth/v1/beacon/states/head/validators";
     const indices = async (query: string) =>
       (await data(`${path}${query}`)).map(({ index }: { index: string }) => Number(index));
@@ -240,4 +240,4 @@ describe("events", () => {
   });
 });
 
-it("complained of nothing", () => rest.expectNoComplaints());
+it("logged no warnings or errors", () => rest.expectNoComplaints());

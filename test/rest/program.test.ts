@@ -11,20 +11,20 @@ vi.setConfig({ testTimeout: 180_000 });
 
 const devFlags = () => ["dev", "--validators", "8", "--warmup-epochs", "0", "--data-dir", tempDirectory(), "--rest"];
 
-it("the program serves REST, alone and to the origins that it is told", async () => {
+it("the program serves REST only, with the configured origins", async () => {
   const program = new Program([...devFlags(), "--rest-port", "0", "--rest-allow-origin", "http://localhost:3000"]);
   const [, url] = await program.untilLine(/REST is served at (http:\S+)/);
   expect(program.output).toContain("JSON-RPC server is off");
   const response = await fetch(`${url}/eth/v1/node/version`, { headers: { Origin: "http://localhost:3000" } });
   expect(response.headers.get("access-control-allow-origin")).toBe("http://localhost:3000");
   expect(await response.json()).toEqual({ data: { version: expect.stringMatching(/^Fanal\//) } });
-  // An open event stream does not keep the program from ending.
+  // An open event stream does not prevent the program from stopping.
   const events = await fetch(`${url}/eth/v1/events?topics=head`);
   expect(await program.stop()).toEqual({ code: 0, signal: null });
   await events.text();
 });
 
-it("a REST port in use is said in one sentence, and the other server is closed again", async () => {
+it("a REST port in use is reported in one sentence, and the other server is closed", async () => {
   const server = createServer().listen(0, "127.0.0.1");
   onTestFinished(() => void server.close());
   await once(server, "listening");

@@ -10,7 +10,7 @@ export interface RestCall {
 
 const QUERY_OF_POST = ["broadcast_validation"];
 
-/** The request that asks the REST twin of a method for the same as positional parameters ask the method. */
+/** The REST request equivalent to a call with positional parameters. */
 export function restCall({ params: signature, rest }: MethodDefinition, params: unknown[], fork: string): RestCall {
   const { verb, path: template } = rest[0]!;
   const query = new URLSearchParams();
@@ -33,7 +33,7 @@ export function restCall({ params: signature, rest }: MethodDefinition, params: 
 }
 
 function setQuery(query: URLSearchParams, name: string, value: unknown): void {
-  // REST has flags that are set by being there, and graffiti in hex only.
+  // REST has valueless flags, and graffiti in hex only.
   if (name === "skip_randao_verification") {
     if (value === true) query.set(name, "");
   } else if (name === "graffiti" && !String(value).startsWith("0x")) {

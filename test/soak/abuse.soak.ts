@@ -6,9 +6,9 @@ import { Program } from "../support/program.ts";
 import { tempDirectory } from "../support/temp-directory.ts";
 
 const SECONDS = Number(process.env.SOAK_ABUSE_SECONDS ?? 60);
-/** What clients may make a node hold by its limits, of requests and of answers, on both servers, and the node itself. */
+/** Memory limit: requests and responses of both servers by their limits, and the node itself. */
 const MOST_BYTES = 2 * 2 ** 30;
-/** What stays of it afterwards: memory that the allocator has not given back to the system. */
+/** Memory that remains afterwards, not returned by the allocator. */
 const MOST_GROWTH_BYTES = 512 * 2 ** 20;
 
 let attacker: Attacker;
@@ -18,7 +18,7 @@ beforeAll(async () => {
 });
 afterAll(() => attacker.stop());
 
-/** The whole takes half an hour, in which somebody may want to know how far it is. */
+/** Takes half an hour, so progress is printed. */
 function report(attack: string, what: string, bytes: number): void {
   console.log(`"${attack}" ${what}; ${Math.round(bytes / 2 ** 20)} MiB`);
 }

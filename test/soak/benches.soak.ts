@@ -7,7 +7,7 @@ const MIXED_LOAD_MINUTES = Number(process.env.SOAK_MIXED_LOAD_MINUTES ?? 30);
 const FLOOD_SECONDS = Number(process.env.SOAK_FLOOD_SECONDS ?? 600);
 const ROOT = fileURLToPath(new URL("../..", import.meta.url));
 
-/** Benches that say by their exit code whether all was as it should be. What they measured is shown. */
+/** Benchmarks that fail by exit code. Their measurements are printed. */
 it.each([
   [`${MIXED_LOAD_MINUTES} minutes of mixed load`, "mixed-load", MIXED_LOAD_MINUTES],
   [`${FLOOD_SECONDS} seconds of each flood by hostile peers`, "adversary", FLOOD_SECONDS],

@@ -4,11 +4,11 @@ import { fuzzNode } from "../support/fuzz/fuzzed-node.ts";
 const { SOAK_FUZZ = "1000000", FANAL_TEST_SEED = String(Date.now() % 2 ** 31) } = process.env;
 
 const FIRST_REQUESTS = 10_000;
-/** What the caches of a node may grow by after that, and what its memory may because it is in pieces. */
+/** Allowed growth of caches, and of memory by fragmentation. */
 const MOST_HELD_BYTES = 16 * 2 ** 20;
 const MOST_RESIDENT_BYTES = 128 * 2 ** 20;
 
-it(`${SOAK_FUZZ} fuzzed requests neither break a node nor stay in its memory`, async () => {
+it(`${SOAK_FUZZ} fuzzed requests neither break a node nor leak memory`, async () => {
   const { answers, growth } = await fuzzNode({
     firstRequests: FIRST_REQUESTS,
     requests: Number(SOAK_FUZZ),

@@ -7,7 +7,7 @@ import { removableDirectory } from "../support/removable-directory.ts";
 import { seededRandom } from "../support/seeded-random.ts";
 import { survivesCrashes, survivesFullDisks } from "../support/storage-faults.ts";
 
-/** How often each fault is tried. */
+/** Number of runs per fault. */
 const CRASHES = Number(process.env.SOAK_CRASHES ?? 100);
 const FULL_DISKS = Number(process.env.SOAK_FULL_DISKS ?? 20);
 const DAMAGES = Number(process.env.SOAK_DAMAGES ?? 50);
@@ -16,15 +16,15 @@ const LONGEST_MS = 3_600_000;
 const seed = Number(process.env.FANAL_TEST_SEED ?? Date.now() % 2 ** 32);
 console.info(`The faults of this run are those of FANAL_TEST_SEED=${seed}.`);
 
-it(`${CRASHES} kills lose nothing that was answered`, { timeout: LONGEST_MS }, async () => {
+it(`${CRASHES} kills lose nothing that was acknowledged`, { timeout: LONGEST_MS }, async () => {
   await survivesCrashes(CRASHES, seededRandom(seed));
 });
 
-it(`${FULL_DISKS} full disks lose nothing that was answered`, { timeout: LONGEST_MS }, async () => {
+it(`${FULL_DISKS} full disks lose nothing that was acknowledged`, { timeout: LONGEST_MS }, async () => {
   await survivesFullDisks(FULL_DISKS, seededRandom(seed));
 });
 
-it(`${DAMAGES} damaged databases are refused or answer the truth`, { timeout: LONGEST_MS }, async () => {
+it(`${DAMAGES} damaged databases are rejected or return correct data`, { timeout: LONGEST_MS }, async () => {
   const random = seededRandom(seed);
   const stored = removableDirectory();
   onTestFinished(stored.remove);

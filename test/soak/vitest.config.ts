@@ -1,7 +1,7 @@
 import { fileURLToPath } from "node:url";
 import { defineConfig } from "vitest/config";
 
-/** Apart from the other tests: these take as long as the variables SOAK_… tell them to, by default up to an hour each. */
+/** Separate from the other tests: the variables SOAK_… set the duration, by default up to an hour each. */
 export default defineConfig({
   root: fileURLToPath(new URL("../..", import.meta.url)),
   test: {
@@ -9,10 +9,10 @@ export default defineConfig({
     env: { LODESTAR_PRESET: "minimal" },
     setupFiles: ["test/setup.ts"],
     pool: "forks",
-    // What they report is shown at once.
+    // Output is printed immediately.
     reporters: ["verbose"],
     disableConsoleIntercept: true,
-    // One after the other, since they measure.
+    // Sequential, because they measure.
     maxWorkers: 1,
     testTimeout: 4 * 3_600_000,
     hookTimeout: 600_000,

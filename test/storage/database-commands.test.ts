@@ -23,7 +23,7 @@ let whole: Awaited<ReturnType<typeof answersOf>>;
 beforeAll(async () => {
   stored = removableDirectory();
   await makeHistory(HEAD_SLOT - SLOTS_PER_EPOCH, {}, stored.path);
-  // Slots without blocks, of whose states only the index of states knows.
+  // Empty slots, whose states are only in the state index.
   await makeHistory(HEAD_SLOT - SLOTS_PER_EPOCH + 6, QUIET, stored.path);
   await makeHistory(HEAD_SLOT, {}, stored.path);
   const copy = removableDirectory();
@@ -47,7 +47,7 @@ async function answersOfDirectory(directory: string) {
   }
 }
 
-/** Runs `fanal db` and gives back what it printed; what it refuses is thrown. */
+/** Runs `fanal db` and returns its output. Throws its error. */
 async function db(dataDir: string, ...operands: string[]): Promise<string> {
   return dbOfNetwork(undefined, dataDir, ...operands);
 }
@@ -79,7 +79,7 @@ function damage(dataDir: string, pattern: RegExp, change: (bytes: Buffer) => voi
   }
 }
 
-it("a whole database is found whole, is not repaired, and can be compacted", async () => {
+it("an intact database passes the check, is not repaired, and can be compacted", async () => {
   const directory = copied(stored.path, tempDirectory());
   expect(await db(directory, "check")).toMatch(/\nNo problems found\.\n$/);
   expect(await db(directory, "repair")).toMatch(/nothing changed\.\n$/);
@@ -88,7 +88,7 @@ it("a whole database is found whole, is not repaired, and can be compacted", asy
   expect(await answersOfDirectory(directory)).toEqual(whole);
 });
 
-it("what the files do not show is found by reading the chain, and mended by dropping it", async () => {
+it("damage within intact files is found by reading the chain, and repaired by dropping it", async () => {
   const directory = copied(stored.path, tempDirectory());
   await inDataDirectory(directory, async (stored) => {
     const batch = stored.batch();
@@ -108,7 +108,7 @@ it("what the files do not show is found by reading the chain, and mended by drop
   expect(answers.slice(first)).toEqual(whole.slice(first));
 });
 
-it("what a block or a state has become is listed without the place where it was read", async () => {
+it("damaged blocks and states are listed without internal paths", async () => {
   const directory = copied(stored.path, tempDirectory());
   const { root } = whole[HEAD_SLOT]!;
   await inDataDirectory(directory, async (stored) => {
@@ -121,7 +121,7 @@ it("what a block or a state has become is listed without the place where it was 
   );
 });
 
-it("a state is mended to be one of its own when what it was a patch of is dropped", async () => {
+it("a patch becomes a plain state when its base is dropped", async () => {
   const directory = tempDirectory();
   await makeHistory(HEAD_SLOT, {}, directory);
   const before = await answersOfDirectory(copied(directory, tempDirectory()));
@@ -139,7 +139,7 @@ it("a state is mended to be one of its own when what it was a patch of is droppe
   expect((await answersOfDirectory(directory)).slice(first)).toEqual(before.slice(first));
 });
 
-it("a damaged database is repaired to a chain that is true, and kept beside it", async () => {
+it("a damaged database is repaired to a correct chain, and the original is kept", async () => {
   for (const [pattern, change] of [
     [/\.ldb$/, (bytes: Buffer) => (bytes[Math.floor(bytes.length / 3)]! ^= 4)],
     [/\.log$/, (bytes: Buffer) => (bytes[Math.floor(bytes.length / 2)]! ^= 4)],
@@ -163,7 +163,7 @@ it("a damaged database is repaired to a chain that is true, and kept beside it",
   }
 });
 
-it("a database without any finalized state left is not repaired, and stays as it is", async () => {
+it("a database without a finalized state is not repaired, and unchanged", async () => {
   const directory = copied(stored.path, tempDirectory());
   damage(directory, /\.(ldb|log)$/, (bytes) => bytes.fill(0x55));
   const names = readdirSync(join(directory, "beacon-db")).sort();
@@ -172,7 +172,7 @@ it("a database without any finalized state left is not repaired, and stays as it
   expect(readdirSync(join(directory, "beacon-db")).sort()).toEqual(names);
 });
 
-it("an exported chain is the same where it is imported", async () => {
+it("an imported chain equals the exported one", async () => {
   const file = join(tempDirectory(), "chain");
   expect(await db(stored.path, "export", file)).toMatch(
     /^Exported \d+ finalized blocks, \d+ others and \d+ states to /,
@@ -181,7 +181,7 @@ it("an exported chain is the same where it is imported", async () => {
   await db(directory, "import", file);
   expect(await answersOfDirectory(directory)).toEqual(whole);
   const { devChain, close } = await startDevChain(QUIET, directory);
-  // Each state can be asked for by its root, also where a slot has no block.
+  // Each state is found by root, also of empty slots.
   for (const { stateRoot } of whole) expect(await devChain.chain.states.byRoot(stateRoot!)).not.toBeNull();
   expect(whole.filter(({ root }) => root === undefined)).toHaveLength(6);
   await close();
@@ -197,13 +197,13 @@ it("an exported chain is the same where it is imported", async () => {
     writeFileSync(broken, wrong);
     const empty = join(tempDirectory(), "empty");
     await expect(db(empty, "import", broken)).rejects.toMatchObject({ exitCode: EXIT_CODES.unreadableInput });
-    // It holds no chain, so that it can be used for another try.
+    // It contains no chain, so the import can be retried.
     if (existsSync(empty)) await db(empty, "import", file);
     rmSync(empty, { recursive: true, force: true });
   }
 });
 
-it("a directory whose import was cut short holds no chain, and begins one as an empty directory does", async () => {
+it("a directory with an aborted import contains no chain, and can start a new one", async () => {
   const file = join(tempDirectory(), "chain");
   await db(stored.path, "export", file);
   writeFileSync(file, readFileSync(file).subarray(0, -40));
@@ -216,7 +216,7 @@ it("a directory whose import was cut short holds no chain, and begins one as an 
   expect(await db(directory, "check")).toMatch(/^Read 1 blocks .* and 1 states\.\nNo problems found\.\n$/m);
 });
 
-/** The system refuses LevelDB what it is to do in the directory that is named so, after some calls in which it does not. */
+/** Makes system calls of LevelDB in a directory fail after some successful ones. */
 function refuseLevel(reason: string, method: "batch" | "_open", name: string, after = 0): () => void {
   const untouched = ClassicLevel.prototype[method as "batch"];
   let calls = 0;
@@ -233,7 +233,7 @@ function refuseLevel(reason: string, method: "batch" | "_open", name: string, af
 
 const fillDisk = refuseLevel.bind(null, "000005.log: No space left on device");
 
-it("a disk without room ends an import and a repair with a sentence, and they can be done again", async () => {
+it("a full disk ends an import and a repair with one sentence, and both can be repeated", async () => {
   const file = join(tempDirectory(), "chain");
   await db(stored.path, "export", file);
   const imported = join(tempDirectory(), "new");
@@ -264,7 +264,7 @@ it("a disk without room ends an import and a repair with a sentence, and they ca
   expect(await answersOfDirectory(repaired)).toEqual(whole);
 });
 
-/** Makes the chain of a data directory one that a node of the network has synced; tells the directory of that network. */
+/** Turns the chain of a data directory into that of a network. Returns the network directory. */
 async function asChainOfNetwork(directory: string): Promise<string> {
   const networkDirectory = join(tempDirectory(), "smallnet");
   const { devChain, close } = await startDevChain({ ...QUIET, networkDirectory }, directory);
@@ -286,7 +286,7 @@ async function asChainOfNetwork(directory: string): Promise<string> {
   return networkDirectory;
 }
 
-it("a whole database is not taken for a damaged one where another network is given", async () => {
+it("an intact database does not count as damaged if another network is given", async () => {
   const directory = copied(stored.path, tempDirectory());
   const network = await asChainOfNetwork(directory);
   const other = join(tempDirectory(), "othernet");
@@ -316,7 +316,7 @@ it("a whole database is not taken for a damaged one where another network is giv
   });
 });
 
-it("a database in use, or none, is not touched", async () => {
+it("a database in use, or a missing one, is unchanged", async () => {
   const directory = copied(stored.path, tempDirectory());
   await openDevChain(QUIET, directory);
   for (const operands of [["check"], ["repair"], ["compact"], ["export", "/tmp/never"], ["import", "/tmp/never"]]) {
@@ -326,8 +326,8 @@ it("a database in use, or none, is not touched", async () => {
   await expect(db(tempDirectory(), "check")).rejects.toThrow(/holds no database/);
 });
 
-it("a database that the system does not let anybody at is not taken for none, nor for a damaged one", async () => {
-  // Not even root gets past a link to itself; a directory of somebody else says EACCES instead.
+it("an inaccessible database counts neither as missing nor as damaged", async () => {
+  // A self-referencing link fails even for root. A foreign directory fails with EACCES.
   for (const name of ["", "beacon-db", "beacon-db/CURRENT"]) {
     const directory = copied(stored.path, join(tempDirectory(), "data"));
     const path = join(directory, name);
@@ -343,7 +343,7 @@ it("a database that the system does not let anybody at is not taken for none, no
   }
 });
 
-it("a database of an older version stays one for whoever only looks into it, and for a start that is refused", async () => {
+it("read-only commands and rejected starts do not upgrade an older database", async () => {
   const directory = copied(stored.path, tempDirectory());
   const version = (db: BeaconDb) => db.meta.getSchemaVersion();
   await inDataDirectory(directory, async (stored) => {
@@ -361,7 +361,7 @@ it("a database of an older version stays one for whoever only looks into it, and
   expect(await inDataDirectory(directory, version)).toBe(SCHEMA_VERSION);
 });
 
-it("a database that may only be read is not taken for a damaged one", async () => {
+it("a read-only database does not count as damaged", async () => {
   const directory = copied(stored.path, tempDirectory());
   for (const reason of ["LOCK: Permission denied", "LOCK: Read-only file system"]) {
     const allow = refuseLevel(reason, "_open", "beacon-db");
@@ -379,7 +379,7 @@ it("a database that may only be read is not taken for a damaged one", async () =
   }
 });
 
-it("a link to what is not there is taken neither for a database nor for the place of a new one", async () => {
+it("a dangling link is neither a database nor a place for a new one", async () => {
   const directory = join(tempDirectory(), "data");
   const isLink = (path: string) => ({
     message: expect.stringContaining(
@@ -396,7 +396,7 @@ it("a link to what is not there is taken neither for a database nor for the plac
   await expect(startDevChain(QUIET, directory)).rejects.toMatchObject(isLink(join(directory, "beacon-db")));
 });
 
-it("what is asked for wrongly is explained", () => {
+it("invalid arguments are explained", () => {
   expect(() => readDbOperands([])).toThrow("Missing action. Give one of check");
   expect(() => readDbOperands(["chek"])).toThrow(/^Unknown action "chek" of "fanal db"\. .* Did you mean check\?$/);
   expect(() => readDbOperands(["export"])).toThrow('"fanal db export" requires a file name.');

@@ -14,10 +14,10 @@ import { SignedOperations } from "../support/signed-operations.ts";
 import { openStoredChain, storedChain } from "../support/stored-chain.ts";
 import { tempDirectory } from "../support/temp-directory.ts";
 
-/** The last slot in which a chain from genesis has finalized nothing; with the next one it finalizes epoch 2. */
+/** The last slot before the first finality; the next one finalizes epoch 2. */
 const LAST_UNFINALIZED_SLOT = 4 * SLOTS_PER_EPOCH - 1;
 
-/** A chain just before its first finality, with a second branch that goes off at genesis. */
+/** A chain just before its first finality, with a second branch from genesis. */
 async function aboutToFinalize() {
   const directory = tempDirectory();
   const opened = await openQuietDevChain(LAST_UNFINALIZED_SLOT, {}, directory);
@@ -29,7 +29,7 @@ async function aboutToFinalize() {
   return { ...opened, main, side, genesis, stored: storedChain(directory, opened.devChain) };
 }
 
-it("a branch that finality passes while the node is stopped does not keep it from starting", async () => {
+it("a branch that finality excludes while the node is stopped does not prevent the start", async () => {
   const { stored, main, side, close } = await aboutToFinalize();
   await close();
 
@@ -47,7 +47,7 @@ it("a branch that finality passes while the node is stopped does not keep it fro
   expect(later.complaints).toEqual([]);
 });
 
-it("a crash between the commit of a block and the archiving of what it finalizes loses nothing", async () => {
+it("a crash between the commit of a block and the archiving of its finality loses nothing", async () => {
   const { stored, devChain, side, abandon } = await aboutToFinalize();
   const archive = vi.spyOn(FinalityArchiver.prototype, "archive").mockRejectedValue(new Error("The process ended."));
   await devChain.clock.advanceTo(LAST_UNFINALIZED_SLOT + 1);
@@ -65,7 +65,7 @@ it("a crash between the commit of a block and the archiving of what it finalizes
   expect(again.complaints).toEqual([]);
 });
 
-it("a clock that was set back takes nothing from the chain, not even before its finality", async () => {
+it("a clock that was set back removes nothing from the chain, even before finality", async () => {
   const directory = tempDirectory();
   const { devChain, close } = await openQuietDevChain(LAST_UNFINALIZED_SLOT + 3, {}, directory);
   const { head, forkChoice } = devChain.chain;
@@ -81,13 +81,13 @@ it("a clock that was set back takes nothing from the chain, not even before its 
   }
 });
 
-it("of payloads of which the database tells nothing, those that the execution engine refuses are left out", async () => {
+it("blocks without a stored payload status are dropped if the execution engine rejects them", async () => {
   const directory = tempDirectory();
   const { devChain, db, close } = await openQuietDevChain(12, { forks: [{ fork: "fulu", epoch: 0 }] }, directory);
   const stored = storedChain(directory, devChain);
   const { head, forkChoice } = devChain.chain;
   const ninth = blockHashOf(forkChoice.blocksAtSlot(9)[0])!;
-  // As they were stored before there was anything to tell.
+  // As stored by versions without a status.
   const batch = db.batch();
   for (const { slot, root, parentRoot } of await collect(db.hotBlocks.entries())) {
     batch.hotBlocks.put(slot, root, parentRoot);
@@ -114,7 +114,7 @@ it("of payloads of which the database tells nothing, those that the execution en
   expect(good.complaints).toEqual([]);
 });
 
-it("stored blocks that cannot be read, that are not valid or that lead nowhere are left out", async () => {
+it("unreadable, invalid and disconnected stored blocks are skipped", async () => {
   const directory = tempDirectory();
   const { devChain, db, close } = await openQuietDevChain(LAST_UNFINALIZED_SLOT + 3, {}, directory);
   const { chain, config } = devChain;
@@ -142,7 +142,7 @@ it("stored blocks that cannot be read, that are not valid or that lead nowhere a
   expect(again.chain.head.root).toBe(head.root);
   expect(again.complaints).toHaveLength(1);
   expect(again.complaints[0]).toMatch(/no longer fit.*blocks=4/);
-  // What is good comes in, and finality clears what was left out away.
+  // Valid blocks are imported, and finality deletes the skipped ones.
   await again.chain.importBlock(byHand.sign(good).signed);
   expect(again.chain.head.slot).toBe(slot);
   await again.close();
@@ -155,7 +155,7 @@ it("stored blocks that cannot be read, that are not valid or that lead nowhere a
   expect(oldest!.slot).toBeGreaterThan(slot);
 });
 
-it("stored votes and operations that cannot be read or counted are left out, the others are kept", async () => {
+it("unreadable or invalid stored votes and operations are skipped, the others are kept", async () => {
   const directory = tempDirectory();
   const { devChain, db, close, node } = await openQuietDevChain(3, {}, directory);
   const { chain } = devChain;
@@ -215,7 +215,7 @@ it("stored votes and operations that cannot be read or counted are left out, the
 });
 
 it.each(["the pool", "a block"])(
-  "whoever %s proves to have voted twice has no weight after a restart",
+  "validators that %s proves to be equivocating have no weight after a restart",
   async (place) => {
     const directory = tempDirectory();
     const first = await openDevChain(QUIET, directory);
@@ -229,7 +229,7 @@ it.each(["the pool", "a block"])(
     const other = branches.find(({ root }) => root !== leading.root)!;
     const voters = await byHand.attest(1, leading.root);
     await clock.advanceTo(3);
-    // Without this vote the tie goes to the larger root, as it did before anybody voted.
+    // Without this vote the tie goes to the larger root, as before the first vote.
     await byHand.attest(2, other.root);
     await byHand.attest(3, leading.root).then((more) => voters.push(...more));
     await clock.advanceTo(4);

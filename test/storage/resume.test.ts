@@ -17,7 +17,7 @@ function standing({ chain, clock }: DevChain) {
     head,
     justified: forkChoice.justified,
     finalized,
-    // Fork choice keeps what is final until it is archived.
+    // Fork choice keeps finalized blocks until they are archived.
     blocks: [...forkChoice.all()]
       .map(({ root }) => root)
       .filter((root) => forkChoice.isDescendant(finalized.root, root)),
@@ -25,13 +25,13 @@ function standing({ chain, clock }: DevChain) {
   };
 }
 
-/** Where time stood in its slot is forgotten: the slot begins again. */
+/** The time within the slot is not stored: the slot starts again. */
 const withoutTime = ({ time: _, ...rest }: ReturnType<typeof standing>) => rest;
 
-/** Values carry their cached roots along, which do not make them different. */
+/** Cached roots do not make values different. */
 const exitToJson = (exit: phase0.SignedVoluntaryExit) => ssz.phase0.SignedVoluntaryExit.toJson(exit);
 
-it.each(["phase0", "fulu"] as const)("a dev chain of %s goes on where it was closed", async (fork) => {
+it.each(["phase0", "fulu"] as const)("a dev chain of %s continues where it was closed", async (fork) => {
   const directory = tempDirectory();
   const forks = fork === "phase0" ? [] : [{ fork, epoch: 0 }];
   const first = await openDevChain({ forks }, directory);
@@ -49,7 +49,7 @@ it.each(["phase0", "fulu"] as const)("a dev chain of %s goes on where it was clo
   expect(complaints).toEqual([]);
 });
 
-it("a chain that was left by a crash comes up with every block and finalizes on", async () => {
+it("a crashed chain restores every block and continues to finalize", async () => {
   const directory = tempDirectory();
   const first = await openDevChain({}, directory);
   await advance(first.devChain, 4 * SLOTS_PER_EPOCH + 3);
@@ -65,7 +65,7 @@ it("a chain that was left by a crash comes up with every block and finalizes on"
   expect(complaints).toEqual([]);
 });
 
-it("a chain that is stopped in every epoch, at every slot of it and across every fork, never stumbles", async () => {
+it("a chain survives stops at every slot of an epoch and across every fork", async () => {
   const directory = tempDirectory();
   const forks = DEV_FORKS.slice(1).map((fork, i) => ({ fork, epoch: i + 1 }));
   const stops = Array.from({ length: 9 }, (_, i) => (i + 1) * SLOTS_PER_EPOCH + i - 1);
@@ -81,7 +81,7 @@ it("a chain that is stopped in every epoch, at every slot of it and across every
   expect(finalizedEpoch).toBe(Math.floor(stops.at(-1)! / SLOTS_PER_EPOCH) - 2);
 });
 
-it("a chain that has not begun can be closed and opened, too", async () => {
+it("a chain before its first slot can be closed and reopened", async () => {
   const directory = tempDirectory();
   const first = await openDevChain({}, directory);
   const before = standing(first.devChain);
@@ -93,7 +93,7 @@ it("a chain that has not begun can be closed and opened, too", async () => {
   expect(devChain.chain.head.slot).toBe(1);
 });
 
-it("the clock goes on at its slot, even when the last slots were empty", async () => {
+it("the clock continues at its slot, even if the last slots were empty", async () => {
   const directory = tempDirectory();
   const first = await openDevChain({}, directory);
   await first.devChain.clock.advanceTo(SLOTS_PER_EPOCH);
@@ -110,7 +110,7 @@ it("the clock goes on at its slot, even when the last slots were empty", async (
   expect(complaints).toEqual([]);
 });
 
-it("an operation that is final does not wait any more, also after a crash", async () => {
+it("a finalized operation is no longer pending, also after a crash", async () => {
   const directory = tempDirectory();
   const settings = { configOverrides: { SHARD_COMMITTEE_PERIOD: "0" } };
   const first = await openDevChain(settings, directory);
@@ -124,7 +124,7 @@ it("an operation that is final does not wait any more, also after a crash", asyn
   expect(devChain.chain.pools.operations.listVoluntaryExits()).toEqual([]);
 });
 
-it("votes of an earlier stop are nothing to complain of after a crash", async () => {
+it("outdated stored votes cause no warning after a crash", async () => {
   const directory = tempDirectory();
   const first = await openDevChain({}, directory);
   await advance(first.devChain, 4 * SLOTS_PER_EPOCH + 3);
@@ -137,7 +137,7 @@ it("votes of an earlier stop are nothing to complain of after a crash", async ()
   expect(complaints).toEqual([]);
 });
 
-it("an operation that waits for a block still waits after a restart", async () => {
+it("a pending operation is still pending after a restart", async () => {
   const directory = tempDirectory();
   const first = await openDevChain({}, directory);
   await advance(first.devChain, first.devChain.config.SHARD_COMMITTEE_PERIOD * SLOTS_PER_EPOCH);

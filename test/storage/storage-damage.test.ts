@@ -15,7 +15,7 @@ const DAMAGES = 10;
 let stored: RemovableDirectory;
 let whole: Awaited<ReturnType<typeof answersOf>>;
 
-/** A chain whose beginning is in a table and whose end is in the log. */
+/** A chain whose start is in a table and whose end is in the log. */
 beforeAll(async () => {
   stored = removableDirectory();
   for (const epochs of [4, 6]) await makeHistory(epochs * SLOTS_PER_EPOCH, {}, stored.path);
@@ -34,7 +34,7 @@ function copied(): string {
   return directory;
 }
 
-it("whatever is damaged, the start is refused, or all that is answered is true", async () => {
+it("after any damage, the start is rejected or all responses are correct", async () => {
   const seed = Number(process.env.FANAL_TEST_SEED ?? Date.now() % 2 ** 32);
   console.info(`The damages of this run are those of FANAL_TEST_SEED=${seed}.`);
   const random = seededRandom(seed);
@@ -47,12 +47,12 @@ it("whatever is damaged, the start is refused, or all that is answered is true",
   }
 });
 
-it("a block or a state that is not what it was is never given for it", async () => {
+it("a modified block or state is never returned", async () => {
   const directory = copied();
   const root = whole[9]!.root!;
   await inDataDirectory(directory, async (db) => {
     const bytes = (await db.blocks.get(root))!;
-    // A byte of the graffiti, which leaves the block one that can be read.
+    // A byte of the graffiti, so that the block can still be decoded.
     bytes[4 + 96 + 84 + 96 + 72 + 5]! ^= 1;
     const [oldest] = await Array.fromAsync(db.snapshots.keys());
     const state = (await db.snapshots.get(oldest!.slot, oldest!.blockRoot))!;
@@ -70,7 +70,7 @@ it("a block or a state that is not what it was is never given for it", async () 
   expect((await chain.blocks.canonicalAtSlot(10))?.root).toBe(whole[10]!.root);
 });
 
-it("a finalized chain that is not one is not started with", async () => {
+it("an inconsistent finalized chain is rejected at start", async () => {
   for (const change of ["hole", "swap", "end"] as const) {
     const directory = copied();
     await inDataDirectory(directory, async (db) => {
@@ -84,7 +84,7 @@ it("a finalized chain that is not one is not started with", async () => {
   }
 });
 
-it("the database is its owner's alone, whatever its directory was before", async () => {
+it("the database is accessible to its owner only, even in an existing directory", async () => {
   const parent = tempDirectory();
   const directory = join(parent, "made", "deep");
   const opened = await startDevChain(QUIET, directory);
@@ -94,7 +94,7 @@ it("the database is its owner's alone, whatever its directory was before", async
   }
 });
 
-it("a database that has lost its CURRENT stays as it is", async () => {
+it("a database without CURRENT is unchanged", async () => {
   const directory = copied();
   const path = join(directory, "beacon-db");
   rmSync(join(path, "CURRENT"));

@@ -49,7 +49,7 @@ it("a dump has blobs, and an export has none", async () => {
   }
 });
 
-it("a damaged blob is never given, found by a check, and dropped by a repair, as are those of no block", async () => {
+it("a damaged blob is never returned, found by a check, and dropped by a repair, like orphaned ones", async () => {
   const { db, devChain } = opened;
   const { chain, config } = devChain;
   const damaging = db.batch();

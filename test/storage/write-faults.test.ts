@@ -15,7 +15,7 @@ interface Write {
   key: Uint8Array;
 }
 
-/** The kinds of writes of a running chain, by an entry that only they have. */
+/** Kinds of writes of a running chain, by a characteristic entry. */
 const KINDS: Record<string, (write: Write) => boolean> = {
   "a block": ({ key, type }) => key[0] === Bucket.blocks && type === "put",
   "the finalized chain": ({ key, type }) => key[0] === Bucket.finalizedBlocks && type === "put",
@@ -37,7 +37,7 @@ beforeAll(async () => {
 afterAll(() => history.remove());
 
 for (const [kind, isOfKind] of Object.entries(KINDS)) {
-  it(`a write that fails, of ${kind}, is the last one, is told, and nothing acknowledged is lost`, async () => {
+  it(`a failed write of ${kind} is the last one, is reported, and loses nothing acknowledged`, async () => {
     const directory = tempDirectory();
     cpSync(history.path, directory, { recursive: true });
     const failing = await startDevChain({}, directory);

@@ -13,7 +13,7 @@ function bench(...args: string[]) {
 }
 
 describe("npm run bench", () => {
-  it("lists every benchmark with a line that says what it measures", () => {
+  it("lists every benchmark with a description", () => {
     const files = readdirSync(join(ROOT, "bench")).filter((name) => name.endsWith(".ts"));
     const { status, stdout } = bench();
     expect(status).toBe(0);
@@ -21,7 +21,7 @@ describe("npm run bench", () => {
     expect(listed.toSorted()).toEqual(files.toSorted());
   });
 
-  it("names the nearest one when it does not know a name", () => {
+  it("suggests the nearest name for an unknown one", () => {
     expect(bench("json-rcp")).toEqual({
       status: 1,
       stdout: "",

@@ -19,7 +19,7 @@ import { tempDirectory } from "../support/temp-directory.ts";
 const VALIDATORS = 512;
 
 describe("the chain of the benchmark of scale", () => {
-  it("has keys that belong to each other, and keeps them", () => {
+  it("has matching keys, and caches them", () => {
     const file = join(tempDirectory(), "keys");
     const keys = publicKeys(file, VALIDATORS);
     for (const index of [0, 1, VALIDATORS - 1]) {
@@ -29,7 +29,7 @@ describe("the chain of the benchmark of scale", () => {
     expect(publicKeys(file, 10)).toEqual(readFileSync(file).subarray(0, 10 * KEY_BYTES));
   });
 
-  it("passes the transition with all signatures, and finalizes, also where slots are empty", () => {
+  it("passes the transition with all signatures, and finalizes, also with empty slots", () => {
     const keys = publicKeys(join(tempDirectory(), "keys"), VALIDATORS);
     const serialized = makeState(keys);
     const recorded = new RecordedChain(serialized, keys, SECONDS_PER_SLOT);

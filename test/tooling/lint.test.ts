@@ -11,7 +11,7 @@ import { tempDirectory } from "../support/temp-directory.ts";
 const ROOT = fileURLToPath(new URL("../../", import.meta.url));
 const LINT = join(ROOT, "scripts", "lint.ts");
 
-/** Runs the real lint, with the repository's own settings, on a tree that has nothing but the given files. */
+/** Runs the real lint with the repository's settings on a tree of the given files. */
 async function lint(files: Record<string, string>, ...options: string[]) {
   const root = tempDirectory();
   for (const name of ["biome.json", "tsconfig.json"]) cpSync(join(ROOT, name), join(root, name));

@@ -1,7 +1,7 @@
 import { expect, it } from "vitest";
 import { type BlockNote, placeBlocks, summarizeEpochs } from "../../src/web/chain-tree.ts";
 
-/** Blocks by their names, each with its slot and the name of its parent. */
+/** Blocks by name, each with its slot and parent. */
 function blocksOf(notes: Record<string, [slot: number, parentRoot: string]>): Map<string, BlockNote> {
   return new Map(
     Object.entries(notes).map(([root, [slot, parentRoot]]) => [root, { root, slot, parentRoot, proposer: undefined }]),
@@ -11,7 +11,7 @@ function blocksOf(notes: Record<string, [slot: number, parentRoot: string]>): Ma
 const lanesOf = (blocks: Map<string, BlockNote>, head: string) =>
   Object.fromEntries(placeBlocks(blocks, head).map(({ root, lane }) => [root, lane]));
 
-it("keeps the chain of the head in the lowest lane, and branches that overlap apart", () => {
+it("keeps the canonical chain in the lowest lane, and separates overlapping branches", () => {
   const blocks = blocksOf({
     a: [1, "genesis"],
     b: [2, "a"],
@@ -23,16 +23,16 @@ it("keeps the chain of the head in the lowest lane, and branches that overlap ap
     early: [1, "genesis"],
   });
   expect(lanesOf(blocks, "d")).toEqual({ a: 0, b: 0, c: 0, d: 0, left: 1, longer: 1, right: 2, early: 2 });
-  // After a reorganisation the other branch is the chain.
+  // After a reorg the other branch is canonical.
   expect(lanesOf(blocks, "longer")).toMatchObject({ a: 0, left: 0, longer: 0, b: 1, c: 1, d: 1, right: 2 });
 });
 
-it("draws what it knows while the head is not known", () => {
+it("draws known blocks while the head is unknown", () => {
   expect(lanesOf(blocksOf({ a: [1, "genesis"], b: [2, "a"] }), "")).toEqual({ a: 1, b: 1 });
   expect(placeBlocks(new Map(), "")).toEqual([]);
 });
 
-it("counts what became of the slots of each epoch", () => {
+it("counts proposed and missed slots of each epoch", () => {
   const blocks = placeBlocks(blocksOf({ a: [8, "x"], b: [9, "a"], orphan: [10, "a"], c: [16, "b"] }), "c");
   expect(summarizeEpochs(blocks, { from: 8, to: 17, slotsPerEpoch: 8 })).toEqual([
     { epoch: 2, proposed: 1, missed: 1, orphaned: 0 },

@@ -7,7 +7,7 @@ import { tempDirectory } from "../support/temp-directory.ts";
 describe("the page", () => {
   withBrowser();
 
-  it("moves a dev chain: a reorganisation, a slashing and a stall are made and seen", async () => {
+  it("controls a dev chain: shows a reorg, a slashing and a stall", async () => {
     const { page, program, complaints, go } = await visit([]);
     await go("control");
     const act = async (button: string, fields: Record<string, string> = {}) => {
@@ -46,14 +46,14 @@ describe("the page", () => {
     await act("Advance", { slots: "2" });
     await act("Revert to 0x1");
     expect(await program.call("getChainHead")).toMatchObject({ head_slot: slot });
-    // What was gone back from is not there any more.
+    // The reverted blocks are gone.
     await go("");
     await page.getByRole("heading", { name: "Chain", exact: true }).waitFor();
     await vi.waitUntil(async () => (await page.getByRole("link", { name: /, orphaned/ }).count()) === 1);
     expect(complaints).toEqual([]);
   });
 
-  it("calls every method with a form, and hears events", async () => {
+  it("calls every method with a form, and receives events", async () => {
     const { page, program, complaints, go } = await visit([]);
     await go("methods/get_v1_beacon_headers_blockId");
     const call = page.getByRole("button", { name: "Call", exact: true });
@@ -80,7 +80,7 @@ describe("the page", () => {
     expect(complaints).toEqual([]);
   });
 
-  it("fits a narrow screen, goes by keyboard, and waits for a node that is away", async () => {
+  it("fits a narrow screen, works by keyboard, and waits for an offline node", async () => {
     const { page, program, complaints, go } = await visit([], { width: 360, dark: true });
     for (const address of ["", "block/head", "validator/1", "state", "pools", "fork-choice", "methods", "control"]) {
       await go(address);
@@ -104,12 +104,12 @@ describe("the page", () => {
       .waitFor();
   });
 
-  it("asks for the token of a node that wants one, and goes without events then", async () => {
+  it("asks for a required token, and works without events then", async () => {
     const token = join(tempDirectory(), "token");
     const { page, complaints, go } = await visit(["--rpc-token-file", token]);
     await go("");
     await page.getByLabel(/This node wants a token/).fill(readFileSync(token, "utf8").trim());
-    // The browser tells of the refusals before.
+    // The browser reports the earlier rejections.
     complaints.length = 0;
     await page.getByRole("button", { name: "Use it" }).click();
     await page

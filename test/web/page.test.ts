@@ -7,7 +7,7 @@ vi.setConfig({ testTimeout: 120_000 });
 
 const HOSTILE_GRAFFITI = "<img src=x onerror=alert(1)>";
 
-it("is not there when it is not wanted", async () => {
+it("is not served if disabled", async () => {
   const program = await ProgramHere.served(["dev", "--validators", "8", "--no-web", "--data-dir", tempDirectory()]);
   expect((await fetch(program.url)).status).toBe(405);
   expect(program.output).not.toContain("Web interface");
@@ -16,7 +16,7 @@ it("is not there when it is not wanted", async () => {
 describe("the page", () => {
   withBrowser();
 
-  it("shows every subject of a chain, and what is done to it by hand", async () => {
+  it("shows every page of a chain, and manual changes", async () => {
     const { page, program, complaints, go } = await visit(["--graffiti", HOSTILE_GRAFFITI]);
     const call = <T>(method: string, params: unknown[] = []) => program.call<T>(method, params);
     const { head_slot: slot, head_block_root: root } = await call<Record<string, string>>("getChainHead");
@@ -29,7 +29,7 @@ describe("the page", () => {
     await page.getByText("fulu", { exact: true }).waitFor();
     await keepPicture(page, "chain");
 
-    // A block comes: it is there without a reload, and nothing else has moved.
+    // A new block appears without a reload, and nothing else changes.
     const bandTop = async () => (await page.locator("svg.band").boundingBox())!.y;
     const before = await bandTop();
     await call("dev_advance");

@@ -8,7 +8,7 @@ import { meaningsOf } from "../../src/web/search.ts";
 
 const ROOT = `0x${"ab".repeat(32)}`;
 
-describe("what is searched for", () => {
+describe("search terms", () => {
   it.each([
     ["12", ["#/block/12", "#/epoch/12", "#/validator/12"]],
     [" 007 ", ["#/block/7", "#/epoch/7", "#/validator/7"]],
@@ -25,7 +25,7 @@ describe("what is searched for", () => {
   });
 });
 
-it("writes amounts, numbers and bytes as people read them", () => {
+it("formats amounts, numbers and bytes", () => {
   expect(["0", "1", "32000000000", "32072800096", "-1500000000"].map(eth)).toEqual([
     "0 ETH",
     "0.000000001 ETH",
@@ -50,7 +50,7 @@ describe("a call", () => {
     { name: "status", schema: {} },
   ];
 
-  it("takes what was typed as JSON or text, and leaves out what was not", () => {
+  it("parses typed input as JSON or text, and omits empty input", () => {
     expect(paramsOf(params, { state_id: "head", status: '["active"]' })).toEqual(["head", null, ["active"]]);
     expect(paramsOf(params, { state_id: " 12 ", id: "" })).toEqual([12]);
     expect(paramsOf(params, {})).toEqual([]);
@@ -60,7 +60,7 @@ describe("a call", () => {
     }
   });
 
-  it("takes what was typed as text where nothing else is wanted", () => {
+  it("parses typed input as text for string parameters", () => {
     const text = [{ name: "graffiti", schema: { type: "string" } }];
     for (const typed of ["123", "null", "[1]", "1e400", "it's", '"'])
       expect(paramsOf(text, { graffiti: typed })).toEqual([typed]);
@@ -93,7 +93,7 @@ describe("a call", () => {
     }
   });
 
-  it("is written for shells and programs, whatever it holds", () => {
+  it("is formatted for shells and programs, whatever its content", () => {
     const values = ["head", ["it's", "$HOME"]];
     expect(asCurl("http://n", "m", values)).toBe(
       `curl -s http://n -H 'Content-Type: application/json' -d '{"jsonrpc":"2.0","id":1,"method":"m","params":["head",["it'\\''s","$HOME"]]}'`,
