@@ -604,10 +604,7 @@ export interface Methods {
     },
     options?: CallOptions,
   ): Promise<Array<Attestation>>;
-  /**
-   * The blobs of a block in the order of its commitments; none before deneb. From fulu on they are reconstructed from
-   * data columns; the node needs half of them.
-   */
+  /** The blobs of a block in the order of its commitments; none before deneb. From fulu on they are reconstructed from data columns; the node needs half of them. */
   get_v1_beacon_blobs_blockId(
     params: {
       /** Block id: head, genesis, finalized, a slot or a block root. */
@@ -617,10 +614,7 @@ export interface Methods {
     },
     options?: CallOptions,
   ): Promise<Array<string>>;
-  /**
-   * The blob sidecars of a block; none before deneb. From fulu on they are reconstructed from data columns; the node
-   * needs half of them.
-   */
+  /** The blob sidecars of a block; none before deneb. From fulu on they are reconstructed from data columns; the node needs half of them. */
   get_v1_beacon_blob_sidecars_blockId(
     params: {
       /** Block id: head, genesis, finalized, a slot or a block root. */
@@ -2278,10 +2272,7 @@ export interface Methods {
   hardhat_setStorageAt: Methods["anvil_setStorageAt"];
   /** Alias of anvil_setStorageAt. */
   evm_setAccountStorageAt: Methods["anvil_setStorageAt"];
-  /**
-   * Sets the base fee of the next block. Later base fees are derived from it. Recorded with that block. Rejected with
-   * --p2p.
-   */
+  /** Sets the base fee of the next block. Later base fees are derived from it. Recorded with that block. Rejected with --p2p. */
   anvil_setNextBlockBaseFeePerGas(
     params: {
       /** Base fee in wei. */
@@ -2331,10 +2322,7 @@ export interface Methods {
   ): Promise<null>;
   /** Alias of anvil_stopImpersonatingAccount. */
   hardhat_stopImpersonatingAccount: Methods["anvil_stopImpersonatingAccount"];
-  /**
-   * Lets eth_sendTransaction send transactions of all accounts without their keys, or stops doing so. Rejected with
-   * --p2p.
-   */
+  /** Lets eth_sendTransaction send transactions of all accounts without their keys, or stops doing so. Rejected with --p2p. */
   anvil_autoImpersonateAccount(
     params: {
       /** True for all accounts. */

@@ -261,19 +261,22 @@ describe("LevelStore layers", () => {
       expect(await contents()).toEqual(held[left]);
     });
 
-    it.each([0, 1, 2])("a layer with many initial operations is added completely or not at all (%i)", async (writes) => {
-      const { all } = await fill();
-      failAfter(writes);
-      const operations = (async function* () {
-        // More than one chunk.
-        for (let n = 0; n < 3000; n++) yield { type: "del", key: Uint8Array.of(9, n >> 8, n & 255) } as const;
-        yield { type: "put", key: Uint8Array.of(1, ...keyOf(7)), value: bytesOf(7) } as const;
-      })();
-      await expect(store.addFilledLayer(operations)).rejects.toThrow("could not be written");
-      await crash();
-      expect(await contents()).toEqual(all);
-      expect(await layerEntries()).toEqual([]);
-    });
+    it.each([0, 1, 2])(
+      "a layer with many initial operations is added completely or not at all (%i)",
+      async (writes) => {
+        const { all } = await fill();
+        failAfter(writes);
+        const operations = (async function* () {
+          // More than one chunk.
+          for (let n = 0; n < 3000; n++) yield { type: "del", key: Uint8Array.of(9, n >> 8, n & 255) } as const;
+          yield { type: "put", key: Uint8Array.of(1, ...keyOf(7)), value: bytesOf(7) } as const;
+        })();
+        await expect(store.addFilledLayer(operations)).rejects.toThrow("could not be written");
+        await crash();
+        expect(await contents()).toEqual(all);
+        expect(await layerEntries()).toEqual([]);
+      },
+    );
 
     it("adding a layer changes nothing", async () => {
       await fill();

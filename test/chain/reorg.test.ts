@@ -165,36 +165,33 @@ it("a block that arrives late in its slot gets no boost", async () => {
   expect(chain.head.slot).toBe(1);
 });
 
-it.each(["verifying", "writing"] as const)(
-  "a timely block gets the boost, however long %s it takes",
-  async (work) => {
-    const { devChain, db } = await openDevChain({ ...QUIET, slotSeconds: 3 });
-    const { api, chain, clock } = devChain;
-    const byHand = new ByHand(devChain);
-    await clock.advanceTo(1);
-    const { signed, root } = byHand.sign(await byHand.produce(1, chain.head.root));
-    let seconds = 0;
-    vi.spyOn(clock, "nowSeconds").mockImplementation(() => clock.slotStartSeconds(clock.currentSlot) + seconds);
-    const takesLong = () => {
-      seconds = 2;
-    };
-    if (work === "verifying") {
-      const verify = chain.validation.bls.verify.bind(chain.validation.bls);
-      vi.spyOn(chain.validation.bls, "verify").mockImplementation((sets) => verify(sets).finally(takesLong));
-    } else {
-      const batch = db.batch.bind(db);
-      vi.spyOn(db, "batch").mockImplementation(() => {
-        takesLong();
-        return batch();
-      });
-    }
+it.each(["verifying", "writing"] as const)("a timely block gets the boost, however long %s it takes", async (work) => {
+  const { devChain, db } = await openDevChain({ ...QUIET, slotSeconds: 3 });
+  const { api, chain, clock } = devChain;
+  const byHand = new ByHand(devChain);
+  await clock.advanceTo(1);
+  const { signed, root } = byHand.sign(await byHand.produce(1, chain.head.root));
+  let seconds = 0;
+  vi.spyOn(clock, "nowSeconds").mockImplementation(() => clock.slotStartSeconds(clock.currentSlot) + seconds);
+  const takesLong = () => {
+    seconds = 2;
+  };
+  if (work === "verifying") {
+    const verify = chain.validation.bls.verify.bind(chain.validation.bls);
+    vi.spyOn(chain.validation.bls, "verify").mockImplementation((sets) => verify(sets).finally(takesLong));
+  } else {
+    const batch = db.batch.bind(db);
+    vi.spyOn(db, "batch").mockImplementation(() => {
+      takesLong();
+      return batch();
+    });
+  }
 
-    await api.beacon.publishBlockV2({ signedBlockContents: { signedBlock: signed } as SignedBlockContents });
+  await api.beacon.publishBlockV2({ signedBlockContents: { signedBlock: signed } as SignedBlockContents });
 
-    expect(seconds).toBe(2);
-    expect(chain.forkChoice.proposerBoostRoot).toBe(root);
-  },
-);
+  expect(seconds).toBe(2);
+  expect(chain.forkChoice.proposerBoostRoot).toBe(root);
+});
 
 it("finality keeps one branch, and blocks and states of the other are still found by root", async () => {
   const directory = tempDirectory();

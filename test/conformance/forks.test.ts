@@ -26,20 +26,14 @@ describe.each(FORKS)("on %s", (fork) => {
   });
   afterAll(() => chain?.close());
 
-  it.each(CALLED_ELSEWHERE.includes(fork) ? [] : NUMBERED)(
-    "%s matches its documentation",
-    async (name, method) => {
-      const params = await exampleParams(method, chain);
-      const result: unknown = await chain.caller.call(name, params);
-      for (const [validate, value] of [
-        ...documentedParams(method, params),
-        [documentedResult(name), result] as const,
-      ]) {
-        validate(value);
-        expect(validate.errors ?? []).toEqual([]);
-      }
-    },
-  );
+  it.each(CALLED_ELSEWHERE.includes(fork) ? [] : NUMBERED)("%s matches its documentation", async (name, method) => {
+    const params = await exampleParams(method, chain);
+    const result: unknown = await chain.caller.call(name, params);
+    for (const [validate, value] of [...documentedParams(method, params), [documentedResult(name), result] as const]) {
+      validate(value);
+      expect(validate.errors ?? []).toEqual([]);
+    }
+  });
 
   it("first versions return the same bytes as later versions", async () => {
     // Fills the pools.

@@ -147,17 +147,14 @@ it("rejects the data directory of another chain in this process", async () => {
   );
 });
 
-it.each([undefined, "minimal"])(
-  "keeps the preset of the environment, %s, when it rejects another",
-  async (preset) => {
-    // The libraries are already loaded with the preset of the tests.
-    await import("@lodestar/params");
-    vi.stubEnv("LODESTAR_PRESET", preset);
-    onTestFinished(() => void vi.unstubAllEnvs());
-    await expect(startDevChain({ preset: "mainnet", validators: 64 })).rejects.toThrow("in another process");
-    expect(process.env.LODESTAR_PRESET).toBe(preset);
-  },
-);
+it.each([undefined, "minimal"])("keeps the preset of the environment, %s, when it rejects another", async (preset) => {
+  // The libraries are already loaded with the preset of the tests.
+  await import("@lodestar/params");
+  vi.stubEnv("LODESTAR_PRESET", preset);
+  onTestFinished(() => void vi.unstubAllEnvs());
+  await expect(startDevChain({ preset: "mainnet", validators: 64 })).rejects.toThrow("in another process");
+  expect(process.env.LODESTAR_PRESET).toBe(preset);
+});
 
 it.each<[what: string, options: object, message: RegExp]>([
   [

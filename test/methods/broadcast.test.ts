@@ -245,15 +245,12 @@ describe("blocks are broadcast", () => {
     expect(opened.devChain.chain.head.root).toBe(root);
   });
 
-  it.each([consensus, consensusAndEquivocation] as const)(
-    "after the import with validation %s",
-    async (level) => {
-      const { signed, root } = byHand.sign(await nextBlock());
-      const forged = { ...signed, signature: NOT_A_SIGNATURE };
-      await expectSentOnce(publishing(level), signed, forged, [{ kind: "block", item: signed }]);
-      expect(headsWhenSent).toEqual([root]);
-    },
-  );
+  it.each([consensus, consensusAndEquivocation] as const)("after the import with validation %s", async (level) => {
+    const { signed, root } = byHand.sign(await nextBlock());
+    const forged = { ...signed, signature: NOT_A_SIGNATURE };
+    await expectSentOnce(publishing(level), signed, forged, [{ kind: "block", item: signed }]);
+    expect(headsWhenSent).toEqual([root]);
+  });
 
   it("although they cannot be imported, unless more than gossip validation is requested", async () => {
     const { signed } = byHand.sign(withWrongState(await nextBlock()));

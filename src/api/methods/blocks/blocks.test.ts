@@ -112,10 +112,7 @@ describe("getBeaconBlock", () => {
     expect(await caller.call("getBeaconBlock", { slot: 2 })).toBeNull();
   });
 
-  it.each([{}, { slot: 1, root: `0x${"00".repeat(32)}` }])(
-    "rejects %j instead of a slot or root",
-    async (params) => {
-      expect(await caller.error("getBeaconBlock", params)).toHaveProperty("code", -32602);
-    },
-  );
+  it.each([{}, { slot: 1, root: `0x${"00".repeat(32)}` }])("rejects %j instead of a slot or root", async (params) => {
+    expect(await caller.error("getBeaconBlock", params)).toHaveProperty("code", -32602);
+  });
 });

@@ -90,7 +90,8 @@ function cacheSettings(
   }
   const url = new URL(values.cache);
   if (values.cachePasswordFile !== undefined) {
-    if (url.password !== "") throw usageError("--cache-password-file and a password in --cache are mutually exclusive.");
+    if (url.password !== "")
+      throw usageError("--cache-password-file and a password in --cache are mutually exclusive.");
     const file = resolve(workingDirectory, values.cachePasswordFile);
     url.password = encodeURIComponent(readSecret(file, "password file", logger));
   }
