@@ -100,7 +100,7 @@ describe("rpc.discover", () => {
     const { name: _name, description: _description, ...original } = method("get_v1_beacon_states_root");
     expect(alias).toEqual(original);
     expect(target).toBe("get_v1_beacon_states_root");
-    expect(description).toContain("Another name of get_v1_beacon_states_root");
+    expect(description).toContain("Alias of get_v1_beacon_states_root");
   });
 
   it("has a form for every result, whose references lead somewhere", () => {

@@ -78,7 +78,7 @@ describe("an operation check", () => {
       "JSON where SSZ was asked for",
       LOOKAHEAD_PATH,
       { [URL_ASKED]: { data: [] }, [`SSZ ${URL_ASKED}`]: { data: [] } },
-      { outcome: "ok", ssz: "absent", reason: "as SSZ, it answers application/json" },
+      { outcome: "ok", ssz: "absent", reason: "as SSZ, it answers with application/json" },
     ],
     [
       "no SSZ",
