@@ -26,7 +26,7 @@ const TRANSPORTS: [name: string, urlOf: (url: string) => string][] = [
 ];
 
 describe.each(TRANSPORTS)("over %s", (_name, urlOf) => {
-  it("calls a method with parameters by name, and gives its result", async () => {
+  it("calls a method with parameters by name, and returns its result", async () => {
     const head = { head_slot: "8" };
     const { url } = await serve({ handlers: { getChainHead: async () => json(head) } });
     const client = connect({ url: urlOf(url) });
@@ -43,7 +43,7 @@ describe.each(TRANSPORTS)("over %s", (_name, urlOf) => {
     );
   });
 
-  it("throws the error that the node answers with", async () => {
+  it("throws the error of the node", async () => {
     const { url } = await serve();
     const failing = connect({ url: urlOf(url) }).call("fail", ["rejected", "Why.", [{ index: 1, message: "No." }]]);
     const error: unknown = await failing.catch((thrown: unknown) => thrown);
@@ -56,7 +56,7 @@ describe.each(TRANSPORTS)("over %s", (_name, urlOf) => {
     });
   });
 
-  it("makes several calls at once, with the error of one in its place", async () => {
+  it("sends a batch, with errors in place of results", async () => {
     const { url } = await serve({
       limits: { batchLength: 2 },
       handlers: { getChainHead: async () => json("head") },
@@ -69,7 +69,7 @@ describe.each(TRANSPORTS)("over %s", (_name, urlOf) => {
     expect(refused).toEqual(Array(3).fill(expect.objectContaining({ code: -32005 })));
   });
 
-  it("is served with the token that the node wants, and not without", async () => {
+  it("is served with the required token, and rejected without it", async () => {
     const { url } = await serve({ access: { token: "a-token-of-enough-characters-1234" } });
     const welcome = connect({ url: urlOf(url), token: "a-token-of-enough-characters-1234" });
     expect(await welcome.call("null")).toBeNull();
@@ -78,7 +78,7 @@ describe.each(TRANSPORTS)("over %s", (_name, urlOf) => {
     );
   });
 
-  it("stops to wait when the signal says so, or when it is closed", async () => {
+  it("rejects when the signal aborts or the client is closed", async () => {
     const { url } = await serve({ webSocketLimits: { closeHandshakeMillis: 1 } });
     const client = connect({ url: urlOf(url) });
     const stopping = new AbortController();
@@ -94,7 +94,7 @@ describe.each(TRANSPORTS)("over %s", (_name, urlOf) => {
     await expect(client.call("null")).rejects.toThrow("The client is closed.");
   });
 
-  it("ends a call that has a signal of its own when it is closed", async () => {
+  it("ends a call with its own signal when it is closed", async () => {
     const { url } = await serve({ webSocketLimits: { closeHandshakeMillis: 1 } });
     const client = connect({ url: urlOf(url) });
     const { signal } = new AbortController();
@@ -103,7 +103,7 @@ describe.each(TRANSPORTS)("over %s", (_name, urlOf) => {
     await refusal;
   });
 
-  it("sends the name and the password of its URL, and shows them nowhere", async () => {
+  it("sends the credentials of its URL, and never shows them", async () => {
     const heard: (string | undefined)[] = [];
     const server = createServer((req, res) => {
       heard.push(req.headers.authorization);
@@ -161,7 +161,7 @@ describe("events", () => {
       handlers: {
         subscribe: async (_params, caller) => {
           const id = caller?.subscribe(channel.feed);
-          // It happens before the client knows of its subscription.
+          // Published before the client knows its subscription.
           channel.publish({ slot: "1" });
           return json(id);
         },
@@ -172,7 +172,7 @@ describe("events", () => {
     return { url, close, client: connect({ url: url.replace("http", "ws") }) };
   }
 
-  it("come to the listener, from the first on, until it wants no more", async () => {
+  it("are delivered from the first one on, until unsubscribe", async () => {
     const channel = new Channel();
     const { client } = await serveEvents(channel);
     const heard: unknown[] = [];
@@ -205,7 +205,7 @@ describe("events", () => {
     expect(channel.readers).toBe(0);
   });
 
-  it("end with the reason when the node ends them, or goes", async () => {
+  it("end with the reason when the node ends them or disconnects", async () => {
     const channel = new Channel();
     const { client, close } = await serveEvents(channel);
     const cut = await client.subscribe(["head"], () => {});
@@ -216,20 +216,20 @@ describe("events", () => {
     expect(await left.ended).toMatchObject({ message: expect.stringMatching(/was closed: The node is shutting down/) });
   });
 
-  it("end without one when the client is closed", async () => {
+  it("end without a reason when the client is closed", async () => {
     const { client } = await serveEvents(new Channel());
     const subscription = await client.subscribe(["head"], () => {});
     await client.close();
     expect(await subscription.ended).toBeUndefined();
   });
 
-  it("are not to be had over HTTP, and the error says where", async () => {
+  it("are rejected over HTTP, with the WebSocket URL", async () => {
     const { url } = await serve();
     await expect(connect({ url }).subscribe(["head"], () => {})).rejects.toThrow(url.replace("http", "ws"));
   });
 });
 
-it("says which URLs there are", () => {
+it("rejects unsupported URLs with the valid schemes", () => {
   for (const url of ["ipc:///tmp/node", "localhost"]) {
     expect(() => createClient({ url })).toThrow(
       `Invalid node URL "${url}". It must start with http://, https://, ws:// or wss://.`,
@@ -237,7 +237,7 @@ it("says which URLs there are", () => {
   }
 });
 
-it("says what a server answered that does not speak JSON-RPC", async () => {
+it("reports the response of a server that does not speak JSON-RPC", async () => {
   const server = createServer((_request, response) => response.writeHead(502).end("<p>Bad gateway"));
   onTestFinished(() => void server.close());
   await once(server.listen(0, "127.0.0.1"), "listening");
@@ -247,7 +247,7 @@ it("says what a server answered that does not speak JSON-RPC", async () => {
   );
 });
 
-it("ends a connection over which something else than JSON-RPC comes, and makes a new one for the next call", async () => {
+it("closes a connection with data other than JSON-RPC, and reconnects for the next call", async () => {
   const server = new WebSocketServer({ host: "127.0.0.1", port: 0 });
   onTestFinished(() => void server.close());
   const answers = ["Hello!", '{"jsonrpc":"2.0","id":2,"result":"head"}'];
@@ -259,7 +259,7 @@ it("ends a connection over which something else than JSON-RPC comes, and makes a
   expect(await client.getChainHead()).toBe("head");
 });
 
-it("says where a WebSocket can send no token, as in browsers", async () => {
+it("rejects a token where a WebSocket cannot send one, as in browsers", async () => {
   class BrowserWebSocket {
     constructor(_url: string, protocols: unknown) {
       throw new SyntaxError(`The subprotocol '${protocols}' is invalid.`);

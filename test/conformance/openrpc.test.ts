@@ -24,7 +24,7 @@ beforeAll(async () => {
 const method = (name: string): OpenRpcMethod => document.methods.find((candidate) => candidate.name === name)!;
 
 describe("rpc.discover", () => {
-  it("answers an OpenRPC document", () => {
+  it("returns an OpenRPC document", () => {
     const validate = openRpcValidator();
     expect(validate(document) ? [] : validate.errors).toEqual([]);
   });
@@ -37,7 +37,7 @@ describe("rpc.discover", () => {
     ["an error without a code", (copy) => Object.assign(copy.components.errors, { odd: { message: "Odd" } })],
     ["a member that OpenRPC does not know", (_copy, first) => Object.assign(first, { aliases: [] })],
   ];
-  it.each(damages)("would be found wrong with %s", (_what, damage) => {
+  it.each(damages)("would be invalid with %s", (_what, damage) => {
     const copy = structuredClone(document);
     damage(copy, copy.methods[0]!);
     expect(openRpcValidator()(copy)).toBe(false);
@@ -52,7 +52,7 @@ describe("rpc.discover", () => {
     expect(document.servers).toEqual([{ name: "Default address", url: "http://127.0.0.1:9190" }]);
   });
 
-  it("lists every name that can be called once, and no other", () => {
+  it("lists every callable name once, and no other", () => {
     const names = document.methods.map(({ name }) => name);
     expect(names.toSorted()).toEqual(methods.flatMap(({ name, aliases }) => [name, ...aliases]).toSorted());
     for (const name of names) expect(table.find(name)).toBeDefined();
@@ -74,7 +74,7 @@ describe("rpc.discover", () => {
     expect(codes).toEqual([-32602, -32001, -32005, -32000]);
   });
 
-  it("describes both forms of what electra gave another one", () => {
+  it("describes both formats of objects that electra changed", () => {
     const forms = (...names: string[]) => names.map((name) => ({ $ref: `#/components/schemas/${name}` }));
     expect(method("get_v1_validator_aggregate_attestation").result.schema).toEqual(forms("Attestation")[0]);
     expect(document.components.schemas.Attestation?.oneOf).toEqual(forms("AttestationPhase0", "AttestationElectra"));
@@ -85,7 +85,7 @@ describe("rpc.discover", () => {
     expect(later!.schema).toMatchObject({ type: "array", items: ofOneValidator });
   });
 
-  it("says until when REST has a path that a method outlives", () => {
+  it("states until which fork REST serves a path", () => {
     const { externalDocs, params } = method("get_v1_validator_aggregate_attestation");
     expect(externalDocs?.description).toMatch(/GET \/eth\/v1\/validator\/aggregate_attestation .*, until electra\.$/);
     expect(params.map(({ name, required }) => [name, required])).toEqual([
@@ -95,7 +95,7 @@ describe("rpc.discover", () => {
     ]);
   });
 
-  it("describes an alias like its target, and says whose alias it is", () => {
+  it("describes an alias like its target, and names the target", () => {
     const { name, description, "x-alias-of": target, ...alias } = method("get_v1_beacon_states_stateId_root");
     const { name: _name, description: _description, ...original } = method("get_v1_beacon_states_root");
     expect(alias).toEqual(original);
@@ -103,14 +103,14 @@ describe("rpc.discover", () => {
     expect(description).toContain("Alias of get_v1_beacon_states_root");
   });
 
-  it("has a form for every result, whose references lead somewhere", () => {
+  it("has a schema for every result, with valid references", () => {
     for (const { name } of document.methods) {
       expect(() => documentedResult(name), name).not.toThrow();
       expect(() => allDocumentedParams(name), name).not.toThrow();
     }
   });
 
-  it("gives the codes that the server answers", () => {
+  it("lists the error codes of the server", () => {
     for (const kind of Object.keys(OPENRPC_ERRORS) as FailureKind[]) {
       expect(OPENRPC_ERRORS[kind].code).toBe(toErrorObject(new Failure(kind, "It failed.")).code);
     }
@@ -119,7 +119,7 @@ describe("rpc.discover", () => {
     for (const { errors } of document.methods) for (const { $ref } of errors) expect(known).toContain($ref);
   });
 
-  it("says which methods reject what they are given, and which may be unsupported", () => {
+  it("lists the methods that may reject or be unsupported", () => {
     const withError = (kind: FailureKind) =>
       methods
         .map(({ name }) => method(name))
@@ -159,7 +159,7 @@ describe("rpc.discover", () => {
 });
 
 describe("the groups of methods", () => {
-  it("hold every method in the order of their numbers", () => {
+  it("contain every method in order of its number", () => {
     for (const { title, methods } of methodGroups) {
       const numbers = methods.flatMap(({ number }) => number ?? []);
       expect(numbers, title).toEqual(numbers.toSorted((a, b) => a - b));

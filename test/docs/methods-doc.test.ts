@@ -8,7 +8,7 @@ import { describeType } from "../../src/api/describe-type.ts";
 import { methods } from "../../src/api/method-groups.ts";
 import { isServedOn } from "../support/examples.ts";
 
-/** What cannot be answered on a dev chain without peers and without --track-futures. */
+/** Methods that fail on a dev chain without peers and --track-futures. */
 const REFUSED: Record<string, number> = { get_v1_node_peers_peerId: -32001, debug_getChronosFutures: -32004 };
 
 describe("docs/methods.md", () => {
@@ -22,7 +22,7 @@ describe("docs/methods.md", () => {
     expect([...examples.keys()].toSorted()).toEqual(names);
   });
 
-  it("is what npm run docs makes of the sources", () => {
+  it("is the output of npm run docs", () => {
     const committed = readFileSync(new URL("../../docs/methods.md", import.meta.url), "utf8");
     expect(committed, 'docs/methods.md is out of date: run "npm run docs".').toBe(methodsDocument(examples).text);
   });
@@ -33,7 +33,7 @@ describe("docs/methods.md", () => {
     expect(isCurrent, 'src/api/openrpc-examples.json is out of date: run "npm run docs".').toBe(true);
   });
 
-  it("is not made when a method has no example", () => {
+  it("is not generated if a method has no example", () => {
     const incomplete = new Map([...examples].filter(([name]) => name !== "getChainHead"));
     expect(() => methodsDocument(incomplete)).toThrow("There is no example of getChainHead.");
   });
@@ -57,7 +57,7 @@ describe("abridged JSON", () => {
     });
   });
 
-  it("breaks what is too long for a line", () => {
+  it("breaks long lines", () => {
     const value = { first: "x".repeat(60), second: "y".repeat(60) };
     const { text, isWhole } = abridge(value);
     expect(text.split("\n")).toHaveLength(4);
@@ -65,7 +65,7 @@ describe("abridged JSON", () => {
     expect(isWhole).toBe(true);
   });
 
-  it("cuts long lists, long objects and long hex, and says how much", () => {
+  it("truncates long lists, objects and hex, with the omitted length", () => {
     expect(abridge(["a", "b", "c", "d", "e"])).toEqual({ text: '["a", "b", … 3 more]', isWhole: false });
     expect(abridge(`0x${"ab".repeat(48)}`)).toEqual({ text: `"0x${"ab".repeat(10)}…"`, isWhole: false });
     expect(abridge(`0x${"ab".repeat(32)}`).isWhole).toBe(true);
@@ -75,7 +75,7 @@ describe("abridged JSON", () => {
 });
 
 describe("descriptions of types", () => {
-  it("name shapes, members, lists and choices", () => {
+  it("show shapes, members, lists and alternatives", () => {
     const root = { $ref: "#/components/schemas/Root" };
     expect(describeType(root)).toBe("Root");
     expect(describeType({ type: "object", properties: { a: root, b: { type: "string" } }, required: ["a"] })).toBe(
