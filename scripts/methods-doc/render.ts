@@ -87,7 +87,9 @@ function exampleParts(name: string, { params, meta, error, result, fork }: MadeE
     fork === "phase0" ? "" : `On a chain in ${fork}:`,
     fenced(request),
     fenced(response),
-    meta === undefined ? "" : `With \`"meta": true\` in the request, the response also has \`meta\`: \`${JSON.stringify(meta)}\``,
+    meta === undefined
+      ? ""
+      : `With \`"meta": true\` in the request, the response also has \`meta\`: \`${JSON.stringify(meta)}\``,
   ];
 }
 
