@@ -1,18 +1,18 @@
-import { type ChildProcess, spawn, spawnSync } from "node:child_process";
-import { once } from "node:events";
+import { spawnSync } from "node:child_process";
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { routes } from "@lodestar/api";
-import { afterAll, beforeAll, describe, expect, it, onTestFinished, vi } from "vitest";
-import { parse, stringify } from "yaml";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { stringify } from "yaml";
 import type { Servers } from "../../src/node/servers/servers.ts";
 import { send } from "../../src/server/http/http.test-support.ts";
 import { ByHand } from "../support/by-hand.ts";
 import { type OpenedDevChain, startQuietDevChain } from "../support/dev-chain.ts";
 import { tempDirectory } from "../support/temp-directory.ts";
+import { ALERTS, alerts, dashboard } from "./expressions.ts";
+import { skipWithout } from "./prometheus.ts";
 
 const ROOT = join(import.meta.dirname, "../..");
-const ALERTS = join(ROOT, "docs/monitoring/alerts.yml");
 const ANYWHERE = { host: "127.0.0.1", port: 0 };
 const HISTORY_SLOTS = 4 * 8;
 
@@ -65,18 +65,6 @@ function documentedMetrics(): { name: string; described: Described; labels: stri
     labels: labels!.split(", ").filter((label) => label !== ""),
   }));
 }
-
-/** All values of "expr" in a document. */
-function expressionsIn(value: unknown): string[] {
-  if (typeof value !== "object" || value === null) return [];
-  return Object.entries(value).flatMap(([key, inner]) =>
-    key === "expr" && typeof inner === "string" ? [inner] : expressionsIn(inner),
-  );
-}
-
-const alerts = () => expressionsIn(parse(readFileSync(ALERTS, "utf8")));
-const dashboard = () =>
-  expressionsIn(JSON.parse(readFileSync(join(ROOT, "docs/monitoring/grafana-dashboard.json"), "utf8")));
 
 describe("the metrics of a node", () => {
   it("follow its chain: head, finality, blocks, missed slots and reorgs", async () => {
@@ -218,10 +206,8 @@ function isPartOf(measured: Map<string, Described>, name: string): boolean {
 
 /** Runs wherever Prometheus is installed, for example by "apt-get install prometheus". */
 describe("Prometheus", () => {
-  const isThere = (program: string) => spawnSync(program, ["--version"]).status === 0;
-
   it("accepts the rules", async (context) => {
-    context.skip(!isThere("promtool"), "promtool is not on the PATH (Debian package prometheus)");
+    skipWithout("promtool", context);
     const promtool = (args: string[], input = "") => spawnSync("promtool", args, { input, encoding: "utf8" });
     const checked = promtool(["check", "metrics"], await scrape());
     expect(checked).toMatchObject({ status: 0, stdout: "", stderr: "" });
@@ -232,27 +218,6 @@ describe("Prometheus", () => {
     writeFileSync(test, stringify(RULE_TESTS));
     const tested = promtool(["test", "rules", test]);
     expect(tested, tested.stdout + tested.stderr).toMatchObject({ status: 0 });
-  });
-
-  it("scrapes the node and parses the queries of the dashboard", async (context) => {
-    context.skip(!isThere("prometheus"), "prometheus is not on the PATH (Debian package prometheus)");
-    const url = await startPrometheus(new URL(servers.metricsUrl!).host);
-    const query = async (expression: string) => {
-      const response = await fetch(`${url}/api/v1/query?query=${encodeURIComponent(expression)}`);
-      const { status, error, data } = (await response.json()) as {
-        status: string;
-        error?: string;
-        data?: { result: { value: [number, string] }[] };
-      };
-      expect([status, error], expression).toEqual(["success", undefined]);
-      return data!.result.map(({ value: [, text] }) => Number(text));
-    };
-    const waiting = { timeout: 30_000, interval: 100 };
-    await vi.waitFor(async () => expect(await query('up{job="fanal"}')).toEqual([1]), waiting);
-    expect(await query("beacon_head_slot")).toEqual([opened.node.chain.head.slot]);
-    for (const expression of dashboard()) {
-      await query(expression.replaceAll("$__rate_interval", "1m").replaceAll("$instance", ".*"));
-    }
   });
 });
 
@@ -321,39 +286,4 @@ function firing(alertname: string, evalTime: string, severity = "critical", seri
     eval_time: evalTime,
     exp_samples: [{ labels: `ALERTS{${labels}}`, value: 1 }],
   };
-}
-
-/** Returns its URL. It is stopped after the test. */
-async function startPrometheus(target: string): Promise<string> {
-  const directory = tempDirectory();
-  const config = join(directory, "prometheus.yml");
-  const scrapeConfigs = [{ job_name: "fanal", static_configs: [{ targets: [target] }] }];
-  writeFileSync(
-    config,
-    stringify({ global: { scrape_interval: "1s" }, rule_files: [ALERTS], scrape_configs: scrapeConfigs }),
-  );
-  const prometheus = spawn(
-    "prometheus",
-    [`--config.file=${config}`, `--storage.tsdb.path=${directory}/data`, "--web.listen-address=127.0.0.1:0"],
-    { stdio: ["ignore", "ignore", "pipe"] },
-  );
-  onTestFinished(async () => {
-    const ended = once(prometheus, "exit");
-    prometheus.kill("SIGKILL");
-    await ended;
-  });
-  return `http://${await addressIn(prometheus)}`;
-}
-
-/** The log contains the port. */
-function addressIn(prometheus: ChildProcess): Promise<string> {
-  return new Promise((resolve, reject) => {
-    let log = "";
-    prometheus.stderr!.on("data", (chunk: Buffer) => {
-      log += chunk;
-      const found = /Listening on" address=(\S+)/.exec(log)?.[1];
-      if (found) resolve(found);
-    });
-    prometheus.once("exit", () => reject(new Error(`Prometheus ended: ${log}`)));
-  });
 }

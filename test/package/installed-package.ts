@@ -5,6 +5,8 @@ import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
 
 const execute = promisify(execFile);
+/** The package runs on Node 22 and newer. The variable selects a Node other than the checkout's. */
+export const NODE = process.env.FANAL_TEST_NODE ?? process.execPath;
 const CHECKOUT = fileURLToPath(new URL("../../", import.meta.url));
 
 /** The files of a fresh clone that the package is built from. */

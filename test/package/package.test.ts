@@ -1,5 +1,5 @@
 import { spawnSync } from "node:child_process";
-import { cpSync, globSync, readFileSync, writeFileSync } from "node:fs";
+import { globSync, readFileSync, writeFileSync } from "node:fs";
 import { isBuiltin } from "node:module";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
@@ -9,12 +9,10 @@ import { brokenLinks } from "../support/broken-links.ts";
 import { Program } from "../support/program.ts";
 import { removableDirectory } from "../support/removable-directory.ts";
 import { CONSUMER } from "./consumer.ts";
-import { type InstalledPackage, installPackage, linkPackages, type Manifest, runNpm } from "./installed-package.ts";
+import { runExamples } from "./examples.ts";
+import { type InstalledPackage, installPackage, type Manifest, NODE, runNpm } from "./installed-package.ts";
 
-/** The package runs on Node 22 and newer. The variable selects a Node other than the checkout's. */
-const NODE = process.env.FANAL_TEST_NODE ?? process.execPath;
 const CHECKOUT = fileURLToPath(new URL("../../", import.meta.url));
-const EXAMPLES = globSync("*.test.*", { cwd: join(CHECKOUT, "examples") });
 
 const directory = removableDirectory();
 let installed: InstalledPackage;
@@ -60,6 +58,7 @@ it("contains the compiled program and its documents, nothing else of the checkou
     "CONTRIBUTING.md",
     "README.md",
     "SECURITY.md",
+    join("dist", "api", "openrpc-examples.json"),
     join("dist", "vendor", "LICENSES.txt"),
     "package.json",
   ]);
@@ -92,23 +91,24 @@ it("bundles the consensus libraries and declares everything else that it imports
   expect(licenses).toMatch(/^@noble\/hashes .*: MIT$/m);
 });
 
-it("runs next to another version of @chainsafe/ssz, with the given preset", () => {
+it("runs a chain with an EVM next to another version of @chainsafe/ssz, with the given preset", () => {
   writeFileSync(
     join(installed.project, "beside.mjs"),
     `import assert from "node:assert/strict";
     import { ByteVectorType, ListCompositeType } from "@chainsafe/ssz";
     import { startDevChain } from "fanal";
-    const chain = await startDevChain({ preset: "mainnet" });
+    const chain = await startDevChain({ preset: "mainnet", validators: 32, evm: true });
     const { SLOTS_PER_EPOCH } = await chain.client.get_v1_config_spec();
     const { head_slot } = await chain.client.dev_advance({ slots: 1 });
+    const block = await chain.eth.request({ method: "eth_blockNumber" });
     await chain.stop();
     // As the consensus libraries do.
     assert.throws(() => new ListCompositeType(new ByteVectorType(32), Infinity), /limit must be a positive integer/);
-    console.log(JSON.stringify({ SLOTS_PER_EPOCH, head_slot }));`,
+    console.log(JSON.stringify({ SLOTS_PER_EPOCH, head_slot, block }));`,
   );
   const { stdout, stderr } = node("beside.mjs");
   expect(stderr).toBe("");
-  expect(JSON.parse(stdout)).toEqual({ SLOTS_PER_EPOCH: "32", head_slot: "1" });
+  expect(JSON.parse(stdout)).toEqual({ SLOTS_PER_EPOCH: "32", head_slot: "1", block: "0x1" });
 });
 
 it("is the program that npx runs", async () => {
@@ -130,24 +130,8 @@ it("serves a dev chain", async () => {
   expect(await program.stop()).toEqual({ code: 0, signal: null });
 });
 
-/** Copies an example into the project, with the packages that its first lines say to install. */
-function placeExample(name: string): string {
-  const place = join(installed.project, "examples", name);
-  cpSync(join(CHECKOUT, "examples", "support"), join(place, "support"), { recursive: true });
-  cpSync(join(CHECKOUT, "examples", name), join(place, name));
-  const [, packages] =
-    /^\/\/ npm install --save-dev fanal\b *(.*)$/m.exec(readFileSync(join(place, name), "utf8")) ?? [];
-  linkPackages(place, packages?.match(/\S+/g) ?? []);
-  return `./examples/${name}/${name}`;
-}
-
-it("runs the examples", () => {
-  // One process, so that the package is loaded once.
-  const all = EXAMPLES.map((name) => `import "${placeExample(name)}";\n`);
-  writeFileSync(join(installed.project, "examples.test.mjs"), all.join(""));
-  const { status, stdout, stderr } = node("--test", "examples.test.mjs");
-  expect(status, stdout + stderr).toBe(0);
-  expect(Number(/ tests (\d+)/.exec(stdout)?.[1]), stdout).toBeGreaterThanOrEqual(EXAMPLES.length);
+it("runs an example", () => {
+  runExamples(installed.project, ["finality.test.mjs"]);
 });
 
 it("has types for a strict compiler", () => {

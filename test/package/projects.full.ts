@@ -5,11 +5,9 @@ import { fileURLToPath } from "node:url";
 import { afterAll, beforeAll, expect, it } from "vitest";
 import { removableDirectory } from "../support/removable-directory.ts";
 import { CONSUMER } from "./consumer.ts";
-import { packPackage, runNpm } from "./installed-package.ts";
+import { NODE, packPackage, runNpm } from "./installed-package.ts";
 import { toolPath } from "./tools.ts";
 
-/** The package runs on Node 22 and newer. The variable selects a Node other than the checkout's. */
-const NODE = process.env.FANAL_TEST_NODE ?? process.execPath;
 const PNPM_STORE = fileURLToPath(new URL("../../node_modules/.cache/pnpm-store", import.meta.url));
 const INSTALL_LIMIT_MS = 600_000;
 const RUN_LIMIT_MS = 120_000;
