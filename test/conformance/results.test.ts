@@ -7,6 +7,7 @@ import { OPENRPC_ERRORS } from "../../src/api/openrpc.ts";
 import { ExampleDevChain } from "../support/example-chain.ts";
 import { exampleParams, inExampleOrder, refusalOn } from "../support/examples.ts";
 import { type ServedApi, serveApi } from "../support/served-api.ts";
+import { variants } from "../support/tier.ts";
 import { documentedParams, documentedResult } from "./documented.ts";
 import { OWN_SCHEMAS } from "./own-schemas.ts";
 import { twinValidator } from "./twins.ts";
@@ -29,7 +30,9 @@ const byName = inExampleOrder(methods)
 const controls = byName.filter(([, { example }]) => example.stage === "control");
 const others = byName.filter(([, { example }]) => example.stage !== "control");
 
-describe.each([ForkName.phase0, ForkName.fulu] as const)("on %s", (fork) => {
+const FORKS = variants({ fast: [ForkName.fulu] as const, full: [ForkName.phase0] as const });
+
+describe.each(FORKS)("on %s", (fork) => {
   let chain: ExampleDevChain;
   let served: ServedApi;
   beforeAll(async () => {

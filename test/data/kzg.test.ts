@@ -4,7 +4,7 @@ import { createBeaconConfig } from "@lodestar/config";
 import { chainConfig } from "@lodestar/config/default";
 import { CELLS_PER_EXT_BLOB, ForkName, type ForkPostBellatrix, SLOTS_PER_EPOCH } from "@lodestar/params";
 import fc from "fast-check";
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
+import { afterAll, beforeAll, beforeEach, describe, expect, it, onTestFinished } from "vitest";
 import { KZG_BACKENDS, type KzgChoice } from "../../src/data/kzg/backend.ts";
 import type { CellBatch, CellsAndProofs } from "../../src/data/kzg/kzg.ts";
 import { loadBackend } from "../../src/data/kzg/load-backend.ts";
@@ -14,6 +14,7 @@ import type { PayloadBlobs, PayloadRequest } from "../../src/execution/engine.ts
 import { createRecordingLogger } from "../../src/log/recording-logger.test-support.ts";
 import { answerTo, functionsIn, vectorsOf } from "../support/kzg-vectors.ts";
 import { openTestKzg, sharedKzg } from "../support/shared-kzg.ts";
+import { variants } from "../support/tier.ts";
 
 const config = createBeaconConfig(
   {
@@ -61,7 +62,10 @@ const replaced = <T>(list: readonly T[], at: number, value: T) =>
 
 const { backend: sharedBackend } = await loadBackend((process.env.FANAL_KZG as KzgChoice | undefined) ?? "auto");
 
-describe.each(KZG_BACKENDS)("KZG backend %s", (backend) => {
+/** The portable backend takes half a minute. */
+const BACKENDS = variants({ fast: KZG_BACKENDS.filter((name) => name !== "portable"), full: KZG_BACKENDS });
+
+describe.each(BACKENDS)("KZG backend %s", (backend) => {
   // Loading the trusted setup again would take seconds.
   const kzg = backend === sharedBackend ? sharedKzg : new ThreadedKzg(createRecordingLogger(), { backend });
   let missing: string | undefined;
@@ -155,6 +159,15 @@ describe.each(KZG_BACKENDS)("KZG backend %s", (backend) => {
       expect(await kzg.verifyBlobs(batch)).toBe(false);
     }
   });
+});
+
+it("verifies in JavaScript with the portable backend", async () => {
+  const kzg = new ThreadedKzg(createRecordingLogger(), { backend: "portable" });
+  onTestFinished(() => kzg.close());
+  const good = cellBatch(fuluBundle(), [3, 77]);
+  expect(await kzg.verifyCells(good)).toBe(true);
+  expect(await kzg.verifyCells({ ...good, proofs: good.proofs.toReversed() })).toBe(false);
+  expect(await kzg.verifyBlobs(electraBundle())).toBe(true);
 });
 
 describe("ThreadedKzg", () => {

@@ -11,6 +11,7 @@ import { type Hex, ZERO_HASH } from "../support/execution-layer/wire.ts";
 import { NodeWithClient } from "../support/node-with-client.ts";
 import { emptyStoredChain, openStoredChain, type StoredChain } from "../support/stored-chain.ts";
 import { tempDirectory } from "../support/temp-directory.ts";
+import { variants } from "../support/tier.ts";
 
 const HEAD = 12;
 
@@ -48,12 +49,14 @@ it("follows its own client's verdicts when clients disagree, also after a restar
     Array.from({ length: HEAD }, async (_, index) => (await source.chain.blocks.canonicalAtSlot(index + 1))!.signed),
   );
   const verdicts: [name: string, condemn: (other: ExecutionClient) => Promise<void>, head: number][] = [
-    ...[1, 3, 10].map((depth): [string, (other: ExecutionClient) => Promise<void>, number] => [
-      `an ancestor at depth ${depth}`,
-      async ({ layer }) => layer.chain.condemn(await hashOf(source.chain, HEAD - depth + 1)),
-      HEAD - depth,
-    ]),
-    ...([null, `0x${"ab".repeat(32)}`] as (RootHex | null)[]).map(
+    ...variants({ fast: [3], full: [1, 3, 10] }).map(
+      (depth): [string, (other: ExecutionClient) => Promise<void>, number] => [
+        `an ancestor at depth ${depth}`,
+        async ({ layer }) => layer.chain.condemn(await hashOf(source.chain, HEAD - depth + 1)),
+        HEAD - depth,
+      ],
+    ),
+    ...variants<RootHex | null>({ fast: [null], full: [null, `0x${"ab".repeat(32)}`] }).map(
       (latestValidHash): [string, (other: ExecutionClient) => Promise<void>, number] => [
         `latestValidHash ${latestValidHash}`,
         async ({ layer }) =>

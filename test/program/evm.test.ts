@@ -1,5 +1,6 @@
 import { expect, it } from "vitest";
 import { Program } from "../support/program.ts";
+import { ProgramHere } from "../support/program-here.ts";
 import { tempDirectory } from "../support/temp-directory.ts";
 
 const FLAGS = ["--validators", "16", "--warmup-epochs", "0", "--no-auto"];
@@ -12,7 +13,7 @@ it("a chain with the EVM survives kill -9 with all acknowledged data, and needs 
   await first.call("dev_deposit", { count: 1 });
   await first.kill();
 
-  const second = await Program.dev([...dataDir, "--no-auto"]);
+  const second = await ProgramHere.dev([...dataDir, "--no-auto"]);
   await second.call("dev_advance", { slots: 1 });
   const { message } = await second.call("get_v2_beacon_blocks_blockId", ["head"]);
   const { execution_payload: payload, execution_requests: requests } = message.body;

@@ -4,25 +4,18 @@ import { expect, it } from "vitest";
 import { EXIT_CODES } from "../../src/cli/exit.ts";
 import { missingNativeModuleMessage, platformName } from "../../src/runtime/native-modules.ts";
 import { Program } from "../support/program.ts";
-import { tempDirectory } from "../support/temp-directory.ts";
-import { withoutBinariesOf } from "../support/without-binaries.ts";
+import { variants } from "../support/tier.ts";
+import { devWithoutBinariesOf, withoutBinariesOf } from "../support/without-binaries.ts";
 
-const REQUIRED = [
-  "@chainsafe/blst",
-  "@chainsafe/pubkey-index-map",
-  "@chainsafe/swap-or-not-shuffle",
-  "@node-rs/crc32",
-  "classic-level",
-  "snappy",
-];
+const REQUIRED = variants({
+  fast: ["@chainsafe/blst", "classic-level"],
+  full: ["@chainsafe/pubkey-index-map", "@chainsafe/swap-or-not-shuffle", "@node-rs/crc32", "snappy"],
+});
 
 const message = (name: string) => missingNativeModuleMessage({ package: name, platform: platformName() });
 
-const dev = (name: string, ...flags: string[]) =>
-  new Program(["dev", "--data-dir", tempDirectory(), "--validators", "8", ...flags], withoutBinariesOf(name));
-
 it.for(REQUIRED)("a chain does not start without %s, explained in one line", async (name) => {
-  const program = dev(name);
+  const program = devWithoutBinariesOf(name);
   expect(await program.exited).toEqual({ code: EXIT_CODES.usage, signal: null });
   expect(program.errors).toEqual([`fanal: ${message(name)}`]);
   expect(program.complaints).toEqual([expect.stringMatching(/ FATAL node +Fatal error, exiting /)]);
@@ -35,32 +28,11 @@ it("commands without a chain explain it too", async () => {
 });
 
 it("a chain runs without the native hasher, with one notice", async () => {
-  const program = dev("@chainsafe/hashtree", "--warmup-epochs", "1");
+  const program = devWithoutBinariesOf("@chainsafe/hashtree", "--warmup-epochs", "1");
   await program.untilLine(/Dev chain is running/);
   const notices = program.lines.filter((line) => line.includes("hasher"));
   expect(notices).toEqual([expect.stringMatching(/ NOTICE node +No native hasher .+ package=@chainsafe\/hashtree /)]);
   expect(program.complaints).toEqual([]);
-});
-
-it("without the native KZG package blobs are verified in JavaScript, with one notice", async () => {
-  const name = "@crate-crypto/node-eth-kzg";
-  const flags = ["--kzg", "auto", "--warmup-epochs", "1", "--dev-blobs", "1", "--p2p", "--p2p-port", "0"];
-  const program = dev(name, ...flags);
-  const [line] = await program.untilLine(/.*KZG backend loaded.*/);
-  expect(line).toMatch(/ NOTICE chain +KZG backend loaded {2}backend=portable verifyBlob=/);
-  expect(line).toContain(`reason="node-eth-kzg: ${name} is not installed for ${platformName()}"`);
-  await program.untilLine(/Dev chain is running/);
-  expect(program.lines.filter((each) => each.includes("KZG"))).toHaveLength(1);
-  expect(program.complaints).toEqual([]);
-});
-
-it("an explicitly selected KZG backend is required", async () => {
-  const program = dev("@crate-crypto/node-eth-kzg", "--kzg", "node-eth-kzg");
-  expect(await program.exited).toEqual({ code: EXIT_CODES.usage, signal: null });
-  expect(program.errors[0]).toMatch(
-    /^fanal: The chosen KZG backend does not load on .*; install it, or start with --kzg auto\.$/,
-  );
-  expect(program.complaints).toEqual([expect.stringMatching(/ FATAL node +Fatal error, exiting /)]);
 });
 
 it("the library rejects with the same message", async () => {

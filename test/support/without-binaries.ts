@@ -1,3 +1,4 @@
+import { Program } from "./program.ts";
 import { tempDirectory } from "./temp-directory.ts";
 
 /** How a process is started so that a native package has no binary, as on a platform it was not built for. */
@@ -12,4 +13,9 @@ export function withoutBinariesOf(name: string): { execArgv: string[]; env: Reco
     registerHooks({ resolve });
   `;
   return { execArgv: ["--import", `data:text/javascript,${encodeURIComponent(hook)}`], env: {} };
+}
+
+/** Starts a dev chain on which a native package has no binary. */
+export function devWithoutBinariesOf(name: string, ...flags: string[]): Program {
+  return new Program(["dev", "--data-dir", tempDirectory(), "--validators", "8", ...flags], withoutBinariesOf(name));
 }

@@ -18,6 +18,7 @@ import type { BeaconStateAllForks } from "@lodestar/state-transition";
 import { ssz } from "@lodestar/types";
 import { describe, expect, it } from "vitest";
 import { seededRandom } from "../../../test/support/seeded-random.ts";
+import { variants } from "../../../test/support/tier.ts";
 import { applyCompressedPatch, compressPatch } from "../../db/snapshot-compression.ts";
 import { DEV_FORKS } from "../../dev/forks.ts";
 import { type PatchBase, patchBaseOf, statePatch } from "./state-patch.ts";
@@ -96,7 +97,9 @@ function expectSame(bytes: Uint8Array, expected: Uint8Array): void {
   expect(Buffer.compare(bytes, expected)).toBe(0);
 }
 
-describe.each(DEV_FORKS)("on %s", (fork) => {
+const FORKS = variants<(typeof DEV_FORKS)[number]>({ fast: ["phase0", "fulu"], full: DEV_FORKS });
+
+describe.each(FORKS)("on %s", (fork) => {
   const type = ssz[fork].BeaconState as unknown as ContainerType<Record<string, Type<unknown>>>;
   const viewOf = (value: Value) => type.toViewDU(value as never) as unknown as BeaconStateAllForks;
 

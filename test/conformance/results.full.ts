@@ -1,0 +1,1 @@
+import "./results.test.ts";

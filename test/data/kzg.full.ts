@@ -1,0 +1,1 @@
+import "./kzg.test.ts";

@@ -1,0 +1,1 @@
+import "../../src/chain/states/state-patch.test.ts";

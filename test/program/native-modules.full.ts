@@ -1,0 +1,26 @@
+import { expect, it } from "vitest";
+import { EXIT_CODES } from "../../src/cli/exit.ts";
+import { platformName } from "../../src/runtime/native-modules.ts";
+import { devWithoutBinariesOf } from "../support/without-binaries.ts";
+import "./native-modules.test.ts";
+
+it("without the native KZG package blobs are verified in JavaScript, with one notice", async () => {
+  const name = "@crate-crypto/node-eth-kzg";
+  const flags = ["--kzg", "auto", "--warmup-epochs", "1", "--dev-blobs", "1", "--p2p", "--p2p-port", "0"];
+  const program = devWithoutBinariesOf(name, ...flags);
+  const [line] = await program.untilLine(/.*KZG backend loaded.*/);
+  expect(line).toMatch(/ NOTICE chain +KZG backend loaded {2}backend=portable verifyBlob=/);
+  expect(line).toContain(`reason="node-eth-kzg: ${name} is not installed for ${platformName()}"`);
+  await program.untilLine(/Dev chain is running/);
+  expect(program.lines.filter((each) => each.includes("KZG"))).toHaveLength(1);
+  expect(program.complaints).toEqual([]);
+});
+
+it("an explicitly selected KZG backend is required", async () => {
+  const program = devWithoutBinariesOf("@crate-crypto/node-eth-kzg", "--kzg", "node-eth-kzg");
+  expect(await program.exited).toEqual({ code: EXIT_CODES.usage, signal: null });
+  expect(program.errors[0]).toMatch(
+    /^fanal: The chosen KZG backend does not load on .*; install it, or start with --kzg auto\.$/,
+  );
+  expect(program.complaints).toEqual([expect.stringMatching(/ FATAL node +Fatal error, exiting /)]);
+});
