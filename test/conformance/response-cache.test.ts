@@ -89,14 +89,14 @@ function callsAboutValidators(key: string): ValidatorsCall[] {
 }
 
 /** Expects the bytes of the chain's own response, from the main thread and from the cache. */
-async function expectSameBytes(served: ServedApi, caller: Caller, key: string): Promise<void> {
+async function expectSameBytes(served: ServedApi, caller: Caller, key: string, times: number): Promise<void> {
   for (const { name, params, path, body } of callsAboutValidators(key)) {
     const told = await caller.text(name, params).catch(() => undefined);
     const init =
       body === undefined
         ? undefined
         : { method: "POST", headers: { "Content-Type": "application/json" }, body: JSON.stringify(body) };
-    for (let time = 0; time < 2; time++) {
+    for (let time = 0; time < times; time++) {
       const { text } = await served.call(name, params);
       const { status, text: answer } = await served.ask(`/eth/v1/beacon/states/head/${path}`, init);
       if (told === undefined) {
@@ -112,7 +112,7 @@ async function expectSameBytes(served: ServedApi, caller: Caller, key: string): 
 }
 
 /** Expects the chain's own response with metadata and headers, from the main thread and from the cache. */
-async function expectFresh(served: ServedApi, roots: readonly string[]): Promise<void> {
+async function expectFresh(served: ServedApi, roots: readonly string[], times: number): Promise<void> {
   for (const { name, params, path } of cacheableCalls(roots)) {
     const told = await served.methods
       .find(name)!
@@ -120,7 +120,7 @@ async function expectFresh(served: ServedApi, roots: readonly string[]): Promise
       .catch(() => undefined);
     const result = told && JSON.parse(await textOf(told));
     const expected = told && { result, meta: told.meta ?? {} };
-    for (let time = 0; time < 2; time++) {
+    for (let time = 0; time < times; time++) {
       const { result, meta } = JSON.parse((await served.call(name, params)).text);
       expect(result === undefined ? undefined : { result, meta }, `${name} ${params}`).toEqual(expected);
       if (path) expectSameOverRest(await served.ask(path), told, expected, path);
@@ -158,13 +158,14 @@ it("no cached answer is served after the chain has changed", async () => {
   const answered = vi.spyOn(chain.blocks, "byRoot");
   const roots = new Set<string>();
   const key = (await caller.call(VALIDATOR, ["head", "9"])).validator.pubkey as string;
-  const look = async () => {
+  /** The first request is answered by the chain unless a stale response is cached, the second by the cache. */
+  const look = async ({ times = 1 } = {}) => {
     roots.add(chain.head.root);
-    await expectFresh(served, [...roots].slice(-2));
-    await expectSameBytes(served, caller, key);
+    await expectFresh(served, [...roots].slice(-2), times);
+    await expectSameBytes(served, caller, key, times);
   };
 
-  await look();
+  await look({ times: 2 });
   await caller.call("dev_advance", [1]);
   await look();
   await caller.call("dev_advance", [3 * SLOTS_PER_EPOCH]);
@@ -200,7 +201,7 @@ it("no cached answer is served after the chain has changed", async () => {
   chain.forkChoice.onValidPayload(execution.blockHash);
   await look();
   chain.status.setSource({ isSyncing: true });
-  await look();
+  await look({ times: 2 });
 
   const cached: [name: string, params: unknown[], path: string][] = [
     ["get_v1_beacon_headers_blockId", ["head"], "/eth/v1/beacon/headers/head"],

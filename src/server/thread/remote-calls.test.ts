@@ -27,20 +27,19 @@ it("returns results of main-thread methods of any size and kind", async () => {
 it("parses only the outline of a large message and reports errors in the rest", async () => {
   const postJson = async (body: string) => JSON.parse(await post(body));
   const many = `[${"[1],".repeat(50_000)}0]`;
-  const twice = await postJson(
-    `{"jsonrpc":"2.0","id":"a\\u0062","method":"echo","params":[],"p\\u0061rams":[${many}]}`,
-  );
-  expect(twice).toEqual({ jsonrpc: "2.0", id: "ab", result: [JSON.parse(many)] });
+  const twice = await post(`{"jsonrpc":"2.0","id":"a\\u0062","method":"echo","params":[],"p\\u0061rams":[${many}]}`);
+  expect(twice).toBe(`{"jsonrpc":"2.0","id":"ab","result":[${many}]}`);
   const unreadable = await postJson(`{"jsonrpc":"2.0","id":7,"method":"echo","params":[${many},]}`);
   expect(unreadable).toMatchObject({ id: null, error: { code: -32700 } });
   const unknown = await postJson(`{"jsonrpc":"2.0","id":7,"method":"ecko","params":[${many},]}`);
   expect(unknown).toMatchObject({ id: 7, error: { code: -32601 } });
   const long = (id: number) => `{"jsonrpc":"2.0","id":${id},"method":"echo","params":[${id},${many}]}`;
-  const results = [8, 9].map((id) => ({ jsonrpc: "2.0", id, result: [id, JSON.parse(many)] }));
-  expect(await postJson(`[${long(8)},${long(9)},7]`)).toMatchObject([
-    ...results,
-    { id: null, error: { code: -32600 } },
-  ]);
+  const results = [8, 9].map((id) => `{"jsonrpc":"2.0","id":${id},"result":[${id},${many}]}`);
+  const batch = await post(`[${long(8)},${long(9)},7]`);
+  const isAnswered = batch.startsWith(`[${results.join(",")},`);
+  expect(isAnswered).toBe(true);
+  expect(JSON.parse(batch)).toHaveLength(3);
+  expect(JSON.parse(batch)[2]).toMatchObject({ id: null, error: { code: -32600 } });
 });
 
 it("serves bodies from shared memory and releases them", async () => {
