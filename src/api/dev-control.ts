@@ -229,7 +229,7 @@ export class ControlError extends Error {
 
   private constructor(failure: Failure) {
     super(failure.message);
-    this.name = "ControlRefusal";
+    this.name = "ControlError";
     this.failure = failure;
   }
 

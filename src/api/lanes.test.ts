@@ -30,12 +30,12 @@ describe("lanes", () => {
     const gate = gated();
     const calls = Array.from({ length: 5 }, () => lanes.run("heavy", undefined, gate.work));
     await expect(lanes.run("heavy", undefined, gate.work)).rejects.toMatchObject({ kind: "overloaded" });
-    expect(lanes.load.heavy).toEqual({ running: 2, waiting: 3, refused: 1 });
+    expect(lanes.load.heavy).toEqual({ running: 2, waiting: 3, rejected: 1 });
     expect(gate.begun).toBe(2);
     gate.finish();
     await Promise.all(calls);
     expect(gate.begun).toBe(5);
-    expect(lanes.load.heavy).toEqual({ running: 0, waiting: 0, refused: 1 });
+    expect(lanes.load.heavy).toEqual({ running: 0, waiting: 0, rejected: 1 });
   });
 
   it("do not queue duties and cheap calls behind heavy ones", async () => {

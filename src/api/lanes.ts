@@ -66,7 +66,7 @@ export class Lanes {
   }
 
   /** Load per lane, for metrics. */
-  get load(): Record<"duty" | "heavy" | "evm", { running: number; waiting: number; refused: number }> & {
+  get load(): Record<"duty" | "heavy" | "evm", { running: number; waiting: number; rejected: number }> & {
     streams: number;
   } {
     return { duty: this.#duty.load, heavy: this.#heavy.load, evm: this.#evm.load, streams: this.#streams };
@@ -81,14 +81,14 @@ class Lane {
   readonly #limits: LaneLimits;
   readonly #waiting = new Set<Waiter>();
   #running = 0;
-  #refused = 0;
+  #rejected = 0;
 
   constructor(limits: LaneLimits) {
     this.#limits = limits;
   }
 
   get load() {
-    return { running: this.#running, waiting: this.#waiting.size, refused: this.#refused };
+    return { running: this.#running, waiting: this.#waiting.size, rejected: this.#rejected };
   }
 
   async run<T>(cancellation: Cancellation | undefined, work: () => Promise<T>): Promise<T> {
@@ -111,7 +111,7 @@ class Lane {
   #waitForSlot(signal: AbortSignal | undefined): Promise<void> {
     if (signal?.aborted) return Promise.reject(signal.reason);
     if (this.#waiting.size >= this.#limits.waiting) {
-      this.#refused++;
+      this.#rejected++;
       return Promise.reject(
         overloaded(
           `The node is busy: ${this.#running} calls of this cost are running and ${this.#waiting.size} are queued. Retry later.`,

@@ -1,6 +1,6 @@
 import { expect, it } from "vitest";
 import { countTurns } from "../../test/support/event-loop.ts";
-import { GossipRefusal, type Outcome } from "../chain/validation/outcome.ts";
+import { GossipValidationError, type Outcome } from "../chain/validation/outcome.ts";
 import { submitAll } from "./submissions.ts";
 
 it("processes a long list in parts and yields to the event loop", async () => {
@@ -12,7 +12,7 @@ it("processes a long list in parts and yields to the event loop", async () => {
     takenInTurn.set(turn(), (takenInTurn.get(turn()) ?? 0) + some.length);
     return some.map(({ index }) =>
       index % 1000 === 999
-        ? { ok: false, refusal: new GossipRefusal("reject", "unknown-block", `${index} is bad.`) }
+        ? { ok: false, refusal: new GossipValidationError("reject", "unknown-block", `${index} is bad.`) }
         : { ok: true, value: "" },
     );
   };

@@ -1,5 +1,5 @@
 import { yieldToEventLoop } from "../async/time-slice.ts";
-import { GossipRefusal, type Outcome } from "../chain/validation/outcome.ts";
+import { GossipValidationError, type Outcome } from "../chain/validation/outcome.ts";
 import { type ItemFailure, rejected } from "../errors/failure.ts";
 import { rejectionReason } from "./params/ssz-payload.ts";
 
@@ -36,7 +36,7 @@ export async function submitOne<Item extends object>(
   try {
     await process(item);
   } catch (error) {
-    if (!(error instanceof GossipRefusal)) throw error;
+    if (!(error instanceof GossipValidationError)) throw error;
     if (error.known) return;
     const reason = rejectionReason(item, error.message);
     throw rejected(`The submission was rejected: ${reason}`, { detail: reason });

@@ -45,7 +45,7 @@ interface GossipBlockEvent {
   signed: SignedBeaconBlock;
 }
 
-/** A sidecar that passed gossip validation; `root` is its block's. */
+/** A sidecar that passed gossip validation, with the root of its block. */
 export interface SidecarEvent<Sidecar extends DataSidecar> {
   slot: number;
   root: RootHex;

@@ -157,7 +157,7 @@ export class OperationProcessor {
     return outcomes;
   }
 
-  /** Throws a `GossipRefusal`, like all methods that take a single operation. */
+  /** Throws a `GossipValidationError`, like all methods that take a single operation. */
   async voluntaryExit(exit: phase0.SignedVoluntaryExit, origin: Origin = "client"): Promise<void> {
     const { context, events, pools } = this.#parts;
     await validateVoluntaryExit(context, exit, origin);

@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { FakeTimers } from "../../test/support/fake-timers.ts";
-import { JsonRpcClient, JsonRpcFailure, JsonRpcRefusal } from "./json-rpc-client.ts";
+import { JsonRpcClient, JsonRpcFailure, JsonRpcResponseError } from "./json-rpc-client.ts";
 import { type ReceivedCall, ScriptedError, ScriptedServer } from "./scripted-server.test-support.ts";
 
 let server: ScriptedServer;
@@ -47,7 +47,7 @@ describe("JsonRpcClient", () => {
       throw new ScriptedError(-38001, "Unknown payload");
     });
     const error = await call("fail").catch((reason: unknown) => reason);
-    expect(error).toBeInstanceOf(JsonRpcRefusal);
+    expect(error).toBeInstanceOf(JsonRpcResponseError);
     expect(error).toMatchObject({
       code: -38001,
       message: `${server.url} rejected fail: Unknown payload (code -38001).`,

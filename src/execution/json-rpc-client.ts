@@ -30,12 +30,12 @@ export class JsonRpcFailure extends OperationalError {
 }
 
 /** The server answered with an error. The message is a whole sentence. */
-export class JsonRpcRefusal extends OperationalError {
+export class JsonRpcResponseError extends OperationalError {
   readonly code: number;
 
   constructor(code: number, message: string) {
     super(message);
-    this.name = "JsonRpcRefusal";
+    this.name = "JsonRpcResponseError";
     this.code = code;
   }
 }
@@ -91,7 +91,7 @@ export class JsonRpcClient {
   }
 
   /**
-   * Calls a method and returns the result. Rejects with a `JsonRpcRefusal` if the server answers with an error,
+   * Calls a method and returns the result. Rejects with a `JsonRpcResponseError` if the server answers with an error,
    * otherwise with a `JsonRpcFailure`.
    */
   async call(method: string, params: readonly unknown[], { timeoutMs, signal }: CallOptions): Promise<unknown> {
@@ -165,7 +165,7 @@ export class JsonRpcClient {
     if (isError(answer.error)) {
       const { code, message, data } = answer.error;
       const said = `${message}${detail(data)}`.slice(0, SHOWN_OF_ERROR);
-      throw new JsonRpcRefusal(code, `${this.origin} rejected ${method}: ${said} (code ${code}).`);
+      throw new JsonRpcResponseError(code, `${this.origin} rejected ${method}: ${said} (code ${code}).`);
     }
     if (answer.id === id && answer.result !== undefined) return answer.result;
     throw this.#unusable(method, "it has neither a result nor an error");

@@ -57,7 +57,7 @@ export function addServerMetrics(instruments: Instruments, servers: () => Watche
 }
 
 export function addLaneMetrics(instruments: Instruments, lanes: Lanes): void {
-  const each = (read: "running" | "waiting" | "refused") => () => {
+  const each = (read: "running" | "waiting" | "rejected") => () => {
     const { load } = lanes;
     return (["duty", "heavy", "evm"] as const).map((lane) => [{ lane }, load[lane][read]] as const);
   };
@@ -67,7 +67,7 @@ export function addLaneMetrics(instruments: Instruments, lanes: Lanes): void {
     "fanal_api_lane_refused_total",
     "Expensive calls rejected because the queue was full",
     ["lane"],
-    each("refused"),
+    each("rejected"),
   );
   instruments.gauge("fanal_api_streams", "Large responses that are being streamed", () => lanes.load.streams);
 }

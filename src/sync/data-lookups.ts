@@ -1,5 +1,5 @@
 import type { RootHex } from "@lodestar/types";
-import type { CommittingBlock } from "../chain/data/data-availability.ts";
+import type { BlockWithCommitments } from "../chain/data/data-availability.ts";
 import { WrongSidecarError } from "../chain/data/verify-sidecars.ts";
 import { LruMap } from "../collections/lru-map.ts";
 import type { DataSidecar } from "../data/sidecar.ts";
@@ -29,7 +29,7 @@ export class DataLookups {
   readonly #previouslyAsked = new LruMap<RootHex, Set<string>>(MAX_TRACKED_BLOCKS);
   readonly #closed = new AbortController();
   /** Blocks that exceed the concurrency limit, or whose lookup of the previous slot is still running. */
-  #due: CommittingBlock[] = [];
+  #due: BlockWithCommitments[] = [];
   #unsubscribes: (() => void)[] = [];
 
   constructor(parts: DataLookupsParts) {
@@ -53,7 +53,7 @@ export class DataLookups {
     await Promise.all(this.#running.values());
   }
 
-  async #lookUpSoon(block: CommittingBlock): Promise<void> {
+  async #lookUpSoon(block: BlockWithCommitments): Promise<void> {
     const { clock } = this.#parts.chain;
     try {
       await clock.untilTime(clock.nowSeconds() + clock.secondsPerSlot * GOSSIP_SHARE, this.#closed.signal);
@@ -63,7 +63,7 @@ export class DataLookups {
     }
   }
 
-  #lookUp(block: CommittingBlock): void {
+  #lookUp(block: BlockWithCommitments): void {
     const { root } = block;
     if (this.#closed.signal.aborted || !this.#isAwaited(root)) return;
     if (this.#running.has(root) || this.#running.size >= MAX_CONCURRENT) {
@@ -83,7 +83,7 @@ export class DataLookups {
   }
 
   /** Never rejects. */
-  async #ask(block: CommittingBlock): Promise<void> {
+  async #ask(block: BlockWithCommitments): Promise<void> {
     const { chain, peers, logger } = this.#parts;
     const { root, signed } = block;
     const { slot } = signed.message;
@@ -114,7 +114,7 @@ export class DataLookups {
   }
 
   #sidecars(
-    { root, signed }: CommittingBlock,
+    { root, signed }: BlockWithCommitments,
     { peerId, indices }: { peerId: string; indices: readonly number[] },
   ): Promise<DataSidecar[]> {
     const { chain, peers } = this.#parts;

@@ -1,7 +1,7 @@
 import type { RootHex } from "@lodestar/types";
 import { onTestFinished, vi } from "vitest";
+import { BlobBlocks } from "../../test/support/blob-blocks.ts";
 import { ByHand } from "../../test/support/by-hand.ts";
-import { CommittingBlocks } from "../../test/support/committing-blocks.ts";
 import { openDevChain, QUIET } from "../../test/support/dev-chain.ts";
 import type { Timers } from "../async/timers.ts";
 import type { BeaconChain } from "../chain/chain.ts";
@@ -56,7 +56,7 @@ export async function growBranch(devChain: DevChain, parentRoot: RootHex, slots:
 export async function committingHistory(fork: DevFork, slots: number): Promise<ServedBlock[]> {
   const { devChain } = await openDevChain({ ...chainOptions(fork), ...QUIET });
   const { chain, clock } = devChain;
-  const making = new CommittingBlocks(devChain);
+  const making = new BlobBlocks(devChain);
   const history: ServedBlock[] = [];
   for (let slot = 1; slot <= slots; slot++) {
     await clock.advanceTo(slot);

@@ -3,7 +3,7 @@ import type { SignedBeaconBlock, Slot } from "@lodestar/types";
 import type { Timers } from "../async/timers.ts";
 import { blockRoot } from "../chain/blocks/block-encoding.ts";
 import { findInvalidSignature } from "../chain/blocks/proposer-signatures.ts";
-import type { CommittingBlock } from "../chain/data/data-availability.ts";
+import type { BlockWithCommitments } from "../chain/data/data-availability.ts";
 import { WrongSidecarError } from "../chain/data/verify-sidecars.ts";
 import { commitmentsOf } from "../data/commitments.ts";
 import { blockRootOfSidecar, type DataSidecar } from "../data/sidecar.ts";
@@ -43,7 +43,7 @@ interface RangeDataParts {
 export interface RangeSegment {
   blocks: SignedBeaconBlock[];
   /** The blocks that need data for their import. */
-  committing: CommittingBlock[];
+  committing: BlockWithCommitments[];
 }
 
 /** A request to one peer: some columns, or all blobs. */
@@ -54,7 +54,7 @@ interface DataRequest {
 
 /** Data that blocks still need. */
 interface MissingData {
-  blocks: readonly CommittingBlock[];
+  blocks: readonly BlockWithCommitments[];
   range: BlockRange;
   hasColumns: boolean;
   indices: readonly number[];
@@ -138,7 +138,7 @@ export class RangeData {
    * Returns the blocks before the first one with an invalid signature, which the import will reject. Sidecars in the
    * pool carry the block signature, which the root does not cover.
    */
-  async #signedOf(blocks: readonly CommittingBlock[]): Promise<readonly CommittingBlock[]> {
+  async #signedOf(blocks: readonly BlockWithCommitments[]): Promise<readonly BlockWithCommitments[]> {
     const unsigned = await findInvalidSignature(blocks, this.#parts.chain.validation);
     return unsigned ? blocks.slice(0, blocks.indexOf(unsigned)) : blocks;
   }
@@ -152,7 +152,7 @@ export class RangeData {
   }
 
   /** Returns the missing data of blocks that are not on the chain yet. */
-  #missingDataOf(committing: readonly CommittingBlock[]): MissingData | null {
+  #missingDataOf(committing: readonly BlockWithCommitments[]): MissingData | null {
     const { data, forkChoice } = this.#parts.chain;
     const lacking = committing
       .filter(({ root }) => !forkChoice.has(root))

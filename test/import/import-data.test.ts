@@ -8,8 +8,8 @@ import { type DataSidecar, serializeSidecar } from "../../src/data/sidecar.ts";
 import { DevExecutionEngine } from "../../src/execution/dev-engine.ts";
 import { EngineUnavailableError } from "../../src/execution/engine.ts";
 import type { DevNodeOptions } from "../../src/node/dev-node.ts";
+import { BlobBlocks, type BlockWithCommitments } from "../support/blob-blocks.ts";
 import { ByHand } from "../support/by-hand.ts";
-import { type CommittingBlock, CommittingBlocks } from "../support/committing-blocks.ts";
 import { openDevChain, openQuietDevChain, QUIET } from "../support/dev-chain.ts";
 import { tempDirectory } from "../support/temp-directory.ts";
 
@@ -20,17 +20,18 @@ async function open(fork: "electra" | "fulu", historySlots = 1, options: Partial
   const opened = await openQuietDevChain(historySlots, { forks: [{ fork, epoch: 0 }], ...options }, directory);
   const { chain, clock } = opened.devChain;
   await clock.advanceTo(historySlots + 1);
-  return { ...opened, directory, chain, clock, slot: historySlots + 1, blocks: new CommittingBlocks(opened.devChain) };
+  return { ...opened, directory, chain, clock, slot: historySlots + 1, blocks: new BlobBlocks(opened.devChain) };
 }
 
 /** Resolves when the block no longer waits. */
-const settled = (chain: BeaconChain, { root }: CommittingBlock) => vi.waitUntil(() => !chain.isWaitingForData(root));
+const settled = (chain: BeaconChain, { root }: BlockWithCommitments) =>
+  vi.waitUntil(() => !chain.isWaitingForData(root));
 
 /** Comparable regardless of the byte array type. */
 const bytes = (sidecars: readonly DataSidecar[]) =>
   sidecars.map((sidecar) => Buffer.from(serializeSidecar(sidecar)).toString("hex"));
 
-const add = (chain: BeaconChain, { slot, root, sidecars }: CommittingBlock, only = sidecars) =>
+const add = (chain: BeaconChain, { slot, root, sidecars }: BlockWithCommitments, only = sidecars) =>
   chain.data.pool.add({ slot, root }, only);
 
 describe.each(["electra", "fulu"] as const)("a block of %s without its data", (fork) => {
@@ -84,9 +85,9 @@ it("a repeated block is verified once and known the second time", async () => {
 it("two blocks of an equivocating proposer are held, and the data of an invalid one is dropped", async () => {
   const { chain, devChain, slot, blocks, close } = await open("electra");
   const parentRoot = chain.head.root;
-  const made: CommittingBlock[] = [];
+  const made: BlockWithCommitments[] = [];
   for (const mark of [1, 2, 3]) made.push(await blocks.make({ slot, parentRoot, mark, blobs: mark }));
-  const [first, second, third] = made as [CommittingBlock, CommittingBlock, CommittingBlock];
+  const [first, second, third] = made as [BlockWithCommitments, BlockWithCommitments, BlockWithCommitments];
   const importing = made.map(({ signed }) => chain.importBlock(signed));
   const rejected = expect(importing[2]).rejects.toMatchObject(UNAVAILABLE);
   await expect(importing[0]).rejects.toMatchObject(UNAVAILABLE);

@@ -7,19 +7,19 @@ import { repairChain } from "../../src/chain/stored/repair-chain.ts";
 import type { BeaconDb } from "../../src/db/beacon-db.ts";
 import { Bucket } from "../../src/db/keys.ts";
 import { openDatabase } from "../../src/db/open-database.ts";
-import { type CommittingBlock, CommittingBlocks } from "../support/committing-blocks.ts";
+import { BlobBlocks, type BlockWithCommitments } from "../support/blob-blocks.ts";
 import { type OpenedDevChain, openQuietDevChain } from "../support/dev-chain.ts";
 import { tempDirectory } from "../support/temp-directory.ts";
 
 let opened: OpenedDevChain;
-let block: CommittingBlock;
+let block: BlockWithCommitments;
 
 /** A chain whose newest block has the sidecars of two blobs. */
 beforeEach(async () => {
   opened = await openQuietDevChain(1, { forks: [{ fork: "electra", epoch: 0 }] });
   const { chain, clock } = opened.devChain;
   await clock.advanceTo(2);
-  block = await new CommittingBlocks(opened.devChain).make({ slot: 2, parentRoot: chain.head.root });
+  block = await new BlobBlocks(opened.devChain).make({ slot: 2, parentRoot: chain.head.root });
   chain.data.pool.add(block, block.sidecars);
   await chain.importBlock(block.signed);
 });

@@ -130,7 +130,7 @@ describe("VirtualClock", () => {
       expect(order).toEqual(["listener 4", "outsider"]);
     });
 
-    it("refuses to go back, to advance twice at once and to advance while running", async () => {
+    it("rejects going back, advancing twice at once and advancing while running", async () => {
       await expect(clock.advanceTo(2)).rejects.toThrow("Cannot advance to slot 2");
       const first = clock.advanceTo(4);
       await expect(clock.advanceTo(5)).rejects.toThrow("this one is advancing");

@@ -5,7 +5,7 @@ import { commitmentsOf } from "../../data/commitments.ts";
 import type { CellsAndProofs, Kzg } from "../../data/kzg/kzg.ts";
 import { type DataSidecar, isColumn } from "../../data/sidecar.ts";
 import { OperationalError } from "../../errors/operational-error.ts";
-import type { CommittingBlock } from "./committing-block.ts";
+import type { BlockWithCommitments } from "./block-with-commitments.ts";
 
 /** Number of columns from which all others can be recovered (fulu/das-core.md, recover_matrix). */
 export const RECOVERY_COLUMNS = NUMBER_OF_COLUMNS / 2;
@@ -35,7 +35,7 @@ interface HeldData {
  *
  * @throws DataUnavailableError
  */
-export async function blobsOfBlock({ signed, root }: CommittingBlock, held: HeldData): Promise<Uint8Array[]> {
+export async function blobsOfBlock({ signed, root }: BlockWithCommitments, held: HeldData): Promise<Uint8Array[]> {
   const { slot } = signed.message;
   const { length } = commitmentsOf(signed);
   if (length === 0) return [];

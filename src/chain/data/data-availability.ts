@@ -13,7 +13,7 @@ import type { SlotAndRoot } from "../../db/keys.ts";
 import type { Clock } from "../clock/clock.ts";
 import { attributeTo, BlockRejection } from "../import/block-rejection.ts";
 import { blobsOfBlock } from "./blobs-of-block.ts";
-import type { CommittingBlock } from "./committing-block.ts";
+import type { BlockWithCommitments } from "./block-with-commitments.ts";
 import type { Custody } from "./custody.ts";
 import { DataPool } from "./data-pool.ts";
 import { readStoredSidecar, storedSidecar } from "./stored-sidecar.ts";
@@ -27,7 +27,7 @@ interface DataAvailabilityParts {
   custody: Custody;
 }
 
-export type { CommittingBlock };
+export type { BlockWithCommitments };
 
 /** Blobs of a block with proofs: one per blob in Deneb and Electra, one per cell from Fulu on. */
 export interface BlobsAndProofs {
@@ -40,7 +40,7 @@ export interface BlobsAndProofs {
 /** Short slices: the final database write takes time as well. */
 const STORING_MS = 5;
 
-type AwaitedListener = (block: CommittingBlock, missing: readonly number[]) => void;
+type AwaitedListener = (block: BlockWithCommitments, missing: readonly number[]) => void;
 
 /** Tracks data availability of blocks (fork-choice.md of deneb and fulu, is_data_available). */
 export class DataAvailability {
@@ -49,7 +49,7 @@ export class DataAvailability {
   readonly #config: BeaconConfig;
   readonly #db: BeaconDb;
   readonly #clock: DataAvailabilityParts["clock"];
-  readonly #awaited = new Map<RootHex, CommittingBlock>();
+  readonly #awaited = new Map<RootHex, BlockWithCommitments>();
   readonly pool = new DataPool({ isAwaited: (root) => this.#awaited.has(root) });
   readonly #listeners = new Set<AwaitedListener>();
   readonly #storing = new TimeSlice(STORING_MS);
@@ -85,12 +85,12 @@ export class DataAvailability {
   }
 
   /** Returns the required sidecars that are missing. */
-  missing({ signed, root }: CommittingBlock): number[] {
+  missing({ signed, root }: BlockWithCommitments): number[] {
     return this.required(signed).filter((index) => !this.pool.has(root, index));
   }
 
   /** Blocks waiting for data. */
-  awaited(): CommittingBlock[] {
+  awaited(): BlockWithCommitments[] {
     return [...this.#awaited.values()];
   }
 
@@ -105,7 +105,7 @@ export class DataAvailability {
    *
    * @throws the signal's reason on abort
    */
-  async whenAvailable(block: CommittingBlock, signal: AbortSignal): Promise<void> {
+  async whenAvailable(block: BlockWithCommitments, signal: AbortSignal): Promise<void> {
     const missing = this.missing(block);
     if (missing.length === 0) return;
     this.#awaited.set(block.root, block);
@@ -119,12 +119,12 @@ export class DataAvailability {
   }
 
   /** Throws unless all required data is available, as for blocks from sync. */
-  requireAvailable(block: CommittingBlock): void {
+  requireAvailable(block: BlockWithCommitments): void {
     if (this.missing(block).length > 0) throw this.unavailable(block);
   }
 
   /** Creates the rejection of a block with missing data. */
-  unavailable(block: CommittingBlock): BlockRejection {
+  unavailable(block: BlockWithCommitments): BlockRejection {
     const { slot } = block.signed.message;
     const [missing, needed] = [this.missing(block).length, this.required(block.signed).length];
     const what = this.hasColumns(slot) ? "columns" : "blobs";
@@ -191,7 +191,7 @@ export class DataAvailability {
    *
    * @throws DataUnavailableError
    */
-  blobs(block: CommittingBlock): Promise<Uint8Array[]> {
+  blobs(block: BlockWithCommitments): Promise<Uint8Array[]> {
     return blobsOfBlock(block, {
       kzg: this.kzg,
       keptColumns: this.custody.columns.length,
@@ -211,7 +211,7 @@ export class DataAvailability {
     }
   }
 
-  #untilComplete(block: CommittingBlock, signal: AbortSignal, begun: () => void): Promise<void> {
+  #untilComplete(block: BlockWithCommitments, signal: AbortSignal, begun: () => void): Promise<void> {
     return new Promise((resolve, reject) => {
       const end = () => {
         stopListening();

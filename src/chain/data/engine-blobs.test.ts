@@ -9,7 +9,7 @@ import { createRecordingLogger } from "../../log/recording-logger.test-support.t
 import { ChainEvents } from "../events.ts";
 import { TestChain } from "../validation/validation-chain.test-support.ts";
 import { type BlockWithBlobs, produceWithBlobs } from "./blobs.test-support.ts";
-import type { CommittingBlock } from "./committing-block.ts";
+import type { BlockWithCommitments } from "./block-with-commitments.ts";
 import { Custody } from "./custody.ts";
 import { DataPool } from "./data-pool.ts";
 import { EngineBlobs } from "./engine-blobs.ts";
@@ -24,7 +24,7 @@ describe.each(["deneb", "fulu"] as const)("%s blobs from the execution client", 
   let block: BlockWithBlobs;
   let wanted: DataSidecar[];
   let own: string | undefined;
-  let onAwaited: (block: CommittingBlock, missing: readonly number[]) => void;
+  let onAwaited: (block: BlockWithCommitments, missing: readonly number[]) => void;
   const logger = createRecordingLogger();
 
   beforeEach(async () => {

@@ -17,7 +17,7 @@ import {
 import type { Logger } from "../../log/logger.ts";
 import type { ChainEvents } from "../events.ts";
 import type { ForkChoice } from "../fork-choice/fork-choice.ts";
-import type { CommittingBlock } from "./committing-block.ts";
+import type { BlockWithCommitments } from "./block-with-commitments.ts";
 import type { DataAvailability } from "./data-availability.ts";
 import type { SidecarProcessor } from "./sidecar-processor.ts";
 
@@ -78,7 +78,7 @@ export class EngineBlobs {
     for (const stop of this.#stopListening) stop();
   }
 
-  #onBlock({ signed, root }: CommittingBlock): void {
+  #onBlock({ signed, root }: BlockWithCommitments): void {
     const { config, data } = this.#parts;
     const { slot } = signed.message;
     const commitments = commitmentsOf(signed);

@@ -26,7 +26,7 @@ export class SidecarProcessor {
   /**
    * Validates and adds a sidecar from gossip.
    *
-   * @throws GossipRefusal
+   * @throws GossipValidationError
    */
   async process(sidecar: DataSidecar, subnet: number): Promise<void> {
     const { context, data } = this.#parts;

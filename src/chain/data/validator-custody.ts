@@ -22,7 +22,7 @@ interface ValidatorCustodyParts {
 }
 
 /**
- * Raises the custody group count to what the balances of attached validators require (fulu/validator.md, Validator
+ * Raises the custody group count to the requirement of the attached validators' balances (fulu/validator.md, Validator
  * custody).
  */
 export class ValidatorCustody {

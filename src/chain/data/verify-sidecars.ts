@@ -8,21 +8,21 @@ import { commitmentsOf } from "../../data/commitments.ts";
 import type { Kzg } from "../../data/kzg/kzg.ts";
 import { blockRootOfSidecar, type DataSidecar, isColumn } from "../../data/sidecar.ts";
 import { OperationalError } from "../../errors/operational-error.ts";
-import type { CommittingBlock } from "./committing-block.ts";
+import type { BlockWithCommitments } from "./block-with-commitments.ts";
 
 /** Sidecars received for a block. */
 export interface SidecarsOfBlock {
-  block: CommittingBlock;
+  block: BlockWithCommitments;
   sidecars: readonly DataSidecar[];
 }
 
 /** A sidecar does not match its block. */
 export class WrongSidecarError extends OperationalError {
-  readonly block: CommittingBlock;
+  readonly block: BlockWithCommitments;
   /** Index claimed by the sidecar. */
   readonly index: number;
 
-  constructor({ block, sidecar, fault }: { block: CommittingBlock; sidecar: DataSidecar; fault: string }) {
+  constructor({ block, sidecar, fault }: { block: BlockWithCommitments; sidecar: DataSidecar; fault: string }) {
     const what = isColumn(sidecar) ? "Column" : "Blob";
     super(`${what} ${sidecar.index} of the block at slot ${block.signed.message.slot} is invalid: ${fault}`);
     this.name = "WrongSidecarError";
@@ -81,7 +81,7 @@ function refuseFaults(config: BeaconConfig, { block, sidecars }: SidecarsOfBlock
   }
 }
 
-function faultOf(config: BeaconConfig, block: CommittingBlock, sidecar: DataSidecar): string | undefined {
+function faultOf(config: BeaconConfig, block: BlockWithCommitments, sidecar: DataSidecar): string | undefined {
   return (
     faultOfKind(config, block, sidecar) ??
     faultOfHeader(block, sidecar) ??
@@ -89,7 +89,7 @@ function faultOf(config: BeaconConfig, block: CommittingBlock, sidecar: DataSide
   );
 }
 
-function faultOfKind(config: BeaconConfig, { signed }: CommittingBlock, sidecar: DataSidecar): string | undefined {
+function faultOfKind(config: BeaconConfig, { signed }: BlockWithCommitments, sidecar: DataSidecar): string | undefined {
   const hasColumns = config.getForkSeq(signed.message.slot) >= ForkSeq.fulu;
   if (hasColumns === isColumn(sidecar)) return undefined;
   const kind = hasColumns ? "column sidecars from fulu on" : "blob sidecars before fulu";
@@ -97,14 +97,14 @@ function faultOfKind(config: BeaconConfig, { signed }: CommittingBlock, sidecar:
 }
 
 /** A header has only one valid signature, the block's. */
-function faultOfHeader({ signed, root }: CommittingBlock, sidecar: DataSidecar): string | undefined {
+function faultOfHeader({ signed, root }: BlockWithCommitments, sidecar: DataSidecar): string | undefined {
   const itsRoot = blockRootOfSidecar(sidecar);
   if (itsRoot !== root) return `its header has root ${itsRoot}, expected ${root}.`;
   if (byteArrayEquals(sidecar.signedBlockHeader.signature, signed.signature)) return undefined;
   return "its header's signature differs from the block's.";
 }
 
-function faultOfBlobIn({ signed }: CommittingBlock, sidecar: deneb.BlobSidecar): string | undefined {
+function faultOfBlobIn({ signed }: BlockWithCommitments, sidecar: deneb.BlobSidecar): string | undefined {
   const commitments = commitmentsOf(signed);
   const commitment = commitments[sidecar.index];
   if (commitment === undefined) return `the block has only ${commitments.length} blobs.`;
@@ -114,7 +114,7 @@ function faultOfBlobIn({ signed }: CommittingBlock, sidecar: deneb.BlobSidecar):
 
 function faultOfColumnIn(
   config: BeaconConfig,
-  { signed }: CommittingBlock,
+  { signed }: BlockWithCommitments,
   sidecar: fulu.DataColumnSidecar,
 ): string | undefined {
   const fault = faultOfColumn(config, sidecar);

@@ -107,7 +107,7 @@ describe("a clock that was set back", () => {
     expect(forkChoice.updateHead().root).toBe(root(9));
   });
 
-  it("set back again by less, still lets votes from beyond the first time give way", () => {
+  it("set back again by less, still lets later votes be replaced", () => {
     const forkChoice = jumpedAhead([0, 1]);
     addBlock(forkChoice, 3, 2, 2);
     forkChoice.onTick(3);

@@ -27,7 +27,7 @@ export interface HeadSnapshot {
   justified: Checkpoint;
 }
 
-/** Tracks the head block and its state, and publishes head, reorg and checkpoint events. */
+/** Tracks the head block and its state, and publishes head, reorg and justified checkpoint events. */
 export class HeadTracker {
   readonly #parts: HeadTrackerParts;
   #head: ForkChoiceBlock;

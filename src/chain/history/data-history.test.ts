@@ -1,6 +1,6 @@
 import type { Slot } from "@lodestar/types";
 import { expect, it, vi } from "vitest";
-import { CommittingBlocks } from "../../../test/support/committing-blocks.ts";
+import { BlobBlocks } from "../../../test/support/blob-blocks.ts";
 import { openDevChain, QUIET } from "../../../test/support/dev-chain.ts";
 import type { ScheduledFork } from "../../dev/forks.ts";
 import { Custody } from "../data/custody.ts";
@@ -26,7 +26,7 @@ async function openWithCustody({ forks, lastSlot, blobs = 1 }: Making) {
   const { devChain, db } = await openDevChain({ ...QUIET, forks });
   const { chain, clock, config } = devChain;
   const custody = new Custody(config, { nodeId: new Uint8Array(32).fill(3) });
-  const making = new CommittingBlocks(devChain);
+  const making = new BlobBlocks(devChain);
   for (let slot = 1; slot <= lastSlot; slot++) {
     await clock.advanceTo(slot);
     const block = await making.make({ slot, parentRoot: chain.head.root, blobs });

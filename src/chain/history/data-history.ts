@@ -7,7 +7,7 @@ import type { BeaconDb } from "../../db/beacon-db.ts";
 import type { HeldData } from "../../db/meta-repository.ts";
 import type { BlockStore } from "../blocks/block-store.ts";
 import type { Clock } from "../clock/clock.ts";
-import type { CommittingBlock, DataAvailability } from "../data/data-availability.ts";
+import type { BlockWithCommitments, DataAvailability } from "../data/data-availability.ts";
 import { type SidecarsOfBlock, verifySidecars } from "../data/verify-sidecars.ts";
 import { firstSlotWithData } from "./data-window.ts";
 
@@ -16,7 +16,7 @@ const MAX_CHECKED = 64;
 const MAX_INCOMPLETE = 8;
 
 /** A block and the indices of its missing sidecars. */
-export interface IncompleteBlock extends CommittingBlock {
+export interface IncompleteBlock extends BlockWithCommitments {
   missing: readonly number[];
 }
 

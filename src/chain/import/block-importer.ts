@@ -72,7 +72,7 @@ export class BlockImporter {
     }
   }
 
-  /** Verifies the payload of a block produced and signed by this node. */
+  /** Verifies a block produced and signed by this node: only the cheap checks and the payload. */
   async verifyOwn(block: ArrivedBlock, producedState: CachedBeaconStateAllForks): Promise<VerifiedBlock | null> {
     const { signed, root } = block;
     const { config, forkChoice, clock, states, verifyPayload } = this.#parts;

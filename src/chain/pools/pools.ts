@@ -63,7 +63,7 @@ export class Pools {
     this.seen.sidecars.restore(snapshot.sidecars);
   }
 
-  /** Drops what is too old to be included or received again. */
+  /** Drops entries that are too old to be included or received again. */
   pruneBySlot(slot: Slot): void {
     // Gossip accepts an epoch's attestations slightly into the epoch after the next, due to clock disparity.
     const epoch = computeEpochAtSlot(Math.max(slot - 1, 0));
@@ -76,7 +76,7 @@ export class Pools {
     this.seen.contributions.prune(slot);
   }
 
-  /** Drops what finality has made obsolete. */
+  /** Drops entries made obsolete by finality. */
   pruneByFinality(finalizedState: CachedBeaconStateAllForks): void {
     this.operations.prune(finalizedState);
     this.seen.blockProposers.prune(finalizedState.slot);

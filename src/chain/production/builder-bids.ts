@@ -131,8 +131,8 @@ export class BuilderBids {
     this.#parts.logger.warn("Invalid builder bid", { slot, reason });
   }
 
-  #logNoBid(slot: Slot, { isRefusal, isUnreadable, message: reason }: BuilderError): void {
-    if (isRefusal) this.#refusal.raise({ slot, reason });
+  #logNoBid(slot: Slot, { isRejection, isUnreadable, message: reason }: BuilderError): void {
+    if (isRejection) this.#refusal.raise({ slot, reason });
     else if (isUnreadable) this.#logUnusable(slot, reason);
     // An unresponsive builder is already reported as a warning.
     else this.#parts.logger.info("No builder bid: builder unresponsive", { slot, reason });

@@ -73,8 +73,8 @@ describe("BuilderRegistrations", () => {
     expect(logger.records.filter(({ level }) => level !== "debug")).toEqual([]);
   });
 
-  it("retries refused registrations in the next epoch and logs once", async () => {
-    failure = new BuilderError("They are wrong.", { isRefusal: true });
+  it("retries rejected registrations in the next epoch and logs once", async () => {
+    failure = new BuilderError("They are wrong.", { isRejection: true });
     await register(1);
     await register(2);
     await reach(1);

@@ -102,7 +102,7 @@ export class BuilderRegistrations {
       logger.debug("Forwarded registrations to the builder", { count: registrations.length });
       this.#wasRefused = false;
     } catch (error) {
-      if (!(error instanceof BuilderError && error.isRefusal)) throw error;
+      if (!(error instanceof BuilderError && error.isRejection)) throw error;
       const fields = { count: registrations.length, reason: error.message };
       if (!this.#wasRefused) logger.warn("Builder rejected validator registrations", fields);
       this.#wasRefused = true;

@@ -19,7 +19,7 @@ interface ShufflingsParts {
 
 /**
  * Shufflings by epoch and dependent block. A shuffling is determined by the last block before the previous epoch, so
- * branches that share that block share it, and no state is regenerated for it.
+ * branches with that block share the shuffling, and no state is regenerated for it.
  */
 export class Shufflings {
   readonly #parts: ShufflingsParts;

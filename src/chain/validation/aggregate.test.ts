@@ -64,7 +64,7 @@ describe.each(["phase0", "fulu"] as const)("the rules for aggregates of %s", (fo
     expect(verifyEach.mock.calls.map(([sets]) => sets.length)).toEqual([6]);
   });
 
-  it("requires all three signatures; a refused aggregate is not marked as seen", async () => {
+  it("requires all three signatures; a rejected aggregate is not marked as seen", async () => {
     const aggregate = votes([0, 1]);
     const [aggregator, other] = [committee[0]!, committee[1]!];
     const outcomes = await validate(

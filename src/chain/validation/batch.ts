@@ -1,11 +1,11 @@
 import type { ISignatureSet } from "@lodestar/state-transition";
 import type { ValidationContext } from "./context.ts";
-import { type Outcome, outcomeOf, type RefusalReason, reject } from "./outcome.ts";
+import { type GossipErrorReason, type Outcome, outcomeOf, reject } from "./outcome.ts";
 
 /** A signature to verify. `reason` and `message` are used if it is invalid. */
 export interface SignatureClaim {
   set: ISignatureSet;
-  reason: RefusalReason;
+  reason: GossipErrorReason;
   message: string;
 }
 
@@ -16,11 +16,13 @@ export interface Candidate<T> {
 }
 
 interface BatchRules<Item, T> {
-  /** Checks all rules that need no signature; throws a refusal. `index` is the position in the batch. */
+  /**
+   * Checks all rules that need no signature; throws a `GossipValidationError`. `index` is the position in the batch.
+   */
   examine(item: Item, index: number): Promise<Candidate<T>>;
   /**
-   * Marks the object as seen, or refuses it if an equal one was accepted since `examine`, from this batch or a
-   * concurrent one. Returns what is left to accept.
+   * Marks the object as seen, or rejects it if an equal one was accepted since `examine`, from this batch or a
+   * concurrent one. Returns the remaining part to accept.
    */
   claim(value: T): T;
 }

@@ -11,7 +11,7 @@ const SUBJECT = "The blob sidecar";
 
 /**
  * Validates a sidecar from the gossip topic blob_sidecar_{subnet_id} (p2p-interface.md of deneb and electra). Returns
- * the block root. Throws a `GossipRefusal`.
+ * the block root. Throws a `GossipValidationError`.
  */
 export function validateBlobSidecar(
   context: ValidationContext,

@@ -42,7 +42,7 @@ describe.each(["phase0", "bellatrix", "fulu"] as const)("the rules for blocks of
     expect((await validate(block)).root).toBe(block.root);
   });
 
-  it("refuses a second block of the proposer for the slot", async () => {
+  it("rejects a second block of the proposer for the slot", async () => {
     await validate(chain.produce(2));
     const other = chain.produce(2, { change: (block) => block.body.graffiti.fill(1) });
     expect(await refusalOf(validate(other))).toMatchObject({

@@ -81,7 +81,7 @@ export async function checkGossipBlock(
 
 /**
  * Reports a block that conflicts with an earlier one of the same proposer and slot, if the proposer uses this node.
- * Verifies the signature first; a forged block is refused.
+ * Verifies the signature first; a forged block is rejected.
  */
 export async function reportConflict(
   context: ValidationContext,

@@ -18,7 +18,7 @@ import type {
   SeenSyncMessages,
 } from "../pools/seen.ts";
 import type { DuplicateKeys } from "./duplicate-keys.ts";
-import { GossipRefusal } from "./outcome.ts";
+import { GossipValidationError } from "./outcome.ts";
 import type { VerifiedHeaders } from "./verified-headers.ts";
 
 export interface SeenCaches {
@@ -95,8 +95,13 @@ export async function stateOrIgnore<T>(state: Promise<T>, what: string): Promise
   try {
     return await state;
   } catch (cause) {
-    throw new GossipRefusal("ignore", "state-unavailable", `${what} cannot be validated: its state is unavailable.`, {
-      cause,
-    });
+    throw new GossipValidationError(
+      "ignore",
+      "state-unavailable",
+      `${what} cannot be validated: its state is unavailable.`,
+      {
+        cause,
+      },
+    );
   }
 }

@@ -1,7 +1,7 @@
 /** Gossip validation results: ignore the message, or also penalize its sender. */
-type RefusalAction = "ignore" | "reject";
+type GossipAction = "ignore" | "reject";
 
-export type RefusalReason =
+export type GossipErrorReason =
   // Time and forks
   | "future-slot"
   | "future-epoch"
@@ -69,39 +69,42 @@ export type RefusalReason =
 export type Origin = "gossip" | "client";
 
 /** An object violates a gossip rule of its topic (p2p-interface.md). */
-export class GossipRefusal extends Error {
-  readonly action: RefusalAction;
-  readonly reason: RefusalReason;
+export class GossipValidationError extends Error {
+  readonly action: GossipAction;
+  readonly reason: GossipErrorReason;
   /** True if the only problem is that the object is already known. Submitting it succeeds. */
   readonly known: boolean;
 
   constructor(
-    action: RefusalAction,
-    reason: RefusalReason,
+    action: GossipAction,
+    reason: GossipErrorReason,
     message: string,
     { known = false, cause }: { known?: boolean; cause?: unknown } = {},
   ) {
     super(message, cause === undefined ? undefined : { cause });
-    this.name = "GossipRefusal";
+    this.name = "GossipValidationError";
     this.action = action;
     this.reason = reason;
     this.known = known;
   }
 }
 
-export const ignore = (reason: RefusalReason, message: string) => new GossipRefusal("ignore", reason, message);
-export const reject = (reason: RefusalReason, message: string) => new GossipRefusal("reject", reason, message);
-export const alreadyKnown = (message: string) => new GossipRefusal("ignore", "already-known", message, { known: true });
+export const ignore = (reason: GossipErrorReason, message: string) =>
+  new GossipValidationError("ignore", reason, message);
+export const reject = (reason: GossipErrorReason, message: string) =>
+  new GossipValidationError("reject", reason, message);
+export const alreadyKnown = (message: string) =>
+  new GossipValidationError("ignore", "already-known", message, { known: true });
 
 /** Result of one item in a batch. */
-export type Outcome<T> = { ok: true; value: T } | { ok: false; refusal: GossipRefusal };
+export type Outcome<T> = { ok: true; value: T } | { ok: false; refusal: GossipValidationError };
 
-/** Runs the rules of one item. Converts a refusal to an outcome; rethrows other errors. */
+/** Runs the rules of one item. Converts a `GossipValidationError` to an outcome; rethrows other errors. */
 export async function outcomeOf<T>(rules: () => T | Promise<T>): Promise<Outcome<T>> {
   try {
     return { ok: true, value: await rules() };
   } catch (error) {
-    if (error instanceof GossipRefusal) return { ok: false, refusal: error };
+    if (error instanceof GossipValidationError) return { ok: false, refusal: error };
     throw error;
   }
 }

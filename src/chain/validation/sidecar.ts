@@ -17,7 +17,7 @@ import { refuseFutureSlot } from "./time-window.ts";
 export interface SidecarRules<Sidecar extends DataSidecar> {
   /** Subject of error messages. */
   what: string;
-  /** Throws a refusal for an invalid index or list length. */
+  /** Throws a `GossipValidationError` for an invalid index or list length. */
   refuseWrongForm(config: BeaconConfig, sidecar: Sidecar): void;
   verifyInclusion(sidecar: Sidecar): boolean;
   verifyProof(kzg: ValidationContext["kzg"], sidecar: Sidecar): Promise<boolean>;

@@ -43,7 +43,7 @@ import { AttachedValidators } from "../subscriptions/attached-validators.ts";
 import { SetClock } from "./clock.test-support.ts";
 import type { SeenCaches, ValidationContext } from "./context.ts";
 import { DuplicateKeys } from "./duplicate-keys.ts";
-import { GossipRefusal, type Outcome } from "./outcome.ts";
+import { GossipValidationError, type Outcome } from "./outcome.ts";
 import { VerifiedHeaders } from "./verified-headers.ts";
 
 const GENESIS_TIME = 1_700_000_000;
@@ -314,18 +314,18 @@ export class TestChain {
   }
 }
 
-/** The refusal with which the promise rejects; fails if it resolves. */
-export async function refusalOf(promise: Promise<unknown>): Promise<GossipRefusal> {
+/** The `GossipValidationError` with which the promise rejects; fails if it resolves. */
+export async function refusalOf(promise: Promise<unknown>): Promise<GossipValidationError> {
   try {
     await promise;
   } catch (error) {
-    if (error instanceof GossipRefusal) return error;
+    if (error instanceof GossipValidationError) return error;
     throw error;
   }
   throw new Error("The object was accepted.");
 }
 
-/** Outcomes as strings for expectations: "ok", or the refusal's action and reason. */
+/** Outcomes as strings for expectations: "ok", or action and reason. */
 export function summarize(outcomes: readonly Outcome<unknown>[]): string[] {
   return outcomes.map((outcome) => {
     if (outcome.ok) return "ok";

@@ -8,7 +8,7 @@ import {
 } from "@lodestar/state-transition";
 import type { phase0 } from "@lodestar/types";
 import { inclusionSlot, stateOrIgnore, type ValidationContext } from "./context.ts";
-import { alreadyKnown, type GossipRefusal, type Origin, reject } from "./outcome.ts";
+import { alreadyKnown, type GossipValidationError, type Origin, reject } from "./outcome.ts";
 
 /** Problems that can disappear as time passes. */
 const CURED_BY_TIME: ReadonlySet<VoluntaryExitValidity> = new Set([
@@ -69,7 +69,7 @@ function refusalFor(
   { config }: ValidationContext,
   state: CachedBeaconStateAllForks,
   { message: { epoch: exitEpoch, validatorIndex } }: phase0.SignedVoluntaryExit,
-): GossipRefusal {
+): GossipValidationError {
   const { epoch } = state.epochCtx;
   const validator = state.validators.getReadonly(validatorIndex);
   switch (validity) {

@@ -11,7 +11,7 @@ import { blsWithdrawalCredentials, signDeposit } from "../genesis-deposits.ts";
 import { RegisteredKeys } from "../registered-keys.ts";
 import { VOTING_PERIOD } from "./deposit-log.ts";
 import { DevDeposits } from "./deposits.ts";
-import type { ExecutionRequestMaker } from "./execution-requests.ts";
+import type { ExecutionRequestSink } from "./execution-requests.ts";
 
 const AMOUNT = 32e9;
 const COUNT = 2;
@@ -54,7 +54,7 @@ function scene({
       queued.push({ deposits, firstIndex });
       return deposits.map((deposit, n) => ({ ...deposit, index: BigInt(firstIndex + n) }));
     },
-  } as unknown as ExecutionRequestMaker;
+  } as unknown as ExecutionRequestSink;
   const deposits = new DevDeposits({ chain, keys, requests, log });
   const make = (count: number, hasInvalidSignature = false) =>
     deposits.newValidators(state, count, { amount: AMOUNT }, hasInvalidSignature);

@@ -13,7 +13,7 @@ import type { BeaconChain } from "../../chain/chain.ts";
 import { blsWithdrawalCredentials, isDepositSignatureValid, signDeposit } from "../genesis-deposits.ts";
 import type { RegisteredKeys } from "../registered-keys.ts";
 import { VOTING_PERIOD } from "./deposit-log.ts";
-import type { ExecutionRequestMaker } from "./execution-requests.ts";
+import type { ExecutionRequestSink } from "./execution-requests.ts";
 
 /** Seed of a key that no validator has, for invalid signatures. */
 const UNUSED_KEY_SEED = new Uint8Array(32).fill(0xba);
@@ -21,7 +21,7 @@ const UNUSED_KEY_SEED = new Uint8Array(32).fill(0xba);
 interface DevDepositsParts {
   chain: BeaconChain;
   keys: RegisteredKeys;
-  requests: ExecutionRequestMaker;
+  requests: ExecutionRequestSink;
   log: VotedDeposits;
 }
 

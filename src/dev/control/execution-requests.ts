@@ -40,7 +40,7 @@ const NAME = "executionRequests";
 const MAX_CACHED_BLOCKS = 1024;
 
 /** Queues execution requests for the next payloads. */
-export interface ExecutionRequestMaker {
+export interface ExecutionRequestSink {
   addWithdrawal(request: electra.WithdrawalRequest): Promise<void>;
   addConsolidation(request: electra.ConsolidationRequest): Promise<void>;
   /** Returns the deposits with their indices, which start at `firstIndex` if nothing else numbers them. */
@@ -53,7 +53,7 @@ export interface ExecutionRequestMaker {
  * Persistent queue of execution requests for the built-in execution engine, which has no transactions to derive them
  * from. A request stays queued until a block that includes it is final, so that every branch includes it once.
  */
-export class ExecutionRequestQueue implements ExecutionRequestMaker {
+export class ExecutionRequestQueue implements ExecutionRequestSink {
   readonly #chain: BeaconChain;
   readonly #db: BeaconDb;
   readonly #changes = new SerialQueue();

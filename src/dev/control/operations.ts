@@ -22,7 +22,7 @@ import type { BeaconDb } from "../../db/beacon-db.ts";
 import { blsWithdrawalCredentials } from "../genesis-deposits.ts";
 import type { RegisteredKeys } from "../registered-keys.ts";
 import type { DevDeposits } from "./deposits.ts";
-import type { ExecutionRequestMaker } from "./execution-requests.ts";
+import type { ExecutionRequestSink } from "./execution-requests.ts";
 import {
   type OperationSubject,
   requireBlsCredentials,
@@ -46,7 +46,7 @@ interface DevOperationsParts {
   time: DevTime;
   keys: RegisteredKeys;
   /** Undefined if an execution client builds the payloads. */
-  requests: ExecutionRequestMaker | undefined;
+  requests: ExecutionRequestSink | undefined;
   /** Undefined if deposits are made at a contract of another chain. */
   deposits: DevDeposits | undefined;
 }
@@ -239,7 +239,7 @@ export class DevOperations implements OperationControl {
     throw ControlError.notFound(`There is no validator ${id}: the chain has ${state.validators.length}.`);
   }
 
-  #requests(instead: string): ExecutionRequestMaker {
+  #requests(instead: string): ExecutionRequestSink {
     if (this.#parts.requests) return this.#parts.requests;
     throw ControlError.unsupported(
       `Execution requests of this chain come from transactions of its execution client (--el). Instead, ${instead}.`,
@@ -287,7 +287,7 @@ export class DevOperations implements OperationControl {
 
 /** Queues a consolidation. With equal source and target it switches to compounding credentials (EIP-7251). */
 async function addConsolidation(
-  requests: ExecutionRequestMaker,
+  requests: ExecutionRequestSink,
   source: phase0.Validator,
   target: phase0.Validator,
 ): Promise<SubmittedOperation> {

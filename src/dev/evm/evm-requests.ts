@@ -8,7 +8,7 @@ import { bytesToBigint } from "../../evm/rlp.ts";
 import { CONSOLIDATION_REQUESTS, WITHDRAWAL_REQUESTS } from "../../evm/system-addresses.ts";
 import type { Remote } from "../../evm/thread/evm-thread.ts";
 import { type LoggedDeposit, parseDepositLog } from "../../execution/eth1/deposit-log.ts";
-import type { ExecutionRequestMaker } from "../control/execution-requests.ts";
+import type { ExecutionRequestSink } from "../control/execution-requests.ts";
 import { decodeDepositCall, encodeDepositCall } from "./deposit-call.ts";
 
 const GWEI = 10n ** 9n;
@@ -25,7 +25,7 @@ const ACCOUNTS = FUNDED_ADDRESSES.map((address) => new Uint8Array(Buffer.from(ad
 type Call = Omit<ContractCall, "gasLimit">;
 
 /** Sends execution requests to the system contracts, as transactions from the funded accounts. */
-export class EvmRequests implements ExecutionRequestMaker {
+export class EvmRequests implements ExecutionRequestSink {
   readonly #wallet: Remote<DevWallet>;
   readonly #depositContract: Uint8Array;
 

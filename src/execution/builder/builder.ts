@@ -44,7 +44,7 @@ export interface Builder {
 }
 
 interface BuilderErrorOptions {
-  isRefusal?: boolean;
+  isRejection?: boolean;
   isUnreadable?: boolean;
   cause?: unknown;
 }
@@ -52,14 +52,14 @@ interface BuilderErrorOptions {
 /** A builder failed. The message is a whole sentence. */
 export class BuilderError extends OperationalError {
   /** True if the builder answered with an error, so that retrying is pointless. */
-  readonly isRefusal: boolean;
+  readonly isRejection: boolean;
   /** True if the response could not be decoded. */
   readonly isUnreadable: boolean;
 
-  constructor(message: string, { isRefusal = false, isUnreadable = false, cause }: BuilderErrorOptions = {}) {
+  constructor(message: string, { isRejection = false, isUnreadable = false, cause }: BuilderErrorOptions = {}) {
     super(message, { cause });
     this.name = "BuilderError";
-    this.isRefusal = isRefusal;
+    this.isRejection = isRejection;
     this.isUnreadable = isUnreadable;
   }
 }

@@ -57,7 +57,7 @@ it.each<[name: string, type: string, body: string, complaint: RegExp]>([
   });
   await expect(builder.getBid(REQUEST)).rejects.toMatchObject({
     name: "BuilderError",
-    isRefusal: false,
+    isRejection: false,
     isUnreadable: true,
     message: expect.stringMatching(complaint),
   });
@@ -70,7 +70,7 @@ it("reports the reason of a rejection, truncated", async () => {
     response.writeHead(400).end(JSON.stringify({ code: 400, message: `unknown validator${"!".repeat(1000)}` }));
   });
   const error = await builder.registerValidators([]).catch((reason: Error) => reason);
-  expect(error).toMatchObject({ isRefusal: true, message: expect.stringContaining("unknown validator!") });
+  expect(error).toMatchObject({ isRejection: true, message: expect.stringContaining("unknown validator!") });
   expect((error as Error).message.length).toBeLessThan(400);
 });
 

@@ -68,7 +68,7 @@ export class HttpBuilder implements Builder {
     } catch (error) {
       if (!(error instanceof BuilderError)) throw error;
       const fields = { url: this.#printableUrl, reason: error.message };
-      if (error.isRefusal) this.#logger.warn("Builder is not ready", fields);
+      if (error.isRejection) this.#logger.warn("Builder is not ready", fields);
     }
   }
 
@@ -147,9 +147,9 @@ export class HttpBuilder implements Builder {
       this.#markOnline();
       if (answer.ok) return answer;
       const reason = answer.error()?.message.slice(0, MAX_REASON_LENGTH);
-      throw new BuilderError(`The builder rejected the request: ${reason}`, { isRefusal: true });
+      throw new BuilderError(`The builder rejected the request: ${reason}`, { isRejection: true });
     } catch (error) {
-      if (error instanceof BuilderError && error.isRefusal) throw error;
+      if (error instanceof BuilderError && error.isRejection) throw error;
       if (this.#closing.signal.aborted) throw new BuilderError("The node is shutting down.", { cause: error });
       const failure = asBuilderError(error);
       if (failure.isUnreadable) this.#markOnline();

@@ -5,7 +5,7 @@ import type { Timers } from "../../async/timers.ts";
 import type { Logger } from "../../log/logger.ts";
 import { CLIENT_CODE, CLIENT_COMMIT, VERSION } from "../../runtime/version.ts";
 import { type EngineClientVersion, type EngineState, EngineUnavailableError, isReachable } from "../engine.ts";
-import { JsonRpcClient, JsonRpcFailure, JsonRpcRefusal } from "../json-rpc-client.ts";
+import { JsonRpcClient, JsonRpcFailure, JsonRpcResponseError } from "../json-rpc-client.ts";
 import { JsonValue, UnexpectedValueError } from "../json-value.ts";
 import { createToken } from "./jwt.ts";
 import {
@@ -33,12 +33,12 @@ export class EndpointUnavailableError extends EngineUnavailableError {
 }
 
 /** The client answered with an error. */
-export class EndpointRefusalError extends EngineUnavailableError {
+export class EndpointResponseError extends EngineUnavailableError {
   readonly code: number;
 
   constructor(code: number, message: string) {
     super(message);
-    this.name = "EndpointRefusalError";
+    this.name = "EndpointResponseError";
     this.code = code;
   }
 }
@@ -139,7 +139,7 @@ export class Endpoint {
 
   /**
    * Calls a method. Rejects with an `EndpointUnavailableError` if the client is unreachable (immediately while it is
-   * offline), and with an `EndpointRefusalError` if it answers with an error.
+   * offline), and with an `EndpointResponseError` if it answers with an error.
    */
   async call(method: string, params: readonly unknown[]): Promise<JsonValue> {
     if (!isReachable(this.#state)) throw new EndpointUnavailableError(this.#unavailability.message);
@@ -159,7 +159,7 @@ export class Endpoint {
     if (isReachable(this.#state)) this.#setState(isSynced ? "synced" : "syncing");
   }
 
-  /** Rejects with an `EndpointRefusalError` or a `JsonRpcFailure`. */
+  /** Rejects with an `EndpointResponseError` or a `JsonRpcFailure`. */
   async #ask(method: string, params: readonly unknown[]): Promise<JsonValue> {
     try {
       const result = await this.#client.call(method, params, {
@@ -169,9 +169,9 @@ export class Endpoint {
       this.#onResponse(method, "answered");
       return new JsonValue(result, "result");
     } catch (error) {
-      if (error instanceof JsonRpcRefusal) {
+      if (error instanceof JsonRpcResponseError) {
         this.#onResponse(method, "refused");
-        throw new EndpointRefusalError(error.code, error.message);
+        throw new EndpointResponseError(error.code, error.message);
       }
       this.#options.onCall(
         method,
@@ -212,7 +212,7 @@ export class Endpoint {
     try {
       return read(await this.#ask(method, params));
     } catch (error) {
-      if (error instanceof EndpointRefusalError || error instanceof UnexpectedValueError) return null;
+      if (error instanceof EndpointResponseError || error instanceof UnexpectedValueError) return null;
       throw error;
     }
   }

@@ -32,7 +32,7 @@ import {
 import { type JsonValue, toData, toQuantity, UnexpectedValueError } from "../json-value.ts";
 import { blobsBundleFromJson, blobsFromJson, blobsWithCellProofsFromJson } from "./blobs-json.ts";
 import { CallQueue } from "./call-queue.ts";
-import { type CallOutcome, Endpoint, EndpointRefusalError, EndpointUnavailableError } from "./endpoint.ts";
+import { type CallOutcome, Endpoint, EndpointResponseError, EndpointUnavailableError } from "./endpoint.ts";
 import { blockFromJson } from "./execution-block.ts";
 import { GET_BLOBS, GET_BLOBS_WITH_CELL_PROOFS, methodsOf } from "./methods.ts";
 import { payloadFromJson, payloadToJson, withdrawalsToJson } from "./payload-json.ts";
@@ -180,7 +180,7 @@ export class EngineApi implements ExecutionEngine {
     try {
       return await this.#call(endpoint, getPayload, [payloadId], (json) => builtPayloadFromJson(fork, json));
     } catch (error) {
-      if (!(error instanceof EndpointRefusalError) || error.code !== UNKNOWN_PAYLOAD) throw error;
+      if (!(error instanceof EndpointResponseError) || error.code !== UNKNOWN_PAYLOAD) throw error;
       throw new PayloadUnavailableError(error.message);
     }
   }

@@ -1,7 +1,7 @@
 import { BYTES_PER_LOGS_BLOOM, MAX_EXTRA_DATA_BYTES } from "@lodestar/params";
 import { SYSTEM_TIMERS, type Timers } from "../../async/timers.ts";
 import { EngineUnavailableError } from "../engine.ts";
-import { JsonRpcFailure, JsonRpcRefusal } from "../json-rpc-client.ts";
+import { JsonRpcFailure, JsonRpcResponseError } from "../json-rpc-client.ts";
 import { JsonValue, UnexpectedValueError } from "../json-value.ts";
 import { authorizedClient, JWT_SECRET_HINT } from "./endpoint.ts";
 import { timeoutMs } from "./methods.ts";
@@ -63,7 +63,7 @@ export async function readExecutionGenesis(
         failures.push(`The chain of ${client.origin} is unusable: ${error.message}.`);
       } else if (error instanceof JsonRpcFailure && error.kind === "unauthorized") {
         failures.push(`The execution client at ${client.origin} rejected the JWT: ${JWT_SECRET_HINT}.`);
-      } else if (error instanceof JsonRpcFailure || error instanceof JsonRpcRefusal) {
+      } else if (error instanceof JsonRpcFailure || error instanceof JsonRpcResponseError) {
         failures.push(error.message);
       } else {
         throw error;

@@ -4,7 +4,7 @@ import type { phase0 } from "@lodestar/types";
 import { toRootHex } from "@lodestar/utils";
 import { SYSTEM_TIMERS, type Timers } from "../../async/timers.ts";
 import type { Logger } from "../../log/logger.ts";
-import { JsonRpcClient, JsonRpcRefusal } from "../json-rpc-client.ts";
+import { JsonRpcClient, JsonRpcResponseError } from "../json-rpc-client.ts";
 import type { DepositChain } from "./deposit-chain.ts";
 import { DepositReader } from "./deposit-reader.ts";
 import { describeFailure, EndpointError } from "./endpoint-error.ts";
@@ -114,7 +114,7 @@ export class DepositFollower {
         return true;
       } catch (error) {
         if (signal.aborted) return false;
-        if (!(error instanceof EndpointError || error instanceof JsonRpcRefusal)) throw error;
+        if (!(error instanceof EndpointError || error instanceof JsonRpcResponseError)) throw error;
         this.#onFailure(node, error);
       }
     }
@@ -164,8 +164,8 @@ export class DepositFollower {
     });
   }
 
-  #onFailure(node: Eth1Node, error: EndpointError | JsonRpcRefusal): void {
-    const message = error instanceof JsonRpcRefusal ? describeFailure(error) : error.message;
+  #onFailure(node: Eth1Node, error: EndpointError | JsonRpcResponseError): void {
+    const message = error instanceof JsonRpcResponseError ? describeFailure(error) : error.message;
     this.#checked.delete(node);
     if (this.#loggedFailures.get(node) === message) return;
     this.#loggedFailures.set(node, message);

@@ -1,9 +1,9 @@
 import { byteArrayEquals, toRootHex } from "@lodestar/utils";
 import type { Logger } from "../../log/logger.ts";
-import { JsonRpcRefusal } from "../json-rpc-client.ts";
+import { JsonRpcResponseError } from "../json-rpc-client.ts";
 import { type DepositChain, type Eth1Block, hashOf } from "./deposit-chain.ts";
 import type { LoggedDeposit } from "./deposit-log.ts";
-import { EndpointError, TooMuchError } from "./endpoint-error.ts";
+import { EndpointError, RangeTooLargeError } from "./endpoint-error.ts";
 import type { Eth1Header, Eth1Node } from "./eth1-node.ts";
 
 interface ReadingTimes {
@@ -71,8 +71,8 @@ export class DepositReader {
         await this.#readRange(node, this.#next, this.#next + span - 1, how);
         this.#span = Math.min(LARGEST_SPAN, Math.max(this.#span, Math.ceil(span * GROWTH)));
       } catch (error) {
-        const isTooMuch = error instanceof JsonRpcRefusal || error instanceof TooMuchError;
-        if (!isTooMuch || span === 1) throw error;
+        const mayShrink = error instanceof JsonRpcResponseError || error instanceof RangeTooLargeError;
+        if (!mayShrink || span === 1) throw error;
         this.#span = Math.ceil(span / 2);
       }
     }

@@ -1,5 +1,5 @@
 import { errorCode } from "../../errors/error-code.ts";
-import { JsonRpcFailure, type JsonRpcRefusal } from "../json-rpc-client.ts";
+import { JsonRpcFailure, type JsonRpcResponseError } from "../json-rpc-client.ts";
 
 /** A deposit chain node is unusable. The message is a clause whose subject is the node. */
 export class EndpointError extends Error {
@@ -10,15 +10,15 @@ export class EndpointError extends Error {
 }
 
 /** A response timed out or was too large. A smaller range may succeed. */
-export class TooMuchError extends EndpointError {
+export class RangeTooLargeError extends EndpointError {
   constructor(message: string, cause?: unknown) {
     super(message, cause);
-    this.name = "TooMuchError";
+    this.name = "RangeTooLargeError";
   }
 }
 
 /** Describes a failure. All failures of an unreachable node have the same text, so that they are logged once. */
-export function describeFailure(error: JsonRpcFailure | JsonRpcRefusal): string {
+export function describeFailure(error: JsonRpcFailure | JsonRpcResponseError): string {
   if (error instanceof JsonRpcFailure && error.kind === "unreachable") return `is unreachable (${codeOf(error)})`;
   return `is unusable (${error.message.replace(/\.$/, "")})`;
 }

@@ -1,7 +1,7 @@
 import type { RootHex } from "@lodestar/types";
 import { fromHex, toHex } from "@lodestar/utils";
 import { z } from "zod";
-import { type JsonRpcClient, JsonRpcFailure, JsonRpcRefusal } from "../json-rpc-client.ts";
+import { type JsonRpcClient, JsonRpcFailure, JsonRpcResponseError } from "../json-rpc-client.ts";
 import {
   DEPOSIT_EVENT_TOPIC,
   DEPOSIT_LOGS,
@@ -10,7 +10,7 @@ import {
   parseDepositLog,
   QUANTITY,
 } from "./deposit-log.ts";
-import { describeFailure, EndpointError, TooMuchError } from "./endpoint-error.ts";
+import { describeFailure, EndpointError, RangeTooLargeError } from "./endpoint-error.ts";
 
 export interface Eth1Header {
   number: number;
@@ -113,7 +113,7 @@ export class Eth1Node {
         depositCount: Number(new DataView(count.buffer, count.byteOffset).getBigUint64(COUNT_POSITION, true)),
       };
     } catch (error) {
-      if (error instanceof JsonRpcRefusal) return null;
+      if (error instanceof JsonRpcResponseError) return null;
       throw error;
     }
   }
@@ -129,8 +129,8 @@ export class Eth1Node {
       return await this.#client.call(method, params, { timeoutMs: TIMEOUT_MS, signal: this.#signal });
     } catch (error) {
       if (!(error instanceof JsonRpcFailure)) throw error;
-      const isTooMuch = error.kind === "timeout" || error.kind === "unusable";
-      throw new (isTooMuch ? TooMuchError : EndpointError)(describeFailure(error), error);
+      const isTooLarge = error.kind === "timeout" || error.kind === "unusable";
+      throw new (isTooLarge ? RangeTooLargeError : EndpointError)(describeFailure(error), error);
     }
   }
 

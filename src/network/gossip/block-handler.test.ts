@@ -2,8 +2,8 @@ import type { Type } from "@chainsafe/ssz";
 import type { BeaconBlock, SignedBeaconBlock } from "@lodestar/types";
 import { fromHex } from "@lodestar/utils";
 import { expect, it, onTestFinished, vi } from "vitest";
+import { BlobBlocks } from "../../../test/support/blob-blocks.ts";
 import { ByHand } from "../../../test/support/by-hand.ts";
-import { CommittingBlocks } from "../../../test/support/committing-blocks.ts";
 import { openDevChain, QUIET } from "../../../test/support/dev-chain.ts";
 import type { BeaconChain } from "../../chain/chain.ts";
 import { BlockRejection } from "../../chain/import/block-rejection.ts";
@@ -152,7 +152,7 @@ it("descendants of an invalid block are rejected", async () => {
 it("a block with withheld data and its descendants do not block others", async () => {
   const { devChain } = await openDevChain({ ...QUIET, forks: [{ fork: "electra", epoch: 0 }] });
   const { chain, clock } = devChain;
-  const making = new CommittingBlocks(devChain);
+  const making = new BlobBlocks(devChain);
   const parentRoot = chain.head.root;
   await clock.advanceTo(1);
   const withheld = await making.make({ slot: 1, parentRoot });

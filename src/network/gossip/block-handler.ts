@@ -4,7 +4,7 @@ import { blockRoot } from "../../chain/blocks/block-encoding.ts";
 import type { BeaconChain } from "../../chain/chain.ts";
 import { BlockRejection, isHeld, isNodeStopping, type RejectionReason } from "../../chain/import/block-rejection.ts";
 import { validateGossipBlock } from "../../chain/validation/block.ts";
-import { GossipRefusal } from "../../chain/validation/outcome.ts";
+import { GossipValidationError } from "../../chain/validation/outcome.ts";
 import type { Logger } from "../../log/logger.ts";
 import type { PeerReporter } from "../peers/peer-scores.ts";
 import type { ReceivedMessage } from "./message-types.ts";
@@ -94,7 +94,7 @@ export class BlockHandler {
       const { root } = await validateGossipBlock(chain.validation, signed);
       return root;
     } catch (error) {
-      if (!(error instanceof GossipRefusal)) {
+      if (!(error instanceof GossipValidationError)) {
         logger.error("Could not validate block", { slot: signed.message.slot, peer: peerId, error });
         message.report("ignore");
         return undefined;
@@ -132,7 +132,7 @@ export class BlockHandler {
     }
   }
 
-  #warn({ object, peerId }: BlockMessage, root: RootHex, refusal: GossipRefusal | BlockRejection): void {
+  #warn({ object, peerId }: BlockMessage, root: RootHex, refusal: GossipValidationError | BlockRejection): void {
     const { slot } = object.message;
     const { reason, message: detail } = refusal;
     this.#parts.logger.warn("Rejected block from peer", { slot, root, peer: peerId, reason, detail });

@@ -93,7 +93,7 @@ export class Gossip implements Broadcast, SubnetTopics {
   /** Counts of accepted, ignored and rejected messages per topic kind since the start. */
   get verdicts(): ReadonlyMap<TopicKind, Readonly<Record<Verdict, number>>> {
     const verdicts = new Map([...this.#verdicts].map(([kind, counts]) => [kind, { ...counts }]));
-    for (const [name, count] of this.#pubsub.refused) addTo(verdicts, this.#topics.get(name)?.kind, "reject", count);
+    for (const [name, count] of this.#pubsub.rejected) addTo(verdicts, this.#topics.get(name)?.kind, "reject", count);
     return verdicts;
   }
 

@@ -24,7 +24,7 @@ interface GuardParts {
   budget: MessageRateLimiter;
   reporter?: PeerReporter | undefined;
   /** Called with the topic of each message rejected here, for joined topics. */
-  onRefused(topic: string): void;
+  onRejected(topic: string): void;
 }
 
 /**
@@ -32,7 +32,7 @@ interface GuardParts {
  * message rate, enforces StrictNoSign (the library accepts messages with a `from` field), and drops messages of topics
  * that are not joined, which the library would keep in its cache.
  */
-export function guardInbound(pubsub: GossipSub, { budget, reporter, onRefused }: GuardParts): GossipSub {
+export function guardInbound(pubsub: GossipSub, { budget, reporter, onRejected }: GuardParts): GossipSub {
   const inbound = pubsub as unknown as InboundSide;
   inbound.pipePeerReadStream = async (from, source) => {
     const peerId = from.toString();
@@ -40,7 +40,7 @@ export function guardInbound(pubsub: GossipSub, { budget, reporter, onRefused }:
       for await (const data of source) {
         const rpc = decode(inbound, data, peerId);
         if (rpc === undefined) continue;
-        rpc.messages = acceptedMessages(inbound, rpc, peerId, { budget, onRefused });
+        rpc.messages = acceptedMessages(inbound, rpc, peerId, { budget, onRejected });
         await inbound.handleReceivedRpc(from, rpc).catch((error) => inbound.log(error));
       }
     } catch (error) {
@@ -82,7 +82,7 @@ function acceptedMessages(
   inbound: InboundSide,
   rpc: RPC,
   peerId: string,
-  { budget, onRefused }: Pick<GuardParts, "budget" | "onRefused">,
+  { budget, onRejected }: Pick<GuardParts, "budget" | "onRejected">,
 ): RPC.Message[] {
   const { subscriptions: joined, peers } = inbound;
   const count = rpc.messages.reduce((sum, { data }) => sum + messageUnits(data?.length ?? 0), 0);
@@ -95,7 +95,7 @@ function acceptedMessages(
     if (!joined.has(message.topic)) return false;
     if (!isSigned(message)) return true;
     inbound.score.rejectInvalidMessage(peerId, message.topic);
-    onRefused(message.topic);
+    onRejected(message.topic);
     return false;
   });
 }

@@ -35,12 +35,12 @@ export function fastMessageId({ topic, data }: { topic: string; data?: Uint8Arra
 /**
  * Compresses and decompresses gossip with raw snappy (phase0/p2p-interface.md, Encodings). Inbound messages are checked
  * for their compressed size and the uncompressed length in their header before they are decompressed. An exception
- * counts as an invalid message of the sender and is reported to `onRefused`.
+ * counts as an invalid message of the sender and is reported to `onRejected`.
  */
 export function createSnappyTransform(
   topics: GossipTopics,
   config: BeaconConfig,
-  onRefused: (topic: string) => void = () => {},
+  onRejected: (topic: string) => void = () => {},
 ): DataTransform {
   return {
     inboundTransform(name, compressed) {
@@ -51,7 +51,7 @@ export function createSnappyTransform(
         const data = uncompressSync(compressed, { asBuffer: true }) as Buffer;
         return new Uint8Array(data.buffer, data.byteOffset, data.byteLength);
       } catch (error) {
-        onRefused(name);
+        onRejected(name);
         throw error;
       }
     },

@@ -2,7 +2,7 @@ import { createBeaconConfig } from "@lodestar/config";
 import { ssz } from "@lodestar/types";
 import { toRootHex } from "@lodestar/utils";
 import { expect, it } from "vitest";
-import { GossipRefusal, type Outcome } from "../../chain/validation/outcome.ts";
+import { GossipValidationError, type Outcome } from "../../chain/validation/outcome.ts";
 import { devChainConfig } from "../../dev/chain-config.ts";
 import { createRecordingLogger } from "../../log/recording-logger.test-support.ts";
 import type { Verdict } from "./message-types.ts";
@@ -20,7 +20,7 @@ it("an attestation whose block arrives during validation is validated again", as
   const attestations = async (): Promise<Outcome<object>[]> => {
     if (blocks.has(root)) return [{ ok: true, value: {} }];
     blocks.add(root);
-    return [{ ok: false, refusal: new GossipRefusal("ignore", "unknown-block", "The block is not known.") }];
+    return [{ ok: false, refusal: new GossipValidationError("ignore", "unknown-block", "The block is not known.") }];
   };
   const chain = {
     processor: { attestations },

@@ -64,7 +64,7 @@ export interface GossipInternals {
 /** gossipsub with its internals and the counts of rejected messages. */
 export interface Pubsub extends GossipSub, GossipInternals {
   /** Messages rejected before validation, per topic. */
-  readonly refused: ReadonlyMap<string, number>;
+  readonly rejected: ReadonlyMap<string, number>;
   /** The peer id must be a string: with an object, the score does not change. */
   reportMessageValidationResult(messageId: string, peerId: string, result: TopicValidatorResult): void;
   publish(topic: string, data: Uint8Array, options?: PublishOpts): ReturnType<GossipSub["publish"]>;
@@ -99,8 +99,8 @@ export function createPubsub({
   reporter,
 }: PubsubOptions) {
   const topics = new GossipTopics(config);
-  const refused = new Map<string, number>();
-  const onRefused = (topic: string) => void refused.set(topic, (refused.get(topic) ?? 0) + 1);
+  const rejected = new Map<string, number>();
+  const onRejected = (topic: string) => void rejected.set(topic, (rejected.get(topic) ?? 0) + 1);
   const create = gossipsub({
     D: MESH_PEERS,
     Dlo: 6,
@@ -116,7 +116,7 @@ export function createPubsub({
     msgIdFn: createMessageId(topics),
     msgIdToStrFn: (id) => Buffer.from(id.buffer, id.byteOffset, id.byteLength).toString("base64"),
     fastMsgIdFn: fastMessageId,
-    dataTransform: createSnappyTransform(topics, config, onRefused),
+    dataTransform: createSnappyTransform(topics, config, onRejected),
     // Subscriptions of peers to other topics are not stored.
     allowedTopics: new Set(Array.from(topics.all(), ({ name }) => name)),
     maxInboundDataLength: maxCompressedLength(config.MAX_PAYLOAD_SIZE) + RPC_OVERHEAD_BYTES,
@@ -141,6 +141,6 @@ export function createPubsub({
   };
   return (components: Parameters<typeof create>[0]): GossipSub => {
     const budget = new MessageRateLimiter(expectedPerSecond);
-    return Object.assign(guardInbound(create(components), { budget, reporter, onRefused }), { refused });
+    return Object.assign(guardInbound(create(components), { budget, reporter, onRejected }), { rejected });
   };
 }

@@ -2,7 +2,7 @@ import { createBeaconConfig } from "@lodestar/config";
 import { type fulu, ssz } from "@lodestar/types";
 import { toRootHex } from "@lodestar/utils";
 import { expect, it } from "vitest";
-import { GossipRefusal } from "../../chain/validation/outcome.ts";
+import { GossipValidationError } from "../../chain/validation/outcome.ts";
 import { devChainConfig } from "../../dev/chain-config.ts";
 import { createRecordingLogger } from "../../log/recording-logger.test-support.ts";
 import type { Verdict } from "./message-types.ts";
@@ -28,8 +28,8 @@ function setUp(limits?: ConstructorParameters<typeof SidecarHandler>[1]) {
             await new Promise<void>((resolve) => pending.push(resolve));
             expect(subnet).toBe(5);
             const parent = toRootHex(sidecar.signedBlockHeader.message.parentRoot);
-            if (!parents.has(parent)) throw new GossipRefusal("ignore", "unknown-parent", "It is not known.");
-            if (sidecar.index === 13) throw new GossipRefusal("reject", "bad-signature", "It is not signed.");
+            if (!parents.has(parent)) throw new GossipValidationError("ignore", "unknown-parent", "It is not known.");
+            if (sidecar.index === 13) throw new GossipValidationError("reject", "bad-signature", "It is not signed.");
           },
         },
         clock: {

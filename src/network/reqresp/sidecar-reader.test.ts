@@ -1,7 +1,7 @@
 import type { RootHex, Slot } from "@lodestar/types";
 import { toHex } from "@lodestar/utils";
 import { expect, it, onTestFinished, vi } from "vitest";
-import { CommittingBlocks } from "../../../test/support/committing-blocks.ts";
+import { BlobBlocks } from "../../../test/support/blob-blocks.ts";
 import { openDevChain, QUIET } from "../../../test/support/dev-chain.ts";
 import { type DataSidecar, serializeSidecar } from "../../data/sidecar.ts";
 import { collect } from "../../db/collect.test-support.ts";
@@ -20,7 +20,7 @@ async function openWithData() {
   ];
   const { devChain, db } = await openDevChain({ ...QUIET, forks });
   const { chain, clock, config } = devChain;
-  const making = new CommittingBlocks(devChain);
+  const making = new BlobBlocks(devChain);
   const data = new Map<Slot, { root: RootHex; sidecars: DataSidecar[] }>();
   for (let slot = 1; slot <= LAST_SLOT; slot++) {
     await clock.advanceTo(slot);

@@ -1,6 +1,6 @@
 import { ssz } from "@lodestar/types";
 import { describe, expect, it, vi } from "vitest";
-import { CommittingBlocks } from "../../../test/support/committing-blocks.ts";
+import { BlobBlocks } from "../../../test/support/blob-blocks.ts";
 import { openQuietDevChain } from "../../../test/support/dev-chain.ts";
 import type { BeaconChain } from "../../chain/chain.ts";
 import { ALL_COLUMNS } from "../../data/column-sidecars.ts";
@@ -21,7 +21,7 @@ const CUSTODY = { nodeId: new Uint8Array(32).fill(7), groupCount: 4 };
 async function openHistory(fork: "electra" | "fulu") {
   const { devChain } = await openQuietDevChain(1, { forks: [{ fork, epoch: 0 }], validators: 8 });
   const { chain, clock } = devChain;
-  const making = new CommittingBlocks(devChain);
+  const making = new BlobBlocks(devChain);
   const first = (await chain.blocks.canonicalAtSlot(1))!;
   const history: (ServedBlock & { sidecars: readonly DataSidecar[] })[] = [{ ...first, sidecars: [] }];
   for (let slot = 2; slot <= ANCHOR_SLOT; slot++) {

@@ -9,7 +9,7 @@ import type { AnySignedBlock } from "../../../chain/import/apply-block.ts";
 import { BlockRejection, isNodeStopping, isWaitingForEngine } from "../../../chain/import/block-rejection.ts";
 import { verifyBlindedBlock } from "../../../chain/import/verify-block.ts";
 import { checkGossipBlock, markBlockExpected, markBlockSeen, reportConflict } from "../../../chain/validation/block.ts";
-import { GossipRefusal } from "../../../chain/validation/outcome.ts";
+import { GossipValidationError } from "../../../chain/validation/outcome.ts";
 import { unavailable } from "../../../errors/failure.ts";
 import { codecOf, type RequestCodec } from "../../codecs.ts";
 import type { ApiContext } from "../../context.ts";
@@ -320,7 +320,7 @@ async function requireGossipRules(
     await validate();
     return true;
   } catch (error) {
-    if (!(error instanceof GossipRefusal)) throw error;
+    if (!(error instanceof GossipValidationError)) throw error;
     if (!error.known) throw blockRejected(rejectionReason(signed, error.message));
     // The block was recognized by its root, which does not cover the signature. It may be importing or have failed to
     // import; importing it again tells.

@@ -13,7 +13,7 @@ const CELL_BYTES = (2 * BLOB_BYTES) / CELLS_PER_EXT_BLOB;
 const POINT_BYTES = 48;
 
 /** A valid block with commitments, and all of its sidecars; neither is of real blobs. */
-export interface CommittingBlock extends HandMadeBlock {
+export interface BlockWithCommitments extends HandMadeBlock {
   slot: Slot;
   sidecars: DataSidecar[];
 }
@@ -27,7 +27,7 @@ interface Making {
 }
 
 /** Makes blocks that commit to blobs, which the chain's own engine takes for valid until the test is over. */
-export class CommittingBlocks {
+export class BlobBlocks {
   readonly #devChain: DevChain;
   readonly #byHand: ByHand;
 
@@ -38,7 +38,7 @@ export class CommittingBlocks {
     onTestFinished(() => engine.mockRestore());
   }
 
-  async make({ slot, parentRoot, blobs = 2, mark = 0 }: Making): Promise<CommittingBlock> {
+  async make({ slot, parentRoot, blobs = 2, mark = 0 }: Making): Promise<BlockWithCommitments> {
     const { config, chain } = this.#devChain;
     const produced = (await this.#byHand.produce(slot, parentRoot, mark)) as electra.BeaconBlock;
     // A block that was hashed keeps its root, whatever is changed in it.

@@ -1,7 +1,7 @@
 import type { RootHex, SignedBeaconBlock } from "@lodestar/types";
 
 /** A block with blob commitments. */
-export interface CommittingBlock {
+export interface BlockWithCommitments {
   signed: SignedBeaconBlock;
   root: RootHex;
 }
