@@ -1,6 +1,6 @@
 import { MAX_DEPOSITS, SLOTS_PER_EPOCH } from "@lodestar/params";
 import type { CachedBeaconStateAllForks } from "@lodestar/state-transition";
-import type { electra, phase0 } from "@lodestar/types";
+import { type electra, type phase0, ssz } from "@lodestar/types";
 import { expect, it } from "vitest";
 import { ControlError } from "../../api/dev-control.ts";
 import type { BeaconChain } from "../../chain/chain.ts";
@@ -12,6 +12,8 @@ import { RegisteredKeys } from "../registered-keys.ts";
 import { VOTING_PERIOD } from "./deposit-log.ts";
 import { DevDeposits } from "./deposits.ts";
 import type { ExecutionRequestSink } from "./execution-requests.ts";
+import { DevOperations } from "./operations.ts";
+import type { DevTime } from "./time.ts";
 
 const AMOUNT = 32e9;
 const COUNT = 2;
@@ -157,4 +159,29 @@ it("makes deposits before electra by transaction if the log takes none, and in t
   expect([logged, queued.map((each) => each.deposits)]).toEqual([[], [made]]);
   const late = scene({ forks, slot: 40, delaySlots: 24 });
   await expect(late.deposits.submit(late.state, await late.make(1))).rejects.toThrow("would end at slot 113");
+});
+
+it("only signs deposits that are not to be submitted, also of the same validator again", async () => {
+  const { deposits, state, keys, make, logged, queued, config } = scene();
+  const chain = {
+    config,
+    head: { root: "", slot: 0 },
+    clock: { currentSlot: 0 },
+    states: { afterBlock: async () => state },
+  } as unknown as BeaconChain;
+  const time = { exclusive: <T>(work: () => Promise<T>) => work() } as DevTime;
+  const operations = new DevOperations({ chain, time, keys, deposits, requests: undefined } as never);
+  const deposit = (isSubmitted: boolean) =>
+    operations.deposit({
+      receiver: { newValidators: 2 },
+      amount: BigInt(AMOUNT),
+      hasInvalidSignature: false,
+      isSubmitted,
+    });
+  const data = (await make(2)).map((each) => ssz.phase0.DepositData.toJson(each));
+  const signed = data.map((each) => ({ type: "deposit_data", status: "signed", data: each }));
+  expect(await deposit(false)).toEqual(signed);
+  expect(await deposit(false)).toEqual(signed);
+  expect([logged, queued]).toEqual([[], []]);
+  expect(await deposit(true)).toMatchObject(data.map(({ pubkey }) => ({ status: "queued", data: { pubkey } })));
 });
