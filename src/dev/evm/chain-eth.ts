@@ -2,19 +2,23 @@ import type { BeaconChain } from "../../chain/chain.ts";
 import { blockHashOf, forkchoiceState } from "../../chain/engine/forkchoice-state.ts";
 import type { ChainTags } from "../../evm/eth/block-id.ts";
 import type { EthArgs, EthMethodName, EthService } from "../../evm/eth/eth-service.ts";
+import type { NextPayload } from "./next-payload.ts";
 
+const TAGS = ["latest", "safe", "finalized", "nextTimestamp"] as const satisfies (keyof ChainTags)[];
 const SENDING_METHODS: readonly EthMethodName[] = ["sendTransaction", "sendRawTransaction"];
 
-/** Calls the service with the head, the justified and the finalized block of the chain as its tags. */
+/** Calls the service with the head, the justified and the finalized block and the next slot of the chain as its tags. */
 export class ChainEth implements Pick<EthService, "call" | "subscribe"> {
   readonly #service: EthService;
   readonly #chain: BeaconChain;
+  readonly #nextPayload: Pick<NextPayload, "timestamp">;
   #tags: ChainTags | undefined;
   #afterSend: (() => Promise<void>) | undefined;
 
-  constructor(service: EthService, chain: BeaconChain) {
+  constructor(service: EthService, chain: BeaconChain, nextPayload: Pick<NextPayload, "timestamp">) {
     this.#service = service;
     this.#chain = chain;
+    this.#nextPayload = nextPayload;
     chain.events.on("head", () => this.#update());
   }
 
@@ -41,9 +45,10 @@ export class ChainEth implements Pick<EthService, "call" | "subscribe"> {
     const latest = blockHashOf(head);
     if (latest === null) return;
     const { safeBlockHash: safe, finalizedBlockHash: finalized } = forkchoiceState(forkChoice, latest);
-    const { latest: oldLatest, safe: oldSafe, finalized: oldFinalized } = this.#tags ?? {};
-    if (latest === oldLatest && safe === oldSafe && finalized === oldFinalized) return;
-    this.#tags = { latest, safe, finalized };
-    this.#service.setTags(this.#tags);
+    const tags: ChainTags = { latest, safe, finalized, nextTimestamp: this.#nextPayload.timestamp };
+    const old = this.#tags;
+    if (old && TAGS.every((name) => old[name] === tags[name])) return;
+    this.#tags = tags;
+    this.#service.setTags(tags);
   }
 }

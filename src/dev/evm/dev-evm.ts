@@ -9,6 +9,7 @@ import { chainPayloads } from "./chain-payloads.ts";
 import { EvmDepositLog } from "./evm-deposit-log.ts";
 import { EvmRequests } from "./evm-requests.ts";
 import { evmStore } from "./evm-store.ts";
+import { NextPayload } from "./next-payload.ts";
 
 /** The EVM of a chain, connected to its blocks and its database. */
 export class DevEvm {
@@ -26,16 +27,18 @@ export class DevEvm {
   /** Connects the EVM to the chain that it executes. */
   constructor(thread: EvmThread, chain: BeaconChain, db: BeaconDb) {
     this.thread = thread;
+    const proposals = new NextPayload(chain);
     this.ready = thread.connect({
       history: chainPayloads(chain),
       store: evmStore(db),
       kzg: sidecarKzg(chain.data.kzg),
+      proposals,
       headBlockHash: () => blockHashOf(chain.head),
     });
     // A node that is closed before it was started does not wait for it.
     this.ready.catch(() => {});
     this.requests = new EvmRequests(thread.service("wallet"), chain.config.DEPOSIT_CONTRACT_ADDRESS);
-    this.eth = new ChainEth(thread.eth, chain);
+    this.eth = new ChainEth(thread.eth, chain, proposals);
     this.deposits = new EvmDepositLog({ chain, requests: this.requests });
     this.control = thread.service("control");
   }

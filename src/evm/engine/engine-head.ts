@@ -21,6 +21,8 @@ export class EngineHead {
   #block: ExecutedBlock;
   /** The block with the overrides that wait for the next one. */
   #overridden: ExecutedBlock;
+  /** Start of the next slot in Unix seconds. Empty slots may lie between it and the block. */
+  nextSlotTime = 0;
 
   constructor(parts: EngineHeadParts) {
     this.#parts = parts;
@@ -64,9 +66,17 @@ export class EngineHead {
     return change.baseFeePerGas ?? nextBaseFee(header);
   }
 
-  /** Timestamp of the next slot after a block. */
+  /** Timestamp of the next block on a block. */
   nextTimestamp({ header }: Pick<Block, "header">): number {
-    return Number(header.timestamp) + this.#parts.secondsPerSlot;
+    return Math.max(Number(header.timestamp) + this.#parts.secondsPerSlot, this.nextSlotTime);
+  }
+
+  /** Sets the start of the next slot. The pool applies the rules of its fork. */
+  setNextSlot(timestamp: number): void {
+    const { rules } = this.#parts;
+    const before = rules.at(this.nextTimestamp(this.#block));
+    this.nextSlotTime = timestamp;
+    if (rules.at(this.nextTimestamp(this.#block)) !== before) this.moveTo(this.#block);
   }
 }
 

@@ -16,7 +16,7 @@ import {
 } from "../../execution/engine.ts";
 import type { Logger } from "../../log/logger.ts";
 import type { Block, ExecutedBlock } from "../execution/block.ts";
-import { BlockExecutor } from "../execution/block-executor.ts";
+import { type BlockAttributes, BlockExecutor } from "../execution/block-executor.ts";
 import { InvalidBlockError } from "../execution/invalid-block.ts";
 import { toHex, toPayload } from "../execution/payload.ts";
 import type { ChainRules } from "../execution/rules.ts";
@@ -52,6 +52,8 @@ export interface EvmServices {
   history: PayloadHistory;
   store: EvmStore;
   kzg: SidecarKzg;
+  /** Returns what consensus decides about the next block on the head; null if another block is the head. */
+  proposals?: { next(headBlockHash: RootHex): Promise<BlockAttributes | null> };
 }
 
 interface BuildJob {
@@ -87,6 +89,7 @@ export class EvmEngine implements ExecutionEngine {
   /** Counts what changes the next payload besides the head. Other threads read it. */
   readonly #revision = new Int32Array(new SharedArrayBuffer(Int32Array.BYTES_PER_ELEMENT));
   #kzg: SidecarKzg | undefined;
+  #proposals: EvmServices["proposals"];
   #payloadIds = 0;
 
   constructor({ rules, genesis, secondsPerSlot, logger, baseInterval, maxBlocks }: EvmEngineParts) {
@@ -136,8 +139,9 @@ export class EvmEngine implements ExecutionEngine {
   }
 
   /** Connects the engine to its node. Until then it knows only genesis, and takes no blobs. */
-  connect({ history, store, kzg }: EvmServices): void {
+  connect({ history, store, kzg, proposals }: EvmServices): void {
     this.#kzg = kzg;
+    this.#proposals = proposals;
     this.#base.connect(store);
     this.#storage.connect(store);
     this.#replay.connect(history);
@@ -215,9 +219,20 @@ export class EvmEngine implements ExecutionEngine {
     return this.pool.pending(this.nextBaseFee(this.head));
   }
 
+  /** Timestamp of the next block on a block. */
+  nextTimestamp(block: Pick<Block, "header">): number {
+    return this.#head.nextTimestamp(block);
+  }
+
+  /** Sets the start of the next slot in Unix seconds. By default, it is the slot after the head. */
+  setNextSlot(timestamp = 0): void {
+    this.#head.setNextSlot(timestamp);
+  }
+
   /** Returns a function that reverts to the present head and pool. */
   capture(): () => void {
     const { head, finalized } = this;
+    const { nextSlotTime } = this.#head;
     const restorePool = this.pool.capture();
     const restoreStorage = this.#storage.capture();
     const restoreOverrides = this.overrides.capture();
@@ -228,6 +243,7 @@ export class EvmEngine implements ExecutionEngine {
       this.blocks.add(head);
       restoreOverrides();
       this.pool.clear();
+      this.#head.nextSlotTime = nextSlotTime;
       this.#head.moveTo(head);
       restorePool();
       this.#changed();
@@ -316,9 +332,18 @@ export class EvmEngine implements ExecutionEngine {
   }
 
   /** Builds the block of the next slot from the pool, without storing it. */
-  buildPending(parent: ExecutedBlock): Promise<ExecutedBlock> {
+  buildPending(parent: ExecutedBlock, attributes = this.#attributesAfter(parent)): Promise<ExecutedBlock> {
+    return this.#builder.build(parent, attributes);
+  }
+
+  /** Returns what consensus decides about the next block on a block. */
+  async nextAttributes(parent: ExecutedBlock): Promise<BlockAttributes> {
+    return (await this.#proposals?.next(toHex(parent.hash))) ?? this.#attributesAfter(parent);
+  }
+
+  #attributesAfter(parent: ExecutedBlock): BlockAttributes {
     const { prevRandao, feeRecipient } = parent.header;
-    return this.#builder.build(parent, { timestamp: this.#head.nextTimestamp(parent), prevRandao, feeRecipient });
+    return { timestamp: this.nextTimestamp(parent), prevRandao, feeRecipient };
   }
 
   async terminalBlock(): Promise<ParentPayload> {

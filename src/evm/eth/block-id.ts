@@ -7,11 +7,17 @@ export type BlockId =
   | { readonly number: bigint }
   | { readonly hash: string; readonly requireCanonical?: boolean };
 
+/** Reference to a block of the canonical chain by tag or number. */
+export type NumberedBlock = Exclude<BlockId, { hash: string }>;
+
 /** Block hashes that consensus gives the tags. */
 export interface ChainTags {
   readonly latest: string;
   readonly safe: string;
   readonly finalized: string;
+  /** Start of the slot of the next block in Unix seconds. By default, that after the latest block. */
+  readonly nextTimestamp?: number;
 }
 
 export const LATEST = { tag: "latest" } as const satisfies BlockId;
+export const PENDING = { tag: "pending" } as const satisfies BlockId;

@@ -2,11 +2,12 @@ import type { EvmEngine } from "../engine/evm-engine.ts";
 import type { ReceiptedBlock, ScannedBlock } from "../engine/storage/block-archive.ts";
 import type { ExecutedBlock } from "../execution/block.ts";
 import { toHex } from "../execution/payload.ts";
-import type { BlockId, ChainTags } from "./block-id.ts";
+import type { BlockId, ChainTags, NumberedBlock } from "./block-id.ts";
 import { CanonicalIndex, type HeadChange } from "./canonical-index.ts";
 import { EthError } from "./eth-error.ts";
 import type { TransactionPlace } from "./json/transaction-json.ts";
 import { OldStates } from "./old-states.ts";
+import { PendingBlock } from "./pending-block.ts";
 
 /** Archived blocks that a scan reads at once. */
 const SCANNED_AT_ONCE = 128n;
@@ -21,6 +22,7 @@ export class EthChain {
   readonly engine: EvmEngine;
   readonly #index: CanonicalIndex;
   readonly #oldStates: OldStates;
+  readonly #pending: PendingBlock;
   readonly #listeners = new Set<(change: HeadChange) => void>();
   #tags: ChainTags;
 
@@ -30,6 +32,7 @@ export class EthChain {
     this.#tags = { latest: genesis, safe: genesis, finalized: genesis };
     this.#index = new CanonicalIndex(engine.blocks);
     this.#oldStates = new OldStates(engine);
+    this.#pending = new PendingBlock(engine);
   }
 
   get tags(): ChainTags {
@@ -37,8 +40,9 @@ export class EthChain {
   }
 
   setTags(tags: ChainTags): void {
-    const { latest, finalized } = this.#tags;
+    const { latest, finalized, nextTimestamp } = this.#tags;
     this.#tags = tags;
+    if (tags.nextTimestamp !== nextTimestamp) this.engine.setNextSlot(tags.nextTimestamp);
     const head = this.engine.blocks.get(tags.latest);
     if (head !== undefined && (tags.latest !== latest || this.#index.hashAt(head.header.number) !== tags.latest)) {
       const change = this.#index.follow(head);
@@ -90,7 +94,7 @@ export class EthChain {
   }
 
   /** Number of a canonical block. For `pending` that of the next block. */
-  numberOf(id: Exclude<BlockId, { hash: string }>): bigint {
+  numberOf(id: NumberedBlock): bigint {
     if ("number" in id) return id.number;
     if (id.tag === "earliest") return 0n;
     if (id.tag === "pending") return this.latest.header.number + 1n;
@@ -126,9 +130,14 @@ export class EthChain {
     return block === undefined || index < 0 ? undefined : { block, index };
   }
 
-  /** Builds the next block from the pool, without storing it. */
+  /** Timestamp of the next block. */
+  get nextTimestamp(): number {
+    return this.engine.nextTimestamp(this.latest);
+  }
+
+  /** Returns the block that the next slot would have, from the pool. */
   pending(): Promise<ExecutedBlock> {
-    return this.engine.buildPending(this.latest);
+    return this.#pending.on(this.latest);
   }
 
   async #findByNumber(number: bigint): Promise<ReceiptedBlock | undefined> {

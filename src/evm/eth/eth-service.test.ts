@@ -1,8 +1,8 @@
 import { Address } from "@ethereumjs/util";
 import { getCreateAddress, HDNodeWallet, Mnemonic, Transaction, verifyMessage, verifyTypedData } from "ethers";
-import { describe, expect, it } from "vitest";
+import { describe, expect, it, vi } from "vitest";
 import { TEST_MNEMONIC } from "../accounts.ts";
-import { addressOf, bytesOf, GWEI, hexOf } from "../evm.test-support.ts";
+import { addressOf, bytesOf, GENESIS_TIME, GWEI, hexOf, optionsOf } from "../evm.test-support.ts";
 import { toHex } from "../execution/payload.ts";
 import { openEth } from "./eth.test-support.ts";
 import { EthError } from "./eth-error.ts";
@@ -105,6 +105,60 @@ describe("blocks and transactions", () => {
     const sender = wallet.address.toLowerCase();
     expect(Object.keys(inspected![sender] as Json)).toEqual(["0", "1"]);
     expect((queued![sender] as Json)["3"]).toBe(`${toHex(addressOf(1))}: 5 wei + 300000 gas × 20000000000 wei`);
+  });
+});
+
+describe("the pending block", () => {
+  const block = { tag: "pending" } as const;
+
+  it("is built once for a head and a pool", async () => {
+    const { chain, engine, service, mine } = await openEth();
+    const build = vi.spyOn(engine.executor, "build");
+    const read = () =>
+      Promise.all([
+        service.call("getBlock", { block }),
+        service.call("estimateGas", { call: { from: SENDER, to: addressOf(1), value: 1n } }),
+        service.call("getBalance", { address: addressOf(1), block }),
+      ]);
+    await read();
+    await read();
+    expect(build).toHaveBeenCalledTimes(1);
+    const raw = chain.signRaw(0, { to: new Address(addressOf(1)), value: 5n });
+    await service.call("sendRawTransaction", { raw });
+    expect((await read())[2]).toBe("0x5");
+    expect(build).toHaveBeenCalledTimes(2);
+    await engine.override({ address: addressOf(1), balance: 1n });
+    expect((await read())[2]).toBe("0x6");
+    await mine();
+    build.mockClear();
+    await read();
+    expect(build).toHaveBeenCalledTimes(1);
+  });
+
+  it("is built anew after a failure", async () => {
+    const { engine, service } = await openEth();
+    vi.spyOn(engine.executor, "build").mockRejectedValueOnce(new Error("broken"));
+    await expect(service.call("getBlock", { block })).rejects.toThrow("broken");
+    expect(await service.call("getBlock", { block })).toMatchObject({ number: "0x1" });
+  });
+
+  it("has the time and the rules of the next slot", async () => {
+    const nextTimestamp = GENESIS_TIME + 600;
+    const { chain, engine, service } = await openEth(undefined, optionsOf("prague", { osaka: nextTimestamp }));
+    const hash = toHex(engine.blocks.genesis.hash);
+    const tags = { latest: hash, safe: hash, finalized: hash };
+    // EIP-7825 limits the gas of a transaction since Osaka.
+    const raw = chain.signRaw(0, { to: new Address(addressOf(1)), gasLimit: 2n ** 24n + 1n });
+    await service.call("sendRawTransaction", { raw });
+    expect(await service.call("getTransactionCountOfBlock", { block })).toBe("0x1");
+    service.setTags({ ...tags, nextTimestamp });
+    expect(await service.call("getBlock", { block })).toMatchObject({
+      timestamp: `0x${nextTimestamp.toString(16)}`,
+      transactions: [],
+    });
+    await expect(service.call("sendRawTransaction", { raw })).rejects.toThrow("transaction gas limit too high");
+    service.setTags(tags);
+    await service.call("sendRawTransaction", { raw });
   });
 });
 

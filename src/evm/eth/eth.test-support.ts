@@ -10,8 +10,8 @@ import { LocalEthService } from "./local-eth-service.ts";
 export const FORK = ForkName.fulu;
 
 /** Service over an engine in this thread, with a chain that grows block by block. */
-export async function openEth(services?: EvmServices) {
-  const chain = await TestChain.open(optionsOf("osaka"));
+export async function openEth(services?: EvmServices, options = optionsOf("osaka")) {
+  const chain = await TestChain.open(options);
   const { rules, genesis } = chain;
   const logger = createRecordingLogger();
   const engine = new EvmEngine({ rules, genesis, secondsPerSlot: SLOT_SECONDS, logger });

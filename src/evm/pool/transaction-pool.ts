@@ -62,6 +62,7 @@ export class TransactionPool {
   #fork: ForkRules;
   #bytes = 0;
   #arrivals = 0;
+  #revision = 0;
 
   /** The timestamp is that of the next block, whose rules transactions have to follow. */
   constructor({ rules, kzg, limits }: PoolOptions, head: ExecutedBlock, nextTimestamp: number) {
@@ -77,6 +78,11 @@ export class TransactionPool {
 
   get size(): number {
     return this.#transactions.size;
+  }
+
+  /** Grows with every change of the head or the transactions. */
+  get revision(): number {
+    return this.#revision;
   }
 
   /**
@@ -176,6 +182,7 @@ export class TransactionPool {
     this.#world = head.world;
     this.#gasLimit = head.header.gasLimit;
     this.#fork = fork;
+    this.#revision++;
     for (const transaction of returned) this.#insertIfValid(transaction, this.sidecarOf(transaction.hash));
     for (const [sender, queue] of this.#senders) this.#review(sender, queue, isNewFork);
   }
@@ -248,6 +255,7 @@ export class TransactionPool {
     this.#senders.set(pooled.sender, queue);
     queue.put(pooled);
     this.#transactions.set(pooled.key, pooled);
+    this.#revision++;
     this.#bytes += pooled.size;
     if (sidecar !== undefined) this.#blobs.add(pooled.key, sidecar);
     this.#enforceLimits(pooled);
@@ -315,6 +323,7 @@ export class TransactionPool {
 
   #remove(pooled: PooledTransaction, isIncluded = false): void {
     this.#transactions.delete(pooled.key);
+    this.#revision++;
     this.#bytes -= pooled.size;
     if (isIncluded) this.#blobs.markIncluded(pooled.key);
     else this.#blobs.delete(pooled.key);

@@ -76,6 +76,7 @@ export class EvmHost {
       history: remote<EvmServices["history"]>("history"),
       store: remote<EvmServices["store"]>("store"),
       kzg: remote<EvmServices["kzg"]>("kzg"),
+      proposals: remote<NonNullable<EvmServices["proposals"]>>("proposals"),
     });
   }
 

@@ -52,6 +52,7 @@ async function openThread() {
     },
     store,
     kzg: { verify: async () => true },
+    proposals: { next: async () => null },
     headBlockHash: () => head,
   });
   const stateOf = (headBlockHash: RootHex) => ({

@@ -37,7 +37,7 @@ const MAX_VALID = 64;
 const VALID: PayloadVerdict = { status: "valid" };
 
 /** The node around the EVM. */
-export interface EvmNode extends EvmServices {
+export interface EvmNode extends Required<EvmServices> {
   /** Returns the hash of the execution block at the head of the chain, or null if there is none. */
   headBlockHash(): RootHex | null;
 }

@@ -29,9 +29,10 @@ export const ETH_SIGNATURE = { ...ETH_READ, access: "dev" } as const;
 export const FUNDED = "0xf39fd6e51aad88f6f4ce6ab8827279cfffb92266";
 
 export const ADDRESS = required(ethAddress, "Address of the account.");
-export const STATE_BLOCK = optional(ethBlockId, "Block whose state is read: number, tag or hash. Default: latest.", {
-  name: "block",
-});
+const stateBlock = (byDefault: string) =>
+  optional(ethBlockId, `Block whose state is read: number, tag or hash. Default: ${byDefault}.`, { name: "block" });
+export const STATE_BLOCK = stateBlock("latest");
+export const STATE_BLOCK_OR_PENDING = stateBlock("pending");
 export const BLOCK_NUMBER = required(blockNumber, "Block number or tag.");
 export const TRANSACTION_HASH = required(hash32, "Transaction hash.");
 export const TRANSACTION_INDEX = required(quantity64, "Position of the transaction in the block.");

@@ -44,7 +44,7 @@ export function accountMethods(chain: EthChain) {
     },
     signTransaction: async ({ transaction }: TransactionArgs) => {
       const raw = signer.signTransaction(await signer.withGas(transaction));
-      const rules = engine.rules.at(chain.latest.header.timestamp + BigInt(engine.secondsPerSlot));
+      const rules = engine.rules.at(chain.nextTimestamp);
       const signed = decodeTransaction(raw, rules);
       return { raw: data(raw), tx: { ...signedTransactionJson(signed), hash: data(signed.hash) } };
     },

@@ -1,4 +1,4 @@
-import { type BlockId, LATEST } from "../block-id.ts";
+import { type BlockId, LATEST, PENDING } from "../block-id.ts";
 import { createAccessList } from "../calls/access-list.ts";
 import { failureError } from "../calls/call-failure.ts";
 import type { BlockOverrides, CallRequest, Simulation, StateOverrides } from "../calls/call-request.ts";
@@ -36,8 +36,9 @@ export function callMethods(chain: EthChain) {
       if (failure) throw failureError(failure);
       return data(returnData);
     },
-    estimateGas: async (args: CallArgs, signal?: AbortSignal) =>
-      quantity(await open(args, signal, (state) => estimateGas(state, args.call))),
+    /** Sees the pending block by default: the transaction runs in the next block, whose time may be much later. */
+    estimateGas: async ({ block = PENDING, ...args }: CallArgs, signal?: AbortSignal) =>
+      quantity(await open({ ...args, block }, signal, (state) => estimateGas(state, args.call))),
     createAccessList: (args: CallArgs, signal?: AbortSignal) =>
       open(args, signal, (state) => createAccessList(state, args.call)),
     simulate: async ({ simulation, block = LATEST }: SimulateArgs, signal?: AbortSignal) =>

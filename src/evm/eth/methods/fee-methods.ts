@@ -20,7 +20,7 @@ const MAX_FEE_HISTORY = 1024;
 
 /** Prices of gas. */
 export function feeMethods(chain: EthChain) {
-  const { rules } = chain.engine;
+  const { rules, secondsPerSlot } = chain.engine;
   /** Blob base fee of a block, or of the next one. */
   const blobFee = (header: Header, isNext: boolean): bigint => {
     const { blobs, isSince } = forkOf(header, isNext);
@@ -29,7 +29,8 @@ export function feeMethods(chain: EthChain) {
     return blobBaseFee(excess, blobs);
   };
   const forkOf = (header: Header, isNext: boolean) => {
-    const fork = rules.at(header.timestamp + (isNext ? BigInt(chain.engine.secondsPerSlot) : 0n));
+    const next = header === chain.latest.header ? chain.nextTimestamp : Number(header.timestamp) + secondsPerSlot;
+    const fork = rules.at(isNext ? next : header.timestamp);
     return { blobs: fork.blobs, isSince: fork.isSince("osaka"), maxBlobGas: fork.maxBlobGas };
   };
   return {

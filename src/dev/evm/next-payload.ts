@@ -1,0 +1,46 @@
+import type { ForkPostBellatrix } from "@lodestar/params";
+import type { RootHex, Slot } from "@lodestar/types";
+import type { BeaconChain } from "../../chain/chain.ts";
+import { blockHashOf } from "../../chain/engine/forkchoice-state.ts";
+import { payloadRequest } from "../../chain/production/payload-request.ts";
+import type { BlockAttributes } from "../../evm/execution/block-executor.ts";
+
+/** What consensus decides about the next payload. The pending block is built from it. */
+export class NextPayload {
+  readonly #chain: BeaconChain;
+  #cached: { root: RootHex; slot: Slot; attributes: BlockAttributes } | undefined;
+
+  constructor(chain: BeaconChain) {
+    this.#chain = chain;
+  }
+
+  /** Start of the next slot in Unix seconds. */
+  get timestamp(): number {
+    return this.#chain.clock.slotStartSeconds(this.#slot);
+  }
+
+  get #slot(): Slot {
+    const { clock, head } = this.#chain;
+    return Math.max(clock.currentSlot, head.slot) + 1;
+  }
+
+  /** Returns the attributes of the payload on the head; null if another block is the head. */
+  async next(headBlockHash: RootHex): Promise<BlockAttributes | null> {
+    const { config, head, states, preparations, clock } = this.#chain;
+    if (blockHashOf(head) !== headBlockHash) return null;
+    const slot = this.#slot;
+    const { root: parentRoot } = head;
+    const preState = await states.afterBlock(parentRoot, slot);
+    const proposer = preState.epochCtx.getBeaconProposer(slot);
+    const feeRecipient = preparations.feeRecipientOrDefault(proposer, clock.currentEpoch, { warns: false });
+    if (this.#cached?.root !== parentRoot || this.#cached.slot !== slot) {
+      const fork = config.getForkName(slot) as ForkPostBellatrix;
+      const parent = { blockHash: Buffer.from(headBlockHash.slice(2), "hex"), blockNumber: null };
+      const request = payloadRequest(config, fork, preState, { slot, parentRoot, feeRecipient, parent });
+      const { timestamp, prevRandao, withdrawals, parentBeaconBlockRoot } = request;
+      const attributes = { timestamp, prevRandao, feeRecipient, withdrawals, parentBeaconBlockRoot };
+      this.#cached = { root: parentRoot, slot, attributes };
+    }
+    return { ...this.#cached.attributes, feeRecipient };
+  }
+}
