@@ -3,13 +3,19 @@ import type { JsonSchema } from "./schemas.ts";
 /** Describes a JSON schema in short notation: `{ root: Root }`, `[Uint64]`, `string or integer`. */
 export function describeType(schema: JsonSchema): string {
   if (typeof schema.$ref === "string") return schema.$ref.split("/").at(-1)!;
-  const forms = schema.anyOf ?? schema.oneOf;
-  if (Array.isArray(forms)) return unique(forms.map(describeType)).join(" or ");
+  const forms = formsOf(schema);
+  if (forms.length > 1) return unique(forms.map(describeType)).join(" or ");
   if (Array.isArray(schema.enum)) return schema.enum.map((word) => JSON.stringify(word)).join(" or ");
   if ("const" in schema) return JSON.stringify(schema.const);
   if (schema.type === "array") return `[${describeType((schema.items ?? {}) as JsonSchema)}]`;
   if (schema.type === "object") return describeObject(schema);
   return typeof schema.type === "string" ? schema.type : "any";
+}
+
+/** Returns the alternatives of a schema, also nested ones. */
+function formsOf(schema: JsonSchema): JsonSchema[] {
+  const forms = schema.anyOf ?? schema.oneOf;
+  return Array.isArray(forms) ? forms.flatMap(formsOf) : [schema];
 }
 
 function describeObject({ properties, required, additionalProperties }: JsonSchema): string {

@@ -1,13 +1,21 @@
 import type { BlockOverrides, StateOverrides } from "../../evm/eth/calls/call-request.ts";
 import type { TraceOptions } from "../../evm/eth/traces/trace-options.ts";
-import { blockOverrides, type FieldSchemas, optionalFields, stateOverrides } from "./eth-call.ts";
+import { blockOverrides, stateOverrides } from "./eth-call.ts";
+import { type FieldSchemas, optionalFields } from "./objects.ts";
 import { boolean } from "./scalars.ts";
 import { type ParamSchema, paramSchema } from "./schema.ts";
 
-const tracer: ParamSchema<"callTracer"> = paramSchema(
-  '"callTracer". Without a tracer, every opcode is recorded',
-  { type: "string", enum: ["callTracer"] },
-  (value) => (value === "callTracer" ? value : undefined),
+const TRACERS = [
+  "callTracer",
+  "prestateTracer",
+  "4byteTracer",
+  "noopTracer",
+] as const satisfies TraceOptions["tracer"][];
+
+const tracer: ParamSchema<NonNullable<TraceOptions["tracer"]>> = paramSchema(
+  `one of ${TRACERS.map((name) => `"${name}"`).join(", ")}. Without a tracer, every opcode is recorded`,
+  { type: "string", enum: [...TRACERS] },
+  (value) => TRACERS.find((name) => name === value),
 );
 
 const count: ParamSchema<number> = paramSchema(
@@ -19,7 +27,14 @@ const count: ParamSchema<number> = paramSchema(
 
 const TRACE_FIELDS: FieldSchemas<TraceOptions> = {
   tracer,
-  tracerConfig: optionalFields("an object with onlyTopCall and withLog", { onlyTopCall: boolean, withLog: boolean }),
+  tracerConfig: optionalFields("an object of options of the tracer", {
+    onlyTopCall: boolean,
+    withLog: boolean,
+    diffMode: boolean,
+    disableCode: boolean,
+    disableStorage: boolean,
+    includeEmpty: boolean,
+  }),
   enableMemory: boolean,
   disableStack: boolean,
   disableStorage: boolean,

@@ -1,136 +1,80 @@
-import { z } from "zod";
-import { nearestName } from "../../errors/nearest-name.ts";
-import type { TransactionRequest } from "../../evm/eth/transaction-request.ts";
-import { parseData, parseQuantity } from "./eth.ts";
+import type { CallRequest } from "../../evm/eth/calls/call-request.ts";
+import type { AccessListEntry, Authorization, TransactionRequest } from "../../evm/eth/transaction-request.ts";
+import { bytes, ethAddress, parseData, parseQuantity, quantity64, quantity256, word } from "./eth.ts";
+import { arrayOf, type FieldSchemas, optionalFields, requiredFields } from "./objects.ts";
 import { parseFixedHex } from "./scalars.ts";
-import { addIssue, describeValue, type JsonForm, type ParamSchema } from "./schema.ts";
+import { addIssue, type ParamSchema, paramSchema } from "./schema.ts";
 
-const MAX_UINT64 = 2n ** 64n - 1n;
-const QUANTITY_FORM: JsonForm = { type: "string", pattern: "^0x[0-9a-fA-F]{1,64}$" };
-const DATA_FORM: JsonForm = { type: "string", pattern: "^0x([0-9a-fA-F]{2})*$" };
-const hexForm = (size: number): JsonForm => ({ type: "string", pattern: `^0x[0-9a-fA-F]{${2 * size}}$` });
+const MAX_TYPE = 4n;
 
-interface Field {
-  form: JsonForm;
-  /** What the value has to be, after "must be". */
-  expected: string;
-  parse(value: unknown): unknown;
-}
-
-const quantity = (max?: bigint): Field => ({
-  form: QUANTITY_FORM,
-  expected: "an integer in hex",
-  parse: (value) => parseQuantity(value, max),
-});
-const fixed = (size: number, noun: string): Field => ({
-  form: hexForm(size),
-  expected: `${noun}: 0x followed by ${2 * size} hex digits`,
-  parse: (value) => (parseFixedHex(value, size) === undefined ? undefined : parseData(value)),
-});
-const bytes: Field = { form: DATA_FORM, expected: "bytes in hex", parse: parseData };
-const address = fixed(20, "an address");
-const hash = fixed(32, "a hash");
-
-function listOf(item: Field, noun: string): Field {
-  return {
-    form: { type: "array", items: item.form },
-    expected: `an array of ${noun}`,
-    parse: (value) => {
-      if (!Array.isArray(value)) return undefined;
-      const items = value.map(item.parse);
-      return items.includes(undefined) ? undefined : items;
-    },
-  };
-}
-
-function objectOf(fields: Record<string, Field>, noun: string): Field {
-  const names = Object.keys(fields);
-  return {
-    form: {
-      type: "object",
-      properties: Object.fromEntries(names.map((name) => [name, fields[name]!.form])),
-      required: names,
-      additionalProperties: true,
-    },
-    expected: noun,
-    parse: (value) => {
-      if (typeof value !== "object" || value === null || Array.isArray(value)) return undefined;
-      const entries = names.map((name) => [name, fields[name]!.parse((value as Record<string, unknown>)[name])]);
-      return entries.some(([, parsed]) => parsed === undefined) ? undefined : Object.fromEntries(entries);
-    },
-  };
-}
-
-const accessListEntry = objectOf({ address, storageKeys: listOf(hash, "slots") }, "an entry of an access list");
-const authorization = objectOf(
-  { chainId: quantity(), address, nonce: quantity(MAX_UINT64), yParity: quantity(1n), r: quantity(), s: quantity() },
-  "a signed authorization",
+const transactionType: ParamSchema<number> = paramSchema(
+  "a transaction type from 0x0 to 0x4",
+  { type: "string", pattern: "^0x0?[0-4]$" },
+  (value) => {
+    const type = parseQuantity(value, MAX_TYPE);
+    return type === undefined ? undefined : Number(type);
+  },
 );
 
-const FIELDS: Readonly<Record<string, Field>> = {
-  from: address,
-  to: {
-    ...address,
-    form: { anyOf: [address.form, { type: "null" }] },
-    parse: (value) => (value === null || value === "0x" ? null : address.parse(value)),
-  },
-  gas: quantity(MAX_UINT64),
-  gasPrice: quantity(),
-  maxFeePerGas: quantity(),
-  maxPriorityFeePerGas: quantity(),
-  maxFeePerBlobGas: quantity(),
-  value: quantity(),
+/** Some libraries write "0x" for the creation of a contract. */
+const recipient: ParamSchema<Uint8Array> = paramSchema(
+  "an address: 0x followed by 40 hex digits",
+  { type: "string", pattern: "^0x([0-9a-fA-F]{40})?$" },
+  (value) => (value === "0x" || parseFixedHex(value, 20) !== undefined ? parseData(value) : undefined),
+);
+
+const parity: ParamSchema<bigint> = paramSchema("0x0 or 0x1", { type: "string", pattern: "^0x0?[01]$" }, (value) =>
+  parseQuantity(value, 1n),
+);
+
+const accessListEntry = optionalFields<Partial<AccessListEntry>>("an access list entry", {
+  address: ethAddress,
+  storageKeys: arrayOf("storage keys", word),
+}).transform(({ address, storageKeys = [] }, context) =>
+  address === undefined ? addIssue(context, address, 'has no "address".') : { address, storageKeys },
+);
+
+const authorization = requiredFields<Authorization>("an authorization", {
+  chainId: quantity256,
+  address: ethAddress,
+  nonce: quantity64,
+  yParity: parity,
+  r: quantity256,
+  s: quantity256,
+});
+
+/** `data` and `input` are the same field, under its old and its new name. */
+const FIELDS: FieldSchemas<TransactionRequest & { input?: Uint8Array }> = {
+  from: ethAddress,
+  to: recipient,
+  gas: quantity64,
+  gasPrice: quantity256,
+  maxFeePerGas: quantity256,
+  maxPriorityFeePerGas: quantity256,
+  maxFeePerBlobGas: quantity256,
+  value: quantity256,
   data: bytes,
   input: bytes,
-  nonce: quantity(MAX_UINT64),
-  chainId: quantity(),
-  type: quantity(4n),
-  accessList: listOf(accessListEntry, "entries with an address and storageKeys"),
-  blobVersionedHashes: listOf(hash, "hashes"),
-  authorizationList: listOf(authorization, "signed authorizations"),
+  nonce: quantity64,
+  chainId: quantity256,
+  type: transactionType,
+  accessList: arrayOf("access list entries", accessListEntry),
+  blobVersionedHashes: arrayOf("versioned hashes", word),
+  authorizationList: arrayOf("authorizations", authorization),
 };
 
-/** A transaction object as `eth_sendTransaction` and `eth_call` take it. Absent and null members are left out. */
-export const transactionRequest: ParamSchema<TransactionRequest> = z
-  .unknown()
-  .meta({
-    type: "object",
-    properties: Object.fromEntries(Object.entries(FIELDS).map(([name, { form }]) => [name, nullable(form)])),
-    additionalProperties: false,
-  })
-  .transform((value, context) => {
-    if (typeof value !== "object" || value === null || Array.isArray(value)) {
-      return addIssue(context, value, `must be a transaction object, but ${describeValue(value)} was given.`);
+/** A transaction to be signed. Unknown members are refused: a misspelt one must not be signed without its value. */
+export const transactionRequest: ParamSchema<TransactionRequest> = requestSchema("a transaction object", "refused");
+
+/** A call, as in `GenericTransaction` of execution-apis. */
+export const callRequest: ParamSchema<CallRequest> = requestSchema("a call object", "ignored");
+
+function requestSchema(noun: string, unknownFields: "ignored" | "refused"): ParamSchema<TransactionRequest> {
+  return optionalFields(noun, FIELDS, { unknownFields }).transform(({ input, to, data, ...others }, context) => {
+    if (input !== undefined && data !== undefined && Buffer.compare(data, input) !== 0) {
+      return addIssue(context, input, 'has both "data" and "input", and they differ. Give one of them.');
     }
-    const request: Record<string, unknown> = {};
-    for (const [name, given] of Object.entries(value)) {
-      const field = FIELDS[name];
-      if (field === undefined) return addIssue(context, value, unknownMember(name));
-      if (given === undefined || (given === null && name !== "to")) continue;
-      const parsed = field.parse(given);
-      if (parsed === undefined) {
-        const problem = `has a wrong member "${name}": it must be ${field.expected}, but ${describeValue(given)} was given.`;
-        return addIssue(context, value, problem);
-      }
-      request[name] = parsed;
-    }
-    const { input, data = input, type, ...others } = request;
-    if (input !== undefined && Buffer.compare(input as Uint8Array, data as Uint8Array) !== 0) {
-      return addIssue(context, value, 'has both "data" and "input", and they differ. Give one of them.');
-    }
-    return {
-      ...others,
-      ...(data !== undefined && { data }),
-      ...(type !== undefined && { type: Number(type) }),
-    } as TransactionRequest;
+    const bytesToSend = input ?? data;
+    return { ...others, ...(to && to.length > 0 && { to }), ...(bytesToSend && { data: bytesToSend }) };
   });
-
-function nullable(form: JsonForm): JsonForm {
-  return { anyOf: [form, { type: "null" }] };
-}
-
-function unknownMember(name: string): string {
-  const meant = nearestName(name, Object.keys(FIELDS));
-  const hint = meant === undefined ? "" : ` Did you mean "${meant}"?`;
-  return `has an unknown member ${describeValue(name)}.${hint}`;
 }

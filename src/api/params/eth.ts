@@ -1,5 +1,5 @@
 import type { TypedData } from "../../evm/eth/accounts/typed-data.ts";
-import { BLOCK_TAGS, type BlockId, type BlockTag } from "../../evm/eth/block-id.ts";
+import { BLOCK_TAGS, type BlockId, type BlockTag, type NumberedBlock } from "../../evm/eth/block-id.ts";
 import { isHex, parseFixedHex, parseNumber } from "./scalars.ts";
 import { type JsonForm, type ParamSchema, paramSchema } from "./schema.ts";
 
@@ -51,10 +51,17 @@ export const bytes: ParamSchema<Uint8Array> = paramSchema(
   parseData,
 );
 
+/** 32 bytes. */
+export const word: ParamSchema<Uint8Array> = paramSchema(
+  "32 bytes: 0x followed by 64 hex digits",
+  HASH_FORM,
+  (value) => (parseFixedHex(value, 32) === undefined ? undefined : parseData(value)),
+);
+
 const TAG_LIST = BLOCK_TAGS.map((tag) => `"${tag}"`).join(", ");
 
 /** A block by number or tag. */
-export const blockNumber: ParamSchema<BlockId> = paramSchema(
+export const blockNumber: ParamSchema<NumberedBlock> = paramSchema(
   `a block number in hex, such as "0x10", or one of ${TAG_LIST}`,
   { anyOf: [TAG_FORM, SHORT_QUANTITY_FORM] },
   parseBlockNumber,
@@ -86,7 +93,7 @@ export const ethBlockId: ParamSchema<BlockId> = paramSchema(
   (value) => parseBlockNumber(value) ?? parseBlockHash(value) ?? parseBlockObject(value),
 );
 
-export function parseBlockNumber(value: unknown): BlockId | undefined {
+export function parseBlockNumber(value: unknown): NumberedBlock | undefined {
   if (BLOCK_TAGS.includes(value as BlockTag)) return { tag: value as BlockTag };
   if (typeof value !== "string" || value.length > 18) return undefined;
   const number = parseQuantity(value);

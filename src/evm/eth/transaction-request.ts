@@ -1,34 +1,35 @@
-/** Fields of a transaction to be signed or executed. Absent ones are filled in. */
+/** Fields of a transaction to be signed or called, as in `GenericTransaction` of execution-apis. */
 export interface TransactionRequest {
-  from?: Uint8Array;
-  to?: Uint8Array | null;
-  gas?: bigint;
-  gasPrice?: bigint;
-  maxFeePerGas?: bigint;
-  maxPriorityFeePerGas?: bigint;
-  maxFeePerBlobGas?: bigint;
-  value?: bigint;
-  data?: Uint8Array;
-  nonce?: bigint;
-  chainId?: bigint;
-  type?: number;
-  accessList?: readonly AccessListEntry[];
-  blobVersionedHashes?: readonly Uint8Array[];
-  authorizationList?: readonly Authorization[];
+  readonly from?: Uint8Array;
+  /** Absent for the creation of a contract. */
+  readonly to?: Uint8Array;
+  readonly gas?: bigint;
+  readonly gasPrice?: bigint;
+  readonly maxFeePerGas?: bigint;
+  readonly maxPriorityFeePerGas?: bigint;
+  readonly maxFeePerBlobGas?: bigint;
+  readonly value?: bigint;
+  readonly data?: Uint8Array;
+  readonly nonce?: bigint;
+  readonly chainId?: bigint;
+  readonly type?: number;
+  readonly accessList?: readonly AccessListEntry[];
+  readonly blobVersionedHashes?: readonly Uint8Array[];
+  readonly authorizationList?: readonly Authorization[];
 }
 
 /** EIP-2930. */
 export interface AccessListEntry {
-  address: Uint8Array;
-  storageKeys: readonly Uint8Array[];
+  readonly address: Uint8Array;
+  readonly storageKeys: readonly Uint8Array[];
 }
 
 /** EIP-7702, signed. */
 export interface Authorization {
-  chainId: bigint;
-  address: Uint8Array;
-  nonce: bigint;
-  yParity: bigint;
-  r: bigint;
-  s: bigint;
+  readonly chainId: bigint;
+  readonly address: Uint8Array;
+  readonly nonce: bigint;
+  readonly yParity: bigint;
+  readonly r: bigint;
+  readonly s: bigint;
 }

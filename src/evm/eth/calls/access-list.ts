@@ -1,6 +1,7 @@
 import { data, quantity } from "../json/hex.ts";
 import type { Json } from "../json/transaction-json.ts";
-import type { AccessListEntry, CallRequest } from "./call-request.ts";
+import type { AccessListEntry } from "../transaction-request.ts";
+import type { CallRequest } from "./call-request.ts";
 import type { CallState } from "./call-state.ts";
 import { NO_ADDRESS } from "./call-transaction.ts";
 

@@ -1,35 +1,8 @@
-/** A call, as in `GenericTransaction` of execution-apis. */
-export interface CallRequest {
-  readonly from?: Uint8Array;
-  /** Absent for the creation of a contract. */
-  readonly to?: Uint8Array;
-  readonly gas?: bigint;
-  readonly gasPrice?: bigint;
-  readonly maxFeePerGas?: bigint;
-  readonly maxPriorityFeePerGas?: bigint;
-  readonly maxFeePerBlobGas?: bigint;
-  readonly value?: bigint;
-  readonly data?: Uint8Array;
-  readonly nonce?: bigint;
-  readonly accessList?: readonly AccessListEntry[];
-  readonly authorizationList?: readonly Authorization[];
-  readonly blobVersionedHashes?: readonly Uint8Array[];
-}
+import type { Withdrawal } from "../../execution/block.ts";
+import type { TransactionRequest } from "../transaction-request.ts";
 
-export interface AccessListEntry {
-  readonly address: Uint8Array;
-  readonly storageKeys: readonly Uint8Array[];
-}
-
-/** EIP-7702. */
-export interface Authorization {
-  readonly chainId: bigint;
-  readonly address: Uint8Array;
-  readonly nonce: bigint;
-  readonly yParity: bigint;
-  readonly r: bigint;
-  readonly s: bigint;
-}
+/** A call has the fields of a transaction. Its type follows from the others. */
+export type CallRequest = TransactionRequest;
 
 type Slots = readonly (readonly [slot: Uint8Array, value: Uint8Array])[];
 
@@ -42,6 +15,8 @@ export interface AccountOverride {
   readonly state?: Slots;
   /** Replaces single slots. */
   readonly stateDiff?: Slots;
+  /** Moves a precompile to another address. */
+  readonly movePrecompileToAddress?: Uint8Array;
 }
 
 export type StateOverrides = readonly (readonly [address: Uint8Array, override: AccountOverride])[];
@@ -55,6 +30,10 @@ export interface BlockOverrides {
   readonly prevRandao?: Uint8Array;
   readonly baseFeePerGas?: bigint;
   readonly blobBaseFee?: bigint;
+  /** Only for simulated blocks. */
+  readonly beaconRoot?: Uint8Array;
+  /** Only for simulated blocks. */
+  readonly withdrawals?: readonly Withdrawal[];
 }
 
 /** A block of `eth_simulateV1`. */

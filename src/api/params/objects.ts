@@ -1,0 +1,123 @@
+import { z } from "zod";
+import { nearestName } from "../../errors/nearest-name.ts";
+import { parseData } from "./eth.ts";
+import { parseFixedHex } from "./scalars.ts";
+import {
+  addIssue,
+  describeValue,
+  firstMessage,
+  invalidElementAt,
+  type JsonForm,
+  type ParamSchema,
+  parseWith,
+} from "./schema.ts";
+
+export type FieldSchemas<T> = { readonly [Key in keyof T]-?: ParamSchema<NonNullable<T[Key]>> };
+
+interface ObjectOptions {
+  /** Default: ignored, as by geth. */
+  unknownFields?: "ignored" | "refused";
+}
+
+/** Schema of an object with optional fields. A null field counts as absent. */
+export function optionalFields<T extends object>(
+  noun: string,
+  fields: FieldSchemas<T>,
+  { unknownFields = "ignored" }: ObjectOptions = {},
+): ParamSchema<T> {
+  const schemas = Object.entries(fields) as [string, ParamSchema<unknown>][];
+  const names = Object.keys(fields);
+  const properties = Object.fromEntries(schemas.map(([name, schema]) => [name, formOf(schema)]));
+  const refusesUnknown = unknownFields === "refused";
+  return z
+    .unknown()
+    .meta({ type: "object", properties, ...(refusesUnknown && { additionalProperties: false }) })
+    .transform((value, context) => {
+      if (!isObject(value)) return addIssue(context, value, `must be ${noun}, but ${describeValue(value)} was given.`);
+      const unknown = refusesUnknown && Object.keys(value).find((name) => !names.includes(name));
+      if (unknown) return addIssue(context, value, unknownField(unknown, names));
+      const parsed: Record<string, unknown> = {};
+      for (const [name, schema] of schemas) {
+        const given = value[name];
+        if (given === undefined || given === null) continue;
+        const result = parseWith(schema, given);
+        if (!result.success) {
+          return addIssue(context, value, `has an invalid "${name}": it ${firstMessage(result.error)}`);
+        }
+        parsed[name] = result.data;
+      }
+      return parsed as T;
+    });
+}
+
+/** Schema of an object all of whose fields are required. Unknown fields are ignored. */
+export function requiredFields<T extends object>(noun: string, fields: FieldSchemas<T>): ParamSchema<T> {
+  const names = Object.keys(fields);
+  const schema = optionalFields<T>(noun, fields).transform((parsed, context) => {
+    const missing = names.find((name) => !(name in parsed));
+    return missing === undefined ? parsed : addIssue(context, parsed, `has no "${missing}".`);
+  });
+  return schema.meta({ ...formOf(schema), required: names });
+}
+
+/** Schema of an array. `noun` is the plural name of its elements. */
+export function arrayOf<T>(noun: string, element: ParamSchema<T>, maxItems?: number): ParamSchema<T[]> {
+  const bounds = maxItems === undefined ? "" : `at most ${maxItems} `;
+  return z
+    .unknown()
+    .meta({ type: "array", items: formOf(element), ...(maxItems !== undefined && { maxItems }) })
+    .transform((value, context) => {
+      if (!Array.isArray(value)) {
+        return addIssue(context, value, `must be an array of ${bounds}${noun}, but ${describeValue(value)} was given.`);
+      }
+      if (maxItems !== undefined && value.length > maxItems) {
+        return addIssue(context, value, `must have ${bounds}${noun}, but ${value.length} were given.`);
+      }
+      const elements: T[] = [];
+      for (const [position, given] of value.entries()) {
+        const result = parseWith(element, given);
+        if (!result.success) {
+          return addIssue(context, value, `${invalidElementAt(position)} ${firstMessage(result.error)}`);
+        }
+        elements.push(result.data);
+      }
+      return elements;
+    });
+}
+
+/** Schema of an object whose keys are hex of a fixed size. */
+export function hexRecord<T>(noun: string, keySize: number, element: ParamSchema<T>): ParamSchema<[Uint8Array, T][]> {
+  return z
+    .unknown()
+    .meta({ type: "object", additionalProperties: formOf(element) })
+    .transform((value, context) => {
+      if (!isObject(value)) return addIssue(context, value, `must be ${noun}, but ${describeValue(value)} was given.`);
+      const entries: [Uint8Array, T][] = [];
+      for (const [key, given] of Object.entries(value)) {
+        if (parseFixedHex(key, keySize) === undefined) {
+          return addIssue(context, value, `must be ${noun}, but ${describeValue(key)} is a key.`);
+        }
+        const result = parseWith(element, given);
+        if (!result.success) {
+          return addIssue(context, value, `has an invalid "${key}": it ${firstMessage(result.error)}`);
+        }
+        entries.push([parseData(key)!, result.data]);
+      }
+      return entries;
+    });
+}
+
+export function formOf(schema: z.ZodType): JsonForm {
+  const { $schema: _dialect, ...form } = z.toJSONSchema(schema, { io: "input", unrepresentable: "any" });
+  return form;
+}
+
+function isObject(value: unknown): value is Record<string, unknown> {
+  return typeof value === "object" && value !== null && !Array.isArray(value);
+}
+
+function unknownField(name: string, known: readonly string[]): string {
+  const meant = nearestName(name, known);
+  const hint = meant === undefined ? "" : ` Did you mean "${meant}"?`;
+  return `has an unknown member ${describeValue(name)}.${hint}`;
+}
