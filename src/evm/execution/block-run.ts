@@ -23,6 +23,14 @@ export interface BlockResult {
   value: bigint;
 }
 
+/** Rules of transactions that a simulated one need not follow. */
+interface Leniency {
+  /** Allows any nonce. */
+  skipNonce?: boolean;
+  /** Allows a transaction without a price to be in a block with a base fee. */
+  skipBaseFee?: boolean;
+}
+
 const WEI_PER_GWEI = 10n ** 9n;
 
 /** Execution of one block, transaction by transaction. */
@@ -31,6 +39,7 @@ export class BlockRun {
   readonly #rules: ForkRules;
   readonly #contracts: SystemContracts;
   readonly #environment: BlockEnvironment;
+  readonly #blobBaseFee: bigint | undefined;
   readonly #block: EvmBlock;
   readonly #transactions: Transaction[] = [];
   readonly #receipts: Receipt[] = [];
@@ -69,7 +78,8 @@ export class BlockRun {
     this.#rules = rules;
     this.#contracts = contracts;
     this.#environment = environment;
-    this.#block = evmBlock(environment, rules, blobBaseFee);
+    this.#blobBaseFee = blobBaseFee;
+    this.#block = this.#blockWith(environment.baseFeePerGas);
   }
 
   get gasLeft(): bigint {
@@ -80,11 +90,8 @@ export class BlockRun {
     return this.#rules.maxBlobGas - this.#blobGasUsed;
   }
 
-  /**
-   * Executes a transaction. Throws if it cannot be in the block; the state is then as before. `skipNonce` allows any
-   * nonce.
-   */
-  async apply(transaction: Transaction, { skipNonce = false } = {}): Promise<RunTxResult> {
+  /** Executes a transaction. Throws if it cannot be in the block; the state is then as before. */
+  async apply(transaction: Transaction, leniency: Leniency = {}): Promise<RunTxResult> {
     const { tx } = transaction;
     if (tx.gasLimit > this.gasLeft) {
       throw new Error(`gas limit ${tx.gasLimit} is above the ${this.gasLeft} gas left in the block`);
@@ -93,7 +100,7 @@ export class BlockRun {
     if (blobGas > this.blobGasLeft) {
       throw new Error(`blob gas ${blobGas} is above the ${this.blobGasLeft} blob gas left in the block`);
     }
-    const result = await this.#run(transaction, skipNonce);
+    const result = await this.#run(transaction, leniency);
     const gasUsed = result.totalGasSpent;
     this.#gasUsed += gasUsed;
     this.#blobGasUsed += blobGas;
@@ -114,16 +121,25 @@ export class BlockRun {
   }
 
   /** An impersonated sender may be a contract. */
-  async #run({ tx, sender }: Transaction, skipNonce: boolean): Promise<RunTxResult> {
+  async #run({ tx, sender }: Transaction, { skipNonce = false, skipBaseFee }: Leniency): Promise<RunTxResult> {
     const { state, vm } = this.#machine;
     const isForeign = isImpersonated(tx);
     if (isForeign) state.allowSenderWithCode(sender.bytes);
+    const block = skipBaseFee ? this.#blockWith(0n) : this.#block;
+    // The base fee is compared with the price before the first message. BASEFEE returns it from then on.
+    const showBaseFee = () => Object.assign(block.header, { baseFeePerGas: this.#environment.baseFeePerGas });
+    if (skipBaseFee) vm.evm.events!.on("beforeMessage", showBaseFee);
     try {
-      const options = { block: this.#block, blockGasUsed: this.#gasUsed, skipHardForkValidation: true, skipNonce };
+      const options = { block, blockGasUsed: this.#gasUsed, skipHardForkValidation: true, skipNonce };
       return await runTx(vm, { tx, ...options });
     } finally {
+      if (skipBaseFee) vm.evm.events!.off("beforeMessage", showBaseFee);
       if (isForeign) state.forbidSenderWithCode();
     }
+  }
+
+  #blockWith(baseFeePerGas: bigint): EvmBlock {
+    return evmBlock({ ...this.#environment, baseFeePerGas }, this.#rules, this.#blobBaseFee);
   }
 
   /** Credits withdrawals, runs the request contracts and seals the state. */

@@ -25,6 +25,8 @@ const MAX_BLOCK_SIZE = 8 * 1024 * 1024;
 const JUMPDEST = 0x5b;
 const JUMPDEST_GAS = 1;
 
+type Precompiles = VM["evm"]["precompiles"];
+
 /** What the EVM reads while it runs. */
 interface MachineInputs {
   /** For BLOCKHASH. */
@@ -37,6 +39,8 @@ export class Machine {
   readonly state: WorldState;
   readonly vm: VM;
   readonly #inputs: MachineInputs;
+  /** Set once the precompiles may have been changed. */
+  #originalPrecompiles: Precompiles | undefined;
 
   /** With `limited`, execution spends the budget that is set. */
   static async create(common: Common, crypto: EvmCrypto, hashes: KeyHashes, limited: boolean): Promise<Machine> {
@@ -77,6 +81,24 @@ export class Machine {
   /** Sets what limits execution. */
   set budget(budget: CallBudget | undefined) {
     this.#inputs.budget = budget;
+  }
+
+  /** Precompiles by address, in hex without prefix. They can be changed until `reset`. */
+  get precompiles(): Precompiles {
+    const { precompiles } = this.vm.evm;
+    this.#originalPrecompiles ??= new Map(precompiles);
+    return precompiles;
+  }
+
+  /** Prepares for other work. */
+  reset(): void {
+    this.state.open(undefined);
+    this.budget = undefined;
+    if (this.#originalPrecompiles === undefined) return;
+    const { precompiles } = this.vm.evm;
+    precompiles.clear();
+    for (const [address, precompile] of this.#originalPrecompiles) precompiles.set(address, precompile);
+    this.#originalPrecompiles = undefined;
   }
 }
 
@@ -133,8 +155,7 @@ export class ForkRules {
   async #with<T>(idle: Machine[], limited: boolean, work: (machine: Machine) => Promise<T>): Promise<T> {
     const machine = idle.pop() ?? (await Machine.create(this.common, this.crypto, this.#hashes, limited));
     const result = await work(machine);
-    machine.state.open(undefined);
-    machine.budget = undefined;
+    machine.reset();
     idle.push(machine);
     return result;
   }
@@ -151,6 +172,13 @@ export class ChainRules {
     this.#options = options;
     this.crypto = crypto;
     this.#hashes = new KeyHashes(crypto.keccak);
+  }
+
+  /** Times at which the rules change, in ascending order. Those from genesis on start at 0. */
+  get changes(): number[] {
+    const { forks, blobs } = this.#options;
+    const times = [0, ...Object.values(forks), ...blobs.map(({ timestamp }) => timestamp)];
+    return [...new Set(times)].filter(Number.isFinite).sort((one, other) => one - other);
   }
 
   at(timestamp: number | bigint): ForkRules {

@@ -1,7 +1,8 @@
 import { defineMethod, optional, required } from "../../definition.ts";
-import { blockOverrides, callRequest, simulation, stateOverrides } from "../../params/eth-call.ts";
+import { blockOverrides, simulation, stateOverrides } from "../../params/eth-call.ts";
+import { callRequest } from "../../params/eth-transaction.ts";
 import { list, object, shape } from "../../schemas.ts";
-import { ETH_READ, ethOf, STATE_BLOCK } from "./eth-of.ts";
+import { ETH_READ, ethOf, STATE_BLOCK, STATE_BLOCK_OR_PENDING } from "./eth-of.ts";
 
 const FUNDED = "0xf39fd6e51aad88f6f4ce6ab8827279cfffb92266";
 const RECIPIENT = "0x70997970c51812dc3a010c7d01b50e0d17dc79c8";
@@ -13,7 +14,8 @@ export const ETH_CALL = { ...ETH_READ, failures: ["unsupported", "rejected"], co
 export const CALL = required(callRequest, "The call: from, to, gas, value, data and further fields of a transaction.");
 const STATE_OVERRIDES = optional(
   stateOverrides,
-  "Replaces parts of accounts for this call, by address: balance, nonce, code, state, stateDiff.",
+  "Replaces parts of accounts for this call, by address: balance, nonce, code, state, stateDiff, " +
+    "movePrecompileToAddress.",
 );
 const BLOCK_OVERRIDES = optional(
   blockOverrides,
@@ -34,7 +36,12 @@ const estimateGas = defineMethod({
   ...ETH_CALL,
   name: "eth_estimateGas",
   summary: "Returns a gas limit with which the call succeeds.",
-  params: { call: CALL, block: STATE_BLOCK, stateOverrides: STATE_OVERRIDES, blockOverrides: BLOCK_OVERRIDES },
+  params: {
+    call: CALL,
+    block: STATE_BLOCK_OR_PENDING,
+    stateOverrides: STATE_OVERRIDES,
+    blockOverrides: BLOCK_OVERRIDES,
+  },
   result: { name: "gas", schema: shape("Quantity") },
   example: { params: [TRANSFER] },
   handler: (context, args, { signal } = {}) => ethOf(context).call("estimateGas", args, signal),
@@ -66,8 +73,8 @@ const simulateV1 = defineMethod({
   params: {
     simulation: required(
       simulation,
-      "Blocks in blockStateCalls (calls, stateOverrides, blockOverrides), traceTransfers, validation, " +
-        "returnFullTransactions.",
+      "Blocks in blockStateCalls (calls, stateOverrides, blockOverrides, also with beaconRoot and withdrawals), " +
+        "traceTransfers, validation, returnFullTransactions.",
     ),
     block: STATE_BLOCK,
   },

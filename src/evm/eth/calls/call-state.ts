@@ -9,11 +9,12 @@ import { reasonOf } from "../../execution/payload.ts";
 import type { Log } from "../../execution/receipt.ts";
 import type { ChainRules, ForkRules, Machine } from "../../execution/rules.ts";
 import { maxFeePerGas } from "../../execution/transaction.ts";
-import type { WorldState } from "../../state/world-state.ts";
 import { EthError } from "../eth-error.ts";
+import type { AccessListEntry } from "../transaction-request.ts";
 import { type CallFailure, callFailure } from "./call-failure.ts";
-import type { AccessListEntry, BlockOverrides, CallRequest, StateOverrides } from "./call-request.ts";
+import type { BlockOverrides, CallRequest, StateOverrides } from "./call-request.ts";
 import { callTransaction, NO_ADDRESS } from "./call-transaction.ts";
+import { overrideAccounts } from "./override-accounts.ts";
 
 /** Default of geth. */
 export const GAS_CAP = 50_000_000n;
@@ -57,7 +58,7 @@ export class CallState {
       machine.blockHashes = block.blockHashes;
       const state = new CallState(machine, rules, budget, block.header);
       state.overrideBlock(blockOverrides);
-      await overrideAccounts(machine.state, stateOverrides);
+      await overrideAccounts(machine, stateOverrides);
       return work(state);
     });
   }
@@ -69,7 +70,10 @@ export class CallState {
     this.environment = environment;
   }
 
-  overrideBlock({ time, blobBaseFee, ...fields }: BlockOverrides): void {
+  overrideBlock({ time, blobBaseFee, beaconRoot, withdrawals, ...fields }: BlockOverrides): void {
+    for (const [name, value] of Object.entries({ beaconRoot, withdrawals })) {
+      if (value !== undefined) throw new EthError(`block override "${name}" is not supported for this RPC method`);
+    }
     const timestamp = time === undefined ? {} : { timestamp: time };
     this.environment = { ...this.environment, ...definedFields(fields), ...timestamp };
     this.blobBaseFee = blobBaseFee ?? this.blobBaseFee;
@@ -145,20 +149,6 @@ export class CallState {
       `insufficient funds for gas * price + value: address ${sender} have ${have} want ${want} ` +
         `(supplied gas ${tx.gasLimit})`,
     );
-  }
-}
-
-/** Replaces parts of accounts. */
-export async function overrideAccounts(state: WorldState, overrides: StateOverrides): Promise<void> {
-  for (const [bytes, { nonce, balance, code, state: slots, stateDiff }] of overrides) {
-    const address = new Address(bytes);
-    if (slots !== undefined && stateDiff !== undefined) {
-      throw new EthError(`account ${address} has both 'state' and 'stateDiff'`);
-    }
-    await state.modifyAccountFields(address, { nonce, balance });
-    if (code !== undefined) await state.putCode(address, code);
-    if (slots !== undefined) await state.clearStorage(address);
-    for (const [slot, value] of slots ?? stateDiff ?? []) state.setStorage(address, slot, value);
   }
 }
 

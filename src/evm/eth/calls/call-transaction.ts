@@ -3,6 +3,7 @@ import { Address, bigIntToHex, bytesToHex } from "@ethereumjs/util";
 import { reasonOf } from "../../execution/payload.ts";
 import type { ForkRules } from "../../execution/rules.ts";
 import { EthError } from "../eth-error.ts";
+import type { TransactionRequest } from "../transaction-request.ts";
 import type { CallRequest } from "./call-request.ts";
 
 /** EIP-7825. A call may have more, so it gets its gas limit after the check. */
@@ -24,13 +25,7 @@ export function callTransaction(
   const { from = NO_ADDRESS, to, value = 0n, data = new Uint8Array(0), accessList, gasPrice } = request;
   const { maxFeePerGas, maxPriorityFeePerGas = 0n, maxFeePerBlobGas = 0n } = request;
   const type = transactionType(request);
-  if (gasPrice !== undefined && (maxFeePerGas ?? request.maxPriorityFeePerGas) !== undefined) {
-    throw new EthError("both gasPrice and (maxFeePerGas or maxPriorityFeePerGas) specified");
-  }
-  if (maxFeePerGas !== undefined && maxPriorityFeePerGas > maxFeePerGas) {
-    const details = `maxPriorityFeePerGas: ${maxPriorityFeePerGas}, maxFeePerGas: ${maxFeePerGas}`;
-    throw new EthError(`max priority fee per gas higher than max fee per gas: ${details}`);
-  }
+  checkFields(request, rules);
   const fees =
     type < 2
       ? { gasPrice: gasPrice ?? 0n }
@@ -67,8 +62,26 @@ export function callTransaction(
   return Object.assign(tx, { gasLimit: gas, getSenderAddress: () => sender });
 }
 
+/** Throws an `EthError` if fields exclude each other, or if they are those of another chain. */
+export function checkFields(request: TransactionRequest, { chainId: own }: ForkRules): void {
+  const { chainId = own, gasPrice, maxFeePerGas, maxPriorityFeePerGas } = request;
+  if (chainId !== own) throw new EthError(`chainId does not match node's (have=${chainId}, want=${own})`);
+  if (gasPrice !== undefined && (maxFeePerGas ?? maxPriorityFeePerGas) !== undefined) {
+    throw new EthError("both gasPrice and (maxFeePerGas or maxPriorityFeePerGas) specified");
+  }
+  if (maxFeePerGas !== undefined && (maxPriorityFeePerGas ?? 0n) > maxFeePerGas) {
+    const details = `maxPriorityFeePerGas: ${maxPriorityFeePerGas}, maxFeePerGas: ${maxFeePerGas}`;
+    throw new EthError(`max priority fee per gas higher than max fee per gas: ${details}`);
+  }
+}
+
 export function lower(one: bigint, other: bigint): bigint {
   if (one < other) return one;
+  return other;
+}
+
+export function higher(one: bigint, other: bigint): bigint {
+  if (one > other) return one;
   return other;
 }
 

@@ -1,24 +1,49 @@
+import { createHash } from "node:crypto";
+import { getCreateAddress } from "ethers";
 import { expect, it } from "vitest";
 import { addressOf, bytesOf, GWEI, hexOf, optionsOf, TestChain } from "../../evm.test-support.ts";
 import type { Simulation } from "./call-request.ts";
 import { simulate } from "./simulate.ts";
 
-const [NUMBERS, REVERTER, PAYER] = [1, 2, 3].map((n) => addressOf(0x700 + n)) as [Uint8Array, Uint8Array, Uint8Array];
+const [NUMBERS, REVERTER, PAYER, CLEARER, DESTROYER, CREATOR] = [1, 2, 3, 4, 5, 6].map((n) => addressOf(0x700 + n)) as [
+  Uint8Array,
+  Uint8Array,
+  Uint8Array,
+  Uint8Array,
+  Uint8Array,
+  Uint8Array,
+];
 const hex = (address: Uint8Array) => `0x${hexOf(address)}`;
 const word = (value: bigint) => `0x${value.toString(16).padStart(64, "0")}`;
 const ACCOUNTS = [
   // Returns NUMBER, TIMESTAMP and BASEFEE.
   { address: NUMBERS, nonce: 1n, code: bytesOf("43600052426020524860405260606000f3") },
-  { address: REVERTER, nonce: 1n, code: bytesOf("60ab60005360016000fd") },
+  // Reverts with its input.
+  { address: REVERTER, nonce: 1n, code: bytesOf("366000600037366000fd") },
+  // Clears slot 0.
+  { address: CLEARER, nonce: 1n, code: bytesOf("600060005500") },
+  // Sends its balance to 0x99.
+  { address: DESTROYER, nonce: 1n, balance: 7n, code: bytesOf("6099ff") },
+  // Creates a contract with 2 wei, then runs the code of NUMBERS with 3 wei of its own.
+  {
+    address: CREATOR,
+    nonce: 1n,
+    balance: 5n,
+    code: bytesOf(`600060006002f0506000600060006000600373${hexOf(NUMBERS)}5af25000`),
+  },
   // Passes on what it is sent.
   { address: PAYER, nonce: 1n, code: bytesOf(`6000600060006000347300000000000000000000000000000000000000995af100`) },
 ];
 const SENDER = bytesOf("f39fd6e51aad88f6f4ce6ab8827279cfffb92266");
+/** Error("too late"). */
+const REASON = `08c379a0${word(32n).slice(2)}${word(8n).slice(2)}${Buffer.from("too late").toString("hex").padEnd(64, "0")}`;
+const SHA256 = bytesOf("02".padStart(40, "0"));
 
 interface CallResult {
   status: string;
   returnData: string;
   gasUsed: string;
+  maxUsedGas: string;
   logs: Record<string, unknown>[];
   error?: object;
 }
@@ -63,10 +88,12 @@ it("keeps changes from call to call and from block to block", async () => {
 
 it("reports failed calls, and goes on", async () => {
   const { blocks } = await run({
-    blockStateCalls: [{ calls: [{ to: REVERTER }, { data: bytesOf("fe"), gas: 100_000n }, { to: NUMBERS }] }],
+    blockStateCalls: [
+      { calls: [{ to: REVERTER, data: bytesOf(REASON) }, { data: bytesOf("fe"), gas: 100_000n }, { to: NUMBERS }] },
+    ],
   });
   expect(blocks[0]?.calls.map(({ status, error }) => [status, error])).toEqual([
-    ["0x0", { code: 3, message: "execution reverted", data: "0xab" }],
+    ["0x0", { code: 3, message: "execution reverted: too late", data: `0x${REASON}` }],
     ["0x0", { code: -32015, message: "invalid opcode" }],
     ["0x1", undefined],
   ]);
@@ -83,6 +110,85 @@ it("adds a log for each transfer of wei", async () => {
     [`0x${"ee".repeat(20)}`, [word(BigInt(hex(PAYER))), word(0x99n)], word(5n)],
   ]);
   expect(logs.map(({ logIndex }) => logIndex)).toEqual(["0x0", "0x1"]);
+});
+
+it("logs transfers by creation and self-destruction, but not by CALLCODE", async () => {
+  const { blocks } = await run({
+    traceTransfers: true,
+    blockStateCalls: [{ calls: [{ to: DESTROYER }, { to: CREATOR }] }],
+  });
+  const transfers = blocks[0]!.calls.map(({ logs }) =>
+    logs.map(({ topics, data }) => [(topics as string[])[1], (topics as string[])[2], data]),
+  );
+  const created = getCreateAddress({ from: hex(CREATOR), nonce: 1 });
+  expect(transfers).toEqual([
+    [[word(BigInt(hex(DESTROYER))), word(0x99n), word(7n)]],
+    [[word(BigInt(hex(CREATOR))), word(BigInt(created)), word(2n)]],
+  ]);
+});
+
+it("reports the gas before refunds", async () => {
+  const stateDiff = [[new Uint8Array(32), bytesOf(word(1n))]] as const;
+  const { blocks } = await run({
+    blockStateCalls: [{ stateOverrides: [[CLEARER, { stateDiff }]], calls: [{ to: CLEARER }, { to: addressOf(1) }] }],
+  });
+  const [cleared, plain] = blocks[0]!.calls;
+  // EIP-3529 refunds 4,800 gas for a cleared slot.
+  expect(BigInt(cleared!.maxUsedGas) - BigInt(cleared!.gasUsed)).toBe(4800n);
+  expect(plain).toMatchObject({ gasUsed: "0x5208", maxUsedGas: "0x5208" });
+});
+
+it("moves precompiles for one block", async () => {
+  const target = addressOf(8);
+  const hashOf = (to: Uint8Array) => ({ to, data: bytesOf("68656c6c6f") });
+  const calls = [hashOf(target), hashOf(SHA256)];
+  const { blocks } = await run({
+    blockStateCalls: [{ stateOverrides: [[SHA256, { movePrecompileToAddress: target }]], calls }, { calls }],
+  });
+  const hash = `0x${createHash("sha256").update("hello").digest("hex")}`;
+  expect(blocks.map(({ calls: results }) => results.map(({ returnData }) => returnData))).toEqual([
+    [hash, "0x"],
+    ["0x", hash],
+  ]);
+  const moving = (address: Uint8Array, to: Uint8Array) =>
+    run({ blockStateCalls: [{ stateOverrides: [[address, { movePrecompileToAddress: to }]] }] });
+  await expect(moving(target, SHA256)).rejects.toThrow(`account ${hex(target)} is not a precompile`);
+  await expect(moving(SHA256, SHA256)).rejects.toThrow(`account ${hex(SHA256)} is already overridden`);
+});
+
+it("replaces a precompile by code", async () => {
+  const { blocks } = await run({
+    blockStateCalls: [{ stateOverrides: [[SHA256, { code: ACCOUNTS[0]!.code }]], calls: [{ to: SHA256 }] }],
+  });
+  expect(blocks[0]!.calls[0]!.returnData.slice(0, 66)).toBe(word(2n));
+});
+
+it("credits withdrawals and sets the beacon root", async () => {
+  const withdrawal = { index: 1, validatorIndex: 2, address: addressOf(6), amount: 3n };
+  const beaconRoot = new Uint8Array(32).fill(9);
+  const { blocks } = await run({
+    blockStateCalls: [
+      { blockOverrides: { withdrawals: [withdrawal], beaconRoot } },
+      { calls: [{ from: addressOf(6), to: addressOf(7), value: 3n * GWEI }] },
+    ],
+  });
+  expect(blocks[0]).toMatchObject({
+    withdrawals: [{ index: "0x1", validatorIndex: "0x2", address: hex(addressOf(6)), amount: "0x3" }],
+    parentBeaconBlockRoot: `0x${"09".repeat(32)}`,
+  });
+  expect(blocks[1]!.calls[0]!.status).toBe("0x1");
+});
+
+it("lets a call without a price run in a block with a base fee, unless it is validated", async () => {
+  const simulation = (maxFeePerGas: bigint, validation = false): Simulation => ({
+    validation,
+    blockStateCalls: [{ blockOverrides: { baseFeePerGas: 10n }, calls: [{ from: SENDER, to: NUMBERS, maxFeePerGas }] }],
+  });
+  const { blocks } = await run(simulation(0n));
+  expect(blocks[0]).toMatchObject({ baseFeePerGas: "0xa", calls: [{ status: "0x1" }] });
+  expect(blocks[0]!.calls[0]!.returnData.slice(-64)).toBe(word(10n).slice(2));
+  await expect(run(simulation(1n))).rejects.toMatchObject({ code: -38012 });
+  await expect(run(simulation(0n, true))).rejects.toMatchObject({ code: -38012 });
 });
 
 it("applies the rules of transactions with validation only", async () => {

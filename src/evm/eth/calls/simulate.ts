@@ -1,4 +1,3 @@
-import type { TypedTransaction } from "@ethereumjs/tx";
 import { Address } from "@ethereumjs/util";
 import type { ExecutedBlock } from "../../execution/block.ts";
 import type { BlockExecutor } from "../../execution/block-executor.ts";
@@ -15,10 +14,11 @@ import { data, quantity } from "../json/hex.ts";
 import { logJson } from "../json/receipt-json.ts";
 import type { Json } from "../json/transaction-json.ts";
 import { TransferTracer } from "../traces/transfer-tracer.ts";
-import { callFailure } from "./call-failure.ts";
+import { type CallFailure, callFailure, failureError } from "./call-failure.ts";
 import type { BlockOverrides, CallRequest, SimulatedBlock, Simulation } from "./call-request.ts";
-import { GAS_CAP, overrideAccounts } from "./call-state.ts";
-import { callTransaction, lower, NO_ADDRESS } from "./call-transaction.ts";
+import { GAS_CAP } from "./call-state.ts";
+import { callTransaction, higher, lower, NO_ADDRESS } from "./call-transaction.ts";
+import { overrideAccounts } from "./override-accounts.ts";
 
 /** Limits of geth. */
 const MAX_BLOCKS = 256n;
@@ -37,13 +37,14 @@ const CODES = {
   blockTimestamp: -38021,
   tooManyBlocks: -38026,
   executionError: -32015,
-  reverted: 3,
 } as const;
 
 interface SimulatedCall {
   status: boolean;
   returnData: Uint8Array;
   gasUsed: bigint;
+  /** Before refunds. */
+  maxUsedGas: bigint;
   error?: Json;
   logs: readonly Log[];
 }
@@ -62,9 +63,10 @@ export async function simulate(
   for (const simulated of withoutGaps(base, simulation.blockStateCalls)) {
     const environment = environmentOf(executor, parent, simulated.blockOverrides ?? {}, simulation);
     const calls: SimulatedCall[] = [];
-    const options = { budget, blobBaseFee: simulated.blockOverrides?.blobBaseFee };
+    const { blobBaseFee, withdrawals } = simulated.blockOverrides ?? {};
+    const options = { budget, blobBaseFee, withdrawals };
     const block = await executor.simulate(parent, environment, options, async (run, machine) => {
-      await overrideAccounts(machine.state, simulated.stateOverrides ?? []);
+      await overrideAccounts(machine, simulated.stateOverrides ?? []);
       for (const request of simulated.calls ?? []) {
         const call = await runCall({ run, machine, environment, gasLeft, simulation, rules: executor.rules }, request);
         gasLeft -= call.gasUsed;
@@ -105,7 +107,7 @@ function withoutGaps({ header }: ExecutedBlock, blocks: readonly SimulatedBlock[
 function environmentOf(
   executor: BlockExecutor,
   parent: ExecutedBlock,
-  { time, gasLimit, feeRecipient, prevRandao, baseFeePerGas }: BlockOverrides,
+  { time, gasLimit, feeRecipient, prevRandao, baseFeePerGas, beaconRoot }: BlockOverrides,
   { validation }: Simulation,
 ): BlockEnvironment {
   const { header } = parent;
@@ -113,6 +115,7 @@ function environmentOf(
     timestamp: Number(time),
     prevRandao: prevRandao ?? header.prevRandao,
     feeRecipient: feeRecipient ?? header.feeRecipient,
+    ...(beaconRoot && { parentBeaconBlockRoot: beaconRoot }),
   });
   return {
     ...next,
@@ -134,26 +137,25 @@ interface CallContext {
 async function runCall(context: CallContext, request: CallRequest): Promise<SimulatedCall> {
   const { run, machine, environment, simulation } = context;
   const transaction = transactionOf(context, request);
-  if (simulation.validation) requireValid(machine, environment, transaction);
+  const { tx, sender } = transaction;
+  const skipBaseFee = !simulation.validation && maxFeePerGas(tx) === 0n;
+  if (simulation.validation) requireNonce(machine, transaction);
+  requireFunds(machine, skipBaseFee ? 0n : environment.baseFeePerGas, transaction);
   const transfers = simulation.traceTransfers ? new TransferTracer() : undefined;
   const detach = transfers?.attach(machine.vm.evm.events!);
-  machine.state.allowSenderWithCode(transaction.sender.bytes);
+  machine.state.allowSenderWithCode(sender.bytes);
   try {
-    const { execResult, totalGasSpent, receipt } = await run.apply(transaction, { skipNonce: !simulation.validation });
-    const { exceptionError, returnValue } = execResult;
-    const failure = exceptionError && callFailure(exceptionError.error, returnValue);
-    const isRevert = failure?.kind === "reverted";
+    const leniency = { skipNonce: !simulation.validation, skipBaseFee };
+    const { execResult, totalGasSpent, receipt } = await run.apply(transaction, leniency);
+    const { exceptionError, returnValue, executionGasUsed } = execResult;
+    const gasBeforeRefund = executionGasUsed + tx.getIntrinsicGas();
     return {
-      status: failure === undefined,
+      status: exceptionError === undefined,
       returnData: returnValue,
       gasUsed: totalGasSpent,
-      ...(failure && {
-        error: {
-          code: isRevert ? CODES.reverted : CODES.executionError,
-          message: failure.message,
-          ...(isRevert && { data: data(returnValue) }),
-        },
-      }),
+      // Without a refund, the floor of EIP-7623 may be higher.
+      maxUsedGas: higher(gasBeforeRefund, totalGasSpent),
+      ...(exceptionError && { error: errorJson(callFailure(exceptionError.error, returnValue)) }),
       logs: transfers?.logs ?? receipt.logs.map(([address, topics, bytes]) => ({ address, topics, data: bytes })),
     };
   } catch (error) {
@@ -164,14 +166,21 @@ async function runCall(context: CallContext, request: CallRequest): Promise<Simu
   }
 }
 
+function errorJson(failure: CallFailure): Json {
+  const { code, message, data: returnData } = failureError(failure);
+  return failure.kind === "reverted" ? { code, message, data: returnData } : { code: CODES.executionError, message };
+}
+
 /** A transaction with an empty signature. */
 function transactionOf({ run, machine, rules, environment, gasLeft }: CallContext, request: CallRequest): Transaction {
   const sender = new Address(request.from ?? NO_ADDRESS);
   const account = machine.state.account(sender.bytes);
-  const gas = request.gas ?? lower(run.gasLeft, gasLeft);
-  if (gas > run.gasLeft) {
-    throw new EthError(`block gas limit reached: ${gas} >= ${run.gasLeft}`, CODES.blockGasLimit);
+  const wanted = request.gas ?? run.gasLeft;
+  if (wanted > run.gasLeft) {
+    const amounts = `remaining: ${run.gasLeft}, required: ${wanted}`;
+    throw new EthError(`block gas limit reached: ${amounts}`, CODES.blockGasLimit);
   }
+  const gas = lower(wanted, gasLeft);
   const fork = rules.at(environment.timestamp);
   // Without a price, the transaction is one of type 2, as in geth.
   const priced = request.gasPrice === undefined ? { maxFeePerGas: 0n, ...request } : request;
@@ -180,29 +189,26 @@ function transactionOf({ run, machine, rules, environment, gasLeft }: CallContex
   return { raw, hash: rules.crypto.keccak(raw), sender, tx };
 }
 
-function requireValid(machine: Machine, environment: BlockEnvironment, { tx, sender }: Transaction): void {
-  const { nonce = 0n, balance = 0n } = machine.state.account(sender.bytes) ?? {};
-  const where = `address ${sender}`;
-  if (tx.nonce < nonce) {
-    throw new EthError(`nonce too low: ${where}, tx: ${tx.nonce} state: ${nonce}`, CODES.nonceTooLow);
-  }
-  if (tx.nonce > nonce) {
-    throw new EthError(`nonce too high: ${where}, tx: ${tx.nonce} state: ${nonce}`, CODES.nonceTooHigh);
-  }
-  const price = maxFeePerGas(tx);
-  const { baseFeePerGas } = environment;
-  if (price < baseFeePerGas) {
-    const fees = `maxFeePerGas: ${price}, baseFee: ${baseFeePerGas}`;
-    throw new EthError(`max fee per gas less than block base fee: ${where}, ${fees}`, CODES.feeTooLow);
-  }
-  const cost = maxCost(tx);
-  if (balance < cost) {
-    const amounts = `have ${balance} want ${cost}`;
-    throw new EthError(`insufficient funds for gas * price + value: ${where} ${amounts}`, CODES.insufficientFunds);
-  }
+function requireNonce(machine: Machine, { tx, sender }: Transaction): void {
+  const { nonce = 0n } = machine.state.account(sender.bytes) ?? {};
+  const where = `address ${sender}, tx: ${tx.nonce} state: ${nonce}`;
+  if (tx.nonce < nonce) throw new EthError(`nonce too low: ${where}`, CODES.nonceTooLow);
+  if (tx.nonce > nonce) throw new EthError(`nonce too high: ${where}`, CODES.nonceTooHigh);
 }
 
-const maxCost = (tx: TypedTransaction): bigint => tx.gasLimit * maxFeePerGas(tx) + tx.value;
+function requireFunds(machine: Machine, baseFee: bigint, { tx, sender }: Transaction): void {
+  const price = maxFeePerGas(tx);
+  const where = `address ${sender}`;
+  if (price < baseFee) {
+    const fees = `maxFeePerGas: ${price}, baseFee: ${baseFee}`;
+    throw new EthError(`max fee per gas less than block base fee: ${where}, ${fees}`, CODES.feeTooLow);
+  }
+  const have = machine.state.account(sender.bytes)?.balance ?? 0n;
+  const want = tx.gasLimit * price + tx.value;
+  if (have >= want) return;
+  const amounts = `have ${have} want ${want} (supplied gas ${tx.gasLimit})`;
+  throw new EthError(`insufficient funds for gas * price + value: ${where} ${amounts}`, CODES.insufficientFunds);
+}
 
 function codeOf(reason: string): number | undefined {
   if (reason.includes("INTRINSIC_GAS_TOO_LOW")) return CODES.intrinsicGas;
@@ -213,10 +219,11 @@ function blockResult(block: ExecutedBlock, calls: readonly SimulatedCall[], simu
   let logIndex = 0;
   return {
     ...blockJson(block, { isFull: simulation.returnFullTransactions ?? false }),
-    calls: calls.map(({ status, returnData, gasUsed, logs, error }, transactionIndex) => ({
+    calls: calls.map(({ status, returnData, gasUsed, maxUsedGas, logs, error }, transactionIndex) => ({
       status: status ? "0x1" : "0x0",
       returnData: data(returnData),
       gasUsed: quantity(gasUsed),
+      maxUsedGas: quantity(maxUsedGas),
       logs: logs.map((log) => logJson(log, { block, transactionIndex, logIndex: logIndex++ })),
       ...(error && { error }),
     })),

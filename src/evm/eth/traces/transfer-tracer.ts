@@ -1,4 +1,5 @@
 import type { EVMResult, InterpreterStep, Message } from "@ethereumjs/evm";
+import { Address } from "@ethereumjs/util";
 import type { Log } from "../../execution/receipt.ts";
 import type { EvmEvents } from "./tracer.ts";
 
@@ -10,11 +11,18 @@ const TRANSFER_TOPIC = new Uint8Array(
 );
 const LOG0 = 0xa0;
 const LOG4 = 0xa4;
+const SELFDESTRUCT = 0xff;
+
+interface Balances {
+  account(address: Uint8Array): { balance: bigint } | undefined;
+}
 
 /** Records logs in their order, with one for each transfer of wei. */
 export class TransferTracer {
   /** Logs of the calls that are under way, the outermost first. */
   readonly #frames: Log[][] = [];
+  /** The message of a creation whose address is not known yet. */
+  #creation: Message | undefined;
   #logs: readonly Log[] = [];
 
   /** Logs of the outermost call, once it has ended. */
@@ -25,21 +33,31 @@ export class TransferTracer {
   /** Starts to record. Returns the function that stops it. */
   attach(events: EvmEvents): () => void {
     const before = (message: Message) => this.#before(message);
+    const created = ({ address }: { address: Address }) => this.#created(address);
     const after = (result: EVMResult) => this.#after(result);
     const step = (event: InterpreterStep) => this.#step(event);
-    events.on("beforeMessage", before).on("afterMessage", after).on("step", step);
-    return () => events.off("beforeMessage", before).off("afterMessage", after).off("step", step);
+    events.on("beforeMessage", before).on("newContract", created).on("afterMessage", after).on("step", step);
+    return () =>
+      events.off("beforeMessage", before).off("newContract", created).off("afterMessage", after).off("step", step);
   }
 
-  #before({ to, caller, value, delegatecall }: Message): void {
-    const logs: Log[] = [];
-    this.#frames.push(logs);
-    if (value === 0n || delegatecall || to === undefined) return;
-    logs.push({
-      address: TRANSFER_ADDRESS,
-      topics: [TRANSFER_TOPIC, wordOf(BigInt(caller.toString())), wordOf(BigInt(to.toString()))],
-      data: wordOf(value),
-    });
+  #before(message: Message): void {
+    this.#frames.push([]);
+    const { to, caller, value, delegatecall } = message;
+    if (to === undefined) this.#creation = message;
+    // CALLCODE transfers to the caller itself.
+    else if (!delegatecall && message.codeAddress.equals(to)) this.#transfer(caller, to, value);
+  }
+
+  #created(address: Address): void {
+    const { caller, value } = this.#creation!;
+    this.#transfer(caller, address, value);
+  }
+
+  #transfer(from: Address, to: Address, value: bigint): void {
+    if (value === 0n) return;
+    const topics = [TRANSFER_TOPIC, wordOf(BigInt(from.toString())), wordOf(BigInt(to.toString()))];
+    this.#frames.at(-1)!.push({ address: TRANSFER_ADDRESS, topics, data: wordOf(value) });
   }
 
   #after({ execResult }: EVMResult): void {
@@ -50,7 +68,11 @@ export class TransferTracer {
     else this.#logs = logs;
   }
 
-  #step({ opcode: { code }, stack, memory, address }: InterpreterStep): void {
+  #step({ opcode: { code }, stack, memory, address, stateManager }: InterpreterStep): void {
+    if (code === SELFDESTRUCT && stack.length > 0) {
+      const balance = (stateManager as unknown as Balances).account(address.bytes)?.balance ?? 0n;
+      this.#transfer(address, new Address(wordOf(stack.at(-1)!).subarray(12)), balance);
+    }
     if (code < LOG0 || code > LOG4 || stack.length < 2 + code - LOG0) return;
     const [size, offset] = stack.slice(-2).map(Number) as [number, number];
     const data = new Uint8Array(size);
