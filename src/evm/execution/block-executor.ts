@@ -31,6 +31,13 @@ export interface BlockAttributes extends HeaderChange {
   desiredGasLimit?: bigint;
 }
 
+interface SimulationOptions {
+  budget: CallBudget;
+  /** Replaces the price that follows from the parent. */
+  blobBaseFee?: bigint | undefined;
+  withdrawals?: readonly Withdrawal[] | undefined;
+}
+
 const ZERO_HASH = new Uint8Array(32);
 const NO_EXTRA_DATA = new Uint8Array(0);
 /** Gas of the cheapest transaction. */
@@ -73,15 +80,14 @@ export class BlockExecutor {
   async simulate(
     parent: ExecutedBlock,
     environment: BlockEnvironment,
-    { budget, blobBaseFee }: { budget: CallBudget; blobBaseFee?: bigint | undefined },
+    { budget, blobBaseFee, withdrawals = [] }: SimulationOptions,
     work: (run: BlockRun, machine: Machine) => Promise<void>,
   ): Promise<ExecutedBlock> {
     const rules = this.rules.at(environment.timestamp);
-    const withdrawals = rules.isSince("shanghai") ? [] : undefined;
     return rules.withLimitedMachine(budget, async (machine) => {
       const run = await BlockRun.start(machine, rules, this.#contracts, parent, environment, blobBaseFee);
       await work(run, machine);
-      return this.#seal(run, parent, environment, rules, withdrawals);
+      return this.#seal(run, parent, environment, rules, rules.isSince("shanghai") ? withdrawals : undefined);
     });
   }
 
@@ -141,24 +147,26 @@ export class BlockExecutor {
   }
 
   /**
-   * Executes the transactions of a block that come before one of them, then calls `work` with the EVM and a function that
-   * executes that one.
+   * Executes the transactions of a block again, or those up to one of them. Calls `work` for each, or only for that one,
+   * with the EVM and a function that executes the transaction.
    */
   async replay<T>(
     parent: ExecutedBlock,
     { header, transactions }: Block,
-    index: number,
-    budget: CallBudget,
-    work: (machine: Machine, apply: () => Promise<RunTxResult>) => Promise<T>,
-  ): Promise<T> {
+    { budget, only }: { budget: CallBudget; only?: number | undefined },
+    work: (machine: Machine, transaction: Transaction, apply: () => Promise<RunTxResult>) => Promise<T>,
+  ): Promise<T[]> {
     const rules = this.rules.at(header.timestamp);
     return rules.withLimitedMachine(budget, async (machine) => {
       const run = await BlockRun.start(machine, rules, this.#contracts, parent, header);
-      for (const transaction of transactions.slice(0, index)) {
-        await run.apply(withRules(transaction, rules));
+      const results: T[] = [];
+      for (const [index, transaction] of transactions.slice(0, only === undefined ? undefined : only + 1).entries()) {
+        const apply = () => run.apply(withRules(transaction, rules));
+        if (only === undefined || only === index) results.push(await work(machine, transaction, apply));
+        else await apply();
         await budget.checkpoint();
       }
-      return work(machine, () => run.apply(withRules(transactions[index]!, rules)));
+      return results;
     });
   }
 

@@ -1,14 +1,16 @@
 import { defineMethod, optional, required } from "../../definition.ts";
 import { hash32 } from "../../params/eth.ts";
 import { traceCallOptions, traceOptions } from "../../params/eth-trace.ts";
-import { object } from "../../schemas.ts";
+import { list, object, shape } from "../../schemas.ts";
 import { CALL, ETH_CALL } from "./calls.ts";
-import { ethOf, STATE_BLOCK } from "./eth-of.ts";
+import { BLOCK_HASH, BLOCK_NUMBER, ethOf, STATE_BLOCK } from "./eth-of.ts";
 
 const OPTIONS =
-  "Tracer: callTracer with tracerConfig (onlyTopCall, withLog). Without a tracer, every opcode is recorded: " +
-  "enableMemory, disableStack, disableStorage, limit.";
+  "Tracer with tracerConfig: callTracer (onlyTopCall, withLog), prestateTracer (diffMode, disableCode, " +
+  "disableStorage, includeEmpty), 4byteTracer, noopTracer. Without a tracer, every opcode is recorded: enableMemory, " +
+  "disableStack, disableStorage, enableReturnData, limit.";
 const TRACE = { name: "trace", schema: object({}) };
+const TRACES = { name: "traces", schema: list(object({ txHash: shape("Root"), result: object({}) })) };
 
 const traceTransaction = defineMethod({
   ...ETH_CALL,
@@ -21,6 +23,27 @@ const traceTransaction = defineMethod({
   result: TRACE,
   example: { params: (chain) => [chain.transactionHash, { tracer: "callTracer" }] },
   handler: (context, args, { signal } = {}) => ethOf(context).call("traceTransaction", args, signal),
+});
+
+const traceBlockByNumber = defineMethod({
+  ...ETH_CALL,
+  name: "debug_traceBlockByNumber",
+  summary: "Executes the transactions of the block with a number or tag again, and returns the trace of each.",
+  params: { block: BLOCK_NUMBER, options: optional(traceOptions, OPTIONS) },
+  result: TRACES,
+  example: { params: ["latest", { tracer: "callTracer" }] },
+  handler: (context, args, { signal } = {}) => ethOf(context).call("traceBlock", args, signal),
+});
+
+const traceBlockByHash = defineMethod({
+  ...ETH_CALL,
+  name: "debug_traceBlockByHash",
+  summary: "Executes the transactions of the block with a hash again, and returns the trace of each.",
+  params: { hash: BLOCK_HASH, options: optional(traceOptions, OPTIONS) },
+  result: TRACES,
+  example: { params: (chain) => [chain.executionHash, { tracer: "prestateTracer" }] },
+  handler: (context, { hash, options }, { signal } = {}) =>
+    ethOf(context).call("traceBlock", { block: { hash }, options }, signal),
 });
 
 const traceCall = defineMethod({
@@ -42,4 +65,4 @@ const traceCall = defineMethod({
   },
 });
 
-export const ethTraceMethods = [traceTransaction, traceCall] as const;
+export const ethTraceMethods = [traceTransaction, traceBlockByNumber, traceBlockByHash, traceCall] as const;

@@ -1,7 +1,7 @@
-import type { InterpreterStep } from "@ethereumjs/evm";
-import { EthError } from "../eth-error.ts";
+import type { EVMResult, InterpreterStep } from "@ethereumjs/evm";
 import { data, quantity, word } from "../json/hex.ts";
 import type { StructLoggerOptions } from "./trace-options.ts";
+import { TraceSize } from "./trace-size.ts";
 import type { EvmEvents, TracedOutcome, Tracer } from "./tracer.ts";
 
 interface StructLog {
@@ -10,15 +10,16 @@ interface StructLog {
   gas: number;
   gasCost: number;
   depth: number;
-  refund?: number;
+  refund: number;
   stack?: string[];
   memory?: string[];
+  returnData?: string;
   storage?: Record<string, string>;
 }
 
-const MAX_CHARACTERS = 64 * 1024 * 1024;
 const STEP_CHARACTERS = 100;
 const WORD = 32;
+const NO_DATA = new Uint8Array(0);
 const SLOAD = 0x54;
 const SSTORE = 0x55;
 
@@ -28,16 +29,21 @@ export class StructLogger implements Tracer {
   readonly #logs: StructLog[] = [];
   /** Slots read and written so far, by address. */
   readonly #storage = new Map<string, Record<string, string>>();
-  #characters = 0;
+  readonly #size: TraceSize;
+  /** Output of the last inner call of each call that is under way, the outermost first. */
+  readonly #returned: Uint8Array[] = [];
 
-  constructor(options: StructLoggerOptions = {}) {
+  constructor(options: StructLoggerOptions = {}, size: TraceSize = new TraceSize()) {
     this.#options = options;
+    this.#size = size;
   }
 
   attach(events: EvmEvents): () => void {
+    const before = () => void this.#returned.push(NO_DATA);
+    const after = (result: EVMResult) => this.#after(result);
     const step = (event: InterpreterStep) => this.#step(event);
-    events.on("step", step);
-    return () => events.off("step", step);
+    events.on("beforeMessage", before).on("afterMessage", after).on("step", step);
+    return () => events.off("beforeMessage", before).off("afterMessage", after).off("step", step);
   }
 
   result({ gasUsed, failure, returnData }: TracedOutcome): unknown {
@@ -49,8 +55,15 @@ export class StructLogger implements Tracer {
     };
   }
 
+  #after({ execResult: { returnValue, exceptionError }, createdAddress }: EVMResult): void {
+    this.#returned.pop();
+    // A successful creation returns no data to its caller.
+    const isCode = createdAddress !== undefined && exceptionError === undefined;
+    if (this.#returned.length > 0) this.#returned[this.#returned.length - 1] = isCode ? NO_DATA : returnValue;
+  }
+
   #step(event: InterpreterStep): void {
-    const { limit = 0, enableMemory, disableStack, disableStorage } = this.#options;
+    const { limit = 0, enableMemory, disableStack, disableStorage, enableReturnData } = this.#options;
     if (limit > 0 && this.#logs.length >= limit) return;
     const { pc, opcode, gasLeft, depth, gasRefund, stack, memory } = event;
     const log: StructLog = {
@@ -59,9 +72,10 @@ export class StructLogger implements Tracer {
       gas: Number(gasLeft),
       gasCost: Number(opcode.dynamicFee ?? opcode.fee),
       depth: depth + 1,
-      ...(gasRefund > 0n && { refund: Number(gasRefund) }),
+      refund: Number(gasRefund),
       ...(!disableStack && { stack: stack.map(quantity) }),
       ...(enableMemory && { memory: wordsOf(memory) }),
+      ...(enableReturnData && { returnData: data(this.#returned.at(-1) ?? NO_DATA) }),
     };
     const slots = disableStorage ? undefined : this.#storageAt(event);
     if (slots) log.storage = slots;
@@ -79,14 +93,9 @@ export class StructLogger implements Tracer {
     return slots;
   }
 
-  #spend({ stack, memory, storage }: StructLog): void {
+  #spend({ stack, memory, storage, returnData }: StructLog): void {
     const words = (stack?.length ?? 0) + (memory?.length ?? 0) + 2 * Object.keys(storage ?? {}).length;
-    this.#characters += STEP_CHARACTERS + words * 2 * WORD;
-    if (this.#characters > MAX_CHARACTERS) {
-      throw new EthError(
-        "trace is larger than 64 MiB: set `limit`, `disableStack` or `disableStorage`, or use callTracer",
-      );
-    }
+    this.#size.add(STEP_CHARACTERS + words * 2 * WORD + (returnData?.length ?? 0));
   }
 }
 

@@ -6,6 +6,16 @@ export interface CallTracerOptions {
   readonly withLog?: boolean | undefined;
 }
 
+/** Options of the prestate tracer. */
+export interface PrestateTracerOptions {
+  /** Returns only what changed, with its values before and after. */
+  readonly diffMode?: boolean | undefined;
+  readonly disableCode?: boolean | undefined;
+  readonly disableStorage?: boolean | undefined;
+  /** Includes accounts that did not exist before. */
+  readonly includeEmpty?: boolean | undefined;
+}
+
 /** Options of the struct logger. */
 export interface StructLoggerOptions {
   readonly enableMemory?: boolean | undefined;
@@ -18,6 +28,6 @@ export interface StructLoggerOptions {
 
 export interface TraceOptions extends StructLoggerOptions {
   /** Absent for the struct logger. */
-  tracer?: "callTracer" | undefined;
-  tracerConfig?: CallTracerOptions | undefined;
+  tracer?: "callTracer" | "prestateTracer" | "4byteTracer" | "noopTracer" | undefined;
+  tracerConfig?: (CallTracerOptions & PrestateTracerOptions) | undefined;
 }

@@ -1,7 +1,21 @@
 import type { EVMInterface } from "@ethereumjs/evm";
+import type { WorldState } from "../../state/world-state.ts";
 import type { CallFailure } from "../calls/call-failure.ts";
 
 export type EvmEvents = NonNullable<EVMInterface["events"]>;
+
+/** A transaction before its execution. */
+export interface TraceSubject {
+  readonly state: WorldState;
+  readonly sender: Uint8Array;
+  /** Absent for the creation of a contract. */
+  readonly recipient?: Uint8Array | undefined;
+  readonly feeRecipient: Uint8Array;
+  /** Accounts that delegate their code by the transaction (EIP-7702). */
+  readonly authorities: readonly Uint8Array[];
+  /** Addresses in hex, without prefix. */
+  readonly precompiles: Pick<ReadonlySet<string>, "has">;
+}
 
 /** How a traced transaction ended. */
 export interface TracedOutcome {
@@ -13,7 +27,7 @@ export interface TracedOutcome {
 /** Records the execution of one transaction. */
 export interface Tracer {
   /** Starts to record. Returns the function that stops it. */
-  attach(events: EvmEvents): () => void;
-  /** Returns the trace as JSON. */
+  attach(events: EvmEvents, subject: TraceSubject): () => void;
+  /** Returns the trace as JSON. The state is still that after the transaction. */
   result(outcome: TracedOutcome): unknown;
 }
