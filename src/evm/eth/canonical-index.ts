@@ -11,6 +11,7 @@ interface Entry {
 export interface HeadChange {
   removed: ExecutedBlock[];
   added: ExecutedBlock[];
+  head: ExecutedBlock;
 }
 
 /** Canonical blocks of those that are held in memory, by number and by transaction. */
@@ -51,7 +52,7 @@ export class CanonicalIndex {
     }
     for (const block of added) this.#add(block);
     this.#latest = head.header.number;
-    return { removed: removed.filter((block) => block !== undefined), added };
+    return { removed: removed.filter((block) => block !== undefined), added, head };
   }
 
   /** Forgets blocks that are no longer held. */

@@ -91,9 +91,10 @@ const subscribe = defineMethod({
   ...ETH_READ,
   name: "eth_subscribe",
   summary:
-    "Subscribes to new heads, logs or pending transactions over WebSocket. Notifications have the method eth_subscription.",
+    "Subscribes to new heads, logs or pending transactions over WebSocket. Notifications have the method " +
+    "eth_subscription. A subscription to syncing sends none: the node never syncs.",
   params: {
-    kind: required(stringEnum(["newHeads", "logs", "newPendingTransactions"]), "What to subscribe to."),
+    kind: required(stringEnum(["newHeads", "logs", "newPendingTransactions", "syncing"]), "What to subscribe to."),
     options: optional(subscriptionOptions, "For logs a filter; for transactions true to get whole ones."),
   },
   result: { name: "subscription", schema: text },
@@ -117,7 +118,7 @@ const unsubscribe = defineMethod({
 });
 
 function subscriptionOf(kind: EthSubscription["kind"], options: LogQuery | boolean = {}): EthSubscription {
-  if (kind === "newHeads") return { kind };
+  if (kind === "newHeads" || kind === "syncing") return { kind };
   if (kind === "newPendingTransactions") return { kind, full: options === true };
   const { addresses, topics } = typeof options === "object" ? options : {};
   return { kind, addresses, topics };

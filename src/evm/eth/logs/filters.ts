@@ -1,7 +1,7 @@
 import type { EthChain } from "../eth-chain.ts";
 import { EthError } from "../eth-error.ts";
 import { quantity } from "../json/hex.ts";
-import { findLogs, type LogQuery, rangeOf } from "./find-logs.ts";
+import { checkRange, findLogs, type LogQuery } from "./find-logs.ts";
 import { type EthSubscription, subscribe } from "./subscription.ts";
 
 interface Filter {
@@ -34,7 +34,7 @@ export class Filters {
   }
 
   addLogs(query: LogQuery): string {
-    if (query.blockHash === undefined) rangeOf(this.#chain, query);
+    checkRange(query);
     return this.#add({ kind: "logs", addresses: query.addresses, topics: query.topics }, query);
   }
 

@@ -1,5 +1,5 @@
 import { TimeSlice } from "../../../async/time-slice.ts";
-import { type BlockId, LATEST } from "../block-id.ts";
+import { LATEST, type NumberedBlock } from "../block-id.ts";
 import type { EthChain } from "../eth-chain.ts";
 import { EthError } from "../eth-error.ts";
 import type { Json } from "../json/transaction-json.ts";
@@ -12,8 +12,6 @@ export interface LogQuery extends LogCriteria {
   /** Excludes a range. */
   blockHash?: string | undefined;
 }
-
-type NumberedBlock = Exclude<BlockId, { hash: string }>;
 
 export interface LogLimits {
   blocks: number;
@@ -39,6 +37,9 @@ export async function findLogs(
     return matcher.logsOf(block);
   }
   const { from, to } = rangeOf(chain, query);
+  if (to > chain.latest.header.number) {
+    throw new EthError("block range extends beyond current head block", INVALID_PARAMS);
+  }
   if (to - from >= maxBlocks) {
     throw new EthError(`block range is too large: ${to - from + 1n} blocks, limit ${maxBlocks}`, LIMIT_EXCEEDED);
   }
@@ -56,10 +57,20 @@ export async function findLogs(
 }
 
 /** Bounds of a query on the present chain. */
-export function rangeOf(chain: EthChain, { fromBlock = LATEST, toBlock = LATEST }: LogQuery) {
-  const latest = chain.latest.header.number;
+function rangeOf(chain: EthChain, query: LogQuery): { from: bigint; to: bigint } {
+  checkRange(query);
+  const { fromBlock = LATEST, toBlock = LATEST } = query;
   const [from, to] = [chain.numberOf(fromBlock), chain.numberOf(toBlock)];
-  if (from > to) throw new EthError("invalid block range params", INVALID_PARAMS);
-  if (to > latest) return { from, to: latest };
+  if (from > to) throw invalidRange();
   return { from, to };
 }
+
+/** Throws an `EthError` if no chain has blocks in the range of a query. */
+export function checkRange({ fromBlock = LATEST, toBlock = LATEST }: LogQuery): void {
+  if ([fromBlock, toBlock].some((block) => "tag" in block && block.tag === "pending")) {
+    throw new EthError("pending logs are not supported", INVALID_PARAMS);
+  }
+  if ("number" in fromBlock && "number" in toBlock && fromBlock.number > toBlock.number) throw invalidRange();
+}
+
+const invalidRange = () => new EthError("invalid block range params", INVALID_PARAMS);

@@ -8,7 +8,8 @@ import { type LogCriteria, LogMatcher } from "./log-matcher.ts";
 export type EthSubscription =
   | { readonly kind: "newHeads" }
   | ({ readonly kind: "logs" } & LogCriteria)
-  | { readonly kind: "newPendingTransactions"; readonly full?: boolean };
+  | { readonly kind: "newPendingTransactions"; readonly full?: boolean }
+  | { readonly kind: "syncing" };
 
 /**
  * Delivers what happens, in chronological order. Across a reorganisation, logs of lost blocks come first, with
@@ -24,7 +25,8 @@ export function subscribe(
   };
   switch (subscription.kind) {
     case "newHeads":
-      return chain.onHead(({ added }) => deliverSome(added.map(headerJson)));
+      // A chain that goes back to an earlier block adds none.
+      return chain.onHead(({ added, head }) => deliver((added.length > 0 ? added : [head]).map(headerJson)));
     case "logs": {
       const matcher = new LogMatcher(subscription, chain.engine.rules.crypto.keccak);
       return chain.onHead(({ removed, added }) => {
@@ -36,5 +38,8 @@ export function subscribe(
       return chain.engine.onTransaction(({ transaction }) =>
         deliver([subscription.full ? transactionJson(transaction) : data(transaction.hash)]),
       );
+    // The chain never syncs, so there is nothing to deliver.
+    case "syncing":
+      return () => {};
   }
 }
