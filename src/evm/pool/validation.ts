@@ -23,13 +23,17 @@ const MAX_SIZE = 128 * 1024;
 /** EIP-7702: code of an account that has delegated. */
 const DELEGATION_PREFIX = [0xef, 0x01, 0x00];
 
-/** Errors of the transaction library by their texts. */
-const DECODING_ERRORS: readonly (readonly [pattern: RegExp, code: PoolErrorCode])[] = [
+/** Errors of the transaction library by their texts. Details default to the text. */
+const LIBRARY_ERRORS: readonly (readonly [
+  pattern: RegExp,
+  code: PoolErrorCode,
+  details?: (found: RegExpExecArray) => string | undefined,
+])[] = [
   [/chain ?id/i, "invalidSender"],
   [/signature|not signed|EIP-2/i, "invalidSender"],
   [/TypedTransaction with ID|not (activated|enabled|supported)/i, "typeNotSupported"],
-  [/maxFeePerGas cannot be less than maxPriorityFeePerGas/, "tipAboveFeeCap"],
-  [/EIP-7825/, "maxTxGas"],
+  [/maxFeePerGas cannot be less than maxPriorityFeePerGas/, "tipAboveFeeCap", () => undefined],
+  [/gas limit (\d+) exceeds .* EIP-7825 \((\d+)\)/, "maxTxGas", ([, gas, cap]) => `cap ${cap}, tx ${gas}`],
   [/initcode/i, "initCodeSize"],
   [/blob gas|blobs per tx/i, "tooManyBlobs"],
 ];
@@ -42,11 +46,18 @@ export function decodeSent(sent: Uint8Array, rules: ForkRules): { transaction: T
     }
     return { transaction: decodeTransaction(raw, rules), ...(sidecar && { sidecar }) };
   } catch (error) {
-    if (error instanceof PoolError) throw error;
-    const reason = reasonOf(error);
-    const known = DECODING_ERRORS.find(([pattern]) => pattern.test(reason));
-    throw new PoolError(known?.[1] ?? "invalid", chainIdMismatch(reason, rules.common.chainId()) ?? reason);
+    throw error instanceof PoolError ? error : fromLibraryError(error, rules);
   }
+}
+
+/** Converts an error of the transaction library. */
+export function fromLibraryError(error: unknown, { chainId }: ForkRules): PoolError {
+  const reason = reasonOf(error);
+  for (const [pattern, code, details] of LIBRARY_ERRORS) {
+    const found = pattern.exec(reason);
+    if (found) return new PoolError(code, details ? details(found) : (chainIdMismatch(reason, chainId) ?? reason));
+  }
+  return new PoolError("invalid", reason);
 }
 
 /** Returns undefined if the transaction library refused the transaction for another reason than its chain id. */

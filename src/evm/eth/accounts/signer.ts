@@ -3,8 +3,10 @@ import { Address } from "@ethereumjs/util";
 import { type DevAccount, devAccountKeys } from "../../accounts.ts";
 import type { ForkRules } from "../../execution/rules.ts";
 import { impersonate } from "../../overrides/impersonation.ts";
+import { fromLibraryError } from "../../pool/validation.ts";
 import { numberToBytes } from "../../rlp.ts";
 import { CallState } from "../calls/call-state.ts";
+import { checkFields } from "../calls/call-transaction.ts";
 import { estimateGas } from "../calls/estimate-gas.ts";
 import type { EthChain } from "../eth-chain.ts";
 import { EthError } from "../eth-error.ts";
@@ -41,10 +43,8 @@ export class AccountSigner {
     const { gas: given } = request;
     if (given !== undefined) return { ...request, gas: given };
     this.#check(request);
-    const { to, type: _type, chainId: _chainId, ...fields } = request;
-    const call = { ...fields, ...(to && { to }) };
     const block = await this.#chain.pending();
-    const gas = await CallState.open(this.#chain.engine.rules, { block }, (state) => estimateGas(state, call));
+    const gas = await CallState.open(this.#chain.engine.rules, { block }, (state) => estimateGas(state, request));
     return { ...request, gas };
   }
 
@@ -66,32 +66,25 @@ export class AccountSigner {
   }
 
   #create(request: FilledRequest, sign: (tx: TypedTransaction) => TypedTransaction): Uint8Array {
-    const { chainId, common } = this.#nextRules;
-    const completed = this.#complete(request, this.#check(request), chainId);
+    const rules = this.#nextRules;
+    const completed = this.#complete(request, this.#check(request), rules.chainId);
     try {
-      return sign(createTx(completed, { common })).serialize();
+      return sign(createTx(completed, { common: rules.common })).serialize();
     } catch (error) {
-      throw new EthError(error instanceof Error ? error.message : String(error));
+      throw fromLibraryError(error, rules);
     }
   }
 
   get #nextRules(): ForkRules {
-    const { engine, latest } = this.#chain;
-    return engine.rules.at(latest.header.timestamp + BigInt(engine.secondsPerSlot));
+    return this.#chain.engine.rules.at(this.#chain.nextTimestamp);
   }
 
   /** Returns the sender. Throws an `EthError` if fields are missing or exclude each other. */
   #check(request: TransactionRequest): Uint8Array {
-    const { from, chainId, gasPrice, maxFeePerGas, maxPriorityFeePerGas } = request;
+    const { from } = request;
     if (from === undefined) throw new EthError('missing "from": name the account that signs', INVALID_PARAMS);
     if (!this.isImpersonated(request)) this.#accountOf(from);
-    const { chainId: own } = this.#nextRules;
-    if (chainId !== undefined && chainId !== own) {
-      throw new EthError(`chainId does not match node's (have=${chainId}, want=${own})`, INVALID_PARAMS);
-    }
-    if (gasPrice !== undefined && (maxFeePerGas !== undefined || maxPriorityFeePerGas !== undefined)) {
-      throw new EthError("both gasPrice and (maxFeePerGas or maxPriorityFeePerGas) specified", INVALID_PARAMS);
-    }
+    checkFields(request, this.#nextRules);
     if (request.blobVersionedHashes !== undefined || request.type === 3) {
       const message = "blob transactions have to be signed by the client and sent with their sidecar";
       throw new EthError(message, INVALID_PARAMS);
