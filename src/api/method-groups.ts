@@ -24,6 +24,7 @@ import { ethCallMethods } from "./methods/eth/calls.ts";
 import { ethChainMethods } from "./methods/eth/chain.ts";
 import { ethFeeMethods } from "./methods/eth/fees.ts";
 import { ethLogMethods } from "./methods/eth/logs.ts";
+import { ethRawMethods } from "./methods/eth/raw.ts";
 import { ethStateMethods } from "./methods/eth/state.ts";
 import { ethTraceMethods } from "./methods/eth/traces.ts";
 import { ethTransactionMethods } from "./methods/eth/transactions.ts";
@@ -130,6 +131,7 @@ export const methodGroups: readonly MethodGroup[] = groupByNumber([
       ...ethStateMethods,
       ...ethCallMethods,
       ...ethTraceMethods,
+      ...ethRawMethods,
       ...ethAccountMethods,
     ],
   },

@@ -2366,6 +2366,38 @@ export interface Methods {
   net_version(params?: Record<string, never>, options?: CallOptions): Promise<string>;
   /** Returns true: the node takes connections. */
   net_listening(params?: Record<string, never>, options?: CallOptions): Promise<boolean>;
+  /** Returns the number of connected peers. */
+  net_peerCount(params?: Record<string, never>, options?: CallOptions): Promise<Quantity>;
+  /** Returns the rules of the present, the next and the last fork (EIP-7910). */
+  eth_config(
+    params?: Record<string, never>,
+    options?: CallOptions,
+  ): Promise<{
+    current: {
+      /** Unix seconds; 0 for a fork at genesis. */ activationTime: number;
+      blobSchedule: { target: number; max: number; baseFeeUpdateFraction: number } | null;
+      chainId: Quantity;
+      forkId: Bytes;
+      precompiles: Record<string, Address>;
+      systemContracts: Record<string, Address>;
+    };
+    next: {
+      /** Unix seconds; 0 for a fork at genesis. */ activationTime: number;
+      blobSchedule: { target: number; max: number; baseFeeUpdateFraction: number } | null;
+      chainId: Quantity;
+      forkId: Bytes;
+      precompiles: Record<string, Address>;
+      systemContracts: Record<string, Address>;
+    } | null;
+    last: {
+      /** Unix seconds; 0 for a fork at genesis. */ activationTime: number;
+      blobSchedule: { target: number; max: number; baseFeeUpdateFraction: number } | null;
+      chainId: Quantity;
+      forkId: Bytes;
+      precompiles: Record<string, Address>;
+      systemContracts: Record<string, Address>;
+    } | null;
+  }>;
   /** Returns name, version and platform of the node. */
   web3_clientVersion(params?: Record<string, never>, options?: CallOptions): Promise<string>;
   /** Returns the Keccak-256 hash of bytes. */
@@ -2437,6 +2469,42 @@ export interface Methods {
     },
     options?: CallOptions,
   ): Promise<Quantity | null>;
+  /** Returns 0x0, since blocks have no uncles; null if there is no block with the number or tag. */
+  eth_getUncleCountByBlockNumber(
+    params: {
+      /** Block number or tag. */
+      block: "latest" | "safe" | "finalized" | "pending" | "earliest" | string;
+    },
+    options?: CallOptions,
+  ): Promise<Quantity | null>;
+  /** Returns 0x0, since blocks have no uncles; null if there is no block with the hash. */
+  eth_getUncleCountByBlockHash(
+    params: {
+      /** Block hash. */
+      hash: string;
+    },
+    options?: CallOptions,
+  ): Promise<Quantity | null>;
+  /** Returns null: blocks have no uncles. */
+  eth_getUncleByBlockNumberAndIndex(
+    params: {
+      /** Block number or tag. */
+      block: "latest" | "safe" | "finalized" | "pending" | "earliest" | string;
+      /** Position of the uncle. */
+      index: string;
+    },
+    options?: CallOptions,
+  ): Promise<null>;
+  /** Returns null: blocks have no uncles. */
+  eth_getUncleByBlockHashAndIndex(
+    params: {
+      /** Block hash. */
+      hash: string;
+      /** Position of the uncle. */
+      index: string;
+    },
+    options?: CallOptions,
+  ): Promise<null>;
   /** Returns the receipts of all transactions of a block; null if there is none. */
   eth_getBlockReceipts(
     params: {
@@ -2497,6 +2565,16 @@ export interface Methods {
     },
     options?: CallOptions,
   ): Promise<Root>;
+  /** Adds a signed transaction to the pool, waits until a block includes it, and returns its receipt (EIP-7966). */
+  eth_sendRawTransactionSync(
+    params: {
+      /** Signed transaction; with blobs in its network form. */
+      raw: string;
+      /** Milliseconds to wait. Default: 20000, at most 60000. */
+      timeout?: string | number;
+    },
+    options?: CallOptions,
+  ): Promise<EthReceipt>;
   /** Returns how many transactions are pending, and how many are queued after a nonce gap. */
   txpool_status(
     params?: Record<string, never>,
@@ -2510,6 +2588,14 @@ export interface Methods {
     pending: Record<string, Record<string, EthTransaction>>;
     queued: Record<string, Record<string, EthTransaction>>;
   }>;
+  /** Returns the pooled transactions of a sender by nonce. */
+  txpool_contentFrom(
+    params: {
+      /** Address of the account. */
+      address: string;
+    },
+    options?: CallOptions,
+  ): Promise<{ pending: Record<string, EthTransaction>; queued: Record<string, EthTransaction> }>;
   /** Returns a line of text for each pooled transaction, by sender and nonce. */
   txpool_inspect(
     params?: Record<string, never>,
@@ -2520,11 +2606,11 @@ export interface Methods {
     params: {
       /** Filter: fromBlock and toBlock, or blockHash; address, one or several; topics by position, each one, several or null. */
       filter: {
-        address?: string | Array<string> | null | null;
-        topics?: Array<string | Array<string> | null> | null;
-        fromBlock?: "latest" | "safe" | "finalized" | "pending" | "earliest" | string | null | null;
-        toBlock?: "latest" | "safe" | "finalized" | "pending" | "earliest" | string | null | null;
-        blockHash?: string | null | null;
+        address?: string | Array<string>;
+        topics?: Array<string | Array<string> | null>;
+        fromBlock?: "latest" | "safe" | "finalized" | "pending" | "earliest" | string;
+        toBlock?: "latest" | "safe" | "finalized" | "pending" | "earliest" | string;
+        blockHash?: string;
       };
     },
     options?: CallOptions,
@@ -2534,11 +2620,11 @@ export interface Methods {
     params: {
       /** Filter: fromBlock and toBlock, or blockHash; address, one or several; topics by position, each one, several or null. */
       filter: {
-        address?: string | Array<string> | null | null;
-        topics?: Array<string | Array<string> | null> | null;
-        fromBlock?: "latest" | "safe" | "finalized" | "pending" | "earliest" | string | null | null;
-        toBlock?: "latest" | "safe" | "finalized" | "pending" | "earliest" | string | null | null;
-        blockHash?: string | null | null;
+        address?: string | Array<string>;
+        topics?: Array<string | Array<string> | null>;
+        fromBlock?: "latest" | "safe" | "finalized" | "pending" | "earliest" | string;
+        toBlock?: "latest" | "safe" | "finalized" | "pending" | "earliest" | string;
+        blockHash?: string;
       };
     },
     options?: CallOptions,
@@ -2689,16 +2775,18 @@ export interface Methods {
         data?: string;
         input?: string;
         nonce?: string;
+        chainId?: string;
+        type?: string;
         accessList?: Array<{ address?: string; storageKeys?: Array<string> }>;
-        authorizationList?: Array<{
-          chainId?: string;
-          address?: string;
-          nonce?: string;
-          yParity?: string;
-          r?: string;
-          s?: string;
-        }>;
         blobVersionedHashes?: Array<string>;
+        authorizationList?: Array<{
+          chainId: string;
+          address: string;
+          nonce: string;
+          yParity: string;
+          r: string;
+          s: string;
+        }>;
       };
       /** Block whose state is read: number, tag or hash. Default: latest. */
       block?:
@@ -2710,7 +2798,7 @@ export interface Methods {
         | string
         | { blockNumber: string }
         | { blockHash: string; requireCanonical?: boolean };
-      /** Replaces parts of accounts for this call, by address: balance, nonce, code, state, stateDiff. */
+      /** Replaces parts of accounts for this call, by address: balance, nonce, code, state, stateDiff, movePrecompileToAddress. */
       state_overrides?: Record<
         string,
         {
@@ -2719,6 +2807,7 @@ export interface Methods {
           code?: string;
           state?: Record<string, string>;
           stateDiff?: Record<string, string>;
+          movePrecompileToAddress?: string;
         }
       >;
       /** Replaces header fields for this call: number, time, gasLimit, feeRecipient, prevRandao, baseFeePerGas, blobBaseFee. */
@@ -2730,6 +2819,8 @@ export interface Methods {
         prevRandao?: string;
         baseFeePerGas?: string;
         blobBaseFee?: string;
+        beaconRoot?: string;
+        withdrawals?: Array<{ index: string; validatorIndex: string; address: string; amount: string }>;
       };
     },
     options?: CallOptions,
@@ -2750,18 +2841,20 @@ export interface Methods {
         data?: string;
         input?: string;
         nonce?: string;
+        chainId?: string;
+        type?: string;
         accessList?: Array<{ address?: string; storageKeys?: Array<string> }>;
-        authorizationList?: Array<{
-          chainId?: string;
-          address?: string;
-          nonce?: string;
-          yParity?: string;
-          r?: string;
-          s?: string;
-        }>;
         blobVersionedHashes?: Array<string>;
+        authorizationList?: Array<{
+          chainId: string;
+          address: string;
+          nonce: string;
+          yParity: string;
+          r: string;
+          s: string;
+        }>;
       };
-      /** Block whose state is read: number, tag or hash. Default: latest. */
+      /** Block whose state is read: number, tag or hash. Default: pending. */
       block?:
         | "latest"
         | "safe"
@@ -2771,7 +2864,7 @@ export interface Methods {
         | string
         | { blockNumber: string }
         | { blockHash: string; requireCanonical?: boolean };
-      /** Replaces parts of accounts for this call, by address: balance, nonce, code, state, stateDiff. */
+      /** Replaces parts of accounts for this call, by address: balance, nonce, code, state, stateDiff, movePrecompileToAddress. */
       state_overrides?: Record<
         string,
         {
@@ -2780,6 +2873,7 @@ export interface Methods {
           code?: string;
           state?: Record<string, string>;
           stateDiff?: Record<string, string>;
+          movePrecompileToAddress?: string;
         }
       >;
       /** Replaces header fields for this call: number, time, gasLimit, feeRecipient, prevRandao, baseFeePerGas, blobBaseFee. */
@@ -2791,6 +2885,8 @@ export interface Methods {
         prevRandao?: string;
         baseFeePerGas?: string;
         blobBaseFee?: string;
+        beaconRoot?: string;
+        withdrawals?: Array<{ index: string; validatorIndex: string; address: string; amount: string }>;
       };
     },
     options?: CallOptions,
@@ -2811,16 +2907,18 @@ export interface Methods {
         data?: string;
         input?: string;
         nonce?: string;
+        chainId?: string;
+        type?: string;
         accessList?: Array<{ address?: string; storageKeys?: Array<string> }>;
-        authorizationList?: Array<{
-          chainId?: string;
-          address?: string;
-          nonce?: string;
-          yParity?: string;
-          r?: string;
-          s?: string;
-        }>;
         blobVersionedHashes?: Array<string>;
+        authorizationList?: Array<{
+          chainId: string;
+          address: string;
+          nonce: string;
+          yParity: string;
+          r: string;
+          s: string;
+        }>;
       };
       /** Block whose state is read: number, tag or hash. Default: latest. */
       block?:
@@ -2832,7 +2930,7 @@ export interface Methods {
         | string
         | { blockNumber: string }
         | { blockHash: string; requireCanonical?: boolean };
-      /** Replaces parts of accounts for this call, by address: balance, nonce, code, state, stateDiff. */
+      /** Replaces parts of accounts for this call, by address: balance, nonce, code, state, stateDiff, movePrecompileToAddress. */
       state_overrides?: Record<
         string,
         {
@@ -2841,6 +2939,7 @@ export interface Methods {
           code?: string;
           state?: Record<string, string>;
           stateDiff?: Record<string, string>;
+          movePrecompileToAddress?: string;
         }
       >;
     },
@@ -2849,7 +2948,7 @@ export interface Methods {
   /** Executes blocks of calls on top of a block, and returns the blocks with the result of each call. */
   eth_simulateV1(
     params: {
-      /** Blocks in blockStateCalls (calls, stateOverrides, blockOverrides), traceTransfers, validation, returnFullTransactions. */
+      /** Blocks in blockStateCalls (calls, stateOverrides, blockOverrides, also with beaconRoot and withdrawals), traceTransfers, validation, returnFullTransactions. */
       simulation: {
         blockStateCalls?: Array<{
           blockOverrides?: {
@@ -2860,6 +2959,8 @@ export interface Methods {
             prevRandao?: string;
             baseFeePerGas?: string;
             blobBaseFee?: string;
+            beaconRoot?: string;
+            withdrawals?: Array<{ index: string; validatorIndex: string; address: string; amount: string }>;
           };
           stateOverrides?: Record<
             string,
@@ -2869,6 +2970,7 @@ export interface Methods {
               code?: string;
               state?: Record<string, string>;
               stateDiff?: Record<string, string>;
+              movePrecompileToAddress?: string;
             }
           >;
           calls?: Array<{
@@ -2883,16 +2985,18 @@ export interface Methods {
             data?: string;
             input?: string;
             nonce?: string;
+            chainId?: string;
+            type?: string;
             accessList?: Array<{ address?: string; storageKeys?: Array<string> }>;
-            authorizationList?: Array<{
-              chainId?: string;
-              address?: string;
-              nonce?: string;
-              yParity?: string;
-              r?: string;
-              s?: string;
-            }>;
             blobVersionedHashes?: Array<string>;
+            authorizationList?: Array<{
+              chainId: string;
+              address: string;
+              nonce: string;
+              yParity: string;
+              r: string;
+              s: string;
+            }>;
           }>;
         }>;
         traceTransfers?: boolean;
@@ -2917,10 +3021,17 @@ export interface Methods {
     params: {
       /** Transaction hash. */
       hash: string;
-      /** Tracer: callTracer with tracerConfig (onlyTopCall, withLog). Without a tracer, every opcode is recorded: enableMemory, disableStack, disableStorage, limit. */
+      /** Tracer with tracerConfig: callTracer (onlyTopCall, withLog), prestateTracer (diffMode, disableCode, disableStorage, includeEmpty), 4byteTracer, noopTracer. Without a tracer, every opcode is recorded: enableMemory, disableStack, disableStorage, enableReturnData, limit. */
       options?: {
-        tracer?: "callTracer";
-        tracerConfig?: { onlyTopCall?: boolean; withLog?: boolean };
+        tracer?: "callTracer" | "prestateTracer" | "4byteTracer" | "noopTracer";
+        tracerConfig?: {
+          onlyTopCall?: boolean;
+          withLog?: boolean;
+          diffMode?: boolean;
+          disableCode?: boolean;
+          disableStorage?: boolean;
+          includeEmpty?: boolean;
+        };
         enableMemory?: boolean;
         disableStack?: boolean;
         disableStorage?: boolean;
@@ -2930,6 +3041,56 @@ export interface Methods {
     },
     options?: CallOptions,
   ): Promise<object>;
+  /** Executes the transactions of the block with a number or tag again, and returns the trace of each. */
+  debug_traceBlockByNumber(
+    params: {
+      /** Block number or tag. */
+      block: "latest" | "safe" | "finalized" | "pending" | "earliest" | string;
+      /** Tracer with tracerConfig: callTracer (onlyTopCall, withLog), prestateTracer (diffMode, disableCode, disableStorage, includeEmpty), 4byteTracer, noopTracer. Without a tracer, every opcode is recorded: enableMemory, disableStack, disableStorage, enableReturnData, limit. */
+      options?: {
+        tracer?: "callTracer" | "prestateTracer" | "4byteTracer" | "noopTracer";
+        tracerConfig?: {
+          onlyTopCall?: boolean;
+          withLog?: boolean;
+          diffMode?: boolean;
+          disableCode?: boolean;
+          disableStorage?: boolean;
+          includeEmpty?: boolean;
+        };
+        enableMemory?: boolean;
+        disableStack?: boolean;
+        disableStorage?: boolean;
+        enableReturnData?: boolean;
+        limit?: number;
+      };
+    },
+    options?: CallOptions,
+  ): Promise<Array<{ txHash: Root; result: object }>>;
+  /** Executes the transactions of the block with a hash again, and returns the trace of each. */
+  debug_traceBlockByHash(
+    params: {
+      /** Block hash. */
+      hash: string;
+      /** Tracer with tracerConfig: callTracer (onlyTopCall, withLog), prestateTracer (diffMode, disableCode, disableStorage, includeEmpty), 4byteTracer, noopTracer. Without a tracer, every opcode is recorded: enableMemory, disableStack, disableStorage, enableReturnData, limit. */
+      options?: {
+        tracer?: "callTracer" | "prestateTracer" | "4byteTracer" | "noopTracer";
+        tracerConfig?: {
+          onlyTopCall?: boolean;
+          withLog?: boolean;
+          diffMode?: boolean;
+          disableCode?: boolean;
+          disableStorage?: boolean;
+          includeEmpty?: boolean;
+        };
+        enableMemory?: boolean;
+        disableStack?: boolean;
+        disableStorage?: boolean;
+        enableReturnData?: boolean;
+        limit?: number;
+      };
+    },
+    options?: CallOptions,
+  ): Promise<Array<{ txHash: Root; result: object }>>;
   /** Executes a call without a transaction, and returns its calls or its opcodes. */
   debug_traceCall(
     params: {
@@ -2946,16 +3107,18 @@ export interface Methods {
         data?: string;
         input?: string;
         nonce?: string;
+        chainId?: string;
+        type?: string;
         accessList?: Array<{ address?: string; storageKeys?: Array<string> }>;
-        authorizationList?: Array<{
-          chainId?: string;
-          address?: string;
-          nonce?: string;
-          yParity?: string;
-          r?: string;
-          s?: string;
-        }>;
         blobVersionedHashes?: Array<string>;
+        authorizationList?: Array<{
+          chainId: string;
+          address: string;
+          nonce: string;
+          yParity: string;
+          r: string;
+          s: string;
+        }>;
       };
       /** Block whose state is read: number, tag or hash. Default: latest. */
       block?:
@@ -2967,10 +3130,17 @@ export interface Methods {
         | string
         | { blockNumber: string }
         | { blockHash: string; requireCanonical?: boolean };
-      /** Tracer: callTracer with tracerConfig (onlyTopCall, withLog). Without a tracer, every opcode is recorded: enableMemory, disableStack, disableStorage, limit. stateOverrides and blockOverrides as of eth_call. */
+      /** Tracer with tracerConfig: callTracer (onlyTopCall, withLog), prestateTracer (diffMode, disableCode, disableStorage, includeEmpty), 4byteTracer, noopTracer. Without a tracer, every opcode is recorded: enableMemory, disableStack, disableStorage, enableReturnData, limit. stateOverrides and blockOverrides as of eth_call. */
       options?: {
-        tracer?: "callTracer";
-        tracerConfig?: { onlyTopCall?: boolean; withLog?: boolean };
+        tracer?: "callTracer" | "prestateTracer" | "4byteTracer" | "noopTracer";
+        tracerConfig?: {
+          onlyTopCall?: boolean;
+          withLog?: boolean;
+          diffMode?: boolean;
+          disableCode?: boolean;
+          disableStorage?: boolean;
+          includeEmpty?: boolean;
+        };
         enableMemory?: boolean;
         disableStack?: boolean;
         disableStorage?: boolean;
@@ -2984,6 +3154,7 @@ export interface Methods {
             code?: string;
             state?: Record<string, string>;
             stateDiff?: Record<string, string>;
+            movePrecompileToAddress?: string;
           }
         >;
         blockOverrides?: {
@@ -2994,11 +3165,71 @@ export interface Methods {
           prevRandao?: string;
           baseFeePerGas?: string;
           blobBaseFee?: string;
+          beaconRoot?: string;
+          withdrawals?: Array<{ index: string; validatorIndex: string; address: string; amount: string }>;
         };
       };
     },
     options?: CallOptions,
   ): Promise<object>;
+  /** Returns the header of a block in RLP. */
+  debug_getRawHeader(
+    params: {
+      /** Block number, tag or hash. */
+      block:
+        | "latest"
+        | "safe"
+        | "finalized"
+        | "pending"
+        | "earliest"
+        | string
+        | { blockNumber: string }
+        | { blockHash: string; requireCanonical?: boolean };
+    },
+    options?: CallOptions,
+  ): Promise<Bytes>;
+  /** Returns a block in RLP. */
+  debug_getRawBlock(
+    params: {
+      /** Block number, tag or hash. */
+      block:
+        | "latest"
+        | "safe"
+        | "finalized"
+        | "pending"
+        | "earliest"
+        | string
+        | { blockNumber: string }
+        | { blockHash: string; requireCanonical?: boolean };
+    },
+    options?: CallOptions,
+  ): Promise<Bytes>;
+  /** Returns the receipts of a block in their binary encoding (EIP-2718). */
+  debug_getRawReceipts(
+    params: {
+      /** Block number, tag or hash. */
+      block:
+        | "latest"
+        | "safe"
+        | "finalized"
+        | "pending"
+        | "earliest"
+        | string
+        | { blockNumber: string }
+        | { blockHash: string; requireCanonical?: boolean };
+    },
+    options?: CallOptions,
+  ): Promise<Array<Bytes>>;
+  /** Returns a transaction of the chain or the pool in its binary encoding (EIP-2718); null if there is none. */
+  debug_getRawTransaction(
+    params: {
+      /** Transaction hash. */
+      hash: string;
+    },
+    options?: CallOptions,
+  ): Promise<Bytes | null>;
+  /** Alias of debug_getRawTransaction. */
+  eth_getRawTransactionByHash: Methods["debug_getRawTransaction"];
   /** Signs a message with the prefix of EIP-191. */
   eth_sign(
     params: {
@@ -3036,21 +3267,21 @@ export interface Methods {
     params: {
       /** Transaction. Nonce, gas and fees are filled in if they are absent. */
       transaction: {
-        from?: string | null;
-        to?: string | null | null;
-        gas?: string | null;
-        gasPrice?: string | null;
-        maxFeePerGas?: string | null;
-        maxPriorityFeePerGas?: string | null;
-        maxFeePerBlobGas?: string | null;
-        value?: string | null;
-        data?: string | null;
-        input?: string | null;
-        nonce?: string | null;
-        chainId?: string | null;
-        type?: string | null;
-        accessList?: Array<{ address: string; storageKeys: Array<string> }> | null;
-        blobVersionedHashes?: Array<string> | null;
+        from?: string;
+        to?: string;
+        gas?: string;
+        gasPrice?: string;
+        maxFeePerGas?: string;
+        maxPriorityFeePerGas?: string;
+        maxFeePerBlobGas?: string;
+        value?: string;
+        data?: string;
+        input?: string;
+        nonce?: string;
+        chainId?: string;
+        type?: string;
+        accessList?: Array<{ address?: string; storageKeys?: Array<string> }>;
+        blobVersionedHashes?: Array<string>;
         authorizationList?: Array<{
           chainId: string;
           address: string;
@@ -3058,7 +3289,7 @@ export interface Methods {
           yParity: string;
           r: string;
           s: string;
-        }> | null;
+        }>;
       };
     },
     options?: CallOptions,
@@ -3068,21 +3299,21 @@ export interface Methods {
     params: {
       /** Transaction. Nonce, gas and fees are filled in if they are absent. */
       transaction: {
-        from?: string | null;
-        to?: string | null | null;
-        gas?: string | null;
-        gasPrice?: string | null;
-        maxFeePerGas?: string | null;
-        maxPriorityFeePerGas?: string | null;
-        maxFeePerBlobGas?: string | null;
-        value?: string | null;
-        data?: string | null;
-        input?: string | null;
-        nonce?: string | null;
-        chainId?: string | null;
-        type?: string | null;
-        accessList?: Array<{ address: string; storageKeys: Array<string> }> | null;
-        blobVersionedHashes?: Array<string> | null;
+        from?: string;
+        to?: string;
+        gas?: string;
+        gasPrice?: string;
+        maxFeePerGas?: string;
+        maxPriorityFeePerGas?: string;
+        maxFeePerBlobGas?: string;
+        value?: string;
+        data?: string;
+        input?: string;
+        nonce?: string;
+        chainId?: string;
+        type?: string;
+        accessList?: Array<{ address?: string; storageKeys?: Array<string> }>;
+        blobVersionedHashes?: Array<string>;
         authorizationList?: Array<{
           chainId: string;
           address: string;
@@ -3090,7 +3321,7 @@ export interface Methods {
           yParity: string;
           r: string;
           s: string;
-        }> | null;
+        }>;
       };
     },
     options?: CallOptions,
@@ -3331,6 +3562,8 @@ export const METHOD_NAMES = [
   "eth_coinbase",
   "net_version",
   "net_listening",
+  "net_peerCount",
+  "eth_config",
   "web3_clientVersion",
   "web3_sha3",
   "eth_gasPrice",
@@ -3341,14 +3574,20 @@ export const METHOD_NAMES = [
   "eth_getBlockByHash",
   "eth_getBlockTransactionCountByNumber",
   "eth_getBlockTransactionCountByHash",
+  "eth_getUncleCountByBlockNumber",
+  "eth_getUncleCountByBlockHash",
+  "eth_getUncleByBlockNumberAndIndex",
+  "eth_getUncleByBlockHashAndIndex",
   "eth_getBlockReceipts",
   "eth_getTransactionByHash",
   "eth_getTransactionByBlockHashAndIndex",
   "eth_getTransactionByBlockNumberAndIndex",
   "eth_getTransactionReceipt",
   "eth_sendRawTransaction",
+  "eth_sendRawTransactionSync",
   "txpool_status",
   "txpool_content",
+  "txpool_contentFrom",
   "txpool_inspect",
   "eth_getLogs",
   "eth_newFilter",
@@ -3367,7 +3606,14 @@ export const METHOD_NAMES = [
   "eth_createAccessList",
   "eth_simulateV1",
   "debug_traceTransaction",
+  "debug_traceBlockByNumber",
+  "debug_traceBlockByHash",
   "debug_traceCall",
+  "debug_getRawHeader",
+  "debug_getRawBlock",
+  "debug_getRawReceipts",
+  "debug_getRawTransaction",
+  "eth_getRawTransactionByHash",
   "eth_sign",
   "personal_sign",
   "eth_signTypedData_v4",

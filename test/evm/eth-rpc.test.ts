@@ -1,10 +1,10 @@
 import { JsonRpcProvider } from "ethers";
-import { createPublicClient, createWalletClient, http, parseEther, webSocket } from "viem";
+import { createPublicClient, createWalletClient, http, keccak256, parseEther, webSocket } from "viem";
 import { mnemonicToAccount } from "viem/accounts";
 import { foundry } from "viem/chains";
 import { expect, it, onTestFinished } from "vitest";
 import { TEST_MNEMONIC } from "../../src/evm/accounts.ts";
-import { openEvmChain } from "../support/evm-chain.ts";
+import { hexOf, openEvmChain } from "../support/evm-chain.ts";
 import { serveApi } from "../support/served-api.ts";
 import { tempDirectory } from "../support/temp-directory.ts";
 
@@ -74,6 +74,58 @@ it("delivers heads, logs and transactions over WebSocket, and marks logs that a 
   await call("dev_reorg", { depth: 1 });
   await expect.poll(() => logs.map(({ removed }) => removed)).toEqual([false, true, false]);
   expect(await unsubscribe()).toMatchObject({ result: true });
+});
+
+it("answers eth_sendRawTransactionSync with the receipt, or an error with the hash after the timeout", async () => {
+  const { call, error, advance, sign, pooled } = await serve();
+  const to = new Uint8Array(20).fill(0x77);
+  const sent = call("eth_sendRawTransactionSync", [hexOf(sign(0, { to })), 60_000]);
+  await expect.poll(pooled).toBe(1);
+  await advance(1);
+  expect(await sent).toMatchObject({ status: "0x1", blockNumber: "0x1" });
+  const late = hexOf(sign(0, { to }));
+  expect(await error("eth_sendRawTransactionSync", [late, "0x1"])).toEqual({
+    code: 4,
+    message: "The transaction was added to the transaction pool but wasn't processed in 1 ms",
+    data: keccak256(late),
+  });
+});
+
+it("announces the head that the chain is reverted to", async () => {
+  const { advance, call, jsonRpcUrl } = await serve();
+  await advance(1);
+  const snapshot = await call("evm_snapshot");
+  await advance(1);
+  const socket = createPublicClient({ chain: foundry, transport: webSocket(jsonRpcUrl.replace("http", "ws")) });
+  onTestFinished(async () => (await socket.transport.getRpcClient()).close());
+  const heads: string[] = [];
+  await socket.transport.subscribe({ params: ["newHeads"], onData: ({ result }) => heads.push(result.number) });
+  await call("evm_revert", [snapshot]);
+  await expect.poll(() => heads).toEqual(["0x1"]);
+  await advance(1);
+  await expect.poll(() => heads).toEqual(["0x1", "0x2"]);
+});
+
+it("answers for the pending block as the next slot makes it, also after skipped time", async () => {
+  const { call, advance, wallet, client, chain } = await serve();
+  // Rewards of the first epochs are withdrawn.
+  await advance(20);
+  const { timestamp } = await client.getBlock();
+  const { secondsPerSlot } = chain.clock;
+  await call("evm_increaseTime", [2 * secondsPerSlot]);
+  await wallet.sendTransaction({ to: OTHER, value: 1n, gas: 21_000n });
+  // TIMESTAMP of the pending block.
+  const seen = await call("eth_call", [{ data: "0x4260005260206000f3" }, "pending"]);
+  // Reverts before a time: PUSH4 time, TIMESTAMP, LT, ISZERO, PUSH1 16, JUMPI, REVERT(0, 0), JUMPDEST, STOP
+  const time = (Number(timestamp) + 3 * secondsPerSlot).toString(16).padStart(8, "0");
+  const lock = { from: account.address, data: `0x63${time}42101560105760006000fd5b00` };
+  await call("eth_estimateGas", [lock]);
+  const pending = await call("eth_getBlockByNumber", ["pending", false]);
+  await advance(1);
+  const mined = await call("eth_getBlockByNumber", ["latest", false]);
+  expect(mined.withdrawals.length).toBeGreaterThan(0);
+  expect(pending).toEqual({ ...mined, hash: null, nonce: null, miner: null });
+  expect(BigInt(seen)).toBe(BigInt(mined.timestamp));
 });
 
 it("reads finalized blocks and receipts after a restart", async () => {

@@ -83,6 +83,7 @@ async function record(chain: Chain): Promise<Recorder> {
   }
   await call("eth_blobBaseFee");
   await call("net_version");
+  await call("eth_config");
   await call("eth_feeHistory", "0x3", "latest", [25, 50, 99.5]);
   await call("eth_feeHistory", "0x1", "earliest", []);
 
@@ -92,10 +93,15 @@ async function record(chain: Chain): Promise<Recorder> {
     await call("eth_getBlockByNumber", block, false);
     await call("eth_getBlockTransactionCountByNumber", block);
     await call("eth_getBlockReceipts", block);
+    await call("eth_getUncleCountByBlockNumber", block);
+  }
+  for (const block of ["earliest", "0x1", "latest"]) {
+    for (const part of ["Header", "Block", "Receipts"]) await call(`debug_getRaw${part}`, block);
   }
   for (const hash of [latest.hash, latest.parentHash, UNKNOWN_HASH]) {
     await call("eth_getBlockByHash", hash, true);
     await call("eth_getBlockTransactionCountByHash", hash);
+    await call("eth_getUncleCountByBlockHash", hash);
     await call("eth_getTransactionByBlockHashAndIndex", hash, "0x0");
   }
   for (const [index, hash] of [...hashes, UNKNOWN_HASH].entries()) {
@@ -104,9 +110,13 @@ async function record(chain: Chain): Promise<Recorder> {
     await call("eth_getTransactionByBlockNumberAndIndex", "latest", `0x${index.toString(16)}`);
   }
   for (const hash of hashes) {
+    await call("debug_getRawTransaction", hash);
     await call("debug_traceTransaction", hash);
-    await call("debug_traceTransaction", hash, { enableMemory: true, disableStack: true, disableStorage: true });
+    const options = { enableMemory: true, enableReturnData: true, disableStack: true, disableStorage: true };
+    await call("debug_traceTransaction", hash, options);
   }
+  await call("debug_traceBlockByNumber", "latest");
+  await call("debug_traceBlockByHash", latest.hash, { tracer: "prestateTracer" });
 
   for (const address of [from, contract, OTHER, hexOf(account(5).address)]) {
     await call("eth_getBalance", address, "latest");
@@ -141,6 +151,7 @@ async function record(chain: Chain): Promise<Recorder> {
   await send(signed(engine, 1, { to, nonce: 10n }));
   await call("txpool_status");
   await call("txpool_content");
+  await call("txpool_contentFrom", from);
   return recorder;
 }
 

@@ -17,7 +17,7 @@ export const EVM: Pick<DevNodeOptions, "evm" | "withdrawals"> = {
   withdrawals: EVM_WITHDRAWALS,
 };
 export const bytesOf = (hex: string): Uint8Array => new Uint8Array(Buffer.from(hex.replace(/^0x/, ""), "hex"));
-export const hexOf = (bytes: Uint8Array): string => `0x${Buffer.from(bytes).toString("hex")}`;
+export const hexOf = (bytes: Uint8Array): `0x${string}` => `0x${Buffer.from(bytes).toString("hex")}`;
 export const account = (index: number): DevAccount => devAccountKeys()[index]!;
 
 /** Fields of any type of transaction. Nonce, fees and gas limit have defaults. */

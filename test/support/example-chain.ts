@@ -179,6 +179,15 @@ export class ExampleDevChain implements ExampleChain {
     return this.#signTransaction(1, { to: FEE_RECIPIENT, value: 1n });
   }
 
+  async rawTransactionForNextSlot(): Promise<string> {
+    const { evm, control } = this.#opened.devChain;
+    const end = evm!.eth.subscribe({ kind: "newPendingTransactions" }, () => {
+      end();
+      void control.time.advance({ slots: 1 });
+    });
+    return this.rawTransaction();
+  }
+
   async #signTransaction(account: number, fields: TransactionRequest): Promise<string> {
     const wallet = HDNodeWallet.fromMnemonic(Mnemonic.fromPhrase(TEST_MNEMONIC), `m/44'/60'/0'/0/${account}`);
     const nonce = Number(await this.caller.call("eth_getTransactionCount", [wallet.address, "pending"]));

@@ -18,6 +18,7 @@ const PLACEHOLDER_CHAIN: ExampleChain = {
   executionHash: BYTES,
   transactionHash: BYTES,
   rawTransaction: async () => BYTES,
+  rawTransactionForNextSlot: async () => BYTES,
   filterId: async () => "0x1",
   peerId: "16Uiu2H…",
   subscriptionId: BYTES,

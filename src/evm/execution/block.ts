@@ -57,7 +57,6 @@ export function encodeWithdrawal({ index, validatorIndex, address, amount }: Wit
 
 /** Size of the block in RLP (EIP-7934). Legacy transactions are lists, all others byte strings. */
 export function encodedBlockSize({ header, transactions, withdrawals }: Omit<Block, "hash">): number {
-  const isList = (raw: Uint8Array) => raw[0]! >= RLP_EMPTY_LIST[0]!;
   const transactionsSize = transactions.reduce(
     (size, { raw }) => size + (isList(raw) ? raw.length : encodedListSize(raw.length)),
     0,
@@ -70,6 +69,19 @@ export function encodedBlockSize({ header, transactions, withdrawals }: Omit<Blo
       (withdrawalsSize === undefined ? 0 : encodedListSize(withdrawalsSize)),
   );
 }
+
+/** Encodes a block as the network has it, without its requests. */
+export function encodeNetworkBlock({ header, transactions, withdrawals }: Omit<Block, "hash">): Uint8Array {
+  return encodeList([
+    encodeHeader(header),
+    encodeList(transactions.map(({ raw }) => (isList(raw) ? raw : encodeBytes(raw)))),
+    RLP_EMPTY_LIST,
+    ...(withdrawals ? [encodeList(withdrawals.map(encodeWithdrawal))] : []),
+  ]);
+}
+
+/** True for the RLP of a legacy transaction. */
+const isList = (raw: Uint8Array): boolean => raw[0]! >= RLP_EMPTY_LIST[0]!;
 
 /** Encodes a block for storage, with its requests. */
 export function encodeBlock({ header, transactions, withdrawals, requests }: Block): Uint8Array {

@@ -50,6 +50,7 @@ export function exampleChainAt({ pubkeys, peerId, ...place }: Place): ExampleCha
       return nonStandard();
     },
     rawTransaction: nonStandard,
+    rawTransactionForNextSlot: nonStandard,
     filterId: nonStandard,
     get subscriptionId() {
       return nonStandard();

@@ -1,11 +1,14 @@
+import type { ApiContext } from "../../context.ts";
 import { defineMethod, optional, required } from "../../definition.ts";
-import { ethBlockId } from "../../params/eth.ts";
+import { ethBlockId, quantity64 } from "../../params/eth.ts";
 import { boolean } from "../../params/scalars.ts";
 import { either, list, nothing, shape } from "../../schemas.ts";
 import { BLOCK_HASH, BLOCK_NUMBER, ETH_READ, ethOf } from "./eth-of.ts";
 
 const FULL = optional(boolean, "True for whole transactions, false for their hashes. Default: false.");
 const BLOCK = { name: "block", schema: either(shape("EthBlock"), nothing) };
+const UNCLE_INDEX = required(quantity64, "Position of the uncle.");
+const UNCLE = { name: "uncle", schema: nothing };
 const COUNT = { name: "count", schema: either(shape("Quantity"), nothing) };
 
 const getBlockByNumber = defineMethod({
@@ -48,6 +51,51 @@ const getTransactionCountByHash = defineMethod({
   handler: (context, { hash }) => ethOf(context).call("getTransactionCountOfBlock", { block: { hash } }),
 });
 
+const getUncleCountByNumber = defineMethod({
+  ...ETH_READ,
+  name: "eth_getUncleCountByBlockNumber",
+  summary: "Returns 0x0, since blocks have no uncles; null if there is no block with the number or tag.",
+  params: { block: BLOCK_NUMBER },
+  result: COUNT,
+  example: { params: ["latest"] },
+  handler: (context, args) => ethOf(context).call("getUncleCountOfBlock", args),
+});
+
+const getUncleCountByHash = defineMethod({
+  ...ETH_READ,
+  name: "eth_getUncleCountByBlockHash",
+  summary: "Returns 0x0, since blocks have no uncles; null if there is no block with the hash.",
+  params: { hash: BLOCK_HASH },
+  result: COUNT,
+  example: { params: (chain) => [chain.executionHash] },
+  handler: (context, { hash }) => ethOf(context).call("getUncleCountOfBlock", { block: { hash } }),
+});
+
+const getUncleByNumber = defineMethod({
+  ...ETH_READ,
+  name: "eth_getUncleByBlockNumberAndIndex",
+  summary: "Returns null: blocks have no uncles.",
+  params: { block: BLOCK_NUMBER, index: UNCLE_INDEX },
+  result: UNCLE,
+  example: { params: ["latest", "0x0"] },
+  handler: noUncle,
+});
+
+const getUncleByHash = defineMethod({
+  ...ETH_READ,
+  name: "eth_getUncleByBlockHashAndIndex",
+  summary: "Returns null: blocks have no uncles.",
+  params: { hash: BLOCK_HASH, index: UNCLE_INDEX },
+  result: UNCLE,
+  example: { params: (chain) => [chain.executionHash, "0x0"] },
+  handler: noUncle,
+});
+
+function noUncle(context: ApiContext): null {
+  ethOf(context);
+  return null;
+}
+
 const getBlockReceipts = defineMethod({
   ...ETH_READ,
   name: "eth_getBlockReceipts",
@@ -63,5 +111,9 @@ export const ethBlockMethods = [
   getBlockByHash,
   getTransactionCountByNumber,
   getTransactionCountByHash,
+  getUncleCountByNumber,
+  getUncleCountByHash,
+  getUncleByNumber,
+  getUncleByHash,
   getBlockReceipts,
 ] as const;

@@ -1,7 +1,17 @@
 import { defineMethod, required } from "../../definition.ts";
 import { bytes } from "../../params/eth.ts";
-import { boolean, described, list, shape, text } from "../../schemas.ts";
+import { quantity } from "../../params/quantities.ts";
+import { boolean, described, dictionary, either, list, nothing, number, object, shape, text } from "../../schemas.ts";
 import { ETH_READ, ethOf } from "./eth-of.ts";
+
+const FORK_CONFIG = object({
+  activationTime: described(number, "Unix seconds; 0 for a fork at genesis."),
+  blobSchedule: either(object({ target: number, max: number, baseFeeUpdateFraction: number }), nothing),
+  chainId: shape("Quantity"),
+  forkId: shape("Bytes"),
+  precompiles: dictionary(shape("Address")),
+  systemContracts: dictionary(shape("Address")),
+});
 
 const chainId = defineMethod({
   ...ETH_READ,
@@ -28,6 +38,27 @@ const netListening = defineMethod({
   result: { name: "listening", schema: boolean },
   example: {},
   handler: (context) => ethOf(context) !== undefined,
+});
+
+const netPeerCount = defineMethod({
+  ...ETH_READ,
+  name: "net_peerCount",
+  summary: "Returns the number of connected peers.",
+  result: { name: "count", schema: shape("Quantity") },
+  example: {},
+  handler: (context) => ethOf(context) && quantity(context.network.peerCounts().connected),
+});
+
+const config = defineMethod({
+  ...ETH_READ,
+  name: "eth_config",
+  summary: "Returns the rules of the present, the next and the last fork (EIP-7910).",
+  result: {
+    name: "config",
+    schema: object({ current: FORK_CONFIG, next: either(FORK_CONFIG, nothing), last: either(FORK_CONFIG, nothing) }),
+  },
+  example: {},
+  handler: (context) => ethOf(context).call("config", {}),
 });
 
 const clientVersion = defineMethod({
@@ -94,6 +125,8 @@ export const ethChainMethods = [
   coinbase,
   netVersion,
   netListening,
+  netPeerCount,
+  config,
   clientVersion,
   sha3,
 ] as const;

@@ -1,16 +1,21 @@
-import { defineMethod, required } from "../../definition.ts";
+import { defineMethod, optional, required } from "../../definition.ts";
 import { bytes } from "../../params/eth.ts";
+import { quantityUpTo } from "../../params/quantities.ts";
 import { dictionary, either, nothing, object, shape, text } from "../../schemas.ts";
 import {
+  ADDRESS,
   BLOCK_HASH,
   BLOCK_NUMBER,
   ETH_READ,
   ETH_SUBMISSION,
   ethOf,
+  FUNDED,
   TRANSACTION_HASH,
   TRANSACTION_INDEX,
 } from "./eth-of.ts";
+import { untilIncluded } from "./until-included.ts";
 
+const milliseconds = quantityUpTo(Number.MAX_SAFE_INTEGER, "a number of milliseconds");
 const TRANSACTION = { name: "transaction", schema: either(shape("EthTransaction"), nothing) };
 
 const getTransactionByHash = defineMethod({
@@ -64,6 +69,25 @@ const sendRawTransaction = defineMethod({
   handler: (context, args) => ethOf(context).call("sendRawTransaction", args),
 });
 
+const sendRawTransactionSync = defineMethod({
+  ...ETH_SUBMISSION,
+  name: "eth_sendRawTransactionSync",
+  summary:
+    "Adds a signed transaction to the pool, waits until a block includes it, and returns its receipt (EIP-7966).",
+  params: {
+    raw: required(bytes, "Signed transaction; with blobs in its network form."),
+    timeout: optional(milliseconds, "Milliseconds to wait. Default: 20000, at most 60000."),
+  },
+  result: { name: "receipt", schema: shape("EthReceipt") },
+  takesLargeBody: true,
+  example: { stage: "control", params: async (chain) => [await chain.rawTransactionForNextSlot()] },
+  handler: async (context, { raw, timeout }, call) => {
+    const eth = ethOf(context);
+    const hash = (await eth.call("sendRawTransaction", { raw })) as string;
+    return untilIncluded(eth, hash, { timeoutMs: timeout, signal: call?.signal });
+  },
+});
+
 const bySender = (value: typeof text) =>
   object({ pending: dictionary(dictionary(value)), queued: dictionary(dictionary(value)) });
 
@@ -85,6 +109,19 @@ const poolContent = defineMethod({
   handler: (context) => ethOf(context).call("poolContent", {}),
 });
 
+const poolContentFrom = defineMethod({
+  ...ETH_READ,
+  name: "txpool_contentFrom",
+  summary: "Returns the pooled transactions of a sender by nonce.",
+  params: { address: ADDRESS },
+  result: {
+    name: "content",
+    schema: object({ pending: dictionary(shape("EthTransaction")), queued: dictionary(shape("EthTransaction")) }),
+  },
+  example: { params: [FUNDED] },
+  handler: (context, args) => ethOf(context).call("poolContentFrom", args),
+});
+
 const poolInspect = defineMethod({
   ...ETH_READ,
   name: "txpool_inspect",
@@ -100,7 +137,9 @@ export const ethTransactionMethods = [
   getTransactionByBlockNumberAndIndex,
   getTransactionReceipt,
   sendRawTransaction,
+  sendRawTransactionSync,
   poolStatus,
   poolContent,
+  poolContentFrom,
   poolInspect,
 ] as const;

@@ -27,6 +27,8 @@ export function blockMethods(chain: EthChain) {
       const found = await chain.find(block);
       return found === undefined ? null : quantity(found.transactions.length);
     },
+    /** There are no uncles since the merge. */
+    getUncleCountOfBlock: async ({ block }: BlockArgs) => ((await chain.find(block)) === undefined ? null : "0x0"),
     getBlockReceipts: async ({ block }: BlockArgs) => {
       const found = await chain.find(block);
       return found === undefined ? null : receiptsJson(found, rules.at(found.header.timestamp));

@@ -1,6 +1,6 @@
 import type { PooledTransaction } from "../../pool/pooled-transaction.ts";
 import type { EthChain } from "../eth-chain.ts";
-import { quantity } from "../json/hex.ts";
+import { data, quantity } from "../json/hex.ts";
 import { transactionJson } from "../json/transaction-json.ts";
 
 type Encode<T> = (pooled: PooledTransaction) => T;
@@ -26,6 +26,12 @@ export function poolMethods({ engine: { pool } }: EthChain) {
       return { pending: quantity(pending), queued: quantity(queued) };
     },
     poolContent: async () => bySender(({ transaction }) => transactionJson(transaction)),
+    poolContentFrom: async ({ address }: { address: Uint8Array }) => {
+      const { pending = [], queued = [] } = pool.content().get(data(address)) ?? {};
+      const byNonce = (side: readonly PooledTransaction[]) =>
+        Object.fromEntries(side.map(({ nonce, transaction }) => [String(nonce), transactionJson(transaction)]));
+      return { pending: byNonce(pending), queued: byNonce(queued) };
+    },
     poolInspect: async () =>
       bySender(({ transaction: { tx }, feeCap }) => {
         const to = tx.to?.toString() ?? "contract creation";

@@ -1,0 +1,41 @@
+import { EthError } from "../../../evm/eth/eth-error.ts";
+import type { ApiContext } from "../../context.ts";
+
+interface Waiting {
+  timeoutMs?: number | undefined;
+  signal?: AbortSignal | undefined;
+}
+
+/** Limits of geth. */
+const DEFAULT_TIMEOUT_MS = 20_000;
+const MAX_TIMEOUT_MS = 60_000;
+/** EIP-7966. */
+const TIMEOUT_CODE = 4;
+
+/** Waits until a block includes a transaction. Returns its receipt. Throws an `EthError` with its hash on timeout. */
+export async function untilIncluded(
+  eth: NonNullable<ApiContext["eth"]>,
+  hash: string,
+  { timeoutMs, signal }: Waiting,
+): Promise<unknown> {
+  const limit = Math.min(timeoutMs || DEFAULT_TIMEOUT_MS, MAX_TIMEOUT_MS);
+  const { promise, resolve, reject } = Promise.withResolvers<unknown>();
+  const look = async () => {
+    const receipt = await eth.call("getReceipt", { hash });
+    if (receipt !== null) resolve(receipt);
+  };
+  const end = eth.subscribe({ kind: "newHeads" }, () => void look().catch(reject));
+  const message = `The transaction was added to the transaction pool but wasn't processed in ${limit} ms`;
+  const timer = setTimeout(() => reject(new EthError(message, TIMEOUT_CODE, hash)), limit);
+  const abort = () => reject(signal?.reason);
+  signal?.addEventListener("abort", abort, { once: true });
+  try {
+    signal?.throwIfAborted();
+    look().catch(reject);
+    return await promise;
+  } finally {
+    clearTimeout(timer);
+    signal?.removeEventListener("abort", abort);
+    end();
+  }
+}
