@@ -1,6 +1,7 @@
 import type { BeaconChain } from "../chain/chain.ts";
 import type { PendingPromise } from "../debug/promise-tracker.ts";
 import type { EthService } from "../evm/eth/eth-service.ts";
+import type { Filters } from "../evm/eth/logs/filters.ts";
 import type { EngineClientVersion } from "../execution/engine.ts";
 import type { Broadcast } from "../network/broadcast.ts";
 import type { NetworkView } from "../network/network-view.ts";
@@ -17,6 +18,11 @@ export interface NodeHealth {
   readonly executionClient: EngineClientVersion | null;
 }
 
+/** The execution layer of a chain, with the filters that clients poll. */
+interface EthCalls extends Pick<EthService, "call" | "subscribe"> {
+  readonly filters: Filters;
+}
+
 /** Dependencies of method handlers. */
 export interface ApiContext {
   readonly chain: BeaconChain;
@@ -30,7 +36,7 @@ export interface ApiContext {
   /** Only for a dev chain. */
   readonly control?: DevControl | undefined;
   /** Only for a chain whose payloads this node executes. */
-  readonly eth?: Pick<EthService, "call" | "subscribe"> | undefined;
+  readonly eth?: EthCalls | undefined;
   /** Throws a `LogSpecError` if the specification is invalid. */
   setLogSpec(spec: string): void;
   /** Only if pending promises are tracked. */

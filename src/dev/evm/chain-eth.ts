@@ -2,13 +2,15 @@ import type { BeaconChain } from "../../chain/chain.ts";
 import { blockHashOf, forkchoiceState } from "../../chain/engine/forkchoice-state.ts";
 import type { ChainTags } from "../../evm/eth/block-id.ts";
 import type { EthArgs, EthMethodName, EthService } from "../../evm/eth/eth-service.ts";
+import { Filters } from "../../evm/eth/logs/filters.ts";
 import type { NextPayload } from "./next-payload.ts";
 
 const TAGS = ["latest", "safe", "finalized", "nextTimestamp"] as const satisfies (keyof ChainTags)[];
 const SENDING_METHODS: readonly EthMethodName[] = ["sendTransaction", "sendRawTransaction"];
 
 /** Calls the service with the head, the justified and the finalized block and the next slot of the chain as its tags. */
-export class ChainEth implements Pick<EthService, "call" | "subscribe"> {
+export class ChainEth implements Pick<EthService, "call" | "subscribe" | "delivered"> {
+  readonly filters: Filters = new Filters(this);
   readonly #service: EthService;
   readonly #chain: BeaconChain;
   readonly #nextPayload: Pick<NextPayload, "timestamp">;
@@ -37,6 +39,11 @@ export class ChainEth implements Pick<EthService, "call" | "subscribe"> {
   subscribe(...args: Parameters<EthService["subscribe"]>): () => void {
     this.#update();
     return this.#service.subscribe(...args);
+  }
+
+  delivered(): Promise<void> {
+    this.#update();
+    return this.#service.delivered();
   }
 
   /** Notifies the service of changes only. */

@@ -39,7 +39,8 @@ export class EthChain {
     return this.#tags;
   }
 
-  setTags(tags: ChainTags): void {
+  /** Returns false if the latest block is not held. Then nothing is reported. */
+  setTags(tags: ChainTags): boolean {
     const { latest, finalized, nextTimestamp } = this.#tags;
     this.#tags = tags;
     if (tags.nextTimestamp !== nextTimestamp) this.engine.setNextSlot(tags.nextTimestamp);
@@ -49,6 +50,7 @@ export class EthChain {
       for (const listener of this.#listeners) listener(change);
     }
     if (tags.finalized !== finalized) this.#index.prune();
+    return head !== undefined;
   }
 
   /** Calls back when the latest block changes. Returns a function that ends it. */

@@ -18,4 +18,6 @@ export interface EthService {
   call<Name extends EthMethodName>(name: Name, args: EthArgs<Name>, signal?: AbortSignal): Promise<unknown>;
   /** Delivers what happens in chronological order. Returns a function that ends the subscription. */
   subscribe(subscription: EthSubscription, deliver: (results: readonly unknown[]) => void): () => void;
+  /** Resolves once everything that has happened is delivered. */
+  delivered(): Promise<void>;
 }

@@ -19,13 +19,16 @@ export class LocalEthService implements EthService {
     this.#methods = ethMethods(this.chain);
   }
 
-  setTags(tags: ChainTags): void {
-    this.chain.setTags(tags);
+  setTags(tags: ChainTags): boolean {
+    return this.chain.setTags(tags);
   }
 
   subscribe(subscription: EthSubscription, deliver: (results: readonly unknown[]) => void): () => void {
     return subscribe(this.chain, subscription, deliver);
   }
+
+  /** Everything is delivered at once. */
+  async delivered(): Promise<void> {}
 
   async call<Name extends EthMethodName>(name: Name, args: EthArgs<Name>, signal?: AbortSignal): Promise<unknown> {
     try {

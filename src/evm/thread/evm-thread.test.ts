@@ -1,13 +1,14 @@
 import { Worker } from "node:worker_threads";
 import { ForkName } from "@lodestar/params";
-import type { RootHex } from "@lodestar/types";
+import type { ExecutionPayload, RootHex } from "@lodestar/types";
 import { toRootHex } from "@lodestar/utils";
 import { expect, it, onTestFinished } from "vitest";
 import type { PayloadRequest } from "../../execution/engine.ts";
 import { createRecordingLogger } from "../../log/recording-logger.test-support.ts";
 import type { StoredPayload } from "../engine/history.ts";
 import { memoryStore } from "../engine/storage/memory-store.test-support.ts";
-import { addressOf, GENESIS_TIME, optionsOf, SLOT_SECONDS, TestChain } from "../evm.test-support.ts";
+import { Filters } from "../eth/logs/filters.ts";
+import { addressOf, bytesOf, GENESIS_TIME, optionsOf, SLOT_SECONDS, TestChain } from "../evm.test-support.ts";
 import { PoolError } from "../pool/pool-error.ts";
 import type { ChannelMessage } from "./channel.ts";
 import { EvmThread } from "./evm-thread.ts";
@@ -15,6 +16,10 @@ import { ThreadStoppedError } from "./supervised-worker.ts";
 
 const FORK = ForkName.fulu;
 const ZERO_HASH = toRootHex(new Uint8Array(32));
+/** JUMPDEST, PUSH1 0, JUMP. */
+const ENDLESS_LOOP = bytesOf("5b600056");
+/** Emits a log without topics, and deploys nothing. */
+const LOGGING_CODE = bytesOf("60006000a000");
 const rootOfSlot = (slot: number) => new Uint8Array(32).fill(slot);
 
 /** A chain of execution blocks whose beacon blocks are kept in memory, with an EVM in a thread of its own. */
@@ -183,6 +188,51 @@ it("restarts a thread that stops, with the head and the pool, and repeats the ca
   open();
   expect((await accept(3, await waiting)).blockNumber).toBe(3);
   expect(await wallet).toEqual(new Uint8Array(0));
+});
+
+it("executes a block from the start if its thread stops in the middle of it", async () => {
+  const { thread, build, begin, accept, kill, workers } = await openThread();
+  const signer = await TestChain.open(optionsOf("osaka"));
+  await build(1);
+  await thread.addTransaction(signer.signRaw(0, { to: addressOf(5) as never, value: 1n }));
+  await thread.addTransaction(signer.signRaw(1, { data: ENDLESS_LOOP, gasLimit: 3_000_000n }));
+  const beginning = begin(2);
+  await kill();
+  const { transactions, gasUsed } = await accept(2, await beginning);
+  expect([transactions.length, gasUsed, workers.length]).toEqual([2, 3_021_000, 2]);
+  expect((await build(3)).transactions).toEqual([]);
+});
+
+it("continues subscriptions and filters when its thread is restarted", async () => {
+  const { thread, build, begin, accept, kill } = await openThread();
+  const signer = await TestChain.open(optionsOf("osaka"));
+  const follow = (payload: ExecutionPayload) => {
+    const latest = toRootHex(payload.blockHash);
+    thread.eth.setTags({ latest, safe: ZERO_HASH, finalized: ZERO_HASH });
+    return latest;
+  };
+  const send = async () => toRootHex(await thread.addTransaction(signer.signRaw(0, { data: LOGGING_CODE })));
+  follow(await build(1));
+  const heads: unknown[] = [];
+  const end = thread.eth.subscribe({ kind: "newHeads" }, (results) => heads.push(...results));
+  const filters = new Filters(thread.eth);
+  const [blocks, pending, logs] = [filters.addBlocks(), filters.addPendingTransactions(), await filters.addLogs({})];
+  const sent = [await send()];
+  const hashes = [follow(await build(2))];
+  sent.push(await send());
+  const id = await begin(3);
+  // The thread stops before it is told about the block that it has built.
+  const dying = kill();
+  hashes.push(follow(await accept(3, id)));
+  await dying;
+  sent.push(await send());
+  hashes.push(follow(await build(4)));
+  expect(await filters.changes(blocks)).toEqual(hashes);
+  expect(heads).toMatchObject(hashes.map((hash) => ({ hash })));
+  expect(await filters.changes(pending)).toEqual(sent);
+  const found = sent.map((transactionHash, index) => ({ transactionHash, blockHash: hashes[index], removed: false }));
+  expect(await filters.changes(logs)).toMatchObject(found);
+  end();
 });
 
 it("fails other calls when its thread stops, and gives up after three times", async () => {

@@ -85,8 +85,15 @@ export class EvmThread implements ExecutionEngine {
   readonly eth: EthService = {
     setTags: (tags) => {
       this.#tags = tags;
+      const onSet = (isKnown: unknown) => {
+        if (isKnown) this.#deliveredTags = tags;
+      };
       // A thread that is being restarted gets them at its end.
-      this.#worker.call("eth.setTags", [tags]).catch(() => {});
+      this.#worker.call("eth.setTags", [tags]).then(onSet, () => {});
+    },
+    delivered: async () => {
+      // Messages of the thread arrive in order.
+      await this.#worker.call("eth.delivered", [], { isRepeated: true });
     },
     call: (name, args, signal) => this.#worker.call("eth.call", signal ? [name, args, signal] : [name, args]),
     subscribe: (subscription, deliver) => {
@@ -113,6 +120,8 @@ export class EvmThread implements ExecutionEngine {
   #genesis: GenesisBlock | undefined;
   #node: EvmNode | undefined;
   #tags: ChainTags | undefined;
+  /** Tags up to which subscriptions have been told. */
+  #deliveredTags: ChainTags | undefined;
   readonly #subscriptions = new Map<number, Subscription>();
   #payloadIds = 0;
   #subscriptionIds = 0;
@@ -296,8 +305,12 @@ export class EvmThread implements ExecutionEngine {
     await channel.call("connect", []);
     const head = this.#node?.headBlockHash() ?? null;
     if (head !== null) await channel.call("engine.restore", [head]);
-    if (this.#tags) await channel.call("eth.setTags", [this.#tags]);
+    // Subscriptions continue from the head that they know. It may have changed since the last thread stopped.
+    const isKnown = this.#deliveredTags && (await channel.call("eth.setTags", [this.#deliveredTags]));
+    if (this.#tags && !isKnown) await channel.call("eth.setTags", [this.#tags]);
     for (const [id, { subscription }] of this.#subscriptions) await channel.call("subscribe", [id, subscription]);
+    const tags = this.#tags;
+    if (tags && (await channel.call("eth.setTags", [tags]))) this.#deliveredTags = tags;
   }
 
   /** Handles a call from the thread: of the log, or of a service of the node. */

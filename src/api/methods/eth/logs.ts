@@ -35,7 +35,7 @@ const newFilter = defineMethod({
   params: { query: QUERY },
   result: NEW_FILTER,
   example: { params: [{ topics: [] }] },
-  handler: (context, args) => ethOf(context).call("newFilter", args),
+  handler: (context, { query }) => ethOf(context).filters.addLogs(query),
 });
 
 const newBlockFilter = defineMethod({
@@ -44,7 +44,7 @@ const newBlockFilter = defineMethod({
   summary: "Creates a filter for the hashes of new blocks.",
   result: NEW_FILTER,
   example: {},
-  handler: (context) => ethOf(context).call("newBlockFilter", {}),
+  handler: (context) => ethOf(context).filters.addBlocks(),
 });
 
 const newPendingTransactionFilter = defineMethod({
@@ -53,7 +53,7 @@ const newPendingTransactionFilter = defineMethod({
   summary: "Creates a filter for the hashes of transactions that enter the pool.",
   result: NEW_FILTER,
   example: {},
-  handler: (context) => ethOf(context).call("newPendingTransactionFilter", {}),
+  handler: (context) => ethOf(context).filters.addPendingTransactions(),
 });
 
 const getFilterChanges = defineMethod({
@@ -63,7 +63,7 @@ const getFilterChanges = defineMethod({
   params: { id: FILTER_ID },
   result: { name: "changes", schema: either(list(shape("Root")), list(shape("EthLog"))) },
   example: { params: async (chain) => [await chain.filterId()] },
-  handler: (context, args) => ethOf(context).call("getFilterChanges", args),
+  handler: (context, { id }) => ethOf(context).filters.changes(id),
 });
 
 const getFilterLogs = defineMethod({
@@ -74,7 +74,7 @@ const getFilterLogs = defineMethod({
   result: { name: "logs", schema: list(shape("EthLog")) },
   cost: "heavy",
   example: { params: async (chain) => [await chain.filterId()] },
-  handler: (context, args, call) => ethOf(context).call("getFilterLogs", args, call?.signal),
+  handler: (context, { id }, call) => ethOf(context).filters.logs(id, call?.signal),
 });
 
 const uninstallFilter = defineMethod({
@@ -84,7 +84,7 @@ const uninstallFilter = defineMethod({
   params: { id: FILTER_ID },
   result: { name: "removed", schema: boolean },
   example: { params: ["0x0"] },
-  handler: (context, args) => ethOf(context).call("uninstallFilter", args),
+  handler: (context, { id }) => ethOf(context).filters.remove(id),
 });
 
 const subscribe = defineMethod({

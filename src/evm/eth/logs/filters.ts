@@ -1,8 +1,7 @@
-import type { EthChain } from "../eth-chain.ts";
 import { EthError } from "../eth-error.ts";
-import { quantity } from "../json/hex.ts";
-import { checkRange, findLogs, type LogQuery } from "./find-logs.ts";
-import { type EthSubscription, subscribe } from "./subscription.ts";
+import type { EthService } from "../eth-service.ts";
+import { checkRange, type LogQuery } from "./find-logs.ts";
+import type { EthSubscription } from "./subscription.ts";
 
 interface Filter {
   /** Only for logs. */
@@ -17,15 +16,15 @@ const MAX_FILTERS = 1000;
 /** A filter with more unfetched changes is dropped. */
 const MAX_CHANGES = 20_000;
 
-/** Filters that clients poll. */
+/** Filters that clients poll. They collect what the service delivers, and so survive a restart of its thread. */
 export class Filters {
-  readonly #chain: EthChain;
+  readonly #service: Pick<EthService, "call" | "subscribe" | "delivered">;
   readonly #now: () => number;
   readonly #filters = new Map<string, Filter>();
   #lastId = 0;
 
-  constructor(chain: EthChain, now: () => number = Date.now) {
-    this.#chain = chain;
+  constructor(service: Pick<EthService, "call" | "subscribe" | "delivered">, now: () => number = Date.now) {
+    this.#service = service;
     this.#now = now;
   }
 
@@ -47,15 +46,17 @@ export class Filters {
   }
 
   /** Returns what happened since the last poll. */
-  changes(id: string): unknown[] {
+  async changes(id: string): Promise<unknown[]> {
+    this.#poll(id);
+    await this.#service.delivered();
     return this.#poll(id).changes.splice(0);
   }
 
   /** Returns all logs of a filter. */
-  logs(id: string, signal?: AbortSignal): Promise<unknown[]> {
+  async logs(id: string, signal?: AbortSignal): Promise<unknown> {
     const { query } = this.#poll(id);
     if (query === undefined) throw new EthError("filter not found");
-    return findLogs(this.#chain, query, signal);
+    return this.#service.call("getLogs", { query }, signal);
   }
 
   remove(id: string): boolean {
@@ -66,10 +67,10 @@ export class Filters {
   #add(subscription: EthSubscription, query?: LogQuery): string {
     this.#expire();
     if (this.#filters.size >= MAX_FILTERS) throw new EthError(`too many filters (limit ${MAX_FILTERS})`, -32005);
-    const id = quantity(++this.#lastId);
+    const id = `0x${(++this.#lastId).toString(16)}`;
     const isHead = subscription.kind === "newHeads";
     const isInRange = query === undefined ? () => true : rangeFilter(query);
-    const end = subscribe(this.#chain, subscription, (results) => {
+    const end = this.#service.subscribe(subscription, (results) => {
       const changes = isHead ? results.map((header) => (header as { hash: string }).hash) : results.filter(isInRange);
       filter.changes.push(...changes);
       const isOld = this.#now() - filter.polledAt > EXPIRY_MS;

@@ -105,43 +105,43 @@ describe("eth_getLogs", () => {
 describe("filters", () => {
   it("return changes once, with removed logs after a reorganisation", async () => {
     const { chain, engine, service, mine, setHead, emit } = await openLogs();
-    const query = { topics: [[topic(1)]] };
-    const logs = { id: (await service.call("newFilter", { query })) as string };
-    const blocks = { id: (await service.call("newBlockFilter", {})) as string };
-    const pending = { id: (await service.call("newPendingTransactionFilter", {})) as string };
+    const filters = new Filters(service);
+    const logs = await filters.addLogs({ topics: [[topic(1)]] });
+    const blocks = filters.addBlocks();
+    const pending = filters.addPendingTransactions();
     const sent = await emit(0, 1, 2);
     const block = await mine();
-    expect(await service.call("getFilterChanges", logs)).toMatchObject([{ topics: [topic(1)], removed: false }]);
-    expect(await service.call("getFilterChanges", logs)).toEqual([]);
-    expect(await service.call("getFilterChanges", blocks)).toEqual([toHex(block.hash)]);
-    expect(await service.call("getFilterChanges", pending)).toEqual([sent]);
+    expect(await filters.changes(logs)).toMatchObject([{ topics: [topic(1)], removed: false }]);
+    expect(await filters.changes(logs)).toEqual([]);
+    expect(await filters.changes(blocks)).toEqual([toHex(block.hash)]);
+    expect(await filters.changes(pending)).toEqual([sent]);
     const other = await engine.executor.build(engine.blocks.genesis, chain.attributes({}, engine.blocks.genesis));
     await setHead(other);
     const again = await mine();
-    expect(await service.call("getFilterChanges", logs)).toMatchObject([
+    expect(await filters.changes(logs)).toMatchObject([
       { blockHash: toHex(block.hash), removed: true },
       { blockHash: toHex(again.hash), removed: false },
     ]);
-    expect(await service.call("getFilterChanges", blocks)).toEqual([toHex(other.hash), toHex(again.hash)]);
-    expect(await service.call("getFilterLogs", logs)).toMatchObject([{ blockHash: toHex(again.hash) }]);
-    await expect(service.call("getFilterLogs", blocks)).rejects.toThrow("filter not found");
-    expect(await service.call("uninstallFilter", logs)).toBe(true);
-    expect(await service.call("uninstallFilter", logs)).toBe(false);
-    await expect(service.call("getFilterChanges", logs)).rejects.toThrow("filter not found");
+    expect(await filters.changes(blocks)).toEqual([toHex(other.hash), toHex(again.hash)]);
+    expect(await filters.logs(logs)).toMatchObject([{ blockHash: toHex(again.hash) }]);
+    await expect(filters.logs(blocks)).rejects.toThrow("filter not found");
+    expect(filters.remove(logs)).toBe(true);
+    expect(filters.remove(logs)).toBe(false);
+    await expect(filters.changes(logs)).rejects.toThrow("filter not found");
   });
 
   it("expire when they are not polled, and are bounded in number", async () => {
     const { service, mine } = await openLogs();
     let now = 0;
-    const filters = new Filters(service.chain, () => now);
+    const filters = new Filters(service, () => now);
     const polled = filters.addBlocks();
     filters.addBlocks();
     now = 4 * 60_000;
-    filters.changes(polled);
+    await filters.changes(polled);
     now = 6 * 60_000;
     await mine();
     expect(filters.size).toBe(1);
-    expect(filters.changes(polled)).toHaveLength(1);
+    expect(await filters.changes(polled)).toHaveLength(1);
     for (let n = 1; n < 1000; n++) filters.addBlocks();
     expect(() => filters.addBlocks()).toThrow("too many filters (limit 1000)");
     now = 12 * 60_000;
