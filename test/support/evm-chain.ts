@@ -1,11 +1,16 @@
 import { createTx, type TypedTxData } from "@ethereumjs/tx";
 import { Address } from "@ethereumjs/util";
-import type { ExecutionPayload, SignedBeaconBlock } from "@lodestar/types";
+import type { BeaconConfig } from "@lodestar/config";
+import { type ForkPostDeneb, isForkPostFulu } from "@lodestar/params";
+import type { ExecutionPayload, SignedBeaconBlock, Slot } from "@lodestar/types";
+import { DevBlobs } from "../../src/dev/dev-blobs.ts";
 import { EVM_WITHDRAWALS } from "../../src/dev/genesis-parameters.ts";
 import { type DevAccount, devAccountKeys } from "../../src/evm/accounts.ts";
 import type { EvmEngine } from "../../src/evm/engine/evm-engine.ts";
 import type { ExecutedBlock } from "../../src/evm/execution/block.ts";
+import { joinSidecar } from "../../src/evm/pool/sidecar.ts";
 import { SameThreadEvm } from "../../src/evm/thread/same-thread.test-support.ts";
+import { versionedHashesOf } from "../../src/execution/engine.ts";
 import type { DevNodeOptions } from "../../src/node/dev-node.ts";
 import { FULU, openControlled } from "./controlled-chain.ts";
 import { sharedKzg as kzg } from "./shared-kzg.ts";
@@ -97,4 +102,21 @@ export async function openEvmChain(options: Partial<DevNodeOptions> = {}, direct
       return payloadOf(block!);
     },
   };
+}
+
+/** Signs a transaction with one blob, as it is sent: with the sidecar that a fork needs. */
+export function signedBlob(
+  engine: EvmEngine,
+  from: number,
+  { config, slot, fork }: { config: BeaconConfig; slot: Slot; fork: ForkPostDeneb },
+): { sent: Uint8Array; raw: Uint8Array; blob: Uint8Array; commitment: Uint8Array } {
+  const blobs = new DevBlobs({ config, counts: { least: 1, most: 1 } });
+  const parent = { blockHash: account(from).address, blockNumber: 0 };
+  const bundle = blobs.bundleFor({ fork, slot, parent });
+  const blobVersionedHashes = versionedHashesOf(bundle.commitments).map(hexOf);
+  const to = new Uint8Array(20).fill(0xb1);
+  const raw = signed(engine, from, { type: 3, to, blobVersionedHashes, maxFeePerBlobGas: GWEI });
+  const version = isForkPostFulu(fork) ? 1 : 0;
+  const sent = joinSidecar({ raw, sidecar: { version, ...bundle } });
+  return { sent, raw, blob: bundle.blobs[0]!, commitment: bundle.commitments[0]! };
 }

@@ -207,9 +207,9 @@ export class TransactionPool {
     return [...this.#transactions.values()].sort((one, other) => one.arrival - other.arrival);
   }
 
-  /** Drops a transaction that the head does not allow, and a blob transaction whose blobs are gone. */
+  /** Drops a transaction that the head does not allow, and one whose blobs are gone or have proofs of another fork. */
   #insertIfValid(transaction: Transaction, sidecar: Sidecar | undefined): void {
-    if (transaction.tx.type === 3 && sidecar === undefined) return;
+    if (transaction.tx.type === 3 && sidecar?.version !== sidecarVersion(this.#fork)) return;
     try {
       this.#insert(withRules(transaction, this.#fork), sidecar);
     } catch {
