@@ -15,6 +15,8 @@ export interface DevControl {
   readonly lateBlocks: LateBlockControl;
   /** Undefined for a chain without the EVM. */
   readonly evm: EvmControl | undefined;
+  /** Returns the chain to genesis. The clock is stopped meanwhile. On abort, the chain is unchanged. */
+  reset(signal?: AbortSignal): Promise<void>;
 }
 
 /**
@@ -28,12 +30,15 @@ export interface EvmControl {
   /** Impersonates all accounts. */
   setImpersonatesAll(impersonatesAll: boolean): Promise<void>;
   /** Sets the fee recipient of all later blocks. */
-  setFeeRecipient(address: Uint8Array): void;
+  setFeeRecipient(address: Uint8Array): Promise<void>;
   /** Returns false if the pool does not have the transaction. */
   dropTransaction(hash: Uint8Array): Promise<boolean>;
   /** Drops all transactions, or those of one sender. */
   dropTransactions(sender?: Uint8Array): Promise<void>;
-  /** True if a transaction makes a slot pass while time is paused. */
+  /**
+   * True if a transaction makes a slot pass, false while the clock runs. Setting it to true is rejected while the clock
+   * runs.
+   */
   automine: boolean;
 }
 

@@ -9,7 +9,8 @@ import { depositSnapshotMethods, eth1Methods } from "./methods/chain/eth1.ts";
 import { eventMethods } from "./methods/chain/events.ts";
 import { beaconGloasMethods, validatorGloasMethods } from "./methods/chain/gloas.ts";
 import { lightClientMethods } from "./methods/chain/light-client.ts";
-import { anvilMethods } from "./methods/dev/anvil-compatibility.ts";
+import { anvilChainMethods } from "./methods/dev/anvil-chain.ts";
+import { anvilTimeMethods } from "./methods/dev/anvil-time.ts";
 import { devBranchMethods } from "./methods/dev/branches.ts";
 import { devDumpMethods } from "./methods/dev/dumps.ts";
 import { evmControlMethods } from "./methods/dev/evm-control.ts";
@@ -116,7 +117,8 @@ export const methodGroups: readonly MethodGroup[] = groupByNumber([
       ...devSnapshotMethods,
       ...devDumpMethods,
       ...devKeysMethods,
-      ...anvilMethods,
+      ...anvilTimeMethods,
+      ...anvilChainMethods,
       ...evmControlMethods,
     ],
   },

@@ -2103,21 +2103,6 @@ export interface Methods {
     },
     options?: CallOptions,
   ): Promise<Array<{ index: Uint64; pubkey: Pubkey; secret_key: Root; withdrawal_credentials: Root }>>;
-  /** The head of the chain in Anvil's format. */
-  anvil_nodeInfo(
-    params?: Record<string, never>,
-    options?: CallOptions,
-  ): Promise<{
-    /** Slot of the head. */ currentBlockNumber: string;
-    /** Start of that slot in Unix seconds. */
-    currentBlockTimestamp: number;
-    currentBlockHash: Root;
-    /** Fork of the head. */
-    hardFork: string;
-    environment: {
-      /** Chain id of the deposit contract. */ chainId: number;
-    };
-  }>;
   /** Runs slots with blocks immediately: one, or a given number. */
   anvil_mine(
     params?: {
@@ -2172,7 +2157,7 @@ export interface Methods {
   anvil_setIntervalMining: Methods["evm_setIntervalMining"];
   /** Duration of a slot in seconds of real time; null while the clock is paused. */
   anvil_getIntervalMining(params?: Record<string, never>, options?: CallOptions): Promise<number | null>;
-  /** Turns automine on or off: a transaction makes a slot pass at once while the clock is paused. Without the EVM, resumes the clock at its previous speed, or pauses it. */
+  /** Turns automine on or off: a transaction makes a slot pass at once. It needs a paused clock. Without the EVM, resumes the clock at its previous speed, or pauses it. */
   evm_setAutomine(
     params: {
       /** True to turn it on. */
@@ -2182,12 +2167,45 @@ export interface Methods {
   ): Promise<null>;
   /** Alias of evm_setAutomine. */
   anvil_setAutomine: Methods["evm_setAutomine"];
-  /** Returns true if automine is on. Without the EVM, true if the clock is running. */
+  /** Returns true if transactions are mined at once. Without the EVM, true if the clock is running. */
   anvil_getAutomine(params?: Record<string, never>, options?: CallOptions): Promise<boolean>;
   /** Alias of anvil_getAutomine. */
   hardhat_getAutomine: Methods["anvil_getAutomine"];
   /** Alias of anvil_getAutomine. */
   eth_mining: Methods["anvil_getAutomine"];
+  /** Resumes the clock at its previous speed. */
+  miner_start(params?: Record<string, never>, options?: CallOptions): Promise<null>;
+  /** Pauses the clock. */
+  miner_stop(params?: Record<string, never>, options?: CallOptions): Promise<null>;
+  /** Returns the latest execution block in Anvil's format, and the head of the beacon chain in the member `beacon`. Before bellatrix, the block number is 0 and its hash is zero. */
+  anvil_nodeInfo(
+    params?: Record<string, never>,
+    options?: CallOptions,
+  ): Promise<{
+    /** Number of the latest execution block. */ currentBlockNumber: string;
+    /** Its timestamp in Unix seconds. */
+    currentBlockTimestamp: number;
+    currentBlockHash: Root;
+    /** Fork of the execution layer, such as Osaka. */
+    hardFork: string;
+    /** Always fees. */
+    transactionOrder: string;
+    environment: {
+      /** Base fee of the block in wei. */ baseFee: string;
+      /** Chain id. */
+      chainId: number;
+      /** Gas limit of the block. */
+      gasLimit: string;
+    };
+    /** All null: the chain is not forked from another one. */
+    forkConfig: { forkUrl: null; forkBlockNumber: null; forkRetryBackoff: null };
+    beacon: {
+      slot: Uint64;
+      root: Root;
+      /** Fork of the head. */
+      fork: string;
+    };
+  }>;
   /** Reorganizes the chain like dev_reorg. */
   anvil_reorg(
     params: {
@@ -2210,10 +2228,16 @@ export interface Methods {
   ): Promise<true>;
   /** Alias of anvil_loadState. */
   hardhat_loadState: Methods["anvil_loadState"];
-  /** Resumes the clock at its previous speed. */
-  miner_start(params?: Record<string, never>, options?: CallOptions): Promise<null>;
-  /** Pauses the clock. */
-  miner_stop(params?: Record<string, never>, options?: CallOptions): Promise<null>;
+  /** Returns the chain to genesis, with its time, pools and settings. Snapshots stay valid. */
+  anvil_reset(
+    params?: {
+      /** Left out, or `forking` without a URL and a block number. */
+      options?: { forking?: object | null };
+    },
+    options?: CallOptions,
+  ): Promise<null>;
+  /** Alias of anvil_reset. */
+  hardhat_reset: Methods["anvil_reset"];
   /** Sets the balance of an account. Recorded with the next block. Rejected with --p2p. */
   anvil_setBalance(
     params: {
@@ -2292,7 +2316,7 @@ export interface Methods {
   ): Promise<true>;
   /** Alias of evm_setBlockGasLimit. */
   anvil_setBlockGasLimit: Methods["evm_setBlockGasLimit"];
-  /** Sets the fee recipient of later blocks, until the node restarts. */
+  /** Sets the fee recipient of later blocks. Stored with the chain. */
   anvil_setCoinbase(
     params: {
       /** Fee recipient. */
@@ -3504,7 +3528,6 @@ export const METHOD_NAMES = [
   "dev_dump",
   "dev_load",
   "dev_keys",
-  "anvil_nodeInfo",
   "anvil_mine",
   "hardhat_mine",
   "evm_mine",
@@ -3520,13 +3543,16 @@ export const METHOD_NAMES = [
   "anvil_getAutomine",
   "hardhat_getAutomine",
   "eth_mining",
+  "miner_start",
+  "miner_stop",
+  "anvil_nodeInfo",
   "anvil_reorg",
   "anvil_dumpState",
   "hardhat_dumpState",
   "anvil_loadState",
   "hardhat_loadState",
-  "miner_start",
-  "miner_stop",
+  "anvil_reset",
+  "hardhat_reset",
   "anvil_setBalance",
   "hardhat_setBalance",
   "evm_setAccountBalance",

@@ -15,8 +15,8 @@ import { DevExecutionEngine } from "../execution/dev-engine.ts";
 import type { ExecutionEngine } from "../execution/engine.ts";
 import type { Logger } from "../log/logger.ts";
 import { Progress } from "../log/progress.ts";
-import { DEV_FEE_RECIPIENT } from "./constants.ts";
 import { DevBranches } from "./control/branches.ts";
+import { ChainReplacer } from "./control/chain-replacer.ts";
 import { DepositLog } from "./control/deposit-log.ts";
 import { DevDeposits } from "./control/deposits.ts";
 import { DevDumps } from "./control/dumps.ts";
@@ -28,7 +28,8 @@ import { DevTime } from "./control/time.ts";
 import { type PresenceStore, ValidatorPresence } from "./control/validator-presence.ts";
 import { Automine } from "./evm/automine.ts";
 import type { DevEvm } from "./evm/dev-evm.ts";
-import { DevEvmControl } from "./evm/evm-control.ts";
+import { DevEvmControl, type DevEvmControlParts } from "./evm/evm-control.ts";
+import type { FeeRecipient } from "./evm/fee-recipient.ts";
 import { LagMonitor } from "./lag-monitor.ts";
 import { RegisteredKeys } from "./registered-keys.ts";
 import type { DevSettings } from "./settings.ts";
@@ -58,6 +59,7 @@ interface DevChainParts {
   settings: Pick<DevSettings, "activeValidators" | "catchUp" | "speed" | "warmupEpochs">;
   /** Presence set by `dev_setValidators`. Takes precedence over `activeValidators`. */
   presenceStore: PresenceStore;
+  feeRecipient: FeeRecipient;
   history: SlashingProtection;
   /** Persists the current slot of the clock. */
   storeSlot(slot: Slot): Promise<void>;
@@ -107,7 +109,6 @@ export class DevChain {
   readonly #lagMonitor: LagMonitor;
   readonly #timeOfDay: TimeOfDay;
   readonly #logger: Logger;
-  #feeRecipient: Uint8Array = DEV_FEE_RECIPIENT;
   #isLive = false;
 
   constructor(parts: DevChainParts) {
@@ -144,21 +145,22 @@ export class DevChain {
       storeSlot,
     });
     const time = this.#time;
-    const { db, genesisDeposits } = parts;
+    const { db, genesisDeposits, feeRecipient } = parts;
     const keys = new RegisteredKeys(this.keys, chain);
     const presence = new ValidatorPresence({
       keys,
       time,
       activeValidators,
       stored: parts.presenceStore,
-      onChange: (online) => chain.preparations.prepareOwn(online, this.#feeRecipient),
+      onChange: (online) => chain.preparations.prepareOwn(online, feeRecipient.address),
     });
     const branches = new DevBranches({ chain, time });
     const lateBlocks = new DevLateBlocks({ clock, config, time });
     const snapshots = new DevSnapshots({
       chain,
       time,
-      revertible: [clock, history, presence, lateBlocks, { capture: () => () => this.#onReverted() }],
+      // The presence passes on the fee recipient.
+      revertible: [clock, history, feeRecipient, presence, lateBlocks, { capture: () => () => this.#onReverted() }],
       evm: parts.evm?.thread,
     });
     const onReplacing = async () => parts.evm?.thread.detach();
@@ -166,23 +168,24 @@ export class DevChain {
       this.#onReverted();
       await parts.evm?.restore();
       if (parts.evm) await chain.pendingVerdicts.untilHeadVerdict();
+      await feeRecipient.reload();
       await presence.reload();
     };
-    const hasEvm = parts.evm !== undefined;
-    const { logger: nodeLogger } = parts;
-    const replacement = { onReplacing, onReplaced };
-    const dumps = new DevDumps({ chain, clock, time, db, history, hasEvm, ...replacement, logger: nodeLogger });
+    const replacement = { hasEvm: parts.evm !== undefined, onReplacing, onReplaced, logger: parts.logger };
+    const replacer = new ChainReplacer({ chain, clock, time, db, history, ...replacement });
+    const dumps = new DevDumps({ chain, time, db, history, replacer });
     this.#requestQueue = createRequestQueue(parts);
     const requests = parts.evm?.requests ?? this.#requestQueue;
     const depositLog = parts.evm?.deposits ?? (genesisDeposits && new DepositLog({ chain, genesisDeposits }));
     const deposits = requests && depositLog && new DevDeposits({ chain, keys, requests, log: depositLog });
     const operations = new DevOperations({ api, chain, db, time, keys, requests, deposits });
-    const setFeeRecipient = (address: Uint8Array) => {
-      this.#feeRecipient = address;
+    const setFeeRecipient = async (address: Uint8Array) => {
+      await feeRecipient.set(address);
       chain.preparations.prepareOwn(presence.onlineNow(), address);
     };
     const evm = parts.evm && this.#controlEvm(parts.evm, setFeeRecipient);
-    this.control = { time, validators: presence, branches, lateBlocks, operations, keys, snapshots, dumps, evm };
+    const reset = (signal?: AbortSignal) => replacer.reset(signal);
+    this.control = { time, validators: presence, branches, lateBlocks, operations, keys, snapshots, dumps, evm, reset };
 
     const logger = parts.logger.topic("validators");
     // Builders cannot build blocks for past slots.
@@ -283,7 +286,7 @@ export class DevChain {
     await Promise.all([this.clock.stop(), this.#validators.close(), this.#warmupValidators.close()]);
   }
 
-  #controlEvm({ control, eth }: DevEvm, setFeeRecipient: (address: Uint8Array) => void): DevEvmControl {
+  #controlEvm({ control, eth }: DevEvm, setFeeRecipient: DevEvmControlParts["setFeeRecipient"]): DevEvmControl {
     const automine = new Automine({
       clock: this.clock,
       time: this.#time,
@@ -292,7 +295,8 @@ export class DevChain {
       executableCount: () => control.executableCount(),
     });
     eth.afterSend(() => automine.onTransaction());
-    return new DevEvmControl({ control, automine, setFeeRecipient, hasNetwork: this.#hasNetwork });
+    const { clock } = this;
+    return new DevEvmControl({ control, automine, clock, setFeeRecipient, hasNetwork: this.#hasNetwork });
   }
 
   #onReverted(): void {

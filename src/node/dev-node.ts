@@ -5,6 +5,7 @@ import { PresenceStore } from "../dev/control/validator-presence.ts";
 import { attachBlobs } from "../dev/dev-blobs.ts";
 import { type ClockOffset, DevChain } from "../dev/dev-chain.ts";
 import { DevEvm } from "../dev/evm/dev-evm.ts";
+import { FeeRecipient } from "../dev/evm/fee-recipient.ts";
 import { writeBootnodes, writeNetworkDirectory } from "../dev/network-directory.ts";
 import { SlashingProtection, slashingProtectionStore } from "../dev/validators/slashing-protection.ts";
 import { EvmThread } from "../evm/thread/evm-thread.ts";
@@ -72,17 +73,19 @@ export class DevNode {
     const { source, db, chain } = node;
     await removeUnfinishedDumps(db.path);
     attachBlobs(source.engine, { config: chain.config, counts: options.devBlobs });
+    const hasNetwork = node.networking !== undefined;
     const devChain = new DevChain({
       ...source,
-      evm: source.evm && new DevEvm(source.evm, chain, db),
+      evm: source.evm && new DevEvm(source.evm, { chain, db, hasNetwork }),
       chain,
       db,
       api: node.api,
-      hasNetwork: node.networking !== undefined,
+      hasNetwork,
       timeOfDay,
       settings: options,
       hasExecutionClient: options.execution !== undefined || options.eth1.length > 0,
       presenceStore: await PresenceStore.open(db),
+      feeRecipient: await FeeRecipient.open(db),
       history: await SlashingProtection.open(slashingProtectionStore(db)),
       storeSlot: (slot) => db.meta.putClockSlot(slot),
       logger,
@@ -137,6 +140,8 @@ export class DevNode {
     const { clockOffset } = devChain;
     if (clockOffset) listener.onTimeDifference?.(clockOffset);
     await devChain.run();
+    // The first blob transaction would wait for it.
+    if (devChain.evm && !node.networking) node.own(preloadTrustedSetup(node.chain));
   }
 
   onFailure(callback: (failure: unknown) => void): void {

@@ -51,7 +51,7 @@ export async function startNetworkNode(options: NetworkNodeOptions): Promise<Net
   const { source, chain } = node;
   attachBlobs(source.engine, { config: chain.config, counts: options.devBlobs });
   if (source.evm) {
-    const { ready, deposits } = new DevEvm(source.evm, chain, node.db);
+    const { ready, deposits } = new DevEvm(source.evm, { chain, db: node.db, hasNetwork: true });
     await ready;
     // Before the validators: their blocks have to contain the deposits that the chain has agreed on.
     source.clock.onSlot((slot) => deposits.onSlot(slot));

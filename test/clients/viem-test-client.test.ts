@@ -1,3 +1,5 @@
+import type { electra } from "@lodestar/types";
+import { toRootHex } from "@lodestar/utils";
 import { createTestClient, type EIP1193RequestFn, http } from "viem";
 import { afterAll, beforeAll, beforeEach, expect, it } from "vitest";
 import { type OpenedDevChain, startDevChain } from "../support/dev-chain.ts";
@@ -95,12 +97,22 @@ it("sets the time of the next block", async () => {
   expect(await blocksSince(before)).toEqual([]);
   await client.mine({ blocks: 1 });
   expect(await blocksSince(before)).toEqual([5]);
+  const { chain, config } = opened.devChain;
+  const { message } = (await chain.blocks.signedByRoot(chain.head.root))!;
+  const { executionPayload: payload } = message.body as electra.BeaconBlockBody;
   expect(await request("anvil_nodeInfo")).toEqual({
-    currentBlockNumber: `0x${(before + 5).toString(16)}`,
+    currentBlockNumber: `0x${payload.blockNumber.toString(16)}`,
     currentBlockTimestamp: startOf(before + 5),
-    currentBlockHash: opened.devChain.chain.head.root,
-    hardFork: "fulu",
-    environment: { chainId: opened.devChain.config.DEPOSIT_CHAIN_ID },
+    currentBlockHash: toRootHex(payload.blockHash),
+    hardFork: "Osaka",
+    transactionOrder: "fees",
+    environment: {
+      baseFee: `0x${payload.baseFeePerGas.toString(16)}`,
+      chainId: config.DEPOSIT_CHAIN_ID,
+      gasLimit: `0x${payload.gasLimit.toString(16)}`,
+    },
+    forkConfig: { forkUrl: null, forkBlockNumber: null, forkRetryBackoff: null },
+    beacon: { slot: String(before + 5), root: chain.head.root, fork: "fulu" },
   });
 });
 
@@ -194,4 +206,14 @@ it("rejects invalid calls without an effect", async () => {
     code: -32004,
   });
   expect(slot()).toBe(before);
+});
+
+it("returns to genesis", async () => {
+  await connect("anvil").mine({ blocks: 2 });
+  for (const mode of ["anvil", "hardhat"] as const) {
+    await connect(mode).reset();
+    expect([slot(), headSlot()]).toEqual([0, 0]);
+    await connect(mode).mine({ blocks: 2 });
+    expect(await blocksSince(0)).toEqual([1, 2]);
+  }
 });

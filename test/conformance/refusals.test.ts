@@ -18,6 +18,7 @@ const NO_GENERATED_FORM: readonly string[] = [
   "get_v1_node_peers_peerId",
   "unsubscribe",
   "evm_setAutomine",
+  "anvil_reset",
 ];
 
 /** Once the slot has its block or has passed, some of the other examples become invalid. */

@@ -1,6 +1,7 @@
 import { expect, it } from "vitest";
 import type { NetworkSettings } from "../../src/network/network-settings.ts";
 import { account, GWEI, hexOf, openEvmChain, signed } from "../support/evm-chain.ts";
+import { expectVerified } from "../support/evm-verifier.ts";
 import { tempDirectory } from "../support/temp-directory.ts";
 
 const OTHER = new Uint8Array(20).fill(0x77);
@@ -116,6 +117,7 @@ it("supports Anvil's control methods, and keeps their effects in snapshots, dump
   await second.call("anvil_autoImpersonateAccount", [true]);
   await second.call("eth_sendTransaction", [transaction]);
   expect(await second.call("eth_getTransactionCount", [CONTRACT])).toBe("0x9");
+  expect(await second.call("eth_getBlockByNumber", ["latest", false])).toMatchObject({ miner: hexOf(OTHER) });
   second.expectHealth();
   await second.close();
   await expect(openEvmChain({ networking: NETWORKING, speed: 1 }, directory)).rejects.toMatchObject({
@@ -139,6 +141,83 @@ it("opens a chain for other nodes before its state is changed, but not while a c
   await third.close();
   const opening = openEvmChain({ networking: NETWORKING, speed: 1 }, directory);
   await expect(opening).rejects.toMatchObject({ kind: "unverifiableState" });
+});
+
+it("mines at once only while the clock is paused", async () => {
+  const { call, error } = await openRunning();
+  await call("dev_resume");
+  expect(await call("anvil_getAutomine")).toBe(false);
+  expect(await error("evm_setAutomine", [true])).toMatchObject({
+    code: -32003,
+    message: expect.stringMatching(
+      /while it runs, a transaction waits for the next slot. Pause it first, with dev_pause/,
+    ),
+  });
+  await call("evm_setAutomine", [false]);
+  await call("dev_pause");
+  expect(await call("anvil_getAutomine")).toBe(false);
+  await call("evm_setAutomine", [true]);
+  expect(await call("anvil_getAutomine")).toBe(true);
+});
+
+it("returns to genesis, and a snapshot from before stays valid", async () => {
+  const { call, error, advance, chain, devChain, expectHealth } = await openRunning();
+  const { genesis, config } = chain;
+  const send = () =>
+    call("eth_sendTransaction", [{ from: hexOf(account(0).address), to: hexOf(OTHER), value: "0x5", gas: "0x5208" }]);
+  const summary = async () => [
+    chain.clock.currentSlot,
+    chain.head.slot,
+    chain.finalizedCheckpoint.epoch,
+    await call("eth_blockNumber"),
+    await call("eth_getBalance", [hexOf(OTHER)]),
+    await call("eth_getBalance", [CONTRACT]),
+    await call("txpool_status"),
+  ];
+  const info = () => call("anvil_nodeInfo");
+  const block0 = await call("eth_getBlockByNumber", ["0x0", false]);
+  await call("anvil_setBalance", [CONTRACT, "0x7"]);
+  await call("anvil_setCoinbase", [`0x${"cb".repeat(20)}`]);
+  await send();
+  await call("dev_skip", { slots: 1 });
+  await advance(40);
+  await call("evm_setAutomine", [false]);
+  await send();
+  const before = await summary();
+  expect(before).toEqual([42, 42, expect.any(Number), "0x29", "0x5", "0x7", { pending: "0x1", queued: "0x0" }]);
+  expect(before[2]).toBeGreaterThan(1);
+  expect(await info()).toMatchObject({
+    currentBlockNumber: "0x29",
+    currentBlockTimestamp: genesis.time + 42 * config.SECONDS_PER_SLOT,
+    hardFork: "Osaka",
+    environment: { chainId: 31_337, gasLimit: block0.gasLimit },
+    beacon: { slot: "42", root: chain.head.root, fork: "fulu" },
+  });
+  const snapshot = await call("evm_snapshot");
+
+  expect(await error("anvil_reset", [{ forking: { jsonRpcUrl: "http://127.0.0.1:1", blockNumber: 5 } }])).toMatchObject(
+    {
+      code: -32004,
+      message: 'Forking another chain is not supported. Leave out "jsonRpcUrl" and "blockNumber" to return to genesis.',
+    },
+  );
+  await call("hardhat_reset", [{ forking: { blockNumber: null } }]);
+  expect(await summary()).toEqual([0, 0, 0, "0x0", "0x0", "0x0", { pending: "0x0", queued: "0x0" }]);
+  expect(await info()).toMatchObject({ currentBlockNumber: "0x0", currentBlockHash: block0.hash });
+  const hash = await send();
+  await advance(40);
+  expect(chain.finalizedCheckpoint.epoch).toBeGreaterThan(1);
+  const receipt = await call("eth_getTransactionReceipt", [hash]);
+  expect(receipt).toMatchObject({ blockNumber: "0x1", status: "0x1" });
+  expect((await call("eth_getBlockByNumber", ["0x1", false])).miner).toBe(`0x${"00".repeat(20)}`);
+  const verifier = await expectVerified(devChain);
+  expect(verifier.blocks.size).toBe(40);
+
+  await call("evm_revert", [snapshot]);
+  expect(await summary()).toEqual(before);
+  await advance(1);
+  expect(await call("eth_getBalance", [hexOf(OTHER)])).toBe("0xa");
+  expectHealth();
 });
 
 it("drops pooled transactions", async () => {

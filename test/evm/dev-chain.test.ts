@@ -11,6 +11,7 @@ import { encodeDepositCall } from "../../src/dev/evm/deposit-call.ts";
 import { DevEvm } from "../../src/dev/evm/dev-evm.ts";
 import { openEvmChain as openChain } from "../../src/dev/evm/open-evm.ts";
 import { signDeposit } from "../../src/dev/genesis-deposits.ts";
+import { EVM_WITHDRAWALS } from "../../src/dev/genesis-parameters.ts";
 import { RegisteredKeys } from "../../src/dev/registered-keys.ts";
 import type { StoredPayload } from "../../src/evm/engine/history.ts";
 import { encodeHeader } from "../../src/evm/execution/header.ts";
@@ -85,13 +86,12 @@ it("executes transfers and a deployment, and rejects a payload with a wrong stat
 it("adds validators by deposit transactions, and processes exits requested at the contract", async () => {
   const owner = account(3);
   const receiver = new Uint8Array(20).fill(0x99);
-  const { engine, devChain, send, advance, until, status, balance, call, error, chain, expectHealth } =
-    await openEvmChain({
-      withdrawals: [
-        { range: { first: 0, last: 0 }, value: { prefix: "0x01", address: hexOf(owner.address) } },
-        { range: { first: 1, last: 4 }, value: { prefix: "0x01", address: hexOf(receiver) } },
-      ],
-    });
+  const { engine, devChain, send, advance, until, status, balance, call, chain, expectHealth } = await openEvmChain({
+    withdrawals: [
+      { range: { first: 0, last: 0 }, value: { prefix: "0x01", address: hexOf(owner.address) } },
+      { range: { first: 1, last: 4 }, value: { prefix: "0x01", address: hexOf(receiver) } },
+    ],
+  });
   const { secretKey, publicKey } = new RegisteredKeys(devChain.keys, chain).keyPair(16);
   const deposit = signDeposit(chain.config, secretKey, {
     pubkey: publicKey,
@@ -115,9 +115,6 @@ it("adds validators by deposit transactions, and processes exits requested at th
   await send(3, { to: WITHDRAWAL_REQUESTS_ADDRESS.bytes, data, value: 1n });
   await advance(1);
   expect(await status(0)).toBe("active_exiting");
-  expect(await error("dev_withdraw", { validator: 1 })).toMatchObject({
-    message: expect.stringContaining("is not one of the funded accounts"),
-  });
   await until(17, "active_ongoing");
   expect(await status(16)).toBe("active_ongoing");
 
@@ -134,7 +131,10 @@ it("adds validators by deposit transactions, and processes exits requested at th
 });
 
 it("consolidates and withdraws by dev_* calls, which send transactions", async () => {
-  const { advance, call, engine, status, validator, expectHealth } = await openEvmChain();
+  const unknown = { prefix: "0x01", address: hexOf(OTHER) } as const;
+  const { advance, call, engine, status, validator, nonce, expectHealth } = await openEvmChain({
+    withdrawals: [...EVM_WITHDRAWALS, { range: { first: 4, last: 6 }, value: unknown }],
+  });
   await call("dev_changeCredentials", { validator: 1, type: "0x02" });
   expect(engine.pool.size).toBe(1);
   await advance(1);
@@ -144,6 +144,14 @@ it("consolidates and withdraws by dev_* calls, which send transactions", async (
   await call("dev_withdraw", { validator: 3 });
   await advance(1);
   expect([await status(2), await status(3)]).toEqual(["active_exiting", "active_exiting"]);
+
+  // No key of the withdrawal address is known, and its rewards do not cover the fees: it is impersonated and funded.
+  await call("dev_withdraw", { validator: 4 });
+  await call("dev_withdraw", { validator: 5 });
+  await call("dev_consolidate", { source: 6, target: 1 });
+  await advance(1);
+  for (const index of [4, 5, 6]) expect(await status(index)).toBe("active_exiting");
+  expect([nonce(OTHER), engine.pool.size]).toEqual([3n, 0]);
   expectHealth();
 });
 
@@ -254,7 +262,7 @@ it("is verified by another node with its own EVM, which rejects a payload with a
   expect(await openChain(other, devChain.config)).toBe(true);
   const follower = await openFollower(db, devChain, chain.clock.currentSlot, other);
   onTestFinished(() => follower.close());
-  const evm = new DevEvm(other, follower, db);
+  const evm = new DevEvm(other, { chain: follower, db, hasNetwork: true });
   const blocks: SignedBeaconBlock[] = [];
   for (let slot = 1; slot <= 11; slot++) blocks.push((await chain.blocks.canonicalAtSlot(slot))!.signed);
   await follower.importSegment(blocks);

@@ -4,6 +4,7 @@ import { expect, it, onTestFinished } from "vitest";
 import { ChainFileWriter, EntryKind } from "../../chain/stored/chain-file.ts";
 import { createTempDir } from "../../db/temp-dir.test-support.ts";
 import type { DevIdentity } from "../identity.ts";
+import { ChainReplacer } from "./chain-replacer.ts";
 import { DevDumps } from "./dumps.ts";
 
 const OWN: DevIdentity = {
@@ -26,11 +27,12 @@ async function refusalOf(identity: unknown): Promise<string> {
   const about = { identity, finalized: { epoch: 0, root: `0x${"33".repeat(32)}` }, clockSlot: 0 };
   await file.write(EntryKind.about, Buffer.from(JSON.stringify(about)));
   await file.close();
-  const dumps = new DevDumps({
+  const parts = {
     chain: { config: {} },
     time: { whilePaused: (work: () => Promise<void>) => work() },
     db: { path: join(directory.path, "beacon-db"), meta: { getIdentity: async () => OWN } },
-  } as unknown as ConstructorParameters<typeof DevDumps>[0]);
+  } as unknown as ConstructorParameters<typeof ChainReplacer>[0];
+  const dumps = new DevDumps({ ...parts, replacer: new ChainReplacer(parts) });
   return dumps.load(await readFile(path)).then(
     () => "none",
     (error: Error) => error.message,

@@ -2,20 +2,13 @@ import { randomUUID } from "node:crypto";
 import { mkdir, readdir, readFile, rm, writeFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { ControlError, type DumpControl } from "../../api/dev-control.ts";
-import { ClosingStack } from "../../async/closing-stack.ts";
-import { BeaconChain } from "../../chain/chain.ts";
-import { VirtualClock } from "../../chain/clock/virtual-clock.ts";
-import { DEFAULT_CHAIN_SETTINGS } from "../../chain/settings.ts";
+import type { BeaconChain } from "../../chain/chain.ts";
 import { ChainFileError } from "../../chain/stored/chain-file.ts";
 import { readChainFileHeader } from "../../chain/stored/chain-file-header.ts";
 import { exportChain } from "../../chain/stored/export-chain.ts";
 import { importChain } from "../../chain/stored/import-chain.ts";
 import type { BeaconDb } from "../../db/beacon-db.ts";
-import { openDatabase } from "../../db/open-database.ts";
 import { errorCode } from "../../errors/error-code.ts";
-import { DevExecutionEngine } from "../../execution/dev-engine.ts";
-import { NoExecutionEngine } from "../../execution/engine.ts";
-import type { Logger } from "../../log/logger.ts";
 import {
   ChainMismatchError,
   type DevIdentity,
@@ -23,28 +16,21 @@ import {
   requireSameChain,
   requireSameConfig,
 } from "../identity.ts";
-import { type SlashingProtection, slashingProtectionStore } from "../validators/slashing-protection.ts";
+import type { SlashingProtection } from "../validators/slashing-protection.ts";
+import { type ChainReplacer, loadingBeside } from "./chain-replacer.ts";
 import type { DevTime } from "./time.ts";
 
 const OWNER_ONLY = 0o700;
 
 interface DevDumpsParts {
   chain: BeaconChain;
-  clock: VirtualClock;
   time: DevTime;
   db: BeaconDb;
   history: SlashingProtection;
-  /** True if the payloads are executed by the EVM, which follows once the chain is loaded. */
-  hasEvm: boolean;
-  /** Called before a load replaces the chain. */
-  onReplacing(): Promise<void>;
-  /** Called after a load has replaced the chain, or has failed to. */
-  onReplaced(): Promise<void>;
-  logger: Logger;
+  replacer: ChainReplacer;
 }
 
 const dumpsBeside = (dbPath: string): string => join(dirname(dbPath), "dumps");
-const loadingBeside = (dbPath: string): string => `${dbPath}.loading`;
 
 const unfinishedName = (): string => `.${randomUUID()}`;
 const UNFINISHED = /^\.[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
@@ -117,11 +103,15 @@ export class DevDumps implements DumpControl {
   }
 
   #read(path: string, signal: AbortSignal | undefined): Promise<void> {
-    return this.#parts.time.whilePaused(async () => {
+    const { chain, time, replacer } = this.#parts;
+    return time.whilePaused(async () => {
       signal?.throwIfAborted();
       try {
         const { clockSlot } = await this.#requireSameGenesis(path);
-        await this.#takeOver(path, clockSlot ?? 0, signal);
+        const fill = async (empty: BeaconDb) => {
+          await importChain(path, { config: chain.config, db: empty, onProgress: () => signal?.throwIfAborted() });
+        };
+        await replacer.replace({ fill, clockSlot: clockSlot ?? 0, signal });
       } catch (error) {
         if (!(error instanceof ChainFileError)) throw error;
         throw ControlError.conflict(`The dump cannot be loaded: ${error.message}.`);
@@ -146,52 +136,6 @@ export class DevDumps implements DumpControl {
         `The dump holds ${error.held}. Only a dump with the same genesis can be loaded into a running chain.`,
       );
     }
-  }
-
-  /** Opens the dumped chain from a temporary database first, so that a failure changes nothing. */
-  async #takeOver(path: string, clockSlot: number, signal: AbortSignal | undefined): Promise<void> {
-    const { chain, clock, history, onReplacing, onReplaced } = this.#parts;
-    const directory = loadingBeside(this.#parts.db.path);
-    await using opened = new ClosingStack();
-    await rm(directory, { recursive: true, force: true });
-    opened.defer(() => rm(directory, { recursive: true, force: true }));
-    const db = await openDatabase(directory, { sync: false });
-    opened.defer(() => db.close());
-    await importChain(path, { config: chain.config, db, onProgress: () => signal?.throwIfAborted() });
-    signal?.throwIfAborted();
-    const loaded = await this.#open(db, clockSlot);
-    opened.defer(() => loaded.close());
-    const signed = await slashingProtectionStore(db).load();
-    await onReplacing();
-    try {
-      await chain.chainSnapshots.replaceBy(loaded.chainSnapshots, () => {
-        clock.moveTo(loaded.clock.currentSlot);
-        history.replace(signed);
-      });
-    } finally {
-      await onReplaced();
-    }
-  }
-
-  async #open(db: BeaconDb, clockSlot: number): Promise<BeaconChain> {
-    const { chain, hasEvm, logger } = this.#parts;
-    const { genesisTime, secondsPerSlot, speed } = chain.clock;
-    const newest = await db.hotBlocks.last();
-    const clock = new VirtualClock({
-      genesisTime,
-      secondsPerSlot,
-      speed,
-      startSlot: Math.max(clockSlot, newest?.slot ?? 0),
-      onListenerError: (error) => logger.error("Slot handler of dumped chain failed", { error }),
-    });
-    return BeaconChain.open({
-      config: chain.config,
-      db,
-      clock,
-      settings: DEFAULT_CHAIN_SETTINGS,
-      engine: hasEvm ? new NoExecutionEngine() : new DevExecutionEngine(),
-      logger,
-    });
   }
 
   async #withTemporary<T>(work: (path: string) => Promise<T>): Promise<T> {

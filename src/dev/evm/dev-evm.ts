@@ -11,6 +11,13 @@ import { EvmRequests } from "./evm-requests.ts";
 import { evmStore } from "./evm-store.ts";
 import { NextPayload } from "./next-payload.ts";
 
+interface DevEvmParts {
+  chain: BeaconChain;
+  db: BeaconDb;
+  /** True if other nodes execute the payloads of the chain (`--p2p`). */
+  hasNetwork: boolean;
+}
+
 /** The EVM of a chain, connected to its blocks and its database. */
 export class DevEvm {
   readonly thread: EvmThread;
@@ -25,7 +32,7 @@ export class DevEvm {
   readonly control: Remote<EvmControl>;
 
   /** Connects the EVM to the chain that it executes. */
-  constructor(thread: EvmThread, chain: BeaconChain, db: BeaconDb) {
+  constructor(thread: EvmThread, { chain, db, hasNetwork }: DevEvmParts) {
     this.thread = thread;
     const proposals = new NextPayload(chain);
     this.ready = thread.connect({
@@ -37,7 +44,11 @@ export class DevEvm {
     });
     // A node that is closed before it was started does not wait for it.
     this.ready.catch(() => {});
-    this.requests = new EvmRequests(thread.service("wallet"), chain.config.DEPOSIT_CONTRACT_ADDRESS);
+    this.requests = new EvmRequests({
+      wallet: thread.service("wallet"),
+      depositContract: chain.config.DEPOSIT_CONTRACT_ADDRESS,
+      canImpersonate: !hasNetwork,
+    });
     this.eth = new ChainEth(thread.eth, chain, proposals);
     this.deposits = new EvmDepositLog({ chain, requests: this.requests });
     this.control = thread.service("control");

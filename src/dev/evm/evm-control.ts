@@ -1,13 +1,15 @@
 import { ControlError, type EvmControl } from "../../api/dev-control.ts";
+import type { Clock } from "../../chain/clock/clock.ts";
 import type { EvmControl as RemoteControl } from "../../evm/engine/evm-control.ts";
 import type { Change } from "../../evm/overrides/override.ts";
 import type { Remote } from "../../evm/thread/evm-thread.ts";
 import type { Automine } from "./automine.ts";
 
-interface DevEvmControlParts {
+export interface DevEvmControlParts {
   control: Remote<RemoteControl>;
   automine: Automine;
-  setFeeRecipient(address: Uint8Array): void;
+  clock: Pick<Clock, "isFlowing">;
+  setFeeRecipient(address: Uint8Array): Promise<void>;
   /** True if other nodes can follow the chain (`--p2p`). */
   hasNetwork: boolean;
 }
@@ -21,11 +23,18 @@ export class DevEvmControl implements EvmControl {
   }
 
   get automine(): boolean {
-    return this.#parts.automine.isEnabled;
+    const { automine, clock } = this.#parts;
+    return automine.isEnabled && !clock.isFlowing;
   }
 
   set automine(isEnabled: boolean) {
-    this.#parts.automine.isEnabled = isEnabled;
+    const { automine, clock, hasNetwork } = this.#parts;
+    if (isEnabled && clock.isFlowing) {
+      const problem = "Automine needs a paused clock: while it runs, a transaction waits for the next slot.";
+      if (hasNetwork) throw ControlError.unsupported(`${problem} Start the chain without --p2p.`);
+      throw ControlError.conflict(`${problem} Pause it first, with dev_pause.`);
+    }
+    automine.isEnabled = isEnabled;
   }
 
   async override(change: Change): Promise<void> {
@@ -43,8 +52,8 @@ export class DevEvmControl implements EvmControl {
     await this.#parts.control.setImpersonatesAll(impersonatesAll);
   }
 
-  setFeeRecipient(address: Uint8Array): void {
-    this.#parts.setFeeRecipient(address);
+  setFeeRecipient(address: Uint8Array): Promise<void> {
+    return this.#parts.setFeeRecipient(address);
   }
 
   dropTransaction(hash: Uint8Array): Promise<boolean> {

@@ -24,14 +24,23 @@ const ACCOUNTS = FUNDED_ADDRESSES.map((address) => new Uint8Array(Buffer.from(ad
 
 type Call = Omit<ContractCall, "gasLimit">;
 
-/** Sends execution requests to the system contracts, as transactions from the funded accounts. */
+interface EvmRequestsParts {
+  wallet: Remote<DevWallet>;
+  depositContract: Uint8Array;
+  /** False if other nodes have to verify the transactions. */
+  canImpersonate: boolean;
+}
+
+/** Sends execution requests to the system contracts, as transactions from the funded accounts or impersonated ones. */
 export class EvmRequests implements ExecutionRequestSink {
   readonly #wallet: Remote<DevWallet>;
   readonly #depositContract: Uint8Array;
+  readonly #canImpersonate: boolean;
 
-  constructor(wallet: Remote<DevWallet>, depositContract: Uint8Array) {
+  constructor({ wallet, depositContract, canImpersonate }: EvmRequestsParts) {
     this.#wallet = wallet;
     this.#depositContract = depositContract;
+    this.#canImpersonate = canImpersonate;
   }
 
   async addWithdrawal({ sourceAddress, validatorPubkey, amount }: electra.WithdrawalRequest): Promise<void> {
@@ -72,10 +81,10 @@ export class EvmRequests implements ExecutionRequestSink {
   }
 
   async #request(to: Uint8Array, source: Uint8Array, data: Uint8Array): Promise<void> {
-    if (!ACCOUNTS.some((address) => byteArrayEquals(address, source))) {
+    if (!this.#canImpersonate && !ACCOUNTS.some((address) => byteArrayEquals(address, source))) {
       throw ControlError.unsupported(
-        `The withdrawal address ${toHex(source)} is not one of the funded accounts, so this chain cannot sign for it: ` +
-          `send a transaction from it to the contract ${toHex(to)}.`,
+        `The withdrawal address ${toHex(source)} is not one of the funded accounts, and other nodes would not accept an ` +
+          `unsigned transaction (--p2p). Send one from it to the contract ${toHex(to)}.`,
       );
     }
     if ((await this.#wallet.storageAt(to, EXCESS_SLOT)).length === 32) {

@@ -5,6 +5,7 @@ import { devAccountKeys } from "../accounts.ts";
 import { toHex } from "../execution/payload.ts";
 import { isDepositLog } from "../execution/system-contracts.ts";
 import { effectiveTip } from "../execution/transaction.ts";
+import { impersonate } from "../overrides/impersonation.ts";
 import type { EvmEngine } from "./evm-engine.ts";
 import type { ReceiptedBlock } from "./storage/block-archive.ts";
 
@@ -26,7 +27,7 @@ interface DepositLogEntry {
   data: string;
 }
 
-/** Sends transactions of the funded accounts, and reads what is needed to prepare them. */
+/** Sends transactions of the funded accounts and of impersonated ones, and reads what is needed to prepare them. */
 export class DevWallet {
   readonly #engine: EvmEngine;
 
@@ -34,10 +35,12 @@ export class DevWallet {
     this.#engine = engine;
   }
 
-  /** Signs and pools a transaction with the next nonce. Throws a `PoolError` if it is refused. */
+  /**
+   * Pools a transaction with the next nonce. An account that is not one of the funded ones is impersonated, and gets what
+   * the transaction costs if it has less. Throws a `PoolError` if the transaction is refused.
+   */
   async send(from: Uint8Array, { to, data, value, gasLimit }: ContractCall): Promise<void> {
     const account = devAccountKeys().find(({ address }) => toHex(address) === toHex(from));
-    if (account === undefined) throw new Error(`The account ${toHex(from)} is not one of the funded ones.`);
     const { pool, rules, head } = this.#engine;
     const { common, chainId } = rules.at(head.header.timestamp);
     const fields = {
@@ -51,7 +54,22 @@ export class DevWallet {
       maxFeePerGas: 2n * this.#engine.nextBaseFee(head) + TIP,
       maxPriorityFeePerGas: this.#tipFor(to),
     };
-    await this.#engine.addTransaction(createTx(fields, { common }).sign(account.privateKey).serialize());
+    const tx = createTx(fields, { common });
+    if (account) {
+      await this.#engine.addTransaction(tx.sign(account.privateKey).serialize());
+      return;
+    }
+    await this.#fund(from, value + gasLimit * fields.maxFeePerGas);
+    await this.#engine.addTransaction(impersonate(tx, from).serialize(), "allowed");
+  }
+
+  /** Sets the balance of an account to what its pooled transactions and one more cost at most, if it has less. */
+  async #fund(address: Uint8Array, cost: bigint): Promise<void> {
+    const { executor, head, pool } = this.#engine;
+    const { balance = 0n } = executor.reader.account(this.#engine.overridden(head).world, address) ?? {};
+    const { pending = [], queued = [] } = pool.content().get(toHex(address)) ?? {};
+    const needed = [...pending, ...queued].reduce((sum, pooled) => sum + pooled.cost, cost);
+    if (balance < needed) await this.#engine.override({ address, balance: needed });
   }
 
   /** Returns the value of a slot at the head, without leading zeros. */

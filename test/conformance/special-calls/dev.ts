@@ -1,5 +1,5 @@
 import { ForkName } from "@lodestar/params";
-import { fails, INVALID, LAST_UINT64, NOT_FOUND, REJECTED, type SpecialCall } from "./special-call.ts";
+import { fails, INVALID, LAST_UINT64, NOT_FOUND, REJECTED, type SpecialCall, UNSUPPORTED } from "./special-call.ts";
 
 const ADDRESS = `0x${"ad".repeat(20)}`;
 
@@ -82,6 +82,10 @@ export const DEV_CALLS: Readonly<Record<string, readonly SpecialCall[]>> = {
     fails("no blocks", INVALID, () => [0]),
     fails("transactions", INVALID, () => [1, [["0x00", 0]]]),
     fails("blocks that are final", REJECTED, () => ["0x10000"]),
+  ],
+  anvil_reset: [
+    fails("another chain", UNSUPPORTED, () => [{ forking: { jsonRpcUrl: "http://127.0.0.1:1" } }]),
+    fails("a block of another chain", UNSUPPORTED, () => [{ forking: { blockNumber: 1 } }]),
   ],
   anvil_mine: [
     fails("more blocks than a call may take", INVALID, () => [LAST_UINT64]),

@@ -119,11 +119,11 @@ const setCoinbase = defineMethod({
   ...CONTROL,
   name: "anvil_setCoinbase",
   aliases: ["hardhat_setCoinbase"],
-  summary: "Sets the fee recipient of later blocks, until the node restarts.",
+  summary: "Sets the fee recipient of later blocks. Stored with the chain.",
   params: { address: required(ethAddress, "Fee recipient.") },
   example: { stage: "control", params: [FUNDED] },
-  handler: (context, { address }) => {
-    evmOf(context).setFeeRecipient(address);
+  handler: async (context, { address }) => {
+    await evmOf(context).setFeeRecipient(address);
     return null;
   },
 });

@@ -1,36 +1,23 @@
 import type { Slot } from "@lodestar/types";
-import { fromHex, toHex } from "@lodestar/utils";
 import { type Clock, MAX_SPEED, SlotTime } from "../../../chain/clock/clock.ts";
 import { invalidParams } from "../../../errors/failure.ts";
 import { defineMethod, optional, required } from "../../definition.ts";
 import { controlOf } from "../../dev-control.ts";
 import { numberOrQuantityUpTo, quantity, quantityUpTo } from "../../params/quantities.ts";
 import { boolean } from "../../params/scalars.ts";
-import {
-  boolean as anyBoolean,
-  described,
-  either,
-  isTrue,
-  type JsonSchema,
-  nothing,
-  number,
-  object,
-  shape,
-  text,
-} from "../../schemas.ts";
+import { boolean as anyBoolean, described, either, nothing, number } from "../../schemas.ts";
+import { fromObject, QUANTITY } from "./anvil-forms.ts";
 import { DEV_METHOD } from "./dev-method.ts";
-import { hexDump } from "./dumps.ts";
 import { MAX_SLOTS_PER_CALL } from "./time.ts";
 
-// Methods with the names of Anvil, Hardhat and Ganache, for clients written for those. A block is a slot with its block,
-// and its timestamp is the start of the slot.
+// Time and mining with the names of Anvil, Hardhat and Ganache, for clients written for those. A block is a slot with its
+// block, and its timestamp is the start of the slot.
 
 const blockCount = quantityUpTo(MAX_SLOTS_PER_CALL, `a number of blocks from 0 to ${MAX_SLOTS_PER_CALL}`);
 const seconds = quantityUpTo(Number.MAX_SAFE_INTEGER, "a number of seconds from 0 to 2^53-1");
 const timestamp = quantityUpTo(Number.MAX_SAFE_INTEGER, "a time in Unix seconds from 0 to 2^53-1");
 const slotSeconds = numberOrQuantityUpTo(Number.MAX_SAFE_INTEGER, "a number of seconds from 0 to 2^53-1");
 
-const QUANTITY: JsonSchema = { type: "string", pattern: "^0x(0|[1-9a-f][0-9a-f]*)$" };
 const DONE = { name: "done", schema: nothing };
 
 const anvilMine = defineMethod({
@@ -126,10 +113,11 @@ const evmSetAutomine = defineMethod({
   name: "evm_setAutomine",
   aliases: ["anvil_setAutomine"],
   summary:
-    "Turns automine on or off: a transaction makes a slot pass at once while the clock is paused. Without the EVM, " +
+    "Turns automine on or off: a transaction makes a slot pass at once. It needs a paused clock. Without the EVM, " +
     "resumes the clock at its previous speed, or pauses it.",
   params: { enabled: required(boolean, "True to turn it on.") },
   result: DONE,
+  failures: ["rejected", "unsupported"],
   example: { stage: "control", params: [false] },
   async handler(context, { enabled }) {
     const { time, evm } = controlOf(context);
@@ -167,7 +155,7 @@ const anvilGetAutomine = defineMethod({
   ...DEV_METHOD,
   name: "anvil_getAutomine",
   aliases: ["hardhat_getAutomine", "eth_mining"],
-  summary: "Returns true if automine is on. Without the EVM, true if the clock is running.",
+  summary: "Returns true if transactions are mined at once. Without the EVM, true if the clock is running.",
   result: { name: "enabled", schema: anyBoolean },
   example: { stage: "control" },
   handler(context) {
@@ -210,79 +198,6 @@ const anvilGetIntervalMining = defineMethod({
   },
 });
 
-const anvilReorg = defineMethod({
-  ...DEV_METHOD,
-  name: "anvil_reorg",
-  summary: "Reorganizes the chain like dev_reorg.",
-  params: { depth: required(blockCount, "Number of blocks to replace, at least 1.") },
-  // Anvil also accepts transactions for the new blocks. Only an empty list is supported.
-  normalizePositional: (params) => fromObject("depth")(isEmptyList(params[1]) ? params.slice(0, 1) : params),
-  result: DONE,
-  failures: ["rejected", "unsupported"],
-  example: { stage: "control", params: ["0x1"] },
-  async handler(context, { depth }, call) {
-    if (depth === 0) throw invalidParams("The depth must be at least 1, but 0 was given.");
-    await controlOf(context).branches.reorg(depth, call?.signal);
-    return null;
-  },
-});
-
-const isEmptyList = (value: unknown) => Array.isArray(value) && value.length === 0;
-
-const anvilDumpState = defineMethod({
-  ...DEV_METHOD,
-  name: "anvil_dumpState",
-  aliases: ["hardhat_dumpState"],
-  summary: "Dumps the whole chain like dev_dump.",
-  result: { name: "state", schema: described(text, "The dump in hex.") },
-  example: { stage: "control" },
-  handler: async (context, _, call) => toHex(await controlOf(context).dumps.dump(call?.signal)),
-});
-
-const anvilLoadState = defineMethod({
-  ...DEV_METHOD,
-  name: "anvil_loadState",
-  aliases: ["hardhat_loadState"],
-  summary: "Replaces the chain with a dump, like dev_load.",
-  params: { state: required(hexDump, "Dump returned by anvil_dumpState or dev_dump.") },
-  result: { name: "loaded", schema: isTrue },
-  failures: ["rejected", "unsupported"],
-  takesLargeBody: true,
-  example: { stage: "control", params: async (chain) => [await chain.dump()] },
-  async handler(context, { state }, call) {
-    await controlOf(context).dumps.load(fromHex(state), call?.signal);
-    return true;
-  },
-});
-
-const anvilNodeInfo = defineMethod({
-  ...DEV_METHOD,
-  name: "anvil_nodeInfo",
-  summary: "The head of the chain in Anvil's format.",
-  result: {
-    name: "info",
-    schema: object({
-      currentBlockNumber: described(QUANTITY, "Slot of the head."),
-      currentBlockTimestamp: described(number, "Start of that slot in Unix seconds."),
-      currentBlockHash: described(shape("Root"), "Root of the head."),
-      hardFork: described(text, "Fork of the head."),
-      environment: object({ chainId: described(number, "Chain id of the deposit contract.") }),
-    }),
-  },
-  example: { stage: "control" },
-  handler(context) {
-    controlOf(context);
-    const { head, clock, config } = context.chain;
-    return {
-      currentBlockNumber: quantity(head.slot),
-      currentBlockTimestamp: clock.slotStartSeconds(head.slot),
-      currentBlockHash: head.root,
-      hardFork: config.getForkName(head.slot),
-      environment: { chainId: config.DEPOSIT_CHAIN_ID },
-    };
-  },
-});
-
 /** Converts a duration to slots. */
 function slotsWithin({ secondsPerSlot }: Clock, seconds: number, how: "rounded-down" | "rounded-up"): number {
   const time = new SlotTime(0, secondsPerSlot);
@@ -318,18 +233,7 @@ function allButEvery(n: number): (slot: Slot) => boolean {
   };
 }
 
-/** Normalizes parameters that are given as members of a single object. */
-function fromObject(...names: string[]): (params: unknown[]) => unknown[] {
-  return (params) => {
-    const [options] = params;
-    if (params.length !== 1 || typeof options !== "object" || options === null) return params;
-    const given = options as Record<string, unknown>;
-    return Object.keys(given).every((name) => names.includes(name)) ? names.map((name) => given[name] ?? null) : params;
-  };
-}
-
-export const anvilMethods = [
-  anvilNodeInfo,
+export const anvilTimeMethods = [
   anvilMine,
   evmMine,
   evmIncreaseTime,
@@ -338,9 +242,6 @@ export const anvilMethods = [
   anvilGetIntervalMining,
   evmSetAutomine,
   anvilGetAutomine,
-  anvilReorg,
-  anvilDumpState,
-  anvilLoadState,
   minerStart,
   minerStop,
 ] as const;
