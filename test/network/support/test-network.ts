@@ -1,11 +1,17 @@
 import type { BeaconConfig } from "@lodestar/config";
+import { SLOTS_PER_EPOCH } from "@lodestar/params";
 import type { CachedBeaconStateAllForks } from "@lodestar/state-transition";
 import type { Slot, ValidatorIndex } from "@lodestar/types";
+import { toRootHex } from "@lodestar/utils";
 import { onTestFailed, onTestFinished } from "vitest";
 import { VirtualClock } from "../../../src/chain/clock/virtual-clock.ts";
 import { devChainConfig } from "../../../src/dev/chain-config.ts";
 import type { ScheduledFork } from "../../../src/dev/forks.ts";
 import { createDevGenesis } from "../../../src/dev/genesis.ts";
+import { rulesFromConsensus } from "../../../src/evm/execution/forks.ts";
+import { DEFAULT_CHAIN_ID } from "../../../src/evm/genesis.ts";
+import { createGenesisBlock } from "../../../src/evm/thread/genesis-block.ts";
+import type { GenesisBlock } from "../../../src/execution/engine-api/genesis-block.ts";
 import { removableDirectory } from "../../support/removable-directory.ts";
 import { TestNode, type TestNodeOptions } from "./test-node.ts";
 
@@ -18,8 +24,18 @@ export interface TestNetworkOptions {
   forks?: readonly ScheduledFork[];
   /** Real milliseconds per slot. */
   slotMs?: number;
+  /** Block 0 of the EVM of every node; by default nodes have the built-in engine. */
+  evm?: GenesisBlock;
   /** Registers cleanup; by default at the end of the running test. */
   cleanUp?: (work: () => Promise<void>) => void;
+}
+
+/** Creates block 0 of the EVM of a network. */
+export function createEvmGenesis(forks: readonly ScheduledFork[]): Promise<GenesisBlock> {
+  const config = devChainConfig({ forks, slotSeconds: SECONDS_PER_SLOT, genesisTime: GENESIS_TIME });
+  const chain = { chainId: DEFAULT_CHAIN_ID, genesisTime: GENESIS_TIME, slotsPerEpoch: SLOTS_PER_EPOCH };
+  const rules = rulesFromConsensus(config, chain);
+  return createGenesisBlock({ rules, genesisTime: GENESIS_TIME, secondsPerSlot: SECONDS_PER_SLOT });
 }
 
 /** Complete nodes in this process, connected over loopback. They share one clock, which the test starts. */
@@ -29,14 +45,26 @@ export class TestNetwork {
   readonly nodes: TestNode[] = [];
   readonly #genesis: CachedBeaconStateAllForks;
   readonly #validators: number;
+  readonly #hasEvm: boolean;
   readonly #cleanUp: (work: () => Promise<void>) => void;
   /** Partition of each node, by its id. */
   readonly #parts = new Map<string, number>();
   #isRunning = false;
 
-  constructor({ validators, forks = [], slotMs = 160, cleanUp }: TestNetworkOptions) {
-    const chainConfig = devChainConfig({ forks, slotSeconds: SECONDS_PER_SLOT, genesisTime: GENESIS_TIME });
-    const { state, config } = createDevGenesis({ chainConfig, validatorCount: validators, genesisTime: GENESIS_TIME });
+  constructor({ validators, forks = [], slotMs = 160, evm, cleanUp }: TestNetworkOptions) {
+    const chainConfig = devChainConfig({
+      forks,
+      slotSeconds: SECONDS_PER_SLOT,
+      genesisTime: GENESIS_TIME,
+      evm: evm && { chainId: DEFAULT_CHAIN_ID, genesisBlockHash: toRootHex(evm.blockHash) },
+    });
+    const { state, config } = createDevGenesis({
+      chainConfig,
+      validatorCount: validators,
+      genesisTime: GENESIS_TIME,
+      ...(evm && { executionGenesis: evm, depositsElsewhere: true }),
+    });
+    this.#hasEvm = evm !== undefined;
     this.config = config;
     this.#genesis = state;
     this.#validators = validators;
@@ -87,6 +115,7 @@ export class TestNetwork {
       anchor: this.#genesis,
       directory,
       validatorCount: this.#validators,
+      hasEvm: this.#hasEvm,
       validators,
       peers: peers.map(({ address }) => address),
       allowPeer: (peerId) => this.#isReachable(node.peerId, peerId),

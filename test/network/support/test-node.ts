@@ -7,10 +7,14 @@ import type { BeaconChain } from "../../../src/chain/chain.ts";
 import type { VirtualClock } from "../../../src/chain/clock/virtual-clock.ts";
 import type { Authority } from "../../../src/chain/head/sync-status.ts";
 import { attachBlobs, type BlobCounts } from "../../../src/dev/dev-blobs.ts";
+import { DevEvm } from "../../../src/dev/evm/dev-evm.ts";
+import { openEvmChain } from "../../../src/dev/evm/open-evm.ts";
 import { InteropKeys } from "../../../src/dev/interop-keys.ts";
 import { selectKeys } from "../../../src/dev/validator-keys.ts";
 import type { DutyTiming } from "../../../src/dev/validators/duty-timing.ts";
 import { createDevValidators } from "../../../src/dev/validators/validators.ts";
+import { EvmThread } from "../../../src/evm/thread/evm-thread.ts";
+import { SameThreadEvm } from "../../../src/evm/thread/same-thread.test-support.ts";
 import { DevExecutionEngine } from "../../../src/execution/dev-engine.ts";
 import { createLogger } from "../../../src/log/pino-logger.ts";
 import { BeaconNode } from "../../../src/node/beacon-node.ts";
@@ -43,6 +47,8 @@ export interface TestNodeOptions {
   discovery?: boolean;
   /** True for a supernode. */
   supernode?: boolean;
+  /** True if an EVM executes its payloads. */
+  hasEvm?: boolean;
   /** Blobs per payload; none by default. */
   blobs?: BlobCounts;
   requestLimits?: NetworkingParts["requestLimits"];
@@ -59,6 +65,7 @@ export class TestNode {
   readonly chain: BeaconChain;
   readonly api: Api;
   readonly networking: Networking;
+  readonly evm: SameThreadEvm | undefined;
   readonly #node: BeaconNode;
   readonly #log: string[];
 
@@ -70,6 +77,9 @@ export class TestNode {
       spec: "DEBUG",
       destination: { write: (line) => log.push(line) },
     });
+    const evm = options.hasEvm ? new SameThreadEvm() : undefined;
+    const thread = evm && new EvmThread({ logger, startWorker: evm.startWorker });
+    let devEvm: DevEvm | undefined;
     const node = await BeaconNode.open({
       ...NODE_SETTINGS,
       sync: DEFAULT_SYNC_SETTINGS,
@@ -78,10 +88,12 @@ export class TestNode {
       async source(db) {
         const isNew = (await db.meta.getIdentity()) === null;
         if (isNew) await initialiseDatabase(db, config, { state: anchor }, { kind: "test" });
-        const engine = new DevExecutionEngine();
+        if (thread && !(await openEvmChain(thread, config))) throw new Error("The chain has another block 0.");
+        const engine = thread ?? new DevExecutionEngine();
         if (options.blobs) attachBlobs(engine, { config, counts: options.blobs });
-        return { config, clock, engine, authority: options.authority };
+        return { config, clock, engine, authority: options.authority, close: async () => thread?.stop() };
       },
+      eth: () => devEvm?.eth,
       networking: {
         address: "127.0.0.1",
         port: 0,
@@ -101,14 +113,18 @@ export class TestNode {
       logger,
       setLogSpec: setSpec,
     });
-    return new TestNode(node, log, options);
+    devEvm = thread && new DevEvm(thread, { chain: node.chain, db: node.db, hasNetwork: true });
+    await devEvm?.ready;
+    return new TestNode(node, log, options, evm);
   }
 
   private constructor(
     node: BeaconNode,
     log: string[],
     { config, clock, validatorCount, validators, timing = "clock", restsAt = [] }: TestNodeOptions,
+    evm: SameThreadEvm | undefined,
   ) {
+    this.evm = evm;
     const { chain, api } = node;
     const networking = node.networking!;
     this.config = config;

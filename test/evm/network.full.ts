@@ -1,0 +1,1 @@
+import "./network.test.ts";
