@@ -216,7 +216,7 @@ it("continues subscriptions and filters when its thread is restarted", async () 
   const heads: unknown[] = [];
   const end = thread.eth.subscribe({ kind: "newHeads" }, (results) => heads.push(...results));
   const filters = new Filters(thread.eth);
-  const [blocks, pending, logs] = [filters.addBlocks(), filters.addPendingTransactions(), await filters.addLogs({})];
+  const [blocks, pending, logs] = [filters.addBlocks(), filters.addPendingTransactions(), filters.addLogs({})];
   const sent = [await send()];
   const hashes = [follow(await build(2))];
   sent.push(await send());
