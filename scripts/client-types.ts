@@ -5,5 +5,4 @@ import { writeDocument } from "./write-document.ts";
 process.env.LODESTAR_PRESET = "minimal";
 const { generateClientTypes } = await import("./client-types/generate.ts");
 
-const { path, text, methods } = generateClientTypes();
-writeDocument(path, text, `${methods} methods`);
+for (const { path, text, content } of generateClientTypes()) writeDocument(path, text, content);

@@ -130,6 +130,17 @@ export interface Result {
   /** Name of the result, as OpenRPC requires. */
   readonly name: string;
   readonly schema: JsonSchema;
+  /** Forms of the result that depend on the form of a parameter, for typed clients. */
+  readonly variants?: readonly ResultVariant[];
+}
+
+export interface ResultVariant {
+  /** Name of the parameter. */
+  readonly param: string;
+  /** JSON schema of the parameter. */
+  readonly form: JsonSchema;
+  /** JSON schema of the result. */
+  readonly schema: JsonSchema;
 }
 
 export interface RestPath {

@@ -118,7 +118,7 @@ export interface DepositOptions {
   receiver: { validator: ValidatorId } | { newValidators: number };
   /** Amount per deposit, in Gwei. */
   amount: bigint;
-  /** Default: those of the validator; for a new one, BLS credentials of its key. */
+  /** Default: those of the validator; for a new one, those of the chain. */
   withdrawalCredentials?: Uint8Array | undefined;
   /** True for a deposit with an invalid signature. */
   hasInvalidSignature: boolean;
@@ -130,12 +130,12 @@ export interface DepositOptions {
  * Where an operation waits: "pooled" in the operation pool, "queued" for the next payload, "logged" for the eth1 vote,
  * "signed" if it was not submitted.
  */
-export const OPERATION_STATUSES = ["pooled", "queued", "logged", "signed"] as const;
+export type OperationStatus = "pooled" | "queued" | "logged" | "signed";
 
 export interface SubmittedOperation {
   /** Name in the specification, such as `voluntary_exit`. */
   type: string;
-  status: (typeof OPERATION_STATUSES)[number];
+  status: OperationStatus;
   /** JSON of the Beacon API. */
   data: unknown;
 }

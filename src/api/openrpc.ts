@@ -185,7 +185,7 @@ function paramOf(param: Param): ContentDescriptor {
 }
 
 /** Returns the JSON schema of a parameter in a by-name call. */
-export function paramJsonSchema({ schema, each }: Param): JsonSchema {
+export function paramJsonSchema({ schema, each }: Pick<Param, "schema" | "each">): JsonSchema {
   const { $schema: _dialect, ...form } = z.toJSONSchema(schema, { io: "input", unrepresentable: "any" });
   // OpenRPC cannot express that positional items may be spread over the remaining parameters.
   return each ? { anyOf: [form, { type: "array", items: form }] } : form;

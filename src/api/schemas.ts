@@ -1,39 +1,20 @@
 import { VALIDATOR_STATUSES } from "../json/validator-status.ts";
+import { ETH_OBJECTS } from "./eth-schemas.ts";
+import { PROOF_OBJECTS } from "./proofs/proof-schemas.ts";
+import {
+  boolean,
+  described,
+  either,
+  type JsonSchema,
+  list,
+  number,
+  object,
+  oneOf,
+  reference,
+  text,
+} from "./schema-builders.ts";
 
-export type JsonSchema = Readonly<Record<string, unknown>>;
-
-/** Schema of an object with these members. Additional members are allowed, since later forks add some. */
-export function object(members: Record<string, JsonSchema>, optional: Record<string, JsonSchema> = {}): JsonSchema {
-  return { type: "object", properties: { ...members, ...optional }, required: Object.keys(members) };
-}
-
-export function list(items: JsonSchema): JsonSchema {
-  return { type: "array", items };
-}
-
-/** Schema of an object with arbitrary keys. */
-export function dictionary(values: JsonSchema): JsonSchema {
-  return { type: "object", additionalProperties: values };
-}
-
-export function either(...forms: JsonSchema[]): JsonSchema {
-  return { anyOf: forms };
-}
-
-/** Schema of a value with exactly one of the forms. */
-export function oneOf(...forms: JsonSchema[]): JsonSchema {
-  return { oneOf: forms };
-}
-
-export function described(schema: JsonSchema, description: string): JsonSchema {
-  return { ...schema, description };
-}
-
-export const text: JsonSchema = { type: "string" };
-export const number: JsonSchema = { type: "number" };
-export const boolean: JsonSchema = { type: "boolean" };
-export const nothing: JsonSchema = { type: "null" };
-export const isTrue: JsonSchema = { type: "boolean", const: true };
+export * from "./schema-builders.ts";
 
 /** Result of submissions. */
 export const ACCEPTED = { name: "accepted", schema: isTrue };
@@ -54,8 +35,6 @@ const SCALARS = {
   },
 } satisfies Record<string, JsonSchema>;
 
-const reference = (name: string): JsonSchema => ({ $ref: `#/components/schemas/${name}` });
-
 const uint64 = reference("Uint64");
 const root = reference("Root");
 const version = reference("Version");
@@ -66,7 +45,25 @@ const checkpoint = reference("Checkpoint");
 const eth1Data = reference("Eth1Data");
 const attestation = reference("Attestation");
 
+const signedHeader = reference("SignedBeaconBlockHeader");
+const address = reference("Address");
+const bytes = reference("Bytes");
+const branch = list(root);
+
 const ATTESTATION_MEMBERS = { aggregation_bits: bits, data: reference("AttestationData"), signature };
+
+const BLOCK_MEMBERS = { slot: uint64, proposer_index: uint64, parent_root: root, state_root: root };
+
+const OPTIMISTIC_UPDATE_MEMBERS = {
+  attested_header: reference("LightClientHeader"),
+  sync_aggregate: reference("SyncAggregate"),
+  signature_slot: uint64,
+};
+const FINALITY_UPDATE_MEMBERS = {
+  ...OPTIMISTIC_UPDATE_MEMBERS,
+  finalized_header: reference("LightClientHeader"),
+  finality_branch: branch,
+};
 
 const CHAIN_OBJECTS = {
   Checkpoint: object({ epoch: uint64, root }),
@@ -122,17 +119,11 @@ const CHAIN_OBJECTS = {
     attestation_1: reference("IndexedAttestation"),
     attestation_2: reference("IndexedAttestation"),
   }),
-  BeaconBlockHeader: object({
-    slot: uint64,
-    proposer_index: uint64,
-    parent_root: root,
-    state_root: root,
-    body_root: root,
-  }),
+  BeaconBlockHeader: object({ ...BLOCK_MEMBERS, body_root: root }),
   SignedBeaconBlockHeader: object({ message: reference("BeaconBlockHeader"), signature }),
   ProposerSlashing: object({
-    signed_header_1: reference("SignedBeaconBlockHeader"),
-    signed_header_2: reference("SignedBeaconBlockHeader"),
+    signed_header_1: signedHeader,
+    signed_header_2: signedHeader,
   }),
   SignedVoluntaryExit: object({ message: object({ epoch: uint64, validator_index: uint64 }), signature }),
   BeaconBlockBody: described(
@@ -148,14 +139,54 @@ const CHAIN_OBJECTS = {
     }),
     "Later forks add members.",
   ),
-  BeaconBlock: object({
-    slot: uint64,
-    proposer_index: uint64,
-    parent_root: root,
-    state_root: root,
-    body: reference("BeaconBlockBody"),
-  }),
+  BeaconBlock: object({ ...BLOCK_MEMBERS, body: reference("BeaconBlockBody") }),
   SignedBeaconBlock: object({ message: reference("BeaconBlock"), signature }),
+  BlindedBeaconBlock: described(
+    object({ ...BLOCK_MEMBERS, body: reference("BeaconBlockBody") }),
+    "From bellatrix on with execution_payload_header instead of execution_payload.",
+  ),
+  SignedBlindedBeaconBlock: object({ message: reference("BlindedBeaconBlock"), signature }),
+  SignedBLSToExecutionChange: object({
+    message: object({ validator_index: uint64, from_bls_pubkey: pubkey, to_execution_address: address }),
+    signature,
+  }),
+  DepositRequest: object({ pubkey, withdrawal_credentials: root, amount: uint64, signature, index: uint64 }),
+  WithdrawalRequest: object({ source_address: address, validator_pubkey: pubkey, amount: uint64 }),
+  ConsolidationRequest: object({ source_address: address, source_pubkey: pubkey, target_pubkey: pubkey }),
+  SyncAggregate: object({ sync_committee_bits: bits, sync_committee_signature: signature }),
+  SyncCommittee: object({ pubkeys: list(pubkey), aggregate_pubkey: pubkey }),
+  BlobSidecar: object({
+    index: uint64,
+    blob: bytes,
+    kzg_commitment: bytes,
+    kzg_proof: bytes,
+    signed_block_header: signedHeader,
+    kzg_commitment_inclusion_proof: branch,
+  }),
+  DataColumnSidecar: object({
+    index: uint64,
+    column: list(bytes),
+    kzg_commitments: list(bytes),
+    kzg_proofs: list(bytes),
+    signed_block_header: signedHeader,
+    kzg_commitments_inclusion_proof: branch,
+  }),
+  LightClientHeader: described(
+    object({ beacon: reference("BeaconBlockHeader") }, { execution: { type: "object" }, execution_branch: branch }),
+    "From capella on with the execution payload header and its proof.",
+  ),
+  LightClientBootstrap: object({
+    header: reference("LightClientHeader"),
+    current_sync_committee: reference("SyncCommittee"),
+    current_sync_committee_branch: branch,
+  }),
+  LightClientOptimisticUpdate: object(OPTIMISTIC_UPDATE_MEMBERS),
+  LightClientFinalityUpdate: object(FINALITY_UPDATE_MEMBERS),
+  LightClientUpdate: object({
+    ...FINALITY_UPDATE_MEMBERS,
+    next_sync_committee: reference("SyncCommittee"),
+    next_sync_committee_branch: branch,
+  }),
   BeaconState: described(
     object({
       genesis_time: uint64,
@@ -195,6 +226,18 @@ const API_OBJECTS = {
     slot: uint64,
   }),
   ProposerDuty: object({ pubkey, validator_index: uint64, slot: uint64 }),
+  ChainPosition: described(
+    object({
+      slot: described(uint64, "Current slot."),
+      epoch: uint64,
+      head_slot: uint64,
+      head_block_root: root,
+      justified_epoch: uint64,
+      finalized_epoch: uint64,
+      speed: described(number, "Seconds of chain time per second of real time; 0 while the clock is paused."),
+    }),
+    "Clock, head and checkpoints of a dev chain.",
+  ),
   Peer: object({
     peer_id: text,
     enr: either(text, { type: "null" }),
@@ -204,126 +247,12 @@ const API_OBJECTS = {
   }),
 } satisfies Record<string, JsonSchema>;
 
-const hexText = (pattern: string): JsonSchema => ({ type: "string", pattern });
-const nullable = (schema: JsonSchema): JsonSchema => either(schema, nothing);
-
-const quantity = reference("Quantity");
-const bytes = reference("Bytes");
-const hash = reference("Root");
-const address = reference("Address");
-
-/** Objects of the execution layer, as execution-apis has them. */
-const ETH_OBJECTS = {
-  Quantity: described(hexText("^0x(0|[1-9a-f][0-9a-f]*)$"), "An integer in hex without leading zeros."),
-  Bytes: described(hexText("^0x([0-9a-f]{2})*$"), "Bytes in hex."),
-  EthLog: object({
-    address,
-    topics: list(hash),
-    data: bytes,
-    blockNumber: quantity,
-    blockHash: hash,
-    blockTimestamp: quantity,
-    transactionHash: hash,
-    transactionIndex: quantity,
-    logIndex: quantity,
-    removed: boolean,
-  }),
-  EthTransaction: described(
-    object(
-      {
-        blockHash: nullable(hash),
-        blockNumber: nullable(quantity),
-        transactionIndex: nullable(quantity),
-        from: address,
-        hash,
-        type: quantity,
-        nonce: quantity,
-        to: nullable(address),
-        gas: quantity,
-        value: quantity,
-        input: bytes,
-        gasPrice: quantity,
-        r: quantity,
-        s: quantity,
-        v: quantity,
-      },
-      {
-        blockTimestamp: quantity,
-        chainId: quantity,
-        yParity: quantity,
-        maxFeePerGas: quantity,
-        maxPriorityFeePerGas: quantity,
-        maxFeePerBlobGas: quantity,
-        blobVersionedHashes: list(hash),
-        accessList: list(object({ address, storageKeys: list(hash) })),
-        authorizationList: list(
-          object({ chainId: quantity, address, nonce: quantity, yParity: quantity, r: quantity, s: quantity }),
-        ),
-      },
-    ),
-    "A signed transaction. Its place in a block is null while it is pending.",
-  ),
-  EthReceipt: object(
-    {
-      type: quantity,
-      transactionHash: hash,
-      transactionIndex: quantity,
-      blockHash: hash,
-      blockNumber: quantity,
-      from: address,
-      to: nullable(address),
-      cumulativeGasUsed: quantity,
-      gasUsed: quantity,
-      contractAddress: nullable(address),
-      logs: list(reference("EthLog")),
-      logsBloom: bytes,
-      status: quantity,
-      effectiveGasPrice: quantity,
-    },
-    { blobGasUsed: quantity, blobGasPrice: quantity },
-  ),
-  EthBlock: described(
-    object(
-      {
-        number: quantity,
-        hash: nullable(hash),
-        parentHash: hash,
-        nonce: nullable(bytes),
-        mixHash: hash,
-        sha3Uncles: hash,
-        logsBloom: bytes,
-        transactionsRoot: hash,
-        stateRoot: hash,
-        receiptsRoot: hash,
-        miner: nullable(address),
-        difficulty: quantity,
-        extraData: bytes,
-        gasLimit: quantity,
-        gasUsed: quantity,
-        timestamp: quantity,
-        baseFeePerGas: quantity,
-        size: quantity,
-        transactions: either(list(hash), list(reference("EthTransaction"))),
-        uncles: list(hash),
-      },
-      {
-        withdrawalsRoot: hash,
-        withdrawals: list(object({ index: quantity, validatorIndex: quantity, address, amount: quantity })),
-        blobGasUsed: quantity,
-        excessBlobGas: quantity,
-        parentBeaconBlockRoot: hash,
-        requestsHash: hash,
-      },
-    ),
-    "An execution block. A pending one has neither hash, nonce nor miner.",
-  ),
-} satisfies Record<string, JsonSchema>;
-
 /** Named schemas of results. */
 export const NAMED_SCHEMAS: Readonly<Record<string, JsonSchema>> = {
   ...SCALARS,
   ...CHAIN_OBJECTS,
   ...API_OBJECTS,
+  ...PROOF_OBJECTS,
   ...ETH_OBJECTS,
 };
 
@@ -331,6 +260,7 @@ type ShapeName =
   | keyof typeof SCALARS
   | keyof typeof CHAIN_OBJECTS
   | keyof typeof API_OBJECTS
+  | keyof typeof PROOF_OBJECTS
   | keyof typeof ETH_OBJECTS;
 
 export function shape(name: ShapeName): JsonSchema {

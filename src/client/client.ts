@@ -1,5 +1,6 @@
 /// <reference lib="esnext.disposable" preserve="true" />
 import type { CallOptions } from "./call-options.ts";
+import type { ForkName } from "./chain-types.ts";
 import type { ChainEvent } from "./events.ts";
 import { METHOD_NAMES, type Methods, type Topic } from "./methods.ts";
 import { RpcError } from "./rpc-error.ts";
@@ -13,30 +14,33 @@ export interface Subscription {
 
 type MethodName = keyof Methods;
 type ParamsOf<Name extends MethodName> = NonNullable<Parameters<Methods[Name]>[0]>;
-type ResultOf<Name extends MethodName> = Awaited<ReturnType<Methods[Name]>>;
+type ResultOf<Name extends MethodName, F extends ForkName> = Awaited<ReturnType<Methods<F>[Name]>>;
 
 /** Call of a batch: method name and parameters. */
 export type BatchCall = {
   [Name in MethodName]: readonly [method: Name, params?: ParamsOf<Name>];
 }[MethodName];
 
-type BatchResults<Calls extends readonly BatchCall[]> = {
-  -readonly [Index in keyof Calls]: ResultOf<Calls[Index][0]> | RpcError;
+type BatchResults<Calls extends readonly BatchCall[], F extends ForkName> = {
+  -readonly [Index in keyof Calls]: ResultOf<Calls[Index][0], F> | RpcError;
 };
 
-/** Client with a function for every method of the node, taking parameters by name. */
-export interface Client extends Methods, AsyncDisposable {
+/**
+ * Client with a function for every method of the node, taking parameters by name. `F` is the fork of the chain, or a union
+ * of its forks. Results are typed for it; by default for any fork.
+ */
+export interface Client<F extends ForkName = ForkName> extends Methods<F>, AsyncDisposable {
   /** Calls a method by name, e.g. one of a newer node. */
   call(method: string, params?: object, options?: CallOptions): Promise<unknown>;
   /** Sends several calls as a batch. A failed call has its error in place of the result. */
-  batch<const Calls extends readonly BatchCall[]>(calls: Calls, options?: CallOptions): Promise<BatchResults<Calls>>;
+  batch<const Calls extends readonly BatchCall[]>(calls: Calls, options?: CallOptions): Promise<BatchResults<Calls, F>>;
   /** Subscribes to topics. The listener is called with each event. */
-  subscribe<T extends Topic>(topics: readonly T[], listener: (event: ChainEvent<T>) => void): Promise<Subscription>;
+  subscribe<T extends Topic>(topics: readonly T[], listener: (event: ChainEvent<T, F>) => void): Promise<Subscription>;
   /** Closes the connection and rejects pending calls. */
   close(): Promise<void>;
 }
 
-export function clientOver(transport: Transport): Client {
+export function clientOver<F extends ForkName = ForkName>(transport: Transport): Client<F> {
   let lastId = 0;
   function requestOf(method: string, params: object = {}): RpcRequest {
     if (typeof params !== "object" || params === null) {
@@ -78,7 +82,7 @@ export function clientOver(transport: Transport): Client {
   );
   const close = () => transport.close();
   // The cast is safe: the functions match the generated types.
-  return { ...methods, call, batch, subscribe, close, [Symbol.asyncDispose]: close } as unknown as Client;
+  return { ...methods, call, batch, subscribe, close, [Symbol.asyncDispose]: close } as unknown as Client<F>;
 }
 
 function outcomeOf(response: RpcResponse | undefined): unknown {

@@ -1,18 +1,22 @@
 import type {
+  Address,
   Attestation,
-  AttestationData,
   AttesterSlashing,
-  Methods,
+  Bytes,
+  ForkName,
   ProposerSlashing,
   Root,
-  Signature,
+  SignedBLSToExecutionChange,
+  SignedContributionAndProof,
   SignedVoluntaryExit,
-  Topic,
+  SingleAttestation,
   Uint64,
-} from "./methods.ts";
+  Versioned,
+} from "./chain-types.ts";
+import type { Topic } from "./methods.ts";
 
 /** Event data by topic, as in the event stream of the Beacon API. */
-export interface EventData {
+export interface EventData<F extends ForkName = ForkName> {
   head: {
     slot: Uint64;
     block: Root;
@@ -22,32 +26,27 @@ export interface EventData {
     current_duty_dependent_root: Root;
     execution_optimistic: boolean;
   };
-  head_v2: OfFork<{
-    slot: Uint64;
-    block: Root;
-    state: Root;
-    payload_status: "empty" | "full";
-    epoch_transition: boolean;
-    current_epoch_dependent_root: Root;
-    next_epoch_dependent_root: Root;
-    execution_optimistic: boolean;
-  }>;
+  head_v2: OfFork<
+    F,
+    {
+      slot: Uint64;
+      block: Root;
+      state: Root;
+      payload_status: "empty" | "full";
+      epoch_transition: boolean;
+      current_epoch_dependent_root: Root;
+      next_epoch_dependent_root: Root;
+      execution_optimistic: boolean;
+    }
+  >;
   block: { slot: Uint64; block: Root; execution_optimistic: boolean };
   block_gossip: { slot: Uint64; block: Root };
-  attestation: Attestation;
-  single_attestation: {
-    committee_index: Uint64;
-    attester_index: Uint64;
-    data: AttestationData;
-    signature: Signature;
-  };
+  attestation: Attestation<F>;
+  single_attestation: SingleAttestation;
   voluntary_exit: SignedVoluntaryExit;
   proposer_slashing: ProposerSlashing;
   attester_slashing: AttesterSlashing;
-  bls_to_execution_change: {
-    message: { validator_index: Uint64; from_bls_pubkey: string; to_execution_address: string };
-    signature: Signature;
-  };
+  bls_to_execution_change: SignedBLSToExecutionChange;
   finalized_checkpoint: { block: Root; state: Root; epoch: Uint64; execution_optimistic: boolean };
   chain_reorg: {
     slot: Uint64;
@@ -59,45 +58,39 @@ export interface EventData {
     epoch: Uint64;
     execution_optimistic: boolean;
   };
-  contribution_and_proof: {
-    message: {
-      aggregator_index: Uint64;
-      contribution: ResultOf<"get_v1_validator_sync_committee_contribution">;
-      selection_proof: Signature;
-    };
-    signature: Signature;
-  };
-  light_client_finality_update: OfFork<ResultOf<"get_v1_beacon_light_client_finality_update">>;
-  light_client_optimistic_update: OfFork<ResultOf<"get_v1_beacon_light_client_optimistic_update">>;
-  payload_attributes: OfFork<{
-    proposer_index: Uint64;
-    proposal_slot: Uint64;
-    parent_block_number: Uint64;
-    parent_block_root: Root;
-    parent_block_hash: Root;
-    payload_attributes: {
-      timestamp: Uint64;
-      prev_randao: Root;
-      suggested_fee_recipient: string;
-      /** From capella on. */
-      withdrawals?: { index: Uint64; validator_index: Uint64; address: string; amount: Uint64 }[];
-      /** From deneb on. */
-      parent_beacon_block_root?: Root;
-    };
-  }>;
-  blob_sidecar: { block_root: Root; index: Uint64; slot: Uint64; kzg_commitment: string; versioned_hash: Root };
-  data_column_sidecar: { block_root: Root; index: Uint64; slot: Uint64; kzg_commitments: string[] };
+  contribution_and_proof: SignedContributionAndProof;
+  light_client_finality_update: Versioned<"LightClientFinalityUpdate", F>;
+  light_client_optimistic_update: Versioned<"LightClientOptimisticUpdate", F>;
+  payload_attributes: OfFork<
+    F,
+    {
+      proposer_index: Uint64;
+      proposal_slot: Uint64;
+      parent_block_number: Uint64;
+      parent_block_root: Root;
+      parent_block_hash: Root;
+      payload_attributes: {
+        timestamp: Uint64;
+        prev_randao: Root;
+        suggested_fee_recipient: Address;
+        /** From capella on. */
+        withdrawals?: { index: Uint64; validator_index: Uint64; address: Address; amount: Uint64 }[];
+        /** From deneb on. */
+        parent_beacon_block_root?: Root;
+      };
+    }
+  >;
+  blob_sidecar: { block_root: Root; index: Uint64; slot: Uint64; kzg_commitment: Bytes; versioned_hash: Root };
+  data_column_sidecar: { block_root: Root; index: Uint64; slot: Uint64; kzg_commitments: Bytes[] };
 }
 
-type ResultOf<Name extends keyof Methods> = Awaited<ReturnType<Methods[Name]>>;
-
-/** Data in the format of a fork, with the fork name. */
-interface OfFork<Data> {
-  version: string;
+/** Data with the name of its fork. */
+interface OfFork<F extends ForkName, Data> {
+  version: F;
   data: Data;
 }
 
 /** Event of a topic. Topics without an entry in `EventData` carry an object. */
-export type ChainEvent<T extends Topic = Topic> = T extends keyof EventData
-  ? { readonly topic: T; readonly data: EventData[T] }
+export type ChainEvent<T extends Topic = Topic, F extends ForkName = ForkName> = T extends keyof EventData
+  ? { readonly topic: T; readonly data: EventData<F>[T] }
   : { readonly topic: T; readonly data: object };

@@ -1,13 +1,15 @@
+import type { ForkName } from "./chain-types.ts";
 import { type Client, clientOver } from "./client.ts";
 import { HttpTransport } from "./http-transport.ts";
 import { readNodeUrl } from "./node-url.ts";
 import { WebSocketTransport } from "./websocket-transport.ts";
 
 export type { CallOptions } from "./call-options.ts";
+export type * from "./chain-types.ts";
 export type { BatchCall, Client, Subscription } from "./client.ts";
 export type { ChainEvent, EventData } from "./events.ts";
-export type * from "./methods.ts";
-export { RpcError, type RpcErrorData } from "./rpc-error.ts";
+export type { Methods, Topic } from "./methods.ts";
+export { RpcError, type RpcErrorData, type RpcErrorKind } from "./rpc-error.ts";
 
 export interface ClientOptions {
   /**
@@ -19,8 +21,11 @@ export interface ClientOptions {
   readonly token?: string;
 }
 
-/** Creates a client of a running node. Connects on the first call. */
-export function createClient({ url, token }: ClientOptions): Client {
+/**
+ * Creates a client of a running node. Connects on the first call. `createClient<"fulu">` types results for a chain of that
+ * fork.
+ */
+export function createClient<F extends ForkName = ForkName>({ url, token }: ClientOptions): Client<F> {
   const { protocol, address, authorization } = readNodeUrl(url);
   const given = token === undefined ? authorization : `Bearer ${token}`;
   const headers: Record<string, string> = given === undefined ? {} : { Authorization: given };

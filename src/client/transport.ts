@@ -1,3 +1,4 @@
+import { stringifyFor } from "./encode-params.ts";
 import type { RpcErrorData } from "./rpc-error.ts";
 
 export interface RpcRequest {
@@ -52,7 +53,8 @@ function isResponse(value: unknown): value is RpcResponse {
 
 /** Serializes a single request or a batch. */
 export function messageOf(requests: readonly RpcRequest[]): string {
-  return JSON.stringify(requests.length === 1 ? requests[0] : requests);
+  const texts = requests.map((request) => stringifyFor(request.method, request));
+  return texts.length === 1 ? texts[0]! : `[${texts.join()}]`;
 }
 
 /** Settles with the work, or rejects with the reason of the signal once it is aborted. */

@@ -27,12 +27,25 @@ const STEP_FORM = {
     { type: "integer", minimum: 0 },
   ],
 };
+const PATH_FORM = { type: "array", minItems: 1, items: STEP_FORM };
+
+/** A path or a generalized index. */
+export const SINGLE_TARGET_FORM = {
+  anyOf: [PATH_FORM, { type: "integer", minimum: 1 }, { type: "string", pattern: "^[a-z0-9_]+(,[a-z0-9_]+)*$" }],
+};
+/** A list of paths, or of generalized indices. */
+export const TARGET_LIST_FORM = {
+  anyOf: [
+    { type: "array", minItems: 1, items: PATH_FORM },
+    { type: "array", minItems: 1, items: { type: "integer", minimum: 1 } },
+  ],
+};
 const FORM = {
   anyOf: [
     {
       type: "array",
       minItems: 1,
-      items: { anyOf: [...STEP_FORM.anyOf, { type: "array", minItems: 1, items: STEP_FORM }] },
+      items: { anyOf: [...STEP_FORM.anyOf, PATH_FORM] },
     },
     { type: "integer", minimum: 1 },
     { type: "string", pattern: "^[a-z0-9_]+(,[a-z0-9_]+)*$" },

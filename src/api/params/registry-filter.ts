@@ -15,9 +15,12 @@ export function registryFilter<Status extends string>(
 ): ParamSchema<RegistryFilter<Status>> {
   const ids = uniqueArrayOf(validatorId, { noun: "ids", isBody: true });
   const statuses = uniqueArrayOf(status, { noun: "statuses", isBody: true });
+  const properties = Object.fromEntries(
+    Object.entries({ ids, statuses }).map(([name, schema]) => [name, { anyOf: [formOf(schema), { type: "null" }] }]),
+  );
   return z
     .unknown()
-    .meta({ type: "object", description: "Lists of ids and statuses." })
+    .meta({ type: "object", description: "Lists of ids and statuses.", properties })
     .transform((value, context) => {
       if (typeof value !== "object" || value === null || Array.isArray(value) || value instanceof IrregularNumber) {
         return addIssue(context, value, `must be an object {ids, statuses}, but ${describeValue(value)} was given.`);
@@ -37,4 +40,9 @@ export function registryFilter<Status extends string>(
       }
       return filter;
     });
+}
+
+function formOf(schema: z.ZodType): Record<string, unknown> {
+  const { $schema: _dialect, ...form } = z.toJSONSchema(schema, { io: "input" });
+  return form;
 }

@@ -8,7 +8,7 @@ import {
   ssz,
   sszTypesFor,
 } from "@lodestar/types";
-import { list, object, oneOf, shape, text } from "../schemas.ts";
+import { list, object, oneOf, shape } from "../schemas.ts";
 import {
   InvalidPayloadError,
   type JsonObject,
@@ -25,7 +25,7 @@ import {
 const WRAPPED = "{signed_block, kzg_proofs, blobs}";
 const SIGNED_BLOCK_FORMS = oneOf(
   shape("SignedBeaconBlock"),
-  object({ signed_block: shape("SignedBeaconBlock"), kzg_proofs: list(text), blobs: list(text) }),
+  object({ signed_block: shape("SignedBeaconBlock"), kzg_proofs: list(shape("Bytes")), blobs: list(shape("Bytes")) }),
 );
 
 /**
@@ -80,10 +80,14 @@ function bodyMembers(fork: ForkName): string[] {
   return (type as { fieldsEntries: readonly { jsonKey: string }[] }).fieldsEntries.map(({ jsonKey }) => jsonKey);
 }
 
-export const signedBlindedBlock = sszPayload<SignedBlindedBeaconBlock>("a signed blinded block", (json, config) => {
-  const fork = config.getForkName(slotAt(json, ["message", "slot"]));
-  return readSszJson(signedBlindedBlockType(fork), json);
-});
+export const signedBlindedBlock = sszPayload<SignedBlindedBeaconBlock>(
+  "a signed blinded block",
+  (json, config) => {
+    const fork = config.getForkName(slotAt(json, ["message", "slot"]));
+    return readSszJson(signedBlindedBlockType(fork), json);
+  },
+  shape("SignedBlindedBeaconBlock"),
+);
 
 /** Returns the type of a signed blinded block. Blocks without an execution payload are their own blinded form. */
 export function signedBlindedBlockType(fork: ForkName): Type<SignedBlindedBeaconBlock> {

@@ -2,8 +2,8 @@ import { concatGindices, type Gindex, type Node } from "@chainsafe/persistent-me
 import { toRootHex } from "@lodestar/utils";
 import { invalidParams } from "../../errors/failure.ts";
 import type { ProofRequest, ProofTarget } from "../params/proof-paths.ts";
-import { described, either, type JsonSchema, list, nothing, object, shape } from "../schemas.ts";
 import { createMerkleProof, findNestedPair } from "./merkle-proof.ts";
+import { MAX_VALUE_BYTES } from "./proof-schemas.ts";
 import {
   type ResolvedNode,
   type ResolvedValue,
@@ -12,9 +12,6 @@ import {
   resolvePath,
   type SszObject,
 } from "./ssz-path.ts";
-
-/** Maximum SSZ size of a value that is included in a proof response. */
-const MAX_VALUE_BYTES = 1024;
 
 /** The tree of a proof, which contains the proven object as a subtree. */
 export interface ProofTree {
@@ -49,50 +46,6 @@ export function createProofResponse({ targets, isList }: ProofRequest, proven: S
     branch: witnesses.map((witness) => witness.root),
     ...valueAt(resolved[0]!),
   };
-}
-
-const VALUE = {
-  value: described({}, `The proven value as JSON; null if it is larger than ${MAX_VALUE_BYTES} bytes or not a field.`),
-  offset: described(
-    either(shape("Uint64"), nothing),
-    "First byte of the value in the leaf; null if the leaf is the hash tree root of the value.",
-  ),
-  bit: described(either(shape("Uint64"), nothing), "Position of a bit in that byte, from the least significant."),
-};
-
-/** Returns the schema of a proof response with additional members. */
-export function proofSchema(additional: Record<string, JsonSchema>) {
-  const common = { root: described(shape("Root"), "Root that the proof is verified against."), ...additional };
-  const gindex = shape("Uint64");
-  return either(
-    described(
-      object({
-        ...common,
-        gindex,
-        depth: shape("Uint64"),
-        index: described(shape("Uint64"), "Generalized index without its highest bit."),
-        leaf: shape("Root"),
-        branch: described(list(shape("Root")), "Sibling nodes from the leaf up."),
-        ...VALUE,
-      }),
-      "Proof of one path or generalized index.",
-    ),
-    described(
-      object({
-        ...common,
-        leaves: described(
-          list(object({ gindex, leaf: shape("Root") })),
-          "Unique leaves, by descending generalized index.",
-        ),
-        witnesses: described(
-          list(object({ gindex, node: shape("Root") })),
-          "Other nodes needed to compute the root, by descending generalized index.",
-        ),
-        values: described(list(object({ gindex, ...VALUE })), "In the order of the request."),
-      }),
-      "Multiproof of a list of paths or generalized indices.",
-    ),
-  );
 }
 
 type ResolvedTarget = ResolvedNode & Partial<ResolvedValue>;

@@ -23,7 +23,9 @@ function Tree({
   head: string;
 }) {
   const chain = new Set<string>();
-  const byRoot = new Map(fork_choice_nodes.map((each) => [each.block_root, each]));
+  const byRoot = new Map<string, ForkChoice["fork_choice_nodes"][number]>(
+    fork_choice_nodes.map((each) => [each.block_root, each]),
+  );
   for (let block = byRoot.get(head); block; block = byRoot.get(block.parent_root)) chain.add(block.block_root);
   const checkpoint = ({ epoch, root }: { epoch: string; root: string }) =>
     html`epoch <${EpochLink} epoch=${epoch} />, <${BlockLink} root=${root} />`;

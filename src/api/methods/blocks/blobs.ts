@@ -14,7 +14,7 @@ import { defineOperation, get, optional } from "../../definition.ts";
 import { metaOf, resolveBlock, versionedMetaOf } from "../../lookup.ts";
 import { BLOCK_ID } from "../../params/common.ts";
 import { integerUpTo, root, uint64, uniqueArrayOf } from "../../params/scalars.ts";
-import { list, text } from "../../schemas.ts";
+import { list, shape } from "../../schemas.ts";
 import { serializedListEncoders } from "../../serialized-list.ts";
 
 type BlockId = routes.beacon.BlockId;
@@ -31,7 +31,7 @@ const getBlobs = defineOperation("beacon.getBlobs", {
       "Versioned hashes of the blobs. Default: all.",
     ),
   },
-  result: { name: "blobs", schema: list(text) },
+  result: { name: "blobs", schema: list(shape("Bytes")) },
   failures: ["not-found"],
   rest: [get("/eth/v1/beacon/blobs/{block_id}", { ssz: "response" })],
   cost: "heavy",
@@ -52,7 +52,7 @@ const getBlobSidecars = defineOperation("beacon.getBlobSidecars", {
       "Indices of the blobs; those that the block does not have are ignored. Default: all.",
     ),
   },
-  result: { name: "sidecars", schema: list({ type: "object" }) },
+  result: { name: "sidecars", schema: list(shape("BlobSidecar")) },
   failures: ["not-found"],
   rest: [get("/eth/v1/beacon/blob_sidecars/{block_id}", { ssz: "response" })],
   cost: "heavy",
@@ -74,7 +74,7 @@ const getDataColumnSidecars = defineOperation("debug.getDebugDataColumnSidecars"
       "Column indices; those that the node does not have are ignored. Default: all.",
     ),
   },
-  result: { name: "sidecars", schema: list({ type: "object" }) },
+  result: { name: "sidecars", schema: list(shape("DataColumnSidecar")) },
   failures: ["not-found"],
   rest: [get("/eth/v1/debug/beacon/data_column_sidecars/{block_id}", { ssz: "response" })],
   cost: "heavy",

@@ -25,7 +25,7 @@ import {
 import { BLOCK_ID } from "../../params/common.ts";
 import { blockId } from "../../params/identifiers.ts";
 import { root, slot } from "../../params/scalars.ts";
-import { described, either, list, nothing, object, shape } from "../../schemas.ts";
+import { either, list, nothing, object, shape } from "../../schemas.ts";
 
 const getBlockHeaders = defineOperation("beacon.getBlockHeaders", {
   number: 9,
@@ -151,13 +151,7 @@ const getBlindedBlock = defineOperation("beacon.getBlindedBlock", {
   name: "get_v1_beacon_blinded_blocks_blockId",
   summary: "A signed blinded block, with the header of its payload; before bellatrix the block identity.",
   params: { blockId: BLOCK_ID },
-  result: {
-    name: "signed_blinded_block",
-    schema: described(
-      shape("SignedBeaconBlock"),
-      "From bellatrix on with execution_payload_header instead of execution_payload.",
-    ),
-  },
+  result: { name: "signed_blinded_block", schema: shape("SignedBlindedBeaconBlock") },
   failures: ["not-found"],
   rest: [get("/eth/v1/beacon/blinded_blocks/{block_id}", { ssz: "response" })],
   cost: "cheap",

@@ -6,21 +6,7 @@ import { notFound } from "../../../errors/failure.ts";
 import { defineOperation, get, required } from "../../definition.ts";
 import { root, uint64 } from "../../params/scalars.ts";
 import { requireForkAt } from "../../preconditions.ts";
-import { described, list, object, shape, text } from "../../schemas.ts";
-
-const PROOF = list(shape("Root"));
-const HEADER = described(
-  object({ beacon: shape("BeaconBlockHeader") }, { execution: { type: "object" }, execution_branch: PROOF }),
-  "From capella on with the execution payload header and its proof.",
-);
-const SYNC_COMMITTEE = object({ pubkeys: list(shape("Pubkey")), aggregate_pubkey: shape("Pubkey") });
-const OPTIMISTIC_UPDATE = {
-  attested_header: HEADER,
-  sync_aggregate: object({ sync_committee_bits: shape("Bits"), sync_committee_signature: shape("Signature") }),
-  signature_slot: shape("Uint64"),
-};
-const FINALITY_UPDATE = { ...OPTIMISTIC_UPDATE, finalized_header: HEADER, finality_branch: PROOF };
-const UPDATE = { ...FINALITY_UPDATE, next_sync_committee: SYNC_COMMITTEE, next_sync_committee_branch: PROOF };
+import { list, object, shape, text } from "../../schemas.ts";
 
 const LIGHT_CLIENTS = "Light clients";
 
@@ -28,14 +14,7 @@ const getLightClientBootstrap = defineOperation("lightclient.getLightClientBoots
   name: "get_v1_beacon_light_client_bootstrap_blockRoot",
   summary: "The light client bootstrap of a trusted block: its sync committee, with a proof.",
   params: { blockRoot: required(root, "Root of a canonical block of altair or later.") },
-  result: {
-    name: "bootstrap",
-    schema: object({
-      header: HEADER,
-      current_sync_committee: SYNC_COMMITTEE,
-      current_sync_committee_branch: PROOF,
-    }),
-  },
+  result: { name: "bootstrap", schema: shape("LightClientBootstrap") },
   failures: ["not-found"],
   rest: [get("/eth/v1/beacon/light_client/bootstrap/{block_root}", { ssz: "response" })],
   cost: "heavy",
@@ -60,7 +39,7 @@ const getLightClientUpdatesByRange = defineOperation("lightclient.getLightClient
     startPeriod: required(uint64, "First sync committee period."),
     count: required(uint64, "Number of periods. At most 128 are returned."),
   },
-  result: { name: "updates", schema: list(object({ version: text, data: object(UPDATE) })) },
+  result: { name: "updates", schema: list(object({ version: text, data: shape("LightClientUpdate") })) },
   failures: [],
   // The client of @lodestar/api prefers SSZ, but knows only the fork digests of public networks.
   rest: [get("/eth/v1/beacon/light_client/updates", { ssz: "response", prefersJson: true })],
@@ -96,7 +75,7 @@ function chunkOf({ config }: BeaconChain, update: LightClientUpdate): Uint8Array
 const getLightClientFinalityUpdate = defineOperation("lightclient.getLightClientFinalityUpdate", {
   name: "get_v1_beacon_light_client_finality_update",
   summary: "The latest light client finality update.",
-  result: { name: "finality_update", schema: object(FINALITY_UPDATE) },
+  result: { name: "finality_update", schema: shape("LightClientFinalityUpdate") },
   failures: ["not-found"],
   rest: [get("/eth/v1/beacon/light_client/finality_update", { ssz: "response" })],
   cost: "cheap",
@@ -113,7 +92,7 @@ const getLightClientFinalityUpdate = defineOperation("lightclient.getLightClient
 const getLightClientOptimisticUpdate = defineOperation("lightclient.getLightClientOptimisticUpdate", {
   name: "get_v1_beacon_light_client_optimistic_update",
   summary: "The latest light client optimistic update.",
-  result: { name: "optimistic_update", schema: object(OPTIMISTIC_UPDATE) },
+  result: { name: "optimistic_update", schema: shape("LightClientOptimisticUpdate") },
   failures: ["not-found"],
   rest: [get("/eth/v1/beacon/light_client/optimistic_update", { ssz: "response" })],
   cost: "cheap",

@@ -108,7 +108,7 @@ const anvilDumpState = defineMethod({
   name: "anvil_dumpState",
   aliases: ["hardhat_dumpState"],
   summary: "Dumps the whole chain like dev_dump.",
-  result: { name: "state", schema: described(text, "The dump in hex.") },
+  result: { name: "state", schema: described(shape("Bytes"), "The dump in hex.") },
   example: { stage: "control" },
   handler: async (context, _, call) => toHex(await controlOf(context).dumps.dump(call?.signal)),
 });

@@ -2,7 +2,7 @@ import { ForkName, MAX_EFFECTIVE_BALANCE, MIN_DEPOSIT_AMOUNT } from "@lodestar/p
 import { fromHex } from "@lodestar/utils";
 import { invalidParams } from "../../../errors/failure.ts";
 import { defineMethod, optional, required } from "../../definition.ts";
-import { CREDENTIALS_TYPES, controlOf, OPERATION_STATUSES } from "../../dev-control.ts";
+import { CREDENTIALS_TYPES, controlOf, type OperationStatus } from "../../dev-control.ts";
 import { type ValidatorId, validatorId } from "../../params/identifiers.ts";
 import {
   boolean,
@@ -14,7 +14,7 @@ import {
   stringEnum,
 } from "../../params/scalars.ts";
 import { elementParser, paramSchema } from "../../params/schema.ts";
-import { described, list, object, text } from "../../schemas.ts";
+import { described, either, type JsonSchema, list, object, shape } from "../../schemas.ts";
 import { DEV_METHOD } from "./dev-method.ts";
 
 /** Maximum number of new validators per call. */
@@ -75,17 +75,36 @@ const depositAmount = paramSchema(
   },
 );
 
-const SUBMITTED_OPERATION = object({
-  type: described(text, "Name in the consensus specification, such as voluntary_exit or withdrawal_request."),
-  status: described(
-    { type: "string", enum: [...OPERATION_STATUSES] },
-    "Where it waits: pooled in the operation pool, queued for the next execution payload, or logged by the deposit chain " +
-      "for the eth1 vote.",
+/** Schema of a submitted operation. `type` is its name in the consensus specification. */
+function operation(type: string, statuses: readonly OperationStatus[], data: JsonSchema): JsonSchema {
+  return object({
+    type: { type: "string", const: type },
+    status: described(
+      { type: "string", enum: [...statuses] },
+      "Where it waits: pooled in the operation pool, queued for the next execution payload, or logged by the deposit " +
+        "chain for the eth1 vote.",
+    ),
+    data: described(data, "The operation in the JSON of the Beacon API."),
+  });
+}
+
+const CONSOLIDATION = operation("consolidation_request", ["queued"], shape("ConsolidationRequest"));
+const SLASHINGS = list(
+  either(
+    operation("proposer_slashing", ["pooled"], shape("ProposerSlashing")),
+    operation("attester_slashing", ["pooled"], shape("AttesterSlashing")),
   ),
-  data: described({ type: "object" }, "The operation in the JSON of the Beacon API."),
-});
-const OPERATION = { name: "operation", schema: SUBMITTED_OPERATION };
-const OPERATIONS = { name: "operations", schema: list(SUBMITTED_OPERATION) };
+);
+const CHANGE = either(
+  operation("bls_to_execution_change", ["pooled"], shape("SignedBLSToExecutionChange")),
+  CONSOLIDATION,
+);
+const DEPOSITS = list(
+  either(
+    operation("deposit_data", ["logged", "queued", "signed"], shape("DepositData")),
+    operation("deposit_request", ["queued"], shape("DepositRequest")),
+  ),
+);
 
 const VALIDATOR = required(validatorId, "Validator index or public key.");
 
@@ -97,7 +116,7 @@ const devSlash = defineMethod({
     validators: required(validators, "One or more validators, by index or public key."),
     kind: optional(stringEnum(["proposer", "attester"]), "Kind of slashing. Default: proposer."),
   },
-  result: OPERATIONS,
+  result: { name: "operations", schema: SLASHINGS },
   failures: ["not-found", "rejected", "unsupported"],
   example: { stage: "control", params: [7, "attester"] },
   handler: (context, { validators, kind = "proposer" }) => controlOf(context).operations.slash(validators, kind),
@@ -108,7 +127,10 @@ const devExit = defineMethod({
   name: "dev_exit",
   summary: "Creates a voluntary exit of a validator.",
   params: { validator: VALIDATOR },
-  result: OPERATION,
+  result: {
+    name: "operation",
+    schema: operation("voluntary_exit", ["pooled"], shape("SignedVoluntaryExit")),
+  },
   failures: ["not-found", "rejected", "unsupported"],
   example: { stage: "control", params: [6] },
   handler: (context, { validator }) => controlOf(context).operations.exit(validator),
@@ -123,7 +145,10 @@ const devWithdraw = defineMethod({
     validator: VALIDATOR,
     amount: optional(exactUint64, "Amount in Gwei, limited to the balance above 32 ETH. Default: 0, a full exit."),
   },
-  result: OPERATION,
+  result: {
+    name: "operation",
+    schema: operation("withdrawal_request", ["queued"], shape("WithdrawalRequest")),
+  },
   failures: ["not-found", "rejected", "unsupported"],
   since: ForkName.electra,
   example: { stage: "control", params: [14] },
@@ -141,7 +166,7 @@ const devChangeCredentials = defineMethod({
     address: optional(executionAddress, "Withdrawal address. Execution credentials keep theirs."),
     type: optional(stringEnum(CREDENTIALS_TYPES), 'Prefix of the new credentials. Default: "0x01".'),
   },
-  result: OPERATION,
+  result: { name: "operation", schema: CHANGE },
   failures: ["not-found", "rejected", "unsupported"],
   since: ForkName.capella,
   example: { stage: "control", params: [5, `0x${"a5".repeat(20)}`] },
@@ -159,7 +184,7 @@ const devConsolidate = defineMethod({
     source: required(validatorId, "Index or public key of the source validator, which needs execution credentials."),
     target: required(validatorId, "Index or public key of the target validator, which needs compounding credentials."),
   },
-  result: OPERATION,
+  result: { name: "operation", schema: CONSOLIDATION },
   failures: ["not-found", "rejected", "unsupported"],
   since: ForkName.electra,
   example: { stage: "control", params: [14, 15] },
@@ -186,7 +211,7 @@ const devDeposit = defineMethod({
     ),
     submit: optional(boolean, "False to only sign the deposits, for a contract that makes them. Default: true."),
   },
-  result: OPERATIONS,
+  result: { name: "operations", schema: DEPOSITS },
   failures: ["not-found", "rejected", "unsupported"],
   example: { stage: "control", isShownLater: true },
   handler(context, options) {

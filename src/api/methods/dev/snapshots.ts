@@ -1,7 +1,7 @@
 import { defineMethod, required } from "../../definition.ts";
 import { controlOf } from "../../dev-control.ts";
 import { paramSchema } from "../../params/schema.ts";
-import { described, isTrue, text } from "../../schemas.ts";
+import { described, isTrue, shape } from "../../schemas.ts";
 import { DEV_METHOD } from "./dev-method.ts";
 
 const ID = /^0x(0|[1-9a-fA-F][0-9a-fA-F]{0,12})$/;
@@ -19,7 +19,7 @@ const devSnapshot = defineMethod({
   summary:
     "Takes a snapshot of the whole chain for dev_revert: blocks, states, fork choice, pools, time and slashing protection. " +
     "Snapshots are kept in memory, without a limit on their number.",
-  result: { name: "id", schema: described(text, "Id of the snapshot, in hex.") },
+  result: { name: "id", schema: described(shape("Quantity"), "Id of the snapshot, in hex.") },
   example: { stage: "control" },
   async handler(context) {
     return `0x${(await controlOf(context).snapshots.take()).toString(16)}`;

@@ -10,7 +10,7 @@ import { controlOf } from "../../dev-control.ts";
 import { type ValidatorId, validatorId } from "../../params/identifiers.ts";
 import { integerUpTo, numberBetween, parseUint64 } from "../../params/scalars.ts";
 import { elementParser, paramSchema } from "../../params/schema.ts";
-import { described, number, object, shape } from "../../schemas.ts";
+import { shape } from "../../schemas.ts";
 import { indexInRegistry } from "../states/registry.ts";
 import { DEV_METHOD } from "./dev-method.ts";
 
@@ -77,18 +77,8 @@ const epochs = integerUpTo(
   `a number of epochs from 0 to ${Math.floor(MAX_SLOTS_PER_CALL / SLOTS_PER_EPOCH)}`,
 );
 
-const POSITION = object({
-  slot: described(shape("Uint64"), "Current slot."),
-  epoch: shape("Uint64"),
-  head_slot: shape("Uint64"),
-  head_block_root: shape("Root"),
-  justified_epoch: shape("Uint64"),
-  finalized_epoch: shape("Uint64"),
-  speed: described(number, "Seconds of chain time per second of real time; 0 while the clock is paused."),
-});
-
 /** Result of the methods that advance the chain: clock, head and checkpoints. */
-export const position = { name: "position", schema: POSITION };
+export const position = { name: "position", schema: shape("ChainPosition") };
 
 export function positionOf({ chain }: Pick<ApiContext, "chain">) {
   const { clock, head, justifiedCheckpoint, finalizedCheckpoint } = chain;

@@ -15,7 +15,7 @@ const QUERY = required(
   { name: "filter" },
 );
 const FILTER_ID = required(filterId, "Id of the filter.", { name: "filter_id" });
-const NEW_FILTER = { name: "filterId", schema: described(text, "Id of the filter.") };
+const NEW_FILTER = { name: "filterId", schema: described(shape("Quantity"), "Id of the filter.") };
 
 const getLogs = defineMethod({
   ...ETH_READ,

@@ -7,24 +7,16 @@ import { payloadList, plainSszPayload } from "../../params/ssz-payload.ts";
 import { ACCEPTED, list, object, shape } from "../../schemas.ts";
 import { submitAll } from "../../submissions.ts";
 
-const signedChange = plainSszPayload("a signed BLS to execution change", ssz.capella.SignedBLSToExecutionChange);
+const signedChange = plainSszPayload(
+  "a signed BLS to execution change",
+  ssz.capella.SignedBLSToExecutionChange,
+  shape("SignedBLSToExecutionChange"),
+);
 
 const getPoolBlsToExecutionChanges = defineOperation("beacon.getPoolBLSToExecutionChanges", {
   name: "get_v1_beacon_pool_bls_to_execution_changes",
   summary: "BLS to execution changes in the pool, until they are included in a finalized block; none before capella.",
-  result: {
-    name: "changes",
-    schema: list(
-      object({
-        message: object({
-          validator_index: shape("Uint64"),
-          from_bls_pubkey: shape("Pubkey"),
-          to_execution_address: shape("Address"),
-        }),
-        signature: shape("Signature"),
-      }),
-    ),
-  },
+  result: { name: "changes", schema: list(shape("SignedBLSToExecutionChange")) },
   failures: [],
   rest: [get("/eth/v1/beacon/pool/bls_to_execution_changes")],
   cost: "heavy",

@@ -9,14 +9,14 @@ import type { ChainBlock } from "../../../chain/blocks/block-store.ts";
 import { invalidParams } from "../../../errors/failure.ts";
 import type { ChainView } from "../../chain-view.ts";
 import type { Codecs } from "../../codecs.ts";
-import { defineEncoded, get, optional, post, required } from "../../definition.ts";
+import { defineEncoded, get, optional, post, type Result, required } from "../../definition.ts";
 import { resolveBlock, resolveState, versionedMetaOf } from "../../lookup.ts";
 import { BLOCK_ID, STATE_ID } from "../../params/common.ts";
-import { MAX_PROOF_TARGETS, proofPaths } from "../../params/proof-paths.ts";
+import { MAX_PROOF_TARGETS, proofPaths, SINGLE_TARGET_FORM, TARGET_LIST_FORM } from "../../params/proof-paths.ts";
 import { stringEnum } from "../../params/scalars.ts";
-import { createProofResponse, type ProofTree, proofSchema } from "../../proofs/proof-response.ts";
+import { createProofResponse, type ProofTree } from "../../proofs/proof-response.ts";
 import type { SszObject } from "../../proofs/ssz-path.ts";
-import { described, either, type JsonSchema, nothing, shape } from "../../schemas.ts";
+import { either, type JsonSchema, shape } from "../../schemas.ts";
 
 const PATH = required(
   proofPaths,
@@ -24,21 +24,17 @@ const PATH = required(
     `${MAX_PROOF_TARGETS} of these. The length of a list is at "length".`,
 );
 
-const TIMESTAMP = described(
-  either(shape("Uint64"), nothing),
-  "Timestamp by which the contract of EIP-4788 returns the root of the block: that of the payload in the block's canonical " +
-    "child. Null if there is no such child yet, and before deneb.",
-);
-
-const resultWith = (blockRoot: JsonSchema) => ({
-  name: "proof",
-  schema: proofSchema({
-    slot: shape("Uint64"),
-    state_root: shape("Root"),
-    block_root: blockRoot,
-    timestamp: TIMESTAMP,
-  }),
-});
+function resultOf(single: JsonSchema, multi: JsonSchema): Result {
+  return {
+    name: "proof",
+    schema: either(single, multi),
+    // A list of numbers is a list of generalized indices, so the list comes first.
+    variants: [
+      { param: "path", form: TARGET_LIST_FORM, schema: multi },
+      { param: "path", form: SINGLE_TARGET_FORM, schema: single },
+    ],
+  };
+}
 
 const getStateProof = defineEncoded({
   name: "getStateProof",
@@ -48,7 +44,7 @@ const getStateProof = defineEncoded({
     path: PATH,
     upTo: optional(stringEnum(["state", "block"]), "Root that the proof is verified against. Default: state."),
   },
-  result: resultWith(described(either(shape("Root"), nothing), "Null for the state of a slot without a block.")),
+  result: resultOf(shape("StateProof"), shape("StateMultiproof")),
   failures: ["not-found"],
   rest: [get("/fanal/v1/proofs/states/{state_id}"), post("/fanal/v1/proofs/states/{state_id}")],
   cost: "state",
@@ -83,7 +79,7 @@ const getBlockProof = defineEncoded({
   name: "getBlockProof",
   summary: "Merkle proof of parts of a block without its signature, against the block root.",
   params: { blockId: BLOCK_ID, path: PATH },
-  result: resultWith(shape("Root")),
+  result: resultOf(shape("BlockProof"), shape("BlockMultiproof")),
   failures: ["not-found"],
   rest: [get("/fanal/v1/proofs/blocks/{block_id}"), post("/fanal/v1/proofs/blocks/{block_id}")],
   cost: "state",

@@ -38,7 +38,7 @@ import {
   slot,
 } from "../../params/scalars.ts";
 import { requireSynced, requireVerifiedHead } from "../../preconditions.ts";
-import { described, either, list, object, shape, text } from "../../schemas.ts";
+import { either, list, object, shape } from "../../schemas.ts";
 
 interface BlockProductionRequest {
   slot: Slot;
@@ -65,13 +65,10 @@ const BLOCK_PRODUCTION_PARAMS = {
   skipRandaoVerification: optional(boolean, "Accepts the point at infinity as the reveal.", { isFlag: true }),
 };
 
-const PRODUCED_BLOCK = {
-  name: "block",
-  schema: either(
-    shape("BeaconBlock"),
-    object({ block: shape("BeaconBlock"), kzg_proofs: list(text), blobs: list(text) }),
-  ),
-};
+const BLOCK_FORMS = [
+  shape("BeaconBlock"),
+  object({ block: shape("BeaconBlock"), kzg_proofs: list(shape("Bytes")), blobs: list(shape("Bytes")) }),
+];
 
 const produceBlockV2 = defineEncoded({
   number: 32,
@@ -80,7 +77,7 @@ const produceBlockV2 = defineEncoded({
   summary: "A new block on the head for its proposer to sign.",
   params: BLOCK_PRODUCTION_PARAMS,
   normalizePositional: revealBeforeGraffiti,
-  result: PRODUCED_BLOCK,
+  result: { name: "block", schema: either(...BLOCK_FORMS) },
   failures: ["unavailable", "unsupported"],
   rest: [get("/eth/v2/validator/blocks/{slot}", { ssz: "response" }), get("/eth/v1/validator/blocks/{slot}")],
   cost: "duty",
@@ -109,13 +106,7 @@ const produceBlindedBlock = defineEncoded({
   name: "get_v1_validator_blinded_blocks_slot",
   summary: "A new blinded block, with the header of a local or builder payload; before bellatrix a full block.",
   params: BLOCK_PRODUCTION_PARAMS,
-  result: {
-    name: "blinded_block",
-    schema: described(
-      shape("BeaconBlock"),
-      "From bellatrix on with execution_payload_header instead of execution_payload.",
-    ),
-  },
+  result: { name: "blinded_block", schema: shape("BlindedBeaconBlock") },
   failures: ["unavailable", "unsupported"],
   rest: [get("/eth/v1/validator/blinded_blocks/{slot}", { ssz: "response" })],
   cost: "duty",
@@ -155,7 +146,7 @@ const produceBlockV3 = defineOperation("validator.produceBlockV3", {
       only: "rest",
     }),
   },
-  result: PRODUCED_BLOCK,
+  result: { name: "block", schema: either(...BLOCK_FORMS, shape("BlindedBeaconBlock")) },
   failures: ["unavailable", "unsupported"],
   rest: [get("/eth/v3/validator/blocks/{slot}", { ssz: "response" })],
   cost: "duty",

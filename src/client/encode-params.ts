@@ -1,0 +1,22 @@
+/** Namespaces of the execution layer. */
+const EXECUTION_METHOD = /^(eth|net|web3|txpool|debug_trace|personal|anvil|hardhat|evm|miner)/;
+
+/** True for a method of the execution layer, whose integers are hex quantities. */
+export function isExecutionMethod(name: string): boolean {
+  return EXECUTION_METHOD.test(name);
+}
+
+/**
+ * Serializes an object with the parameters of a method. Bigints become hex quantities for the execution layer. Elsewhere
+ * they become numbers, or decimal strings where numbers are inexact.
+ */
+export function stringifyFor(method: string, value: object): string {
+  const encode = isExecutionMethod(method) ? hexQuantity : decimal;
+  return JSON.stringify(value, (_, each) => (typeof each === "bigint" ? encode(each) : each));
+}
+
+const hexQuantity = (integer: bigint): string => `0x${integer.toString(16)}`;
+
+function decimal(integer: bigint): number | string {
+  return integer <= Number.MAX_SAFE_INTEGER && integer >= Number.MIN_SAFE_INTEGER ? Number(integer) : String(integer);
+}
