@@ -1733,14 +1733,14 @@ export interface Methods<F extends ForkName = ForkName> {
   /** Creates deposits for new validators, with the chain's next keys, or tops up an existing one. New validators perform their duties once they are active. */
   dev_deposit(
     params?: {
-      /** Validator to top up. Default: a new validator. */
-      validator?: ValidatorId;
-      /** Amount per deposit in Gwei. Default: 32 ETH. */
-      amount?: string | number | bigint;
       /** Number of new validators. Default: 1. */
       count?: number | bigint;
-      /** Default: BLS credentials of a new validator's key, or those of the existing validator. */
+      /** Amount per deposit in Gwei. Default: 32 ETH. */
+      amount?: string | number | bigint;
+      /** Default: those of the chain (--withdrawal-credentials), or those of the existing validator. */
       withdrawal_credentials?: Hex;
+      /** Validator to top up, instead of new ones. */
+      validator?: ValidatorId;
       /** True for an invalid signature: the deposit adds no validator. A top-up ignores the signature. */
       bad_signature?: boolean;
       /** False to only sign the deposits, for a contract that makes them. Default: true. */

@@ -56,7 +56,7 @@ interface DevChainParts {
   keys: DevKeys;
   /** Deposits of the genesis validators; undefined if deposits are made at a contract. */
   genesisDeposits: (() => phase0.DepositData[]) | undefined;
-  settings: Pick<DevSettings, "activeValidators" | "catchUp" | "speed" | "warmupEpochs">;
+  settings: Pick<DevSettings, "activeValidators" | "catchUp" | "speed" | "warmupEpochs" | "withdrawals">;
   /** Presence set by `dev_setValidators`. Takes precedence over `activeValidators`. */
   presenceStore: PresenceStore;
   feeRecipient: FeeRecipient;
@@ -113,7 +113,7 @@ export class DevChain {
 
   constructor(parts: DevChainParts) {
     const { chain, clock, api, hasNetwork, history, isNew, isShared } = parts;
-    const { activeValidators, catchUp, speed, warmupEpochs } = parts.settings;
+    const { activeValidators, catchUp, speed, warmupEpochs, withdrawals } = parts.settings;
     const flows = speed > 0;
     const { config } = chain;
     this.config = config;
@@ -177,7 +177,7 @@ export class DevChain {
     this.#requestQueue = createRequestQueue(parts);
     const requests = parts.evm?.requests ?? this.#requestQueue;
     const depositLog = parts.evm?.deposits ?? (genesisDeposits && new DepositLog({ chain, genesisDeposits }));
-    const deposits = requests && depositLog && new DevDeposits({ chain, keys, requests, log: depositLog });
+    const deposits = requests && depositLog && new DevDeposits({ chain, keys, requests, log: depositLog, withdrawals });
     const operations = new DevOperations({ api, chain, db, time, keys, requests, deposits });
     const setFeeRecipient = async (address: Uint8Array) => {
       await feeRecipient.set(address);

@@ -83,6 +83,14 @@ function depositAmount(gwei = MAX_EFFECTIVE_BALANCE): number {
   );
 }
 
+/** Returns the credentials of a validator that enters after genesis: those of all validators without a range. */
+export function newValidatorCredentials(
+  withdrawals: GenesisParameters["withdrawals"] = [],
+  pubkey: Uint8Array,
+): Uint8Array {
+  return withdrawalCredentials(withdrawals.find(({ range }) => range === undefined)?.value, pubkey);
+}
+
 /** Returns 0x00 credentials for the key itself. */
 export function blsWithdrawalCredentials(pubkey: Uint8Array): Uint8Array {
   return withdrawalCredentials({ prefix: "0x00" }, pubkey);

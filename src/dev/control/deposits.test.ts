@@ -1,6 +1,7 @@
 import { MAX_DEPOSITS, SLOTS_PER_EPOCH } from "@lodestar/params";
 import type { CachedBeaconStateAllForks } from "@lodestar/state-transition";
 import { type electra, type phase0, ssz } from "@lodestar/types";
+import { toHex } from "@lodestar/utils";
 import { expect, it } from "vitest";
 import { ControlError } from "../../api/dev-control.ts";
 import type { BeaconChain } from "../../chain/chain.ts";
@@ -8,6 +9,7 @@ import { devChainConfig } from "../chain-config.ts";
 import type { ScheduledFork } from "../forks.ts";
 import { createDevGenesis } from "../genesis.ts";
 import { blsWithdrawalCredentials, signDeposit } from "../genesis-deposits.ts";
+import type { GenesisParameters } from "../genesis-parameters.ts";
 import { RegisteredKeys } from "../registered-keys.ts";
 import { VOTING_PERIOD } from "./deposit-log.ts";
 import { DevDeposits } from "./deposits.ts";
@@ -26,6 +28,7 @@ interface SceneOptions {
   depositCount?: number;
   /** More than 0 if deposits are made by transaction. */
   delaySlots?: number;
+  withdrawals?: GenesisParameters["withdrawals"];
 }
 
 /** Deposits on a chain of two validators. Records what reaches the log and the request queue. */
@@ -34,6 +37,7 @@ function scene({
   slot = 0,
   depositCount = 0,
   delaySlots = 0,
+  withdrawals,
 }: SceneOptions = {}) {
   const chainConfig = devChainConfig({ forks, slotSeconds: 2, genesisTime: 0 });
   const genesis = createDevGenesis({ chainConfig, validatorCount: COUNT, genesisTime: 0 });
@@ -57,13 +61,23 @@ function scene({
       return deposits.map((deposit, n) => ({ ...deposit, index: BigInt(firstIndex + n) }));
     },
   } as unknown as ExecutionRequestSink;
-  const deposits = new DevDeposits({ chain, keys, requests, log });
+  const deposits = new DevDeposits({ chain, keys, requests, log, withdrawals });
   const make = (count: number, hasInvalidSignature = false) =>
     deposits.newValidators(state, count, { amount: AMOUNT }, hasInvalidSignature);
   return { deposits, state, keys, logged, queued, make, config: genesis.config };
 }
 
 const pubkeysOf = (deposits: readonly phase0.DepositData[]) => deposits.map(({ pubkey }) => pubkey);
+
+it("gives new validators the credentials that the chain has without a range", async () => {
+  const address = `0x${"5b".repeat(20)}`;
+  const withdrawals = [
+    { range: { first: 0, last: 1 }, value: { prefix: "0x00" } },
+    { value: { prefix: "0x02", address } },
+  ] as const;
+  const [deposit] = await scene({ withdrawals }).make(1);
+  expect(toHex(deposit!.withdrawalCredentials)).toBe(`0x02${"00".repeat(11)}${address.slice(2)}`);
+});
 
 it("signs deposits with the keys of the next indices, and their own BLS credentials", async () => {
   const { make, keys, config } = scene();

@@ -10,7 +10,8 @@ import { toHex } from "@lodestar/utils";
 import { ControlError, type SubmittedOperation } from "../../api/dev-control.ts";
 import { indexInRegistry } from "../../api/methods/states/registry.ts";
 import type { BeaconChain } from "../../chain/chain.ts";
-import { blsWithdrawalCredentials, isDepositSignatureValid, signDeposit } from "../genesis-deposits.ts";
+import { isDepositSignatureValid, newValidatorCredentials, signDeposit } from "../genesis-deposits.ts";
+import type { GenesisParameters } from "../genesis-parameters.ts";
 import type { RegisteredKeys } from "../registered-keys.ts";
 import { VOTING_PERIOD } from "./deposit-log.ts";
 import type { ExecutionRequestSink } from "./execution-requests.ts";
@@ -23,6 +24,8 @@ interface DevDepositsParts {
   keys: RegisteredKeys;
   requests: ExecutionRequestSink;
   log: VotedDeposits;
+  /** Withdrawal credentials of the chain. */
+  withdrawals: GenesisParameters["withdrawals"];
 }
 
 /** Deposits that validators vote for, before electra. */
@@ -52,7 +55,7 @@ export class DevDeposits {
   }
 
   /**
-   * Signs deposits of new validators with the next derived keys. Credentials default to BLS credentials of these keys.
+   * Signs deposits of new validators with the next derived keys. Credentials default to those of the chain.
    */
   async newValidators(
     state: CachedBeaconStateAllForks,
@@ -65,7 +68,7 @@ export class DevDeposits {
       const { secretKey, publicKey: pubkey } = this.#parts.keys.keyPair(first + n);
       const message = {
         pubkey,
-        withdrawalCredentials: withdrawalCredentials ?? blsWithdrawalCredentials(pubkey),
+        withdrawalCredentials: withdrawalCredentials ?? newValidatorCredentials(this.#parts.withdrawals, pubkey),
         amount,
       };
       return this.#sign(secretKey, message, hasInvalidSignature);

@@ -49,7 +49,7 @@ export const DEV_CALLS: Readonly<Record<string, readonly SpecialCall[]>> = {
     fails("a target that does not compound", REJECTED, () => [14, 1]),
   ],
   dev_deposit: [
-    fails("an unknown validator", NOT_FOUND, () => [LAST_UINT64]),
+    fails("an unknown validator", NOT_FOUND, () => ({ validator: LAST_UINT64 })),
     fails("less than can be deposited", INVALID, () => ({ amount: 1 })),
     fails("a validator that is there and new ones", INVALID, () => ({ validator: 1, count: 1 })),
   ],

@@ -198,13 +198,13 @@ const devDeposit = defineMethod({
     "Creates deposits for new validators, with the chain's next keys, or tops up an existing one. New validators perform their " +
     "duties once they are active.",
   params: {
-    validator: optional(validatorId, "Validator to top up. Default: a new validator."),
-    amount: optional(depositAmount, "Amount per deposit in Gwei. Default: 32 ETH."),
     count: optional(newValidators, "Number of new validators. Default: 1."),
+    amount: optional(depositAmount, "Amount per deposit in Gwei. Default: 32 ETH."),
     withdrawalCredentials: optional(
       credentials,
-      "Default: BLS credentials of a new validator's key, or those of the existing validator.",
+      "Default: those of the chain (--withdrawal-credentials), or those of the existing validator.",
     ),
+    validator: optional(validatorId, "Validator to top up, instead of new ones."),
     badSignature: optional(
       boolean,
       "True for an invalid signature: the deposit adds no validator. A top-up ignores the signature.",
