@@ -1,7 +1,12 @@
 import { optionFlags } from "../../src/library/options.ts";
 import { commentText } from "../client-types/type-text.ts";
 
-const TYPES = { boolean: "boolean", number: "number", text: "string", list: "string | readonly string[]" } as const;
+const TYPES = {
+  boolean: "boolean",
+  number: "number | bigint",
+  text: "string",
+  list: "string | readonly string[]",
+} as const;
 
 /** The types of the flags of `fanal dev`, for the library, which describes itself without them. */
 export function generateFlagOptions(): { path: string; text: string; options: number } {

@@ -31,11 +31,13 @@ export type ExitReason = keyof typeof EXIT_CODES;
 
 /** Error that the user can fix. Printed as one sentence, without a stack. */
 export class StartupError extends Error {
+  readonly reason: ExitReason;
   readonly exitCode: number;
 
   constructor(reason: ExitReason, message: string, cause?: unknown) {
     super(message, cause === undefined ? undefined : { cause });
     this.name = "StartupError";
+    this.reason = reason;
     this.exitCode = EXIT_CODES[reason];
   }
 }

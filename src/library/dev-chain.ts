@@ -1,34 +1,33 @@
 /// <reference lib="esnext.disposable" preserve="true" />
+import type { ForkName } from "../client/chain-types.ts";
 import type { Client } from "../client/index.ts";
+import type { ChainActions } from "./chain-actions.ts";
 import type { EthProvider } from "./eth-provider.ts";
 import type { FlagOptions } from "./flag-options.ts";
 
 /** Options without a flag, or whose type differs from the flag's. */
-interface OwnOptions {
+interface OwnOptions<Genesis extends ForkName, Later extends ForkName, Directory extends string> {
   /** 64 by default. */
-  readonly validators?: number;
-  /** Fork at genesis. */
-  readonly fork?: string;
+  readonly validators?: number | bigint;
+  /** Fork at genesis. By default "fulu", or the one before those of `forkAt`. */
+  readonly fork?: Genesis;
   /** Later forks with their epochs: `{ altair: 2 }`. */
-  readonly forkAt?: Readonly<Record<string, number>>;
+  readonly forkAt?: { readonly [Fork in Later]?: number | bigint };
   /** "minimal" by default. All chains of a process share one preset. */
   readonly preset?: "minimal" | "mainnet";
-  readonly slotSeconds?: number;
-  /**
-   * Speed of chain time relative to real time. By default time is paused: `client.dev_advance` and other control
-   * methods advance the chain.
-   */
+  readonly slotSeconds?: number | bigint;
+  /** Speed of chain time relative to real time. By default time is paused: `chain.advance` moves it. */
   readonly speed?: number;
   /** Epochs of history at the start; 0 by default. */
-  readonly warmupEpochs?: number;
+  readonly warmupEpochs?: number | bigint;
   /** Unix seconds. */
-  readonly genesisTime?: number;
+  readonly genesisTime?: number | bigint;
   /** "0x00", or "0x01" or "0x02" with an address; with indices for some validators: "0-15=0x01:0x…". */
   readonly withdrawalCredentials?: string | readonly string[];
   /** In ether, for all validators or for some: "0-7=2048". */
-  readonly balances?: number | string | readonly string[];
+  readonly balances?: number | bigint | string | readonly string[];
   /** Overridden constants of the configuration: `{ MIN_VALIDATOR_WITHDRAWABILITY_DELAY: 1 }`. */
-  readonly config?: Readonly<Record<string, number | string>>;
+  readonly config?: Readonly<Record<string, number | bigint | string>>;
   /** Range of interop keys, such as "100-163"; from 0 on by default. */
   readonly interopKeys?: string;
   /** Mnemonic to derive the validator keys from, instead of interop keys. */
@@ -36,9 +35,9 @@ interface OwnOptions {
   /** Validators that run in-process: "all", "none", or indices and ranges such as "0-15,20". */
   readonly devValidators?: string;
   /** Blobs per block from deneb on, up to the limit of the fork: a number, or "0-6". None by default. */
-  readonly devBlobs?: number | string;
+  readonly devBlobs?: number | bigint | string;
   /** Data directory. By default a temporary one, which is deleted when the chain is stopped. */
-  readonly dataDir?: string;
+  readonly dataDir?: Directory;
   /** Port of JSON-RPC on 127.0.0.1, 0 for any free port. Not served by default. */
   readonly rpc?: number;
   /** Port of the REST API, likewise. */
@@ -52,7 +51,33 @@ interface OwnOptions {
 }
 
 /** Options of a dev chain, named after the flags of `fanal dev` (docs/flags.md). */
-export interface DevChainOptions extends OwnOptions, Omit<FlagOptions, keyof OwnOptions> {}
+export interface DevChainOptions<
+  Genesis extends ForkName = ForkName,
+  Later extends ForkName = ForkName,
+  Directory extends string = string,
+> extends OwnOptions<Genesis, Later, Directory>,
+    Omit<FlagOptions, keyof OwnOptions<ForkName, ForkName, string>> {}
+
+interface PreviousFork {
+  phase0: never;
+  altair: "phase0";
+  bellatrix: "altair";
+  capella: "bellatrix";
+  deneb: "capella";
+  electra: "deneb";
+  fulu: "electra";
+}
+
+/** Forks of a chain by its options. A stored chain may have any fork. */
+export type ForksOf<Genesis extends ForkName, Later extends ForkName, Directory extends string> = [Genesis] extends [
+  never,
+]
+  ? [Later] extends [never]
+    ? [Directory] extends [never]
+      ? "fulu"
+      : ForkName
+    : Later | PreviousFork[Later]
+  : Genesis | Later;
 
 /** A funded account of a chain with the EVM. */
 export interface Account {
@@ -61,10 +86,10 @@ export interface Account {
   readonly privateKey: `0x${string}`;
 }
 
-/** Dev chain in this process, or a connected one. */
-export interface DevChain extends AsyncDisposable {
+/** Dev chain in this process, or a connected one. `F` is its fork, or a union of its forks. */
+export interface DevChain<F extends ForkName = ForkName> extends ChainActions<F>, AsyncDisposable {
   /** Client with all methods of the chain. */
-  readonly client: Client;
+  readonly client: Client<F>;
   /** Provider of a chain with the EVM (EIP-1193), for viem, ethers and others. */
   readonly eth: EthProvider;
   /** Funded accounts of a chain with the EVM. */

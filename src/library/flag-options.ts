@@ -3,7 +3,7 @@
 /** Flags of `fanal dev` that are also options of a chain. */
 export interface FlagOptions {
   /** Number of validators. */
-  readonly validators?: number;
+  readonly validators?: number | bigint;
   /** Fork the chain starts in: phase0, altair, bellatrix, capella, deneb, electra, fulu. */
   readonly fork?: string;
   /** Fork to upgrade to in an epoch; repeatable, or several separated by commas. */
@@ -11,11 +11,11 @@ export interface FlagOptions {
   /** Preset of the chain, minimal or mainnet. */
   readonly preset?: string;
   /** Length of a slot in whole seconds of chain time. */
-  readonly slotSeconds?: number;
+  readonly slotSeconds?: number | bigint;
   /** Epochs of history that a new chain produces before it runs live. */
-  readonly warmupEpochs?: number;
+  readonly warmupEpochs?: number | bigint;
   /** Genesis time of a new chain, in Unix seconds; at --speed 1 the slots since then are produced too. */
-  readonly genesisTime?: number;
+  readonly genesisTime?: number | bigint;
   /** Withdrawal credentials of a new chain's validators: 0x00, or 0x01 or 0x02 with an address, such as 0-15=0x01:0x…; repeatable. Without an address, one is derived from the public key. */
   readonly withdrawalCredentials?: string | readonly string[];
   /** Balances of a new chain's validators, such as 0-7=2048,8-15=16; repeatable. Validators below 32 are not active. */
@@ -25,7 +25,7 @@ export interface FlagOptions {
   /** Execute every payload of a new chain with an EVM, whose ten test accounts have 10,000 ETH each. */
   readonly evm?: boolean;
   /** Chain id of a new chain with --evm. */
-  readonly chainId?: number;
+  readonly chainId?: number | bigint;
   /** Interop keys of the dev chain's validators, such as 100-163. */
   readonly interopKeys?: string;
   /** File with a BIP-39 mnemonic from which the dev chain's validator keys are derived, at m/12381/3600/i/0/0. */
@@ -57,11 +57,11 @@ export interface FlagOptions {
   /** Connect to other nodes. */
   readonly p2p?: boolean;
   /** Peer-to-peer port, TCP and, for discovery, UDP; 0 for any free port. */
-  readonly p2pPort?: number;
+  readonly p2pPort?: number | bigint;
   /** Peer-to-peer listen address. */
   readonly p2pAddress?: string;
   /** Target number of connected peers. */
-  readonly targetPeers?: number;
+  readonly targetPeers?: number | bigint;
   /** Discover peers (discv5); otherwise connect to the given peers only. */
   readonly discovery?: boolean;
   /** Bootnode, or a file with one per line or a YAML list; repeatable. */
@@ -107,7 +107,7 @@ export interface FlagOptions {
   /** Serve Prometheus metrics at /metrics. */
   readonly metrics?: boolean;
   /** Port of the metrics; 0 for any free port. */
-  readonly metricsPort?: number;
+  readonly metricsPort?: number | bigint;
   /** Address the metrics server listens on; it has no access control. */
   readonly metricsAddress?: string;
   /** Log level, or a specification such as "INFO; TRACE:chain; DISABLED:rpc". */
@@ -135,37 +135,37 @@ export interface FlagOptions {
   /** Builder API for payloads, such as MEV-Boost or a relay. */
   readonly builder?: string;
   /** Timeout for the builder's bid, in milliseconds. */
-  readonly builderTimeout?: number;
+  readonly builderTimeout?: number | bigint;
   /** Weight of a bid against the local payload, unless the validator client sets it: 0 prefers the local payload, 2^64-1 the builder's. */
-  readonly builderBoostFactor?: number;
+  readonly builderBoostFactor?: number | bigint;
   /** Consecutive missed slots after which the builder is not used. */
-  readonly builderFallbackSkips?: number;
+  readonly builderFallbackSkips?: number | bigint;
   /** Missed slots within the last epoch's worth of slots after which the builder is not used. */
-  readonly builderFallbackSkipsPerEpoch?: number;
+  readonly builderFallbackSkipsPerEpoch?: number | bigint;
   /** Concurrent connections of each server, and WebSocket subscriptions. */
-  readonly maxConnections?: number;
+  readonly maxConnections?: number | bigint;
   /** Size limit of requests with a list or an object parameter, such as a block; over JSON-RPC the method must be in the first MiB. Other requests are limited to 1 MiB. */
-  readonly maxBodyBytes?: number;
+  readonly maxBodyBytes?: number | bigint;
   /** Memory of each server for pending requests, of all clients. */
-  readonly maxHeldBytes?: number;
+  readonly maxHeldBytes?: number | bigint;
   /** Memory of each server for unread responses, of all clients. */
-  readonly maxUnreadBytes?: number;
+  readonly maxUnreadBytes?: number | bigint;
   /** Calls per batch. */
-  readonly maxBatchCalls?: number;
+  readonly maxBatchCalls?: number | bigint;
   /** Size of a batch's responses after which its remaining calls are rejected. */
-  readonly maxBatchBytes?: number;
+  readonly maxBatchBytes?: number | bigint;
   /** Timeout of a call. */
-  readonly callTimeout?: number;
+  readonly callTimeout?: number | bigint;
   /** Timeout for a client that stops sending its request or reading its response. */
-  readonly stallTimeout?: number;
+  readonly stallTimeout?: number | bigint;
   /** Requests per second of one address to each server. */
-  readonly rateLimit?: number;
+  readonly rateLimit?: number | bigint;
   /** Concurrent heavy calls, which may replay blocks or iterate over all validators. */
-  readonly maxHeavyCalls?: number;
+  readonly maxHeavyCalls?: number | bigint;
   /** Queued heavy calls; more are rejected at once. */
-  readonly maxWaitingCalls?: number;
+  readonly maxWaitingCalls?: number | bigint;
   /** Concurrent large responses being sent. */
-  readonly maxStreams?: number;
+  readonly maxStreams?: number | bigint;
   /** YAML (.yaml, .yml) or TOML (.toml) file with settings; its keys are the names of these flags. */
   readonly configFile?: string;
 }

@@ -1,4 +1,17 @@
 export * from "../client/index.ts";
-export type { Account, DevChain, DevChainOptions } from "./dev-chain.ts";
+export type {
+  BlockProofOptions,
+  ChainActions,
+  ChainCondition,
+  Duration,
+  NewValidators,
+  ProofPath,
+  Snapshot,
+  StateProofOptions,
+  ValidatorSelection,
+} from "./chain-actions.ts";
+export type { Account, DevChain, DevChainOptions, ForksOf } from "./dev-chain.ts";
 export type { EthEvents, EthMessage, EthProvider, EthRequest } from "./eth-provider.ts";
 export { attachDevChain, startDevChain } from "./start-dev-chain.ts";
+export { StartupError, type StartupErrorKind } from "./startup-error.ts";
+export type { ValidatorActions } from "./validator-actions.ts";

@@ -7,11 +7,13 @@ import { useNativeHasher } from "../chain/states/native-hasher.ts";
 import type { DevCommandSettings } from "../cli/flags/dev/dev-settings.ts";
 import { serverOptions } from "../cli/start/servers.ts";
 import { verifyPeers } from "../cli/start/verify-peers.ts";
+import type { ForkName } from "../client/chain-types.ts";
 import { clientOver } from "../client/client.ts";
 import { PromiseTracker } from "../debug/promise-tracker.ts";
 import { fundedAccounts } from "../evm/accounts.ts";
 import { createLogger } from "../log/pino-logger.ts";
 import { DevNode } from "../node/dev-node.ts";
+import { chainActions } from "./chain-actions.ts";
 import { ChainEthProvider } from "./chain-eth-provider.ts";
 import type { DevChain, DevChainOptions } from "./dev-chain.ts";
 import { InProcessTransport } from "./in-process-transport.ts";
@@ -22,10 +24,10 @@ interface ChainContext extends Pick<DevChainOptions, "log"> {
 }
 
 /** Opens a chain. Loads the consensus libraries, so the preset must be set before. */
-export async function openDevChain(
+export async function openDevChain<F extends ForkName>(
   settings: DevCommandSettings,
   { isTemporary, log }: ChainContext,
-): Promise<DevChain> {
+): Promise<DevChain<F>> {
   await using opening = new ClosingStack();
   let { dataDir } = settings;
   if (isTemporary) {
@@ -55,7 +57,7 @@ export async function openDevChain(
   });
   opening.defer(() => node.close());
   const transport = new InProcessTransport(createMethodTable(node.node.api), logger.topic("rpc"));
-  const client = clientOver(transport);
+  const client = clientOver<F>(transport);
   opening.defer(() => client.close());
   const eth = new ChainEthProvider((...request) => transport.request(...request));
   opening.defer(() => eth.close());
@@ -68,6 +70,7 @@ export async function openDevChain(
   };
   const { jsonRpcUrl: url, restUrl, ethRpcUrl } = node.servers;
   return {
+    ...chainActions(client),
     client,
     eth,
     get accounts() {

@@ -5,6 +5,7 @@ import { resolveFlags } from "../cli/flags/resolve-flags.ts";
 import type { DevIdentity } from "../dev/identity.ts";
 import { nearestName } from "../errors/nearest-name.ts";
 import type { DevChainOptions } from "./dev-chain.ts";
+import { StartupError } from "./startup-error.ts";
 
 /** Defaults for tests that differ from those of `fanal dev`. */
 const DEFAULTS = { speed: 0, warmupEpochs: 0, logLevel: "WARN" } as const satisfies DevChainOptions;
@@ -52,21 +53,29 @@ export function readOptions(given: DevChainOptions, stored: DevIdentity | null):
   return devSettings(values, workingDirectory, stored);
 }
 
+/** Returns the option for a flag. */
+export function optionOf(flagName: string): string {
+  const option = camelCase(flagName.replace(/^no-/, ""));
+  return REPLACED_BY.get(option) ?? option;
+}
+
 function flagOf([key, value]: [key: string, value: unknown]): Given {
   const other = REPLACED_BY.get(key);
-  if (other !== undefined) throw new Error(`Unknown option "${key}" of a dev chain. Use "${other}".`);
+  if (other !== undefined) throw unknownOption(key, `Use "${other}".`);
   const flag = FLAGS.get(key);
   if (flag !== undefined) return [flag.name, [value].flat().map(String)];
   const nearest = nearestName(key, [...FLAGS.keys(), "log"]);
-  throw new Error(
-    `Unknown option "${key}" of a dev chain.${nearest === undefined ? "" : ` Did you mean "${nearest}"?`}`,
-  );
+  throw unknownOption(key, nearest === undefined ? "" : `Did you mean "${nearest}"?`);
+}
+
+function unknownOption(key: string, advice: string): StartupError {
+  return new StartupError("invalid-option", `Unknown option "${key}" of a dev chain. ${advice}`.trimEnd());
 }
 
 /** Formats pairs as flag values. Strings in the syntax of the command line are accepted too. */
 function pairs(
   flag: string,
-  values: Readonly<Record<string, number | string>> | string | readonly string[] = {},
+  values: Readonly<Record<string, number | bigint | string | undefined>> | string | readonly string[] = {},
 ): Given[] {
   const isWritten = typeof values === "string" || Array.isArray(values);
   const texts = isWritten ? [values].flat() : Object.entries(values).map(([name, value]) => `${name}=${value}`);

@@ -1,15 +1,25 @@
-import { createClient } from "../client/index.ts";
+import type { ForkName } from "../client/chain-types.ts";
+import { type ClientOptions, createClient } from "../client/index.ts";
 import type { DevIdentity } from "../dev/identity.ts";
 import { fundedAccounts } from "../evm/accounts.ts";
 import { preloadEvm } from "../node/execution/preload-evm.ts";
 import { missingNativeModule, missingNativeModuleMessage } from "../runtime/native-modules.ts";
+import { chainActions } from "./chain-actions.ts";
 import { ChainEthProvider } from "./chain-eth-provider.ts";
-import type { DevChain, DevChainOptions } from "./dev-chain.ts";
+import type { DevChain, DevChainOptions, ForksOf } from "./dev-chain.ts";
+import { StartupError } from "./startup-error.ts";
 
 const REQUIRED_MAJOR = 22;
 
-/** Starts a dev chain with in-process validators. */
-export async function startDevChain(options: DevChainOptions = {}): Promise<DevChain> {
+/**
+ * Starts a dev chain with in-process validators. Throws a `StartupError` if an option is wrong. Results are typed for the
+ * forks that the options give the chain.
+ */
+export async function startDevChain<
+  Genesis extends ForkName = never,
+  Later extends ForkName = never,
+  Directory extends string = never,
+>(options: DevChainOptions<Genesis, Later, Directory> = {}): Promise<DevChain<ForksOf<Genesis, Later, Directory>>> {
   if (Number.parseInt(process.versions.node, 10) < REQUIRED_MAJOR) {
     throw new Error(`Unsupported Node version ${process.version}. A chain requires Node ${REQUIRED_MAJOR} or newer.`);
   }
@@ -22,13 +32,15 @@ export async function startDevChain(options: DevChainOptions = {}): Promise<DevC
     return await openDevChain(read, { isTemporary: options.dataDir === undefined, log: options.log });
   } catch (error) {
     const missing = missingNativeModule(error);
-    throw missing ? new Error(missingNativeModuleMessage(missing)) : error;
+    if (missing) throw new Error(missingNativeModuleMessage(missing));
+    const { toStartupError } = await import("./to-startup-error.ts");
+    throw toStartupError(error);
   }
 }
 
 /** Connects to a running `fanal dev`, by an http:// URL or, for events, a ws:// URL. */
-export function attachDevChain({ url, token }: { url: string; token?: string }): DevChain {
-  const client = createClient({ url, ...(token !== undefined && { token }) });
+export function attachDevChain<F extends ForkName = ForkName>({ url, token }: ClientOptions): DevChain<F> {
+  const client = createClient<F>({ url, ...(token !== undefined && { token }) });
   const eth = new ChainEthProvider(async (method, params) => {
     if (method !== "eth_subscribe") return client.call(method, params);
     throw new Error("Subscriptions of another process need a WebSocket client, such as webSocket() of viem.");
@@ -38,6 +50,7 @@ export function attachDevChain({ url, token }: { url: string; token?: string }):
     await client.close();
   };
   return {
+    ...chainActions(client),
     client,
     eth,
     get accounts() {
@@ -69,7 +82,8 @@ async function choosePreset(preset: string): Promise<void> {
   // Assigning undefined would set the string "undefined".
   if (before === undefined) delete process.env.LODESTAR_PRESET;
   else process.env.LODESTAR_PRESET = before;
-  throw new Error(
+  throw new StartupError(
+    "invalid-option",
     `This process uses the preset ${ACTIVE_PRESET}. Start a chain with the preset ${preset} in another process.`,
   );
 }

@@ -6,6 +6,7 @@ import {
   type ChainEvent,
   createClient,
   type DevChainOptions,
+  StartupError,
   startDevChain,
 } from "../../src/library/index.ts";
 import { tempDirectory } from "../support/temp-directory.ts";
@@ -113,10 +114,10 @@ it("reports events, errors and timeouts like a client of a server", async () => 
   expect(await subscription.ended).toBeUndefined();
 
   const wrong = client.subscribe(["heads" as "head"], () => {});
-  await expect(wrong).rejects.toMatchObject({ name: "RpcError", code: -32602 });
+  await expect(wrong).rejects.toMatchObject({ name: "RpcError", code: -32602, kind: "invalid-params" });
   const [head, unknown] = await client.batch([["getChainHead"], ["get_v1_beacon_states_root", { state_id: 99 }]]);
   expect(head).toMatchObject({ head_slot: "3" });
-  expect(unknown).toMatchObject({ name: "RpcError", code: -32001 });
+  expect(unknown).toMatchObject({ name: "RpcError", code: -32001, kind: "not-found" });
   const stopping = new AbortController();
   const waiting = client.dev_advance({ until: "finalized" }, stopping);
   stopping.abort(new Error("Enough."));
@@ -142,9 +143,11 @@ it("serves the chain on request, also to other processes", async () => {
 it("rejects the data directory of another chain in this process", async () => {
   const dataDir = tempDirectory();
   await start({ dataDir });
-  await expect(startDevChain({ ...FEW, dataDir })).rejects.toThrow(
-    `The data directory ${dataDir} is in use by this process.`,
-  );
+  await expect(startDevChain({ ...FEW, dataDir })).rejects.toMatchObject({
+    name: "StartupError",
+    kind: "data-dir-in-use",
+    message: expect.stringContaining(`The data directory ${dataDir} is in use by this process`),
+  });
 });
 
 it.each([undefined, "minimal"])("keeps the preset of the environment, %s, when it rejects another", async (preset) => {
@@ -164,9 +167,9 @@ it.each<[what: string, options: object, message: RegExp]>([
   ],
   ["an option that another one says", { rpcPort: 9190 }, /Unknown option "rpcPort" of a dev chain\. Use "rpc"\./],
   ["an unknown option", { validator: 8 }, /Unknown option "validator" of a dev chain\. Did you mean "validators"\?/],
-  ["a value out of bounds", { validators: 3 }, /3 is too few.* at least 8/],
-  ["a value of another kind", { slotSeconds: "long" }, /"long" of --slot-seconds is not accepted/],
-  ["forks out of order", { fork: "phase0", forkAt: { capella: 2 } }, /capella=2 skips altair, bellatrix/],
+  ["a value out of bounds", { validators: 3 }, /^validators: 3 is too few.* at least 8/],
+  ["a value of another kind", { slotSeconds: "long" }, /"long" of "slotSeconds" is not accepted/],
+  ["forks out of order", { fork: "phase0", forkAt: { capella: 2 } }, /^forkAt: { capella: 2 } skips altair, bellatrix/],
   [
     "a history from before 1970",
     { slotSeconds: 100_000, warmupEpochs: 3000 },
@@ -174,6 +177,8 @@ it.each<[what: string, options: object, message: RegExp]>([
   ],
 ])("refuses %s in a sentence", async (_what, options, message) => {
   const kept = ownTemporaryFiles();
-  await expect(startDevChain({ ...FEW, ...options })).rejects.toThrow(message);
+  const error = await startDevChain({ ...FEW, ...options }).catch((thrown: unknown) => thrown);
+  expect(error).toBeInstanceOf(StartupError);
+  expect(error).toMatchObject({ kind: "invalid-option", message: expect.stringMatching(message) });
   expect(kept()).toEqual([]);
 });

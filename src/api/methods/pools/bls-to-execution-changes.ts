@@ -4,7 +4,7 @@ import { TimeSlice } from "../../../async/time-slice.ts";
 import { type Outcome, outcomeOf } from "../../../chain/validation/outcome.ts";
 import { defineOperation, get, post, required } from "../../definition.ts";
 import { payloadList, plainSszPayload } from "../../params/ssz-payload.ts";
-import { ACCEPTED, list, object, shape } from "../../schemas.ts";
+import { ACCEPTED, list, shape } from "../../schemas.ts";
 import { submitAll } from "../../submissions.ts";
 
 const signedChange = plainSszPayload(

@@ -1,0 +1,142 @@
+/// <reference lib="esnext.disposable" preserve="true" />
+import type {
+  BeaconState,
+  BlockId,
+  BlockProof,
+  ChainPosition,
+  ForkName,
+  SignedBeaconBlock,
+  StateId,
+  StateProof,
+  StateValidator,
+  Validator,
+  ValidatorId,
+} from "../client/chain-types.ts";
+import type { Client } from "../client/index.ts";
+import type { Methods } from "../client/methods.ts";
+import { type ValidatorActions, validatorActions } from "./validator-actions.ts";
+
+type Params<Name extends keyof Methods> = NonNullable<Parameters<Methods[Name]>[0]>;
+type Result<Name extends keyof Methods> = ReturnType<Methods[Name]>;
+
+/** Number of slots or epochs. */
+export type Duration = Pick<Params<"dev_advance">, "slots" | "epochs">;
+
+/** Condition on the chain: a checkpoint, a slot, an epoch, or the status of a validator. */
+export type ChainCondition = NonNullable<Params<"dev_advance">["until"]>;
+
+/** Validators by index, range, share or "all" and "none". */
+export type ValidatorSelection = NonNullable<Params<"dev_setValidators">["online"]>;
+
+/** Path of field names and element indices, or a generalized index. */
+export type ProofPath = ReadonlyArray<string | number | bigint> | number | bigint;
+
+export interface NewValidators {
+  /** 1 by default. */
+  readonly count?: number | bigint;
+  /** Gwei per deposit; 32 ETH by default. */
+  readonly amount?: number | bigint | string;
+  /** Withdrawal credentials; those of the chain by default. */
+  readonly credentials?: `0x${string}`;
+  /** False to only sign the deposits, for a contract that makes them. */
+  readonly submit?: boolean;
+}
+
+export interface StateProofOptions {
+  /** "head" by default. */
+  readonly state?: StateId;
+  /** Root that the proof is verified against: that of the state, or that of its block. "state" by default. */
+  readonly upTo?: "state" | "block";
+}
+
+export interface BlockProofOptions {
+  /** "head" by default. */
+  readonly block?: BlockId;
+}
+
+/** Snapshot of a chain. `await using` reverts to it at the end of the block. */
+export interface Snapshot extends AsyncDisposable {
+  readonly id: `0x${string}`;
+  /** Reverts the chain to the snapshot, once. Later snapshots are gone too. */
+  revert(): Promise<void>;
+}
+
+/** The most common calls of a dev chain under short names. `client` has the others. */
+export interface ChainActions<F extends ForkName = ForkName> {
+  /** Runs slots with all validator duties; one slot by default. */
+  advance(duration?: Duration): Promise<ChainPosition>;
+  /** Runs slots until a condition holds. Fails after `limit` slots, 65536 by default. */
+  advanceUntil(condition: ChainCondition, options?: { readonly limit?: number | bigint }): Promise<ChainPosition>;
+  /** Lets slots pass empty, as if all validators were offline; one slot by default. */
+  skip(duration?: Duration): Promise<ChainPosition>;
+  /** Replaces the last blocks by another branch; the last block by default. */
+  reorg(depth?: number | bigint): Result<"dev_reorg">;
+  /** Takes a snapshot of the whole chain. */
+  snapshot(): Promise<Snapshot>;
+  /** Returns slots and roots of the head, the justified and the finalized block. */
+  head(): Result<"getChainHead">;
+  /** Returns a signed block; the head by default. */
+  block(id?: BlockId): Promise<SignedBeaconBlock<F>>;
+  /** Returns a full state; that of the head by default. */
+  state(id?: StateId): Promise<BeaconState<F>>;
+  /** Returns the actions of one validator, by index or public key. */
+  validator(id: ValidatorId): ValidatorActions;
+  readonly validators: {
+    /** Returns validators with their balances and statuses; all by default. */
+    list(filter?: Omit<Params<"get_v1_beacon_states_stateId_validators">, "state_id">): Promise<StateValidator[]>;
+    /** Deposits for new validators, with the next keys of the chain. */
+    deposit(options?: NewValidators): Result<"dev_deposit">;
+    /** Sets exactly these validators online, from the next slot on. */
+    setOnline(selection: ValidatorSelection): Result<"dev_setValidators">;
+    /** Sets exactly these validators offline, from the next slot on. */
+    setOffline(selection: ValidatorSelection): Result<"dev_setValidators">;
+  };
+  /** Merkle proofs. */
+  readonly prove: {
+    /** Proves a field of a validator, or the whole validator. */
+    validator(index: number | bigint, field?: keyof Validator, options?: StateProofOptions): Promise<StateProof>;
+    /** Proves a part of a state. */
+    state(path: ProofPath, options?: StateProofOptions): Promise<StateProof>;
+    /** Proves a part of a block. */
+    block(path: ProofPath, options?: BlockProofOptions): Promise<BlockProof>;
+  };
+}
+
+export function chainActions<F extends ForkName>(client: Client<F>): ChainActions<F> {
+  const proveState = (path: ProofPath, { state = "head", upTo = "state" }: StateProofOptions = {}) =>
+    client.getStateProof({ state_id: state, path, up_to: upTo });
+  return {
+    advance: (duration) => client.dev_advance(duration),
+    advanceUntil: (until, { limit } = {}) => client.dev_advance({ until, ...(limit !== undefined && { limit }) }),
+    skip: (duration) => client.dev_skip(duration),
+    reorg: (depth = 1) => client.dev_reorg({ depth }),
+    snapshot: () => takeSnapshot(client),
+    head: () => client.getChainHead(),
+    block: (id = "head") => client.get_v2_beacon_blocks_blockId({ block_id: id }),
+    state: (id = "head") => client.get_v2_debug_beacon_states_stateId({ state_id: id }),
+    validator: (id) => validatorActions(client, id),
+    validators: {
+      list: (filter) => client.get_v1_beacon_states_stateId_validators({ state_id: "head", ...filter }),
+      deposit: ({ credentials, ...options } = {}) =>
+        client.dev_deposit({ ...options, ...(credentials !== undefined && { withdrawal_credentials: credentials }) }),
+      setOnline: (online) => client.dev_setValidators({ online }),
+      setOffline: (offline) => client.dev_setValidators({ offline }),
+    },
+    prove: {
+      validator: (index, field, options) =>
+        proveState(["validators", index, ...(field === undefined ? [] : [field])], options),
+      state: proveState,
+      block: (path, { block = "head" } = {}) => client.getBlockProof({ block_id: block, path }),
+    },
+  };
+}
+
+async function takeSnapshot(client: Client): Promise<Snapshot> {
+  const id = await client.dev_snapshot();
+  let reverted: Promise<unknown> | undefined;
+  const revert = async () => {
+    reverted ??= client.dev_revert({ id });
+    await reverted;
+  };
+  return { id, revert, [Symbol.asyncDispose]: revert };
+}

@@ -1,0 +1,40 @@
+import type { StartupError as CommandError, ExitReason } from "../cli/exit.ts";
+import { asStartupError } from "../cli/start/start-errors.ts";
+import { optionOf } from "./options.ts";
+import { StartupError, type StartupErrorKind } from "./startup-error.ts";
+
+const KINDS: Readonly<Partial<Record<ExitReason, StartupErrorKind>>> = {
+  usage: "invalid-option",
+  listen: "port-in-use",
+  dataDirInUse: "data-dir-in-use",
+  dataDirMismatch: "data-dir-mismatch",
+  dataDirUnusable: "data-dir-unusable",
+  dataDirFailed: "data-dir-unusable",
+  unreadableInput: "unreadable-file",
+  noAnswer: "no-execution-client",
+};
+
+/** Converts an error of the command line to one that names options. Unexpected errors are returned as they are. */
+export function toStartupError(error: unknown): unknown {
+  if (error instanceof StartupError) return error;
+  const known: CommandError | undefined = asStartupError(error);
+  const kind = known && KINDS[known.reason];
+  if (kind === undefined) return error;
+  return new StartupError(kind, withOptionNames(known!.message), { cause: error });
+}
+
+/** A flag with a value that is a number, a range, a pair or a fork. */
+const FLAG =
+  /--([a-z][a-z0-9-]*)(?: (\d[\d.-]*\d|\d|[a-z]+\d?=\d+|phase0|altair|bellatrix|capella|deneb|electra|fulu)\b)?/g;
+
+/** Replaces flags by options: `--validators 4` by `validators: 4`, `--fork-at` by `"forkAt"`. */
+export function withOptionNames(message: string): string {
+  return message.replaceAll(FLAG, (_, flag: string, value: string | undefined) => {
+    if (flag === "no-auto") return "speed: 0";
+    const option = optionOf(flag);
+    if (value === undefined) return `"${option}"`;
+    const [fork, epoch] = value.split("=");
+    if (epoch !== undefined) return `${option}: { ${fork}: ${epoch} }`;
+    return `${option}: ${Number.isNaN(Number(value)) ? `"${value}"` : value}`;
+  });
+}

@@ -1,0 +1,103 @@
+import { afterAll, beforeAll, expect, it } from "vitest";
+import { attachDevChain, type DevChain, RpcError, startDevChain } from "../../src/library/index.ts";
+
+const POOL = `0x${"5b".repeat(20)}`;
+const POOL_CREDENTIALS = `0x01${"00".repeat(11)}${POOL.slice(2)}`;
+const ETHER = 10n ** 9n;
+
+let chain: DevChain<"fulu">;
+beforeAll(async () => {
+  const config = { SHARD_COMMITTEE_PERIOD: 0 };
+  chain = await startDevChain({ validators: 16n, withdrawalCredentials: `0x01:${POOL}`, config, rpc: 0 });
+});
+afterAll(() => chain.stop());
+
+it("advances, skips and reorganizes the chain", async () => {
+  expect(await chain.advance()).toMatchObject({ slot: "1", head_slot: "1" });
+  expect(await chain.advance({ slots: 2n })).toMatchObject({ slot: "3", head_slot: "3" });
+  expect(await chain.skip()).toMatchObject({ slot: "4", head_slot: "3" });
+  expect(await chain.advanceUntil({ epoch: 1 })).toMatchObject({ slot: "8", epoch: "1" });
+  const { old_head, new_head } = await chain.reorg();
+  expect(new_head.root).not.toBe(old_head.root);
+  await expect(chain.advanceUntil("finalized", { limit: 1 })).rejects.toBeInstanceOf(RpcError);
+});
+
+it("reads the head, blocks, states and validators", async () => {
+  const { head_slot, head_block_root } = await chain.head();
+  const { message } = await chain.block();
+  expect(message.slot).toBe(head_slot);
+  expect(message.body.execution_requests).toEqual({ deposits: [], withdrawals: [], consolidations: [] });
+  expect((await chain.block(head_block_root)).message).toEqual(message);
+  expect((await chain.state(BigInt(head_slot))).proposer_lookahead).not.toEqual([]);
+  expect(await chain.validators.list()).toHaveLength(16);
+  expect((await chain.validators.list({ id: [3n] }))[0]).toEqual(await chain.validator(3).get());
+  expect(await chain.validator(3).balance("genesis")).toBe(32n * ETHER);
+});
+
+it("proves parts of states and blocks", async () => {
+  const proof = await chain.prove.validator(3, "withdrawal_credentials");
+  expect(proof).toMatchObject({ value: POOL_CREDENTIALS, root: proof.state_root });
+  const whole = await chain.prove.validator(3, undefined, { state: "genesis" });
+  expect(whole).toMatchObject({ slot: "0", depth: String(Number(proof.depth) - 3) });
+  const { root, block_root } = await chain.prove.state(["slot"], { upTo: "block" });
+  expect(root).toBe(block_root);
+  expect((await chain.prove.block(["slot"])).value).toBe((await chain.head()).head_slot);
+});
+
+it("creates the operations of a validator, which the next block has", async () => {
+  const [slashing] = await chain.validator(3).slash();
+  expect(slashing).toMatchObject({
+    type: "proposer_slashing",
+    data: { signed_header_1: { message: { proposer_index: "3" } } },
+  });
+  expect((await chain.validator(5).exit()).data.message.validator_index).toBe("5");
+  const { data: request } = await chain.validator(6).withdraw();
+  expect(request).toMatchObject({ source_address: POOL, amount: "0" });
+  expect(await chain.validator(7).topUp(1n * ETHER)).toMatchObject([{ data: { amount: "1000000000" } }]);
+  const change = await chain.validator(8).changeCredentials({ type: "0x02" });
+  expect(change.type).toBe("consolidation_request");
+  await chain.advance();
+  const { proposer_slashings, voluntary_exits, execution_requests } = (await chain.block()).message.body;
+  expect(proposer_slashings).toHaveLength(1);
+  expect(voluntary_exits).toHaveLength(1);
+  expect(execution_requests).toMatchObject({ withdrawals: [request], consolidations: [change.data] });
+  expect(await chain.validator(3).status()).toBe("active_slashed");
+});
+
+it("deposits with the credentials of the chain, or with those given", async () => {
+  const deposits = await chain.validators.deposit({ count: 2 });
+  expect(deposits.map(({ data }) => data.withdrawal_credentials)).toEqual([POOL_CREDENTIALS, POOL_CREDENTIALS]);
+  const credentials = `0x02${"00".repeat(11)}${"ab".repeat(20)}` as const;
+  const [deposit] = await chain.validators.deposit({ credentials, submit: false });
+  expect(deposit).toMatchObject({
+    type: "deposit_data",
+    status: "signed",
+    data: { withdrawal_credentials: credentials },
+  });
+});
+
+it("takes validators offline and back", async () => {
+  expect((await chain.validators.setOffline("8-15")).online).toHaveLength(8);
+  expect((await chain.validators.setOnline("all")).offline).toEqual([]);
+});
+
+it("reverts to a snapshot, at the end of a block too", async () => {
+  const { slot } = await chain.advance();
+  const snapshot = await chain.snapshot();
+  await chain.advance({ slots: 2 });
+  await snapshot.revert();
+  await snapshot.revert();
+  expect((await chain.client.getChainTime()).slot).toBe(slot);
+  {
+    await using _ = await chain.snapshot();
+    await chain.advance();
+  }
+  expect((await chain.client.getChainTime()).slot).toBe(slot);
+});
+
+it("has the same actions on a chain of another process", async () => {
+  await using attached = attachDevChain<"fulu">({ url: chain.url! });
+  const { head_slot } = await attached.advance();
+  expect((await attached.block()).message.slot).toBe(head_slot);
+  expect(await attached.head()).toEqual(await chain.head());
+});
