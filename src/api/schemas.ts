@@ -5,6 +5,7 @@ import {
   boolean,
   described,
   either,
+  isTrue,
   type JsonSchema,
   list,
   number,

@@ -405,7 +405,7 @@ export interface Methods<F extends ForkName = ForkName> {
     },
     options?: CallOptions,
   ): Promise<Array<Attestation<F>>>;
-  /** The blobs of a block in the order of its commitments; none before deneb. From fulu on they are reconstructed from data columns, of which the node needs half. */
+  /** The blobs of a block in the order of its commitments; none before deneb. From fulu on they are reconstructed from data columns; the node needs half of them. */
   get_v1_beacon_blobs_blockId(
     params: {
       /** Block id: head, genesis, finalized, a slot or a block root. */
@@ -415,7 +415,7 @@ export interface Methods<F extends ForkName = ForkName> {
     },
     options?: CallOptions,
   ): Promise<Array<Bytes>>;
-  /** The blob sidecars of a block; none before deneb. From fulu on they are reconstructed from data columns, of which the node needs half. */
+  /** The blob sidecars of a block; none before deneb. From fulu on they are reconstructed from data columns; the node needs half of them. */
   get_v1_beacon_blob_sidecars_blockId(
     params: {
       /** Block id: head, genesis, finalized, a slot or a block root. */
@@ -1981,7 +1981,7 @@ export interface Methods<F extends ForkName = ForkName> {
       address: Hex;
       /** Storage slot. */
       slot: Hex;
-      /** Value of 32 bytes, whose leading zeros may be left out. */
+      /** Value of 32 bytes. Leading zeros may be omitted. */
       value: Hex;
     },
     options?: CallOptions,
@@ -1990,7 +1990,7 @@ export interface Methods<F extends ForkName = ForkName> {
   hardhat_setStorageAt: Methods<F>["anvil_setStorageAt"];
   /** Alias of anvil_setStorageAt. */
   evm_setAccountStorageAt: Methods<F>["anvil_setStorageAt"];
-  /** Sets the base fee of the next block, which later ones follow. Recorded with that block. Rejected with --p2p. */
+  /** Sets the base fee of the next block. Later base fees are derived from it. Recorded with that block. Rejected with --p2p. */
   anvil_setNextBlockBaseFeePerGas(
     params: {
       /** Base fee in wei. */
@@ -2030,7 +2030,7 @@ export interface Methods<F extends ForkName = ForkName> {
   ): Promise<null>;
   /** Alias of anvil_impersonateAccount. */
   hardhat_impersonateAccount: Methods<F>["anvil_impersonateAccount"];
-  /** Ends what anvil_impersonateAccount began. */
+  /** Stops impersonating an account. */
   anvil_stopImpersonatingAccount(
     params: {
       /** Address of the account. */
@@ -2040,7 +2040,7 @@ export interface Methods<F extends ForkName = ForkName> {
   ): Promise<null>;
   /** Alias of anvil_stopImpersonatingAccount. */
   hardhat_stopImpersonatingAccount: Methods<F>["anvil_stopImpersonatingAccount"];
-  /** Lets eth_sendTransaction send transactions of all accounts without their keys, or ends that. Rejected with --p2p. */
+  /** Lets eth_sendTransaction send transactions of all accounts without their keys, or stops doing so. Rejected with --p2p. */
   anvil_autoImpersonateAccount(
     params: {
       /** True for all accounts. */

@@ -35,15 +35,15 @@ export interface FlagOptions {
   /** Deposit contract of a new chain, on the chain that --eth1 follows. */
   readonly depositContract?: string;
   /** Chain id of the deposit contract's chain. */
-  readonly depositChainId?: number;
+  readonly depositChainId?: number | bigint;
   /** Follow distance of eth1 votes in blocks of the deposit chain; a block is assumed to last one slot. */
-  readonly eth1FollowDistance?: number;
+  readonly eth1FollowDistance?: number | bigint;
   /** Validators run in this process; LIST is indices and ranges such as 0-15,20. */
   readonly devValidators?: string;
   /** Blobs per block from deneb on, such as 0-6, up to the limit of the fork; created by the built-in execution engine. */
   readonly devBlobs?: string;
   /** Speed of chain time relative to the wall clock; fractions slow it down, 0 pauses it until a call resumes it. */
-  readonly speed?: number;
+  readonly speed?: number | bigint;
   /** Leave the slots that passed while the chain was stopped empty, and follow the wall clock; requires --speed 1. */
   readonly catchUp?: boolean;
   /** Delete the chain in the data directory and start a new one. */

@@ -1,5 +1,5 @@
 import { spawnSync } from "node:child_process";
-import { cpSync, globSync, readFileSync, writeFileSync } from "node:fs";
+import { cpSync, existsSync, globSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { expect } from "vitest";
@@ -23,12 +23,14 @@ export function runExamples(project: string, names: readonly string[]): void {
 }
 
 /** Copies an example into the project, with the packages that its first lines say to install. */
-function placeExample(project: string, name: string): string {
+export function placeExample(project: string, name: string): string {
   const place = join(project, "examples", name);
+  const path = `./examples/${name}/${name}`;
+  if (existsSync(place)) return path;
   cpSync(join(DIRECTORY, "support"), join(place, "support"), { recursive: true });
   cpSync(join(DIRECTORY, name), join(place, name));
   const [, packages] =
     /^\/\/ npm install --save-dev fanal\b *(.*)$/m.exec(readFileSync(join(place, name), "utf8")) ?? [];
   linkPackages(place, packages?.match(/\S+/g) ?? []);
-  return `./examples/${name}/${name}`;
+  return path;
 }

@@ -1,5 +1,5 @@
 import { spawnSync } from "node:child_process";
-import { globSync, readFileSync, writeFileSync } from "node:fs";
+import { globSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { isBuiltin } from "node:module";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
@@ -8,11 +8,14 @@ import { afterAll, beforeAll, expect, it } from "vitest";
 import { brokenLinks } from "../support/broken-links.ts";
 import { Program } from "../support/program.ts";
 import { removableDirectory } from "../support/removable-directory.ts";
+import { AMBIENT, codeBlocks } from "./code-blocks.ts";
 import { CONSUMER } from "./consumer.ts";
-import { runExamples } from "./examples.ts";
-import { type InstalledPackage, installPackage, type Manifest, NODE, runNpm } from "./installed-package.ts";
+import { EXAMPLES, placeExample, runExamples } from "./examples.ts";
+import { type InstalledPackage, installPackage, linkPackages, type Manifest, NODE, runNpm } from "./installed-package.ts";
 
 const CHECKOUT = fileURLToPath(new URL("../../", import.meta.url));
+
+const COMPILER = join(CHECKOUT, "node_modules", "typescript", "bin", "tsc");
 
 const directory = removableDirectory();
 let installed: InstalledPackage;
@@ -131,14 +134,30 @@ it("serves a dev chain", async () => {
 });
 
 it("runs an example", () => {
-  runExamples(installed.project, ["finality.test.mjs"]);
+  runExamples(installed.project, ["finality.test.mts"]);
 });
 
 it("has types for a strict compiler", () => {
   writeFileSync(join(installed.project, "consumer.mts"), CONSUMER);
-  const compiler = join(CHECKOUT, "node_modules", "typescript", "bin", "tsc");
   const options = ["--noEmit", "--strict", "--target", "es2022", "--module", "nodenext", "--lib", "es2022,dom"];
-  expect(node(compiler, ...options, "consumer.mts").stdout).toBe("");
+  expect(node(COMPILER, ...options, "consumer.mts").stdout).toBe("");
+});
+
+it("has examples and documents whose code a strict compiler accepts", () => {
+  const files = EXAMPLES.map((name) => placeExample(installed.project, name));
+  const place = join(installed.project, "documents");
+  mkdirSync(place);
+  linkPackages(place, ["@types/node", "viem", "vitest"]);
+  const blocks = codeBlocks(installed.root);
+  for (const [name, text] of [...blocks, ["ambient.d.mts", AMBIENT] as const]) {
+    writeFileSync(join(place, name), text);
+    files.push(`documents/${name}`);
+  }
+  expect(blocks.size).toBeGreaterThan(5);
+  const types = ["--types", "node", "--typeRoots", "documents/node_modules/@types"];
+  const imports = ["--module", "nodenext", "--allowImportingTsExtensions"];
+  const options = ["--noEmit", "--strict", "--noUncheckedIndexedAccess", "--skipLibCheck", "--target", "es2024"];
+  expect(node(COMPILER, ...options, ...imports, ...types, ...files).stdout).toBe("");
 });
 
 it("reports the required Node version, in the shell and in a program", () => {

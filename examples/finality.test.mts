@@ -2,27 +2,24 @@
 // npm install --save-dev fanal
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
-import { startDevChain } from "fanal";
+import { type DevChain, startDevChain } from "fanal";
 
-let chain;
+let chain: DevChain;
 before(async () => {
   chain = await startDevChain({ validators: 64 });
 });
 after(() => chain.stop());
 
 test("the chain finalizes as soon as enough epochs have passed", async () => {
-  const { finalized_epoch, head_slot } = await chain.client.dev_advance({ until: "finalized" });
+  const { finalized_epoch, head_slot } = await chain.advanceUntil("finalized");
   assert.equal(finalized_epoch, "2");
   assert.equal(head_slot, "32");
   const { finalized } = await chain.client.get_v1_beacon_states_finality_checkpoints({ state_id: "head" });
   assert.equal(finalized.epoch, finalized_epoch);
 });
 
-test("its validators have voted, and earned something by it", async () => {
-  const { status, balance } = await chain.client.get_v1_beacon_states_stateId_validators_validatorId({
-    state_id: "finalized",
-    validator_id: 7,
-  });
-  assert.equal(status, "active_ongoing");
-  assert.ok(BigInt(balance) > 32_000_000_000n);
+test("validators earn rewards for their votes", async () => {
+  const validator = chain.validator(7);
+  assert.equal(await validator.status("finalized"), "active_ongoing");
+  assert.ok((await validator.balance("finalized")) > 32_000_000_000n);
 });

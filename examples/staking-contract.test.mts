@@ -1,0 +1,56 @@
+// A contract stakes: deposit, proof of its credentials (EIP-4788), exit (EIP-7002), and the withdrawal to the contract.
+// npm install --save-dev fanal solc viem
+import assert from "node:assert/strict";
+import { after, test } from "node:test";
+import { startDevChain } from "fanal";
+import { createWalletClient, custom, type Hash, parseAbi, parseEther, publicActions } from "viem";
+import { privateKeyToAccount } from "viem/accounts";
+import { foundry } from "viem/chains";
+import { compilePod } from "./support/compile.mts";
+
+/** Index of the first validator after those of genesis. */
+const VALIDATOR = 16;
+const config = { SHARD_COMMITTEE_PERIOD: 0, MIN_VALIDATOR_WITHDRAWABILITY_DELAY: 1 };
+const chain = await startDevChain({ validators: VALIDATOR, evm: true, config });
+after(() => chain.stop());
+const account = privateKeyToAccount(chain.accounts[0]!.privateKey);
+const wallet = createWalletClient({ account, chain: foundry, transport: custom(chain.eth) }).extend(publicActions);
+const abi = parseAbi([
+  "function credentials() view returns (bytes32)",
+  "function isVerified(uint40 validator) view returns (bool)",
+  "function stake(bytes pubkey, bytes signature) payable",
+  "function verify(uint64 timestamp, uint40 validator, bytes32[] branch)",
+  "function exit(bytes pubkey) payable",
+]);
+
+async function mined(sent: Promise<Hash>) {
+  const receipt = await wallet.getTransactionReceipt({ hash: await sent });
+  assert.equal(receipt.status, "success");
+  return receipt;
+}
+
+test("a contract stakes, proves its validator, exits and receives the balance", async () => {
+  const { contractAddress: address } = await mined(wallet.deployContract({ abi, bytecode: compilePod() }));
+  assert.ok(address);
+  const pod = { abi, address } as const;
+
+  const credentials = await wallet.readContract({ ...pod, functionName: "credentials" });
+  const [deposit] = await chain.validators.deposit({ credentials, submit: false });
+  const { pubkey, signature } = deposit!.data;
+  const value = parseEther("32");
+  await mined(wallet.writeContract({ ...pod, functionName: "stake", args: [pubkey, signature], value }));
+  await chain.advanceUntil({ validator: pubkey, status: "active_ongoing" });
+
+  const { head_slot } = await chain.advance();
+  const parent = { state: Number(head_slot) - 1, upTo: "block" } as const;
+  const { timestamp, branch } = await chain.prove.validator(VALIDATOR, "withdrawal_credentials", parent);
+  const verify = (validator: number) =>
+    mined(wallet.writeContract({ ...pod, functionName: "verify", args: [BigInt(timestamp!), validator, branch] }));
+  await assert.rejects(verify(VALIDATOR - 1), /credentials of another contract/);
+  await verify(VALIDATOR);
+  assert.equal(await wallet.readContract({ ...pod, functionName: "isVerified", args: [VALIDATOR] }), true);
+
+  await mined(wallet.writeContract({ ...pod, functionName: "exit", args: [pubkey], value: 1n }));
+  await chain.advanceUntil({ validator: VALIDATOR, status: "withdrawal_done" });
+  assert.ok((await wallet.getBalance({ address })) >= parseEther("31.9"));
+});

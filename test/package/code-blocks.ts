@@ -1,0 +1,32 @@
+import { globSync, readFileSync } from "node:fs";
+import { basename, join } from "node:path";
+
+/** Names that code blocks use without an import. */
+export const AMBIENT = `
+import type * as Fanal from "fanal";
+declare global {
+  const startDevChain: typeof Fanal.startDevChain;
+  const chain: Fanal.DevChain<"fulu">;
+  const client: Fanal.Client<"fulu">;
+  const abi: import("viem").Abi;
+  const bytecode: Fanal.Hex;
+}
+`;
+
+/** Shows code of the sources, which a test of its own follows. */
+const ABOUT_SOURCES = "architecture.md";
+
+/** Returns the code blocks of the documents in a package as modules by file name. JavaScript is not allowed. */
+export function codeBlocks(root: string): Map<string, string> {
+  const blocks = new Map<string, string>();
+  for (const path of globSync(["README.md", "docs/**/*.md"], { cwd: root })) {
+    if (basename(path) === ABOUT_SOURCES) continue;
+    const text = readFileSync(join(root, path), "utf8");
+    for (const { 1: language, 2: code, index } of text.matchAll(/^```(js|mjs|ts|mts)\n(.*?)^```/gms)) {
+      const line = text.slice(0, index).split("\n").length;
+      if (language !== "ts") throw new Error(`${path}:${line} has a block of ${language}. Write it as ts.`);
+      blocks.set(`${basename(path, ".md")}-line-${line}.mts`, `${code}\nexport {};\n`);
+    }
+  }
+  return blocks;
+}
