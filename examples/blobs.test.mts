@@ -8,7 +8,7 @@ import { createWalletClient, custom, fromBlobs, parseGwei, publicActions, string
 import { privateKeyToAccount } from "viem/accounts";
 import { foundry } from "viem/chains";
 
-const chain = await startDevChain({ validators: 16, evm: true });
+const chain = await startDevChain({ validators: 16 });
 after(() => chain.stop());
 const [sender, recipient] = chain.accounts;
 assert.ok(sender && recipient);

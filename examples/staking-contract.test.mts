@@ -11,7 +11,7 @@ import { compilePod } from "./support/compile.mts";
 /** Index of the first validator after those of genesis. */
 const VALIDATOR = 16;
 const config = { SHARD_COMMITTEE_PERIOD: 0, MIN_VALIDATOR_WITHDRAWABILITY_DELAY: 1 };
-const chain = await startDevChain({ validators: VALIDATOR, evm: true, config });
+const chain = await startDevChain({ validators: VALIDATOR, config });
 after(() => chain.stop());
 const account = privateKeyToAccount(chain.accounts[0]!.privateKey);
 const wallet = createWalletClient({ account, chain: foundry, transport: custom(chain.eth) }).extend(publicActions);

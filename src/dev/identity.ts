@@ -64,7 +64,7 @@ const READABLE_PARAMETERS: Record<string, (parameters: DevParameters) => string 
   "the slot time": ({ slotSeconds }) => `${slotSeconds} s`,
   "the genesis time": ({ genesisTime }) => genesisTime?.toString(),
   "the payload builder": ({ execution, evm }) =>
-    execution ? "an execution client (--el)" : evm ? "the EVM (--evm)" : "the built-in dev engine",
+    execution ? "an execution client (--el)" : evm ? "the EVM (--evm)" : "the built-in dev engine (--no-evm)",
   "the chain id": ({ evm }) => evm?.chainId.toString(),
   "the deposit contract": ({ deposits }) => deposits?.contract ?? "none",
   "the deposit chain id": ({ deposits }) => (deposits ? deposits.chainId?.toString() : "none"),

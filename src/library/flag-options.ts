@@ -24,7 +24,7 @@ export interface FlagOptions {
   readonly config?: string | readonly string[];
   /** Execute every payload of a new chain with an EVM, whose ten test accounts have 10,000 ETH each. */
   readonly evm?: boolean;
-  /** Chain id of a new chain with --evm. */
+  /** Chain id of a new chain with the EVM. */
   readonly chainId?: number | bigint;
   /** Interop keys of the dev chain's validators, such as 100-163. */
   readonly interopKeys?: string;

@@ -8,7 +8,7 @@ import { attachDevChain, type EthMessage, startDevChain } from "../../src/librar
 const OTHER = "0x7777777777777777777777777777777777777777";
 
 async function start() {
-  const chain = await startDevChain({ validators: 8, evm: true, rpc: 0 });
+  const chain = await startDevChain({ validators: 8, rpc: 0 });
   onTestFinished(() => chain.stop());
   return chain;
 }

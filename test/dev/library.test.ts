@@ -11,8 +11,8 @@ import {
 } from "../../src/library/index.ts";
 import { tempDirectory } from "../support/temp-directory.ts";
 
-/** Few validators are enough for these tests. */
-const FEW = { validators: 8 } as const;
+/** Few validators and no EVM are enough for these tests. */
+const FEW = { validators: 8, evm: false } as const;
 
 async function start(options: DevChainOptions = {}) {
   const chain = await startDevChain({ ...FEW, ...options });

@@ -13,7 +13,7 @@ it("a chain with the EVM survives kill -9 with all acknowledged data, and needs 
   await first.call("dev_deposit", { count: 1 });
   await first.kill();
 
-  const second = await ProgramHere.dev([...dataDir, "--no-auto"]);
+  const second = await ProgramHere.dev([...dataDir, "--no-auto"], { env: { FANAL_EVM: "" } });
   await second.call("dev_advance", { slots: 1 });
   const { message } = await second.call("get_v2_beacon_blocks_blockId", ["head"]);
   const { execution_payload: payload, execution_requests: requests } = message.body;

@@ -17,7 +17,9 @@ interface ChainHead {
 }
 
 it("a first run serves a chain with history, and its printed curl command works", async () => {
-  const program = await Program.dev(["--data-dir", tempDirectory(), "--speed", "20"]);
+  const env = { FANAL_EVM: "", FANAL_ETH_RPC: "", FANAL_ETH_RPC_PORT: "0" };
+  const program = await Program.dev(["--data-dir", tempDirectory(), "--speed", "20"], { env });
+  await program.untilLine(/Chain id 31337/);
   const [, curl] = await program.untilLine(/Try: (curl .+)$/);
   const { stdout } = await run("/bin/sh", ["-c", curl!]);
   expect(JSON.parse(stdout)).toMatchObject({ jsonrpc: "2.0", id: 1, result: { head_slot: expect.any(String) } });

@@ -18,6 +18,8 @@ interface ProgramHereOptions {
   whenDone?: (end: () => Promise<void>) => void;
   /** By default that of all tests in this process: a program of its own would read the trusted setup anew. */
   kzg?: Kzg;
+  /** Environment variables. */
+  env?: CliContext["environment"];
 }
 
 /**
@@ -28,10 +30,11 @@ export class ProgramHere extends ProgramRun {
   readonly exited: Promise<Exit>;
   readonly #signals = new EventEmitter();
 
-  constructor(args: readonly string[], { whenDone = onTestFinished, kzg = sharedKzg }: ProgramHereOptions = {}) {
+  constructor(args: readonly string[], options: ProgramHereOptions = {}) {
+    const { whenDone = onTestFinished, kzg = sharedKzg, env = {} } = options;
     super();
     const { promise: exitedNow, resolve: exitNow } = Promise.withResolvers<number>();
-    const ended = Promise.race([main(args, this.#context(exitNow, kzg)), exitedNow]);
+    const ended = Promise.race([main(args, this.#context(exitNow, kzg, env)), exitedNow]);
     this.exited = ended.then((code) => {
       this.end();
       return { code, signal: null };
@@ -56,9 +59,10 @@ export class ProgramHere extends ProgramRun {
     return this.exited;
   }
 
-  #context(exitNow: (code: number) => void, kzg: Kzg): CliContext {
-    // The default port of Ethereum's JSON-RPC is the same for all tests.
-    const environment: CliContext["environment"] = { ...process.env, FANAL_ETH_RPC: "false" };
+  #context(exitNow: (code: number) => void, kzg: Kzg, env: CliContext["environment"]): CliContext {
+    // Most tests need no EVM, and its default port is the same for all.
+    const defaults = { FANAL_EVM: "false", FANAL_ETH_RPC: "false" };
+    const environment: CliContext["environment"] = { ...process.env, ...defaults, ...env };
     const loaded = environment.LODESTAR_PRESET;
     const requireLoadedPreset = () => {
       const { LODESTAR_PRESET: wanted } = environment;

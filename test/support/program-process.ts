@@ -48,8 +48,8 @@ export class ProgramProcess extends ProgramRun {
     const command = [process.execPath, ...execArgv, bin, ...args];
     const [file, ...rest] = shell === undefined ? command : ["sh", "-c", `${shell}; exec "$0" "$@"`, ...command];
     this.child = spawn(file!, rest, {
-      // The default port is the same for all tests. Other checkouts may not have the setting.
-      env: { ...process.env, ...(bin === BIN && { FANAL_ETH_RPC: "false" }), ...env },
+      // Most tests need no EVM, and its default port is the same for all. Other checkouts may not have the settings.
+      env: { ...process.env, ...(bin === BIN && { FANAL_EVM: "false", FANAL_ETH_RPC: "false" }), ...env },
       cwd,
       stdio: ["ignore", "pipe", "pipe"],
     });

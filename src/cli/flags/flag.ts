@@ -62,6 +62,15 @@ export function booleanFlag(words: { name: string; description: string; fallback
   };
 }
 
+/** A flag whose default depends on other settings. */
+export function undecidedFlag(words: {
+  name: string;
+  description: string;
+  fallbackText: string;
+}): Flag<boolean | undefined> {
+  return { ...booleanFlag(words), fallback: undefined, fallbackText: words.fallbackText };
+}
+
 interface ValueWords<T, Fallback> extends FlagWords {
   kind: "number" | "text";
   fallback: Fallback;

@@ -2,6 +2,7 @@ import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { DEFAULT_CHAIN_SETTINGS } from "../../chain/settings.ts";
 import { DEV_FORKS } from "../../dev/forks.ts";
+import { EVM_WITHDRAWALS } from "../../dev/genesis-parameters.ts";
 import { DEFAULT_SERVER_LIMITS } from "../../node/servers/server-limits.ts";
 import { DEFAULT_SYNC_SETTINGS } from "../../sync/settings.ts";
 import { refusal, settingsInTemporaryDirectory } from "./settings.test-support.ts";
@@ -12,7 +13,13 @@ describe("defaults", () => {
   it("of dev", () => {
     expect(dev()).toEqual({
       dataDir: join(folder, ".fanal/dev"),
-      servers: { limits: DEFAULT_SERVER_LIMITS, jsonRpc: undefined, rest: undefined, metrics: undefined },
+      servers: {
+        limits: DEFAULT_SERVER_LIMITS,
+        jsonRpc: undefined,
+        rest: undefined,
+        metrics: undefined,
+        ethRpc: expect.objectContaining({ host: "127.0.0.1", port: 8545 }),
+      },
       log: { spec: "INFO", format: "text", file: undefined, accessLog: undefined },
       chain: DEFAULT_CHAIN_SETTINGS,
       kzgBackend: "auto",
@@ -22,6 +29,8 @@ describe("defaults", () => {
       validators: 64,
       forks: DEV_FORKS.map((fork) => ({ fork, epoch: 0 })),
       slotSeconds: 2,
+      evm: { chainId: 31_337 },
+      withdrawals: EVM_WITHDRAWALS,
       devBlobs: { least: 0, most: 0 },
       speed: 1,
       warmupEpochs: 5,

@@ -1,6 +1,8 @@
 // Entry point of the EVM's thread.
 import { parentPort } from "node:worker_threads";
-import { EvmHost } from "./evm-host.ts";
+import { cacheModuleResolution } from "../../runtime/module-resolution.ts";
 
 if (parentPort === null) throw new Error("This module must run in a worker thread");
+cacheModuleResolution();
+const { EvmHost } = await import("./evm-host.ts");
 new EvmHost(parentPort);

@@ -1,5 +1,5 @@
 import { DEV_FORKS } from "../../../dev/forks.ts";
-import { booleanFlag, type FlagTable, listFlag, valueFlag } from "../flag.ts";
+import { type FlagTable, listFlag, undecidedFlag, valueFlag } from "../flag.ts";
 import { contractAddress, nonEmpty, oneOf, wholeNumber } from "../flag-values.ts";
 import { parseForkActivation } from "./fork-schedule.ts";
 import { configValue, ether, indexRange, validatorRange, withdrawalTarget } from "./genesis-values.ts";
@@ -116,7 +116,7 @@ export const DEV_GENESIS_FLAGS = {
       "Withdrawal credentials of a new chain's validators: 0x00, or 0x01 or 0x02 with an address, " +
       "such as 0-15=0x01:0x…; repeatable. " +
       "Without an address, one is derived from the public key",
-    fallbackText: "0x00; with --evm 0x01 and the last funded account",
+    fallbackText: "0x01 and the last funded account; without the EVM 0x00",
     parse: validatorRange(withdrawalTarget),
   }),
   balances: listFlag({
@@ -133,15 +133,16 @@ export const DEV_GENESIS_FLAGS = {
     description: "Constant of a new chain's configuration, such as CHURN_LIMIT_QUOTIENT=16; repeatable",
     parse: configValue,
   }),
-  evm: booleanFlag({
+  evm: undecidedFlag({
     name: "evm",
     description: "Execute every payload of a new chain with an EVM, whose ten test accounts have 10,000 ETH each",
+    fallbackText: "on, off with --no-evm, --el, --deposit-contract, --dev-blobs and a start in phase0 or altair",
   }),
   chainId: valueFlag({
     name: "chain-id",
     kind: "number",
     placeholder: "ID",
-    description: "Chain id of a new chain with --evm",
+    description: "Chain id of a new chain with the EVM",
     fallback: undefined,
     fallbackText: "31337",
     parse: wholeNumber(1),

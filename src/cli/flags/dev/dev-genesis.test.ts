@@ -115,6 +115,9 @@ describe("stored chain", () => {
   it("provides what no flag sets", () => {
     expect(dev([], {}, stored)).toMatchObject({ ...parameters, genesisTime: undefined });
     expect(dev(["--eth1", "http://127.0.0.1:8545"], {}, stored).deposits).toEqual(stored.deposits);
+    expect(dev([], {}, stored).evm).toBeUndefined();
+    const evm = { chainId: 7, genesisBlockHash: `0x${"00".repeat(32)}` };
+    expect(dev([], {}, { ...stored, evm, deposits: undefined }).evm).toEqual({ chainId: 7 });
     expect(dev(["--dev-validators", "39"], {}, stored).activeValidators).toEqual([39]);
   });
 

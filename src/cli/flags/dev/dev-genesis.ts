@@ -2,6 +2,7 @@ import { readFileSync } from "node:fs";
 import { resolve } from "node:path";
 import { TIME_OF_DAY } from "../../../chain/clock/time-of-day.ts";
 import type { DepositContractOptions } from "../../../dev/chain-config.ts";
+import type { BlobCounts } from "../../../dev/dev-blobs.ts";
 import { DEV_FORKS, type DevFork, forkAtGenesis, type ScheduledFork } from "../../../dev/forks.ts";
 import { type ConfigOverrides, EVM_WITHDRAWALS, type KeySource } from "../../../dev/genesis-parameters.ts";
 import type { DevIdentity } from "../../../dev/identity.ts";
@@ -21,6 +22,7 @@ interface DevGenesis extends DevGenesisSettings {
 type GenesisValues = FlagValues<typeof DEV_GENESIS_FLAGS> & {
   el: readonly string[];
   eth1: readonly string[];
+  devBlobs: BlobCounts;
   speed: number;
 };
 
@@ -49,7 +51,7 @@ export function devGenesis(values: GenesisValues, stored: DevIdentity | null, wo
   const slotSeconds = values.slotSeconds ?? stored?.slotSeconds ?? 2;
   const warmupEpochs = values.warmupEpochs ?? stored?.warmupEpochs ?? 5;
   if (stored === null) requireTimeForHistory({ preset, slotSeconds, warmupEpochs });
-  const evm = devEvm(values, stored);
+  const evm = devEvm(values, forks, stored);
   const defaultWithdrawals = evm && EVM_WITHDRAWALS;
   return {
     preset,
@@ -145,8 +147,12 @@ function configOverrides({ config }: GenesisValues): ConfigOverrides | undefined
   return overrides;
 }
 
-/** A stored chain keeps its EVM without a flag. */
-function devEvm(values: GenesisValues, stored: DevIdentity | null): { chainId: number } | undefined {
+/** Returns the chain id of the EVM; undefined without it. A stored chain keeps what it has. */
+function devEvm(
+  values: GenesisValues,
+  forks: readonly ScheduledFork[],
+  stored: DevIdentity | null,
+): { chainId: number } | undefined {
   const { evm, chainId, el, depositContract } = values;
   if (evm && el.length > 0) {
     throw usageError("--evm and --el are mutually exclusive: a chain has either the EVM or an execution client.");
@@ -154,9 +160,16 @@ function devEvm(values: GenesisValues, stored: DevIdentity | null): { chainId: n
   if (evm && depositContract !== undefined) {
     throw usageError("--evm and --deposit-contract are mutually exclusive: the EVM has its own deposit contract.");
   }
-  if (evm || stored?.evm) return { chainId: chainId ?? stored?.evm?.chainId ?? ANVIL_CHAIN_ID };
+  const byDefault = stored ? stored.evm !== undefined : canHaveEvm(values, forks);
+  if (evm ?? byDefault) return { chainId: chainId ?? stored?.evm?.chainId ?? ANVIL_CHAIN_ID };
   if (chainId === undefined) return undefined;
-  throw usageError("--chain-id needs --evm: without the EVM, a dev chain has no chain id to choose.");
+  throw usageError("--chain-id requires the EVM: without it, a dev chain has no chain id to choose.");
+}
+
+/** True if nothing else makes or needs the payloads of a new chain. */
+function canHaveEvm({ el, depositContract, devBlobs }: GenesisValues, forks: readonly ScheduledFork[]): boolean {
+  const startsMerged = DEV_FORKS.indexOf(forkAtGenesis(forks)) >= DEV_FORKS.indexOf("bellatrix");
+  return startsMerged && el.length === 0 && depositContract === undefined && devBlobs.most === 0;
 }
 
 /**

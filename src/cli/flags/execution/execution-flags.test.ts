@@ -38,11 +38,12 @@ describe("execution clients", () => {
 });
 
 describe("EVM", () => {
-  it("has the chain id of anvil by default", () => {
-    expect(dev([]).evm).toBeUndefined();
+  it("is on by default, with the chain id of anvil", () => {
+    expect(dev(["--no-evm"]).evm).toBeUndefined();
+    expect(dev([]).evm).toEqual({ chainId: 31_337 });
     expect(dev(["--evm"]).evm).toEqual({ chainId: 31_337 });
-    expect(dev(["--evm", "--chain-id", "5"]).evm).toEqual({ chainId: 5 });
-    expect([dev([]).withdrawals, dev(["--evm"]).withdrawals]).toEqual([
+    expect(dev(["--chain-id", "5"]).evm).toEqual({ chainId: 5 });
+    expect([dev(["--no-evm"]).withdrawals, dev([]).withdrawals]).toEqual([
       undefined,
       [{ value: { prefix: "0x01", address: FUNDED_ADDRESSES.at(-1)?.toLowerCase() } }],
     ]);
@@ -56,6 +57,16 @@ describe("EVM", () => {
       "--evm and --deposit-contract are mutually exclusive",
     );
     expect(refusal(() => dev(["--evm", "--dev-blobs", "1"]))).toContain("--dev-blobs and --evm are mutually exclusive");
-    expect(refusal(() => dev(["--chain-id", "5"]))).toContain("--chain-id needs --evm");
+    expect(refusal(() => dev(["--no-evm", "--chain-id", "5"]))).toContain("--chain-id requires the EVM");
+  });
+
+  it.each([
+    ["an execution client", ["--el", "http://127.0.0.1:8551"]],
+    ["a deposit contract", ["--deposit-contract", `0x${"42".repeat(20)}`, "--fork", "electra"]],
+    ["dev blobs", ["--dev-blobs", "1"]],
+    ["a start before bellatrix", ["--fork", "altair", "--fork-at", "bellatrix=1"]],
+  ])("is off by default with %s", (_, flags) => {
+    expect(dev(flags).evm).toBeUndefined();
+    expect(refusal(() => dev([...flags, "--chain-id", "5"]))).toContain("--chain-id requires the EVM");
   });
 });
