@@ -22,6 +22,7 @@ it("a node with an unread log responds and stops, reports dropped records, and w
     "8",
     "--warmup-epochs",
     "0",
+    "--no-evm",
     "--log-file",
     logFile,
     "--log-level",
