@@ -1820,22 +1820,6 @@ export interface Methods<F extends ForkName = ForkName> {
       withdrawal_credentials: Root;
     }>
   >;
-  /** The head of the chain in Anvil's format. */
-  anvil_nodeInfo(
-    params?: Record<string, never>,
-    options?: CallOptions,
-  ): Promise<{
-    /** Slot of the head. */ currentBlockNumber: Hex;
-    /** Start of that slot in Unix seconds. */
-    currentBlockTimestamp: number;
-    /** Root of the head. */
-    currentBlockHash: Root;
-    /** Fork of the head. */
-    hardFork: string;
-    environment: {
-      /** Chain id of the deposit contract. */ chainId: number;
-    };
-  }>;
   /** Runs slots with blocks immediately: one, or a given number. */
   anvil_mine(
     params?: {
@@ -1890,7 +1874,7 @@ export interface Methods<F extends ForkName = ForkName> {
   anvil_setIntervalMining: Methods<F>["evm_setIntervalMining"];
   /** Duration of a slot in seconds of real time; null while the clock is paused. */
   anvil_getIntervalMining(params?: Record<string, never>, options?: CallOptions): Promise<number | null>;
-  /** Turns automine on or off: a transaction makes a slot pass at once while the clock is paused. Without the EVM, resumes the clock at its previous speed, or pauses it. */
+  /** Turns automine on or off: a transaction makes a slot pass at once. It needs a paused clock. Without the EVM, resumes the clock at its previous speed, or pauses it. */
   evm_setAutomine(
     params: {
       /** True to turn it on. */
@@ -1900,12 +1884,47 @@ export interface Methods<F extends ForkName = ForkName> {
   ): Promise<null>;
   /** Alias of evm_setAutomine. */
   anvil_setAutomine: Methods<F>["evm_setAutomine"];
-  /** Returns true if automine is on. Without the EVM, true if the clock is running. */
+  /** Returns true if transactions are mined at once. Without the EVM, true if the clock is running. */
   anvil_getAutomine(params?: Record<string, never>, options?: CallOptions): Promise<boolean>;
   /** Alias of anvil_getAutomine. */
   hardhat_getAutomine: Methods<F>["anvil_getAutomine"];
   /** Alias of anvil_getAutomine. */
   eth_mining: Methods<F>["anvil_getAutomine"];
+  /** Resumes the clock at its previous speed. */
+  miner_start(params?: Record<string, never>, options?: CallOptions): Promise<null>;
+  /** Pauses the clock. */
+  miner_stop(params?: Record<string, never>, options?: CallOptions): Promise<null>;
+  /** Returns the latest execution block in Anvil's format, and the head of the beacon chain in the member `beacon`. Before bellatrix, the block number is 0 and its hash is zero. */
+  anvil_nodeInfo(
+    params?: Record<string, never>,
+    options?: CallOptions,
+  ): Promise<{
+    /** Number of the latest execution block. */ currentBlockNumber: Hex;
+    /** Its timestamp in Unix seconds. */
+    currentBlockTimestamp: number;
+    /** Its hash. */
+    currentBlockHash: Root;
+    /** Fork of the execution layer, such as Osaka. */
+    hardFork: string;
+    /** Always fees. */
+    transactionOrder: string;
+    environment: {
+      /** Base fee of the block in wei. */ baseFee: Hex;
+      /** Chain id. */
+      chainId: number;
+      /** Gas limit of the block. */
+      gasLimit: Hex;
+    };
+    /** All null: the chain is not forked from another one. */
+    forkConfig: { forkUrl: null; forkBlockNumber: null; forkRetryBackoff: null };
+    beacon: {
+      /** Slot of the head. */ slot: Uint64;
+      /** Root of the head. */
+      root: Root;
+      /** Fork of the head. */
+      fork: string;
+    };
+  }>;
   /** Reorganizes the chain like dev_reorg. */
   anvil_reorg(
     params: {
@@ -1928,10 +1947,16 @@ export interface Methods<F extends ForkName = ForkName> {
   ): Promise<true>;
   /** Alias of anvil_loadState. */
   hardhat_loadState: Methods<F>["anvil_loadState"];
-  /** Resumes the clock at its previous speed. */
-  miner_start(params?: Record<string, never>, options?: CallOptions): Promise<null>;
-  /** Pauses the clock. */
-  miner_stop(params?: Record<string, never>, options?: CallOptions): Promise<null>;
+  /** Returns the chain to genesis, with its time, pools and settings. Snapshots stay valid. */
+  anvil_reset(
+    params?: {
+      /** Left out, or `forking` without a URL and a block number. */
+      options?: { forking?: object | null };
+    },
+    options?: CallOptions,
+  ): Promise<null>;
+  /** Alias of anvil_reset. */
+  hardhat_reset: Methods<F>["anvil_reset"];
   /** Sets the balance of an account. Recorded with the next block. Rejected with --p2p. */
   anvil_setBalance(
     params: {
@@ -2010,7 +2035,7 @@ export interface Methods<F extends ForkName = ForkName> {
   ): Promise<true>;
   /** Alias of evm_setBlockGasLimit. */
   anvil_setBlockGasLimit: Methods<F>["evm_setBlockGasLimit"];
-  /** Sets the fee recipient of later blocks, until the node restarts. */
+  /** Sets the fee recipient of later blocks. Stored with the chain. */
   anvil_setCoinbase(
     params: {
       /** Fee recipient. */
@@ -2084,6 +2109,38 @@ export interface Methods<F extends ForkName = ForkName> {
   net_version(params?: Record<string, never>, options?: CallOptions): Promise<string>;
   /** Returns true: the node takes connections. */
   net_listening(params?: Record<string, never>, options?: CallOptions): Promise<boolean>;
+  /** Returns the number of connected peers. */
+  net_peerCount(params?: Record<string, never>, options?: CallOptions): Promise<Quantity>;
+  /** Returns the rules of the present, the next and the last fork (EIP-7910). */
+  eth_config(
+    params?: Record<string, never>,
+    options?: CallOptions,
+  ): Promise<{
+    current: {
+      /** Unix seconds; 0 for a fork at genesis. */ activationTime: number;
+      blobSchedule: { target: number; max: number; baseFeeUpdateFraction: number } | null;
+      chainId: Quantity;
+      forkId: Bytes;
+      precompiles: Record<string, Address>;
+      systemContracts: Record<string, Address>;
+    };
+    next: {
+      /** Unix seconds; 0 for a fork at genesis. */ activationTime: number;
+      blobSchedule: { target: number; max: number; baseFeeUpdateFraction: number } | null;
+      chainId: Quantity;
+      forkId: Bytes;
+      precompiles: Record<string, Address>;
+      systemContracts: Record<string, Address>;
+    } | null;
+    last: {
+      /** Unix seconds; 0 for a fork at genesis. */ activationTime: number;
+      blobSchedule: { target: number; max: number; baseFeeUpdateFraction: number } | null;
+      chainId: Quantity;
+      forkId: Bytes;
+      precompiles: Record<string, Address>;
+      systemContracts: Record<string, Address>;
+    } | null;
+  }>;
   /** Returns name, version and platform of the node. */
   web3_clientVersion(params?: Record<string, never>, options?: CallOptions): Promise<string>;
   /** Returns the Keccak-256 hash of bytes. */
@@ -2155,6 +2212,42 @@ export interface Methods<F extends ForkName = ForkName> {
     },
     options?: CallOptions,
   ): Promise<Quantity | null>;
+  /** Returns 0x0, since blocks have no uncles; null if there is no block with the number or tag. */
+  eth_getUncleCountByBlockNumber(
+    params: {
+      /** Block number or tag. */
+      block: "latest" | "safe" | "finalized" | "pending" | "earliest" | Hex | bigint;
+    },
+    options?: CallOptions,
+  ): Promise<Quantity | null>;
+  /** Returns 0x0, since blocks have no uncles; null if there is no block with the hash. */
+  eth_getUncleCountByBlockHash(
+    params: {
+      /** Block hash. */
+      hash: Hex;
+    },
+    options?: CallOptions,
+  ): Promise<Quantity | null>;
+  /** Returns null: blocks have no uncles. */
+  eth_getUncleByBlockNumberAndIndex(
+    params: {
+      /** Block number or tag. */
+      block: "latest" | "safe" | "finalized" | "pending" | "earliest" | Hex | bigint;
+      /** Position of the uncle. */
+      index: Hex | bigint;
+    },
+    options?: CallOptions,
+  ): Promise<null>;
+  /** Returns null: blocks have no uncles. */
+  eth_getUncleByBlockHashAndIndex(
+    params: {
+      /** Block hash. */
+      hash: Hex;
+      /** Position of the uncle. */
+      index: Hex | bigint;
+    },
+    options?: CallOptions,
+  ): Promise<null>;
   /** Returns the receipts of all transactions of a block; null if there is none. */
   eth_getBlockReceipts(
     params: {
@@ -2216,6 +2309,16 @@ export interface Methods<F extends ForkName = ForkName> {
     },
     options?: CallOptions,
   ): Promise<Root>;
+  /** Adds a signed transaction to the pool, waits until a block includes it, and returns its receipt (EIP-7966). */
+  eth_sendRawTransactionSync(
+    params: {
+      /** Signed transaction; with blobs in its network form. */
+      raw: Hex;
+      /** Milliseconds to wait. Default: 20000, at most 60000. */
+      timeout?: string | bigint | number;
+    },
+    options?: CallOptions,
+  ): Promise<EthReceipt>;
   /** Returns how many transactions are pending, and how many are queued after a nonce gap. */
   txpool_status(
     params?: Record<string, never>,
@@ -2229,6 +2332,14 @@ export interface Methods<F extends ForkName = ForkName> {
     pending: Record<string, Record<string, EthTransaction>>;
     queued: Record<string, Record<string, EthTransaction>>;
   }>;
+  /** Returns the pooled transactions of a sender by nonce. */
+  txpool_contentFrom(
+    params: {
+      /** Address of the account. */
+      address: Hex;
+    },
+    options?: CallOptions,
+  ): Promise<{ pending: Record<string, EthTransaction>; queued: Record<string, EthTransaction> }>;
   /** Returns a line of text for each pooled transaction, by sender and nonce. */
   txpool_inspect(
     params?: Record<string, never>,
@@ -2239,11 +2350,11 @@ export interface Methods<F extends ForkName = ForkName> {
     params: {
       /** Filter: fromBlock and toBlock, or blockHash; address, one or several; topics by position, each one, several or null. */
       filter: {
-        address?: Hex | ReadonlyArray<Hex> | null | null;
-        topics?: ReadonlyArray<Hex | ReadonlyArray<Hex> | null> | null;
-        fromBlock?: "latest" | "safe" | "finalized" | "pending" | "earliest" | Hex | bigint | null;
-        toBlock?: "latest" | "safe" | "finalized" | "pending" | "earliest" | Hex | bigint | null;
-        blockHash?: Hex | null;
+        address?: Hex | ReadonlyArray<Hex>;
+        topics?: ReadonlyArray<Hex | ReadonlyArray<Hex> | null>;
+        fromBlock?: "latest" | "safe" | "finalized" | "pending" | "earliest" | Hex | bigint;
+        toBlock?: "latest" | "safe" | "finalized" | "pending" | "earliest" | Hex | bigint;
+        blockHash?: Hex;
       };
     },
     options?: CallOptions,
@@ -2253,11 +2364,11 @@ export interface Methods<F extends ForkName = ForkName> {
     params: {
       /** Filter: fromBlock and toBlock, or blockHash; address, one or several; topics by position, each one, several or null. */
       filter: {
-        address?: Hex | ReadonlyArray<Hex> | null | null;
-        topics?: ReadonlyArray<Hex | ReadonlyArray<Hex> | null> | null;
-        fromBlock?: "latest" | "safe" | "finalized" | "pending" | "earliest" | Hex | bigint | null;
-        toBlock?: "latest" | "safe" | "finalized" | "pending" | "earliest" | Hex | bigint | null;
-        blockHash?: Hex | null;
+        address?: Hex | ReadonlyArray<Hex>;
+        topics?: ReadonlyArray<Hex | ReadonlyArray<Hex> | null>;
+        fromBlock?: "latest" | "safe" | "finalized" | "pending" | "earliest" | Hex | bigint;
+        toBlock?: "latest" | "safe" | "finalized" | "pending" | "earliest" | Hex | bigint;
+        blockHash?: Hex;
       };
     },
     options?: CallOptions,
@@ -2413,16 +2524,18 @@ export interface Methods<F extends ForkName = ForkName> {
         data?: Hex;
         input?: Hex;
         nonce?: Hex | bigint;
+        chainId?: Hex | bigint;
+        type?: Hex;
         accessList?: ReadonlyArray<{ address?: Hex; storageKeys?: ReadonlyArray<Hex> }>;
-        authorizationList?: ReadonlyArray<{
-          chainId?: Hex | bigint;
-          address?: Hex;
-          nonce?: Hex | bigint;
-          yParity?: Hex | bigint;
-          r?: Hex | bigint;
-          s?: Hex | bigint;
-        }>;
         blobVersionedHashes?: ReadonlyArray<Hex>;
+        authorizationList?: ReadonlyArray<{
+          chainId: Hex | bigint;
+          address: Hex;
+          nonce: Hex | bigint;
+          yParity: Hex;
+          r: Hex | bigint;
+          s: Hex | bigint;
+        }>;
       };
       /** Block whose state is read: number, tag or hash. Default: latest. */
       block?:
@@ -2435,7 +2548,7 @@ export interface Methods<F extends ForkName = ForkName> {
         | bigint
         | { blockNumber: Hex | bigint }
         | { blockHash: Hex; requireCanonical?: boolean };
-      /** Replaces parts of accounts for this call, by address: balance, nonce, code, state, stateDiff. */
+      /** Replaces parts of accounts for this call, by address: balance, nonce, code, state, stateDiff, movePrecompileToAddress. */
       state_overrides?: Record<
         string,
         {
@@ -2444,6 +2557,7 @@ export interface Methods<F extends ForkName = ForkName> {
           code?: Hex;
           state?: Record<string, Hex>;
           stateDiff?: Record<string, Hex>;
+          movePrecompileToAddress?: Hex;
         }
       >;
       /** Replaces header fields for this call: number, time, gasLimit, feeRecipient, prevRandao, baseFeePerGas, blobBaseFee. */
@@ -2455,6 +2569,13 @@ export interface Methods<F extends ForkName = ForkName> {
         prevRandao?: Hex;
         baseFeePerGas?: Hex | bigint;
         blobBaseFee?: Hex | bigint;
+        beaconRoot?: Hex;
+        withdrawals?: ReadonlyArray<{
+          index: Hex | bigint;
+          validatorIndex: Hex | bigint;
+          address: Hex;
+          amount: Hex | bigint;
+        }>;
       };
     },
     options?: CallOptions,
@@ -2475,18 +2596,20 @@ export interface Methods<F extends ForkName = ForkName> {
         data?: Hex;
         input?: Hex;
         nonce?: Hex | bigint;
+        chainId?: Hex | bigint;
+        type?: Hex;
         accessList?: ReadonlyArray<{ address?: Hex; storageKeys?: ReadonlyArray<Hex> }>;
-        authorizationList?: ReadonlyArray<{
-          chainId?: Hex | bigint;
-          address?: Hex;
-          nonce?: Hex | bigint;
-          yParity?: Hex | bigint;
-          r?: Hex | bigint;
-          s?: Hex | bigint;
-        }>;
         blobVersionedHashes?: ReadonlyArray<Hex>;
+        authorizationList?: ReadonlyArray<{
+          chainId: Hex | bigint;
+          address: Hex;
+          nonce: Hex | bigint;
+          yParity: Hex;
+          r: Hex | bigint;
+          s: Hex | bigint;
+        }>;
       };
-      /** Block whose state is read: number, tag or hash. Default: latest. */
+      /** Block whose state is read: number, tag or hash. Default: pending. */
       block?:
         | "latest"
         | "safe"
@@ -2497,7 +2620,7 @@ export interface Methods<F extends ForkName = ForkName> {
         | bigint
         | { blockNumber: Hex | bigint }
         | { blockHash: Hex; requireCanonical?: boolean };
-      /** Replaces parts of accounts for this call, by address: balance, nonce, code, state, stateDiff. */
+      /** Replaces parts of accounts for this call, by address: balance, nonce, code, state, stateDiff, movePrecompileToAddress. */
       state_overrides?: Record<
         string,
         {
@@ -2506,6 +2629,7 @@ export interface Methods<F extends ForkName = ForkName> {
           code?: Hex;
           state?: Record<string, Hex>;
           stateDiff?: Record<string, Hex>;
+          movePrecompileToAddress?: Hex;
         }
       >;
       /** Replaces header fields for this call: number, time, gasLimit, feeRecipient, prevRandao, baseFeePerGas, blobBaseFee. */
@@ -2517,6 +2641,13 @@ export interface Methods<F extends ForkName = ForkName> {
         prevRandao?: Hex;
         baseFeePerGas?: Hex | bigint;
         blobBaseFee?: Hex | bigint;
+        beaconRoot?: Hex;
+        withdrawals?: ReadonlyArray<{
+          index: Hex | bigint;
+          validatorIndex: Hex | bigint;
+          address: Hex;
+          amount: Hex | bigint;
+        }>;
       };
     },
     options?: CallOptions,
@@ -2537,16 +2668,18 @@ export interface Methods<F extends ForkName = ForkName> {
         data?: Hex;
         input?: Hex;
         nonce?: Hex | bigint;
+        chainId?: Hex | bigint;
+        type?: Hex;
         accessList?: ReadonlyArray<{ address?: Hex; storageKeys?: ReadonlyArray<Hex> }>;
-        authorizationList?: ReadonlyArray<{
-          chainId?: Hex | bigint;
-          address?: Hex;
-          nonce?: Hex | bigint;
-          yParity?: Hex | bigint;
-          r?: Hex | bigint;
-          s?: Hex | bigint;
-        }>;
         blobVersionedHashes?: ReadonlyArray<Hex>;
+        authorizationList?: ReadonlyArray<{
+          chainId: Hex | bigint;
+          address: Hex;
+          nonce: Hex | bigint;
+          yParity: Hex;
+          r: Hex | bigint;
+          s: Hex | bigint;
+        }>;
       };
       /** Block whose state is read: number, tag or hash. Default: latest. */
       block?:
@@ -2559,7 +2692,7 @@ export interface Methods<F extends ForkName = ForkName> {
         | bigint
         | { blockNumber: Hex | bigint }
         | { blockHash: Hex; requireCanonical?: boolean };
-      /** Replaces parts of accounts for this call, by address: balance, nonce, code, state, stateDiff. */
+      /** Replaces parts of accounts for this call, by address: balance, nonce, code, state, stateDiff, movePrecompileToAddress. */
       state_overrides?: Record<
         string,
         {
@@ -2568,6 +2701,7 @@ export interface Methods<F extends ForkName = ForkName> {
           code?: Hex;
           state?: Record<string, Hex>;
           stateDiff?: Record<string, Hex>;
+          movePrecompileToAddress?: Hex;
         }
       >;
     },
@@ -2576,7 +2710,7 @@ export interface Methods<F extends ForkName = ForkName> {
   /** Executes blocks of calls on top of a block, and returns the blocks with the result of each call. */
   eth_simulateV1(
     params: {
-      /** Blocks in blockStateCalls (calls, stateOverrides, blockOverrides), traceTransfers, validation, returnFullTransactions. */
+      /** Blocks in blockStateCalls (calls, stateOverrides, blockOverrides, also with beaconRoot and withdrawals), traceTransfers, validation, returnFullTransactions. */
       simulation: {
         blockStateCalls?: ReadonlyArray<{
           blockOverrides?: {
@@ -2587,6 +2721,13 @@ export interface Methods<F extends ForkName = ForkName> {
             prevRandao?: Hex;
             baseFeePerGas?: Hex | bigint;
             blobBaseFee?: Hex | bigint;
+            beaconRoot?: Hex;
+            withdrawals?: ReadonlyArray<{
+              index: Hex | bigint;
+              validatorIndex: Hex | bigint;
+              address: Hex;
+              amount: Hex | bigint;
+            }>;
           };
           stateOverrides?: Record<
             string,
@@ -2596,6 +2737,7 @@ export interface Methods<F extends ForkName = ForkName> {
               code?: Hex;
               state?: Record<string, Hex>;
               stateDiff?: Record<string, Hex>;
+              movePrecompileToAddress?: Hex;
             }
           >;
           calls?: ReadonlyArray<{
@@ -2610,16 +2752,18 @@ export interface Methods<F extends ForkName = ForkName> {
             data?: Hex;
             input?: Hex;
             nonce?: Hex | bigint;
+            chainId?: Hex | bigint;
+            type?: Hex;
             accessList?: ReadonlyArray<{ address?: Hex; storageKeys?: ReadonlyArray<Hex> }>;
-            authorizationList?: ReadonlyArray<{
-              chainId?: Hex | bigint;
-              address?: Hex;
-              nonce?: Hex | bigint;
-              yParity?: Hex | bigint;
-              r?: Hex | bigint;
-              s?: Hex | bigint;
-            }>;
             blobVersionedHashes?: ReadonlyArray<Hex>;
+            authorizationList?: ReadonlyArray<{
+              chainId: Hex | bigint;
+              address: Hex;
+              nonce: Hex | bigint;
+              yParity: Hex;
+              r: Hex | bigint;
+              s: Hex | bigint;
+            }>;
           }>;
         }>;
         traceTransfers?: boolean;
@@ -2645,10 +2789,17 @@ export interface Methods<F extends ForkName = ForkName> {
     params: {
       /** Transaction hash. */
       hash: Hex;
-      /** Tracer: callTracer with tracerConfig (onlyTopCall, withLog). Without a tracer, every opcode is recorded: enableMemory, disableStack, disableStorage, limit. */
+      /** Tracer with tracerConfig: callTracer (onlyTopCall, withLog), prestateTracer (diffMode, disableCode, disableStorage, includeEmpty), 4byteTracer, noopTracer. Without a tracer, every opcode is recorded: enableMemory, disableStack, disableStorage, enableReturnData, limit. */
       options?: {
-        tracer?: "callTracer";
-        tracerConfig?: { onlyTopCall?: boolean; withLog?: boolean };
+        tracer?: "callTracer" | "prestateTracer" | "4byteTracer" | "noopTracer";
+        tracerConfig?: {
+          onlyTopCall?: boolean;
+          withLog?: boolean;
+          diffMode?: boolean;
+          disableCode?: boolean;
+          disableStorage?: boolean;
+          includeEmpty?: boolean;
+        };
         enableMemory?: boolean;
         disableStack?: boolean;
         disableStorage?: boolean;
@@ -2658,6 +2809,56 @@ export interface Methods<F extends ForkName = ForkName> {
     },
     options?: CallOptions,
   ): Promise<object>;
+  /** Executes the transactions of the block with a number or tag again, and returns the trace of each. */
+  debug_traceBlockByNumber(
+    params: {
+      /** Block number or tag. */
+      block: "latest" | "safe" | "finalized" | "pending" | "earliest" | Hex | bigint;
+      /** Tracer with tracerConfig: callTracer (onlyTopCall, withLog), prestateTracer (diffMode, disableCode, disableStorage, includeEmpty), 4byteTracer, noopTracer. Without a tracer, every opcode is recorded: enableMemory, disableStack, disableStorage, enableReturnData, limit. */
+      options?: {
+        tracer?: "callTracer" | "prestateTracer" | "4byteTracer" | "noopTracer";
+        tracerConfig?: {
+          onlyTopCall?: boolean;
+          withLog?: boolean;
+          diffMode?: boolean;
+          disableCode?: boolean;
+          disableStorage?: boolean;
+          includeEmpty?: boolean;
+        };
+        enableMemory?: boolean;
+        disableStack?: boolean;
+        disableStorage?: boolean;
+        enableReturnData?: boolean;
+        limit?: number;
+      };
+    },
+    options?: CallOptions,
+  ): Promise<Array<{ txHash: Root; result: object }>>;
+  /** Executes the transactions of the block with a hash again, and returns the trace of each. */
+  debug_traceBlockByHash(
+    params: {
+      /** Block hash. */
+      hash: Hex;
+      /** Tracer with tracerConfig: callTracer (onlyTopCall, withLog), prestateTracer (diffMode, disableCode, disableStorage, includeEmpty), 4byteTracer, noopTracer. Without a tracer, every opcode is recorded: enableMemory, disableStack, disableStorage, enableReturnData, limit. */
+      options?: {
+        tracer?: "callTracer" | "prestateTracer" | "4byteTracer" | "noopTracer";
+        tracerConfig?: {
+          onlyTopCall?: boolean;
+          withLog?: boolean;
+          diffMode?: boolean;
+          disableCode?: boolean;
+          disableStorage?: boolean;
+          includeEmpty?: boolean;
+        };
+        enableMemory?: boolean;
+        disableStack?: boolean;
+        disableStorage?: boolean;
+        enableReturnData?: boolean;
+        limit?: number;
+      };
+    },
+    options?: CallOptions,
+  ): Promise<Array<{ txHash: Root; result: object }>>;
   /** Executes a call without a transaction, and returns its calls or its opcodes. */
   debug_traceCall(
     params: {
@@ -2674,16 +2875,18 @@ export interface Methods<F extends ForkName = ForkName> {
         data?: Hex;
         input?: Hex;
         nonce?: Hex | bigint;
+        chainId?: Hex | bigint;
+        type?: Hex;
         accessList?: ReadonlyArray<{ address?: Hex; storageKeys?: ReadonlyArray<Hex> }>;
-        authorizationList?: ReadonlyArray<{
-          chainId?: Hex | bigint;
-          address?: Hex;
-          nonce?: Hex | bigint;
-          yParity?: Hex | bigint;
-          r?: Hex | bigint;
-          s?: Hex | bigint;
-        }>;
         blobVersionedHashes?: ReadonlyArray<Hex>;
+        authorizationList?: ReadonlyArray<{
+          chainId: Hex | bigint;
+          address: Hex;
+          nonce: Hex | bigint;
+          yParity: Hex;
+          r: Hex | bigint;
+          s: Hex | bigint;
+        }>;
       };
       /** Block whose state is read: number, tag or hash. Default: latest. */
       block?:
@@ -2696,10 +2899,17 @@ export interface Methods<F extends ForkName = ForkName> {
         | bigint
         | { blockNumber: Hex | bigint }
         | { blockHash: Hex; requireCanonical?: boolean };
-      /** Tracer: callTracer with tracerConfig (onlyTopCall, withLog). Without a tracer, every opcode is recorded: enableMemory, disableStack, disableStorage, limit. stateOverrides and blockOverrides as of eth_call. */
+      /** Tracer with tracerConfig: callTracer (onlyTopCall, withLog), prestateTracer (diffMode, disableCode, disableStorage, includeEmpty), 4byteTracer, noopTracer. Without a tracer, every opcode is recorded: enableMemory, disableStack, disableStorage, enableReturnData, limit. stateOverrides and blockOverrides as of eth_call. */
       options?: {
-        tracer?: "callTracer";
-        tracerConfig?: { onlyTopCall?: boolean; withLog?: boolean };
+        tracer?: "callTracer" | "prestateTracer" | "4byteTracer" | "noopTracer";
+        tracerConfig?: {
+          onlyTopCall?: boolean;
+          withLog?: boolean;
+          diffMode?: boolean;
+          disableCode?: boolean;
+          disableStorage?: boolean;
+          includeEmpty?: boolean;
+        };
         enableMemory?: boolean;
         disableStack?: boolean;
         disableStorage?: boolean;
@@ -2713,6 +2923,7 @@ export interface Methods<F extends ForkName = ForkName> {
             code?: Hex;
             state?: Record<string, Hex>;
             stateDiff?: Record<string, Hex>;
+            movePrecompileToAddress?: Hex;
           }
         >;
         blockOverrides?: {
@@ -2723,11 +2934,76 @@ export interface Methods<F extends ForkName = ForkName> {
           prevRandao?: Hex;
           baseFeePerGas?: Hex | bigint;
           blobBaseFee?: Hex | bigint;
+          beaconRoot?: Hex;
+          withdrawals?: ReadonlyArray<{
+            index: Hex | bigint;
+            validatorIndex: Hex | bigint;
+            address: Hex;
+            amount: Hex | bigint;
+          }>;
         };
       };
     },
     options?: CallOptions,
   ): Promise<object>;
+  /** Returns the header of a block in RLP. */
+  debug_getRawHeader(
+    params: {
+      /** Block number, tag or hash. */
+      block:
+        | "latest"
+        | "safe"
+        | "finalized"
+        | "pending"
+        | "earliest"
+        | Hex
+        | { blockNumber: Hex }
+        | { blockHash: Hex; requireCanonical?: boolean };
+    },
+    options?: CallOptions,
+  ): Promise<Bytes>;
+  /** Returns a block in RLP. */
+  debug_getRawBlock(
+    params: {
+      /** Block number, tag or hash. */
+      block:
+        | "latest"
+        | "safe"
+        | "finalized"
+        | "pending"
+        | "earliest"
+        | Hex
+        | { blockNumber: Hex }
+        | { blockHash: Hex; requireCanonical?: boolean };
+    },
+    options?: CallOptions,
+  ): Promise<Bytes>;
+  /** Returns the receipts of a block in their binary encoding (EIP-2718). */
+  debug_getRawReceipts(
+    params: {
+      /** Block number, tag or hash. */
+      block:
+        | "latest"
+        | "safe"
+        | "finalized"
+        | "pending"
+        | "earliest"
+        | Hex
+        | { blockNumber: Hex }
+        | { blockHash: Hex; requireCanonical?: boolean };
+    },
+    options?: CallOptions,
+  ): Promise<Array<Bytes>>;
+  /** Returns a transaction of the chain or the pool in its binary encoding (EIP-2718); null if there is none. */
+  debug_getRawTransaction(
+    params: {
+      /** Transaction hash. */
+      hash: Hex;
+    },
+    options?: CallOptions,
+  ): Promise<Bytes | null>;
+  /** Alias of debug_getRawTransaction. */
+  eth_getRawTransactionByHash: Methods<F>["debug_getRawTransaction"];
   /** Signs a message with the prefix of EIP-191. */
   eth_sign(
     params: {
@@ -2765,29 +3041,29 @@ export interface Methods<F extends ForkName = ForkName> {
     params: {
       /** Transaction. Nonce, gas and fees are filled in if they are absent. */
       transaction: {
-        from?: Hex | null;
-        to?: Hex | null;
-        gas?: Hex | bigint | null;
-        gasPrice?: Hex | bigint | null;
-        maxFeePerGas?: Hex | bigint | null;
-        maxPriorityFeePerGas?: Hex | bigint | null;
-        maxFeePerBlobGas?: Hex | bigint | null;
-        value?: Hex | bigint | null;
-        data?: Hex | null;
-        input?: Hex | null;
-        nonce?: Hex | bigint | null;
-        chainId?: Hex | bigint | null;
-        type?: Hex | bigint | null;
-        accessList?: ReadonlyArray<{ address: Hex; storageKeys: ReadonlyArray<Hex> }> | null;
-        blobVersionedHashes?: ReadonlyArray<Hex> | null;
+        from?: Hex;
+        to?: Hex;
+        gas?: Hex | bigint;
+        gasPrice?: Hex | bigint;
+        maxFeePerGas?: Hex | bigint;
+        maxPriorityFeePerGas?: Hex | bigint;
+        maxFeePerBlobGas?: Hex | bigint;
+        value?: Hex | bigint;
+        data?: Hex;
+        input?: Hex;
+        nonce?: Hex | bigint;
+        chainId?: Hex | bigint;
+        type?: Hex;
+        accessList?: ReadonlyArray<{ address?: Hex; storageKeys?: ReadonlyArray<Hex> }>;
+        blobVersionedHashes?: ReadonlyArray<Hex>;
         authorizationList?: ReadonlyArray<{
           chainId: Hex | bigint;
           address: Hex;
           nonce: Hex | bigint;
-          yParity: Hex | bigint;
+          yParity: Hex;
           r: Hex | bigint;
           s: Hex | bigint;
-        }> | null;
+        }>;
       };
     },
     options?: CallOptions,
@@ -2797,29 +3073,29 @@ export interface Methods<F extends ForkName = ForkName> {
     params: {
       /** Transaction. Nonce, gas and fees are filled in if they are absent. */
       transaction: {
-        from?: Hex | null;
-        to?: Hex | null;
-        gas?: Hex | bigint | null;
-        gasPrice?: Hex | bigint | null;
-        maxFeePerGas?: Hex | bigint | null;
-        maxPriorityFeePerGas?: Hex | bigint | null;
-        maxFeePerBlobGas?: Hex | bigint | null;
-        value?: Hex | bigint | null;
-        data?: Hex | null;
-        input?: Hex | null;
-        nonce?: Hex | bigint | null;
-        chainId?: Hex | bigint | null;
-        type?: Hex | bigint | null;
-        accessList?: ReadonlyArray<{ address: Hex; storageKeys: ReadonlyArray<Hex> }> | null;
-        blobVersionedHashes?: ReadonlyArray<Hex> | null;
+        from?: Hex;
+        to?: Hex;
+        gas?: Hex | bigint;
+        gasPrice?: Hex | bigint;
+        maxFeePerGas?: Hex | bigint;
+        maxPriorityFeePerGas?: Hex | bigint;
+        maxFeePerBlobGas?: Hex | bigint;
+        value?: Hex | bigint;
+        data?: Hex;
+        input?: Hex;
+        nonce?: Hex | bigint;
+        chainId?: Hex | bigint;
+        type?: Hex;
+        accessList?: ReadonlyArray<{ address?: Hex; storageKeys?: ReadonlyArray<Hex> }>;
+        blobVersionedHashes?: ReadonlyArray<Hex>;
         authorizationList?: ReadonlyArray<{
           chainId: Hex | bigint;
           address: Hex;
           nonce: Hex | bigint;
-          yParity: Hex | bigint;
+          yParity: Hex;
           r: Hex | bigint;
           s: Hex | bigint;
-        }> | null;
+        }>;
       };
     },
     options?: CallOptions,
@@ -3002,7 +3278,6 @@ export const METHOD_NAMES = [
   "dev_dump",
   "dev_load",
   "dev_keys",
-  "anvil_nodeInfo",
   "anvil_mine",
   "hardhat_mine",
   "evm_mine",
@@ -3018,13 +3293,16 @@ export const METHOD_NAMES = [
   "anvil_getAutomine",
   "hardhat_getAutomine",
   "eth_mining",
+  "miner_start",
+  "miner_stop",
+  "anvil_nodeInfo",
   "anvil_reorg",
   "anvil_dumpState",
   "hardhat_dumpState",
   "anvil_loadState",
   "hardhat_loadState",
-  "miner_start",
-  "miner_stop",
+  "anvil_reset",
+  "hardhat_reset",
   "anvil_setBalance",
   "hardhat_setBalance",
   "evm_setAccountBalance",
@@ -3060,6 +3338,8 @@ export const METHOD_NAMES = [
   "eth_coinbase",
   "net_version",
   "net_listening",
+  "net_peerCount",
+  "eth_config",
   "web3_clientVersion",
   "web3_sha3",
   "eth_gasPrice",
@@ -3070,14 +3350,20 @@ export const METHOD_NAMES = [
   "eth_getBlockByHash",
   "eth_getBlockTransactionCountByNumber",
   "eth_getBlockTransactionCountByHash",
+  "eth_getUncleCountByBlockNumber",
+  "eth_getUncleCountByBlockHash",
+  "eth_getUncleByBlockNumberAndIndex",
+  "eth_getUncleByBlockHashAndIndex",
   "eth_getBlockReceipts",
   "eth_getTransactionByHash",
   "eth_getTransactionByBlockHashAndIndex",
   "eth_getTransactionByBlockNumberAndIndex",
   "eth_getTransactionReceipt",
   "eth_sendRawTransaction",
+  "eth_sendRawTransactionSync",
   "txpool_status",
   "txpool_content",
+  "txpool_contentFrom",
   "txpool_inspect",
   "eth_getLogs",
   "eth_newFilter",
@@ -3096,7 +3382,14 @@ export const METHOD_NAMES = [
   "eth_createAccessList",
   "eth_simulateV1",
   "debug_traceTransaction",
+  "debug_traceBlockByNumber",
+  "debug_traceBlockByHash",
   "debug_traceCall",
+  "debug_getRawHeader",
+  "debug_getRawBlock",
+  "debug_getRawReceipts",
+  "debug_getRawTransaction",
+  "eth_getRawTransactionByHash",
   "eth_sign",
   "personal_sign",
   "eth_signTypedData_v4",
