@@ -11,7 +11,14 @@ import { removableDirectory } from "../support/removable-directory.ts";
 import { AMBIENT, codeBlocks } from "./code-blocks.ts";
 import { CONSUMER } from "./consumer.ts";
 import { EXAMPLES, placeExample, runExamples } from "./examples.ts";
-import { type InstalledPackage, installPackage, linkPackages, type Manifest, NODE, runNpm } from "./installed-package.ts";
+import {
+  type InstalledPackage,
+  installPackage,
+  linkPackages,
+  type Manifest,
+  NODE,
+  runNpm,
+} from "./installed-package.ts";
 
 const CHECKOUT = fileURLToPath(new URL("../../", import.meta.url));
 
