@@ -1,6 +1,6 @@
 import { useNativeHasher } from "../src/chain/states/native-hasher.ts";
-import { waitPatiently } from "./support/patient-waits.ts";
-import { rememberSignatures } from "./support/remembered-signatures.ts";
+import { rememberSignatures } from "./support/crypto/remembered-signatures.ts";
+import { waitPatiently } from "./support/suite/patient-waits.ts";
 
 useNativeHasher();
 rememberSignatures();

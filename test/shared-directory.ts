@@ -1,5 +1,5 @@
-import { SHARED_DIRECTORY } from "./support/made-once.ts";
-import { removableDirectory } from "./support/removable-directory.ts";
+import { SHARED_DIRECTORY } from "./support/chains/made-once.ts";
+import { removableDirectory } from "./support/directories/removable-directory.ts";
 
 /** Before the first test; the processes of the tests inherit the environment. What is returned runs after the last. */
 export default function makeSharedDirectory(): () => void {

@@ -2,7 +2,7 @@ import { setTimeout as delay } from "node:timers/promises";
 import { ATTACKS } from "../../test/support/abuse/attacks.ts";
 import { GAUGED, type GaugeReading, readGauge } from "../../test/support/abuse/gauged-node.ts";
 import { Attacker, type ProbeFigures, probe, targetOf } from "../../test/support/abuse/siege.ts";
-import { ProgramProcess } from "../../test/support/program-process.ts";
+import { ProgramProcess } from "../../test/support/program/program-process.ts";
 import { describeMachine, watchWithheld } from "../support/machine.ts";
 import { quantile } from "../support/statistics.ts";
 import { withTempDirectory } from "../support/temp-directory.ts";

@@ -1,4 +1,4 @@
-import { missingRedis, RedisProcess } from "../../test/support/redis-process.ts";
+import { missingRedis, RedisProcess } from "../../test/support/gateway/redis-process.ts";
 import { withTempDirectory } from "../support/temp-directory.ts";
 import { Load, restRequest } from "./load.ts";
 import { type Served, serveGateway, serveStillChain } from "./programs.ts";

@@ -1,4 +1,4 @@
-import { MixedLoad } from "../../test/support/mixed-load.ts";
+import { MixedLoad } from "../../test/support/program/mixed-load.ts";
 import { describeMachine } from "../support/machine.ts";
 import { NodeProcess } from "../support/node-process.ts";
 import { quantile } from "../support/statistics.ts";

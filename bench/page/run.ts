@@ -1,6 +1,6 @@
 import { setTimeout as delay } from "node:timers/promises";
 import type { Browser, Page } from "playwright-core";
-import { missingBrowser, openBrowser } from "../../test/support/browser.ts";
+import { missingBrowser, openBrowser } from "../../test/support/browser/browser.ts";
 import { describeMachine } from "../support/machine.ts";
 import { NodeProcess } from "../support/node-process.ts";
 import { quantile } from "../support/statistics.ts";

@@ -2,7 +2,7 @@ import { createHash } from "node:crypto";
 import { EFFECTIVE_BALANCE_INCREMENT } from "@lodestar/params";
 import type { Epoch } from "@lodestar/types";
 import { VALIDATOR_BYTES, VALIDATOR_FIELDS } from "../../src/ssz/validator-layout.ts";
-import { seededRandom } from "../../test/support/seeded-random.ts";
+import { seededRandom } from "../../test/support/random/seeded-random.ts";
 import { KEY_BYTES } from "./validator-keys.ts";
 
 const FAR_FUTURE = 2n ** 64n - 1n;

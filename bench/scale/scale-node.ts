@@ -1,5 +1,5 @@
 import { join } from "node:path";
-import { ProgramProcess } from "../../test/support/program-process.ts";
+import { ProgramProcess } from "../../test/support/program/program-process.ts";
 import { type ProcessUsage, usageOf } from "../support/process-usage.ts";
 
 /** A checkout whose program is measured. */

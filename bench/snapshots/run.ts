@@ -1,4 +1,4 @@
-import { Caller } from "../../test/support/caller.ts";
+import { Caller } from "../../test/support/api/caller.ts";
 import { withDevChain } from "../support/dev-chain.ts";
 import { describeMachine } from "../support/machine.ts";
 import { median } from "../support/statistics.ts";

@@ -5,7 +5,7 @@ import type { ScheduledFork } from "../../src/dev/forks.ts";
 import { createLogger } from "../../src/log/pino-logger.ts";
 import type { BeaconNode } from "../../src/node/beacon-node.ts";
 import { DevNode, type DevNodeOptions } from "../../src/node/dev-node.ts";
-import { DEV_SETTINGS, NODE_SETTINGS } from "../../test/support/settings.ts";
+import { DEV_SETTINGS, NODE_SETTINGS } from "../../test/support/chains/settings.ts";
 import { withTempDirectory } from "./temp-directory.ts";
 
 export interface BenchedChain {

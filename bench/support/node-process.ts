@@ -1,5 +1,5 @@
-import { ProgramProcess } from "../../test/support/program-process.ts";
-import type { Exit, Patience } from "../../test/support/program-run.ts";
+import { ProgramProcess } from "../../test/support/program/program-process.ts";
+import type { Exit, Patience } from "../../test/support/program/program-run.ts";
 import { type ProcessUsage, usageOf } from "./process-usage.ts";
 
 export interface ChainHead {

@@ -1,6 +1,6 @@
 import { readdirSync, statSync } from "node:fs";
 import { join } from "node:path";
-import { removableDirectory } from "../../test/support/removable-directory.ts";
+import { removableDirectory } from "../../test/support/directories/removable-directory.ts";
 
 /** Runs the work with a directory of its own, which is gone afterwards, also when a signal ends the process. */
 export async function withTempDirectory<T>(work: (directory: string) => Promise<T>): Promise<T> {

@@ -4,8 +4,8 @@ import type { MethodDefinition } from "../../src/api/definition.ts";
 import { methods } from "../../src/api/method-groups.ts";
 import { toErrorObject } from "../../src/server/jsonrpc/errors.ts";
 import type { Caller } from "../../src/server/method-table.ts";
-import { ExampleDevChain, type ExampleFork } from "../../test/support/example-chain.ts";
-import { exampleParams, inExampleOrder, isServedOn } from "../../test/support/examples.ts";
+import { ExampleDevChain, type ExampleFork } from "../../test/support/api/example-chain.ts";
+import { exampleParams, inExampleOrder, isServedOn } from "../../test/support/api/examples.ts";
 
 export interface MadeExample {
   fork: ExampleFork;

@@ -2,7 +2,7 @@ import { ForkName } from "@lodestar/params";
 import { methods } from "../../src/api/method-groups.ts";
 import v2 from "../../test/fixtures/openapi/v2.5.0.json" with { type: "json" };
 import v4 from "../../test/fixtures/openapi/v4.0.0.json" with { type: "json" };
-import { isServedOn } from "../../test/support/examples.ts";
+import { isServedOn } from "../../test/support/api/examples.ts";
 
 /** Operations that return 501 in every fork. */
 const ALWAYS_REFUSED = new Set(

@@ -2,7 +2,7 @@ import { SLOTS_PER_EPOCH } from "@lodestar/params";
 import { ssz } from "@lodestar/types";
 import { toHex, toRootHex } from "@lodestar/utils";
 import { beforeEach, describe, expect, it } from "vitest";
-import { Caller } from "../../test/support/caller.ts";
+import { Caller } from "../../test/support/api/caller.ts";
 import { LogSpecError } from "../log/log-spec.ts";
 import { type Api, createApi } from "./api.ts";
 import { createMethodTable } from "./bound-methods.ts";

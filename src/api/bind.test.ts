@@ -1,7 +1,7 @@
 import type { ChainForkConfig } from "@lodestar/config";
 import { describe, expect, it, onTestFinished, vi } from "vitest";
 import { z } from "zod";
-import { countTurns } from "../../test/support/event-loop.ts";
+import { countTurns } from "../../test/support/time/event-loop.ts";
 import { Failure } from "../errors/failure.ts";
 import type { Params } from "../server/method-table.ts";
 import { bind } from "./bind.ts";

@@ -1,5 +1,5 @@
 import { expect, it, onTestFinished, vi } from "vitest";
-import { countTurns } from "../../test/support/event-loop.ts";
+import { countTurns } from "../../test/support/time/event-loop.ts";
 import { listBody } from "./list-body.ts";
 
 const json = (value: unknown) => Buffer.from(JSON.stringify(value));

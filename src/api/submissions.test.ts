@@ -1,5 +1,5 @@
 import { expect, it } from "vitest";
-import { countTurns } from "../../test/support/event-loop.ts";
+import { countTurns } from "../../test/support/time/event-loop.ts";
 import { GossipValidationError, type Outcome } from "../chain/validation/outcome.ts";
 import { submitAll } from "./submissions.ts";
 

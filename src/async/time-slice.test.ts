@@ -1,5 +1,5 @@
 import { expect, it } from "vitest";
-import { countTurns } from "../../test/support/event-loop.ts";
+import { countTurns } from "../../test/support/time/event-loop.ts";
 import { TimeSlice, yieldToEventLoop } from "./time-slice.ts";
 
 it("resumes one waiter per turn of the event loop, in order", async () => {

@@ -2,7 +2,7 @@ import { EventEmitter } from "node:events";
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
-import { tempDirectory } from "../../test/support/temp-directory.ts";
+import { tempDirectory } from "../../test/support/directories/temp-directory.ts";
 import { createLogger, type LogControl } from "../log/pino-logger.ts";
 import { EXIT_CODES, StartupError } from "./exit.ts";
 import type { DevCommandSettings } from "./flags/dev/dev-settings.ts";

@@ -1,5 +1,5 @@
 import { expect, it } from "vitest";
-import { seededRandom } from "../../test/support/seeded-random.ts";
+import { seededRandom } from "../../test/support/random/seeded-random.ts";
 import { MAX_OPERATION_BYTES, PatchReader, PatchWriter, xorInto } from "./patch.ts";
 
 const EXTREMES = [0n, 1n, 2n ** 31n, 2n ** 32n - 1n, 2n ** 32n, 2n ** 63n - 1n, 2n ** 63n, 2n ** 64n - 1n];

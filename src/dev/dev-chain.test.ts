@@ -1,8 +1,8 @@
 import { SLOTS_PER_EPOCH } from "@lodestar/params";
 import { computeEpochAtSlot } from "@lodestar/state-transition";
 import { afterEach, expect, it, vi } from "vitest";
-import { openDevChain } from "../../test/support/dev-chain.ts";
-import { tempDirectory } from "../../test/support/temp-directory.ts";
+import { openDevChain } from "../../test/support/chains/dev-chain.ts";
+import { tempDirectory } from "../../test/support/directories/temp-directory.ts";
 import { SYSTEM_TIMERS } from "../async/timers.ts";
 import type { NetworkSettings } from "../network/network-settings.ts";
 import type { DevNodeOptions } from "../node/dev-node.ts";

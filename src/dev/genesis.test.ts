@@ -19,7 +19,7 @@ import {
 import { type phase0, ssz } from "@lodestar/types";
 import { toHex, toRootHex } from "@lodestar/utils";
 import { describe, expect, it } from "vitest";
-import { variants } from "../../test/support/tier.ts";
+import { variants } from "../../test/support/suite/tier.ts";
 import { DEV_GENESIS_BLOCK_HASH } from "../execution/dev-payload.ts";
 import { devChainConfig } from "./chain-config.ts";
 import { DEV_FORKS, type DevFork } from "./forks.ts";

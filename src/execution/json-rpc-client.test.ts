@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import { FakeTimers } from "../../test/support/fake-timers.ts";
+import { FakeTimers } from "../../test/support/time/fake-timers.ts";
 import { JsonRpcClient, JsonRpcFailure, JsonRpcResponseError } from "./json-rpc-client.ts";
 import { type ReceivedCall, ScriptedError, ScriptedServer } from "./scripted-server.test-support.ts";
 

@@ -1,6 +1,6 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
 import type { Socket } from "node:net";
-import { LoopbackServer } from "../../test/support/loopback-server.ts";
+import { LoopbackServer } from "../../test/support/net/loopback-server.ts";
 
 export interface ReceivedCall {
   method: string;

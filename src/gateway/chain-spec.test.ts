@@ -1,5 +1,5 @@
 import { afterEach, expect, it } from "vitest";
-import { FakeTimers } from "../../test/support/fake-timers.ts";
+import { FakeTimers } from "../../test/support/time/fake-timers.ts";
 import { createRecordingLogger } from "../log/recording-logger.test-support.ts";
 import { type ChainSpec, fetchChainSpecFrom, slotAt } from "./chain-spec.ts";
 import { UpstreamClient } from "./upstream/client/upstream-client.ts";

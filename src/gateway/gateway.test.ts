@@ -1,5 +1,5 @@
 import { expect, it, onTestFinished } from "vitest";
-import { FakeTimers, flushPromises } from "../../test/support/fake-timers.ts";
+import { FakeTimers, flushPromises } from "../../test/support/time/fake-timers.ts";
 import { createRecordingLogger } from "../log/recording-logger.test-support.ts";
 import type { ChainSpec } from "./chain-spec.ts";
 import { Gateway } from "./gateway.ts";

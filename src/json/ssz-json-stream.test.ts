@@ -1,6 +1,6 @@
 import type { CompositeTypeAny } from "@chainsafe/ssz";
 import { describe, expect, it } from "vitest";
-import { countTurns } from "../../test/support/event-loop.ts";
+import { countTurns } from "../../test/support/time/event-loop.ts";
 import { sampleStates, treeOf } from "../ssz/sample-states.test-support.ts";
 import { streamSszJson } from "./ssz-json-stream.ts";
 

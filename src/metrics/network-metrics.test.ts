@@ -1,6 +1,6 @@
 import { Registry } from "prom-client";
 import { expect, it } from "vitest";
-import { networkWith, PEERS } from "../../test/support/peers.ts";
+import { networkWith, PEERS } from "../../test/support/api/peers.ts";
 import { asBeaconChain, createFakeChain, fakeNetwork } from "../api/fake-chain.test-support.ts";
 import { Instruments } from "./instruments.ts";
 import { addNetworkMetrics, addSyncMetrics, type NetworkingSource } from "./network-metrics.ts";

@@ -1,7 +1,7 @@
 import { ENR } from "@chainsafe/enr";
 import { expect, it } from "vitest";
-import { openDevChain, QUIET } from "../../test/support/dev-chain.ts";
-import { tempDirectory } from "../../test/support/temp-directory.ts";
+import { openDevChain, QUIET } from "../../test/support/chains/dev-chain.ts";
+import { tempDirectory } from "../../test/support/directories/temp-directory.ts";
 import type { DevNodeOptions } from "./dev-node.ts";
 
 const networking = {

@@ -1,6 +1,6 @@
 import { SLOTS_PER_EPOCH } from "@lodestar/params";
 import { expect, it, onTestFinished } from "vitest";
-import { advance, openDevChain, QUIET } from "../../test/support/dev-chain.ts";
+import { advance, openDevChain, QUIET } from "../../test/support/chains/dev-chain.ts";
 import type { BeaconChain } from "../chain/chain.ts";
 import { createRecordingLogger } from "../log/recording-logger.test-support.ts";
 import { Notifier } from "./notifier.ts";

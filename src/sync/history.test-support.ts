@@ -1,8 +1,8 @@
 import type { RootHex } from "@lodestar/types";
 import { onTestFinished, vi } from "vitest";
-import { BlobBlocks } from "../../test/support/blob-blocks.ts";
-import { ByHand } from "../../test/support/by-hand.ts";
-import { openDevChain, QUIET } from "../../test/support/dev-chain.ts";
+import { BlobBlocks } from "../../test/support/chains/blob-blocks.ts";
+import { ByHand } from "../../test/support/chains/by-hand.ts";
+import { openDevChain, QUIET } from "../../test/support/chains/dev-chain.ts";
 import type { Timers } from "../async/timers.ts";
 import type { BeaconChain } from "../chain/chain.ts";
 import { type DataSidecar, isColumn } from "../data/sidecar.ts";

@@ -1,7 +1,7 @@
 import { setImmediate as nextTurn } from "node:timers/promises";
 import { SLOTS_PER_EPOCH } from "@lodestar/params";
 import { beforeAll, describe, expect, it } from "vitest";
-import { startQuietDevChain } from "../../test/support/dev-chain.ts";
+import { startQuietDevChain } from "../../test/support/chains/dev-chain.ts";
 import type { SyncPeers } from "../network/peers/sync-peers.ts";
 import { FakePeers, type ServedBlock } from "./fake-peers.test-support.ts";
 import { blocksOf, GENESIS_TIME, growBranch, openFollower, untilHead } from "./history.test-support.ts";

@@ -3,9 +3,9 @@ import { fromHex } from "@lodestar/utils";
 import { expect, it } from "vitest";
 import { validateAttestations } from "../../src/chain/validation/attestation.ts";
 import { summarize } from "../../src/chain/validation/validation-chain.test-support.ts";
-import { ByHand } from "../support/by-hand.ts";
-import { openDevChain, QUIET } from "../support/dev-chain.ts";
-import { tempDirectory } from "../support/temp-directory.ts";
+import { ByHand } from "../support/chains/by-hand.ts";
+import { openDevChain, QUIET } from "../support/chains/dev-chain.ts";
+import { tempDirectory } from "../support/directories/temp-directory.ts";
 
 it.each(["altair", "electra"] as const)(
   "attestations of the last slot survive a restart and reach the next block in %s",

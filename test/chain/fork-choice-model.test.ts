@@ -1,7 +1,7 @@
 import { it } from "vitest";
-import { ModelledChain } from "../support/modelled-chain.ts";
-import { RandomChoices } from "../support/random-choices.ts";
-import { tempDirectory } from "../support/temp-directory.ts";
+import { tempDirectory } from "../support/directories/temp-directory.ts";
+import { RandomChoices } from "../support/random/random-choices.ts";
+import { ModelledChain } from "./modelled-chain.ts";
 
 const STEPS = Number(process.env.FANAL_TEST_STEPS ?? 160);
 const SEED = Number(process.env.FANAL_TEST_SEED ?? Date.now() % 2 ** 31);

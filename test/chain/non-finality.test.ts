@@ -7,10 +7,10 @@ import type { BeaconChain } from "../../src/chain/chain.ts";
 import { BlockRepository } from "../../src/db/block-repositories.ts";
 import { collect } from "../../src/db/collect.test-support.ts";
 import type { DevNodeOptions } from "../../src/node/dev-node.ts";
-import { ByHand } from "../support/by-hand.ts";
-import { advance, makeHistory, openDevChain, QUIET, startDevChain } from "../support/dev-chain.ts";
-import { removableDirectory } from "../support/removable-directory.ts";
-import { tempDirectory } from "../support/temp-directory.ts";
+import { ByHand } from "../support/chains/by-hand.ts";
+import { advance, makeHistory, openDevChain, QUIET, startDevChain } from "../support/chains/dev-chain.ts";
+import { removableDirectory } from "../support/directories/removable-directory.ts";
+import { tempDirectory } from "../support/directories/temp-directory.ts";
 
 const EPOCHS = 21;
 /** Five of eight validators are less than two thirds, so nothing is ever justified. */

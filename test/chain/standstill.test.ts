@@ -2,9 +2,9 @@ import { SLOTS_PER_EPOCH } from "@lodestar/params";
 import { expect, it } from "vitest";
 import { createDevValidators } from "../../src/dev/validators/validators.ts";
 import { createLogger } from "../../src/log/pino-logger.ts";
-import { ByHand } from "../support/by-hand.ts";
-import { Caller } from "../support/caller.ts";
-import { openDevChain, QUIET } from "../support/dev-chain.ts";
+import { Caller } from "../support/api/caller.ts";
+import { ByHand } from "../support/chains/by-hand.ts";
+import { openDevChain, QUIET } from "../support/chains/dev-chain.ts";
 
 /** Five minutes per slot, so that hours pass. */
 const EMPTY_SLOTS = 3 * SLOTS_PER_EPOCH + 4;

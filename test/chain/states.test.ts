@@ -7,10 +7,10 @@ import type { BeaconDb } from "../../src/db/beacon-db.ts";
 import { collect } from "../../src/db/collect.test-support.ts";
 import type { DevChain } from "../../src/dev/dev-chain.ts";
 import type { DevNodeOptions } from "../../src/node/dev-node.ts";
-import { ByHand } from "../support/by-hand.ts";
-import { Caller } from "../support/caller.ts";
-import { advance, openDevChain, openQuietDevChain, QUIET } from "../support/dev-chain.ts";
-import { tempDirectory } from "../support/temp-directory.ts";
+import { Caller } from "../support/api/caller.ts";
+import { ByHand } from "../support/chains/by-hand.ts";
+import { advance, openDevChain, openQuietDevChain, QUIET } from "../support/chains/dev-chain.ts";
+import { tempDirectory } from "../support/directories/temp-directory.ts";
 
 const INTERVAL_EPOCHS = 4;
 /** Two of sixteen validators are offline, so their slots stay empty. */

@@ -9,7 +9,7 @@ import type { ScheduledFork } from "../../src/dev/forks.ts";
 import { InteropKeys } from "../../src/dev/interop-keys.ts";
 import { createRecordingLogger, type LogRecord } from "../../src/log/recording-logger.test-support.ts";
 import type { DevNodeOptions } from "../../src/node/dev-node.ts";
-import { openDevChain } from "../support/dev-chain.ts";
+import { openDevChain } from "../support/chains/dev-chain.ts";
 
 const VALIDATORS = 16;
 const ELECTRA: ScheduledFork[] = [{ fork: "electra", epoch: 0 }];

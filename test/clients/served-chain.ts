@@ -1,6 +1,6 @@
 import { afterAll, beforeAll } from "vitest";
-import { type OpenedDevChain, startQuietDevChain } from "../support/dev-chain.ts";
-import { type ServedApi, serveApi } from "../support/served-api.ts";
+import { type ServedApi, serveApi } from "../support/api/served-api.ts";
+import { type OpenedDevChain, startQuietDevChain } from "../support/chains/dev-chain.ts";
 
 const HEAD_SLOT = 9;
 

@@ -2,9 +2,9 @@ import type { electra } from "@lodestar/types";
 import { toRootHex } from "@lodestar/utils";
 import { createTestClient, type EIP1193RequestFn, http } from "viem";
 import { afterAll, beforeAll, beforeEach, expect, it } from "vitest";
-import { type OpenedDevChain, startDevChain } from "../support/dev-chain.ts";
-import { removableDirectory } from "../support/removable-directory.ts";
-import { type ServedApi, serveApi } from "../support/served-api.ts";
+import { type ServedApi, serveApi } from "../support/api/served-api.ts";
+import { type OpenedDevChain, startDevChain } from "../support/chains/dev-chain.ts";
+import { removableDirectory } from "../support/directories/removable-directory.ts";
 
 const SLOT_SECONDS = 6;
 

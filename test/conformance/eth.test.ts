@@ -3,8 +3,8 @@ import type { ValidateFunction } from "ajv/dist/2020.js";
 import { afterAll, beforeAll, expect, it } from "vitest";
 import { methods } from "../../src/api/method-groups.ts";
 import { OPENRPC_ERRORS } from "../../src/api/openrpc.ts";
-import { ExampleDevChain } from "../support/example-chain.ts";
-import { exampleParams, inExampleOrder } from "../support/examples.ts";
+import { ExampleDevChain } from "../support/api/example-chain.ts";
+import { exampleParams, inExampleOrder } from "../support/api/examples.ts";
 import { documentedParams, documentedResult } from "./documented.ts";
 import { wrongCalls } from "./wrong-params.ts";
 

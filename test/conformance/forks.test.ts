@@ -2,8 +2,8 @@ import { ForkName, isForkPostElectra } from "@lodestar/params";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { methods } from "../../src/api/method-groups.ts";
 import { DEV_FORKS } from "../../src/dev/forks.ts";
-import { ExampleDevChain, type ExampleFork } from "../support/example-chain.ts";
-import { exampleParams, inExampleOrder, isServedOn } from "../support/examples.ts";
+import { ExampleDevChain, type ExampleFork } from "../support/api/example-chain.ts";
+import { exampleParams, inExampleOrder, isServedOn } from "../support/api/examples.ts";
 import { documentedParams, documentedResult } from "./documented.ts";
 
 const FORKS = DEV_FORKS as readonly ExampleFork[];

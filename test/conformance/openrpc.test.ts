@@ -8,7 +8,7 @@ import { OPENRPC_ERRORS, type OpenRpcDocument, type OpenRpcMethod } from "../../
 import { Failure, type FailureKind } from "../../src/errors/failure.ts";
 import { isReadOnly } from "../../src/server/access-class.ts";
 import { toErrorObject } from "../../src/server/jsonrpc/errors.ts";
-import { openRpcValidator } from "../support/openrpc-meta-schema.ts";
+import { openRpcValidator } from "../support/api/openrpc-meta-schema.ts";
 import { allDocumentedParams, documentedResult } from "./documented.ts";
 
 const chain = createFakeChain();

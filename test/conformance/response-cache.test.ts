@@ -3,11 +3,11 @@ import { expect, it, onTestFinished, vi } from "vitest";
 import { methods } from "../../src/api/method-groups.ts";
 import { DevExecutionEngine } from "../../src/execution/dev-engine.ts";
 import type { MethodResponse } from "../../src/server/method-table.ts";
-import { ByHand } from "../support/by-hand.ts";
-import type { Caller } from "../support/caller.ts";
-import { openChainInHand } from "../support/chain-in-hand.ts";
-import { SYNCING } from "../support/scripted-engine.ts";
-import { type ServedApi, serveApi } from "../support/served-api.ts";
+import type { Caller } from "../support/api/caller.ts";
+import { type ServedApi, serveApi } from "../support/api/served-api.ts";
+import { ByHand } from "../support/chains/by-hand.ts";
+import { openChainInHand } from "../support/chains/chain-in-hand.ts";
+import { SYNCING } from "../support/execution/scripted-engine.ts";
 
 const NAMES = ["head", "finalized", "justified", "genesis"];
 

@@ -5,9 +5,9 @@ import type { BeaconChain } from "../../src/chain/chain.ts";
 import type { ReorgEvent } from "../../src/chain/events.ts";
 import { DEFAULT_CHAIN_SETTINGS } from "../../src/chain/settings.ts";
 import type { DevNodeOptions } from "../../src/node/dev-node.ts";
-import { Caller } from "../support/caller.ts";
-import { openDevChain, QUIET } from "../support/dev-chain.ts";
-import { tempDirectory } from "../support/temp-directory.ts";
+import { Caller } from "../support/api/caller.ts";
+import { openDevChain, QUIET } from "../support/chains/dev-chain.ts";
+import { tempDirectory } from "../support/directories/temp-directory.ts";
 
 const VALIDATORS = 64;
 const COMMITTEE = VALIDATORS / SLOTS_PER_EPOCH;

@@ -6,11 +6,11 @@ import { ClassicLevel } from "classic-level";
 import { describe, expect, it, onTestFinished, vi } from "vitest";
 import { ChainFileWriter } from "../../src/chain/stored/chain-file.ts";
 import type { DevIdentity } from "../../src/dev/identity.ts";
-import type { Caller } from "../support/caller.ts";
-import { openChainInHand, TIME_OF_DAY } from "../support/chain-in-hand.ts";
-import { SignedOperations } from "../support/signed-operations.ts";
-import { survey } from "../support/survey.ts";
-import { tempDirectory } from "../support/temp-directory.ts";
+import type { Caller } from "../support/api/caller.ts";
+import { openChainInHand, TIME_OF_DAY } from "../support/chains/chain-in-hand.ts";
+import { SignedOperations } from "../support/chains/signed-operations.ts";
+import { tempDirectory } from "../support/directories/temp-directory.ts";
+import { survey } from "./survey.ts";
 
 /** Node-specific values, and values that differ after any start: the fork choice anchor and the seen messages. */
 const OF_THE_NODE =

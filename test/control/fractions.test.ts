@@ -1,6 +1,6 @@
 import { expect, it, onTestFinished } from "vitest";
-import { openDevChain } from "../support/dev-chain.ts";
-import { serveApi } from "../support/served-api.ts";
+import { serveApi } from "../support/api/served-api.ts";
+import { openDevChain } from "../support/chains/dev-chain.ts";
 
 it("fractions pass through a socket unchanged", async () => {
   const { devChain } = await openDevChain({ forks: [{ fork: "fulu", epoch: 0 }], speed: 0 });

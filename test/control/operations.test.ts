@@ -3,7 +3,7 @@ import type { CachedBeaconStateAltair, CachedBeaconStateElectra } from "@lodesta
 import type { electra } from "@lodestar/types";
 import { describe, expect, it } from "vitest";
 import type { ScheduledFork } from "../../src/dev/forks.ts";
-import { Caller } from "../support/caller.ts";
+import { Caller } from "../support/api/caller.ts";
 import {
   ADDRESS,
   CODES,
@@ -12,10 +12,10 @@ import {
   FULU,
   openControlled,
   VALIDATORS,
-} from "../support/controlled-chain.ts";
-import { openDevChain } from "../support/dev-chain.ts";
-import { ExecutionClient } from "../support/execution-client.ts";
-import { tempDirectory } from "../support/temp-directory.ts";
+} from "../support/chains/controlled-chain.ts";
+import { openDevChain } from "../support/chains/dev-chain.ts";
+import { tempDirectory } from "../support/directories/temp-directory.ts";
+import { ExecutionClient } from "../support/execution/execution-client.ts";
 
 it("the voting stake never exceeds the total stake, even when most of it exits", async () => {
   const { call, advance } = await openControlled(FULU, tempDirectory(), {

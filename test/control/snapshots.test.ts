@@ -1,11 +1,11 @@
 import { SLOTS_PER_EPOCH } from "@lodestar/params";
 import { describe, expect, it } from "vitest";
-import type { Caller } from "../support/caller.ts";
-import { openChainInHand } from "../support/chain-in-hand.ts";
-import { sharedKzg } from "../support/shared-kzg.ts";
-import { SignedOperations } from "../support/signed-operations.ts";
-import { survey } from "../support/survey.ts";
-import { tempDirectory } from "../support/temp-directory.ts";
+import type { Caller } from "../support/api/caller.ts";
+import { openChainInHand } from "../support/chains/chain-in-hand.ts";
+import { SignedOperations } from "../support/chains/signed-operations.ts";
+import { sharedKzg } from "../support/crypto/shared-kzg.ts";
+import { tempDirectory } from "../support/directories/temp-directory.ts";
+import { survey } from "./survey.ts";
 
 const VALIDATORS = [0, 3, 5, 15];
 

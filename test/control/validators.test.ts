@@ -2,9 +2,9 @@ import { SLOTS_PER_EPOCH } from "@lodestar/params";
 import type { CachedBeaconStateAltair } from "@lodestar/state-transition";
 import { describe, expect, it } from "vitest";
 import type { DevNodeOptions } from "../../src/node/dev-node.ts";
-import { Caller } from "../support/caller.ts";
-import { openDevChain } from "../support/dev-chain.ts";
-import { tempDirectory } from "../support/temp-directory.ts";
+import { Caller } from "../support/api/caller.ts";
+import { openDevChain } from "../support/chains/dev-chain.ts";
+import { tempDirectory } from "../support/directories/temp-directory.ts";
 
 const VALIDATORS = 16;
 

@@ -6,10 +6,10 @@ import { RECOVERY_COLUMNS } from "../../src/chain/data/blobs-of-block.ts";
 import { validateGossipBlock } from "../../src/chain/validation/block.ts";
 import type { DataSidecar } from "../../src/data/sidecar.ts";
 import { versionedHashesOf } from "../../src/execution/engine.ts";
-import { openDevChain } from "../support/dev-chain.ts";
-import { ScriptedEngine } from "../support/scripted-engine.ts";
-import { sharedKzg } from "../support/shared-kzg.ts";
-import { emptyStoredChain, openStoredChain } from "../support/stored-chain.ts";
+import { openDevChain } from "../support/chains/dev-chain.ts";
+import { emptyStoredChain, openStoredChain } from "../support/chains/stored-chain.ts";
+import { sharedKzg } from "../support/crypto/shared-kzg.ts";
+import { ScriptedEngine } from "../support/execution/scripted-engine.ts";
 
 /** The only published sidecars of a block. */
 const half = (sidecars: readonly DataSidecar[]) => sidecars.slice(0, RECOVERY_COLUMNS);

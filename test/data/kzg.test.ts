@@ -12,9 +12,9 @@ import { ThreadedKzg } from "../../src/data/kzg/threaded-kzg.ts";
 import { DevBlobs } from "../../src/dev/dev-blobs.ts";
 import type { PayloadBlobs, PayloadRequest } from "../../src/execution/engine.ts";
 import { createRecordingLogger } from "../../src/log/recording-logger.test-support.ts";
-import { answerTo, functionsIn, vectorsOf } from "../support/kzg-vectors.ts";
-import { openTestKzg, sharedKzg } from "../support/shared-kzg.ts";
-import { variants } from "../support/tier.ts";
+import { openTestKzg, sharedKzg } from "../support/crypto/shared-kzg.ts";
+import { variants } from "../support/suite/tier.ts";
+import { answerTo, functionsIn, vectorsOf } from "./kzg-vectors.ts";
 
 const config = createBeaconConfig(
   {

@@ -6,9 +6,9 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { stringify } from "yaml";
 import type { Servers } from "../../src/node/servers/servers.ts";
 import { send } from "../../src/server/http/http.test-support.ts";
-import { ByHand } from "../support/by-hand.ts";
-import { type OpenedDevChain, startQuietDevChain } from "../support/dev-chain.ts";
-import { tempDirectory } from "../support/temp-directory.ts";
+import { ByHand } from "../support/chains/by-hand.ts";
+import { type OpenedDevChain, startQuietDevChain } from "../support/chains/dev-chain.ts";
+import { tempDirectory } from "../support/directories/temp-directory.ts";
 import { ALERTS, alerts, dashboard } from "./expressions.ts";
 import { skipWithout } from "./prometheus.ts";
 

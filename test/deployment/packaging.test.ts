@@ -8,7 +8,7 @@ import { EXIT_CODES } from "../../src/cli/exit.ts";
 import { parseCommandLine } from "../../src/cli/flags/command-line.ts";
 import { nodeSettings } from "../../src/cli/flags/node/node-settings.ts";
 import { resolveFlags } from "../../src/cli/flags/resolve-flags.ts";
-import { tempDirectory } from "../support/temp-directory.ts";
+import { tempDirectory } from "../support/directories/temp-directory.ts";
 
 const ROOT = join(import.meta.dirname, "../..");
 const read = (path: string) => readFileSync(join(ROOT, path), "utf8");

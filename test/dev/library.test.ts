@@ -9,7 +9,7 @@ import {
   StartupError,
   startDevChain,
 } from "../../src/library/index.ts";
-import { tempDirectory } from "../support/temp-directory.ts";
+import { tempDirectory } from "../support/directories/temp-directory.ts";
 
 /** Few validators and no EVM are enough for these tests. */
 const FEW = { validators: 8, evm: false } as const;

@@ -3,9 +3,9 @@ import { join } from "node:path";
 import { API } from "typescript/unstable/sync";
 import { expect, it } from "vitest";
 import { typeErrors } from "../../scripts/lint/type-errors.ts";
-import { Program } from "../support/program.ts";
-import { ProgramProcess } from "../support/program-process.ts";
-import { tempDirectory } from "../support/temp-directory.ts";
+import { tempDirectory } from "../support/directories/temp-directory.ts";
+import { Program } from "../support/program/program.ts";
+import { ProgramProcess } from "../support/program/program-process.ts";
 
 const ROOT = join(import.meta.dirname, "../..");
 const COPIED = ["bench", "bin", "docs", "package.json", "scripts", "src", "test", "tsconfig.json", "vitest.config.ts"];

@@ -6,7 +6,7 @@ import { ledger } from "../../scripts/rest-doc/ledger.ts";
 import { EXIT_CODES } from "../../src/cli/exit.ts";
 import { flagReference } from "../../src/cli/flags/flag-reference.ts";
 import { HEALTH_LOG_MESSAGES } from "../../src/gateway/upstream-health.ts";
-import { brokenLinks } from "../support/broken-links.ts";
+import { brokenLinks } from "./broken-links.ts";
 
 const ROOT = join(import.meta.dirname, "../..");
 const read = (path: string) => readFileSync(join(ROOT, path), "utf8");

@@ -6,7 +6,7 @@ import { methodsDocument } from "../../scripts/methods-doc/generate.ts";
 import { type MadeExample, makeExamples } from "../../scripts/methods-doc/make-examples.ts";
 import { describeType } from "../../src/api/describe-type.ts";
 import { methods } from "../../src/api/method-groups.ts";
-import { isServedOn } from "../support/examples.ts";
+import { isServedOn } from "../support/api/examples.ts";
 
 /** Methods that fail on a dev chain without peers and --track-futures. */
 const REFUSED: Record<string, number> = { get_v1_node_peers_peerId: -32001, debug_getChronosFutures: -32004 };

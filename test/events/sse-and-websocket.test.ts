@@ -2,9 +2,9 @@ import { expect, it, onTestFinished } from "vitest";
 import type { DevChain } from "../../src/dev/dev-chain.ts";
 import { SseClient } from "../../src/server/events/sse-client.test-support.ts";
 import { Client } from "../../src/server/jsonrpc/websocket/client.test-support.ts";
-import { ByHand } from "../support/by-hand.ts";
-import { openDevChain, QUIET } from "../support/dev-chain.ts";
-import { serveApi } from "../support/served-api.ts";
+import { serveApi } from "../support/api/served-api.ts";
+import { ByHand } from "../support/chains/by-hand.ts";
+import { openDevChain, QUIET } from "../support/chains/dev-chain.ts";
 
 async function openBothServers({ api }: DevChain) {
   const { jsonRpcUrl, restUrl, close } = await serveApi(api);

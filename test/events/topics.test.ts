@@ -4,10 +4,10 @@ import { expect, it, onTestFinished } from "vitest";
 import type { Api } from "../../src/api/api.ts";
 import { TOPICS, type Topic } from "../../src/api/event-stream.ts";
 import { Client } from "../../src/server/jsonrpc/websocket/client.test-support.ts";
-import { ByHand } from "../support/by-hand.ts";
-import { advance, openDevChain, QUIET } from "../support/dev-chain.ts";
-import { ExampleDevChain } from "../support/example-chain.ts";
-import { serveApi } from "../support/served-api.ts";
+import { ExampleDevChain } from "../support/api/example-chain.ts";
+import { serveApi } from "../support/api/served-api.ts";
+import { ByHand } from "../support/chains/by-hand.ts";
+import { advance, openDevChain, QUIET } from "../support/chains/dev-chain.ts";
 import { formOf, readExamples, topicsOf } from "./event-examples.ts";
 
 const EXAMPLES = { [ForkName.phase0]: readExamples("v2.5.0"), [ForkName.fulu]: readExamples("v4.0.0") };

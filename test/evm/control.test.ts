@@ -1,8 +1,8 @@
 import { expect, it } from "vitest";
 import type { NetworkSettings } from "../../src/network/network-settings.ts";
-import { account, GWEI, hexOf, openEvmChain, signed } from "../support/evm-chain.ts";
-import { expectVerified } from "../support/evm-verifier.ts";
-import { tempDirectory } from "../support/temp-directory.ts";
+import { account, GWEI, hexOf, openEvmChain, signed } from "../support/chains/evm-chain.ts";
+import { tempDirectory } from "../support/directories/temp-directory.ts";
+import { expectVerified } from "./evm-verifier.ts";
 
 const OTHER = new Uint8Array(20).fill(0x77);
 const CONTRACT = `0x${"c0".repeat(20)}`;

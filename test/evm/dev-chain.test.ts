@@ -22,9 +22,9 @@ import { EvmThread } from "../../src/evm/thread/evm-thread.ts";
 import { SameThreadEvm } from "../../src/evm/thread/same-thread.test-support.ts";
 import { versionedHashesOf } from "../../src/execution/engine.ts";
 import { createRecordingLogger } from "../../src/log/recording-logger.test-support.ts";
-import { account, bytesOf, GWEI, hexOf, openEvmChain, signed } from "../support/evm-chain.ts";
-import { openFollower } from "../support/follower.ts";
-import { tempDirectory } from "../support/temp-directory.ts";
+import { account, bytesOf, GWEI, hexOf, openEvmChain, signed } from "../support/chains/evm-chain.ts";
+import { openFollower } from "../support/chains/follower.ts";
+import { tempDirectory } from "../support/directories/temp-directory.ts";
 
 const OTHER = new Uint8Array(20).fill(0x77);
 /** Stores the call value at slot 0, and deploys one STOP. */

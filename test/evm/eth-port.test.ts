@@ -4,8 +4,8 @@ import { mnemonicToAccount } from "viem/accounts";
 import { expect, it, onTestFinished } from "vitest";
 import { WebSocket } from "ws";
 import { TEST_MNEMONIC } from "../../src/evm/accounts.ts";
-import { ProgramHere } from "../support/program-here.ts";
-import { tempDirectory } from "../support/temp-directory.ts";
+import { tempDirectory } from "../support/directories/temp-directory.ts";
+import { ProgramHere } from "../support/program/program-here.ts";
 
 const devFlags = () => ["--data-dir", tempDirectory(), "--validators", "16", "--warmup-epochs", "0", "--no-auto"];
 const EXTENSION = { origin: "chrome-extension://nkbihfbeogaeaoehlefnkodbefgpgknn" };

@@ -4,9 +4,9 @@ import { mnemonicToAccount } from "viem/accounts";
 import { foundry } from "viem/chains";
 import { expect, it, onTestFinished } from "vitest";
 import { TEST_MNEMONIC } from "../../src/evm/accounts.ts";
-import { hexOf, openEvmChain } from "../support/evm-chain.ts";
-import { serveApi } from "../support/served-api.ts";
-import { tempDirectory } from "../support/temp-directory.ts";
+import { serveApi } from "../support/api/served-api.ts";
+import { hexOf, openEvmChain } from "../support/chains/evm-chain.ts";
+import { tempDirectory } from "../support/directories/temp-directory.ts";
 
 const OTHER = "0x7777777777777777777777777777777777777777";
 /** Emits a log with the topic 1 when it is deployed. */

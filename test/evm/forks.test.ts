@@ -6,8 +6,8 @@ import { encodeDepositCall } from "../../src/dev/evm/deposit-call.ts";
 import type { ScheduledFork } from "../../src/dev/forks.ts";
 import { signDeposit } from "../../src/dev/genesis-deposits.ts";
 import { CONSOLIDATION_REQUESTS, WITHDRAWAL_REQUESTS } from "../../src/evm/system-addresses.ts";
-import { account, bytesOf, hexOf, openEvmChain, signedBlob } from "../support/evm-chain.ts";
-import { expectVerified } from "../support/evm-verifier.ts";
+import { account, bytesOf, hexOf, openEvmChain, signedBlob } from "../support/chains/evm-chain.ts";
+import { expectVerified } from "./evm-verifier.ts";
 
 const RECEIVER = new Uint8Array(20).fill(0x77);
 const STAKE = 32n * 10n ** 18n;

@@ -1,5 +1,5 @@
 import { expect, it } from "vitest";
-import { account, bytesOf, hexOf, openEvmChain } from "../support/evm-chain.ts";
+import { account, bytesOf, hexOf, openEvmChain } from "../support/chains/evm-chain.ts";
 
 const RECEIVER = new Uint8Array(20).fill(0x77);
 /** Stores the call value at slot 0, and deploys one STOP. */

@@ -6,12 +6,12 @@ import { genesisDeposits } from "../../src/dev/genesis-deposits.ts";
 import { InteropKeys } from "../../src/dev/interop-keys.ts";
 import { DepositTreeSnapshotType } from "../../src/execution/eth1/deposit-snapshot.ts";
 import type { DevNodeOptions } from "../../src/node/dev-node.ts";
-import { ANVIL_CHAIN_ID, Anvil, DEPOSIT_CONTRACT, missingAnvil } from "../support/anvil.ts";
-import { Caller } from "../support/caller.ts";
-import { advance, openDevChain, QUIET } from "../support/dev-chain.ts";
-import { serveApi } from "../support/served-api.ts";
-import { skipSuite } from "../support/skip-suite.ts";
-import { tempDirectory } from "../support/temp-directory.ts";
+import { Caller } from "../support/api/caller.ts";
+import { serveApi } from "../support/api/served-api.ts";
+import { advance, openDevChain, QUIET } from "../support/chains/dev-chain.ts";
+import { tempDirectory } from "../support/directories/temp-directory.ts";
+import { skipSuite } from "../support/suite/skip-suite.ts";
+import { ANVIL_CHAIN_ID, Anvil, DEPOSIT_CONTRACT, missingAnvil } from "./anvil.ts";
 
 const GENESIS_TIME = 1_700_000_000;
 const VALIDATORS = 16;

@@ -4,14 +4,14 @@ import { expect, it, onTestFinished, vi } from "vitest";
 import type { BeaconChain } from "../../src/chain/chain.ts";
 import { createRecordingLogger } from "../../src/log/recording-logger.test-support.ts";
 import { connectExecutionClients } from "../../src/node/execution/execution-client.ts";
-import { openDevChain } from "../support/dev-chain.ts";
-import { ExecutionClient } from "../support/execution-client.ts";
+import { openDevChain } from "../support/chains/dev-chain.ts";
+import { emptyStoredChain, openStoredChain, type StoredChain } from "../support/chains/stored-chain.ts";
+import { tempDirectory } from "../support/directories/temp-directory.ts";
+import { ExecutionClient } from "../support/execution/execution-client.ts";
+import { NodeWithClient } from "../support/execution/node-with-client.ts";
 import { answers, type Fault, syncing } from "../support/execution-layer/faults.ts";
 import { type Hex, ZERO_HASH } from "../support/execution-layer/wire.ts";
-import { NodeWithClient } from "../support/node-with-client.ts";
-import { emptyStoredChain, openStoredChain, type StoredChain } from "../support/stored-chain.ts";
-import { tempDirectory } from "../support/temp-directory.ts";
-import { variants } from "../support/tier.ts";
+import { variants } from "../support/suite/tier.ts";
 
 const HEAD = 12;
 

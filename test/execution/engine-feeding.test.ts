@@ -2,11 +2,11 @@ import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { toHex } from "@lodestar/utils";
 import { expect, it, onTestFinished, vi } from "vitest";
-import { openDevChain } from "../support/dev-chain.ts";
+import { openDevChain } from "../support/chains/dev-chain.ts";
+import { tempDirectory } from "../support/directories/temp-directory.ts";
 import { ExecutionLayer } from "../support/execution-layer/execution-layer.ts";
 import { executionGenesis } from "../support/execution-layer/genesis.ts";
 import { serveExecutionLayer } from "../support/execution-layer/http-server.ts";
-import { tempDirectory } from "../support/temp-directory.ts";
 
 /** Enough for finality, and for a forkchoice update in between. */
 const HISTORY = 4 * 8 + 2;

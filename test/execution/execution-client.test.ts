@@ -8,13 +8,13 @@ import { openNetworkSource } from "../../src/node/chain-source/network-source.ts
 import type { DevNodeOptions } from "../../src/node/dev-node.ts";
 import { StartError } from "../../src/node/start-error.ts";
 import { openDataDirectory } from "../../src/node/storage/data-directory.ts";
-import { Caller } from "../support/caller.ts";
-import { openDevChain, startDevChain } from "../support/dev-chain.ts";
-import { ExecutionClient } from "../support/execution-client.ts";
+import { Caller } from "../support/api/caller.ts";
+import { openDevChain, startDevChain } from "../support/chains/dev-chain.ts";
+import { FROM_GENESIS } from "../support/chains/settings.ts";
+import { tempDirectory } from "../support/directories/temp-directory.ts";
+import { ExecutionClient } from "../support/execution/execution-client.ts";
+import { EngineTimers } from "../support/execution/node-with-client.ts";
 import { hold } from "../support/execution-layer/faults.ts";
-import { EngineTimers } from "../support/node-with-client.ts";
-import { FROM_GENESIS } from "../support/settings.ts";
-import { tempDirectory } from "../support/temp-directory.ts";
 
 it("starts a dev chain from the genesis block of its execution client, which builds all payloads", async () => {
   const client = await ExecutionClient.open({ chainId: 77 });

@@ -1,5 +1,7 @@
 import { expect, it, vi } from "vitest";
-import { ExecutionClient } from "../support/execution-client.ts";
+import { tempDirectory } from "../support/directories/temp-directory.ts";
+import { ExecutionClient } from "../support/execution/execution-client.ts";
+import { NodeWithClient } from "../support/execution/node-with-client.ts";
 import { answered, isOf, newPayloadOf } from "../support/execution-layer/call-log.ts";
 import {
   accepted,
@@ -15,9 +17,7 @@ import {
   slow,
   syncing,
 } from "../support/execution-layer/faults.ts";
-import { NodeWithClient } from "../support/node-with-client.ts";
-import { tempDirectory } from "../support/temp-directory.ts";
-import { variants } from "../support/tier.ts";
+import { variants } from "../support/suite/tier.ts";
 
 const WELL = { isOptimistic: false, isOffline: false, health: 200 };
 const OFFLINE = { isOptimistic: false, isOffline: true, health: 206 };

@@ -5,10 +5,10 @@ import { initialiseDatabase } from "../../src/chain/anchor/anchor.ts";
 import type { BeaconChain } from "../../src/chain/chain.ts";
 import { openDatabase } from "../../src/db/open-database.ts";
 import { DevExecutionEngine } from "../../src/execution/dev-engine.ts";
-import { openQuietDevChain } from "../support/dev-chain.ts";
-import { openFollower } from "../support/follower.ts";
-import { SYNCING, VALID } from "../support/scripted-engine.ts";
-import { tempDirectory } from "../support/temp-directory.ts";
+import { openQuietDevChain } from "../support/chains/dev-chain.ts";
+import { openFollower } from "../support/chains/follower.ts";
+import { tempDirectory } from "../support/directories/temp-directory.ts";
+import { SYNCING, VALID } from "../support/execution/scripted-engine.ts";
 
 const HISTORY_SLOTS = 60;
 

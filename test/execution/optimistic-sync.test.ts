@@ -5,10 +5,10 @@ import type { BeaconChain } from "../../src/chain/chain.ts";
 import type { HeadEvent, ReorgEvent } from "../../src/chain/events.ts";
 import { ForkChoiceError } from "../../src/chain/fork-choice/error.ts";
 import type { DevChain } from "../../src/dev/dev-chain.ts";
-import { ByHand, type HandMadeBlock } from "../support/by-hand.ts";
-import { openQuietDevChain, startQuietDevChain } from "../support/dev-chain.ts";
-import { invalid, ScriptedEngine, SYNCING, VALID } from "../support/scripted-engine.ts";
-import { emptyStoredChain, openStoredChain, type StoredChain } from "../support/stored-chain.ts";
+import { ByHand, type HandMadeBlock } from "../support/chains/by-hand.ts";
+import { openQuietDevChain, startQuietDevChain } from "../support/chains/dev-chain.ts";
+import { emptyStoredChain, openStoredChain, type StoredChain } from "../support/chains/stored-chain.ts";
+import { invalid, ScriptedEngine, SYNCING, VALID } from "../support/execution/scripted-engine.ts";
 
 const HEAD = 12;
 const NOW = HEAD + 3;

@@ -5,7 +5,7 @@ import { CachingReader } from "../../src/gateway/cache/caching-reader.ts";
 import { CHAIN_SPEC, finalAnswer, methodCall, response } from "../../src/gateway/cache/method-calls.test-support.ts";
 import type { UpstreamCall, UpstreamResponse } from "../../src/gateway/upstream-call.ts";
 import { createRecordingLogger } from "../../src/log/recording-logger.test-support.ts";
-import type { RedisServer } from "../support/redis-server.ts";
+import type { RedisServer } from "../support/gateway/redis-server.ts";
 
 export const stateRoot = (slot: number) => methodCall("get_v1_beacon_states_root", { state_id: String(slot) });
 export const block = (slot: number) => methodCall("get_v2_beacon_blocks_blockId", { block_id: String(slot) });

@@ -1,7 +1,7 @@
 import { setTimeout as delay } from "node:timers/promises";
 import { afterAll, beforeAll, expect, it } from "vitest";
 import { ClosingStack } from "../../src/async/closing-stack.ts";
-import { FaultyLink } from "../support/faulty-link.ts";
+import { removableDirectory } from "../support/directories/removable-directory.ts";
 import {
   AnnouncedBlocks,
   headSlotOf,
@@ -11,11 +11,11 @@ import {
   spoilAll,
   spoilBody,
   untilFitness,
-} from "../support/gateway-faults.ts";
-import { Program } from "../support/program.ts";
-import { ProgramHere } from "../support/program-here.ts";
-import type { ProgramRun } from "../support/program-run.ts";
-import { removableDirectory } from "../support/removable-directory.ts";
+} from "../support/gateway/faults.ts";
+import { FaultyLink } from "../support/net/faulty-link.ts";
+import { Program } from "../support/program/program.ts";
+import { ProgramHere } from "../support/program/program-here.ts";
+import type { ProgramRun } from "../support/program/program-run.ts";
 
 const DELAY_MILLIS = 400;
 

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, it, onTestFinished } from "vitest";
 import { ClosingStack } from "../../src/async/closing-stack.ts";
 import { SYSTEM_TIMERS, type Timers } from "../../src/async/timers.ts";
-import { FaultyLink } from "../support/faulty-link.ts";
+import { removableDirectory } from "../support/directories/removable-directory.ts";
 import {
   AnnouncedBlocks,
   callGateway,
@@ -12,9 +12,9 @@ import {
   spoilAll,
   spoilBody,
   untilFitness,
-} from "../support/gateway-faults.ts";
-import { ProgramHere } from "../support/program-here.ts";
-import { removableDirectory } from "../support/removable-directory.ts";
+} from "../support/gateway/faults.ts";
+import { FaultyLink } from "../support/net/faulty-link.ts";
+import { ProgramHere } from "../support/program/program-here.ts";
 
 // Both upstreams are one node behind two links. It produces blocks on demand, so only the faults of the links differ.
 let node: ProgramHere;

@@ -5,10 +5,10 @@ import { Client } from "../../src/server/jsonrpc/websocket/client.test-support.t
 import { SPECIAL_CALLS } from "../conformance/special-calls/special-calls.ts";
 import { askTwin } from "../rest/lodestar-client.ts";
 import { restCall } from "../rest/rest-request.ts";
-import { ExampleDevChain, type ExampleFork } from "../support/example-chain.ts";
-import { exampleParams, inExampleOrder } from "../support/examples.ts";
-import { type ServedCalls, serveCalls } from "../support/gateway-calls.ts";
-import { type ServedApi, serveApi } from "../support/served-api.ts";
+import { ExampleDevChain, type ExampleFork } from "../support/api/example-chain.ts";
+import { exampleParams, inExampleOrder } from "../support/api/examples.ts";
+import { type ServedApi, serveApi } from "../support/api/served-api.ts";
+import { type ServedCalls, serveCalls } from "../support/gateway/served-calls.ts";
 
 /** Methods that a gateway answers itself. */
 const OWN = ["rpc.discover", "getReadiness", "subscribe", "unsubscribe"];

@@ -1,9 +1,9 @@
 import { once } from "node:events";
 import { type AddressInfo, createServer, type Socket } from "node:net";
 import { describe, expect, it } from "vitest";
-import { missingRedis } from "../support/redis-process.ts";
-import { RedisServer } from "../support/redis-server.ts";
-import { skipSuite } from "../support/skip-suite.ts";
+import { missingRedis } from "../support/gateway/redis-process.ts";
+import { RedisServer } from "../support/gateway/redis-server.ts";
+import { skipSuite } from "../support/suite/skip-suite.ts";
 import { block, bodiesOf, CachingGateway, expectedBody, stateRoot, Upstream, untilStored } from "./caching-gateway.ts";
 
 const UNAVAILABLE = "Shared cache unavailable, caching in memory only";

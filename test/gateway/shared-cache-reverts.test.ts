@@ -1,10 +1,10 @@
 import { describe, expect, it } from "vitest";
 import { CHAIN_SPEC, finalAnswer, response } from "../../src/gateway/cache/method-calls.test-support.ts";
 import type { UpstreamCall } from "../../src/gateway/upstream-call.ts";
-import { flushPromises } from "../support/fake-timers.ts";
-import { missingRedis } from "../support/redis-process.ts";
-import { RedisServer } from "../support/redis-server.ts";
-import { skipSuite } from "../support/skip-suite.ts";
+import { missingRedis } from "../support/gateway/redis-process.ts";
+import { RedisServer } from "../support/gateway/redis-server.ts";
+import { skipSuite } from "../support/suite/skip-suite.ts";
+import { flushPromises } from "../support/time/fake-timers.ts";
 import { block, bodiesOf, CachingGateway, Upstream, untilStored } from "./caching-gateway.ts";
 
 describe("shared cache after a finality revert", () => {

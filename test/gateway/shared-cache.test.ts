@@ -1,8 +1,8 @@
 import { describe, expect, it } from "vitest";
 import { CHAIN_SPEC, response } from "../../src/gateway/cache/method-calls.test-support.ts";
-import { missingRedis } from "../support/redis-process.ts";
-import { RedisServer } from "../support/redis-server.ts";
-import { skipSuite } from "../support/skip-suite.ts";
+import { missingRedis } from "../support/gateway/redis-process.ts";
+import { RedisServer } from "../support/gateway/redis-server.ts";
+import { skipSuite } from "../support/suite/skip-suite.ts";
 import {
   block,
   bodiesOf,

@@ -7,10 +7,10 @@ import type { Checkpoint } from "../../src/chain/fork-choice/types.ts";
 import { forkSchedule } from "../../src/cli/flags/dev/fork-schedule.ts";
 import type { BeaconDb } from "../../src/db/beacon-db.ts";
 import { openDatabase } from "../../src/db/open-database.ts";
-import { EMPTY_SLOTS, LAST_SLOT, makeChainWithGap } from "../support/chain-with-gap.ts";
-import { type OpenedDevChain, openDevChain, QUIET, startQuietDevChain } from "../support/dev-chain.ts";
-import { openFollower } from "../support/follower.ts";
-import { tempDirectory } from "../support/temp-directory.ts";
+import { EMPTY_SLOTS, LAST_SLOT, makeChainWithGap } from "../support/chains/chain-with-gap.ts";
+import { type OpenedDevChain, openDevChain, QUIET, startQuietDevChain } from "../support/chains/dev-chain.ts";
+import { openFollower } from "../support/chains/follower.ts";
+import { tempDirectory } from "../support/directories/temp-directory.ts";
 
 const HISTORY_SLOTS = 60;
 

@@ -4,8 +4,8 @@ import { afterEach, expect, it, vi } from "vitest";
 import type { BeaconChain } from "../../src/chain/chain.ts";
 import type { BeaconDb } from "../../src/db/beacon-db.ts";
 import { collect } from "../../src/db/collect.test-support.ts";
-import { ByHand } from "../support/by-hand.ts";
-import { openQuietDevChain } from "../support/dev-chain.ts";
+import { ByHand } from "../support/chains/by-hand.ts";
+import { openQuietDevChain } from "../support/chains/dev-chain.ts";
 
 /** The next slot finalizes epoch 2. */
 const LAST_UNFINALIZED_SLOT = 4 * SLOTS_PER_EPOCH - 1;

@@ -4,8 +4,8 @@ import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";
 import type { RejectionReason } from "../../src/chain/import/block-rejection.ts";
 import { collect } from "../../src/db/collect.test-support.ts";
 import type { DevFork } from "../../src/dev/forks.ts";
-import { ByHand, type HandMadeBlock } from "../support/by-hand.ts";
-import { type OpenedDevChain, startQuietDevChain } from "../support/dev-chain.ts";
+import { ByHand, type HandMadeBlock } from "../support/chains/by-hand.ts";
+import { type OpenedDevChain, startQuietDevChain } from "../support/chains/dev-chain.ts";
 
 /** Enough for finality that a block can contradict. */
 const HISTORY_SLOTS = 4 * SLOTS_PER_EPOCH + 1;

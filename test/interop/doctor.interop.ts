@@ -1,7 +1,7 @@
 import { expect, it, onTestFinished } from "vitest";
 import type { Report } from "../../src/gateway/doctor/report.ts";
-import { Program } from "../support/program.ts";
-import { tempDirectory } from "../support/temp-directory.ts";
+import { tempDirectory } from "../support/directories/temp-directory.ts";
+import { Program } from "../support/program/program.ts";
 import { FanalChain } from "./fanal-chain.ts";
 import { untilLevel } from "./following.ts";
 import { showLastLinesOnFailure } from "./last-lines.ts";

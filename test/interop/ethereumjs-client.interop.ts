@@ -1,12 +1,12 @@
 import { ssz } from "@lodestar/types";
 import { expect, it, onTestFinished } from "vitest";
+import { tempDirectory } from "../support/directories/temp-directory.ts";
 import { EngineDriver } from "../support/execution-layer/engine-driver.ts";
 import { ExecutionLayer } from "../support/execution-layer/execution-layer.ts";
 import { executionGenesis } from "../support/execution-layer/genesis.ts";
 import { EngineHttpClient } from "../support/execution-layer/http-client.ts";
 import { Sender } from "../support/execution-layer/transactions.ts";
 import { ZERO_HASH } from "../support/execution-layer/wire.ts";
-import { tempDirectory } from "../support/temp-directory.ts";
 import { EthereumjsClient } from "./ethereumjs-client.ts";
 import { showLastLinesOnFailure } from "./last-lines.ts";
 

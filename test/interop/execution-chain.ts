@@ -1,8 +1,8 @@
 import { onTestFinished } from "vitest";
+import { tempDirectory } from "../support/directories/temp-directory.ts";
 import type { ForkTimes } from "../support/execution-layer/forks.ts";
 import { executionGenesis } from "../support/execution-layer/genesis.ts";
-import { Program } from "../support/program.ts";
-import { tempDirectory } from "../support/temp-directory.ts";
+import { Program } from "../support/program/program.ts";
 import { EthereumjsClient } from "./ethereumjs-client.ts";
 import { showLastLinesOnFailure } from "./last-lines.ts";
 

@@ -1,9 +1,9 @@
 import { cpSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, it } from "vitest";
+import { tempDirectory } from "../support/directories/temp-directory.ts";
 import { Sender, type SignedTransaction } from "../support/execution-layer/transactions.ts";
 import { toQuantity } from "../support/execution-layer/wire.ts";
-import { tempDirectory } from "../support/temp-directory.ts";
 import { until } from "./beacon-rest.ts";
 import { CHAIN_ID, ExecutionChain, SLOT_SECONDS, SLOTS_PER_EPOCH, VALIDATORS } from "./execution-chain.ts";
 import { credentialsChange, depositOf, type GenesisFacts, publicKeyOf } from "./staking.ts";

@@ -1,4 +1,4 @@
-import { Program } from "../support/program.ts";
+import { Program } from "../support/program/program.ts";
 import { BeaconRest } from "./beacon-rest.ts";
 import { showLastLinesOnFailure } from "./last-lines.ts";
 

@@ -1,6 +1,6 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
-import { tempDirectory } from "../support/temp-directory.ts";
+import { tempDirectory } from "../support/directories/temp-directory.ts";
 import { FanalBeacon } from "./fanal-beacon.ts";
 
 /** A Fanal dev chain that others can join, and its network directory. */

@@ -1,6 +1,6 @@
 import { onTestFailed, onTestFinished } from "vitest";
-import { Program } from "../support/program.ts";
-import { tempDirectory } from "../support/temp-directory.ts";
+import { tempDirectory } from "../support/directories/temp-directory.ts";
+import { Program } from "../support/program/program.ts";
 import { writeLodestarConfig } from "./lodestar-config.ts";
 import { startLodestarValidator } from "./lodestar-validator.ts";
 

@@ -1,6 +1,6 @@
 import { expect, it, onTestFinished } from "vitest";
-import { Program } from "../support/program.ts";
-import { tempDirectory } from "../support/temp-directory.ts";
+import { tempDirectory } from "../support/directories/temp-directory.ts";
+import { Program } from "../support/program/program.ts";
 import { BeaconRest, until } from "./beacon-rest.ts";
 import { FanalBeacon } from "./fanal-beacon.ts";
 import { FanalChain } from "./fanal-chain.ts";

@@ -1,6 +1,6 @@
 import { join } from "node:path";
 import { onTestFinished } from "vitest";
-import { tempDirectory } from "../support/temp-directory.ts";
+import { tempDirectory } from "../support/directories/temp-directory.ts";
 import { FanalBeacon } from "./fanal-beacon.ts";
 import { SLOTS_PER_EPOCH } from "./following.ts";
 import { showLastLinesOnFailure } from "./last-lines.ts";

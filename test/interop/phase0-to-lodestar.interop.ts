@@ -1,5 +1,5 @@
 import { expect, it, onTestFinished } from "vitest";
-import { tempDirectory } from "../support/temp-directory.ts";
+import { tempDirectory } from "../support/directories/temp-directory.ts";
 import { FanalChain } from "./fanal-chain.ts";
 import { blockRequests, follow } from "./following.ts";
 import { showLastLinesOnFailure } from "./last-lines.ts";

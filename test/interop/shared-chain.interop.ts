@@ -2,12 +2,12 @@ import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { ForkName } from "@lodestar/params";
 import { it, onTestFinished } from "vitest";
+import { tempDirectory } from "../support/directories/temp-directory.ts";
 import { feedBlobs } from "../support/execution-layer/blob-feed.ts";
 import { ExecutionLayer } from "../support/execution-layer/execution-layer.ts";
 import { executionGenesis } from "../support/execution-layer/genesis.ts";
 import { serveExecutionLayer } from "../support/execution-layer/http-server.ts";
 import { Sender } from "../support/execution-layer/transactions.ts";
-import { tempDirectory } from "../support/temp-directory.ts";
 import { testWithCurrentLodestar } from "./lodestar-install.ts";
 import { finalizeTogether } from "./shared-chain.ts";
 

@@ -1,7 +1,7 @@
 import { fromHex, toHex } from "@lodestar/utils";
 import { expect, onTestFinished } from "vitest";
 import { versionedHashesOf } from "../../src/execution/engine.ts";
-import { tempDirectory } from "../support/temp-directory.ts";
+import { tempDirectory } from "../support/directories/temp-directory.ts";
 import { until } from "./beacon-rest.ts";
 import { FanalChain } from "./fanal-chain.ts";
 import { showLastLinesOnFailure } from "./last-lines.ts";

@@ -1,6 +1,6 @@
 import { expect } from "vitest";
-import { ProgramHere } from "../support/program-here.ts";
-import { tempDirectory } from "../support/temp-directory.ts";
+import { tempDirectory } from "../support/directories/temp-directory.ts";
+import { ProgramHere } from "../support/program/program-here.ts";
 import { interopKeys } from "./keys.ts";
 import { runValidator } from "./validator.ts";
 

@@ -22,11 +22,11 @@ import type { DataSidecar } from "../../src/data/sidecar.ts";
 import type { DevExecutionEngine } from "../../src/execution/dev-engine.ts";
 import { versionedHashesOf } from "../../src/execution/engine.ts";
 import { Client } from "../../src/server/jsonrpc/websocket/client.test-support.ts";
-import { ByHand } from "../support/by-hand.ts";
-import { type OpenedDevChain, startQuietDevChain } from "../support/dev-chain.ts";
-import { RecordingBroadcast } from "../support/recording-broadcast.ts";
-import { type ServedApi, serveApi } from "../support/served-api.ts";
-import { variants } from "../support/tier.ts";
+import { RecordingBroadcast } from "../support/api/recording-broadcast.ts";
+import { type ServedApi, serveApi } from "../support/api/served-api.ts";
+import { ByHand } from "../support/chains/by-hand.ts";
+import { type OpenedDevChain, startQuietDevChain } from "../support/chains/dev-chain.ts";
+import { variants } from "../support/suite/tier.ts";
 
 const BLOBS = "get_v1_beacon_blobs_blockId";
 const SIDECARS = "get_v1_beacon_blob_sidecars_blockId";

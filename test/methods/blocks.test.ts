@@ -3,15 +3,15 @@ import type { BeaconBlock } from "@lodestar/types";
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import type { DevFork } from "../../src/dev/forks.ts";
 import type { DevNodeOptions } from "../../src/node/dev-node.ts";
+import { Caller } from "../support/api/caller.ts";
 import { atSlot, type BlockSetting } from "../support/block-setting.ts";
-import { Caller } from "../support/caller.ts";
 import {
   advance,
   type OpenedDevChain,
   openDevChain,
   openQuietDevChain,
   startQuietDevChain,
-} from "../support/dev-chain.ts";
+} from "../support/chains/dev-chain.ts";
 
 const POST = "post_v1_beacon_blocks";
 const POST_2020 = "post_v1_validator_block";

@@ -15,11 +15,11 @@ import { type Api, createApi } from "../../src/api/api.ts";
 import { fakeNetwork } from "../../src/api/fake-chain.test-support.ts";
 import { DevExecutionEngine } from "../../src/execution/dev-engine.ts";
 import { EngineUnavailableError } from "../../src/execution/engine.ts";
-import { ByHand } from "../support/by-hand.ts";
-import { Caller } from "../support/caller.ts";
-import { type OpenedDevChain, startQuietDevChain } from "../support/dev-chain.ts";
-import { RecordingBroadcast } from "../support/recording-broadcast.ts";
-import { SignedOperations } from "../support/signed-operations.ts";
+import { Caller } from "../support/api/caller.ts";
+import { RecordingBroadcast } from "../support/api/recording-broadcast.ts";
+import { ByHand } from "../support/chains/by-hand.ts";
+import { type OpenedDevChain, startQuietDevChain } from "../support/chains/dev-chain.ts";
+import { SignedOperations } from "../support/chains/signed-operations.ts";
 
 /** Enough for two committees per slot. */
 const VALIDATORS = 64;

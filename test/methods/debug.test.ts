@@ -4,9 +4,9 @@ import { describe, expect, it } from "vitest";
 import { createApi } from "../../src/api/api.ts";
 import { asBeaconChain, createFakeChain, fakeNetwork } from "../../src/api/fake-chain.test-support.ts";
 import { OpenApi } from "../conformance/openapi.ts";
-import { ByHand } from "../support/by-hand.ts";
-import { Caller } from "../support/caller.ts";
-import { openQuietDevChain } from "../support/dev-chain.ts";
+import { Caller } from "../support/api/caller.ts";
+import { ByHand } from "../support/chains/by-hand.ts";
+import { openQuietDevChain } from "../support/chains/dev-chain.ts";
 
 const FORK_CHOICE = "get_v1_debug_fork_choice";
 const BLOBS = "get_v1_beacon_blobs_blockId";

@@ -1,9 +1,9 @@
 import { SLOTS_PER_EPOCH } from "@lodestar/params";
 import { ssz } from "@lodestar/types";
 import { expect, it } from "vitest";
-import { Caller } from "../support/caller.ts";
-import { openDevChain } from "../support/dev-chain.ts";
-import { SignedOperations } from "../support/signed-operations.ts";
+import { Caller } from "../support/api/caller.ts";
+import { openDevChain } from "../support/chains/dev-chain.ts";
+import { SignedOperations } from "../support/chains/signed-operations.ts";
 
 const EXPECTED = "get_v1_builder_states_stateId_expected_withdrawals";
 const INVALID = -32602;

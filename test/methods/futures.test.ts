@@ -1,9 +1,9 @@
 import { describe, expect, it } from "vitest";
 import type { PendingPromise } from "../../src/debug/promise-tracker.ts";
-import { Caller } from "../support/caller.ts";
-import { openDevChain, QUIET } from "../support/dev-chain.ts";
-import { Program } from "../support/program.ts";
-import { tempDirectory } from "../support/temp-directory.ts";
+import { Caller } from "../support/api/caller.ts";
+import { openDevChain, QUIET } from "../support/chains/dev-chain.ts";
+import { tempDirectory } from "../support/directories/temp-directory.ts";
+import { Program } from "../support/program/program.ts";
 
 const HEADS = 16;
 

@@ -12,8 +12,9 @@ import { fromHex, toRootHex } from "@lodestar/utils";
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from "vitest";
 import type { DevChain } from "../../src/dev/dev-chain.ts";
 import type { ScheduledFork } from "../../src/dev/forks.ts";
-import { ByHand } from "../support/by-hand.ts";
-import { Caller } from "../support/caller.ts";
+import { Caller } from "../support/api/caller.ts";
+import { serveApi } from "../support/api/served-api.ts";
+import { ByHand } from "../support/chains/by-hand.ts";
 import {
   advance,
   type OpenedDevChain,
@@ -22,9 +23,8 @@ import {
   QUIET,
   startDevChain,
   startQuietDevChain,
-} from "../support/dev-chain.ts";
-import { serveApi } from "../support/served-api.ts";
-import { tempDirectory } from "../support/temp-directory.ts";
+} from "../support/chains/dev-chain.ts";
+import { tempDirectory } from "../support/directories/temp-directory.ts";
 
 const BOOTSTRAP = "get_v1_beacon_light_client_bootstrap_blockRoot";
 const UPDATES = "get_v1_beacon_light_client_updates";

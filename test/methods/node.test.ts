@@ -5,10 +5,10 @@ import { beforeAll, describe, expect, it } from "vitest";
 import { createApi } from "../../src/api/api.ts";
 import { asBeaconChain, createFakeChain, fakeNetwork } from "../../src/api/fake-chain.test-support.ts";
 import type { ScheduledFork } from "../../src/dev/forks.ts";
-import { Caller } from "../support/caller.ts";
-import { openDevChain, QUIET } from "../support/dev-chain.ts";
-import { CONNECTED_IN, CONNECTED_OUT, DISCONNECTED, DISCONNECTING, networkWith, PEERS } from "../support/peers.ts";
-import { tempDirectory } from "../support/temp-directory.ts";
+import { Caller } from "../support/api/caller.ts";
+import { CONNECTED_IN, CONNECTED_OUT, DISCONNECTED, DISCONNECTING, networkWith, PEERS } from "../support/api/peers.ts";
+import { openDevChain, QUIET } from "../support/chains/dev-chain.ts";
+import { tempDirectory } from "../support/directories/temp-directory.ts";
 
 const INVALID_PARAMS = -32602;
 const NOT_FOUND = -32001;

@@ -3,10 +3,10 @@ import { ssz } from "@lodestar/types";
 import { fromHex, toHex, toRootHex } from "@lodestar/utils";
 import { expect, it, onTestFinished, vi } from "vitest";
 import { DevExecutionEngine } from "../../src/execution/dev-engine.ts";
-import { ByHand } from "../support/by-hand.ts";
-import { Caller } from "../support/caller.ts";
-import { openQuietDevChain } from "../support/dev-chain.ts";
-import { SYNCING } from "../support/scripted-engine.ts";
+import { Caller } from "../support/api/caller.ts";
+import { ByHand } from "../support/chains/by-hand.ts";
+import { openQuietDevChain } from "../support/chains/dev-chain.ts";
+import { SYNCING } from "../support/execution/scripted-engine.ts";
 
 const SLOT = 3;
 const POINT_AT_INFINITY = `0xc0${"00".repeat(95)}`;

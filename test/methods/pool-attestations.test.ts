@@ -5,9 +5,14 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import type { DevChain } from "../../src/dev/dev-chain.ts";
 import type { ScheduledFork } from "../../src/dev/forks.ts";
 import type { DevNodeOptions } from "../../src/node/dev-node.ts";
-import { ByHand } from "../support/by-hand.ts";
-import { Caller } from "../support/caller.ts";
-import { type OpenedDevChain, openDevChain, openQuietDevChain, startQuietDevChain } from "../support/dev-chain.ts";
+import { Caller } from "../support/api/caller.ts";
+import { ByHand } from "../support/chains/by-hand.ts";
+import {
+  type OpenedDevChain,
+  openDevChain,
+  openQuietDevChain,
+  startQuietDevChain,
+} from "../support/chains/dev-chain.ts";
 
 const ATTESTATIONS = "get_v1_beacon_pool_attestations";
 const POST_ATTESTATIONS = "post_v1_beacon_pool_attestations";

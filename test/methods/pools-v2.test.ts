@@ -3,10 +3,10 @@ import { ForkName, SLOTS_PER_EPOCH } from "@lodestar/params";
 import { type AttesterSlashing, ssz, sszTypesFor } from "@lodestar/types";
 import { describe, expect, it } from "vitest";
 import { OpenApi } from "../conformance/openapi.ts";
-import { ByHand } from "../support/by-hand.ts";
-import { Caller } from "../support/caller.ts";
-import { openDevChain, openQuietDevChain } from "../support/dev-chain.ts";
-import { SignedOperations } from "../support/signed-operations.ts";
+import { Caller } from "../support/api/caller.ts";
+import { ByHand } from "../support/chains/by-hand.ts";
+import { openDevChain, openQuietDevChain } from "../support/chains/dev-chain.ts";
+import { SignedOperations } from "../support/chains/signed-operations.ts";
 
 const ATTESTATIONS = "v2_beacon_pool_attestations";
 const SLASHINGS = "v2_beacon_pool_attester_slashings";

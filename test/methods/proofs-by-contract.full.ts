@@ -6,9 +6,9 @@ import { bytesToHex, createAddressFromString, hexToBytes } from "@ethereumjs/uti
 import { SLOTS_PER_EPOCH } from "@lodestar/params";
 import { Interface, type InterfaceAbi } from "ethers";
 import { expect, it } from "vitest";
-import { ExecutionClient } from "../support/execution-client.ts";
+import { ExecutionClient } from "../support/execution/execution-client.ts";
+import { NodeWithClient } from "../support/execution/node-with-client.ts";
 import type { Hex } from "../support/execution-layer/wire.ts";
-import { NodeWithClient } from "../support/node-with-client.ts";
 
 const SOURCE = "BeaconProofs.sol";
 const CONTRACT = createAddressFromString(`0x${"c0".repeat(20)}`);

@@ -1,10 +1,10 @@
 import { SLOTS_PER_EPOCH } from "@lodestar/params";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { DEV_FORKS, type DevFork } from "../../src/dev/forks.ts";
-import { Caller } from "../support/caller.ts";
-import { type OpenedDevChain, startQuietDevChain } from "../support/dev-chain.ts";
-import { rootOfBranch, rootOfMultiproof } from "../support/merkle-verifier.ts";
-import { type ServedApi, serveApi } from "../support/served-api.ts";
+import { Caller } from "../support/api/caller.ts";
+import { rootOfBranch, rootOfMultiproof } from "../support/api/merkle-verifier.ts";
+import { type ServedApi, serveApi } from "../support/api/served-api.ts";
+import { type OpenedDevChain, startQuietDevChain } from "../support/chains/dev-chain.ts";
 
 const VALIDATORS = 16;
 const SLOT_SECONDS = 2;

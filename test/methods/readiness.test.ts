@@ -4,9 +4,9 @@ import { createApi } from "../../src/api/api.ts";
 import { createMethodTable } from "../../src/api/bound-methods.ts";
 import { asBeaconChain, createFakeChain, fakeNetwork } from "../../src/api/fake-chain.test-support.ts";
 import { createRouteTable } from "../../src/api/rest/routes.ts";
-import { Caller } from "../support/caller.ts";
-import { startDevChain } from "../support/dev-chain.ts";
-import { tempDirectory } from "../support/temp-directory.ts";
+import { Caller } from "../support/api/caller.ts";
+import { startDevChain } from "../support/chains/dev-chain.ts";
+import { tempDirectory } from "../support/directories/temp-directory.ts";
 
 const READY = { ready: true, warmed_up: true, synced: true, database_writable: true, execution_online: true };
 

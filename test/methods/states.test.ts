@@ -1,8 +1,8 @@
 import { MAX_COMMITTEES_PER_SLOT, SLOTS_PER_EPOCH } from "@lodestar/params";
 import { toRootHex } from "@lodestar/utils";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { Caller } from "../support/caller.ts";
-import { type OpenedDevChain, openQuietDevChain, startQuietDevChain } from "../support/dev-chain.ts";
+import { Caller } from "../support/api/caller.ts";
+import { type OpenedDevChain, openQuietDevChain, startQuietDevChain } from "../support/chains/dev-chain.ts";
 
 interface Committee {
   index: string;

@@ -11,9 +11,9 @@ import { type phase0, ssz } from "@lodestar/types";
 import { toHex, toRootHex } from "@lodestar/utils";
 import { beforeEach, describe, expect, it, vi } from "vitest";
 import type { DevChain } from "../../src/dev/dev-chain.ts";
-import { ByHand } from "../support/by-hand.ts";
-import { Caller } from "../support/caller.ts";
-import { openQuietDevChain } from "../support/dev-chain.ts";
+import { Caller } from "../support/api/caller.ts";
+import { ByHand } from "../support/chains/by-hand.ts";
+import { openQuietDevChain } from "../support/chains/dev-chain.ts";
 
 const DATA = "get_v1_validator_attestation_data";
 const AGGREGATE = "get_v1_validator_aggregate_attestation";

@@ -5,10 +5,10 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { produceBlock } from "../../src/api/methods/validator/block-production.ts";
 import type { BeaconChain } from "../../src/chain/chain.ts";
 import type { DevFork } from "../../src/dev/forks.ts";
-import { ByHand } from "../support/by-hand.ts";
-import { Caller } from "../support/caller.ts";
-import { type OpenedDevChain, openQuietDevChain, startQuietDevChain } from "../support/dev-chain.ts";
-import { SignedOperations } from "../support/signed-operations.ts";
+import { Caller } from "../support/api/caller.ts";
+import { ByHand } from "../support/chains/by-hand.ts";
+import { type OpenedDevChain, openQuietDevChain, startQuietDevChain } from "../support/chains/dev-chain.ts";
+import { SignedOperations } from "../support/chains/signed-operations.ts";
 
 const BLOCK = "get_v1_validator_block";
 const HEAD = 3;

@@ -3,10 +3,10 @@ import { toHex } from "@lodestar/utils";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { initialiseDatabase } from "../../src/chain/anchor/anchor.ts";
 import type { DevChain } from "../../src/dev/dev-chain.ts";
-import { Caller } from "../support/caller.ts";
-import { inDataDirectory } from "../support/data-directory.ts";
-import { type OpenedDevChain, openDevChain, QUIET, startQuietDevChain } from "../support/dev-chain.ts";
-import { tempDirectory } from "../support/temp-directory.ts";
+import { Caller } from "../support/api/caller.ts";
+import { type OpenedDevChain, openDevChain, QUIET, startQuietDevChain } from "../support/chains/dev-chain.ts";
+import { inDataDirectory } from "../support/directories/data-directory.ts";
+import { tempDirectory } from "../support/directories/temp-directory.ts";
 
 interface AttesterDuty {
   pubkey: string;

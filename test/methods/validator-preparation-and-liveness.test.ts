@@ -5,15 +5,15 @@ import { toHex, toRootHex } from "@lodestar/utils";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { DEFAULT_CHAIN_SETTINGS } from "../../src/chain/settings.ts";
 import type { DevChain } from "../../src/dev/dev-chain.ts";
-import { ByHand } from "../support/by-hand.ts";
-import { Caller } from "../support/caller.ts";
+import { Caller } from "../support/api/caller.ts";
+import { ByHand } from "../support/chains/by-hand.ts";
 import {
   type OpenedDevChain,
   openDevChain,
   openQuietDevChain,
   QUIET,
   startQuietDevChain,
-} from "../support/dev-chain.ts";
+} from "../support/chains/dev-chain.ts";
 
 const BLOCK = "get_v3_validator_blocks_slot";
 const PREPARE = "post_v1_validator_prepare_beacon_proposer";

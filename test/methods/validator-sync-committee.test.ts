@@ -12,15 +12,15 @@ import { fromHex, toHex } from "@lodestar/utils";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import type { DevChain } from "../../src/dev/dev-chain.ts";
 import { ValidatorSigner } from "../../src/dev/validators/signer.ts";
-import { ByHand } from "../support/by-hand.ts";
-import { Caller } from "../support/caller.ts";
+import { Caller } from "../support/api/caller.ts";
+import { ByHand } from "../support/chains/by-hand.ts";
 import {
   type OpenedDevChain,
   openDevChain,
   openQuietDevChain,
   QUIET,
   startQuietDevChain,
-} from "../support/dev-chain.ts";
+} from "../support/chains/dev-chain.ts";
 
 const DUTIES = "post_v1_validator_duties_sync_epoch";
 const MESSAGES = "post_v1_beacon_pool_sync_committees";

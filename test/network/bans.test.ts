@@ -1,6 +1,6 @@
 import { multiaddr } from "@multiformats/multiaddr";
 import { expect, it } from "vitest";
-import { tempDirectory } from "../support/temp-directory.ts";
+import { tempDirectory } from "../support/directories/temp-directory.ts";
 import { TestNetwork } from "./support/test-network.ts";
 import type { TestNode } from "./support/test-node.ts";
 

@@ -4,10 +4,10 @@ import type { SignedBeaconBlock, Slot } from "@lodestar/types";
 import { toHex } from "@lodestar/utils";
 import { beforeAll, expect, it, vi } from "vitest";
 import { type DataSidecar, serializeSidecar } from "../../src/data/sidecar.ts";
-import { Caller } from "../support/caller.ts";
-import { startDevChain } from "../support/dev-chain.ts";
-import { removableDirectory } from "../support/removable-directory.ts";
-import { sharedKzg as kzg } from "../support/shared-kzg.ts";
+import { Caller } from "../support/api/caller.ts";
+import { startDevChain } from "../support/chains/dev-chain.ts";
+import { sharedKzg as kzg } from "../support/crypto/shared-kzg.ts";
+import { removableDirectory } from "../support/directories/removable-directory.ts";
 import { GENESIS_TIME, SECONDS_PER_SLOT, TestNetwork } from "./support/test-network.ts";
 import type { TestNode } from "./support/test-node.ts";
 

@@ -1,6 +1,6 @@
 import { SLOTS_PER_EPOCH } from "@lodestar/params";
 import { expect, it } from "vitest";
-import { Caller } from "../support/caller.ts";
+import { Caller } from "../support/api/caller.ts";
 import { range, TestNetwork } from "./support/test-network.ts";
 
 const HISTORY_EPOCHS = 12;

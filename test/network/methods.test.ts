@@ -5,9 +5,9 @@ import { isAggregatorFromCommitteeLength } from "@lodestar/state-transition";
 import { type phase0, ssz } from "@lodestar/types";
 import { toHex, toRootHex } from "@lodestar/utils";
 import { beforeEach, describe, expect, it } from "vitest";
-import { ByHand } from "../support/by-hand.ts";
-import { Caller } from "../support/caller.ts";
-import { SignedOperations } from "../support/signed-operations.ts";
+import { Caller } from "../support/api/caller.ts";
+import { ByHand } from "../support/chains/by-hand.ts";
+import { SignedOperations } from "../support/chains/signed-operations.ts";
 import { TestNetwork, until } from "./support/test-network.ts";
 import type { TestNode } from "./support/test-node.ts";
 

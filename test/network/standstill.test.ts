@@ -1,5 +1,5 @@
 import { expect, it } from "vitest";
-import { Caller } from "../support/caller.ts";
+import { Caller } from "../support/api/caller.ts";
 import { range, TestNetwork } from "./support/test-network.ts";
 
 const VALIDATORS = 16;

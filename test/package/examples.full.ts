@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, it } from "vitest";
-import { removableDirectory } from "../support/removable-directory.ts";
+import { removableDirectory } from "../support/directories/removable-directory.ts";
 import { EXAMPLES, runExamples } from "./examples.ts";
 import { type InstalledPackage, installPackage } from "./installed-package.ts";
 

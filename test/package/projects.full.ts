@@ -3,7 +3,7 @@ import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { afterAll, beforeAll, expect, it } from "vitest";
-import { removableDirectory } from "../support/removable-directory.ts";
+import { removableDirectory } from "../support/directories/removable-directory.ts";
 import { CONSUMER } from "./consumer.ts";
 import { NODE, packPackage, runNpm } from "./installed-package.ts";
 import { toolPath } from "./tools.ts";

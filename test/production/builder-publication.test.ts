@@ -4,9 +4,9 @@ import { type SignedBeaconBlock, ssz } from "@lodestar/types";
 import { toHex } from "@lodestar/utils";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { validateGossipBlock } from "../../src/chain/validation/block.ts";
-import { ByHand } from "../support/by-hand.ts";
-import { ALWAYS_BUILDER, BLOCK, ChainWithBuilder, HEAD } from "../support/chain-with-builder.ts";
-import { builderFault } from "../support/mock-builder.ts";
+import { ByHand } from "../support/chains/by-hand.ts";
+import { ALWAYS_BUILDER, BLOCK, ChainWithBuilder, HEAD } from "./chain-with-builder.ts";
+import { builderFault } from "./mock-builder.ts";
 
 const PUBLISH = "post_v2_beacon_blinded_blocks";
 const UNAVAILABLE = -32002;

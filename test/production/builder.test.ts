@@ -6,12 +6,12 @@ import { afterAll, beforeAll, beforeEach, describe, expect, it, onTestFinished }
 import { DEFAULT_BUILDER_SETTINGS } from "../../src/chain/production/builder-settings.ts";
 import { BLOB_BYTES } from "../../src/data/kzg/fake-kzg.test-support.ts";
 import { PayloadUnavailableError } from "../../src/execution/engine.ts";
-import { ByHand } from "../support/by-hand.ts";
-import { ALWAYS_BUILDER, BLOCK, ChainWithBuilder, HEAD } from "../support/chain-with-builder.ts";
-import { openDevChain } from "../support/dev-chain.ts";
-import { BUILDER_FEE_RECIPIENT, builderFault, MockBuilder } from "../support/mock-builder.ts";
-import { serveApi } from "../support/served-api.ts";
-import { variants } from "../support/tier.ts";
+import { serveApi } from "../support/api/served-api.ts";
+import { ByHand } from "../support/chains/by-hand.ts";
+import { openDevChain } from "../support/chains/dev-chain.ts";
+import { variants } from "../support/suite/tier.ts";
+import { ALWAYS_BUILDER, BLOCK, ChainWithBuilder, HEAD } from "./chain-with-builder.ts";
+import { BUILDER_FEE_RECIPIENT, builderFault, MockBuilder } from "./mock-builder.ts";
 
 const BLINDED = "get_v1_validator_blinded_blocks_slot";
 const PUBLISH = "post_v2_beacon_blinded_blocks";

@@ -5,9 +5,9 @@ import { expect, it, onTestFinished, vi } from "vitest";
 import { produceBlock } from "../../src/api/methods/validator/block-production.ts";
 import { BuildingEngine } from "../../src/execution/building-engine.test-support.ts";
 import { type PayloadRequest, PayloadUnavailableError } from "../../src/execution/engine.ts";
-import { makeHistory, startDevChain } from "../support/dev-chain.ts";
-import { openStoredChain, storedChain } from "../support/stored-chain.ts";
-import { tempDirectory } from "../support/temp-directory.ts";
+import { makeHistory, startDevChain } from "../support/chains/dev-chain.ts";
+import { openStoredChain, storedChain } from "../support/chains/stored-chain.ts";
+import { tempDirectory } from "../support/directories/temp-directory.ts";
 
 const HEAD = 3;
 const VALIDATORS = 16;

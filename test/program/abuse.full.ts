@@ -1,9 +1,9 @@
 import { expect, it } from "vitest";
 import { ATTACKS } from "../support/abuse/attacks.ts";
 import { beginAttack, openTarget } from "../support/abuse/short-attacks.ts";
-import { MixedLoad } from "../support/mixed-load.ts";
-import { Program } from "../support/program.ts";
-import { tempDirectory } from "../support/temp-directory.ts";
+import { tempDirectory } from "../support/directories/temp-directory.ts";
+import { MixedLoad } from "../support/program/mixed-load.ts";
+import { Program } from "../support/program/program.ts";
 
 /** A thousand calls or so. */
 const LOAD_MILLIS = 1000;

@@ -1,8 +1,8 @@
 import { expect, it, vi } from "vitest";
 import { EXIT_CODES } from "../../src/cli/exit.ts";
-import { ProgramHere } from "../support/program-here.ts";
-import type { ProgramRun } from "../support/program-run.ts";
-import { tempDirectory } from "../support/temp-directory.ts";
+import { tempDirectory } from "../support/directories/temp-directory.ts";
+import { ProgramHere } from "../support/program/program-here.ts";
+import type { ProgramRun } from "../support/program/program-run.ts";
 
 // The portable KZG backend verifies the columns of a block in about a second, which sets the length of a slot.
 vi.setConfig({ testTimeout: 240_000 });

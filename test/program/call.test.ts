@@ -4,10 +4,10 @@ import { closeSync, existsSync, openSync, readFileSync, writeFileSync } from "no
 import { join } from "node:path";
 import { afterAll, beforeAll, expect, it, onTestFinished } from "vitest";
 import { EXIT_CODES } from "../../src/cli/exit.ts";
-import { ProgramHere } from "../support/program-here.ts";
-import { BIN } from "../support/program-process.ts";
-import { type RemovableDirectory, removableDirectory } from "../support/removable-directory.ts";
-import { tempDirectory } from "../support/temp-directory.ts";
+import { type RemovableDirectory, removableDirectory } from "../support/directories/removable-directory.ts";
+import { tempDirectory } from "../support/directories/temp-directory.ts";
+import { ProgramHere } from "../support/program/program-here.ts";
+import { BIN } from "../support/program/program-process.ts";
 
 let node: ProgramHere;
 let directory: RemovableDirectory;

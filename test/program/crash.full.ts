@@ -1,6 +1,6 @@
 import { it } from "vitest";
-import { seededRandom } from "../support/seeded-random.ts";
-import { survivesCrashes, survivesFullDisks } from "../support/storage-faults.ts";
+import { seededRandom } from "../support/random/seeded-random.ts";
+import { survivesCrashes, survivesFullDisks } from "../support/storage/storage-faults.ts";
 
 const CRASHES = 8;
 const FULL_DISKS = 4;

@@ -3,9 +3,9 @@ import { createServer, type IncomingMessage, type ServerResponse } from "node:ht
 import type { AddressInfo } from "node:net";
 import { afterAll, beforeAll, expect, it, onTestFinished, vi } from "vitest";
 import type { Report } from "../../src/gateway/doctor/report.ts";
-import { Program } from "../support/program.ts";
-import { ProgramHere } from "../support/program-here.ts";
-import { removableDirectory } from "../support/removable-directory.ts";
+import { removableDirectory } from "../support/directories/removable-directory.ts";
+import { Program } from "../support/program/program.ts";
+import { ProgramHere } from "../support/program/program-here.ts";
 
 vi.setConfig({ testTimeout: 180_000, hookTimeout: 180_000 });
 

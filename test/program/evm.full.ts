@@ -1,7 +1,7 @@
 import { expect, it, vi } from "vitest";
-import { type Head, slotOf, untilAgreed } from "../support/agreement.ts";
-import { ProgramHere } from "../support/program-here.ts";
-import { tempDirectory } from "../support/temp-directory.ts";
+import { tempDirectory } from "../support/directories/temp-directory.ts";
+import { type Head, slotOf, untilAgreed } from "../support/program/agreement.ts";
+import { ProgramHere } from "../support/program/program-here.ts";
 
 vi.setConfig({ testTimeout: 180_000 });
 

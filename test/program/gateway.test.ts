@@ -3,11 +3,11 @@ import { join } from "node:path";
 import { afterAll, beforeAll, expect, it, vi } from "vitest";
 import { SseClient } from "../../src/server/events/sse-client.test-support.ts";
 import { Client } from "../../src/server/jsonrpc/websocket/client.test-support.ts";
-import { followsBack } from "../support/gateway-following.ts";
-import { Program } from "../support/program.ts";
-import { ProgramHere } from "../support/program-here.ts";
-import { removableDirectory } from "../support/removable-directory.ts";
-import { tempDirectory } from "../support/temp-directory.ts";
+import { removableDirectory } from "../support/directories/removable-directory.ts";
+import { tempDirectory } from "../support/directories/temp-directory.ts";
+import { followsBack } from "../support/gateway/following.ts";
+import { Program } from "../support/program/program.ts";
+import { ProgramHere } from "../support/program/program-here.ts";
 
 // Starts several programs, each of which may take long on a busy machine.
 vi.setConfig({ testTimeout: 180_000, hookTimeout: 180_000 });

@@ -1,7 +1,7 @@
 import { expect, it } from "vitest";
 import { EXIT_CODES } from "../../src/cli/exit.ts";
 import { platformName } from "../../src/runtime/native-modules.ts";
-import { devWithoutBinariesOf } from "../support/without-binaries.ts";
+import { devWithoutBinariesOf } from "../support/program/without-binaries.ts";
 import "./native-modules.test.ts";
 
 it("without the native KZG package blobs are verified in JavaScript, with one notice", async () => {

@@ -3,9 +3,9 @@ import { promisify } from "node:util";
 import { expect, it } from "vitest";
 import { EXIT_CODES } from "../../src/cli/exit.ts";
 import { missingNativeModuleMessage, platformName } from "../../src/runtime/native-modules.ts";
-import { Program } from "../support/program.ts";
-import { variants } from "../support/tier.ts";
-import { devWithoutBinariesOf, withoutBinariesOf } from "../support/without-binaries.ts";
+import { Program } from "../support/program/program.ts";
+import { devWithoutBinariesOf, withoutBinariesOf } from "../support/program/without-binaries.ts";
+import { variants } from "../support/suite/tier.ts";
 
 const REQUIRED = variants({
   fast: ["@chainsafe/blst", "classic-level"],

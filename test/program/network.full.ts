@@ -1,9 +1,9 @@
 import { expect, it } from "vitest";
 import { EXIT_CODES } from "../../src/cli/exit.ts";
-import { type Head, slotOf, untilAgreed } from "../support/agreement.ts";
-import { Program } from "../support/program.ts";
-import { ProgramHere } from "../support/program-here.ts";
-import { tempDirectory } from "../support/temp-directory.ts";
+import { tempDirectory } from "../support/directories/temp-directory.ts";
+import { type Head, slotOf, untilAgreed } from "../support/program/agreement.ts";
+import { Program } from "../support/program/program.ts";
+import { ProgramHere } from "../support/program/program-here.ts";
 
 /** Of epoch 1, three slots before the next. */
 const MIDDLE_SLOT = 13;

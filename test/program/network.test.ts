@@ -5,10 +5,10 @@ import { createServer } from "node:net";
 import { join } from "node:path";
 import { expect, it, onTestFinished, vi } from "vitest";
 import { EXIT_CODES } from "../../src/cli/exit.ts";
-import { type Head, slotOf, untilAgreed } from "../support/agreement.ts";
-import { ProgramHere } from "../support/program-here.ts";
-import { sharedKzg } from "../support/shared-kzg.ts";
-import { tempDirectory } from "../support/temp-directory.ts";
+import { sharedKzg } from "../support/crypto/shared-kzg.ts";
+import { tempDirectory } from "../support/directories/temp-directory.ts";
+import { type Head, slotOf, untilAgreed } from "../support/program/agreement.ts";
+import { ProgramHere } from "../support/program/program-here.ts";
 
 // Starts several programs, each of which may take long on a busy machine.
 vi.setConfig({ testTimeout: 180_000 });

@@ -8,13 +8,13 @@ import { afterAll, beforeAll, describe, expect, it, onTestFinished, vi } from "v
 import { latestBlockHeader } from "../../src/chain/anchor/anchor.ts";
 import { serializeSignedBlock } from "../../src/chain/blocks/block-encoding.ts";
 import type { StateStore } from "../../src/chain/states/state-store.ts";
-import { type OpenedDevChain, startQuietDevChain } from "../support/dev-chain.ts";
-import { writeNetworkDirectory } from "../support/network-directory.ts";
-import { ProgramHere } from "../support/program-here.ts";
-import type { RpcCall } from "../support/program-run.ts";
-import { serveApi } from "../support/served-api.ts";
-import { tempDirectory } from "../support/temp-directory.ts";
-import { variants } from "../support/tier.ts";
+import { serveApi } from "../support/api/served-api.ts";
+import { type OpenedDevChain, startQuietDevChain } from "../support/chains/dev-chain.ts";
+import { writeNetworkDirectory } from "../support/directories/network-directory.ts";
+import { tempDirectory } from "../support/directories/temp-directory.ts";
+import { ProgramHere } from "../support/program/program-here.ts";
+import type { RpcCall } from "../support/program/program-run.ts";
+import { variants } from "../support/suite/tier.ts";
 
 // Starts many programs, each of which may take long on a busy machine.
 vi.setConfig({ testTimeout: 180_000 });

@@ -1,10 +1,10 @@
 import { join } from "node:path";
 import { expect, it } from "vitest";
-import { writeNetworkDirectory } from "../support/network-directory.ts";
-import { Program } from "../support/program.ts";
-import { ProgramHere } from "../support/program-here.ts";
-import { devFlags, madeDevChain, refusal } from "../support/refusals.ts";
-import { tempDirectory } from "../support/temp-directory.ts";
+import { writeNetworkDirectory } from "../support/directories/network-directory.ts";
+import { tempDirectory } from "../support/directories/temp-directory.ts";
+import { Program } from "../support/program/program.ts";
+import { ProgramHere } from "../support/program/program-here.ts";
+import { devFlags, madeDevChain, refusal } from "../support/program/refusals.ts";
 
 it("a data directory of a dev chain with another preset", async () => {
   const dataDir = tempDirectory();

@@ -5,12 +5,12 @@ import type { AddressInfo } from "node:net";
 import { join } from "node:path";
 import { describe, expect, it, onTestFinished, vi } from "vitest";
 import { SCHEMA_VERSION } from "../../src/db/open-database.ts";
-import { inDataDirectory } from "../support/data-directory.ts";
-import { writeNetworkDirectory } from "../support/network-directory.ts";
-import { Program } from "../support/program.ts";
-import { ProgramHere } from "../support/program-here.ts";
-import { devFlags, madeDevChain, refusal } from "../support/refusals.ts";
-import { tempDirectory } from "../support/temp-directory.ts";
+import { inDataDirectory } from "../support/directories/data-directory.ts";
+import { writeNetworkDirectory } from "../support/directories/network-directory.ts";
+import { tempDirectory } from "../support/directories/temp-directory.ts";
+import { Program } from "../support/program/program.ts";
+import { ProgramHere } from "../support/program/program-here.ts";
+import { devFlags, madeDevChain, refusal } from "../support/program/refusals.ts";
 
 // Starts many programs, each of which may take long on a busy machine.
 vi.setConfig({ testTimeout: 180_000 });

@@ -1,6 +1,6 @@
 import { beforeEach, expect, it } from "vitest";
-import { ProgramHere } from "../support/program-here.ts";
-import { tempDirectory } from "../support/temp-directory.ts";
+import { tempDirectory } from "../support/directories/temp-directory.ts";
+import { ProgramHere } from "../support/program/program-here.ts";
 
 let program: ProgramHere;
 beforeEach(async () => {

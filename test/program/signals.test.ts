@@ -5,11 +5,11 @@ import { DOMAIN_VOLUNTARY_EXIT } from "@lodestar/params";
 import { computeSigningRoot } from "@lodestar/state-transition";
 import { ssz } from "@lodestar/types";
 import { expect, it, vi } from "vitest";
-import { inDataDirectory } from "../support/data-directory.ts";
-import { advance, openDevChain } from "../support/dev-chain.ts";
-import { Program } from "../support/program.ts";
-import { ProgramHere } from "../support/program-here.ts";
-import { tempDirectory } from "../support/temp-directory.ts";
+import { advance, openDevChain } from "../support/chains/dev-chain.ts";
+import { inDataDirectory } from "../support/directories/data-directory.ts";
+import { tempDirectory } from "../support/directories/temp-directory.ts";
+import { Program } from "../support/program/program.ts";
+import { ProgramHere } from "../support/program/program-here.ts";
 
 // Starts many programs, each of which may take long on a busy machine.
 vi.setConfig({ testTimeout: 180_000 });

@@ -1,7 +1,7 @@
 import { expect, it } from "vitest";
-import { Program } from "../support/program.ts";
-import { ProgramHere } from "../support/program-here.ts";
-import { tempDirectory } from "../support/temp-directory.ts";
+import { tempDirectory } from "../support/directories/temp-directory.ts";
+import { Program } from "../support/program/program.ts";
+import { ProgramHere } from "../support/program/program-here.ts";
 
 const START = ["--speed", "0", "--warmup-epochs", "4"];
 

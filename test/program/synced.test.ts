@@ -1,7 +1,7 @@
 import { expect, it, vi } from "vitest";
 import { EXIT_CODES } from "../../src/cli/exit.ts";
-import { ProgramHere } from "../support/program-here.ts";
-import { tempDirectory } from "../support/temp-directory.ts";
+import { tempDirectory } from "../support/directories/temp-directory.ts";
+import { ProgramHere } from "../support/program/program-here.ts";
 
 // Starts several programs, each of which may take long on a busy machine.
 vi.setConfig({ testTimeout: 180_000 });

@@ -1,8 +1,8 @@
 import { expect, it } from "vitest";
 import { forkSchedule } from "../../src/cli/flags/dev/fork-schedule.ts";
-import { makeHistory } from "../support/dev-chain.ts";
-import { ProgramHere } from "../support/program-here.ts";
-import { tempDirectory } from "../support/temp-directory.ts";
+import { makeHistory } from "../support/chains/dev-chain.ts";
+import { tempDirectory } from "../support/directories/temp-directory.ts";
+import { ProgramHere } from "../support/program/program-here.ts";
 
 const STOPPED_AT = 10;
 const MISSED_SLOTS = 1000;

@@ -7,8 +7,8 @@ import { failuresOf, OPENRPC_ERRORS } from "../../src/api/openrpc.ts";
 import { createRecordingLogger, type LogRecord } from "../../src/log/recording-logger.test-support.ts";
 import { Deadline } from "../../src/server/http/deadline.ts";
 import { createExecutor, type Execute } from "../../src/server/jsonrpc/execute.ts";
-import { ExampleDevChain } from "../support/example-chain.ts";
-import { paramsOfExamples } from "../support/example-params.ts";
+import { ExampleDevChain } from "../support/api/example-chain.ts";
+import { paramsOfExamples } from "../support/api/example-params.ts";
 import { type Edit, edit, edited } from "./mutation.ts";
 
 /** Default time limit of a call. */

@@ -5,9 +5,9 @@ import type { MethodDefinition, Param } from "../../src/api/definition.ts";
 import { methods } from "../../src/api/method-groups.ts";
 import { paramJsonSchema } from "../../src/api/openrpc.ts";
 import { isReadOnly } from "../../src/server/access-class.ts";
-import { ExampleDevChain } from "../support/example-chain.ts";
-import { exampleParams, inExampleOrder } from "../support/examples.ts";
-import { type ServedApi, serveApi } from "../support/served-api.ts";
+import { ExampleDevChain } from "../support/api/example-chain.ts";
+import { exampleParams, inExampleOrder } from "../support/api/examples.ts";
+import { type ServedApi, serveApi } from "../support/api/served-api.ts";
 import { askTwin } from "./lodestar-client.ts";
 import { type RestCall, restCall } from "./rest-request.ts";
 

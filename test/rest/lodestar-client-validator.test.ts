@@ -1,7 +1,7 @@
 import { expect, it } from "vitest";
 import { interopKeys } from "../json-rpc-validator/keys.ts";
-import { ProgramHere } from "../support/program-here.ts";
-import { tempDirectory } from "../support/temp-directory.ts";
+import { tempDirectory } from "../support/directories/temp-directory.ts";
+import { ProgramHere } from "../support/program/program-here.ts";
 import { connect } from "./client-connection.ts";
 import { GRAFFITI } from "./client-proposing.ts";
 import { doDutiesUpTo } from "./client-validator.ts";

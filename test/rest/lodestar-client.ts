@@ -6,8 +6,8 @@ import { codecOf, createCodecs, type Family, type RouteCodec } from "../../src/a
 import type { MethodDefinition } from "../../src/api/definition.ts";
 import { RequestParser } from "../../src/api/rest/request.ts";
 import type { RestRequest } from "../../src/server/rest/route-table.ts";
-import type { ExampleDevChain } from "../support/example-chain.ts";
-import type { ServedApi } from "../support/served-api.ts";
+import type { ExampleDevChain } from "../support/api/example-chain.ts";
+import type { ServedApi } from "../support/api/served-api.ts";
 import type { RestCall } from "./rest-request.ts";
 
 interface ClientResponse {

@@ -3,9 +3,9 @@ import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { expect, it, onTestFinished, vi } from "vitest";
 import { EXIT_CODES } from "../../src/cli/exit.ts";
-import { Program } from "../support/program.ts";
-import { ProgramHere } from "../support/program-here.ts";
-import { tempDirectory } from "../support/temp-directory.ts";
+import { tempDirectory } from "../support/directories/temp-directory.ts";
+import { Program } from "../support/program/program.ts";
+import { ProgramHere } from "../support/program/program-here.ts";
 
 vi.setConfig({ testTimeout: 180_000 });
 

@@ -1,7 +1,7 @@
 import type { ForkName } from "@lodestar/params";
 import { afterAll, beforeAll, expect } from "vitest";
-import { ExampleDevChain, type ExampleFork } from "../support/example-chain.ts";
-import { type ServedApi, serveApi } from "../support/served-api.ts";
+import { ExampleDevChain, type ExampleFork } from "../support/api/example-chain.ts";
+import { type ServedApi, serveApi } from "../support/api/served-api.ts";
 
 export const JSON_HEADERS = { "Content-Type": "application/json" };
 export const SSZ_TYPE = "application/octet-stream";

@@ -2,8 +2,8 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { ATTACKS } from "../support/abuse/attacks.ts";
 import { GAUGED, readGauge } from "../support/abuse/gauged-node.ts";
 import { Attacker, probe, targetOf } from "../support/abuse/siege.ts";
-import { Program } from "../support/program.ts";
-import { tempDirectory } from "../support/temp-directory.ts";
+import { tempDirectory } from "../support/directories/temp-directory.ts";
+import { Program } from "../support/program/program.ts";
 
 const SECONDS = Number(process.env.SOAK_ABUSE_SECONDS ?? 60);
 /** Memory limit: requests and responses of both servers by their limits, and the node itself. */

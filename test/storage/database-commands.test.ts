@@ -9,11 +9,11 @@ import { runDb } from "../../src/cli/db/db.ts";
 import { EXIT_CODES } from "../../src/cli/exit.ts";
 import type { BeaconDb } from "../../src/db/beacon-db.ts";
 import { SCHEMA_VERSION } from "../../src/db/open-database.ts";
-import { answersOf } from "../support/damage.ts";
-import { inDataDirectory } from "../support/data-directory.ts";
-import { makeHistory, openDevChain, QUIET, startDevChain } from "../support/dev-chain.ts";
-import { type RemovableDirectory, removableDirectory } from "../support/removable-directory.ts";
-import { tempDirectory } from "../support/temp-directory.ts";
+import { makeHistory, openDevChain, QUIET, startDevChain } from "../support/chains/dev-chain.ts";
+import { inDataDirectory } from "../support/directories/data-directory.ts";
+import { type RemovableDirectory, removableDirectory } from "../support/directories/removable-directory.ts";
+import { tempDirectory } from "../support/directories/temp-directory.ts";
+import { answersOf } from "../support/storage/damage.ts";
 
 const HEAD_SLOT = 7 * SLOTS_PER_EPOCH + 3;
 

@@ -7,12 +7,12 @@ import { serializeSignedBlock } from "../../src/chain/blocks/block-encoding.ts";
 import { blockHashOf } from "../../src/chain/engine/forkchoice-state.ts";
 import { FinalityArchiver } from "../../src/chain/finality-archiver.ts";
 import { collect } from "../../src/db/collect.test-support.ts";
-import { ByHand } from "../support/by-hand.ts";
-import { advance, openDevChain, openQuietDevChain, QUIET } from "../support/dev-chain.ts";
-import { invalid, ScriptedEngine } from "../support/scripted-engine.ts";
-import { SignedOperations } from "../support/signed-operations.ts";
-import { openStoredChain, storedChain } from "../support/stored-chain.ts";
-import { tempDirectory } from "../support/temp-directory.ts";
+import { ByHand } from "../support/chains/by-hand.ts";
+import { advance, openDevChain, openQuietDevChain, QUIET } from "../support/chains/dev-chain.ts";
+import { SignedOperations } from "../support/chains/signed-operations.ts";
+import { openStoredChain, storedChain } from "../support/chains/stored-chain.ts";
+import { tempDirectory } from "../support/directories/temp-directory.ts";
+import { invalid, ScriptedEngine } from "../support/execution/scripted-engine.ts";
 
 /** The last slot before the first finality; the next one finalizes epoch 2. */
 const LAST_UNFINALIZED_SLOT = 4 * SLOTS_PER_EPOCH - 1;

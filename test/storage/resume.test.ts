@@ -3,10 +3,10 @@ import { type phase0, ssz } from "@lodestar/types";
 import { expect, it } from "vitest";
 import type { DevChain } from "../../src/dev/dev-chain.ts";
 import { DEV_FORKS } from "../../src/dev/forks.ts";
-import { ByHand } from "../support/by-hand.ts";
-import { Caller } from "../support/caller.ts";
-import { advance, openDevChain, QUIET } from "../support/dev-chain.ts";
-import { tempDirectory } from "../support/temp-directory.ts";
+import { Caller } from "../support/api/caller.ts";
+import { ByHand } from "../support/chains/by-hand.ts";
+import { advance, openDevChain, QUIET } from "../support/chains/dev-chain.ts";
+import { tempDirectory } from "../support/directories/temp-directory.ts";
 
 function standing({ chain, clock }: DevChain) {
   const { head, forkChoice } = chain;

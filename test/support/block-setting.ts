@@ -1,8 +1,8 @@
 import { type ForkName, isForkPostDeneb } from "@lodestar/params";
 import type { BeaconBlock, SignedBeaconBlock, Slot } from "@lodestar/types";
 import type { DevChain } from "../../src/dev/dev-chain.ts";
-import { ByHand } from "./by-hand.ts";
-import { Caller } from "./caller.ts";
+import { Caller } from "./api/caller.ts";
+import { ByHand } from "./chains/by-hand.ts";
 
 // biome-ignore lint/suspicious/noExplicitAny: tests change payloads in ways that no type allows
 type Json = any;

@@ -14,7 +14,7 @@ import { describe, expect, it } from "vitest";
 import { RecordedChain } from "../../bench/scale/recorded-chain.ts";
 import { makeState, SECONDS_PER_SLOT, STATE_SLOT, scaleConfig } from "../../bench/scale/state.ts";
 import { KEY_BYTES, publicKeys, secretScalar, toSecretKey } from "../../bench/scale/validator-keys.ts";
-import { tempDirectory } from "../support/temp-directory.ts";
+import { tempDirectory } from "../support/directories/temp-directory.ts";
 
 const VALIDATORS = 512;
 

@@ -6,7 +6,7 @@ import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { describe, expect, it } from "vitest";
 import { BOUNDARIES } from "../../scripts/lint/boundaries.ts";
-import { tempDirectory } from "../support/temp-directory.ts";
+import { tempDirectory } from "../support/directories/temp-directory.ts";
 
 const ROOT = fileURLToPath(new URL("../../", import.meta.url));
 const LINT = join(ROOT, "scripts", "lint.ts");

@@ -3,7 +3,7 @@ import { cpSync, existsSync, mkdirSync, readFileSync, writeFileSync } from "node
 import { dirname, join } from "node:path";
 import { beforeEach, describe, expect, it } from "vitest";
 import { summarize } from "../../scripts/summary-reporter.ts";
-import { tempDirectory } from "../support/temp-directory.ts";
+import { tempDirectory } from "../support/directories/temp-directory.ts";
 
 const ROOT = join(import.meta.dirname, "../..");
 

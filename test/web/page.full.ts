@@ -1,8 +1,8 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it, vi } from "vitest";
-import { keepPicture, visit, withBrowser } from "../support/page-visit.ts";
-import { tempDirectory } from "../support/temp-directory.ts";
+import { keepPicture, visit, withBrowser } from "../support/browser/page-visit.ts";
+import { tempDirectory } from "../support/directories/temp-directory.ts";
 
 describe("the page", () => {
   withBrowser();

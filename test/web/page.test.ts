@@ -1,7 +1,7 @@
 import { describe, expect, it, vi } from "vitest";
-import { keepPicture, visit, withBrowser } from "../support/page-visit.ts";
-import { ProgramHere } from "../support/program-here.ts";
-import { tempDirectory } from "../support/temp-directory.ts";
+import { keepPicture, visit, withBrowser } from "../support/browser/page-visit.ts";
+import { tempDirectory } from "../support/directories/temp-directory.ts";
+import { ProgramHere } from "../support/program/program-here.ts";
 
 vi.setConfig({ testTimeout: 120_000 });
 

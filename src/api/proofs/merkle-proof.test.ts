@@ -2,7 +2,7 @@ import { createProof, getNode, type Node, ProofType } from "@chainsafe/persisten
 import { ContainerType, ListBasicType, ListCompositeType, UintNumberType } from "@chainsafe/ssz";
 import fc from "fast-check";
 import { expect, it } from "vitest";
-import { rootOfBranch, rootOfMultiproof } from "../../../test/support/merkle-verifier.ts";
+import { rootOfBranch, rootOfMultiproof } from "../../../test/support/api/merkle-verifier.ts";
 import { createMerkleProof, findNestedPair } from "./merkle-proof.ts";
 
 const uint64 = new UintNumberType(8);

@@ -1,5 +1,5 @@
 import { expect, it } from "vitest";
-import { FakeTimers } from "../../../test/support/fake-timers.ts";
+import { FakeTimers } from "../../../test/support/time/fake-timers.ts";
 import { SuspensionWatch } from "./suspension-watch.ts";
 
 function watched() {

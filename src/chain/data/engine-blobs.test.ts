@@ -1,7 +1,7 @@
 import { toRootHex } from "@lodestar/utils";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import { flushPromises } from "../../../test/support/fake-timers.ts";
-import { ScriptedEngine } from "../../../test/support/scripted-engine.ts";
+import { ScriptedEngine } from "../../../test/support/execution/scripted-engine.ts";
+import { flushPromises } from "../../../test/support/time/fake-timers.ts";
 import { commitmentsOf } from "../../data/commitments.ts";
 import type { DataSidecar } from "../../data/sidecar.ts";
 import { versionedHashesOf } from "../../execution/engine.ts";

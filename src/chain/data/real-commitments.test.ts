@@ -1,7 +1,7 @@
 import { ForkName, type ForkPostDeneb } from "@lodestar/params";
 import type { fulu } from "@lodestar/types";
 import { expect, it, vi } from "vitest";
-import { sharedKzg as kzg } from "../../../test/support/shared-kzg.ts";
+import { sharedKzg as kzg } from "../../../test/support/crypto/shared-kzg.ts";
 import { type DataSidecar, subnetOfSidecar } from "../../data/sidecar.ts";
 import { DevBlobs } from "../../dev/dev-blobs.ts";
 import { createRecordingLogger } from "../../log/recording-logger.test-support.ts";

@@ -1,6 +1,6 @@
 import type { RootHex } from "@lodestar/types";
 import { afterEach, describe, expect, it } from "vitest";
-import { flushPromises } from "../../../test/support/fake-timers.ts";
+import { flushPromises } from "../../../test/support/time/fake-timers.ts";
 import type { DataSidecar } from "../../data/sidecar.ts";
 import { createRecordingLogger } from "../../log/recording-logger.test-support.ts";
 import { TimeWaiters } from "../clock/time-waiters.ts";

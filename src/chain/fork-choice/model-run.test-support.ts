@@ -1,7 +1,7 @@
 import { type BeaconBlock, type IndexedAttestation, type RootHex, ssz } from "@lodestar/types";
 import { fromHex } from "@lodestar/utils";
 import { expect } from "vitest";
-import { RandomChoices } from "../../../test/support/random-choices.ts";
+import { RandomChoices } from "../../../test/support/random/random-choices.ts";
 import { applyBlockAttestations } from "../import/fork-choice-import.ts";
 import { EPOCH } from "./blocks.test-support.ts";
 import { ForkChoiceError } from "./error.ts";

@@ -1,5 +1,5 @@
 import { expect, it } from "vitest";
-import { seededRandom } from "../../../test/support/seeded-random.ts";
+import { seededRandom } from "../../../test/support/random/seeded-random.ts";
 import { type Happenings, ModelRun } from "./model-run.test-support.ts";
 
 const STEPS = Number(process.env.FANAL_TEST_STEPS ?? 10_000);

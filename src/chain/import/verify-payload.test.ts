@@ -3,7 +3,7 @@ import { computeEpochAtSlot } from "@lodestar/state-transition";
 import { ssz } from "@lodestar/types";
 import { toRootHex } from "@lodestar/utils";
 import { expect, it } from "vitest";
-import { invalid, ScriptedEngine, SYNCING, VALID } from "../../../test/support/scripted-engine.ts";
+import { invalid, ScriptedEngine, SYNCING, VALID } from "../../../test/support/execution/scripted-engine.ts";
 import { NoExecutionEngine } from "../../execution/engine.ts";
 import { DEFAULT_CHAIN_SETTINGS } from "../settings.ts";
 import { payloadVerifier } from "./verify-payload.ts";

@@ -2,7 +2,7 @@ import { ForkName, ForkSeq, MAX_ATTESTATIONS, MAX_ATTESTATIONS_ELECTRA, SLOTS_PE
 import type { CachedBeaconStateAltair } from "@lodestar/state-transition";
 import type { electra } from "@lodestar/types";
 import { describe, expect, it } from "vitest";
-import { variants } from "../../../test/support/tier.ts";
+import { variants } from "../../../test/support/suite/tier.ts";
 import { packAttestations } from "./attestation-packing.ts";
 import { AttestationPool } from "./attestation-pool.ts";
 import { TestChain } from "./pool-chain.test-support.ts";

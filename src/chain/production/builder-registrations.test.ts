@@ -1,7 +1,7 @@
 import { SLOTS_PER_EPOCH } from "@lodestar/params";
 import { type bellatrix, ssz } from "@lodestar/types";
 import { beforeEach, describe, expect, it } from "vitest";
-import { flushPromises } from "../../../test/support/fake-timers.ts";
+import { flushPromises } from "../../../test/support/time/fake-timers.ts";
 import { BuilderError } from "../../execution/builder/builder.ts";
 import { createRecordingLogger, type RecordingLogger } from "../../log/recording-logger.test-support.ts";
 import { VirtualClock } from "../clock/virtual-clock.ts";

@@ -1,7 +1,7 @@
 import { ForkName } from "@lodestar/params";
 import type { capella, ExecutionPayload } from "@lodestar/types";
 import { expect, it } from "vitest";
-import { FakeTimers, flushPromises } from "../../../test/support/fake-timers.ts";
+import { FakeTimers, flushPromises } from "../../../test/support/time/fake-timers.ts";
 import { BuildingEngine } from "../../execution/building-engine.test-support.ts";
 import {
   type BuiltPayload,

@@ -2,7 +2,7 @@ import { EPOCHS_PER_SYNC_COMMITTEE_PERIOD, SLOTS_PER_EPOCH } from "@lodestar/par
 import { createCachedBeaconState, processSlots } from "@lodestar/state-transition";
 import { ssz } from "@lodestar/types";
 import { expect, it } from "vitest";
-import { openQuietDevChain } from "../../../test/support/dev-chain.ts";
+import { openQuietDevChain } from "../../../test/support/chains/dev-chain.ts";
 import { createRecordingLogger } from "../../log/recording-logger.test-support.ts";
 import { Pubkeys } from "../pubkeys/pubkeys.ts";
 import { withCaches } from "./cached-state.ts";

@@ -4,7 +4,7 @@ import { type CachedBeaconStateAllForks, processSlots } from "@lodestar/state-tr
 import { type RootHex, ssz } from "@lodestar/types";
 import { toRootHex } from "@lodestar/utils";
 import { expect, it, onTestFinished } from "vitest";
-import { seededRandom } from "../../../test/support/seeded-random.ts";
+import { seededRandom } from "../../../test/support/random/seeded-random.ts";
 import type { BeaconDbBatch } from "../../db/beacon-db.ts";
 import { collect } from "../../db/collect.test-support.ts";
 import { DatabaseCorruptError } from "../../db/errors.ts";

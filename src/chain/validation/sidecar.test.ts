@@ -2,7 +2,7 @@ import { SLOTS_PER_EPOCH } from "@lodestar/params";
 import { type BeaconBlock, type deneb, type fulu, ssz } from "@lodestar/types";
 import { toRootHex } from "@lodestar/utils";
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
-import { variants } from "../../../test/support/tier.ts";
+import { variants } from "../../../test/support/suite/tier.ts";
 import { type DataSidecar, isColumn, subnetOfSidecar } from "../../data/sidecar.ts";
 import { produceWithBlobs } from "../data/blobs.test-support.ts";
 import { validateBlobSidecar } from "./blob-sidecar.ts";

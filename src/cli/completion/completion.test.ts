@@ -3,7 +3,7 @@ import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { skipSuite } from "../../../test/support/skip-suite.ts";
+import { skipSuite } from "../../../test/support/suite/skip-suite.ts";
 import { methods } from "../../api/method-groups.ts";
 import { parseCommandLine } from "../flags/command-line.ts";
 import { COMMAND_NAMES } from "../flags/commands.ts";

@@ -1,7 +1,7 @@
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
-import { tempDirectory } from "../../../test/support/temp-directory.ts";
+import { tempDirectory } from "../../../test/support/directories/temp-directory.ts";
 import { readTargets } from "./targets.ts";
 
 describe("upstream URLs", () => {

@@ -1,7 +1,7 @@
 import { createHmac } from "node:crypto";
 import { ForkName } from "@lodestar/params";
 import { describe, expect, it, vi } from "vitest";
-import { FakeTimers } from "../../../test/support/fake-timers.ts";
+import { FakeTimers } from "../../../test/support/time/fake-timers.ts";
 import { type EngineState, EngineUnavailableError } from "../engine.ts";
 import { ScriptedError } from "../scripted-server.test-support.ts";
 import {

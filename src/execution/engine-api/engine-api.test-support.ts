@@ -3,7 +3,7 @@ import { ForkName, type ForkPostBellatrix } from "@lodestar/params";
 import { ssz } from "@lodestar/types";
 import { fromHex } from "@lodestar/utils";
 import { onTestFinished } from "vitest";
-import { FakeTimers } from "../../../test/support/fake-timers.ts";
+import { FakeTimers } from "../../../test/support/time/fake-timers.ts";
 import { createRecordingLogger } from "../../log/recording-logger.test-support.ts";
 import type { EngineState, PayloadRequest } from "../engine.ts";
 import { ScriptedServer } from "../scripted-server.test-support.ts";

@@ -1,5 +1,5 @@
 import { expect, it } from "vitest";
-import { FakeTimers, flushPromises } from "../../../test/support/fake-timers.ts";
+import { FakeTimers, flushPromises } from "../../../test/support/time/fake-timers.ts";
 import { createRecordingLogger } from "../../log/recording-logger.test-support.ts";
 import { type UpstreamCall, UpstreamError, type UpstreamResponse } from "../upstream-call.ts";
 import type { UpstreamHealth } from "../upstream-health.ts";

@@ -1,6 +1,6 @@
 import { once } from "node:events";
 import { describe, expect, it } from "vitest";
-import { flushPromises } from "../../../test/support/fake-timers.ts";
+import { flushPromises } from "../../../test/support/time/fake-timers.ts";
 import type { RequestClient } from "../upstream/client/fetch.ts";
 import { UpstreamError } from "../upstream-call.ts";
 import { inspect, inspectAll, readPubkeys } from "./inspection.ts";

@@ -1,5 +1,5 @@
 import { expect, it } from "vitest";
-import { FakeTimers, flushPromises } from "../../../test/support/fake-timers.ts";
+import { FakeTimers, flushPromises } from "../../../test/support/time/fake-timers.ts";
 import { UpstreamError } from "../upstream-call.ts";
 import { measureLatencies, summaryOf } from "./latency.ts";
 import { Probe } from "./probe.ts";

@@ -1,5 +1,5 @@
 import { onTestFinished } from "vitest";
-import { FakeTimers } from "../../../test/support/fake-timers.ts";
+import { FakeTimers } from "../../../test/support/time/fake-timers.ts";
 import { createRecordingLogger } from "../../log/recording-logger.test-support.ts";
 import { Arrivals } from "../../server/events/arrivals.test-support.ts";
 import { EventHub } from "./event-hub.ts";

@@ -1,5 +1,5 @@
 import { expect, it } from "vitest";
-import { seededRandom } from "../../../test/support/seeded-random.ts";
+import { seededRandom } from "../../../test/support/random/seeded-random.ts";
 import { CHAIN_EVENT_TOPICS, openMerger, type PublishedEvent } from "./event-merger.test-support.ts";
 import {
   block,

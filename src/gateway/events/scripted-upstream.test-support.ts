@@ -2,7 +2,7 @@ import { once } from "node:events";
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
 import { onTestFinished } from "vitest";
-import type { FakeTimers } from "../../../test/support/fake-timers.ts";
+import type { FakeTimers } from "../../../test/support/time/fake-timers.ts";
 import type { ChainSpec } from "../chain-spec.ts";
 import type { UpstreamSettings } from "../settings.ts";
 

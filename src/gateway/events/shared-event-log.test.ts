@@ -1,7 +1,7 @@
 import { describe, expect, it, onTestFinished, vi } from "vitest";
-import { missingRedis } from "../../../test/support/redis-process.ts";
-import { RedisServer } from "../../../test/support/redis-server.ts";
-import { skipSuite } from "../../../test/support/skip-suite.ts";
+import { missingRedis } from "../../../test/support/gateway/redis-process.ts";
+import { RedisServer } from "../../../test/support/gateway/redis-server.ts";
+import { skipSuite } from "../../../test/support/suite/skip-suite.ts";
 import { SYSTEM_TIMERS } from "../../async/timers.ts";
 import { createRecordingLogger } from "../../log/recording-logger.test-support.ts";
 import { Arrivals } from "../../server/events/arrivals.test-support.ts";

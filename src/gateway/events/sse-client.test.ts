@@ -1,5 +1,5 @@
 import { expect, it, onTestFinished } from "vitest";
-import { FakeTimers } from "../../../test/support/fake-timers.ts";
+import { FakeTimers } from "../../../test/support/time/fake-timers.ts";
 import { createRecordingLogger } from "../../log/recording-logger.test-support.ts";
 import { Arrivals } from "../../server/events/arrivals.test-support.ts";
 import { passUntil, ScriptedUpstream } from "./scripted-upstream.test-support.ts";

@@ -1,5 +1,5 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
-import { LoopbackServer } from "../../../test/support/loopback-server.ts";
+import { LoopbackServer } from "../../../test/support/net/loopback-server.ts";
 import type { UpstreamSettings } from "../settings.ts";
 
 export interface ReceivedRequest {

@@ -1,5 +1,5 @@
 import { expect, it } from "vitest";
-import { FakeTimers, flushPromises } from "../../../test/support/fake-timers.ts";
+import { FakeTimers, flushPromises } from "../../../test/support/time/fake-timers.ts";
 import { createRecordingLogger } from "../../log/recording-logger.test-support.ts";
 import { EventPublisher } from "../events/event-publisher.ts";
 import type { UpstreamHealth } from "../upstream-health.ts";

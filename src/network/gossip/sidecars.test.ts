@@ -1,7 +1,7 @@
 import type { fulu, RootHex, Slot } from "@lodestar/types";
 import { expect, it } from "vitest";
-import type { BlockWithSidecars } from "../../../test/support/by-hand.ts";
-import { sharedKzg } from "../../../test/support/shared-kzg.ts";
+import type { BlockWithSidecars } from "../../../test/support/chains/by-hand.ts";
+import { sharedKzg } from "../../../test/support/crypto/shared-kzg.ts";
 import { ALL_COLUMNS } from "../../data/column-sidecars.ts";
 import type { DevNodeOptions } from "../../node/dev-node.ts";
 import { eventually, type GossipNode, invalidFrom, openLine, whenMeshed } from "./gossip.test-support.ts";

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { FakeTimers } from "../../../test/support/fake-timers.ts";
+import { FakeTimers } from "../../../test/support/time/fake-timers.ts";
 import { GossipPenalties } from "./gossip-penalties.ts";
 import { PeerScores } from "./peer-scores.ts";
 

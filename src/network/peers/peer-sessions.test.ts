@@ -1,6 +1,6 @@
 import { type fulu, ssz } from "@lodestar/types";
 import { beforeEach, describe, expect, it } from "vitest";
-import { FakeTimers, flushPromises } from "../../../test/support/fake-timers.ts";
+import { FakeTimers, flushPromises } from "../../../test/support/time/fake-timers.ts";
 import { createRecordingLogger } from "../../log/recording-logger.test-support.ts";
 import { RequestError } from "../reqresp/errors.ts";
 import { KnownPeers } from "./known-peers.ts";

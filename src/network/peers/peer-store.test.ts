@@ -1,6 +1,6 @@
 import { join } from "node:path";
 import { expect, it, onTestFinished } from "vitest";
-import { tempDirectory } from "../../../test/support/temp-directory.ts";
+import { tempDirectory } from "../../../test/support/directories/temp-directory.ts";
 import { openDatabase } from "../../db/open-database.ts";
 import { createRecordingLogger } from "../../log/recording-logger.test-support.ts";
 import { addAddress, KnownPeers } from "./known-peers.ts";

@@ -1,8 +1,8 @@
 import type { RootHex, Slot } from "@lodestar/types";
 import { toHex } from "@lodestar/utils";
 import { expect, it, onTestFinished, vi } from "vitest";
-import { BlobBlocks } from "../../../test/support/blob-blocks.ts";
-import { openDevChain, QUIET } from "../../../test/support/dev-chain.ts";
+import { BlobBlocks } from "../../../test/support/chains/blob-blocks.ts";
+import { openDevChain, QUIET } from "../../../test/support/chains/dev-chain.ts";
 import { type DataSidecar, serializeSidecar } from "../../data/sidecar.ts";
 import { collect } from "../../db/collect.test-support.ts";
 import { ResourceUnavailable } from "./errors.ts";

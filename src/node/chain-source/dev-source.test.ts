@@ -2,9 +2,9 @@ import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { SecretKey } from "@chainsafe/blst";
 import { expect, it, vi } from "vitest";
-import { inDataDirectory } from "../../../test/support/data-directory.ts";
-import { openDevChain, startDevChain } from "../../../test/support/dev-chain.ts";
-import { tempDirectory } from "../../../test/support/temp-directory.ts";
+import { openDevChain, startDevChain } from "../../../test/support/chains/dev-chain.ts";
+import { inDataDirectory } from "../../../test/support/directories/data-directory.ts";
+import { tempDirectory } from "../../../test/support/directories/temp-directory.ts";
 import type { DevIdentity } from "../../dev/identity.ts";
 
 /** Default of another version of the program. */

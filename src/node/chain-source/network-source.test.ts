@@ -1,10 +1,10 @@
 import { join } from "node:path";
 import { SLOTS_PER_EPOCH } from "@lodestar/params";
 import { expect, it, onTestFinished } from "vitest";
-import { openDevChain } from "../../../test/support/dev-chain.ts";
-import { writeNetworkDirectory } from "../../../test/support/network-directory.ts";
-import { FROM_GENESIS } from "../../../test/support/settings.ts";
-import { tempDirectory } from "../../../test/support/temp-directory.ts";
+import { openDevChain } from "../../../test/support/chains/dev-chain.ts";
+import { FROM_GENESIS } from "../../../test/support/chains/settings.ts";
+import { writeNetworkDirectory } from "../../../test/support/directories/network-directory.ts";
+import { tempDirectory } from "../../../test/support/directories/temp-directory.ts";
 import { createRecordingLogger } from "../../log/recording-logger.test-support.ts";
 import { openDataDirectory } from "../storage/data-directory.ts";
 import { openNetworkSource } from "./network-source.ts";

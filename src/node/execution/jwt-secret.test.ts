@@ -2,7 +2,7 @@ import { execFileSync } from "node:child_process";
 import { chmodSync, readFileSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, it } from "vitest";
-import { tempDirectory } from "../../../test/support/temp-directory.ts";
+import { tempDirectory } from "../../../test/support/directories/temp-directory.ts";
 import { createRecordingLogger } from "../../log/recording-logger.test-support.ts";
 import { StartError } from "../start-error.ts";
 import { loadOrCreateJwtSecret, reloadingJwtSecret } from "./jwt-secret.ts";

@@ -1,5 +1,5 @@
 import { expect, it } from "vitest";
-import { countTurns } from "../../../test/support/event-loop.ts";
+import { countTurns } from "../../../test/support/time/event-loop.ts";
 import { Scheduler } from "../scheduler.ts";
 import { FanOut, Subscriber } from "./fan-out.ts";
 

@@ -2,7 +2,7 @@ import { writeFileSync } from "node:fs";
 import { request } from "node:http";
 import { join } from "node:path";
 import { expect, it, onTestFinished } from "vitest";
-import { tempDirectory } from "../../../test/support/temp-directory.ts";
+import { tempDirectory } from "../../../test/support/directories/temp-directory.ts";
 import { openTestServer, requestText, type TestServerOptions } from "./server.test-support.ts";
 
 const HTML = '<!doctype html><script type="importmap">{"imports":{}}</script><p>A chain</p>';

@@ -1,8 +1,8 @@
 import { join } from "node:path";
 import type { Slot } from "@lodestar/types";
 import { onTestFinished } from "vitest";
-import { createRememberingVerifier } from "../../../test/support/remembering-verifier.ts";
-import { tempDirectory } from "../../../test/support/temp-directory.ts";
+import { createRememberingVerifier } from "../../../test/support/crypto/remembering-verifier.ts";
+import { tempDirectory } from "../../../test/support/directories/temp-directory.ts";
 import { initialiseDatabase } from "../../chain/anchor/anchor.ts";
 import { BeaconChain } from "../../chain/chain.ts";
 import { VirtualClock } from "../../chain/clock/virtual-clock.ts";

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, it, vi } from "vitest";
-import { type OpenedDevChain, startQuietDevChain } from "../../../test/support/dev-chain.ts";
+import { type OpenedDevChain, startQuietDevChain } from "../../../test/support/chains/dev-chain.ts";
 import { createRecordingLogger } from "../../log/recording-logger.test-support.ts";
 import { FakePeers, type ServedBlock } from "../fake-peers.test-support.ts";
 import { blocksOf } from "../history.test-support.ts";

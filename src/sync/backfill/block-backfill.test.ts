@@ -1,7 +1,7 @@
 import { SLOTS_PER_EPOCH } from "@lodestar/params";
 import { ssz } from "@lodestar/types";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { type OpenedDevChain, startQuietDevChain } from "../../../test/support/dev-chain.ts";
+import { type OpenedDevChain, startQuietDevChain } from "../../../test/support/chains/dev-chain.ts";
 import type { BeaconChain } from "../../chain/chain.ts";
 import { checkChain } from "../../chain/stored/check-chain.ts";
 import { createRecordingLogger } from "../../log/recording-logger.test-support.ts";

@@ -1,7 +1,7 @@
 import { ssz } from "@lodestar/types";
 import { describe, expect, it, vi } from "vitest";
-import { BlobBlocks } from "../../../test/support/blob-blocks.ts";
-import { openQuietDevChain } from "../../../test/support/dev-chain.ts";
+import { BlobBlocks } from "../../../test/support/chains/blob-blocks.ts";
+import { openQuietDevChain } from "../../../test/support/chains/dev-chain.ts";
 import type { BeaconChain } from "../../chain/chain.ts";
 import { ALL_COLUMNS } from "../../data/column-sidecars.ts";
 import type { DataSidecar } from "../../data/sidecar.ts";

@@ -1,5 +1,5 @@
 import { ForkName } from "@lodestar/params";
-import type { ExampleDevChain } from "../../support/example-chain.ts";
+import type { ExampleDevChain } from "../../support/api/example-chain.ts";
 import {
   absentBlock,
   absentBlockWith,

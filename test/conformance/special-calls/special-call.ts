@@ -1,6 +1,6 @@
 import { ForkName } from "@lodestar/params";
 import type { Params } from "../../../src/server/method-table.ts";
-import type { ExampleDevChain, ExampleFork } from "../../support/example-chain.ts";
+import type { ExampleDevChain, ExampleFork } from "../../support/api/example-chain.ts";
 
 /** A well-formed call that is out of range or has an unknown reference, and its expected outcome. */
 export type SpecialCall = {

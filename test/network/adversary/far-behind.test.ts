@@ -1,7 +1,7 @@
 import { randomBytes } from "node:crypto";
 import { multiaddr } from "@multiformats/multiaddr";
 import { afterAll, beforeAll, expect, it } from "vitest";
-import { Caller } from "../../support/caller.ts";
+import { Caller } from "../../support/api/caller.ts";
 import type { Adversary } from "./support/adversary.ts";
 import { eventually, Scenario, statusOf } from "./support/scenario.ts";
 

@@ -4,7 +4,7 @@ import type { RPC } from "@libp2p/gossipsub/message";
 import { compressSync } from "snappy";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { encodeVarint } from "../../../src/network/reqresp/ssz-snappy.ts";
-import { variants } from "../../support/tier.ts";
+import { variants } from "../../support/suite/tier.ts";
 import type { Adversary } from "./support/adversary.ts";
 import { eventually, Scenario } from "./support/scenario.ts";
 

@@ -7,9 +7,9 @@ import { afterAll, beforeAll, expect, it } from "vitest";
 import { attestationSubnet } from "../../../src/chain/subscriptions/committee-subscriptions.ts";
 import { GossipTopics, type TopicKind } from "../../../src/network/gossip/topics.ts";
 import { encodeChunk } from "../../../src/network/reqresp/response-chunk.ts";
-import { ByHand } from "../../support/by-hand.ts";
-import { SignedOperations } from "../../support/signed-operations.ts";
-import { variants } from "../../support/tier.ts";
+import { ByHand } from "../../support/chains/by-hand.ts";
+import { SignedOperations } from "../../support/chains/signed-operations.ts";
+import { variants } from "../../support/suite/tier.ts";
 import type { Adversary } from "./support/adversary.ts";
 import { eventually, Scenario } from "./support/scenario.ts";
 

@@ -12,7 +12,7 @@ import { rulesFromConsensus } from "../../../src/evm/execution/forks.ts";
 import { DEFAULT_CHAIN_ID } from "../../../src/evm/genesis.ts";
 import { createGenesisBlock } from "../../../src/evm/thread/genesis-block.ts";
 import type { GenesisBlock } from "../../../src/execution/engine-api/genesis-block.ts";
-import { removableDirectory } from "../../support/removable-directory.ts";
+import { removableDirectory } from "../../support/directories/removable-directory.ts";
 import { TestNode, type TestNodeOptions } from "./test-node.ts";
 
 export const GENESIS_TIME = 1_700_000_000;

@@ -20,9 +20,9 @@ import { createLogger } from "../../../src/log/pino-logger.ts";
 import { BeaconNode } from "../../../src/node/beacon-node.ts";
 import type { Networking, NetworkingParts } from "../../../src/node/networking.ts";
 import { DEFAULT_SYNC_SETTINGS } from "../../../src/sync/settings.ts";
-import { createRememberingVerifier } from "../../support/remembering-verifier.ts";
-import { NODE_SETTINGS } from "../../support/settings.ts";
-import { sharedKzg } from "../../support/shared-kzg.ts";
+import { NODE_SETTINGS } from "../../support/chains/settings.ts";
+import { createRememberingVerifier } from "../../support/crypto/remembering-verifier.ts";
+import { sharedKzg } from "../../support/crypto/shared-kzg.ts";
 
 export interface TestNodeOptions {
   config: BeaconConfig;

@@ -1,5 +1,5 @@
 import { fileURLToPath } from "node:url";
-import type { ProgramProcess } from "../program-process.ts";
+import type { ProgramProcess } from "../program/program-process.ts";
 
 export interface GaugeReading {
   /** The longest that the event loop was held up since the last reading, in milliseconds. */

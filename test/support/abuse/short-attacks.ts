@@ -1,5 +1,5 @@
-import { Program } from "../program.ts";
-import { tempDirectory } from "../temp-directory.ts";
+import { tempDirectory } from "../directories/temp-directory.ts";
+import { Program } from "../program/program.ts";
 import { ATTACKS } from "./attacks.ts";
 import { Clients, type Target } from "./clients.ts";
 import { targetOf } from "./siege.ts";

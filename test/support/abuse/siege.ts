@@ -5,7 +5,7 @@ import { Agent, request } from "node:http";
 import { getPriority, setPriority } from "node:os";
 import { setTimeout as delay } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
-import type { ProgramProcess } from "../program-process.ts";
+import type { ProgramProcess } from "../program/program-process.ts";
 import type { Order } from "./attacker-process.ts";
 import { callText, type Target } from "./clients.ts";
 

@@ -2,10 +2,10 @@ import { ForkName } from "@lodestar/params";
 import { expect } from "vitest";
 import { methods } from "../../../src/api/method-groups.ts";
 import { GAUGED, readGauge } from "../abuse/gauged-node.ts";
-import { ExampleDevChain } from "../example-chain.ts";
-import { paramsOfExamples } from "../example-params.ts";
-import { Program } from "../program.ts";
-import { tempDirectory } from "../temp-directory.ts";
+import { ExampleDevChain } from "../api/example-chain.ts";
+import { paramsOfExamples } from "../api/example-params.ts";
+import { tempDirectory } from "../directories/temp-directory.ts";
+import { Program } from "../program/program.ts";
 import { type FuzzReport, fuzz } from "./fuzz.ts";
 
 interface FuzzRun {

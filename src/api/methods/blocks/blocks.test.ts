@@ -1,7 +1,7 @@
 import { ssz } from "@lodestar/types";
 import { toRootHex } from "@lodestar/utils";
 import { beforeEach, describe, expect, it } from "vitest";
-import { Caller } from "../../../../test/support/caller.ts";
+import { Caller } from "../../../../test/support/api/caller.ts";
 import { createApi } from "../../api.ts";
 import { createMethodTable } from "../../bound-methods.ts";
 import {

@@ -1,7 +1,7 @@
 import { activePreset, SLOTS_PER_EPOCH } from "@lodestar/params";
 import { toHex } from "@lodestar/utils";
 import { describe, expect, it } from "vitest";
-import { Caller } from "../../../../test/support/caller.ts";
+import { Caller } from "../../../../test/support/api/caller.ts";
 import { createApi } from "../../api.ts";
 import { asBeaconChain, createFakeChain, fakeNetwork } from "../../fake-chain.test-support.ts";
 

@@ -1,7 +1,7 @@
 import { EPOCHS_PER_HISTORICAL_VECTOR } from "@lodestar/params";
 import { createCachedBeaconState } from "@lodestar/state-transition";
 import { describe, expect, it } from "vitest";
-import { Caller } from "../../../../test/support/caller.ts";
+import { Caller } from "../../../../test/support/api/caller.ts";
 import { createApi } from "../../api.ts";
 import { asBeaconChain, createFakeChain, fakeNetwork } from "../../fake-chain.test-support.ts";
 

@@ -3,7 +3,7 @@ import { createCachedBeaconState } from "@lodestar/state-transition";
 import { getValidatorStatus, type phase0, ssz } from "@lodestar/types";
 import { toHex } from "@lodestar/utils";
 import { describe, expect, it } from "vitest";
-import { Caller } from "../../../../test/support/caller.ts";
+import { Caller } from "../../../../test/support/api/caller.ts";
 import { createApi } from "../../api.ts";
 import { createMethodTable } from "../../bound-methods.ts";
 import { asBeaconChain, createFakeChain, fakeNetwork } from "../../fake-chain.test-support.ts";

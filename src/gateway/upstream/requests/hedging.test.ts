@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { flushPromises } from "../../../../test/support/fake-timers.ts";
+import { flushPromises } from "../../../../test/support/time/fake-timers.ts";
 import { Failure } from "../../../errors/failure.ts";
 import { json } from "../scripted-upstream.test-support.ts";
 import { createCall } from "../upstream-call.test-support.ts";

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { FakeTimers } from "../../../../test/support/fake-timers.ts";
+import { FakeTimers } from "../../../../test/support/time/fake-timers.ts";
 import { unavailable } from "../../../errors/failure.ts";
 import type { GatewayObserver } from "../../gateway-observer.ts";
 import type { UpstreamResponse } from "../../upstream-call.ts";

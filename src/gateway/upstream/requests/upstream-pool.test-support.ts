@@ -1,5 +1,5 @@
 import { expect, onTestFinished } from "vitest";
-import { FakeTimers } from "../../../../test/support/fake-timers.ts";
+import { FakeTimers } from "../../../../test/support/time/fake-timers.ts";
 import { Failure } from "../../../errors/failure.ts";
 import { createRecordingLogger } from "../../../log/recording-logger.test-support.ts";
 import type { GatewayObserver } from "../../gateway-observer.ts";

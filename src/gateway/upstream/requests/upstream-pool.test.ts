@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { flushPromises } from "../../../../test/support/fake-timers.ts";
+import { flushPromises } from "../../../../test/support/time/fake-timers.ts";
 import { json, type ReceivedRequest, type ScriptedUpstream } from "../scripted-upstream.test-support.ts";
 import { createCall } from "../upstream-call.test-support.ts";
 import { answersOf, failureOf, HEDGE_MILLIS, openPool } from "./upstream-pool.test-support.ts";

@@ -1,0 +1,10 @@
+import { FROM_ALTAIR, FROM_CAPELLA, FROM_ELECTRA, ON_EVERY_FORK, onlyFork, testRewards } from "./rewards-oracle.ts";
+
+testRewards([
+  { name: "phase0", forks: onlyFork("phase0"), happenings: ON_EVERY_FORK },
+  { name: "altair", forks: onlyFork("altair"), happenings: FROM_ALTAIR },
+  { name: "bellatrix", forks: onlyFork("bellatrix"), happenings: FROM_ALTAIR },
+  { name: "capella", forks: onlyFork("capella"), happenings: FROM_CAPELLA },
+  { name: "deneb", forks: onlyFork("deneb"), happenings: FROM_CAPELLA },
+  { name: "electra", forks: onlyFork("electra"), happenings: FROM_ELECTRA },
+]);

@@ -1,0 +1,38 @@
+import { ForkName, ForkSeq } from "@lodestar/params";
+import type { MethodDefinition } from "../../../src/api/definition.ts";
+import type { ExampleChain } from "../../../src/api/example.ts";
+import { EXAMPLE_STAGES } from "../../../src/api/example.ts";
+import type { FailureKind } from "../../../src/errors/failure.ts";
+
+/** The methods in the order in which their examples can be made on one chain. */
+export function inExampleOrder(methods: readonly MethodDefinition[]): MethodDefinition[] {
+  const stageOf = ({ example }: MethodDefinition) => EXAMPLE_STAGES.indexOf(example.stage ?? "read");
+  return [...methods].sort((a, b) => stageOf(a) - stageOf(b));
+}
+
+export async function exampleParams({ example }: MethodDefinition, chain: ExampleChain): Promise<unknown[]> {
+  const { params = [] } = example;
+  return typeof params === "function" ? params(chain) : [...params];
+}
+
+/** Whether calls of a method succeed on a chain that is in the fork from its genesis on and has no EVM. */
+export function isServedOn(method: MethodDefinition, fork: ForkName): boolean {
+  return refusalOn(method, fork) === undefined;
+}
+
+/**
+ * How calls of a method fail on a chain that is in the fork from its genesis on and has no EVM; undefined where they
+ * succeed.
+ */
+export function refusalOn(
+  { since, until, needsEvm, example, access, params }: MethodDefinition,
+  fork: ForkName,
+): FailureKind | undefined {
+  const seq = ForkSeq[fork];
+  if (needsEvm) return "unsupported";
+  if (example.isUnsupported || since === ForkName.gloas || (until && seq >= ForkSeq[until])) return "unsupported";
+  if (!since || seq >= ForkSeq[since]) return undefined;
+  if (access !== "read") return "rejected";
+  // What takes no arguments is not asked about anything of before the fork: there just is nothing yet.
+  return params.length === 0 ? "not-found" : "invalid-params";
+}

@@ -1,0 +1,54 @@
+import type { Broadcast } from "../../../src/network/broadcast.ts";
+
+interface Sent {
+  kind: keyof Broadcast;
+  item: unknown;
+  subnet?: number;
+}
+
+/** Notes what would go out to the network. */
+export class RecordingBroadcast implements Broadcast {
+  #sent: Sent[] = [];
+
+  /** What was sent since this was asked last. */
+  take(): Sent[] {
+    const sent = this.#sent;
+    this.#sent = [];
+    return sent;
+  }
+
+  block(item: unknown): void {
+    this.#note("block", item);
+  }
+  sidecars(items: readonly unknown[]): void {
+    this.#note("sidecars", items);
+  }
+  attestation(item: unknown, subnet: number): void {
+    this.#note("attestation", item, subnet);
+  }
+  aggregate(item: unknown): void {
+    this.#note("aggregate", item);
+  }
+  syncMessage(item: unknown, subnet: number): void {
+    this.#note("syncMessage", item, subnet);
+  }
+  contribution(item: unknown): void {
+    this.#note("contribution", item);
+  }
+  voluntaryExit(item: unknown): void {
+    this.#note("voluntaryExit", item);
+  }
+  proposerSlashing(item: unknown): void {
+    this.#note("proposerSlashing", item);
+  }
+  attesterSlashing(item: unknown): void {
+    this.#note("attesterSlashing", item);
+  }
+  blsToExecutionChange(item: unknown): void {
+    this.#note("blsToExecutionChange", item);
+  }
+
+  #note(kind: keyof Broadcast, item: unknown, subnet?: number): void {
+    this.#sent.push(subnet === undefined ? { kind, item } : { kind, item, subnet });
+  }
+}

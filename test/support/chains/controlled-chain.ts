@@ -1,0 +1,76 @@
+import { join } from "node:path";
+import type { SignedBeaconBlock } from "@lodestar/types";
+import { expect, onTestFinished } from "vitest";
+import { initialiseDatabase } from "../../../src/chain/anchor/anchor.ts";
+import { openDatabase } from "../../../src/db/open-database.ts";
+import type { ScheduledFork } from "../../../src/dev/forks.ts";
+import type { DevNodeOptions } from "../../../src/node/dev-node.ts";
+import { Caller } from "../api/caller.ts";
+import { tempDirectory } from "../directories/temp-directory.ts";
+import { openDevChain } from "./dev-chain.ts";
+import { openFollower } from "./follower.ts";
+
+export const ETHER = 10 ** 9;
+export const VALIDATORS = 16;
+export const ADDRESS = `0x${"ad".repeat(20)}`;
+export const FULU: ScheduledFork[] = [{ fork: "fulu", epoch: 0 }];
+export const CODES = { invalid: -32602, absent: -32001, rejected: -32003 };
+
+type Params = unknown[] | Record<string, unknown>;
+
+/** A chain that only goes on when it is told to. */
+export async function openControlled(
+  forks: ScheduledFork[],
+  directory = tempDirectory(),
+  options: Partial<DevNodeOptions> = {},
+) {
+  const opened = await openDevChain({ validators: VALIDATORS, forks, speed: 0, ...options }, directory);
+  const { devChain, complaints } = opened;
+  const { chain } = devChain;
+  const caller = new Caller(devChain.api);
+  const validator = (index: number) =>
+    caller.call("get_v1_beacon_states_stateId_validators_validatorId", ["head", index]);
+  return {
+    ...opened,
+    chain,
+    call: (name: string, params?: Params) => caller.call(name, params),
+    error: (name: string, params?: Params) => caller.error(name, params),
+    advance: (slots: number) => caller.call("dev_advance", { slots }),
+    until: (index: number, status: string) =>
+      caller.call("dev_advance", { until: { validator: index, status }, limit: 200 }),
+    validator,
+    status: async (index: number): Promise<string> => (await validator(index)).status,
+    balance: async (index: number): Promise<number> => Number((await validator(index)).balance),
+    /** Nobody complained, but for proposers that are slashed. */
+    expectHealth: () => expect(complaints.filter((line) => !line.includes("is slashed"))).toEqual([]),
+    /** Another node that knows nothing but the genesis comes to the same state. */
+    async expectFollowed() {
+      const genesis = (await chain.states.genesis())!;
+      const db = await openDatabase(join(tempDirectory(), "beacon-db"), { sync: false });
+      onTestFinished(() => db.close());
+      await initialiseDatabase(db, devChain.config, { state: genesis }, {});
+      const follower = await openFollower(db, devChain, chain.clock.currentSlot);
+      onTestFinished(() => follower.close());
+      const blocks: SignedBeaconBlock[] = [];
+      for (let slot = 1; slot <= chain.head.slot; slot++) {
+        const block = await chain.blocks.canonicalAtSlot(slot);
+        if (block) blocks.push(block.signed);
+      }
+      await follower.importSegment(blocks);
+      expect(follower.head.root).toBe(chain.head.root);
+    },
+  };
+}
+
+type Controlled = Awaited<ReturnType<typeof openControlled>>;
+
+export type Refusal = [name: string, params: Params, code: number, message: RegExp];
+
+export async function expectRefusals({ error }: Controlled, refusals: Refusal[]): Promise<void> {
+  for (const [name, params, code, message] of refusals) {
+    expect(await error(name, params), `${name} ${JSON.stringify(params)}`).toMatchObject({
+      code,
+      message: expect.stringMatching(message),
+    });
+  }
+}

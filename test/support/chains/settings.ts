@@ -1,0 +1,37 @@
+import { DEFAULT_CHAIN_SETTINGS } from "../../../src/chain/settings.ts";
+import type { DevSettings } from "../../../src/dev/settings.ts";
+import type { NodeSettings } from "../../../src/node/settings.ts";
+
+/** Settings of a node without network, execution client and builder. */
+export const NODE_SETTINGS: Omit<NodeSettings, "dataDir"> = {
+  chain: DEFAULT_CHAIN_SETTINGS,
+  kzgBackend: "auto",
+  networking: undefined,
+  execution: undefined,
+  builder: undefined,
+  eth1: [],
+  monitorValidators: undefined,
+};
+
+/** Settings of a dev chain in real time, without history. */
+export const DEV_SETTINGS: DevSettings = {
+  validators: 16,
+  forks: [],
+  slotSeconds: 2,
+  warmupEpochs: 0,
+  genesisTime: undefined,
+  keys: undefined,
+  withdrawals: undefined,
+  balances: undefined,
+  configOverrides: undefined,
+  deposits: undefined,
+  evm: undefined,
+  activeValidators: undefined,
+  devBlobs: { least: 0, most: 0 },
+  speed: 1,
+  catchUp: false,
+  reset: false,
+};
+
+/** Settings of the chain of a network that starts from the genesis state of the network. */
+export const FROM_GENESIS = { genesisState: undefined, checkpoint: undefined, execution: undefined } as const;

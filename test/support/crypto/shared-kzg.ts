@@ -1,0 +1,29 @@
+import type { KzgChoice } from "../../../src/data/kzg/backend.ts";
+import type { Kzg } from "../../../src/data/kzg/kzg.ts";
+import { ThreadedKzg } from "../../../src/data/kzg/threaded-kzg.ts";
+import { createRecordingLogger } from "../../../src/log/recording-logger.test-support.ts";
+import { kzgAt } from "./served-kzg.ts";
+
+/** The address of the backend that all tests of a run share. Without it each process has its own. */
+export const SHARED_KZG = "FANAL_TEST_KZG";
+
+/** Opens the backend that FANAL_KZG names, as the program does; by default the first one that loads. */
+export function openTestKzg(): ThreadedKzg {
+  return new ThreadedKzg(createRecordingLogger(), { backend: process.env.FANAL_KZG as KzgChoice | undefined });
+}
+
+const { [SHARED_KZG]: url } = process.env;
+const kzg = url === undefined ? openTestKzg() : kzgAt(url);
+
+/** Shared by all tests. `close` leaves it open. */
+export const sharedKzg: Kzg = {
+  commitmentOf: (blob) => kzg.commitmentOf(blob),
+  blobProofOf: (blob, commitment) => kzg.blobProofOf(blob, commitment),
+  verifyBlobs: (batch) => kzg.verifyBlobs(batch),
+  cellsOf: (blob) => kzg.cellsOf(blob),
+  cellsAndProofsOf: (blob) => kzg.cellsAndProofsOf(blob),
+  verifyCells: (batch) => kzg.verifyCells(batch),
+  recover: (cellIndices, cells) => kzg.recover(cellIndices, cells),
+  prepare: () => kzg.prepare(),
+  async close() {},
+};

@@ -1,0 +1,13 @@
+import { onTestFinished } from "vitest";
+import { freePorts } from "../net/free-ports.ts";
+import { RedisProcess } from "./redis-process.ts";
+
+/** A Redis of one test, which is gone when the test is over. */
+export class RedisServer extends RedisProcess {
+  static async start(...args: string[]): Promise<RedisServer> {
+    const server = new RedisServer((await freePorts(1))[0]!, args);
+    onTestFinished(() => server.end());
+    await server.start();
+    return server;
+  }
+}
