@@ -20,7 +20,7 @@ function readWalkThrough() {
   const section = document.split("\n## Adding a method\n")[1]!.split("\n## ")[0]!;
   const [definition, list, methodTest] = [...section.matchAll(/^```ts\n(.*?)^```$/gms)].map(([, code]) => code!);
   const [subjectFile] = section.match(/src\/api\/methods\/[a-z/-]+\.ts/)!;
-  const [testFile] = section.match(/test\/methods\/[a-z-]+\.test\.ts/)!;
+  const [testFile] = section.match(/test\/methods\/[a-z/-]+\.test\.ts/)!;
   return { definition: definition!, list: list!, methodTest: methodTest!, subjectFile, testFile };
 }
 

@@ -42,7 +42,7 @@ it("every decision is listed", () => {
 it("docs/architecture.md names existing files", () => {
   const text = read("docs/architecture.md");
   // The file that the reader creates.
-  const made = "test/methods/finalized-epoch.test.ts";
+  const made = "test/methods/chain/finalized-epoch.test.ts";
   const there = globSync("{src,test,scripts,docs,bin}/**/*.{ts,js,md}", { cwd: ROOT }).map((path) => `/${path}`);
   const named = [...text.matchAll(/`([\w./-]+\.(?:ts|js|md))`/g)].map(([, path]) => path!);
   expect(named.filter((path) => path !== made && !there.some((each) => each.endsWith(`/${path}`)))).toEqual([]);
