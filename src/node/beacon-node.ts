@@ -27,7 +27,7 @@ import { LocalNode } from "../network/local-node.ts";
 import type { NetworkSettings } from "../network/network-settings.ts";
 import { type NetworkView, offlineNetworkView } from "../network/network-view.ts";
 import { openNodeKey } from "../network/node-key.ts";
-import type { ServersThread } from "../server/thread/servers-thread.ts";
+import type { ServersThread } from "../server/thread/main/servers-thread.ts";
 import type { SyncSettings } from "../sync/settings.ts";
 import { Eth1Connection } from "./execution/eth1-connection.ts";
 import { openBuilder } from "./execution/open-builder.ts";

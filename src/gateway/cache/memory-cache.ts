@@ -1,6 +1,6 @@
 import type { Timers } from "../../async/timers.ts";
 import { ByteLru } from "../../collections/byte-lru.ts";
-import { REVISION_INDEXES } from "../../server/thread/protocol.ts";
+import { REVISION_INDEXES } from "../../server/thread/messages/protocol.ts";
 import type { ChainSpec } from "../chain-spec.ts";
 import type { UpstreamResponse } from "../upstream-call.ts";
 import type { HealthTracker } from "../upstream-health.ts";

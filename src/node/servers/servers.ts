@@ -8,7 +8,7 @@ import type { HttpServer } from "../../server/http/server.ts";
 import type { JsonRpcLimits } from "../../server/jsonrpc/limits.ts";
 import { ListenError } from "../../server/listen-error.ts";
 import type { RouteTable } from "../../server/rest/route-table.ts";
-import { ServersThread, type ServedApi as ThreadServed } from "../../server/thread/servers-thread.ts";
+import { ServersThread, type ServedApi as ThreadServed } from "../../server/thread/main/servers-thread.ts";
 import { listenStartError } from "./listen-error.ts";
 import { pageFiles } from "./page-files.ts";
 import type { ServerLimits } from "./server-limits.ts";

@@ -1,9 +1,9 @@
 import { MessageChannel } from "node:worker_threads";
-import { ThreadInbox } from "./inbox.ts";
-import { ThreadOutbox } from "./outbox.ts";
-import type { ToMain, ToThread } from "./protocol.ts";
-import { ServerHost } from "./server-host.ts";
-import type { ServerWorker } from "./servers-thread.ts";
+import type { ServerWorker } from "./main/servers-thread.ts";
+import { ThreadInbox } from "./messages/inbox.ts";
+import { ThreadOutbox } from "./messages/outbox.ts";
+import type { ToMain, ToThread } from "./messages/protocol.ts";
+import { ServerHost } from "./worker/server-host.ts";
 
 /** Runs the servers in the thread of the test with the same messages, since starting a thread is slow. */
 export function serveInSameThread(): ServerWorker {

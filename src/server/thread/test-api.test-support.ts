@@ -16,7 +16,7 @@ import type {
   Params,
 } from "../method-table.ts";
 import type { RestRoute } from "../rest/route-table.ts";
-import type { ServedApi } from "./servers-thread.ts";
+import type { ServedApi } from "./main/servers-thread.ts";
 
 export const LARGE_BYTES = 9 * 1024 * 1024;
 

@@ -1,7 +1,7 @@
 import { createRecordingLogger, type LogRecord } from "../../log/recording-logger.test-support.ts";
 import type { CallStats } from "../call-stats.ts";
 import { type RequestInit, send } from "../http/http.test-support.ts";
-import { ServersThread } from "./servers-thread.ts";
+import { ServersThread } from "./main/servers-thread.ts";
 import { TestApi } from "./test-api.test-support.ts";
 
 export const ANY_PORT = { host: "127.0.0.1", port: 0 };

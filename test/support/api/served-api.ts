@@ -5,8 +5,8 @@ import { feedOf } from "../../../src/api/subscription-feed.ts";
 import { createRecordingLogger, type LogRecord } from "../../../src/log/recording-logger.test-support.ts";
 import { startServers } from "../../../src/node/servers/servers.ts";
 import type { Params } from "../../../src/server/method-table.ts";
+import { ServersThread } from "../../../src/server/thread/main/servers-thread.ts";
 import { serveInSameThread } from "../../../src/server/thread/same-thread.test-support.ts";
-import { ServersThread } from "../../../src/server/thread/servers-thread.ts";
 
 interface Reply {
   status: number;

@@ -1,18 +1,16 @@
 import { extname } from "node:path";
 import { Worker } from "node:worker_threads";
-import type { Logger } from "../../log/logger.ts";
-import type { CallStats } from "../call-stats.ts";
-import type { WriteLines } from "../http/access-log.ts";
-import type { StaticFilePaths } from "../http/response/static-files.ts";
-import type { ServerLoad } from "../http/server.ts";
-import type { JsonRpcLimits } from "../jsonrpc/limits.ts";
-import { ListenError } from "../listen-error.ts";
-import type { ListedMethodTable } from "../method-table.ts";
-import type { RouteTable } from "../rest/route-table.ts";
-import { CallService } from "./call-service.ts";
-import { FeedSender, type FindFeed } from "./feed-sender.ts";
-import { ThreadInbox } from "./inbox.ts";
-import { ThreadOutbox } from "./outbox.ts";
+import type { Logger } from "../../../log/logger.ts";
+import type { CallStats } from "../../call-stats.ts";
+import type { WriteLines } from "../../http/access-log.ts";
+import type { StaticFilePaths } from "../../http/response/static-files.ts";
+import type { ServerLoad } from "../../http/server.ts";
+import type { JsonRpcLimits } from "../../jsonrpc/limits.ts";
+import { ListenError } from "../../listen-error.ts";
+import type { ListedMethodTable } from "../../method-table.ts";
+import type { RouteTable } from "../../rest/route-table.ts";
+import { ThreadInbox } from "../messages/inbox.ts";
+import { ThreadOutbox } from "../messages/outbox.ts";
 import type {
   EventLoopLag,
   Handlers,
@@ -24,12 +22,14 @@ import type {
   ThreadReport,
   ToMain,
   ToThread,
-} from "./protocol.ts";
-import { deserializeError } from "./serialized-error.ts";
+} from "../messages/protocol.ts";
+import { deserializeError } from "../messages/serialized-error.ts";
+import { CallService } from "./call-service.ts";
+import { FeedSender, type FindFeed } from "./feed-sender.ts";
 import { StreamSender } from "./stream-sender.ts";
 
 /** Same extension as this file, compiled or not: the compiler does not rewrite paths outside of imports. */
-const WORKER = new URL(`./worker${extname(import.meta.url)}`, import.meta.url);
+const WORKER = new URL(`../worker/worker${extname(import.meta.url)}`, import.meta.url);
 
 /** The methods, routes and feeds to be served. */
 export interface ServedApi {

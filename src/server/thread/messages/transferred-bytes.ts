@@ -1,4 +1,4 @@
-import { yieldToEventLoop } from "../../async/time-slice.ts";
+import { yieldToEventLoop } from "../../../async/time-slice.ts";
 import type { TransferredBytes } from "./protocol.ts";
 
 /** Up to this size, strings transfer faster than buffers. */

@@ -1,13 +1,12 @@
-import { yieldToEventLoop } from "../../async/time-slice.ts";
-import { LARGE_MESSAGE_BYTES, parseMessage, parseMessageInSlices } from "../../json/parse.ts";
-import { SharedStream } from "../../json/shared-stream.ts";
-import type { Feed } from "../events/feed.ts";
-import { closeSource } from "../http/response/chunk-stream.ts";
-import type { CachePolicy, CallableMethod, Caller, Cancellation, MethodResponse, Params } from "../method-table.ts";
-import { RouteRequest } from "../rest/request.ts";
-import type { BodyPart, RestRequest, RestResponse, RestRoute, RouteTable } from "../rest/route-table.ts";
-import { CachePrewarmer } from "./cache-prewarmer.ts";
-import type { ThreadOutbox } from "./outbox.ts";
+import { yieldToEventLoop } from "../../../async/time-slice.ts";
+import { LARGE_MESSAGE_BYTES, parseMessage, parseMessageInSlices } from "../../../json/parse.ts";
+import { SharedStream } from "../../../json/shared-stream.ts";
+import type { Feed } from "../../events/feed.ts";
+import { closeSource } from "../../http/response/chunk-stream.ts";
+import type { CachePolicy, CallableMethod, Caller, Cancellation, MethodResponse, Params } from "../../method-table.ts";
+import { RouteRequest } from "../../rest/request.ts";
+import type { BodyPart, RestRequest, RestResponse, RestRoute, RouteTable } from "../../rest/route-table.ts";
+import type { ThreadOutbox } from "../messages/outbox.ts";
 import {
   type Outcome,
   type PublishedRevision,
@@ -18,10 +17,11 @@ import {
   type TransferredRequest,
   type TransferredRestResponse,
   type Validity,
-} from "./protocol.ts";
-import { deserializeError, serializeError } from "./serialized-error.ts";
+} from "../messages/protocol.ts";
+import { deserializeError, serializeError } from "../messages/serialized-error.ts";
+import { copyForTransfer, copyLargeForTransfer, receiveBytes } from "../messages/transferred-bytes.ts";
+import { CachePrewarmer } from "./cache-prewarmer.ts";
 import type { StreamSender } from "./stream-sender.ts";
-import { copyForTransfer, copyLargeForTransfer, receiveBytes } from "./transferred-bytes.ts";
 
 /** Methods and routes by their index in the server thread. */
 interface CallTargets {

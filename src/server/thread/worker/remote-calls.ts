@@ -1,10 +1,9 @@
 import { setImmediate } from "node:timers";
-import { LARGE_MESSAGE_BYTES } from "../../json/parse.ts";
-import { SharedStream } from "../../json/shared-stream.ts";
-import type { Caller, Cancellation, MethodResponse, Params } from "../method-table.ts";
-import type { BodyPart, RestRequest, RestResponse } from "../rest/route-table.ts";
-import { elementOfCall, elementOfRequest, extractElement, type ListElement } from "./list-elements.ts";
-import type { ThreadOutbox } from "./outbox.ts";
+import { LARGE_MESSAGE_BYTES } from "../../../json/parse.ts";
+import { SharedStream } from "../../../json/shared-stream.ts";
+import type { Caller, Cancellation, MethodResponse, Params } from "../../method-table.ts";
+import type { BodyPart, RestRequest, RestResponse } from "../../rest/route-table.ts";
+import type { ThreadOutbox } from "../messages/outbox.ts";
 import type {
   MethodInfo,
   Outcome,
@@ -13,13 +12,14 @@ import type {
   TransferredBody,
   TransferredRestResponse,
   Validity,
-} from "./protocol.ts";
+} from "../messages/protocol.ts";
+import { serializeError } from "../messages/serialized-error.ts";
+import { transferOwned } from "../messages/transferred-bytes.ts";
+import { elementOfCall, elementOfRequest, extractElement, type ListElement } from "./list-elements.ts";
 import type { RemoteFeeds } from "./remote-feeds.ts";
 import type { RemoteStreams } from "./remote-streams.ts";
 import { RepeatedCalls } from "./repeated-calls.ts";
 import { type Response, ResponseCache } from "./response-cache.ts";
-import { serializeError } from "./serialized-error.ts";
-import { transferOwned } from "./transferred-bytes.ts";
 
 /** A call or request in progress on the main thread. */
 interface Pending {

@@ -1,5 +1,5 @@
 import { expect, it } from "vitest";
-import type { MethodResponse } from "../method-table.ts";
+import type { MethodResponse } from "../../method-table.ts";
 import { ResponseCache } from "./response-cache.ts";
 
 const answer = (text: string): MethodResponse => ({ body: Buffer.from(text) });

@@ -1,7 +1,7 @@
-import { FanOut, Subscriber } from "../events/fan-out.ts";
-import type { EventReader, Feed, StreamEvent } from "../events/feed.ts";
-import type { ThreadOutbox } from "./outbox.ts";
-import type { ToMain } from "./protocol.ts";
+import { FanOut, Subscriber } from "../../events/fan-out.ts";
+import type { EventReader, Feed, StreamEvent } from "../../events/feed.ts";
+import type { ThreadOutbox } from "../messages/outbox.ts";
+import type { ToMain } from "../messages/protocol.ts";
 
 interface RemoteFeed {
   number: number;

@@ -1,15 +1,15 @@
 import { monitorEventLoopDelay } from "node:perf_hooks";
-import { nearestName } from "../../errors/nearest-name.ts";
-import type { Logger } from "../../log/logger.ts";
-import { createThreadLogger } from "../../log/thread-logger.ts";
-import { CallStatsCollector } from "../call-stats.ts";
-import { AccessLog } from "../http/access-log.ts";
-import type { HttpServer } from "../http/server.ts";
-import { createJsonRpcServer } from "../jsonrpc/server.ts";
-import { listenOnFreePort } from "../listen.ts";
-import type { CallableMethod, MethodTable } from "../method-table.ts";
-import type { RouteTable } from "../rest/route-table.ts";
-import type { ThreadOutbox } from "./outbox.ts";
+import { nearestName } from "../../../errors/nearest-name.ts";
+import type { Logger } from "../../../log/logger.ts";
+import { createThreadLogger } from "../../../log/thread-logger.ts";
+import { CallStatsCollector } from "../../call-stats.ts";
+import { AccessLog } from "../../http/access-log.ts";
+import type { HttpServer } from "../../http/server.ts";
+import { createJsonRpcServer } from "../../jsonrpc/server.ts";
+import { listenOnFreePort } from "../../listen.ts";
+import type { CallableMethod, MethodTable } from "../../method-table.ts";
+import type { RouteTable } from "../../rest/route-table.ts";
+import type { ThreadOutbox } from "../messages/outbox.ts";
 import type {
   EventLoopLag,
   Handlers,
@@ -19,12 +19,12 @@ import type {
   ServerName,
   ToMain,
   ToThread,
-} from "./protocol.ts";
+} from "../messages/protocol.ts";
+import { deserializeError } from "../messages/serialized-error.ts";
+import { receiveBytes } from "../messages/transferred-bytes.ts";
 import { RemoteCalls } from "./remote-calls.ts";
 import { RemoteFeeds } from "./remote-feeds.ts";
 import { RemoteStreams } from "./remote-streams.ts";
-import { deserializeError } from "./serialized-error.ts";
-import { receiveBytes } from "./transferred-bytes.ts";
 
 type EventLoopDelay = ReturnType<typeof monitorEventLoopDelay>;
 
@@ -34,7 +34,7 @@ const REPORT_MILLIS = 1000;
 const SERVER_NAMES: readonly ServerName[] = ["json-rpc", "eth-rpc", "rest"];
 
 /** Loads the REST server on demand, since that takes as long as everything else here. */
-export const loadRestServer = () => import("../rest/server.ts");
+export const loadRestServer = () => import("../../rest/server.ts");
 
 /** Runs the servers in their thread, as commanded by the main thread. */
 export class ServerHost {

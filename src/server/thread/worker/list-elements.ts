@@ -1,7 +1,7 @@
-import { SharedStream, writeElement } from "../../json/shared-stream.ts";
-import type { Params } from "../method-table.ts";
-import type { BodyPart, RestRequest } from "../rest/route-table.ts";
-import type { ToMain } from "./protocol.ts";
+import { SharedStream, writeElement } from "../../../json/shared-stream.ts";
+import type { Params } from "../../method-table.ts";
+import type { BodyPart, RestRequest } from "../../rest/route-table.ts";
+import type { ToMain } from "../messages/protocol.ts";
 import type { Response } from "./response-cache.ts";
 
 /** A call whose response is an element of a list that another method returns. */

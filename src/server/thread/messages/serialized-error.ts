@@ -1,7 +1,7 @@
 import { inspect } from "node:util";
-import { Failure } from "../../errors/failure.ts";
-import { JsonParseError } from "../../json/parse.ts";
-import { HttpError } from "../http/http-error.ts";
+import { Failure } from "../../../errors/failure.ts";
+import { JsonParseError } from "../../../json/parse.ts";
+import { HttpError } from "../../http/http-error.ts";
 import type { SerializedError } from "./protocol.ts";
 
 /** Serializes an error for transfer to another thread. */

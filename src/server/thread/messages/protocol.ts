@@ -1,15 +1,15 @@
-import type { FailureKind, ItemFailure, RpcErrorFields } from "../../errors/failure.ts";
-import type { StreamDescriptor } from "../../json/shared-stream.ts";
-import type { LogFields, LogLevel, LogTopic } from "../../log/logger.ts";
-import type { AccessClass } from "../access-class.ts";
-import type { CallStats } from "../call-stats.ts";
-import type { AccessOptions } from "../http/access/access-policy.ts";
-import type { Format } from "../http/response/negotiation.ts";
-import type { StaticFilePaths } from "../http/response/static-files.ts";
-import type { ServerLoad } from "../http/server.ts";
-import type { JsonRpcLimits } from "../jsonrpc/limits.ts";
-import type { CacheDependency, CallCost } from "../method-table.ts";
-import type { RequestParts, RestResponse, RestRoute } from "../rest/route-table.ts";
+import type { FailureKind, ItemFailure, RpcErrorFields } from "../../../errors/failure.ts";
+import type { StreamDescriptor } from "../../../json/shared-stream.ts";
+import type { LogFields, LogLevel, LogTopic } from "../../../log/logger.ts";
+import type { AccessClass } from "../../access-class.ts";
+import type { CallStats } from "../../call-stats.ts";
+import type { AccessOptions } from "../../http/access/access-policy.ts";
+import type { Format } from "../../http/response/negotiation.ts";
+import type { StaticFilePaths } from "../../http/response/static-files.ts";
+import type { ServerLoad } from "../../http/server.ts";
+import type { JsonRpcLimits } from "../../jsonrpc/limits.ts";
+import type { CacheDependency, CallCost } from "../../method-table.ts";
+import type { RequestParts, RestResponse, RestRoute } from "../../rest/route-table.ts";
 
 /** Messages between the main thread and the server thread. They arrive in order. */
 

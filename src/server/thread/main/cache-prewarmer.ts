@@ -1,6 +1,6 @@
-import type { CacheDependency } from "../method-table.ts";
-import type { ThreadOutbox } from "./outbox.ts";
-import { REVISION_INDEXES, type ToThread, type Validity } from "./protocol.ts";
+import type { CacheDependency } from "../../method-table.ts";
+import type { ThreadOutbox } from "../messages/outbox.ts";
+import { REVISION_INDEXES, type ToThread, type Validity } from "../messages/protocol.ts";
 
 /** Computes and sends the response again. Errors are ignored here; later callers get them. */
 type Respond = (validity: Validity) => Promise<void>;

@@ -1,7 +1,7 @@
 import { expect, it } from "vitest";
+import { ThreadOutbox } from "../messages/outbox.ts";
+import type { ToThread } from "../messages/protocol.ts";
 import { CachePrewarmer } from "./cache-prewarmer.ts";
-import { ThreadOutbox } from "./outbox.ts";
-import type { ToThread } from "./protocol.ts";
 
 /** Two calls that depend on the head, one that depends on the status, and the responses sent for them. */
 function createRenewals({ takesMs = 0 } = {}) {

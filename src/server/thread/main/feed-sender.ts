@@ -1,7 +1,7 @@
-import type { EventReader, Feed, StreamEvent } from "../events/feed.ts";
-import type { ThreadOutbox } from "./outbox.ts";
-import type { ToThread } from "./protocol.ts";
-import { copyForTransfer } from "./transferred-bytes.ts";
+import type { EventReader, Feed, StreamEvent } from "../../events/feed.ts";
+import type { ThreadOutbox } from "../messages/outbox.ts";
+import type { ToThread } from "../messages/protocol.ts";
+import { copyForTransfer } from "../messages/transferred-bytes.ts";
 
 /** Returns the feed of some topics. */
 export type FindFeed = (topics: readonly string[]) => Feed;

@@ -1,7 +1,7 @@
-import { ByteLru } from "../../collections/byte-lru.ts";
-import type { MethodResponse } from "../method-table.ts";
-import type { RestResponse } from "../rest/route-table.ts";
-import { REVISION_INDEXES, type Validity } from "./protocol.ts";
+import { ByteLru } from "../../../collections/byte-lru.ts";
+import type { MethodResponse } from "../../method-table.ts";
+import type { RestResponse } from "../../rest/route-table.ts";
+import { REVISION_INDEXES, type Validity } from "../messages/protocol.ts";
 
 /** The result of a method, or the response of a REST route. */
 export type Response = MethodResponse | RestResponse;

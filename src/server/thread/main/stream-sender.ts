@@ -1,9 +1,9 @@
-import { SharedStream } from "../../json/shared-stream.ts";
-import { closeSource } from "../http/response/chunk-stream.ts";
-import type { ThreadOutbox } from "./outbox.ts";
-import type { ToThread, TransferredStream } from "./protocol.ts";
-import { serializeError } from "./serialized-error.ts";
-import { copyForTransfer } from "./transferred-bytes.ts";
+import { SharedStream } from "../../../json/shared-stream.ts";
+import { closeSource } from "../../http/response/chunk-stream.ts";
+import type { ThreadOutbox } from "../messages/outbox.ts";
+import type { ToThread, TransferredStream } from "../messages/protocol.ts";
+import { serializeError } from "../messages/serialized-error.ts";
+import { copyForTransfer } from "../messages/transferred-bytes.ts";
 
 /** Chunks sent ahead of the reader. */
 const INITIAL_CREDIT = 4;

@@ -1,4 +1,4 @@
-import { scheduler } from "../scheduler.ts";
+import { scheduler } from "../../scheduler.ts";
 import { dispatch, type Handlers } from "./protocol.ts";
 
 /** Messages handled before the microtasks they caused run, which are most of the work. */

@@ -1,7 +1,7 @@
-import { SharedStream } from "../../json/shared-stream.ts";
-import type { ThreadOutbox } from "./outbox.ts";
-import type { ToMain, TransferredBody, TransferredBytes } from "./protocol.ts";
-import { receiveBytes } from "./transferred-bytes.ts";
+import { SharedStream } from "../../../json/shared-stream.ts";
+import type { ThreadOutbox } from "../messages/outbox.ts";
+import type { ToMain, TransferredBody, TransferredBytes } from "../messages/protocol.ts";
+import { receiveBytes } from "../messages/transferred-bytes.ts";
 
 /** Streams from the main thread, and streams produced here from descriptors. */
 export class RemoteStreams {

@@ -1,10 +1,10 @@
 import { Worker } from "node:worker_threads";
 import { afterAll, beforeAll, expect, it, onTestFinished } from "vitest";
-import { createRecordingLogger } from "../../log/recording-logger.test-support.ts";
-import { send } from "../http/http.test-support.ts";
-import { ListenError } from "../listen-error.ts";
+import { createRecordingLogger } from "../../../log/recording-logger.test-support.ts";
+import { send } from "../../http/http.test-support.ts";
+import { ListenError } from "../../listen-error.ts";
+import { ANY_PORT, TestServers } from "../test-servers.test-support.ts";
 import { ServersThread } from "./servers-thread.ts";
-import { ANY_PORT, TestServers } from "./test-servers.test-support.ts";
 
 const servers = new TestServers();
 const { api, call } = servers;

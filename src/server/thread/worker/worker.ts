@@ -1,11 +1,11 @@
 // Entry point of the server thread. It loads only the servers, neither preset nor configuration.
 import { parentPort, workerData } from "node:worker_threads";
-import { pinTickObjectShape } from "../../runtime/tick-object-shape.ts";
-import { ThreadInbox } from "./inbox.ts";
-import { ThreadOutbox } from "./outbox.ts";
-import type { ToMain, ToThread } from "./protocol.ts";
+import { pinTickObjectShape } from "../../../runtime/tick-object-shape.ts";
+import type { ThreadData } from "../main/servers-thread.ts";
+import { ThreadInbox } from "../messages/inbox.ts";
+import { ThreadOutbox } from "../messages/outbox.ts";
+import type { ToMain, ToThread } from "../messages/protocol.ts";
 import { loadRestServer, ServerHost } from "./server-host.ts";
-import type { ThreadData } from "./servers-thread.ts";
 
 if (parentPort === null) throw new Error("This module must run in a worker thread");
 pinTickObjectShape();

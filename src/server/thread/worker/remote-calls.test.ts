@@ -1,9 +1,9 @@
 import { once } from "node:events";
 import { connect } from "node:net";
 import { afterAll, beforeAll, expect, it } from "vitest";
-import { Client } from "../jsonrpc/websocket/client.test-support.ts";
-import { LARGE_BYTES } from "./test-api.test-support.ts";
-import { TestServers } from "./test-servers.test-support.ts";
+import { Client } from "../../jsonrpc/websocket/client.test-support.ts";
+import { LARGE_BYTES } from "../test-api.test-support.ts";
+import { TestServers } from "../test-servers.test-support.ts";
 
 const servers = new TestServers();
 const { api, call, fetch, post } = servers;
