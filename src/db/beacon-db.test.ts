@@ -8,7 +8,7 @@ import { collect } from "./collect.test-support.ts";
 import { DatabaseInUseError, DatabaseSchemaError } from "./errors.ts";
 import { salvageDatabase } from "./files/salvage.ts";
 import { Bucket } from "./keys.ts";
-import { LevelStore } from "./level-store.ts";
+import { LevelStore } from "./level/level-store.ts";
 import { openDatabase, SCHEMA_VERSION, upgradeSchema } from "./open-database.ts";
 import { createTempDir } from "./temp-dir.test-support.ts";
 

@@ -1,3 +1,9 @@
+import type { DatabaseWriteError } from "./errors.ts";
+import { Bucket } from "./keys.ts";
+import { prefixed } from "./level/key-range.ts";
+import type { Operation } from "./level/layers.ts";
+import type { LevelStore } from "./level/level-store.ts";
+import type { WriteBatch } from "./level/write-batch.ts";
 import {
   BlockRepository,
   BlockWrites,
@@ -7,20 +13,14 @@ import {
   HotBlockWrites,
   OrphanedBlockRepository,
   OrphanedBlockWrites,
-} from "./block-repositories.ts";
-import { DataRepository, DataWrites } from "./data-repository.ts";
-import type { DatabaseWriteError } from "./errors.ts";
-import { Eth1Repository } from "./eth1-repository.ts";
-import { prefixed } from "./key-range.ts";
-import { Bucket } from "./keys.ts";
-import type { Operation } from "./layers.ts";
-import type { LevelStore } from "./level-store.ts";
-import { LightClientRepository } from "./light-client-repository.ts";
-import { MetaRepository, MetaWrites } from "./meta-repository.ts";
-import { OperationRepository } from "./operation-repository.ts";
-import { SnapshotRepository, SnapshotWrites } from "./snapshot-repository.ts";
-import { StateIndexRepository, StateIndexWrites } from "./state-repositories.ts";
-import type { WriteBatch } from "./write-batch.ts";
+} from "./repositories/block-repositories.ts";
+import { DataRepository, DataWrites } from "./repositories/data-repository.ts";
+import { Eth1Repository } from "./repositories/eth1-repository.ts";
+import { LightClientRepository } from "./repositories/light-client-repository.ts";
+import { MetaRepository, MetaWrites } from "./repositories/meta-repository.ts";
+import { OperationRepository } from "./repositories/operation-repository.ts";
+import { SnapshotRepository, SnapshotWrites } from "./repositories/snapshot-repository.ts";
+import { StateIndexRepository, StateIndexWrites } from "./repositories/state-repositories.ts";
 
 /** Atomic batch of writes across repositories. */
 export class BeaconDbBatch {

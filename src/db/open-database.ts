@@ -1,7 +1,7 @@
 import { BeaconDb } from "./beacon-db.ts";
 import { DatabaseSchemaError } from "./errors.ts";
 import { type CheckProgress, checkFiles } from "./files/check-files.ts";
-import { LevelStore, type StoreOptions } from "./level-store.ts";
+import { LevelStore, type StoreOptions } from "./level/level-store.ts";
 
 /** Raise on every change that makes older versions misread the database. */
 export const SCHEMA_VERSION = 2;

@@ -6,7 +6,7 @@ import { SerialQueue } from "../async/serial-queue.ts";
 import type { Clock } from "../chain/clock/clock.ts";
 import type { Custody } from "../chain/data/custody.ts";
 import type { BeaconDb } from "../db/beacon-db.ts";
-import type { AnnouncedNode } from "../db/meta-repository.ts";
+import type { AnnouncedNode } from "../db/repositories/meta-repository.ts";
 import { enrEntries } from "./enr-entries.ts";
 import type { NodeAddresses } from "./network-settings.ts";
 

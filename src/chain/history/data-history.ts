@@ -4,7 +4,7 @@ import type { SignedBeaconBlock, Slot } from "@lodestar/types";
 import { toRootHex } from "@lodestar/utils";
 import { commitmentsOf } from "../../data/commitments.ts";
 import type { BeaconDb } from "../../db/beacon-db.ts";
-import type { HeldData } from "../../db/meta-repository.ts";
+import type { HeldData } from "../../db/repositories/meta-repository.ts";
 import type { BlockStore } from "../blocks/block-store.ts";
 import type { Clock } from "../clock/clock.ts";
 import type { BlockWithCommitments, DataAvailability } from "../data/data-availability.ts";

@@ -6,9 +6,9 @@ import {
 } from "@lodestar/state-transition";
 import type { RootHex, Slot } from "@lodestar/types";
 import type { BeaconDb, BeaconDbBatch } from "../../db/beacon-db.ts";
-import { compressPatch } from "../../db/snapshot-compression.ts";
-import type { Packing, StoredSnapshot } from "../../db/snapshot-repository.ts";
-import type { StatePosition } from "../../db/state-repositories.ts";
+import { compressPatch } from "../../db/repositories/snapshot-compression.ts";
+import type { Packing, StoredSnapshot } from "../../db/repositories/snapshot-repository.ts";
+import type { StatePosition } from "../../db/repositories/state-repositories.ts";
 import { asDatabaseError } from "../pubkeys/pubkey-error.ts";
 import type { Pubkeys } from "../pubkeys/pubkeys.ts";
 import { withCaches } from "./cached-state.ts";

@@ -19,7 +19,7 @@ import { ssz } from "@lodestar/types";
 import { describe, expect, it } from "vitest";
 import { seededRandom } from "../../../test/support/random/seeded-random.ts";
 import { variants } from "../../../test/support/suite/tier.ts";
-import { applyCompressedPatch, compressPatch } from "../../db/snapshot-compression.ts";
+import { applyCompressedPatch, compressPatch } from "../../db/repositories/snapshot-compression.ts";
 import { DEV_FORKS } from "../../dev/forks.ts";
 import { type PatchBase, patchBaseOf, statePatch } from "./state-patch.ts";
 

@@ -4,7 +4,7 @@ import { ssz } from "@lodestar/types";
 import { toRootHex } from "@lodestar/utils";
 import type { BeaconDb } from "../../db/beacon-db.ts";
 import { DatabaseCorruptError } from "../../db/errors.ts";
-import type { StatePosition } from "../../db/state-repositories.ts";
+import type { StatePosition } from "../../db/repositories/state-repositories.ts";
 import { latestBlockHeader } from "../anchor/anchor.ts";
 import { type OnRead, readState } from "./read-state.ts";
 

@@ -3,7 +3,7 @@ import { fromHex, toRootHex } from "@lodestar/utils";
 import type { BeaconDb, RawEntry } from "../../db/beacon-db.ts";
 import { DatabaseCorruptError } from "../../db/errors.ts";
 import { Bucket } from "../../db/keys.ts";
-import type { StatePosition } from "../../db/state-repositories.ts";
+import type { StatePosition } from "../../db/repositories/state-repositories.ts";
 import { ChainFileWriter, EntryKind } from "./chain-file.ts";
 import type { ChainFileHeader } from "./chain-file-header.ts";
 

@@ -4,7 +4,7 @@ import type { RootHex, Slot } from "@lodestar/types";
 import type { BeaconDb, BeaconDbBatch } from "../../db/beacon-db.ts";
 import type { SlotAndRoot } from "../../db/keys.ts";
 import { upgradeSchema } from "../../db/open-database.ts";
-import type { StatePosition } from "../../db/state-repositories.ts";
+import type { StatePosition } from "../../db/repositories/state-repositories.ts";
 import { storedSidecar } from "../data/stored-sidecar.ts";
 import { readSnapshot } from "../states/stored-state.ts";
 import { attempt, type BlockLink, linkOf } from "./check-chain.ts";

@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from "vitest";
 import { DatabaseCorruptError } from "../errors.ts";
 import { Bucket } from "../keys.ts";
-import { LevelStore } from "../level-store.ts";
+import { LevelStore } from "../level/level-store.ts";
 import { openDatabase } from "../open-database.ts";
 import { createTempDir } from "../temp-dir.test-support.ts";
 import { checkFiles } from "./check-files.ts";

@@ -1,7 +1,7 @@
 import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { LevelStore } from "../level-store.ts";
+import { LevelStore } from "../level/level-store.ts";
 import { createTempDir } from "../temp-dir.test-support.ts";
 import { readLog } from "./log-file.ts";
 import { entriesOfRecord, sequencesOf } from "./write-record.ts";

@@ -1,4 +1,4 @@
-import { LevelStore } from "../level-store.ts";
+import { LevelStore } from "../level/level-store.ts";
 import { type DatabaseFiles, listFiles, readBytes } from "./database-files.ts";
 import { readLog } from "./log-file.ts";
 import { type Manifest, readManifest } from "./manifest.ts";

@@ -1,7 +1,7 @@
 import { ContainerType, type ValueOf } from "@chainsafe/ssz";
 import { type phase0, type RootHex, ssz } from "@lodestar/types";
 import { byteArrayEquals, fromHex, toRootHex } from "@lodestar/utils";
-import type { Eth1Repository } from "../../db/eth1-repository.ts";
+import type { Eth1Repository } from "../../db/repositories/eth1-repository.ts";
 import type { LoggedDeposit } from "./deposit-log.ts";
 import { type DepositTreeSnapshot, DepositTreeSnapshotType } from "./deposit-snapshot.ts";
 import { DepositTree } from "./deposit-tree.ts";

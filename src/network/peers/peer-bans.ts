@@ -1,5 +1,5 @@
 import { SYSTEM_TIMERS, type Timers } from "../../async/timers.ts";
-import type { StoredBan } from "../../db/meta-repository.ts";
+import type { StoredBan } from "../../db/repositories/meta-repository.ts";
 import { isGlobalAddress } from "../address-scope.ts";
 import { BAN_MS, type PeerScores } from "./peer-scores.ts";
 

@@ -1,7 +1,7 @@
 import type { Connection } from "@libp2p/interface";
 import { multiaddr } from "@multiformats/multiaddr";
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
-import type { StoredBan } from "../../db/meta-repository.ts";
+import type { StoredBan } from "../../db/repositories/meta-repository.ts";
 import { asPubsub } from "../gossip/pubsub.ts";
 import { GossipTopics } from "../gossip/topics.ts";
 import { PeersView } from "../peers-view.ts";

@@ -1,7 +1,7 @@
 import { randomBytes } from "node:crypto";
 import { type fulu, ssz } from "@lodestar/types";
 import { FakeTimers } from "../../../test/support/time/fake-timers.ts";
-import type { StoredBan } from "../../db/meta-repository.ts";
+import type { StoredBan } from "../../db/repositories/meta-repository.ts";
 import { createRecordingLogger, type RecordingLogger } from "../../log/recording-logger.test-support.ts";
 import { createPubsub } from "../gossip/pubsub.ts";
 import { createHost, type Host } from "../libp2p/host.ts";

@@ -1,5 +1,5 @@
 import type { BeaconDb } from "../../db/beacon-db.ts";
-import type { RememberedPeer, StoredBan } from "../../db/meta-repository.ts";
+import type { RememberedPeer, StoredBan } from "../../db/repositories/meta-repository.ts";
 import type { Logger } from "../../log/logger.ts";
 import { addAddress, type KnownPeers } from "./known-peers.ts";
 

@@ -5,7 +5,7 @@ import { BeaconDb } from "../../db/beacon-db.ts";
 import { type CheckedFiles, checkFiles, type FileCheckOptions } from "../../db/files/check-files.ts";
 import { type SalvageResult, salvageDatabase } from "../../db/files/salvage.ts";
 import { Bucket } from "../../db/keys.ts";
-import { LevelStore } from "../../db/level-store.ts";
+import { LevelStore } from "../../db/level/level-store.ts";
 import { openDatabase, SCHEMA_VERSION } from "../../db/open-database.ts";
 import { type DevIdentity, isDevIdentity } from "../../dev/identity.ts";
 import type { Logger } from "../../log/logger.ts";

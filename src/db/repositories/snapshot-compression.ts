@@ -1,6 +1,6 @@
 import { pipeline, Readable, type Transform } from "node:stream";
 import { createDeflate, createInflate } from "node:zlib";
-import { PatchReader } from "./patch.ts";
+import { PatchReader } from "../patch.ts";
 
 /** LevelDB writes an entry at once and blocks other writes meanwhile. */
 const PART_BYTES = 2 ** 20;

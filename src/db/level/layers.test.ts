@@ -1,10 +1,10 @@
 import { ClassicLevel } from "classic-level";
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
-import { collect } from "./collect.test-support.ts";
-import { LAYERS } from "./keys.ts";
+import { collect } from "../collect.test-support.ts";
+import { LAYERS } from "../keys.ts";
+import { createTempDir } from "../temp-dir.test-support.ts";
 import { Layers, readLiveLayers } from "./layers.ts";
 import { LevelStore } from "./level-store.ts";
-import { createTempDir } from "./temp-dir.test-support.ts";
 
 const BUCKETS = [1, 2, 3];
 const KEYS = 24;

@@ -1,10 +1,18 @@
 import type { RootHex, Slot } from "@lodestar/types";
 import { toRootHex } from "@lodestar/utils";
 import { crc32c } from "@node-rs/crc32";
-import { DatabaseCorruptError } from "./errors.ts";
-import { Bucket, type Root, rootBytes, type SlotAndRoot, slotAndRootKey, slotAndRootOfKey, slotBound } from "./keys.ts";
-import type { LevelStore } from "./level-store.ts";
-import type { WriteBatch } from "./write-batch.ts";
+import { DatabaseCorruptError } from "../errors.ts";
+import {
+  Bucket,
+  type Root,
+  rootBytes,
+  type SlotAndRoot,
+  slotAndRootKey,
+  slotAndRootOfKey,
+  slotBound,
+} from "../keys.ts";
+import type { LevelStore } from "../level/level-store.ts";
+import type { WriteBatch } from "../level/write-batch.ts";
 
 const ROOT_BYTES = 32;
 const INDEX_BYTES = 2;

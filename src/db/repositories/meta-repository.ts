@@ -1,8 +1,8 @@
 import type { Epoch, RootHex, Slot } from "@lodestar/types";
 import { byteArrayEquals } from "@lodestar/utils";
-import { Bucket } from "./keys.ts";
-import type { LevelStore } from "./level-store.ts";
-import type { WriteBatch } from "./write-batch.ts";
+import { Bucket } from "../keys.ts";
+import type { LevelStore } from "../level/level-store.ts";
+import type { WriteBatch } from "../level/write-batch.ts";
 
 interface CheckpointRecord {
   epoch: Epoch;

@@ -1,5 +1,5 @@
-import { Bucket } from "./keys.ts";
-import type { LevelStore } from "./level-store.ts";
+import { Bucket } from "../keys.ts";
+import type { LevelStore } from "../level/level-store.ts";
 
 /** A pooled operation. The database does not interpret the kind. */
 interface StoredOperation {

@@ -1,6 +1,6 @@
 import type { RootHex, Slot, SyncPeriod } from "@lodestar/types";
-import { Bucket, slotAndRootKey, slotAndRootOfKey, slotBound, slotKey, slotOfKey } from "./keys.ts";
-import type { LevelStore } from "./level-store.ts";
+import { Bucket, slotAndRootKey, slotAndRootOfKey, slotBound, slotKey, slotOfKey } from "../keys.ts";
+import type { LevelStore } from "../level/level-store.ts";
 
 interface StoredLightClientUpdate {
   /** Slot of the attested header; determines the fork of the update. */

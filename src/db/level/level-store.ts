@@ -1,8 +1,8 @@
 import { readdir, stat } from "node:fs/promises";
 import { join } from "node:path";
 import { ClassicLevel } from "classic-level";
-import { errorCode } from "../errors/error-code.ts";
-import { DatabaseCorruptError, DatabaseInUseError, DatabaseWriteError } from "./errors.ts";
+import { errorCode } from "../../errors/error-code.ts";
+import { DatabaseCorruptError, DatabaseInUseError, DatabaseWriteError } from "../errors.ts";
 import { type KeyRange, type LevelBounds, levelRange, prefixed } from "./key-range.ts";
 import {
   ALL_LAYERS_RANGE,

@@ -1,5 +1,5 @@
-import { errorCode } from "../errors/error-code.ts";
-import { DatabaseCorruptError, DatabaseInUseError, DatabaseOpenError, DatabaseWriteError } from "./errors.ts";
+import { errorCode } from "../../errors/error-code.ts";
+import { DatabaseCorruptError, DatabaseInUseError, DatabaseOpenError, DatabaseWriteError } from "../errors.ts";
 
 /** LevelDB reports operating system errors only as text. */
 const OWN_LOCK = /already held by process/i;

@@ -1,10 +1,10 @@
 import type { Slot } from "@lodestar/types";
-import { DatabaseCorruptError } from "./errors.ts";
-import { Bucket, type Root, slotAndRootKey } from "./keys.ts";
-import type { LevelStore } from "./level-store.ts";
+import { DatabaseCorruptError } from "../errors.ts";
+import { Bucket, type Root, slotAndRootKey } from "../keys.ts";
+import type { LevelStore } from "../level/level-store.ts";
+import type { WriteBatch } from "../level/write-batch.ts";
 import { applyCompressedPatch } from "./snapshot-compression.ts";
 import { positionOf, type StatePosition } from "./state-repositories.ts";
-import type { WriteBatch } from "./write-batch.ts";
 
 /** Metadata of a state stored as a compressed patch in several entries. */
 export interface Packing {

@@ -1,8 +1,8 @@
 import { toRootHex } from "@lodestar/utils";
 import { expect, it, onTestFinished } from "vitest";
-import { DatabaseCorruptError } from "./errors.ts";
-import { openDatabase } from "./open-database.ts";
-import { createTempDir } from "./temp-dir.test-support.ts";
+import { DatabaseCorruptError } from "../errors.ts";
+import { openDatabase } from "../open-database.ts";
+import { createTempDir } from "../temp-dir.test-support.ts";
 
 const rootOf = (fill: number) => toRootHex(new Uint8Array(32).fill(fill));
 

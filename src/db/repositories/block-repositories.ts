@@ -10,9 +10,9 @@ import {
   slotBound,
   slotKey,
   slotOfKey,
-} from "./keys.ts";
-import type { LevelStore } from "./level-store.ts";
-import type { WriteBatch } from "./write-batch.ts";
+} from "../keys.ts";
+import type { LevelStore } from "../level/level-store.ts";
+import type { WriteBatch } from "../level/write-batch.ts";
 
 /** Block root → SSZ-encoded signed block, finalized or not. */
 export class BlockRepository {

@@ -1,8 +1,8 @@
 import type { RootHex, Slot } from "@lodestar/types";
 import { toRootHex } from "@lodestar/utils";
-import { Bucket, type Root, rootBytes, slotAndRootKey, slotAndRootOfKey } from "./keys.ts";
-import type { LevelStore } from "./level-store.ts";
-import type { WriteBatch } from "./write-batch.ts";
+import { Bucket, type Root, rootBytes, slotAndRootKey, slotAndRootOfKey } from "../keys.ts";
+import type { LevelStore } from "../level/level-store.ts";
+import type { WriteBatch } from "../level/write-batch.ts";
 
 /** Identifies a state: the block's post-state advanced to `slot`. */
 export interface StatePosition {

@@ -1,4 +1,4 @@
-import { LAYERS } from "./keys.ts";
+import { LAYERS } from "../keys.ts";
 
 export type Operation = { type: "put"; key: Uint8Array; value: Uint8Array } | { type: "del"; key: Uint8Array };
 

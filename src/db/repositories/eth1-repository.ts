@@ -1,5 +1,5 @@
-import { Bucket, slotKey, slotOfKey } from "./keys.ts";
-import type { LevelStore } from "./level-store.ts";
+import { Bucket, slotKey, slotOfKey } from "../keys.ts";
+import type { LevelStore } from "../level/level-store.ts";
 
 /** Changes to the stored deposit chain, written atomically. */
 export interface Eth1Changes {
