@@ -39,7 +39,7 @@ describe("cryptography of the EVM", () => {
     }
   });
 
-  it("refuses invalid signatures", () => {
+  it("rejects invalid signatures", () => {
     const recover = crypto.custom.ecrecover!;
     const [digest, zero, one] = [bytes(word(5)), bytes(word(0)), bytes(word(1))];
     expect(() => recover(digest, 0n, zero, one)).toThrow("Invalid signature");

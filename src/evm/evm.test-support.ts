@@ -34,7 +34,7 @@ export function fundedKeys(): readonly Uint8Array[] {
   return keys;
 }
 
-/** Rules of a chain with that fork from genesis on, and the blob parameters of mainnet. */
+/** Rules of a chain with the fork from genesis on, and mainnet's blob parameters. */
 export function optionsOf(fork: ExecutionFork, starts: ChainRulesOptions["forks"] = {}): ChainRulesOptions {
   const later = EXECUTION_FORKS.slice(1, EXECUTION_FORKS.indexOf(fork) + 1);
   const forks = { ...Object.fromEntries(later.map((name) => [name, 0])), ...starts };

@@ -30,7 +30,7 @@ describe("genesis", () => {
     }
   });
 
-  it("takes requests from block 1 on if it starts in Prague", async () => {
+  it("accepts requests from block 1 on if it starts in Prague", async () => {
     const { genesis, executor } = await TestChain.open(optionsOf("prague"));
     for (const address of [WITHDRAWAL_REQUESTS, CONSOLIDATION_REQUESTS]) {
       expect(executor.reader.account(genesis.world, address)).toMatchObject({ storage: undefined });

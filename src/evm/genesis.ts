@@ -45,7 +45,7 @@ export interface GenesisAccount {
   storage?: readonly (readonly [slot: Uint8Array, value: Uint8Array])[];
 }
 
-/** What block 0 depends on of the rules of its chain. The libraries of the EVM are not needed. */
+/** The part of the chain rules that block 0 depends on. Does not load the EVM libraries. */
 export interface GenesisRules {
   readonly crypto: { readonly keccak: Keccak };
   at(timestamp: number): { isSince(fork: ExecutionFork): boolean };
@@ -54,7 +54,7 @@ export interface GenesisRules {
 export interface GenesisOptions {
   /** Unix seconds. */
   timestamp: number;
-  /** Of the consensus chain's configuration. */
+  /** From the consensus chain's configuration. */
   depositContract: Uint8Array;
   gasLimit?: bigint;
   baseFeePerGas?: bigint;
@@ -71,7 +71,7 @@ export function createGenesis(rules: GenesisRules, options: GenesisOptions): Exe
   return createGenesisBlock(rules, options, [...accounts, ...(options.accounts ?? [])]);
 }
 
-/** Creates block 0 with the given accounts and no others. */
+/** Creates block 0 with exactly the given accounts. */
 export function createGenesisBlock(
   rules: GenesisRules,
   options: Omit<GenesisOptions, "accounts" | "depositContract">,
@@ -147,7 +147,7 @@ function worldOf(keccak: Keccak, accounts: readonly GenesisAccount[]): World {
   return world;
 }
 
-/** What the constructor of the deposit contract writes: roots of empty subtrees of each depth. */
+/** Storage written by the constructor of the deposit contract: roots of empty subtrees of each depth. */
 function zeroHashes(): [slot: Uint8Array, value: Uint8Array][] {
   let node = new Uint8Array(32);
   return Array.from({ length: DEPOSIT_TREE_DEPTH - 1 }, (_, depth) => {

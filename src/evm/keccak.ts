@@ -1,7 +1,7 @@
 import { createKeccak } from "hash-wasm";
 import type { Keccak } from "./state/trie.ts";
 
-/** Creates a hash function in WASM, which runs on every platform. One for each thread. */
+/** Creates a WASM hash function. Each thread needs its own. */
 export async function createKeccak256(): Promise<Keccak> {
   const hasher = await createKeccak(256);
   return (bytes) => hasher.init().update(bytes).digest("binary");

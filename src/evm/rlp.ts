@@ -34,7 +34,7 @@ export function encodeList(items: readonly Uint8Array[]): Uint8Array {
   return encoded;
 }
 
-/** Encodes an item with all that it contains. */
+/** Encodes an item recursively. */
 export function encode(item: RlpItem): Uint8Array {
   return Array.isArray(item) ? encodeList(item.map(encode)) : encodeBytes(item);
 }
@@ -51,7 +51,7 @@ export function numberToBytes(value: bigint | number): Uint8Array {
   return new Uint8Array(Buffer.from(hex.length % 2 === 0 ? hex : `0${hex}`, "hex"));
 }
 
-/** Reads big-endian bytes; none stand for zero. */
+/** Reads big-endian bytes; empty bytes are zero. */
 export function bytesToBigint(bytes: Uint8Array): bigint {
   if (bytes.length === 0) return 0n;
   return BigInt(`0x${Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length).toString("hex")}`);

@@ -131,7 +131,7 @@ export const storageSlot: ParamSchema<Uint8Array> = paramSchema(
       : undefined,
 );
 
-/** Storage slots as they were given, since the answer repeats them. */
+/** Storage slots as received, since the response repeats them. */
 export const storageSlots: ParamSchema<string[]> = paramSchema(
   "an array of storage slots, each 0x followed by at most 64 hex digits",
   { type: "array", items: SLOT_FORM },
@@ -198,7 +198,7 @@ function isObject(value: unknown): value is Record<string, unknown> {
   return typeof value === "object" && value !== null && !Array.isArray(value);
 }
 
-/** Id that `eth_newFilter` gave. */
+/** Id returned by `eth_newFilter`. */
 export const filterId: ParamSchema<string> = paramSchema(
   "the id of a filter: 0x followed by at most 64 hex digits",
   QUANTITY_FORM,

@@ -38,7 +38,7 @@ export class BlockBuilder {
     const { blobs } = rules.at(attributes.timestamp);
     const blobFee = blobs === undefined ? 0n : blobBaseFee(excessBlobGas, blobs);
     const state = overrideState(parent, overrides, rules.crypto.keccak);
-    // On another branch than that of the head, transactions of the head's branch can be included again.
+    // On another branch, transactions of the head's branch can be included again.
     const pool =
       parent === head.block
         ? this.#parts.pool
@@ -59,7 +59,7 @@ export class BlockBuilder {
     };
   }
 
-  /** Without blob transactions whose blobs are gone. */
+  /** Excludes blob transactions whose blobs were evicted. */
   *#candidates(pool: TransactionPool, baseFee: bigint, blobFee: bigint): Generator<Transaction> {
     for (const transaction of pool.pending(baseFee, blobFee)) {
       const isComplete = transaction.tx.type !== 3 || this.#parts.pool.sidecarOf(transaction.hash) !== undefined;

@@ -126,7 +126,7 @@ export class BlockReplay {
     return overrideState(parent, overrides, this.#parts.executor.rules.crypto.keccak);
   }
 
-  /** Leaves out what the fork does not have. */
+  /** Omits fields that the fork does not have. */
   #contextOf(
     { timestamp }: ExecutionPayload,
     { parentBeaconBlockRoot, versionedHashes, executionRequests }: PayloadContext,

@@ -2,7 +2,7 @@ import { toHex } from "../execution/payload.ts";
 import type { Change } from "../overrides/override.ts";
 import type { EvmEngine } from "./evm-engine.ts";
 
-/** Changes what blocks cannot be derived from, for the `anvil_*` methods. */
+/** Changes state that no transaction changes, for the `anvil_*` methods. */
 export class EvmControl {
   readonly #engine: EvmEngine;
 

@@ -104,7 +104,7 @@ describe("an engine after a restart", () => {
     expect(first.head.transactions).toHaveLength(1);
   });
 
-  it("has the transactions of the pool that no block holds", async () => {
+  it("has the pooled transactions that are in no block", async () => {
     const { chain, open, build, stored } = await openEngines();
     const first = open();
     const transfer = () => chain.signRaw(0, { to: new Address(addressOf(5)), value: 1n, gasLimit: 21_000n });

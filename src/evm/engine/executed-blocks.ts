@@ -3,12 +3,12 @@ import type { ExecutedBlock } from "../execution/block.ts";
 import { toHex } from "../execution/payload.ts";
 import type { Transaction } from "../execution/transaction.ts";
 
-/** Kept before the finalized block, for calls about recent history. */
+/** Blocks kept before the finalized one, for calls about recent history. */
 const KEPT_FINALIZED = 128n;
 /** Bounds memory while nothing finalizes. Older blocks are rebuilt from their payloads. */
 const MAX_BLOCKS = 8192;
 
-/** How two branches differ. */
+/** Difference between two branches. */
 export interface Divergence {
   lost: readonly ExecutedBlock[];
   gained: readonly ExecutedBlock[];
@@ -57,7 +57,7 @@ export class ExecutedBlocks {
     return branch.reverse();
   }
 
-  /** Forgets what lies well before the finalized block. */
+  /** Drops blocks well before the finalized one. */
   prune({ header }: ExecutedBlock): void {
     for (const [hash, block] of this.#blocks) {
       if (block.header.number + KEPT_FINALIZED < header.number) this.#blocks.delete(hash);
@@ -65,8 +65,8 @@ export class ExecutedBlocks {
   }
 
   /**
-   * Blocks that only the branch of the old head has, and those that only that of the new one has. The oldest come
-   * first. Without a common ancestor it is another chain, not a reorganisation: there are none.
+   * Blocks only on the branch of the old head, and blocks only on that of the new one, oldest first. Empty without a
+   * common ancestor, which means another chain rather than a reorg.
    */
   divergence(oldHead: ExecutedBlock, newHead: ExecutedBlock): Divergence {
     const lost: ExecutedBlock[] = [];
@@ -85,7 +85,7 @@ export class ExecutedBlocks {
   }
 }
 
-/** Transactions of lost blocks that no gained one has. The oldest come first. */
+/** Transactions of orphaned blocks that are not in the new branch, oldest first. */
 export function transactionsLost({ lost, gained }: Divergence): Transaction[] {
   const included = new Set(gained.flatMap(({ transactions }) => transactions.map(({ hash }) => toHex(hash))));
   return lost.flatMap(({ transactions }) => transactions.filter(({ hash }) => !included.has(toHex(hash))));

@@ -101,8 +101,8 @@ const CONSOLIDATION: RequestCodec<electra.ConsolidationRequest> = {
 };
 
 /**
- * Encodes execution requests by EIP-7685: for each non-empty list its type byte and SSZ, in the order of types. Does not
- * use the SSZ library, which would be most of what the EVM's thread loads besides the EVM.
+ * Encodes execution requests by EIP-7685: for each non-empty list its type byte and SSZ, in the order of types. Does
+ * not use the SSZ library, to keep the EVM's thread small.
  */
 export function encodeRequests({ deposits, withdrawals, consolidations }: ExecutionRequests): Uint8Array[] {
   const lists = [encode(DEPOSIT, deposits), encode(WITHDRAWAL, withdrawals), encode(CONSOLIDATION, consolidations)];

@@ -5,11 +5,11 @@ import type { PayloadContext } from "../../execution/engine.ts";
 import type { ExecutedBlock } from "../execution/block.ts";
 import { toHex } from "../execution/payload.ts";
 
-/** A payload with what its beacon block says about it. */
+/** A payload with the context of its beacon block. */
 export interface StoredPayload {
   fork: ForkPostBellatrix;
   payload: ExecutionPayload;
-  /** Its parent root is given in every fork. */
+  /** Has the parent beacon block root in every fork. */
   context: PayloadContext;
 }
 

@@ -48,7 +48,7 @@ it("reads finalized blocks, receipts and old states as before they left memory",
   expect(after).toEqual(before);
 });
 
-it("names the states that are held if one is too far from them", async () => {
+it("reports the available states if one is too far from them", async () => {
   const { engine, service, setHead, stored } = await openArchived();
   await setHead(engine.head, toHex(engine.head.hash));
   await expect.poll(() => stored.archived.length).toBe(BLOCKS);
@@ -56,7 +56,7 @@ it("names the states that are held if one is too far from them", async () => {
   expect(await new OldStates(engine, 4).find(block)).toBeUndefined();
   const found = await new OldStates(engine, 5).find(block);
   expect(found?.header).toEqual(block.header);
-  // Genesis is too far, and nothing nearer is archived.
+  // Genesis is too far, and no nearer state is archived.
   stored.archived.splice(2, 1);
   const read = service.call("getBalance", { address: RECEIVER, block: { number: 6n } });
   await expect(read).rejects.toThrow("state of block 6 is not available: states are held from block 12 on");

@@ -7,7 +7,7 @@ interface Entry {
   transactions: readonly string[];
 }
 
-/** What a new head changes: blocks that are no longer canonical, the youngest first, and new ones, the oldest first. */
+/** Change by a new head: blocks that are no longer canonical, newest first, and new ones, oldest first. */
 export interface HeadChange {
   removed: ExecutedBlock[];
   added: ExecutedBlock[];
@@ -55,7 +55,7 @@ export class CanonicalIndex {
     return { removed: removed.filter((block) => block !== undefined), added, head };
   }
 
-  /** Forgets blocks that are no longer held. */
+  /** Drops blocks that are no longer in memory. */
   prune(): void {
     for (const [number, { hash }] of this.#byNumber) {
       if (this.#blocks.get(hash) === undefined) this.#remove(number);

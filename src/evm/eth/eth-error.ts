@@ -2,7 +2,7 @@
 const SERVER_ERROR = -32000;
 const EXECUTION_REVERTED = 3;
 
-/** Error of an `eth_*` call, in the words and with the code of geth, which client libraries parse. */
+/** Error of an `eth_*` call, with the message and code of geth, which client libraries parse. */
 export class EthError extends Error {
   readonly code: number;
   /** JSON value; for a revert the return data as hex. */
@@ -15,7 +15,7 @@ export class EthError extends Error {
     this.data = data;
   }
 
-  /** A call that ran into REVERT. `reason` is the decoded message, if there is one. */
+  /** A reverted call. `reason` is the decoded message, if there is one. */
   static reverted(data: string, reason?: string): EthError {
     const message = reason === undefined ? "execution reverted" : `execution reverted: ${reason}`;
     return new EthError(message, EXECUTION_REVERTED, data);

@@ -16,7 +16,7 @@ export interface EthService {
   /** Sets the blocks of the tags. Holds for all later calls. */
   setTags(tags: ChainTags): void;
   call<Name extends EthMethodName>(name: Name, args: EthArgs<Name>, signal?: AbortSignal): Promise<unknown>;
-  /** Delivers what happens in chronological order. Returns a function that ends the subscription. */
+  /** Delivers events in chronological order. Returns a function that unsubscribes. */
   subscribe(subscription: EthSubscription, deliver: (results: readonly unknown[]) => void): () => void;
   /** Resolves once everything that has happened is delivered. */
   delivered(): Promise<void>;

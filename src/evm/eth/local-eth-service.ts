@@ -34,7 +34,7 @@ export class LocalEthService implements EthService {
     try {
       return await (this.#methods[name] as AnyMethod)(args, signal);
     } catch (error) {
-      // The words of the pool are those of geth.
+      // The pool uses geth's messages.
       throw error instanceof PoolError ? new EthError(error.message) : error;
     }
   }

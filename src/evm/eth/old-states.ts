@@ -6,11 +6,11 @@ import type { ReceiptedBlock } from "../engine/storage/block-archive.ts";
 import type { ExecutedBlock } from "../execution/block.ts";
 import { toHex } from "../execution/payload.ts";
 
-/** Most blocks that are executed again for one state. */
+/** Maximum number of blocks re-executed for one state. */
 const MAX_REBUILT_BLOCKS = 1024;
 const CACHED_STATES = 16;
 
-/** Rebuilds states that are no longer in memory, by executing archived blocks again. */
+/** Rebuilds states that are no longer in memory by re-executing archived blocks. */
 export class OldStates {
   readonly #engine: EvmEngine;
   readonly #maxBlocks: number;

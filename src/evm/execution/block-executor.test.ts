@@ -104,7 +104,7 @@ describe("execution of blocks", () => {
       SCENARIO_ACCOUNTS,
     );
     const forks: string[] = [];
-    // The pool hands over transactions that were decoded for an earlier fork.
+    // The pool passes transactions that were decoded for an earlier fork.
     const transactions = Array.from({ length: 11 }, () => chain.sign(0, { to: new Address(addressOf(1)) }));
     for (let index = 0; index < 11; index++) {
       const parent = chain.head;
@@ -172,7 +172,7 @@ describe("a wrong payload", () => {
     );
   }
 
-  it("is refused with the name of the field", async () => {
+  it("is rejected with the name of the field", async () => {
     const payload = toPayload(block) as deneb.ExecutionPayload;
     const other = new Uint8Array(32).fill(9);
     expect(await fieldOf({})).toBe("valid");
@@ -206,14 +206,14 @@ describe("a wrong payload", () => {
     expect(await fieldOf({}, { parentBeaconBlockRoot: other })).toBe("stateRoot");
   });
 
-  it("is refused when its block hash is not that of its content", async () => {
+  it("is rejected if its block hash does not match the content", async () => {
     const payload = { ...toPayload(block), blockHash: new Uint8Array(32) };
     await expect(chain.executor.verify(parent, payload, contextOf(block))).rejects.toThrow(
       `Invalid blockHash: got 0x${"00".repeat(32)}, the content has 0x${hexOf(block.hash)}.`,
     );
   });
 
-  it("leaves no trace: the right one is still valid", async () => {
+  it("has no effect: the right one is still valid", async () => {
     expect(await fieldOf({ stateRoot: new Uint8Array(32) })).toBe("stateRoot");
     const verified = await chain.executor.verify(parent, toPayload(block), contextOf(block));
     expect(hexOf(chain.rules.crypto.keccak(encodeHeader(verified.header)))).toBe(hexOf(block.hash));

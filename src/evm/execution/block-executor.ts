@@ -17,7 +17,7 @@ import type { ChainRules, ForkRules, Machine } from "./rules.ts";
 import { hashOfRequests, SystemContracts } from "./system-contracts.ts";
 import { type Transaction, versionedHashesOf, withRules } from "./transaction.ts";
 
-/** What the consensus layer decides about a block. */
+/** Block attributes set by the consensus layer. */
 export interface BlockAttributes extends HeaderChange {
   timestamp: number;
   prevRandao: Uint8Array;
@@ -76,7 +76,7 @@ export class BlockExecutor {
     });
   }
 
-  /** Executes a block that becomes part of no chain, within a budget. `work` applies its transactions. */
+  /** Executes a block outside of any chain, within a budget. `work` applies its transactions. */
   async simulate(
     parent: ExecutedBlock,
     environment: BlockEnvironment,
@@ -92,8 +92,8 @@ export class BlockExecutor {
   }
 
   /**
-   * Executes a payload on its parent. Throws an `InvalidBlockError` that names the wrong field. Header fields of recorded
-   * overrides are given for a block that has them; only such a block may have impersonated transactions.
+   * Executes a payload on its parent. Throws an `InvalidBlockError` that names the wrong field. Recorded header
+   * overrides are passed for blocks that have them; only these may have impersonated transactions.
    */
   async verify(
     parent: ExecutedBlock,
@@ -111,8 +111,8 @@ export class BlockExecutor {
   }
 
   /**
-   * Checks that a payload with the hash of an executed block is that block. Throws an `InvalidBlockError` if its content
-   * has another hash, or if its beacon block has other blobs.
+   * Checks that a payload with the hash of an executed block matches it. Throws an `InvalidBlockError` if its content
+   * has another hash, or its beacon block has other blobs.
    */
   verifySame(block: ExecutedBlock, payload: ExecutionPayload, context: PayloadContext): void {
     headerOfPayload(payload, context, this.rules.at(payload.timestamp));
@@ -298,7 +298,7 @@ function rejectImpersonated(transactions: readonly Transaction[]): void {
   if (index >= 0) throw new InvalidBlockError(`transactions[${index}]`, "its signature is a placeholder");
 }
 
-/** Compares what the block says with what its execution gave. Causes come before their effects. */
+/** Compares the header with the execution result. Causes are checked before their effects. */
 function compareHeaders(header: Header, expected: Header): void {
   compare("blobGasUsed", header.blobGasUsed, expected.blobGasUsed);
   compare("gasUsed", header.gasUsed, expected.gasUsed);

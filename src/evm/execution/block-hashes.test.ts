@@ -24,7 +24,7 @@ describe("block hashes", () => {
     );
   });
 
-  it("keeps branches apart", () => {
+  it("separates branches", () => {
     const trunk = grown(BlockHashes.of(0n, [hash(0)]), 1, 300);
     const one = grown(trunk, 301, 700, 1);
     const other = grown(trunk, 301, 320, 2);

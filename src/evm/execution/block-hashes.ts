@@ -1,9 +1,9 @@
 const HASH_SIZE = 32;
-/** How far BLOCKHASH looks back. */
+/** Range of BLOCKHASH. */
 const WINDOW = 256;
 const CAPACITY = 2 * WINDOW;
 
-/** Hashes in a buffer that all blocks of a branch share; a block sees those up to its own length. */
+/** Hashes in a buffer shared by all blocks of a branch. A block sees those up to its own length. */
 interface SharedHashes {
   bytes: Uint8Array;
   length: number;

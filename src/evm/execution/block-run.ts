@@ -10,7 +10,7 @@ import type { ForkRules, Machine } from "./rules.ts";
 import type { SystemContracts } from "./system-contracts.ts";
 import { blobCountOf, type Transaction } from "./transaction.ts";
 
-/** What the execution of a block gave. */
+/** Execution result of a block. */
 export interface BlockResult {
   world: World;
   receipts: Receipt[];

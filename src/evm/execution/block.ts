@@ -39,7 +39,7 @@ export interface Block {
   requests?: readonly Uint8Array[];
 }
 
-/** A block with what its execution gave. Values all: children can be executed on it at any time. */
+/** An executed block with its results. Immutable, so children can be executed on it at any time. */
 export interface ExecutedBlock extends Block {
   receipts: readonly Receipt[];
   world: World;
@@ -47,7 +47,7 @@ export interface ExecutedBlock extends Block {
   blockHashes: BlockHashes;
   /** Tips of all transactions, in wei. */
   value: bigint;
-  /** Applied before the transactions. Also given, maybe empty, if a transaction is impersonated. */
+  /** Applied before the transactions. Present, possibly empty, if a transaction is impersonated. */
   overrides?: readonly Override[];
 }
 
@@ -93,7 +93,7 @@ export function encodeBlock({ header, transactions, withdrawals, requests }: Blo
   ]);
 }
 
-/** Decodes what `encodeBlock` made. Recovers the senders of its transactions unless they are given. */
+/** Inverse of `encodeBlock`. Recovers the senders of its transactions unless they are given. */
 export function decodeBlock(bytes: Uint8Array, chain: ChainRules, senderAt?: (index: number) => Address): Block {
   const [headerItem, transactionItems, withdrawalItems, requestItems] = asList(decode(bytes));
   const header = decodeHeader(headerItem!);

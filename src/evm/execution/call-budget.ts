@@ -1,8 +1,8 @@
 import { yieldToEventLoop } from "../../async/time-slice.ts";
 
-/** How long a call runs before other work of the thread gets its turn. */
+/** Time slice of a call, after which it yields to other work of the thread. */
 const SLICE_MS = 5;
-/** Jump destinations between two looks at the clock. */
+/** Jump destinations between checks of the clock. */
 const JUMPS_PER_CHECK = 64;
 
 /** A call ran for longer than its time limit. */
@@ -13,7 +13,7 @@ export class CallTimeoutError extends Error {
   }
 }
 
-/** Limits the time of a call, and lets other work of the thread run in between. */
+/** Limits the duration of a call, and yields to other work of the thread. */
 export class CallBudget {
   readonly #timeoutMs: number;
   readonly #deadline: number;

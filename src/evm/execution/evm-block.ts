@@ -21,7 +21,7 @@ export type BlockEnvironment = Pick<
 export type EvmBlock = NonNullable<Parameters<typeof runTx>[1]["block"]>;
 
 /**
- * Holds all that the EVM reads of a block. Building a real block object costs a check of every field. `blobFee` replaces
+ * The part of a block that the EVM reads. Building a real block object costs a check of every field. `blobFee` replaces
  * the one that follows from the excess blob gas.
  */
 export function evmBlock(environment: BlockEnvironment, { blobs, common }: ForkRules, blobFee?: bigint): EvmBlock {

@@ -13,14 +13,14 @@ export interface BlobParameters {
   updateFraction: bigint;
 }
 
-/** What the rules of a chain depend on. */
+/** Parameters of the rules of a chain. */
 export interface ChainRulesOptions {
   chainId: number;
   /** 20 bytes (EIP-6110). */
   depositContract: Uint8Array;
-  /** Start of each fork in Unix seconds. An absent fork never starts. Paris holds from genesis on. */
+  /** Start of each fork in Unix seconds. An absent fork never starts. Paris is active from genesis on. */
   forks: Partial<Record<Exclude<ExecutionFork, "paris">, number>>;
-  /** In the order of their times. The first one starts with Cancun or earlier. */
+  /** Ordered by time. The first one starts at Cancun or earlier. */
   blobs: readonly BlobParameters[];
 }
 

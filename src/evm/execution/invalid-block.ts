@@ -1,4 +1,4 @@
-/** A block breaks the rules. Says which field is wrong, by its name in the payload. */
+/** A block violates the rules. The message names the wrong field of the payload. */
 export class InvalidBlockError extends Error {
   readonly field: string;
 

@@ -7,11 +7,11 @@ import type { ForkRules } from "./rules.ts";
 import { hashOfRequests } from "./system-contracts.ts";
 import { decodeTransaction, type Transaction } from "./transaction.ts";
 
-/** What a beacon block says about its payload. */
+/** Context of a payload in its beacon block. */
 export interface PayloadContext {
   /** Since deneb. */
   parentBeaconBlockRoot?: Uint8Array;
-  /** Since deneb: of the blob commitments of the block. */
+  /** Since deneb: versioned hashes of the block's blob commitments. */
   versionedHashes?: readonly Uint8Array[];
   /** Since electra: execution requests by type, without empty ones (EIP-7685). */
   requests?: readonly Uint8Array[];
@@ -45,8 +45,8 @@ export function toPayload({ hash, header, transactions, withdrawals }: Block): E
 }
 
 /**
- * Returns the block of a payload, not executed. Throws an `InvalidBlockError` if a field is missing for its fork, if a
- * transaction cannot be decoded, or if the block hash is not that of its content.
+ * Converts a payload to an unexecuted block. Throws an `InvalidBlockError` if a field is missing for its fork, if a
+ * transaction cannot be decoded, or if the block hash does not match the content.
  */
 export function fromPayload(payload: ExecutionPayload, context: PayloadContext, rules: ForkRules): Block {
   const header = headerOfPayload(payload, context, rules);
@@ -62,7 +62,7 @@ export function fromPayload(payload: ExecutionPayload, context: PayloadContext, 
   };
 }
 
-/** Returns the header of a payload. Throws an `InvalidBlockError` if the block hash is not that of its content. */
+/** Returns the header of a payload. Throws an `InvalidBlockError` if the block hash does not match the content. */
 export function headerOfPayload(payload: ExecutionPayload, context: PayloadContext, rules: ForkRules): Header {
   const { withdrawals } = payload as Partial<capella.ExecutionPayload>;
   const { blobGasUsed, excessBlobGas } = payload as Partial<deneb.ExecutionPayload>;
@@ -94,7 +94,7 @@ export function headerOfPayload(payload: ExecutionPayload, context: PayloadConte
   return header;
 }
 
-/** Checks that exactly those fields are there that the fork has. */
+/** Checks that the payload has exactly the fields of the fork, and the length of its extra data. */
 export function checkForkFields(
   fields: {
     extraData: Uint8Array;

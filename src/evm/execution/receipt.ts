@@ -11,19 +11,19 @@ export interface Receipt {
   readonly type: number;
   readonly succeeded: boolean;
   readonly gasUsed: bigint;
-  /** Of the block up to and with this transaction. */
+  /** Gas used by the block up to and including this transaction. */
   readonly cumulativeGasUsed: bigint;
   readonly effectiveGasPrice: bigint;
   readonly logs: readonly Log[];
   readonly logsBloom: Uint8Array;
-  /** Of a transaction that creates a contract, also if it failed. */
+  /** Set for contract creations, even failed ones. */
   readonly contractAddress?: Uint8Array;
 }
 
 const BLOOM_SIZE = 256;
 export const EMPTY_BLOOM: Uint8Array = new Uint8Array(BLOOM_SIZE);
 
-/** Encodes a receipt as the receipts trie has it (EIP-2718). */
+/** Encodes a receipt for the receipts trie (EIP-2718). */
 export function encodeReceipt({ type, succeeded, cumulativeGasUsed, logsBloom, logs }: Receipt): Uint8Array {
   const body = encodeList([
     encodeNumber(succeeded ? 1 : 0),
@@ -38,7 +38,7 @@ export function encodeReceipt({ type, succeeded, cumulativeGasUsed, logsBloom, l
   return encoded;
 }
 
-/** Encodes the receipts of a block for storage. Blooms are left out, since they follow from the logs. */
+/** Encodes the receipts of a block for storage. Omits blooms, which are derived from the logs. */
 export function encodeReceipts(receipts: readonly Receipt[]): Uint8Array {
   return encodeList(
     receipts.map(({ type, succeeded, gasUsed, effectiveGasPrice, contractAddress, logs }) =>
@@ -54,7 +54,7 @@ export function encodeReceipts(receipts: readonly Receipt[]): Uint8Array {
   );
 }
 
-/** Decodes what `encodeReceipts` made. */
+/** Inverse of `encodeReceipts`. */
 export function decodeReceipts(bytes: Uint8Array, keccak: Keccak): Receipt[] {
   let cumulativeGasUsed = 0n;
   return asList(decode(bytes)).map((item) => {

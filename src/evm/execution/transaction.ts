@@ -52,7 +52,7 @@ export function effectiveTip(tx: TypedTransaction, baseFee: bigint): bigint {
   return tip;
 }
 
-/** Versioned hashes of the blobs of transactions, in their order. */
+/** Versioned hashes of the transactions' blobs, in order. */
 export function versionedHashesOf(transactions: readonly Transaction[]): Uint8Array[] {
   return transactions.flatMap(({ tx }) =>
     isBlob4844Tx(tx) ? tx.blobVersionedHashes.map((hash) => new Uint8Array(Buffer.from(hash.slice(2), "hex"))) : [],

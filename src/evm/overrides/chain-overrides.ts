@@ -10,7 +10,7 @@ import {
   serialize,
 } from "./stored-overrides.ts";
 
-/** Persists overrides: those of a block by its hash, and those that wait for a block. */
+/** Persists overrides: recorded ones by block hash, and pending ones. */
 export interface OverrideStore {
   readOverrides(key: RootHex | "pending"): Promise<Uint8Array | null>;
   writeOverrides(key: RootHex | "pending", bytes: Uint8Array): Promise<void>;
@@ -27,21 +27,21 @@ interface Branches {
 const NO_SETTINGS: ImpersonationSettings = { impersonated: [], impersonatesAll: false };
 
 /**
- * Overrides of a chain. They wait for the next block, which records them. If the branch of that block is lost, they wait
- * again, as its transactions do.
+ * Overrides of a chain. They are pending until the next block records them. If that block is reorged, they are pending
+ * again, like its transactions.
  */
 export class ChainOverrides {
-  /** By what they replace, in the order of application. */
+  /** By replaced field, in the order of application. */
   #pending = new Map<string, Override>();
   #settings = NO_SETTINGS;
   /** Numbers of blocks with overrides that may not become final, by hash. */
   #unsettled = new Map<RootHex, number>();
   #nextId = 0;
-  /** True while another chain replaces what is stored. */
+  /** True while another chain is loaded. */
   #isDetached = false;
   #store: OverrideStore | undefined;
   #saving: Promise<void> = Promise.resolve();
-  /** Write that has not begun. */
+  /** A write that has not started. */
   #nextSave: Promise<void> | undefined;
 
   /** Connects to the database. Until then nothing is stored. */
@@ -49,7 +49,7 @@ export class ChainOverrides {
     this.#store = store;
   }
 
-  /** Overrides that wait for the next block on the head. */
+  /** Pending overrides of the next block on the head. */
   get pending(): readonly Override[] {
     return [...this.#pending.values()];
   }
@@ -71,14 +71,14 @@ export class ChainOverrides {
     this.#put({ ...change, id: this.#nextId++ });
   }
 
-  /** Overrides that would wait if another block was the head. */
+  /** Overrides that would be pending if another block were the head. */
   pendingOn({ lost, gained }: Branches): readonly Override[] {
     const included = new Set(gained.flatMap(({ overrides = [] }) => overrides.map(({ id }) => id)));
     const returned = lost.flatMap(({ overrides = [] }) => overrides);
     return [...returned, ...this.#pending.values()].filter(({ id }) => !included.has(id));
   }
 
-  /** Follows a new head. Returns true if that changes what waits. */
+  /** Follows a new head. Returns true if the pending overrides changed. */
   follow(branches: Branches): boolean {
     if (![...branches.lost, ...branches.gained].some(({ overrides = [] }) => overrides.length > 0)) return false;
     const pending = this.pendingOn(branches);
@@ -118,7 +118,7 @@ export class ChainOverrides {
     this.#unsettled = new Map();
   }
 
-  /** Stores what waits, and the settings. */
+  /** Stores the pending overrides and the settings. */
   save(): Promise<void> {
     if (this.#isDetached) return Promise.resolve();
     this.#nextSave ??= this.#saving.then(async () => {
@@ -131,7 +131,7 @@ export class ChainOverrides {
     return this.#nextSave;
   }
 
-  /** Loads what is stored. Overrides that the given branch has are left out. */
+  /** Loads stored overrides, except those recorded on the given branch. */
   async load(branch: readonly ExecutedBlock[]): Promise<void> {
     const bytes = (await this.#store?.readOverrides("pending")) ?? null;
     this.#isDetached = false;
@@ -146,7 +146,7 @@ export class ChainOverrides {
     this.#unsettled = new Map(unarchived.map(([hash, record]) => [hash, parse<StoredRecord>(record).blockNumber]));
   }
 
-  /** Returns the function that makes everything again what it is now. */
+  /** Returns a function that restores the current state. */
   capture(): () => void {
     const [pending, settings, unsettled] = [new Map(this.#pending), this.#settings, new Map(this.#unsettled)];
     return () => {
@@ -164,7 +164,7 @@ export class ChainOverrides {
   }
 }
 
-/** What an override replaces. */
+/** Key of the field that an override replaces. */
 function targetOf({ id, ...change }: Override): string {
   if (!("address" in change)) return Object.keys(change).join();
   const { address, storage, ...field } = change;

@@ -4,10 +4,10 @@ import { Address } from "@ethereumjs/util";
 /** The text "impersonated". No real signature has such a low `s`. */
 const PLACEHOLDER_S = BigInt(`0x${Buffer.from("impersonated").toString("hex")}`);
 const ADDRESS_BITS = 160n;
-/** Comes before the address in `r`, so that `r` is never zero. */
+/** Precedes the address in `r`, so that `r` is never zero. */
 const PREFIX = 1n << ADDRESS_BITS;
 
-/** Gives a transaction a placeholder signature. It names the sender, so that hashes stay unique. */
+/** Adds a placeholder signature with the sender, so that hashes stay unique. */
 export function impersonate(tx: TypedTransaction, sender: Uint8Array): TypedTransaction {
   const r = PREFIX | BigInt(`0x${Buffer.from(sender).toString("hex")}`);
   return tx.addSignature(0n, r, PLACEHOLDER_S, true) as TypedTransaction;
@@ -17,7 +17,7 @@ export function isImpersonated({ r = 0n, s }: Pick<TypedTransaction, "r" | "s">)
   return s === PLACEHOLDER_S && r >> ADDRESS_BITS === 1n;
 }
 
-/** Returns the sender that a placeholder signature names; undefined for a real signature. */
+/** Returns the sender in a placeholder signature; undefined for a real signature. */
 export function impersonatedSender(tx: Pick<TypedTransaction, "r" | "s">): Address | undefined {
   if (!isImpersonated(tx)) return undefined;
   const digits = (tx.r! ^ PREFIX).toString(16).padStart(40, "0");

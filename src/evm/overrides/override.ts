@@ -13,7 +13,7 @@ export interface AccountChange {
   readonly storage?: readonly [slot: Uint8Array, value: Uint8Array];
 }
 
-/** Replaces header fields that follow from the parent otherwise. */
+/** Replaces header fields that are otherwise derived from the parent. */
 export interface HeaderChange {
   readonly baseFeePerGas?: bigint;
   readonly gasLimit?: bigint;
@@ -37,7 +37,7 @@ export function overrideState<State extends { world: World }>(
   return { ...state, world: changed.seal() };
 }
 
-/** Returns the header fields that overrides replace. The last one counts. */
+/** Returns the overridden header fields. The last override wins. */
 export function headerChange(overrides: readonly Change[]): HeaderChange {
   const change: { -readonly [Field in keyof HeaderChange]: HeaderChange[Field] } = {};
   for (const override of overrides) {
@@ -69,7 +69,7 @@ export function encodeOverrides(overrides: readonly Override[]): EncodedOverride
   );
 }
 
-/** Decodes what `encodeOverrides` made. */
+/** Inverse of `encodeOverrides`. */
 export function decodeOverrides(stored: readonly EncodedOverride[]): Override[] {
   return stored.map(
     (fields) =>

@@ -54,7 +54,7 @@ it("applies overrides at once, records them with the next block, and applies the
   await third.restore(toRootHex(second.head.hash));
   expectState(third);
   expect(third.overrides.pending).toEqual([]);
-  // The pending ones are not stored as such any more, but with their block.
+  // They are stored with their block, no longer as pending.
   const pending = JSON.parse(new TextDecoder().decode(stored.overrides.get("pending")));
   expect([pending.overrides, [...stored.overrides.keys()]]).toEqual([[], ["pending", hash]]);
 });

@@ -7,7 +7,7 @@ interface StoredSidecar {
   isPooled: boolean;
 }
 
-/** A blob with what proves it. */
+/** A blob with its proofs. */
 export interface StoredBlob {
   sidecar: Sidecar;
   /** Of the blob within the sidecar. */
@@ -17,8 +17,8 @@ export interface StoredBlob {
 const hexOf = (bytes: Uint8Array) => Buffer.from(bytes).toString("hex");
 
 /**
- * Sidecars of pooled transactions, and of those included last: a reorganisation puts them back, and the consensus layer
- * asks for their blobs. Included ones are evicted in the order of inclusion.
+ * Sidecars of pooled and recently included transactions: a reorg returns them to the pool, and the consensus layer
+ * requests their blobs. Included ones are evicted in the order of inclusion.
  */
 export class BlobStore {
   readonly #maxIncludedBlobs: number;
@@ -56,7 +56,7 @@ export class BlobStore {
     const stored = this.#sidecars.get(key);
     if (stored === undefined || !stored.isPooled) return;
     stored.isPooled = false;
-    // Becomes the youngest.
+    // Becomes the newest.
     this.#sidecars.delete(key);
     this.#sidecars.set(key, stored);
     this.#pooledBlobs -= stored.sidecar.blobs.length;

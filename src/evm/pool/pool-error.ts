@@ -1,4 +1,4 @@
-/** Reasons for which a transaction is refused, in the words of geth, which client libraries parse. */
+/** Reasons for rejecting a transaction, as geth's messages, which client libraries parse. */
 export const POOL_ERRORS = {
   alreadyKnown: "already known",
   nonceTooLow: "nonce too low",
@@ -27,7 +27,7 @@ export const POOL_ERRORS = {
 } as const;
 export type PoolErrorCode = keyof typeof POOL_ERRORS;
 
-/** A transaction is refused. The message starts with the words of geth, followed by the details. */
+/** A transaction is rejected. The message starts with geth's text, followed by the details. */
 export class PoolError extends Error {
   readonly code: PoolErrorCode;
 

@@ -8,7 +8,7 @@ const BLOB_BUMP_PERCENT = 100n;
 /** Rough size of the objects around the bytes. */
 const OVERHEAD_BYTES = 1024;
 
-/** A transaction of the pool, with what the pool compares. */
+/** A pooled transaction with its sort keys. */
 export class PooledTransaction {
   readonly transaction: Transaction;
   readonly sidecar: Sidecar | undefined;
@@ -20,7 +20,7 @@ export class PooledTransaction {
   /** Zero for a transaction without blobs. */
   readonly blobFeeCap: bigint;
   readonly blobCount: number;
-  /** Most that it can take from the balance of its sender. */
+  /** Maximum cost to its sender. */
   readonly cost: bigint;
   readonly size: number;
   /** Order of arrival. */
@@ -53,7 +53,7 @@ export class PooledTransaction {
     return effectiveTip(this.transaction.tx, baseFee);
   }
 
-  /** True if it pays enough more than one of the same nonce: 10 %, with blobs 100 %. */
+  /** True if it pays enough to replace one with the same nonce: 10 % more, with blobs 100 %. */
   canReplace(other: PooledTransaction): boolean {
     const percent = 100n + (this.isBlob || other.isBlob ? BLOB_BUMP_PERCENT : BUMP_PERCENT);
     const isBumped = (price: bigint, previous: bigint) => price * 100n >= previous * percent;

@@ -10,7 +10,7 @@ export class SenderQueue {
     return this.#transactions.length;
   }
 
-  /** Most that all of them can take from the balance of the sender. */
+  /** Maximum total cost to the sender. */
   get cost(): bigint {
     return this.#cost;
   }
@@ -44,7 +44,7 @@ export class SenderQueue {
     return this.#transactions;
   }
 
-  /** Number of transactions that can be executed one after the other from a nonce on. */
+  /** Number of consecutive transactions from a nonce on. */
   executableFrom(nonce: bigint): number {
     let count = 0;
     while (this.#transactions[count]?.nonce === nonce + BigInt(count)) count++;

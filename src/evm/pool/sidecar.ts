@@ -11,7 +11,7 @@ export interface Sidecar {
   proofs: Uint8Array[];
 }
 
-/** A transaction as it is sent: for type 3 with its sidecar. */
+/** A transaction in network encoding: for type 3 with its sidecar. */
 export interface SentTransaction {
   /** As blocks contain it. */
   raw: Uint8Array;
@@ -21,7 +21,7 @@ export interface SentTransaction {
 /** Checks and converts sidecars. */
 export interface SidecarKzg {
   verify(sidecar: Sidecar): Promise<boolean>;
-  /** Computes cell proofs for a sidecar of version 0. Left out: such a sidecar is refused since Osaka. */
+  /** Computes cell proofs for a sidecar of version 0. If omitted, such sidecars are rejected since Osaka. */
   upgrade?(sidecar: Sidecar): Promise<Sidecar>;
 }
 
@@ -32,7 +32,7 @@ const POINT_SIZE = 48;
 const CELLS_PER_BLOB = 128;
 const VERSIONED_HASH_VERSION = 1;
 
-/** Splits a transaction as it is sent. Throws a `PoolError` if a sidecar is malformed. */
+/** Splits a transaction in network encoding. Throws a `PoolError` if a sidecar is malformed. */
 export function splitSidecar(sent: Uint8Array): SentTransaction {
   if (sent[0] !== BLOB_TYPE) return { raw: sent };
   const items = asList(decode(sent.subarray(1)));
@@ -46,7 +46,7 @@ export function splitSidecar(sent: Uint8Array): SentTransaction {
   return { raw: typed(encode(transaction)), sidecar };
 }
 
-/** Encodes a transaction as it is sent. Inverse of `splitSidecar`. */
+/** Encodes a transaction for the network. Inverse of `splitSidecar`. */
 export function joinSidecar({ raw, sidecar }: SentTransaction): Uint8Array {
   if (sidecar === undefined) return raw;
   const { version, blobs, commitments, proofs } = sidecar;

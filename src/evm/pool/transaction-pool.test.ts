@@ -76,7 +76,7 @@ describe("transaction pool", () => {
     await open();
   });
 
-  it("takes all types, and blocks include them", async () => {
+  it("accepts all types, and blocks include them", async () => {
     await pool.add(transfer(0, { type: 0 }));
     await pool.add(transfer(0, { type: 1 }));
     await pool.add(transfer(0, { type: 2 }));
@@ -97,7 +97,7 @@ describe("transaction pool", () => {
     s: `0x${"12".repeat(32)}`,
   });
 
-  it("refuses in the words of geth", async () => {
+  it("rejects with geth's messages", async () => {
     const known = transfer(0);
     await pool.add(known);
     expect(await refusal(known)).toBe("already known");
@@ -128,7 +128,7 @@ describe("transaction pool", () => {
     expect(await refusal(foreign.signRaw(0, { to, type: 0, chainId: 5 } as never))).toBe(wrongChain);
   });
 
-  it("refuses what no base fee is low enough for", async () => {
+  it("rejects fees below the minimum base fee", async () => {
     const fees = { maxFeePerGas: 6n, maxPriorityFeePerGas: 0n };
     expect(await refusal(transfer(0, fees))).toBe("transaction underpriced: gas fee cap 6, minimum needed 7");
     expect(await refusal(transfer(0, { type: 0, gasPrice: 0n }))).toMatch(/^transaction underpriced: gas fee cap 0/);
@@ -203,7 +203,7 @@ describe("transaction pool", () => {
     expect([...pool.pending(101n * GWEI)]).toEqual([]);
   });
 
-  it("leaves out blobs that do not pay the blob base fee", async () => {
+  it("skips transactions below the blob base fee", async () => {
     await pool.add(blobs(0, sidecarOf([1], 1)));
     expect([...pool.pending(GWEI, GWEI)].length).toBe(1);
     expect([...pool.pending(GWEI, GWEI + 1n)].length).toBe(0);
@@ -244,7 +244,7 @@ describe("transaction pool", () => {
     expect(nonces()).toEqual(["3/0", "4/0"]);
   });
 
-  it("drops what the head has made impossible", async () => {
+  it("drops transactions that the head invalidates", async () => {
     await pool.add(transfer(0, { nonce: 0n, value: 6_000n * ETHER }));
     await pool.add(transfer(1, { nonce: 0n }));
     // Another node's block spends the funds.
@@ -260,7 +260,7 @@ describe("transaction pool", () => {
     expect(pool.size).toBe(0);
   });
 
-  it("takes back the transactions of blocks that a reorganisation has removed, with their blobs", async () => {
+  it("restores the transactions of reorged blocks, with their blobs", async () => {
     const genesis = chain.head;
     await pool.add(transfer(0));
     await pool.add(blobs(1, sidecarOf([7], 1)));
@@ -316,7 +316,7 @@ describe("transaction pool", () => {
     expect(pool.sidecarOf(transaction.hash)?.version).toBe(1);
   });
 
-  it("drops at a fork what the fork does not allow", async () => {
+  it("drops transactions that a new fork does not allow", async () => {
     chain = await TestChain.open(optionsOf("prague", { osaka: 1_000_000 + 3 * SLOT_SECONDS }));
     pool = new TransactionPool({ rules: chain.rules, kzg }, chain.head, nextTimestamp());
     await pool.add(blobs(0, sidecarOf([1], 0)));
@@ -330,7 +330,7 @@ describe("transaction pool", () => {
     expect(nonces()).toEqual(["2/0"]);
   });
 
-  it("encodes its transactions as they were sent", async () => {
+  it("encodes its transactions for the network", async () => {
     const sent = [transfer(0), blobs(1, sidecarOf([1], 1)), transfer(0)];
     for (const bytes of sent) await pool.add(bytes);
     expect(pool.encode()).toEqual(sent);

@@ -21,7 +21,7 @@ export const EMPTY_TRIE_ROOT: Uint8Array = new Uint8Array(
 );
 
 const WIDTH = 16;
-/** A node whose encoding is shorter stands in its parent itself, not its hash. */
+/** Nodes with a shorter encoding are embedded in their parent. */
 const HASH_SIZE = 32;
 
 /** Stands for the nibbles of `key` from `from` to its end. */
@@ -30,7 +30,7 @@ class Leaf<V> {
   readonly key: Uint8Array;
   readonly from: number;
   readonly value: V;
-  /** What the parent holds of the node: the RLP of its hash, or the node itself if it is short. */
+  /** Reference in the parent: the RLP of the node's hash, or the node itself if it is short. */
   reference: Uint8Array | undefined = undefined;
 
   constructor(key: Uint8Array, from: number, value: V) {
@@ -105,7 +105,7 @@ export function putValue<V>(node: TrieNode<V> | undefined, key: Uint8Array, valu
   return extend(key, depth, fork, new Branch(children));
 }
 
-/** Returns the trie without the key, and the same trie if it does not have it. */
+/** Returns the trie without the key; the same trie if the key is missing. */
 export function deleteValue<V>(node: TrieNode<V> | undefined, key: Uint8Array, depth = 0): TrieNode<V> | undefined {
   if (node === undefined) return undefined;
   if (node.kind === 0) return sharedUntil(node.key, key, depth) === 2 * key.length ? undefined : node;
@@ -140,7 +140,7 @@ export function rootHash<V>(root: TrieNode<V> | undefined, codec: TrieCodec<V>):
   return reference.length === HASH_SIZE + 1 ? reference.subarray(1) : codec.keccak(reference);
 }
 
-/** Encoded nodes on the way to the key, from the root down: a proof that the key has its value, or none. */
+/** Encoded nodes from the root to the key: a proof of its value or absence. */
 export function proofOf<V>(root: TrieNode<V> | undefined, key: Uint8Array, codec: TrieCodec<V>): Uint8Array[] {
   const proof: Uint8Array[] = [];
   let depth = 0;
@@ -159,7 +159,7 @@ export function proofOf<V>(root: TrieNode<V> | undefined, key: Uint8Array, codec
   return proof;
 }
 
-/** Root of the trie of a list by RLP-encoded indexes, as headers have for transactions, receipts and withdrawals. */
+/** Root of the trie of a list with RLP-encoded indexes, as in headers for transactions, receipts and withdrawals. */
 export function listRoot(items: readonly Uint8Array[], keccak: Keccak): Uint8Array {
   let root: TrieNode<Uint8Array> | undefined;
   for (const [index, item] of items.entries()) root = putValue(root, indexKey(index), item);
@@ -197,7 +197,7 @@ function extend<V>(key: Uint8Array, from: number, to: number, child: Branch<V>):
   return from === to ? child : new Extension(key, from, to, child);
 }
 
-/** Puts the nibbles of `key` from `from` to `to` before a node. */
+/** Prepends the nibbles of `key` from `from` to `to` to a node. */
 function prepend<V>(node: TrieNode<V>, key: Uint8Array, from: number, to: number): TrieNode<V> {
   if (node.kind === 2) return new Extension(key, from, to, node);
   return node.kind === 0 ? new Leaf(node.key, from, node.value) : new Extension(node.key, from, node.to, node.child);

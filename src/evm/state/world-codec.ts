@@ -115,7 +115,7 @@ class Writer {
     this.bytes(bytes);
   }
 
-  /** A view on what was written so far. */
+  /** A view of the bytes written so far. */
   written(): Uint8Array {
     return this.#buffer.subarray(0, this.#length);
   }

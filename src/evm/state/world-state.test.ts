@@ -47,7 +47,7 @@ describe("world state", () => {
     expect(hex(await state.getStateRoot())).toBe(hex(await reference.getStateRoot()));
   });
 
-  it("reads back what a world holds, also after later changes", async () => {
+  it("reads the contents of a world, also after later changes", async () => {
     await applyScenario(state);
     const world = state.seal();
     const root = state.reader.stateRoot(world);

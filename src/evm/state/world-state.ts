@@ -22,7 +22,7 @@ export class WorldState implements StateManagerInterface {
   #undo: (() => void)[] = [];
   #checkpoints: number[] = [];
   #originals = new Map<string, Uint8Array>();
-  /** Sender whose code is not shown to the next read of its account. */
+  /** Sender whose code is hidden from the next read of its account. */
   #senderWithCode: string | undefined;
   #hidesCode = false;
 
@@ -33,8 +33,8 @@ export class WorldState implements StateManagerInterface {
   }
 
   /**
-   * Values of slots at the start of a transaction. The EVM asks for a slot before it first writes to it, and clears the
-   * cache after each transaction. After a system call it does not: `open` and `clearOriginals` do.
+   * Values of slots at the start of a transaction. The EVM reads a slot before its first write, and clears the cache
+   * after each transaction, but not after system calls: `open` and `clearOriginals` do.
    */
   readonly originalStorageCache = {
     get: async (address: Address, slot: Uint8Array): Promise<Uint8Array> => {
@@ -62,15 +62,15 @@ export class WorldState implements StateManagerInterface {
   }
 
   /**
-   * Lets the next transaction come from an account with code, which EIP-3607 forbids. The first read of the account, by
-   * which the EVM checks its sender, shows none.
+   * Allows the next transaction from an account with code, which EIP-3607 forbids. Hides the code from the first read,
+   * the EVM's sender check.
    */
   allowSenderWithCode(address: Uint8Array): void {
     this.#senderWithCode = keyOf(address);
     this.#hidesCode = true;
   }
 
-  /** Ends what `allowSenderWithCode` began. */
+  /** Reverts `allowSenderWithCode`. */
   forbidSenderWithCode(): void {
     this.#senderWithCode = undefined;
     this.#hidesCode = false;
@@ -146,7 +146,7 @@ export class WorldState implements StateManagerInterface {
     this.#set(keyOf(address), { ...NO_ACCOUNT, ...fields, code, codeHash });
   }
 
-  /** Replaces parts of an account and keeps its storage. Deletes the account if nothing is left of it. */
+  /** Replaces parts of an account and keeps its storage. Deletes the account if it becomes empty. */
   updateAccount(address: Uint8Array, fields: Partial<Omit<AccountRecord, "storage" | "codeHash">>): void {
     const key = keyOf(address);
     const updated = { ...(this.#account(key) ?? NO_ACCOUNT), ...fields };

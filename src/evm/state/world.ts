@@ -13,7 +13,7 @@ export interface AccountRecord {
 /** Values without leading zeros by the hash of their slot. A slot that is zero is absent. */
 export type Storage = TrieNode<Uint8Array> | undefined;
 
-/** State of all accounts after a block, by the hash of their address. Holding it keeps the state. */
+/** State of all accounts after a block, by address hash. Kept while referenced. */
 export type World = TrieNode<AccountRecord> | undefined;
 
 export const NO_CODE: Uint8Array = new Uint8Array(0);

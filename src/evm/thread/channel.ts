@@ -1,6 +1,6 @@
 import { deserializeError, type SerializedError, serializeError } from "./serialized-error.ts";
 
-/** A message of one end to the other. */
+/** A message between the ends of a channel. */
 export type ChannelMessage =
   | [kind: "call", id: number, method: string, args: readonly unknown[], isAbortable: boolean]
   | [kind: "abort", id: number]
@@ -28,8 +28,8 @@ interface PendingCall {
 }
 
 /**
- * Request/response channel between two threads. Both ends call methods of the other. Arguments and results are cloned;
- * errors keep their class if `serializeError` knows it. Calls arrive in the order of sending.
+ * Request/response channel between two threads. Both ends can call methods of the other. Arguments and results are
+ * cloned; errors keep their class if `serializeError` knows it. Calls arrive in the order of sending.
  */
 export class Channel {
   readonly #port: ChannelPort;

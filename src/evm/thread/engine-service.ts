@@ -24,7 +24,7 @@ export class EngineService {
     return this.#engine.forkchoiceUpdated(...args);
   }
 
-  /** Sets the head and builds a payload on it. Returns no payload if the head is not known. */
+  /** Sets the head and builds a payload on it. Returns no payload if the head is unknown. */
   async buildPayload(
     ...args: Required<Parameters<EvmEngine["forkchoiceUpdated"]>>
   ): Promise<{ verdict: PayloadVerdict; built: BuiltPayload | null }> {

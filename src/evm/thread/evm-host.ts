@@ -11,7 +11,7 @@ import { createGenesis } from "../genesis.ts";
 import { Channel, type ChannelPort } from "./channel.ts";
 import { EngineService } from "./engine-service.ts";
 
-/** What a chain with the EVM starts from. */
+/** Parameters of a chain with the EVM. */
 export interface EvmChainOptions {
   rules: ChainRulesOptions;
   /** Unix seconds. */

@@ -16,7 +16,7 @@ interface SupervisedWorkerParts {
   startWorker(): EvmWorker;
   /** Handles calls from the thread. */
   handle: CallHandler;
-  /** Brings a new thread to the state of the chain. */
+  /** Initializes a new thread with the state of the chain. */
   prepare(channel: Channel): Promise<void>;
   logger: Logger;
 }
@@ -42,7 +42,7 @@ export class SupervisedWorker {
   readonly #parts: SupervisedWorkerParts;
   readonly #failure = Promise.withResolvers<Error>();
   #session: Session;
-  /** Resolves to the channel of a thread that takes calls. */
+  /** Resolves to the channel of a ready thread. */
   #ready = Promise.withResolvers<Channel>();
   /** Times of the last deaths, in milliseconds. */
   #deaths: number[] = [];
@@ -58,7 +58,7 @@ export class SupervisedWorker {
     this.#session = this.#start();
   }
 
-  /** Prepares the thread. Resolves once it takes calls. */
+  /** Prepares the thread. Resolves once it is ready. */
   async begin(): Promise<void> {
     this.#isBegun = true;
     void this.#prepare(this.#session);

@@ -34,7 +34,7 @@ const netVersion = defineMethod({
 const netListening = defineMethod({
   ...ETH_READ,
   name: "net_listening",
-  summary: "Returns true: the node takes connections.",
+  summary: "Returns true: the node accepts connections.",
   result: { name: "listening", schema: boolean },
   example: {},
   handler: (context) => ethOf(context) !== undefined,

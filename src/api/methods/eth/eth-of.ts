@@ -11,7 +11,7 @@ export function ethOf({ eth }: ApiContext): NonNullable<ApiContext["eth"]> {
   );
 }
 
-/** What all methods of the execution layer have in common. */
+/** Members shared by all execution layer methods. */
 export const ETH_READ = {
   failures: ["unsupported"],
   cost: "cheap",
@@ -19,10 +19,10 @@ export const ETH_READ = {
   needsEvm: true,
 } as const;
 
-/** What submissions to the execution layer have in common. */
+/** Members shared by submissions to the execution layer. */
 export const ETH_SUBMISSION = { ...ETH_READ, failures: ["rejected", "unsupported"], access: "submit" } as const;
 
-/** What signatures of the funded accounts have in common. */
+/** Members shared by signing methods. */
 export const ETH_SIGNATURE = { ...ETH_READ, access: "dev" } as const;
 
 /** The first of the funded accounts. */

@@ -53,7 +53,7 @@ const traceCall = defineMethod({
   params: {
     call: CALL,
     block: STATE_BLOCK,
-    options: optional(traceCallOptions, `${OPTIONS} stateOverrides and blockOverrides as of eth_call.`),
+    options: optional(traceCallOptions, `${OPTIONS} stateOverrides and blockOverrides as in eth_call.`),
   },
   result: TRACE,
   example: {

@@ -62,7 +62,7 @@ const sendRawTransaction = defineMethod({
   ...ETH_SUBMISSION,
   name: "eth_sendRawTransaction",
   summary: "Adds a signed transaction to the pool and returns its hash.",
-  params: { raw: required(bytes, "Signed transaction; with blobs in its network form.") },
+  params: { raw: required(bytes, "Signed transaction; with blobs in network encoding.") },
   result: { name: "hash", schema: shape("Root") },
   takesLargeBody: true,
   example: { stage: "control", params: async (chain) => [await chain.rawTransaction()] },

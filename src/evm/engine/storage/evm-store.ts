@@ -1,7 +1,9 @@
 import type { OverrideStore } from "../../overrides/chain-overrides.ts";
 import type { ArchiveStore } from "./block-archive.ts";
 
-/** Persists what an engine needs after a restart. Entries of the journal are numbered in the order of arrival. */
+/**
+ * Persists the state that an engine needs after a restart. Entries of the journal are numbered in the order of arrival.
+ */
 export interface EvmStore extends ArchiveStore, OverrideStore {
   /** Returns the state of a finalized block, encoded by `encodeBase`, or null. */
   readBase(): Promise<Uint8Array | null>;

@@ -1,13 +1,13 @@
 import type { ArchivedBlock } from "./block-archive.ts";
 import type { EvmStore } from "./evm-store.ts";
 
-/** Store in memory, with what it holds. */
+/** In-memory store with inspectable contents. */
 export function memoryStore() {
   const transactions = new Map<number, Uint8Array>();
   const archived: ArchivedBlock[] = [];
   const overrides = new Map<string, Uint8Array>();
   const stored = { base: null as Uint8Array | null, transactions, archived, overrides };
-  /** Writes fail as long as it has a reason. */
+  /** Writes fail while this is set. */
   const failing: { reason?: string | undefined } = {};
   const write = () => {
     if (failing.reason !== undefined) throw new Error(failing.reason);

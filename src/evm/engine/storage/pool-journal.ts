@@ -11,7 +11,9 @@ interface Entry {
   hasBlobs: boolean;
 }
 
-/** Journal of the pool: keeps transactions on disk until a finalized block has them, so that a crash loses none. */
+/**
+ * Journal of the pool: keeps transactions on disk until a finalized block includes them, so that a crash loses none.
+ */
 export class PoolJournal {
   readonly #store: JournalStore;
   readonly #pool: TransactionPool;
@@ -23,7 +25,7 @@ export class PoolJournal {
     this.#pool = pool;
   }
 
-  /** Adds the stored transactions to the pool. Of those that a block has already, only the blobs are kept. */
+  /** Adds the stored transactions to the pool. For included ones, keeps only the blobs. */
   async load(included: ReadonlySet<RootHex>): Promise<void> {
     this.#entries.clear();
     const refused: number[] = [];
@@ -60,7 +62,7 @@ export class PoolJournal {
     await this.#drop((hash) => this.#pool.get(bytesOf(hash)) === undefined && !needed.has(hash));
   }
 
-  /** Returns the function that makes the journal again what it is now. The store goes back by itself. */
+  /** Returns a function that restores the journal. The store is reverted separately. */
   capture(): () => void {
     const entries = new Map(this.#entries);
     return () => {
@@ -68,7 +70,7 @@ export class PoolJournal {
     };
   }
 
-  /** Returns the hash of a transaction that was put back. */
+  /** Returns the hash of a restored transaction. */
   async #restore(sent: Uint8Array, included: ReadonlySet<RootHex>): Promise<RootHex | undefined> {
     try {
       const { transaction } = await this.#pool.add(sent, "allowed");

@@ -23,7 +23,7 @@ export function hashOfBase(bytes: Uint8Array): string {
   return toHex(asBytes(asList(decode(bytes))[0]));
 }
 
-/** Decodes what `encodeBase` made. Throws if the state is not that of the header, or was written by another version. */
+/** Inverse of `encodeBase`. Throws if the state does not match the header, or was written by another version. */
 export function decodeBase(bytes: Uint8Array, rules: ChainRules): ExecutedBlock {
   const { keccak } = rules.crypto;
   const [, blockItem, receiptItems, hashItems, worldItem] = asList(decode(bytes));

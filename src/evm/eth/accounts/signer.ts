@@ -36,7 +36,7 @@ export class AccountSigner {
   }
 
   /**
-   * Estimates the gas of a transaction that has none. Throws the error of one that fails. The estimate sees the pending
+   * Estimates the gas of a transaction that has none. Throws the error of a failing one. The estimate sees the pending
    * block: the transaction may depend on others in the pool.
    */
   async withGas(request: TransactionRequest): Promise<FilledRequest> {
@@ -48,7 +48,7 @@ export class AccountSigner {
     return { ...request, gas };
   }
 
-  /** Fills in a transaction and signs it, as it is sent. */
+  /** Fills in and signs a transaction. Returns its network encoding. */
   signTransaction(request: FilledRequest): Uint8Array {
     const { privateKey } = this.#accountOf(this.#check(request));
     return this.#create(request, (tx) => tx.sign(privateKey));
@@ -79,7 +79,7 @@ export class AccountSigner {
     return this.#chain.engine.rules.at(this.#chain.nextTimestamp);
   }
 
-  /** Returns the sender. Throws an `EthError` if fields are missing or exclude each other. */
+  /** Returns the sender. Throws an `EthError` if fields are missing or mutually exclusive. */
   #check(request: TransactionRequest): Uint8Array {
     const { from } = request;
     if (from === undefined) throw new EthError('missing "from": name the account that signs', INVALID_PARAMS);

@@ -1,6 +1,6 @@
 import type { Keccak } from "../../state/trie.ts";
 
-/** EIP-712 message, as `eth_signTypedData_v4` takes it. */
+/** EIP-712 message of `eth_signTypedData_v4`. */
 export interface TypedData {
   types: Readonly<Record<string, readonly TypedField[]>>;
   primaryType: string;
@@ -44,7 +44,7 @@ class TypedDataEncoder {
     return this.#keccak(Buffer.concat([this.#keccak(Buffer.from(this.#encodeType(type))), ...fields]));
   }
 
-  /** The type with all that it refers to, sorted by name. */
+  /** The type and all referenced types, sorted by name. */
   #encodeType(type: string): string {
     const found = new Set<string>();
     const visit = (name: string) => {

@@ -8,7 +8,7 @@ import { NO_ADDRESS } from "./call-transaction.ts";
 /** Each round can only add entries, and few calls need more than two. */
 const MAX_ROUNDS = 16;
 
-/** Finds the access list of a call: what it reads, besides what is warm anyway. */
+/** Finds the access list of a call: accounts and slots that it reads, except warm ones. */
 export async function createAccessList(state: CallState, request: CallRequest): Promise<Json> {
   const warm = warmAddresses(state, request);
   let accessList: readonly AccessListEntry[] = request.accessList ?? [];

@@ -20,7 +20,7 @@ import { overrideAccounts } from "./override-accounts.ts";
 export const GAS_CAP = 50_000_000n;
 const TIMEOUT_MS = 5000;
 
-/** What an executed call gave. */
+/** Result of an executed call. */
 export interface CallOutcome {
   readonly returnData: Uint8Array;
   readonly gasUsed: bigint;
@@ -28,7 +28,7 @@ export interface CallOutcome {
   readonly gasRefund: bigint;
   readonly failure: CallFailure | undefined;
   readonly logs: readonly Log[];
-  /** Accounts and slots that the call read. Only if it was asked for. */
+  /** Accounts and slots that the call read, if requested. */
   readonly accessList: readonly AccessListEntry[];
 }
 
@@ -122,7 +122,7 @@ export class CallState {
     }
   }
 
-  /** Executes a call and drops its changes. */
+  /** Executes a call and reverts its changes. */
   async try(request: CallRequest, gas?: bigint, reportAccessList?: boolean): Promise<CallOutcome> {
     const { state } = this.machine;
     await state.checkpoint();

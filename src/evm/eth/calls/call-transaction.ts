@@ -16,7 +16,7 @@ interface CallDefaults {
   nonce: bigint;
 }
 
-/** Creates the unsigned transaction of a call. Throws an `EthError` if its fields exclude each other. */
+/** Creates the unsigned transaction of a call. Throws an `EthError` if its fields are mutually exclusive. */
 export function callTransaction(
   request: CallRequest,
   { gas, nonce }: CallDefaults,

@@ -23,7 +23,7 @@ const CODE: readonly [Uint8Array, string][] = [
   [LOOPER, "5b600056"],
   // Stores 1 in slot 1.
   [WRITER, "600160015500"],
-  // Calls the writer with all gas that it may pass on, and reverts if that fails.
+  // Calls the writer with all available gas, and reverts on failure.
   [FORWARDER, `6000600060006000600073${hexOf(WRITER)}5af115602657005b60006000fd`],
   // Returns the size of the caller's code.
   [CALLBACK, "333b60005260206000f3"],
@@ -89,7 +89,7 @@ it("lets a contract be the sender, and keeps its code", async () => {
   expect(BigInt(`0x${hexOf(returnData)}`)).toBe(BigInt(CODE[0]![1].length / 2));
 });
 
-it("answers reverts with their data and reason", async () => {
+it("returns reverts with data and reason", async () => {
   const { failure } = await openCalls();
   const text = Buffer.from("too late").toString("hex").padEnd(64, "0");
   const reason = bytesOf(`08c379a0${word(32n)}${word(8n)}${text}`);
@@ -107,7 +107,7 @@ it("answers reverts with their data and reason", async () => {
   expect(revertReason(bytesOf(`08c379a0${word(32n)}${word(2n ** 255n)}`))).toBeUndefined();
 });
 
-it("answers other failures in the words of geth", async () => {
+it("returns other failures with geth's messages", async () => {
   const { failure, run } = await openCalls();
   expect((await failure({ data: bytesOf("fe") })).message).toBe("invalid opcode");
   expect((await failure({ data: bytesOf("600056") })).message).toBe("invalid jump destination");
@@ -154,7 +154,7 @@ it("estimates gas that is enough, and not much more", async () => {
   }
 });
 
-it("refuses to estimate a call that always fails", async () => {
+it("rejects the estimate of a call that always fails", async () => {
   const { estimate, block } = await openCalls();
   await expect(estimate({ to: REVERTER, data: bytesOf("01") })).rejects.toMatchObject({ code: 3, data: "0x01" });
   await expect(estimate({ to: LOOPER, gas: 100_000n })).rejects.toThrow("gas required exceeds allowance (100000)");

@@ -10,7 +10,10 @@ const CALL_STIPEND = 2300n;
 /** The search stops when the limit is known to this share, as in geth. */
 const TOLERANCE = 67n;
 
-/** Finds a gas limit with which a call succeeds, by binary search. Throws the error of a call that fails with any. */
+/**
+ * Finds a gas limit with which a call succeeds, by binary search. Throws the error of a call that fails with any gas
+ * limit.
+ */
 export async function estimateGas(state: CallState, request: CallRequest): Promise<bigint> {
   const highest = await highestGas(state, request);
   if (isPlainTransfer(state, request) && (await succeeds(state, request, TRANSFER_GAS))) return TRANSFER_GAS;
@@ -33,7 +36,7 @@ export async function estimateGas(state: CallState, request: CallRequest): Promi
   return enough;
 }
 
-/** Limited by the block, the cap of calls, and what the sender can pay. */
+/** Limited by the block, the cap of calls, and the sender's balance. */
 async function highestGas(state: CallState, request: CallRequest): Promise<bigint> {
   const { from = NO_ADDRESS, gas, value = 0n } = request;
   const limits = [gas !== undefined && gas >= TRANSFER_GAS ? gas : state.environment.gasLimit, GAS_CAP];
@@ -53,7 +56,7 @@ function isPlainTransfer({ machine }: CallState, { to, data, accessList, authori
   return (machine.state.account(to)?.code.length ?? 0) === 0;
 }
 
-/** Too little gas to begin with counts as failure. */
+/** Less than the intrinsic gas counts as a failure. */
 async function succeeds(state: CallState, request: CallRequest, gas: bigint): Promise<boolean> {
   try {
     return (await state.try(request, gas)).failure === undefined;

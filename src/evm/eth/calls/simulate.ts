@@ -128,7 +128,7 @@ interface CallContext {
   run: BlockRun;
   machine: Machine;
   environment: BlockEnvironment;
-  /** Left for all calls of the simulation. */
+  /** Gas left for all calls of the simulation. */
   gasLeft: bigint;
   simulation: Simulation;
   rules: ChainRules;

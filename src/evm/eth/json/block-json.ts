@@ -25,7 +25,7 @@ export function blockJson(block: Block, { isFull, isPending = false }: BlockJson
   };
 }
 
-/** Encodes a header as notifications about new heads have it. */
+/** Encodes a header for `newHeads` notifications. */
 export function headerJson({ hash, header }: Pick<Block, "hash" | "header">): Json {
   const { withdrawalsRoot, blobGasUsed, excessBlobGas, parentBeaconBlockRoot, requestsHash } = header;
   return {

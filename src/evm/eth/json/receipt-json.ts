@@ -50,7 +50,7 @@ export interface LogPlace {
   logIndex: number;
 }
 
-/** Encodes a log. `removed` is true for a log of a block that a reorganisation has removed. */
+/** Encodes a log. `removed` is true for a log of a reorged block. */
 export function logJson(log: Log, { block, transactionIndex, logIndex }: LogPlace, removed = false): Json {
   return {
     address: data(log.address),

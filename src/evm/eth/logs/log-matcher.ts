@@ -5,11 +5,11 @@ import { data, fromHex } from "../json/hex.ts";
 import { logJson } from "../json/receipt-json.ts";
 import type { Json } from "../json/transaction-json.ts";
 
-/** Which logs are wanted. Hex in lower case. */
+/** Filter criteria for logs, in lowercase hex. */
 export interface LogCriteria {
   /** Any of these; all if undefined or empty. */
   addresses?: readonly string[] | undefined;
-  /** By position any of these; null takes all, and so do positions after the last. */
+  /** Accepted topics by position; null accepts all, and so do later positions. */
   topics?: readonly (readonly string[] | null)[] | undefined;
 }
 

@@ -4,7 +4,7 @@ import { data } from "../json/hex.ts";
 import { transactionJson } from "../json/transaction-json.ts";
 import { type LogCriteria, LogMatcher } from "./log-matcher.ts";
 
-/** What `eth_subscribe` offers. JSON throughout. */
+/** Subscriptions of `eth_subscribe`, as JSON. */
 export type EthSubscription =
   | { readonly kind: "newHeads" }
   | ({ readonly kind: "logs" } & LogCriteria)
@@ -12,8 +12,8 @@ export type EthSubscription =
   | { readonly kind: "syncing" };
 
 /**
- * Delivers what happens, in chronological order. Across a reorganisation, logs of lost blocks come first, with
- * `removed: true`. Returns a function that ends the subscription.
+ * Delivers events in chronological order. In a reorg, logs of orphaned blocks come first, with `removed: true`. Returns
+ * a function that ends the subscription.
  */
 export function subscribe(
   chain: EthChain,

@@ -21,7 +21,7 @@ interface TransactionArgs {
   transaction: TransactionRequest;
 }
 
-/** Signatures of the funded accounts. */
+/** Methods that sign with the funded accounts. */
 export function accountMethods(chain: EthChain) {
   const { engine } = chain;
   const { keccak } = engine.rules.crypto;

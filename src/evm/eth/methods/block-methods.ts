@@ -13,7 +13,7 @@ interface FullBlockArgs extends BlockArgs {
   full?: boolean | undefined;
 }
 
-/** Reads of blocks. */
+/** Methods about blocks. */
 export function blockMethods(chain: EthChain) {
   const { rules } = chain.engine;
   return {

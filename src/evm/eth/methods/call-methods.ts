@@ -20,7 +20,7 @@ interface SimulateArgs {
   block?: BlockId | undefined;
 }
 
-/** Calls that change nothing. */
+/** Methods that execute calls without a transaction. */
 export function callMethods(chain: EthChain) {
   const open = async <T>(
     { block = LATEST, stateOverrides, blockOverrides }: CallArgs,

@@ -18,7 +18,7 @@ interface FeeHistoryArgs {
 export const SUGGESTED_TIP: bigint = 10n ** 9n;
 const MAX_FEE_HISTORY = 1024;
 
-/** Prices of gas. */
+/** Methods about fees. */
 export function feeMethods(chain: EthChain) {
   const { rules, secondsPerSlot } = chain.engine;
   /** Blob base fee of a block, or of the next one. */

@@ -5,7 +5,7 @@ import { transactionJson } from "../json/transaction-json.ts";
 
 type Encode<T> = (pooled: PooledTransaction) => T;
 
-/** Reads of the transaction pool, in the form of geth. */
+/** Methods about the transaction pool, in geth's format. */
 export function poolMethods({ engine: { pool } }: EthChain) {
   const bySender = <T>(encode: Encode<T>) => {
     const all = [...pool.content()];

@@ -15,13 +15,13 @@ interface SlotArgs extends AccountArgs {
 }
 
 interface ProofArgs extends AccountArgs {
-  /** Slots of at most 32 bytes, in the form in which the answer names them. */
+  /** Storage slots of at most 32 bytes, in the notation of the response. */
   slots: readonly string[];
 }
 
 const MAX_PROOF_SLOTS = 1024;
 
-/** Reads of accounts. */
+/** Methods about accounts. */
 export function stateMethods(chain: EthChain) {
   const { executor, pool } = chain.engine;
   const { reader } = executor;

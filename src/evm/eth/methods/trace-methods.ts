@@ -34,7 +34,7 @@ interface TraceCallArgs extends CallArgs {
   options?: TraceOptions | undefined;
 }
 
-/** Traces of transactions and calls. */
+/** Methods that trace transactions and calls. */
 export function traceMethods(chain: EthChain) {
   const { executor, rules } = chain.engine;
   /** Traces all transactions of a block, or one of them. */

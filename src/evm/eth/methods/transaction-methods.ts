@@ -13,7 +13,7 @@ interface IndexArgs {
   index: bigint;
 }
 
-/** Reads and submission of transactions. */
+/** Methods that read and submit transactions. */
 export function transactionMethods(chain: EthChain) {
   const { engine } = chain;
   return {

@@ -42,7 +42,7 @@ const CALL_TYPES: Readonly<Record<number, string>> = {
   250: "STATICCALL",
 };
 
-/** Records the tree of calls, in the form of geth's call tracer. */
+/** Records the call tree in the format of geth's call tracer. */
 export class CallTracer implements Tracer {
   readonly #options: CallTracerOptions;
   readonly #open: CallFrame[] = [];

@@ -23,7 +23,7 @@ const NO_DATA = new Uint8Array(0);
 const SLOAD = 0x54;
 const SSTORE = 0x55;
 
-/** Records each opcode, in the form of geth's struct logger. */
+/** Records each opcode in the format of geth's struct logger. */
 export class StructLogger implements Tracer {
   readonly #options: StructLoggerOptions;
   readonly #logs: StructLog[] = [];

@@ -1,6 +1,6 @@
 /** Options of the call tracer. */
 export interface CallTracerOptions {
-  /** Leaves out calls by contracts. */
+  /** Omits inner calls. */
   readonly onlyTopCall?: boolean | undefined;
   /** Adds the logs of each call. */
   readonly withLog?: boolean | undefined;
@@ -22,7 +22,7 @@ export interface StructLoggerOptions {
   readonly disableStack?: boolean | undefined;
   readonly disableStorage?: boolean | undefined;
   readonly enableReturnData?: boolean | undefined;
-  /** Records only so many steps. */
+  /** Maximum number of recorded steps. */
   readonly limit?: number | undefined;
 }
 

@@ -19,7 +19,7 @@ interface Balances {
 
 /** Records logs in their order, with one for each transfer of wei. */
 export class TransferTracer {
-  /** Logs of the calls that are under way, the outermost first. */
+  /** Logs of the active calls, outermost first. */
   readonly #frames: Log[][] = [];
   /** The message of a creation whose address is not known yet. */
   #creation: Message | undefined;
