@@ -94,7 +94,8 @@ const MAX_HINTED_LENGTH = 200;
 /** Suggests where an invalid positional value belongs: swapped with another one, or in an optional parameter. */
 function misplacedHint(signature: Signature, params: readonly unknown[], position: number): string | undefined {
   const value = params[position];
-  if (!isShort(value)) return undefined;
+  // A wrong number is more likely out of range than misplaced.
+  if (typeof value !== "string" || !isShort(value)) return undefined;
   const accepts = ({ schema, each }: Param, candidate: unknown) =>
     !each && isShort(candidate) && parseWith(schema, candidate).success;
   const failed = signature.params[position]!;

@@ -77,7 +77,11 @@ describe("main", () => {
     const { run, started } = setup(environment);
     expect(await run("gateway", "--upstream", "http://127.0.0.1:1")).toBe(0);
     expect(started[0]?.presetAtLoad).toBeUndefined();
-    expect(started[0]?.options).toMatchObject({ workers: 1, environment, servers: { jsonRpc: { port: 9190 } } });
+    expect(started[0]?.options).toMatchObject({
+      gateway: { workers: 1 },
+      environment,
+      servers: { jsonRpc: { port: 9190 } },
+    });
   });
 
   it("creates the log from flags and passes its control to the runner", async () => {

@@ -2107,7 +2107,7 @@ export interface Methods<F extends ForkName = ForkName> {
   eth_coinbase(params?: Record<string, never>, options?: CallOptions): Promise<Address>;
   /** Returns the chain id as a decimal string. */
   net_version(params?: Record<string, never>, options?: CallOptions): Promise<string>;
-  /** Returns true: the node takes connections. */
+  /** Returns true: the node accepts connections. */
   net_listening(params?: Record<string, never>, options?: CallOptions): Promise<boolean>;
   /** Returns the number of connected peers. */
   net_peerCount(params?: Record<string, never>, options?: CallOptions): Promise<Quantity>;
@@ -2304,7 +2304,7 @@ export interface Methods<F extends ForkName = ForkName> {
   /** Adds a signed transaction to the pool and returns its hash. */
   eth_sendRawTransaction(
     params: {
-      /** Signed transaction; with blobs in its network form. */
+      /** Signed transaction; with blobs in network encoding. */
       raw: Hex;
     },
     options?: CallOptions,
@@ -2899,7 +2899,7 @@ export interface Methods<F extends ForkName = ForkName> {
         | bigint
         | { blockNumber: Hex | bigint }
         | { blockHash: Hex; requireCanonical?: boolean };
-      /** Tracer with tracerConfig: callTracer (onlyTopCall, withLog), prestateTracer (diffMode, disableCode, disableStorage, includeEmpty), 4byteTracer, noopTracer. Without a tracer, every opcode is recorded: enableMemory, disableStack, disableStorage, enableReturnData, limit. stateOverrides and blockOverrides as of eth_call. */
+      /** Tracer with tracerConfig: callTracer (onlyTopCall, withLog), prestateTracer (diffMode, disableCode, disableStorage, includeEmpty), 4byteTracer, noopTracer. Without a tracer, every opcode is recorded: enableMemory, disableStack, disableStorage, enableReturnData, limit. stateOverrides and blockOverrides as in eth_call. */
       options?: {
         tracer?: "callTracer" | "prestateTracer" | "4byteTracer" | "noopTracer";
         tracerConfig?: {

@@ -152,7 +152,7 @@ it("reverts to snapshots", async () => {
   await client.revert({ id });
   expect([slot(), opened.devChain.chain.head.root]).toEqual([before, root]);
   await expect(client.revert({ id })).rejects.toMatchObject({
-    details: expect.stringContaining(`Snapshot ${id} does not exist`),
+    details: expect.stringContaining(`No snapshot ${id}`),
   });
   await client.mine({ blocks: 1 });
   expect(await blocksSince(before)).toEqual([1]);

@@ -55,7 +55,7 @@ it("starts a dev chain from the genesis block of its execution client, which bui
 
   const builtIn = startDevChain({ ...options, execution: undefined }, directory);
   await expect(builtIn).rejects.toThrow(
-    "the payload builder is an execution client (--el) (requested: the built-in dev engine)",
+    "the payload builder is an execution client (--el) (requested: the built-in dev engine (--no-evm))",
   );
 
   const other = await ExecutionClient.open({ chainId: 77, genesisTime: 1_600_000_000 });
@@ -86,7 +86,7 @@ it("keeps the built-in engine for a dev chain that was created without a client"
   const made = await startDevChain({ forks, networkDirectory: network.directory }, directory);
   await made.close();
   await expect(startDevChain({ forks, execution }, directory)).rejects.toThrow(
-    "the payload builder is the built-in dev engine (requested: an execution client (--el))",
+    "the payload builder is the built-in dev engine (--no-evm) (requested: an execution client (--el))",
   );
   const dataDir = tempDirectory();
   const db = await openDataDirectory(dataDir, { sync: false });

@@ -22,7 +22,7 @@ const LIST_TAKING = SHARED.filter(([, { params }]) => params.some(isList));
 
 interface Response {
   result?: unknown;
-  error?: { message: string; data: { status: number; failures?: unknown } };
+  error?: { message: string; data: { status: number; detail?: string; failures?: unknown } };
   meta?: Record<string, unknown>;
 }
 
@@ -75,6 +75,7 @@ describe.each([ForkName.phase0, ForkName.fulu] as const)("on %s", (fork) => {
       expect(JSON.parse(reply.text)).toEqual({
         code: 501,
         message: expect.stringContaining(`slots before ${until.fork}`),
+        kind: "unsupported",
       });
       // The suggested path returns the method's result.
       const [verb, successor] = until.successor.split(" ");
@@ -84,12 +85,14 @@ describe.each([ForkName.phase0, ForkName.fulu] as const)("on %s", (fork) => {
     } else if (response.error) {
       const { message, data } = response.error;
       expect(reply.status).toBe(data.status);
-      expect(JSON.parse(reply.text)).toEqual({
+      const { kind, ...body } = JSON.parse(reply.text);
+      expect(body).toEqual({
         code: data.status,
         message: expect.any(String),
+        detail: data.detail,
         failures: data.failures,
       });
-      if (data.status === 501) expect(JSON.parse(reply.text).message).toBe(message);
+      if (data.status === 501) expect({ kind, message: body.message }).toEqual({ kind: "unsupported", message });
     } else if (name === "get_v1_node_health") {
       expect(reply).toMatchObject({ status: (response.result as { health: number }).health, text: "" });
     } else if (!isReadOnly(method.access)) {
