@@ -1,6 +1,7 @@
 import { once } from "node:events";
 import { Worker } from "node:worker_threads";
-import { afterEach, describe, expect, it, vi } from "vitest";
+import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from "vitest";
+import { disableSigningThreads, enableSigningThreads } from "../../../test/support/crypto/signing-threads.ts";
 import { createLogger } from "../../log/pino-logger.ts";
 import { LazyAggregateSignature } from "./lazy-aggregate-signature.ts";
 import { type SigningRequest, signingRequest, signRequest } from "./signing-request.ts";
@@ -11,6 +12,8 @@ const message = (value: number) => new Uint8Array(32).fill(value);
 const requests = Array.from({ length: 200 }, (_, value) => signingRequest(keys[0]!, message(value)));
 
 describe("SigningThread", () => {
+  beforeAll(enableSigningThreads);
+  afterAll(disableSigningThreads);
   const opened: SigningThread[] = [];
   afterEach(() => Promise.all(opened.splice(0).map((thread) => thread.close())));
 

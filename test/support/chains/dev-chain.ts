@@ -8,6 +8,7 @@ import { createLogger } from "../../../src/log/pino-logger.ts";
 import type { BeaconNode } from "../../../src/node/beacon-node.ts";
 import { DevNode, type DevNodeOptions } from "../../../src/node/dev-node.ts";
 import { createRememberingVerifier } from "../crypto/remembering-verifier.ts";
+import { sharedKzg } from "../crypto/shared-kzg.ts";
 import { removableDirectory } from "../directories/removable-directory.ts";
 import { tempDirectory } from "../directories/temp-directory.ts";
 import { madeOnce } from "./made-once.ts";
@@ -124,7 +125,7 @@ export async function startDevChain(options: Partial<DevNodeOptions>, directory:
     logger,
     setLogSpec: setSpec,
     ...options,
-    chainTuning: { createVerifier: createRememberingVerifier, ...options.chainTuning },
+    chainTuning: { kzg: sharedKzg, createVerifier: createRememberingVerifier, ...options.chainTuning },
   });
   const { devChain, node } = devNode;
   const { db } = node;
