@@ -140,8 +140,6 @@ export class DevNode {
     const { clockOffset } = devChain;
     if (clockOffset) listener.onTimeDifference?.(clockOffset);
     await devChain.run();
-    // The first blob transaction would wait for it.
-    if (devChain.evm && !node.networking) node.own(preloadTrustedSetup(node.chain));
   }
 
   onFailure(callback: (failure: unknown) => void): void {
