@@ -46,7 +46,10 @@ const evmMine = defineMethod({
   name: "evm_mine",
   summary: "Runs slots with blocks immediately: one, a given number, or from a given time on.",
   params: {
-    timestamp: optional(timestamp, "Start of the first block's slot in Unix seconds. Slots before it stay empty."),
+    timestamp: optional(
+      timestamp,
+      "Unix seconds: the first block is in the first slot from then on. Slots before it stay empty.",
+    ),
     blocks: optional(blockCount, "Number of blocks. Default: 1."),
   },
   normalizePositional: fromObject("timestamp", "blocks"),
@@ -58,7 +61,7 @@ const evmMine = defineMethod({
     const signal = call?.signal;
     if (timestamp === undefined) await time.advance({ slots: blocks, signal });
     else {
-      const first = slotStartingAt(clock, timestamp);
+      const first = futureSlotFrom(clock, timestamp);
       const last = first + blocks - 1;
       const slots = last - clock.currentSlot;
       requireMaxSlots(slots);
@@ -92,15 +95,15 @@ const evmSetNextBlockTimestamp = defineMethod({
   ...DEV_METHOD,
   name: "evm_setNextBlockTimestamp",
   aliases: ["anvil_setNextBlockTimestamp"],
-  summary: "Runs empty slots until the next slot is the one that starts at a given time.",
-  params: { timestamp: required(timestamp, "Start of the next block's slot in Unix seconds.") },
+  summary: "Runs empty slots until the next slot is the first that starts at or after a given time.",
+  params: { timestamp: required(timestamp, "Unix seconds. Rounded up to the start of a slot.") },
   result: DONE,
   failures: ["rejected", "unsupported"],
   example: { stage: "control", params: (chain) => [quantity(chain.nextSlotSeconds())] },
   async handler(context, { timestamp }, call) {
     const { clock } = context.chain;
     const { time } = controlOf(context);
-    const last = slotStartingAt(clock, timestamp) - 1;
+    const last = futureSlotFrom(clock, timestamp) - 1;
     const slots = last - clock.currentSlot;
     requireMaxSlots(slots);
     await time.skip({ slots, until: () => clock.currentSlot >= last, signal: call?.signal });
@@ -201,22 +204,22 @@ const anvilGetIntervalMining = defineMethod({
 /** Converts a duration to slots. */
 function slotsWithin({ secondsPerSlot }: Clock, seconds: number, how: "rounded-down" | "rounded-up"): number {
   const time = new SlotTime(0, secondsPerSlot);
-  const slots = time.slotAt(seconds);
-  return how === "rounded-up" && time.startOf(slots) < seconds ? slots + 1 : slots;
+  return how === "rounded-up" ? firstSlotFrom(time, seconds) : time.slotAt(seconds);
 }
 
-function slotStartingAt(clock: Clock, seconds: number): Slot {
-  const { genesisTime, secondsPerSlot, currentSlot } = clock;
-  const slot = new SlotTime(genesisTime, secondsPerSlot).slotAt(seconds);
-  if (slot <= currentSlot) {
-    const next = clock.slotStartSeconds(currentSlot + 1);
-    throw invalidParams(`The timestamp ${seconds} is in the past: the next slot starts at ${next}.`);
-  }
-  const start = clock.slotStartSeconds(slot);
-  if (start === seconds) return slot;
-  throw invalidParams(
-    `No slot starts at ${seconds}: the nearest two start at ${start} and ${clock.slotStartSeconds(slot + 1)}.`,
-  );
+/** Returns the first slot that starts at or after a time. */
+function firstSlotFrom(time: SlotTime, seconds: number): Slot {
+  const slot = time.slotAt(seconds);
+  return time.startOf(slot) < seconds ? slot + 1 : slot;
+}
+
+/** Returns the slot of a block with a timestamp. Tools also give timestamps at which no slot starts. */
+function futureSlotFrom({ genesisTime, secondsPerSlot, currentSlot }: Clock, timestamp: number): Slot {
+  const time = new SlotTime(genesisTime, secondsPerSlot);
+  const slot = firstSlotFrom(time, timestamp);
+  if (slot > currentSlot) return slot;
+  const next = time.startOf(currentSlot + 1);
+  throw invalidParams(`The timestamp ${timestamp} is in the past: the next slot starts at ${next}.`);
 }
 
 function requireMaxSlots(slots: number): void {
