@@ -69,6 +69,8 @@ it("serves eth_* on a separate port, over HTTP and WebSocket, and on the beacon 
   const program = await ProgramHere.dev([...devFlags(), "--evm", "--eth-rpc", "--eth-rpc-port", "0"]);
   const url = (await program.untilLine(/Ethereum RPC is served at (http:\S+)/))[1]!;
   expect((await post(url, CHAIN_ID)).body).toMatchObject({ result: "0x7a69" });
+  const { body: version } = await post(url, { ...CHAIN_ID, method: "web3_clientVersion" });
+  expect(version.result).toMatch(/^anvil\/Fanal\/v/);
   expect(await program.call("eth_chainId")).toBe("0x7a69");
 
   const [account] = await program.call<string[]>("eth_accounts");

@@ -64,10 +64,11 @@ const config = defineMethod({
 const clientVersion = defineMethod({
   ...ETH_READ,
   name: "web3_clientVersion",
-  summary: "Returns name, version and platform of the node.",
+  summary: "Returns name, version and platform of the node after `anvil/`, by which Hardhat recognizes a dev chain.",
   result: { name: "version", schema: text },
   example: {},
-  handler: (context) => ethOf(context) && context.version,
+  // Hardhat's network helpers work only with versions that start with "hardhat", "anvil" or "zksync".
+  handler: (context) => ethOf(context) && `anvil/${context.version}`,
 });
 
 const sha3 = defineMethod({
