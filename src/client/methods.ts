@@ -1835,7 +1835,7 @@ export interface Methods<F extends ForkName = ForkName> {
   /** Runs slots with blocks immediately: one, a given number, or from a given time on. */
   evm_mine(
     params?: {
-      /** Start of the first block's slot in Unix seconds. Slots before it stay empty. */
+      /** Unix seconds: the first block is in the first slot from then on. Slots before it stay empty. */
       timestamp?: string | bigint | number;
       /** Number of blocks. Default: 1. */
       blocks?: string | bigint | number;
@@ -1852,10 +1852,10 @@ export interface Methods<F extends ForkName = ForkName> {
   ): Promise<Hex>;
   /** Alias of evm_increaseTime. */
   anvil_increaseTime: Methods<F>["evm_increaseTime"];
-  /** Runs empty slots until the next slot is the one that starts at a given time. */
+  /** Runs empty slots until the next slot is the first that starts at or after a given time. */
   evm_setNextBlockTimestamp(
     params: {
-      /** Start of the next block's slot in Unix seconds. */
+      /** Unix seconds. Rounded up to the start of a slot. */
       timestamp: string | bigint | number;
     },
     options?: CallOptions,
@@ -2141,7 +2141,7 @@ export interface Methods<F extends ForkName = ForkName> {
       systemContracts: Record<string, Address>;
     } | null;
   }>;
-  /** Returns name, version and platform of the node. */
+  /** Returns name, version and platform of the node after `anvil/`, by which Hardhat recognizes a dev chain. */
   web3_clientVersion(params?: Record<string, never>, options?: CallOptions): Promise<string>;
   /** Returns the Keccak-256 hash of bytes. */
   web3_sha3(

@@ -1,26 +1,69 @@
+import { dirname } from "node:path";
 import type { TestContext } from "vitest";
 import { tryCachedPackage } from "../../scripts/cached-package.js";
 
-const BUN_ARCHITECTURE = process.arch === "arm64" ? "aarch64" : process.arch;
-const DENO_PLATFORM = `${process.platform}-${process.arch}${process.platform === "linux" ? "-glibc" : ""}`;
+const { platform, arch } = process;
+const BUN_ARCHITECTURE = arch === "arm64" ? "aarch64" : arch;
+const DENO_PLATFORM = `${platform}-${arch}${platform === "linux" ? "-glibc" : ""}`;
+const EDR_PLATFORM = `${platform}-${arch}${{ linux: "-gnu", win32: "-msvc" }[platform as string] ?? ""}`;
+const FOUNDRY_PLATFORM = `${platform}-${arch === "x64" ? "amd64" : arch}`;
 
-/** Programs from npm that the package is tested with. Binaries come from the package of the platform. */
+interface Tool {
+  name: string;
+  version: string;
+  /** Program in the package. */
+  file: string;
+  /** Packages that are installed beside it. */
+  others?: Readonly<Record<string, string>>;
+}
+
+/** Programs from npm for tests. Binaries come from the package of the platform. */
 const TOOLS = {
-  bun: { name: `@oven/bun-${process.platform}-${BUN_ARCHITECTURE}`, version: "1.4.4", file: "bin/bun" },
+  bun: { name: `@oven/bun-${platform}-${BUN_ARCHITECTURE}`, version: "1.4.4", file: "bin/bun" },
+  cast: { name: `@foundry-rs/cast-${FOUNDRY_PLATFORM}`, version: "1.7.1", file: "bin/cast" },
   deno: { name: `@deno/${DENO_PLATFORM}`, version: "2.9.5", file: "deno" },
-  pnpm: { name: `@pnpm/exe.${process.platform}-${process.arch}`, version: "12.18.0", file: "pnpm" },
+  forge: { name: `@foundry-rs/forge-${FOUNDRY_PLATFORM}`, version: "1.7.1", file: "bin/forge" },
+  hardhat: {
+    name: "hardhat",
+    version: "3.18.0",
+    file: "dist/src/cli.js",
+    others: {
+      // Named, because npm leaves out optional packages that a registry lacks.
+      [`@nomicfoundation/edr-${EDR_PLATFORM}`]: "0.22.0",
+      "@nomicfoundation/hardhat-ethers": "4.2.0",
+      "@nomicfoundation/hardhat-network-helpers": "3.0.11",
+      "@nomicfoundation/hardhat-node-test-runner": "3.1.0",
+      "@nomicfoundation/hardhat-viem": "3.0.9",
+      "@nomicfoundation/hardhat-viem-assertions": "3.1.3",
+      ethers: "6.17.0",
+      solc: "0.8.37",
+      viem: "2.57.1",
+    },
+  },
+  pnpm: { name: `@pnpm/exe.${platform}-${arch}`, version: "12.18.0", file: "pnpm" },
   typescript: { name: "typescript", version: "5.9.3", file: "bin/tsc" },
-} as const;
+  web3: { name: "web3", version: "4.16.0", file: "package.json" },
+} as const satisfies Record<string, Tool>;
+
+export type ToolName = keyof typeof TOOLS;
 
 /** Returns the path of a program, which the first use installs. Skips the test where it does not install. */
-export function toolPath(tool: keyof typeof TOOLS, context: TestContext): string {
-  const { name, version, file } = TOOLS[tool];
+export function toolPath(tool: ToolName, context: TestContext): string {
+  const { name, version, file, others }: Tool = TOOLS[tool];
   const { program, problem } = tryCachedPackage({
     title: `${tool} ${version}`,
     folder: `${tool}-${version}`,
-    size: "one package",
-    manifest: { name: `fanal-test-${tool}`, dependencies: { [name]: version } },
+    size: others === undefined ? "one package" : `${Object.keys(others).length + 1} packages and what they need`,
+    manifest: { name: `fanal-test-${tool}`, dependencies: { [name]: version, ...others } },
     entry: [...name.split("/"), ...file.split("/")],
   });
   return program ?? context.skip(problem);
+}
+
+/** Returns the `node_modules` folder that a tool is installed in. */
+export function toolModules(tool: ToolName, context: TestContext): string {
+  const { name, file }: Tool = TOOLS[tool];
+  let folder = toolPath(tool, context);
+  for (const _step of `${name}/${file}`.split("/")) folder = dirname(folder);
+  return folder;
 }
