@@ -1,6 +1,7 @@
 /**
- * What floods cost a node: another process does its worst for some seconds each, under a new name whenever it is sent away, while
- * the node follows the chain of an honest one. Memory is measured after a collection before and after, and in between as it is.
+ * What floods cost a node: another process does its worst for some seconds each, under a new name whenever it is sent
+ * away, while the node follows the chain of an honest one. Memory is measured after a collection before and after, and
+ * in between as it is.
  *
  *     npm run bench -- adversary [seconds a flood]
  *

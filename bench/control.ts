@@ -1,6 +1,6 @@
 /**
- * What it costs to move a dev chain: slots that are advanced, beside what the library alone takes for the same blocks, and
- * slots that are skipped.
+ * What it costs to move a dev chain: slots that are advanced, beside what the library alone takes for the same blocks,
+ * and slots that are skipped.
  *
  *     npm run bench -- control [slots]
  */

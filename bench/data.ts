@@ -1,5 +1,6 @@
 /**
- * Cost of blobs and columns on every KZG backend that loads: operations, memory, whole blocks, and how long the main thread is blocked.
+ * Cost of blobs and columns on every KZG backend that loads: operations, memory, whole blocks, and how long the main
+ * thread is blocked.
  *
  *     npm run bench -- data [rounds]
  *

@@ -1,6 +1,6 @@
 /**
- * What live events cost: many subscribers, half of them over SSE and half over WebSocket, must receive every head of a number
- * of slots, in order, none missing. The node and the subscribers are processes of their own.
+ * What live events cost: many subscribers, half of them over SSE and half over WebSocket, must receive every head of a
+ * number of slots, in order, none missing. The node and the subscribers are processes of their own.
  *
  *     npm run bench -- events [subscribers] [slots] [idle seconds]
  *

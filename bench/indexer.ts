@@ -1,7 +1,7 @@
 /**
- * What an indexer sees that goes through the whole history of a chain: one request after the other over JSON-RPC, at every slot the
- * block, the state's root, the committees, the validators and the block's rewards, and the rewards of attestations once an epoch. First
- * from the oldest slot to the newest, then back.
+ * What an indexer sees that goes through the whole history of a chain: one request after the other over JSON-RPC, at
+ * every slot the block, the state's root, the committees, the validators and the block's rewards, and the rewards of
+ * attestations once an epoch. First from the oldest slot to the newest, then back.
  *
  *     npm run bench -- indexer [epochs] [chain-process.ts of another checkout]
  *

@@ -1,6 +1,6 @@
 /**
- * Whether a node stays as it is under load: clients ask a dev chain in real time for a mix of things, as many a second as are
- * four fifths of what it can answer, for a long time.
+ * Whether a node stays as it is under load: clients ask a dev chain in real time for a mix of things, as many a second
+ * as are four fifths of what it can answer, for a long time.
  *
  *     npm run bench -- mixed-load [minutes]
  *

@@ -1,6 +1,6 @@
 /**
- * What a long time without finality costs: three fifths of the validators vote until a last epoch, then all of them do. Each
- * mark on the way is reached by one process and opened again by another.
+ * What a long time without finality costs: three fifths of the validators vote until a last epoch, then all of them do.
+ * Each mark on the way is reached by one process and opened again by another.
  *
  *     npm run bench -- non-finality [epochs]
  *

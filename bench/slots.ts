@@ -1,6 +1,6 @@
 /**
- * What slots cost a node at which many validators vote: a chain of the mainnet preset goes through them in one process, each with
- * a block that carries the votes of all committees of the slot before.
+ * What slots cost a node at which many validators vote: a chain of the mainnet preset goes through them in one process,
+ * each with a block that carries the votes of all committees of the slot before.
  *
  *     npm run bench -- slots [validators] [slots]
  */

@@ -1,5 +1,6 @@
 /**
- * How long a person waits after `npm start`: from the start of the process to the first answer, and to a finalized history.
+ * How long a person waits after `npm start`: from the start of the process to the first answer, and to a finalized
+ * history.
  *
  *     npm run bench -- startup [runs]
  */

@@ -1,7 +1,7 @@
 /**
- * How fast a node takes in history, as it does when it syncs: the same real chain goes through `BeaconChain.importSegment`,
- * through `BeaconChain.importBlock` in a loop, and through the library's state transition alone, with and without
- * signatures.
+ * How fast a node takes in history, as it does when it syncs: the same real chain goes through
+ * `BeaconChain.importSegment`, through `BeaconChain.importBlock` in a loop, and through the library's state transition
+ * alone, with and without signatures.
  *
  *     npm run bench -- sync-import [slots] [blocks in a segment]
  */

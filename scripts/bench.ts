@@ -1,4 +1,5 @@
-// Runs a benchmark, or lists them all: npm run bench -- [NAME [ARGUMENT...]]. Needs Node 24, as the program itself does.
+// Runs a benchmark, or lists them all: npm run bench -- [NAME [ARGUMENT...]]. Needs Node 24, as the program itself
+// does.
 import { spawnSync } from "node:child_process";
 import { join } from "node:path";
 import { nearestName } from "../src/errors/nearest-name.ts";

@@ -1,5 +1,5 @@
-// Programs of others that tests run with. Each is installed into a cache of its own, apart from the locked dependencies: they
-// are large, and nothing but interop tests and benchmarks needs them.
+// Programs of others that tests run with. Each is installed into a cache of its own, apart from the locked
+// dependencies: they are large, and nothing but interop tests and benchmarks needs them.
 import { spawnSync } from "node:child_process";
 import { cpSync, existsSync, mkdtempSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -33,8 +33,8 @@ function runNpmInstall(folder) {
 }
 
 /**
- * Below this repository, npm would run install scripts with the Node of the dependencies, which native parts of others may not
- * build on. So they are built elsewhere and moved, which also leaves no half of an install behind.
+ * Below this repository, npm would run install scripts with the Node of the dependencies, which native parts of others
+ * may not build on. So they are built elsewhere and moved, which also leaves no half of an install behind.
  */
 function install(cache, manifestText) {
   const folder = mkdtempSync(join(tmpdir(), "fanal-interop-"));

@@ -1,7 +1,7 @@
 /**
- * Lints the tree in the working directory: Biome's rules, which folder imports which, and promises that nobody waits for. With
- * --types the types are checked, too, for which the sources would otherwise be read a second time. Needs Node 24, as the program
- * itself does.
+ * Lints the tree in the working directory: Biome's rules, which folder imports which, and promises that nobody waits
+ * for. With --types the types are checked, too, for which the sources would otherwise be read a second time. Needs Node
+ * 24, as the program itself does.
  */
 import { spawn } from "node:child_process";
 import { once } from "node:events";
@@ -51,7 +51,8 @@ function lintSources(): number {
 }
 
 const colors = process.stdout.isTTY ? ["--colors=force"] : [];
-// Biome gets pipes of its own: TypeScript makes the standard streams non-blocking, on which Biome fails if they are full.
+// Biome gets pipes of its own: TypeScript makes the standard streams non-blocking, on which Biome fails if they are
+// full.
 const biome = spawn(process.execPath, [BIOME, "check", ...colors, "."], { stdio: ["ignore", "pipe", "pipe"] });
 biome.stdout.pipe(process.stdout);
 biome.stderr.pipe(process.stderr);

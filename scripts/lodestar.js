@@ -6,7 +6,10 @@ import { cachedPackage, fail, machineNode, root } from "./cached-package.js";
 const VERSION = "1.5.1";
 const programNode = ownNode() ?? process.execPath;
 
-/** The client asks for ranges of its own packages that later releases satisfy but do not fit, so each is held at its time. */
+/**
+ * The client asks for ranges of its own packages that later releases satisfy but do not fit, so each is held at its
+ * time.
+ */
 const manifest = {
   name: "fanal-interop-client",
   dependencies: { "@chainsafe/lodestar": VERSION },

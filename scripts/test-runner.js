@@ -1,4 +1,5 @@
-// What the test commands have in common: they run tools with the Node of the dependencies, count tests and print the closing line.
+// What the test commands have in common: they run tools with the Node of the dependencies, count tests and print the
+// closing line.
 import { spawn } from "node:child_process";
 import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -45,7 +46,9 @@ export function runVitest(args) {
   return run("node_modules/vitest/vitest.mjs", ["run", ...args]);
 }
 
-/** Runs vitest and reads what scripts/summary-reporter.ts counted; there is no summary if vitest did not get that far. */
+/**
+ * Runs vitest and reads what scripts/summary-reporter.ts counted; there is no summary if vitest did not get that far.
+ */
 export async function runTests(args) {
   trimCompileCache();
   const folder = mkdtempSync(join(tmpdir(), "fanal-test-"));

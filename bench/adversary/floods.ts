@@ -22,7 +22,9 @@ async function published(adversary: Adversary, topic: string, data: Uint8Array[]
   return (await adversary.publish(...data.map((each) => ({ topic, data: each })))) ? data.length : 0;
 }
 
-/** Passes all that can be checked without the chain, and is of a slot that nobody accepts yet: ignored, not rejected. */
+/**
+ * Passes all that can be checked without the chain, and is of a slot that nobody accepts yet: ignored, not rejected.
+ */
 function earlyAttestation(slot: number): Uint8Array {
   const attestation = ssz.phase0.Attestation.defaultValue();
   attestation.data.slot = slot + 100;

@@ -17,8 +17,8 @@ interface BlocksOptions {
 }
 
 /**
- * Times blocks of fulu with blobs: publication on the node that produced them, and import with all 128 columns from gossip on another
- * one. The first round, in which threads start, does not count.
+ * Times blocks of fulu with blobs: publication on the node that produced them, and import with all 128 columns from
+ * gossip on another one. The first round, in which threads start, does not count.
  */
 export function benchBlocks({ rounds, blobs, backend, mainThread }: BlocksOptions): Promise<Figure[]> {
   const options = {

@@ -4,7 +4,10 @@ export class MainThread {
   #workedMs = workedMs();
   readonly #timer = setInterval(() => this.#look(), 1);
 
-  /** The longest time since the last call that it worked without a look at what else there was to do. What other programs took is not in it. */
+  /**
+   * The longest time since the last call that it worked without a look at what else there was to do. What other
+   * programs took is not in it.
+   */
   takeLongestMs(): number {
     this.#look();
     const longest = this.#longestMs;

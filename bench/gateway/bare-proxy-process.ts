@@ -1,4 +1,7 @@
-/** Passes on the bytes of connections to another port and back, and does nothing else: no proxy on this machine does less. */
+/**
+ * Passes on the bytes of connections to another port and back, and does nothing else: no proxy on this machine does
+ * less.
+ */
 import { once } from "node:events";
 import { type AddressInfo, connect, createServer } from "node:net";
 import { parentGone, report } from "../support/child.ts";

@@ -1,6 +1,6 @@
 /**
- * Sends requests on many connections, each as soon as the answer to the one before is there, and tells how long each took. It speaks HTTP
- * itself, on bare sockets, because a real client needs more time than the servers under test.
+ * Sends requests on many connections, each as soon as the answer to the one before is there, and tells how long each
+ * took. It speaks HTTP itself, on bare sockets, because a real client needs more time than the servers under test.
  */
 import { connect, type Socket } from "node:net";
 import { parentGone, report } from "../support/child.ts";

@@ -1,6 +1,6 @@
 /**
- * What a proxy between JSON-RPC and REST costs that is made of Node's own HTTP and does nothing else: it knows one method, asks for it over connections
- * that stay open, and passes on what `data` is. It checks nothing.
+ * What a proxy between JSON-RPC and REST costs that is made of Node's own HTTP and does nothing else: it knows one
+ * method, asks for it over connections that stay open, and passes on what `data` is. It checks nothing.
  */
 import { once } from "node:events";
 import { Agent, createServer, get, type IncomingMessage, type ServerResponse } from "node:http";

@@ -16,7 +16,10 @@ const WARM_UP_ROUNDS = 5;
 /** Into which a round is cut: the machine is seldom as fast for a whole second. */
 const TURNS_PER_ROUND = 8;
 
-/** Of what a gateway may cost: how much later an answer may come, and how many answers of the node's one core must give at least. */
+/**
+ * Of what a gateway may cost: how much later an answer may come, and how many answers of the node's one core must give
+ * at least.
+ */
 const MOST_LATER_MILLIS = 0.3;
 const LEAST_PASSED_ON = 0.6;
 const LEAST_KEPT = 1;
@@ -145,7 +148,9 @@ function dashboard({ recent, final, indices }: Chain): string[] {
   ]);
 }
 
-/** What a client with validators in all committees asks in a slot: half of it follows from the slot, and is asked anew. */
+/**
+ * What a client with validators in all committees asks in a slot: half of it follows from the slot, and is asked anew.
+ */
 function validatorClient({ head, indices }: { head: number; indices: readonly string[] }): string[] {
   const epoch = Math.floor(head / SLOTS_PER_EPOCH);
   const ids = indices.map((index) => `id=${index}`).join("&");

@@ -17,7 +17,9 @@ import {
 import type { SignedBeaconBlock } from "@lodestar/types";
 import type { RecordedChain } from "./record-chain.ts";
 
-/** What no node can do without: transition with state root, and all signatures of a block in one batch. Nothing is kept. */
+/**
+ * What no node can do without: transition with state root, and all signatures of a block in one batch. Nothing is kept.
+ */
 export class LibraryImport {
   readonly #config: BeaconConfig;
   readonly #pubkeyCache = createPubkeyCache();

@@ -11,7 +11,9 @@ import { NODE_SETTINGS } from "../../test/support/chains/settings.ts";
 import type { RecordedChain } from "./record-chain.ts";
 
 export interface PipelineOptions {
-  /** Whether every write waits for the disk, as on a node of a network; a dev chain leaves that to the operating system. */
+  /**
+   * Whether every write waits for the disk, as on a node of a network; a dev chain leaves that to the operating system.
+   */
   sync: boolean;
 }
 

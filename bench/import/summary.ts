@@ -12,8 +12,8 @@ interface BlockTimes {
 export type Round = BlockTimes[];
 
 /**
- * For each block the median of the rounds, then the mean of all blocks: disturbances from outside fall away, while what is
- * dear by nature, such as the first block of an epoch, keeps its weight.
+ * For each block the median of the rounds, then the mean of all blocks: disturbances from outside fall away, while what
+ * is dear by nature, such as the first block of an epoch, keeps its weight.
  */
 function typical(rounds: readonly Round[], figure: (times: BlockTimes) => number): number {
   const blocks = rounds[0] ?? [];

@@ -1,6 +1,7 @@
 /**
- * Sends one request over and over on many connections, each as soon as the answer to the one before is there. It speaks HTTP
- * itself, on bare sockets with a request that is made once, because a real client needs more time than the servers under test.
+ * Sends one request over and over on many connections, each as soon as the answer to the one before is there. It speaks
+ * HTTP itself, on bare sockets with a request that is made once, because a real client needs more time than the servers
+ * under test.
  */
 import { connect, type Socket } from "node:net";
 import { parentGone, report } from "../support/child.ts";

@@ -10,7 +10,10 @@ import { heading, mebibytes, table } from "./table.ts";
 const SHARES = ["0-21", "22-42", "43-63"] as const;
 const firstOfShare = SHARES.map((share) => Number.parseInt(share, 10));
 const SLOT_SECONDS = 2;
-/** Of a slot, when the heads are asked for: attestations and aggregates are through, and the next block is not there yet. */
+/**
+ * Of a slot, when the heads are asked for: attestations and aggregates are through, and the next block is not there
+ * yet.
+ */
 const POLLED_AT = 0.9;
 
 /** Three nodes; false when they were not of one mind, or when finality stood still. */

@@ -1,7 +1,10 @@
 import type { NodeProcess } from "../support/node-process.ts";
 import type { DevNetwork } from "./dev-network.ts";
 
-/** Of a slot, when the heads are asked for: attestations and aggregates are through, and the next block is not there yet. */
+/**
+ * Of a slot, when the heads are asked for: attestations and aggregates are through, and the next block is not there
+ * yet.
+ */
 const ASKED_AT = 0.9;
 
 /** In how many of the next slots all of the nodes have the head of the first one. */

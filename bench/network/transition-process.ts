@@ -1,6 +1,6 @@
 /**
- * The bare state transition of a running chain's blocks, with and without signatures, as a process of its own. It fetches the blocks
- * before it measures.
+ * The bare state transition of a running chain's blocks, with and without signatures, as a process of its own. It
+ * fetches the blocks before it measures.
  */
 import { readFileSync } from "node:fs";
 import { join } from "node:path";

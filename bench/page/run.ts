@@ -11,7 +11,10 @@ interface Options {
   seconds: number;
 }
 
-/** In the page: notes when the node tells of a head, and when its block is drawn. The names of the blocks begin with their slots. */
+/**
+ * In the page: notes when the node tells of a head, and when its block is drawn. The names of the blocks begin with
+ * their slots.
+ */
 const WATCH_HEADS = `
   window.heard = new Map();
   window.shown = [];

@@ -1,7 +1,10 @@
 import { BeaconRest, until } from "../../test/interop/beacon-rest.ts";
 import { ProgramProcess } from "../../test/support/program/program-process.ts";
 
-/** The real program, with REST and a place among other nodes on free ports; it connects to those alone that it is told of. */
+/**
+ * The real program, with REST and a place among other nodes on free ports; it connects to those alone that it is told
+ * of.
+ */
 export class FanalProcess {
   readonly rest: BeaconRest;
   readonly pid: number;

@@ -11,8 +11,8 @@ export interface SyncSpeed {
 }
 
 /**
- * Watches a node until its head is at the slot. The time counts from the first head after genesis, so that neither loading
- * programs nor finding peers is measured.
+ * Watches a node until its head is at the slot. The time counts from the first head after genesis, so that neither
+ * loading programs nor finding peers is measured.
  */
 export async function syncSpeed(rest: BeaconRest, pid: number, target: number): Promise<SyncSpeed> {
   const begin = await observe(rest, pid, 1);

@@ -60,7 +60,10 @@ export async function benchProofs({ validators, proofs }: Options): Promise<bool
   return [...times.values()].every((ofKind) => median(ofKind) < LONGEST_MS);
 }
 
-/** The method as servers call it, from its parameters to the bytes of its answer, on a chain that is nothing but its head. */
+/**
+ * The method as servers call it, from its parameters to the bytes of its answer, on a chain that is nothing but its
+ * head.
+ */
 function methodOn(headState: LargeState): (params: unknown[]) => Promise<unknown> {
   const chain = {
     config: createBeaconConfig(

@@ -1,4 +1,7 @@
-/** The least that a server of a long answer must do: it sends bytes that it has, whatever is asked, and a short answer beside. */
+/**
+ * The least that a server of a long answer must do: it sends bytes that it has, whatever is asked, and a short answer
+ * beside.
+ */
 import { readFileSync } from "node:fs";
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";

@@ -1,6 +1,7 @@
 /**
- * Clients that read a long list over and over, all in one process. They speak HTTP on bare sockets and do nothing with the bytes but count
- * them, at the lowest priority that there is: they stand for others' machines, and take as little as they can of this one.
+ * Clients that read a long list over and over, all in one process. They speak HTTP on bare sockets and do nothing with
+ * the bytes but count them, at the lowest priority that there is: they stand for others' machines, and take as little
+ * as they can of this one.
  */
 import { once } from "node:events";
 import { connect } from "node:net";

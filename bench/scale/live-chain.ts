@@ -64,7 +64,10 @@ interface Seen {
   listsMs: number[];
 }
 
-/** Blocks of a live chain over the turn of an epoch, and small calls meanwhile: alone, and while clients read all validators over and over. */
+/**
+ * Blocks of a live chain over the turn of an epoch, and small calls meanwhile: alone, and while clients read all
+ * validators over and over.
+ */
 export async function benchLiveChain(bench: Bench): Promise<void> {
   for (const program of bench.programs) {
     const { kept, slotSeconds } = bench;

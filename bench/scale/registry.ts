@@ -27,7 +27,9 @@ interface Life {
   withdrawable: bigint;
 }
 
-/** Validators as a network has them after some time: nearly all active, some that come or go, with different balances. */
+/**
+ * Validators as a network has them after some time: nearly all active, some that come or go, with different balances.
+ */
 export function makeRegistry(keys: Uint8Array, epoch: Epoch): Registry {
   const count = keys.length / KEY_BYTES;
   const validators = Buffer.alloc(count * VALIDATOR_BYTES);

@@ -5,7 +5,10 @@ import { type Program, ScaleNode } from "./scale-node.ts";
 import { SECONDS_PER_SLOT, STATE_SLOT } from "./state.ts";
 import { type Bench, megabytes, printHeader, printRow, seconds } from "./subject.ts";
 
-/** From the start of the program to its first answer: on a checkpoint file, and then on what it left in its data directory. */
+/**
+ * From the start of the program to its first answer: on a checkpoint file, and then on what it left in its data
+ * directory.
+ */
 export async function benchStarts({ kept, programs, rounds }: Bench): Promise<void> {
   console.log(`\n### Starts with ${kept.validators} validators\n`);
   printHeader("program", "from", "first answer", "memory then", "most memory until then");

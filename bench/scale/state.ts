@@ -35,7 +35,10 @@ const PENDING_DEPOSITS = 1000;
 /** Of each pending deposit, in Gwei. */
 const DEPOSIT_AMOUNT = 1e9;
 
-/** Unless something else is asked for: shorter than on a public network, so that a run of some epochs ends within minutes. */
+/**
+ * Unless something else is asked for: shorter than on a public network, so that a run of some epochs ends within
+ * minutes.
+ */
 export const SECONDS_PER_SLOT = 6;
 
 export function scaleConfig(slotSeconds = SECONDS_PER_SLOT): BeaconConfig {

@@ -17,8 +17,9 @@ export function toSecretKey(scalar: bigint): SecretKey {
 }
 
 /**
- * The compressed public keys of the first validators, one after the other, from a file if they are there. Each is the one before it plus the
- * generator of the group: an addition costs a twentieth of the multiplication that makes a public key of a secret one.
+ * The compressed public keys of the first validators, one after the other, from a file if they are there. Each is the
+ * one before it plus the generator of the group: an addition costs a twentieth of the multiplication that makes a
+ * public key of a secret one.
  */
 export function publicKeys(file: string, count: number): Uint8Array {
   const kept = existsSync(file) ? readStart(file, count * KEY_BYTES) : undefined;

@@ -25,7 +25,10 @@ function readProcessors(): Processors | undefined {
   }
 }
 
-/** The returned function tells which share of the processor time the host of a virtual machine gave to others meanwhile; undefined where nobody knows. */
+/**
+ * The returned function tells which share of the processor time the host of a virtual machine gave to others meanwhile;
+ * undefined where nobody knows.
+ */
 export function watchWithheld(): () => number | undefined {
   const before = readProcessors();
   return () => {

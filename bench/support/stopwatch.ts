@@ -10,8 +10,8 @@ export class Stopwatch {
   }
 
   /**
-   * Times every call of a method on this object; for one that returns a promise, until the promise settles. The returned
-   * function restores the method.
+   * Times every call of a method on this object; for one that returns a promise, until the promise settles. The
+   * returned function restores the method.
    */
   time<T extends object>(object: T, name: keyof T, label: string): () => void {
     const method = object[name];

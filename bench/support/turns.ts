@@ -3,8 +3,8 @@ import { median } from "./statistics.ts";
 import type { Yardstick } from "./yardstick.ts";
 
 /**
- * The measurements of each one, round by round, after a first round that warms up and does not count. Whoever comes later finds the
- * machine as the others have left it, so another one is first in each round.
+ * The measurements of each one, round by round, after a first round that warms up and does not count. Whoever comes
+ * later finds the machine as the others have left it, so another one is first in each round.
  */
 export async function takeTurns<T>(rounds: number, measurements: readonly (() => Promise<T>)[]): Promise<T[][]> {
   const measured = measurements.map((): T[] => []);
@@ -29,8 +29,9 @@ const PATIENCE_MILLIS = 60_000;
 const RESPITE_MILLIS = 50;
 
 /**
- * So many short turns of each comparison while the machine is calm; the calmest there were, where it is not for long. A comparison is what is
- * measured right after each other; they take turns themselves, so that none has the better minutes.
+ * So many short turns of each comparison while the machine is calm; the calmest there were, where it is not for long. A
+ * comparison is what is measured right after each other; they take turns themselves, so that none has the better
+ * minutes.
  */
 export async function takeCalmTurns<T>(
   yardstick: Yardstick,

@@ -8,8 +8,9 @@ const FIRST_MEASUREMENTS = 200;
 const CALM_RATIO = 1.25;
 
 /**
- * How long the machine takes for the same piece of work on all its cores at once. The host of a virtual machine may let others run on the same
- * cores as hyper-threads, which makes everything up to twice as slow, for parts of a second or for minutes; nothing in /proc tells of it.
+ * How long the machine takes for the same piece of work on all its cores at once. The host of a virtual machine may let
+ * others run on the same cores as hyper-threads, which makes everything up to twice as slow, for parts of a second or
+ * for minutes; nothing in /proc tells of it.
  */
 export class Yardstick {
   readonly #threads: readonly Worker[];

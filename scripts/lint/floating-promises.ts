@@ -18,8 +18,8 @@ const HANDLING_ARGUMENTS = new Map([
 const MESSAGE = 'Nobody waits for this promise or handles its failure: "await" it, or write "void" and why.';
 
 /**
- * Promises that a statement makes and drops. Biome has such a rule, which does not see those of libraries: of the awaits in
- * this repository, it would miss every fourth. TypeScript's own types miss none.
+ * Promises that a statement makes and drops. Biome has such a rule, which does not see those of libraries: of the
+ * awaits in this repository, it would miss every fourth. TypeScript's own types miss none.
  */
 export function floatingPromises(file: SourceFile, checker: Checker): Problem[] {
   const dropped = droppedValues(file);

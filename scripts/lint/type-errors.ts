@@ -2,8 +2,8 @@ import { relative, sep } from "node:path";
 import { type Diagnostic, DiagnosticCategory, type Program } from "typescript/unstable/sync";
 
 /**
- * What the compiler would say of the program, or of some of its files, a text for each complaint; what it only suggests is left out.
- * What it has to say of no file in particular it knows only when it has checked all of them.
+ * What the compiler would say of the program, or of some of its files, a text for each complaint; what it only suggests
+ * is left out. What it has to say of no file in particular it knows only when it has checked all of them.
  */
 export function typeErrors(program: Program, files?: readonly string[]): string[] {
   return [

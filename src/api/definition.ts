@@ -76,7 +76,9 @@ export interface DispatchedMethod extends MethodSignature, MethodEncoding {
   readonly growsAfterFinality?: true;
   /** True for a health probe, which needs no token and is also served on the metrics port. */
   readonly isProbe?: true;
-  /** Handles a call with parsed arguments, by parameter key. Optional if `json` is the only way the method is called. */
+  /**
+   * Handles a call with parsed arguments, by parameter key. Optional if `json` is the only way the method is called.
+   */
   handler?(context: ApiContext, args: Record<string, unknown>, call?: CallContext): unknown;
   /** Returns the events that REST streams at the method's path. */
   feed?(context: ApiContext, args: Record<string, unknown>): Feed;

@@ -20,8 +20,8 @@ export interface DevControl {
 }
 
 /**
- * Control of the EVM. Changes of the state apply at once and are recorded with the next block. They are rejected if other
- * nodes follow the chain.
+ * Control of the EVM. Changes of the state apply at once and are recorded with the next block. They are rejected if
+ * other nodes follow the chain.
  */
 export interface EvmControl {
   override(change: Change): Promise<void>;

@@ -8,7 +8,7 @@ const hash = reference("Root");
 const address = reference("Address");
 const bytes = reference("Bytes");
 
-/** Objects of the execution layer, as execution-apis has them. */
+/** Objects of the execution layer, as defined by execution-apis. */
 export const ETH_OBJECTS = {
   Quantity: described(hexText("^0x(0|[1-9a-f][0-9a-f]*)$"), "An integer in hex without leading zeros."),
   Bytes: described(hexText("^0x([0-9a-f]{2})*$"), "Bytes in hex."),

@@ -190,8 +190,8 @@ function describeId(id: StateId | BlockId): string {
 }
 
 /**
- * Returns the slot or the root of a call's parameters. Throws unless exactly one is given. `Id` is a slot, or a type that
- * also has other identifiers.
+ * Returns the slot or the root of a call's parameters. Throws unless exactly one is given. `Id` is a slot, or a type
+ * that also has other identifiers.
  */
 export function slotOrRoot<Id>(method: string, { slot, root }: { slot?: Id; root?: RootHex }): Id | RootHex {
   if (slot !== undefined && root !== undefined) {

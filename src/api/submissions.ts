@@ -54,8 +54,8 @@ function throwIfRejected(items: readonly object[], outcomes: readonly Outcome<un
 }
 
 /**
- * Throws a failure that lists the rejected items; the others have taken effect. `createFailure` creates it: `rejected`, or
- * `invalidParams` for items that are invalid regardless of the chain.
+ * Throws a failure that lists the rejected items; the others have taken effect. `createFailure` creates it: `rejected`,
+ * or `invalidParams` for items that are invalid regardless of the chain.
  */
 export function throwIfAnyFailed(failures: ItemFailure[], count: number, createFailure: typeof rejected): void {
   const [first] = failures;

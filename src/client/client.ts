@@ -26,8 +26,8 @@ type BatchResults<Calls extends readonly BatchCall[], F extends ForkName> = {
 };
 
 /**
- * Client with a function for every method of the node, taking parameters by name. `F` is the fork of the chain, or a union
- * of its forks. Results are typed for it; by default for any fork.
+ * Client with a function for every method of the node, taking parameters by name. `F` is the fork of the chain, or a
+ * union of its forks. Results are typed for it; by default for any fork.
  */
 export interface Client<F extends ForkName = ForkName> extends Methods<F>, AsyncDisposable {
   /** Calls a method by name, e.g. one of a newer node. */

@@ -7,8 +7,8 @@ export function isExecutionMethod(name: string): boolean {
 }
 
 /**
- * Serializes an object with the parameters of a method. Bigints become hex quantities for the execution layer. Elsewhere
- * they become numbers, or decimal strings where numbers are inexact.
+ * Serializes an object with the parameters of a method. Bigints become hex quantities for the execution layer.
+ * Elsewhere they become numbers, or decimal strings where numbers are inexact.
  */
 export function stringifyFor(method: string, value: object): string {
   const encode = isExecutionMethod(method) ? hexQuantity : decimal;

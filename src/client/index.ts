@@ -22,8 +22,8 @@ export interface ClientOptions {
 }
 
 /**
- * Creates a client of a running node. Connects on the first call. `createClient<"fulu">` types results for a chain of that
- * fork.
+ * Creates a client of a running node. Connects on the first call. `createClient<"fulu">` types results for a chain of
+ * that fork.
  */
 export function createClient<F extends ForkName = ForkName>({ url, token }: ClientOptions): Client<F> {
   const { protocol, address, authorization } = readNodeUrl(url);

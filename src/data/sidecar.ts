@@ -29,7 +29,9 @@ export function deserializeSidecar(bytes: Uint8Array): DataSidecar {
   return type.deserialize(bytes);
 }
 
-/** compute_subnet_for_blob_sidecar (deneb/validator.md), compute_subnet_for_data_column_sidecar (fulu/p2p-interface.md). */
+/**
+ * compute_subnet_for_blob_sidecar (deneb/validator.md), compute_subnet_for_data_column_sidecar (fulu/p2p-interface.md).
+ */
 export function subnetOfSidecar(config: BeaconConfig, sidecar: DataSidecar): number {
   if (isColumn(sidecar)) return subnetOfColumn(config, sidecar.index);
   return sidecar.index % blobSubnetCount(config, config.getForkSeq(slotOfSidecar(sidecar)));

@@ -30,7 +30,10 @@ const COEFFICIENT = 2n ** 250n;
 /** Size of the constants added to a base blob. No element of a base is close enough to the modulus to overflow. */
 const CONSTANT_BYTES = 8;
 
-/** Commitments to b·X, b·(X^128 + X) and b·X^64, where b is the coefficient. `test/data/kzg.test.ts` computes them again. */
+/**
+ * Commitments to b·X, b·(X^128 + X) and b·X^64, where b is the coefficient. `test/data/kzg.test.ts` computes them
+ * again.
+ */
 const COMMITMENTS = {
   line: "0xa10b0cf11a55c4ddfca1ffec8fc260a3e69450bac755624e75eeab662c08a67f6ff6f5f2146c51bcefc40151c339cd6d",
   cells: "0xa6481af93e3e33e21a6f7a635e80e631b7af60e8bd09cc4cb976bc74da3a0969e5bad24ceee7f8e0ae119ad7b95aa5d1",

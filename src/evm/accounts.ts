@@ -1,4 +1,4 @@
-/** The mnemonic that anvil and hardhat use, too. */
+/** The test mnemonic of anvil and hardhat. */
 export const TEST_MNEMONIC = "test test test test test test test test test test test junk";
 
 /**

@@ -162,8 +162,8 @@ export interface ExecutionEngine {
   /** Returns the payload built so far. Rejects with a `PayloadUnavailableError` for an unknown or expired id. */
   getPayload(fork: ForkPostBellatrix, id: PayloadId): Promise<BuiltPayload>;
   /**
-   * Starts to build a payload that is likely to be requested next, on a payload that the engine has built. A request then
-   * gets it, unless it would be another one by then. Omitted by an engine that would gain nothing.
+   * Starts to build a payload that is likely to be requested next, on a payload that the engine has built. A request
+   * then gets it, unless it would be another one by then. Omitted by an engine that would gain nothing.
    */
   buildAhead?(request: PayloadRequest): void;
   /** Returns the terminal proof-of-work block, or null if there is none yet. */

@@ -36,7 +36,9 @@ interface ConnectionOwner {
   onFirstResponse(): void;
   /** The server closed a keep-alive connection. */
   onLost(): void;
-  /** The server closed a keep-alive connection before it sent a byte of the response: it may not have seen the request. */
+  /**
+   * The server closed a keep-alive connection before it sent a byte of the response: it may not have seen the request.
+   */
   onUnanswered(exchange: Exchange): void;
   onClosed(connection: Connection): void;
 }

@@ -56,8 +56,9 @@ export function constant(text: string): Constant {
 const FAR_FUTURE = constant("18446744073709551615");
 
 /**
- * Writes JSON and SSZ directly into a buffer, without intermediate strings or objects. Does not check bounds: the buffer
- * must have room for each write plus `SPARE_BYTES`. A write may clobber those bytes, and the next one overwrites them.
+ * Writes JSON and SSZ directly into a buffer, without intermediate strings or objects. Does not check bounds: the
+ * buffer must have room for each write plus `SPARE_BYTES`. A write may clobber those bytes, and the next one overwrites
+ * them.
  */
 export class ByteWriter {
   #bytes: Buffer;

@@ -12,8 +12,8 @@ export const MIN_ROOM_BYTES = 4096;
 export type StreamWriter<Input> = (input: Input, out: ByteWriter) => Generator<void, void, void>;
 
 /**
- * Streams the output of a writer as pooled buffers, at most one per turn of the event loop. The consumer may return each
- * to the pool with `releaseBuffer`.
+ * Streams the output of a writer as pooled buffers, at most one per turn of the event loop. The consumer may return
+ * each to the pool with `releaseBuffer`.
  */
 export async function* streamBuffers<Input>(
   write: StreamWriter<Input>,

@@ -12,8 +12,8 @@ import { StartupError } from "./startup-error.ts";
 const REQUIRED_MAJOR = 22;
 
 /**
- * Starts a dev chain with in-process validators. Throws a `StartupError` if an option is wrong. Results are typed for the
- * forks that the options give the chain.
+ * Starts a dev chain with in-process validators. Throws a `StartupError` if an option is wrong. Results are typed for
+ * the forks that the options give the chain.
  */
 export async function startDevChain<
   Genesis extends ForkName = never,

@@ -36,7 +36,9 @@ export interface LogControl {
   logger: Logger;
   /** Applies a log specification. Warns about unknown topics. Throws a `LogSpecError` if it is malformed. */
   setSpec(spec: string): void;
-  /** Prints text to a terminal that shows notices as text. Returns false if there is none, and notices should be logged. */
+  /**
+   * Prints text to a terminal that shows notices as text. Returns false if there is none, and notices should be logged.
+   */
   print(text: string): boolean;
   /** Writes buffered records before the process exits, up to a timeout. */
   flush(): void;

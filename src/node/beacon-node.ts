@@ -240,7 +240,8 @@ export class BeaconNode<Source extends ChainSource = ChainSource> {
   }
 
   /**
-   * Calls back on an unrecoverable failure of the database, the chain, the engine or the servers. The caller has to close the node.
+   * Calls back on an unrecoverable failure of the database, the chain, the engine or the servers. The caller has to
+   * close the node.
    */
   onFailure(callback: (failure: unknown) => void): void {
     void this.db.failed.then((error) => {

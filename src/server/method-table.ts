@@ -54,8 +54,8 @@ export interface CachePolicy {
 
 /**
  * Expected cost of a call: `cheap` uses data in memory. `state` does so for the head state, but may replay blocks for
- * others. `heavy` also iterates over long lists of a state. `duty` is time-critical and has the highest priority. `evm` executes
- * code.
+ * others. `heavy` also iterates over long lists of a state. `duty` is time-critical and has the highest priority. `evm`
+ * executes code.
  */
 export type CallCost = "cheap" | "duty" | "state" | "heavy" | "evm";
 

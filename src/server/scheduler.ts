@@ -1,8 +1,8 @@
 import { setImmediate } from "node:timers";
 
 /**
- * Kinds of work by descending priority: messages of another thread, requests, requests behind several others on the same connection,
- * delivery of events.
+ * Kinds of work by descending priority: messages of another thread, requests, requests behind several others on the
+ * same connection, delivery of events.
  */
 const KINDS = ["thread", "request", "pipelined", "events"] as const;
 export type WorkKind = (typeof KINDS)[number];
@@ -13,7 +13,10 @@ const TURN_MILLIS = 5;
 const ACCEPTING_TURN_MILLIS = 0.2;
 /** A turn above this length has parsed too much. */
 const LONG_TURN_MILLIS = 2 * TURN_MILLIS;
-/** Longest delay of the next read after a long turn: a process that was suspended must not delay reads for as long again. */
+/**
+ * Longest delay of the next read after a long turn: a process that was suspended must not delay reads for as long
+ * again.
+ */
 const MAX_READ_DELAY_MILLIS = 1000;
 /** Sockets and bodies that are resumed per turn. */
 const READERS_PER_TURN = 2;
@@ -25,8 +28,8 @@ const UNITS_PER_ROUND = 4;
 type Unit = () => void;
 
 /**
- * Shares the turns of the event loop between all work of the servers. A unit of work runs at once while the turn has time left;
- * otherwise it waits in the queue of its kind.
+ * Shares the turns of the event loop between all work of the servers. A unit of work runs at once while the turn has
+ * time left; otherwise it waits in the queue of its kind.
  */
 export class Scheduler {
   readonly #queues = new Map(KINDS.map((kind) => [kind, new Set<Unit>()]));
@@ -61,8 +64,9 @@ export class Scheduler {
   }
 
   /**
-   * Calls `resume` now or in a later turn. Few readers are resumed per turn, because Node parses all that it has read from a socket at
-   * once. After a turn that took too long, everything else gets as much time before the next reader, up to a second.
+   * Calls `resume` now or in a later turn. Few readers are resumed per turn, because Node parses all that it has read
+   * from a socket at once. After a turn that took too long, everything else gets as much time before the next reader,
+   * up to a second.
    */
   read(resume: Unit): void {
     this.#readers.add(resume);

@@ -205,7 +205,10 @@ export class ModelledChain {
     this.#compare();
   }
 
-  /** What the chain has then is what the specification begins with: finalized block, blocks after it, what the pools hold. */
+  /**
+   * What the chain has then is what the specification begins with: finalized block, blocks after it, what the pools
+   * hold.
+   */
   async #restart(): Promise<void> {
     const before = this.#spec;
     const isCrash = this.#choices.chance(0.5);

@@ -13,7 +13,9 @@ export interface SurveySubjects {
 /** Events are nothing to ask for, and what a node can be asked does not depend on its chain. */
 const LEFT_OUT: readonly string[] = ["subscribe", "unsubscribe", "rpc.discover"];
 
-/** The answers of all methods that only read to all that they can be asked about these subjects, refusals among them. */
+/**
+ * The answers of all methods that only read to all that they can be asked about these subjects, refusals among them.
+ */
 export async function survey(caller: Caller, subjects: SurveySubjects): Promise<Record<string, unknown>> {
   const answers: Record<string, unknown> = {};
   for (const { name, access, params } of methods) {

@@ -60,7 +60,10 @@ export function* vectorsOf(folder: string, name: string): Generator<Vector> {
   }
 }
 
-/** What is answered, and what should be: what is malformed is wrong where it is verified, and fails where it is computed. */
+/**
+ * What is answered, and what should be: what is malformed is wrong where it is verified, and fails where it is
+ * computed.
+ */
 export async function answerTo(kzg: Kzg, name: string, { input, output }: Omit<Vector, "name">) {
   const isVerdict = name.startsWith("verify_");
   const failure = isVerdict ? false : null;

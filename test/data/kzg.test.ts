@@ -27,7 +27,9 @@ const config = createBeaconConfig(
   new Uint8Array(32),
 );
 const CELLS = Array.from({ length: CELLS_PER_EXT_BLOB }, (_, index) => index);
-/** The folder "tests" of a checkout of ethereum/c-kzg-4844, or tests/general/fulu/kzg of ethereum/consensus-spec-tests. */
+/**
+ * The folder "tests" of a checkout of ethereum/c-kzg-4844, or tests/general/fulu/kzg of ethereum/consensus-spec-tests.
+ */
 const VECTORS = process.env.FANAL_TEST_KZG_VECTORS;
 
 const blobsOf = (least: number, most = least) => new DevBlobs({ config, counts: { least, most } });

@@ -1,7 +1,7 @@
 import { existsSync, globSync, readFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 
-/** The links between the documents of a tree that lead nowhere. */
+/** Broken links between the documents of a tree. */
 export function brokenLinks(root: string): string[] {
   return globSync(["*.md", "docs/**/*.md"], { cwd: root }).flatMap((document) =>
     [...readFileSync(join(root, document), "utf8").matchAll(/\]\(([^)#:]+)(#[^)]*)?\)/g)]

@@ -18,7 +18,7 @@ const CONTRACT = new Interface([
 const PACKAGES: Record<string, string> = { "linux x64": "linux-amd64", "linux arm64": "linux-arm64" };
 const WEI_PER_GWEI = 10n ** 9n;
 
-/** Why there is no anvil to test with; undefined if there is one. */
+/** Returns why anvil is unavailable; undefined if it is available. */
 export function missingAnvil(): string | undefined {
   return anvilProgram() === undefined ? `anvil has no binary for ${process.platform}-${process.arch}` : undefined;
 }
@@ -37,13 +37,13 @@ function anvilProgram(): string | undefined {
   }
 }
 
-/** A deposit chain that makes a block when it is told to, with an empty deposit contract in its first block's state. */
+/** A deposit chain that mines on demand, with an empty deposit contract at genesis. */
 export class Anvil {
   readonly url: string;
   readonly #client: JsonRpcClient;
   readonly #process: ChildProcess;
 
-  /** The state file is read when there is one, and written when the chain stops. */
+  /** The state file is read if it exists, and written on stop. */
   static async start(options: { timestamp: number; port?: number; stateFile?: string }): Promise<Anvil> {
     const port = options.port ?? (await freePorts(1))[0]!;
     const child = spawn(
@@ -75,7 +75,7 @@ export class Anvil {
     return this.#client.call(method, params, { timeoutMs: 20_000 });
   }
 
-  /** Makes a block at that time, with these deposits. */
+  /** Mines a block with these deposits at that time. */
   async mine(timestamp: number, deposits: readonly phase0.DepositData[] = []): Promise<void> {
     const [from] = (await this.call("eth_accounts")) as string[];
     for (const data of deposits) {

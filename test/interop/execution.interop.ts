@@ -15,7 +15,10 @@ const FORKS = [
   { fork: "deneb", epoch: EPOCHS },
   { fork: "electra", epoch: 2 * EPOCHS },
 ] as const;
-/** Validators whose withdrawals go to the sender of transactions: the one exits, the other is consolidated with the third. */
+/**
+ * Validators whose withdrawals go to the sender of transactions: the one exits, the other is consolidated with the
+ * third.
+ */
 const EXITING = 1;
 const SOURCE = 2;
 const TARGET = 3;

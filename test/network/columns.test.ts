@@ -105,7 +105,8 @@ it("withheld columns are reconstructed from half of them; with less, the chain c
   const next = await propose(halved.root);
   await publish(next, () => true);
   await eventually(() => expect(full.chain.head.root).toBe(next.root));
-  // Gossip forgets a message after some seconds. Columns that were verified later are not forwarded, but fetched by root.
+  // Gossip forgets a message after some seconds. Columns that were verified later are not forwarded, but fetched by
+  // root.
   await network.clock.advanceTo(++slot);
   await untilHead(next.root);
   expect(followers.map(({ chain }) => chain.forkChoice.has(lost.root))).toEqual([false, false, false]);

@@ -15,17 +15,17 @@ import { MockBuilder, signedRegistration } from "./mock-builder.ts";
 
 export const BLOCK = "get_v3_validator_blocks_slot";
 const REGISTER = "post_v1_validator_register_validator";
-/** Where the chain stands when it is opened. */
+/** Slot of the chain when it is opened. */
 export const HEAD = 3;
 export const ALWAYS_BUILDER = String(2n ** 64n - 1n);
 
-/** A chain on which a test acts for all validators, with a builder for which they can register. */
+/** A chain with manual validators and a builder to register with. */
 export class ChainWithBuilder {
   readonly builder: MockBuilder;
   readonly opened: OpenedDevChain;
   readonly caller: Caller;
   readonly #byHand: ByHand;
-  /** Ends the time in which what is waited for last has to come: a bid, or the payload of the node's own engine. */
+  /** Fires the last pending timeout: of a bid, or of the local payload. */
   endTime: () => void = () => {};
   readonly #waits = new EventEmitter();
 
@@ -72,7 +72,7 @@ export class ChainWithBuilder {
     return this.devChain.chain;
   }
 
-  /** Has all validators register, and waits until the builder knows them. */
+  /** Registers all validators, and waits until the builder has received them. */
   async register(gasLimit = DEV_GAS_LIMIT): Promise<void> {
     const { keys } = this.devChain;
     const signed = keys.indices.map((index) => signedRegistration(this.chain, keys.secretKey(index)!, gasLimit));
@@ -82,7 +82,7 @@ export class ChainWithBuilder {
     await this.builder.until(() => this.builder.registrations.length === before + keys.count);
   }
 
-  /** Resolves when so many milliseconds are waited for. */
+  /** Resolves when a timer of this length is pending. */
   async untilWaitOf(ms: number): Promise<void> {
     await once(this.#waits, String(ms));
   }
@@ -100,7 +100,7 @@ export class ChainWithBuilder {
     return [slot, toHex(this.#byHand.signer.randaoReveal(epochCtx.getBeaconProposer(slot), slot)), ...more];
   }
 
-  /** What a call for a block of the current slot is answered with. */
+  /** Response to a block request for the current slot. */
   async produce({ boostFactor }: { boostFactor?: string } = {}) {
     const params = await this.params("", false, ...(boostFactor === undefined ? [] : [boostFactor]));
     const meta = await this.caller.meta(BLOCK, params);

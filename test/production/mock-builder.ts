@@ -30,10 +30,10 @@ import { createDevPayload } from "../../src/execution/dev-payload.ts";
 import { versionedHashesOf } from "../../src/execution/engine.ts";
 
 const secretKey = SecretKey.fromKeygen(Buffer.alloc(32, 3));
-/** Whom the builder's payloads pay, by which they are told from the node's own. */
+/** Fee recipient of the builder's payloads, which distinguishes them from local ones. */
 export const BUILDER_FEE_RECIPIENT = new Uint8Array(20).fill(0xbb);
 
-/** What a test makes of the builder; all is well by default. */
+/** Configurable behaviour of the builder; honest by default. */
 interface Behaviour {
   value: bigint;
   /** Changes the bid before it is signed. */
@@ -72,7 +72,7 @@ export function builderFault(statusCode: number, message: string): Error {
   return Object.assign(new Error(message), { statusCode });
 }
 
-/** A builder behind a socket that makes payloads for the dev execution chain. */
+/** A builder server that builds payloads for the dev execution chain. */
 export class MockBuilder {
   /** The chain that it builds for, which is there only when the node is. */
   chain: BeaconChain | undefined;

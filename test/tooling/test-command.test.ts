@@ -8,8 +8,8 @@ import { tempDirectory } from "../support/directories/temp-directory.ts";
 const ROOT = join(import.meta.dirname, "../..");
 
 /**
- * Replaces a tool: records that it ran, with which tier, and writes the summary of a run where one is expected. The summary of the
- * fast tier is in FAST, that of the full tier in FULL.
+ * Replaces a tool: records that it ran, with which tier, and writes the summary of a run where one is expected. The
+ * summary of the fast tier is in FAST, that of the full tier in FULL.
  */
 const TOOL = `
 import { appendFileSync, writeFileSync } from "node:fs";

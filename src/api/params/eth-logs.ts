@@ -48,7 +48,7 @@ const FIELDS: FieldSchemas<Omit<LogQuery, "addresses"> & { address?: string[] }>
   blockHash: hash32,
 };
 
-/** Logs of a range of blocks or of one block, as `eth_getLogs` takes it. */
+/** Filter of `eth_getLogs`: a range of blocks or one block. */
 export const logQuery: ParamSchema<LogQuery> = optionalFields("a filter object", FIELDS, {
   unknownFields: "refused",
 }).transform(({ address: addresses, ...query }, context) => {
@@ -58,7 +58,7 @@ export const logQuery: ParamSchema<LogQuery> = optionalFields("a filter object",
   return { ...query, ...(addresses && { addresses }) };
 });
 
-/** Second parameter of `eth_subscribe`: a filter for logs, or whether transactions are sent whole. */
+/** Second parameter of `eth_subscribe`: a filter for logs, or true for whole transactions. */
 export const subscriptionOptions: ParamSchema<LogQuery | boolean> = z
   .unknown()
   .meta({ anyOf: [{ type: "boolean" }, formOf(logQuery)] })

@@ -4,7 +4,9 @@ import { type AttesterSlashing, type SignedAggregateAndProof, type SingleAttesta
 import { oneOf, shape } from "../schemas.ts";
 import { plainSszPayload, readSszJson, slotAt, sszPayload } from "./ssz-payload.ts";
 
-/** Unaggregated attestation: an Attestation with a single bit set before electra, a SingleAttestation from electra on. */
+/**
+ * Unaggregated attestation: an Attestation with a single bit set before electra, a SingleAttestation from electra on.
+ */
 export const attestation = sszPayload<SingleAttestation>(
   "an attestation of one validator",
   (json, config) => {

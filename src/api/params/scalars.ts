@@ -147,7 +147,9 @@ export const statusCode = paramSchema(
   },
 );
 
-/** Returns true for `0x` and an even number of hex digits. A regex of digit pairs would overflow the stack on megabytes. */
+/**
+ * Returns true for `0x` and an even number of hex digits. A regex of digit pairs would overflow the stack on megabytes.
+ */
 export function isHex(value: string): boolean {
   return value.length % 2 === 0 && /^0x[0-9a-fA-F]*$/.test(value);
 }

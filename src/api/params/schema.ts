@@ -20,8 +20,8 @@ export interface ForkSchema<T> {
 export type Hint = (value: unknown) => string | undefined;
 
 /**
- * Creates a schema from a parser that returns undefined for invalid values. Messages continue a sentence that starts with
- * the parameter's name: `must be …, but … was given.` The hint follows them.
+ * Creates a schema from a parser that returns undefined for invalid values. Messages continue a sentence that starts
+ * with the parameter's name: `must be …, but … was given.` The hint follows them.
  */
 export function paramSchema<T>(
   expected: string,
@@ -48,7 +48,9 @@ export function paramSchema<T>(
 /** Parsers of the schemas created by `paramSchema`. */
 const PARSERS = new WeakMap<z.ZodType, (value: unknown) => unknown>();
 
-/** Returns the parser of a schema, many times faster than the schema itself. It returns undefined for invalid values. */
+/**
+ * Returns the parser of a schema, many times faster than the schema itself. It returns undefined for invalid values.
+ */
 export function elementParser<T>(schema: ParamSchema<T>): (value: unknown) => T | undefined {
   const parse = PARSERS.get(schema) as ((value: unknown) => T | undefined) | undefined;
   return parse ?? ((value) => schema.safeParse(value).data);

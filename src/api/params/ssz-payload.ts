@@ -74,8 +74,8 @@ let unsafeMember: string | undefined;
 const UNSAFE_MEMBERS = new WeakMap<object, string>();
 
 /**
- * Returns the reason for rejecting a submitted object. If a member was too large to be parsed exactly, that is the reason:
- * the chain validated another number.
+ * Returns the reason for rejecting a submitted object. If a member was too large to be parsed exactly, that is the
+ * reason: the chain validated another number.
  */
 export function rejectionReason(submitted: object, reason: string): string {
   const member = UNSAFE_MEMBERS.get(submitted);
@@ -263,8 +263,8 @@ function parseBitVector(value: unknown, bitCount: number): Uint8Array | undefine
 }
 
 /**
- * Creates the schema of a consensus object, parsed by the SSZ type of its fork. `decode` throws an `InvalidPayloadError`.
- * `noun` names the object with its article; `shape` is its JSON schema.
+ * Creates the schema of a consensus object, parsed by the SSZ type of its fork. `decode` throws an
+ * `InvalidPayloadError`. `noun` names the object with its article; `shape` is its JSON schema.
  */
 export function sszPayload<T>(
   noun: string,

@@ -61,10 +61,10 @@ interface AppliedRun {
 }
 
 /**
- * Imports chain segments during sync, in runs of blocks. The runs are pipelined: worker threads verify the signatures of
- * one run as a batch while the main thread executes the next run and the execution engine verifies payloads. A run is
- * stored in one write. Only the commit runs in the chain's queue, so gossip and ticks are not delayed. Calls must not
- * overlap.
+ * Imports chain segments during sync, in runs of blocks. The runs are pipelined: worker threads verify the signatures
+ * of one run as a batch while the main thread executes the next run and the execution engine verifies payloads. A run
+ * is stored in one write. Only the commit runs in the chain's queue, so gossip and ticks are not delayed. Calls must
+ * not overlap.
  */
 export class SegmentImporter {
   readonly #parts: SegmentImporterParts;

@@ -26,7 +26,9 @@ export type FlagValues<Table extends FlagTable> = {
   [Key in keyof Table]: Table[Key] extends Flag<infer T> ? T : never;
 };
 
-/** One flag per field of a settings object, so that a field without a flag and a flag without a field do not compile. */
+/**
+ * One flag per field of a settings object, so that a field without a flag and a flag without a field do not compile.
+ */
 export type FlagsOf<Settings> = { readonly [Key in keyof Required<Settings>]: Flag<Settings[Key]> };
 
 /** Picks the values of a table from those of a command. */

@@ -19,7 +19,9 @@ interface BannerNode {
 
 const SHOWN_VALIDATORS = 4;
 
-/** Returns what `fanal dev` prints to a terminal when it is ready: chain, accounts, validators, endpoints, first calls. */
+/**
+ * Returns what `fanal dev` prints to a terminal when it is ready: chain, accounts, validators, endpoints, first calls.
+ */
 export function devBanner(settings: BannerSettings, { devChain, servers }: BannerNode): string {
   const sections = [
     [chainLine(settings)],

@@ -8,7 +8,9 @@ import type { NextPayload } from "./next-payload.ts";
 const TAGS = ["latest", "safe", "finalized", "nextTimestamp"] as const satisfies (keyof ChainTags)[];
 const SENDING_METHODS: readonly EthMethodName[] = ["sendTransaction", "sendRawTransaction"];
 
-/** Calls the service with the head, the justified and the finalized block and the next slot of the chain as its tags. */
+/**
+ * Calls the service with the head, the justified and the finalized block and the next slot of the chain as its tags.
+ */
 export class ChainEth implements Pick<EthService, "call" | "subscribe" | "delivered"> {
   readonly filters: Filters = new Filters(this);
   readonly #service: EthService;

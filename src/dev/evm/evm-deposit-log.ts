@@ -15,8 +15,8 @@ interface EvmDepositLogParts {
 
 /**
  * Deposit chain of a chain with the EVM, for forks before electra: the validators vote for the deposit contract as it
- * was in finalized blocks, which never reorg. Reads the blocks of an epoch once they are finalized, and attributes their
- * deposits to the last one.
+ * was in finalized blocks, which never reorg. Reads the blocks of an epoch once they are finalized, and attributes
+ * their deposits to the last one.
  */
 export class EvmDepositLog {
   readonly #parts: EvmDepositLogParts;

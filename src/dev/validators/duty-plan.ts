@@ -7,8 +7,8 @@ export interface DutyPlan {
   /** Parent of the proposed block; the head by default. */
   readonly parentRoot?: RootHex | undefined;
   /**
-   * Validators that vote for another block. The others vote for the block of the slot, or for its parent if the block is
-   * late.
+   * Validators that vote for another block. The others vote for the block of the slot, or for its parent if the block
+   * is late.
    */
   readonly splitVote?: SplitVote | undefined;
   /** Delay of the block; none by default. */

@@ -36,8 +36,8 @@ export class DevWallet {
   }
 
   /**
-   * Pools a transaction with the next nonce. An account that is not one of the funded ones is impersonated, and gets what
-   * the transaction costs if it has less. Throws a `PoolError` if the transaction is refused.
+   * Pools a transaction with the next nonce. An account that is not one of the funded ones is impersonated, and gets
+   * what the transaction costs if it has less. Throws a `PoolError` if the transaction is refused.
    */
   async send(from: Uint8Array, { to, data, value, gasLimit }: ContractCall): Promise<void> {
     const account = devAccountKeys().find(({ address }) => toHex(address) === toHex(from));
@@ -87,8 +87,8 @@ export class DevWallet {
   }
 
   /**
-   * Returns the logs of a deposit contract in the blocks after a number, up to a block. Undefined if one of the blocks is
-   * neither in memory nor archived.
+   * Returns the logs of a deposit contract in the blocks after a number, up to a block. Undefined if one of the blocks
+   * is neither in memory nor archived.
    */
   async depositLogs(contract: Uint8Array, blockHash: RootHex, after: number): Promise<DepositLogEntry[] | undefined> {
     const { blocks, archive } = this.#engine;
@@ -110,10 +110,7 @@ export class DevWallet {
     for (const { tx } of this.#engine.executable()) yield tx;
   }
 
-  /**
-   * Returns a tip that lets a call of a contract come after the pooled ones. Of equal tips, the one that was pooled
-   * first comes first.
-   */
+  /** Returns a tip that orders a contract call after the pooled ones. Equal tips are ordered by arrival. */
   #tipFor(contract: Uint8Array): bigint {
     const baseFee = this.#engine.nextBaseFee(this.#engine.head);
     let tip = TIP;

@@ -34,7 +34,10 @@ export class EngineHead {
     return this.#block;
   }
 
-  /** Moves to a block, and returns the transactions of lost blocks to the pool. Returns true if waiting overrides change. */
+  /**
+   * Moves to a block, and returns the transactions of lost blocks to the pool. Returns true if waiting overrides
+   * change.
+   */
   follow(block: ExecutedBlock, nextTimestamp?: number): boolean {
     const { blocks, overrides } = this.#parts;
     const divergence = blocks.divergence(this.#block, block);

@@ -47,7 +47,7 @@ interface EvmEngineParts {
   maxBlocks?: number;
 }
 
-/** What the engine needs from the node around it, which opens after the engine. */
+/** Dependencies of the engine on its node, which is opened after it. */
 export interface EvmServices {
   history: PayloadHistory;
   store: EvmStore;
@@ -68,7 +68,7 @@ const MAX_PENDING_PAYLOADS = 16;
 
 /**
  * Execution engine that executes every payload with an EVM. Holds executed blocks and the transaction pool in memory.
- * What is missing after a restart is rebuilt from the payloads of stored beacon blocks.
+ * Missing blocks are rebuilt from the payloads of stored beacon blocks after a restart.
  */
 export class EvmEngine implements ExecutionEngine {
   readonly state = "synced";
@@ -124,7 +124,7 @@ export class EvmEngine implements ExecutionEngine {
     return this.#revision;
   }
 
-  /** Block that the pool follows. */
+  /** Head block of the pool. */
   get head(): ExecutedBlock {
     return this.#head.block;
   }
@@ -138,7 +138,7 @@ export class EvmEngine implements ExecutionEngine {
     return this.#storage.archive;
   }
 
-  /** Connects the engine to its node. Until then it knows only genesis, and takes no blobs. */
+  /** Connects the engine to its node. Until then it has only genesis, and rejects blobs. */
   connect({ history, store, kzg, proposals }: EvmServices): void {
     this.#kzg = kzg;
     this.#proposals = proposals;
@@ -148,7 +148,7 @@ export class EvmEngine implements ExecutionEngine {
     this.overrides.connect(store);
   }
 
-  /** Prepares for another chain in the database. Nothing about the present one is stored any more. */
+  /** Prepares for another chain in the database. Stops storing the current one. */
   detach(): Promise<void> {
     this.overrides.detach();
     return this.flush();
@@ -166,8 +166,8 @@ export class EvmEngine implements ExecutionEngine {
   }
 
   /**
-   * Adds a transaction to the pool and stores it. Throws a `PoolError` if it is refused, as an impersonated one is unless
-   * it is `allowed`. If it cannot be stored, it leaves the pool again.
+   * Adds a transaction to the pool and stores it. Throws a `PoolError` if it is refused, as an impersonated one is
+   * unless it is `allowed`. If it cannot be stored, it leaves the pool again.
    */
   async addTransaction(sent: Uint8Array, impersonation?: "allowed"): Promise<PooledTransaction> {
     const pooled = await this.pool.add(sent, impersonation);
@@ -183,13 +183,13 @@ export class EvmEngine implements ExecutionEngine {
     return pooled;
   }
 
-  /** Calls back for each transaction that is added. Returns a function that ends it. */
+  /** Calls the listener for each added transaction. Returns a function that unsubscribes. */
   onTransaction(listener: (pooled: PooledTransaction) => void): () => void {
     this.#transactionListeners.add(listener);
     return () => this.#transactionListeners.delete(listener);
   }
 
-  /** Removes transactions from the pool for good. Returns how many there were. */
+  /** Removes transactions from the pool for good. Returns their number. */
   async dropTransactions(hashes: readonly Uint8Array[]): Promise<number> {
     const dropped = hashes.filter((hash) => this.pool.drop(hash));
     await this.#storage.journal?.delete(dropped);
@@ -229,7 +229,7 @@ export class EvmEngine implements ExecutionEngine {
     this.#head.setNextSlot(timestamp);
   }
 
-  /** Returns a function that reverts to the present head and pool. */
+  /** Returns a function that reverts to the current head and pool. */
   capture(): () => void {
     const { head, finalized } = this;
     const { nextSlotTime } = this.#head;
@@ -247,7 +247,7 @@ export class EvmEngine implements ExecutionEngine {
       this.#head.moveTo(head);
       restorePool();
       this.#changed();
-      // A write from before may have come after the database went back.
+      // An earlier write may have finished after the database was reverted.
       this.#storage.writeLater(() => this.overrides.save());
     };
   }
@@ -282,7 +282,7 @@ export class EvmEngine implements ExecutionEngine {
     }
   }
 
-  /** A request for a payload on another block than the head leaves the head and the pool where they are. */
+  /** A payload request for a block other than the head does not change the head and the pool. */
   async forkchoiceUpdated(
     _fork: ForkPostBellatrix,
     { headBlockHash, finalizedBlockHash, isBehind }: ForkchoiceState,

@@ -10,7 +10,7 @@ export type BlockId =
 /** Reference to a block of the canonical chain by tag or number. */
 export type NumberedBlock = Exclude<BlockId, { hash: string }>;
 
-/** Block hashes that consensus gives the tags. */
+/** Block hashes of the tags, set by consensus. */
 export interface ChainTags {
   readonly latest: string;
   readonly safe: string;

@@ -17,7 +17,7 @@ export interface IncludedTransaction extends TransactionPlace {
   block: ReceiptedBlock;
 }
 
-/** Finds blocks by what callers name them. Consensus decides which chain is the canonical one. */
+/** Looks up blocks by tag, number or hash. Consensus sets the tags and thereby the canonical chain. */
 export class EthChain {
   readonly engine: EvmEngine;
   readonly #index: CanonicalIndex;
@@ -53,7 +53,7 @@ export class EthChain {
     return head !== undefined;
   }
 
-  /** Calls back when the latest block changes. Returns a function that ends it. */
+  /** Calls the listener when the latest block changes. Returns a function that unsubscribes. */
   onHead(listener: (change: HeadChange) => void): () => void {
     this.#listeners.add(listener);
     return () => this.#listeners.delete(listener);
@@ -73,8 +73,8 @@ export class EthChain {
   }
 
   /**
-   * Returns a block with its state. That of the latest block has the overrides that wait for the next one, unless it is
-   * named by its hash. Throws an `EthError` if there is none.
+   * Returns a block with its state. The state of the latest block includes pending overrides, unless the block is
+   * requested by hash. Throws an `EthError` if there is none.
    */
   async withState(id: BlockId): Promise<ExecutedBlock> {
     if ("tag" in id && id.tag === "pending") return this.pending();
@@ -89,13 +89,13 @@ export class EthChain {
     return isLatest ? this.engine.overridden(state) : state;
   }
 
-  /** Number of the oldest block in a row whose state is in memory. */
+  /** Number of the oldest consecutive block with its state in memory. */
   get #oldest(): bigint {
     const { number } = this.engine.blocks.branchAbove(0n, this.latest)[0]?.header ?? { number: 0n };
     return number;
   }
 
-  /** Number of a canonical block. For `pending` that of the next block. */
+  /** Returns the number of a canonical block; for `pending`, of the next block. */
   numberOf(id: NumberedBlock): bigint {
     if ("number" in id) return id.number;
     if (id.tag === "earliest") return 0n;
@@ -108,7 +108,7 @@ export class EthChain {
     return header.number === 0n ? undefined : this.#findByHash({ hash: toHex(header.parentHash) });
   }
 
-  /** Yields the canonical blocks with these numbers, as far as there are any. */
+  /** Yields the existing canonical blocks in a range of numbers. */
   async *scan(from: bigint, to: bigint): AsyncGenerator<ScannedBlock> {
     for (let number = from; number <= to; ) {
       const held = this.#held(number);

@@ -147,8 +147,8 @@ export class BlockExecutor {
   }
 
   /**
-   * Executes the transactions of a block again, or those up to one of them. Calls `work` for each, or only for that one,
-   * with the EVM and a function that executes the transaction.
+   * Executes the transactions of a block again, or those up to one of them. Calls `work` for each, or only for that
+   * one, with the EVM and a function that executes the transaction.
    */
   async replay<T>(
     parent: ExecutedBlock,

@@ -34,8 +34,8 @@ export class CallBudget {
   }
 
   /**
-   * Called before each message, since recursion needs no jumps. Throws when the time is up or the call was cancelled, but
-   * not later.
+   * Called before each message, since recursion needs no jumps. Throws when the time is up or the call was cancelled,
+   * but not later.
    */
   onMessage(next: () => void): void {
     this.#throwIfOver();

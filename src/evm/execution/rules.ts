@@ -27,7 +27,7 @@ const JUMPDEST_GAS = 1;
 
 type Precompiles = VM["evm"]["precompiles"];
 
-/** What the EVM reads while it runs. */
+/** Context that the EVM reads during execution. */
 interface MachineInputs {
   /** For BLOCKHASH. */
   blockHashes?: BlockHashes;
@@ -73,12 +73,12 @@ export class Machine {
     this.#inputs = inputs;
   }
 
-  /** Sets what BLOCKHASH reads. */
+  /** Sets the hashes that BLOCKHASH returns. */
   set blockHashes(hashes: BlockHashes) {
     this.#inputs.blockHashes = hashes;
   }
 
-  /** Sets what limits execution. */
+  /** Sets the budget of execution. */
   set budget(budget: CallBudget | undefined) {
     this.#inputs.budget = budget;
   }
@@ -138,12 +138,12 @@ export class ForkRules {
     return this.isSince("osaka") ? MAX_BLOCK_SIZE : Number.POSITIVE_INFINITY;
   }
 
-  /** Runs work on an EVM of its own. */
+  /** Runs work on an exclusive EVM. */
   withMachine<T>(work: (machine: Machine) => Promise<T>): Promise<T> {
     return this.#with(this.#idle, false, work);
   }
 
-  /** Runs a call on an EVM of its own, within a budget. */
+  /** Runs a call on an exclusive EVM, within a budget. */
   withLimitedMachine<T>(budget: CallBudget, work: (machine: Machine) => Promise<T>): Promise<T> {
     return this.#with(this.#idleLimited, true, (machine) => {
       machine.budget = budget;
@@ -151,7 +151,10 @@ export class ForkRules {
     });
   }
 
-  /** Idle machines are reused: a VM takes half a millisecond to create. One whose work failed may be in disorder. */
+  /**
+   * Idle machines are reused: a VM takes half a millisecond to create. One whose work failed may be inconsistent and is
+   * discarded.
+   */
   async #with<T>(idle: Machine[], limited: boolean, work: (machine: Machine) => Promise<T>): Promise<T> {
     const machine = idle.pop() ?? (await Machine.create(this.common, this.crypto, this.#hashes, limited));
     const result = await work(machine);
@@ -221,7 +224,7 @@ function createCommon(
 
 /**
  * Makes one Common serve every transaction and VM of a fork. By default each of them copies it and merges its own
- * parameters into the copy, which is most of the cost of a transaction object. The fork must not be changed.
+ * parameters into the copy, which dominates the cost of a transaction object. The fork must not be changed.
  */
 function share(common: Common): Common {
   const merged = new Set<unknown>();

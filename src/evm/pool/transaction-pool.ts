@@ -18,7 +18,7 @@ export interface PoolLimits {
   bytes: number;
   /** Of pooled transactions. */
   blobs: number;
-  /** Of transactions that were included lately. */
+  /** Of recently included transactions. */
   includedBlobs: number;
   /** Lowest tip in wei per gas. */
   minTip: bigint;
@@ -46,8 +46,8 @@ export interface SenderContent {
 }
 
 /**
- * Transaction pool: takes transactions that can be executed on the head, now or once a nonce gap is filled. Needs to be
- * told about every new head.
+ * Transaction pool: accepts transactions that are executable on the head, now or once a nonce gap is filled. Must be
+ * notified of every new head.
  */
 export class TransactionPool {
   readonly #rules: ChainRules;
@@ -86,8 +86,8 @@ export class TransactionPool {
   }
 
   /**
-   * Adds a transaction as it was sent: for type 3 with its sidecar. Throws a `PoolError` if it is refused, as an
-   * impersonated one is unless it is `allowed`.
+   * Adds a transaction in network encoding. Throws a `PoolError` if it is rejected, like an impersonated one that is
+   * not `allowed`.
    */
   async add(sent: Uint8Array, impersonation: "allowed" | "refused" = "refused"): Promise<PooledTransaction> {
     const { transaction, sidecar } = decodeSent(sent, this.#fork);
@@ -104,8 +104,8 @@ export class TransactionPool {
   }
 
   /**
-   * Keeps the blobs of a transaction that a block has already: a reorganisation may put it back. Returns its hash, or
-   * undefined if it is not one of these or has no blobs.
+   * Keeps the blobs of an included transaction, which a reorg may return to the pool. Returns its hash, or undefined if
+   * it is not included or has no blobs.
    */
   async addIncluded(sent: Uint8Array, included: ReadonlySet<string>): Promise<string | undefined> {
     const { transaction, sidecar } = decodeSent(sent, this.#fork);
@@ -127,7 +127,7 @@ export class TransactionPool {
     return found !== undefined;
   }
 
-  /** Removes all transactions. Keeps their blobs for a while: a block of another history may have them. */
+  /** Removes all transactions. Keeps their blobs for a while, in case a block of another history includes them. */
   clear(): void {
     for (const transaction of [...this.#transactions.values()]) this.#remove(transaction, true);
   }
@@ -145,7 +145,7 @@ export class TransactionPool {
     for (const { transaction } of byTip(sequences, baseFee, blobBaseFee)) yield transaction;
   }
 
-  /** All transactions by sender, as txpool_content has them. */
+  /** All transactions by sender, for txpool_content. */
   content(): Map<string, SenderContent> {
     return new Map([...this.#senders].map(([sender, queue]) => [sender, this.#split(sender, queue)]));
   }
@@ -156,7 +156,7 @@ export class TransactionPool {
     return { pending, queued: this.size - pending };
   }
 
-  /** Sidecar of a pooled transaction, or of one that was included lately. */
+  /** Sidecar of a pooled or recently included transaction. */
   sidecarOf(hash: Uint8Array): Sidecar | undefined {
     return this.#blobs.sidecar(hashKey(hash));
   }
@@ -165,17 +165,14 @@ export class TransactionPool {
     return this.#blobs.blob(versionedHash);
   }
 
-  /** All transactions as they were sent, the oldest first, for storage. `add` takes them back. */
+  /** All transactions in network encoding, oldest first, for storage. `add` restores them. */
   encode(): Uint8Array[] {
     return this.#byArrival().map(({ transaction: { raw }, sidecar }) =>
       joinSidecar({ raw, ...(sidecar && { sidecar }) }),
     );
   }
 
-  /**
-   * Follows a new head: removes what was included or can no longer be, and puts back the transactions of blocks that a
-   * reorganisation has removed.
-   */
+  /** Follows a new head: removes included and invalid transactions, and restores those of reorged blocks. */
   setHead(head: ExecutedBlock, nextTimestamp: number, returned: readonly Transaction[] = []): void {
     const fork = this.#rules.at(nextTimestamp);
     const isNewFork = fork !== this.#fork;
@@ -187,7 +184,7 @@ export class TransactionPool {
     for (const [sender, queue] of this.#senders) this.#review(sender, queue, isNewFork);
   }
 
-  /** Returns what the pool would contain if another block was the head. */
+  /** Returns the contents of the pool for another head block. */
   copyFor(head: ExecutedBlock, nextTimestamp: number, returned: readonly Transaction[]): TransactionPool {
     const copy = new TransactionPool({ rules: this.#rules, kzg: this.#kzg, limits: this.#limits }, head, nextTimestamp);
     for (const transaction of returned) copy.#insertIfValid(transaction, this.sidecarOf(transaction.hash));
@@ -195,7 +192,7 @@ export class TransactionPool {
     return copy;
   }
 
-  /** Returns the function that puts the present transactions back into a pool that was cleared since. */
+  /** Returns a function that restores the current transactions after the pool was cleared. */
   capture(): () => void {
     const pooled = this.#byArrival();
     return () => {
@@ -301,8 +298,8 @@ export class TransactionPool {
   }
 
   /**
-   * Of the last transactions of all senders, one after a nonce gap, else the one with the lowest tip. Evicting only
-   * last ones leaves no gap.
+   * Selects among the last transactions of all senders: one after a nonce gap, else the one with the lowest tip.
+   * Evicting only last ones leaves no gap.
    */
   #cheapest(isBlobWanted: boolean): PooledTransaction | undefined {
     let cheapest: PooledTransaction | undefined;

@@ -7,7 +7,7 @@ import type { AccountRecord } from "../state/world.ts";
 import { PoolError, type PoolErrorCode } from "./pool-error.ts";
 import { type Sidecar, type SidecarKzg, splitSidecar, versionedHashOf } from "./sidecar.ts";
 
-/** What a transaction has to fit to. */
+/** Context for validating a transaction. */
 export interface PoolHead {
   /** Rules of the next block. */
   rules: ForkRules;
@@ -23,7 +23,7 @@ const MAX_SIZE = 128 * 1024;
 /** EIP-7702: code of an account that has delegated. */
 const DELEGATION_PREFIX = [0xef, 0x01, 0x00];
 
-/** Errors of the transaction library by their texts. Details default to the text. */
+/** Errors of the transaction library by message. Details default to the text. */
 const LIBRARY_ERRORS: readonly (readonly [
   pattern: RegExp,
   code: PoolErrorCode,
@@ -60,7 +60,7 @@ export function fromLibraryError(error: unknown, { chainId }: ForkRules): PoolEr
   return new PoolError("invalid", reason);
 }
 
-/** Returns undefined if the transaction library refused the transaction for another reason than its chain id. */
+/** Returns undefined if the transaction library rejected the transaction for a reason other than its chain id. */
 function chainIdMismatch(reason: string, want: bigint): string | undefined {
   const [, typed, legacy] = /derived chain ID (\d+)|EIP155-based V (\d+)/.exec(reason) ?? [];
   // EIP-155: v = 35 + 2 * chain id + parity.
@@ -93,7 +93,7 @@ export function checkTransaction(
   if (code.length > 0 && !isDelegated && !isImpersonated(tx)) throw new PoolError("senderNotEoa", `address ${sender}`);
 }
 
-/** Checks the sidecar of a transaction, and returns it as the fork needs it. */
+/** Validates the sidecar of a transaction, and returns it in the version of the fork. */
 export async function checkSidecar(
   { tx }: Transaction,
   sidecar: Sidecar | undefined,

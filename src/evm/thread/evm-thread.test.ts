@@ -22,7 +22,7 @@ const ENDLESS_LOOP = bytesOf("5b600056");
 const LOGGING_CODE = bytesOf("60006000a000");
 const rootOfSlot = (slot: number) => new Uint8Array(32).fill(slot);
 
-/** A chain of execution blocks whose beacon blocks are kept in memory, with an EVM in a thread of its own. */
+/** A chain of execution blocks with in-memory beacon blocks, and an EVM in a separate thread. */
 async function openThread() {
   const workers: Worker[] = [];
   /** Methods of the thread that were called. */
@@ -98,12 +98,12 @@ async function openThread() {
     begin,
     accept,
     build: async (slot: number) => accept(slot, await begin(slot)),
-    /** Ends the present thread as a crash would. */
+    /** Ends the current thread like a crash. */
     kill: () => workers.at(-1)!.terminate(),
   };
 }
 
-it("builds and verifies in its thread, and refuses transactions with the errors of the pool", async () => {
+it("builds and verifies in its thread, and rejects transactions with the errors of the pool", async () => {
   const { thread, build } = await openThread();
   const signer = await TestChain.open(optionsOf("osaka"));
   const sent = signer.signRaw(0, { to: addressOf(5) as never, value: 1n });
@@ -235,7 +235,7 @@ it("continues subscriptions and filters when its thread is restarted", async () 
   end();
 });
 
-it("fails other calls when its thread stops, and gives up after three times", async () => {
+it("fails other calls when its thread stops, and gives up after three stops", async () => {
   const { thread, kill, build, workers } = await openThread();
   const sending = thread.service("wallet").storageAt(addressOf(1), 0);
   const [lost] = await Promise.all([sending.catch((error) => error), kill()]);

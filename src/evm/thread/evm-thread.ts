@@ -36,7 +36,7 @@ const MAX_BUILDS = 16;
 const MAX_VALID = 64;
 const VALID: PayloadVerdict = { status: "valid" };
 
-/** The node around the EVM. */
+/** The node that uses the EVM. */
 export interface EvmNode extends Required<EvmServices> {
   /** Returns the hash of the execution block at the head of the chain, or null if there is none. */
   headBlockHash(): RootHex | null;
@@ -63,19 +63,19 @@ interface Subscription {
   deliver(results: readonly unknown[]): void;
 }
 
-/** A built payload with what it was built from. */
+/** A built payload with its inputs. */
 interface Build {
   args: [fork: ForkPostBellatrix, state: ForkchoiceState, request: PayloadRequest];
   built: BuiltPayload;
-  /** Reverts of the chain before. */
+  /** Number of earlier reverts of the chain. */
   reverts: number;
 }
 
 type ReverseCall = (...args: readonly unknown[]) => unknown;
 
 /**
- * Execution engine that runs the EVM in a worker thread. Its libraries are loaded there only. If the thread stops, it is
- * restarted and brought to the head, and calls of the chain are repeated.
+ * Execution engine that runs the EVM in a worker thread. Its libraries are loaded there only. If the thread stops, it
+ * is restarted, brought to the head, and calls of the chain are repeated.
  */
 export class EvmThread implements ExecutionEngine {
   readonly state = "synced";
@@ -110,7 +110,7 @@ export class EvmThread implements ExecutionEngine {
   readonly #worker: SupervisedWorker;
   readonly #built = new Map<PayloadId, Build>();
   readonly #ahead = new AheadBuild();
-  /** Counts how often the chain was reverted or replaced. */
+  /** Number of reverts and replacements of the chain. */
   #reverts = 0;
   /** Payloads that were built here. They need no verification. */
   readonly #own = new WeakSet<ExecutionPayload>();
@@ -149,10 +149,7 @@ export class EvmThread implements ExecutionEngine {
     return this.#genesis;
   }
 
-  /**
-   * Connects the EVM to the chain that it executes, and brings it to the head. Calls may be made before this is done:
-   * they wait.
-   */
+  /** Connects the EVM to the chain that it executes, and brings it to the head. Calls made before it is done wait. */
   connect(node: EvmNode): Promise<void> {
     this.#node = node;
     return this.#worker.begin();
@@ -192,7 +189,7 @@ export class EvmThread implements ExecutionEngine {
     return this.#engine("capture", [snapshot], { isRepeated: true });
   }
 
-  /** Goes back to a snapshot, unless the thread has been restarted since. Then false is returned: `restore` does it. */
+  /** Reverts to a snapshot. Returns false if the thread was restarted since; the caller then uses `restore`. */
   revert(snapshot: number): Promise<boolean> {
     this.#beginHistory();
     return this.#engine("revert", [snapshot], { isRepeated: true });
@@ -219,7 +216,7 @@ export class EvmThread implements ExecutionEngine {
     return verdict;
   }
 
-  /** A payload is built at once. A head that is known to be valid is not waited for: later calls see it. */
+  /** Payloads are built at once. A valid head is not awaited: later calls see it. */
   async forkchoiceUpdated(
     fork: ForkPostBellatrix,
     state: ForkchoiceState,
@@ -252,7 +249,7 @@ export class EvmThread implements ExecutionEngine {
     this.#ahead.begin(request, this.#engine("buildAhead", [request]));
   }
 
-  /** A payload from before a revert is built again: the pool is another one. */
+  /** A payload from before a revert is built again, because the pool has changed. */
   async getPayload(fork: ForkPostBellatrix, payloadId: PayloadId): Promise<BuiltPayload> {
     const build = this.#built.get(payloadId);
     if (build === undefined) throw unknownPayload(payloadId);
@@ -275,7 +272,7 @@ export class EvmThread implements ExecutionEngine {
     return isGenesis ? "terminal" : "not-terminal";
   }
 
-  /** Ends the thread, after everything is stored. Must be called after the chain is closed. */
+  /** Ends the thread once everything is stored. Must be called after the chain is closed. */
   stop(): Promise<void> {
     this.#stopping ??= this.#stop();
     return this.#stopping;

@@ -62,7 +62,9 @@ export class DepositFollower {
     this.#woken.resolve();
   }
 
-  /** Finalizes deposits. Called when the beacon chain has finalized a state with this eth1 data and all its deposits. */
+  /**
+   * Finalizes deposits. Called when the beacon chain has finalized a state with this eth1 data and all its deposits.
+   */
   finalize(eth1Data: phase0.Eth1Data): void {
     this.#finalized = eth1Data;
     this.wake();

@@ -55,7 +55,7 @@ const LOOK_UP_OR_LOCK = `
 local found = redis.call("MGET", KEYS[1], KEYS[2])
 if not found[1] and not found[2] then redis.call("SET", KEYS[2], ARGV[1], "PX", ARGV[2]) end
 return found`;
-/** Releases the lock only if it still holds the own token. */
+/** Releases the lock only if it still holds this gateway's token. */
 const RELEASE_LOCK = `if redis.pcall("GET", KEYS[1]) == ARGV[1] then return redis.call("DEL", KEYS[1]) end return 0`;
 
 /** Cache of final answers in Redis or Valkey, shared by all gateways of a chain. */
@@ -206,7 +206,7 @@ export class RedisCache {
   }
 }
 
-/** Separates the cache by quorum, so that a quorum read does not return what fewer upstreams agreed on. */
+/** Separates the cache by quorum, so that a quorum read never returns the answer of a smaller quorum. */
 export function withQuorumPrefix(cache: CacheSettings, quorum: number): CacheSettings {
   return quorum > 1 ? { ...cache, prefix: `${cache.prefix}quorum-${quorum}:` } : cache;
 }

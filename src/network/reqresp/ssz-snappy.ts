@@ -15,7 +15,9 @@ export function encodePayload(data: Uint8Array): Uint8Array {
   return Buffer.concat([encodeVarint(data.length), encodeFrames(data)]);
 }
 
-/** Reads a payload from a stream. Throws a `ProtocolViolation` if its length is out of bounds, before reading further. */
+/**
+ * Reads a payload from a stream. Throws a `ProtocolViolation` if its length is out of bounds, before reading further.
+ */
 export async function readPayload(
   reader: Pick<StreamReader, "read">,
   bounds: SizeBounds,

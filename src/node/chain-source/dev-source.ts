@@ -66,8 +66,8 @@ export interface DevSource extends ChainSource {
 }
 
 /**
- * Opens the stored dev chain at the slot where it stopped, or creates a new one. The clock is virtual. `evm` is required
- * for a chain with the EVM.
+ * Opens the stored dev chain at the slot where it stopped, or creates a new one. The clock is virtual. `evm` is
+ * required for a chain with the EVM.
  */
 export async function openDevSource(
   db: BeaconDb,

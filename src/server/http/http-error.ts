@@ -48,7 +48,9 @@ export function toErrorResponse(thrown: unknown): ErrorResponse {
   return { status: STATUSES[kind], message, kind, detail, failures };
 }
 
-/** Returns the error body of the Beacon API. `kind` and `detail` are for gateways, which cannot tell them by the status. */
+/**
+ * Returns the error body of the Beacon API. `kind` and `detail` are for gateways, which cannot tell them by the status.
+ */
 export function errorBody(
   code: number,
   message: string,

@@ -83,8 +83,8 @@ export function changesOfEpoch(
 }
 
 /**
- * Balances that went into the queue of deposits, where they have no slot: of those that became compounding, what lies above
- * 32 ETH, and with the fork to electra also all that those had who were not yet active.
+ * Balances that went into the queue of deposits, where they have no slot: of those that became compounding, what lies
+ * above 32 ETH, and with the fork to electra also all that those had who were not yet active.
  */
 function queuedBalances(state: State, queuedBefore: number, change: Change): void {
   for (const { pubkey, amount, slot } of pendingDeposits(state).slice(queuedBefore)) {

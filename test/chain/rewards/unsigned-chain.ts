@@ -33,8 +33,8 @@ export interface Step {
 }
 
 /**
- * A chain on which nothing is signed, and nothing signed is verified, so that many blocks are made in no time. The API looks up
- * blocks and states in it, and its clock stands in the slot after the last.
+ * A chain on which nothing is signed, and nothing signed is verified, so that many blocks are made in no time. The API
+ * looks up blocks and states in it, and its clock stands in the slot after the last.
  */
 export class UnsignedChain {
   readonly #config: DevGenesis["config"];

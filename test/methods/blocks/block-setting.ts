@@ -14,7 +14,7 @@ export interface BlockSetting {
   byHand: ByHand;
   /** The JSON form in which a block is submitted. */
   toJson(signed: SignedBeaconBlock): Json;
-  /** A good block on the head, for the slot at hand. */
+  /** A valid block on the head, for the current slot. */
   makeBlock(change?: (block: BeaconBlock) => BeaconBlock): Promise<{ root: string; json: Json }>;
 }
 

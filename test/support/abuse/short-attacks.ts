@@ -4,10 +4,10 @@ import { ATTACKS } from "./attacks.ts";
 import { Clients, type Target } from "./clients.ts";
 import { targetOf } from "./siege.ts";
 
-/** So few connections that every machine has them. */
+/** Few enough connections for every machine. */
 const SCALE = 0.02;
 
-/** Starts a node with a short chain, for the time of a test. */
+/** Starts a node with a short chain for the duration of a test. */
 export async function openTarget(): Promise<{ program: Program; target: Target }> {
   const program = await Program.dev([
     ...["--data-dir", tempDirectory(), "--validators", "8", "--warmup-epochs", "2"],

@@ -10,25 +10,25 @@ import type { Order } from "./attacker-process.ts";
 import { callText, type Target } from "./clients.ts";
 
 const PROBE_EVERY_MILLIS = 20;
-/** Of how many questions one comes from somebody who is not connected yet. */
+/** One in this many probes comes from a new connection. */
 const NEWCOMER_EVERY = 5;
-/** A probe that takes longer is one that the node did not answer. */
+/** Probes that take longer count as unanswered. */
 const PROBE_PATIENCE_MILLIS = 30_000;
 
 const ATTACKER = fileURLToPath(new URL("attacker-process.ts", import.meta.url));
 
-/** What somebody sees who asks the node for its head all the time. */
+/** Observations of a client that continuously requests the head. */
 export interface ProbeFigures {
-  /** Milliseconds until the answers to a client that keeps its connection, in the order of its questions. */
+  /** Response times over a kept connection in milliseconds, in order. */
   latencies: number[];
-  /** The same for clients that connect for each question. */
+  /** Response times of clients that connect for each request. */
   newcomers: number[];
   unanswered: number;
-  /** The most that the node had in memory at any of the questions. */
+  /** Peak memory of the node. */
   peakBytes: number;
 }
 
-/** A process that attacks one node after the other. */
+/** A process that attacks nodes in sequence. */
 export class Attacker {
   readonly #process: ChildProcess;
 
@@ -36,7 +36,10 @@ export class Attacker {
     this.#process = child;
   }
 
-  /** `niceness` is that of the process, unless it is higher already: one on another machine would not take processor time from the node. */
+  /**
+   * `niceness` is that of the process, unless it is higher already: one on another machine would not take processor
+   * time from the node.
+   */
   static async start({ niceness = 0 } = {}): Promise<Attacker> {
     const child = fork(ATTACKER, { execArgv: [] });
     await once(child, "message");
@@ -70,8 +73,8 @@ export async function targetOf(program: ProgramProcess): Promise<Target> {
 }
 
 /**
- * Asks a node for its head every 20 milliseconds, whether or not the question before is answered: over one connection, and
- * now and then over a new one, too. `begin` is called when the client that keeps its connection has it.
+ * Asks a node for its head every 20 milliseconds, whether or not the question before is answered: over one connection,
+ * and now and then over a new one, too. `begin` is called when the client that keeps its connection has it.
  */
 export async function probe(
   program: ProgramProcess,

@@ -3,7 +3,7 @@ import { createMethodTable } from "../../../src/api/bound-methods.ts";
 import { type ErrorObject, toErrorObject } from "../../../src/server/jsonrpc/errors.ts";
 import type { MethodResponse, MethodTable, Params } from "../../../src/server/method-table.ts";
 
-/** Calls methods exactly as the JSON-RPC server does, without the server. */
+/** Calls methods like the JSON-RPC server, without the server. */
 export class Caller {
   readonly #table: MethodTable;
 
@@ -22,12 +22,12 @@ export class Caller {
     return String(Buffer.isBuffer(body) ? body : Buffer.concat(await Array.fromAsync(body)));
   }
 
-  /** What stands beside the result. */
+  /** Metadata of the result. */
   async meta(name: string, params: Params = []): Promise<MethodResponse["meta"]> {
     return (await this.#answer(name, params)).meta;
   }
 
-  /** The error of a call that must fail. */
+  /** Error of a call that must fail. */
   async error(name: string, params: Params = []): Promise<ErrorObject> {
     try {
       await this.#answer(name, params);

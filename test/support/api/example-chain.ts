@@ -43,7 +43,7 @@ export type ExampleFork = ForkPreGloas;
 /** The last slot with a block of the dev chain's own making; two of its epochs before it are final. */
 const HISTORY_SLOTS = 5 * SLOTS_PER_EPOCH;
 const VALIDATORS = 16;
-/** Everything that would otherwise differ from run to run is fixed. */
+/** Deterministic: all random inputs are fixed. */
 const GENESIS_TIME = 1_700_000_000;
 /** The chain was stopped for a while. */
 const TIME_OF_DAY = GENESIS_TIME + 782.5;
@@ -60,8 +60,8 @@ interface SyncDuty {
 }
 
 /**
- * A finalized dev chain that stands still in the slot after its last block, and all that a caller needs to take part: the
- * keys of its validators, and objects that they sign. It is the same at each run.
+ * A finalized, paused dev chain in the slot after its last block, with validator keys and signed objects. Identical in
+ * every run.
  */
 export class ExampleDevChain implements ExampleChain {
   readonly fork: ExampleFork;
@@ -76,8 +76,8 @@ export class ExampleDevChain implements ExampleChain {
   readonly #opened: OpenedDevChain;
 
   /**
-   * In a network peers and futures are made up, so that there are some to show. A chain that is not finalized has hardly any
-   * blocks and is opened in a fraction of the time.
+   * In a network peers and futures are made up, so that there are some to show. A chain that is not finalized has
+   * hardly any blocks and is opened in a fraction of the time.
    */
   static async open(
     fork: ExampleFork,
@@ -331,7 +331,9 @@ export class ExampleDevChain implements ExampleChain {
     });
   }
 
-  /** Of a subcommittee that has messages; every member of so small a one may aggregate. Phase0 has none, only the form. */
+  /**
+   * Of a subcommittee that has messages; every member of so small a one may aggregate. Phase0 has none, only the form.
+   */
   async signedContribution(): Promise<Json> {
     const { signer } = this.byHand;
     const { SyncAggregatorSelectionData, ContributionAndProof, SignedContributionAndProof } = ssz.altair;
@@ -372,7 +374,10 @@ export class ExampleDevChain implements ExampleChain {
   }
 }
 
-/** From electra on the last two validators have withdrawal addresses, and the very last compounds, for requests of these addresses. */
+/**
+ * From electra on the last two validators have withdrawal addresses, and the very last compounds, for requests of these
+ * addresses.
+ */
 function withdrawalsOn(fork: ExampleFork): GenesisParameters["withdrawals"] {
   if (!isForkPostElectra(fork)) return undefined;
   return (["0x01", "0x02"] as const).map((prefix, n) => {

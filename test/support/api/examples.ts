@@ -4,7 +4,7 @@ import type { ExampleChain } from "../../../src/api/example.ts";
 import { EXAMPLE_STAGES } from "../../../src/api/example.ts";
 import type { FailureKind } from "../../../src/errors/failure.ts";
 
-/** The methods in the order in which their examples can be made on one chain. */
+/** Methods in an order in which their examples run on one chain. */
 export function inExampleOrder(methods: readonly MethodDefinition[]): MethodDefinition[] {
   const stageOf = ({ example }: MethodDefinition) => EXAMPLE_STAGES.indexOf(example.stage ?? "read");
   return [...methods].sort((a, b) => stageOf(a) - stageOf(b));

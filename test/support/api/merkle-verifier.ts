@@ -25,7 +25,9 @@ interface Multiproof {
   witnesses: readonly { gindex: string; node: string }[];
 }
 
-/** calculate_multi_merkle_root: what all leaves and witnesses together make; undefined when one is too much or missing. */
+/**
+ * calculate_multi_merkle_root: what all leaves and witnesses together make; undefined when one is too much or missing.
+ */
 export function rootOfMultiproof({ leaves, witnesses }: Multiproof): string | undefined {
   const nodes = new Map([
     ...leaves.map(({ gindex, leaf }) => [BigInt(gindex), leaf] as const),

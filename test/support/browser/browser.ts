@@ -4,12 +4,12 @@ import { type Browser, chromium } from "playwright-core";
 /** Debian's package of that name. */
 const CHROMIUM = process.env.CHROMIUM ?? "/usr/bin/chromium";
 
-/** Why there is no browser to test with; undefined if there is one. */
+/** Returns why no browser is available; undefined if one is. */
 export function missingBrowser(): string | undefined {
   return existsSync(CHROMIUM) ? undefined : `${CHROMIUM} does not exist (Debian package chromium, or set CHROMIUM)`;
 }
 
-/** Opens a browser that makes no requests but those of its pages. */
+/** Opens a browser without background requests. */
 export function openBrowser(): Promise<Browser> {
   return chromium.launch({
     executablePath: CHROMIUM,

@@ -13,7 +13,7 @@ const SCREENSHOTS = process.env.FANAL_TEST_SCREENSHOTS;
 export interface Visit {
   page: Page;
   program: ProgramHere;
-  /** What a page must not have: errors, warnings, dialogs, and requests to other servers than the node. */
+  /** Forbidden on a page: errors, warnings, dialogs, and requests to other servers. */
   complaints: string[];
   go(address: string): Promise<void>;
 }

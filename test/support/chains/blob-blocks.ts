@@ -12,7 +12,7 @@ const BLOB_BYTES = BYTES_PER_FIELD_ELEMENT * FIELD_ELEMENTS_PER_BLOB;
 const CELL_BYTES = (2 * BLOB_BYTES) / CELLS_PER_EXT_BLOB;
 const POINT_BYTES = 48;
 
-/** A valid block with commitments, and all of its sidecars; neither is of real blobs. */
+/** A valid block with commitments and all its sidecars, without real blobs. */
 export interface BlockWithCommitments extends HandMadeBlock {
   slot: Slot;
   sidecars: DataSidecar[];
@@ -26,7 +26,7 @@ interface Making {
   mark?: number;
 }
 
-/** Makes blocks that commit to blobs, which the chain's own engine takes for valid until the test is over. */
+/** Creates blocks with blob commitments, which the chain's engine accepts until the end of the test. */
 export class BlobBlocks {
   readonly #devChain: DevChain;
   readonly #byHand: ByHand;
@@ -41,7 +41,7 @@ export class BlobBlocks {
   async make({ slot, parentRoot, blobs = 2, mark = 0 }: Making): Promise<BlockWithCommitments> {
     const { config, chain } = this.#devChain;
     const produced = (await this.#byHand.produce(slot, parentRoot, mark)) as electra.BeaconBlock;
-    // A block that was hashed keeps its root, whatever is changed in it.
+    // A hashed block caches its root despite changes.
     const block = config.getForkTypes<ForkName.electra>(slot).BeaconBlock.clone(produced);
     block.body.blobKzgCommitments = Array.from({ length: blobs }, (_, index) => point(index));
     const made = this.#byHand.sign(await this.#byHand.withStateRoot(block));

@@ -35,10 +35,10 @@ export interface BlockWithSidecars extends HandMadeBlock {
   sidecars: DataSidecar[];
 }
 
-/** The parts of a dev chain that acting on it takes. */
+/** The parts of a dev chain needed to act on it. */
 export type HandDrivenChain = Pick<DevChain, "config" | "clock" | "chain" | "api" | "keys">;
 
-/** Does by hand what dev validators do by themselves, honestly or not: every key of a dev chain is known. */
+/** Performs validator duties manually, honestly or not, with the known keys of a dev chain. */
 export class ByHand {
   readonly signer: ValidatorSigner;
   readonly #devChain: HandDrivenChain;
@@ -48,7 +48,7 @@ export class ByHand {
     this.signer = new ValidatorSigner(devChain.config, devChain.keys);
   }
 
-  /** A valid block of what the pools hold. The mark makes blocks of one slot and parent differ. */
+  /** A valid block with the pooled operations. The mark distinguishes blocks of one slot and parent. */
   async produce(slot: Slot, parentRoot: RootHex, mark = 0): Promise<BeaconBlock> {
     const { block } = await this.#produce(slot, parentRoot, mark);
     return block;
@@ -60,7 +60,7 @@ export class ByHand {
     return { root: toRootHex(type.hashTreeRoot(block)), signed: { message: block, signature } };
   }
 
-  /** Produces a block, signs it and takes it onto the chain. */
+  /** Produces, signs and imports a block. */
   async propose(slot: Slot, parentRoot: RootHex, mark?: number): Promise<HandMadeBlock> {
     const made = this.sign(await this.produce(slot, parentRoot, mark));
     await this.#devChain.chain.importBlock(made.signed);
@@ -75,7 +75,7 @@ export class ByHand {
     return { ...made, sidecars: await this.#devChain.chain.data.sidecarsOf(made.signed, blobsBundle) };
   }
 
-  /** The same, and takes it onto the chain. */
+  /** Like the above, and imports it. */
   async proposeWithBlobs(slot: Slot, parentRoot: RootHex): Promise<BlockWithSidecars> {
     const { chain } = this.#devChain;
     const made = await this.produceWithBlobs(slot, parentRoot);
@@ -84,7 +84,7 @@ export class ByHand {
     return made;
   }
 
-  /** The block with the state root that it leads to, whatever was changed in it. */
+  /** The block with its state root recomputed after changes. */
   async withStateRoot(block: BeaconBlock): Promise<BeaconBlock> {
     const { states } = this.#devChain.chain;
     const preState = await states.afterBlock(toRootHex(block.parentRoot), block.slot);
@@ -99,7 +99,7 @@ export class ByHand {
     return { ...block, stateRoot: postState.hashTreeRoot() } as BeaconBlock;
   }
 
-  /** Has every attester of the slot attest to the block, through the public API. */
+  /** Lets every attester of the slot attest to the block through the public API. */
   async attest(slot: Slot, blockRoot: RootHex): Promise<ValidatorIndex[]> {
     const attestations = await this.attestationsFor(slot, blockRoot);
     await this.#devChain.api.beacon.submitPoolAttestationsV2({
@@ -131,7 +131,7 @@ export class ByHand {
     return this.signer.sign(validator, this.#signingRoot(data));
   }
 
-  /** The attestation of a block with other data, signed anew by the same attesters. */
+  /** The attestation with other data, signed again by the same attesters. */
   async withAttestationData(attestation: Attestation, changes: Partial<phase0.AttestationData>): Promise<Attestation> {
     const { config, chain } = this.#devChain;
     const { slot, beaconBlockRoot } = attestation.data;

@@ -5,7 +5,7 @@ import { openDevChain } from "./dev-chain.ts";
 
 export const TIME_OF_DAY = 1_800_000_000;
 
-/** A dev chain that moves only when it is told to, at a time of day that stands still, so that two of them do the same. */
+/** A dev chain with a manual clock and a fixed wall clock, so that two of them behave identically. */
 export async function openChainInHand(options: Partial<DevNodeOptions> = {}, directory = tempDirectory()) {
   const opened = await openDevChain(
     {

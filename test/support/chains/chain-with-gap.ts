@@ -2,12 +2,12 @@ import { forkSchedule } from "../../../src/cli/flags/dev/fork-schedule.ts";
 import type { DevFork, ScheduledFork } from "../../../src/dev/forks.ts";
 import { makeStretches } from "./dev-chain.ts";
 
-/** Slots in which nobody proposed: the last of an epoch and the first of the next, which also is a checkpoint's. */
+/** Empty slots: the last of an epoch and the first of the next, a checkpoint slot. */
 export const EMPTY_SLOTS = [31, 32] as const;
 export const LAST_SLOT = 50;
 
 /**
- * Makes a dev chain that the program opens with the same flags. It finalizes before and after the slots without blocks, and
+ * Creates a dev chain that the program opens with the same flags. It finalizes before and after the empty slots, and
  * ends with a block.
  */
 export async function makeChainWithGap(

@@ -18,7 +18,7 @@ export const CODES = { invalid: -32602, absent: -32001, rejected: -32003 };
 
 type Params = unknown[] | Record<string, unknown>;
 
-/** A chain that only goes on when it is told to. */
+/** A chain with a manual clock. */
 export async function openControlled(
   forks: ScheduledFork[],
   directory = tempDirectory(),
@@ -41,9 +41,9 @@ export async function openControlled(
     validator,
     status: async (index: number): Promise<string> => (await validator(index)).status,
     balance: async (index: number): Promise<number> => Number((await validator(index)).balance),
-    /** Nobody complained, but for proposers that are slashed. */
+    /** Expects no warnings except for slashed proposers. */
     expectHealth: () => expect(complaints.filter((line) => !line.includes("is slashed"))).toEqual([]),
-    /** Another node that knows nothing but the genesis comes to the same state. */
+    /** Expects that another node reaches the same state from genesis. */
     async expectFollowed() {
       const genesis = (await chain.states.genesis())!;
       const db = await openDatabase(join(tempDirectory(), "beacon-db"), { sync: false });

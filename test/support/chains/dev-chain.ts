@@ -19,18 +19,18 @@ export interface OpenedDevChain {
   /** The node that the chain is on. */
   node: BeaconNode;
   db: BeaconDb;
-  /** Lines of warnings and errors; a healthy chain has none. */
+  /** Warnings and errors; empty for a healthy chain. */
   complaints: string[];
-  /** Stops the chain before the test is over, so that its directory can be opened again. */
+  /** Stops the chain before the end of the test, so that its directory can be reopened. */
   close(): Promise<void>;
-  /** Leaves the chain as a crash would: the database is closed, and nothing that lives in memory is saved. */
+  /** Simulates a crash: closes the database without saving in-memory data. */
   abandon(): Promise<void>;
 }
 
-/** Options of a chain on which nobody acts but the test: no validator does anything, and time stands still in a slot. */
+/** Options of a chain with a paused clock and no active validators. */
 export const QUIET: Partial<DevNodeOptions> = { activeValidators: [], speed: 4 };
 
-/** A dev chain in this process whose clock the test drives; closed when the test is over. */
+/** A dev chain in this process with a manual clock, closed at the end of the test. */
 export async function openDevChain(
   options: Partial<DevNodeOptions> = {},
   directory = tempDirectory(),
@@ -40,7 +40,7 @@ export async function openDevChain(
   return opened;
 }
 
-/** A chain on which validators made some slots of history, and which now waits for what the test does. */
+/** A chain with some slots of history, then controlled by the test. */
 export async function openQuietDevChain(
   historySlots: number,
   options: Partial<DevNodeOptions> = {},
@@ -50,7 +50,7 @@ export async function openQuietDevChain(
   return openDevChain({ ...options, ...QUIET }, directory);
 }
 
-/** The same for several tests: whoever opens the chain closes it. History whose first slots are empty is made sooner. */
+/** Like the above, for several tests; the caller closes the chain. Empty first slots make the history cheaper. */
 export async function startQuietDevChain(
   historySlots: number,
   options: Partial<DevNodeOptions> = {},
@@ -67,14 +67,14 @@ export async function startQuietDevChain(
   return { ...opened, close };
 }
 
-/** Takes the chain in a directory, or a new one, to a slot and leaves it closed. */
+/** Advances the chain in a directory, or a new one, to a slot and closes it. */
 export function makeHistory(slots: number, options: Partial<DevNodeOptions>, directory: string): Promise<void> {
   return makeStretches([[slots, options]], directory);
 }
 
 type Stretch = [slots: number, options: Partial<DevNodeOptions>];
 
-/** The same with several options, one after the other. The history of a new chain is made once for all who want the same. */
+/** The same with several options, one after the other. The history of a new chain is created once and shared. */
 export async function makeStretches(stretches: readonly Stretch[], directory: string): Promise<void> {
   const make = async (place: string) => {
     for (const [slots, options] of stretches) {
@@ -91,15 +91,15 @@ export async function makeStretches(stretches: readonly Stretch[], directory: st
   }
 }
 
-/**
- * Takes a chain to a slot by the short way, on which its validators make the very blocks and votes that they make as clients of
- * the API, which they are when the clock is driven.
- */
+/** Advances a chain to a slot in lockstep, which gives the same blocks and votes as validators that use the API. */
 export async function advance({ control, clock }: DevChain, slot: number): Promise<void> {
   await control.time.advance({ slots: slot - clock.currentSlot });
 }
 
-/** Whether the history with these options is known by their JSON. The time of day has no part in it if it does not tell the genesis. */
+/**
+ * Whether the history with these options is known by their JSON. The time of day has no part in it if it does not tell
+ * the genesis.
+ */
 function isToldByJson({ timeOfDay, ...options }: Partial<DevNodeOptions>): boolean {
   return (timeOfDay === undefined || options.genesisTime !== undefined) && isPlain(options);
 }
@@ -110,7 +110,7 @@ function isPlain(value: unknown): boolean {
   return Object.getPrototypeOf(value) === Object.prototype && Object.values(value).every(isPlain);
 }
 
-/** A dev chain of a directory that whoever opens it closes. */
+/** A dev chain of a directory; the caller closes it. */
 export async function startDevChain(options: Partial<DevNodeOptions>, directory: string): Promise<OpenedDevChain> {
   const complaints: string[] = [];
   const { logger, setSpec } = createLogger({

@@ -51,7 +51,7 @@ function payloadOf({ message }: SignedBeaconBlock): ExecutionPayload {
   return (message.body as unknown as { executionPayload: ExecutionPayload }).executionPayload;
 }
 
-/** A fulu chain with the EVM, in this thread, that only goes on when it is told to. */
+/** A fulu chain with the EVM in this thread and a manual clock. */
 export async function openEvmChain(options: Partial<DevNodeOptions> = {}, directory = tempDirectory()) {
   const evm = new SameThreadEvm();
   const { startWorker: startEvmWorker } = evm;

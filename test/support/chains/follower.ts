@@ -9,7 +9,7 @@ import type { ExecutionEngine } from "../../../src/execution/engine.ts";
 import { createLogger } from "../../../src/log/pino-logger.ts";
 import { createRememberingVerifier } from "../crypto/remembering-verifier.ts";
 
-/** A chain with a database and a clock of its own, to which the blocks of a dev chain can be given. */
+/** A chain with its own database and clock that imports the blocks of a dev chain. */
 export function openFollower(
   db: BeaconDb,
   { config, chain }: Pick<DevChain, "config" | "chain">,

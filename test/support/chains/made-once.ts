@@ -2,10 +2,16 @@ import { createHash } from "node:crypto";
 import { cpSync, existsSync, mkdtempSync, renameSync, rmSync } from "node:fs";
 import { join } from "node:path";
 
-/** Names the directory in which all tests of a run keep what they share. Without it, as outside of tests, nothing is kept. */
+/**
+ * Names the directory in which all tests of a run keep what they share. Without it, as outside of tests, nothing is
+ * kept.
+ */
 export const SHARED_DIRECTORY = "FANAL_TEST_SHARED";
 
-/** Puts into a directory what `make` puts into an empty one; for the same description it is made once in a run, and copied. */
+/**
+ * Puts into a directory what `make` puts into an empty one; for the same description it is made once in a run, and
+ * copied.
+ */
 export async function madeOnce(
   description: string,
   directory: string,

@@ -37,7 +37,10 @@ export function rememberedSecret(publicKey: PublicKey): bigint | undefined {
   return secrets.get(publicKey.toHex());
 }
 
-/** What several keys together have to sign, to the byte: there is no other good signature. Undefined if not all of them have signed. */
+/**
+ * What several keys together have to sign, to the byte: there is no other good signature. Undefined if not all of them
+ * have signed.
+ */
 export function rememberedSignature(signers: readonly bigint[], message: Uint8Array): Signature | undefined {
   const sum = signers.reduce((total, secret) => (total + secret) % GROUP_ORDER, 0n);
   const name = nameOf(sum, message);

@@ -51,7 +51,7 @@ function open(create: typeof createBlsVerifier): BlsVerifier {
   return verifier;
 }
 
-it("a signature that was made here is as good as the real verifier says", async () => {
+it("the verdict on a signature of this process equals that of the real verifier", async () => {
   const [real, remembering] = [open(createBlsVerifier), open(createRememberingVerifier)];
   const all = Object.values(SETS);
   const expected = await real.verifyEach(all);

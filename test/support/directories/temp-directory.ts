@@ -1,7 +1,7 @@
 import { onTestFinished } from "vitest";
 import { removableDirectory } from "./removable-directory.ts";
 
-/** A directory that is gone when the test is over. */
+/** A temporary directory, removed at the end of the test. */
 export function tempDirectory(): string {
   const { path, remove } = removableDirectory();
   onTestFinished(remove);

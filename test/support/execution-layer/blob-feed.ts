@@ -17,7 +17,10 @@ interface BlobFeedOptions {
   counts: BlobCounts;
 }
 
-/** Has a transaction with new blobs come before each payload is given, so that every payload has some. Returns all blobs, by their versioned hashes. */
+/**
+ * Has a transaction with new blobs come before each payload is given, so that every payload has some. Returns all
+ * blobs, by their versioned hashes.
+ */
 export async function feedBlobs(
   layer: ExecutionLayer,
   { sender, fork, counts }: BlobFeedOptions,

@@ -48,7 +48,7 @@ const hashesOf = (bundle: BlobsBundle | undefined) =>
 
 const digest = (text: string): Hex => `0x${createHash("sha256").update(text).digest("hex")}`;
 
-/** Plays the consensus client: has payloads built, hands them back, and makes them the head. */
+/** Acts as the consensus client: builds payloads, submits them and sets the head. */
 export class EngineDriver {
   head: { hash: Hex; timestamp: number };
   safe: Hex = ZERO_HASH;

@@ -105,7 +105,7 @@ function checkHeader({ header }: Block, { header: parent }: Block, common: Commo
   }
 }
 
-/** Executes and builds blocks on whatever parent; all states are kept in memory. */
+/** Executes and builds blocks on any parent. All states are kept in memory. */
 export class Evm {
   readonly genesis: ExecutedBlock;
   readonly #common: Common;
@@ -145,7 +145,10 @@ export class Evm {
     return common;
   }
 
-  /** The block of a payload, not executed; its hash need not be what the payload says. Rejects when it makes no block at all. */
+  /**
+   * The block of a payload, not executed; its hash need not be what the payload says. Rejects when it makes no block at
+   * all.
+   */
   async blockOf(payload: ExecutionPayload, surroundings: PayloadSurroundings): Promise<Block> {
     const { parentBeaconBlockRoot, executionRequests } = surroundings;
     const common = this.rulesAt(BigInt(payload.blockNumber), BigInt(payload.timestamp));

@@ -167,7 +167,7 @@ export class ExecutionChain {
     return versionedHashesIn(block.transactions).map((hash) => this.#blobs.get(hash)!);
   }
 
-  /** From now on the block is not valid, nor is any that follows it. */
+  /** Marks the block and its descendants as invalid. */
   condemn(hash: Hex): void {
     const condemned = this.#blocks.get(hash) ?? this.#built.get(hash);
     if (!condemned?.parent) throw new Error(`There is no block ${hash} that could be condemned.`);
@@ -180,7 +180,7 @@ export class ExecutionChain {
     if (this.#invalid.has(this.#head.hash)) this.#head = condemned.parent;
   }
 
-  /** Takes a signed transaction, which the next payloads will have. */
+  /** Adds a signed transaction for the next payloads. */
   addTransaction(raw: Hex): Hex {
     const { number, timestamp } = this.#head.block.header;
     let received: ReceivedTransaction;

@@ -8,7 +8,7 @@ import { JsonRpcError } from "./json-rpc-error.ts";
 import type { Methods } from "./methods.ts";
 import type { Hex } from "./wire.ts";
 
-/** An execution layer for tests: a real EVM with the Engine API, without peers, that can be made to fail. */
+/** An execution layer for tests: a real EVM with the Engine API, without peers, with fault injection. */
 export class ExecutionLayer {
   readonly chain: ExecutionChain;
   readonly calls = new CallLog();

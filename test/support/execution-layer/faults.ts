@@ -19,14 +19,13 @@ export interface FaultOptions {
   times?: number;
 }
 
-/** Which calls go wrong, and how. */
+/** Injected faults of calls. */
 export class Faults {
   readonly #faults: { method: string; fault: Fault; left: number }[] = [];
 
   /**
-   * Has the calls of a method go wrong, of any version when the name has none, or of all methods: "*". What was set first
-   * strikes first.
-   * Returns the function that lifts it.
+   * Has the calls of a method go wrong, of any version when the name has none, or of all methods: "*". What was set
+   * first strikes first. Returns the function that lifts it.
    */
   set(method: string, fault: Fault, { times = Number.POSITIVE_INFINITY }: FaultOptions = {}): () => void {
     const entry = { method, fault, left: times };
@@ -89,7 +88,7 @@ export interface Hold {
   release: () => void;
 }
 
-/** Calls hang until they are released. */
+/** Calls hang until released. */
 export function hold(): Hold {
   const { promise: released, resolve: release } = Promise.withResolvers<void>();
   const fault: Fault = async ({ proceed }) => {

@@ -18,7 +18,9 @@ export interface ExecutionGenesisOptions {
   chainId?: number;
 }
 
-/** A genesis file in geth's format: after the merge from the first block on, with the contracts and some rich accounts. */
+/**
+ * A genesis file in geth's format: after the merge from the first block on, with the contracts and some rich accounts.
+ */
 export function executionGenesis({ timestamp, forks, chainId = 4_242_001 }: ExecutionGenesisOptions): GethGenesis {
   const contracts = CONTRACTS.map(({ address, ...account }) => [address, { balance: "0x0", ...account }]);
   const accounts = FUNDED_ADDRESSES.map((address) => [address, { balance: toQuantity(1_000_000n * ETHER) }]);

@@ -25,7 +25,7 @@ interface ExecutionSettings extends Pick<ExecutionGenesisOptions, "chainId"> {
   genesisTime?: number;
 }
 
-/** An execution layer behind the Engine API on loopback, which can be stopped and started again where it was. */
+/** An execution layer behind the Engine API on loopback, which can be stopped and restarted. */
 export class ExecutionClient {
   readonly layer: ExecutionLayer;
   readonly #forks: readonly ScheduledFork[];
@@ -55,7 +55,7 @@ export class ExecutionClient {
     await this.#server.close();
   }
 
-  /** At the port of before, with everything that it knew. */
+  /** Restarts on the same port with its state. */
   async start({ secret = SECRET }: { secret?: Uint8Array } = {}): Promise<void> {
     this.#server = await serveExecutionLayer(this.layer, { secret, port: Number(new URL(this.url).port) });
   }

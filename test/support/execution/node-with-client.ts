@@ -6,14 +6,14 @@ import { tempDirectory } from "../directories/temp-directory.ts";
 import { FakeTimers } from "../time/fake-timers.ts";
 import type { ExecutionClient } from "./execution-client.ts";
 
-/** Time-outs and pauses pass when the test says so; tokens are of the time of day. */
+/** Timeouts and backoffs are advanced by the test; tokens use the wall clock. */
 export class EngineTimers extends FakeTimers {
   override unixNow(): number {
     return Date.now();
   }
 }
 
-/** A dev node with validators and execution clients, whose time the test drives. */
+/** A dev node with validators and execution clients, and a manual clock. */
 export class NodeWithClient {
   readonly opened: OpenedDevChain;
   readonly timers: EngineTimers;

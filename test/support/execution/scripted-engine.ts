@@ -31,7 +31,7 @@ interface Question {
   blockHash: RootHex;
 }
 
-/** An execution engine that says of payloads what a test has it say, by their hashes, and builds none. */
+/** A scripted execution engine: verdicts by payload hash; builds nothing. */
 export class ScriptedEngine implements ExecutionEngine {
   readonly clientVersion = null;
   /** Of all payloads that have no answer of their own. */

@@ -33,7 +33,7 @@ const MOST_DEFECTS = 20;
 
 const INTERNAL_ERROR = -32603;
 
-/** Sends fuzzed requests to a node, a few at once, and judges its answers. */
+/** Sends fuzzed requests to a node with limited concurrency, and checks the responses. */
 export async function fuzz({ callables, requests, seed, onProgress, ...urls }: FuzzOptions): Promise<FuzzReport> {
   const report: FuzzReport = { answers: new Map(), defects: [] };
   const arbitrary = fuzzedRequests(callables);

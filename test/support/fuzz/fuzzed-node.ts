@@ -26,11 +26,11 @@ export const KINDS_OF_ANSWERS: readonly string[] = [
 ];
 
 export interface FuzzedNodeReport extends FuzzReport {
-  /** What the node grew by, after collections: all of its memory, and what objects and buffers take of it. */
+  /** Growth after garbage collection: total memory, and that of objects and buffers. */
   growth: { residentBytes: number; heldBytes: number };
 }
 
-/** Fuzzes the real program on a dev chain that stands still, and expects it to live on without a complaint. */
+/** Fuzzes the real program on a paused dev chain, and expects it to survive without warnings. */
 export async function fuzzNode({ firstRequests, requests, seed }: FuzzRun): Promise<FuzzedNodeReport> {
   console.info(`The requests of this run are those of FANAL_TEST_SEED=${seed}.`);
   const examples = await ExampleDevChain.open(ForkName.fulu);
@@ -65,7 +65,7 @@ export async function fuzzNode({ firstRequests, requests, seed }: FuzzRun): Prom
   expect([...first.defects, ...report.defects]).toEqual([]);
   expect(program.errors).toEqual([]);
   expect(program.lines.filter((line) => / (ERROR|FATAL) /.test(line))).toEqual([]);
-  // It also stops as if nothing had been.
+  // It also stops gracefully.
   expect(await program.stop()).toEqual({ code: 0, signal: null });
   return {
     ...report,

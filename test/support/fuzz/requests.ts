@@ -66,7 +66,7 @@ function envelopes(names: readonly string[]): fc.Arbitrary<object> {
 
 const textOf = (value: unknown) => Buffer.from(JSON.stringify(value));
 
-/** Requests of every kind to every server, from nonsense to what is nearly right. */
+/** Requests of every kind to every server, from random bytes to nearly valid ones. */
 export function fuzzedRequests(callables: readonly Callable[]): fc.Arbitrary<FuzzedRequest> {
   const names = callables.map(({ method }) => method.name);
   const edits = fc.array(edit, { maxLength: 3 });

@@ -61,7 +61,10 @@ export async function headSlotOf(program: ProgramRun): Promise<number> {
   return Number((await program.call("getChainHead")).head_slot);
 }
 
-/** Clients that read from a gateway all the time. Every answer must be right: blocks to the byte, heads never older than before. */
+/**
+ * Clients that continuously read from a gateway. Responses must be correct: identical blocks, and heads that never go
+ * back.
+ */
 export class Readers {
   /** Wrong answers. */
   readonly complaints: string[] = [];

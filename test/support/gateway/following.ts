@@ -5,7 +5,7 @@ import type { Program } from "../program/program.ts";
 import { ProgramHere } from "../program/program-here.ts";
 import type { ProgramRun } from "../program/program-run.ts";
 
-/** Has a dev chain go back behind a finalized checkpoint, which a gateway in front of it has to follow. */
+/** Reverts a dev chain behind a finalized checkpoint, which its gateway has to follow. */
 export async function followsBack(Run: typeof Program | typeof ProgramHere, workers: string): Promise<void> {
   const flags = ["--validators", "8", "--warmup-epochs", "0", "--speed", "0", "--rest", "--rest-port", "0"];
   const chain = await ProgramHere.dev([...flags, "--data-dir", tempDirectory()]);

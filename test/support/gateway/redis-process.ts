@@ -17,7 +17,7 @@ function redisProgram(): string | undefined {
   return [...folders, "/usr/bin"].map((folder) => join(folder, "redis-server")).find((file) => existsSync(file));
 }
 
-/** A Redis on a port of its own, which stores nothing on disk; whoever opens it ends it. */
+/** A Redis on a free port without persistence; the caller stops it. */
 export class RedisProcess {
   readonly port: number;
   readonly #args: readonly string[];

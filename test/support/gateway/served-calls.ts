@@ -52,7 +52,7 @@ async function* inPieces(bytes: Buffer): AsyncGenerator<Buffer> {
   for (let at = 0; at < bytes.length; at += 1500) yield bytes.subarray(at, at + 1500);
 }
 
-/** The calls of a gateway before one node, with servers of their own and nothing between them and the node. */
+/** A gateway in front of one node, with its own servers and no cache. */
 export async function serveCalls(chain: ExampleDevChain, upstreamUrl: () => string): Promise<ServedCalls> {
   const { config, clock } = chain.chain;
   const chainSpec: ChainSpec = {

@@ -1,10 +1,13 @@
 import { once } from "node:events";
 import { type AddressInfo, connect, createServer, type Server, type Socket } from "node:net";
 
-/** What becomes of the answers on their way: they pass, with or without a change, or they do not, and the connection stays open or ends. */
+/**
+ * What becomes of the answers on their way: they pass, with or without a change, or they do not, and the connection
+ * stays open or ends.
+ */
 type Passage = ((bytes: Buffer) => Buffer | Promise<Buffer>) | "nothing passes" | "answers break off";
 
-/** Between a client and a server over TCP: a cable that a test cuts, slows down or spoils. */
+/** A TCP proxy that a test can cut, slow down or corrupt. */
 export class FaultyLink {
   /** The first lines of all requests that went through it. */
   readonly requests: string[] = [];

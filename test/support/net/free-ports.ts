@@ -1,7 +1,7 @@
 import { once } from "node:events";
 import { type AddressInfo, createServer } from "node:net";
 
-/** Ports that nobody listens on, for a program that must be told its ports. All are held until all are found. */
+/** Free ports for a program that needs fixed ports. All are held until all are found. */
 export async function freePorts<const N extends number>(count: N): Promise<number[] & { length: N }> {
   const servers = Array.from({ length: count }, () => createServer().listen(0, "127.0.0.1"));
   await Promise.all(servers.map((server) => once(server, "listening")));

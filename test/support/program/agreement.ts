@@ -7,7 +7,7 @@ export interface Head {
 
 export const slotOf = ({ head_slot }: Head) => Number(head_slot);
 
-/** Waits until both have the same head; while a block is on its way, one of them may have one more. */
+/** Waits until both have the same head. While a block is in transit, one of them may be ahead. */
 export async function untilAgreed(one: ProgramRun, other: ProgramRun): Promise<void> {
   const head: Head = await one.call("getChainHead");
   const reached = (found: Head) => found.head_block_root === head.head_block_root || slotOf(found) > slotOf(head);

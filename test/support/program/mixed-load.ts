@@ -17,7 +17,7 @@ const CALLS: readonly (readonly [method: string, params: (slot: number) => unkno
 /** Blocks of empty slots are asked for, too. */
 const NOT_FOUND = -32001;
 
-/** Clients that ask a node for a mix of things, each for the next when it has an answer. */
+/** Clients that send a mix of calls to a node, one at a time each. */
 export class MixedLoad {
   readonly #url: string;
   readonly #connections: number;
@@ -26,7 +26,7 @@ export class MixedLoad {
   slot = 0;
   /** Until each of the answers. */
   readonly millis: number[] = [];
-  /** Of the calls that were not answered as they should, what the first one was told. */
+  /** Error of the first failed call. */
   firstFailure: string | undefined;
 
   constructor(url: string, connections: number) {

@@ -23,8 +23,8 @@ interface ProgramHereOptions {
 }
 
 /**
- * The program in this process, for tests of what it does and says that would be the same in a process of its own, which takes a
- * second to start. The preset is the one that the libraries of this process have.
+ * The program in this process, for tests that do not need a separate process, which takes a second to start. The preset
+ * is the one that the libraries of this process have.
  */
 export class ProgramHere extends ProgramRun {
   readonly exited: Promise<Exit>;
@@ -42,12 +42,12 @@ export class ProgramHere extends ProgramRun {
     whenDone(async () => void (await this.stop()));
   }
 
-  /** A dev chain whose JSON-RPC answers, on any free port. */
+  /** A dev chain with JSON-RPC on a free port. */
   static async dev(args: readonly string[], options?: ProgramHereOptions): Promise<ProgramHere> {
     return ProgramHere.served(["dev", ...args], options);
   }
 
-  /** Any command of the program, with its JSON-RPC answering on any free port. */
+  /** Any command of the program with JSON-RPC on a free port. */
   static async served(args: readonly string[], options?: ProgramHereOptions): Promise<ProgramHere> {
     const program = new ProgramHere([...args, "--rpc", "--rpc-port", "0"], options);
     await program.untilServed();

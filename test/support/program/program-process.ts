@@ -27,7 +27,7 @@ function killAll(): void {
   for (const child of running) child.kill("SIGKILL");
 }
 
-/** No program outlives the process that started it. */
+/** Kills all programs when this process exits. */
 function killAtExit(child: ChildProcess): void {
   running.add(child);
   child.once("close", () => running.delete(child));
@@ -35,7 +35,7 @@ function killAtExit(child: ChildProcess): void {
   if (!process.listeners("exit").includes(killAll)) process.prependListener("exit", killAll);
 }
 
-/** The real program as a process of its own, started as a user starts it. */
+/** The real program as a process, started like a user starts it. */
 export class ProgramProcess extends ProgramRun {
   /** Milliseconds, in the time of `performance.now()`. */
   readonly startedAt = performance.now();

@@ -22,11 +22,11 @@ export interface Patience {
   seconds?: number;
 }
 
-/** The program while it runs: what it prints, how it ends, and its JSON-RPC. */
+/** A running program: output, exit and JSON-RPC. */
 export abstract class ProgramRun {
   /** What complaints call it. */
   readonly name: string;
-  /** Every line it has printed, in the order of arrival. */
+  /** All output lines in order. */
   readonly lines: string[] = [];
   /** The lines of standard error alone. */
   readonly errors: string[] = [];
@@ -45,7 +45,10 @@ export abstract class ProgramRun {
     return this.lines.join("\n");
   }
 
-  /** Lines of warnings and errors, but for the one that a chain at high speed has on a machine that is busy with other tests. */
+  /**
+   * Lines of warnings and errors, but for the one that a chain at high speed has on a machine that is busy with other
+   * tests.
+   */
   get complaints(): string[] {
     return this.lines.filter((line) => / (WARN|ERROR|FATAL) /.test(line) && !/The machine is too slow/.test(line));
   }
@@ -101,7 +104,7 @@ export abstract class ProgramRun {
     return result;
   }
 
-  /** Asks until the answer is as wanted; the chain moves by itself meanwhile. */
+  /** Polls until the response matches, while the chain runs. */
   async callUntil<Result>(
     method: string,
     isWanted: (result: Result) => boolean,
@@ -118,7 +121,7 @@ export abstract class ProgramRun {
     }
   }
 
-  /** Has it end by a signal. */
+  /** Sends a signal and waits for the exit. */
   abstract stop(signal?: NodeJS.Signals): Promise<Exit>;
 
   protected print(line: string): void {

@@ -13,12 +13,12 @@ export class Program extends ProgramProcess {
     whenDone(() => this.kill());
   }
 
-  /** A dev chain whose JSON-RPC answers, on any free port. */
+  /** A dev chain with JSON-RPC on a free port. */
   static async dev(args: readonly string[], options?: ProgramOptions): Promise<Program> {
     return Program.served(["dev", ...args], options);
   }
 
-  /** Any command of the program, with its JSON-RPC answering on any free port. */
+  /** Any command of the program with JSON-RPC on a free port. */
   static async served(args: readonly string[], options?: ProgramOptions): Promise<Program> {
     const program = new Program([...args, "--rpc", "--rpc-port", "0"], options);
     await program.untilServed();

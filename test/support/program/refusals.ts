@@ -6,8 +6,8 @@ import type { Program } from "./program.ts";
 import { ProgramHere } from "./program-here.ts";
 
 /**
- * Runs the program, which must refuse to start with an exit code and one line, and returns the line without its prefix. With another
- * preset than that of the tests it needs a process of its own.
+ * Runs the program, which must refuse to start with an exit code and one line, and returns the line without its prefix.
+ * With another preset than that of the tests it needs a process of its own.
  */
 export async function refusal(
   args: string[],

@@ -1,6 +1,6 @@
 import { seededRandom } from "./seeded-random.ts";
 
-/** Choices that are the same for the same seed. */
+/** Seeded random choices. */
 export class RandomChoices {
   readonly #random: () => number;
 

@@ -1,4 +1,7 @@
-/** Random numbers from 0 to below 1 that are the same for the same seed (mulberry32), so that a failed run can be repeated. */
+/**
+ * Random numbers from 0 to below 1 that are the same for the same seed (mulberry32), so that a failed run can be
+ * repeated.
+ */
 export function seededRandom(seed: number): () => number {
   let state = seed >>> 0;
   return () => {

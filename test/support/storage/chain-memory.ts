@@ -11,7 +11,7 @@ export interface ChainHead {
   finalized_slot: string;
 }
 
-/** What a node has answered so far, and must not have forgotten after any start. */
+/** Responses of a node, which must be the same after every restart. */
 export class ChainMemory {
   readonly slots = new Map<string, number>();
   newestSlot = 0;
@@ -24,7 +24,7 @@ export class ChainMemory {
   }
 }
 
-/** Asks for the head as fast as it goes until the program is gone. */
+/** Requests the head continuously until the program exits. */
 export async function watch(program: Program, memory: ChainMemory): Promise<void> {
   while (program.child.exitCode === null && program.child.signalCode === null) {
     const head: ChainHead | undefined = await program.call("getChainHead").catch(() => undefined);

@@ -9,7 +9,7 @@ import { createLogger } from "../../../src/log/pino-logger.ts";
 import { StartError } from "../../../src/node/start-error.ts";
 import { QUIET, startDevChain } from "../chains/dev-chain.ts";
 
-/** Flips a bit of a file of the database, or cuts a file off; says what it did. */
+/** Flips a bit of a database file, or truncates one. Returns a description. */
 export function damageOneFile(dataDir: string, random: () => number): string {
   const path = join(dataDir, "beacon-db");
   const names = readdirSync(path).filter((name) => !/^(LOCK|LOG|LOG\.old)$/.test(name));
@@ -17,7 +17,7 @@ export function damageOneFile(dataDir: string, random: () => number): string {
   const bytes = readFileSync(join(path, name));
   const place = Math.floor(random() * bytes.length);
   if (random() < 0.3) {
-    // A log that ends between two writes is one to which the later ones were never made; nobody can tell.
+    // A log truncated between two writes is indistinguishable from a shorter one.
     const isClean = name.endsWith(".log") && readLog(bytes.subarray(0, place)).tornBytes === 0;
     const length = isClean ? place + 1 : place;
     truncateSync(join(path, name), length);
@@ -28,7 +28,7 @@ export function damageOneFile(dataDir: string, random: () => number): string {
   return `a bit of byte ${place} of ${bytes.length} of ${name} flipped`;
 }
 
-/** What a chain answers for each slot up to its head: the block, and the root of the state. */
+/** Block and state root of each slot up to the head. */
 interface SlotAnswer {
   root: RootHex | undefined;
   stateRoot: RootHex | undefined;
@@ -47,8 +47,8 @@ export async function answersOf(chain: BeaconChain): Promise<SlotAnswer[]> {
 export type DamageOutcome = "refused" | "shorter" | "same";
 
 /**
- * Starts a dev chain whose files were damaged. It is refused as damaged, or all that it answers is what the whole one answered;
- * where its end is missing, as after a crash, the log says so.
+ * Starts a dev chain with damaged files. It must be rejected as damaged, or return the same as the intact one; a
+ * missing end must be logged.
  */
 export async function startDamaged(dataDir: string, whole: readonly SlotAnswer[]): Promise<DamageOutcome> {
   const lines: string[] = [];

@@ -13,7 +13,7 @@ const LONGEST_START_MS = 1200;
 
 const devFlags = () => ["--data-dir", tempDirectory(), "--validators", "8", "--speed", "100"];
 
-/** Kills a dev chain again and again, and looks after each time whether it has forgotten anything. */
+/** Kills a dev chain repeatedly, and checks after each restart that nothing was lost. */
 export async function survivesCrashes(crashes: number, random: () => number): Promise<void> {
   const flags = devFlags();
   const memory = new ChainMemory();
@@ -47,8 +47,8 @@ const SMALLEST_DISK_KIB = 200;
 const LARGEST_DISK_KIB = 500;
 
 /**
- * Lets a dev chain run into a limit of the size of files, again and again, and frees it for the next start. The process ends by itself
- * with the documented code, and knows afterwards what it had answered.
+ * Lets a dev chain run into a limit of the size of files, again and again, and frees it for the next start. The process
+ * ends by itself with the documented code, and knows afterwards what it had answered.
  */
 export async function survivesFullDisks(times: number, random: () => number): Promise<void> {
   const flags = devFlags();

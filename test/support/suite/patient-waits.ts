@@ -1,6 +1,8 @@
 import { vi } from "vitest";
 
-/** A condition that comes true does so at once on a machine that is idle, and may take many seconds on one that is busy. */
+/**
+ * A condition that comes true does so at once on a machine that is idle, and may take many seconds on one that is busy.
+ */
 const PATIENCE = { timeout: 30_000, interval: 10 };
 
 const { waitFor, waitUntil } = vi;

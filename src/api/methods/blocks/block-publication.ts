@@ -330,8 +330,8 @@ async function requireGossipRules(
 }
 
 /**
- * Returns true if the block is stored. BLS signatures are unique, so a stored block with another signature makes this one
- * invalid.
+ * Returns true if the block is stored. BLS signatures are unique, so a stored block with another signature makes this
+ * one invalid.
  */
 async function isStored(chain: BeaconChain, signed: AnySignedBlock): Promise<boolean> {
   const { blocks, forkChoice } = chain;

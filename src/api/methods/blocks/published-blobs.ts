@@ -11,8 +11,8 @@ import { rejected } from "../../../errors/failure.ts";
 import type { PayloadBlobs } from "../../../execution/engine.ts";
 
 /**
- * Throws unless the numbers of blobs and proofs match the block's commitments. Fulu has a proof per cell (EIP-7594), deneb
- * one per blob.
+ * Throws unless the numbers of blobs and proofs match the block's commitments. Fulu has a proof per cell (EIP-7594),
+ * deneb one per blob.
  */
 export function requireBlobCount({ data }: BeaconChain, contents: SignedBlockContents): void {
   const { signedBlock } = contents;

@@ -59,7 +59,7 @@ const newPendingTransactionFilter = defineMethod({
 const getFilterChanges = defineMethod({
   ...ETH_READ,
   name: "eth_getFilterChanges",
-  summary: "Returns what a filter has found since the last poll. Logs of lost blocks have `removed: true`.",
+  summary: "Returns the matches of a filter since the last poll. Logs of reorged blocks have `removed: true`.",
   params: { id: FILTER_ID },
   result: { name: "changes", schema: either(list(shape("Root")), list(shape("EthLog"))) },
   example: { params: async (chain) => [await chain.filterId()] },
@@ -95,7 +95,7 @@ const subscribe = defineMethod({
     "eth_subscription. A subscription to syncing sends none: the node never syncs.",
   params: {
     kind: required(stringEnum(["newHeads", "logs", "newPendingTransactions", "syncing"]), "What to subscribe to."),
-    options: optional(subscriptionOptions, "For logs a filter; for transactions true to get whole ones."),
+    options: optional(subscriptionOptions, "A filter for logs; for transactions, true to receive whole ones."),
   },
   result: { name: "subscription", schema: text },
   needsConnection: true,

@@ -75,7 +75,7 @@ const sendRawTransactionSync = defineMethod({
   summary:
     "Adds a signed transaction to the pool, waits until a block includes it, and returns its receipt (EIP-7966).",
   params: {
-    raw: required(bytes, "Signed transaction; with blobs in its network form."),
+    raw: required(bytes, "Signed transaction; with blobs in network encoding."),
     timeout: optional(milliseconds, "Milliseconds to wait. Default: 20000, at most 60000."),
   },
   result: { name: "receipt", schema: shape("EthReceipt") },

@@ -124,7 +124,10 @@ function attestationsOfOneFormat(
   return { attestations: ofFormat(version, pools.attestations.iterate({ slot, committeeIndex })), version };
 }
 
-/** Filters attestations by format: a list has one version. Others are from before a fork and cannot be included any more. */
+/**
+ * Filters attestations by format: a list has one version. Others are from before a fork and cannot be included any
+ * more.
+ */
 function* ofFormat(version: ForkName, attestations: Iterable<Attestation>): Generator<Attestation> {
   for (const attestation of attestations) {
     if (isElectraAttestation(attestation) === isForkPostElectra(version)) yield attestation;

@@ -158,7 +158,9 @@ interface BlockRootTimestamp {
 
 const NO_TIMESTAMP: BlockRootTimestamp = { timestamp: null, isFinal: true };
 
-/** Returns the timestamp by which the EIP-4788 contract stores a block root: that of the first payload after the block. */
+/**
+ * Returns the timestamp by which the EIP-4788 contract stores a block root: that of the first payload after the block.
+ */
 async function blockRootTimestamp({ blocks, config }: ChainView, root: RootHex): Promise<BlockRootTimestamp> {
   const children = await blocks.childrenOf(root);
   const child = children.find(({ canonical }) => canonical);

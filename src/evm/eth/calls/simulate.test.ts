@@ -31,7 +31,7 @@ const ACCOUNTS = [
     balance: 5n,
     code: bytesOf(`600060006002f0506000600060006000600373${hexOf(NUMBERS)}5af25000`),
   },
-  // Passes on what it is sent.
+  // Forwards received value.
   { address: PAYER, nonce: 1n, code: bytesOf(`6000600060006000347300000000000000000000000000000000000000995af100`) },
 ];
 const SENDER = bytesOf("f39fd6e51aad88f6f4ce6ab8827279cfffb92266");
@@ -55,7 +55,7 @@ async function run(simulation: Simulation) {
   return { base, blocks: blocks as (Record<string, unknown> & { calls: CallResult[] })[] };
 }
 
-it("executes blocks one after the other, and fills gaps between their numbers", async () => {
+it("executes blocks in sequence, and fills gaps between their numbers", async () => {
   const { base, blocks } = await run({
     blockStateCalls: [
       { calls: [{ from: SENDER, to: NUMBERS }] },
@@ -73,7 +73,7 @@ it("executes blocks one after the other, and fills gaps between their numbers", 
   expect(last?.calls[0]?.returnData.slice(0, 66)).toBe(word(5n));
 });
 
-it("keeps changes from call to call and from block to block", async () => {
+it("keeps changes between calls and blocks", async () => {
   const poor = addressOf(5);
   const { blocks } = await run({
     blockStateCalls: [
@@ -86,7 +86,7 @@ it("keeps changes from call to call and from block to block", async () => {
   expect(blocks[0]?.transactions).toEqual([expect.objectContaining({ from: hex(poor), value: "0x7", type: "0x2" })]);
 });
 
-it("reports failed calls, and goes on", async () => {
+it("reports failed calls and continues", async () => {
   const { blocks } = await run({
     blockStateCalls: [
       { calls: [{ to: REVERTER, data: bytesOf(REASON) }, { data: bytesOf("fe"), gas: 100_000n }, { to: NUMBERS }] },
@@ -205,7 +205,7 @@ it("applies the rules of transactions with validation only", async () => {
   await expect(validated({ gas: 20_000n })).rejects.toMatchObject({ code: -38013 });
 });
 
-it("refuses blocks out of order and too many of them", async () => {
+it("rejects blocks out of order and too many blocks", async () => {
   const at = (...blockOverrides: object[]) =>
     run({ blockStateCalls: blockOverrides.map((o) => ({ blockOverrides: o })) });
   await expect(at({ number: 1n })).rejects.toMatchObject({ code: -38020 });

@@ -16,7 +16,7 @@ const MAX_FILTERS = 1000;
 /** A filter with more unfetched changes is dropped. */
 const MAX_CHANGES = 20_000;
 
-/** Filters that clients poll. They collect what the service delivers, and so survive a restart of its thread. */
+/** Filters polled by clients. They collect what the service delivers, and so survive a restart of its thread. */
 export class Filters {
   readonly #service: Pick<EthService, "call" | "subscribe" | "delivered">;
   readonly #now: () => number;
@@ -45,7 +45,7 @@ export class Filters {
     return this.#add({ kind: "newPendingTransactions" });
   }
 
-  /** Returns what happened since the last poll. */
+  /** Returns the changes since the last poll. */
   async changes(id: string): Promise<unknown[]> {
     this.#poll(id);
     await this.#service.delivered();

@@ -56,7 +56,7 @@ export async function findLogs(
   return found;
 }
 
-/** Bounds of a query on the present chain. */
+/** Bounds of a query on the current chain. */
 function rangeOf(chain: EthChain, query: LogQuery): { from: bigint; to: bigint } {
   checkRange(query);
   const { fromBlock = LATEST, toBlock = LATEST } = query;

@@ -17,7 +17,7 @@ export interface TraceSubject {
   readonly precompiles: Pick<ReadonlySet<string>, "has">;
 }
 
-/** How a traced transaction ended. */
+/** Outcome of a traced transaction. */
 export interface TracedOutcome {
   readonly gasUsed: bigint;
   readonly returnData: Uint8Array;

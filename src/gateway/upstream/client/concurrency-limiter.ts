@@ -10,8 +10,8 @@ export class ConcurrencyLimiter {
   }
 
   /**
-   * Calls `start` as soon as a slot is free. Returns a function that cancels the wait, or undefined if `start` was called
-   * immediately.
+   * Calls `start` as soon as a slot is free. Returns a function that cancels the wait, or undefined if `start` was
+   * called immediately.
    */
   acquire(start: () => void): (() => void) | undefined {
     if (this.#active < this.#limit && this.#queue.size === 0) {

@@ -208,8 +208,9 @@ export class Connection {
   }
 
   /**
-   * Subtracts a control frame, which is not part of a message. Its memory counts as released once less than a control frame is
-   * left: a fragment, however small, retains the packet in which it arrived, with all control frames of that packet.
+   * Subtracts a control frame, which is not part of a message. Its memory counts as released once less than a control
+   * frame is left: a fragment, however small, retains the packet in which it arrived, with all control frames of that
+   * packet.
    */
   #countControlFrame({ length }: Buffer): void {
     this.#received = Math.max(0, this.#received - length - CONTROL_FRAME_OVERHEAD_BYTES);
