@@ -366,10 +366,7 @@ export interface Methods<F extends ForkName = ForkName> {
     },
     options?: CallOptions,
   ): Promise<200 | 202>;
-  /**
-   * Publishes a signed blinded block, whose payload was built by the node or comes from its builder. Returns 200 if it
-   * was broadcast and imported, 202 if it was only broadcast. From fulu on the builder broadcasts its blocks: 202.
-   */
+  /** Publishes a signed blinded block, whose payload was built by the node or comes from its builder. Returns 200 if it was broadcast and imported, 202 if it was only broadcast. From fulu on the builder broadcasts its blocks: 202. */
   post_v2_beacon_blinded_blocks(
     params: {
       /** A signed blinded block of the fork of its slot. */
@@ -408,10 +405,7 @@ export interface Methods<F extends ForkName = ForkName> {
     },
     options?: CallOptions,
   ): Promise<Array<Attestation<F>>>;
-  /**
-   * The blobs of a block in the order of its commitments; none before deneb. From fulu on they are reconstructed from
-   * data columns; the node needs half of them.
-   */
+  /** The blobs of a block in the order of its commitments; none before deneb. From fulu on they are reconstructed from data columns; the node needs half of them. */
   get_v1_beacon_blobs_blockId(
     params: {
       /** Block id: head, genesis, finalized, a slot or a block root. */
@@ -421,10 +415,7 @@ export interface Methods<F extends ForkName = ForkName> {
     },
     options?: CallOptions,
   ): Promise<Array<Bytes>>;
-  /**
-   * The blob sidecars of a block; none before deneb. From fulu on they are reconstructed from data columns; the node
-   * needs half of them.
-   */
+  /** The blob sidecars of a block; none before deneb. From fulu on they are reconstructed from data columns; the node needs half of them. */
   get_v1_beacon_blob_sidecars_blockId(
     params: {
       /** Block id: head, genesis, finalized, a slot or a block root. */
@@ -444,10 +435,7 @@ export interface Methods<F extends ForkName = ForkName> {
     },
     options?: CallOptions,
   ): Promise<Array<{ index: Uint64; validator_index: Uint64; address: Address; amount: Uint64 }>>;
-  /**
-   * Rewards of a block's proposer by kind. Phase0 pays proposers for attestations later, as part of the attestation
-   * rewards of their epoch.
-   */
+  /** Rewards of a block's proposer by kind. Phase0 pays proposers for attestations later, as part of the attestation rewards of their epoch. */
   get_v1_beacon_rewards_blocks_blockId(
     params: {
       /** Block id: head, genesis, finalized, a slot or a block root. */
@@ -478,9 +466,7 @@ export interface Methods<F extends ForkName = ForkName> {
       reward: string;
     }>
   >;
-  /**
-   * Rewards and penalties of validators for their attestations in an epoch, and the ideal rewards by effective balance.
-   */
+  /** Rewards and penalties of validators for their attestations in an epoch, and the ideal rewards by effective balance. */
   post_v1_beacon_rewards_attestations_epoch(
     params: {
       /** Epoch of the attestations. The last slot of the next epoch must be over or have a block. */
@@ -907,10 +893,7 @@ export interface Methods<F extends ForkName = ForkName> {
     },
     options?: CallOptions,
   ): Promise<Attestation<F>>;
-  /**
-   * Like get_v1_validator_aggregate_attestation; also accepts an AttestationData instead of slot and root. The result
-   * has no proof.
-   */
+  /** Like get_v1_validator_aggregate_attestation; also accepts an AttestationData instead of slot and root. The result has no proof. */
   get_v1_validator_aggregate_and_proof(
     params: {
       /** Slot of the attestation data. */
@@ -980,10 +963,7 @@ export interface Methods<F extends ForkName = ForkName> {
   ): Promise<Array<{ index: Uint64; is_live: boolean }>>;
   /** Alias of post_v1_validator_liveness_epoch. */
   post_v1_validator_liveness: Methods<F>["post_v1_validator_liveness_epoch"];
-  /**
-   * A new block on the head for its proposer to sign, with its value as metadata. It is blinded if a builder's bid is
-   * worth more than the local payload.
-   */
+  /** A new block on the head for its proposer to sign, with its value as metadata. It is blinded if a builder's bid is worth more than the local payload. */
   get_v3_validator_blocks_slot(
     params: {
       /** Slot of the block, after the head: the current slot, or up to two epochs after the head. */
@@ -994,10 +974,7 @@ export interface Methods<F extends ForkName = ForkName> {
       graffiti?: string;
       /** Accepts the point at infinity as the reveal. */
       skip_randao_verification?: boolean;
-      /**
-       * Weight of builder bids against the local payload in percent: 0 always prefers the local payload, 2^64-1 the
-       * builder. Default: --builder-boost-factor.
-       */
+      /** Weight of builder bids against the local payload in percent: 0 always prefers the local payload, 2^64-1 the builder. Default: --builder-boost-factor. */
       builder_boost_factor?: string | number | bigint;
     },
     options?: CallOptions,
@@ -1093,10 +1070,7 @@ export interface Methods<F extends ForkName = ForkName> {
     },
     options?: CallOptions,
   ): Promise<true>;
-  /**
-   * Registers validators with builders. Each registration is validated on its own and forwarded to the node's builder,
-   * if any.
-   */
+  /** Registers validators with builders. Each registration is validated on its own and forwarded to the node's builder, if any. */
   post_v1_validator_register_validator(
     params: {
       /** Registrations, one per validator. */
@@ -1450,10 +1424,7 @@ export interface Methods<F extends ForkName = ForkName> {
     params: {
       /** State id: head, genesis, finalized, justified, a slot or a state root. */
       state_id: StateId;
-      /**
-       * Path of field names and element indices, or a generalized index; for a multiproof an array of up to 128 of
-       * these. The length of a list is at "length".
-       */
+      /** Path of field names and element indices, or a generalized index; for a multiproof an array of up to 128 of these. The length of a list is at "length". */
       path: ReadonlyArray<ReadonlyArray<string | number | bigint>> | ReadonlyArray<number | bigint>;
       /** Root that the proof is verified against. Default: state. */
       up_to?: "state" | "block";
@@ -1465,10 +1436,7 @@ export interface Methods<F extends ForkName = ForkName> {
     params: {
       /** State id: head, genesis, finalized, justified, a slot or a state root. */
       state_id: StateId;
-      /**
-       * Path of field names and element indices, or a generalized index; for a multiproof an array of up to 128 of
-       * these. The length of a list is at "length".
-       */
+      /** Path of field names and element indices, or a generalized index; for a multiproof an array of up to 128 of these. The length of a list is at "length". */
       path: ReadonlyArray<string | number | bigint> | number | bigint | string;
       /** Root that the proof is verified against. Default: state. */
       up_to?: "state" | "block";
@@ -1480,10 +1448,7 @@ export interface Methods<F extends ForkName = ForkName> {
     params: {
       /** State id: head, genesis, finalized, justified, a slot or a state root. */
       state_id: StateId;
-      /**
-       * Path of field names and element indices, or a generalized index; for a multiproof an array of up to 128 of
-       * these. The length of a list is at "length".
-       */
+      /** Path of field names and element indices, or a generalized index; for a multiproof an array of up to 128 of these. The length of a list is at "length". */
       path:
         | ReadonlyArray<string | number | bigint | ReadonlyArray<string | number | bigint>>
         | number
@@ -1499,10 +1464,7 @@ export interface Methods<F extends ForkName = ForkName> {
     params: {
       /** Block id: head, genesis, finalized, a slot or a block root. */
       block_id: BlockId;
-      /**
-       * Path of field names and element indices, or a generalized index; for a multiproof an array of up to 128 of
-       * these. The length of a list is at "length".
-       */
+      /** Path of field names and element indices, or a generalized index; for a multiproof an array of up to 128 of these. The length of a list is at "length". */
       path: ReadonlyArray<ReadonlyArray<string | number | bigint>> | ReadonlyArray<number | bigint>;
     },
     options?: CallOptions,
@@ -1512,10 +1474,7 @@ export interface Methods<F extends ForkName = ForkName> {
     params: {
       /** Block id: head, genesis, finalized, a slot or a block root. */
       block_id: BlockId;
-      /**
-       * Path of field names and element indices, or a generalized index; for a multiproof an array of up to 128 of
-       * these. The length of a list is at "length".
-       */
+      /** Path of field names and element indices, or a generalized index; for a multiproof an array of up to 128 of these. The length of a list is at "length". */
       path: ReadonlyArray<string | number | bigint> | number | bigint | string;
     },
     options?: CallOptions,
@@ -1525,10 +1484,7 @@ export interface Methods<F extends ForkName = ForkName> {
     params: {
       /** Block id: head, genesis, finalized, a slot or a block root. */
       block_id: BlockId;
-      /**
-       * Path of field names and element indices, or a generalized index; for a multiproof an array of up to 128 of
-       * these. The length of a list is at "length".
-       */
+      /** Path of field names and element indices, or a generalized index; for a multiproof an array of up to 128 of these. The length of a list is at "length". */
       path:
         | ReadonlyArray<string | number | bigint | ReadonlyArray<string | number | bigint>>
         | number
@@ -1600,10 +1556,7 @@ export interface Methods<F extends ForkName = ForkName> {
     /** Indices of the other validators whose keys the chain has. */
     offline: Array<Uint64>;
   }>;
-  /**
-   * Sets which validators are online from the next slot on: exactly the given ones, or all but the given ones. Persists
-   * across restarts.
-   */
+  /** Sets which validators are online from the next slot on: exactly the given ones, or all but the given ones. Persists across restarts. */
   dev_setValidators(
     params?: {
       /** Validators that are online. A fraction is spread evenly over the indices. */
@@ -1617,10 +1570,7 @@ export interface Methods<F extends ForkName = ForkName> {
     /** Indices of the other validators whose keys the chain has. */
     offline: Array<Uint64>;
   }>;
-  /**
-   * Reorganizes the chain: validators build on an ancestor of the head and vote for the new branch until it becomes the
-   * head.
-   */
+  /** Reorganizes the chain: validators build on an ancestor of the head and vote for the new branch until it becomes the head. */
   dev_reorg(
     params?: {
       /** Number of blocks to replace. Default: 1. */
@@ -1635,10 +1585,7 @@ export interface Methods<F extends ForkName = ForkName> {
     slots: Uint64;
     position: ChainPosition;
   }>;
-  /**
-   * Grows two branches, always the shorter one. Without a depth it continues the branches of the previous call, if both
-   * are still viable. Afterwards all validators follow the head again.
-   */
+  /** Grows two branches, always the shorter one. Without a depth it continues the branches of the previous call, if both are still viable. Afterwards all validators follow the head again. */
   dev_fork(
     params?: {
       /** Blocks before the head at which a new branch starts. Default: 1, if there are no branches to continue. */
@@ -1665,21 +1612,14 @@ export interface Methods<F extends ForkName = ForkName> {
     head: "old" | "new";
     position: ChainPosition;
   }>;
-  /**
-   * Delays the blocks of the next slots beyond the attestation deadline, so that they get no proposer boost and no
-   * votes in the slot of their arrival.
-   */
+  /** Delays the blocks of the next slots beyond the attestation deadline, so that they get no proposer boost and no votes in the slot of their arrival. */
   dev_delayBlocks(
     params?: {
       /** Number of slots, from the next one on. Default: 1. 0 ends a delay. */
       slots?: string | number | bigint;
-      /**
-       * Seconds into the slot of arrival. Default: halfway between the attestation deadline and the end of the slot.
-       */
+      /** Seconds into the slot of arrival. Default: halfway between the attestation deadline and the end of the slot. */
       seconds?: number;
-      /**
-       * Number of slots after its own in which a block arrives. Default: 0. Proposers in between do not know the block.
-       */
+      /** Number of slots after its own in which a block arrives. Default: 0. Proposers in between do not know the block. */
       slots_late?: string | number | bigint;
     },
     options?: CallOptions,
@@ -1703,20 +1643,14 @@ export interface Methods<F extends ForkName = ForkName> {
     Array<
       | {
           type: "proposer_slashing";
-          /**
-           * Where it waits: pooled in the operation pool, queued for the next execution payload, or logged by the
-           * deposit chain for the eth1 vote.
-           */
+          /** Where it waits: pooled in the operation pool, queued for the next execution payload, or logged by the deposit chain for the eth1 vote. */
           status: "pooled";
           /** The operation in the JSON of the Beacon API. */
           data: ProposerSlashing;
         }
       | {
           type: "attester_slashing";
-          /**
-           * Where it waits: pooled in the operation pool, queued for the next execution payload, or logged by the
-           * deposit chain for the eth1 vote.
-           */
+          /** Where it waits: pooled in the operation pool, queued for the next execution payload, or logged by the deposit chain for the eth1 vote. */
           status: "pooled";
           /** The operation in the JSON of the Beacon API. */
           data: AttesterSlashing;
@@ -1732,18 +1666,12 @@ export interface Methods<F extends ForkName = ForkName> {
     options?: CallOptions,
   ): Promise<{
     type: "voluntary_exit";
-    /**
-     * Where it waits: pooled in the operation pool, queued for the next execution payload, or logged by the deposit
-     * chain for the eth1 vote.
-     */
+    /** Where it waits: pooled in the operation pool, queued for the next execution payload, or logged by the deposit chain for the eth1 vote. */
     status: "pooled";
     /** The operation in the JSON of the Beacon API. */
     data: SignedVoluntaryExit;
   }>;
-  /**
-   * Creates a withdrawal request from the validator's withdrawal address (EIP-7002), for a part of the balance or a
-   * full exit.
-   */
+  /** Creates a withdrawal request from the validator's withdrawal address (EIP-7002), for a part of the balance or a full exit. */
   dev_withdraw(
     params: {
       /** Validator index or public key. */
@@ -1754,18 +1682,12 @@ export interface Methods<F extends ForkName = ForkName> {
     options?: CallOptions,
   ): Promise<{
     type: "withdrawal_request";
-    /**
-     * Where it waits: pooled in the operation pool, queued for the next execution payload, or logged by the deposit
-     * chain for the eth1 vote.
-     */
+    /** Where it waits: pooled in the operation pool, queued for the next execution payload, or logged by the deposit chain for the eth1 vote. */
     status: "queued";
     /** The operation in the JSON of the Beacon API. */
     data: WithdrawalRequest;
   }>;
-  /**
-   * Changes a validator's withdrawal credentials: from BLS to execution by a signed change, from execution to
-   * compounding by a request (EIP-7251).
-   */
+  /** Changes a validator's withdrawal credentials: from BLS to execution by a signed change, from execution to compounding by a request (EIP-7251). */
   dev_changeCredentials(
     params: {
       /** Validator index or public key. */
@@ -1779,29 +1701,20 @@ export interface Methods<F extends ForkName = ForkName> {
   ): Promise<
     | {
         type: "bls_to_execution_change";
-        /**
-         * Where it waits: pooled in the operation pool, queued for the next execution payload, or logged by the deposit
-         * chain for the eth1 vote.
-         */
+        /** Where it waits: pooled in the operation pool, queued for the next execution payload, or logged by the deposit chain for the eth1 vote. */
         status: "pooled";
         /** The operation in the JSON of the Beacon API. */
         data: SignedBLSToExecutionChange;
       }
     | {
         type: "consolidation_request";
-        /**
-         * Where it waits: pooled in the operation pool, queued for the next execution payload, or logged by the deposit
-         * chain for the eth1 vote.
-         */
+        /** Where it waits: pooled in the operation pool, queued for the next execution payload, or logged by the deposit chain for the eth1 vote. */
         status: "queued";
         /** The operation in the JSON of the Beacon API. */
         data: ConsolidationRequest;
       }
   >;
-  /**
-   * Creates a consolidation request from the validator's withdrawal address (EIP-7251): the source exits, and its
-   * balance moves to the target.
-   */
+  /** Creates a consolidation request from the validator's withdrawal address (EIP-7251): the source exits, and its balance moves to the target. */
   dev_consolidate(
     params: {
       /** Index or public key of the source validator, which needs execution credentials. */
@@ -1812,18 +1725,12 @@ export interface Methods<F extends ForkName = ForkName> {
     options?: CallOptions,
   ): Promise<{
     type: "consolidation_request";
-    /**
-     * Where it waits: pooled in the operation pool, queued for the next execution payload, or logged by the deposit
-     * chain for the eth1 vote.
-     */
+    /** Where it waits: pooled in the operation pool, queued for the next execution payload, or logged by the deposit chain for the eth1 vote. */
     status: "queued";
     /** The operation in the JSON of the Beacon API. */
     data: ConsolidationRequest;
   }>;
-  /**
-   * Creates deposits for new validators, with the chain's next keys, or tops up an existing one. New validators perform
-   * their duties once they are active.
-   */
+  /** Creates deposits for new validators, with the chain's next keys, or tops up an existing one. New validators perform their duties once they are active. */
   dev_deposit(
     params?: {
       /** Number of new validators. Default: 1. */
@@ -1844,30 +1751,21 @@ export interface Methods<F extends ForkName = ForkName> {
     Array<
       | {
           type: "deposit_data";
-          /**
-           * Where it waits: pooled in the operation pool, queued for the next execution payload, or logged by the
-           * deposit chain for the eth1 vote.
-           */
+          /** Where it waits: pooled in the operation pool, queued for the next execution payload, or logged by the deposit chain for the eth1 vote. */
           status: "logged" | "queued" | "signed";
           /** The operation in the JSON of the Beacon API. */
           data: DepositData;
         }
       | {
           type: "deposit_request";
-          /**
-           * Where it waits: pooled in the operation pool, queued for the next execution payload, or logged by the
-           * deposit chain for the eth1 vote.
-           */
+          /** Where it waits: pooled in the operation pool, queued for the next execution payload, or logged by the deposit chain for the eth1 vote. */
           status: "queued";
           /** The operation in the JSON of the Beacon API. */
           data: DepositRequest;
         }
     >
   >;
-  /**
-   * Takes a snapshot of the whole chain for dev_revert: blocks, states, fork choice, pools, time and slashing
-   * protection. Snapshots are kept in memory, without a limit on their number.
-   */
+  /** Takes a snapshot of the whole chain for dev_revert: blocks, states, fork choice, pools, time and slashing protection. Snapshots are kept in memory, without a limit on their number. */
   dev_snapshot(params?: Record<string, never>, options?: CallOptions): Promise<Quantity>;
   /** Alias of dev_snapshot. */
   evm_snapshot: Methods<F>["dev_snapshot"];
@@ -1885,10 +1783,7 @@ export interface Methods<F extends ForkName = ForkName> {
   evm_revert: Methods<F>["dev_revert"];
   /** Alias of dev_revert. */
   anvil_revert: Methods<F>["dev_revert"];
-  /**
-   * Dumps the whole chain: blocks, states, votes, pools, time and slashing protection. Returns the dump, or its path if
-   * it was written to a file.
-   */
+  /** Dumps the whole chain: blocks, states, votes, pools, time and slashing protection. Returns the dump, or its path if it was written to a file. */
   dev_dump(
     params?: {
       /** Name of a new file in the directory `dumps` of the data directory. */
@@ -1896,10 +1791,7 @@ export interface Methods<F extends ForkName = ForkName> {
     },
     options?: CallOptions,
   ): Promise<string>;
-  /**
-   * Replaces the chain with a dump, which must have the same genesis and configuration. `fanal db import` creates a
-   * data directory from any dump.
-   */
+  /** Replaces the chain with a dump, which must have the same genesis and configuration. `fanal db import` creates a data directory from any dump. */
   dev_load(
     params?: {
       /** Dump in hex. */
@@ -1909,10 +1801,7 @@ export interface Methods<F extends ForkName = ForkName> {
     },
     options?: CallOptions,
   ): Promise<ChainPosition>;
-  /**
-   * Public and secret keys and withdrawal credentials of the genesis validators and of those added by dev_deposit,
-   * optionally only of an index range.
-   */
+  /** Public and secret keys and withdrawal credentials of the genesis validators and of those added by dev_deposit, optionally only of an index range. */
   dev_keys(
     params?: {
       /** First validator index. Default: 0. */
@@ -1946,7 +1835,7 @@ export interface Methods<F extends ForkName = ForkName> {
   /** Runs slots with blocks immediately: one, a given number, or from a given time on. */
   evm_mine(
     params?: {
-      /** Start of the first block's slot in Unix seconds. Slots before it stay empty. */
+      /** Unix seconds: the first block is in the first slot from then on. Slots before it stay empty. */
       timestamp?: string | bigint | number;
       /** Number of blocks. Default: 1. */
       blocks?: string | bigint | number;
@@ -1963,10 +1852,10 @@ export interface Methods<F extends ForkName = ForkName> {
   ): Promise<Hex>;
   /** Alias of evm_increaseTime. */
   anvil_increaseTime: Methods<F>["evm_increaseTime"];
-  /** Runs empty slots until the next slot is the one that starts at a given time. */
+  /** Runs empty slots until the next slot is the first that starts at or after a given time. */
   evm_setNextBlockTimestamp(
     params: {
-      /** Start of the next block's slot in Unix seconds. */
+      /** Unix seconds. Rounded up to the start of a slot. */
       timestamp: string | bigint | number;
     },
     options?: CallOptions,
@@ -1985,10 +1874,7 @@ export interface Methods<F extends ForkName = ForkName> {
   anvil_setIntervalMining: Methods<F>["evm_setIntervalMining"];
   /** Duration of a slot in seconds of real time; null while the clock is paused. */
   anvil_getIntervalMining(params?: Record<string, never>, options?: CallOptions): Promise<number | null>;
-  /**
-   * Turns automine on or off: a transaction makes a slot pass at once. It needs a paused clock. Without the EVM,
-   * resumes the clock at its previous speed, or pauses it.
-   */
+  /** Turns automine on or off: a transaction makes a slot pass at once. It needs a paused clock. Without the EVM, resumes the clock at its previous speed, or pauses it. */
   evm_setAutomine(
     params: {
       /** True to turn it on. */
@@ -2008,10 +1894,7 @@ export interface Methods<F extends ForkName = ForkName> {
   miner_start(params?: Record<string, never>, options?: CallOptions): Promise<null>;
   /** Pauses the clock. */
   miner_stop(params?: Record<string, never>, options?: CallOptions): Promise<null>;
-  /**
-   * Returns the latest execution block in Anvil's format, and the head of the beacon chain in the member `beacon`.
-   * Before bellatrix, the block number is 0 and its hash is zero.
-   */
+  /** Returns the latest execution block in Anvil's format, and the head of the beacon chain in the member `beacon`. Before bellatrix, the block number is 0 and its hash is zero. */
   anvil_nodeInfo(
     params?: Record<string, never>,
     options?: CallOptions,
@@ -2132,10 +2015,7 @@ export interface Methods<F extends ForkName = ForkName> {
   hardhat_setStorageAt: Methods<F>["anvil_setStorageAt"];
   /** Alias of anvil_setStorageAt. */
   evm_setAccountStorageAt: Methods<F>["anvil_setStorageAt"];
-  /**
-   * Sets the base fee of the next block. Later base fees are derived from it. Recorded with that block. Rejected with
-   * --p2p.
-   */
+  /** Sets the base fee of the next block. Later base fees are derived from it. Recorded with that block. Rejected with --p2p. */
   anvil_setNextBlockBaseFeePerGas(
     params: {
       /** Base fee in wei. */
@@ -2185,10 +2065,7 @@ export interface Methods<F extends ForkName = ForkName> {
   ): Promise<null>;
   /** Alias of anvil_stopImpersonatingAccount. */
   hardhat_stopImpersonatingAccount: Methods<F>["anvil_stopImpersonatingAccount"];
-  /**
-   * Lets eth_sendTransaction send transactions of all accounts without their keys, or stops doing so. Rejected with
-   * --p2p.
-   */
+  /** Lets eth_sendTransaction send transactions of all accounts without their keys, or stops doing so. Rejected with --p2p. */
   anvil_autoImpersonateAccount(
     params: {
       /** True for all accounts. */
@@ -2264,7 +2141,7 @@ export interface Methods<F extends ForkName = ForkName> {
       systemContracts: Record<string, Address>;
     } | null;
   }>;
-  /** Returns name, version and platform of the node. */
+  /** Returns name, version and platform of the node after `anvil/`, by which Hardhat recognizes a dev chain. */
   web3_clientVersion(params?: Record<string, never>, options?: CallOptions): Promise<string>;
   /** Returns the Keccak-256 hash of bytes. */
   web3_sha3(
@@ -2471,10 +2348,7 @@ export interface Methods<F extends ForkName = ForkName> {
   /** Returns the logs of a range of blocks or of one block that match a filter. */
   eth_getLogs(
     params: {
-      /**
-       * Filter: fromBlock and toBlock, or blockHash; address, one or several; topics by position, each one, several or
-       * null.
-       */
+      /** Filter: fromBlock and toBlock, or blockHash; address, one or several; topics by position, each one, several or null. */
       filter: {
         address?: Hex | ReadonlyArray<Hex>;
         topics?: ReadonlyArray<Hex | ReadonlyArray<Hex> | null>;
@@ -2488,10 +2362,7 @@ export interface Methods<F extends ForkName = ForkName> {
   /** Creates a filter for logs. It expires if it is not polled for five minutes. */
   eth_newFilter(
     params: {
-      /**
-       * Filter: fromBlock and toBlock, or blockHash; address, one or several; topics by position, each one, several or
-       * null.
-       */
+      /** Filter: fromBlock and toBlock, or blockHash; address, one or several; topics by position, each one, several or null. */
       filter: {
         address?: Hex | ReadonlyArray<Hex>;
         topics?: ReadonlyArray<Hex | ReadonlyArray<Hex> | null>;
@@ -2677,10 +2548,7 @@ export interface Methods<F extends ForkName = ForkName> {
         | bigint
         | { blockNumber: Hex | bigint }
         | { blockHash: Hex; requireCanonical?: boolean };
-      /**
-       * Replaces parts of accounts for this call, by address: balance, nonce, code, state, stateDiff,
-       * movePrecompileToAddress.
-       */
+      /** Replaces parts of accounts for this call, by address: balance, nonce, code, state, stateDiff, movePrecompileToAddress. */
       state_overrides?: Record<
         string,
         {
@@ -2692,10 +2560,7 @@ export interface Methods<F extends ForkName = ForkName> {
           movePrecompileToAddress?: Hex;
         }
       >;
-      /**
-       * Replaces header fields for this call: number, time, gasLimit, feeRecipient, prevRandao, baseFeePerGas,
-       * blobBaseFee.
-       */
+      /** Replaces header fields for this call: number, time, gasLimit, feeRecipient, prevRandao, baseFeePerGas, blobBaseFee. */
       block_overrides?: {
         number?: Hex | bigint;
         time?: Hex | bigint;
@@ -2755,10 +2620,7 @@ export interface Methods<F extends ForkName = ForkName> {
         | bigint
         | { blockNumber: Hex | bigint }
         | { blockHash: Hex; requireCanonical?: boolean };
-      /**
-       * Replaces parts of accounts for this call, by address: balance, nonce, code, state, stateDiff,
-       * movePrecompileToAddress.
-       */
+      /** Replaces parts of accounts for this call, by address: balance, nonce, code, state, stateDiff, movePrecompileToAddress. */
       state_overrides?: Record<
         string,
         {
@@ -2770,10 +2632,7 @@ export interface Methods<F extends ForkName = ForkName> {
           movePrecompileToAddress?: Hex;
         }
       >;
-      /**
-       * Replaces header fields for this call: number, time, gasLimit, feeRecipient, prevRandao, baseFeePerGas,
-       * blobBaseFee.
-       */
+      /** Replaces header fields for this call: number, time, gasLimit, feeRecipient, prevRandao, baseFeePerGas, blobBaseFee. */
       block_overrides?: {
         number?: Hex | bigint;
         time?: Hex | bigint;
@@ -2833,10 +2692,7 @@ export interface Methods<F extends ForkName = ForkName> {
         | bigint
         | { blockNumber: Hex | bigint }
         | { blockHash: Hex; requireCanonical?: boolean };
-      /**
-       * Replaces parts of accounts for this call, by address: balance, nonce, code, state, stateDiff,
-       * movePrecompileToAddress.
-       */
+      /** Replaces parts of accounts for this call, by address: balance, nonce, code, state, stateDiff, movePrecompileToAddress. */
       state_overrides?: Record<
         string,
         {
@@ -2854,10 +2710,7 @@ export interface Methods<F extends ForkName = ForkName> {
   /** Executes blocks of calls on top of a block, and returns the blocks with the result of each call. */
   eth_simulateV1(
     params: {
-      /**
-       * Blocks in blockStateCalls (calls, stateOverrides, blockOverrides, also with beaconRoot and withdrawals),
-       * traceTransfers, validation, returnFullTransactions.
-       */
+      /** Blocks in blockStateCalls (calls, stateOverrides, blockOverrides, also with beaconRoot and withdrawals), traceTransfers, validation, returnFullTransactions. */
       simulation: {
         blockStateCalls?: ReadonlyArray<{
           blockOverrides?: {
@@ -2936,11 +2789,7 @@ export interface Methods<F extends ForkName = ForkName> {
     params: {
       /** Transaction hash. */
       hash: Hex;
-      /**
-       * Tracer with tracerConfig: callTracer (onlyTopCall, withLog), prestateTracer (diffMode, disableCode,
-       * disableStorage, includeEmpty), 4byteTracer, noopTracer. Without a tracer, every opcode is recorded:
-       * enableMemory, disableStack, disableStorage, enableReturnData, limit.
-       */
+      /** Tracer with tracerConfig: callTracer (onlyTopCall, withLog), prestateTracer (diffMode, disableCode, disableStorage, includeEmpty), 4byteTracer, noopTracer. Without a tracer, every opcode is recorded: enableMemory, disableStack, disableStorage, enableReturnData, limit. */
       options?: {
         tracer?: "callTracer" | "prestateTracer" | "4byteTracer" | "noopTracer";
         tracerConfig?: {
@@ -2965,11 +2814,7 @@ export interface Methods<F extends ForkName = ForkName> {
     params: {
       /** Block number or tag. */
       block: "latest" | "safe" | "finalized" | "pending" | "earliest" | Hex | bigint;
-      /**
-       * Tracer with tracerConfig: callTracer (onlyTopCall, withLog), prestateTracer (diffMode, disableCode,
-       * disableStorage, includeEmpty), 4byteTracer, noopTracer. Without a tracer, every opcode is recorded:
-       * enableMemory, disableStack, disableStorage, enableReturnData, limit.
-       */
+      /** Tracer with tracerConfig: callTracer (onlyTopCall, withLog), prestateTracer (diffMode, disableCode, disableStorage, includeEmpty), 4byteTracer, noopTracer. Without a tracer, every opcode is recorded: enableMemory, disableStack, disableStorage, enableReturnData, limit. */
       options?: {
         tracer?: "callTracer" | "prestateTracer" | "4byteTracer" | "noopTracer";
         tracerConfig?: {
@@ -2994,11 +2839,7 @@ export interface Methods<F extends ForkName = ForkName> {
     params: {
       /** Block hash. */
       hash: Hex;
-      /**
-       * Tracer with tracerConfig: callTracer (onlyTopCall, withLog), prestateTracer (diffMode, disableCode,
-       * disableStorage, includeEmpty), 4byteTracer, noopTracer. Without a tracer, every opcode is recorded:
-       * enableMemory, disableStack, disableStorage, enableReturnData, limit.
-       */
+      /** Tracer with tracerConfig: callTracer (onlyTopCall, withLog), prestateTracer (diffMode, disableCode, disableStorage, includeEmpty), 4byteTracer, noopTracer. Without a tracer, every opcode is recorded: enableMemory, disableStack, disableStorage, enableReturnData, limit. */
       options?: {
         tracer?: "callTracer" | "prestateTracer" | "4byteTracer" | "noopTracer";
         tracerConfig?: {
@@ -3058,12 +2899,7 @@ export interface Methods<F extends ForkName = ForkName> {
         | bigint
         | { blockNumber: Hex | bigint }
         | { blockHash: Hex; requireCanonical?: boolean };
-      /**
-       * Tracer with tracerConfig: callTracer (onlyTopCall, withLog), prestateTracer (diffMode, disableCode,
-       * disableStorage, includeEmpty), 4byteTracer, noopTracer. Without a tracer, every opcode is recorded:
-       * enableMemory, disableStack, disableStorage, enableReturnData, limit. stateOverrides and blockOverrides as in
-       * eth_call.
-       */
+      /** Tracer with tracerConfig: callTracer (onlyTopCall, withLog), prestateTracer (diffMode, disableCode, disableStorage, includeEmpty), 4byteTracer, noopTracer. Without a tracer, every opcode is recorded: enableMemory, disableStack, disableStorage, enableReturnData, limit. stateOverrides and blockOverrides as in eth_call. */
       options?: {
         tracer?: "callTracer" | "prestateTracer" | "4byteTracer" | "noopTracer";
         tracerConfig?: {

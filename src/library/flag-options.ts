@@ -16,10 +16,7 @@ export interface FlagOptions {
   readonly warmupEpochs?: number | bigint;
   /** Genesis time of a new chain, in Unix seconds; at --speed 1 the slots since then are produced too. */
   readonly genesisTime?: number | bigint;
-  /**
-   * Withdrawal credentials of a new chain's validators: 0x00, or 0x01 or 0x02 with an address, such as 0-15=0x01:0x…;
-   * repeatable. Without an address, one is derived from the public key.
-   */
+  /** Withdrawal credentials of a new chain's validators: 0x00, or 0x01 or 0x02 with an address, such as 0-15=0x01:0x…; repeatable. Without an address, one is derived from the public key. */
   readonly withdrawalCredentials?: string | readonly string[];
   /** Balances of a new chain's validators, such as 0-7=2048,8-15=16; repeatable. Validators below 32 are not active. */
   readonly balances?: string | readonly string[];
@@ -43,9 +40,7 @@ export interface FlagOptions {
   readonly eth1FollowDistance?: number | bigint;
   /** Validators run in this process; LIST is indices and ranges such as 0-15,20. */
   readonly devValidators?: string;
-  /**
-   * Blobs per block from deneb on, such as 0-6, up to the limit of the fork; created by the built-in execution engine.
-   */
+  /** Blobs per block from deneb on, such as 0-6, up to the limit of the fork; created by the built-in execution engine. */
   readonly devBlobs?: string;
   /** Speed of chain time relative to the wall clock; fractions slow it down, 0 pauses it until a call resumes it. */
   readonly speed?: number | bigint;
@@ -73,10 +68,7 @@ export interface FlagOptions {
   readonly bootnodes?: string | readonly string[];
   /** Peer to stay connected to, such as /ip4/192.0.2.1/tcp/9000/p2p/16Uiu2H…; repeatable. */
   readonly peer?: string | readonly string[];
-  /**
-   * Custody and serve all data columns from fulu on, not only those required by the validators' balance; once on, it
-   * stays on for the data directory.
-   */
+  /** Custody and serve all data columns from fulu on, not only those required by the validators' balance; once on, it stays on for the data directory. */
   readonly supernode?: boolean;
   /** Serve eth_* and other methods of execution clients, for a chain with the EVM. */
   readonly ethRpc?: boolean;
@@ -88,17 +80,11 @@ export interface FlagOptions {
   readonly rpcAddress?: string;
   /** Serve the web interface at the address of the JSON-RPC interface. */
   readonly web?: boolean;
-  /**
-   * Host name accepted by the JSON-RPC interface, besides localhost, the name it listens on and IP addresses; * for
-   * all; repeatable.
-   */
+  /** Host name accepted by the JSON-RPC interface, besides localhost, the name it listens on and IP addresses; * for all; repeatable. */
   readonly rpcVhosts?: string | readonly string[];
   /** Origin whose web pages may use the JSON-RPC interface, such as http://localhost:3000, or * for all; repeatable. */
   readonly rpcAllowOrigin?: string | readonly string[];
-  /**
-   * Class of methods that the JSON-RPC interface serves: read, submit, debug, admin, dev; repeatable, or several
-   * separated by commas.
-   */
+  /** Class of methods that the JSON-RPC interface serves: read, submit, debug, admin, dev; repeatable, or several separated by commas. */
   readonly rpcApi?: string | readonly string[];
   /** File with the token that clients of the JSON-RPC interface must send; created if missing. */
   readonly rpcTokenFile?: string;
@@ -108,17 +94,11 @@ export interface FlagOptions {
   readonly rest?: boolean;
   /** Address the REST API listens on. */
   readonly restAddress?: string;
-  /**
-   * Host name accepted by the REST API, besides localhost, the name it listens on and IP addresses; * for all;
-   * repeatable.
-   */
+  /** Host name accepted by the REST API, besides localhost, the name it listens on and IP addresses; * for all; repeatable. */
   readonly restVhosts?: string | readonly string[];
   /** Origin whose web pages may use the REST API, such as http://localhost:3000, or * for all; repeatable. */
   readonly restAllowOrigin?: string | readonly string[];
-  /**
-   * Class of methods that the REST API serves: read, submit, debug, admin, dev; repeatable, or several separated by
-   * commas.
-   */
+  /** Class of methods that the REST API serves: read, submit, debug, admin, dev; repeatable, or several separated by commas. */
   readonly restApi?: string | readonly string[];
   /** File with the token that clients of the REST API must send; created if missing. */
   readonly restTokenFile?: string;
@@ -156,10 +136,7 @@ export interface FlagOptions {
   readonly builder?: string;
   /** Timeout for the builder's bid, in milliseconds. */
   readonly builderTimeout?: number | bigint;
-  /**
-   * Weight of a bid against the local payload, unless the validator client sets it: 0 prefers the local payload, 2^64-1
-   * the builder's.
-   */
+  /** Weight of a bid against the local payload, unless the validator client sets it: 0 prefers the local payload, 2^64-1 the builder's. */
   readonly builderBoostFactor?: number | bigint;
   /** Consecutive missed slots after which the builder is not used. */
   readonly builderFallbackSkips?: number | bigint;
@@ -167,10 +144,7 @@ export interface FlagOptions {
   readonly builderFallbackSkipsPerEpoch?: number | bigint;
   /** Concurrent connections of each server, and WebSocket subscriptions. */
   readonly maxConnections?: number | bigint;
-  /**
-   * Size limit of requests with a list or an object parameter, such as a block; over JSON-RPC the method must be in the
-   * first MiB. Other requests are limited to 1 MiB.
-   */
+  /** Size limit of requests with a list or an object parameter, such as a block; over JSON-RPC the method must be in the first MiB. Other requests are limited to 1 MiB. */
   readonly maxBodyBytes?: number | bigint;
   /** Memory of each server for pending requests, of all clients. */
   readonly maxHeldBytes?: number | bigint;
