@@ -4,8 +4,8 @@ import { delimiter, dirname, join } from "node:path";
 import { promisify } from "node:util";
 import solc from "solc";
 import { expect } from "vitest";
-import { Program } from "../support/program/program.ts";
 import { tempDirectory } from "../support/directories/temp-directory.ts";
+import { Program } from "../support/program/program.ts";
 
 const execute = promisify(execFile);
 const HERE = import.meta.dirname;
