@@ -77,6 +77,9 @@ const BENCHES: Readonly<Record<string, Bench>> = {
     about: "cost of blocks, transactions and memory in the EVM",
     before: FLAT,
   },
+  eth: {
+    about: "eth_* calls a second, logs of 10,000 blocks and the time of a contract test, beside Anvil and EDR",
+  },
   page: {
     about: "what the page for browsers weighs, how soon it shows a head, and what many of them cost the node",
   },

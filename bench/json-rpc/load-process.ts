@@ -11,6 +11,7 @@ export interface LoadOrder {
   /** Path of a GET request; otherwise the body is posted. */
   path?: string | undefined;
   body: string;
+  responseBytes?: number | undefined;
   connections: number;
   seconds: number;
 }
@@ -26,17 +27,19 @@ process.on("message", (order: LoadOrder) => {
 report({ ready: true });
 await parentGone();
 
-async function load({ port, path, body, connections, seconds }: LoadOrder): Promise<LoadReport> {
+async function load({ port, path, body, responseBytes, connections, seconds }: LoadOrder): Promise<LoadReport> {
   const post = ["POST / HTTP/1.1", "Content-Type: application/json", `Content-Length: ${Buffer.byteLength(body)}`];
   const head = [...(path === undefined ? post : [`GET ${path} HTTP/1.1`]), `Host: 127.0.0.1:${port}`];
   const request = Buffer.from(`${head.join("\r\n")}\r\n\r\n${body}`);
   const start = performance.now();
   const end = start + seconds * 1000;
-  const counts = await Promise.all(Array.from({ length: connections }, () => repeat(port, request, end)));
+  const counts = await Promise.all(
+    Array.from({ length: connections }, () => repeat(port, request, end, responseBytes)),
+  );
   return { requests: counts.reduce((sum, count) => sum + count, 0), seconds: (performance.now() - start) / 1000 };
 }
 
-function repeat(port: number, request: Buffer, end: number): Promise<number> {
+function repeat(port: number, request: Buffer, end: number, responseBytes: number | undefined): Promise<number> {
   const { promise, resolve, reject } = Promise.withResolvers<number>();
   let count = 0;
   /** Bytes that are still missing of the answer, once its head is known. */
@@ -52,7 +55,9 @@ function repeat(port: number, request: Buffer, end: number): Promise<number> {
       const headEnd = seen.indexOf("\r\n\r\n");
       if (headEnd < 0) return;
       if (!seen.startsWith("HTTP/1.1 200 ")) return reject(new Error(`The server answered: ${seen.slice(0, headEnd)}`));
-      missing = headEnd + 4 + Number(/\r\ncontent-length: (\d+)/i.exec(seen)?.[1]) - seen.length;
+      const length = Number(/\r\ncontent-length: (\d+)/i.exec(seen)?.[1]);
+      if (length !== (responseBytes ?? length)) return reject(new Error(`The server answered: ${seen}`));
+      missing = headEnd + 4 + length - seen.length;
       seen = "";
     } else {
       missing -= chunk.length;

@@ -9,8 +9,15 @@ interface Ports {
   restPort?: number;
 }
 
+/** What a request is sent to, and what it costs there. */
+export interface Target {
+  portOf(request: BenchedRequest): number;
+  /** Processor time of the server so far. */
+  cpuMicroseconds(): Promise<number>;
+}
+
 /** A server under test. */
-export class Server {
+export class Server implements Target {
   readonly port: number;
   /** The same as `port` for a server that does not tell the protocols apart. */
   readonly restPort: number;
@@ -52,12 +59,13 @@ const CONNECTIONS = 64;
 
 export async function measure(
   load: Child,
-  server: Server,
+  server: Target,
   request: BenchedRequest,
   seconds: number,
 ): Promise<Measured> {
-  const { path, body } = request;
-  const order: LoadOrder = { port: server.portOf(request), path, body, connections: CONNECTIONS, seconds };
+  const { path, body, responseBytes } = request;
+  const port = server.portOf(request);
+  const order: LoadOrder = { port, path, body, responseBytes, connections: CONNECTIONS, seconds };
   const cpuBefore = await server.cpuMicroseconds();
   const { requests, seconds: elapsed } = await load.ask<LoadReport>(order);
   const cpu = (await server.cpuMicroseconds()) - cpuBefore;

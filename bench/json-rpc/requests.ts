@@ -5,6 +5,8 @@ export interface BenchedRequest {
   body: string;
   /** How many calls the request makes. */
   calls: number;
+  /** Length of every response body, if it is fixed. Any other length fails the measurement. */
+  responseBytes?: number;
 }
 
 const request = (id: number, method: string, params: unknown[]) => ({ jsonrpc: "2.0", id, method, params });

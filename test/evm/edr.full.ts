@@ -1,25 +1,15 @@
 import { beforeAll, describe, expect, it } from "vitest";
-import {
-  bytesOf,
-  DEPOSIT_CONTRACT,
-  GENESIS_TIME,
-  hexOf,
-  optionsOf,
-  SLOT_SECONDS,
-  TestChain,
-} from "../../src/evm/evm.test-support.ts";
+import { bytesOf, GENESIS_TIME, hexOf, optionsOf, SLOT_SECONDS, TestChain } from "../../src/evm/evm.test-support.ts";
 import type { Receipt } from "../../src/evm/execution/receipt.ts";
 import type { Transaction } from "../../src/evm/execution/transaction.ts";
-import { DEFAULT_CHAIN_ID, devAccounts } from "../../src/evm/genesis.ts";
+import { EdrChain, loadEdr } from "./edr-chain.ts";
 import { RandomTransactions } from "./random-transactions.ts";
-
-type Edr = typeof import("@nomicfoundation/edr");
 
 const BLOCKS = 20;
 const PER_BLOCK = 100;
 const SLOTS = 10;
 
-const edr: Edr | undefined = await import("@nomicfoundation/edr").catch(() => undefined);
+const edr = await loadEdr();
 
 interface EdrReceipt {
   status: string;
@@ -29,64 +19,6 @@ interface EdrReceipt {
   contractAddress: string | null;
   logsBloom: string;
   logs: { address: string; topics: string[]; data: string }[];
-}
-
-/** The same chain by EDR, the Rust EVM of Hardhat. */
-class EdrChain {
-  readonly #request: (json: string) => Promise<unknown>;
-
-  static async open(library: Edr, coinbase: Uint8Array): Promise<EdrChain> {
-    const context = new library.EdrContext();
-    await context.registerProviderFactory(library.L1_CHAIN_TYPE, library.l1ProviderFactory());
-    // The storage of the request contracts cannot be set, so they are left out.
-    const accounts = devAccounts(DEPOSIT_CONTRACT, true).filter(({ storage }) => storage === undefined);
-    const provider = await context.createProvider(
-      library.L1_CHAIN_TYPE,
-      {
-        allowBlocksWithSameTimestamp: false,
-        allowUnlimitedContractSize: false,
-        bailOnCallFailure: false,
-        bailOnTransactionFailure: false,
-        chainId: BigInt(DEFAULT_CHAIN_ID),
-        coinbase,
-        defaultTransactionGasLimit: 1_000_000n,
-        genesisState: accounts.map(({ address, balance, nonce, code }) => ({
-          address,
-          balance: balance ?? 0n,
-          nonce: nonce ?? 0n,
-          ...(code && { code }),
-        })),
-        hardfork: library.OSAKA,
-        initialBaseFeePerGas: 10n ** 9n,
-        initialParentBeaconBlockRoot: new Uint8Array(32),
-        minGasPrice: 0n,
-        mining: { autoMine: false, blockGasLimit: 30_000_000n, memPool: { order: library.MineOrdering.Fifo } },
-        network: { genesisBlockGasLimit: 30_000_000n },
-        networkId: BigInt(DEFAULT_CHAIN_ID),
-        observability: {},
-        ownedAccounts: [],
-        precompileOverrides: [],
-      } as never,
-      { enable: false, decodeConsoleLogInputsCallback: () => [], printLineCallback: () => {} },
-      { subscriptionCallback: () => {} },
-      new library.ContractDecoder(),
-    );
-    return new EdrChain(async (json) => {
-      const { data } = await provider.handleRequest(json);
-      return typeof data === "string" ? JSON.parse(data) : data;
-    });
-  }
-
-  private constructor(request: (json: string) => Promise<unknown>) {
-    this.#request = request;
-  }
-
-  async call<T>(method: string, ...params: unknown[]): Promise<T> {
-    const json = JSON.stringify({ jsonrpc: "2.0", id: 1, method, params });
-    const { result, error } = (await this.#request(json)) as { result: T; error?: { message: string } };
-    if (error !== undefined) throw new Error(`${method}: ${error.message}`);
-    return result;
-  }
 }
 
 /** A receipt in the form of JSON-RPC. */
@@ -129,7 +61,7 @@ describe.skipIf(edr === undefined)(edr === undefined ? `${title} (it has no bina
 
   beforeAll(async () => {
     chain = await TestChain.open(optionsOf("osaka"));
-    other = await EdrChain.open(edr!, chain.attributes().feeRecipient);
+    other = await EdrChain.open(edr!, { coinbase: chain.attributes().feeRecipient });
   });
 
   it(`${BLOCKS * PER_BLOCK} transactions`, async () => {

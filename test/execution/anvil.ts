@@ -24,7 +24,7 @@ export function missingAnvil(): string | undefined {
 }
 
 /** The binary in the platform package of npm; undefined if the platform has none. */
-function anvilProgram(): string | undefined {
+export function anvilProgram(): string | undefined {
   const platform = PACKAGES[`${process.platform} ${process.arch}`];
   if (platform === undefined) return undefined;
   const outer = createRequire(import.meta.url).resolve("@foundry-rs/anvil/package.json");

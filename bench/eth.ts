@@ -1,0 +1,15 @@
+/**
+ * Measures eth_* on the Ethereum port: small calls and eth_call against the beacon port, a bare `node:http` server, Anvil and
+ * EDR; eth_getLogs over a long chain; a contract test from the import of its chain to the last assertion.
+ *
+ *     npm run bench -- eth [rounds] [seconds a round] [blocks]
+ *
+ * Anvil and EDR come from npm. Where one has no binary, the bench says so and goes on without it.
+ */
+import { benchEth } from "./eth/run.ts";
+
+await benchEth({
+  rounds: Number(process.argv[2] ?? 5),
+  seconds: Number(process.argv[3] ?? 1),
+  blocks: Number(process.argv[4] ?? 10_000),
+});

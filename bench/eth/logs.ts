@@ -1,0 +1,36 @@
+import { median } from "../support/statistics.ts";
+import { takeTurns } from "../support/turns.ts";
+import { printRow } from "./calls.ts";
+import type { TokenChain } from "./history.ts";
+
+const ROUNDS = 15;
+const WHOLE_CHAIN = { fromBlock: "0x0", toBlock: "latest" };
+const ABSENT = `0x${"99".repeat(20)}`;
+
+type Query = (chain: TokenChain) => object;
+
+const QUERIES: Readonly<Record<string, Query>> = {
+  "all logs": () => WHOLE_CHAIN,
+  "logs of the token": ({ token }) => ({ ...WHOLE_CHAIN, address: token }),
+  "logs of an address without any": () => ({ ...WHOLE_CHAIN, address: ABSENT }),
+};
+
+/** Prints how long `eth_getLogs` over the whole chain takes each server, one call at a time. */
+export async function benchLogs(chains: readonly TokenChain[], blocks: number): Promise<void> {
+  printRow([`eth_getLogs over ${blocks} blocks`, "logs", ...chains.map(({ server }) => server.name)]);
+  printRow(["---", ...Array(chains.length + 1).fill("---:")]);
+  for (const [title, query] of Object.entries(QUERIES)) {
+    let found = 0;
+    const measured = await takeTurns(
+      ROUNDS,
+      chains.map((chain) => async () => {
+        const began = performance.now();
+        const logs = await chain.server.call<unknown[]>("eth_getLogs", query(chain));
+        const elapsed = performance.now() - began;
+        found = logs.length;
+        return elapsed;
+      }),
+    );
+    printRow([title, String(found), ...measured.map((each) => `${median(each).toFixed(1)} ms`)]);
+  }
+}

@@ -1,0 +1,49 @@
+import { describeMachine } from "../support/machine.ts";
+import { withTempDirectory } from "../support/temp-directory.ts";
+import { benchCalls, printRow } from "./calls.ts";
+import { benchContractTests } from "./contract-tests.ts";
+import { makeHistory, type TokenChain } from "./history.ts";
+import { benchLogs } from "./logs.ts";
+import { type EthServer, startAnvil, startEdr, startFanal } from "./servers.ts";
+
+interface Options {
+  rounds: number;
+  seconds: number;
+  blocks: number;
+}
+
+export async function benchEth(options: Options): Promise<void> {
+  console.log(`${describeMachine()}\n`);
+  const others = await withTempDirectory(async (directory) => {
+    const { eth, beacon } = await startFanal(directory);
+    const found = { Anvil: await startAnvil(), EDR: await startEdr() };
+    const servers = [eth, ...Object.values(found)].filter((server) => server !== undefined);
+    try {
+      for (const [name, server] of Object.entries(found)) {
+        if (server === undefined) console.log(`${name} has no binary for this platform and is left out.\n`);
+      }
+      await benchServers(servers, beacon, options);
+    } finally {
+      await Promise.all(servers.map((server) => server.stop()));
+    }
+    return (["Anvil", "EDR"] as const).filter((name) => found[name] !== undefined);
+  });
+  await benchContractTests(["Fanal", ...others]);
+}
+
+async function benchServers(
+  servers: readonly EthServer[],
+  beacon: EthServer,
+  { rounds, seconds, blocks }: Options,
+): Promise<void> {
+  const chains: TokenChain[] = [];
+  for (const server of servers) chains.push(await makeHistory(server, blocks));
+  printRow([`${blocks} blocks, every tenth with a transaction`, ...servers.map(({ name }) => name)]);
+  printRow(["---", ...servers.map(() => "---:")]);
+  printRow(["one after the other", ...chains.map((chain) => `${chain.seconds.toFixed(1)} s`)]);
+  console.log(`\n${rounds} rounds of ${seconds} s for each server, 64 connections, medians\n`);
+  await benchCalls({ chains, beacon, rounds, seconds });
+  console.log();
+  await benchLogs(chains, blocks);
+  console.log();
+}
