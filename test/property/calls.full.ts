@@ -1,3 +1,3 @@
 import { testArbitraryCalls } from "./arbitrary-calls.ts";
 
-testArbitraryCalls({ listsPerFork: 6000, seed: Number(process.env.FANAL_TEST_SEED ?? Date.now() % 2 ** 31) });
+testArbitraryCalls({ listsPerChain: 6000, seed: Number(process.env.FANAL_TEST_SEED ?? Date.now() % 2 ** 31) });

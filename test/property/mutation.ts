@@ -30,6 +30,15 @@ const BORDERS: readonly unknown[] = [
   "genesis",
   "finalized",
   "justified",
+  "latest",
+  "pending",
+  "earliest",
+  "0x0",
+  "0x1",
+  "0xffffffffffffffff",
+  "0x10000000000000000",
+  `0x${"00".repeat(20)}`,
+  `0x${"00".repeat(19)}0a`,
   "0x",
   "0x00",
   `0x${"00".repeat(32)}`,
@@ -124,10 +133,12 @@ function repeat(holder: Holder, name: string | number, times: number): void {
 
 function alter(value: unknown, change: Extract<Edit["change"], { kind: "cut" | "character" | "add" }>): unknown {
   if (change.kind === "add") {
-    const isDecimal = typeof value === "number" || (typeof value === "string" && /^\d{1,15}$/.test(value));
-    if (!isDecimal) return value;
+    const isNumeric =
+      typeof value === "number" || (typeof value === "string" && /^(\d{1,15}|0x[0-9a-f]{1,12})$/.test(value));
+    if (!isNumeric) return value;
     const sum = Number(value) + change.by;
-    return typeof value === "string" ? String(sum) : sum;
+    if (typeof value === "number") return sum;
+    return value.startsWith("0x") ? `0x${sum.toString(16)}` : String(sum);
   }
   if (typeof value !== "string" || value.length === 0) return value;
   const at = change.at % value.length;
