@@ -49,7 +49,7 @@ export class Router {
     const found = this.#router.find("GET", url);
     if (found === null) return { params: {} };
     const path = found.store as PathEntry | null;
-    if (path === null) throw new HttpError(400, "The path is not percent-encoded UTF-8.");
+    if (path === null) throw new HttpError(400, "The path is not percent-encoded UTF-8.", {}, "invalid-params");
     const asked = verb === "HEAD" ? "GET" : verb;
     const route = path.routes.find((each) => each.verb === asked);
     return { path, route, params: found.params as Record<string, string> };

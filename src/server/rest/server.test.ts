@@ -114,7 +114,7 @@ describe("errors", () => {
     ["/echo/n", "QUERY", 405, "/echo/{name} requires the HTTP method GET or HEAD or POST."],
     ["/nowhere", "TRACE", 404, "Unknown path /nowhere.", "unsupported"],
     ["/echo/n/m", "GET", 404, "Unknown path /echo/n/m. Did you mean /echo/{name}?", "unsupported"],
-    ["/echo/%zz", "GET", 400, "The path is not percent-encoded UTF-8."],
+    ["/echo/%zz", "GET", 400, "The path is not percent-encoded UTF-8.", "invalid-params"],
   ])("%s %s is %i", async (path, method, status, message, kind) => {
     const reply = await server.ask(path, { method });
     expect(reply.status).toBe(status);
