@@ -8,7 +8,7 @@ const ETHER = 10n ** 9n;
 let chain: DevChain<"fulu">;
 beforeAll(async () => {
   const config = { SHARD_COMMITTEE_PERIOD: 0 };
-  chain = await startDevChain({ validators: 16n, withdrawalCredentials: `0x01:${POOL}`, config, rpc: 0 });
+  chain = await startDevChain({ validators: 16n, withdrawalCredentials: `0x01:${POOL}`, config, rpc: 0, evm: false });
 });
 afterAll(() => chain.stop());
 

@@ -10,6 +10,8 @@ declare global {
   const client: Fanal.Client<"fulu">;
   const abi: import("viem").Abi;
   const bytecode: Fanal.Hex;
+  // Of Hardhat 3, which is not installed.
+  const defineConfig: (config: object) => object;
 }
 `;
 
