@@ -93,13 +93,11 @@ export const DEV_CALLS: Readonly<Record<string, readonly SpecialCall[]>> = {
   ],
   evm_mine: [
     fails("a block of the past", INVALID, () => [1]),
-    fails("a block between slots", INVALID, (chain) => [{ timestamp: chain.nextSlotSeconds() + 1 }]),
     fails("a block of the far future", INVALID, (chain) => [chain.nextSlotSeconds() + 1_000_000]),
   ],
   evm_increaseTime: [fails("more slots than a call may take", INVALID, () => [1_000_000])],
   evm_setNextBlockTimestamp: [
     fails("a block of the past", INVALID, () => [1]),
-    fails("a block between slots", INVALID, (chain) => [chain.nextSlotSeconds() + 1]),
     fails("a block of the far future", INVALID, (chain) => [chain.nextSlotSeconds() + 1_000_000]),
   ],
   evm_setAutomine: [fails("a word", INVALID, () => ["true"])],
