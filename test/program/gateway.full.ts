@@ -1,3 +1,4 @@
+import "./gateway.test.ts";
 import { it } from "vitest";
 import { followsBack } from "../support/gateway/following.ts";
 import { Program } from "../support/program/program.ts";

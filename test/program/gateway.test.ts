@@ -8,6 +8,7 @@ import { tempDirectory } from "../support/directories/temp-directory.ts";
 import { followsBack } from "../support/gateway/following.ts";
 import { Program } from "../support/program/program.ts";
 import { ProgramHere } from "../support/program/program-here.ts";
+import { isFullTier } from "../support/suite/tier.ts";
 
 // Starts several programs, each of which may take long on a busy machine.
 vi.setConfig({ testTimeout: 180_000, hookTimeout: 180_000 });
@@ -75,45 +76,47 @@ it("a gateway serves its upstream over all protocols, names the upstream, and st
   for (const text of [gateway.output, metrics, ...lines]) expect(text).not.toMatch(/the-password|bWU6/);
 });
 
-it("workers share the ports; a killed one is replaced and leaves no open connection; all end with the gateway", async () => {
-  const { gateway, restUrl } = await startGateway(Program, "--workers", "2", "--metrics", "--metrics-port", "0");
-  const [, metricsUrl] = await gateway.untilLine(/Metrics are served at (http:\S+)/);
-  const [, first, second] = await gateway.untilLine(/Workers serve\s+pids=(\d+),(\d+)/);
-  const sockets = await Promise.all([Client.connect(gateway.url), Client.connect(gateway.url)]);
-  const heads = await Promise.all(
-    sockets.map(async (socket) => {
-      await socket.subscribe(["head", "block"]);
-      return socket.notifications.next();
-    }),
-  );
-  expect(heads.map(({ topic }) => topic)).toEqual([expect.stringMatching(/head|block/), expect.any(String)]);
-
-  const get = (path: string) => fetch(restUrl + path, { headers: { Connection: "close" } });
-  process.kill(Number(first), "SIGSTOP");
-  const outcomes: unknown[] = [];
-  const asked = Array.from({ length: 4 }, async () => {
-    outcomes.push(
-      await get("/fanal/v1/ready").then(
-        ({ status }) => status,
-        () => "broken off",
-      ),
+if (isFullTier) {
+  it("workers share the ports; a killed one is replaced and leaves no open connection; all end with the gateway", async () => {
+    const { gateway, restUrl } = await startGateway(Program, "--workers", "2", "--metrics", "--metrics-port", "0");
+    const [, metricsUrl] = await gateway.untilLine(/Metrics are served at (http:\S+)/);
+    const [, first, second] = await gateway.untilLine(/Workers serve\s+pids=(\d+),(\d+)/);
+    const sockets = await Promise.all([Client.connect(gateway.url), Client.connect(gateway.url)]);
+    const heads = await Promise.all(
+      sockets.map(async (socket) => {
+        await socket.subscribe(["head", "block"]);
+        return socket.notifications.next();
+      }),
     );
-  });
-  // One of the four is for the stopped worker.
-  await vi.waitFor(() => expect(outcomes).toEqual([200, 200, 200]), { timeout: 20_000 });
-  process.kill(Number(first), "SIGKILL");
-  await Promise.all(asked);
-  expect(outcomes.at(-1)).toBe("broken off");
-  await gateway.untilLine(/Worker exited, replacing it\s+pid=\d+/);
-  for (let time = 0; time < 4; time++) expect((await get("/eth/v1/node/version")).status).toBe(200);
-  const samples = async () => (await fetch(metricsUrl!)).text();
-  await vi.waitFor(async () => expect(await samples()).toContain("fanal_gateway_workers 2\n"), { timeout: 60_000 });
-  // Counts of the killed worker since its last report are lost.
-  expect(await samples()).toMatch(/fanal_api_call_seconds_count\{server="rest",method="get_v1_node_version"\} 4/);
+    expect(heads.map(({ topic }) => topic)).toEqual([expect.stringMatching(/head|block/), expect.any(String)]);
 
-  expect(await gateway.stop()).toEqual({ code: 0, signal: null });
-  for (const pid of [first, second]) expect(() => process.kill(Number(pid), 0)).toThrow();
-});
+    const get = (path: string) => fetch(restUrl + path, { headers: { Connection: "close" } });
+    process.kill(Number(first), "SIGSTOP");
+    const outcomes: unknown[] = [];
+    const asked = Array.from({ length: 4 }, async () => {
+      outcomes.push(
+        await get("/fanal/v1/ready").then(
+          ({ status }) => status,
+          () => "broken off",
+        ),
+      );
+    });
+    // One of the four is for the stopped worker.
+    await vi.waitFor(() => expect(outcomes).toEqual([200, 200, 200]), { timeout: 20_000 });
+    process.kill(Number(first), "SIGKILL");
+    await Promise.all(asked);
+    expect(outcomes.at(-1)).toBe("broken off");
+    await gateway.untilLine(/Worker exited, replacing it\s+pid=\d+/);
+    for (let time = 0; time < 4; time++) expect((await get("/eth/v1/node/version")).status).toBe(200);
+    const samples = async () => (await fetch(metricsUrl!)).text();
+    await vi.waitFor(async () => expect(await samples()).toContain("fanal_gateway_workers 2\n"), { timeout: 60_000 });
+    // Counts of the killed worker since its last report are lost.
+    expect(await samples()).toMatch(/fanal_api_call_seconds_count\{server="rest",method="get_v1_node_version"\} 4/);
+
+    expect(await gateway.stop()).toEqual({ code: 0, signal: null });
+    for (const pid of [first, second]) expect(() => process.kill(Number(pid), 0)).toThrow();
+  });
+}
 
 it("a gateway follows a dev chain reverted behind finality", () => followsBack(ProgramHere, "1"));
 

@@ -1,3 +1,4 @@
+import "./refusals.test.ts";
 import { join } from "node:path";
 import { expect, it } from "vitest";
 import { writeNetworkDirectory } from "../support/directories/network-directory.ts";

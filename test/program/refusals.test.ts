@@ -11,6 +11,7 @@ import { tempDirectory } from "../support/directories/temp-directory.ts";
 import { Program } from "../support/program/program.ts";
 import { ProgramHere } from "../support/program/program-here.ts";
 import { devFlags, madeDevChain, refusal } from "../support/program/refusals.ts";
+import { isFullTier } from "../support/suite/tier.ts";
 
 // Starts many programs, each of which may take long on a busy machine.
 vi.setConfig({ testTimeout: 180_000 });
@@ -120,35 +121,37 @@ it("a data directory that cannot be opened, or is damaged", async () => {
   );
 });
 
-it("--reset replaces a damaged dev chain, but neither a damaged network chain nor without a new chain", async () => {
-  const network = tempDirectory();
-  const whole = tempDirectory();
-  const { config, genesis } = await madeDevChain(whole);
-  const smallnet = writeNetworkDirectory(join(tempDirectory(), "smallnet"), config, genesis);
-  await expectStarts(["node", "--no-p2p", "--network", smallnet, "--data-dir", network]);
-  rmSync(join(network, "beacon-db", "CURRENT"));
-  expect(await refusal([...devFlags(network), "--reset"], "dataDirUnusable")).toMatch(/the file CURRENT is missing/);
-  expect(readdirSync(network)).toContain("beacon-db");
+if (isFullTier) {
+  it("--reset replaces a damaged dev chain, but neither a damaged network chain nor without a new chain", async () => {
+    const network = tempDirectory();
+    const whole = tempDirectory();
+    const { config, genesis } = await madeDevChain(whole);
+    const smallnet = writeNetworkDirectory(join(tempDirectory(), "smallnet"), config, genesis);
+    await expectStarts(["node", "--no-p2p", "--network", smallnet, "--data-dir", network]);
+    rmSync(join(network, "beacon-db", "CURRENT"));
+    expect(await refusal([...devFlags(network), "--reset"], "dataDirUnusable")).toMatch(/the file CURRENT is missing/);
+    expect(readdirSync(network)).toContain("beacon-db");
 
-  // All files except LevelDB's own log of open attempts.
-  const namesIn = (database: string) =>
-    readdirSync(database)
-      .filter((name) => !name.startsWith("LOG"))
-      .sort();
-  for (const lost of [/^CURRENT$/, /^MANIFEST/, /\.(ldb|log)$/]) {
-    const dataDir = tempDirectory();
-    cpSync(whole, dataDir, { recursive: true });
-    const database = join(dataDir, "beacon-db");
-    for (const name of readdirSync(database)) if (lost.test(name)) rmSync(join(database, name));
-    const names = namesIn(database);
-    await refusal([...devFlags(dataDir), "--reset", "--genesis-time", "9999999999"], "usage");
-    expect(namesIn(database), String(lost)).toEqual(names);
-    await refusal(devFlags(dataDir), "dataDirUnusable");
-    await expectStarts([...devFlags(dataDir), "--reset"]);
-    await expectStarts(devFlags(dataDir));
-    expect(readdirSync(dataDir).sort()).toEqual(["beacon-db", "network"]);
-  }
-});
+    // All files except LevelDB's own log of open attempts.
+    const namesIn = (database: string) =>
+      readdirSync(database)
+        .filter((name) => !name.startsWith("LOG"))
+        .sort();
+    for (const lost of [/^CURRENT$/, /^MANIFEST/, /\.(ldb|log)$/]) {
+      const dataDir = tempDirectory();
+      cpSync(whole, dataDir, { recursive: true });
+      const database = join(dataDir, "beacon-db");
+      for (const name of readdirSync(database)) if (lost.test(name)) rmSync(join(database, name));
+      const names = namesIn(database);
+      await refusal([...devFlags(dataDir), "--reset", "--genesis-time", "9999999999"], "usage");
+      expect(namesIn(database), String(lost)).toEqual(names);
+      await refusal(devFlags(dataDir), "dataDirUnusable");
+      await expectStarts([...devFlags(dataDir), "--reset"]);
+      await expectStarts(devFlags(dataDir));
+      expect(readdirSync(dataDir).sort()).toEqual(["beacon-db", "network"]);
+    }
+  });
+}
 
 it("a data directory in use by dev or fanal db, and a missing one", async () => {
   const dataDir = tempDirectory();

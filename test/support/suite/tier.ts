@@ -1,5 +1,5 @@
-/** Set by test/full/vitest.config.ts. */
-const isFullTier = process.env.FANAL_TEST_TIER === "full";
+/** True in the second tier, which test/full/vitest.config.ts runs. */
+export const isFullTier = process.env.FANAL_TEST_TIER === "full";
 
 /**
  * Variants of a test for the tier that runs: a few that represent all in npm test, and the others in the second tier,

@@ -1,0 +1,1 @@
+import "./columns.test.ts";
