@@ -21,6 +21,8 @@ const INTERNAL_ERROR = -32603;
 const SERVER_ERROR = -32000;
 
 /** Code of `eth_*` for a call that reverts. */
+/** Such as too many filters. */
+const LIMIT_EXCEEDED = -32005;
 const REVERTED = 3;
 
 interface TestedChain {
@@ -145,10 +147,10 @@ function editedParams(
   );
 }
 
-/** True for a revert, for errors of eth_simulateV1, and for a server error without a status, which timeouts have. */
+/** True for a revert, an exceeded limit, errors of eth_simulateV1, and for a server error without a status, which timeouts have. */
 function isErrorOfGeth({ code, data }: Outcome): boolean {
   if (code === SERVER_ERROR) return data?.status === undefined;
-  return code === REVERTED || (code !== "result" && code <= -38_000 && code > -39_000);
+  return code === REVERTED || code === LIMIT_EXCEEDED || (code !== "result" && code <= -38_000 && code > -39_000);
 }
 
 interface Outcome {
