@@ -9,17 +9,17 @@ All methods of a node's JSON-RPC server, by default at \`http://127.0.0.1:9190\`
     $ fanal call get_v1_beacon_states_root head
     $ fanal call get_v1_beacon_states_stateId_validators head '["0","1"]' --json
 
-- Methods of the standard Beacon API are named after their REST paths, and \`result\` is the \`data\` of REST. Metadata is in
-  the same response headers as in REST, and in \`meta\` if the request has \`"meta": true\`.
-- Parameters are positional (\`"params": ["head"]\`) or named (\`"params": { "state_id": "head" }\`). \`null\` omits an optional
-  parameter. Excess parameters are an error.
+- Methods of the standard Beacon API are named after their REST paths, and \`result\` is the \`data\` of REST. Metadata is
+  in the same response headers as in REST, and in \`meta\` if the request has \`"meta": true\`.
+- Parameters are positional (\`"params": ["head"]\`) or named (\`"params": { "state_id": "head" }\`). \`null\` omits an
+  optional parameter. Excess parameters are an error.
 - Integers are accepted as decimal strings or JSON integers, and returned as decimal strings. Bytes are \`0x\` and hex.
-- A \`state_id\` is \`head\`, \`genesis\`, \`finalized\`, \`justified\`, a slot or a state root. A \`block_id\` is \`head\`, \`genesis\`,
-  \`finalized\`, a slot or a block root.
+- A \`state_id\` is \`head\`, \`genesis\`, \`finalized\`, \`justified\`, a slot or a state root. A \`block_id\` is \`head\`,
+  \`genesis\`, \`finalized\`, a slot or a block root.
 - Every method has an access class, \`read\` unless stated. \`submit\` submits objects or registers duties, \`debug\` reads
-  internals, \`admin\` changes how the node runs. A server on a loopback address serves all classes, one that other machines
-  can reach only \`read\` and \`submit\`, unless \`--rpc-api\` is set. Other calls fail with -32004 and the status 403 in
-  \`data\`.
+  internals, \`admin\` changes how the node runs. A server on a loopback address serves all classes, one that other
+  machines can reach only \`read\` and \`submit\`, unless \`--rpc-api\` is set. Other calls fail with -32004 and the status
+  403 in \`data\`.
 - The same address accepts WebSocket connections. All methods can be called there, and \`subscribe\` delivers events as
   notifications: \`{"method": "subscription", "params": {"subscription", "topic", "data"}}\`.
 

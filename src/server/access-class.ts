@@ -2,7 +2,7 @@
  * Access classes of methods, which the access policy allows or denies:
  *
  * - `read`: reads public chain data.
- * - `submit`: submits objects to the chain or registers validator duties.
+ * - `submit`: submits objects to the chain or registers duties.
  * - `debug`: reads internals and whole states; may be expensive.
  * - `admin`: changes how the node runs.
  * - `dev`: controls the dev chain.
