@@ -25,7 +25,8 @@ export function announceStart(
   });
 }
 
-const SHOWN_KEYS = 4;
+/** Validators whose keys are shown at the start. */
+export const SHOWN_KEYS = 4;
 
 /** Logs the keys of the first validators. Secret keys of a mnemonic are not logged. */
 export function announceKeys({ keys, chain }: DevChain, source: KeySource | undefined, logger: Logger): void {

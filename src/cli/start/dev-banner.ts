@@ -4,7 +4,7 @@ import { fundedAccounts } from "../../evm/accounts.ts";
 import type { Servers } from "../../node/servers/servers.ts";
 import { VERSION } from "../../runtime/version.ts";
 import type { DevCommandSettings } from "../flags/dev/dev-settings.ts";
-import { forkTexts } from "./banner.ts";
+import { forkTexts, SHOWN_KEYS } from "./banner.ts";
 import { exampleCall } from "./servers.ts";
 
 type BannerSettings = Pick<
@@ -16,8 +16,6 @@ interface BannerNode {
   devChain: Pick<DevChain, "keys">;
   servers: Pick<Servers, "jsonRpcUrl" | "ethRpcUrl" | "restUrl" | "metricsUrl">;
 }
-
-const SHOWN_VALIDATORS = 4;
 
 /**
  * Returns what `fanal dev` prints to a terminal when it is ready: chain, accounts, validators, endpoints, first calls.
@@ -52,7 +50,7 @@ function accountLines({ evm }: BannerSettings): string[] {
 
 function validatorLines({ keys: source, validators }: BannerSettings, { keys }: BannerNode["devChain"]): string[] {
   const arePublic = source?.kind !== "mnemonic";
-  const shown = keys.indices.slice(0, SHOWN_VALIDATORS);
+  const shown = keys.indices.slice(0, SHOWN_KEYS);
   const note = arePublic ? "public keys and interop secret keys" : "public keys; dev_keys returns the secret keys";
   return [
     `Validators (${shown.length} of ${validators}, ${note})`,
