@@ -1,6 +1,6 @@
 /**
- * What the page for browsers costs: how much it weighs, how soon it shows the chain, how soon a new head is on screen,
- * and what many open pages take of the node's processor time. Needs Chromium.
+ * Measures the web page: requests, bytes and first contentful paint of the first view, the delay from a head event to
+ * the screen, and the node's CPU time with many open pages. Needs Chromium.
  *
  *     npm run bench -- page [pages] [seconds]
  */

@@ -6,6 +6,9 @@ import { NodeProcess } from "../support/node-process.ts";
 import { quantile } from "../support/statistics.ts";
 import { withTempDirectory } from "../support/temp-directory.ts";
 
+/** Visits with an empty cache. */
+const COLD_VISITS = 5;
+
 interface Options {
   pages: number;
   seconds: number;
@@ -58,21 +61,49 @@ export async function benchPage({ pages, seconds }: Options): Promise<void> {
 
 const row = (name: string, value: string) => console.log(`| ${name} | ${value} |`);
 
+/** Opens the page in fresh browser contexts, whose caches are empty. */
 async function measureFirstView(browser: Browser, url: string): Promise<void> {
-  const page = await browser.newPage();
-  const session = await page.context().newCDPSession(page);
-  let bytes = 0;
-  let requests = 0;
+  const views: FirstView[] = [];
+  for (let visit = 0; visit < COLD_VISITS; visit++) views.push(await firstView(browser, url));
+  const median = (of: (view: FirstView) => number) => quantile(views.map(of), 0.5);
+  const kilobytes = (of: (view: FirstView) => number) => `${(median(of) / 1000).toFixed(0)} kB`;
+  row("first view: requests", String(median(({ requests }) => requests)));
+  row("first view: files, gzipped with headers", kilobytes(({ bytes }) => bytes));
+  row("first view: WebSocket messages, uncompressed", kilobytes(({ messageBytes }) => messageBytes));
+  row("first contentful paint, median", `${median(({ paint }) => paint).toFixed(0)} ms`);
+  row("until the chain is shown, median", `${median(({ chain }) => chain).toFixed(0)} ms`);
+}
+
+interface FirstView {
+  requests: number;
+  bytes: number;
+  messageBytes: number;
+  paint: number;
+  chain: number;
+}
+
+async function firstView(browser: Browser, url: string): Promise<FirstView> {
+  const context = await browser.newContext();
+  const page = await context.newPage();
+  const session = await context.newCDPSession(page);
+  const view = { requests: 0, bytes: 0, messageBytes: 0 };
   await session.send("Network.enable");
   session.on("Network.loadingFinished", ({ encodedDataLength }) => {
-    bytes += encodedDataLength;
-    requests++;
+    view.bytes += encodedDataLength;
+    view.requests++;
+  });
+  session.on("Network.webSocketFrameReceived", ({ response }) => {
+    view.messageBytes += response.payloadData.length;
   });
   const began = performance.now();
   await open(page, url);
-  row("from the address to the first view of the chain", `${(performance.now() - began).toFixed(0)} ms`);
-  row("files of the page", `${requests}, ${(bytes / 1024).toFixed(0)} KiB compressed`);
-  await page.close();
+  const chain = performance.now() - began;
+  await page.waitForLoadState("networkidle");
+  const paint = await page.evaluate<number>(
+    'performance.getEntriesByName("first-contentful-paint")[0]?.startTime ?? Number.NaN',
+  );
+  await context.close();
+  return { ...view, paint, chain };
 }
 
 async function measureHeads(browser: Browser, url: string, seconds: number): Promise<void> {
