@@ -68,8 +68,14 @@ async function measureFirstView(browser: Browser, url: string): Promise<void> {
   const median = (of: (view: FirstView) => number) => quantile(views.map(of), 0.5);
   const kilobytes = (of: (view: FirstView) => number) => `${(median(of) / 1000).toFixed(0)} kB`;
   row("first view: requests", String(median(({ requests }) => requests)));
-  row("first view: files, gzipped with headers", kilobytes(({ bytes }) => bytes));
-  row("first view: WebSocket messages, uncompressed", kilobytes(({ messageBytes }) => messageBytes));
+  row(
+    "first view: files, gzipped with headers",
+    kilobytes(({ bytes }) => bytes),
+  );
+  row(
+    "first view: WebSocket messages, uncompressed",
+    kilobytes(({ messageBytes }) => messageBytes),
+  );
   row("first contentful paint, median", `${median(({ paint }) => paint).toFixed(0)} ms`);
   row("until the chain is shown, median", `${median(({ chain }) => chain).toFixed(0)} ms`);
 }
