@@ -1,5 +1,5 @@
-// Writes docs/methods.md and src/api/openrpc-examples.json. Needs Node 24, as the program itself does.
-import { writeDocument } from "./write-document.ts";
+// Writes docs/methods.md, docs/methods/ and src/api/openrpc-examples.json. Needs Node 24, as the program itself does.
+import { removeOtherFiles, writeDocument } from "./write-document.ts";
 
 // The consensus libraries read the preset when they are loaded.
 process.env.LODESTAR_PRESET = "minimal";
@@ -8,10 +8,16 @@ const { generateMethodsDocument } = await import("./methods-doc/generate.ts");
 
 useNativeHasher();
 try {
-  const { text, calls, methods } = await generateMethodsDocument();
-  writeDocument("docs/methods.md", text, `${methods} methods with an example each`);
+  const { pages, calls, methods } = await generateMethodsDocument();
+  removeOtherFiles("docs/methods", pages);
+  for (const [path, text] of pages) {
+    const content = path === "docs/methods.md" ? `index of ${methods} methods` : "methods with examples";
+    writeDocument(path, text, content);
+  }
   writeDocument("src/api/openrpc-examples.json", calls, "the same examples for rpc.discover");
 } catch (error) {
-  process.stderr.write(`fanal: docs/methods.md was not written: ${error instanceof Error ? error.message : error}\n`);
+  process.stderr.write(
+    `fanal: the reference of the methods was not written: ${error instanceof Error ? error.message : error}\n`,
+  );
   process.exitCode = 1;
 }

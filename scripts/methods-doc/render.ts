@@ -1,58 +1,65 @@
 import type { MethodDefinition } from "../../src/api/definition.ts";
 import { describeType } from "../../src/api/describe-type.ts";
-import { methodGroups } from "../../src/api/method-groups.ts";
 import { failuresOf, OPENRPC_ERRORS, paramJsonSchema } from "../../src/api/openrpc.ts";
 import { NAMED_SCHEMAS } from "../../src/api/schemas.ts";
 import { isReadOnly } from "../../src/server/access-class.ts";
-import { abridge } from "./abridge.ts";
-import { INTRODUCTION } from "./introduction.ts";
+import { callBlocks } from "./call-blocks.ts";
+import { fenced, fencedJson } from "./fenced.ts";
+import { GENERATED, INTRODUCTION } from "./introduction.ts";
 import type { MadeExample } from "./make-examples.ts";
+import { type MethodPage, methodPages } from "./pages.ts";
 
-/** The document about all methods, in Markdown; each has its example. */
-export function renderDocument(examples: ReadonlyMap<string, MadeExample>): string {
-  const parts = [
-    INTRODUCTION,
-    errorSection(),
-    contents(),
-    ...methodGroups.flatMap(({ title, methods }) => [
-      `## ${title}`,
-      ...methods.map((method) => methodSection(method, examples.get(method.name)!)),
-    ]),
-    typeSection(),
+/** Directory of the pages, next to the index. */
+const DIRECTORY = "docs/methods";
+
+/** Renders the reference in Markdown: an index, a page per subject and the types. By path. */
+export function renderReference(examples: ReadonlyMap<string, MadeExample>): Map<string, string> {
+  const pages = methodPages();
+  const links = new Map(
+    pages.flatMap(({ name, methods }) => methods.map((method) => [method.name, link(name, method)])),
+  );
+  const render = ({ title, methods }: MethodPage) => [
+    `# ${title}`,
+    GENERATED,
+    "[All methods and conventions](../methods.md), [types](types.md)",
+    ...methods.map((method) => methodSection(method, examples.get(method.name)!, links)),
   ];
-  return `${parts.join("\n\n")}\n`;
+  return new Map([
+    ["docs/methods.md", document([INTRODUCTION, errorSection(), ...pages.map(indexSection)])],
+    ...pages.map((page) => [`${DIRECTORY}/${page.name}.md`, document(render(page))] as const),
+    [`${DIRECTORY}/types.md`, document(["# Types", GENERATED, typeList()])],
+  ]);
 }
+
+const document = (parts: readonly string[]) => `${parts.join("\n\n")}\n`;
 
 function errorSection(): string {
   const rows = Object.values(OPENRPC_ERRORS).map(({ code, message, data }) => `| ${code} | ${message} | ${data} |`);
   const head = ["## Errors", "", "| Code | Name | When |", "|---|---|---|"];
-  const tail = [
-    "",
-    "Besides, the envelope has the codes of JSON-RPC itself: -32700 (the body is not JSON), -32600 (not a request) and",
-    "-32601 (no such method).",
+  const envelope = [
+    "| -32700 | Parse error | The body is not JSON. |",
+    "| -32600 | Invalid request | The message is not a JSON-RPC request. |",
+    "| -32601 | Method not found | There is no such method. |",
   ];
-  return [...head, ...rows, ...tail].join("\n");
+  return [...head, ...rows, ...envelope].join("\n");
 }
 
-function contents(): string {
-  const lines = methodGroups.map(({ title, methods }) => {
-    const links = methods.map(({ name }) => `[\`${name}\`](#${anchor(name)})`);
-    return `- ${title}: ${links.join(", ")}`;
-  });
-  return ["## Methods", "", ...lines].join("\n");
+function indexSection({ name, title, methods }: MethodPage): string {
+  const rows = methods.map(
+    (method) => `| [\`${method.name}\`](methods/${link(name, method)}) | ${cell(method.summary)} |`,
+  );
+  return [`## ${title}`, "", "| Method | |", "|---|---|", ...rows].join("\n");
 }
 
-/** As GitHub makes anchors of headings: the dots go, the rest in lower case. */
-function anchor(name: string): string {
-  return name.toLowerCase().replaceAll(".", "");
-}
+/** Link to a method from the directory of the pages. GitHub's anchors have no dots and no upper case. */
+const link = (page: string, { name }: MethodDefinition) => `${page}.md#${name.toLowerCase().replaceAll(".", "")}`;
 
-function methodSection(method: MethodDefinition, example: MadeExample): string {
+function methodSection(method: MethodDefinition, example: MadeExample, links: ReadonlyMap<string, string>): string {
   const { name, summary, rest, aliases, sameAs, access, number, result, since, until } = method;
   const facts = [
     `- Result: \`${describeType(result.schema)}\``,
     ...rest.map((path) => `- REST: \`${path.verb} ${path.path}\`${path.until ? `, until ${path.until.fork}` : ""}`),
-    ...(sameAs ? [`- Answers exactly like [\`${sameAs}\`](#${anchor(sameAs)})`] : []),
+    ...(sameAs ? [`- Answers exactly like [\`${sameAs}\`](${links.get(sameAs)})`] : []),
     ...(aliases.length > 0 ? [`- Other names: ${aliases.map((alias) => `\`${alias}\``).join(", ")}`] : []),
     ...(since ? [`- Since ${since}`] : []),
     ...(until ? [`- Until ${until}`] : []),
@@ -63,7 +70,7 @@ function methodSection(method: MethodDefinition, example: MadeExample): string {
     ...(isReadOnly(access) ? [] : ["- Changes the node: in a batch, such calls run one after the other"]),
     ...(number === undefined ? [] : [`- Number ${number} of the interface`]),
   ];
-  return [`### ${name}`, summary, paramTable(method), facts.join("\n"), ...exampleParts(name, example)]
+  return [`## ${name}`, summary, paramTable(method), facts.join("\n"), ...exampleParts(method, example)]
     .filter((part) => part !== "")
     .join("\n\n");
 }
@@ -80,28 +87,22 @@ function paramTable({ params }: MethodDefinition): string {
 
 const cell = (text: string) => text.replaceAll("|", "\\|");
 
-function exampleParts(name: string, { params, meta, error, result, fork }: MadeExample): string[] {
-  const request = { jsonrpc: "2.0", id: 1, method: name, params };
+function exampleParts(method: MethodDefinition, { params, meta, error, result, fork }: MadeExample): string[] {
   const response = error === undefined ? { jsonrpc: "2.0", id: 1, result } : { jsonrpc: "2.0", id: 1, error };
+  const metaText = JSON.stringify(meta);
   return [
     fork === "phase0" ? "" : `On a chain in ${fork}:`,
-    fenced(request),
-    fenced(response),
-    meta === undefined
-      ? ""
-      : `With \`"meta": true\` in the request, the response also has \`meta\`: \`${JSON.stringify(meta)}\``,
+    ...callBlocks(method, params).map(fenced),
+    fencedJson(response),
+    meta === undefined ? "" : `With \`"meta": true\` in the request, the response also has \`meta\`: \`${metaText}\``,
   ];
 }
 
-function fenced(message: unknown): string {
-  const { text, isWhole } = abridge(message);
-  return `\`\`\`${isWhole ? "json" : "jsonc"}\n${text}\n\`\`\``;
-}
-
-function typeSection(): string {
-  const lines = Object.entries(NAMED_SCHEMAS).map(([name, schema]) => {
-    const note = typeof schema.description === "string" ? ` ${schema.description}` : "";
-    return `- \`${name}\`: \`${describeType(schema)}\`.${note}`;
-  });
-  return ["## Types", "", ...lines].join("\n");
+function typeList(): string {
+  return Object.entries(NAMED_SCHEMAS)
+    .map(([name, schema]) => {
+      const note = typeof schema.description === "string" ? ` ${schema.description}` : "";
+      return `- \`${name}\`: \`${describeType(schema)}\`.${note}`;
+    })
+    .join("\n");
 }

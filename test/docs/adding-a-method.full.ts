@@ -74,7 +74,7 @@ it("a method added as in docs/architecture.md works everywhere", async () => {
   writeFileSync(at("documents.ts"), documents.join(""));
   await tool("documents.ts");
   await tool("node_modules/vitest/vitest.mjs", ["run", testFile]);
-  expect(readFileSync(at("docs/methods.md"), "utf8")).toContain("### getFinalizedEpoch");
+  expect(readFileSync(at("docs/methods/chain.md"), "utf8")).toContain("## getFinalizedEpoch");
   expect(readFileSync(at("src/client/methods.ts"), "utf8")).toContain("getFinalizedEpoch(");
   expect(readFileSync(at("docs/rest.md"), "utf8")).toContain("`GET /fanal/v1/chain/finalized_epoch`");
 

@@ -1,12 +1,35 @@
 import { existsSync, globSync, readFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 
-/** Broken links between the documents of a tree. */
+/** Returns broken links between the documents of a tree, including links to missing headings. */
 export function brokenLinks(root: string): string[] {
-  return globSync(["*.md", "docs/**/*.md"], { cwd: root }).flatMap((document) =>
-    [...readFileSync(join(root, document), "utf8").matchAll(/\]\(([^)#:]+)(#[^)]*)?\)/g)]
-      .map(([, target]) => join(dirname(document), target!))
-      .filter((target) => !existsSync(join(root, target)))
-      .map((target) => `${document} links to ${target}`),
+  const documents = globSync(["*.md", "docs/**/*.md"], { cwd: root });
+  const anchors = new Map(documents.map((path) => [path, anchorsOf(readFileSync(join(root, path), "utf8"))]));
+  return documents.flatMap((document) =>
+    [...withoutCode(readFileSync(join(root, document), "utf8")).matchAll(/\]\(([^)#:]*)(?:#([^)]*))?\)/g)]
+      .map(([, path, anchor]) => ({ target: path ? join(dirname(document), path) : document, anchor }))
+      .filter(
+        ({ target, anchor }) =>
+          !existsSync(join(root, target)) || (anchor !== undefined && !anchors.get(target)?.has(anchor)),
+      )
+      .map(({ target, anchor }) => `${document} links to ${target}${anchor === undefined ? "" : `#${anchor}`}`),
   );
+}
+
+const withoutCode = (text: string) => text.replaceAll(/^```.*?^```$/gms, "");
+
+/** Returns the anchors of a document's headings, as GitHub makes them. */
+function anchorsOf(text: string): Set<string> {
+  const anchors = new Set<string>();
+  for (const [, heading] of withoutCode(text).matchAll(/^#+ (.+)$/gm)) {
+    const anchor = heading!
+      .replaceAll(/\[([^\]]*)\]\([^)]*\)/g, "$1")
+      .toLowerCase()
+      .replaceAll(/[^\p{L}\p{N}_ -]/gu, "")
+      .replaceAll(" ", "-");
+    let unique = anchor;
+    for (let count = 1; anchors.has(unique); count++) unique = `${anchor}-${count}`;
+    anchors.add(unique);
+  }
+  return anchors;
 }

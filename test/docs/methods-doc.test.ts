@@ -1,4 +1,5 @@
-import { readFileSync } from "node:fs";
+import { globSync, readFileSync } from "node:fs";
+import { join } from "node:path";
 import { ForkName } from "@lodestar/params";
 import { beforeAll, describe, expect, it } from "vitest";
 import { abridge } from "../../scripts/methods-doc/abridge.ts";
@@ -11,7 +12,9 @@ import { isServedOn } from "../support/api/examples.ts";
 /** Methods that fail on a dev chain without peers and --track-futures. */
 const REFUSED: Record<string, number> = { get_v1_node_peers_peerId: -32001, debug_getChronosFutures: -32004 };
 
-describe("docs/methods.md", () => {
+const ROOT = join(import.meta.dirname, "../..");
+
+describe("the reference of the methods", () => {
   let examples: Map<string, MadeExample>;
   beforeAll(async () => {
     examples = await makeExamples();
@@ -23,12 +26,23 @@ describe("docs/methods.md", () => {
   });
 
   it("is the output of npm run docs", () => {
-    const committed = readFileSync(new URL("../../docs/methods.md", import.meta.url), "utf8");
-    expect(committed, 'docs/methods.md is out of date: run "npm run docs".').toBe(methodsDocument(examples).text);
+    const { pages } = methodsDocument(examples);
+    const committed = globSync(["docs/methods.md", "docs/methods/*.md"], { cwd: ROOT });
+    expect(committed.toSorted()).toEqual([...pages.keys()].toSorted());
+    const outdated = committed.filter((path) => readFileSync(join(ROOT, path), "utf8") !== pages.get(path));
+    expect(outdated, 'The reference is out of date: run "npm run docs".').toEqual([]);
+  });
+
+  it("has calls to paste for every method", () => {
+    const text = [...methodsDocument(examples).pages.values()].join("");
+    const called = methods.filter(({ needsConnection }) => !needsConnection).map(({ name }) => name);
+    expect(called.filter((name) => !new RegExp(`^fanal call ${name}( |$)`, "m").test(text))).toEqual([]);
+    expect(called.filter((name) => !text.includes(`"method":"${name}"`))).toEqual([]);
+    expect(called.filter((name) => !new RegExp(`await client(\\.|\\[")${name}\\b`).test(text))).toEqual([]);
   });
 
   it("has its examples in rpc.discover, too", () => {
-    const committed = readFileSync(new URL("../../src/api/openrpc-examples.json", import.meta.url), "utf8");
+    const committed = readFileSync(join(ROOT, "src/api/openrpc-examples.json"), "utf8");
     const isCurrent = committed === methodsDocument(examples).calls;
     expect(isCurrent, 'src/api/openrpc-examples.json is out of date: run "npm run docs".').toBe(true);
   });

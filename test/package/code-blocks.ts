@@ -27,7 +27,7 @@ export function codeBlocks(root: string): Map<string, string> {
     for (const { 1: language, 2: code, index } of text.matchAll(/^```(js|mjs|ts|mts)\n(.*?)^```/gms)) {
       const line = text.slice(0, index).split("\n").length;
       if (language !== "ts") throw new Error(`${path}:${line} has a block of ${language}. Write it as ts.`);
-      blocks.set(`${basename(path, ".md")}-line-${line}.mts`, `${code}\nexport {};\n`);
+      blocks.set(`${path.replace(/\.md$/, "").replaceAll(/[\\/]/g, "-")}-line-${line}.mts`, `${code}\nexport {};\n`);
     }
   }
   return blocks;

@@ -1,0 +1,59 @@
+import type { MethodDefinition } from "../../api/definition.ts";
+
+/** Longer parameters are shown as a file. */
+const MAX_INLINE_LENGTH = 200;
+
+/** Example parameter: JSON, or the name of a file. */
+export type ExampleParam = { json: string } | { file: string };
+
+/** Returns a parameter as JSON, or as a file named after it if it is long or `isFile`. */
+export function exampleParam(
+  { params }: MethodDefinition,
+  place: number,
+  value: unknown,
+  isFile = false,
+): ExampleParam {
+  const json = JSON.stringify(value);
+  if (!isFile && json.length <= MAX_INLINE_LENGTH) return { json };
+  return { file: `${params[Math.min(place, params.length - 1)]!.name}.json` };
+}
+
+/** Returns the request as text for a single-quoted shell string. Files are inserted by command substitution. */
+export function requestText(name: string, params: readonly ExampleParam[]): string {
+  return `{"jsonrpc":"2.0","id":1,"method":"${name}","params":[${params.map(inRequest).join(",")}]}`;
+}
+
+/** Returns the lines of a call with curl. */
+export function curlLines(name: string, params: readonly ExampleParam[]): string[] {
+  return [
+    "curl -s http://127.0.0.1:9190 -H 'Content-Type: application/json' \\",
+    `  -d '${requestText(name, params)}'`,
+  ];
+}
+
+/** Returns a call with `fanal call`. */
+export function cliLine(name: string, params: readonly ExampleParam[]): string {
+  return ["fanal call", name, ...params.map(onCommandLine)].join(" ");
+}
+
+/** Formats a parameter within a single-quoted shell string. A file is inserted by command substitution. */
+function inRequest(param: ExampleParam): string {
+  return "json" in param ? param.json.replaceAll("'", "'\\''") : `'"$(cat ${param.file})"'`;
+}
+
+function onCommandLine(param: ExampleParam): string {
+  if ("file" in param) return `@${param.file}`;
+  const value: unknown = JSON.parse(param.json);
+  // Strings need quotes only if they would parse as JSON. Integers are accepted in both forms.
+  const text = typeof value === "string" && (/^\d+$/.test(value) || !isJson(value)) ? value : param.json;
+  return /^[\w.,:=/+-]+$/.test(text) ? text : `'${text.replaceAll("'", "'\\''")}'`;
+}
+
+function isJson(text: string): boolean {
+  try {
+    JSON.parse(text);
+    return true;
+  } catch {
+    return false;
+  }
+}
