@@ -2,6 +2,8 @@ import type { MadeExample } from "./make-examples.ts";
 
 /** Longer results are left out. */
 const MAX_RESULT_LENGTH = 4000;
+/** Longer parameters are cut like results, so that shorter ones can be called as they are. */
+const MAX_PARAM_LENGTH = 500;
 /** Longer arrays are cut to one element. */
 const MAX_ITEMS = 2;
 /** Longer hex is cut to nothing. */
@@ -12,9 +14,13 @@ export function recordedCalls(examples: ReadonlyMap<string, MadeExample>): strin
   const lines = Array.from(examples, ([name, { params, result, error }]) => {
     const shown = cut(result);
     const isShown = error === undefined && JSON.stringify(shown ?? null).length <= MAX_RESULT_LENGTH;
-    return `${JSON.stringify(name)}: ${JSON.stringify({ params: cut(params), ...(isShown && { result: shown ?? null }) })}`;
+    return `${JSON.stringify(name)}: ${JSON.stringify({ params: params.map(cutParam), ...(isShown && { result: shown ?? null }) })}`;
   });
   return `{\n${lines.join(",\n")}\n}\n`;
+}
+
+function cutParam(value: unknown): unknown {
+  return JSON.stringify(value).length <= MAX_PARAM_LENGTH ? value : cut(value);
 }
 
 function cut(value: unknown): unknown {
