@@ -9,8 +9,12 @@ export interface Parameter {
 export interface DiscoveredMethod {
   name: string;
   summary?: string;
+  description?: string;
+  tags?: { name: string }[];
   params: Parameter[];
-  examples?: { params: { name: string; value: unknown }[] }[];
+  externalDocs?: { description?: string };
+  "x-alias-of"?: string;
+  examples?: { params: { name: string; value: unknown }[]; result?: { value: unknown } }[];
 }
 
 /** Parses JSON; undefined if invalid. */
@@ -47,6 +51,15 @@ export function paramsOf(parameters: readonly Parameter[], typed: Readonly<Recor
   return values.slice(0, last + 1).map((value) => value ?? null);
 }
 
+/** Returns the typed parameters by name. */
+export function namedParamsOf(
+  parameters: readonly Parameter[],
+  typed: Readonly<Record<string, string>>,
+): Record<string, unknown> {
+  const given = paramsOf(parameters, typed).map((value, index) => [parameters[index]!.name, value] as const);
+  return Object.fromEntries(given.filter(([, value]) => value !== null));
+}
+
 const quoted = (text: string) => `'${text.replaceAll("'", "'\\''")}'`;
 
 export function asCurl(url: string, method: string, params: readonly unknown[]): string {
@@ -61,6 +74,44 @@ export function asViem(url: string, method: string, params: readonly unknown[]):
     `const client = createClient({ transport: http(${JSON.stringify(url)}) });`,
     `const result = await client.request(${JSON.stringify({ method, params })});`,
   ].join("\n");
+}
+
+/** Writes the call of a function of the client, or of `call` for other methods. */
+export function asTypeScript(
+  url: string,
+  method: string,
+  params: Readonly<Record<string, unknown>>,
+  isFunction: boolean,
+): string {
+  const given = Object.keys(params).length === 0 ? "" : literal(params);
+  const written = isFunction
+    ? `${method}(${given})`
+    : `call(${[JSON.stringify(method), given].filter(Boolean).join(", ")})`;
+  return [...typeScriptClient(url), `const result = await client.${written};`].join("\n");
+}
+
+export function asSubscription(url: string, topics: readonly string[]): string {
+  const listener = "({ topic, data }) => console.log(topic, data)";
+  return [
+    ...typeScriptClient(url.replace(/^http/, "ws")),
+    `const subscription = await client.subscribe(${literal(topics)}, ${listener});`,
+  ].join("\n");
+}
+
+const typeScriptClient = (url: string) => [
+  'import { createClient } from "fanal/client";',
+  "",
+  `const client = createClient({ url: ${JSON.stringify(url)} });`,
+];
+
+/** Writes a JSON value as TypeScript. */
+function literal(value: unknown): string {
+  if (Array.isArray(value)) return `[${value.map(literal).join(", ")}]`;
+  if (typeof value !== "object" || value === null) return JSON.stringify(value);
+  const members = Object.entries(value).map(
+    ([name, member]) => `${/^[a-z_$][\w$]*$/i.test(name) ? name : JSON.stringify(name)}: ${literal(member)}`,
+  );
+  return members.length === 0 ? "{}" : `{ ${members.join(", ")} }`;
 }
 
 /** Text with a special meaning for `fanal call`: a flag, standard input, a file or a named parameter. */

@@ -54,3 +54,15 @@ const ONES = Array.from({ length: 16 }, (_, value) => value.toString(2).replaceA
 export function messageOf(error: unknown): string {
   return error instanceof Error ? error.message : String(error);
 }
+
+/** Formats a number of bytes with its unit. */
+export function byteSize(bytes: number): string {
+  if (bytes < 1000) return counted(bytes, "byte");
+  const [divisor, unit] = bytes < 1e6 ? [1e3, "kB"] : [1e6, "MB"];
+  return `${(bytes / divisor).toFixed(bytes / divisor < 10 ? 1 : 0)} ${unit}`;
+}
+
+/** Formats a count with its noun: "1 block", "2 blocks". */
+export function counted(count: number, noun: string, plural = `${noun}s`): string {
+  return `${grouped(count)} ${count === 1 ? noun : plural}`;
+}

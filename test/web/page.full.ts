@@ -53,33 +53,6 @@ describe("the page", () => {
     expect(complaints).toEqual([]);
   });
 
-  it("calls every method with a form, and receives events", async () => {
-    const { page, program, complaints, go } = await visit([]);
-    await go("methods/get_v1_beacon_headers_blockId");
-    const call = page.getByRole("button", { name: "Call", exact: true });
-    await page.getByLabel(/block_id/).fill("head");
-    await call.click();
-    await page.getByRole("heading", { name: "Answer" }).waitFor();
-    const { head_block_root: root } = await program.call<{ head_block_root: string }>("getChainHead");
-    await page.getByText(`"${root}"`).waitFor();
-    await page.getByRole("button", { name: "Copy" }).first().click();
-    expect(await page.evaluate<string>("navigator.clipboard.readText()")).toContain('"params":["head"]');
-    await page.getByLabel(/block_id/).fill("nothing");
-    await call.click();
-    await page
-      .getByRole("alert")
-      .getByText(/block_id/)
-      .waitFor();
-    await keepPicture(page, "methods");
-
-    await go("methods/subscribe");
-    await page.getByRole("button", { name: "Listen" }).click();
-    await page.getByText("Listening").waitFor();
-    await program.call("dev_advance");
-    await page.getByText("1 head").waitFor();
-    expect(complaints).toEqual([]);
-  });
-
   it("fits a narrow screen, works by keyboard, and waits for an offline node", async () => {
     const { page, program, complaints, go } = await visit([], { width: 360, dark: true });
     for (const address of ["", "block/head", "validator/1", "state", "pools", "fork-choice", "methods", "control"]) {

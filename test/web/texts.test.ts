@@ -2,8 +2,18 @@ import { describe, expect, it } from "vitest";
 import { paramsText } from "../../src/cli/call/params.ts";
 import { splitWords } from "../../src/cli/console/split-words.ts";
 import { parseCommandLine } from "../../src/cli/flags/command-line.ts";
-import { asCurl, asFanalCall, asViem, paramsOf, readValue, writeValue } from "../../src/web/calls.ts";
-import { countBits, epochText, eth, graffitiText, grouped, short } from "../../src/web/format.ts";
+import {
+  asCurl,
+  asFanalCall,
+  asSubscription,
+  asTypeScript,
+  asViem,
+  namedParamsOf,
+  paramsOf,
+  readValue,
+  writeValue,
+} from "../../src/web/calls.ts";
+import { byteSize, countBits, counted, epochText, eth, graffitiText, grouped, short } from "../../src/web/format.ts";
 import { meaningsOf } from "../../src/web/search.ts";
 
 const ROOT = `0x${"ab".repeat(32)}`;
@@ -41,6 +51,19 @@ it("formats amounts, numbers and bytes", () => {
   expect(graffitiText(`0xff${"00".repeat(31)}`)).toBe(`0xff${"00".repeat(31)}`);
   expect(countBits("0xff01", "list")).toBe(8);
   expect(countBits("0xff01", "vector")).toBe(9);
+  expect([1, 999, 1000, 9949, 123_456, 5_000_000].map(byteSize)).toEqual([
+    "1 byte",
+    "999 bytes",
+    "1.0 kB",
+    "9.9 kB",
+    "123 kB",
+    "5.0 MB",
+  ]);
+  expect([0, 1, 2].map((count) => counted(count, "attestation"))).toEqual([
+    "0 attestations",
+    "1 attestation",
+    "2 attestations",
+  ]);
 });
 
 describe("a call", () => {
@@ -102,5 +125,19 @@ describe("a call", () => {
     expect(asViem("http://n", "m", values)).toContain(
       'client.request({"method":"m","params":["head",["it\'s","$HOME"]]})',
     );
+  });
+
+  it("is formatted for the client with its parameters by name", () => {
+    expect(namedParamsOf(params, { state_id: "head", status: '["active"]' })).toEqual({
+      state_id: "head",
+      status: ["active"],
+    });
+    const named = { id: "it's", filter: { "a-b": [1, null] } };
+    const written = asTypeScript("http://n", "getThing", named, true);
+    expect(written).toContain('import { createClient } from "fanal/client";');
+    expect(written).toContain(`client.getThing({ id: "it's", filter: { "a-b": [1, null] } });`);
+    expect(asTypeScript("http://n", "getThing", {}, true)).toContain("client.getThing();");
+    expect(asTypeScript("http://n", "rpc.discover", {}, false)).toContain('client.call("rpc.discover");');
+    expect(asSubscription("http://n", ["head"])).toContain('createClient({ url: "ws://n" });');
   });
 });

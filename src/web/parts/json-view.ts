@@ -1,37 +1,76 @@
 import { html } from "htm/preact";
 import { useState } from "preact/hooks";
+import { type JsonPlace, pageOf } from "../json-links.ts";
 
 /** Entries of a list or object shown initially. */
 const SHOWN_ENTRIES = 100;
 /** Lists and objects with fewer entries are expanded initially. */
 const OPEN_BELOW_ENTRIES = 12;
+const OPEN_LEVELS = 4;
 
-/** Shows a JSON value with collapsible lists and objects. */
-export function JsonView({ value, name, depth = 0 }: { value: unknown; name?: string; depth?: number }) {
-  const key = name !== undefined && html`<span class="key">${name}</span>: `;
+/** Which lists and objects are expanded initially. */
+export type Folding = "small" | "none" | "all";
+
+interface JsonViewProps {
+  value: unknown;
+  name?: string;
+  folding?: Folding;
+  /** What a member named `root` is the root of. */
+  rootOf?: JsonPlace["rootOf"];
+}
+
+/** Shows a JSON value with collapsible lists and objects, and links to the pages of its roots and indices. */
+export function JsonView({ value, name, folding = "small", rootOf = "block" }: JsonViewProps) {
+  const place = { name: name ?? "", isListItem: false, siblings: {}, rootOf };
+  return html`<div class="json"><${Value} value=${value} label=${name} place=${place} depth=${0} folding=${folding} /></div>`;
+}
+
+interface ValueProps {
+  value: unknown;
+  label: string | undefined;
+  place: JsonPlace;
+  depth: number;
+  folding: Folding;
+}
+
+function Value({ value, label, place, depth, folding }: ValueProps) {
+  const key = label !== undefined && html`<span class="key">${label}</span>: `;
   if (typeof value !== "object" || value === null) {
-    return html`<div class=${depth === 0 ? "json" : "entry"}>${key}<code>${JSON.stringify(value)}</code></div>`;
+    const page = pageOf(value, place);
+    const text = html`<code>${JSON.stringify(value)}</code>`;
+    return html`${key}${page === undefined ? text : html`<a href=${page}>${text}</a>`}`;
   }
   const entries = Object.entries(value);
   const size = Array.isArray(value) ? `[${entries.length}]` : `{${entries.length}}`;
-  return html`<div class=${depth === 0 ? "json" : "entry"}>
-    <${Folded} key=${name} title=${html`${key}<code>${size}</code>`} entries=${entries} depth=${depth} />
-  </div>`;
+  if (entries.length === 0) return html`${key}<code>${Array.isArray(value) ? "[]" : "{}"}</code>`;
+  const placeOf = (name: string): JsonPlace =>
+    Array.isArray(value) ? { ...place, isListItem: true } : { ...place, name, isListItem: false, siblings: value };
+  return html`<${Folded} title=${html`${key}<code>${size}</code>`} entries=${entries} placeOf=${placeOf} depth=${depth} folding=${folding} />`;
 }
 
 interface FoldedProps {
   title: unknown;
   entries: readonly (readonly [name: string, value: unknown])[];
+  placeOf: (name: string) => JsonPlace;
   depth: number;
+  folding: Folding;
 }
 
 /** Renders entries lazily, so that responses of any size can be shown. */
-function Folded({ title, entries, depth }: FoldedProps) {
-  const [isOpen, setOpen] = useState(depth === 0 || (depth < 4 && entries.length < OPEN_BELOW_ENTRIES));
+function Folded({ title, entries, placeOf, depth, folding }: FoldedProps) {
+  const isSmall = depth < OPEN_LEVELS && entries.length < OPEN_BELOW_ENTRIES;
+  const [isOpen, setOpen] = useState(depth === 0 || folding === "all" || (folding === "small" && isSmall));
   const [shown, setShown] = useState(SHOWN_ENTRIES);
   return html`<details open=${isOpen} onToggle=${(event: Event) => setOpen((event.currentTarget as HTMLDetailsElement).open)}>
     <summary>${title}</summary>
-    ${isOpen && entries.slice(0, shown).map(([name, value]) => html`<${JsonView} key=${name} name=${name} value=${value} depth=${depth + 1} />`)}
+    ${
+      isOpen &&
+      entries.slice(0, shown).map(
+        ([name, value]) => html`<div class="entry" key=${name}>
+            <${Value} value=${value} label=${name} place=${placeOf(name)} depth=${depth + 1} folding=${folding} />
+          </div>`,
+      )
+    }
     ${
       isOpen &&
       entries.length > shown &&

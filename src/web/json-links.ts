@@ -1,0 +1,40 @@
+const ROOT = /^0x[0-9a-f]{64}$/;
+const PUBKEY = /^0x[0-9a-f]{96}$/;
+/** Integers are strings. The epoch of "never" is too long. */
+const INTEGER = /^\d{1,15}$/;
+
+const BLOCK_ROOT = /^(block|parent_root|(\w+_)?block_root|\w+_head_block)$/;
+const STATE_ROOT = /^(state|state_root|\w+_head_state)$/;
+const SLOT = /^(\w+_)?slot$/;
+const EPOCH = /^(\w+_)?epoch$/;
+const VALIDATOR = /^(validator|validator_index|proposer_index|aggregator_index|source_index|target_index)$/;
+const VALIDATOR_LIST = /^(validators|attesting_indices|proposers)$/;
+
+/** Place of a value in a JSON document. */
+export interface JsonPlace {
+  /** Name of the member, or of the list that contains the value. */
+  name: string;
+  isListItem: boolean;
+  /** Object that the member belongs to. */
+  siblings: object;
+  /** What a member named `root` is the root of. */
+  rootOf: "block" | "state";
+}
+
+/** Returns the page of a root, slot, epoch or validator; undefined for other values. */
+export function pageOf(value: unknown, { name, isListItem, siblings, rootOf }: JsonPlace): string | undefined {
+  if (typeof value !== "string") return undefined;
+  const to = (page: string) => `#/${page}/${value}`;
+  if (PUBKEY.test(value)) return name === "pubkey" ? to("validator") : undefined;
+  if (isListItem) return INTEGER.test(value) && VALIDATOR_LIST.test(name) ? to("validator") : undefined;
+  if (ROOT.test(value)) {
+    if (name === "root") return to(rootOf);
+    if (BLOCK_ROOT.test(name)) return to("block");
+    return STATE_ROOT.test(name) ? to("state") : undefined;
+  }
+  if (!INTEGER.test(value)) return undefined;
+  if (SLOT.test(name)) return to("block");
+  if (EPOCH.test(name)) return to("epoch");
+  const isValidator = VALIDATOR.test(name) || (name === "index" && "balance" in siblings);
+  return isValidator ? to("validator") : undefined;
+}
