@@ -102,6 +102,11 @@ export class BeaconDb {
     this.meta = new MetaRepository(store);
   }
 
+  /** True if the database is lost with the process. */
+  get isInMemory(): boolean {
+    return this.#store.isInMemory;
+  }
+
   /** Resolves with the first write error. All later writes are rejected. */
   get failed(): Promise<DatabaseWriteError> {
     return this.#store.failed;

@@ -36,6 +36,13 @@ export async function openDatabase(path: string, { onTornWrite, onCheck, ...opti
   }
 }
 
+/** Creates an empty database in memory. The path locates files beside it, such as dumps. */
+export async function createMemoryDatabase(path: string): Promise<BeaconDb> {
+  const db = new BeaconDb(LevelStore.inMemory(path));
+  await upgradeSchema(db);
+  return db;
+}
+
 /** Writes the schema version into a new database. Rejects an unsupported one without writing. */
 async function checkSchema(db: BeaconDb, store: LevelStore): Promise<void> {
   const found = await db.meta.getSchemaVersion();

@@ -36,7 +36,7 @@ interface OwnOptions<Genesis extends ForkName, Later extends ForkName, Directory
   readonly devValidators?: string;
   /** Blobs per block from deneb on, up to the limit of the fork: a number, or "0-6". None by default. */
   readonly devBlobs?: number | bigint | string;
-  /** Data directory. By default a temporary one, which is deleted when the chain is stopped. */
+  /** Data directory. By default the chain is kept in memory. */
   readonly dataDir?: Directory;
   /** Port of JSON-RPC on 127.0.0.1, 0 for any free port. Not served by default. */
   readonly rpc?: number;

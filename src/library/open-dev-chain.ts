@@ -1,5 +1,3 @@
-import { mkdtemp, rm } from "node:fs/promises";
-import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { createMethodTable } from "../api/bound-methods.ts";
 import { ClosingStack } from "../async/closing-stack.ts";
@@ -17,9 +15,10 @@ import { chainActions } from "./chain-actions.ts";
 import { ChainEthProvider } from "./chain-eth-provider.ts";
 import type { DevChain, DevChainOptions } from "./dev-chain.ts";
 import { InProcessTransport } from "./in-process-transport.ts";
+import { TemporaryDirectory } from "./temporary-directory.ts";
 
 interface ChainContext extends Pick<DevChainOptions, "log"> {
-  /** True if the data directory is temporary and removed with the chain. */
+  /** True to keep the database in memory, and other files in a temporary directory. */
   isTemporary: boolean;
 }
 
@@ -31,8 +30,9 @@ export async function openDevChain<F extends ForkName>(
   await using opening = new ClosingStack();
   let { dataDir } = settings;
   if (isTemporary) {
-    dataDir = await mkdtemp(join(tmpdir(), "fanal-chain-"));
-    opening.defer(() => rm(dataDir, { recursive: true, force: true }));
+    const directory = new TemporaryDirectory();
+    opening.defer(() => directory.remove());
+    dataDir = directory.path;
   }
   const { logger, setSpec } = createLogger({
     format: settings.log.format,
@@ -49,6 +49,7 @@ export async function openDevChain<F extends ForkName>(
   const node = await DevNode.open({
     ...settings,
     dataDir,
+    isInMemory: isTemporary,
     ...(networking && { networkDirectory: join(dataDir, "network") }),
     servers,
     logger,

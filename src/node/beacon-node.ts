@@ -19,7 +19,7 @@ import type { Authority } from "../chain/head/sync-status.ts";
 import type { ValidatorMonitor } from "../chain/monitor/validator-monitor.ts";
 import type { ChainTuning } from "../chain/wiring.ts";
 import type { BeaconDb } from "../db/beacon-db.ts";
-import { upgradeSchema } from "../db/open-database.ts";
+import { createMemoryDatabase, upgradeSchema } from "../db/open-database.ts";
 import type { ExecutionEngine } from "../execution/engine.ts";
 import type { Logger } from "../log/logger.ts";
 import type { Metrics } from "../metrics/metrics.ts";
@@ -35,7 +35,7 @@ import type { Networking, NetworkingParts } from "./networking.ts";
 import { openKzg } from "./open-kzg.ts";
 import { type Servers, type ServersOptions, startServers } from "./servers/servers.ts";
 import type { NodeSettings } from "./settings.ts";
-import { asStartError, openDataDirectory, pubkeyFilePath } from "./storage/data-directory.ts";
+import { asStartError, databasePath, openDataDirectory, pubkeyFilePath } from "./storage/data-directory.ts";
 
 /** A stored chain with its configuration, clock and execution engine. */
 export interface ChainSource {
@@ -60,6 +60,8 @@ export interface ChainSource {
 
 /** Options of every node: its settings and its process. */
 export interface SharedOptions extends NodeSettings {
+  /** Keeps the database in memory. The data directory is created only for other files, such as dumps. */
+  isInMemory?: boolean;
   logger: Logger;
   /** Throws a `LogSpecError` if the specification is malformed. */
   setLogSpec(spec: string): void;
@@ -127,7 +129,9 @@ export class BeaconNode<Source extends ChainSource = ChainSource> {
   static async #open<Source extends ChainSource>(options: BeaconNodeOptions<Source>): Promise<BeaconNode<Source>> {
     const { dataDir, logger, setLogSpec, futures, control, eth } = options;
     await using opening = new ClosingStack();
-    const db = await openDataDirectory(dataDir, { sync: options.waitForDisk, logger });
+    const db = options.isInMemory
+      ? await createMemoryDatabase(databasePath(dataDir))
+      : await openDataDirectory(dataDir, { sync: options.waitForDisk, logger });
     opening.defer(() => db.close());
     const source = await options.source(db);
     opening.defer(() => source.close?.());
@@ -148,7 +152,7 @@ export class BeaconNode<Source extends ChainSource = ChainSource> {
       readGenesisState,
       anchorState: source.takeAnchorState?.(),
       logger,
-      pubkeyFile: pubkeyFilePath(dataDir),
+      ...(!options.isInMemory && { pubkeyFile: pubkeyFilePath(dataDir) }),
       ...options.chainTuning,
       kzg,
       settings: options.chain,

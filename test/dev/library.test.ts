@@ -1,3 +1,4 @@
+import { spawnSync } from "node:child_process";
 import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, it, onTestFinished, vi } from "vitest";
@@ -6,10 +7,13 @@ import {
   type ChainEvent,
   createClient,
   type DevChainOptions,
+  type Hex,
   StartupError,
   startDevChain,
 } from "../../src/library/index.ts";
 import { tempDirectory } from "../support/directories/temp-directory.ts";
+
+const LIBRARY = new URL("../../src/library/index.ts", import.meta.url).href;
 
 /** Few validators and no EVM are enough for these tests. */
 const FEW = { validators: 8, evm: false } as const;
@@ -20,12 +24,12 @@ async function start(options: DevChainOptions = {}) {
   return chain;
 }
 
-/** Sets the directory of temporary chains for this test. Returns a function that lists it. */
+/** Sets the directory of temporary files for this test. Returns a function that lists it. */
 function ownTemporaryFiles(): () => string[] {
   const directory = tempDirectory();
   vi.stubEnv("TMPDIR", directory);
   onTestFinished(() => void vi.unstubAllEnvs());
-  return () => readdirSync(directory);
+  return () => readdirSync(directory, { recursive: true, encoding: "utf8" });
 }
 
 it("runs several chains at once, each paused until it is advanced", async () => {
@@ -36,10 +40,44 @@ it("runs several chains at once, each paused until it is advanced", async () => 
   expect(await one.client.dev_advance({ slots: 3 })).toMatchObject({ slot: "3", head_slot: "3" });
   expect(await other.client.getChainTime()).toMatchObject({ slot: "0", chain_time: "1600000000.000" });
   expect(await other.client.get_v1_beacon_states_fork({ state_id: "head" })).toMatchObject({ epoch: "0" });
-  expect(kept()).toHaveLength(2);
-  await Promise.all([one.stop(), other.stop()]);
   expect(kept()).toEqual([]);
+  await Promise.all([one.stop(), other.stop()]);
   await expect(one.client.getChainHead()).rejects.toThrow("The client is closed.");
+});
+
+it("snapshots, resets and dumps a chain in memory, with files for dumps only", async () => {
+  const kept = ownTemporaryFiles();
+  const chain = await start();
+  await chain.advanceUntil("finalized");
+  const snapshot = await chain.snapshot();
+  const { head_block_root } = await chain.advance({ slots: 3 });
+  const dump = (await chain.client.dev_dump()) as Hex;
+  await snapshot.revert();
+  expect((await chain.head()).head_slot).toBe("32");
+  await chain.client.anvil_reset();
+  expect((await chain.head()).head_slot).toBe("0");
+  await chain.client.dev_load({ dump });
+  expect(await chain.head()).toMatchObject({ head_slot: "35", head_block_root });
+  expect((await chain.state(8)).slot).toBe("8");
+  await chain.client.dev_dump({ file: "kept" });
+  expect(kept().filter((name) => name.endsWith("kept"))).toHaveLength(1);
+  await chain.stop();
+  expect(kept()).toEqual([]);
+});
+
+it("leaves no files when a process ends without stop()", () => {
+  const directory = tempDirectory();
+  const script = `import { startDevChain } from ${JSON.stringify(LIBRARY)};
+    import { readdirSync } from "node:fs";
+    const chain = await startDevChain(${JSON.stringify(FEW)});
+    await chain.client.dev_dump({ file: "kept" });
+    console.log(readdirSync(${JSON.stringify(directory)}).length);`;
+  const { stdout, stderr } = spawnSync(process.execPath, ["--input-type=module", "--eval", script], {
+    env: { ...process.env, TMPDIR: directory },
+    encoding: "utf8",
+  });
+  expect([stdout, stderr]).toEqual(["1\n", ""]);
+  expect(readdirSync(directory)).toEqual([]);
 });
 
 it("runs at a speed, has history, and reopens a stored chain", async () => {

@@ -1,12 +1,10 @@
 import { LAYERS } from "../keys.ts";
+import { type Bound, keyOf, lowerBound, type Name, nameOf } from "./key-names.ts";
 
 export type Operation = { type: "put"; key: Uint8Array; value: Uint8Array } | { type: "del"; key: Uint8Array };
 
 /** An operation without its value. */
 export type Change = Pick<Operation, "type" | "key">;
-
-/** A key as a latin1 string: usable as a map key, with the same order as the bytes. */
-type Name = string;
 
 /** Writes since a point that can be restored. */
 interface Layer {
@@ -37,12 +35,6 @@ interface Bounds {
   lt?: Uint8Array;
   lte?: Uint8Array;
   reverse: boolean;
-}
-
-/** Position in a sorted list: before or after a name. */
-interface Bound {
-  name: Name;
-  isAfter: boolean;
 }
 
 const NUMBER_BYTES = 4;
@@ -128,9 +120,9 @@ export class Layers {
     // Keys may be added and removed during iteration, so positions are looked up again for each key.
     for (let last: Name | undefined; ; ) {
       const names = this.#names.get(bucket) ?? [];
-      const from = lowerBound(names, last === undefined || reverse ? lowest : { name: last, isAfter: true });
+      const from = lowerBound(names, sameName, last === undefined || reverse ? lowest : { name: last, isAfter: true });
       const end = last !== undefined && reverse ? { name: last, isAfter: false } : highest;
-      const to = end ? lowerBound(names, end) : names.length;
+      const to = end ? lowerBound(names, sameName, end) : names.length;
       if (from >= to) return;
       last = names[reverse ? to - 1 : from]!;
       const found = this.#find(last);
@@ -165,7 +157,7 @@ export class Layers {
     this.#versions.set(name, [{ layer: top, isDeleted }]);
     const bucket = name.charCodeAt(0);
     const names = this.#names.get(bucket) ?? [];
-    const position = lowerBound(names, { name, isAfter: false });
+    const position = lowerBound(names, sameName, { name, isAfter: false });
     // A key of a dropped layer may still be in the list.
     if (names[position] !== name) names.splice(position, 0, name);
     this.#names.set(bucket, names);
@@ -174,7 +166,7 @@ export class Layers {
   #find(name: Name): LayeredKey | undefined {
     const newest = this.#newest(name);
     if (!newest) return undefined;
-    return { name, valueKey: newest.isDeleted ? null : layerKey(newest.layer.number, Buffer.from(name, "latin1")) };
+    return { name, valueKey: newest.isDeleted ? null : layerKey(newest.layer.number, keyOf(name)) };
   }
 
   #newest(name: Name): Version | undefined {
@@ -184,10 +176,6 @@ export class Layers {
     return versions?.at(-1);
   }
 }
-
-export const nameOf = (key: Uint8Array): Name => Buffer.from(key.buffer, key.byteOffset, key.length).toString("latin1");
-
-export const plainKeyOf = ({ name }: LayeredKey): Uint8Array => new Uint8Array(Buffer.from(name, "latin1"));
 
 /** Strips the trailing byte that distinguishes an empty value from a deletion. */
 export const plainValueOf = (value: Uint8Array): Uint8Array => value.subarray(0, -1);
@@ -247,14 +235,4 @@ function layerValue(value: Uint8Array): Uint8Array {
   return layered;
 }
 
-/** Binary search: index of the first name at or after the bound. */
-function lowerBound(names: readonly Name[], { name, isAfter }: Bound): number {
-  let [from, to] = [0, names.length];
-  while (from < to) {
-    const middle = (from + to) >>> 1;
-    const isBelow = isAfter ? names[middle]! <= name : names[middle]! < name;
-    if (isBelow) from = middle + 1;
-    else to = middle;
-  }
-  return from;
-}
+const sameName = (name: Name): Name => name;

@@ -3,6 +3,8 @@ import { join } from "node:path";
 import { ClassicLevel } from "classic-level";
 import { errorCode } from "../../errors/error-code.ts";
 import { DatabaseCorruptError, DatabaseInUseError, DatabaseWriteError } from "../errors.ts";
+import type { Engine, EngineRange } from "./engine.ts";
+import { keyOf, nameOf } from "./key-names.ts";
 import { type KeyRange, type LevelBounds, levelRange, prefixed } from "./key-range.ts";
 import {
   ALL_LAYERS_RANGE,
@@ -15,13 +17,12 @@ import {
   LIVE_LAYERS_KEY,
   layerKey,
   layerRange,
-  nameOf,
   type Operation,
-  plainKeyOf,
   plainValueOf,
   readLiveLayers,
 } from "./layers.ts";
 import { openFailure } from "./level-errors.ts";
+import { MemoryEngine } from "./memory-engine.ts";
 import { WriteBatch } from "./write-batch.ts";
 
 type LevelDb = ClassicLevel<Uint8Array, Uint8Array>;
@@ -35,10 +36,11 @@ export interface StoreOptions {
   sync: boolean;
 }
 
-/** LevelDB with one-byte bucket prefixes and copy-on-write layers. */
+/** LevelDB, or its replacement in memory, with one-byte bucket prefixes and copy-on-write layers. */
 export class LevelStore {
   readonly path: string;
-  readonly #level: LevelDb;
+  readonly isInMemory: boolean;
+  readonly #level: Engine;
   readonly #sync: boolean;
   readonly #layers = new Layers();
   readonly #failed = Promise.withResolvers<DatabaseWriteError>();
@@ -47,10 +49,16 @@ export class LevelStore {
   #purging: Promise<void> = Promise.resolve();
   #isClosing = false;
 
-  private constructor(level: LevelDb, path: string, sync: boolean) {
+  private constructor(level: Engine, path: string, sync: boolean) {
     this.#level = level;
     this.path = path;
+    this.isInMemory = level instanceof MemoryEngine;
     this.#sync = sync;
+  }
+
+  /** Creates an empty store in memory. Nothing is written to the path. */
+  static inMemory(path: string): LevelStore {
+    return new LevelStore(new MemoryEngine(), path, false);
   }
 
   static async open(path: string, { sync }: StoreOptions): Promise<LevelStore> {
@@ -96,8 +104,7 @@ export class LevelStore {
   }
 
   async isEmpty(): Promise<boolean> {
-    for await (const _ of this.#level.keys({ limit: 1 })) return false;
-    return true;
+    return !(await this.#hasAny({}));
   }
 
   async *entries(bucket: number, range: KeyRange = {}): AsyncGenerator<[key: Uint8Array, value: Uint8Array]> {
@@ -125,6 +132,7 @@ export class LevelStore {
 
   /** Returns the size of all files of the store. */
   async diskBytes(): Promise<number> {
+    if (this.isInMemory) return 0;
     const sizes = await Promise.all((await readdir(this.path)).map((name) => sizeOf(join(this.path, name))));
     return sizes.reduce((sum, size) => sum + size, 0);
   }
@@ -249,7 +257,7 @@ export class LevelStore {
     const taken = (): FoundEntry[] => {
       const layered: LayeredKey = next.value;
       next = upper.next();
-      return layered.valueKey === null ? [] : [{ key: plainKeyOf(layered), value: NO_VALUE, layered }];
+      return layered.valueKey === null ? [] : [{ key: keyOf(layered.name), value: NO_VALUE, layered }];
     };
     for await (const [key, value] of this.#level.iterator({ ...bounds, values })) {
       const name = nameOf(key);
@@ -294,10 +302,14 @@ export class LevelStore {
   /** Deletes in chunks, so that other writes are not delayed. */
   async #deleteLayer(number: number): Promise<void> {
     const range = layerRange(number);
-    const hasAny = async () => (await this.#level.keys({ ...range, limit: 1 }).all()).length > 0;
-    while (!this.#isClosing && (await hasAny())) {
+    while (!this.#isClosing && (await this.#hasAny(range))) {
       await this.#write(() => this.#level.clear({ ...range, limit: CHUNK_KEYS }));
     }
+  }
+
+  async #hasAny(range: EngineRange): Promise<boolean> {
+    for await (const _ of this.#level.keys({ ...range, limit: 1 })) return true;
+    return false;
   }
 
   /**

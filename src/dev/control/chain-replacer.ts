@@ -7,7 +7,7 @@ import { BeaconChain } from "../../chain/chain.ts";
 import { VirtualClock } from "../../chain/clock/virtual-clock.ts";
 import { DEFAULT_CHAIN_SETTINGS } from "../../chain/settings.ts";
 import type { BeaconDb } from "../../db/beacon-db.ts";
-import { openDatabase } from "../../db/open-database.ts";
+import { createMemoryDatabase, openDatabase } from "../../db/open-database.ts";
 import { DevExecutionEngine } from "../../execution/dev-engine.ts";
 import { NoExecutionEngine } from "../../execution/engine.ts";
 import type { Logger } from "../../log/logger.ts";
@@ -69,12 +69,8 @@ export class ChainReplacer {
     signal: AbortSignal | undefined;
   }): Promise<void> {
     const { chain, clock, history, onReplacing, onReplaced } = this.#parts;
-    const directory = loadingBeside(this.#parts.db.path);
     await using opened = new ClosingStack();
-    await rm(directory, { recursive: true, force: true });
-    opened.defer(() => rm(directory, { recursive: true, force: true }));
-    const db = await openDatabase(directory, { sync: false });
-    opened.defer(() => db.close());
+    const db = await this.#openEmpty(opened);
     await fill(db);
     signal?.throwIfAborted();
     const loaded = await this.#open(db, clockSlot);
@@ -89,6 +85,21 @@ export class ChainReplacer {
     } finally {
       await onReplaced();
     }
+  }
+
+  /** Opens an empty database: in memory if that of the chain is, else beside it. */
+  async #openEmpty(opened: ClosingStack): Promise<BeaconDb> {
+    const directory = loadingBeside(this.#parts.db.path);
+    if (this.#parts.db.isInMemory) {
+      const db = await createMemoryDatabase(directory);
+      opened.defer(() => db.close());
+      return db;
+    }
+    await rm(directory, { recursive: true, force: true });
+    opened.defer(() => rm(directory, { recursive: true, force: true }));
+    const db = await openDatabase(directory, { sync: false });
+    opened.defer(() => db.close());
+    return db;
   }
 
   async #open(db: BeaconDb, clockSlot: Slot): Promise<BeaconChain> {

@@ -1,0 +1,28 @@
+import type { Operation } from "./layers.ts";
+
+/** Range of whole keys, in byte order. */
+export interface EngineRange {
+  gt?: Uint8Array;
+  gte?: Uint8Array;
+  lt?: Uint8Array;
+  lte?: Uint8Array;
+  reverse?: boolean;
+  /** -1 for no limit. */
+  limit?: number;
+}
+
+/** Ordered key-value store below `LevelStore`: LevelDB, or memory. Iterators see the contents at their creation. */
+export interface Engine {
+  get(key: Uint8Array): Promise<Uint8Array | undefined>;
+  has(key: Uint8Array): Promise<boolean>;
+  /** With `values: false`, values may be missing. */
+  iterator(range: EngineRange & { values?: boolean }): AsyncIterable<[key: Uint8Array, value: Uint8Array]>;
+  keys(range: EngineRange): AsyncIterable<Uint8Array>;
+  /** Writes atomically. `sync` waits for fsync. */
+  batch(operations: Operation[], options: { sync: boolean }): Promise<void>;
+  clear(range: EngineRange): Promise<void>;
+  compactRange(start: Uint8Array, end: Uint8Array): Promise<void>;
+  /** Returns the approximate disk size of a range. */
+  approximateSize(start: Uint8Array, end: Uint8Array): Promise<number>;
+  close(): Promise<void>;
+}
