@@ -4,6 +4,10 @@ FROM node:24-slim AS dependencies
 WORKDIR /opt/fanal
 COPY package.json package-lock.json .npmrc ./
 RUN npm ci --omit=dev && rm -rf node_modules/node-linux-*
+COPY src src
+# Bundles the web page into the cache in node_modules, which the user of the image may not write to.
+RUN node -e 'import("/opt/fanal/src/node/servers/page/page-files.ts").then(({ pageFiles }) => pageFiles())' \
+ && rm -rf node_modules/rolldown node_modules/@rolldown
 
 FROM node:24-slim
 WORKDIR /opt/fanal

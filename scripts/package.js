@@ -1,8 +1,8 @@
 // Hooks of "npm pack": builds dist/ and swaps the manifest before packing, restores it afterwards. Plain JavaScript
 // that Node 20 can read.
 import { spawnSync } from "node:child_process";
-import { cpSync, existsSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
-import { dirname, extname, join } from "node:path";
+import { existsSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
+import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { ownNode } from "../bin/own-node.js";
 
@@ -50,8 +50,9 @@ function build() {
   const published = JSON.parse(readFileSync(manifest, "utf8"));
   for (const key of CHECKOUT_FIELDS) delete published[key];
   published.dependencies = JSON.parse(run(join("scripts", "package", "vendor.ts")));
-  const isOfPage = (source) => !extname(source) || [".html", ".css", ".svg"].includes(extname(source));
-  cpSync(join(root, "src", "web"), join(root, "dist", "web"), { recursive: true, filter: isOfPage });
+  // The package has the bundled page.
+  const pageFolder = join(root, "dist", "node", "servers", "page");
+  for (const name of ["checkout-page.js", "bundle-page.js"]) rmSync(join(pageFolder, name));
   renameSync(manifest, setAside);
   writeFileSync(manifest, `${JSON.stringify(published, null, 2)}\n`);
 }

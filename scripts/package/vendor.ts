@@ -1,12 +1,14 @@
 /**
- * Bundles the consensus libraries into dist/vendor and points the compiled files there. A newer `@chainsafe/ssz` in a
- * user's project can then not replace the one that `@lodestar/*` needs. Prints the dependencies of the package as JSON.
+ * Bundles the web page into dist/page, and the consensus libraries into dist/vendor, where the compiled files are
+ * pointed to. A newer `@chainsafe/ssz` in a user's project can then not replace the one that `@lodestar/*` needs.
+ * Prints the dependencies of the package as JSON.
  */
 import { globSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { isBuiltin } from "node:module";
 import { join, posix } from "node:path";
 import { fileURLToPath } from "node:url";
 import { type OutputChunk, rolldown } from "rolldown";
+import { bundlePage } from "../../src/node/servers/page/bundle-page.ts";
 
 const ROOT = fileURLToPath(new URL("../..", import.meta.url));
 const DIST = join(ROOT, "dist");
@@ -88,10 +90,13 @@ function writeLicenses(chunks: readonly OutputChunk[]): void {
 }
 
 /** Returns the checkout's dependencies without the bundled ones, plus what the chunks import, in its locked version. */
-function remainingDependencies(chunks: readonly OutputChunk[]): Record<string, string> {
+function remainingDependencies(chunks: readonly OutputChunk[], page: readonly OutputChunk[]): Record<string, string> {
+  const ofPage = new Set(page.flatMap(({ moduleIds }) => moduleIds.map((file) => packageOf(file)?.name)));
   const readJson = (name: string) => JSON.parse(readFileSync(join(ROOT, name), "utf8"));
   const { packages } = readJson("package-lock.json");
-  const own = Object.entries<string>(readJson("package.json").dependencies).filter(([name]) => !VENDORED.test(name));
+  const own = Object.entries<string>(readJson("package.json").dependencies).filter(
+    ([name]) => !VENDORED.test(name) && !ofPage.has(name),
+  );
   const written = new Set(chunks.map(({ fileName }) => fileName));
   const imports = chunks.flatMap((chunk) => [...chunk.imports, ...chunk.dynamicImports]);
   const external = imports.filter((name) => !written.has(name) && !isBuiltin(name));
@@ -100,5 +105,6 @@ function remainingDependencies(chunks: readonly OutputChunk[]): Record<string, s
 }
 
 const chunks = await bundle(redirectImports());
-writeLicenses(chunks);
-process.stdout.write(JSON.stringify(remainingDependencies(chunks)));
+const pageChunks = await bundlePage(ROOT, join(DIST, "page"));
+writeLicenses([...chunks, ...pageChunks]);
+process.stdout.write(JSON.stringify(remainingDependencies(chunks, pageChunks)));

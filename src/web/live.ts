@@ -33,6 +33,9 @@ export interface Reorg {
   newHead: string;
 }
 
+type ChainHead = Awaited<ReturnType<typeof node.getChainHead>>;
+type Participation = Awaited<ReturnType<typeof node.getParticipation>>;
+
 export type Connection = "connecting" | "live" | "lost" | "token wanted";
 
 export const connection = signal<Connection>("connecting");
@@ -40,8 +43,8 @@ export const connection = signal<Connection>("connecting");
 export const trouble = signal("");
 export const constants = signal<Constants | undefined>(undefined);
 export const version = signal("");
-export const chainHead = signal<Awaited<ReturnType<typeof node.getChainHead>> | undefined>(undefined);
-export const participation = signal<Awaited<ReturnType<typeof node.getParticipation>> | undefined>(undefined);
+export const chainHead = signal<ChainHead | undefined>(undefined);
+export const participation = signal<Participation | undefined>(undefined);
 /** Last known participation by epoch. */
 export const votesByEpoch = signal<ReadonlyMap<number, number>>(new Map());
 /** Sync committee participation by epoch, one value per head. */
@@ -61,6 +64,24 @@ const blocks = signal<ReadonlyMap<string, BlockNote>>(new Map());
 export const placedBlocks = computed(() => placeBlocks(blocks.value, chainHead.value?.head_block_root ?? ""));
 export const isDevChain = computed(() => methodNames.value.has("dev_advance"));
 
+export interface KnownChain extends Constants {
+  head: ChainHead;
+  time: ChainTime;
+}
+
+/** Undefined until spec, head and time are known. No page is rendered before: none computes from defaults. */
+export const knownChain = computed<KnownChain | undefined>(() => {
+  const head = chainHead.value;
+  const time = chainTime.value;
+  return constants.value && head && time ? { ...constants.value, head, time } : undefined;
+});
+
+/** Returns the known chain, for use in pages. */
+export function useChain(): KnownChain {
+  if (knownChain.value === undefined) throw new Error("The chain is not known yet.");
+  return knownChain.value;
+}
+
 /** Follows the chain while the page is open. */
 export async function follow(): Promise<void> {
   for (;;) {
@@ -78,14 +99,18 @@ export async function follow(): Promise<void> {
 
 /** Resolves when the event subscription ends. */
 async function connect(): Promise<void> {
-  const spec = await node.get_v1_config_spec();
-  noteForks(spec);
-  const [versions, discovered] = await Promise.all([node.get_v1_node_version(), node.call("rpc.discover")]);
-  const { methods } = discovered as { methods: { name: string }[] };
   // Subscribed first, so that nothing is missed while the past is read.
   const subscription = hasEvents ? await node.subscribe(TOPICS, hear) : undefined;
-  const time = timeOf(await node.getChainTime());
-  const known = await readPast(time.slot);
+  const answers = await node.batch([
+    ["get_v1_config_spec"],
+    ["get_v1_node_version"],
+    ["getChainTime"],
+    ["getChainHead"],
+    ["getParticipation"],
+  ]);
+  const [spec, versions, time, head, voting] = answers.map(orThrow) as Answers<typeof answers>;
+  noteForks(spec);
+  const known = await readPast(Number(time.slot));
   batch(() => {
     constants.value = {
       slotsPerEpoch: Number(spec.SLOTS_PER_EPOCH),
@@ -93,15 +118,16 @@ async function connect(): Promise<void> {
       network: String(spec.CONFIG_NAME ?? ""),
     };
     version.value = versions.version;
-    methodNames.value = new Set(methods.map(({ name }) => name));
     // Another chain may be served at the address by now.
     blocks.value = known;
     reorgs.value = [];
     votesByEpoch.value = new Map();
     signersByEpoch.value = new Map();
-    chainTime.value = time;
+    applyHead(head, voting, time);
     connection.value = "live";
   });
+  // The document is large, and no page needs it to be shown.
+  void readMethodNames().catch(noteTrouble);
   await refreshRest();
   const timer = setInterval(() => void refreshRest().catch(noteTrouble), REFRESH_MILLIS);
   try {
@@ -110,6 +136,18 @@ async function connect(): Promise<void> {
   } finally {
     clearInterval(timer);
   }
+}
+
+type Answers<T extends readonly unknown[]> = { [K in keyof T]: Exclude<T[K], Error> };
+
+function orThrow<T>(answer: T | Error): T {
+  if (answer instanceof Error) throw answer;
+  return answer;
+}
+
+async function readMethodNames(): Promise<void> {
+  const { methods } = (await node.call("rpc.discover")) as { methods: { name: string }[] };
+  methodNames.value = new Set(methods.map(({ name }) => name));
 }
 
 function noteTrouble(error: unknown): void {
@@ -166,22 +204,24 @@ export async function refresh(): Promise<void> {
   if (voting instanceof Error) throw voting;
   if (time instanceof Error) throw time;
   take(headers.flatMap((answer) => (answer instanceof Error ? [] : [noteOf(answer)])));
-  await learn(head.head_block_root);
-  batch(() => {
-    const before = chainHead.value?.head_block_root;
-    chainHead.value = head;
-    participation.value = voting;
-    chainTime.value = timeOf(time);
-    forgetLater(chainTime.value.slot);
-    const epoch = Number(voting.epoch);
-    const votes = new Map(votesByEpoch.value).set(epoch, voting.current_epoch);
-    if (voting.previous_epoch !== null) votes.set(epoch - 1, voting.previous_epoch);
-    votesByEpoch.value = votes;
-    if (head.head_block_root !== before && voting.sync_committee !== null) {
-      const signers = [...(signersByEpoch.value.get(epoch) ?? []), voting.sync_committee];
-      signersByEpoch.value = new Map(signersByEpoch.value).set(epoch, signers);
-    }
-  });
+  await learn(head.head_block_root, Number(time.slot));
+  batch(() => applyHead(head, voting, time));
+}
+
+function applyHead(head: ChainHead, voting: Participation, time: Time): void {
+  const before = chainHead.value?.head_block_root;
+  chainHead.value = head;
+  participation.value = voting;
+  chainTime.value = timeOf(time);
+  forgetLater(chainTime.value.slot);
+  const epoch = Number(voting.epoch);
+  const votes = new Map(votesByEpoch.value).set(epoch, voting.current_epoch);
+  if (voting.previous_epoch !== null) votes.set(epoch - 1, voting.previous_epoch);
+  votesByEpoch.value = votes;
+  if (head.head_block_root !== before && voting.sync_committee !== null) {
+    const signers = [...(signersByEpoch.value.get(epoch) ?? []), voting.sync_committee];
+    signersByEpoch.value = new Map(signersByEpoch.value).set(epoch, signers);
+  }
 }
 
 /** Looks up the fork name by its version in the configuration. */
@@ -225,9 +265,9 @@ function noteOf({ root, header: { message } }: Header): BlockNote {
 }
 
 /** Loads a block and its unknown ancestors within the shown slots. */
-async function learn(root: string): Promise<void> {
+async function learn(root: string, currentSlot: number): Promise<void> {
   const found: BlockNote[] = [];
-  const oldest = (chainTime.value?.slot ?? 0) - SHOWN_SLOTS;
+  const oldest = currentSlot - SHOWN_SLOTS;
   for (let next = root; !blocks.value.has(next); ) {
     const note = noteOf(await node.get_v1_beacon_headers_blockId({ block_id: next }));
     found.push(note);

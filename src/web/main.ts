@@ -1,46 +1,16 @@
 import { html, render } from "htm/preact";
-import { useState } from "preact/hooks";
+import { useEffect, useState } from "preact/hooks";
 import { connection, constants, follow, isDevChain, trouble, version } from "./live.ts";
 import { useToken } from "./node.ts";
-import { BlockPage } from "./pages/block.ts";
-import { ChainPage } from "./pages/chain.ts";
-import { ControlPage } from "./pages/control.ts";
-import { EpochPage } from "./pages/epoch.ts";
-import { ForkChoicePage } from "./pages/fork-choice.ts";
-import { MethodsPage } from "./pages/methods.ts";
-import { PeersPage } from "./pages/peers.ts";
-import { PoolsPage } from "./pages/pools.ts";
-import { StatePage } from "./pages/state.ts";
-import { ValidatorPage } from "./pages/validator.ts";
+import { PAGES } from "./page-table.ts";
+import { Page } from "./parts/page.ts";
 import { route } from "./router.ts";
 import { meaningsOf, SEARCH_HINT } from "./search.ts";
 
-const PAGES = {
-  "": ChainPage,
-  block: BlockPage,
-  epoch: EpochPage,
-  validator: ValidatorPage,
-  state: StatePage,
-  pools: PoolsPage,
-  peers: PeersPage,
-  "fork-choice": ForkChoicePage,
-  methods: MethodsPage,
-  control: ControlPage,
-};
-
-const LINKS: readonly (readonly [page: string, name: string])[] = [
-  ["", "Chain"],
-  ["epoch", "Epoch"],
-  ["state", "State"],
-  ["pools", "Pools"],
-  ["peers", "Peers"],
-  ["fork-choice", "Fork choice"],
-  ["methods", "Methods"],
-];
+const LINKS = Object.entries(PAGES).flatMap(([name, { link }]) => (link === undefined ? [] : [[name, link] as const]));
 
 function App() {
   const [page, subject] = route.value;
-  const Page = Object.hasOwn(PAGES, page) ? PAGES[page as keyof typeof PAGES] : undefined;
   const links = isDevChain.value ? [...LINKS, ["control", "Control"] as const] : LINKS;
   return html`
     <header class="top">
@@ -52,9 +22,16 @@ function App() {
     </header>
     <main tabindex="-1">
       <${Standing} />
-      ${Page ? html`<${Page} subject=${subject} />` : html`<h1>Page not found</h1><p><a href="#/">The chain</a> is here.</p>`}
+      ${Object.hasOwn(PAGES, page) ? html`<${Page} name=${page} subject=${subject} />` : html`<${NotFound} />`}
     </main>
     <footer>${version.value} ${constants.value?.network}</footer>`;
+}
+
+function NotFound() {
+  useEffect(() => {
+    document.title = "Page not found · Fanal";
+  }, []);
+  return html`<h1>Page not found</h1><p><a href="#/">The chain</a> is here.</p>`;
 }
 
 /** Shows a notice while the data may be outdated. */

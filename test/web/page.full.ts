@@ -73,7 +73,7 @@ describe("the page", () => {
     await program.stop();
     await page
       .getByRole("status")
-      .getByText(/does not answer/)
+      .getByText(/does not respond/)
       .waitFor();
   });
 

@@ -3,7 +3,7 @@ import type { Logger } from "../../log/logger.ts";
 import type { LogControl } from "../../log/pino-logger.ts";
 import { limitConnections } from "../../node/servers/connection-limits.ts";
 import { listenStartError } from "../../node/servers/listen-error.ts";
-import { pageFiles } from "../../node/servers/page-files.ts";
+import { pageFiles } from "../../node/servers/page/page-files.ts";
 import { VERSION } from "../../runtime/version.ts";
 import type { GatewayCommandSettings } from "../flags/gateway/gateway-settings.ts";
 import type { RunningNode } from "../run.ts";
@@ -40,7 +40,7 @@ export async function runGateway(
   const gateway = await Gateway.open({
     settings,
     chainSpec,
-    servers: { limits, jsonRpc, rest, pages: jsonRpc?.page ? pageFiles() : undefined },
+    servers: { limits, jsonRpc, rest, pages: jsonRpc?.page ? await pageFiles() : undefined },
     metrics,
     writeAccessLog: writeAccess,
     logger,

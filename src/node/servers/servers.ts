@@ -10,7 +10,7 @@ import { ListenError } from "../../server/listen-error.ts";
 import type { RouteTable } from "../../server/rest/route-table.ts";
 import { ServersThread, type ServedApi as ThreadServed } from "../../server/thread/main/servers-thread.ts";
 import { listenStartError } from "./listen-error.ts";
-import { pageFiles } from "./page-files.ts";
+import { pageFiles } from "./page/page-files.ts";
 import type { ServerLimits } from "./server-limits.ts";
 
 /** Namespaces of the Ethereum JSON-RPC server. */
@@ -93,7 +93,7 @@ export async function startServers(
       { ...served, routes: rest && routes() },
       {
         listen: { "json-rpc": jsonRpc, "eth-rpc": ethRpc && { ...ethRpc, namespaces: ETH_NAMESPACES }, rest },
-        pages: jsonRpc?.page ? pageFiles() : undefined,
+        pages: jsonRpc?.page ? await pageFiles() : undefined,
         limits: limits && httpLimits(limits),
         observe,
         writeAccess: options.writeAccess,

@@ -1,12 +1,13 @@
 import { html } from "htm/preact";
 import { useState } from "preact/hooks";
 import { countBits, eth, graffitiText, grouped } from "../format.ts";
-import { chainHead, constants } from "../live.ts";
+import { useChain } from "../live.ts";
 import { node } from "../node.ts";
 import { Fields, Table } from "../parts/fields.ts";
 import { JsonView } from "../parts/json-view.ts";
 import { BlockLink, EpochLink, SlotLink, StateLink, ValidatorLink } from "../parts/links.ts";
 import { Show, useLoaded } from "../parts/loading.ts";
+import { BlockStanding } from "../parts/standing.ts";
 
 type Header = Awaited<ReturnType<typeof node.get_v1_beacon_headers_blockId>>;
 
@@ -39,7 +40,7 @@ interface Body {
 
 export function BlockPage({ subject = "head" }: { subject: string | undefined }) {
   // Reloads with the head: block ids such as "head" and the canonical status may change.
-  const head = chainHead.value?.head_block_root;
+  const head = useChain().head.head_block_root;
   const header = useLoaded(
     (signal) => node.get_v1_beacon_headers_blockId({ block_id: subject }, { signal }),
     [subject, head],
@@ -56,7 +57,7 @@ function SlotNeighbours({ slot }: { slot: number }) {
 
 function Block({ header: { root, canonical, header } }: { header: Header }) {
   const { message, signature } = header;
-  const { slotsPerEpoch } = constants.value ?? { slotsPerEpoch: 32 };
+  const { slotsPerEpoch } = useChain();
   const block = useLoaded((signal) => node.get_v1_beacon_blocks_blockId({ block_id: root }, { signal }), [root]);
   const rewards = useLoaded(
     (signal) => node.get_v1_beacon_rewards_blocks_blockId({ block_id: root }, { signal }),
@@ -67,9 +68,7 @@ function Block({ header: { root, canonical, header } }: { header: Header }) {
     <${Fields} of=${{
       Slot: grouped(message.slot),
       Epoch: html`<${EpochLink} epoch=${Math.floor(Number(message.slot) / slotsPerEpoch)} />`,
-      Standing: canonical
-        ? html`<span class="is-canonical">on the chain</span>`
-        : html`<span class="is-orphaned">orphaned</span>`,
+      Standing: html`<${BlockStanding} slot=${Number(message.slot)} isCanonical=${canonical} />`,
       Proposer: html`<${ValidatorLink} index=${message.proposer_index} />`,
       Root: html`<code>${root}</code>`,
       Parent: html`<${BlockLink} root=${message.parent_root} />`,

@@ -2,9 +2,6 @@ import { html } from "htm/preact";
 import { summarizeEpochs } from "../chain-tree.ts";
 import { eth, grouped, percent } from "../format.ts";
 import {
-  chainHead,
-  chainTime,
-  constants,
   executionClient,
   fork,
   participation,
@@ -13,20 +10,19 @@ import {
   reorgs,
   signersByEpoch,
   syncing,
+  useChain,
   votesByEpoch,
 } from "../live.ts";
 import { Band } from "../parts/band.ts";
 import { Countdown } from "../parts/countdown.ts";
 import { Table } from "../parts/fields.ts";
 import { BlockLink, EpochLink, SlotLink } from "../parts/links.ts";
+import { EpochStanding } from "../parts/standing.ts";
 
 const SHOWN_EPOCHS = 8;
 
 export function ChainPage() {
-  const head = chainHead.value;
-  const time = chainTime.value;
-  const { slotsPerEpoch } = constants.value ?? { slotsPerEpoch: 32 };
-  if (!head || !time) return html`<p class="waiting">Loading …</p>`;
+  const { head, time, slotsPerEpoch } = useChain();
   const finalizedSlot = Number(head.finalized_slot);
   const justifiedSlot = Number(head.justified_slot);
   return html`
@@ -41,7 +37,7 @@ export function ChainPage() {
       <li class="is-missed">no block</li>
     </ul>
     <h2>Last epochs</h2>
-    <${Epochs} finalizedSlot=${finalizedSlot} justifiedSlot=${justifiedSlot} slotsPerEpoch=${slotsPerEpoch} currentSlot=${time.slot} />
+    <${Epochs} />
     ${
       reorgs.value.length > 0 &&
       html`<h2>Reorganisations</h2>
@@ -57,11 +53,10 @@ export function ChainPage() {
 }
 
 function Tiles() {
-  const head = chainHead.value!;
+  const { head, time, slotsPerEpoch } = useChain();
   const vote = participation.value;
   const sync = syncing.value;
-  const { slotsPerEpoch } = constants.value ?? { slotsPerEpoch: 32 };
-  const currentSlot = chainTime.value!.slot;
+  const currentSlot = time.slot;
   const epochsToFinal =
     Math.floor(currentSlot / slotsPerEpoch) - Math.floor(Number(head.finalized_slot) / slotsPerEpoch);
   return html`<dl class="tiles">
@@ -95,14 +90,9 @@ function Tile({ name, note, children }: { name: string; note?: unknown; children
   return html`<div class="tile"><dt>${name}</dt><dd>${children}</dd><small>${note ?? "\u00a0"}</small></div>`;
 }
 
-interface EpochsProps {
-  finalizedSlot: number;
-  justifiedSlot: number;
-  currentSlot: number;
-  slotsPerEpoch: number;
-}
-
-function Epochs({ finalizedSlot, justifiedSlot, currentSlot, slotsPerEpoch }: EpochsProps) {
+function Epochs() {
+  const { time, slotsPerEpoch } = useChain();
+  const currentSlot = time.slot;
   const blocks = placedBlocks.value;
   const known = Math.min(currentSlot, ...blocks.map(({ slot }) => slot));
   // First epoch that is known completely.
@@ -114,11 +104,6 @@ function Epochs({ finalizedSlot, justifiedSlot, currentSlot, slotsPerEpoch }: Ep
   const hasBlock = blocks.some(({ slot, lane }) => slot === currentSlot && lane === 0);
   const to = hasBlock ? currentSlot : currentSlot - 1;
   const epochs = summarizeEpochs(blocks, { from: firstEpoch * slotsPerEpoch, to, slotsPerEpoch });
-  const standing = (epoch: number) => {
-    const first = epoch * slotsPerEpoch;
-    if (first <= finalizedSlot) return html`<span class="is-final">final</span>`;
-    return first <= justifiedSlot ? html`<span class="is-canonical">justified</span>` : "";
-  };
   return html`<${Table} caption="Epochs" empty="No epoch is known yet."
     head=${["epoch", "", "proposed", "missed", "orphaned", "votes", "sync committee"]}
     rows=${epochs.map(({ epoch, proposed, missed, orphaned }) => {
@@ -126,7 +111,7 @@ function Epochs({ finalizedSlot, justifiedSlot, currentSlot, slotsPerEpoch }: Ep
       const votes = votesByEpoch.value.get(epoch);
       return [
         html`<${EpochLink} epoch=${epoch} />`,
-        standing(epoch),
+        html`<${EpochStanding} epoch=${epoch} />`,
         proposed,
         missed,
         orphaned,

@@ -1,10 +1,11 @@
 import { html } from "htm/preact";
 import { grouped, percent } from "../format.ts";
-import { chainHead, chainTime, constants, votesByEpoch } from "../live.ts";
+import { type KnownChain, useChain, votesByEpoch } from "../live.ts";
 import { node } from "../node.ts";
 import { Fields, Table } from "../parts/fields.ts";
 import { BlockLink, SlotLink, ValidatorLink } from "../parts/links.ts";
 import { Problem, Show, useLoaded } from "../parts/loading.ts";
+import { BlockStanding, EpochStanding } from "../parts/standing.ts";
 
 type Headers = Awaited<ReturnType<typeof node.get_v1_beacon_headers>>;
 
@@ -15,29 +16,22 @@ interface Slot {
 }
 
 export function EpochPage({ subject }: { subject: string | undefined }) {
-  const { slotsPerEpoch } = constants.value ?? { slotsPerEpoch: 32 };
-  const current = Math.floor((chainTime.value?.slot ?? 0) / slotsPerEpoch);
+  const { head, time, slotsPerEpoch } = useChain();
+  const current = Math.floor(time.slot / slotsPerEpoch);
   const epoch = subject === undefined ? current : Number(subject);
-  const head = chainHead.value;
   const slots = useLoaded(
     (signal) => readSlots(epoch, current, slotsPerEpoch, signal),
-    [epoch, current, head?.head_block_root],
+    [epoch, current, head.head_block_root],
   );
   if (!Number.isSafeInteger(epoch) || epoch < 0)
     return html`<${Problem}>Invalid epoch ${subject}. Epochs are whole numbers.<//>`;
   const first = epoch * slotsPerEpoch;
-  const standing =
-    first <= Number(head?.finalized_slot ?? -1)
-      ? "final"
-      : first <= Number(head?.justified_slot ?? -1)
-        ? "justified"
-        : "not justified";
   const votes = votesByEpoch.value.get(epoch);
   return html`<h1>Epoch ${grouped(epoch)}</h1>
     <p>${epoch > 0 && html`<a href=${`#/epoch/${epoch - 1}`}>← epoch ${epoch - 1}</a>`} · <a href=${`#/epoch/${epoch + 1}`}>epoch ${epoch + 1} →</a></p>
     <${Fields} of=${{
       Slots: `${grouped(first)} to ${grouped(first + slotsPerEpoch - 1)}`,
-      Standing: epoch > current ? "has not begun" : standing,
+      Standing: html`<${EpochStanding} epoch=${epoch} />`,
       Votes: votes === undefined ? undefined : `${percent(votes)} of the active stake`,
     }} />
     <${Show} of=${slots}>
@@ -48,16 +42,16 @@ export function EpochPage({ subject }: { subject: string | undefined }) {
           html`<${SlotLink} slot=${slot} />`,
           proposer === undefined ? "" : html`<${ValidatorLink} index=${proposer} />`,
           headers.map(({ root }) => html`<${BlockLink} root=${root} /> `),
-          stateOf(slot, headers),
+          stateOf(slot, headers, time),
         ])} />`}
     <//>`;
 }
 
-function stateOf(slot: number, headers: Headers) {
-  if (slot > (chainTime.value?.slot ?? 0)) return "to come";
+function stateOf(slot: number, headers: Headers, time: KnownChain["time"]) {
+  if (slot > time.slot) return "to come";
   const orphaned = headers.filter(({ canonical }) => !canonical).length;
-  const proposed = headers.length > orphaned ? html`<span class="is-canonical">proposed</span>` : "no block";
-  return orphaned === 0 ? proposed : html`${proposed}, <span class="is-orphaned">${orphaned} orphaned</span>`;
+  const block = headers.length > orphaned ? html`<${BlockStanding} slot=${slot} isCanonical=${true} />` : "no block";
+  return orphaned === 0 ? block : html`${block}, <span class="is-orphaned">${orphaned} orphaned</span>`;
 }
 
 /** Reads past proposers from blocks, and upcoming ones from the duties of this and the next epoch. */

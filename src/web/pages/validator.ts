@@ -1,12 +1,13 @@
 import { html } from "htm/preact";
 import { useEffect, useState } from "preact/hooks";
 import { epochText, eth, grouped, messageOf } from "../format.ts";
-import { chainHead, chainTime, constants, placedBlocks } from "../live.ts";
+import { placedBlocks, useChain } from "../live.ts";
 import { node } from "../node.ts";
 import { Fields, Table } from "../parts/fields.ts";
 import { BlockLink, EpochLink, SlotLink } from "../parts/links.ts";
 import { Problem, Show, useLoaded } from "../parts/loading.ts";
 import { Plot } from "../parts/plot.ts";
+import { BlockStanding } from "../parts/standing.ts";
 
 type Validator = Awaited<ReturnType<typeof node.get_v1_beacon_states_stateId_validators_validatorId>>;
 
@@ -15,7 +16,7 @@ const PLOTTED_EPOCHS = 16;
 const JUDGED_EPOCHS = 4;
 
 export function ValidatorPage({ subject }: { subject: string | undefined }) {
-  const head = chainHead.value?.head_block_root;
+  const head = useChain().head.head_block_root;
   const validator = useLoaded(
     (signal) =>
       node.get_v1_beacon_states_stateId_validators_validatorId(
@@ -51,11 +52,16 @@ function Details({ of: { index, balance, status, validator } }: { of: Validator 
       rows=${proposed.map(({ slot, root, lane }) => [
         html`<${SlotLink} slot=${slot} />`,
         html`<${BlockLink} root=${root} />`,
-        lane === 0 ? "" : html`<span class="is-orphaned">orphaned</span>`,
+        html`<${BlockStanding} slot=${slot} isCanonical=${lane === 0} />`,
       ])} />`;
 }
 
-const epochOf = (slot: number) => Math.floor(slot / (constants.value?.slotsPerEpoch ?? 32));
+/** Returns the epochs of the head and of the current slot. */
+function useEpochs() {
+  const { head, time, slotsPerEpoch } = useChain();
+  const epochOf = (slot: number) => Math.floor(slot / slotsPerEpoch);
+  return { headEpoch: epochOf(Number(head.head_slot)), currentEpoch: epochOf(time.slot) };
+}
 
 interface Point {
   epoch: number;
@@ -65,10 +71,11 @@ interface Point {
 function BalancePlot({ index }: { index: string }) {
   const [points, setPoints] = useState<readonly Point[]>([]);
   const [error, setError] = useState("");
-  const headEpoch = epochOf(Number(chainHead.value?.head_slot ?? 0));
+  const { headEpoch } = useEpochs();
+  const { slotsPerEpoch } = useChain();
   useEffect(() => {
     const given = new AbortController();
-    readBalances(index, headEpoch, given.signal, (point) => {
+    readBalances({ index, headEpoch, slotsPerEpoch }, given.signal, (point) => {
       setPoints((before) =>
         [...before.filter(({ epoch }) => epoch !== point.epoch), point].sort((a, b) => a.epoch - b.epoch),
       );
@@ -81,12 +88,10 @@ function BalancePlot({ index }: { index: string }) {
 
 /** Reads balances at epoch starts, newest first. */
 async function readBalances(
-  index: string,
-  headEpoch: number,
+  { index, headEpoch, slotsPerEpoch }: { index: string; headEpoch: number; slotsPerEpoch: number },
   signal: AbortSignal,
   take: (point: Point) => void,
 ): Promise<void> {
-  const { slotsPerEpoch } = constants.value ?? { slotsPerEpoch: 32 };
   for (let epoch = headEpoch; epoch >= Math.max(0, headEpoch - PLOTTED_EPOCHS + 1); epoch--) {
     const query = { state_id: epoch * slotsPerEpoch, id: [index] };
     const [entry] = await node.get_v1_beacon_states_stateId_validator_balances(query, { signal });
@@ -97,7 +102,7 @@ async function readBalances(
 }
 
 function Duties({ index }: { index: string }) {
-  const epoch = epochOf(chainTime.value?.slot ?? 0);
+  const epoch = useEpochs().currentEpoch;
   const duties = useLoaded(
     async (signal) => {
       const [attester, proposer] = await Promise.all([
@@ -128,7 +133,7 @@ function Duties({ index }: { index: string }) {
 
 /** Shows attestation rewards, which tell whether votes were correct and timely. */
 function Votes({ index }: { index: string }) {
-  const last = epochOf(Number(chainHead.value?.head_slot ?? 0)) - 2;
+  const last = useEpochs().headEpoch - 2;
   const epochs = Array.from({ length: Math.min(JUDGED_EPOCHS, last + 1) }, (_, back) => last - back);
   const votes = useLoaded(
     (signal) =>

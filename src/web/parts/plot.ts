@@ -1,6 +1,7 @@
 import { html } from "htm/preact";
 import { useEffect, useRef } from "preact/hooks";
-import UPlot from "uplot";
+import type UPlot from "uplot";
+import { Show, useLoaded } from "./loading.ts";
 
 interface PlotProps {
   label: string;
@@ -10,9 +11,23 @@ interface PlotProps {
 }
 
 const HEIGHT = 220;
+const STYLE_SHEET = "/vendor/uplot.css";
+
+/** Loads the library with its style sheet, once. */
+async function loadUPlot(): Promise<typeof UPlot> {
+  if (!document.querySelector(`link[href="${STYLE_SHEET}"]`)) {
+    document.head.append(Object.assign(document.createElement("link"), { rel: "stylesheet", href: STYLE_SHEET }));
+  }
+  return (await import("uplot")).default;
+}
 
 /** Line chart over integers. */
-export function Plot({ label, xLabel, xs, ys }: PlotProps) {
+export function Plot(props: PlotProps) {
+  const library = useLoaded(loadUPlot, []);
+  return html`<${Show} of=${library}>${(value: typeof UPlot) => html`<${LoadedPlot} ...${props} library=${value} />`}<//>`;
+}
+
+function LoadedPlot({ label, xLabel, xs, ys, library }: PlotProps & { library: typeof UPlot }) {
   const place = useRef<HTMLDivElement>(null);
   useEffect(() => {
     const element = place.current;
@@ -20,7 +35,7 @@ export function Plot({ label, xLabel, xs, ys }: PlotProps) {
     const style = getComputedStyle(element);
     const line = { stroke: style.borderTopColor, width: 1 };
     const axis = { stroke: style.color, grid: line, ticks: line };
-    const plot = new UPlot(
+    const plot = new library(
       {
         width: element.clientWidth,
         height: HEIGHT,

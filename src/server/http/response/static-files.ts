@@ -129,7 +129,7 @@ function contentSecurityPolicy(html: string): string {
 /** Strips types from a TypeScript file, for running from a checkout. Blank lines left behind are removed. */
 function toJavaScript(source: string): string {
   return withoutWarnings(() => nodeModule.stripTypeScriptTypes(source))
-    .replace(/(\bfrom "\.{1,2}\/[^"]+)\.ts"/g, '$1.js"')
+    .replace(/(\b(?:from |import\()"\.{1,2}\/[^"]+)\.ts"/g, '$1.js"')
     .replace(/[ \t]+$/gm, "")
     .replace(/\n{2,}/g, "\n");
 }

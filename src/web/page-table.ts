@@ -1,0 +1,71 @@
+import type { ComponentType } from "preact";
+import { grouped, short } from "./format.ts";
+import { ChainPage } from "./pages/chain.ts";
+
+export interface PageProps {
+  subject: string | undefined;
+}
+
+export interface PageEntry {
+  /** Name in the navigation. Other pages are reached by links. */
+  link?: string;
+  /** Title of the document. */
+  title(subject: string | undefined): string;
+  load(): Promise<ComponentType<PageProps>>;
+  /** The page keeps its state when the subject changes. Other pages start anew, and never show another subject. */
+  keepsState?: true;
+}
+
+/** Pages by the first part of their address. Only the first one is part of the main bundle. */
+export const PAGES: Readonly<Record<string, PageEntry>> = {
+  "": {
+    link: "Chain",
+    title: () => "Chain",
+    load: async () => ChainPage,
+  },
+  epoch: {
+    link: "Epoch",
+    title: (epoch) => (epoch === undefined ? "Current epoch" : `Epoch ${grouped(epoch)}`),
+    load: async () => (await import("./pages/epoch.ts")).EpochPage,
+  },
+  block: {
+    title: (id = "head") => (isNumber(id) ? `Slot ${grouped(id)}` : `Block ${short(id)}`),
+    load: async () => (await import("./pages/block.ts")).BlockPage,
+  },
+  validator: {
+    title: (id = "0") => `Validator ${short(id)}`,
+    load: async () => (await import("./pages/validator.ts")).ValidatorPage,
+  },
+  state: {
+    link: "State",
+    title: (id = "head") => `State ${short(id)}`,
+    load: async () => (await import("./pages/state.ts")).StatePage,
+  },
+  pools: {
+    link: "Pools",
+    title: () => "Pools",
+    load: async () => (await import("./pages/pools.ts")).PoolsPage,
+  },
+  peers: {
+    link: "Peers",
+    title: () => "Peers",
+    load: async () => (await import("./pages/peers.ts")).PeersPage,
+  },
+  "fork-choice": {
+    link: "Fork choice",
+    title: () => "Fork choice",
+    load: async () => (await import("./pages/fork-choice.ts")).ForkChoicePage,
+  },
+  methods: {
+    link: "Methods",
+    title: (method) => method ?? "Methods",
+    load: async () => (await import("./pages/methods.ts")).MethodsPage,
+    keepsState: true,
+  },
+  control: {
+    title: () => "Control",
+    load: async () => (await import("./pages/control.ts")).ControlPage,
+  },
+};
+
+const isNumber = (id: string) => /^\d+$/.test(id);
