@@ -27,6 +27,7 @@ export const BOUNDARIES: Readonly<Record<string, readonly string[]>> = {
     "debug",
   ],
   node: [
+    "signer",
     "dev",
     "evm",
     "metrics",
@@ -43,6 +44,8 @@ export const BOUNDARIES: Readonly<Record<string, readonly string[]>> = {
   ],
   // Has no chain. Of api it uses the method definitions.
   gateway: ["metrics", "server", "api", "http-client", "json", "log"],
+  // Serves the Web3Signer API over keys of a dev chain.
+  signer: ["dev (types)", "server", "api/params/scalars.ts", "api/params/ssz-payload.ts", "json", "log (types)"],
   dev: ["api", "chain", "evm", "execution", "bls", "db", "log"],
   // Observes all parts of a node. None of them imports it.
   metrics: [

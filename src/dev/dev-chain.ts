@@ -87,6 +87,8 @@ export class DevChain {
   readonly chain: BeaconChain;
   readonly api: Api;
   readonly keys: DevKeys;
+  /** Also has the keys of validators that entered after genesis. */
+  readonly registeredKeys: RegisteredKeys;
   /** Undefined for a chain without the EVM. */
   readonly evm: DevEvm | undefined;
   readonly control: DevControl;
@@ -147,6 +149,7 @@ export class DevChain {
     const time = this.#time;
     const { db, genesisDeposits, feeRecipient } = parts;
     const keys = new RegisteredKeys(this.keys, chain);
+    this.registeredKeys = keys;
     const presence = new ValidatorPresence({
       keys,
       time,

@@ -99,6 +99,8 @@ export interface DevChain<F extends ForkName = ForkName> extends ChainActions<F>
   readonly restUrl: string | undefined;
   /** URL of Ethereum's JSON-RPC, if served. */
   readonly ethRpcUrl: string | undefined;
+  /** URL of the Web3Signer API, if served (`signerPort`). */
+  readonly signerUrl: string | undefined;
   /** Stops a chain of this process, or closes the connection to another one. */
   stop(): Promise<void>;
 }

@@ -74,6 +74,10 @@ export interface FlagOptions {
   readonly ethRpc?: boolean;
   /** Address Ethereum's JSON-RPC listens on; access is limited by the flags of --rpc, such as --rpc-token-file. */
   readonly ethRpcAddress?: string;
+  /** Serve the Web3Signer API over the validator keys at this port, for a validator client; 0 for any free port. */
+  readonly signerPort?: number | bigint;
+  /** Address the signer listens on; access is limited by the flags of --rest, such as --rest-token-file. */
+  readonly signerAddress?: string;
   /** Serve the JSON-RPC interface. */
   readonly rpc?: boolean;
   /** Address the JSON-RPC interface listens on. */

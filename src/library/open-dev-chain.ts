@@ -69,7 +69,7 @@ export async function openDevChain<F extends ForkName>(
     stopped ??= opened[Symbol.asyncDispose]();
     return stopped;
   };
-  const { jsonRpcUrl: url, restUrl, ethRpcUrl } = node.servers;
+  const { jsonRpcUrl: url, restUrl, ethRpcUrl, signerUrl } = node.servers;
   return {
     ...chainActions(client),
     client,
@@ -80,6 +80,7 @@ export async function openDevChain<F extends ForkName>(
     url,
     restUrl,
     ethRpcUrl,
+    signerUrl,
     stop,
     [Symbol.asyncDispose]: stop,
   };

@@ -59,6 +59,7 @@ export function attachDevChain<F extends ForkName = ForkName>({ url, token }: Cl
     url,
     restUrl: undefined,
     ethRpcUrl: undefined,
+    signerUrl: undefined,
     stop,
     [Symbol.asyncDispose]: stop,
   };

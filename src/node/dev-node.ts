@@ -16,6 +16,7 @@ import { BeaconNode, type SharedOptions } from "./beacon-node.ts";
 import { type DevSource, type DevSourceOptions, openDevSource } from "./chain-source/dev-source.ts";
 import { preloadTrustedSetup } from "./preload-trusted-setup.ts";
 import { type Servers, type ServersOptions, startServersThread } from "./servers/servers.ts";
+import { startSigner } from "./servers/signer.ts";
 import { StartError } from "./start-error.ts";
 import { moveDamagedDevChainAside } from "./storage/stored-database.ts";
 
@@ -74,6 +75,7 @@ export class DevNode {
     await removeUnfinishedDumps(db.path);
     attachBlobs(source.engine, { config: chain.config, counts: options.devBlobs });
     const hasNetwork = node.networking !== undefined;
+    const history = await SlashingProtection.open(slashingProtectionStore(db));
     const devChain = new DevChain({
       ...source,
       evm: source.evm && new DevEvm(source.evm, { chain, db, hasNetwork }),
@@ -86,7 +88,7 @@ export class DevNode {
       hasExecutionClient: options.execution !== undefined || options.eth1.length > 0,
       presenceStore: await PresenceStore.open(db),
       feeRecipient: await FeeRecipient.open(db),
-      history: await SlashingProtection.open(slashingProtectionStore(db)),
+      history,
       storeSlot: (slot) => db.meta.putClockSlot(slot),
       logger,
     });
@@ -95,8 +97,10 @@ export class DevNode {
     if (source.authority === "founder") recordFirstPeer(node, logger);
     if (networkDirectory !== undefined) await writeNetworkFiles(networkDirectory, devChain);
     const running = await node.serve(servers, thread);
+    const signer = servers.signer && (await startSigner(devChain, history, servers.signer, logger.topic("validators")));
+    if (signer) node.own(signer);
     opening.move();
-    return new DevNode({ node, devChain, servers: running, networkDirectory, logger });
+    return new DevNode({ node, devChain, servers: { ...running, signerUrl: signer?.url }, networkDirectory, logger });
   }
 
   private constructor(parts: {

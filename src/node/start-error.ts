@@ -41,6 +41,7 @@ export type StartErrorKind =
   | "rpcPortInUse"
   | "ethRpcPortInUse"
   | "restPortInUse"
+  | "signerPortInUse"
   | "metricsPortInUse"
   | "p2pPortInUse"
   | "p2pAddressUnusable"

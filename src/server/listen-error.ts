@@ -1,6 +1,6 @@
 /** Thrown if a server cannot listen. */
 export class ListenError extends Error {
-  readonly server: "json-rpc" | "eth-rpc" | "rest" | "metrics";
+  readonly server: "json-rpc" | "eth-rpc" | "rest" | "signer" | "metrics";
   /** System error code, such as `EADDRINUSE`. */
   readonly code: string | undefined;
 

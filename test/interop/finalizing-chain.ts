@@ -20,13 +20,21 @@ interface ChainHead {
   finalized_slot: string;
 }
 
+interface LodestarChainOptions {
+  /** More flags of the chain. */
+  flags?: readonly string[];
+  /** Returns the flags that give the client its keys. By default it has the interop keys. */
+  keyFlags?: (program: Program, directory: string) => Promise<readonly string[]>;
+}
+
 /** A dev chain without validators, driven by Lodestar's validator client over REST until it finalizes a slot. */
 export async function chainFinalizedByLodestar(
   fork: string,
   slot: number,
+  { flags = [], keyFlags }: LodestarChainOptions = {},
 ): Promise<{ program: Program; finalizedSlot: number }> {
   const program = await Program.dev([
-    ...["--fork", fork],
+    ...["--fork", fork, ...flags],
     ...["--validators", String(VALIDATORS)],
     ...["--dev-validators", "none"],
     ...["--warmup-epochs", "0"],
@@ -38,7 +46,7 @@ export async function chainFinalizedByLodestar(
   const directory = tempDirectory();
   const client = startLodestarValidator({
     restUrl,
-    validators: [0, VALIDATORS - 1],
+    validators: (await keyFlags?.(program, directory)) ?? [0, VALIDATORS - 1],
     chain: ["--paramsFile", await writeLodestarConfig(restUrl, directory)],
     graffiti: GRAFFITI,
     directory,

@@ -9,6 +9,7 @@ import { networkFlags } from "./network/network-flags.ts";
 import { ETH_RPC_FLAGS } from "./server/eth-rpc-flags.ts";
 import { LIMIT_FLAGS } from "./server/limit-flags.ts";
 import { serverFlags } from "./server/server-flags.ts";
+import { SIGNER_FLAGS } from "./server/signer-flags.ts";
 
 /** Flags under a heading of the help. */
 export interface FlagGroup {
@@ -26,7 +27,7 @@ const TABLES: readonly [title: string, table: FlagTable][] = [
   ["Validator keys", KEY_FLAGS],
   ["Execution layer", { ...EXECUTION_FLAGS, ...BUILDER_FLAGS }],
   ["Peer-to-peer", networkFlags({ isOn: false, address: "", isSupernode: false })],
-  ["Servers", { ...serverFlags({ areOn: false }), ...ETH_RPC_FLAGS }],
+  ["Servers", { ...serverFlags({ areOn: false }), ...ETH_RPC_FLAGS, ...SIGNER_FLAGS }],
   ["Block production", CHAIN_FLAGS],
   ["Limits", LIMIT_FLAGS],
   ["Log", LOG_FLAGS],

@@ -14,7 +14,7 @@ type BannerSettings = Pick<
 
 interface BannerNode {
   devChain: Pick<DevChain, "keys">;
-  servers: Pick<Servers, "jsonRpcUrl" | "ethRpcUrl" | "restUrl" | "metricsUrl">;
+  servers: Pick<Servers, "jsonRpcUrl" | "ethRpcUrl" | "restUrl" | "signerUrl" | "metricsUrl">;
 }
 
 /**
@@ -62,13 +62,14 @@ function validatorLines({ keys: source, validators }: BannerSettings, { keys }: 
 }
 
 function endpointLines(
-  { jsonRpcUrl, ethRpcUrl, restUrl, metricsUrl }: BannerNode["servers"],
+  { jsonRpcUrl, ethRpcUrl, restUrl, signerUrl, metricsUrl }: BannerNode["servers"],
   hasPage: boolean,
 ): string[] {
   const endpoints = [
     ["JSON-RPC", jsonRpcUrl, hasPage ? "page in a browser" : "", "--rpc"],
     ["Ethereum", ethRpcUrl, "for viem, ethers, cast", undefined],
     ["REST", restUrl, "standard beacon API", "--rest"],
+    ["Signer", signerUrl, "Web3Signer API", undefined],
     ["Metrics", metricsUrl && `${metricsUrl}/metrics`, "", undefined],
   ] as const;
   const lines = endpoints.flatMap(([name, url, note, flag]) => {

@@ -18,13 +18,14 @@ export function serverOptions<Limits>(
   logger: Logger,
   { trustsLocalPages = false } = {},
 ): Omit<ServersOptions, "limits"> & { limits: Limits } {
-  const { jsonRpc, ethRpc, rest, ...others } = servers;
+  const { jsonRpc, ethRpc, rest, signer, ...others } = servers;
   const accessOf = (settings: AccessSettings) => ({ ...withToken(settings, logger), trustsLocalPages });
   return {
     ...others,
     jsonRpc: jsonRpc && { ...jsonRpc, access: accessOf(jsonRpc.access) },
     ethRpc: ethRpc && { ...ethRpc, access: accessOf(ethRpc.access) },
     rest: rest && { ...rest, access: accessOf(rest.access) },
+    signer: signer && { ...signer, access: accessOf(signer.access) },
     writeAccess: log.accessLog && accessLogWriter(log.accessLog, logger),
   };
 }
@@ -43,11 +44,12 @@ function withToken({ tokenFile, ...access }: AccessSettings, logger: Logger): Ap
   return { ...access, token: tokenFile === undefined ? undefined : openToken(tokenFile, logger) };
 }
 
-type AnnouncedServers = Pick<Servers, "jsonRpcUrl" | "restUrl" | "metricsUrl"> & Partial<Pick<Servers, "ethRpcUrl">>;
+type AnnouncedServers = Pick<Servers, "jsonRpcUrl" | "restUrl" | "metricsUrl"> &
+  Partial<Pick<Servers, "ethRpcUrl" | "signerUrl">>;
 
 /** Logs the URLs of the servers and an example call, or how to enable them. */
 export function announceServers(
-  { jsonRpcUrl, ethRpcUrl, restUrl, metricsUrl }: AnnouncedServers,
+  { jsonRpcUrl, ethRpcUrl, restUrl, signerUrl, metricsUrl }: AnnouncedServers,
   { jsonRpc }: Pick<ServerSettings, "jsonRpc">,
   logger: Logger,
   platform: string = process.platform,
@@ -63,6 +65,7 @@ export function announceServers(
   if (ethRpcUrl !== undefined) logger.notice(`Ethereum RPC is served at ${ethRpcUrl}`);
   if (restUrl === undefined) logger.info("REST server is off, enable it with --rest");
   else logger.notice(`REST is served at ${restUrl}`);
+  if (signerUrl !== undefined) logger.notice(`Web3Signer API is served at ${signerUrl}`);
   if (metricsUrl !== undefined) logger.notice(`Metrics are served at ${metricsUrl}/metrics`);
 }
 

@@ -79,6 +79,7 @@ const ERROR_EXITS: Record<StartErrorKind, ErrorExit> = {
   rpcPortInUse: portInUse("--rpc-port"),
   ethRpcPortInUse: portInUse("--eth-rpc-port"),
   restPortInUse: portInUse("--rest-port"),
+  signerPortInUse: portInUse("--signer-port"),
   metricsPortInUse: portInUse("--metrics-port"),
   p2pPortInUse: portInUse("--p2p-port"),
   p2pAddressUnusable: { reason: "listen", advice: "; give another --p2p-address or --p2p-port" },

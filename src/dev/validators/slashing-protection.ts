@@ -40,6 +40,11 @@ export class SlashingProtection {
     for (const each of signed) this.#signed.set(each.index, each);
   }
 
+  /** Returns the latest signed slot and epochs of a validator. */
+  latest(index: ValidatorIndex): Readonly<SigningRecord> {
+    return this.#signed.get(index) ?? noneSigned(index);
+  }
+
   /** Records a block before it is signed. Throws if signing it would be slashable. */
   recordProposal(index: ValidatorIndex, slot: Slot): void {
     const signed = this.#of(index);
@@ -103,11 +108,13 @@ export class SlashingProtection {
   #of(index: ValidatorIndex): SigningRecord {
     const known = this.#signed.get(index);
     if (known) return known;
-    const none = { index, proposed: -1, source: -1, target: -1 };
+    const none = noneSigned(index);
     this.#signed.set(index, none);
     return none;
   }
 }
+
+const noneSigned = (index: ValidatorIndex): SigningRecord => ({ index, proposed: -1, source: -1, target: -1 });
 
 const NAME = "signed/";
 

@@ -6,7 +6,7 @@ interface Address {
   port: number;
 }
 
-type ListenerKey = "jsonRpc" | "ethRpc" | "rest" | "metrics";
+type ListenerKey = "jsonRpc" | "ethRpc" | "rest" | "signer" | "metrics";
 
 interface Listener {
   key: ListenerKey;
@@ -18,6 +18,7 @@ const LISTENERS: Readonly<Record<ListenError["server"], Listener>> = {
   "json-rpc": { key: "jsonRpc", noun: "JSON-RPC", portInUse: "rpcPortInUse" },
   "eth-rpc": { key: "ethRpc", noun: "Ethereum JSON-RPC", portInUse: "ethRpcPortInUse" },
   rest: { key: "rest", noun: "REST", portInUse: "restPortInUse" },
+  signer: { key: "signer", noun: "signer", portInUse: "signerPortInUse" },
   metrics: { key: "metrics", noun: "metrics", portInUse: "metricsPortInUse" },
 };
 

@@ -43,6 +43,8 @@ export interface ServersOptions {
   /** Serves the methods of execution clients and of their test networks. */
   ethRpc?: EthRpcOptions;
   rest?: ApiOptions;
+  /** Serves the Web3Signer API over the keys of a dev chain. */
+  signer?: ApiOptions;
   metrics?: ListenOptions;
   /** Writes lines of the access log. Omitted without an access log. */
   writeAccess?: WriteLines;
@@ -61,6 +63,8 @@ export interface Servers {
   readonly jsonRpcUrl: string | undefined;
   readonly ethRpcUrl: string | undefined;
   readonly restUrl: string | undefined;
+  /** Set for a dev chain with a signer. */
+  readonly signerUrl?: string | undefined;
   readonly metricsUrl: string | undefined;
   /** Resolves when the servers fail. */
   readonly failed: Promise<Error>;

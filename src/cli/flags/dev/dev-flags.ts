@@ -3,6 +3,7 @@ import { booleanFlag, type FlagTable, valueFlag } from "../flag.ts";
 import { speedFactor } from "../flag-values.ts";
 import { networkFlags } from "../network/network-flags.ts";
 import { ETH_RPC_FLAGS } from "../server/eth-rpc-flags.ts";
+import { SIGNER_FLAGS } from "../server/signer-flags.ts";
 import { dataDirFlag, SHARED_FLAGS } from "../shared-flags.ts";
 import { DEV_GENESIS_FLAGS } from "./dev-genesis-flags.ts";
 import { devBlobsFlag, devValidatorsFlag } from "./validator-flags.ts";
@@ -37,5 +38,6 @@ export const DEV_FLAGS = {
   // Its validators create all blobs, so other nodes may not have all columns.
   ...networkFlags({ isOn: false, address: "127.0.0.1", isSupernode: true }),
   ...ETH_RPC_FLAGS,
+  ...SIGNER_FLAGS,
   ...SHARED_FLAGS,
 } as const satisfies FlagTable;

@@ -11,6 +11,7 @@ import { type FlagValues, valuesOf } from "../flag.ts";
 import { givenBootnodes } from "../network/bootnodes.ts";
 import { type NetworkValues, networkSettings } from "../network/network-flags.ts";
 import { ethRpcSettings } from "../server/eth-rpc-flags.ts";
+import { signerSettings } from "../server/signer-flags.ts";
 import { type ProcessSettings, sharedSettings } from "../shared-settings.ts";
 import type { DEV_FLAGS } from "./dev-flags.ts";
 import { type DevPreset, devGenesis } from "./dev-genesis.ts";
@@ -49,7 +50,11 @@ export function devSettings(
   const hasEvm = genesis.evm !== undefined;
   return {
     ...shared,
-    servers: { ...shared.servers, ethRpc: ethRpcSettings(values, { hasEvm }, workingDirectory) },
+    servers: {
+      ...shared.servers,
+      ethRpc: ethRpcSettings(values, { hasEvm }, workingDirectory),
+      signer: signerSettings(values, workingDirectory),
+    },
     ...genesis,
     dataDir,
     chain: { ...DEFAULT_CHAIN_SETTINGS, ...valuesOf(CHAIN_FLAGS, values) },

@@ -22,6 +22,7 @@ export interface ServerSettings {
   jsonRpc: WithTokenFile<JsonRpcOptions> | undefined;
   ethRpc?: WithTokenFile<EthRpcOptions> | undefined;
   rest: WithTokenFile<ApiOptions> | undefined;
+  signer?: WithTokenFile<ApiOptions> | undefined;
   metrics: ServersOptions["metrics"];
 }
 

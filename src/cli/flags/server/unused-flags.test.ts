@@ -20,6 +20,11 @@ it("counts the access flags of --rpc as used by --eth-rpc", () => {
   ]);
 });
 
+it("counts the access flags of --rest as used by the signer", () => {
+  const flags = given("rest-port", "rest-token-file", "signer-port");
+  expect(unusedFlagWarnings(flags, { ...OFF, signerPort: 9000 })).toEqual(["--rest-port has no effect without --rest"]);
+});
+
 it("accepts flags of servers that are on", () => {
   expect(unusedFlagWarnings(given("rpc-port", "rest", "rest-port"), { ...OFF, rpc: true, rest: true })).toEqual([]);
   expect(unusedFlagWarnings(given("validators"), OFF)).toEqual([]);
