@@ -61,6 +61,14 @@ export interface SnapshotControl {
   take(): Promise<number>;
   /** Reverts to a snapshot and deletes it with all later ones. */
   revert(id: number): Promise<void>;
+  /** Returns the snapshots that can be reverted to, oldest first. */
+  list(): SnapshotInfo[];
+}
+
+export interface SnapshotInfo {
+  readonly id: number;
+  readonly slot: Slot;
+  readonly headRoot: RootHex;
 }
 
 /**

@@ -1783,6 +1783,18 @@ export interface Methods<F extends ForkName = ForkName> {
   evm_revert: Methods<F>["dev_revert"];
   /** Alias of dev_revert. */
   anvil_revert: Methods<F>["dev_revert"];
+  /** Snapshots that dev_revert can revert to, oldest first. */
+  dev_getSnapshots(
+    params?: Record<string, never>,
+    options?: CallOptions,
+  ): Promise<
+    Array<{
+      id: Quantity;
+      /** Slot in which the snapshot was taken. */
+      slot: Uint64;
+      head_block_root: Root;
+    }>
+  >;
   /** Dumps the whole chain: blocks, states, votes, pools, time and slashing protection. Returns the dump, or its path if it was written to a file. */
   dev_dump(
     params?: {
@@ -3275,6 +3287,7 @@ export const METHOD_NAMES = [
   "dev_revert",
   "evm_revert",
   "anvil_revert",
+  "dev_getSnapshots",
   "dev_dump",
   "dev_load",
   "dev_keys",

@@ -36,7 +36,7 @@ function scene() {
     restore: async () => void calls.push("restore"),
   };
   const snapshots = new DevSnapshots({
-    chain: { chainSnapshots } as unknown as BeaconChain,
+    chain: { chainSnapshots, clock: { currentSlot: 7 }, head: { root: "0xab" } } as unknown as BeaconChain,
     time: { whilePaused: (work: () => Promise<unknown>) => work() } as unknown as DevTime,
     revertible: [{ capture }],
     evm,
@@ -60,7 +60,12 @@ it("a revert deletes the snapshot and all later ones, whose ids are not used aga
   await expect(snapshots.revert(2)).rejects.toThrow("No snapshot 0x2. Available: 0x1.");
   await expect(snapshots.revert(3)).rejects.toThrow("No snapshot 0x3. Available: 0x1.");
   expect(await snapshots.take()).toBe(4);
+  expect(snapshots.list()).toEqual([
+    { id: 1, slot: 7, headRoot: "0xab" },
+    { id: 4, slot: 7, headRoot: "0xab" },
+  ]);
   await snapshots.revert(1);
+  expect(snapshots.list()).toEqual([]);
   await expect(snapshots.revert(4)).rejects.toThrow("No snapshot 0x4: none is left. dev_snapshot takes one.");
 });
 

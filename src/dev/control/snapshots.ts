@@ -1,4 +1,4 @@
-import { ControlError, type SnapshotControl } from "../../api/dev-control.ts";
+import { ControlError, type SnapshotControl, type SnapshotInfo } from "../../api/dev-control.ts";
 import type { BeaconChain } from "../../chain/chain.ts";
 import type { ChainSnapshot } from "../../chain/chain-snapshots.ts";
 import type { DevTime } from "./time.ts";
@@ -30,7 +30,7 @@ interface DevSnapshotsParts {
   evm?: SnapshotEngine;
 }
 
-interface Snapshot {
+interface Snapshot extends Omit<SnapshotInfo, "id"> {
   snapshot: ChainSnapshot;
   restore: (() => void)[];
 }
@@ -53,7 +53,7 @@ export class DevSnapshots implements SnapshotControl {
       await evm?.capture(id);
       const restore = revertible.map((part) => part.capture());
       const snapshot = await chain.chainSnapshots.take();
-      this.#taken.set(id, { snapshot, restore });
+      this.#taken.set(id, { snapshot, restore, slot: chain.clock.currentSlot, headRoot: chain.head.root });
       this.#lastId = id;
       return id;
     });
@@ -75,6 +75,10 @@ export class DevSnapshots implements SnapshotControl {
       for (const other of dropped) this.#taken.delete(other);
       await evm?.release(dropped);
     });
+  }
+
+  list(): SnapshotInfo[] {
+    return Array.from(this.#taken, ([id, { slot, headRoot }]) => ({ id, slot, headRoot }));
   }
 
   /** Continues a sentence about a snapshot that does not exist. */

@@ -1,7 +1,7 @@
 import { defineMethod, required } from "../../definition.ts";
 import { controlOf } from "../../dev-control.ts";
 import { paramSchema } from "../../params/schema.ts";
-import { described, isTrue, shape } from "../../schemas.ts";
+import { described, isTrue, list, object, shape } from "../../schemas.ts";
 import { DEV_METHOD } from "./dev-method.ts";
 
 const ID = /^0x(0|[1-9a-fA-F][0-9a-fA-F]{0,12})$/;
@@ -11,6 +11,8 @@ const snapshotId = paramSchema(
   { type: "string", pattern: ID.source },
   (value) => (typeof value === "string" && ID.test(value) ? Number(value) : undefined),
 );
+
+const hexId = (id: number): string => `0x${id.toString(16)}`;
 
 const devSnapshot = defineMethod({
   ...DEV_METHOD,
@@ -22,7 +24,7 @@ const devSnapshot = defineMethod({
   result: { name: "id", schema: described(shape("Quantity"), "Id of the snapshot, in hex.") },
   example: { stage: "control" },
   async handler(context) {
-    return `0x${(await controlOf(context).snapshots.take()).toString(16)}`;
+    return hexId(await controlOf(context).snapshots.take());
   },
 });
 
@@ -41,4 +43,29 @@ const devRevert = defineMethod({
   },
 });
 
-export const devSnapshotMethods = [devSnapshot, devRevert] as const;
+const devGetSnapshots = defineMethod({
+  ...DEV_METHOD,
+  name: "dev_getSnapshots",
+  summary: "Snapshots that dev_revert can revert to, oldest first.",
+  result: {
+    name: "snapshots",
+    schema: list(
+      object({
+        id: shape("Quantity"),
+        slot: described(shape("Uint64"), "Slot in which the snapshot was taken."),
+        head_block_root: shape("Root"),
+      }),
+    ),
+  },
+  example: { stage: "control" },
+  handler(context) {
+    const snapshots = controlOf(context).snapshots.list();
+    return snapshots.map(({ id, slot, headRoot }) => ({
+      id: hexId(id),
+      slot: String(slot),
+      head_block_root: headRoot,
+    }));
+  },
+});
+
+export const devSnapshotMethods = [devSnapshot, devRevert, devGetSnapshots] as const;

@@ -1,0 +1,87 @@
+import { counted, eth, grouped, short } from "./format.ts";
+
+interface Position {
+  slot: string;
+  head_slot: string;
+  head_block_root: string;
+  speed: number;
+}
+
+interface BlockAt {
+  slot: string;
+  root: string;
+}
+
+/** What happened, and the page with more about it. */
+export interface Notice {
+  text: string;
+  link?: { label: string; href: string };
+}
+
+const block = ({ slot, root }: BlockAt): NonNullable<Notice["link"]> => ({
+  label: `block ${short(root)} of slot ${grouped(slot)}`,
+  href: `#/block/${root}`,
+});
+
+const headOf = ({ head_slot: slot, head_block_root: root }: Position) => block({ slot, root });
+
+const validator = (id: unknown) => ({ label: `validator ${id}`, href: `#/validator/${id}` });
+
+type Params = Readonly<Record<string, unknown>>;
+
+/** Describes the outcome of a control method in a sentence. */
+export function noticeOf(method: string, params: Params, result: unknown): Notice {
+  const position = result as Position;
+  switch (method) {
+    case "dev_advance":
+      return { text: `Advanced to slot ${grouped(position.slot)}. Head:`, link: headOf(position) };
+    case "dev_skip":
+      return { text: `Skipped to slot ${grouped(position.slot)}. Head:`, link: headOf(position) };
+    case "dev_pause":
+      return { text: `Paused in slot ${grouped(position.slot)}` };
+    case "dev_resume":
+    case "dev_setSpeed":
+      return { text: position.speed === 0 ? "Paused" : `Time runs at ${position.speed} × real time` };
+    case "dev_setValidators": {
+      const { online, offline } = result as { online: string[]; offline: string[] };
+      return { text: `${counted(online.length, "validator")} online, ${grouped(offline.length)} offline` };
+    }
+    case "dev_reorg": {
+      const { old_head: before, new_head: after } = result as { old_head: BlockAt; new_head: BlockAt };
+      return { text: `Replaced the head of slot ${grouped(before.slot)} by`, link: block(after) };
+    }
+    case "dev_fork": {
+      const { old_branch: old, new_branch: other } = result as Record<string, { head: BlockAt; weight: string }>;
+      return {
+        text: `Grew two branches, with votes of ${eth(old!.weight)} and ${eth(other!.weight)}. The second:`,
+        link: block(other!.head),
+      };
+    }
+    case "dev_delayBlocks": {
+      const { from_slot: from, until_slot: until } = result as { from_slot: string; until_slot: string };
+      return {
+        text:
+          from === until
+            ? "Blocks are on time"
+            : `Blocks from slot ${grouped(from)} to ${grouped(Number(until) - 1)} will be late`,
+      };
+    }
+    case "dev_slash":
+      return {
+        text: `The next block contains ${params.kind === "attester" ? "an attester" : "a proposer"} slashing of`,
+        link: validator(params.validators),
+      };
+    case "dev_exit":
+      return { text: "The next block contains a voluntary exit of", link: validator(params.validator) };
+    case "dev_withdraw":
+      return { text: "The next block contains a withdrawal request of", link: validator(params.validator) };
+    case "dev_deposit":
+      return { text: `The next block contains ${counted((result as unknown[]).length, "deposit")}` };
+    case "dev_snapshot":
+      return { text: `Took snapshot ${result}` };
+    case "dev_revert":
+      return { text: `Reverted to snapshot ${params.id}` };
+    default:
+      return { text: `Called ${method}` };
+  }
+}
