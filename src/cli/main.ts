@@ -11,11 +11,11 @@ import { EXIT_CODES, usageError } from "./exit.ts";
 import { type CommandLine, parseCommandLine } from "./flags/command-line.ts";
 import type { NodeCommandName } from "./flags/commands.ts";
 import { type DevCommandSettings, devDataDir, devSettings } from "./flags/dev/dev-settings.ts";
-import { gatewaySettings } from "./flags/gateway/gateway-settings.ts";
 import { type LogSettings, logSettings } from "./flags/log-flags.ts";
 import { type NodeCommandSettings, nodeSettings } from "./flags/node/node-settings.ts";
 import { type FlagSources, resolveFlags } from "./flags/resolve-flags.ts";
 import { type EnabledServers, unusedFlagWarnings } from "./flags/server/unused-flags.ts";
+import { type GatewayAction, readGatewayOperands } from "./gateway/operands.ts";
 import { type ProcessEvents, type RunningNode, runUntilStopped, type StopSignal } from "./run.ts";
 import type { GatewayStart } from "./start/gateway.ts";
 import { asStartupError } from "./start/start-errors.ts";
@@ -108,6 +108,8 @@ function prepare(command: NodeCommandName, sources: FlagSources, { environment, 
       logging: logSettings(values, workingDirectory),
       servers: values,
       async start(log, stopping) {
+        // Loaded lazily because the schema library is slow to load.
+        const { gatewaySettings } = await import("./flags/gateway/gateway-settings.ts");
         const settings = gatewaySettings(values, workingDirectory, log.logger);
         return (await runners.gateway())({ ...settings, environment }, log.logger, log, stopping);
       },
@@ -141,6 +143,17 @@ async function runCompletionCommand(written: readonly string[], terminal: Termin
   const shell = readShell(written);
   const { completionScript } = await import("./completion/completion.ts");
   await terminal.write(completionScript(shell));
+  return EXIT_CODES.ok;
+}
+
+async function runGatewayAction(written: GatewayAction, sources: FlagSources, terminal: Terminal): Promise<number> {
+  if (written.action === "key") {
+    const { createClientKey } = await import("./gateway/key.ts");
+    await terminal.write(createClientKey());
+  } else {
+    const { checkGatewayFile } = await import("./gateway/check.ts");
+    await terminal.write(await checkGatewayFile(written.file, sources));
+  }
   return EXIT_CODES.ok;
 }
 
@@ -178,6 +191,10 @@ async function run({ command, operands = [], given }: Run, context: CliContext):
   if (command === "methods") return runMethodsCommand(operands, sources, terminal);
   if (command === "doctor") return runDoctorCommand(operands, sources, context);
   if (command === "completion") return runCompletionCommand(operands, terminal);
+  if (command === "gateway") {
+    const action = readGatewayOperands(operands);
+    if (action) return runGatewayAction(action, sources, terminal);
+  }
   // Files and directories are accessible to their owner only.
   context.setUmask(0o077);
   if (command === "db") return runDbCommand(operands, sources, context);

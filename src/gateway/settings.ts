@@ -1,3 +1,5 @@
+import type { AccessClass } from "../server/access-class.ts";
+
 /** A beacon node behind the gateway. */
 export interface UpstreamSettings {
   /** Name in headers, logs and metrics. By default host and port. */
@@ -13,6 +15,56 @@ export interface UpstreamSettings {
   readonly weight: number;
   /** Value of the Authorization header. Secret. */
   readonly authorization?: string;
+  /** Further request headers by lowercase name. Secret. */
+  readonly headers?: Readonly<Record<string, string>>;
+  /** Labels that method policies select upstreams by. */
+  readonly tags?: readonly string[];
+  /** Requests beyond the budget go to other upstreams. */
+  readonly budget?: Pick<BudgetSettings, "requestsPerSecond" | "requestsPerDay">;
+}
+
+/** Returns the headers of every request to an upstream. */
+export function credentialHeaders({
+  authorization,
+  headers,
+}: Pick<UpstreamSettings, "authorization" | "headers">): Record<string, string> {
+  return { ...headers, ...(authorization !== undefined && { authorization }) };
+}
+
+/** Limits per second and per day (UTC). Undefined for no limit. */
+export interface BudgetSettings {
+  readonly requestsPerSecond?: number | undefined;
+  readonly requestsPerDay?: number | undefined;
+  /** Cost units, which weigh calls by the cost of their method. */
+  readonly unitsPerSecond?: number | undefined;
+  readonly unitsPerDay?: number | undefined;
+}
+
+/** A client with its own key, access rights and budget. */
+export interface ClientSettings {
+  /** Name in logs and metrics. */
+  readonly name: string;
+  /** SHA-256 of the key, in hex. Undefined for the client of all requests without a key. */
+  readonly keyHash?: string | undefined;
+  readonly classes: readonly AccessClass[];
+  /** Names or patterns of the allowed methods. Undefined allows all. */
+  readonly methods?: readonly string[] | undefined;
+  readonly budget: BudgetSettings;
+}
+
+/** Overrides for the methods that match a pattern. Undefined fields keep the setting of the gateway. */
+export interface MethodPolicySettings {
+  /** Method name, with `*` for any characters. */
+  readonly pattern: string;
+  readonly timeoutMillis?: number | undefined;
+  readonly hedgeDelayMillis?: number | undefined;
+  readonly quorum?: number | undefined;
+  /** Longest time in a cache. 0 disables caching. */
+  readonly cacheSeconds?: number | undefined;
+  /** Only upstreams with one of these tags get requests. */
+  readonly tags?: readonly string[] | undefined;
+  /** Cost units of a call. */
+  readonly units?: number | undefined;
 }
 
 /** Redis or Valkey cache that several gateways share. */
@@ -46,6 +98,10 @@ export interface GatewaySettings {
   readonly workers: number;
   /** How long the gateway reports not ready after a stop signal, while it still serves requests. */
   readonly drainMillis: number;
+  /** Clients with keys. If there is one, requests need a key. */
+  readonly clients: readonly ClientSettings[];
+  /** The first policy whose pattern matches a method applies. */
+  readonly policies: readonly MethodPolicySettings[];
 }
 
 export const DEFAULT_GATEWAY_SETTINGS: Omit<GatewaySettings, "upstreams" | "cache"> = {
@@ -56,4 +112,6 @@ export const DEFAULT_GATEWAY_SETTINGS: Omit<GatewaySettings, "upstreams" | "cach
   memoryBytes: 256 * 1024 * 1024,
   workers: 1,
   drainMillis: 0,
+  clients: [],
+  policies: [],
 };

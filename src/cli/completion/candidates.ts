@@ -1,6 +1,7 @@
 import { DB_ACTIONS } from "../db/actions.ts";
 import { COMMAND_NAMES, COMMANDS, type CommandDefinition, type CommandName } from "../flags/commands.ts";
 import type { Flag } from "../flags/flag.ts";
+import { GATEWAY_ACTIONS } from "../gateway/operands.ts";
 import { SHELLS } from "./shells.ts";
 
 /** Completion candidates at one position. */
@@ -53,6 +54,7 @@ export function completionCommands(methodNames: readonly string[]): CompletionCo
 
 function operandsOf(command: CommandName, methodNames: readonly string[]): Candidates[] {
   if (command === "call" || command === "methods") return [words(methodNames)];
+  if (command === "gateway") return [words(GATEWAY_ACTIONS), { words: [], paths: "files" }];
   if (command === "db") return [words(DB_ACTIONS), { words: [], paths: "files" }];
   return command === "completion" ? [words(SHELLS)] : [];
 }

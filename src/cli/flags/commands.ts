@@ -33,6 +33,11 @@ Examples:
 Upstreams of a higher tier are used only if none of a lower tier is available, or
 as the next choice for a retry or a hedged request. Credentials are given in a
 file (token-file, as a bearer token) or in the URL.
+
+A config file also takes structured upstreams, clients with keys and budgets, and
+policies of methods, as in docs/gateway.md.
+  check FILE  validate a config file and exit
+  key         print a new client key and the hash for the config file
 ${PRECEDENCE}`;
 
 const CALL_NOTES = `
@@ -127,6 +132,7 @@ export const COMMANDS = {
     description: "Serve JSON-RPC, WebSocket, REST and events in front of other beacon nodes",
     flags: GATEWAY_FLAGS,
     common: ["upstream", "quorum", "cache", "rpc-token-file", "workers"],
+    operands: "[check FILE | key]",
     notes: GATEWAY_NOTES,
   },
   call: {

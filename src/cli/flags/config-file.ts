@@ -6,11 +6,22 @@ import { usageError } from "../exit.ts";
 import { COMMAND_NAMES, COMMANDS, type CommandName } from "./commands.ts";
 import { nearestFlag } from "./did-you-mean.ts";
 import { type Flag, type FlagTable, flagNames } from "./flag.ts";
+import { GATEWAY_SECTION_NAMES } from "./gateway/section-names.ts";
 import { CONFIG_FILE_FLAG } from "./shared-flags.ts";
 
 function reasonOf(error: unknown): string {
   const message = error instanceof Error ? error.message : String(error);
   return message.split("\n")[0]!.replace(/[.:]$/, "");
+}
+
+/** Keys with structured values, which are validated by their own schema. */
+const SECTION_NAMES: Partial<Record<CommandName, readonly string[]>> = { gateway: GATEWAY_SECTION_NAMES };
+
+/** Reads the keys and values of a config file. */
+export function readConfigDocument(path: string): object {
+  const document = readDocument(path);
+  if (typeof document === "object" && document !== null && !Array.isArray(document)) return document;
+  throw usageError(`The config file ${path} must hold keys and values, such as "rpc-port: 9190".`);
 }
 
 function readDocument(path: string): unknown {
@@ -67,10 +78,7 @@ function unknownKey(key: string, path: string, command: CommandName, known: Iter
 
 /** Reads the config file: unparsed values by flag name. */
 export function readConfigFile(path: string, command: CommandName): Map<string, string[]> {
-  const document = readDocument(path);
-  if (typeof document !== "object" || document === null || Array.isArray(document)) {
-    throw usageError(`The config file ${path} must hold keys and values, such as "rpc-port: 9190".`);
-  }
+  const document = readConfigDocument(path);
   const table: FlagTable = COMMANDS[command].flags;
   const flags = new Map<string, Flag<unknown>>();
   for (const flag of Object.values(table)) {
@@ -85,6 +93,7 @@ export function readConfigFile(path: string, command: CommandName): Map<string, 
       );
     }
     const flag = flags.get(key);
+    if (SECTION_NAMES[command]?.includes(key)) continue;
     if (flag === undefined) throw unknownKey(key, path, command, flags.keys());
     if (found.has(flag.name)) {
       throw usageError(`The config file ${path} sets --${flag.name} twice, once by an alias.`);

@@ -8,7 +8,7 @@ describe("flag reference", () => {
     expect(lines.filter((line) => line.startsWith("## "))).toEqual([
       "## `fanal dev`",
       "## `fanal node`",
-      "## `fanal gateway`",
+      "## `fanal gateway [check FILE | key]`",
       "## `fanal call METHOD [PARAM...]`",
       "## `fanal console`",
       "## `fanal doctor URL...`",

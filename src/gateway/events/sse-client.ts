@@ -3,7 +3,7 @@ import { OperationalError } from "../../errors/operational-error.ts";
 import { HttpClient } from "../../http-client/http-client.ts";
 import type { Logger } from "../../log/logger.ts";
 import type { StreamEvent } from "../../server/events/feed.ts";
-import type { UpstreamSettings } from "../settings.ts";
+import { credentialHeaders, type UpstreamSettings } from "../settings.ts";
 import { SseConnection, SubscriptionRejected } from "./sse-connection.ts";
 
 const FIRST_BACKOFF_MILLIS = 250;
@@ -51,9 +51,9 @@ export class SseClient {
 
   constructor(options: SseClientOptions) {
     this.#options = options;
-    const { url, authorization } = options.upstream;
+    const { url } = options.upstream;
     this.#http = new HttpClient(url, {
-      headers: authorization === undefined ? {} : { authorization },
+      headers: credentialHeaders(options.upstream),
       connectTimeoutMs: CONNECT_TIMEOUT_MS,
       headersTimeoutMs: 0,
       bodyTimeoutMs: 0,

@@ -108,7 +108,7 @@ export const GATEWAY_SETTING_FLAGS = {
     fallbackText: String(drainMillis / 1000),
     parse: (text) => wholeNumber(0, 3600)(text) * 1000,
   }),
-} as const satisfies FlagsOf<Omit<GatewaySettings, "upstreams" | "cache">>;
+} as const satisfies FlagsOf<Omit<GatewaySettings, "upstreams" | "cache" | "clients" | "policies">>;
 
 /** One flag per field of the cache settings, besides the URL. */
 export const CACHE_SETTING_FLAGS = {

@@ -1,5 +1,10 @@
 import { resolve } from "node:path";
-import type { CacheSettings, GatewaySettings, UpstreamSettings } from "../../../gateway/settings.ts";
+import type {
+  CacheSettings,
+  GatewaySettings,
+  MethodPolicySettings,
+  UpstreamSettings,
+} from "../../../gateway/settings.ts";
 import type { Logger } from "../../../log/logger.ts";
 import { StartupError, usageError } from "../../exit.ts";
 import { readSecret } from "../../token-file.ts";
@@ -8,6 +13,7 @@ import { type LogSettings, logSettings } from "../log-flags.ts";
 import { type PlainLimits, plainLimits } from "../server/limit-flags.ts";
 import { type ServerSettings, serverSettings } from "../server/server-settings.ts";
 import { CACHE_SETTING_FLAGS, GATEWAY_FLAGS, GATEWAY_SETTING_FLAGS } from "./gateway-flags.ts";
+import { type ParsedSections, readGatewaySections } from "./gateway-sections.ts";
 import type { ParsedUpstream } from "./upstream-value.ts";
 
 /** Settings of `fanal gateway`. */
@@ -17,6 +23,8 @@ export interface GatewayCommandSettings {
   gateway: GatewaySettings;
 }
 
+const NO_SECTIONS: ParsedSections = { upstreams: [], clients: [], policies: [] };
+
 type GatewayValues = FlagValues<typeof GATEWAY_FLAGS>;
 
 /** Converts flags to settings. Warns of secret files that other users can read. */
@@ -25,7 +33,12 @@ export function gatewaySettings(
   workingDirectory: string,
   logger?: Pick<Logger, "warn">,
 ): GatewayCommandSettings {
-  const { upstreams, quorum, broadcast } = values;
+  const { quorum, broadcast, configFile } = values;
+  const sections: ParsedSections =
+    configFile === undefined ? NO_SECTIONS : readGatewaySections(resolve(workingDirectory, configFile));
+  // Flags and variables take precedence over the file.
+  const upstreams = values.upstreams.length > 0 ? values.upstreams : sections.upstreams;
+  const { clients, policies } = sections;
   if (upstreams.length === 0) {
     throw usageError("Missing upstream. Give the REST API of a beacon node, as in --upstream http://127.0.0.1:5052.");
   }
@@ -35,6 +48,7 @@ export function gatewaySettings(
   requireDistinct(upstreams);
   requireAtMost("quorum", quorum, upstreams.length);
   if (broadcast !== "all") requireAtMost("broadcast", broadcast, upstreams.length);
+  for (const policy of policies) requireFeasible(policy, upstreams);
   return {
     servers: { ...serverSettings(values, workingDirectory), limits: plainLimits(values) },
     log: logSettings(values, workingDirectory),
@@ -42,6 +56,8 @@ export function gatewaySettings(
       ...valuesOf(GATEWAY_SETTING_FLAGS, values),
       upstreams: upstreams.map((written) => upstreamSettings(written, workingDirectory, logger)),
       cache: cacheSettings(values, workingDirectory, logger),
+      clients,
+      policies,
     },
   };
 }
@@ -62,19 +78,37 @@ function requireAtMost(flag: "quorum" | "broadcast", count: number, upstreams: n
   throw usageError(`--${flag} ${count} exceeds the number of upstreams, ${upstreams}.`);
 }
 
-/** Converts a parsed upstream to settings. Reads its token file. */
+/** Throws a usage error if too few upstreams have the tags of a policy. */
+function requireFeasible(
+  { pattern, tags, quorum = 1 }: MethodPolicySettings,
+  upstreams: readonly ParsedUpstream[],
+): void {
+  const eligible = tags ? upstreams.filter((upstream) => upstream.tags?.some((tag) => tags.includes(tag))) : upstreams;
+  if (eligible.length >= quorum) return;
+  const which = tags ? `upstreams with the tag ${tags.join(" or ")}` : "upstreams";
+  throw usageError(
+    `The policy "${pattern}" needs at least ${quorum} of the ${which}, and there are ${eligible.length}.`,
+  );
+}
+
+/** Converts a parsed upstream to settings. Reads its secret files. */
 export function upstreamSettings(
-  { tokenFile, ...written }: ParsedUpstream,
+  { tokenFile, headerFiles = {}, ...written }: ParsedUpstream,
   workingDirectory: string,
   logger?: Pick<Logger, "warn">,
 ): UpstreamSettings {
-  if (tokenFile === undefined) return written;
-  const file = resolve(workingDirectory, tokenFile);
-  const token = readSecret(file, "token file", logger);
-  if (!/^[\x21-\x7e]+$/.test(token)) {
+  const readToken = (name: string) => {
+    const file = resolve(workingDirectory, name);
+    const token = readSecret(file, "token file", logger);
+    if (/^[\x21-\x7e]+$/.test(token)) return token;
     throw new StartupError("unreadableInput", `The token file ${file} must hold a single token.`);
-  }
-  return { ...written, authorization: `Bearer ${token}` };
+  };
+  const fromFiles = Object.entries(headerFiles).map(([name, file]) => [name, readToken(file)]);
+  return {
+    ...written,
+    ...(fromFiles.length > 0 && { headers: { ...written.headers, ...Object.fromEntries(fromFiles) } }),
+    ...(tokenFile !== undefined && { authorization: `Bearer ${readToken(tokenFile)}` }),
+  };
 }
 
 function cacheSettings(

@@ -1,15 +1,21 @@
+import type { UpstreamSettings } from "../../../gateway/settings.ts";
 import { FlagValueError, httpUrl, wholeNumber } from "../flag-values.ts";
 
-/** Parsed --upstream value. */
-export interface ParsedUpstream {
-  name: string;
-  /** Without credentials. */
-  url: string;
+/** An upstream whose secret files are not yet read. */
+export interface ParsedUpstream extends Omit<UpstreamSettings, "authorization"> {
   /** Authorization header for the credentials in the URL. */
   authorization: string | undefined;
-  tier: number;
-  weight: number;
   tokenFile: string | undefined;
+  /** Files with the values of further headers, by header name. */
+  headerFiles?: Readonly<Record<string, string>>;
+}
+
+/** Settings that may follow the URL. */
+export interface UpstreamOptions {
+  name?: string | undefined;
+  tier?: number | undefined;
+  weight?: number | undefined;
+  tokenFile?: string | undefined;
 }
 
 /** Names are used in headers and metric labels. */
@@ -18,29 +24,34 @@ const SETTINGS = ["name", "tier", "weight", "token-file"];
 
 /** Parses a URL followed by settings such as `tier=1`, in any order. */
 export function upstream(text: string): ParsedUpstream {
-  const [written = "", ...words] = text.split(/\s+/);
+  const [url = "", ...words] = text.split(/\s+/);
+  // Reports an invalid URL first.
+  httpUrl(url);
+  const settings = readSettings(words);
+  return parseUpstream(url, {
+    name: settings.get("name"),
+    tier: readNumber(settings, "tier", 0),
+    weight: readNumber(settings, "weight", 1),
+    tokenFile: settings.get("token-file"),
+  });
+}
+
+/** Validates the URL of an upstream and separates its credentials. */
+export function parseUpstream(written: string, options: UpstreamOptions): ParsedUpstream {
   const url = new URL(httpUrl(written));
   if (url.search !== "" || url.hash !== "") {
     throw new FlagValueError("the URL must be the base to which /eth/… is appended, without ? and #");
   }
-  const settings = readSettings(words);
+  const { tier = 0, weight = 1, tokenFile } = options;
   const authorization = basicAuthorization(url);
-  const tokenFile = settings.get("token-file");
   if (authorization !== undefined && tokenFile !== undefined) {
     throw new FlagValueError("it has both credentials in the URL and a token-file; give one of them");
   }
   url.username = "";
   url.password = "";
-  const name = settings.get("name") ?? url.host;
+  const name = options.name ?? url.host;
   if (!NAME.test(name)) throw new FlagValueError("its name may contain only letters, digits and . : _ -");
-  return {
-    name,
-    url: url.href.replace(/\/+$/, ""),
-    authorization,
-    tier: readNumber(settings, "tier", 0, 0),
-    weight: readNumber(settings, "weight", 1, 1),
-    tokenFile,
-  };
+  return { name, url: url.href.replace(/\/+$/, ""), authorization, tier, weight, tokenFile };
 }
 
 function readSettings(words: readonly string[]): Map<string, string> {
@@ -58,9 +69,9 @@ function readSettings(words: readonly string[]): Map<string, string> {
   return settings;
 }
 
-function readNumber(settings: ReadonlyMap<string, string>, key: string, least: number, fallback: number): number {
+function readNumber(settings: ReadonlyMap<string, string>, key: string, least: number): number | undefined {
   const text = settings.get(key);
-  if (text === undefined) return fallback;
+  if (text === undefined) return undefined;
   try {
     return wholeNumber(least, 1000)(text);
   } catch {

@@ -1,9 +1,14 @@
+import type { UpstreamSettings } from "../../settings.ts";
+
 /** Shorter strings may occur in any text by chance. */
 const MIN_SECRET_LENGTH = 8;
 const REDACTED = "***";
 
-/** Returns the secrets of an Authorization header: the token, or the password both plain and in Base64. */
-export function extractSecrets(authorization: string | undefined): readonly string[] {
+/** Returns the secrets of an upstream: its header values, and the password both plain and in Base64. */
+export function extractSecrets({
+  authorization,
+  headers = {},
+}: Pick<UpstreamSettings, "authorization" | "headers">): readonly string[] {
   const [scheme, credentials = ""] = authorization?.split(" ") ?? [];
   const password =
     scheme === "Basic"
@@ -11,7 +16,7 @@ export function extractSecrets(authorization: string | undefined): readonly stri
           .toString("utf8")
           .replace(/^[^:]*:/, "")
       : "";
-  return [credentials, password].filter(({ length }) => length >= MIN_SECRET_LENGTH);
+  return [credentials, password, ...Object.values(headers)].filter(({ length }) => length >= MIN_SECRET_LENGTH);
 }
 
 /** Replaces secrets in a body, because an upstream or proxy may echo them. */

@@ -1,7 +1,7 @@
 import type { Timers } from "../../../async/timers.ts";
 import { HttpClient } from "../../../http-client/http-client.ts";
 import type { CallCost } from "../../../server/method-table.ts";
-import type { UpstreamSettings } from "../../settings.ts";
+import { credentialHeaders, type UpstreamSettings } from "../../settings.ts";
 import type { UpstreamRequest, UpstreamResponse } from "../../upstream-call.ts";
 import { ConcurrencyLimiter } from "./concurrency-limiter.ts";
 import { type ExchangeListener, type ExchangeObserver, HttpExchange } from "./http-exchange.ts";
@@ -57,10 +57,10 @@ export class UpstreamClient implements ExchangeObserver {
   constructor(options: UpstreamSettings, { timers, connections = DEFAULT_CONNECTIONS }: UpstreamClientOptions) {
     this.options = options;
     this.#timers = timers;
-    const { url, authorization } = options;
-    this.#http = new HttpClient(url, { headers: authorization === undefined ? {} : { authorization } });
+    const { url } = options;
+    this.#http = new HttpClient(url, { headers: credentialHeaders(options) });
     this.#pathPrefix = new URL(url).pathname.replace(/\/+$/, "");
-    this.#secrets = extractSecrets(authorization);
+    this.#secrets = extractSecrets(options);
     this.#limiter = new ConcurrencyLimiter(connections);
   }
 

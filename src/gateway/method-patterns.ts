@@ -1,0 +1,17 @@
+/** Name and aliases of a method. */
+export interface NamedMethod {
+  readonly name: string;
+  readonly aliases?: readonly string[];
+}
+
+/** Creates a predicate for methods whose name or alias matches a pattern. `*` stands for any characters. */
+export function methodMatcher(pattern: string): (method: NamedMethod) => boolean {
+  const source = pattern.split("*").map(RegExp.escape).join(".*");
+  const regex = new RegExp(`^${source}$`);
+  return ({ name, aliases = [] }) => regex.test(name) || aliases.some((alias) => regex.test(alias));
+}
+
+/** Returns the patterns that match no method. */
+export function unmatchedPatterns(patterns: readonly string[], methods: readonly NamedMethod[]): string[] {
+  return patterns.filter((pattern) => !methods.some(methodMatcher(pattern)));
+}
