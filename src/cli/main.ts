@@ -85,7 +85,8 @@ interface Start {
 }
 
 /** Resolves the settings of a command. `start` sets the preset before it loads the chain code. */
-function prepare(command: NodeCommandName, sources: FlagSources, { environment, runners }: CliContext): Start {
+function prepare(command: NodeCommandName, sources: FlagSources, context: CliContext): Start {
+  const { environment, runners, terminal } = context;
   const { workingDirectory } = sources;
   if (command === "dev") {
     const values = resolveFlags(command, sources);
@@ -110,8 +111,15 @@ function prepare(command: NodeCommandName, sources: FlagSources, { environment, 
       async start(log, stopping) {
         // Loaded lazily because the schema library is slow to load.
         const { gatewaySettings } = await import("./flags/gateway/gateway-settings.ts");
-        const settings = gatewaySettings(values, workingDirectory, log.logger);
-        return (await runners.gateway())({ ...settings, environment }, log.logger, log, stopping);
+        const { configFile } = values;
+        const start: GatewayStart = {
+          ...gatewaySettings(values, workingDirectory, log.logger),
+          environment,
+          configFile: configFile === undefined ? undefined : resolve(workingDirectory, configFile),
+          readSettings: () => gatewaySettings(resolveFlags(command, sources), workingDirectory, log.logger),
+          reloadsOnHangup: !terminal.isInteractive,
+        };
+        return (await runners.gateway())(start, log.logger, log, stopping);
       },
     };
   }

@@ -11,10 +11,12 @@ export interface RunningNode {
   readonly stopped: Promise<void>;
   /** Extra time for a stop, on top of the usual limit. */
   readonly drainMillis?: number;
+  /** Handles SIGHUP. Without it, SIGHUP stops the node. */
+  reload?(): void;
   stop(): Promise<void>;
 }
 
-/** Signals that stop the node. SIGHUP is sent when the terminal is closed. */
+/** Signals that stop the node. SIGHUP is sent when the terminal is closed, or to reload the config file. */
 const STOP_SIGNALS = ["SIGINT", "SIGTERM", "SIGHUP", "SIGUSR2"] as const;
 export type StopSignal = (typeof STOP_SIGNALS)[number];
 
@@ -61,6 +63,10 @@ export async function runUntilStopped(
   let running: RunningNode | undefined;
 
   const onSignal = (signal: StopSignal) => {
+    if (signal === "SIGHUP" && running?.reload && !stopping.signal.aborted) {
+      running.reload();
+      return;
+    }
     if (!stopping.signal.aborted) {
       firstSignalAt = timers.now();
       logger.notice("Stopping; a second signal exits at once", { signal });

@@ -11,10 +11,10 @@ export interface RequestCounts {
 
 /** Count of one kind of event. */
 export interface EventCount {
-  kind: "failover" | "disagreement" | "cacheLookup";
-  /** The slow or failed upstream, the method, or the cache that was looked up. */
+  kind: "failover" | "disagreement" | "cacheLookup" | "clientCall" | "clientUnits";
+  /** The slow or failed upstream, the method, the cache that was looked up, or the client. */
   subject: string;
-  /** The reason of a failover, or "found" or "missing". */
+  /** The reason of a failover, "found" or "missing", or "admitted" or "rejected". */
   detail: string;
   count: number;
 }
@@ -55,6 +55,11 @@ export class GatewayCounters implements GatewayObserver {
     this.#count("cacheLookup", where, found ? "found" : "missing");
   }
 
+  onClientCall(client: string, outcome: "admitted" | "rejected", units: number): void {
+    this.#count("clientCall", client, outcome);
+    if (units > 0) this.#count("clientUnits", client, "", units);
+  }
+
   onCacheState(state: "up" | "down"): void {
     this.#cache = state;
   }
@@ -68,10 +73,10 @@ export class GatewayCounters implements GatewayObserver {
     return tally;
   }
 
-  #count(kind: EventCount["kind"], subject: string, detail: string): void {
+  #count(kind: EventCount["kind"], subject: string, detail: string, count = 1): void {
     const key = `${kind} ${subject} ${detail}`;
     const tally = this.#counts.get(key);
-    if (tally) tally.count++;
-    else this.#counts.set(key, { kind, subject, detail, count: 1 });
+    if (tally) tally.count += count;
+    else this.#counts.set(key, { kind, subject, detail, count });
   }
 }

@@ -64,7 +64,19 @@ export class GatewayMetrics {
       "Cache lookups, in memory or the shared cache, by whether the answer was found or missing",
       ["where", "outcome"],
     );
+    const clientCalls = instruments.counter(
+      "fanal_gateway_client_calls_total",
+      "Calls of a client with a key: admitted, or rejected because they exceed its budget",
+      ["client", "outcome"],
+    );
+    const clientUnits = instruments.counter(
+      "fanal_gateway_client_units_total",
+      "Cost units of the admitted calls of a client with a key",
+      ["client"],
+    );
     this.#counts = {
+      clientCall: ({ subject, detail, count }) => clientCalls.inc({ client: subject, outcome: detail }, count),
+      clientUnits: ({ subject, count }) => clientUnits.inc({ client: subject }, count),
       failover: ({ subject, detail, count }) => another.inc({ upstream: subject, reason: detail }, count),
       disagreement: ({ subject, count }) => disagreements.inc({ method: subject }, count),
       cacheLookup: ({ subject, detail, count }) => lookups.inc({ where: subject, outcome: detail }, count),

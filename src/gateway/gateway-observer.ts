@@ -8,6 +8,8 @@ export interface GatewayObserver {
   onDisagreement(method: string, upstreams: readonly string[]): void;
   /** A cache was looked up. */
   onCacheLookup(where: "memory" | "cache", isHit: boolean): void;
+  /** A client with a key made a call. Rejected calls exceed its budget. */
+  onClientCall(client: string, outcome: "admitted" | "rejected", units: number): void;
   /** The shared cache became available or unavailable. */
   onCacheState(state: "up" | "down"): void;
 }

@@ -1,3 +1,4 @@
+import { methods as definitions } from "../api/method-groups.ts";
 import { ClosingStack } from "../async/closing-stack.ts";
 import type { Timers } from "../async/timers.ts";
 import type { Logger } from "../log/logger.ts";
@@ -9,14 +10,15 @@ import type { HttpServer, ServerLoad } from "../server/http/server.ts";
 import type { JsonRpcLimits } from "../server/jsonrpc/limits.ts";
 import { createJsonRpcServer } from "../server/jsonrpc/server.ts";
 import { ListenError } from "../server/listen-error.ts";
-import { CachingReader } from "./cache/caching-reader.ts";
 import { createGatewayTables } from "./calls/gateway-tables.ts";
 import type { ChainSpec } from "./chain-spec.ts";
+import type { BudgetStore } from "./clients/budget-store.ts";
+import { ClientRegistry } from "./clients/client-registry.ts";
 import { GatewayCounters, type GatewayCounts } from "./gateway-counters.ts";
 import type { GatewayEvents } from "./gateway-events.ts";
+import { MethodPolicies } from "./method-policies.ts";
+import { RequestPipeline } from "./request-pipeline.ts";
 import type { GatewaySettings } from "./settings.ts";
-import { QuorumReader } from "./upstream/requests/quorum.ts";
-import { UpstreamPool } from "./upstream/requests/upstream-pool.ts";
 import type { StickyRoutes } from "./upstream/selection/sticky-routes.ts";
 import type { HealthTracker } from "./upstream-health.ts";
 
@@ -45,6 +47,8 @@ interface GatewayServerDeps {
   onRepeatedFailure(upstream: string, reason: string): void;
   /** Sticky routes that are shared with other processes. */
   stickyRoutes?: StickyRoutes;
+  /** Counters of the budgets, shared with other processes. */
+  budgetStore: BudgetStore;
   servers: ServerOptions;
   /** Enables the counters. */
   hasMetrics: boolean;
@@ -67,6 +71,7 @@ export interface ServerReport {
 interface OpenedServers {
   urls: ServerUrls;
   servers: ReadonlyMap<ServerName, HttpServer>;
+  reload(settings: GatewaySettings): void;
   calls: CallStatsCollector;
   counters: GatewayCounters;
   draining: { isDraining: boolean };
@@ -80,35 +85,47 @@ export class GatewayServer {
   readonly #calls: CallStatsCollector;
   readonly #counters: GatewayCounters;
   readonly #draining: { isDraining: boolean };
+  readonly #reload: (settings: GatewaySettings) => void;
   readonly #opened: ClosingStack;
 
   static async open(deps: GatewayServerDeps): Promise<GatewayServer> {
-    const { settings, chainSpec, health, events, onRepeatedFailure, stickyRoutes, timers, logger } = deps;
+    const { settings, chainSpec, health, events, timers, logger } = deps;
     const { servers: served, hasMetrics, writeAccessLog } = deps;
     await using opening = new ClosingStack();
     const counters = new GatewayCounters();
     const calls = new CallStatsCollector();
     const draining = { isDraining: false };
     const observer = hasMetrics ? counters : undefined;
-    const upstreams = new UpstreamPool({ settings, health, timers, observer, logger, onRepeatedFailure, stickyRoutes });
-    opening.defer(() => upstreams.close());
-    const quorum = new QuorumReader({ upstreams, settings, timers, observer });
-    const reader = new CachingReader({
-      fetch: (call) => quorum.read(call),
-      revision: events.revision,
-      chainSpec,
-      settings,
-      health,
-      timers,
-      logger,
-      observer,
-    });
-    opening.defer(() => reader.close());
+    const clients = new ClientRegistry({ store: deps.budgetStore, timers, observer });
+    const pipelineDeps = { ...deps, revision: events.revision, observer };
+    const createPipeline = (current: GatewaySettings) => {
+      const policies = new MethodPolicies(current.policies, definitions);
+      clients.update(current.clients, policies);
+      return new RequestPipeline(current, policies, pipelineDeps);
+    };
+    let pipeline = createPipeline(settings);
+    /** The current one, and former ones with running requests. */
+    const pipelines = new Set([pipeline]);
+    opening.defer(() => Promise.all(Array.from(pipelines, (each) => each.close())));
+    const reload = (changed: GatewaySettings) => {
+      const before = pipeline;
+      pipeline = createPipeline(changed);
+      pipelines.add(pipeline);
+      void before.retire().then(() => pipelines.delete(before));
+    };
     const isClosing = () => draining.isDraining;
-    const { methods, routes } = createGatewayTables({ reader, upstreams, health, events, chainSpec, isClosing });
+    const { methods, routes } = createGatewayTables({
+      reader: { read: (call) => pipeline.reader.read(call) },
+      upstreams: { submit: (call) => pipeline.upstreams.submit(call) },
+      health,
+      events,
+      chainSpec,
+      isClosing,
+    });
     const urls: ServerUrls = {};
     const shared = {
       endpoints: urls,
+      clients,
       limits: served.limits,
       observer: hasMetrics ? calls : undefined,
       accessLog: writeAccessLog && new AccessLog(writeAccessLog, timers),
@@ -135,21 +152,27 @@ export class GatewayServer {
       const own = { table: routes, access: rest.access, logger: logger.topic("rest") };
       await start("rest", createRestServer({ ...shared, ...own }), rest);
     }
-    return new GatewayServer({ urls, servers, calls, counters, draining, opened: opening.move() });
+    return new GatewayServer({ urls, servers, reload, calls, counters, draining, opened: opening.move() });
   }
 
-  private constructor({ urls, servers, calls, counters, draining, opened }: OpenedServers) {
+  private constructor({ urls, servers, reload, calls, counters, draining, opened }: OpenedServers) {
     this.urls = urls;
     this.#servers = servers;
     this.#calls = calls;
     this.#counters = counters;
     this.#draining = draining;
+    this.#reload = reload;
     this.#opened = opened;
   }
 
   report(): ServerReport {
     const loads = Array.from(this.#servers, ([name, server]): [ServerName, ServerLoad] => [name, server.load()]);
     return { loads, calls: this.#calls.drain(), gateway: this.#counters.take() };
+  }
+
+  /** Applies changed upstreams, clients and policies. Connections and running calls are not affected. */
+  reload(settings: GatewaySettings): void {
+    this.#reload(settings);
   }
 
   /** Reports itself as not ready from now on and continues to serve. */

@@ -8,6 +8,7 @@ import { ListenError } from "../server/listen-error.ts";
 import type { HealthProbes, ProbeResponse } from "../server/rest/probes.ts";
 import { healthStatus, readiness } from "./calls/gateway-methods.ts";
 import type { ChainSpec } from "./chain-spec.ts";
+import { type BudgetStore, LocalBudgetStore, RedisBudgetStore } from "./clients/budget-store.ts";
 import { EventHub } from "./events/event-hub.ts";
 import type { GatewayMetrics, ServerProcesses } from "./gateway-metrics.ts";
 import {
@@ -45,6 +46,7 @@ interface OpenedGateway {
   metricsUrl: string | undefined;
   /** Resolves when the drain period is over. */
   drain(): Promise<void>;
+  reload(settings: GatewaySettings): Promise<void>;
 }
 
 /**
@@ -59,6 +61,7 @@ export class Gateway {
   readonly metricsUrl: string | undefined;
   readonly #opened: ClosingStack;
   readonly #drain: () => Promise<void>;
+  readonly #reload: (settings: GatewaySettings) => Promise<void>;
   #closed: Promise<void> | undefined;
 
   static async open(setup: OpenGatewayOptions): Promise<Gateway> {
@@ -79,8 +82,10 @@ export class Gateway {
       cache: settings.cache,
     });
     opening.defer(() => events.close());
+    const budgetStore = createBudgetStore(settings, { timers, logger });
+    opening.defer(() => budgetStore.close());
     const metrics = setup.metrics && (await createMetrics(monitor, events, settings));
-    const shared = { monitor, events, metrics, timers };
+    const shared = { monitor, events, budgetStore, metrics, timers };
     const { urls, processes } =
       settings.workers === 1
         ? await serveInProcess(setup, shared, opening)
@@ -96,20 +101,34 @@ export class Gateway {
       processes.drain();
       await timers.sleep(drainMillis, new AbortController().signal);
     };
-    return new Gateway({ health: monitor, urls, metricsUrl, drain }, opening.move());
+    const reload = async (changed: GatewaySettings) => {
+      const { upstreams } = changed;
+      // Added upstreams are known before they get requests, removed ones until the last request.
+      await monitor.addUpstreams(upstreams);
+      processes.reload(changed);
+      events.setUpstreams(upstreams);
+      monitor.retainUpstreams(upstreams.map(({ name }) => name));
+    };
+    return new Gateway({ health: monitor, urls, metricsUrl, drain, reload }, opening.move());
   }
 
-  private constructor({ health, urls, metricsUrl, drain }: OpenedGateway, opened: ClosingStack) {
+  private constructor({ health, urls, metricsUrl, drain, reload }: OpenedGateway, opened: ClosingStack) {
     this.health = health;
     this.jsonRpcUrl = urls["json-rpc"];
     this.restUrl = urls.rest;
     this.metricsUrl = metricsUrl;
     this.#drain = drain;
+    this.#reload = reload;
     this.#opened = opened;
   }
 
   /** Never calls back: a gateway survives failures of its upstreams and workers. */
   onFailure(_callback: (failure: unknown) => void): void {}
+
+  /** Applies changed upstreams, clients and policies. Connections and running calls are not affected. */
+  reload(settings: GatewaySettings): Promise<void> {
+    return this.#reload(settings);
+  }
 
   /** Drains if configured, waits for running calls, then closes all parts in reverse order. */
   close(): Promise<void> {
@@ -122,6 +141,7 @@ export class Gateway {
 interface SharedParts {
   monitor: HealthMonitor;
   events: EventHub;
+  budgetStore: BudgetStore;
   metrics: GatewayMetrics | undefined;
   timers: Timers;
 }
@@ -129,7 +149,11 @@ interface SharedParts {
 interface StartedServers {
   urls: ServerUrls;
   /** `drain` makes them report as not ready. */
-  processes: ServerProcesses & { drain(): void };
+  processes: ServerProcesses & { drain(): void; reload(settings: GatewaySettings): void };
+}
+
+function createBudgetStore({ cache }: GatewaySettings, deps: { timers: Timers; logger: Logger }): BudgetStore {
+  return cache ? new RedisBudgetStore({ cache, ...deps }) : new LocalBudgetStore(deps.timers);
 }
 
 /** Loads the Prometheus client only if metrics are enabled. */
@@ -176,11 +200,12 @@ async function serveInProcess(
   shared: SharedParts,
   opening: ClosingStack,
 ): Promise<StartedServers> {
-  const { monitor, events, metrics, timers } = shared;
+  const { monitor, events, budgetStore, metrics, timers } = shared;
   const server = await GatewayServer.open({
     ...setup,
     health: monitor,
     events,
+    budgetStore,
     onRepeatedFailure: (upstream, reason) => monitor.reportFailing(upstream, reason),
     hasMetrics: metrics !== undefined,
     timers,
@@ -205,6 +230,7 @@ async function serveInProcess(
     },
     refresh: async () => count(),
     drain: () => server.drain(),
+    reload: (settings: GatewaySettings) => server.reload(settings),
   };
   return { urls: server.urls, processes };
 }
@@ -215,7 +241,7 @@ async function serveInWorkers(
   opening: ClosingStack,
 ): Promise<StartedServers> {
   const { settings, chainSpec, servers, writeAccessLog, logger } = setup;
-  const { monitor, events, metrics, timers } = shared;
+  const { monitor, events, budgetStore, metrics, timers } = shared;
   const { workers, urls } = await WorkerPool.start({
     count: settings.workers,
     config: {
@@ -228,6 +254,7 @@ async function serveInWorkers(
     health: monitor,
     handlers: {
       events,
+      budgetStore,
       onRepeatedFailure: (upstream, reason) => monitor.reportFailing(upstream, reason),
       writeAccessLog: (lines) => writeAccessLog?.(lines),
       onReport: (report) => metrics?.add(report),

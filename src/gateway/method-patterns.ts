@@ -4,10 +4,12 @@ export interface NamedMethod {
   readonly aliases?: readonly string[];
 }
 
-/** Creates a predicate for methods whose name or alias matches a pattern. `*` stands for any characters. */
+/**
+ * Creates a predicate for methods whose name or alias matches a pattern of letters, digits, `_`, `.` and `*`, which
+ * stands for any characters.
+ */
 export function methodMatcher(pattern: string): (method: NamedMethod) => boolean {
-  const source = pattern.split("*").map(RegExp.escape).join(".*");
-  const regex = new RegExp(`^${source}$`);
+  const regex = new RegExp(`^${pattern.replaceAll(".", "\\.").replaceAll("*", ".*")}$`);
   return ({ name, aliases = [] }) => regex.test(name) || aliases.some((alias) => regex.test(alias));
 }
 

@@ -2,6 +2,7 @@ import type { MethodDefinition } from "../api/definition.ts";
 import { Failure } from "../errors/failure.ts";
 import type { Format } from "../server/http/response/negotiation.ts";
 import type { Cancellation } from "../server/method-table.ts";
+import type { MethodPolicySettings } from "./settings.ts";
 
 /** An HTTP request to an upstream, without credentials. */
 export interface UpstreamRequest {
@@ -26,6 +27,8 @@ export interface UpstreamCall {
   readonly cancellation: Cancellation;
   /** Upstreams known not to support the call. They are selected only if no other is available. */
   readonly deprioritized?: ReadonlySet<string>;
+  /** Overrides of the gateway's settings for the method. */
+  readonly policy?: MethodPolicySettings;
 }
 
 /** The response of an upstream, whatever its status. */

@@ -28,9 +28,15 @@ export interface UpstreamHealth {
   readonly isExecutionOffline?: boolean;
 }
 
+/** Returns the health of an upstream that was removed while requests to it were running. */
+export function removedHealth(upstream: string): UpstreamHealth {
+  return { upstream, state: "down", reasons: ["It was removed from the configuration."] };
+}
+
 /** Tracks the health of all upstreams, and the head floor. */
 export interface HealthTracker {
   readonly all: readonly UpstreamHealth[];
+  /** Upstreams that are not monitored are down. */
   of(upstream: string): UpstreamHealth;
   /** Calls the listener on every change. Returns a function that removes it. */
   onChange(listener: () => void): () => void;

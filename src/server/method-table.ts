@@ -1,6 +1,7 @@
 import type { Failure } from "../errors/failure.ts";
 import type { AccessClass } from "./access-class.ts";
 import type { Feed } from "./events/feed.ts";
+import type { AccessRights } from "./http/access/api-clients.ts";
 
 /** Positional or by-name parameters, as parsed from JSON. */
 export type Params = unknown[] | Record<string, unknown>;
@@ -26,10 +27,7 @@ export interface Caller {
 }
 
 /** A caller together with its access rights. */
-export interface Client extends Caller {
-  /** Returns why the caller may not call methods of the class; undefined if it may. */
-  denialReason(access: AccessClass): string | undefined;
-}
+export interface Client extends Caller, AccessRights {}
 
 /** Cancellation of a call. */
 export interface Cancellation {

@@ -6,6 +6,8 @@ import { listenStartError } from "../../node/servers/listen-error.ts";
 import { pageFiles } from "../../node/servers/page/page-files.ts";
 import { VERSION } from "../../runtime/version.ts";
 import type { GatewayCommandSettings } from "../flags/gateway/gateway-settings.ts";
+import { requireKnownMethods } from "../gateway/check.ts";
+import { ConfigReloader } from "../gateway/reload.ts";
 import type { RunningNode } from "../run.ts";
 import { serverAddresses } from "./banner.ts";
 import { running } from "./running-node.ts";
@@ -14,6 +16,12 @@ import { announceServers, serverOptions } from "./servers.ts";
 export interface GatewayStart extends GatewayCommandSettings {
   /** Receives the preset of the chain before the consensus libraries are loaded. */
   environment: Record<string, string | undefined>;
+  /** Absolute path of the config file, if there is one. */
+  configFile?: string | undefined;
+  /** Reads the settings again. */
+  readSettings(): GatewayCommandSettings;
+  /** True if SIGHUP reloads the config file. On a terminal it stops the gateway. */
+  reloadsOnHangup: boolean;
 }
 
 /** Runs `fanal gateway`: the servers of a node in front of other beacon nodes. */
@@ -36,6 +44,7 @@ export async function runGateway(
   const { fetchChainSpec } = await import("../../gateway/chain-spec.ts");
   const chainSpec = await fetchChainSpec(upstreams, stopping, logger);
   environment.LODESTAR_PRESET = chainSpec.presetBase;
+  await requireKnownMethods(settings);
   const { Gateway } = await import("../../gateway/gateway.ts");
   const gateway = await Gateway.open({
     settings,
@@ -49,7 +58,23 @@ export async function runGateway(
   });
   for (const health of gateway.health.all) announceUpstream(health, logger);
   announceServers(gateway, start.servers, logger);
-  return { ...running(gateway), drainMillis };
+  const { configFile } = start;
+  if (configFile === undefined) return { ...running(gateway), drainMillis };
+  const reloader = new ConfigReloader({
+    file: configFile,
+    started: start,
+    read: () => start.readSettings(),
+    apply: (changed) => gateway.reload(changed),
+    logger,
+  });
+  const node = running({
+    onFailure: (callback) => gateway.onFailure(callback),
+    close() {
+      reloader.close();
+      return gateway.close();
+    },
+  });
+  return { ...node, drainMillis, ...(start.reloadsOnHangup && { reload: () => reloader.reload() }) };
 }
 
 /** Logs the state of an upstream at the start. */

@@ -1,6 +1,6 @@
 import type { Feed } from "../../server/events/feed.ts";
 import type { GatewayEvents } from "../gateway-events.ts";
-import type { CacheSettings } from "../settings.ts";
+import type { CacheSettings, UpstreamSettings } from "../settings.ts";
 import { AnnouncedEvents } from "./announced-events.ts";
 import { type ChainEvent, headOf } from "./chain-event.ts";
 import { EventMerger, type EventMergerOptions } from "./event-merger.ts";
@@ -54,6 +54,10 @@ export class EventHub implements GatewayEvents {
 
   feed(topics: readonly string[]): Feed {
     return this.#publisher.feed(topics);
+  }
+
+  setUpstreams(upstreams: readonly UpstreamSettings[]): void {
+    this.#merger.setUpstreams(upstreams);
   }
 
   async close(): Promise<void> {

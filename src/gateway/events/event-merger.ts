@@ -1,3 +1,4 @@
+import { isDeepStrictEqual } from "node:util";
 import type { UpstreamSettings } from "../settings.ts";
 import type { HealthState, HealthTracker } from "../upstream-health.ts";
 import { AnnouncedEvents } from "./announced-events.ts";
@@ -36,7 +37,7 @@ export interface EventMergerOptions extends UpstreamEventSourceDeps {
  */
 export class EventMerger {
   readonly #options: EventMergerOptions;
-  readonly #sources: readonly UpstreamEventSource[];
+  #sources: readonly UpstreamEventSource[];
   readonly #closing = new AbortController();
   readonly #disposers: (() => void)[];
   /** For always-on topics. */
@@ -62,11 +63,7 @@ export class EventMerger {
     this.#options = options;
     this.#announced = new AnnouncedEvents(options.chainSpec);
     this.#announcedOnDemand = new AnnouncedEvents(options.chainSpec);
-    const listener = {
-      onConnectionChange: () => this.#electLeader(),
-      onEvent: (source: UpstreamEventSource, event: ChainEvent) => this.#onEvent(source, event),
-    };
-    this.#sources = options.upstreams.map((upstream) => new UpstreamEventSource(upstream, options, listener));
+    this.#sources = options.upstreams.map((upstream) => this.#createSource(upstream));
     this.#disposers = [
       options.health.onChange(() => this.#electLeader()),
       options.timers.every(UNSUBSCRIBE_MILLIS, () => this.#subscribe(this.#requested)),
@@ -95,6 +92,24 @@ export class EventMerger {
     for (const event of unpublished) if (!isNodeView(event.topic)) this.#addPending(event);
   }
 
+  /** Connects to added and changed upstreams and disconnects from removed ones. */
+  setUpstreams(upstreams: readonly UpstreamSettings[]): void {
+    const before = this.#sources;
+    this.#sources = upstreams.map((upstream) => {
+      const existing = before.find((source) => isDeepStrictEqual(source.upstream, upstream));
+      if (existing) return existing;
+      const source = this.#createSource(upstream);
+      source.setTopics(this.#subscribed);
+      return source;
+    });
+    for (const source of before) {
+      if (this.#sources.includes(source)) continue;
+      this.#late.delete(source);
+      void source.close();
+    }
+    this.#electLeader();
+  }
+
   /** Sets the topics with readers. */
   setTopics(topics: ReadonlySet<string>): void {
     this.#requested = new Set([...topics].filter((topic) => !isAlwaysOn(topic)));
@@ -106,6 +121,13 @@ export class EventMerger {
     this.deactivate();
     for (const end of this.#disposers) end();
     await Promise.all(this.#sources.map((source) => source.close()));
+  }
+
+  #createSource(upstream: UpstreamSettings): UpstreamEventSource {
+    return new UpstreamEventSource(upstream, this.#options, {
+      onConnectionChange: () => this.#electLeader(),
+      onEvent: (source, event) => this.#onEvent(source, event),
+    });
   }
 
   #subscribe(topics: ReadonlySet<string>): void {

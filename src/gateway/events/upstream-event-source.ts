@@ -58,7 +58,7 @@ export class UpstreamEventSource {
   readonly log = new UpstreamEventLog();
   readonly #deps: UpstreamEventSourceDeps;
   readonly #listener: UpstreamEventListener;
-  readonly #upstream: UpstreamSettings;
+  readonly upstream: UpstreamSettings;
   readonly #stream: SseClient;
   /** Streams of on-demand topics, one for each, so that opening or closing one leaves the others alone. */
   readonly #onDemand = new Map<string, SseClient>();
@@ -73,7 +73,7 @@ export class UpstreamEventSource {
     this.tier = upstream.tier;
     this.#deps = deps;
     this.#listener = listener;
-    this.#upstream = upstream;
+    this.upstream = upstream;
     const { logger } = deps;
     this.#outage = new Alarm(logger, {
       raised: "Upstream event stream disconnected, reconnecting",
@@ -115,7 +115,7 @@ export class UpstreamEventSource {
   #open(topics: readonly string[], listener: SseClientListener): SseClient {
     const { timers, logger, chainSpec } = this.#deps;
     return new SseClient({
-      upstream: this.#upstream,
+      upstream: this.upstream,
       topics,
       timeoutMillis: STALE_SLOTS * chainSpec.secondsPerSlot * 1000,
       isIdle: () => this.#isUpToDate,

@@ -37,6 +37,10 @@ export type ToWorker =
   /** Events were lost. All subscribers are disconnected. */
   | [kind: "cut off"]
   | [kind: "report"]
+  /** Upstreams, clients or policies have changed. */
+  | [kind: "reload", settings: GatewaySettings]
+  /** Answers "count" with the new total. */
+  | [kind: "counted", id: number, total: number]
   /** Report as not ready and continue to serve. */
   | [kind: "drain"]
   | [kind: "close"];
@@ -52,6 +56,8 @@ export type ToPrimary =
   /** Topics with subscribers. */
   | [kind: "subscribe", topics: readonly string[]]
   | [kind: "log", topic: LogTopic | undefined, level: LogLevel, message: string, fields: LogFields | undefined]
+  /** Adds to a counter of a budget. */
+  | [kind: "count", id: number, counter: string, amount: number, ttlSeconds: number]
   /** Access log lines. */
   | [kind: "access", lines: string]
   | [kind: "report", report: WorkerReport]

@@ -1,4 +1,4 @@
-import type { HealthTracker, UpstreamHealth } from "../upstream-health.ts";
+import { type HealthTracker, removedHealth, type UpstreamHealth } from "../upstream-health.ts";
 import type { WorkerConfig } from "./protocol.ts";
 
 type HealthSnapshot = Pick<WorkerConfig, "health" | "headFloor" | "finalityReverts">;
@@ -26,9 +26,7 @@ export class RemoteHealth implements HealthTracker {
   }
 
   of(upstream: string): UpstreamHealth {
-    const upstreamHealth = this.#byName.get(upstream);
-    if (upstreamHealth === undefined) throw new Error(`Unknown upstream "${upstream}".`);
-    return upstreamHealth;
+    return this.#byName.get(upstream) ?? removedHealth(upstream);
   }
 
   onChange(listener: () => void): () => void {

@@ -2,9 +2,11 @@ import type { EventReader } from "../../server/events/feed.ts";
 import { ListenError } from "../../server/listen-error.ts";
 import { ThreadOutbox } from "../../server/thread/messages/outbox.ts";
 import { dispatchAll } from "../../server/thread/messages/protocol.ts";
+import type { BudgetStore } from "../clients/budget-store.ts";
 import { HEAD_CHANGE_TOPICS } from "../events/event-publisher.ts";
 import type { GatewayEvents } from "../gateway-events.ts";
 import type { ServerUrls } from "../gateway-server.ts";
+import type { GatewaySettings } from "../settings.ts";
 import type { RouteKey } from "../upstream/selection/sticky-routes.ts";
 import type { UpstreamHealth } from "../upstream-health.ts";
 import { PendingCalls } from "./pending-calls.ts";
@@ -14,6 +16,7 @@ import type { WorkerProcess } from "./worker-process.ts";
 /** Handles the messages of a worker. */
 export interface WorkerHandlers {
   readonly events: Pick<GatewayEvents, "feed">;
+  readonly budgetStore: Pick<BudgetStore, "add">;
   raiseHeadFloor(by: WorkerHandle, slot: number): void;
   onRepeatedFailure(upstream: string, reason: string): void;
   /** Forwards a sticky route to the other workers. */
@@ -68,6 +71,8 @@ export class WorkerHandle {
           subscribe: (topics) => this.#subscribe(topics),
           log: (...record) => handlers.log(...record),
           access: (lines) => handlers.writeAccessLog(lines),
+          count: (id, ...addition) =>
+            void handlers.budgetStore.add(...addition).then((total) => this.#outbox.send(["counted", id, total])),
           report: (report) => this.#onReport(report),
           closed: () => this.#closed.resolve(),
         },
@@ -119,6 +124,10 @@ export class WorkerHandle {
 
   sendPinned(routeKey: RouteKey, upstream: string): void {
     this.#outbox.send(["pinned", routeKey, upstream]);
+  }
+
+  sendReload(settings: GatewaySettings): void {
+    this.#outbox.send(["reload", settings]);
   }
 
   /** Requests a report. Resolves when it arrives or the worker exits. */

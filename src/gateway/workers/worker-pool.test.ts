@@ -1,6 +1,7 @@
 import { expect, it } from "vitest";
 import { FakeTimers, flushPromises } from "../../../test/support/time/fake-timers.ts";
 import { createRecordingLogger } from "../../log/recording-logger.test-support.ts";
+import { LocalBudgetStore } from "../clients/budget-store.ts";
 import { EventPublisher } from "../events/event-publisher.ts";
 import type { UpstreamHealth } from "../upstream-health.ts";
 import type { ToPrimary, ToWorker, WorkerConfig, WorkerReport } from "./protocol.ts";
@@ -87,6 +88,7 @@ async function setup(count = 2) {
     config: ORDER,
     health,
     handlers: {
+      budgetStore: new LocalBudgetStore(timers),
       events,
       onRepeatedFailure: (...failure) => noted.push(failure),
       writeAccessLog: (lines) => noted.push(lines),

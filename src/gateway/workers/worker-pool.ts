@@ -3,6 +3,7 @@ import type { Logger } from "../../log/logger.ts";
 import type { ServerLoad } from "../../server/http/server.ts";
 import type { ServerProcesses } from "../gateway-metrics.ts";
 import type { ServerUrls } from "../gateway-server.ts";
+import type { GatewaySettings } from "../settings.ts";
 import type { HealthTracker } from "../upstream-health.ts";
 import { coalesce } from "./coalesce.ts";
 import type { WorkerConfig } from "./protocol.ts";
@@ -35,6 +36,7 @@ interface WorkerPoolOptions {
 /** Pool of worker processes. Replaces workers that exit and kills unresponsive ones. */
 export class WorkerPool implements ServerProcesses {
   readonly #options: WorkerPoolOptions;
+  #settings: GatewaySettings;
   readonly #handlers: WorkerHandlers;
   readonly #startProcess: () => WorkerProcess;
   readonly #handles = new Set<WorkerHandle>();
@@ -61,6 +63,7 @@ export class WorkerPool implements ServerProcesses {
 
   private constructor(options: WorkerPoolOptions) {
     this.#options = options;
+    this.#settings = options.config.settings;
     const { health, logger } = options;
     this.#startProcess = options.startProcess ?? startWorkerProcess;
     this.#handlers = {
@@ -134,6 +137,16 @@ export class WorkerPool implements ServerProcesses {
     patience.abort();
   }
 
+  /** Applies changed settings to all workers, also to their later replacements. */
+  reload(settings: GatewaySettings): void {
+    this.#settings = settings;
+    for (const handle of this.#handles) {
+      // Added upstreams must be known when they are selected.
+      handle.sendHealth(this.#options.health.all);
+      handle.sendReload(settings);
+    }
+  }
+
   /** Makes all workers report as not ready. Workers are no longer replaced. */
   drain(): void {
     this.#closing.abort();
@@ -150,7 +163,8 @@ export class WorkerPool implements ServerProcesses {
   #start(): WorkerHandle {
     const { config, health } = this.#options;
     const healthSnapshot = { health: health.all, headFloor: health.headFloor, finalityReverts: health.finalityReverts };
-    const handle = new WorkerHandle(this.#startProcess(), { ...config, ...healthSnapshot }, this.#handlers);
+    const workerConfig = { ...config, settings: this.#settings, ...healthSnapshot };
+    const handle = new WorkerHandle(this.#startProcess(), workerConfig, this.#handlers);
     this.#handles.add(handle);
     void handle.ended.then(() => this.#handles.delete(handle));
     return handle;

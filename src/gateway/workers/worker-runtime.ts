@@ -7,9 +7,11 @@ import type { Handlers } from "../../server/thread/messages/protocol.ts";
 import { receiveBytes } from "../../server/thread/messages/transferred-bytes.ts";
 import { EventPublisher } from "../events/event-publisher.ts";
 import { GatewayServer, type ServerName } from "../gateway-server.ts";
+import type { GatewaySettings } from "../settings.ts";
 import { StickyRoutes } from "../upstream/selection/sticky-routes.ts";
 import { coalesce } from "./coalesce.ts";
 import type { ToPrimary, ToWorker, WorkerConfig } from "./protocol.ts";
+import { RemoteBudgetStore } from "./remote-budget-store.ts";
 import { RemoteHealth } from "./remote-health.ts";
 
 /** Interval of unrequested reports, so that counters do not grow without a scrape. */
@@ -21,14 +23,18 @@ export class WorkerRuntime {
   readonly #timers: Timers;
   readonly #logger: Logger;
   readonly #stickyRoutes: StickyRoutes;
+  readonly #budgetStore: RemoteBudgetStore;
   #health: RemoteHealth | undefined;
   #events: EventPublisher | undefined;
   #server: GatewayServer | undefined;
+  /** Settings that replace those of the start, possibly before the servers are open. */
+  #reloaded: GatewaySettings | undefined;
 
   constructor(outbox: ThreadOutbox<ToPrimary>, timers: Timers = SYSTEM_TIMERS) {
     this.#outbox = outbox;
     this.#timers = timers;
     this.#logger = createThreadLogger(outbox);
+    this.#budgetStore = new RemoteBudgetStore((...count) => outbox.send(["count", ...count]));
     this.#stickyRoutes = new StickyRoutes((routeKey, upstream) => outbox.send(["pinned", routeKey, upstream]));
   }
 
@@ -41,6 +47,11 @@ export class WorkerRuntime {
     event: (topic, data) => this.#events?.publish({ topic, data: receiveBytes(data) }),
     "cut off": () => this.#events?.cutOff(),
     report: () => this.#report(),
+    reload: (settings) => {
+      this.#reloaded = settings;
+      this.#server?.reload(settings);
+    },
+    counted: (id, total) => this.#budgetStore.onCounted(id, total),
     drain: () => this.#server?.drain(),
     close: () => void this.#close(),
   };
@@ -72,6 +83,7 @@ export class WorkerRuntime {
         events,
         onRepeatedFailure: (upstream, reason) => this.#outbox.send(["failing", upstream, reason]),
         stickyRoutes: this.#stickyRoutes,
+        budgetStore: this.#budgetStore,
         servers,
         hasMetrics,
         writeAccessLog: hasAccessLog ? (lines) => this.#outbox.send(["access", lines]) : undefined,
@@ -84,6 +96,7 @@ export class WorkerRuntime {
       this.#outbox.send(["cannot listen", server as ServerName, { message, code }]);
       return;
     }
+    if (this.#reloaded) this.#server.reload(this.#reloaded);
     if (hasMetrics) this.#timers.every(REPORT_INTERVAL_MILLIS, () => this.#report());
     this.#outbox.send(["listening", this.#server.urls]);
   }

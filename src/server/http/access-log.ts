@@ -66,6 +66,7 @@ export class AccessRecord implements CallObserver {
   #calls = 0;
   #bytes = 0;
   #upstream: string | undefined;
+  #key: string | undefined;
 
   constructor(
     log: AccessLog,
@@ -103,6 +104,11 @@ export class AccessRecord implements CallObserver {
     this.#bytes += bytes;
   }
 
+  /** Sets the name of the client's key. */
+  setKey(name: string): void {
+    this.#key = name;
+  }
+
   /** Reads the upstream from the response's own headers. */
   setResponseHeaders(headers: Readonly<Record<string, string>> | undefined): void {
     this.#upstream = headers?.[UPSTREAM_HEADER];
@@ -126,6 +132,7 @@ export class AccessRecord implements CallObserver {
     this.#log.add({
       time: new Date(this.#timers.unixNow()).toISOString(),
       client: this.#client,
+      key: this.#key,
       server: this.#server,
       ...outcome,
       methods: [...this.#methods],

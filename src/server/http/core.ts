@@ -89,6 +89,7 @@ export class HttpCore {
   #begin(exchange: Exchange): void {
     const { policy, handle, refuse } = this.#options;
     const { res } = exchange;
+    policy?.hideKey(res.req);
     policy?.origins.setHeaders(res.req, res);
     try {
       this.connections.enforceRate(res.req);

@@ -1,4 +1,5 @@
 import { Failure, type FailureKind, type ItemFailure } from "../../errors/failure.ts";
+import type { BudgetRejection } from "../http/access/api-clients.ts";
 import { toErrorResponse } from "../http/http-error.ts";
 
 /** The `error` member of a response (JSON-RPC 2.0, section 5.1). */
@@ -13,6 +14,8 @@ interface ErrorData {
   status: number;
   detail?: string;
   failures?: ItemFailure[];
+  /** Seconds after which a call within the budget is possible again. */
+  retry_after?: number;
 }
 
 /** Error codes; -32001 to -32005 follow EIP-1474. */
@@ -51,6 +54,11 @@ export function methodNotFound(name: string, suggest?: (name: string) => string 
 /** Returns the error for a method that is not served to this caller. */
 export function accessDenied(message: string): ErrorObject {
   return { code: ERROR_CODES.unsupported, message, data: { status: 403 } };
+}
+
+/** Returns the error for a call beyond the budget of its client. */
+export function budgetExceeded({ message, retryAfterSeconds }: BudgetRejection): ErrorObject {
+  return { code: ERROR_CODES["limit-exceeded"], message, data: { status: 429, retry_after: retryAfterSeconds } };
 }
 
 /** Returns the error for a thrown value. */

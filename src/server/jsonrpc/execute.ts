@@ -17,7 +17,15 @@ import type { Deadline } from "../http/deadline.ts";
 import { ChunkStream, closeParts, closeSource, meterParts, type ResponsePart } from "../http/response/chunk-stream.ts";
 import type { CallableMethod, Client, MethodTable } from "../method-table.ts";
 import { type Call, type InvalidRequest, isInvalid, NULL_ID, parseRequest } from "./envelope.ts";
-import { accessDenied, type ErrorObject, invalidRequest, methodNotFound, parseError, toErrorObject } from "./errors.ts";
+import {
+  accessDenied,
+  budgetExceeded,
+  type ErrorObject,
+  invalidRequest,
+  methodNotFound,
+  parseError,
+  toErrorObject,
+} from "./errors.ts";
 import { batchResponse, errorResponse, resultResponse, streamedResponse } from "./respond.ts";
 
 interface ExecutorOptions {
@@ -120,7 +128,7 @@ export function createExecutor(options: ExecutorOptions): Execute {
     const call = parseRequest(request);
     const method = isInvalid(call) ? undefined : table.find(call.method);
     // A rejected call needs no parameters.
-    if (method === undefined || caller?.denialReason(method.access) !== undefined) return { request };
+    if (method === undefined || caller?.denialReason(method) !== undefined) return { request };
     return method.callByMessage ? { request, rest: message } : { request: await parseMessageInSlices(message) };
   }
 
@@ -219,8 +227,12 @@ export function createExecutor(options: ExecutorOptions): Execute {
         context.suggest = undefined;
         return failed(call, error, observed);
       }
-      const denialReason = caller?.denialReason(method.access);
+      const denialReason = caller?.denialReason(method);
       if (denialReason !== undefined) return failed(call, accessDenied(denialReason), observed);
+      // Awaited only if the budget is not known in this process.
+      const charged = caller?.charge?.(method);
+      const rejection = charged instanceof Promise ? await charged : charged;
+      if (rejection) return failed(call, budgetExceeded(rejection), observed);
       const run = () => runCall({ ...call, message }, method, deadline, caller);
       const response = await (isReadOnly(method.access) ? run() : schedule(run));
       endObservation(observed, response);

@@ -4,6 +4,7 @@ import { unsupported } from "../../errors/failure.ts";
 import type { Logger } from "../../log/logger.ts";
 import type { CallObserver, CallServer } from "../call-observer.ts";
 import { type AccessOptions, AccessPolicy } from "../http/access/access-policy.ts";
+import type { ApiClient, ApiClients } from "../http/access/api-clients.ts";
 import type { AccessLog } from "../http/access-log.ts";
 import { HttpCore } from "../http/core.ts";
 import type { Exchange } from "../http/exchange.ts";
@@ -26,6 +27,8 @@ interface JsonRpcServerOptions {
   table: MethodTable;
   logger: Logger;
   access?: AccessOptions;
+  /** Clients with keys. Requests need a key if there are any. */
+  clients?: ApiClients;
   limits?: Partial<JsonRpcLimits>;
   webSocketLimits?: Partial<WebSocketLimits>;
   observer?: CallObserver;
@@ -54,7 +57,10 @@ export function createJsonRpcServer(options: JsonRpcServerOptions): HttpServer {
   const executor = (server: CallServer) => createExecutor({ table, logger, ...limits, server, observer });
   const execute = executor("json-rpc");
   const pages = options.pages && new StaticFiles(options.pages);
-  const policy = new AccessPolicy("rpc", options.access, { hasPages: pages !== undefined });
+  const policy = new AccessPolicy("rpc", options.access, {
+    hasPages: pages !== undefined,
+    clients: options.clients,
+  });
   let webSocketUrl = "";
   const callers = createPostCallers(() => webSocketUrl, policy);
 
@@ -90,7 +96,8 @@ export function createJsonRpcServer(options: JsonRpcServerOptions): HttpServer {
   function handle(exchange: Exchange): void {
     const { res } = exchange;
     const { req } = res;
-    validateRequest(req);
+    const client = validateRequest(req);
+    if (client) exchange.record?.setKey(client.name);
     if (pages?.matches(req)) {
       req.resume();
       void serveFile(pages, exchange);
@@ -104,21 +111,21 @@ export function createJsonRpcServer(options: JsonRpcServerOptions): HttpServer {
         req,
         exchange,
         bodyLimit,
-        (body) => exchange.start(() => void serve(body, exchange)),
+        (body) => exchange.start(() => void serve(body, exchange, client)),
         (error) => refuse(exchange, error),
       );
     }
   }
 
-  /** Throws an `HttpError` if the request must not be processed. */
-  function validateRequest(req: IncomingMessage): void {
+  /** Throws an `HttpError` if the request must not be processed. Returns the client of its key. */
+  function validateRequest(req: IncomingMessage): ApiClient | undefined {
     // Pages are public: a browser cannot send the token when it loads one.
     if (pages?.matches(req)) {
       policy.checkHostAndOrigin(req);
-      return;
+      return undefined;
     }
-    policy.authorize(req);
-    if (req.method === "OPTIONS") return;
+    const client = policy.authorize(req);
+    if (req.method === "OPTIONS") return undefined;
     if (req.method !== "POST") {
       const hint = endpoints?.rest === undefined ? "" : ` The REST API is at ${endpoints.rest}.`;
       throw new HttpError(405, `JSON-RPC requests must use the HTTP method POST.${hint}`, { Allow: allowHeader(req) });
@@ -127,6 +134,7 @@ export function createJsonRpcServer(options: JsonRpcServerOptions): HttpServer {
       throw new HttpError(415, `The Content-Type header must be ${CONTENT_TYPES.join(" or ")}.`);
     }
     requirePlainBody(req.headers["content-encoding"]);
+    return client;
   }
 
   /**
@@ -172,13 +180,17 @@ export function createJsonRpcServer(options: JsonRpcServerOptions): HttpServer {
     return left === limits.batchLength && PARAMS_FIRST.test(text);
   }
 
-  async function serve(body: Buffer, exchange: Exchange): Promise<void> {
+  function callerOf(req: IncomingMessage, client: ApiClient | undefined): Client {
+    if (client) return { ...callers.other, ...policy.rightsOf(client) };
+    return policy.isPrivileged(req) ? callers.privileged : callers.other;
+  }
+
+  async function serve(body: Buffer, exchange: Exchange, client: ApiClient | undefined): Promise<void> {
     const { res } = exchange;
     if (exchange.isClosed) return;
     exchange.beginProcessing();
     try {
-      const caller = policy.isPrivileged(res.req) ? callers.privileged : callers.other;
-      const response = await execute(body, exchange.deadline, caller, exchange.record);
+      const response = await execute(body, exchange.deadline, callerOf(res.req, client), exchange.record);
       if (core.isClosing) res.shouldKeepAlive = false;
       await sendResponse(exchange, response);
     } catch (error) {
@@ -215,7 +227,7 @@ function createPostCallers(webSocketUrl: () => string, policy: AccessPolicy): Po
   const callerOf = (isPrivileged: boolean): Client => ({
     subscribe: refuse,
     unsubscribe: refuse,
-    denialReason: (access) => policy.denialReason(access, isPrivileged),
+    denialReason: ({ access }) => policy.denialReason(access, isPrivileged),
   });
   return { privileged: callerOf(true), other: callerOf(false) };
 }

@@ -5,6 +5,7 @@ import type { Logger } from "../../log/logger.ts";
 import type { CallObserver, ObservedCall } from "../call-observer.ts";
 import { createEventStreams, type EventStreamLimits } from "../events/sse.ts";
 import { type AccessOptions, AccessPolicy } from "../http/access/access-policy.ts";
+import type { ApiClient, ApiClients } from "../http/access/api-clients.ts";
 import type { AccessLog } from "../http/access-log.ts";
 import { HttpCore } from "../http/core.ts";
 import type { Exchange } from "../http/exchange.ts";
@@ -21,6 +22,8 @@ export interface RestServerOptions {
   table: RouteTable;
   logger: Logger;
   access?: AccessOptions;
+  /** Clients with keys. Requests need a key if there are any. */
+  clients?: ApiClients;
   limits?: Partial<HttpLimits>;
   eventLimits?: Partial<EventStreamLimits>;
   observer?: CallObserver;
@@ -42,7 +45,7 @@ const NODE_MAX_HEADER_BYTES = 63 * 1024;
 export function createRestServer(options: RestServerOptions): HttpServer {
   const { table, logger, observer, accessLog, endpoints } = options;
   const limits = { ...DEFAULT_HTTP_LIMITS, ...options.limits };
-  const policy = new AccessPolicy("rest", options.access);
+  const policy = new AccessPolicy("rest", options.access, { clients: options.clients });
   const router = new Router(table, MAX_URL_LENGTH);
   const core = new HttpCore({
     policy,
@@ -62,8 +65,10 @@ export function createRestServer(options: RestServerOptions): HttpServer {
     const { req } = exchange.res;
     enforceSizeLimits(req);
     const { path, route, params } = router.find(req.method!, req.url!);
+    let client: ApiClient | undefined;
     if (route?.isProbe) policy.checkHostAndOrigin(req);
-    else policy.authorize(req);
+    else client = policy.authorize(req);
+    if (client) exchange.record?.setKey(client.name);
     if (path && req.method === "OPTIONS") {
       policy.origins.setPreflightHeaders(req, exchange.res, path.verbs.join(", "));
       answer(exchange, async () => ({ status: 204, headers: { Allow: path.allow } }));
@@ -74,13 +79,21 @@ export function createRestServer(options: RestServerOptions): HttpServer {
       return;
     }
     // Checked before the body is read.
-    const denialReason = policy.denialReason(route.access, policy.isPrivileged(req));
+    const called = { name: route.method, access: route.access };
+    const denialReason = client
+      ? policy.rightsOf(client).denialReason(called)
+      : policy.denialReason(route.access, policy.isPrivileged(req));
     if (denialReason !== undefined) {
       refuse(exchange, new HttpError(403, denialReason), route);
       return;
     }
+    const call = (body?: Buffer) => callRoute(route, exchange, params, body);
     const run = (body?: Buffer) =>
-      answer(exchange, () => callRoute(route, exchange, params, body), observe(exchange, route));
+      answer(
+        exchange,
+        client ? () => charge(client, route).then(() => call(body)) : () => call(body),
+        observe(exchange, route),
+      );
     if (route.verb === "GET") run();
     else readBody(req, exchange, limitOf(route), run, (reason) => refuse(exchange, reason, route));
   }
@@ -116,6 +129,13 @@ export function createRestServer(options: RestServerOptions): HttpServer {
     return (record ?? observer)?.begin("rest", route?.method);
   }
 
+  /** Throws an `HttpError` if the call exceeds the budget of the client. */
+  async function charge(client: ApiClient, { method: name, access }: RestRoute): Promise<void> {
+    const rejection = await client.charge({ name, access });
+    if (rejection === undefined) return;
+    throw new HttpError(429, rejection.message, { "Retry-After": String(rejection.retryAfterSeconds) });
+  }
+
   async function callRoute(
     route: RestRoute,
     { res: { req }, deadline }: Exchange,
@@ -138,7 +158,7 @@ export function createRestServer(options: RestServerOptions): HttpServer {
     if (respond.feed && !eventStreams.hasRoom) {
       throw new HttpError(503, "The limit of event streams is reached. Retry later.");
     }
-    return route.isProbe && !policy.hasToken(req) ? { status: respond.status } : respond;
+    return route.isProbe && !policy.isAuthenticated(req) ? { status: respond.status } : respond;
   }
 
   /** Runs `work` when it is the request's turn, and sends its response. */

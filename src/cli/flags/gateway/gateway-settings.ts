@@ -49,8 +49,9 @@ export function gatewaySettings(
   requireAtMost("quorum", quorum, upstreams.length);
   if (broadcast !== "all") requireAtMost("broadcast", broadcast, upstreams.length);
   for (const policy of policies) requireFeasible(policy, upstreams);
+  const needsKeys = clients.length > 0 && clients.every(({ keyHash }) => keyHash !== undefined);
   return {
-    servers: { ...serverSettings(values, workingDirectory), limits: plainLimits(values) },
+    servers: { ...serverSettings(values, workingDirectory, { needsKeys }), limits: plainLimits(values) },
     log: logSettings(values, workingDirectory),
     gateway: {
       ...valuesOf(GATEWAY_SETTING_FLAGS, values),

@@ -26,7 +26,12 @@ export interface ServerSettings {
   metrics: ServersOptions["metrics"];
 }
 
-export function serverSettings(values: ServerValues, workingDirectory: string): ServerSettings {
+/** With `needsKeys`, every request needs an API key, so that a server may be reachable without a token. */
+export function serverSettings(
+  values: ServerValues,
+  workingDirectory: string,
+  { needsKeys = false } = {},
+): ServerSettings {
   const { rpc, rest, metrics, web: page } = values;
   requireDistinctPorts([
     { flagPrefix: "rpc", isOn: rpc, address: values.rpcAddress, port: values.rpcPort },
@@ -34,15 +39,15 @@ export function serverSettings(values: ServerValues, workingDirectory: string): 
     { flagPrefix: "metrics", isOn: metrics, address: values.metricsAddress, port: values.metricsPort },
   ]);
   return {
-    jsonRpc: rpc ? { ...apiSettings("rpc", values, workingDirectory), page } : undefined,
-    rest: rest ? apiSettings("rest", values, workingDirectory) : undefined,
+    jsonRpc: rpc ? { ...apiSettings("rpc", values, workingDirectory, needsKeys), page } : undefined,
+    rest: rest ? apiSettings("rest", values, workingDirectory, needsKeys) : undefined,
     metrics: metrics ? { host: values.metricsAddress, port: values.metricsPort } : undefined,
   };
 }
 
-function apiSettings(server: AccessFlags, values: ServerValues, workingDirectory: string) {
+function apiSettings(server: AccessFlags, values: ServerValues, workingDirectory: string, needsKeys: boolean) {
   const host = values[`${server}Address`];
-  const access = accessSettings({ flagPrefix: server, server, host }, values, workingDirectory);
+  const access = accessSettings({ flagPrefix: server, server, host, needsKeys }, values, workingDirectory);
   return { host, port: values[`${server}Port`], access };
 }
 
@@ -54,17 +59,19 @@ interface AccessedServer {
   flagPrefix: string;
   server: AccessFlags;
   host: string;
+  needsKeys?: boolean;
 }
 
 /** Throws if a server is reachable from other machines without an explicit decision. */
 export function accessSettings(
-  { flagPrefix, server, host }: AccessedServer,
+  { flagPrefix, server, host, needsKeys = false }: AccessedServer,
   values: ServerValues,
   workingDirectory: string,
 ): AccessSettings {
   const api = values[`${server}Api`];
   const tokenFile = values[`${server}TokenFile`];
-  if (!isLoopbackHost(host) && tokenFile === undefined && !values[`${server}AllowAnyone`]) {
+  const isProtected = tokenFile !== undefined || needsKeys;
+  if (!isLoopbackHost(host) && !isProtected && !values[`${server}AllowAnyone`]) {
     throw usageError(
       `--${flagPrefix}-address ${host} exposes the server to other machines. Require a token with ` +
         `--${server}-token-file FILE, allow access without one with --${server}-allow-anyone, ` +

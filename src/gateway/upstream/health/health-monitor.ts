@@ -1,11 +1,13 @@
+import { isDeepStrictEqual } from "node:util";
 import type { Timers } from "../../../async/timers.ts";
 import type { Logger } from "../../../log/logger.ts";
 import { type ChainSpec, slotAt } from "../../chain-spec.ts";
-import type { GatewaySettings } from "../../settings.ts";
+import type { GatewaySettings, UpstreamSettings } from "../../settings.ts";
 import {
   HEALTH_LOG_MESSAGES,
   type HealthState,
   type HealthTracker,
+  removedHealth,
   type UpstreamHealth,
 } from "../../upstream-health.ts";
 import { fetchBody, NotFoundError, UpstreamTimeoutError } from "../client/fetch.ts";
@@ -35,7 +37,7 @@ interface HealthMonitorOptions {
 }
 
 interface MonitoredUpstream {
-  readonly client: UpstreamClient;
+  client: UpstreamClient;
   observation: Observation;
   health: UpstreamHealth;
   /** Highest slot that its head has had. */
@@ -55,7 +57,7 @@ export class HealthMonitor implements HealthTracker {
   readonly #logger: Logger;
   readonly #headFloor: HeadFloor;
   readonly #finality: FinalityTracker;
-  readonly #monitored: ReadonlyMap<string, MonitoredUpstream>;
+  readonly #monitored: Map<string, MonitoredUpstream>;
   readonly #listeners = new Set<() => void>();
   readonly #closed = new AbortController();
   #all: readonly UpstreamHealth[];
@@ -71,17 +73,7 @@ export class HealthMonitor implements HealthTracker {
       graceMillis: HEAD_FLOOR_GRACE_SLOTS * chainSpec.secondsPerSlot * 1000,
     });
     this.#finality = new FinalityTracker(logger);
-    this.#monitored = new Map(
-      settings.upstreams.map((upstream) => {
-        const client = new UpstreamClient(upstream, { timers, connections: MAX_CONNECTIONS });
-        const failure = "It has not been polled yet.";
-        const health: UpstreamHealth = { upstream: upstream.name, state: "down", reasons: [failure] };
-        return [
-          upstream.name,
-          { client, observation: { failure }, health, maxHeadSlot: 0, updates: 0, polls: 0, poll: undefined },
-        ];
-      }),
-    );
+    this.#monitored = new Map(settings.upstreams.map((upstream) => [upstream.name, this.#create(upstream)]));
     this.#all = this.#collectHealth();
   }
 
@@ -98,7 +90,7 @@ export class HealthMonitor implements HealthTracker {
   }
 
   of(upstream: string): UpstreamHealth {
-    return this.#of(upstream).health;
+    return this.#monitored.get(upstream)?.health ?? removedHealth(upstream);
   }
 
   onChange(listener: () => void): () => void {
@@ -114,14 +106,43 @@ export class HealthMonitor implements HealthTracker {
 
   /** Starts polling. Resolves when each upstream has been polled once, even if that failed. */
   async start(): Promise<void> {
+    await Promise.all([...this.#monitored.values()].map((monitored) => this.#startPolling(monitored)));
+  }
+
+  /**
+   * Monitors further upstreams. One with a known name replaces that one and keeps its state until it is polled.
+   * Resolves when each has been polled once, even if that failed.
+   */
+  async addUpstreams(upstreams: readonly UpstreamSettings[]): Promise<void> {
     await Promise.all(
-      [...this.#monitored.values()].map(async (monitored) => {
-        await this.#poll(monitored);
-        this.#pollForever(monitored).catch(() => {
-          // Closed.
+      upstreams.map((upstream) => {
+        const known = this.#monitored.get(upstream.name);
+        if (known === undefined) {
+          const monitored = this.#create(upstream);
+          this.#monitored.set(upstream.name, monitored);
+          return this.#startPolling(monitored);
+        }
+        if (isDeepStrictEqual(known.client.options, upstream)) return undefined;
+        const { client: before, poll: running } = known;
+        known.client = this.#createClient(upstream);
+        // Makes the next poll include version and genesis.
+        known.observation = { ...known.observation, version: undefined };
+        return Promise.resolve(running).then(() => {
+          void before.close();
+          return this.#poll(known);
         });
       }),
     );
+  }
+
+  /** Stops monitoring all upstreams except those with the given names, which are listed in this order from now on. */
+  retainUpstreams(names: readonly string[]): void {
+    const before = [...this.#monitored];
+    this.#monitored.clear();
+    for (const name of names) this.#monitored.set(name, before.find(([other]) => other === name)![1]);
+    for (const [name, { client }] of before) if (!this.#monitored.has(name)) void client.close();
+    this.#all = this.#collectHealth();
+    this.#notify();
   }
 
   async close(): Promise<void> {
@@ -158,8 +179,8 @@ export class HealthMonitor implements HealthTracker {
 
   /** Marks an upstream as down after several failed requests, and polls it at once. */
   reportFailing(upstream: string, reason: string): void {
-    const monitored = this.#of(upstream);
-    if (monitored.observation.failure !== undefined) return;
+    const monitored = this.#monitored.get(upstream);
+    if (monitored === undefined || monitored.observation.failure !== undefined) return;
     monitored.observation = { ...monitored.observation, failure: reason, isLate: false };
     this.#assessAll();
     void this.#poll(monitored);
@@ -182,13 +203,36 @@ export class HealthMonitor implements HealthTracker {
     return monitored;
   }
 
+  #create(upstream: UpstreamSettings): MonitoredUpstream {
+    const failure = "It has not been polled yet.";
+    const health: UpstreamHealth = { upstream: upstream.name, state: "down", reasons: [failure] };
+    const client = this.#createClient(upstream);
+    return { client, observation: { failure }, health, maxHeadSlot: 0, updates: 0, polls: 0, poll: undefined };
+  }
+
+  #createClient(upstream: UpstreamSettings): UpstreamClient {
+    return new UpstreamClient(upstream, { timers: this.#timers, connections: MAX_CONNECTIONS });
+  }
+
+  /** Resolves after the first poll. */
+  async #startPolling(monitored: MonitoredUpstream): Promise<void> {
+    await this.#poll(monitored);
+    this.#pollForever(monitored).catch(() => {
+      // Closed.
+    });
+  }
+
   /** Polls with jitter, so that polls of several upstreams and gateways do not align. */
-  async #pollForever(monitored: MonitoredUpstream): Promise<never> {
+  async #pollForever(monitored: MonitoredUpstream): Promise<void> {
     const interval = Math.max(MIN_INTERVAL_MILLIS, (this.#chainSpec.secondsPerSlot * 1000) / POLLS_PER_SLOT);
-    for (;;) {
+    while (this.#isMonitored(monitored)) {
       await this.#timers.sleep(interval * (0.8 + 0.4 * Math.random()), this.#closed.signal);
-      await this.#poll(monitored);
+      if (this.#isMonitored(monitored)) await this.#poll(monitored);
     }
+  }
+
+  #isMonitored(monitored: MonitoredUpstream): boolean {
+    return this.#monitored.get(monitored.client.name) === monitored;
   }
 
   /** Polls all usable upstreams if none is known to reach the head floor. Until one does, head-bound requests wait. */
@@ -209,7 +253,7 @@ export class HealthMonitor implements HealthTracker {
 
   async #runPoll(monitored: MonitoredUpstream): Promise<void> {
     monitored.observation = await this.#observe(monitored);
-    if (this.#closed.signal.aborted) return;
+    if (this.#closed.signal.aborted || !this.#isMonitored(monitored)) return;
     this.#assessAll();
     await this.#checkFinality(monitored);
   }

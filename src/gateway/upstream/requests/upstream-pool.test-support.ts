@@ -29,6 +29,7 @@ export async function openPool({ names = ["a", "b"], broadcast = 1, upstreamOpti
     onDisagreement: () => {},
     onCacheLookup: () => {},
     onCacheState: () => {},
+    onClientCall: () => {},
   };
   const failing: string[] = [];
   const upstreams = new UpstreamPool({

@@ -137,6 +137,11 @@ export class UpstreamPool {
     return response;
   }
 
+  /** True if no request is running. */
+  get isIdle(): boolean {
+    return this.#clients.every(({ pendingRequests }) => pendingRequests === 0);
+  }
+
   async close(): Promise<void> {
     this.#timeouts.close();
     await Promise.all(this.#clients.map((client) => client.close()));

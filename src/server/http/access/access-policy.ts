@@ -4,6 +4,7 @@ import { isIP } from "node:net";
 import type { Logger } from "../../../log/logger.ts";
 import { ACCESS_CLASSES, type AccessClass } from "../../access-class.ts";
 import { HttpError } from "../http-error.ts";
+import { type AccessRights, type ApiClient, type ApiClients, keyOf, moveKeyToHeader } from "./api-clients.ts";
 import { AllowedOrigins } from "./cors.ts";
 import { countHeader, hostHeaderOf, hostNameOf, isSameAuthority } from "./host-header.ts";
 import { isLoopbackAddress, isLoopbackHost } from "./loopback.ts";
@@ -54,9 +55,14 @@ export class AccessPolicy {
   #knownHost: string | undefined;
   readonly #hasOwnClasses: boolean;
   readonly #hasPages: boolean;
+  readonly #clients: ApiClients | undefined;
 
   /** `flagPrefix` is the prefix of the flags named in errors. A server with pages of its own trusts their origin. */
-  constructor(flagPrefix: "rpc" | "rest", options: AccessOptions = {}, { hasPages = false } = {}) {
+  constructor(
+    flagPrefix: "rpc" | "rest",
+    options: AccessOptions = {},
+    { hasPages = false, clients }: { hasPages?: boolean; clients?: ApiClients | undefined } = {},
+  ) {
     const { virtualHosts = [], allowedOrigins = [], trustsLocalPages, classes, token } = options;
     this.origins = new AllowedOrigins(allowedOrigins, { trustsLocalPages });
     this.#flag = (name) => `--${flagPrefix}-${name}`;
@@ -64,11 +70,22 @@ export class AccessPolicy {
     this.#tokenHash = token === undefined ? undefined : hashOf(token);
     this.#hasOwnClasses = classes !== undefined;
     this.#hasPages = hasPages;
+    this.#clients = clients;
     this.#classes = new Set(classes ?? REMOTE_CLASSES);
   }
 
+  /** True if requests need a token or a key. */
   get needsToken(): boolean {
-    return this.#tokenHash !== undefined;
+    return this.#tokenHash !== undefined || this.#needsKey;
+  }
+
+  get #needsKey(): boolean {
+    return this.#clients?.isRequired ?? false;
+  }
+
+  /** Removes an API key from the path of a request. Called before the request is routed or logged. */
+  hideKey(req: IncomingMessage): void {
+    if (this.#needsKey) moveKeyToHeader(req);
   }
 
   /** Sets the listening address: `name` is the configured host, `address` what it resolved to. */
@@ -76,27 +93,38 @@ export class AccessPolicy {
     this.#virtualHosts.add(name.toLowerCase());
     if (isLoopbackAddress(address)) {
       if (!this.#hasOwnClasses) this.#classes = new Set(ACCESS_CLASSES);
-    } else if (this.#tokenHash === undefined) {
+    } else if (!this.needsToken) {
       logger.warn("Server reachable from other machines without a token", { url });
     }
   }
 
-  /** Throws an `HttpError` if the request fails the Host, Origin or token check. */
-  authorize(req: IncomingMessage): void {
+  /**
+   * Throws an `HttpError` if the request fails the Host, Origin, token or key check. Returns the client of its key;
+   * undefined for requests with the token or without any need of one.
+   */
+  authorize(req: IncomingMessage): ApiClient | undefined {
     this.checkHostAndOrigin(req);
     const { authorization } = req.headers;
     if (authorization !== undefined && countHeader(req.rawHeaders, "authorization") > 1) {
       throw new HttpError(400, "The request has more than one Authorization header.");
     }
     // CORS preflight requests carry no token.
-    if (req.method !== "OPTIONS" && !this.hasToken(req)) {
-      const problem = authorization === undefined ? "is missing" : "does not contain it";
-      throw new HttpError(
-        401,
-        `The Authorization header ${problem}: send the token of ${this.#flag("token-file")} as "Authorization: Bearer TOKEN".`,
-        { "WWW-Authenticate": "Bearer" },
-      );
-    }
+    if (req.method === "OPTIONS" || this.#isOpen || this.#hasToken(req)) return undefined;
+    if (this.#needsKey) return this.#clientOf(req);
+    const problem = authorization === undefined ? "is missing" : "does not contain it";
+    throw unauthorized(
+      `The Authorization header ${problem}: send the token of ${this.#flag("token-file")} as "Authorization: Bearer TOKEN".`,
+    );
+  }
+
+  #clientOf(req: IncomingMessage): ApiClient {
+    const key = keyOf(req);
+    const client = this.#clients?.find(key);
+    if (client) return client;
+    if (key !== undefined) throw unauthorized("The API key is unknown.");
+    throw unauthorized(
+      'The API key is missing: send it as "X-Api-Key: KEY", as "Authorization: Bearer KEY" or as the first path segment.',
+    );
   }
 
   /** Throws an `HttpError` if the request fails the Host or Origin check. */
@@ -121,11 +149,28 @@ export class AccessPolicy {
     }
   }
 
-  /** Returns true if the request carries the token or none is required. */
-  hasToken({ headers: { authorization } }: IncomingMessage): boolean {
-    if (this.#tokenHash === undefined) return true;
+  /** Returns true if the request carries the token or a known key, or none is required. */
+  isAuthenticated(req: IncomingMessage): boolean {
+    return this.#isOpen || this.#hasToken(req) || (this.#needsKey && this.#clients!.find(keyOf(req)) !== undefined);
+  }
+
+  get #isOpen(): boolean {
+    return this.#tokenHash === undefined && !this.#needsKey;
+  }
+
+  #hasToken({ headers: { authorization } }: IncomingMessage): boolean {
+    if (this.#tokenHash === undefined) return false;
     const given = BEARER.exec(authorization ?? "")?.[1];
     return given !== undefined && timingSafeEqual(hashOf(given), this.#tokenHash);
+  }
+
+  /** Returns the rights of a client, within the classes that the server serves. */
+  rightsOf(client: ApiClient): Required<AccessRights> {
+    return {
+      // The classes of the client decide about privileged methods.
+      denialReason: (method) => this.denialReason(method.access, true) ?? client.denialReason(method),
+      charge: (method) => client.charge(method),
+    };
   }
 
   /** Returns true if the sender of an accepted request may call methods of privileged classes. */
@@ -162,6 +207,10 @@ export class AccessPolicy {
   #isOwnName(name: string): boolean {
     return isIP(name) !== 0 || isLoopbackHost(name) || this.#virtualHosts.has(name) || this.#virtualHosts.has("*");
   }
+}
+
+function unauthorized(message: string): HttpError {
+  return new HttpError(401, message, { "WWW-Authenticate": "Bearer" });
 }
 
 /** Hashes to a fixed length, which `timingSafeEqual` requires. */

@@ -2,6 +2,7 @@ import type { Socket } from "node:net";
 import { inspect } from "node:util";
 import type { RawData, WebSocket } from "ws";
 import type { Logger } from "../../../log/logger.ts";
+import type { AccessRights } from "../../http/access/api-clients.ts";
 import type { AccessRecord } from "../../http/access-log.ts";
 import type { Deadline, DeadlineTimer } from "../../http/deadline.ts";
 import { BudgetReservation, type ByteBudget, PIECE_OVERHEAD_BYTES } from "../../http/request/byte-budget.ts";
@@ -36,8 +37,9 @@ interface ConnectionOptions {
   /** Budget for unread responses and events. */
   unread: ByteBudget;
   subscriptionCount: SubscriptionCount;
-  /** Returns why the client may not call methods of a class. */
-  denialReason: Client["denialReason"];
+  rights: AccessRights;
+  /** Name of the client's key. */
+  key: string | undefined;
   logger: Logger;
   limits: ConnectionLimits;
 }
@@ -263,6 +265,7 @@ export class Connection {
     this.#running.add(deadline);
     const started: string[] = [];
     const record = this.#options.record?.(this.#options.socket);
+    if (this.#options.key !== undefined) record?.setKey(this.#options.key);
     try {
       const response = await execute(data as Buffer, deadline, this.#callerOf(started), record);
       record?.setResponseHeaders(response?.headers);
@@ -293,7 +296,7 @@ export class Connection {
         return id;
       },
       unsubscribe: (id) => this.#subscriptions.close(id),
-      denialReason: this.#options.denialReason,
+      ...this.#options.rights,
     };
   }
 }

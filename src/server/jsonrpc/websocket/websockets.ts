@@ -4,8 +4,8 @@ import type { Duplex } from "node:stream";
 import { WebSocketServer } from "ws";
 import type { Logger } from "../../../log/logger.ts";
 import { ServerResponse } from "../../../runtime/node-http.ts";
-import type { AccessClass } from "../../access-class.ts";
 import type { AccessPolicy } from "../../http/access/access-policy.ts";
+import type { ApiClient, CalledMethod } from "../../http/access/api-clients.ts";
 import type { ConnectionManager } from "../../http/connection-manager.ts";
 import { DeadlineTimer } from "../../http/deadline.ts";
 import { toErrorResponse } from "../../http/http-error.ts";
@@ -91,8 +91,10 @@ export function createWebSockets(options: WebSocketsOptions): WebSockets {
   checks.unref();
 
   function accept(request: IncomingMessage, socket: Duplex, head: Buffer): void {
+    let client: ApiClient | undefined;
     try {
-      policy.authorize(request);
+      policy.hideKey(request);
+      client = policy.authorize(request);
     } catch (error) {
       const { status, message, headers } = toErrorResponse(error);
       rejectUpgrade(request, socket, status, message, headers);
@@ -105,11 +107,14 @@ export function createWebSockets(options: WebSocketsOptions): WebSockets {
     } else {
       server.handleUpgrade(request, socket, head, (webSocket) => {
         const isPrivileged = policy.isPrivileged(request);
-        const denialReason = (access: AccessClass) => policy.denialReason(access, isPrivileged);
+        const rights = client
+          ? policy.rightsOf(client)
+          : { denialReason: ({ access }: CalledMethod) => policy.denialReason(access, isPrivileged) };
         const connection = new Connection(webSocket, {
           execute,
           record,
-          denialReason,
+          rights,
+          key: client?.name,
           logger,
           limits,
           deadlines,

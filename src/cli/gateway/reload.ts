@@ -1,0 +1,81 @@
+import { unwatchFile, watchFile } from "node:fs";
+import { isDeepStrictEqual } from "node:util";
+import type { GatewaySettings } from "../../gateway/settings.ts";
+import type { Logger } from "../../log/logger.ts";
+import type { GatewayCommandSettings } from "../flags/gateway/gateway-settings.ts";
+import { asStartupError } from "../start/start-errors.ts";
+import { requireKnownMethods } from "./check.ts";
+
+/** Interval at which the config file is checked for changes. Works with symbolic links and network file systems. */
+const WATCH_INTERVAL_MILLIS = 2000;
+
+/** Settings of the gateway that a reload does not change. */
+const FIXED_SETTINGS = [
+  "cache",
+  "workers",
+  "drainMillis",
+  "maxSlotsBehind",
+] as const satisfies readonly (keyof GatewaySettings)[];
+
+interface ConfigReloaderOptions {
+  /** Absolute path of the config file. */
+  file: string;
+  /** Settings of the start. */
+  started: GatewayCommandSettings;
+  /** Reads flags, environment and config file again. */
+  read(): GatewayCommandSettings;
+  /** Applies changed settings. */
+  apply(settings: GatewaySettings): Promise<void>;
+  logger: Logger;
+}
+
+/** Applies changes of the config file while the gateway runs. An invalid file is rejected. */
+export class ConfigReloader {
+  readonly #options: ConfigReloaderOptions;
+  readonly #onChange = () => this.reload();
+  /** The last reload. They run one after another. */
+  #last: Promise<void> = Promise.resolve();
+
+  constructor(options: ConfigReloaderOptions) {
+    this.#options = options;
+    watchFile(options.file, { interval: WATCH_INTERVAL_MILLIS, persistent: false }, this.#onChange);
+  }
+
+  reload(): void {
+    this.#last = this.#last.then(() => this.#reload());
+  }
+
+  close(): void {
+    unwatchFile(this.#options.file, this.#onChange);
+  }
+
+  /** Never rejects. */
+  async #reload(): Promise<void> {
+    const { file, started, read, apply, logger } = this.#options;
+    try {
+      const changed = read();
+      await requireKnownMethods(changed.gateway);
+      const fixed = Object.fromEntries(FIXED_SETTINGS.map((key) => [key, started.gateway[key]]));
+      await apply({ ...changed.gateway, ...fixed });
+      const { upstreams, clients, policies } = changed.gateway;
+      logger.notice("Config file reloaded", {
+        file,
+        upstreams: upstreams.map(({ name }) => name),
+        clients: clients.length,
+        policies: policies.length,
+      });
+      const ignored = ignoredChanges(started, changed);
+      if (ignored.length > 0) logger.warn("Config change needs a restart", { settings: ignored });
+    } catch (error) {
+      const { message } = asStartupError(error) ?? (error as Error);
+      logger.error("Config file rejected, keeping the previous settings", { file, error: message });
+    }
+  }
+}
+
+/** Returns the changed settings that a reload does not apply. */
+function ignoredChanges(started: GatewayCommandSettings, changed: GatewayCommandSettings): string[] {
+  const groups = (["servers", "log"] as const).filter((key) => !isDeepStrictEqual(started[key], changed[key]));
+  const fixed = FIXED_SETTINGS.filter((key) => !isDeepStrictEqual(started.gateway[key], changed.gateway[key]));
+  return [...groups, ...fixed];
+}

@@ -1,0 +1,111 @@
+import type { Timers } from "../../async/timers.ts";
+import type { BudgetStore } from "./budget-store.ts";
+
+export interface BudgetOptions {
+  /** Name of the counter in the store. */
+  readonly name: string;
+  /** Amount per window. */
+  readonly limit: number;
+  /** Length of a window, which starts at a multiple of it since 1970 (UTC). */
+  readonly windowSeconds: number;
+  readonly store: BudgetStore;
+  readonly timers: Pick<Timers, "unixNow">;
+}
+
+/** Share of the limit that a process reserves at once. What it does not use of it in a window is lost. */
+const CHUNK_SHARE = 1 / 200;
+
+/**
+ * Budget per window that several processes share. Each reserves a chunk of it in the store and spends that locally, so
+ * that the limit is never exceeded and few calls wait for the store.
+ */
+export class Budget {
+  readonly limit: number;
+  readonly #options: BudgetOptions;
+  readonly #chunk: number;
+  #window = -1;
+  /** Reserved and not spent. Negative if spent in advance. */
+  #left = 0;
+  /** True if the store has nothing left in this window. */
+  #isStoreEmpty = false;
+  /** Amount that callers wait for. */
+  #awaited = 0;
+  #reservation: Promise<void> | undefined;
+
+  constructor(options: BudgetOptions) {
+    this.#options = options;
+    this.limit = options.limit;
+    this.#chunk = Math.max(1, Math.floor(options.limit * CHUNK_SHARE));
+  }
+
+  /** Seconds until the next window. */
+  get secondsToNextWindow(): number {
+    const { timers, windowSeconds } = this.#options;
+    return Math.ceil(windowSeconds - ((timers.unixNow() / 1000) % windowSeconds));
+  }
+
+  /** Takes an amount that is reserved already. Returns false if a reservation is necessary, or the budget is spent. */
+  takeReserved(amount: number): boolean {
+    this.#startWindow();
+    if (this.#left < amount) return false;
+    this.#left -= amount;
+    return true;
+  }
+
+  /** Takes an amount. Resolves to false if the budget of this window is spent. */
+  async take(amount: number): Promise<boolean> {
+    while (!this.takeReserved(amount)) {
+      if (this.#isStoreEmpty) return false;
+      this.#awaited += amount;
+      await this.#reserve();
+      this.#awaited -= amount;
+    }
+    return true;
+  }
+
+  /** Returns an amount that was taken in vain. */
+  giveBack(amount: number): void {
+    this.#left += amount;
+  }
+
+  /** Takes an amount without waiting. Overshoots by what other processes take meanwhile. */
+  spend(amount: number): void {
+    this.#startWindow();
+    this.#left -= amount;
+    if (this.#left < 0 && !this.#isStoreEmpty) void this.#reserve();
+  }
+
+  /** True if the budget of this window is known to be spent. */
+  get isSpent(): boolean {
+    this.#startWindow();
+    return this.#isStoreEmpty && this.#left < 1;
+  }
+
+  #startWindow(): void {
+    const { timers, windowSeconds } = this.#options;
+    const window = Math.floor(timers.unixNow() / 1000 / windowSeconds);
+    if (window === this.#window) return;
+    this.#window = window;
+    this.#left = 0;
+    this.#isStoreEmpty = false;
+  }
+
+  #reserve(): Promise<void> {
+    this.#reservation ??= this.#reserveChunk().finally(() => {
+      this.#reservation = undefined;
+    });
+    return this.#reservation;
+  }
+
+  async #reserveChunk(): Promise<void> {
+    const { name, limit, windowSeconds, store } = this.#options;
+    const window = this.#window;
+    const amount = Math.max(this.#chunk, this.#awaited - this.#left);
+    // The counter outlives its window a little, for processes whose clocks are late.
+    const total = await store.add(`${name}:${windowSeconds}:${window}`, amount, windowSeconds + 60);
+    if (window !== this.#window) return;
+    const granted = Math.min(amount, Math.max(0, limit - (total - amount)));
+    this.#left += granted;
+    this.#isStoreEmpty = granted < amount;
+  }
+}

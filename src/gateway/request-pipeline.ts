@@ -1,0 +1,80 @@
+import type { Timers } from "../async/timers.ts";
+import type { Logger } from "../log/logger.ts";
+import { CachingReader } from "./cache/caching-reader.ts";
+import type { UpstreamAccess } from "./calls/standard-operations.ts";
+import type { ChainSpec } from "./chain-spec.ts";
+import type { BudgetStore } from "./clients/budget-store.ts";
+import type { GatewayObserver } from "./gateway-observer.ts";
+import type { MethodPolicies } from "./method-policies.ts";
+import type { GatewaySettings } from "./settings.ts";
+import { QuorumReader } from "./upstream/requests/quorum.ts";
+import { UpstreamPool } from "./upstream/requests/upstream-pool.ts";
+import type { StickyRoutes } from "./upstream/selection/sticky-routes.ts";
+import type { UpstreamCall, UpstreamResponse } from "./upstream-call.ts";
+import type { HealthTracker } from "./upstream-health.ts";
+
+export interface PipelineDeps {
+  readonly chainSpec: ChainSpec;
+  readonly health: HealthTracker;
+  /** Counters that change with the head and the status of the chain. */
+  readonly revision: Int32Array;
+  readonly budgetStore: BudgetStore;
+  readonly timers: Timers;
+  readonly logger: Logger;
+  readonly observer?: GatewayObserver | undefined;
+  /** Called after several consecutive requests to an upstream failed. */
+  onRepeatedFailure(upstream: string, reason: string): void;
+  /** Sticky routes that are shared with other processes. */
+  readonly stickyRoutes?: StickyRoutes | undefined;
+}
+
+/** Interval at which a retired pipeline checks for running requests. */
+const RETIRE_CHECK_MILLIS = 1000;
+
+/** Path of a call to the upstreams: method policy, cache, quorum, upstream pool. Replaced as a whole on a reload. */
+export class RequestPipeline implements UpstreamAccess {
+  readonly reader = { read: (call: UpstreamCall) => this.#read(call) };
+  readonly upstreams = { submit: (call: UpstreamCall) => this.#submit(call) };
+  readonly #policies: MethodPolicies;
+  readonly #timers: Timers;
+  readonly #pool: UpstreamPool;
+  readonly #reader: CachingReader;
+  readonly #closing = new AbortController();
+  #closed: Promise<void> | undefined;
+
+  constructor(settings: GatewaySettings, policies: MethodPolicies, deps: PipelineDeps) {
+    const { timers, observer } = deps;
+    this.#policies = policies;
+    this.#timers = timers;
+    this.#pool = new UpstreamPool({ ...deps, settings });
+    const quorum = new QuorumReader({ upstreams: this.#pool, settings, timers, observer });
+    this.#reader = new CachingReader({ ...deps, settings, fetch: (call) => quorum.read(call) });
+  }
+
+  /** Closes the pipeline once its running requests have ended. No new ones may follow. */
+  async retire(): Promise<void> {
+    const { signal } = this.#closing;
+    while (!this.#pool.isIdle && !signal.aborted) await this.#timers.sleep(RETIRE_CHECK_MILLIS, signal).catch(() => {});
+    await this.close();
+  }
+
+  /** Fails all running requests. */
+  close(): Promise<void> {
+    this.#closing.abort();
+    this.#closed ??= this.#reader.close().then(() => this.#pool.close());
+    return this.#closed;
+  }
+
+  #read(call: UpstreamCall): Promise<UpstreamResponse> {
+    return this.#reader.read(this.#withPolicy(call));
+  }
+
+  #submit(call: UpstreamCall): Promise<UpstreamResponse> {
+    return this.#pool.submit(this.#withPolicy(call));
+  }
+
+  #withPolicy(call: UpstreamCall): UpstreamCall {
+    const policy = this.#policies.of(call.method.name);
+    return policy === undefined ? call : { ...call, policy };
+  }
+}

@@ -1,0 +1,55 @@
+import type { IncomingMessage } from "node:http";
+import type { AccessClass } from "../../access-class.ts";
+
+/** The method of a call, as far as access depends on it. */
+export interface CalledMethod {
+  readonly name: string;
+  readonly access: AccessClass;
+}
+
+/** Rejection of a call that exceeds a budget. */
+export interface BudgetRejection {
+  readonly message: string;
+  readonly retryAfterSeconds: number;
+}
+
+/** Access rights of a caller. */
+export interface AccessRights {
+  /** Returns why the caller may not call the method; undefined if it may. */
+  denialReason(method: CalledMethod): string | undefined;
+  /** Takes the cost of a call from the caller's budget. Returns a rejection if it is exceeded. */
+  charge?(method: CalledMethod): BudgetRejection | undefined | Promise<BudgetRejection | undefined>;
+}
+
+/** A client with its own key. */
+export interface ApiClient extends Required<AccessRights> {
+  /** Name in logs and metrics. */
+  readonly name: string;
+}
+
+/** Clients with keys. */
+export interface ApiClients {
+  /** False while no client is configured, so that requests need no key. */
+  readonly isRequired: boolean;
+  /** Returns the client with the key, or the one for requests without a key. Undefined if there is none. */
+  find(key: string | undefined): ApiClient | undefined;
+}
+
+const KEY_HEADER = "x-api-key";
+const BEARER = /^Bearer +(\S+) *$/i;
+/** The first segment of a path is a key if it is longer than any segment that a route begins with. */
+const KEY_SEGMENT = /^\/([\w-]{16,200})(?=[/?]|$)/;
+
+/** Returns the API key of a request; undefined if it has none. */
+export function keyOf({ headers }: IncomingMessage): string | undefined {
+  return headers[KEY_HEADER]?.toString() ?? BEARER.exec(headers.authorization ?? "")?.[1];
+}
+
+/** Moves a key from the path of a request to a header, so that neither routes nor logs see it. */
+export function moveKeyToHeader(req: IncomingMessage): void {
+  const key = KEY_SEGMENT.exec(req.url ?? "")?.[1];
+  if (key === undefined) return;
+  const rest = req.url!.slice(1 + key.length);
+  req.url = rest.startsWith("/") ? rest : `/${rest}`;
+  req.headers[KEY_HEADER] ??= key;
+}
