@@ -8,8 +8,9 @@ import { type ServedApi, serveApi } from "../support/api/served-api.ts";
 import { ByHand } from "../support/chains/by-hand.ts";
 import { openChainInHand } from "../support/chains/chain-in-hand.ts";
 import { SYNCING } from "../support/execution/scripted-engine.ts";
+import { variants } from "../support/suite/tier.ts";
 
-const NAMES = ["head", "finalized", "justified", "genesis"];
+const NAMES = variants({ fast: ["head", "finalized"], full: ["head", "finalized", "justified", "genesis"] });
 
 interface CacheableCall {
   name: string;

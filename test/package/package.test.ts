@@ -10,7 +10,7 @@ import { removableDirectory } from "../support/directories/removable-directory.t
 import { Program } from "../support/program/program.ts";
 import { AMBIENT, codeBlocks } from "./code-blocks.ts";
 import { CONSUMER } from "./consumer.ts";
-import { EXAMPLES, placeExample, runExamples } from "./examples.ts";
+import { EXAMPLES, placeExample } from "./examples.ts";
 import {
   type InstalledPackage,
   installPackage,
@@ -139,10 +139,6 @@ it("serves a dev chain", async () => {
   expect(Number((await program.call("getChainHead")).head_slot)).toBeGreaterThanOrEqual(8);
   expect(program.complaints).toEqual([]);
   expect(await program.stop()).toEqual({ code: 0, signal: null });
-});
-
-it("runs an example", () => {
-  runExamples(installed.project, ["finality.test.mts"]);
 });
 
 it("has types for a strict compiler", () => {

@@ -1,7 +1,9 @@
+import { execFile } from "node:child_process";
+import { promisify } from "node:util";
 import { expect, it } from "vitest";
 import { EXIT_CODES } from "../../src/cli/exit.ts";
-import { platformName } from "../../src/runtime/native-modules.ts";
-import { devWithoutBinariesOf } from "../support/program/without-binaries.ts";
+import { missingNativeModuleMessage, platformName } from "../../src/runtime/native-modules.ts";
+import { devWithoutBinariesOf, withoutBinariesOf } from "../support/program/without-binaries.ts";
 import "./native-modules.test.ts";
 
 it("without the native KZG package blobs are verified in JavaScript, with one notice", async () => {
@@ -23,4 +25,17 @@ it("an explicitly selected KZG backend is required", async () => {
     /^fanal: The chosen KZG backend does not load on .*; install it, or start with --kzg auto\.$/,
   );
   expect(program.complaints).toEqual([expect.stringMatching(/ FATAL node +Fatal error, exiting /)]);
+});
+
+it("the library rejects with the same message", async () => {
+  const library = JSON.stringify(new URL("../../src/library/index.ts", import.meta.url));
+  const script = `
+    const { startDevChain } = await import(${library});
+    await startDevChain({ validators: 8 }).catch(({ message }) => console.log(message));
+  `;
+  const { execArgv } = withoutBinariesOf("@chainsafe/blst");
+  const args = [...execArgv, "--input-type", "module", "--eval", script];
+  const { stdout } = await promisify(execFile)(process.execPath, args);
+  const message = missingNativeModuleMessage({ package: "@chainsafe/blst", platform: platformName() });
+  expect(stdout).toBe(`${message}\n`);
 });

@@ -1,5 +1,3 @@
-import { execFile } from "node:child_process";
-import { promisify } from "node:util";
 import { expect, it } from "vitest";
 import { EXIT_CODES } from "../../src/cli/exit.ts";
 import { missingNativeModuleMessage, platformName } from "../../src/runtime/native-modules.ts";
@@ -33,16 +31,4 @@ it("a chain runs without the native hasher, with one notice", async () => {
   const notices = program.lines.filter((line) => line.includes("hasher"));
   expect(notices).toEqual([expect.stringMatching(/ NOTICE node +No native hasher .+ package=@chainsafe\/hashtree /)]);
   expect(program.complaints).toEqual([]);
-});
-
-it("the library rejects with the same message", async () => {
-  const library = JSON.stringify(new URL("../../src/library/index.ts", import.meta.url));
-  const script = `
-    const { startDevChain } = await import(${library});
-    await startDevChain({ validators: 8 }).catch(({ message }) => console.log(message));
-  `;
-  const { execArgv } = withoutBinariesOf("@chainsafe/blst");
-  const args = [...execArgv, "--input-type", "module", "--eval", script];
-  const { stdout } = await promisify(execFile)(process.execPath, args);
-  expect(stdout).toBe(`${message("@chainsafe/blst")}\n`);
 });

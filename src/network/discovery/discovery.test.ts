@@ -108,7 +108,7 @@ describe("discovery", () => {
     const found = new Set<string>();
     third.discovery.onDiscovered(({ peerId }) => found.add(peerId));
     // Known nodes are reported again at each lookup.
-    for (let search = 0; search < 5; search++) await searchUntil(third, ({ peerId }) => peerId === firstId);
+    for (let search = 0; search < 3; search++) await searchUntil(third, ({ peerId }) => peerId === firstId);
     expect([...found]).toEqual([firstId]);
   });
 

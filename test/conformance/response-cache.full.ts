@@ -1,0 +1,1 @@
+import "./response-cache.test.ts";
