@@ -1,11 +1,9 @@
 import { spawn } from "node:child_process";
 import { once } from "node:events";
-import { cpSync, mkdirSync, readFileSync, symlinkSync, writeFileSync } from "node:fs";
-import { readdir } from "node:fs/promises";
+import { cpSync, mkdirSync, symlinkSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { describe, expect, it } from "vitest";
-import { BOUNDARIES } from "../../scripts/lint/boundaries.ts";
 import { tempDirectory } from "../support/directories/temp-directory.ts";
 
 const ROOT = fileURLToPath(new URL("../../", import.meta.url));
@@ -176,30 +174,5 @@ describe("lint with types", () => {
     );
     expect(output).toMatch(/^src\/web\/page\.ts:1: TS2307: Cannot find module '\.\/nowhere\.ts'/m);
     expect(code).toBe(1);
-  });
-});
-
-describe("the table of import boundaries", () => {
-  it("is the one in docs/architecture.md", () => {
-    const rows = Object.entries(BOUNDARIES).map(
-      ([part, allowed]) => `| ${part} | ${allowed.join(", ") || "nothing"} |`,
-    );
-    const section = readFileSync(join(ROOT, "docs", "architecture.md"), "utf8").match(
-      /^## Import boundaries$.*?^\|---\|---\|\n(.*?)\n\n/ms,
-    );
-    expect(section?.[1]?.split("\n")).toEqual(rows);
-  });
-
-  it("lists only folders below each row", () => {
-    const parts = Object.keys(BOUNDARIES);
-    const upward = Object.entries(BOUNDARIES).flatMap(([part, allowed], row) =>
-      allowed.filter((place) => parts.indexOf(place.split(/[ /]/)[0]!) <= row).map((place) => `${part} → ${place}`),
-    );
-    expect(upward).toEqual([]);
-  });
-
-  it("has a row for every folder of src", async () => {
-    const folders = (await readdir(join(ROOT, "src"), { withFileTypes: true })).filter((entry) => entry.isDirectory());
-    expect(Object.keys(BOUNDARIES)).toEqual(expect.arrayContaining(folders.map(({ name }) => name)));
   });
 });
