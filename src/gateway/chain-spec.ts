@@ -114,6 +114,8 @@ export function parseChainSpec(spec: unknown, genesis: unknown): ChainSpec {
 }
 
 const LATER_FORKS = ["altair", "bellatrix", "capella", "deneb", "electra", "fulu", "gloas"];
+/** Forks whose objects the method definitions describe. */
+export const KNOWN_FORKS: ReadonlySet<string> = new Set(["phase0", ...LATER_FORKS]);
 
 /** Skips forks at FAR_FUTURE_EPOCH, which is no safe integer. */
 function forksOf(spec: unknown): ChainSpec["forks"] {

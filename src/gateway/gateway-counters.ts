@@ -1,9 +1,9 @@
-import type { GatewayObserver } from "./gateway-observer.ts";
+import type { GatewayObserver, RequestOutcome } from "./gateway-observer.ts";
 
 /** Durations of all requests to one upstream with the same outcome. */
 export interface RequestCounts {
   upstream: string;
-  /** HTTP status, or "error". */
+  /** HTTP status, "invalid" or "error". */
   outcome: string;
   /** One duration per request. */
   seconds: number[];
@@ -33,7 +33,7 @@ export class GatewayCounters implements GatewayObserver {
   #counts = new Map<string, EventCount>();
   #cache: GatewayCounts["cache"];
 
-  onRequestEnd(upstream: string, _method: string, outcome: number | "error", millis: number): void {
+  onRequestEnd(upstream: string, _method: string, outcome: RequestOutcome, millis: number): void {
     const key = `${upstream} ${outcome}`;
     let tally = this.#requests.get(key);
     if (tally === undefined) {

@@ -40,7 +40,7 @@ export class GatewayMetrics {
     addHealthMetrics(instruments, health);
     this.#requests = instruments.counter(
       "fanal_upstream_requests_total",
-      "Requests to an upstream, by HTTP status, or error without a response",
+      "Requests to an upstream, by HTTP status, invalid for a rejected answer, or error without one",
       ["upstream", "outcome"],
     );
     this.#seconds = instruments.histogram(

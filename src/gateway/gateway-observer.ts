@@ -1,7 +1,10 @@
+/** Outcome of a request: the HTTP status, "invalid" for an answer that failed validation, or "error" without one. */
+export type RequestOutcome = number | "invalid" | "error";
+
 /** Receives the observations behind the metrics. */
 export interface GatewayObserver {
-  /** A request to an upstream ended. `outcome` is the HTTP status, or "error" if there was no response. */
-  onRequestEnd(upstream: string, method: string, outcome: number | "error", millis: number): void;
+  /** A request to an upstream ended. */
+  onRequestEnd(upstream: string, method: string, outcome: RequestOutcome, millis: number): void;
   /** A read was also sent to another upstream: hedged because this one was slow, or failed over. */
   onFailover(upstream: string, reason: "slow" | "failed"): void;
   /** Upstreams disagreed in a quorum read. */

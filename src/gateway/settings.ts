@@ -92,6 +92,8 @@ export interface GatewaySettings {
   readonly hedgeDelayMillis: number;
   /** Maximum lag of a ready upstream behind the others and behind the clock. */
   readonly maxSlotsBehind: number;
+  /** Whether answers are checked against the method definitions before they are forwarded or cached. */
+  readonly validation: boolean;
   /** Size of the in-memory cache of each process. */
   readonly memoryBytes: number;
   /** Number of server processes; 1 serves in the main process. */
@@ -109,6 +111,7 @@ export const DEFAULT_GATEWAY_SETTINGS: Omit<GatewaySettings, "upstreams" | "cach
   broadcast: 1,
   hedgeDelayMillis: 300,
   maxSlotsBehind: 3,
+  validation: true,
   memoryBytes: 256 * 1024 * 1024,
   workers: 1,
   drainMillis: 0,

@@ -41,6 +41,8 @@ export interface UpstreamResponse {
   readonly headers: Readonly<Record<string, string>>;
   /** A buffer if small. A stream must be read to its end or ended by `return()`. Never compressed. */
   readonly body: Buffer | AsyncIterable<Buffer>;
+  /** First bytes of a streamed body, which the stream contains too. */
+  readonly start?: Buffer | undefined;
 }
 
 interface UpstreamErrorOptions {

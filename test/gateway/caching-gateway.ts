@@ -11,7 +11,7 @@ export const stateRoot = (slot: number) => methodCall("get_v1_beacon_states_root
 export const block = (slot: number) => methodCall("get_v2_beacon_blocks_blockId", { block_id: String(slot) });
 
 /** Key prefix of all responses of the chain. */
-export const KEY_PREFIX = `test:1:${CHAIN_SPEC.genesisValidatorsRoot}:${CHAIN_SPEC.genesisTime}:`;
+export const KEY_PREFIX = `test:2:${CHAIN_SPEC.genesisValidatorsRoot}:${CHAIN_SPEC.genesisTime}:`;
 
 /** Returns the chain's response. Blocks are long enough for compression. */
 export function expectedBody({ request: { url } }: UpstreamCall): string {
@@ -62,7 +62,7 @@ export class CachingGateway {
     url: string,
     upstream: Upstream,
     chainSpec = CHAIN_SPEC,
-    { finalityReverts = 0, timeoutFactor = 50, quorum = 1 } = {},
+    { finalityReverts = 0, timeoutFactor = 50, quorum = 1, validation = false } = {},
   ) {
     this.health.finalityReverts = finalityReverts;
     this.timeoutFactor = timeoutFactor;
@@ -70,7 +70,7 @@ export class CachingGateway {
       fetch: upstream.fetch,
       revision: new Int32Array(2),
       chainSpec,
-      settings: { memoryBytes: 2 ** 20, cache: { url, prefix: "test:", ttlSeconds: 60 }, quorum },
+      settings: { memoryBytes: 2 ** 20, cache: { url, prefix: "test:", ttlSeconds: 60 }, quorum, validation },
       health: this.health,
       timers: {
         ...SYSTEM_TIMERS,

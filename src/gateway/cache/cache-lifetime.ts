@@ -15,6 +15,8 @@ export type CacheLifetime = "final" | "fixed" | "head" | "status";
 /** A response with its whole body. */
 export interface BufferedResponse extends UpstreamResponse {
   readonly body: Buffer;
+  /** What the response was validated as, if it is from a cache or for one. Undefined if validation was off. */
+  readonly validatedAs?: string | undefined;
 }
 
 /** Finality as reported by the upstreams. */

@@ -9,6 +9,7 @@ import type { GatewaySettings } from "../settings.ts";
 import { reportedHeadSlot } from "../upstream/selection/head-bound.ts";
 import { type UpstreamCall, UpstreamError, type UpstreamResponse } from "../upstream-call.ts";
 import type { HealthTracker } from "../upstream-health.ts";
+import { findViolation, validationKind } from "../validation/response-validator.ts";
 import { bufferBody } from "./buffer-body.ts";
 import {
   type BufferedResponse,
@@ -26,7 +27,7 @@ export interface CachingReaderOptions {
   fetch(call: UpstreamCall): Promise<UpstreamResponse>;
   revision: Int32Array;
   chainSpec: ChainSpec;
-  settings: Pick<GatewaySettings, "memoryBytes" | "cache" | "quorum">;
+  settings: Pick<GatewaySettings, "memoryBytes" | "cache" | "quorum" | "validation">;
   health: Pick<HealthTracker, "all" | "headFloor" | "finalityReverts">;
   timers: Timers;
   logger: Logger;
@@ -35,6 +36,9 @@ export interface CachingReaderOptions {
 
 /** Limit for bodies without Content-Length, such as a list of a million validators. */
 const MAX_UNSIZED_BYTES = 4 * 1024 * 1024;
+
+/** Of longer bodies, only this much and the end are checked before they are cached: a few milliseconds of work. */
+const MAX_CHECKED_BYTES = 1024 * 1024;
 
 /** Response of a shared fetch. A streamed body can be handed to only one caller. */
 interface SharedResponse {
@@ -55,19 +59,21 @@ export class CachingReader {
   readonly #cache: RedisCache | undefined;
   readonly #maxBodyBytes: number;
   readonly #bufferBudget: ByteBudget;
+  readonly #validates: boolean;
   readonly #inFlight = new SingleFlight<string, SharedResponse>();
 
   constructor({
     fetch,
     revision,
     chainSpec,
-    settings: { memoryBytes, cache, quorum },
+    settings: { memoryBytes, cache, quorum, validation },
     health,
     timers,
     logger,
     observer,
   }: CachingReaderOptions) {
     this.#fetch = fetch;
+    this.#validates = validation;
     this.#observer = observer;
     this.#health = health;
     this.#finality = finalityFrom(health, chainSpec);
@@ -82,7 +88,7 @@ export class CachingReader {
   read(call: UpstreamCall): Promise<UpstreamResponse> {
     if (!this.#isCacheable(call)) return this.#fetch(call);
     const key = cacheKey(call);
-    const cachedIn = this.#memory.get(key);
+    const cachedIn = this.#memory.get(key, this.#validationKind(call));
     this.#observer?.onCacheLookup("memory", cachedIn !== undefined);
     return cachedIn ?? this.#readSingleFlight(key, call);
   }
@@ -111,18 +117,30 @@ export class CachingReader {
 
   async #lookUp(key: string, call: UpstreamCall): Promise<UpstreamResponse> {
     if (this.#cache === undefined || !mayBeFinal(call, this.#finality)) return this.#fetchAndCache(key, call);
-    const found = await this.#cache.find(key, call.cancellation.signal);
+    const isValid = (answer: BufferedResponse) => this.#isValid(call, answer);
+    const found = await this.#cache.find(key, isValid, call.cancellation.signal);
     if (found === undefined || "lock" in found) return this.#fetchAndCache(key, call, found?.lock);
     this.#memory.put(key, found.answer, "final", this.#memory.snapshot());
     return found.answer;
+  }
+
+  #validationKind(call: UpstreamCall): string | undefined {
+    return this.#validates ? validationKind(call) : undefined;
+  }
+
+  /** An entry of the shared cache may be from a gateway without validation, or with other definitions. */
+  #isValid(call: UpstreamCall, answer: BufferedResponse): boolean {
+    if (!this.#validates) return true;
+    return answer.validatedAs === validationKind(call) && findViolation(call, answer, MAX_CHECKED_BYTES) === undefined;
   }
 
   async #fetchAndCache(key: string, call: UpstreamCall, lock?: FetchLock): Promise<UpstreamResponse> {
     let final: BufferedResponse | undefined;
     try {
       const snapshot = this.#memory.snapshot();
-      const response = await this.#fetchBuffered(call);
-      if (!isBuffered(response)) return response;
+      const fetched = await this.#fetchBuffered(call);
+      if (!isBuffered(fetched)) return fetched;
+      const response = { ...fetched, validatedAs: this.#validationKind(call) };
       const lifetime = lifetimeOf(call, response, this.#finality);
       const headSlot = reportedHeadSlot(call, response);
       const isForNewHead = headSlot !== undefined && headSlot >= this.#knownHeadSlot(response);
@@ -144,26 +162,37 @@ export class CachingReader {
     return Math.max(headFloor, all.find((upstreamHealth) => upstreamHealth.upstream === upstream)?.head?.slot ?? 0);
   }
 
-  /** Retries once on another upstream if a body breaks off before any of it was forwarded. */
+  /** Retries once on another upstream if a body breaks off or proves invalid before any of it was forwarded. */
   async #fetchBuffered(call: UpstreamCall): Promise<UpstreamResponse> {
     const response = await this.#fetch(call);
     try {
-      return await this.#bufferBody(response, call.cancellation);
+      return await this.#bufferBody(response, call);
     } catch (error) {
       if (!(error instanceof UpstreamError)) throw error;
       const deprioritized = new Set([...(call.deprioritized ?? []), response.upstream]);
-      return this.#bufferBody(await this.#fetch({ ...call, deprioritized }), call.cancellation);
+      return this.#bufferBody(await this.#fetch({ ...call, deprioritized }), call);
     }
   }
 
   /** Buffers a body that fits into the cache and the buffer budget. */
-  async #bufferBody(response: UpstreamResponse, { signal }: UpstreamCall["cancellation"]): Promise<UpstreamResponse> {
+  async #bufferBody(response: UpstreamResponse, call: UpstreamCall): Promise<UpstreamResponse> {
     const { status, headers, body } = response;
-    if (Buffer.isBuffer(body) || status !== 200) return response;
+    if (status !== 200) return response;
+    if (Buffer.isBuffer(body)) return this.#requireValid(call, { ...response, body });
     const length = headers["content-length"];
     const maxBytes = length === undefined ? Math.min(this.#maxBodyBytes, MAX_UNSIZED_BYTES) : this.#maxBodyBytes;
     if (Number(length ?? 0) > maxBytes) return response;
-    return { ...response, body: await bufferBody(body, { maxBytes, budget: this.#bufferBudget }, signal) };
+    const limits = { maxBytes, budget: this.#bufferBudget };
+    const buffered = { ...response, start: undefined, body: await bufferBody(body, limits, call.cancellation.signal) };
+    return isBuffered(buffered) ? this.#requireValid(call, buffered) : buffered;
+  }
+
+  /** Checks the whole of a body that may be cached. So far, only its start and end were checked. */
+  #requireValid(call: UpstreamCall, response: BufferedResponse): BufferedResponse {
+    const violation = this.#validates ? findViolation(call, response, MAX_CHECKED_BYTES) : undefined;
+    if (violation === undefined) return response;
+    const message = `${response.upstream} answered ${call.method.name} with an invalid result: ${violation}.`;
+    throw new UpstreamError(response.upstream, message, { mayHaveArrived: true, isInvalidResponse: true });
   }
 }
 

@@ -28,6 +28,7 @@ export interface RevisionSnapshot {
 }
 
 interface CacheEntry {
+  validatedAs: string | undefined;
   /** Resolved. Shared, so that a hit creates no promise. */
   response: Promise<UpstreamResponse>;
   lifetime: CacheLifetime;
@@ -70,10 +71,11 @@ export class MemoryCache {
     };
   }
 
-  get(key: string): Promise<UpstreamResponse> | undefined {
+  /** Deletes an entry that has expired or was validated as something else. */
+  get(key: string, validatedAs: string | undefined): Promise<UpstreamResponse> | undefined {
     const entry = this.#entries.get(key);
     if (entry === undefined) return undefined;
-    if (this.#isValid(entry)) return entry.response;
+    if (entry.validatedAs === validatedAs && this.#isValid(entry)) return entry.response;
     this.#entries.delete(key);
     return undefined;
   }
@@ -92,11 +94,12 @@ export class MemoryCache {
     const { length } = response.body;
     if (length > this.maxBodyBytes) return;
     const headers = cacheableHeaders(response.headers);
-    const entry = { ...response, headers, body: copyToOwnMemory(response.body), cachedIn: "memory" as const };
+    const { upstream, status, validatedAs } = response;
+    const entry = { upstream, status, headers, body: copyToOwnMemory(response.body), cachedIn: "memory" as const };
     const bytes = length + JSON.stringify(headers).length + ENTRY_BYTES;
     const mayBeEarly = lifetime === "head" && !isForNewHead && snapshot.at < snapshot.settledAt;
     const expiresAt = mayBeEarly ? snapshot.settledAt : snapshot.at + this.#ttlMillis[lifetime];
-    this.#entries.set(key, { response: Promise.resolve(entry), lifetime, snapshot, expiresAt }, bytes);
+    this.#entries.set(key, { response: Promise.resolve(entry), validatedAs, lifetime, snapshot, expiresAt }, bytes);
   }
 
   snapshot(): RevisionSnapshot {

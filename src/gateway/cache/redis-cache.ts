@@ -30,10 +30,17 @@ interface Lookup {
   isLocked: boolean;
 }
 
+/** Decides whether a stored answer may be used. */
+type AnswerCheck = (answer: BufferedResponse) => boolean;
+
 /** Keys of an answer and of its lock. */
 interface CacheKeys {
   key: string;
   lock: string;
+}
+
+interface AnswerLookup extends CacheKeys {
+  isValid: AnswerCheck;
 }
 
 /** Larger compressed answers are not stored, because reading them takes too long. */
@@ -84,11 +91,12 @@ export class RedisCache {
 
   /**
    * Returns the answer if it is stored or another gateway stores it meanwhile, otherwise a lock for the caller to fetch
-   * it. Undefined if Redis is unavailable or still holds answers from before a revert. Rejects when the signal is
-   * aborted.
+   * it. Deletes an answer that is not valid. Undefined if Redis is unavailable or still holds answers from before a
+   * revert. Rejects when the signal is aborted.
    */
   async find(
     call: string,
+    isValid: AnswerCheck,
     signal: AbortSignal,
   ): Promise<{ answer: BufferedResponse } | { lock: FetchLock } | undefined> {
     if (!this.#connection.isUp) return undefined;
@@ -96,7 +104,7 @@ export class RedisCache {
       void this.#purge();
       return undefined;
     }
-    const keys = this.#idOf(call);
+    const keys = { ...this.#idOf(call), isValid };
     const token = `claim:${randomBytes(12).toString("base64url")}`;
     let lookup = await this.#lookUpOrLock(keys, token);
     this.#options.observer?.onCacheLookup("cache", lookup?.answer !== undefined);
@@ -118,29 +126,30 @@ export class RedisCache {
   }
 
   /** Only looks up if Redis does not accept writes. */
-  async #lookUpOrLock(keys: CacheKeys, token: string): Promise<Lookup | undefined> {
+  async #lookUpOrLock(keys: AnswerLookup, token: string): Promise<Lookup | undefined> {
     const { key, lock } = keys;
     const script = ["EVAL", LOOK_UP_OR_LOCK, "2", key, lock, token, String(LOCK_MILLIS)];
     const reply = this.#connection.isWritable
       ? await this.#connection.write(script, { isOnRequestPath: true })
       : undefined;
-    return reply === undefined ? this.#lookUp(keys) : this.#parseLookup(reply, key);
+    return reply === undefined ? this.#lookUp(keys) : this.#parseLookup(reply, keys);
   }
 
-  async #lookUp({ key, lock }: CacheKeys): Promise<Lookup | undefined> {
-    const reply = await this.#connection.read(["MGET", key, lock]);
-    return reply === undefined ? undefined : this.#parseLookup(reply, key);
+  async #lookUp(keys: AnswerLookup): Promise<Lookup | undefined> {
+    const reply = await this.#connection.read(["MGET", keys.key, keys.lock]);
+    return reply === undefined ? undefined : this.#parseLookup(reply, keys);
   }
 
-  async #parseLookup(reply: unknown, key: string): Promise<Lookup> {
+  async #parseLookup(reply: unknown, { key, isValid }: AnswerLookup): Promise<Lookup> {
     const [stored, token] = Array.isArray(reply) ? reply : [];
-    const answer = Buffer.isBuffer(stored) ? await decodeResponse(key, stored).catch(() => undefined) : undefined;
+    const decoded = Buffer.isBuffer(stored) ? await decodeResponse(key, stored).catch(() => undefined) : undefined;
+    const answer = decoded && isValid(decoded) ? decoded : undefined;
     if (stored && !answer) this.#connection.sendUnawaited(["DEL", key]);
     return { answer, isLocked: TOKEN.test(String(token)) };
   }
 
   /** Polls until the answer is stored, the lock is released, or a timeout. */
-  async #awaitResponse(keys: CacheKeys, signal: AbortSignal): Promise<Lookup | undefined> {
+  async #awaitResponse(keys: AnswerLookup, signal: AbortSignal): Promise<Lookup | undefined> {
     const { timers } = this.#options;
     const end = timers.now() + MAX_WAIT_MILLIS;
     for (let backoff = FIRST_POLL_MILLIS; ; backoff = Math.min(2 * backoff, MAX_POLL_MILLIS)) {

@@ -5,7 +5,7 @@ import type { UpstreamResponse } from "../upstream-call.ts";
 import type { BufferedResponse } from "./cache-lifetime.ts";
 
 /** Version of the stored format, part of the key prefix. Must be incremented when the format changes. */
-export const CODEC_VERSION = 1;
+export const CODEC_VERSION = 2;
 
 /** Compressing shorter bodies saves too little. */
 const MIN_COMPRESSED_BYTES = 512;
@@ -23,6 +23,8 @@ interface StoredMetadata {
   upstream: string;
   status: number;
   headers: Record<string, string>;
+  /** What the response was validated as. Undefined if validation was off. */
+  validatedAs: string | undefined;
 }
 
 const compress = promisify<Buffer, object, Buffer>(brotliCompress);
@@ -31,12 +33,13 @@ const decompress = promisify<Buffer, object, Buffer>(brotliDecompress);
 /** Encodes a response for a key. */
 export async function encodeResponse(
   key: string,
-  { upstream, status, headers, body }: BufferedResponse,
+  { upstream, status, headers, body, validatedAs }: BufferedResponse,
 ): Promise<Buffer> {
   const head: StoredMetadata = {
     upstream,
     status,
     headers: cacheableHeaders(headers),
+    validatedAs,
   };
   const headBytes = Buffer.from(JSON.stringify(head));
   const isCompressed = body.length >= MIN_COMPRESSED_BYTES;

@@ -14,6 +14,7 @@ import {
   startOfValue,
 } from "../../json/value-bounds.ts";
 import { UpstreamError } from "../upstream-call.ts";
+import { TailStream } from "./tail-stream.ts";
 
 export type Metadata = Readonly<Record<string, unknown>>;
 
@@ -25,10 +26,10 @@ export interface FoundData {
 }
 
 /** Members after `data` are found by scanning backward, and are shorter than this. */
-const TAIL_BYTES = 2048;
+export const TAIL_BYTES = 2048;
 
 /** Members before `data` are shorter than this. */
-const MAX_BYTES_BEFORE_DATA = 4096;
+export const MAX_BYTES_BEFORE_DATA = 4096;
 
 const CLOSING: ReadonlyMap<number, number> = new Map([
   [OPENING_BRACKET, CLOSING_BRACKET],
@@ -60,7 +61,17 @@ export async function streamData(source: AsyncIterable<Buffer>, upstream: string
       const dataStart = findDataStart(read, upstream);
       if (dataStart !== undefined) {
         const meta = readMembers(dataStart.before, "", upstream);
-        return { data: new DataStream(read.subarray(dataStart.start), chunks, { meta, upstream }), meta };
+        const first = read[dataStart.start]!;
+        const finish = (rest: Buffer, passedBytes: number) => {
+          const start = passedBytes === 0 ? 0 : undefined;
+          const { end, after } = findDataEnd(rest, { start, first, upstream });
+          Object.assign(meta, readMembers("", after, upstream));
+          return rest.subarray(0, end);
+        };
+        return {
+          data: new TailStream(read.subarray(dataStart.start), chunks, { tailBytes: TAIL_BYTES, finish }),
+          meta,
+        };
       }
       if (read.length > MAX_BYTES_BEFORE_DATA) throw invalidBody(upstream, TOO_LATE);
     }
@@ -70,77 +81,36 @@ export async function streamData(source: AsyncIterable<Buffer>, upstream: string
   }
 }
 
+/** The ends of a body. */
+interface BodyEnds {
+  start: Buffer;
+  rest: Buffer;
+  /** Number of bytes before `rest`. */
+  passedBytes: number;
+  /** True if the body is an object with the member `data`. */
+  isWrapped: boolean;
+}
+
+/** Throws an `UpstreamError` if a body is truncated. */
+export function checkBodyEnd({ start: bodyStart, rest, passedBytes, isWrapped }: BodyEnds, upstream: string): void {
+  const opening = bodyStart[skipSpace(bodyStart, 0)];
+  const dataStart = isWrapped ? findDataStart(bodyStart, upstream) : undefined;
+  if (dataStart !== undefined) {
+    const start = passedBytes === 0 ? dataStart.start : undefined;
+    findDataEnd(rest, { start, first: bodyStart[dataStart.start]!, upstream });
+  } else if (rest[skipSpaceBack(rest, rest.length - 1)] !== CLOSING.get(opening ?? 0)) {
+    throw invalidBody(upstream, TRUNCATED);
+  }
+}
+
 const DATA = Buffer.from('"data"');
 
 const TRUNCATED = "is truncated";
 const TOO_LATE = `has no member "data" within its first ${MAX_BYTES_BEFORE_DATA} bytes`;
 
 function invalidBody(upstream: string, how: string, cause?: unknown): UpstreamError {
-  return new UpstreamError(upstream, `The answer of upstream ${upstream} ${how}.`, { mayHaveArrived: true, cause });
-}
-
-/** A hand-written iterator: a generator would delay `return()` while it waits for a chunk. */
-class DataStream implements AsyncIterableIterator<Buffer> {
-  readonly #chunks: AsyncIterator<Buffer>;
-  readonly #meta: Record<string, unknown>;
-  readonly #upstream: string;
-  readonly #first: number;
-  /** The last chunks, held back to find the end of `data`. */
-  #held: Buffer[];
-  #heldBytes: number;
-  #hasPassed = false;
-  #isOver = false;
-
-  constructor(
-    dataStart: Buffer,
-    chunks: AsyncIterator<Buffer>,
-    { meta, upstream }: { meta: Record<string, unknown>; upstream: string },
-  ) {
-    this.#chunks = chunks;
-    this.#meta = meta;
-    this.#upstream = upstream;
-    this.#first = dataStart[0]!;
-    this.#held = [dataStart];
-    this.#heldBytes = dataStart.length;
-  }
-
-  [Symbol.asyncIterator](): this {
-    return this;
-  }
-
-  async next(): Promise<IteratorResult<Buffer>> {
-    while (!this.#isOver) {
-      const [oldest] = this.#held;
-      if (oldest !== undefined && this.#heldBytes - oldest.length >= TAIL_BYTES) {
-        this.#held.shift();
-        this.#heldBytes -= oldest.length;
-        this.#hasPassed = true;
-        return { done: false, value: oldest };
-      }
-      const next = await this.#chunks.next();
-      if (next.done) return { done: false, value: this.#finish() };
-      if (next.value.length === 0) continue;
-      this.#held.push(next.value);
-      this.#heldBytes += next.value.length;
-    }
-    return { done: true, value: undefined };
-  }
-
-  async return(): Promise<IteratorResult<Buffer>> {
-    this.#isOver = true;
-    this.#held = [];
-    await this.#chunks.return?.();
-    return { done: true, value: undefined };
-  }
-
-  #finish(): Buffer {
-    this.#isOver = true;
-    const rest = Buffer.concat(this.#held, this.#heldBytes);
-    const start = this.#hasPassed ? undefined : 0;
-    const { end, after } = findDataEnd(rest, { start, first: this.#first, upstream: this.#upstream });
-    Object.assign(this.#meta, readMembers("", after, this.#upstream));
-    return rest.subarray(0, end);
-  }
+  const options = { mayHaveArrived: true, isInvalidResponse: true, cause };
+  return new UpstreamError(upstream, `The answer of upstream ${upstream} ${how}.`, options);
 }
 
 /** Returns undefined if more bytes are needed. */

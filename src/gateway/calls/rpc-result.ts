@@ -1,28 +1,17 @@
 import type { MethodDefinition } from "../../api/definition.ts";
-import { isTrue } from "../../api/schemas.ts";
 import { encodeJson } from "../../json/encode.ts";
 import { UPSTREAM_HEADER } from "../../server/http/access-log.ts";
 import type { MethodResponse } from "../../server/method-table.ts";
+import { isStatusOnly, isWrapped } from "../response-form.ts";
 import { isErrorResponse } from "../upstream/requests/error-response.ts";
 import type { UpstreamResponse } from "../upstream-call.ts";
 import { findData, type Metadata, streamData } from "./data-scanner.ts";
 import { toFailure } from "./upstream-failure.ts";
 
-/** Operations whose REST body has no `data` wrapper. */
-const UNWRAPPED_OPERATIONS: ReadonlySet<string> = new Set([
-  "get_v1_debug_fork_choice",
-  "get_v1_beacon_light_client_updates",
-]);
-
 /** Converts the metadata of an operation to that of the method it serves. */
 export type TransformMetadata = (meta: Metadata) => Metadata;
 
 const identity: TransformMetadata = (meta) => meta;
-
-/** True if REST answers by status alone. */
-export function isStatusOnly({ access, result, resultForStatus }: MethodDefinition): boolean {
-  return resultForStatus !== undefined || (access === "submit" && result.schema === isTrue);
-}
 
 /** Answers created from cached responses, which are the same object on every hit. */
 const cachedAnswers = new WeakMap<UpstreamResponse, { method: MethodDefinition; answer: MethodResponse }>();
@@ -53,7 +42,7 @@ function bufferedAnswer(
   transform: TransformMetadata,
 ): MethodResponse {
   if (isStatusOnly(method) || body.length === 0) return answerByStatus(method, response);
-  if (UNWRAPPED_OPERATIONS.has(method.name)) return { body, headers: upstreamHeaders(response) };
+  if (!isWrapped(method)) return { body, headers: upstreamHeaders(response) };
   const { data, meta } = findData(body, response.upstream);
   const metadata = transform(unwrapMeta(meta));
   return { body: data, meta: metadata, headers: metadataHeaders(metadata, response) };
@@ -70,7 +59,7 @@ async function streamedAnswer(
     return answerByStatus(method, response);
   }
   const headers = upstreamHeaders(response);
-  if (UNWRAPPED_OPERATIONS.has(method.name)) return { body, headers };
+  if (!isWrapped(method)) return { body, headers };
   const { data, meta } = await streamData(body, response.upstream);
   // Complete only when the stream has ended.
   const metadata = { toJSON: () => transform(unwrapMeta(meta)) };

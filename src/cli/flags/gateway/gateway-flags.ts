@@ -5,7 +5,7 @@ import {
   DEFAULT_GATEWAY_SETTINGS,
   type GatewaySettings,
 } from "../../../gateway/settings.ts";
-import { type FlagsOf, type FlagTable, listFlag, valueFlag } from "../flag.ts";
+import { booleanFlag, type FlagsOf, type FlagTable, listFlag, valueFlag } from "../flag.ts";
 import { FlagValueError, nonEmpty, wholeNumber } from "../flag-values.ts";
 import { LOG_FLAGS } from "../log-flags.ts";
 import { SERVER_LIMIT_FLAGS } from "../server/limit-flags.ts";
@@ -41,7 +41,7 @@ function redisUrl(text: string): string {
 }
 
 const MIB = 1024 * 1024;
-const { quorum, broadcast, hedgeDelayMillis, maxSlotsBehind, memoryBytes, workers, drainMillis } =
+const { quorum, broadcast, hedgeDelayMillis, maxSlotsBehind, validation, memoryBytes, workers, drainMillis } =
   DEFAULT_GATEWAY_SETTINGS;
 
 /** One flag per field of the settings, besides the upstreams and the cache. */
@@ -80,6 +80,11 @@ export const GATEWAY_SETTING_FLAGS = {
       "Slots an upstream may be behind the others, or report to be behind the clock, before it counts as lagging",
     fallback: maxSlotsBehind,
     parse: wholeNumber(0),
+  }),
+  validation: booleanFlag({
+    name: "validation",
+    description: "Check answers of upstreams against the method definitions before they are served or cached",
+    fallback: validation,
   }),
   memoryBytes: valueFlag({
     name: "memory",

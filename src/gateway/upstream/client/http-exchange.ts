@@ -9,6 +9,8 @@ import { redactSecrets, SecretRedactor } from "./redact-secrets.ts";
 
 /** Bodies up to this size are buffered. */
 const MAX_BUFFERED_BYTES = 64 * 1024;
+/** A larger body is streamed once this many bytes have arrived, so that its start can be checked. */
+const START_BYTES = 4 * 1024;
 /** Joins chunks beyond this number: each takes more memory than its bytes when they arrive one by one. */
 const MAX_CHUNKS = 1024;
 
@@ -65,6 +67,8 @@ export class HttpExchange implements ResponseHandler {
   /** Chunks of a body that may still be buffered. */
   #chunks: Buffer[] = [];
   #bytes = 0;
+  /** Bytes that are buffered before the body is streamed. */
+  #maxBuffered = MAX_BUFFERED_BYTES;
   #stream: BodyStream | undefined;
   /** Redacts streamed error responses, which may echo request headers. */
   #redactor: SecretRedactor | undefined;
@@ -113,7 +117,8 @@ export class HttpExchange implements ResponseHandler {
     }
     // An event stream never ends.
     const isEndless = headers["content-type"]?.startsWith("text/event-stream");
-    if (isEndless || Number(headers["content-length"]) > MAX_BUFFERED_BYTES) this.#startStream();
+    if (isEndless) this.#startStream();
+    else if (Number(headers["content-length"]) > MAX_BUFFERED_BYTES) this.#maxBuffered = START_BYTES;
   }
 
   onData(chunk: Buffer): void {
@@ -122,7 +127,7 @@ export class HttpExchange implements ResponseHandler {
       return;
     }
     this.#buffer(chunk);
-    if (this.#bytes > MAX_BUFFERED_BYTES) this.#startStream();
+    if (this.#bytes > this.#maxBuffered) this.#startStream();
   }
 
   onEnd(): void {
@@ -170,14 +175,17 @@ export class HttpExchange implements ResponseHandler {
       stop: () => this.abort("was cancelled before its response ended"),
     });
     if (this.#status >= 400 && this.#secrets.length > 0) this.#redactor = new SecretRedactor(this.#secrets);
-    for (const chunk of this.#chunks) stream.push(this.#redactor ? this.#redactor.push(chunk) : chunk);
+    const buffered = this.#chunks.length === 0 ? undefined : concat(this.#chunks);
+    const start = buffered && this.#redactor ? this.#redactor.push(buffered) : buffered;
+    if (start) stream.push(start);
     this.#chunks = [];
     this.#stream = stream;
-    queueMicrotask(() => this.#respond(stream));
+    queueMicrotask(() => this.#respond(stream, start));
   }
 
-  #respond(body: Buffer | BodyStream): void {
-    this.#listener.onResponse({ upstream: this.#upstream, status: this.#status, headers: this.#headers, body });
+  #respond(body: Buffer | BodyStream, start?: Buffer): void {
+    const response = { upstream: this.#upstream, status: this.#status, headers: this.#headers, body };
+    this.#listener.onResponse(start === undefined ? response : { ...response, start });
   }
 
   #fail(error: Failure): void {

@@ -36,7 +36,7 @@ describe("a slow read", () => {
     const setting = await openPool();
     const { timers, server, health, upstreams } = setting;
     health.set("b", { state: "down" });
-    server("a").handler = (_request, response) => void timers.advance(200).then(() => json(response, {}));
+    server("a").handler = (_request, response) => void timers.advance(200).then(() => json(response, { data: {} }));
     for (let i = 0; i < 32; i++) await upstreams.read(createCall());
     const { answer } = await readFromFrozen(setting);
     await timers.advance(190);

@@ -37,6 +37,7 @@ export async function openPool({ names = ["a", "b"], broadcast = 1, upstreamOpti
       upstreams: servers.map(({ name, options }) => ({ ...options, ...upstreamOptions[name] })),
       broadcast,
       hedgeDelayMillis: HEDGE_MILLIS,
+      validation: true,
     },
     health,
     timers,

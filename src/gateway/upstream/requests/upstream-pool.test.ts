@@ -94,7 +94,7 @@ describe("a read that fails on one upstream", () => {
   });
 
   it("fails over on invalid successful responses", async () => {
-    const { upstreams, health, server, failing } = await openPool();
+    const { upstreams, health, server, failing, events } = await openPool();
     health.set("b", { state: "behind" });
     for (const [type, text] of [
       ["text/html", "<html></html>"],
@@ -117,10 +117,13 @@ describe("a read that fails on one upstream", () => {
     server("a").handler = (_request, response) =>
       response.setHeader("content-type", "application/octet-stream").end("x");
     expect(await upstreams.read({ ...createCall(), format: "ssz" })).toMatchObject({ upstream: "a" });
-    for (const text of ['{"data":1}\n', '\r\n {"data":1}', "[]", '"text"', "12", "null", "true"]) {
+    const isAccepted = async (text: string) => {
       server("a").handler = (_request, response) => response.setHeader("content-type", "application/json").end(text);
-      expect(await upstreams.read(createCall())).toMatchObject({ upstream: "a" });
-    }
+      return (await upstreams.read(createCall())).upstream === "a";
+    };
+    for (const text of ['{"data":1}\n', '\r\n {"data":1}']) expect(await isAccepted(text)).toBe(true);
+    for (const text of ["[]", '"text"', "12", "null", "true", "{}"]) expect(await isAccepted(text)).toBe(false);
+    expect(events.slice(-3)).toEqual(["a invalid", "not a: failed", "b 200"]);
   });
 
   it("fails at once if the request is invalid", async () => {

@@ -18,6 +18,7 @@ import { type ReadContext, UpstreamRead } from "./upstream-read.ts";
 /** Consecutive errors after which an upstream is reported as failing. */
 const MAX_CONSECUTIVE_ERRORS = 5;
 const SUBMISSION_TIMEOUT_MILLIS = 30_000;
+const LOG_INTERVAL_MILLIS = 60_000;
 
 interface ConsecutiveErrors {
   readonly count: number;
@@ -28,7 +29,7 @@ interface ConsecutiveErrors {
 const NO_ERRORS: ConsecutiveErrors = { count: 0, at: Number.NEGATIVE_INFINITY };
 
 interface UpstreamPoolOptions {
-  settings: Pick<GatewaySettings, "upstreams" | "broadcast" | "hedgeDelayMillis">;
+  settings: Pick<GatewaySettings, "upstreams" | "broadcast" | "hedgeDelayMillis" | "validation">;
   health: HealthTracker;
   timers: Timers;
   logger: Logger;
@@ -53,6 +54,8 @@ export class UpstreamPool {
   readonly #timeouts: TimeoutQueue;
   readonly #context: ReadContext;
   readonly #errors = new Map<UpstreamClient, ConsecutiveErrors>();
+  /** When the next invalid response of an upstream is logged. */
+  readonly #nextLogAt = new Map<UpstreamClient, number>();
 
   constructor({
     settings,
@@ -182,13 +185,24 @@ export class UpstreamPool {
    * An invalid response does not count either: the upstream is reachable, and polls determine its health.
    */
   #recordError(client: UpstreamClient, { message, isInvalidResponse }: UpstreamError, startedAt: number): void {
-    if (isInvalidResponse) return;
+    if (isInvalidResponse) {
+      this.#logInvalidResponse(client, message);
+      return;
+    }
     const { count, at } = this.#errors.get(client) ?? NO_ERRORS;
     if (startedAt < at) return;
     const errors = count + 1;
     this.#errors.set(client, { count: errors % MAX_CONSECUTIVE_ERRORS, at: this.#timers.now() });
     if (errors === MAX_CONSECUTIVE_ERRORS)
       this.#onRepeatedFailure?.(client.name, `${errors} requests in a row failed. Last error: ${message}`);
+  }
+
+  /** Logs at most one invalid response per upstream and minute. */
+  #logInvalidResponse(client: UpstreamClient, error: string): void {
+    const now = this.#timers.now();
+    if (now < (this.#nextLogAt.get(client) ?? Number.NEGATIVE_INFINITY)) return;
+    this.#nextLogAt.set(client, now + LOG_INTERVAL_MILLIS);
+    this.#logger.warn("Invalid response from upstream", { upstream: client.name, error });
   }
 }
 

@@ -1,10 +1,12 @@
 import type { Timers } from "../../../async/timers.ts";
 import { type Failure, unavailable } from "../../../errors/failure.ts";
 import type { Cancellation } from "../../../server/method-table.ts";
-import type { GatewayObserver } from "../../gateway-observer.ts";
+import type { GatewayObserver, RequestOutcome } from "../../gateway-observer.ts";
 import type { GatewaySettings } from "../../settings.ts";
 import { type UpstreamCall, UpstreamError, type UpstreamResponse } from "../../upstream-call.ts";
 import type { HealthTracker } from "../../upstream-health.ts";
+import { withCheckedEnd } from "../../validation/checked-end.ts";
+import { findViolation } from "../../validation/response-validator.ts";
 import { discardBody } from "../client/fetch.ts";
 import type { ExchangeListener, HttpExchange } from "../client/http-exchange.ts";
 import { SHORT_STALL_MILLIS, UNRESPONSIVE_MILLIS, type UpstreamClient } from "../client/upstream-client.ts";
@@ -31,7 +33,7 @@ export interface ReadContext {
   readonly budget: HedgeBudget;
   readonly timeouts: TimeoutQueue;
   readonly timers: Pick<Timers, "now">;
-  readonly settings: Pick<GatewaySettings, "hedgeDelayMillis">;
+  readonly settings: Pick<GatewaySettings, "hedgeDelayMillis" | "validation">;
   readonly observer: GatewayObserver | undefined;
   recordResponse(client: UpstreamClient): void;
   /** An upstream did not answer a request that was sent at `startedAt`. */
@@ -194,18 +196,19 @@ export class UpstreamRead {
     return this.#routeKey !== undefined && this.#context.stickyRoutes.get(this.#routeKey) === client.name;
   }
 
-  #onResponse(attempt: Attempt, response: UpstreamResponse): void {
-    if (!this.#endAttempt(attempt, response.status)) {
-      discardBody(response);
+  #onResponse(attempt: Attempt, received: UpstreamResponse): void {
+    const invalid = this.#isDone ? undefined : this.#findProblem(received);
+    if (!this.#endAttempt(attempt, invalid === undefined ? received.status : "invalid")) {
+      discardBody(received);
       return;
     }
-    const unusable = invalidResponseReason(response, this.#call);
-    if (unusable !== undefined) {
-      discardBody(response);
+    if (invalid !== undefined) {
+      discardBody(received);
       const options = { mayHaveArrived: true, isInvalidResponse: true };
-      this.#handleError(attempt, new UpstreamError(response.upstream, unusable, options));
+      this.#handleError(attempt, new UpstreamError(received.upstream, invalid, options));
       return;
     }
+    const response = this.#checkStream(attempt, received);
     this.#context.recordResponse(attempt.client);
     const rejection = credentialError(response);
     if (rejection !== undefined) {
@@ -228,6 +231,20 @@ export class UpstreamRead {
       if (verdict === "unconfirmed") this.#limitConfirmation(response);
       this.#proceed(attempt.client);
     }
+  }
+
+  /** Returns why a response is no answer to the call, as a sentence. */
+  #findProblem(response: UpstreamResponse): string | undefined {
+    const problem = invalidResponseReason(response, this.#call);
+    if (problem !== undefined || !this.#context.settings.validation) return problem;
+    const violation = findViolation(this.#call, response);
+    return violation && `${response.upstream} answered ${this.#call.method.name} with an invalid result: ${violation}.`;
+  }
+
+  /** Checks the end of a streamed answer. If it is invalid, the stream fails instead of completing. */
+  #checkStream({ client, startedAt }: Attempt, response: UpstreamResponse): UpstreamResponse {
+    if (response.status !== 200 || response.start === undefined || !this.#context.settings.validation) return response;
+    return withCheckedEnd(this.#call, response, (error) => this.#context.recordError(client, error, startedAt));
   }
 
   /** Limits the wait for a confirmation, in case the other upstream hangs. */
@@ -261,7 +278,7 @@ export class UpstreamRead {
   }
 
   /** Returns false if the read is already over. */
-  #endAttempt(attempt: Attempt, outcome: number | "error"): boolean {
+  #endAttempt(attempt: Attempt, outcome: RequestOutcome): boolean {
     const { timeouts, observer, timers } = this.#context;
     if (attempt.timeout) timeouts.delete(attempt.timeout);
     this.#attempts.splice(this.#attempts.indexOf(attempt), 1);

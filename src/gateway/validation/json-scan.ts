@@ -1,0 +1,401 @@
+// Checks the bytes of a JSON text without parsing it.
+
+import {
+  BACKSLASH,
+  CLOSING_BRACE,
+  CLOSING_BRACKET,
+  COLON,
+  COMMA,
+  OPENING_BRACE,
+  OPENING_BRACKET,
+  QUOTE,
+  SPACE,
+} from "../../json/value-bounds.ts";
+
+/** Parameters of a call, by name. */
+export type CallParams = Readonly<Record<string, string | undefined>>;
+
+/** Results of a check besides a position: a violation, and bytes that end within the value. */
+export const INVALID = -1;
+export const INCOMPLETE = -2;
+
+/** Checks the value at a position. Returns the position after it, `INVALID` or `INCOMPLETE`. */
+export type Check = (scan: JsonScan, at: number) => number;
+
+/** One pass over a JSON text. */
+export class JsonScan {
+  readonly bytes: Buffer;
+  readonly view: DataView;
+  /** Parameters of the call that the text answers. */
+  readonly params: CallParams;
+  /** True if the text belongs to a fork that the schemas do not describe. */
+  isUnknownFork: boolean;
+  /** True once the member `data` has been reached. */
+  hasReachedData = false;
+  /** The violation, as a clause without subject, and the path of its value. */
+  violation = "";
+  path = "";
+
+  constructor(bytes: Buffer, params: CallParams = {}, isUnknownFork = false) {
+    this.bytes = bytes;
+    this.view = new DataView(bytes.buffer, bytes.byteOffset, bytes.length);
+    this.params = params;
+    this.isUnknownFork = isUnknownFork;
+  }
+
+  fail(violation: string): typeof INVALID {
+    this.violation = violation;
+    this.path = "";
+    return INVALID;
+  }
+
+  /** Prepends a step to the path of the violation. */
+  within(step: string): typeof INVALID {
+    this.path = step + this.path;
+    return INVALID;
+  }
+}
+
+const NO_JSON = "is not valid JSON";
+const MAX_DEPTH = 64;
+/** Longer strings are searched natively. */
+const LONG_STRING = 256;
+
+export function skipBlanks(bytes: Buffer, from: number): number {
+  let at = from;
+  while (at < bytes.length && bytes[at]! <= SPACE) at++;
+  return at;
+}
+
+/** Checks a string of any content. */
+export const anyString: Check = (scan, at) => {
+  const { bytes } = scan;
+  if (at >= bytes.length) return INCOMPLETE;
+  if (bytes[at] !== QUOTE) return scan.fail("is not a string");
+  const end = Math.min(bytes.length, at + LONG_STRING);
+  for (let next = at + 1; next < end; next++) {
+    const byte = bytes[next]!;
+    if (byte === QUOTE) return next + 1;
+    if (byte === BACKSLASH) return escapedString(scan, next);
+    if (byte < SPACE) return scan.fail(NO_JSON);
+  }
+  const quote = bytes.indexOf(QUOTE, end);
+  if (quote < 0) return INCOMPLETE;
+  return bytes[quote - 1] === BACKSLASH ? escapedString(scan, at + 1) : quote + 1;
+};
+
+function escapedString(scan: JsonScan, from: number): number {
+  const { bytes } = scan;
+  for (let next = from; next < bytes.length; next++) {
+    const byte = bytes[next]!;
+    if (byte === QUOTE) return next + 1;
+    if (byte === BACKSLASH) next++;
+    else if (byte < SPACE) return scan.fail(NO_JSON);
+  }
+  return INCOMPLETE;
+}
+
+/** Checks any value, to a limited depth. */
+export const anyValue: Check = (scan, at) => valueAt(scan, at, 0);
+
+/** Checks any value but null. */
+export const anyButNull: Check = (scan, at) => {
+  return scan.bytes[at] === LETTER_N ? scan.fail("is null") : valueAt(scan, at, 0);
+};
+
+function valueAt(scan: JsonScan, at: number, depth: number): number {
+  const { bytes } = scan;
+  if (at >= bytes.length) return INCOMPLETE;
+  const first = bytes[at]!;
+  if (first === QUOTE) return anyString(scan, at);
+  if (first === OPENING_BRACE || first === OPENING_BRACKET) return containerAt(scan, at, depth);
+  return first === MINUS || isDigit(first) ? numberAt(scan, at) : literalAt(scan, at);
+}
+
+function containerAt(scan: JsonScan, at: number, depth: number): number {
+  const { bytes } = scan;
+  if (depth === MAX_DEPTH) return scan.fail("is nested too deeply");
+  const isObject = bytes[at] === OPENING_BRACE;
+  const closing = isObject ? CLOSING_BRACE : CLOSING_BRACKET;
+  let next = skipBlanks(bytes, at + 1);
+  if (bytes[next] === closing) return next + 1;
+  for (;;) {
+    if (isObject) {
+      next = anyString(scan, next);
+      if (next < 0) return next;
+      next = colonAt(scan, next);
+      if (next < 0) return next;
+    }
+    next = valueAt(scan, next, depth + 1);
+    if (next < 0) return next;
+    next = skipBlanks(bytes, next);
+    if (bytes[next] === closing) return next + 1;
+    next = commaAt(scan, next);
+    if (next < 0) return next;
+  }
+}
+
+/** Returns the position of the value after a colon. */
+function colonAt(scan: JsonScan, from: number): number {
+  const at = skipBlanks(scan.bytes, from);
+  if (at >= scan.bytes.length) return INCOMPLETE;
+  return scan.bytes[at] === COLON ? skipBlanks(scan.bytes, at + 1) : scan.fail(NO_JSON);
+}
+
+/** Returns the position of the member or element after a comma. */
+function commaAt(scan: JsonScan, at: number): number {
+  if (at >= scan.bytes.length) return INCOMPLETE;
+  return scan.bytes[at] === COMMA ? skipBlanks(scan.bytes, at + 1) : scan.fail(NO_JSON);
+}
+
+const MINUS = 0x2d;
+const LETTER_N = 0x6e;
+const NUMBER = /^-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?$/;
+const LITERALS = ["true", "false", "null"].map((text) => Buffer.from(text));
+
+const isDigit = (byte: number | undefined): boolean => byte !== undefined && byte >= 0x30 && byte <= 0x39;
+
+function endsScalar(byte: number): boolean {
+  return byte <= SPACE || byte === COMMA || byte === CLOSING_BRACKET || byte === CLOSING_BRACE;
+}
+
+function numberAt(scan: JsonScan, at: number): number {
+  const { bytes } = scan;
+  let end = at;
+  let isPlain = true;
+  while (end < bytes.length && !endsScalar(bytes[end]!)) isPlain = isDigit(bytes[end++]) && isPlain;
+  if (end === bytes.length) return INCOMPLETE;
+  return isPlain || NUMBER.test(bytes.toString("latin1", at, end)) ? end : scan.fail(NO_JSON);
+}
+
+function literalAt(scan: JsonScan, at: number): number {
+  for (const literal of LITERALS) {
+    const end = endOfLiteral(scan.bytes, at, literal);
+    if (end !== undefined) return end;
+  }
+  return scan.fail(NO_JSON);
+}
+
+/** Returns undefined if another text is there. */
+function endOfLiteral(bytes: Buffer, at: number, literal: Buffer): number | undefined {
+  for (let offset = 0; offset < literal.length; offset++) {
+    if (at + offset >= bytes.length) return INCOMPLETE;
+    if (bytes[at + offset] !== literal[offset]) return undefined;
+  }
+  return at + literal.length;
+}
+
+export const anyNumber: Check = (scan, at) => {
+  if (at >= scan.bytes.length) return INCOMPLETE;
+  const first = scan.bytes[at]!;
+  return first === MINUS || isDigit(first) ? numberAt(scan, at) : scan.fail("is not a number");
+};
+
+export const anyBoolean: Check = (scan, at) => literalOf(scan, at, LITERALS.slice(0, 2), "is not a boolean");
+export const onlyNull: Check = (scan, at) => literalOf(scan, at, LITERALS.slice(2), "is not null");
+
+function literalOf(scan: JsonScan, at: number, literals: readonly Buffer[], violation: string): number {
+  if (at >= scan.bytes.length) return INCOMPLETE;
+  for (const literal of literals) {
+    const end = endOfLiteral(scan.bytes, at, literal);
+    if (end !== undefined) return end;
+  }
+  return scan.fail(violation);
+}
+
+/** Checks a decimal integer in a string. Accepts a number too, although the Beacon API specifies strings. */
+export const decimalString: Check = (scan, at) => decimalAt(scan, at, false);
+/** Like `decimalString`, but accepts a minus sign. */
+export const signedDecimalString: Check = (scan, at) => decimalAt(scan, at, true);
+
+function decimalAt(scan: JsonScan, at: number, isSigned: boolean): number {
+  const { bytes } = scan;
+  if (at >= bytes.length) return INCOMPLETE;
+  const isQuoted = bytes[at] === QUOTE;
+  let start = isQuoted ? at + 1 : at;
+  if (isSigned && bytes[start] === MINUS) start++;
+  let end = start;
+  while (end < bytes.length && isDigit(bytes[end])) end++;
+  if (end === bytes.length) return INCOMPLETE;
+  if (end === start) return scan.fail("is not a decimal integer");
+  if (isQuoted) return bytes[end] === QUOTE ? end + 1 : scan.fail("is not a decimal integer");
+  return endsScalar(bytes[end]!) ? end : scan.fail("is not a decimal integer");
+}
+
+const HEX_DIGITS = new Uint8Array(256);
+for (const digit of Buffer.from("0123456789abcdefABCDEF")) HEX_DIGITS[digit] = 1;
+const ZERO = 0x30;
+const LETTER_X = 0x78;
+
+/** Checks a hex string of this many bytes. */
+export function hexString(byteLength: number): Check {
+  const violation = `is not a hex string of ${byteLength} bytes`;
+  const length = 2 * byteLength + 4;
+  return (scan, at) => {
+    const { bytes } = scan;
+    const end = at + length;
+    if (end > bytes.length) return incompleteString(scan, at, violation);
+    if (bytes[at] !== QUOTE || bytes[at + 1] !== ZERO || bytes[at + 2] !== LETTER_X) return scan.fail(violation);
+    let isHex = 1;
+    for (let next = at + 3; next < end - 1; next++) isHex &= HEX_DIGITS[bytes[next]!]!;
+    return isHex === 1 && bytes[end - 1] === QUOTE ? end : scan.fail(violation);
+  };
+}
+
+/** Fails if the string ends although it is too short. */
+function incompleteString(scan: JsonScan, at: number, violation: string): number {
+  const end = anyString(scan, at);
+  return end === INCOMPLETE ? end : scan.fail(violation);
+}
+
+/** Checks a hex string of any length. Of a long one, only the start. */
+export const anyHexString: Check = (scan, at) => {
+  const { bytes } = scan;
+  const violation = "is not a hex string";
+  const end = anyString(scan, at);
+  if (end < 0) return end === INCOMPLETE ? end : scan.fail(violation);
+  if ((end - at) % 2 !== 0 || bytes[at + 1] !== ZERO || bytes[at + 2] !== LETTER_X) return scan.fail(violation);
+  let isHex = 1;
+  const last = Math.min(end - 1, at + LONG_STRING);
+  for (let next = at + 3; next < last; next++) isHex &= HEX_DIGITS[bytes[next]!]!;
+  return isHex === 1 ? end : scan.fail(violation);
+};
+
+/** Checks a string against a regular expression. */
+export function matchingString(pattern: RegExp): Check {
+  return (scan, at) => {
+    const end = anyString(scan, at);
+    if (end < 0) return end;
+    return pattern.test(scan.bytes.toString("latin1", at + 1, end - 1))
+      ? end
+      : scan.fail(`does not match ${pattern.source}`);
+  };
+}
+
+/** Checks an array whose elements all pass. */
+export function arrayOf(element: Check): Check {
+  return (scan, at) => {
+    const { bytes } = scan;
+    if (at >= bytes.length) return INCOMPLETE;
+    if (bytes[at] !== OPENING_BRACKET) return scan.fail("is not an array");
+    let next = skipBlanks(bytes, at + 1);
+    if (bytes[next] === CLOSING_BRACKET) return next + 1;
+    for (let index = 0; ; index++) {
+      next = element(scan, next);
+      if (next < 0) return next === INVALID ? scan.within(`[${index}]`) : next;
+      next = skipBlanks(bytes, next);
+      if (bytes[next] === CLOSING_BRACKET) return next + 1;
+      next = commaAt(scan, next);
+      if (next < 0) return next;
+    }
+  };
+}
+
+/** A member of an object. */
+export interface Member {
+  readonly name: string;
+  readonly check: Check;
+  readonly isRequired: boolean;
+}
+
+/** Members beyond this number are not checked for duplicates and must be optional. */
+const MAX_TRACKED_MEMBERS = 31;
+
+/** Checks an object with these members. Others need only be valid JSON. */
+export function objectOf(members: readonly Member[], other: Check = anyValue): Check {
+  const names = members.map(({ name }) => new QuotedName(name));
+  const checks = members.map(({ check }) => check);
+  let required = 0;
+  for (const [index, { isRequired, name }] of members.entries()) {
+    if (isRequired && index >= MAX_TRACKED_MEMBERS) throw new Error(`Too many members before "${name}".`);
+    if (isRequired) required |= 1 << index;
+  }
+  return (scan, at) => {
+    const { bytes } = scan;
+    if (at >= bytes.length) return INCOMPLETE;
+    if (bytes[at] !== OPENING_BRACE) return scan.fail("is not an object");
+    let seen = 0;
+    let expected = 0;
+    let next = skipBlanks(bytes, at + 1);
+    let isOver = bytes[next] === CLOSING_BRACE;
+    while (!isOver) {
+      const start = next;
+      const index = findMember(names, scan.view, next, expected);
+      next = index < 0 ? anyString(scan, next) : next + names[index]!.length;
+      if (next < 0) return next;
+      next = colonAt(scan, next);
+      if (next < 0) return next;
+      if (index >= 0) {
+        const bit = index < MAX_TRACKED_MEMBERS ? 1 << index : 0;
+        if ((seen & bit) !== 0) return scan.fail(`has the member "${members[index]!.name}" twice`);
+        seen |= bit;
+        expected = index + 1;
+      }
+      next = (index < 0 ? other : checks[index]!)(scan, next);
+      if (next < 0) return next === INVALID ? scan.within(`.${memberName(bytes, start)}`) : next;
+      next = skipBlanks(bytes, next);
+      isOver = bytes[next] === CLOSING_BRACE;
+      if (isOver) break;
+      next = commaAt(scan, next);
+      if (next < 0) return next;
+    }
+    if ((seen & required) === required) return next + 1;
+    const missing = members.findIndex((_, index) => (required & ~seen & (1 << index)) !== 0);
+    return scan.fail(`has no member "${members[missing]!.name}"`);
+  };
+}
+
+/** The name of a member, compared four bytes at a time. */
+class QuotedName {
+  readonly length: number;
+  /** Offsets and contents of its four-byte words. The last one overlaps the one before. */
+  readonly #offsets: readonly number[];
+  readonly #words: readonly number[];
+
+  constructor(name: string) {
+    const bytes = Buffer.from(JSON.stringify(name));
+    this.length = bytes.length;
+    if (bytes.length < 4) throw new Error(`The name "${name}" is too short.`);
+    const aligned = Array.from({ length: Math.floor(bytes.length / 4) }, (_, word) => 4 * word);
+    this.#offsets = bytes.length % 4 === 0 ? aligned : [...aligned, bytes.length - 4];
+    this.#words = this.#offsets.map((offset) => bytes.readInt32LE(offset));
+  }
+
+  isAt(view: DataView, at: number): boolean {
+    if (at + this.length > view.byteLength) return false;
+    for (let word = 0; word < this.#words.length; word++) {
+      if (view.getInt32(at + this.#offsets[word]!, true) !== this.#words[word]) return false;
+    }
+    return true;
+  }
+}
+
+/** Returns the index of the member whose name is at a position, or -1. Tries the expected one first. */
+function findMember(names: readonly QuotedName[], view: DataView, at: number, expected: number): number {
+  if (expected < names.length && names[expected]!.isAt(view, at)) return expected;
+  for (let index = 0; index < names.length; index++) if (names[index]!.isAt(view, at)) return index;
+  return -1;
+}
+
+const MAX_SHOWN_NAME = 50;
+
+function memberName(bytes: Buffer, start: number): string {
+  const end = bytes.indexOf(QUOTE, start + 1);
+  return bytes.toString("utf8", start + 1, Math.min(end, start + 1 + MAX_SHOWN_NAME));
+}
+
+/** Checks a value that passes one of several checks. Reports the violation of the alternative that went furthest. */
+export function anyOf(alternatives: readonly Check[]): Check {
+  return (scan, at) => {
+    let closest = { violation: "", path: "" };
+    for (const check of alternatives) {
+      const end = check(scan, at);
+      if (end !== INVALID) return end;
+      if (closest.violation === "" || scan.path.length > closest.path.length) {
+        closest = { violation: scan.violation, path: scan.path };
+      }
+    }
+    Object.assign(scan, closest);
+    return INVALID;
+  };
+}

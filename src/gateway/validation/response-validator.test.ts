@@ -1,0 +1,186 @@
+import fc from "fast-check";
+import { describe, expect, it } from "vitest";
+import { methods } from "../../api/method-groups.ts";
+import { loadRecordedCalls } from "../../api/openrpc.ts";
+import { methodCall, ROOT, response } from "../cache/method-calls.test-support.ts";
+import { findSchemaViolation } from "../doctor/schema-check.ts";
+import { isWrapped } from "../response-form.ts";
+import type { UpstreamCall } from "../upstream-call.ts";
+import { findViolation } from "./response-validator.ts";
+
+const OTHER_ROOT = `0x${"6b".repeat(32)}`;
+const SIGNATURE = `0x${"00".repeat(96)}`;
+const HEADER_CALL = methodCall("get_v1_beacon_headers_blockId", { block_id: "7" });
+
+function header(slot: string, root = ROOT) {
+  const message = { slot, proposer_index: "1", parent_root: ROOT, state_root: ROOT, body_root: ROOT };
+  return { root, canonical: true, header: { message, signature: SIGNATURE } };
+}
+
+const violationOf = (call: UpstreamCall, body: unknown, headers: Record<string, string> = {}) => {
+  const text = typeof body === "string" ? body : JSON.stringify(body);
+  return findViolation(call, response(text, { headers: { "content-type": "application/json", ...headers } }));
+};
+
+describe("a valid answer", () => {
+  it("of every recorded call passes, at any cut as the start of a stream, and fails as a whole if truncated", async () => {
+    const recorded = await loadRecordedCalls();
+    for (const method of methods) {
+      const { result } = recorded[method.name] ?? {};
+      const path = method.rest[0];
+      if (result === undefined || path === undefined || findSchemaViolation(result, method.result.schema)) continue;
+      const call = { method, request: { verb: path.verb, url: path.path, headers: {} }, params: {} };
+      const text = JSON.stringify(isWrapped(method) ? { data: result, finalized: true } : result);
+      const body = Buffer.from(text);
+      expect(findViolation(call, response(text)), method.name).toBeUndefined();
+      const isChecked = method.resultForStatus === undefined && method.access !== "submit" && !method.feed;
+      const step = Math.max(1, Math.floor(body.length / 200));
+      for (let cut = 0; cut < body.length; cut += step) {
+        const start = body.subarray(0, cut);
+        expect(findViolation(call, { ...response(streamOf(start)), start }), method.name).toBeUndefined();
+        if (isChecked) expect(findViolation(call, { ...response(""), body: start }), method.name).toBeDefined();
+      }
+    }
+  });
+
+  it("may have additional members, other white space and order, and uppercase hex", () => {
+    const { root, ...rest } = header("7");
+    const data = { later_member: [{ a: [null, 1.5e3, '\\"}'] }], ...rest, root: root.replaceAll("a", "A") };
+    expect(violationOf(HEADER_CALL, JSON.stringify({ finalized: true, data }, null, 2))).toBeUndefined();
+    expect(violationOf(HEADER_CALL, ` ${JSON.stringify({ data, more: {} })}\r\n`)).toBeUndefined();
+  });
+
+  it("of an unknown fork only needs the right type", () => {
+    const call = methodCall("get_v2_beacon_blocks_blockId", { block_id: "7" });
+    const data = { message: { slot: "7", body: {} }, signature: "new" };
+    expect(violationOf(call, { version: "fulu", data })).toContain("data.message");
+    expect(violationOf(call, { version: "later", data })).toBeUndefined();
+    expect(violationOf(call, { data }, { "eth-consensus-version": "later" })).toBeUndefined();
+    expect(violationOf(call, { version: "later", data: {} })).toBe('data has no member "message"');
+    expect(violationOf(call, { version: "later", data: [] })).toBe("data is not an object");
+  });
+
+  it("about a node may differ in its details between clients", () => {
+    const syncing = methodCall("get_v1_node_syncing");
+    expect(violationOf(syncing, { data: { head_slot: "1", sync_distance: "0", is_syncing: false } })).toBeUndefined();
+    expect(violationOf(syncing, { data: {} })).toBe('data has no member "head_slot"');
+    expect(violationOf(methodCall("get_v1_config_spec"), { data: { A: 1, B: { c: [] } } })).toBeUndefined();
+  });
+});
+
+describe("an invalid answer", () => {
+  it.each([
+    ["{}", 'the body has no member "data"'],
+    ["[]", "the body is not an object"],
+    ["null", "the body is not an object"],
+    ['{"error":"quota"}', 'the body has no member "data"'],
+    ['{"data":null}', "data is not an object"],
+    ['{"data":{}}', 'data has no member "root"'],
+    ['{"data":[]}', "data is not an object"],
+    ['{"data":{"root":null}}', "data.root is not a hex string of 32 bytes"],
+    ['{"data":{"root":"0x12"}}', "data.root is not a hex string of 32 bytes"],
+    [JSON.stringify({ data: header("x") }), "data.header.message.slot is not a decimal integer"],
+    [JSON.stringify({ data: header("8") }), "data.header.message.slot is 8, but 7 was requested"],
+    [`${JSON.stringify({ data: header("7") })}}`, "the body continues after its end"],
+    [JSON.stringify({ data: header("7") }).slice(0, -1), "the body is truncated"],
+    [`{"data":${JSON.stringify(header("7"))},"data":{}}`, 'the body has the member "data" twice'],
+    [`{"data":${JSON.stringify(header("7"))},"x":tru}`, "x is not valid JSON"],
+    [`{"data":${JSON.stringify(header("7"))},"x":${"[".repeat(100_000)}`, "x is nested too deeply"],
+    ["", "the body is truncated"],
+  ])("%s is rejected", (body, violation) => {
+    expect(violationOf(HEADER_CALL, body)).toBe(violation);
+  });
+
+  it("names the path of an element", () => {
+    const call = methodCall("get_v1_beacon_headers", { slot: "7" });
+    const list = [header("7"), { ...header("7"), canonical: "yes" }];
+    expect(violationOf(call, { data: list })).toBe("data[1].canonical is not a boolean");
+    expect(violationOf(call, { data: [header("7"), header("9")] })).toMatch(/data\[1\]\.header\.message\.slot is 9/);
+    expect(violationOf(call, { data: [] })).toBeUndefined();
+  });
+
+  it("is one about another root or validator", () => {
+    const byRoot = methodCall("get_v1_beacon_headers_blockId", { block_id: ROOT });
+    expect(violationOf(byRoot, { data: header("9", ROOT.toUpperCase().replace("0X", "0x")) })).toBeUndefined();
+    expect(violationOf(byRoot, { data: header("9", OTHER_ROOT) })).toBe(
+      `data.root is ${OTHER_ROOT}, but ${ROOT} was requested`,
+    );
+    expect(
+      violationOf(methodCall("get_v1_beacon_headers_blockId", { block_id: "head" }), { data: header("9") }),
+    ).toBeUndefined();
+    const root = methodCall("get_v1_beacon_states_root", { state_id: ROOT });
+    expect(violationOf(root, { data: { root: OTHER_ROOT } })).toContain("was requested");
+    expect(
+      violationOf(methodCall("get_v1_beacon_states_root", { state_id: "7" }), { data: { root: ROOT } }),
+    ).toBeUndefined();
+    expect(
+      violationOf(methodCall("get_v1_beacon_states_root", { state_id: "007" }), { data: { root: ROOT } }),
+    ).toBeUndefined();
+  });
+
+  it("never passes if JSON.parse rejects it, and any JSON passes as an additional member", () => {
+    const good = JSON.stringify({ data: header("7") });
+    fc.assert(
+      fc.property(fc.jsonValue({ maxDepth: 4 }), fc.nat(), fc.integer({ min: 1, max: 255 }), (value, place, byte) => {
+        const text = good.replace('"canonical"', () => `"more":${JSON.stringify(value)},"canonical"`);
+        expect(violationOf(HEADER_CALL, text)).toBeUndefined();
+        const spoiled = Buffer.from(text);
+        spoiled[place % spoiled.length]! ^= byte;
+        if (findViolation(HEADER_CALL, { ...response(""), body: spoiled }) === undefined) expectLoosely(spoiled);
+      }),
+      { numRuns: 500 },
+    );
+  });
+
+  /** Escapes and control characters are checked loosely. Everything else that passes is JSON. */
+  function expectLoosely(bytes: Buffer): void {
+    const text = String(bytes);
+    if (!text.includes("\\") && bytes.every((byte) => byte >= 0x20)) expect(() => JSON.parse(text)).not.toThrow();
+  }
+});
+
+describe("SSZ", () => {
+  const ssz = (call: UpstreamCall, body: Buffer) =>
+    findViolation(call, { ...response(""), headers: { "content-type": "application/octet-stream" }, body });
+
+  function block(slot: number, length = 400): Buffer {
+    const bytes = Buffer.alloc(length);
+    bytes.writeUInt32LE(100, 0);
+    bytes.writeBigUInt64LE(BigInt(slot), 100);
+    bytes.writeUInt32LE(84, 180);
+    return bytes;
+  }
+
+  it("is checked for length, offsets and slot", () => {
+    const call = methodCall("get_v2_beacon_blocks_blockId", { block_id: "7" }, { format: "ssz" });
+    expect(ssz(call, block(7))).toBeUndefined();
+    expect(ssz(call, block(8))).toBe("the body has slot 8, but 7 was requested");
+    expect(ssz(call, block(7).subarray(0, 150))).toBe("the body has only 150 bytes");
+    expect(ssz(call, Buffer.alloc(400))).toBe("the body has offset 0 instead of 100");
+    expect(ssz(call, Buffer.from(JSON.stringify({ error: "quota ".repeat(50) })))).toContain("offset");
+    const balances = methodCall(
+      "get_v1_beacon_states_stateId_validator_balances",
+      { state_id: "7" },
+      { format: "ssz" },
+    );
+    expect(ssz(balances, Buffer.alloc(32))).toBeUndefined();
+    expect(ssz(balances, Buffer.alloc(33))).toBe("the body has 33 bytes, not a multiple of 16");
+    const state = methodCall("get_v2_debug_beacon_states_stateId", { state_id: "7" }, { format: "ssz" });
+    expect(ssz(state, Buffer.alloc(100))).toBe("the body has only 100 bytes");
+  });
+
+  it("of a stream is checked by its Content-Length", () => {
+    const call = methodCall("get_v1_beacon_blobs_blockId", { block_id: "7" }, { format: "ssz" });
+    const start = Buffer.alloc(4096);
+    const streamed = (length: number) => {
+      const headers = { "content-type": "application/octet-stream", "content-length": String(length) };
+      return findViolation(call, { ...response(streamOf(start)), headers, start });
+    };
+    expect(streamed(2 * 131_072)).toBeUndefined();
+    expect(streamed(131_073)).toContain("not a multiple");
+  });
+});
+
+async function* streamOf(bytes: Buffer): AsyncGenerator<Buffer> {
+  yield bytes;
+}

@@ -1,0 +1,125 @@
+import type { MethodDefinition } from "../../api/definition.ts";
+import { MEDIA_TYPES, mediaTypeOf } from "../../server/http/response/negotiation.ts";
+import { checkBodyEnd, MAX_BYTES_BEFORE_DATA } from "../calls/data-scanner.ts";
+import { KNOWN_FORKS } from "../chain-spec.ts";
+import { isStatusOnly, isWrapped } from "../response-form.ts";
+import type { UpstreamCall, UpstreamResponse } from "../upstream-call.ts";
+import { echoesOf } from "./echoes.ts";
+import { anyString, type Check, INCOMPLETE, INVALID, JsonScan, objectOf, skipBlanks } from "./json-scan.ts";
+import { compileOutline, compileSchema } from "./schema-checks.ts";
+import { findSszViolation } from "./ssz-checks.ts";
+
+/**
+ * Operations that describe the node rather than the chain. Clients differ in the details, so only the outline is
+ * checked, as for nonstandard methods.
+ */
+const NODE_PATH = /^\/eth\/v\d+\/(?:node\/|config\/spec$|debug\/fork_choice$)/;
+
+/** The parts of a call that determine a valid answer. */
+type ValidatedCall = Pick<UpstreamCall, "method" | "request" | "params">;
+
+const checks = new WeakMap<MethodDefinition, Check>();
+
+/** Returns what the answer of a call is validated as. Stored with cached answers. */
+export function validationKind({ method, format }: Pick<UpstreamCall, "method" | "format">): string {
+  return `${method.name} ${format}`;
+}
+
+/** Of longer bodies, only this many bytes and the end are checked, unless told otherwise. */
+const START_BYTES = MAX_BYTES_BEFORE_DATA;
+
+/**
+ * Returns why a successful response cannot be an answer to the call, as a clause without the upstream, or undefined.
+ * JSON is checked up to `maxBytes`, and its end. SSZ is checked by its fixed part and length. Of a streamed body, only
+ * the start is known.
+ */
+export function findViolation(
+  call: ValidatedCall,
+  response: UpstreamResponse,
+  maxBytes = START_BYTES,
+): string | undefined {
+  const { status, headers, body, start } = response;
+  const { method } = call;
+  if (status !== 200 || isStatusOnly(method) || method.feed !== undefined) return undefined;
+  const isWhole = Buffer.isBuffer(body);
+  const bytes = isWhole ? body : start;
+  if (bytes === undefined) return undefined;
+  if (isSsz(response)) {
+    const length = isWhole ? bytes.length : parseLength(headers["content-length"]);
+    const violation = findSszViolation(call.request.url, call.params, { start: bytes, length });
+    return violation && `the body ${violation}`;
+  }
+  const fork = headers["eth-consensus-version"];
+  if (isWhole && bytes.length <= maxBytes) return findJsonViolation(call, bytes, { isWhole, fork });
+  const violation = findJsonViolation(call, bytes.subarray(0, maxBytes), { isWhole: false, fork });
+  return violation ?? (isWhole ? findEndViolation(bytes, isWrapped(method)) : undefined);
+}
+
+export function isSsz({ headers }: Pick<UpstreamResponse, "headers">): boolean {
+  return mediaTypeOf(headers["content-type"]) === MEDIA_TYPES.ssz;
+}
+
+function parseLength(contentLength: string | undefined): number | undefined {
+  return contentLength === undefined ? undefined : Number(contentLength);
+}
+
+function findJsonViolation(
+  { method, params }: ValidatedCall,
+  bytes: Buffer,
+  { isWhole, fork }: { isWhole: boolean; fork: string | undefined },
+): string | undefined {
+  const scan = new JsonScan(bytes, params, fork !== undefined && !KNOWN_FORKS.has(fork.toLowerCase()));
+  const end = checkOf(method)(scan, skipBlanks(bytes, 0));
+  if (end === INVALID) return `${scan.path === "" ? "the body" : scan.path.replace(/^\./, "")} ${scan.violation}`;
+  if (end === INCOMPLETE) {
+    if (isWhole) return "the body is truncated";
+    const isLate = !scan.hasReachedData && bytes.length >= MAX_BYTES_BEFORE_DATA;
+    return isLate ? `the body has no member "data" within its first ${bytes.length} bytes` : undefined;
+  }
+  return skipBlanks(bytes, end) === bytes.length ? undefined : "the body continues after its end";
+}
+
+function findEndViolation(bytes: Buffer, isWrapped: boolean): string | undefined {
+  try {
+    checkBodyEnd({ start: bytes, rest: bytes, passedBytes: 0, isWrapped }, "");
+    return undefined;
+  } catch {
+    return "the body is truncated";
+  }
+}
+
+function checkOf(method: MethodDefinition): Check {
+  let check = checks.get(method);
+  if (check === undefined) {
+    check = compileCheck(method);
+    checks.set(method, check);
+  }
+  return check;
+}
+
+function compileCheck(method: MethodDefinition): Check {
+  const {
+    rest,
+    result: { schema },
+  } = method;
+  const path = rest.find((each) => each.path.startsWith("/eth/"))?.path;
+  const outline = compileOutline(schema);
+  const isOutlineOnly = (path === undefined && rest.length > 0) || (path !== undefined && NODE_PATH.test(path));
+  const whole = isOutlineOnly ? outline : compileSchema(schema, echoesOf(path ?? ""));
+  const data: Check = (scan, at) => {
+    scan.hasReachedData = true;
+    return (scan.isUnknownFork ? outline : whole)(scan, at);
+  };
+  if (!isWrapped(method)) return data;
+  return objectOf([
+    { name: "version", check: forkName, isRequired: false },
+    { name: "data", check: data, isRequired: true },
+  ]);
+}
+
+/** Checks the member `version`, and notes whether its fork is known. */
+const forkName: Check = (scan, at) => {
+  const end = anyString(scan, at);
+  if (end > 0) scan.isUnknownFork = !KNOWN_FORKS.has(scan.bytes.toString("latin1", at + 1, end - 1).toLowerCase());
+  return end;
+};

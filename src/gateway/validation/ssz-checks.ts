@@ -1,0 +1,111 @@
+import type { CallParams } from "./json-scan.ts";
+
+/** An SSZ body: its first bytes, and its length if known. */
+export interface SszBody {
+  readonly start: Buffer;
+  readonly length: number | undefined;
+}
+
+/** Returns a violation, as a clause without subject, or undefined. */
+type SszCheck = (body: SszBody, params: CallParams) => string | undefined;
+
+const SLOT_BYTES = 8;
+/** `SignedBeaconBlock`: offset of the message, and signature. */
+const SIGNED_BLOCK_BYTES = 4 + 96;
+/** `BeaconBlock`: slot, proposer index, two roots, and offset of the body. */
+const BLOCK_BYTES = 8 + 8 + 32 + 32 + 4;
+/** Block contents: three offsets. */
+const CONTENTS_BYTES = 3 * 4;
+/** `BeaconState`: genesis time and root precede the slot. */
+const STATE_SLOT_AT = 8 + 32;
+/** All states have at least their fixed vectors: block roots, state roots and mixes of the minimal preset. */
+const MIN_STATE_BYTES = (2 * 64 + 64) * 32;
+
+/** Checks the fixed part and the length of responses, by the end of their path. */
+const CHECKS: readonly [path: RegExp, check: SszCheck][] = [
+  [/\/beacon\/(?:blinded_)?blocks\/[^/]+$/, checkSignedBlock],
+  [/\/debug\/beacon\/states\/[^/]+$/, checkState],
+  [/\/validator\/(?:blinded_)?blocks\/\d+$/, checkProducedBlock],
+  [/\/validator\/attestation_data$/, fixedSize(128, { slotAt: 0 })],
+  [/\/validator\/payload_attestation_data$/, fixedSize(42)],
+  [/\/validator_balances$/, listOf(16)],
+  [/\/validator_identities$/, listOf(64)],
+  [/\/pending_consolidations$/, listOf(16)],
+  [/\/pending_deposits$/, listOf(192)],
+  [/\/pending_partial_withdrawals$/, listOf(24)],
+  [/\/proposer_lookahead$/, listOf(8)],
+  [/\/expected_withdrawals$/, listOf(44)],
+  [/\/beacon\/blobs\/[^/]+$/, listOf(131_072)],
+  [/\/data_column_sidecars\/[^/]+$/, listOfVariable],
+];
+
+/** Returns why a body cannot be the SSZ response of a path, or undefined. Paths without a check accept any bytes. */
+export function findSszViolation(url: string, params: CallParams, body: SszBody): string | undefined {
+  const query = url.indexOf("?");
+  const path = query < 0 ? url : url.slice(0, query);
+  return CHECKS.find(([pattern]) => pattern.test(path))?.[1](body, params);
+}
+
+function checkSignedBlock(body: SszBody, { block_id }: CallParams): string | undefined {
+  return (
+    tooShort(body, SIGNED_BLOCK_BYTES + BLOCK_BYTES) ??
+    wrongOffset(body, 0, [SIGNED_BLOCK_BYTES]) ??
+    wrongOffset(body, SIGNED_BLOCK_BYTES + BLOCK_BYTES - 4, [BLOCK_BYTES]) ??
+    wrongSlot(body, SIGNED_BLOCK_BYTES, block_id)
+  );
+}
+
+function checkState(body: SszBody): string | undefined {
+  return (
+    tooShort(body, MIN_STATE_BYTES) ?? (body.start.length < STATE_SLOT_AT + SLOT_BYTES ? "is too short" : undefined)
+  );
+}
+
+/** A block, or a block with its blobs and proofs. */
+function checkProducedBlock(body: SszBody, { slot }: CallParams): string | undefined {
+  const isContents = body.start.length >= 4 && body.start.readUInt32LE(0) === CONTENTS_BYTES;
+  const at = isContents ? CONTENTS_BYTES : 0;
+  return (
+    tooShort(body, at + BLOCK_BYTES) ??
+    wrongOffset(body, at + BLOCK_BYTES - 4, [BLOCK_BYTES]) ??
+    wrongSlot(body, at, slot)
+  );
+}
+
+function fixedSize(bytes: number, { slotAt }: { slotAt?: number } = {}): SszCheck {
+  return (body, { slot }) => {
+    if (body.length !== undefined && body.length !== bytes) return `has ${body.length} bytes instead of ${bytes}`;
+    return slotAt === undefined ? undefined : (tooShort(body, bytes) ?? wrongSlot(body, slotAt, slot));
+  };
+}
+
+function listOf(bytes: number): SszCheck {
+  return ({ length }) => {
+    return length === undefined || length % bytes === 0 ? undefined : `has ${length} bytes, not a multiple of ${bytes}`;
+  };
+}
+
+/** The first offset of a list of variable-size elements is the length of all offsets. */
+function listOfVariable({ start, length }: SszBody): string | undefined {
+  if (length === 0) return undefined;
+  const first = start.length >= 4 ? start.readUInt32LE(0) : 0;
+  const isOffset = first > 0 && first % 4 === 0 && first <= (length ?? Number.POSITIVE_INFINITY);
+  return isOffset ? undefined : `starts with offset ${first}`;
+}
+
+function tooShort({ start, length = start.length }: SszBody, bytes: number): string | undefined {
+  return length < bytes ? `has only ${length} bytes` : undefined;
+}
+
+function wrongOffset({ start }: SszBody, at: number, expected: readonly number[]): string | undefined {
+  if (start.length < at + 4) return "is too short";
+  const offset = start.readUInt32LE(at);
+  return expected.includes(offset) ? undefined : `has offset ${offset} instead of ${expected.join(" or ")}`;
+}
+
+function wrongSlot({ start }: SszBody, at: number, requested: string | undefined): string | undefined {
+  if (requested === undefined || !/^\d+$/.test(requested)) return undefined;
+  if (start.length < at + SLOT_BYTES) return "is too short";
+  const slot = start.readBigUInt64LE(at);
+  return slot === BigInt(requested) ? undefined : `has slot ${slot}, but ${requested} was requested`;
+}
