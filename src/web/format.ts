@@ -21,6 +21,11 @@ export function grouped(value: string | number | bigint): string {
   return String(value).replace(/\B(?=(\d{3})+(?!\d))/g, "\u2009");
 }
 
+/** Formats a count with its noun: "1 block", "2 blocks". */
+export function counted(count: string | number | bigint, noun: string, plural = `${noun}s`): string {
+  return `${grouped(count)} ${String(count) === "1" ? noun : plural}`;
+}
+
 export function percent(fraction: number): string {
   return `${(fraction * 100).toFixed(1)} %`;
 }
@@ -60,9 +65,4 @@ export function byteSize(bytes: number): string {
   if (bytes < 1000) return counted(bytes, "byte");
   const [divisor, unit] = bytes < 1e6 ? [1e3, "kB"] : [1e6, "MB"];
   return `${(bytes / divisor).toFixed(bytes / divisor < 10 ? 1 : 0)} ${unit}`;
-}
-
-/** Formats a count with its noun: "1 block", "2 blocks". */
-export function counted(count: number, noun: string, plural = `${noun}s`): string {
-  return `${grouped(count)} ${count === 1 ? noun : plural}`;
 }

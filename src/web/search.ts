@@ -4,37 +4,102 @@ export interface Meaning {
   href: string;
 }
 
-const ROOT = /^0x[0-9a-f]{64}$/i;
-const PUBKEY = /^0x[0-9a-f]{96}$/i;
+/** What is known of the chain; without it every number is taken as existing. */
+export interface SearchContext {
+  currentSlot: number;
+  slotsPerEpoch: number;
+  validators: number | undefined;
+  /** Recent blocks. */
+  blocks: readonly { root: string; slot: number; lane: number }[];
+  /** Public keys by validator index, if they are loaded. */
+  pubkeys?: readonly string[];
+}
+
+const ROOT = /^0x[0-9a-f]{64}$/;
+const PUBKEY = /^0x[0-9a-f]{96}$/;
+const HEX_PREFIX = /^0x[0-9a-f]{2,95}$/;
 const WHOLE_NUMBER = /^\d{1,15}$/;
+const MAX_MATCHES = 5;
 
 export const SEARCH_HINT = "A slot, an epoch, a validator's index or public key, or the root of a block or a state";
 
-/** Returns the possible results for typed input, in display order. */
-export function meaningsOf(typed: string): Meaning[] {
-  const text = typed.trim();
+/** True for the beginning of a root or a public key. */
+export function isHexPrefix(typed: string): boolean {
+  return HEX_PREFIX.test(typed.trim().toLowerCase());
+}
+
+/** Returns the possible results for typed input, in display order. The nearest ones if there is none of that name. */
+export function meaningsOf(typed: string, context?: SearchContext): Meaning[] {
+  const text = typed.trim().toLowerCase();
   if (WHOLE_NUMBER.test(text)) {
-    const number = String(Number(text));
-    return [
-      { label: `Slot ${number}`, href: `#/block/${number}` },
-      { label: `Epoch ${number}`, href: `#/epoch/${number}` },
-      { label: `Validator ${number}`, href: `#/validator/${number}` },
-    ];
+    const number = Number(text);
+    return [...slotMeanings(number, context), epochMeaning(number, context), validatorMeaning(number, context)];
   }
+  if (PUBKEY.test(text)) return [{ label: "The validator with this public key", href: `#/validator/${text}` }];
   if (ROOT.test(text)) {
+    const block = context?.blocks.find(({ root }) => root === text);
+    if (block) return [blockMeaning(block)];
     return [
-      { label: "The block with this root", href: `#/block/${text.toLowerCase()}` },
-      { label: "The state with this root", href: `#/state/${text.toLowerCase()}` },
+      { label: "The block with this root", href: `#/block/${text}` },
+      { label: "The state with this root", href: `#/state/${text}` },
     ];
   }
-  if (PUBKEY.test(text)) {
-    return [{ label: "The validator with this public key", href: `#/validator/${text.toLowerCase()}` }];
-  }
-  const name = text.toLowerCase();
-  const state = { label: `The state "${name}"`, href: `#/state/${name}` };
-  if (["head", "finalized", "genesis"].includes(name)) {
-    return [{ label: `The block "${name}"`, href: `#/block/${name}` }, state];
+  if (HEX_PREFIX.test(text)) return prefixMeanings(text, context);
+  const state = { label: `The state "${text}"`, href: `#/state/${text}` };
+  if (["head", "finalized", "genesis"].includes(text)) {
+    return [{ label: `The block "${text}"`, href: `#/block/${text}` }, state];
   }
   // The Beacon API has no block id of that name.
-  return name === "justified" ? [state] : [];
+  return text === "justified" ? [state] : [];
+}
+
+function slotMeanings(slot: number, context: SearchContext | undefined): Meaning[] {
+  const exact = { label: `Slot ${slot}`, href: `#/block/${slot}` };
+  if (!context) return [exact];
+  if (slot > context.currentSlot) return [nearest("Slot", context.currentSlot, "block")];
+  const chain = context.blocks.filter(({ lane }) => lane === 0).map((block) => block.slot);
+  const isEmpty = !chain.includes(slot) && slot > Math.min(...chain);
+  if (!isEmpty) return [exact];
+  const before = Math.max(...chain.filter((other) => other < slot));
+  const after = Math.min(...chain.filter((other) => other > slot));
+  return [
+    { ...exact, label: `Slot ${slot}, without a block` },
+    ...[before, after].filter(Number.isFinite).map((other) => nearest("Slot", other, "block", "nearest block")),
+  ];
+}
+
+function epochMeaning(epoch: number, context: SearchContext | undefined): Meaning {
+  // The duties of the next epoch are known.
+  const last = context && Math.floor(context.currentSlot / context.slotsPerEpoch) + 1;
+  if (last !== undefined && epoch > last) return nearest("Epoch", last - 1, "epoch");
+  return { label: `Epoch ${epoch}`, href: `#/epoch/${epoch}` };
+}
+
+function validatorMeaning(index: number, context: SearchContext | undefined): Meaning {
+  const last = context?.validators === undefined ? index : context.validators - 1;
+  if (index > last) return nearest("Validator", last, "validator", "last");
+  return { label: `Validator ${index}`, href: `#/validator/${index}` };
+}
+
+function nearest(name: string, number: number, page: string, why = "latest"): Meaning {
+  return { label: `${name} ${number}, the ${why}`, href: `#/${page}/${number}` };
+}
+
+function prefixMeanings(prefix: string, context: SearchContext | undefined): Meaning[] {
+  const blocks = (context?.blocks ?? []).filter(({ root }) => root.startsWith(prefix)).slice(0, MAX_MATCHES);
+  const validators: Meaning[] = [];
+  for (const [index, pubkey] of (context?.pubkeys ?? []).entries()) {
+    if (validators.length === MAX_MATCHES) break;
+    if (pubkey.startsWith(prefix)) {
+      validators.push({ label: `Validator ${index}, ${pubkey.slice(0, 14)}…`, href: `#/validator/${index}` });
+    }
+  }
+  return [...blocks.map(blockMeaning), ...validators];
+}
+
+function blockMeaning({ root, slot, lane }: SearchContext["blocks"][number]): Meaning {
+  return {
+    label: `Block of slot ${slot}${lane === 0 ? "" : ", orphaned"}, ${root.slice(0, 14)}…`,
+    href: `#/block/${root}`,
+  };
 }

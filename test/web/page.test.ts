@@ -39,12 +39,12 @@ describe("the page", () => {
     await headBlock.click();
     await page.getByText(root!).first().waitFor();
     await page.getByText(HOSTILE_GRAFFITI, { exact: true }).waitFor();
-    await page.getByRole("heading", { name: "Payload" }).waitFor();
+    await page.getByRole("heading", { name: "Execution payload" }).waitFor();
     await keepPicture(page, "block");
 
-    const search = page.getByRole("searchbox").first();
+    const search = page.getByRole("combobox").first();
     await search.fill("3");
-    await page.getByRole("link", { name: "Validator 3" }).click();
+    await page.getByRole("option", { name: "Validator 3" }).click();
     const validator = await call<{ balance: string; validator: { pubkey: string } }>(
       "get_v1_beacon_states_stateId_validators_validatorId",
       ["head", "3"],

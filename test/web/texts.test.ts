@@ -27,12 +27,59 @@ describe("search terms", () => {
     ["Finalized", ["#/block/finalized", "#/state/finalized"]],
     ["justified", ["#/state/justified"]],
     ["0x12", []],
+    ["0x1", []],
     ["-1", []],
     ["<script>", []],
     ["", []],
   ])("%s", (typed, addresses) => {
     expect(meaningsOf(typed).map(({ href }) => href)).toEqual(addresses);
   });
+});
+
+describe("search terms on a known chain", () => {
+  const root = (digits: string) => `0x${digits.padEnd(64, "0")}`;
+  const context = {
+    currentSlot: 20,
+    slotsPerEpoch: 8,
+    validators: 16,
+    blocks: [
+      { root: root("a1"), slot: 10, lane: 0 },
+      { root: root("a2"), slot: 12, lane: 0 },
+      { root: root("b1"), slot: 12, lane: 1 },
+      { root: root("c1"), slot: 20, lane: 0 },
+    ],
+    pubkeys: [`0xa1${"0".repeat(94)}`, `0xd1${"0".repeat(94)}`],
+  };
+  it.each([
+    ["12", ["#/block/12", "#/epoch/2", "#/validator/12"]],
+    ["3", ["#/block/3", "#/epoch/3", "#/validator/3"]],
+    ["13", ["#/block/13", "#/block/12", "#/block/20", "#/epoch/2", "#/validator/13"]],
+    ["99", ["#/block/20", "#/epoch/2", "#/validator/15"]],
+    ["0xA1", [`#/block/${root("a1")}`, "#/validator/0"]],
+    ["0xd1", ["#/validator/1"]],
+    ["0xe1", []],
+    [root("b1"), [`#/block/${root("b1")}`]],
+  ])("%s", (typed, addresses) => {
+    expect(meaningsOf(typed, context).map(({ href }) => href)).toEqual(addresses);
+  });
+
+  it("says why a result is not the one that was typed", () => {
+    expect(meaningsOf("99", context).map(({ label }) => label)).toEqual([
+      "Slot 20, the latest",
+      "Epoch 2, the latest",
+      "Validator 15, the last",
+    ]);
+    expect(meaningsOf("13", context)[0]!.label).toBe("Slot 13, without a block");
+    expect(meaningsOf("0xb1", context)[0]!.label).toMatch(/^Block of slot 12, orphaned, 0xb1/);
+  });
+});
+
+it("counts things", () => {
+  expect([counted(0, "attestation"), counted("1", "attestation"), counted(2, "entry", "entries")]).toEqual([
+    "0 attestations",
+    "1 attestation",
+    "2 entries",
+  ]);
 });
 
 it("formats amounts, numbers and bytes", () => {

@@ -1,6 +1,6 @@
 import { html } from "htm/preact";
 import { useState } from "preact/hooks";
-import { countBits, eth, graffitiText, grouped } from "../format.ts";
+import { countBits, counted, eth, graffitiText, grouped } from "../format.ts";
 import { useChain } from "../live.ts";
 import { node } from "../node.ts";
 import { Fields, Table } from "../parts/fields.ts";
@@ -45,14 +45,15 @@ export function BlockPage({ subject = "head" }: { subject: string | undefined })
     (signal) => node.get_v1_beacon_headers_blockId({ block_id: subject }, { signal }),
     [subject, head],
   );
-  return html`<h1>Block ${/^\d+$/.test(subject) ? `of slot ${grouped(subject)}` : ""}</h1>
+  const slot = header.value?.header.message.slot ?? (/^\d+$/.test(subject) ? subject : undefined);
+  return html`<h1>Block ${slot === undefined ? "" : `of slot ${grouped(slot)}`}</h1>
     <${Show} of=${header}>${(value: Header) => html`<${Block} header=${value} />`}<//>
     ${header.error !== undefined && /^\d+$/.test(subject) && html`<p><${SlotNeighbours} slot=${Number(subject)} /></p>`}`;
 }
 
 function SlotNeighbours({ slot }: { slot: number }) {
-  return html`${slot > 0 && html`<a href=${`#/block/${slot - 1}`}>← slot ${slot - 1}</a>`} ·
-    <a href=${`#/block/${slot + 1}`}>slot ${slot + 1} →</a>`;
+  return html`${slot > 0 && html`<a href=${`#/block/${slot - 1}`}>← slot ${grouped(slot - 1)}</a> · `}
+    <a href=${`#/block/${slot + 1}`}>slot ${grouped(slot + 1)} →</a>`;
 }
 
 function Block({ header: { root, canonical, header } }: { header: Header }) {
@@ -76,19 +77,19 @@ function Block({ header: { root, canonical, header } }: { header: Header }) {
       "Body root": html`<code>${message.body_root}</code>`,
       Signature: html`<code>${signature}</code>`,
     }} />
-    <h2>Rewards of the proposer</h2>
+    <h2>Proposer rewards</h2>
     <${Show} of=${rewards}>
       ${(value: Awaited<ReturnType<typeof node.get_v1_beacon_rewards_blocks_blockId>>) =>
         html`<${Fields} of=${{
           Total: eth(value.total),
-          Votes: eth(value.attestations),
+          Attestations: eth(value.attestations),
           "Sync committee": eth(value.sync_aggregate),
           Slashings: eth(BigInt(value.proposer_slashings) + BigInt(value.attester_slashings)),
         }} />`}
     <//>
     <${Show} of=${block}>
       ${(value: { message: { body: object } }) => html`<${BodyView} root=${root} body=${value.message.body as Body} />
-        <h2>The block as it is</h2><${JsonView} value=${value} />`}
+        <h2>Raw block</h2><${JsonView} value=${value} />`}
     <//>`;
 }
 
@@ -100,8 +101,8 @@ function BodyView({ root, body }: { root: string; body: Body }) {
     <${Fields} of=${{
       Graffiti: graffitiText(body.graffiti) || "none",
       "Sync committee":
-        body.sync_aggregate && `${countBits(body.sync_aggregate.sync_committee_bits, "vector")} signatures`,
-      Votes: `${body.attestations.length} attestations`,
+        body.sync_aggregate && counted(countBits(body.sync_aggregate.sync_committee_bits, "vector"), "signature"),
+      Attestations: counted(body.attestations.length, "attestation"),
       Deposits: body.deposits.length,
       "Voluntary exits": html`${body.voluntary_exits.length}${body.voluntary_exits.map(({ message }) => html` <${ValidatorLink} index=${message.validator_index} />`)}`,
       "Proposer slashings": body.proposer_slashings.length,
@@ -110,7 +111,11 @@ function BodyView({ root, body }: { root: string; body: Body }) {
       Blobs: body.blob_kzg_commitments?.length,
       "Execution requests":
         requests &&
-        `${requests.deposits.length} deposits, ${requests.withdrawals.length} withdrawals, ${requests.consolidations.length} consolidations`,
+        [
+          counted(requests.deposits.length, "deposit"),
+          counted(requests.withdrawals.length, "withdrawal"),
+          counted(requests.consolidations.length, "consolidation"),
+        ].join(", "),
     }} />
     ${
       body.blob_kzg_commitments !== undefined &&
@@ -118,8 +123,8 @@ function BodyView({ root, body }: { root: string; body: Body }) {
       html`<h2>Blobs</h2>
       <${Blobs} key=${root} root=${root} commitments=${body.blob_kzg_commitments} />`
     }
-    <h2>Votes</h2>
-    <${Table} caption="Attestations of the block" empty="The block has no attestations." head=${["slot", "committees", "validators", "for"]}
+    <h2>Attestations</h2>
+    <${Table} caption="Attestations of the block" empty="The block has no attestations." head=${["slot", "committees", "validators", "head block"]}
       rows=${body.attestations.map(({ aggregation_bits, committee_bits, data }) => [
         html`<${SlotLink} slot=${data.slot} />`,
         committee_bits === undefined ? data.index : committeesOf(committee_bits),
@@ -128,7 +133,7 @@ function BodyView({ root, body }: { root: string; body: Body }) {
       ])} />
     ${
       payload &&
-      html`<h2>Payload</h2>
+      html`<h2>Execution payload</h2>
       <${Fields} of=${{
         Number: grouped(payload.block_number),
         Hash: html`<code>${payload.block_hash}</code>`,

@@ -1,6 +1,6 @@
 import { html } from "htm/preact";
 import { summarizeEpochs } from "../chain-tree.ts";
-import { eth, grouped, percent } from "../format.ts";
+import { counted, eth, grouped, percent } from "../format.ts";
 import {
   executionClient,
   fork,
@@ -31,10 +31,11 @@ export function ChainPage() {
     <h2>Last slots</h2>
     <${Band} blocks=${placedBlocks.value} currentSlot=${time.slot} finalizedSlot=${finalizedSlot} justifiedSlot=${justifiedSlot} slotsPerEpoch=${slotsPerEpoch} />
     <ul class="legend">
-      <li class="is-canonical">on the chain; the line below: justified</li>
+      <li class="is-canonical">on the chain</li>
       <li class="is-final">final</li>
       <li class="is-orphaned">orphaned</li>
       <li class="is-missed">no block</li>
+      <li class="is-line">line: justified and finalized</li>
     </ul>
     <h2>Last epochs</h2>
     <${Epochs} />
@@ -62,15 +63,15 @@ function Tiles() {
   return html`<dl class="tiles">
     <${Tile} name="Slot" note=${html`<${Countdown} />`}>${grouped(currentSlot)}<//>
     <${Tile} name="Head" note=${html`<${BlockLink} root=${head.head_block_root} />`}><${SlotLink} slot=${head.head_slot} /><//>
-    <${Tile} name="Finalized epoch" note=${`${epochsToFinal} epochs ago`}>
+    <${Tile} name="Finalized epoch" note=${`${counted(epochsToFinal, "epoch")} ago`}>
       <${EpochLink} epoch=${Math.floor(Number(head.finalized_slot) / slotsPerEpoch)} />
     <//>
-    <${Tile} name="Fork">${fork.value}<//>
     <${Tile} name="Justified epoch"><${EpochLink} epoch=${Math.floor(Number(head.justified_slot) / slotsPerEpoch)} /><//>
-    <${Tile} name="Votes of the last epoch" note=${vote && `${percent(vote.current_epoch)} of this one so far`}>
+    <${Tile} name="Fork">${fork.value}<//>
+    <${Tile} name="Participation, last epoch" note=${vote && `${percent(vote.current_epoch)} of this epoch so far`}>
       ${vote && (vote.previous_epoch === null ? "–" : percent(vote.previous_epoch))}
     <//>
-    <${Tile} name="Sync committee" note="signed for the head's parent">
+    <${Tile} name="Sync committee" note="signed the head's parent">
       ${vote && (vote.sync_committee === null ? "–" : percent(vote.sync_committee))}
     <//>
     <${Tile} name="Active validators" note=${vote && `of ${grouped(vote.validators)}; ${eth(vote.active_balance)}`}>
@@ -81,13 +82,13 @@ function Tiles() {
     <//>
     <${Tile} name="Peers"><a href="#/peers">${peerCount.value ?? ""}</a><//>
     <${Tile} name="Sync" note=${sync && (sync.is_optimistic ? "optimistic" : "verified")}>
-      ${sync && (sync.is_syncing ? `${grouped(sync.sync_distance)} slots behind` : "in sync")}
+      ${sync && (sync.is_syncing ? `${counted(sync.sync_distance, "slot")} behind` : "in sync")}
     <//>
   </dl>`;
 }
 
 function Tile({ name, note, children }: { name: string; note?: unknown; children?: unknown }) {
-  return html`<div class="tile"><dt>${name}</dt><dd>${children}</dd><small>${note ?? "\u00a0"}</small></div>`;
+  return html`<div class="tile"><dt>${name}</dt><dd>${children}</dd>${note && html`<dd class="note">${note}</dd>`}</div>`;
 }
 
 function Epochs() {
@@ -105,7 +106,7 @@ function Epochs() {
   const to = hasBlock ? currentSlot : currentSlot - 1;
   const epochs = summarizeEpochs(blocks, { from: firstEpoch * slotsPerEpoch, to, slotsPerEpoch });
   return html`<${Table} caption="Epochs" empty="No epoch is known yet."
-    head=${["epoch", "", "proposed", "missed", "orphaned", "votes", "sync committee"]}
+    head=${["epoch", "standing", "proposed", "missed", "orphaned", "participation", "sync committee"]}
     rows=${epochs.map(({ epoch, proposed, missed, orphaned }) => {
       const signers = signersByEpoch.value.get(epoch);
       const votes = votesByEpoch.value.get(epoch);
@@ -116,9 +117,9 @@ function Epochs() {
         missed,
         orphaned,
         votes === undefined
-          ? ""
-          : html`<progress class="bar" max="1" value=${votes} aria-label=${`Votes of epoch ${epoch}`}></progress> ${percent(votes)}`,
-        signers === undefined ? "" : percent(signers.reduce((sum, part) => sum + part, 0) / signers.length),
+          ? "–"
+          : html`<progress class="bar" max="1" value=${votes} aria-label=${`Participation in epoch ${epoch}`}></progress> ${percent(votes)}`,
+        signers === undefined ? "–" : percent(signers.reduce((sum, part) => sum + part, 0) / signers.length),
       ];
     })} />`;
 }

@@ -28,16 +28,17 @@ export function EpochPage({ subject }: { subject: string | undefined }) {
   const first = epoch * slotsPerEpoch;
   const votes = votesByEpoch.value.get(epoch);
   return html`<h1>Epoch ${grouped(epoch)}</h1>
-    <p>${epoch > 0 && html`<a href=${`#/epoch/${epoch - 1}`}>← epoch ${epoch - 1}</a>`} · <a href=${`#/epoch/${epoch + 1}`}>epoch ${epoch + 1} →</a></p>
+    <p>${epoch > 0 && html`<a href=${`#/epoch/${epoch - 1}`}>← epoch ${grouped(epoch - 1)}</a> · `}
+      <a href=${`#/epoch/${epoch + 1}`}>epoch ${grouped(epoch + 1)} →</a></p>
     <${Fields} of=${{
       Slots: `${grouped(first)} to ${grouped(first + slotsPerEpoch - 1)}`,
       Standing: html`<${EpochStanding} epoch=${epoch} />`,
-      Votes: votes === undefined ? undefined : `${percent(votes)} of the active stake`,
+      Participation: votes === undefined ? undefined : `${percent(votes)} of the active stake`,
     }} />
     <${Show} of=${slots}>
       ${(
         value: Slot[],
-      ) => html`<${Table} caption="Slots of the epoch" empty="" head=${["slot", "proposer", "block", ""]}
+      ) => html`<${Table} caption="Slots of the epoch" empty="" head=${["slot", "proposer", "block", "standing"]}
         rows=${value.map(({ slot, headers, proposer }) => [
           html`<${SlotLink} slot=${slot} />`,
           proposer === undefined ? "" : html`<${ValidatorLink} index=${proposer} />`,

@@ -32,7 +32,7 @@ function Tree({
   const newestFirst = [...fork_choice_nodes].sort((a, b) => Number(b.slot) - Number(a.slot));
   return html`<${Fields} of=${{ Justified: checkpoint(justified_checkpoint), Finalized: checkpoint(finalized_checkpoint) }} />
     <p>${grouped(fork_choice_nodes.length)} blocks are not final.</p>
-    <${Table} caption="Blocks that are not finalized" empty="" head=${["slot", "block", "on", "weight", "payload", ""]}
+    <${Table} caption="Blocks that are not finalized" empty="" head=${["slot", "block", "on", "weight", "payload", "standing"]}
       rows=${newestFirst.map(({ slot, block_root, parent_root, weight, validity }) => [
         html`<${SlotLink} slot=${slot} />`,
         html`<${BlockLink} root=${block_root} />`,

@@ -1,5 +1,5 @@
 import { html } from "htm/preact";
-import { eth, grouped } from "../format.ts";
+import { counted, eth, grouped } from "../format.ts";
 import { chainHead } from "../live.ts";
 import { node } from "../node.ts";
 import { Fields, Table } from "../parts/fields.ts";
@@ -59,13 +59,13 @@ function Queues({ id, head }: { id: string; head: string | undefined }) {
   return html`
     <h3>Deposits</h3>
     <${Show} of=${deposits}>
-      ${(rows: NonNullable<typeof deposits.value>) => html`<p>${grouped(rows.length)} wait.</p>
+      ${(rows: NonNullable<typeof deposits.value>) => html`<p>${counted(rows.length, "pending deposit")}</p>
         <${Table} caption="Pending deposits" empty="" head=${["public key", "amount", "slot"]}
           rows=${rows.slice(0, SHOWN_ENTRIES).map(({ pubkey, amount, slot }) => [html`<code>${pubkey}</code>`, eth(amount), slot])} />`}
     <//>
     <h3>Partial withdrawals</h3>
     <${Show} of=${withdrawals}>
-      ${(rows: NonNullable<typeof withdrawals.value>) => html`<p>${grouped(rows.length)} wait.</p>
+      ${(rows: NonNullable<typeof withdrawals.value>) => html`<p>${counted(rows.length, "pending withdrawal")}</p>
         <${Table} caption="Pending partial withdrawals" empty="" head=${["validator", "amount", "epoch"]}
           rows=${rows
             .slice(0, SHOWN_ENTRIES)
@@ -77,7 +77,7 @@ function Queues({ id, head }: { id: string; head: string | undefined }) {
     <//>
     <h3>Consolidations</h3>
     <${Show} of=${consolidations}>
-      ${(rows: NonNullable<typeof consolidations.value>) => html`<p>${grouped(rows.length)} wait.</p>
+      ${(rows: NonNullable<typeof consolidations.value>) => html`<p>${counted(rows.length, "pending consolidation")}</p>
         <${Table} caption="Pending consolidations" empty="" head=${["from", "into"]}
           rows=${rows
             .slice(0, SHOWN_ENTRIES)

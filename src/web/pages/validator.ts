@@ -46,9 +46,9 @@ function Details({ of: { index, balance, status, validator } }: { of: Validator 
     }} />
     <h2>Balance</h2><${BalancePlot} index=${index} />
     <h2>Duties</h2><${Duties} index=${index} />
-    <h2>Votes</h2><${Votes} index=${index} />
-    <h2>Blocks</h2>
-    <${Table} caption="Proposed blocks" empty="No recent proposals." head=${["slot", "block", ""]}
+    <h2>Attestation rewards</h2><${Votes} index=${index} />
+    <h2>Recent blocks</h2>
+    <${Table} caption="Proposed blocks" empty="No recent proposals." head=${["slot", "block", "standing"]}
       rows=${proposed.map(({ slot, root, lane }) => [
         html`<${SlotLink} slot=${slot} />`,
         html`<${BlockLink} root=${root} />`,
@@ -125,7 +125,7 @@ function Duties({ index }: { index: string }) {
         ...proposer.map(({ slot }) => [html`<${SlotLink} slot=${slot} />`, "proposes a block"]),
         ...attester.map(({ slot, committee_index, validator_committee_index, committee_length }) => [
           html`<${SlotLink} slot=${slot} />`,
-          `votes in committee ${committee_index}, as number ${Number(validator_committee_index) + 1} of ${committee_length}`,
+          `attests in committee ${committee_index}, position ${Number(validator_committee_index) + 1} of ${committee_length}`,
         ]),
       ]} />`}
   <//>`;

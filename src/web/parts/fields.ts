@@ -16,7 +16,7 @@ interface TableProps {
 }
 
 export function Table({ head, rows, caption, empty }: TableProps) {
-  if (rows.length === 0) return html`<p class="waiting">${empty}</p>`;
+  if (rows.length === 0) return empty === "" ? null : html`<p class="waiting">${empty}</p>`;
   return html`<div class="scroll" tabindex="0" role="region" aria-label=${caption}>
     <table>
       <thead><tr>${head.map((name) => html`<th scope="col">${name}</th>`)}</tr></thead>
