@@ -4,6 +4,7 @@ import { benchAnswers } from "./answers.ts";
 import { benchEpochsOnDisk } from "./epochs-on-disk.ts";
 import { keptState } from "./kept-state.ts";
 import { benchLiveChain } from "./live-chain.ts";
+import { benchPageLists } from "./page.ts";
 import { benchStarts } from "./starts.ts";
 import type { Subject } from "./subject.ts";
 
@@ -28,6 +29,7 @@ const SUBJECTS: Readonly<Record<string, Subject>> = {
   answers: benchAnswers,
   "live chain": benchLiveChain,
   "epochs on disk": benchEpochsOnDisk,
+  page: benchPageLists,
 };
 
 export async function benchScale(options: Options): Promise<void> {

@@ -42,6 +42,7 @@ import { committeeMethods } from "../../src/api/methods/states/committees.ts";
 import { debugMethods } from "../../src/api/methods/states/debug.ts";
 import { proofMethods } from "../../src/api/methods/states/proofs.ts";
 import { stateMethods, wholeStateMethods } from "../../src/api/methods/states/states.ts";
+import { validatorPageMethods } from "../../src/api/methods/states/validator-page.ts";
 import { validatorMethods } from "../../src/api/methods/states/validators.ts";
 import { withdrawalMethods } from "../../src/api/methods/states/withdrawals.ts";
 import { attestationProductionMethods } from "../../src/api/methods/validator/attestation-production.ts";
@@ -68,7 +69,7 @@ const page = (name: string, title: string, ...methods: readonly MethodDefinition
 export function methodPages(): MethodPage[] {
   const pages = [
     page("states", "States", [...stateMethods], [...committeeMethods]),
-    page("validators", "Validators of a state", [...validatorMethods]),
+    page("validators", "Validators of a state", [...validatorMethods], [...validatorPageMethods]),
     page("blocks", "Blocks", [...blockMethods], [...blockPublicationMethods]),
     page("blobs", "Blobs and data columns", [...blobMethods], [...columnMethods]),
     page("rewards", "Rewards, withdrawals and deposits", [

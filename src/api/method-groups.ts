@@ -42,6 +42,7 @@ import { committeeMethods } from "./methods/states/committees.ts";
 import { debugMethods } from "./methods/states/debug.ts";
 import { proofMethods } from "./methods/states/proofs.ts";
 import { stateMethods, wholeStateMethods } from "./methods/states/states.ts";
+import { validatorPageMethods } from "./methods/states/validator-page.ts";
 import { validatorMethods } from "./methods/states/validators.ts";
 import { withdrawalMethods } from "./methods/states/withdrawals.ts";
 import { attestationProductionMethods } from "./methods/validator/attestation-production.ts";
@@ -103,7 +104,11 @@ export const methodGroups: readonly MethodGroup[] = groupByNumber([
   { title: "Validator duties and production", lastNumber: 40, methods: validator },
   { title: "Config", lastNumber: 44, methods: configMethods },
   { title: "Debug", lastNumber: 46, methods: [...wholeStateMethods, ...debugMethods, ...columnMethods] },
-  { title: "Extensions", lastNumber: 62, methods: [...chainHeadMethods, ...eth1Methods, ...chainTimeMethods] },
+  {
+    title: "Extensions",
+    lastNumber: 62,
+    methods: [...chainHeadMethods, ...eth1Methods, ...chainTimeMethods, ...validatorPageMethods],
+  },
   { title: "Light clients", methods: lightClientMethods },
   { title: "Proofs", methods: proofMethods },
   { title: "Events", methods: eventMethods },

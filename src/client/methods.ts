@@ -1391,6 +1391,43 @@ export interface Methods<F extends ForkName = ForkName> {
     /** In chain time. Before genesis: seconds to the first slot. */
     seconds_to_next_slot: string;
   }>;
+  /** A page of the validators of a state, sorted and filtered, with the number of matching validators. */
+  getValidatorPage(
+    params: {
+      /** State id: head, genesis, finalized, justified, a slot or a state root. */
+      state_id: StateId;
+      /** Number of matching validators before the page. Default: 0. */
+      offset?: string | number | bigint;
+      /** Size of the page. Default: 100. */
+      limit?: string | number | bigint;
+      /** Sort key. Default: index. */
+      sort?: "index" | "balance" | "effective_balance" | "activation_epoch" | "exit_epoch";
+      /** True for the reverse order. Default: false. */
+      descending?: boolean;
+      /** Statuses or status groups of the validators. Default: all. */
+      status?: ReadonlyArray<
+        | "pending_initialized"
+        | "pending_queued"
+        | "active_ongoing"
+        | "active_exiting"
+        | "active_slashed"
+        | "exited_unslashed"
+        | "exited_slashed"
+        | "withdrawal_possible"
+        | "withdrawal_done"
+        | "pending"
+        | "active"
+        | "exited"
+        | "withdrawal"
+      >;
+      /** Start of the public keys. Default: all. */
+      pubkey?: Hex;
+    },
+    options?: CallOptions,
+  ): Promise<{
+    /** Number of matching validators. */ total: Uint64;
+    validators: Array<StateValidator>;
+  }>;
   /** The light client bootstrap of a trusted block: its sync committee, with a proof. */
   get_v1_beacon_light_client_bootstrap_blockRoot(
     params: {
@@ -3259,6 +3296,7 @@ export const METHOD_NAMES = [
   "getGossipSubPeers",
   "getParticipation",
   "getChainTime",
+  "getValidatorPage",
   "get_v1_beacon_light_client_bootstrap_blockRoot",
   "get_v1_beacon_light_client_updates",
   "get_v1_beacon_light_client_finality_update",

@@ -36,6 +36,12 @@ export const PAGES: Readonly<Record<string, PageEntry>> = {
     title: (id = "0") => `Validator ${short(id)}`,
     load: async () => (await import("./pages/validator.ts")).ValidatorPage,
   },
+  validators: {
+    link: "Validators",
+    title: () => "Validators",
+    load: async () => (await import("./pages/validators.ts")).ValidatorsPage,
+    keepsState: true,
+  },
   state: {
     link: "State",
     title: (id = "head") => `State ${short(id)}`,

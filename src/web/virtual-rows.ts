@@ -1,0 +1,41 @@
+/** Browsers limit the height of elements; Firefox to about 17 million pixels. */
+const MAX_HEIGHT = 12_000_000;
+
+/** Height of the scrolled area for a number of rows. */
+export function scrollHeight(rows: number, rowHeight: number): number {
+  return Math.min(rows * rowHeight, MAX_HEIGHT);
+}
+
+export interface ScrollState {
+  /** First visible row. */
+  first: number;
+  scrollTop: number;
+}
+
+interface Scrolled {
+  scrollTop: number;
+  /** Height of the visible part. */
+  viewHeight: number;
+  rows: number;
+  visibleRows: number;
+  rowHeight: number;
+}
+
+/**
+ * Returns the first visible row after scrolling. In a list that is taller than the maximum, small movements scroll by
+ * rows and larger ones by the share of the list.
+ */
+export function scrolledTo(before: ScrollState, scrolled: Scrolled): ScrollState {
+  const { scrollTop, viewHeight, rows, visibleRows, rowHeight } = scrolled;
+  const lastFirst = Math.max(0, rows - visibleRows);
+  const height = scrollHeight(rows, rowHeight);
+  const range = Math.max(1, height - viewHeight);
+  const moved = scrollTop - before.scrollTop;
+  const isCompressed = height < rows * rowHeight;
+  const isAtEnd = scrollTop <= 0 || scrollTop >= range;
+  const first =
+    isCompressed && !isAtEnd && Math.abs(moved) < viewHeight
+      ? before.first + moved / rowHeight
+      : Math.min(1, scrollTop / range) * lastFirst;
+  return { first: Math.max(0, Math.min(lastFirst, first)), scrollTop };
+}
