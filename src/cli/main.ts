@@ -10,12 +10,14 @@ import { readDbOperands } from "./db/actions.ts";
 import { EXIT_CODES, usageError } from "./exit.ts";
 import { type CommandLine, parseCommandLine } from "./flags/command-line.ts";
 import type { NodeCommandName } from "./flags/commands.ts";
+import { devKeysSettings } from "./flags/dev/dev-keys-settings.ts";
 import { type DevCommandSettings, devDataDir, devSettings } from "./flags/dev/dev-settings.ts";
 import { type LogSettings, logSettings } from "./flags/log-flags.ts";
 import { type NodeCommandSettings, nodeSettings } from "./flags/node/node-settings.ts";
 import { type FlagSources, resolveFlags } from "./flags/resolve-flags.ts";
 import { type EnabledServers, unusedFlagWarnings } from "./flags/server/unused-flags.ts";
 import { type GatewayAction, readGatewayOperands } from "./gateway/operands.ts";
+import { readKeysOperands } from "./keys/operands.ts";
 import { type ProcessEvents, type RunningNode, runUntilStopped, type StopSignal } from "./run.ts";
 import type { GatewayStart } from "./start/gateway.ts";
 import { asStartupError } from "./start/start-errors.ts";
@@ -189,6 +191,24 @@ async function runDbCommand(
   return runDb(options, terminal);
 }
 
+/** Runs `fanal dev keys`. The chain code is loaded once the preset is known. */
+async function runKeysCommand(
+  written: readonly string[],
+  sources: FlagSources,
+  { environment, terminal }: CliContext,
+): Promise<number> {
+  const directory = resolve(sources.workingDirectory, readKeysOperands(written));
+  const values = resolveFlags("dev keys", sources);
+  const { readStoredDevChain } = await import("../node/storage/stored-database.ts");
+  const { workingDirectory } = sources;
+  const { logger } = createLogger({ format: "text", spec: "ERROR", destination: { write: () => {} } });
+  const stored = await readStoredDevChain(devDataDir(values, workingDirectory), logger);
+  const settings = devKeysSettings(values, workingDirectory, stored);
+  environment.LODESTAR_PRESET = settings.preset;
+  const { runKeysExport } = await import("./keys/keys.ts");
+  return runKeysExport(directory, settings, stored, terminal);
+}
+
 type Run = Extract<CommandLine, { kind: "run" }>;
 
 async function run({ command, operands = [], given }: Run, context: CliContext): Promise<number> {
@@ -206,6 +226,7 @@ async function run({ command, operands = [], given }: Run, context: CliContext):
   // Files and directories are accessible to their owner only.
   context.setUmask(0o077);
   if (command === "db") return runDbCommand(operands, sources, context);
+  if (command === "dev keys") return runKeysCommand(operands, sources, context);
   const { logging, servers, start } = prepare(command, sources, context);
   const log = createLog(logging, context);
   for (const hint of unusedFlagWarnings(sources, servers)) log.logger.warn(hint);

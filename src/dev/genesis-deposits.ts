@@ -3,13 +3,13 @@ import { PublicKey, type SecretKey, Signature, verify } from "@chainsafe/blst";
 import type { ChainConfig } from "@lodestar/config";
 import { DOMAIN_DEPOSIT, MAX_EFFECTIVE_BALANCE, MIN_DEPOSIT_AMOUNT } from "@lodestar/params";
 import { computeDomain, computeSigningRoot, ZERO_HASH } from "@lodestar/state-transition";
-import { type phase0, ssz } from "@lodestar/types";
+import { type phase0, ssz, type ValidatorIndex } from "@lodestar/types";
 import { fromHex } from "@lodestar/utils";
 import { TimeSlice } from "../async/time-slice.ts";
 import type { GenesisParameters, WithdrawalTarget } from "./genesis-parameters.ts";
 import { InvalidChainError } from "./invalid-chain-error.ts";
 import type { DevKeys } from "./validator-keys.ts";
-import { expandRanges } from "./validator-ranges.ts";
+import { expandRanges, valueAt } from "./validator-ranges.ts";
 
 const GWEI_PER_ETHER = 1e9;
 /** In Gwei. Sums of such balances stay below 2^53. */
@@ -63,6 +63,26 @@ function* signDeposits(
       amount: depositAmount(amounts[index]),
     });
   }
+}
+
+/** Creates the deposit of a genesis validator, or of one that enters later with the key of its index. */
+export function depositOf(
+  config: ChainConfig,
+  secretKey: SecretKey,
+  index: ValidatorIndex,
+  { validators, withdrawals = [], balances = [] }: DepositParameters & { validators: number },
+): phase0.DepositData {
+  const pubkey = secretKey.toPublicKey().toBytes();
+  if (index >= validators) {
+    const credentials = newValidatorCredentials(withdrawals, pubkey);
+    return signDeposit(config, secretKey, { pubkey, withdrawalCredentials: credentials, amount: depositAmount() });
+  }
+  const target = valueAt(withdrawals, index);
+  return signDeposit(config, secretKey, {
+    pubkey,
+    withdrawalCredentials: withdrawalCredentials(target, pubkey),
+    amount: depositAmount(valueAt(balances, index)),
+  });
 }
 
 /** Computes the eth1 data of a deposit contract with these deposits. */

@@ -40,6 +40,12 @@ export function expandRanges<T>(given: readonly ValidatorRange<T>[], count: numb
   return found;
 }
 
+/** Returns the value of one validator; undefined if it has none. */
+export function valueAt<T>(given: readonly ValidatorRange<T>[], index: number): T | undefined {
+  const named = given.find(({ range }) => range !== undefined && range.first <= index && index <= range.last);
+  return (named ?? given.find(({ range }) => range === undefined))?.value;
+}
+
 /** Formats ranges in ascending order, so that equal settings give equal strings. */
 export function formatRanges<T>(given: readonly ValidatorRange<T>[], valueText: (value: T) => string): string {
   const position = ({ range }: ValidatorRange<T>) => range?.first ?? Number.POSITIVE_INFINITY;

@@ -20,11 +20,20 @@ interface ChainHead {
   finalized_slot: string;
 }
 
+/** A chain that Lodestar can connect to. */
+interface ServedChain {
+  program: Program;
+  /** Flags of Lodestar's commands for this chain. */
+  lodestarFlags: readonly string[];
+  /** Working directory of Lodestar. */
+  directory: string;
+}
+
 interface LodestarChainOptions {
   /** More flags of the chain. */
   flags?: readonly string[];
   /** Returns the flags that give the client its keys. By default it has the interop keys. */
-  keyFlags?: (program: Program, directory: string) => Promise<readonly string[]>;
+  keyFlags?: (chain: ServedChain) => Promise<readonly string[]>;
 }
 
 /** A dev chain without validators, driven by Lodestar's validator client over REST until it finalizes a slot. */
@@ -44,10 +53,12 @@ export async function chainFinalizedByLodestar(
   ]);
   const restUrl = (await program.untilLine(/REST is served at (http:\S+)/))[1]!;
   const directory = tempDirectory();
+  const chain = ["--paramsFile", await writeLodestarConfig(restUrl, directory)];
+  const lodestarFlags = ["--network", "dev", "--beaconNodes", restUrl, "--dataDir", directory, ...chain];
   const client = startLodestarValidator({
     restUrl,
-    validators: (await keyFlags?.(program, directory)) ?? [0, VALIDATORS - 1],
-    chain: ["--paramsFile", await writeLodestarConfig(restUrl, directory)],
+    validators: (await keyFlags?.({ program, lodestarFlags, directory })) ?? [0, VALIDATORS - 1],
+    chain,
     graffiti: GRAFFITI,
     directory,
     whenDone: onTestFinished,

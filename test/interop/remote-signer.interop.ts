@@ -7,7 +7,7 @@ const CAPELLA_SLOT = 24;
 it("Lodestar's validator client finalizes a chain from phase0 to capella with the signer of the node", async () => {
   const { program, finalizedSlot } = await chainFinalizedByLodestar("phase0", CAPELLA_SLOT + 8, {
     flags: [...FORKS, "--signer-port", "0"],
-    keyFlags: async (chain) => {
+    keyFlags: async ({ program: chain }) => {
       const signerUrl = (await chain.untilLine(/Web3Signer API is served at (http:\S+)/))[1]!;
       return ["--externalSigner.url", signerUrl, "--externalSigner.fetch"];
     },

@@ -1,5 +1,5 @@
 import { DB_ACTIONS } from "../db/actions.ts";
-import { COMMAND_NAMES, COMMANDS, type CommandDefinition, type CommandName } from "../flags/commands.ts";
+import { COMMANDS, type CommandDefinition, type CommandName, FIRST_COMMAND_NAMES } from "../flags/commands.ts";
 import type { Flag } from "../flags/flag.ts";
 import { GATEWAY_ACTIONS } from "../gateway/operands.ts";
 import { SHELLS } from "./shells.ts";
@@ -41,20 +41,21 @@ export const COMMON_FLAGS: readonly CompletionFlag[] = [
 
 /** Returns all commands with their flags and operands, for the completion scripts. */
 export function completionCommands(methodNames: readonly string[]): CompletionCommand[] {
-  const commands = COMMAND_NAMES.map((name) => {
+  const commands = FIRST_COMMAND_NAMES.map((name) => {
     const { description, flags }: CommandDefinition = COMMANDS[name];
     const own = Object.values(flags).flatMap(completedFlags);
     return { name, description, flags: [...own, ...COMMON_FLAGS], operands: operandsOf(name, methodNames) };
   });
   return [
     ...commands,
-    { name: "help", description: "Print the help of a command", flags: [], operands: [words(COMMAND_NAMES)] },
+    { name: "help", description: "Print the help of a command", flags: [], operands: [words(FIRST_COMMAND_NAMES)] },
   ];
 }
 
 function operandsOf(command: CommandName, methodNames: readonly string[]): Candidates[] {
   if (command === "call" || command === "methods") return [words(methodNames)];
   if (command === "gateway") return [words(GATEWAY_ACTIONS), { words: [], paths: "files" }];
+  if (command === "dev") return [words(["keys"]), words(["export"]), { words: [], paths: "directories" }];
   if (command === "db") return [words(DB_ACTIONS), { words: [], paths: "files" }];
   return command === "completion" ? [words(SHELLS)] : [];
 }

@@ -6,7 +6,7 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { skipSuite } from "../../../test/support/suite/skip-suite.ts";
 import { methods } from "../../api/method-groups.ts";
 import { parseCommandLine } from "../flags/command-line.ts";
-import { COMMAND_NAMES } from "../flags/commands.ts";
+import { FIRST_COMMAND_NAMES } from "../flags/commands.ts";
 import { completionCommands } from "./candidates.ts";
 import { completionScript } from "./completion.ts";
 import { readShell, SHELLS, type Shell } from "./shells.ts";
@@ -39,7 +39,7 @@ describe("candidates", () => {
   });
 
   it("include every command and help", () => {
-    expect(commands.map(({ name }) => name)).toEqual([...COMMAND_NAMES, "help"]);
+    expect(commands.map(({ name }) => name)).toEqual([...FIRST_COMMAND_NAMES, "help"]);
   });
 });
 
@@ -56,7 +56,7 @@ describe("bash", () => {
   skipSuite(missingShell("bash"));
 
   it("offers the commands", () => {
-    expect(offeredByBash("")).toEqual(expect.arrayContaining([...COMMAND_NAMES, "help", "--version"]));
+    expect(offeredByBash("")).toEqual(expect.arrayContaining([...FIRST_COMMAND_NAMES, "help", "--version"]));
     expect(offeredByBash("d")).toEqual(["dev", "doctor", "db"]);
     expect(offeredByBash("help", "me")).toEqual(["methods"]);
   });

@@ -42,6 +42,17 @@ describe("command line", () => {
     expect(printed("call", "getX", "--help").text).toContain("Usage: fanal call METHOD [PARAM...] [flags]");
   });
 
+  it("parses the command of another one", () => {
+    expect(parse("dev", "keys", "export", "a", "--validators", "8")).toEqual({
+      kind: "run",
+      command: "dev keys",
+      given: new Map([["validators", ["8"]]]),
+      operands: ["export", "a"],
+    });
+    expect(printed("dev", "keys", "--help").text).toContain("Usage: fanal dev keys export DIR [flags]");
+    expect(printed("dev", "--help").text).toContain("keys");
+  });
+
   it("prints version and help for long and short flags, also after a command", () => {
     for (const argv of [["--version"], ["-V"], ["dev", "--version"], ["call", "getX", "-V"]]) {
       expect(printed(...argv)).toEqual({ kind: "print", text: "fanal 1.2.3\n", isRequested: true });
@@ -49,19 +60,23 @@ describe("command line", () => {
     for (const argv of [["-h"], ["help"], ["help", "-h"], ["help", "help"]]) {
       expect(printed(...argv)).toEqual(printed("--help"));
     }
-    for (const command of COMMAND_NAMES) expect(printed(command, "-h")).toEqual(printed(command, "--help"));
+    for (const command of COMMAND_NAMES) {
+      const words = command.split(" ");
+      expect(printed(...words, "-h")).toEqual(printed(...words, "--help"));
+    }
     expect(parse("call", "getX", "--", "-h")).toMatchObject({ kind: "run", operands: ["getX", "-h"] });
   });
 
   it("describes every flag with its variable and its default in the help", () => {
     for (const command of COMMAND_NAMES) {
-      const help = printed(command, "--help").text.replace(/\s+/g, " ");
+      const words = command.split(" ");
+      const help = printed(...words, "--help").text.replace(/\s+/g, " ");
       for (const flag of Object.values<Flag<unknown>>(COMMANDS[command].flags)) {
         expect(help).toContain(` --${flag.name} `);
         expect(help).toContain(environmentName(flag.name));
         if (flag.fallbackText !== undefined) expect(help).toContain(`default: ${flag.fallbackText}`);
       }
-      expect(printed("help", command).text).toBe(printed(command, "--help").text);
+      expect(printed("help", ...words).text).toBe(printed(...words, "--help").text);
     }
   });
 

@@ -1,6 +1,6 @@
 import { Command, CommanderError, Option } from "commander";
 import { usageError } from "../exit.ts";
-import { COMMAND_NAMES, COMMANDS, type CommandDefinition, type CommandName } from "./commands.ts";
+import { COMMAND_NAMES, COMMANDS, type CommandDefinition, type CommandName, FIRST_COMMAND_NAMES } from "./commands.ts";
 import { didYouMean } from "./did-you-mean.ts";
 import { environmentName, type Flag, flagNames } from "./flag.ts";
 import { flagGroups } from "./flag-groups.ts";
@@ -109,8 +109,9 @@ function unexpectedArgument(argument: string, command: CommandName): Error {
 
 function unexpectedBeforeCommand(argument: string): Error {
   if (!argument.startsWith("-")) {
-    const hint = didYouMean(argument, COMMAND_NAMES);
-    const commands = ` The commands are ${COMMAND_NAMES.slice(0, -1).join(", ")} and ${COMMAND_NAMES.at(-1)}.`;
+    const hint = didYouMean(argument, FIRST_COMMAND_NAMES);
+    const names = FIRST_COMMAND_NAMES;
+    const commands = ` The commands are ${names.slice(0, -1).join(", ")} and ${names.at(-1)}.`;
     return usageError(`Unknown command "${argument}".${hint || commands}`);
   }
   const { written, name } = flagOf(argument);
@@ -126,11 +127,12 @@ function unexpectedBeforeCommand(argument: string): Error {
 
 /** Rewrites `help dev` to `dev --help`. Commander would ignore an unknown command there. */
 function withoutHelpCommand(argv: readonly string[]): string[] {
-  const [first, topic = "help"] = argv;
+  const [first, topic = "help", ...more] = argv;
   if (first !== "help") return [...argv];
   if (["help", "-h", "--help"].includes(topic)) return ["--help"];
-  if (!Object.hasOwn(COMMANDS, topic)) throw unexpectedBeforeCommand(topic);
-  return [topic, "--help"];
+  const words = Object.hasOwn(COMMANDS, `${topic} ${more[0]}`) ? [topic, more[0]!] : topic.split(" ");
+  if (!Object.hasOwn(COMMANDS, words.join(" "))) throw unexpectedBeforeCommand(topic);
+  return [...words, "--help"];
 }
 
 /** Converts an error of Commander. Only a missing flag value is left to it. */
@@ -174,10 +176,13 @@ export function parseCommandLine(argv: readonly string[], version: string): Comm
   const terminator = argv.indexOf("--");
   const literalCount = terminator === -1 ? 0 : argv.length - terminator - 1;
 
+  const commands = new Map<string, Command>();
   for (const name of COMMAND_NAMES) {
+    const [first, second] = name.split(" ");
+    const parent = second === undefined ? program : commands.get(first!)!.helpCommand(false);
     const flags = commandFlags(name);
     const { description, operands: operandWords, notes } = definitionOf(name);
-    const command = lenient(program.command(name))
+    const command = lenient(parent.command(second ?? name))
       .description(description)
       .usage(operandWords === undefined ? "[flags]" : `${operandWords} [flags]`)
       .addHelpText("after", notes)
@@ -191,6 +196,7 @@ export function parseCommandLine(argv: readonly string[], version: string): Comm
         if (first !== undefined) throw unexpectedArgument(first, name);
         result = run;
       });
+    commands.set(name, command);
     const groups = flagGroups(definitionOf(name));
     for (const group of groups) for (const flag of group.flags) addFlag(command, flag, `${group.title}:`);
     addStandardFlags(command.optionsGroup(`${groups.at(-1)!.title}:`));

@@ -1,4 +1,5 @@
 import { DEV_FLAGS } from "./dev/dev-flags.ts";
+import { DEV_KEYS_FLAGS } from "./dev/dev-keys-flags.ts";
 import type { FlagTable } from "./flag.ts";
 import { GATEWAY_FLAGS } from "./gateway/gateway-flags.ts";
 import { NODE_FLAGS } from "./node/node-flags.ts";
@@ -23,6 +24,19 @@ const DEV_NOTES = `
 A stored chain keeps the parameters it was created with. Defaults apply to new
 chains only, and a conflicting flag is an error.
 ${PRECEDENCE}`;
+
+const DEV_KEYS_NOTES = `
+Writes EIP-2335 keystores with their passwords, deposit data and EIP-3076 slashing
+protection data to a new directory, for a validator client. The chain is that of
+the data directory, which must be stopped, or the one that "fanal dev" would start
+with the same flags.
+
+Examples:
+  fanal dev keys export keys --validators 32
+  fanal dev keys export keys --indices 0-15 --data-dir chain
+
+Exit codes: 0 success, 2 invalid arguments, 4 the chain is running, 5 the data
+directory holds another chain, 7 it cannot be opened, 9 a write failed.`;
 
 const GATEWAY_NOTES = `
 Examples:
@@ -122,6 +136,12 @@ export const COMMANDS = {
     common: ["validators", "fork", "slot-seconds", "auto", "data-dir"],
     notes: DEV_NOTES,
   },
+  "dev keys": {
+    description: "Export the validator keys of a dev chain for validator clients",
+    flags: DEV_KEYS_FLAGS,
+    operands: "export DIR",
+    notes: DEV_KEYS_NOTES,
+  },
   node: {
     description: "Run a beacon node on a network",
     flags: NODE_FLAGS,
@@ -176,3 +196,5 @@ export type CommandName = keyof typeof COMMANDS;
 /** Commands that run until they are stopped. */
 export type NodeCommandName = "dev" | "node" | "gateway";
 export const COMMAND_NAMES = Object.keys(COMMANDS) as CommandName[];
+/** Commands without those that belong to another one, such as `dev keys`. */
+export const FIRST_COMMAND_NAMES = COMMAND_NAMES.filter((name) => !name.includes(" "));

@@ -7,6 +7,7 @@ describe("flag reference", () => {
   it("has a section for each command", () => {
     expect(lines.filter((line) => line.startsWith("## "))).toEqual([
       "## `fanal dev`",
+      "## `fanal dev keys export DIR`",
       "## `fanal node`",
       "## `fanal gateway [check FILE | key]`",
       "## `fanal call METHOD [PARAM...]`",
