@@ -1,10 +1,12 @@
 // Adds to package-lock.json the optional packages that npm left out because the registry lacks them: binaries for
 // other platforms. "npm ci" refuses a lock file without them, and "npm install" looks for each of them again. To be run
-// after a change of dependencies. The entries have no hash; their versions are exact, as their dependents name them.
+// after a change of dependencies, for the package in site/ with "site" as argument. The entries have no hash; their
+// versions are exact, as their dependents name them.
 import { readFileSync, writeFileSync } from "node:fs";
 
-const LOCK_FILE = new URL("../package-lock.json", import.meta.url);
-const PLATFORM = /-(?:(aix|android|darwin|freebsd|linux|openharmony|win32)-([a-z0-9]+)(?:-(\w+))?|(wasm32)-\w+)$/;
+const LOCK_FILE = new URL(`../${process.argv[2] ?? "."}/package-lock.json`, import.meta.url);
+const PLATFORM =
+  /-(?:(aix|android|darwin|freebsd|linux|openbsd|openharmony|win32)-([a-z0-9]+)(?:-(\w+))?|(wasm32)-\w+)$/;
 const CPUS = { amd64: "x64" };
 
 function entryFor(name, version, { dev }) {

@@ -45,7 +45,7 @@ export function missingNativeModuleMessage({ package: name, platform, reason }: 
       : `The native package ${name} does not load on ${platform}: ${reason.replace(/\.$/, "")}`;
   return (
     `${problem}. Reinstall the dependencies with optional packages (npm install --include=optional), ` +
-    'or see "Platforms" in docs/operating.md.'
+    "or see docs/reference/platforms.md."
   );
 }
 

@@ -52,7 +52,11 @@ describe("the container file", () => {
 
   it("starts a new node in the volume with the documented commands", () => {
     const volume = all("VOLUME")[0]!;
-    const text = read("docs/operating.md").replace(/ \\\n */g, " ");
+    const documents = ["docs/operating.md", "docs/reference/access-control.md"];
+    const text = documents
+      .map(read)
+      .join("")
+      .replace(/ \\\n */g, " ");
     const commands = [...text.matchAll(/^docker run (.+?) fanal (node .+)$/gm)];
     expect(commands.length).toBeGreaterThan(1);
     for (const [command, forDocker, argv] of commands) {

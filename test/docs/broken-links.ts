@@ -1,5 +1,6 @@
 import { existsSync, globSync, readFileSync } from "node:fs";
 import { dirname, join } from "node:path";
+import { githubAnchor } from "../../site/.vitepress/anchors.ts";
 
 /** Returns broken links between the documents of a tree, including links to missing headings. */
 export function brokenLinks(root: string): string[] {
@@ -22,11 +23,7 @@ const withoutCode = (text: string) => text.replaceAll(/^```.*?^```$/gms, "");
 function anchorsOf(text: string): Set<string> {
   const anchors = new Set<string>();
   for (const [, heading] of withoutCode(text).matchAll(/^#+ (.+)$/gm)) {
-    const anchor = heading!
-      .replaceAll(/\[([^\]]*)\]\([^)]*\)/g, "$1")
-      .toLowerCase()
-      .replaceAll(/[^\p{L}\p{N}_ -]/gu, "")
-      .replaceAll(" ", "-");
+    const anchor = githubAnchor(heading!.replaceAll(/\[([^\]]*)\]\([^)]*\)/g, "$1"));
     let unique = anchor;
     for (let count = 1; anchors.has(unique); count++) unique = `${anchor}-${count}`;
     anchors.add(unique);

@@ -3,6 +3,7 @@ import { join } from "node:path";
 import { expect, it } from "vitest";
 import { generateFlagOptions } from "../../scripts/library-options/generate.ts";
 import { ledger } from "../../scripts/rest-doc/ledger.ts";
+import { sidebar } from "../../site/.vitepress/navigation.ts";
 import { EXIT_CODES } from "../../src/cli/exit.ts";
 import { flagReference } from "../../src/cli/flags/flag-reference.ts";
 import { HEALTH_LOG_MESSAGES } from "../../src/gateway/upstream-health.ts";
@@ -25,12 +26,23 @@ it("docs/rest.md lists the served operations", () => {
 });
 
 it("every exit code is documented", () => {
-  const documented = [...read("docs/operating.md").matchAll(/^\| (\d+) \|/gm)].map(([, code]) => Number(code));
+  const documented = [...read("docs/reference/exit-codes.md").matchAll(/^\| (\d+) \|/gm)].map(([, code]) =>
+    Number(code),
+  );
   expect(documented).toEqual([...new Set(Object.values(EXIT_CODES))].sort((a, b) => a - b));
 });
 
 it("links between documents are valid", () => {
   expect(brokenLinks(ROOT)).toEqual([]);
+});
+
+it("every page is in the navigation of the site", () => {
+  const linked = sidebar(join(ROOT, "docs")).flatMap(({ items }) => items.map(({ link }) => link));
+  const pages = globSync("docs/**/*.md", { cwd: ROOT }).map(
+    (path) => `/${path.replaceAll("\\", "/").replace(".md", "")}`,
+  );
+  expect(pages.filter((page) => !page.startsWith("/docs/archive/") && !linked.includes(page))).toEqual([]);
+  expect(new Set(linked).size).toBe(linked.length);
 });
 
 it("every decision is listed", () => {
@@ -54,13 +66,14 @@ it("CONTRIBUTING.md names existing files", () => {
   expect(named.filter((path) => !existsSync(join(ROOT, path)))).toEqual([]);
 });
 
-it("docs/operating.md explains the warnings and errors of a node", () => {
+it("docs/reference explains the warnings and errors of a node", () => {
   const sources = globSync("src/**/*.ts", { cwd: ROOT }).filter(
     (path) => !/^src\/(web|gateway|cli\/gateway)\/|gateway\.ts$/.test(path),
   );
   const written = linesOfTrouble(sources);
   expect(written.length).toBeGreaterThan(50);
-  expect(written.filter(isNotIn(explainedLines("docs/operating.md")))).toEqual([]);
+  const explained = ["warnings", "execution-clients"].flatMap((name) => explainedLines(`docs/reference/${name}.md`));
+  expect(written.filter(isNotIn(explained))).toEqual([]);
 });
 
 it("docs/gateway.md explains the warnings and errors of a gateway", () => {
