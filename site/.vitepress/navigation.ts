@@ -23,7 +23,10 @@ export const NAVIGATION: readonly Item[] = [
 /** Pages by group. A pattern stands for all other pages that match it. */
 const GROUPS: readonly { text: string; pages: readonly string[]; collapsed?: boolean }[] = [
   { text: "Guides", pages: ["guides/README", "guides/*"] },
-  { text: "Subjects", pages: ["library", "dev-chain", "validator-client", "proofs", "page", "operating", "gateway", "doctor"] },
+  {
+    text: "Subjects",
+    pages: ["library", "dev-chain", "validator-client", "proofs", "page", "operating", "gateway", "doctor"],
+  },
   { text: "Help", pages: ["faq", "troubleshooting", "glossary", "comparison", "hardware"] },
   { text: "Reference", pages: ["flags", "rest", "monitoring", "chain-file", "reference/*"] },
   { text: "Methods", pages: ["methods", "methods/*"], collapsed: true },
