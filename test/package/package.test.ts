@@ -151,7 +151,7 @@ it("has examples and documents whose code a strict compiler accepts", () => {
   const files = EXAMPLES.map((name) => placeExample(installed.project, name));
   const place = join(installed.project, "documents");
   mkdirSync(place);
-  linkPackages(place, ["@types/node", "viem", "vitest"]);
+  linkPackages(place, ["@crate-crypto/node-eth-kzg", "@types/node", "viem", "vitest"]);
   const blocks = codeBlocks(installed.root);
   for (const [name, text] of [...blocks, ["ambient.d.mts", AMBIENT] as const]) {
     writeFileSync(join(place, name), text);
