@@ -1,11 +1,11 @@
 /**
  * A gateway beside the node that it asks, in one run: how much later answers come, how many of them one core gives,
- * what is kept, what two gateways with one Redis ask, what clients see while an upstream fails, and a long list. All
+ * what validation costs, what is kept, what two gateways with one Redis ask, what clients see while an upstream fails, and a long list. All
  * are the real program.
  *
  *     npm run bench -- gateway [--only TEXT] [--rounds 5] [--seconds 2] [--validators 1000000]
  *
- * `--only` takes a part: speed, single flight, faults, long list. The long list is that of all validators of a state
+ * `--only` takes a part: speed, validation, single flight, faults, long list. The long list is that of all validators of a state
  * that is built once and kept where the benchmark "scale" keeps it (BENCH_DIR). A single flight needs redis-server,
  * which Debian has in the package redis-server.
  *

@@ -4,12 +4,14 @@ import { benchLongList } from "./long-list.ts";
 import type { GatewayBenchOptions } from "./options.ts";
 import { benchSingleFlight } from "./single-flight.ts";
 import { benchSpeed } from "./speed.ts";
+import { benchValidation } from "./validation.ts";
 
 /** Prints what it measures; false when the gateway costs more than it may. */
 type Part = (options: GatewayBenchOptions) => Promise<boolean>;
 
 const PARTS: Readonly<Record<string, Part>> = {
   speed: benchSpeed,
+  validation: benchValidation,
   "single flight": benchSingleFlight,
   faults: benchFaults,
   "long list": benchLongList,

@@ -66,7 +66,7 @@ export function benchSpeed(options: GatewayBenchOptions): Promise<boolean> {
 }
 
 /** Nothing is kept of slots that are not final yet; the head and what is final are. */
-async function callsOn({ process }: Served): Promise<Call[]> {
+export async function callsOn({ process }: Served): Promise<Call[]> {
   const { head_slot, finalized_slot } = await process.head();
   const head = Number(head_slot);
   const recent = Array.from({ length: SLOTS_PER_EPOCH }, (_, before) => String(head - before));
@@ -261,7 +261,10 @@ function compareEach<T>(calls: readonly Call[], measure: Measure<T>, setting: Se
   );
 }
 
-function takeTurns<T>(comparisons: (() => Promise<T>)[][], { yardstick, rounds }: Setting): Promise<CalmTurns<T>[]> {
+export function takeTurns<T>(
+  comparisons: (() => Promise<T>)[][],
+  { yardstick, rounds }: Pick<Setting, "yardstick" | "rounds">,
+): Promise<CalmTurns<T>[]> {
   return takeCalmTurns(yardstick, rounds * TURNS_PER_ROUND, comparisons);
 }
 
@@ -271,7 +274,7 @@ interface Asked {
   cpuSeconds(): number | Promise<number>;
 }
 
-function askedOf({ process, ports }: Served, server: Call["server"]): Asked {
+export function askedOf({ process, ports }: Served, server: Call["server"]): Asked {
   return { port: ports[server], cpuSeconds: () => process.usage.cpuSeconds };
 }
 
@@ -285,7 +288,11 @@ async function measureP50(
   return quantile(millis, 0.5);
 }
 
-async function measureRate(requests: readonly string[], asked: Asked, { load, seconds }: Setting): Promise<Measured> {
+export async function measureRate(
+  requests: readonly string[],
+  asked: Asked,
+  { load, seconds }: Pick<Setting, "load" | "seconds">,
+): Promise<Measured> {
   const before = await asked.cpuSeconds();
   const order = { port: asked.port, requests, connections: CONNECTIONS, seconds: seconds / TURNS_PER_ROUND };
   const { millis, failures, seconds: elapsed } = await load.run(order);
@@ -296,7 +303,7 @@ async function measureRate(requests: readonly string[], asked: Asked, { load, se
 const laterBy = (millis: readonly number[], base: readonly number[]) =>
   median(millis.map((one, turn) => one - base[turn]!));
 
-function sum(measured: readonly Measured[]): Measured {
+export function sum(measured: readonly Measured[]): Measured {
   const total = { requests: 0, seconds: 0, cpuSeconds: 0 };
   for (const { requests, seconds, cpuSeconds } of measured) {
     total.requests += requests;
@@ -306,7 +313,7 @@ function sum(measured: readonly Measured[]): Measured {
   return total;
 }
 
-const microsPerRequest = ({ cpuSeconds, requests }: Measured) => (cpuSeconds * 1e6) / requests;
+export const microsPerRequest = ({ cpuSeconds, requests }: Measured) => (cpuSeconds * 1e6) / requests;
 const twoDigits = (millis: number) => `${millis.toFixed(2)} ms`;
-const percent = (share: number) => `${(share * 100).toFixed(0)} %`;
-const times = (slowdown: number) => `${slowdown.toFixed(2)} times`;
+export const percent = (share: number) => `${(share * 100).toFixed(0)} %`;
+export const times = (slowdown: number) => `${slowdown.toFixed(2)} times`;
