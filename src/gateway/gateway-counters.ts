@@ -11,8 +11,8 @@ export interface RequestCounts {
 
 /** Count of one kind of event. */
 export interface EventCount {
-  kind: "failover" | "disagreement" | "cacheLookup" | "clientCall" | "clientUnits";
-  /** The slow or failed upstream, the method, the cache that was looked up, or the client. */
+  kind: "failover" | "circuitOpen" | "disagreement" | "cacheLookup" | "clientCall" | "clientUnits";
+  /** The slow, failed or avoided upstream, the method, the cache that was looked up, or the client. */
   subject: string;
   /** The reason of a failover, "found" or "missing", or "admitted" or "rejected". */
   detail: string;
@@ -45,6 +45,10 @@ export class GatewayCounters implements GatewayObserver {
 
   onFailover(first: string, reason: "slow" | "failed"): void {
     this.#count("failover", first, reason);
+  }
+
+  onCircuitOpen(upstream: string): void {
+    this.#count("circuitOpen", upstream, "");
   }
 
   onDisagreement(method: string): void {

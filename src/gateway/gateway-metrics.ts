@@ -54,6 +54,11 @@ export class GatewayMetrics {
       "Reads sent to another upstream because this one was slow (hedge) or failed (failover)",
       ["upstream", "reason"],
     );
+    const circuits = instruments.counter(
+      "fanal_upstream_circuit_opened_total",
+      "How often the circuit breaker of an upstream opened because many requests failed",
+      ["upstream"],
+    );
     const disagreements = instruments.counter(
       "fanal_upstream_disagreements_total",
       "Quorum reads on which the upstreams disagreed",
@@ -78,6 +83,7 @@ export class GatewayMetrics {
       clientCall: ({ subject, detail, count }) => clientCalls.inc({ client: subject, outcome: detail }, count),
       clientUnits: ({ subject, count }) => clientUnits.inc({ client: subject }, count),
       failover: ({ subject, detail, count }) => another.inc({ upstream: subject, reason: detail }, count),
+      circuitOpen: ({ subject, count }) => circuits.inc({ upstream: subject }, count),
       disagreement: ({ subject, count }) => disagreements.inc({ method: subject }, count),
       cacheLookup: ({ subject, detail, count }) => lookups.inc({ where: subject, outcome: detail }, count),
     };

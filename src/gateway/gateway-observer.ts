@@ -7,6 +7,8 @@ export interface GatewayObserver {
   onRequestEnd(upstream: string, method: string, outcome: RequestOutcome, millis: number): void;
   /** A read was also sent to another upstream: hedged because this one was slow, or failed over. */
   onFailover(upstream: string, reason: "slow" | "failed"): void;
+  /** Many requests to an upstream failed, so that it is avoided. */
+  onCircuitOpen(upstream: string): void;
   /** Upstreams disagreed in a quorum read. */
   onDisagreement(method: string, upstreams: readonly string[]): void;
   /** A cache was looked up. */

@@ -3,6 +3,7 @@ import { HttpClient } from "../../../http-client/http-client.ts";
 import type { CallCost } from "../../../server/method-table.ts";
 import { credentialHeaders, type UpstreamSettings } from "../../settings.ts";
 import type { UpstreamRequest, UpstreamResponse } from "../../upstream-call.ts";
+import { CircuitBreaker } from "./circuit-breaker.ts";
 import { ConcurrencyLimiter } from "./concurrency-limiter.ts";
 import { type ExchangeListener, type ExchangeObserver, HttpExchange } from "./http-exchange.ts";
 import { LatencyTracker } from "./latency-tracker.ts";
@@ -23,6 +24,9 @@ export const SHORT_STALL_MILLIS = 100;
 interface UpstreamClientOptions {
   timers: Pick<Timers, "now">;
   connections?: number;
+  /** Called when the circuit breaker opens, with the failures and all requests of the last minute, and at its end. */
+  onCircuitOpen?(failures: number, requests: number): void;
+  onCircuitClose?(): void;
 }
 
 /** Properties of a request that are not sent. */
@@ -39,6 +43,7 @@ interface RequestOptions {
 export class UpstreamClient implements ExchangeObserver {
   readonly options: UpstreamSettings;
   readonly latencies = new LatencyTracker();
+  readonly breaker: CircuitBreaker;
   readonly #timers: Pick<Timers, "now">;
   readonly #http: HttpClient;
   readonly #pathPrefix: string;
@@ -54,9 +59,13 @@ export class UpstreamClient implements ExchangeObserver {
   #lostHedges = 0;
   #lostHedgeAt = 0;
 
-  constructor(options: UpstreamSettings, { timers, connections = DEFAULT_CONNECTIONS }: UpstreamClientOptions) {
+  constructor(
+    options: UpstreamSettings,
+    { timers, connections = DEFAULT_CONNECTIONS, onCircuitOpen, onCircuitClose }: UpstreamClientOptions,
+  ) {
     this.options = options;
     this.#timers = timers;
+    this.breaker = new CircuitBreaker({ timers, onOpen: onCircuitOpen, onClose: onCircuitClose });
     const { url } = options;
     this.#http = new HttpClient(url, { headers: credentialHeaders(options) });
     this.#pathPrefix = new URL(url).pathname.replace(/\/+$/, "");

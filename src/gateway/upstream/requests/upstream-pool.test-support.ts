@@ -26,6 +26,7 @@ export async function openPool({ names = ["a", "b"], broadcast = 1, upstreamOpti
   const observer: GatewayObserver = {
     onRequestEnd: (upstream, _method, outcome) => void events.push(`${upstream} ${outcome}`),
     onFailover: (first, reason) => void events.push(`not ${first}: ${reason}`),
+    onCircuitOpen: (upstream) => void events.push(`circuit of ${upstream} open`),
     onDisagreement: () => {},
     onCacheLookup: () => {},
     onCacheState: () => {},

@@ -76,26 +76,34 @@ describe("a read that fails on one upstream", () => {
     void response.destroy();
 
   it("fails over on connection and server errors", async () => {
-    const { upstreams, health, server, events } = await openPool();
+    const { upstreams, health, server, events, timers } = await openPool();
     const a = server("a");
+    health.set("b", { state: "behind" });
     for (const status of [500, 502, 503, 429, 401]) {
       a.handler = (_request, response) => json(response, { code: status, message: "no" }, status);
-      health.set("b", { state: "behind" });
       expect(await upstreams.read(createCall())).toMatchObject({ upstream: "b", status: 200 });
+      await timers.advance(60_000);
     }
+    expect(a.questions).toHaveLength(5);
     a.handler = cut;
     expect(await upstreams.read(createCall())).toMatchObject({ upstream: "b" });
     expect(events.slice(-3)).toEqual(["a error", "not a: failed", "b 200"]);
+    await timers.advance(60_000);
     // As a proxy does.
     a.handler = (_request, response) => response.writeHead(413, { "content-type": "text/html" }).end("<html></html>");
     expect(await upstreams.read(createCall())).toMatchObject({ upstream: "b", status: 200 });
+    await timers.advance(60_000);
     await a.stop();
     expect(await upstreams.read(createCall())).toMatchObject({ upstream: "b" });
   });
 
   it("fails over on invalid successful responses", async () => {
-    const { upstreams, health, server, failing, events } = await openPool();
+    const { upstreams, health, server, failing, events, timers } = await openPool();
     health.set("b", { state: "behind" });
+    const read = async (call = createCall()) => {
+      await timers.advance(60_000);
+      return upstreams.read(call);
+    };
     for (const [type, text] of [
       ["text/html", "<html></html>"],
       ["application/json", '{"data":'],
@@ -106,20 +114,20 @@ describe("a read that fails on one upstream", () => {
       ["text/event-stream", ": alive"],
     ] as const) {
       server("a").handler = (_request, response) => response.setHeader("content-type", type).end(text);
-      expect(await upstreams.read(createCall())).toMatchObject({ upstream: "b" });
+      expect(await read()).toMatchObject({ upstream: "b" });
     }
     server("a").handler = (_request, response) => response.writeHead(204).end();
-    expect(await upstreams.read(createCall())).toMatchObject({ upstream: "b" });
+    expect(await read()).toMatchObject({ upstream: "b" });
     server("a").handler = (_request, response) => response.writeHead(302, { location: "/" }).end();
-    expect(await upstreams.read(createCall())).toMatchObject({ upstream: "b" });
+    expect(await read()).toMatchObject({ upstream: "b" });
     // An upstream that answers is reachable.
     expect(failing).toEqual([]);
     server("a").handler = (_request, response) =>
       response.setHeader("content-type", "application/octet-stream").end("x");
-    expect(await upstreams.read({ ...createCall(), format: "ssz" })).toMatchObject({ upstream: "a" });
+    expect(await read({ ...createCall(), format: "ssz" })).toMatchObject({ upstream: "a" });
     const isAccepted = async (text: string) => {
       server("a").handler = (_request, response) => response.setHeader("content-type", "application/json").end(text);
-      return (await upstreams.read(createCall())).upstream === "a";
+      return (await read()).upstream === "a";
     };
     for (const text of ['{"data":1}\n', '\r\n {"data":1}']) expect(await isAccepted(text)).toBe(true);
     for (const text of ["[]", '"text"', "12", "null", "true", "{}"]) expect(await isAccepted(text)).toBe(false);

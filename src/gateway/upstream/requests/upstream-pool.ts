@@ -66,7 +66,15 @@ export class UpstreamPool {
     onRepeatedFailure,
     stickyRoutes = new StickyRoutes(),
   }: UpstreamPoolOptions) {
-    this.#clients = settings.upstreams.map((upstream) => new UpstreamClient(upstream, { timers }));
+    this.#clients = settings.upstreams.map((upstream) => {
+      const { name } = upstream;
+      const onCircuitOpen = (failures: number, requests: number) => {
+        observer?.onCircuitOpen(name);
+        logger.warn("Circuit breaker opened", { upstream: name, failures, requests });
+      };
+      const onCircuitClose = () => logger.info("Circuit breaker closed", { upstream: name });
+      return new UpstreamClient(upstream, { timers, onCircuitOpen, onCircuitClose });
+    });
     this.#health = health;
     this.#broadcast = settings.broadcast;
     this.#timers = timers;

@@ -65,6 +65,8 @@ export class UpstreamRead {
   readonly #routeKey: RouteKey | undefined;
   readonly #attempts: Attempt[] = [];
   #errors: Map<string, string> | undefined;
+  /** Upstreams that failed. It counts only if another one answers, so that no request can discredit them all. */
+  #failed: UpstreamClient[] | undefined;
   readonly #stopListening: () => void;
   #resolve!: (response: UpstreamResponse) => void;
   #reject!: (error: unknown) => void;
@@ -213,11 +215,14 @@ export class UpstreamRead {
     const rejection = credentialError(response);
     if (rejection !== undefined) {
       discardBody(response);
+      this.#addFailed(attempt.client);
       this.#recordError(response.upstream, rejection);
       this.#proceed(attempt.client);
       return;
     }
     const verdict = classifyResponse(response, this.#call);
+    if (verdict === "failed") this.#addFailed(attempt.client);
+    else this.#recordAnswer(attempt.client);
     if (verdict === "accepted") {
       this.#recordSuccess(attempt, response);
       this.#succeed(response);
@@ -244,7 +249,10 @@ export class UpstreamRead {
   /** Checks the end of a streamed answer. If it is invalid, the stream fails instead of completing. */
   #checkStream({ client, startedAt }: Attempt, response: UpstreamResponse): UpstreamResponse {
     if (response.status !== 200 || response.start === undefined || !this.#context.settings.validation) return response;
-    return withCheckedEnd(this.#call, response, (error) => this.#context.recordError(client, error, startedAt));
+    return withCheckedEnd(this.#call, response, (error) => {
+      client.breaker.recordFailure();
+      this.#context.recordError(client, error, startedAt);
+    });
   }
 
   /** Limits the wait for a confirmation, in case the other upstream hangs. */
@@ -267,9 +275,21 @@ export class UpstreamRead {
 
   #handleError({ client, startedAt, isTimedOut }: Attempt, error: UpstreamError): void {
     this.#context.recordError(client, error, startedAt);
+    this.#addFailed(client);
     this.#recordError(client.name, error.message);
     if (error.mayHaveArrived && !isTimedOut) this.#disconnected ??= client;
     this.#proceed(client);
+  }
+
+  #addFailed(client: UpstreamClient): void {
+    this.#failed ??= [];
+    this.#failed.push(client);
+  }
+
+  #recordAnswer(client: UpstreamClient): void {
+    client.breaker.recordSuccess();
+    for (const failed of this.#failed ?? []) if (failed !== client) failed.breaker.recordFailure();
+    this.#failed = undefined;
   }
 
   #recordError(upstream: string, message: string): void {

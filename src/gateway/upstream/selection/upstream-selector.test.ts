@@ -1,4 +1,5 @@
 import { expect, it } from "vitest";
+import { CircuitBreaker } from "../client/circuit-breaker.ts";
 import type { UpstreamClient } from "../client/upstream-client.ts";
 import { HealthStub } from "../health-stub.test-support.ts";
 import { type RouteConstraints, UpstreamSelector } from "./upstream-selector.ts";
@@ -7,19 +8,26 @@ interface FakeClient {
   isUnresponsive?: boolean;
   isSaturated?: boolean;
   tier?: number;
+  /** Failures in the last minute. */
+  failures?: number;
 }
 
 /** Selects among upstreams by the given state, and returns the name of the selected one. */
 function selectorOf(upstreams: Record<string, FakeClient>) {
+  const clock = { millis: 0 };
   const clients = Object.entries(upstreams).map(
-    ([name, { isUnresponsive = false, isSaturated = false, tier = 1 }]) =>
-      ({
+    ([name, { isUnresponsive = false, isSaturated = false, tier = 1, failures = 0 }]) => {
+      const breaker = new CircuitBreaker({ timers: { now: () => clock.millis } });
+      for (let failure = 0; failure < failures; failure++) breaker.recordFailure();
+      return {
         name,
+        breaker,
         isUnresponsive,
         isSaturated,
         pendingRequests: 0,
         options: { weight: 1, tier },
-      }) as unknown as UpstreamClient,
+      } as unknown as UpstreamClient;
+    },
   );
   const health = new HealthStub(...Object.keys(upstreams));
   const selector = new UpstreamSelector(clients, health);
@@ -29,7 +37,7 @@ function selectorOf(upstreams: Record<string, FakeClient>) {
   }: Partial<Omit<RouteConstraints, "tried">> & { tried?: string[] } = {}) =>
     selector.select({ isHeadBound: false, ...constraints, tried: clients.filter(({ name }) => tried.includes(name)) })
       ?.name;
-  return { health, select };
+  return { health, select, clock };
 }
 
 it("an unresponsive upstream is selected as a last resort, but never for a confirmation", () => {
@@ -74,4 +82,21 @@ it("a head-bound call goes to an upstream at or above the head floor", () => {
   health.raiseHeadFloor(100);
   expect(select()).toBe("below");
   expect(select({ isHeadBound: true })).toBe("at");
+});
+
+it("an upstream with fewer recent failures is preferred", () => {
+  const { select } = selectorOf({ failing: { failures: 1 }, other: {} });
+  expect(select()).toBe("other");
+  expect(select({ tried: ["other"] })).toBe("failing");
+});
+
+it("an open circuit ranks after every healthy upstream that responds, except for probes", () => {
+  const { select, health, clock } = selectorOf({ failing: { failures: 3 }, behind: { tier: 2 } });
+  health.set("behind", { state: "behind" });
+  expect(select()).toBe("behind");
+  expect(select({ tried: ["behind"] })).toBe("failing");
+  clock.millis = 1000;
+  expect(select()).toBe("failing");
+  // Requests about a slot are no probes.
+  expect(select({ slot: 7 })).toBe("behind");
 });

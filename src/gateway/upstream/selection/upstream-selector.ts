@@ -24,17 +24,19 @@ export interface RouteAffinity extends Pick<RouteConstraints, "preferred" | "slo
 }
 
 /** Compared element by element; lower is better. */
-type Rank = readonly [isDeprioritized: boolean, isUnresponsive: boolean, state: number];
+type Rank = readonly [isDeprioritized: boolean, isUnresponsive: boolean, isCircuitOpen: boolean, state: number];
 
 interface Candidate {
   readonly client: UpstreamClient;
   readonly rank: Rank;
   /** Pending requests relative to the weight. */
   readonly load: number;
+  /** Share of failed requests in the last minute, in tenths. */
+  readonly failureTenths: number;
   readonly share: number;
 }
 
-/** Selects upstreams by health, then tier, then load, then weighted round robin. */
+/** Selects upstreams by health, then tier, then load, then recent failures, then weighted round robin. */
 export class UpstreamSelector {
   readonly #health: Pick<HealthTracker, "of" | "headFloor">;
   /** Requests relative to the weight, by upstream. */
@@ -68,6 +70,7 @@ export class UpstreamSelector {
   recordRequest(client: UpstreamClient): void {
     this.#maxShare = Math.max(this.#maxShare, this.#shares.get(client)!);
     this.#shares.set(client, this.#maxShare + 1 / client.options.weight);
+    client.breaker.recordRequest();
   }
 
   /** True if an upstream that was not tried would be available with its head at the head floor. */
@@ -115,10 +118,14 @@ export class UpstreamSelector {
     const state = STATE_RANKS[health.state];
     if (state === undefined || (isHeadBound && !this.#reachesHeadFloor(health))) return undefined;
     if (isConfirmation && (health.state === "late" || client.isUnresponsive)) return undefined;
+    const { breaker } = client;
+    // Validators wait for requests about a slot, so these are no probes.
+    const isProbe = breaker.isProbeDue && constraints.slot === undefined;
     return {
       client,
-      rank: [deprioritized?.has(client.name) ?? false, client.isUnresponsive, state],
+      rank: [deprioritized?.has(client.name) ?? false, client.isUnresponsive, breaker.isOpen && !isProbe, state],
       load: client.pendingRequests / client.options.weight,
+      failureTenths: isProbe ? 0 : breaker.failureTenths,
       share,
     };
   }
@@ -140,7 +147,7 @@ const STATE_RANKS: Readonly<Record<HealthState, number | undefined>> = {
 const isUsable = ({ state }: UpstreamHealth): boolean => STATE_RANKS[state] !== undefined;
 
 function compareRank(a: Rank, b: Rank): number {
-  return Number(a[0]) - Number(b[0]) || Number(a[1]) - Number(b[1]) || a[2] - b[2];
+  return Number(a[0]) - Number(b[0]) || Number(a[1]) - Number(b[1]) || Number(a[2]) - Number(b[2]) || a[3] - b[3];
 }
 
 function compareRankAndTier(a: Candidate, b: Candidate): number {
@@ -148,5 +155,5 @@ function compareRankAndTier(a: Candidate, b: Candidate): number {
 }
 
 function compareLoad(a: Candidate, b: Candidate): number {
-  return a.load - b.load || a.share - b.share;
+  return a.load - b.load || a.failureTenths - b.failureTenths || a.share - b.share;
 }

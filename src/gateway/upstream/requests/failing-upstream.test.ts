@@ -1,0 +1,61 @@
+import { describe, expect, it } from "vitest";
+import { json } from "../scripted-upstream.test-support.ts";
+import { createCall } from "../upstream-call.test-support.ts";
+import { openPool } from "./upstream-pool.test-support.ts";
+
+describe("a ready upstream that fails reads", () => {
+  const fail = (_request: unknown, response: Parameters<typeof json>[0]) => json(response, { message: "broken" }, 500);
+
+  it("is asked once in 40 sequential reads, and again a minute later", async () => {
+    const { upstreams, server, timers } = await openPool();
+    server("a").handler = fail;
+    for (let read = 0; read < 40; read++) {
+      expect(await upstreams.read(createCall())).toMatchObject({ upstream: "b", status: 200 });
+    }
+    expect(server("a").questions).toHaveLength(1);
+    await timers.advance(60_000);
+    expect(await upstreams.read(createCall())).toMatchObject({ upstream: "b", status: 200 });
+    expect(server("a").questions).toHaveLength(2);
+  });
+
+  it("opens its circuit under load, is probed, and returns once it is mended", async () => {
+    const { upstreams, server, timers, events } = await openPool();
+    server("a").handler = fail;
+    const burst = () => Promise.all(Array.from({ length: 20 }, () => upstreams.read(createCall())));
+    for (const { upstream } of await burst()) expect(upstream).toBe("b");
+    expect(events.filter((event) => event === "circuit of a open")).toHaveLength(1);
+    const asked = () => server("a").questions.length;
+    const before = asked();
+    await burst();
+    expect(asked()).toBe(before);
+    await timers.advance(1000);
+    await burst();
+    expect(asked()).toBe(before + 1);
+    server("a").handler = (_request, response) => json(response, { data: {} });
+    await timers.advance(30_000);
+    const isBalanced = async () => (await burst()).filter(({ upstream }) => upstream === "a").length === 10;
+    for (let probe = 0; probe < 3; probe++) {
+      expect(await isBalanced()).toBe(false);
+      expect(asked()).toBe(before + 2 + probe);
+      await timers.advance(1000);
+    }
+    expect(await isBalanced()).toBe(true);
+  });
+
+  it("is not avoided for a request that every upstream fails", async () => {
+    const { upstreams, server, events } = await openPool();
+    for (const name of ["a", "b"]) server(name).handler = fail;
+    for (let read = 0; read < 10; read++) expect(await upstreams.read(createCall())).toMatchObject({ status: 500 });
+    for (const name of ["a", "b"]) expect(server(name).questions).toHaveLength(10);
+    expect(events).not.toContain("circuit of a open");
+  });
+
+  it("is avoided for invalid answers too", async () => {
+    const { upstreams, server } = await openPool();
+    server("a").handler = (_request, response) => json(response, { error: "quota" });
+    for (let read = 0; read < 10; read++) {
+      expect(await upstreams.read(createCall())).toMatchObject({ upstream: "b", status: 200 });
+    }
+    expect(server("a").questions).toHaveLength(1);
+  });
+});
