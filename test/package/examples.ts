@@ -7,19 +7,34 @@ import { linkPackages, NODE } from "./installed-package.ts";
 
 const DIRECTORY = fileURLToPath(new URL("../../examples", import.meta.url));
 
+const VITEST = fileURLToPath(new URL("../../node_modules/vitest/vitest.mjs", import.meta.url));
+
 /** File names of all examples. */
 export const EXAMPLES = globSync("*.test.*", { cwd: DIRECTORY });
 
-/** Runs examples in a project. They share one process, so that the package is loaded once. */
+/** Examples for vitest. The others are for `node --test`. */
+const FOR_VITEST = /^vitest/;
+
+/** Runs examples in a project. Those for Node share one process, so that the package is loaded once. */
 export function runExamples(project: string, names: readonly string[]): void {
-  const imports = names.map((name) => `import "${placeExample(project, name)}";\n`);
+  const paths = (isForVitest: boolean) =>
+    names.filter((name) => FOR_VITEST.test(name) === isForVitest).map((name) => placeExample(project, name));
+  const imports = paths(false).map((path) => `import "${path}";\n`);
   writeFileSync(join(project, "examples.test.mjs"), imports.join(""));
-  const { status, stdout, stderr } = spawnSync(NODE, ["--test", "examples.test.mjs"], {
-    cwd: project,
-    encoding: "utf8",
-  });
+  const output = run(project, ["--test", "examples.test.mjs"]);
+  expect(Number(/ tests (\d+)/.exec(output)?.[1]), output).toBeGreaterThanOrEqual(imports.length);
+  for (const path of paths(true)) {
+    const vitestOutput = run(project, [VITEST, "run", path]);
+    expect(vitestOutput).toMatch(/Tests .*\d+ passed/);
+  }
+}
+
+/** Runs Node in a project. Returns its output, once it has succeeded. */
+function run(project: string, args: readonly string[]): string {
+  const env = { ...process.env, NO_COLOR: "1" };
+  const { status, stdout, stderr } = spawnSync(NODE, args, { cwd: project, encoding: "utf8", env });
   expect(status, stdout + stderr).toBe(0);
-  expect(Number(/ tests (\d+)/.exec(stdout)?.[1]), stdout).toBeGreaterThanOrEqual(names.length);
+  return stdout;
 }
 
 /** Copies an example into the project, with the packages that its first lines say to install. */

@@ -21,10 +21,11 @@ export interface PackedPackage {
 export interface Manifest {
   version: string;
   dependencies: Record<string, string>;
+  peerDependencies: Record<string, string>;
 }
 
 export interface InstalledPackage {
-  /** A project as `npm init` creates it, with the package and a newer `@chainsafe/ssz` in its node_modules. */
+  /** A project as `npm init` creates it, with the package, a newer `@chainsafe/ssz` and vitest in its node_modules. */
   readonly project: string;
   /** The package's directory in the project. */
   readonly root: string;
@@ -45,8 +46,8 @@ export async function packPackage(directory: string): Promise<PackedPackage> {
 }
 
 /**
- * Packs the checkout and unpacks the tarball into a project, with links to the dependencies that its manifest names and
- * to no others. Stands in for an install by npm, which takes half a minute; `*.full.ts` runs real ones.
+ * Packs the checkout and unpacks the tarball into a project, with links to the dependencies that its manifest names, to
+ * vitest, and to no others. Stands in for an install by npm, which takes half a minute; `*.full.ts` runs real ones.
  */
 export async function installPackage(directory: string): Promise<InstalledPackage> {
   const { tarball, clone } = await packPackage(directory);
@@ -58,6 +59,7 @@ export async function installPackage(directory: string): Promise<InstalledPackag
   const manifest: Manifest = JSON.parse(readFileSync(join(root, "package.json"), "utf8"));
   linkPackages(project, Object.keys(manifest.dependencies));
   linkPackage(project, "@chainsafe/ssz", "newer-ssz");
+  linkPackage(project, "vitest", "vitest");
   mkdirSync(join(project, "node_modules", ".bin"));
   symlinkSync("../fanal/bin/fanal.js", join(project, "node_modules", ".bin", "fanal"));
   return { project, root, manifest, clone };

@@ -1,0 +1,58 @@
+import { beforeAll, expect, it, type TestAPI } from "vitest";
+import type { ForkName } from "../../client/chain-types.ts";
+import type { DevChain, DevChainOptions, ForksOf } from "../dev-chain.ts";
+import { type ChainMatchers, chainMatchers } from "./chain-matchers.ts";
+import { ChainPool, type ChainSetup } from "./chain-pool.ts";
+
+export { expect } from "vitest";
+export type { ChainMatchers, ChainSetup };
+
+declare global {
+  // The assertions of vitest 3 to 5 extend these. Its own interfaces have other type parameters in each version.
+  namespace Chai {
+    interface Assertion extends ChainMatchers {}
+  }
+}
+
+/** The first start of a process loads the libraries. */
+const START_TIMEOUT_MS = 120_000;
+
+expect.extend(chainMatchers);
+
+const pool = new ChainPool();
+
+/** Stops the chains with the worker. */
+const testWithPool = it.extend<{ chainPool: ChainPool }>({
+  chainPool: [
+    // biome-ignore lint/correctness/noEmptyPattern: vitest reads the dependencies of a fixture from its pattern.
+    async ({}, use) => {
+      await use(pool);
+      await pool.stop();
+    },
+    { scope: "worker" },
+  ],
+});
+
+/**
+ * Returns a `test` function whose tests get a `chain`. Tests with the same options share one chain per worker, which is
+ * reverted after each test. `setup` runs once per chain, before its first test.
+ */
+export function chainTest<
+  Genesis extends ForkName = never,
+  Later extends ForkName = never,
+  Directory extends string = never,
+>(
+  options: DevChainOptions<Genesis, Later, Directory> = {},
+  setup?: ChainSetup<ForksOf<Genesis, Later, Directory>>,
+): TestAPI<{ chain: DevChain<ForksOf<Genesis, Later, Directory>> }> {
+  const recipe = { options, setup };
+  // Has its own timeout, so that the first test does not have to wait for the start.
+  beforeAll(() => pool.prepare(recipe), START_TIMEOUT_MS);
+  return testWithPool.extend<{ chain: DevChain<ForksOf<Genesis, Later, Directory>> }>({
+    chain: async ({ chainPool }, use) => {
+      const { chain, release } = await chainPool.lease(recipe);
+      await use(chain);
+      await release();
+    },
+  });
+}
