@@ -27,7 +27,7 @@ const GROUPS: readonly { text: string; pages: readonly string[]; collapsed?: boo
     text: "Subjects",
     pages: ["library", "dev-chain", "validator-client", "proofs", "page", "operating", "gateway", "doctor"],
   },
-  { text: "Help", pages: ["faq", "troubleshooting", "glossary", "comparison", "hardware"] },
+  { text: "Help", pages: ["faq", "troubleshooting", "glossary", "comparison", "hardware", "upgrading"] },
   { text: "Reference", pages: ["flags", "rest", "monitoring", "chain-file", "reference/*"] },
   { text: "Methods", pages: ["methods", "methods/*"], collapsed: true },
   {
