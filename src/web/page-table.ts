@@ -23,8 +23,13 @@ export const PAGES: Readonly<Record<string, PageEntry>> = {
     title: () => "Chain",
     load: async () => ChainPage,
   },
+  epochs: {
+    link: "Epochs",
+    title: (epoch) => (epoch === undefined ? "Epochs" : `Epochs up to ${grouped(epoch)}`),
+    load: async () => (await import("./pages/epochs.ts")).EpochsPage,
+    keepsState: true,
+  },
   epoch: {
-    link: "Epoch",
     title: (epoch) => (epoch === undefined ? "Current epoch" : `Epoch ${grouped(epoch)}`),
     load: async () => (await import("./pages/epoch.ts")).EpochPage,
   },
