@@ -316,5 +316,6 @@ it("a worker keeps its own head floor unless it is lowered", () => {
   end();
   health.updateHealth([ready("a", 2)]);
   expect([health.of("a").head?.slot, changes]).toEqual([2, 2]);
-  expect(() => health.of("b")).toThrow('Unknown upstream "b".');
+  // A reload may have removed it.
+  expect(health.of("b").state).toBe("down");
 });
