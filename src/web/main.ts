@@ -27,7 +27,7 @@ function App() {
       ${Object.hasOwn(PAGES, page) ? html`<${Page} name=${page} subject=${subject} />` : html`<${NotFound} />`}
     </main>
     <${HeadAnnouncement} />
-    <footer>${version.value} ${constants.value?.network}</footer>`;
+    <footer>${[version.value, constants.value?.network].filter(Boolean).join(" · ")}</footer>`;
 }
 
 /** Moves the focus without changing the address, whose hash is the route. */

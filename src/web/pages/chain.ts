@@ -68,7 +68,7 @@ function Tiles() {
     <//>
     <${Tile} name="Justified epoch"><${EpochLink} epoch=${Math.floor(Number(head.justified_slot) / slotsPerEpoch)} /><//>
     <${Tile} name="Fork">${fork.value}<//>
-    <${Tile} name="Participation, last epoch" note=${vote && `${percent(vote.current_epoch)} of this epoch so far`}>
+    <${Tile} name="Participation, last epoch" note=${vote && `${percent(vote.current_epoch)} this epoch`}>
       ${vote && (vote.previous_epoch === null ? "–" : percent(vote.previous_epoch))}
     <//>
     <${Tile} name="Sync committee" note="signed the head's parent">

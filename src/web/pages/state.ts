@@ -31,13 +31,13 @@ async function readState(id: string, signal: AbortSignal) {
 
 function Summary({ of: { root, fork, checkpoints, randao } }: { of: Awaited<ReturnType<typeof readState>> }) {
   const checkpoint = ({ epoch, root: block }: { epoch: string; root: string }) =>
-    html`epoch <${EpochLink} epoch=${epoch} />, <${BlockLink} root=${block} />`;
+    html`epoch <${EpochLink} epoch=${epoch} />, ${/^0x0+$/.test(block) ? "genesis" : html`<${BlockLink} root=${block} />`}`;
   return html`<${Fields} of=${{
     Root: html`<code>${root}</code>`,
     Fork: html`<code>${fork.current_version}</code> since epoch ${grouped(fork.epoch)}`,
     Finalized: checkpoint(checkpoints.finalized),
     Justified: checkpoint(checkpoints.current_justified),
-    "Justified before": checkpoint(checkpoints.previous_justified),
+    "Previously justified": checkpoint(checkpoints.previous_justified),
     "RANDAO mix": html`<code>${randao}</code>`,
   }} />`;
 }
