@@ -11,21 +11,23 @@ export interface SearchContext {
   validators: number | undefined;
   /** Recent blocks. */
   blocks: readonly { root: string; slot: number; lane: number }[];
-  /** Public keys by validator index, if they are loaded. */
-  pubkeys?: readonly string[];
+  /** Validators whose keys may begin with the typed digits. */
+  keys?: readonly { index: string; pubkey: string }[];
 }
 
 const ROOT = /^0x[0-9a-f]{64}$/;
 const PUBKEY = /^0x[0-9a-f]{96}$/;
 const HEX_PREFIX = /^0x[0-9a-f]{2,95}$/;
 const WHOLE_NUMBER = /^\d{1,15}$/;
-const MAX_MATCHES = 5;
+/** Results of a prefix, of each kind. */
+export const MAX_MATCHES = 5;
 
 export const SEARCH_HINT = "A slot, an epoch, a validator's index or public key, or the root of a block or a state";
 
-/** True for the beginning of a root or a public key. */
-export function isHexPrefix(typed: string): boolean {
-  return HEX_PREFIX.test(typed.trim().toLowerCase());
+/** Returns typed input that is the beginning of a root or a public key. */
+export function hexPrefix(typed: string): `0x${string}` | undefined {
+  const text = typed.trim().toLowerCase();
+  return HEX_PREFIX.test(text) ? (text as `0x${string}`) : undefined;
 }
 
 /** Returns the possible results for typed input, in display order. The nearest ones if there is none of that name. */
@@ -87,14 +89,14 @@ function nearest(name: string, number: number, page: string, why = "latest"): Me
 
 function prefixMeanings(prefix: string, context: SearchContext | undefined): Meaning[] {
   const blocks = (context?.blocks ?? []).filter(({ root }) => root.startsWith(prefix)).slice(0, MAX_MATCHES);
-  const validators: Meaning[] = [];
-  for (const [index, pubkey] of (context?.pubkeys ?? []).entries()) {
-    if (validators.length === MAX_MATCHES) break;
-    if (pubkey.startsWith(prefix)) {
-      validators.push({ label: `Validator ${index}, ${pubkey.slice(0, 14)}…`, href: `#/validator/${index}` });
-    }
-  }
-  return [...blocks.map(blockMeaning), ...validators];
+  const validators = (context?.keys ?? []).filter(({ pubkey }) => pubkey.startsWith(prefix)).slice(0, MAX_MATCHES);
+  return [
+    ...blocks.map(blockMeaning),
+    ...validators.map(({ index, pubkey }) => ({
+      label: `Validator ${index}, ${pubkey.slice(0, 14)}…`,
+      href: `#/validator/${index}`,
+    })),
+  ];
 }
 
 function blockMeaning({ root, slot, lane }: SearchContext["blocks"][number]): Meaning {

@@ -48,7 +48,10 @@ describe("search terms on a known chain", () => {
       { root: root("b1"), slot: 12, lane: 1 },
       { root: root("c1"), slot: 20, lane: 0 },
     ],
-    pubkeys: [`0xa1${"0".repeat(94)}`, `0xd1${"0".repeat(94)}`],
+    keys: [
+      { index: "0", pubkey: `0xa1${"0".repeat(94)}` },
+      { index: "1", pubkey: `0xd1${"0".repeat(94)}` },
+    ],
   };
   it.each([
     ["12", ["#/block/12", "#/epoch/2", "#/validator/12"]],

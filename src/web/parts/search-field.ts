@@ -2,11 +2,11 @@ import { html } from "htm/preact";
 import { useEffect, useRef, useState } from "preact/hooks";
 import { knownChain, participation, placedBlocks } from "../live.ts";
 import { node } from "../node.ts";
-import { isHexPrefix, type Meaning, meaningsOf, SEARCH_HINT } from "../search.ts";
+import { hexPrefix, MAX_MATCHES, type Meaning, meaningsOf, SEARCH_HINT } from "../search.ts";
 import { useLoaded } from "./loading.ts";
 
-/** Public keys are searched by prefix up to this number of validators; more would take too long to load. */
-const MAX_SEARCHED_KEYS = 20_000;
+/** Pause in typing after which the node is asked for public keys. */
+const TYPING_MILLIS = 150;
 
 /** Search field with a list of results: a combobox of the ARIA practices. */
 export function SearchField() {
@@ -77,26 +77,25 @@ export function SearchField() {
 }
 
 function useMeanings(typed: string): Meaning[] {
-  const validators = participation.value && Number(participation.value.validators);
-  const wantsKeys = isHexPrefix(typed) && validators !== undefined && validators <= MAX_SEARCHED_KEYS;
-  const pubkeys = useLoaded(
-    async (signal) => (wantsKeys ? readPubkeys(signal) : undefined),
-    [wantsKeys, wantsKeys && validators],
-  );
+  const prefix = hexPrefix(typed);
+  const keys = useLoaded(async (signal) => (prefix === undefined ? [] : readKeys(prefix, signal)), [prefix]);
   const chain = knownChain.value;
   if (!chain) return meaningsOf(typed);
   return meaningsOf(typed, {
     currentSlot: chain.time.slot,
     slotsPerEpoch: chain.slotsPerEpoch,
-    validators,
+    validators: participation.value && Number(participation.value.validators),
     blocks: placedBlocks.value,
-    ...(pubkeys.value && { pubkeys: pubkeys.value }),
+    keys: keys.value ?? [],
   });
 }
 
-async function readPubkeys(signal: AbortSignal): Promise<string[]> {
-  const identities = await node.post_v1_beacon_states_stateId_validator_identities({ state_id: "head" }, { signal });
-  return identities.map(({ pubkey }) => pubkey);
+async function readKeys(prefix: `0x${string}`, signal: AbortSignal) {
+  await new Promise((resolve) => setTimeout(resolve, TYPING_MILLIS));
+  signal.throwIfAborted();
+  const query = { state_id: "head", limit: MAX_MATCHES, pubkey: prefix };
+  const { validators } = await node.getValidatorPage(query, { signal });
+  return validators.map(({ index, validator }) => ({ index, pubkey: validator.pubkey }));
 }
 
 /** Focuses the field with the key "/", unless another field has the focus. */
