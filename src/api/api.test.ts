@@ -73,7 +73,7 @@ describe("node", () => {
 
   it("returns the same version in both formats", async () => {
     const { version } = await caller.call("get_v1_node_version");
-    expect(version).toMatch(/^Fanal\/v\d+\.\d+\.\d+\/\w+-\w+$/);
+    expect(version).toMatch(/^Fanal\/v\d+\.\d+\.\d+(-rc\.\d+)?\/\w+-\w+$/);
     expect(await caller.call("getNodeVersion")).toBe(version);
   });
 

@@ -124,7 +124,7 @@ export interface FlagOptions {
   readonly kzg?: string;
   /** Graffiti of proposed blocks: text of at most 32 bytes, or 0x and at most 64 hex digits. */
   readonly graffiti?: string;
-  /** Append the client versions to the graffiti of proposed blocks, as in GE168dFA0001, if they fit. */
+  /** Append the client versions to the graffiti of proposed blocks, as in GE168dFA0100, if they fit. */
   readonly graffitiCodes?: boolean;
   /** Fee recipient for proposers that the validator client has not prepared; the zero address by default. */
   readonly suggestedFeeRecipient?: string;

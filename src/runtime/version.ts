@@ -3,7 +3,7 @@ import { createRequire } from "node:module";
 // Not imported, so that the compiler does not treat it as a source file.
 const packageJson: { version: string } = createRequire(import.meta.url)("../../package.json");
 
-/** Release version, such as `0.1.0`. */
+/** Release version, such as `1.0.0-rc.1`. */
 export const VERSION: string = packageJson.version;
 
 /** Two-letter client code. Not among those that execution-apis reserves (src/engine/identification.md). */
@@ -18,7 +18,7 @@ export const CLIENT_COMMIT = VERSION.split(/[.+-]/)
   .join("")
   .padEnd(8, "0");
 
-/** Returns the client version as an HTTP user agent: `Fanal/v0.1.0/linux-x64`. */
+/** Returns the client version as an HTTP user agent: `Fanal/v1.0.0-rc.1/linux-x64`. */
 export function clientVersion(): string {
   return `Fanal/v${VERSION}/${process.platform}-${process.arch}`;
 }

@@ -60,7 +60,7 @@ export class Graffiti {
 }
 
 /**
- * Appends the codes of the execution client and of this client, as in "mine GE168dFA0001" (Engine API,
+ * Appends the codes of the execution client and of this client, as in "mine GE168dFA0100" (Engine API,
  * `ClientVersionV1`). Shortens the commits to fit; omits the codes if they do not fit.
  */
 function withCodes(chosen: Uint8Array = new Uint8Array(), { code, commit }: EngineClientVersion): Uint8Array {

@@ -28,7 +28,7 @@ export const CHAIN_FLAGS = {
   }),
   graffitiCodes: booleanFlag({
     name: "graffiti-codes",
-    description: "Append the client versions to the graffiti of proposed blocks, as in GE168dFA0001, if they fit",
+    description: "Append the client versions to the graffiti of proposed blocks, as in GE168dFA0100, if they fit",
     fallback: graffitiCodes,
   }),
   suggestedFeeRecipient: valueFlag({
