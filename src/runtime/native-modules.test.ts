@@ -88,7 +88,7 @@ describe("missingNativeModule", () => {
 
 it("names the missing package and the fix in one line", () => {
   const missing = { package: "snappy", platform: "linux-arm64-musl" };
-  const remedy = /\. Reinstall .+npm install.+docs\/operating\.md\.$/;
+  const remedy = /\. Reinstall .+npm install.+docs\/reference\/platforms\.md\.$/;
   expect(missingNativeModuleMessage(missing)).toMatch(
     /^The native package snappy is not installed for linux-arm64-musl\./,
   );
