@@ -31,6 +31,7 @@ const KEY_OFFSETS: Readonly<Partial<Record<ValidatorSortKey, number>>> = {
 
 const DIGIT_BITS = 16;
 const DIGITS = 2 ** DIGIT_BITS;
+const LAST_DIGIT = DIGITS - 1;
 const WORD_BITS = 32;
 /** Validators between checks of the time slice. */
 const BLOCK = 65_536;
@@ -85,21 +86,39 @@ async function sortByDigit(
   shift: number,
   pause: () => Promise<void>,
 ): Promise<Uint32Array<ArrayBuffer>> {
-  const digitOf = (index: number) => (keys[index]! >>> shift) % DIGITS;
   const starts = new Uint32Array(DIGITS + 1);
   for (let from = 0; from < order.length; from += BLOCK) {
-    for (const index of order.subarray(from, from + BLOCK)) starts[digitOf(index) + 1]!++;
+    countDigits(order.subarray(from, from + BLOCK), keys, shift, starts);
     await pause();
   }
   // All keys have the same digit.
-  if (order.length === 0 || starts[digitOf(order[0]!) + 1] === order.length) return order;
+  if (starts.includes(order.length, 1)) return order;
   for (let digit = 0; digit < DIGITS; digit++) starts[digit + 1]! += starts[digit]!;
   const sorted = new Uint32Array(order.length);
   for (let from = 0; from < order.length; from += BLOCK) {
-    for (const index of order.subarray(from, from + BLOCK)) sorted[starts[digitOf(index)]!++] = index;
+    moveByDigit(order.subarray(from, from + BLOCK), keys, shift, starts, sorted);
     await pause();
   }
   return sorted;
+}
+
+/** Adds the counts of each digit behind its place. */
+function countDigits(order: Uint32Array, keys: Uint32Array, shift: number, counts: Uint32Array): void {
+  for (let at = 0; at < order.length; at++) counts[((keys[order[at]!]! >>> shift) & LAST_DIGIT) + 1]!++;
+}
+
+/** Moves indices to the next place of their digit. */
+function moveByDigit(
+  order: Uint32Array,
+  keys: Uint32Array,
+  shift: number,
+  places: Uint32Array,
+  sorted: Uint32Array,
+): void {
+  for (let at = 0; at < order.length; at++) {
+    const index = order[at]!;
+    sorted[places[(keys[index]! >>> shift) & LAST_DIGIT]!++] = index;
+  }
 }
 
 function hasPrefix(bytes: DataView, at: number, hex: string): boolean {
