@@ -1,19 +1,31 @@
-const GWEI_PER_ETH = 1_000_000_000n;
-
 /** Shortens a root or key to its ends. */
 export function short(hex: string): string {
   return hex.length <= 14 ? hex : `${hex.slice(0, 8)}…${hex.slice(-4)}`;
 }
 
 /** Formats Gwei as ETH with all significant decimals. */
-export function eth(gwei: string | bigint): string {
-  const amount = BigInt(gwei);
+export function eth(amount: string | bigint): string {
+  return decimals(BigInt(amount), 9, "ETH");
+}
+
+function decimals(amount: bigint, digits: number, unit: string): string {
   const sign = amount < 0n ? "-" : "";
   const absolute = amount < 0n ? -amount : amount;
-  const fraction = String(absolute % GWEI_PER_ETH)
-    .padStart(9, "0")
+  const scale = 10n ** BigInt(digits);
+  const fraction = String(absolute % scale)
+    .padStart(digits, "0")
     .replace(/0+$/, "");
-  return `${sign}${grouped(absolute / GWEI_PER_ETH)}${fraction === "" ? "" : `.${fraction}`} ETH`;
+  return `${sign}${grouped(absolute / scale)}${fraction === "" ? "" : `.${fraction}`} ${unit}`;
+}
+
+/** Formats Wei as ETH with all significant decimals. */
+export function ether(wei: string | bigint): string {
+  return decimals(BigInt(wei), 18, "ETH");
+}
+
+/** Formats Wei as Gwei with all significant decimals. */
+export function gwei(wei: string | bigint): string {
+  return decimals(BigInt(wei), 9, "Gwei");
 }
 
 /** Formats an integer with thousands separators. */

@@ -1,4 +1,5 @@
 const ROOT = /^0x[0-9a-f]{64}$/;
+const ADDRESS = /^0x[0-9a-f]{40}$/i;
 const PUBKEY = /^0x[0-9a-f]{96}$/;
 /** Integers are strings. The epoch of "never" is too long. */
 const INTEGER = /^\d{1,15}$/;
@@ -8,6 +9,9 @@ const STATE_ROOT = /^(state|state_root|\w+_head_state)$/;
 const SLOT = /^(\w+_)?slot$/;
 const EPOCH = /^(\w+_)?epoch$/;
 const VALIDATOR = /^(validator|validator_index|proposer_index|aggregator_index|source_index|target_index)$/;
+/** Members of eth_* responses. */
+const ACCOUNT = /^(from|to|address|miner|contractAddress)$/;
+const EXECUTION_BLOCK = /^(blockHash|parentHash)$/;
 const VALIDATOR_LIST = /^(validators|attesting_indices|proposers)$/;
 
 /** Place of a value in a JSON document. */
@@ -21,7 +25,7 @@ export interface JsonPlace {
   rootOf: "block" | "state";
 }
 
-/** Returns the page of a root, slot, epoch or validator; undefined for other values. */
+/** Returns the page of a root, slot, validator, account or the like; undefined for other values. */
 export function pageOf(value: unknown, { name, isListItem, siblings, rootOf }: JsonPlace): string | undefined {
   if (typeof value !== "string") return undefined;
   const to = (page: string) => `#/${page}/${value}`;
@@ -30,8 +34,11 @@ export function pageOf(value: unknown, { name, isListItem, siblings, rootOf }: J
   if (ROOT.test(value)) {
     if (name === "root") return to(rootOf);
     if (BLOCK_ROOT.test(name)) return to("block");
+    if (EXECUTION_BLOCK.test(name) || (name === "hash" && "transactionsRoot" in siblings)) return to("execution-block");
+    if (name === "transactionHash" || (name === "hash" && "nonce" in siblings)) return to("transaction");
     return STATE_ROOT.test(name) ? to("state") : undefined;
   }
+  if (ADDRESS.test(value)) return ACCOUNT.test(name) ? to("account") : undefined;
   if (!INTEGER.test(value)) return undefined;
   if (SLOT.test(name)) return to("block");
   if (EPOCH.test(name)) return to("epoch");

@@ -62,6 +62,8 @@ export const methodNames = signal<ReadonlySet<string>>(new Set());
 const blocks = signal<ReadonlyMap<string, BlockNote>>(new Map());
 
 export const placedBlocks = computed(() => placeBlocks(blocks.value, chainHead.value?.head_block_root ?? ""));
+/** True if the node executes payloads itself and serves eth_* methods. */
+export const hasEvm = signal(false);
 export const isDevChain = computed(() => methodNames.value.has("dev_advance"));
 
 export interface KnownChain extends Constants {
@@ -148,6 +150,10 @@ function orThrow<T>(answer: T | Error): T {
 async function readMethodNames(): Promise<void> {
   const { methods } = (await node.call("rpc.discover")) as { methods: { name: string }[] };
   methodNames.value = new Set(methods.map(({ name }) => name));
+  hasEvm.value = await node.eth_blockNumber().then(
+    () => true,
+    () => false,
+  );
 }
 
 function noteTrouble(error: unknown): void {

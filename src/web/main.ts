@@ -1,6 +1,6 @@
 import { html, render } from "htm/preact";
 import { useEffect, useState } from "preact/hooks";
-import { connection, constants, follow, isDevChain, trouble, version } from "./live.ts";
+import { connection, constants, follow, hasEvm, isDevChain, trouble, version } from "./live.ts";
 import { useToken } from "./node.ts";
 import { PAGES } from "./page-table.ts";
 import { HeadAnnouncement } from "./parts/head-announcement.ts";
@@ -12,7 +12,11 @@ const LINKS = Object.entries(PAGES).flatMap(([name, { link }]) => (link === unde
 
 function App() {
   const [page, subject] = route.value;
-  const links = isDevChain.value ? [...LINKS, ["control", "Control"] as const] : LINKS;
+  const links = [
+    ...LINKS,
+    ...(hasEvm.value ? [["execution", "Execution"] as const] : []),
+    ...(isDevChain.value ? [["control", "Control"] as const] : []),
+  ];
   return html`
     <a class="skip" href="#main" onClick=${skipToMain}>Skip to the content</a>
     <header class="top">

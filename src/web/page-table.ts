@@ -73,6 +73,23 @@ export const PAGES: Readonly<Record<string, PageEntry>> = {
     load: async () => (await import("./pages/methods.ts")).MethodsPage,
     keepsState: true,
   },
+  execution: {
+    title: (block) => (block === undefined ? "Execution" : `Execution blocks up to ${grouped(block)}`),
+    load: async () => (await import("./pages/execution.ts")).ExecutionPage,
+    keepsState: true,
+  },
+  "execution-block": {
+    title: (id = "latest") => `Execution block ${short(id)}`,
+    load: async () => (await import("./pages/execution/block.ts")).ExecutionBlockPage,
+  },
+  transaction: {
+    title: (hash = "") => `Transaction ${short(hash)}`,
+    load: async () => (await import("./pages/execution/transaction.ts")).TransactionPage,
+  },
+  account: {
+    title: (address = "") => `Account ${short(address)}`,
+    load: async () => (await import("./pages/execution/account.ts")).AccountPage,
+  },
   control: {
     title: () => "Control",
     load: async () => (await import("./pages/control.ts")).ControlPage,

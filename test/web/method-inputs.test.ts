@@ -61,6 +61,16 @@ describe("links of a response", () => {
     expect(page(PUBKEY, "pubkey")).toBe(`#/validator/${PUBKEY}`);
   });
 
+  it("lead to execution blocks, transactions and accounts", () => {
+    const address = `0x${"ef".repeat(20)}`;
+    expect(page(ROOT, "blockHash")).toBe(`#/execution-block/${ROOT}`);
+    expect(page(ROOT, "hash", { siblings: { transactionsRoot: "0x", nonce: "0x" } })).toBe(`#/execution-block/${ROOT}`);
+    expect(page(ROOT, "hash", { siblings: { nonce: "0x0" } })).toBe(`#/transaction/${ROOT}`);
+    expect(page(ROOT, "transactionHash")).toBe(`#/transaction/${ROOT}`);
+    expect(page(address, "from")).toBe(`#/account/${address}`);
+    expect(page(address, "withdrawal_address")).toBeUndefined();
+  });
+
   it("are made only of what has a page", () => {
     expect(page(ROOT, "body_root")).toBeUndefined();
     expect(page("18446744073709551615", "exit_epoch")).toBeUndefined();

@@ -13,7 +13,18 @@ import {
   readValue,
   writeValue,
 } from "../../src/web/calls.ts";
-import { byteSize, countBits, counted, epochText, eth, graffitiText, grouped, short } from "../../src/web/format.ts";
+import {
+  byteSize,
+  countBits,
+  counted,
+  epochText,
+  eth,
+  ether,
+  graffitiText,
+  grouped,
+  gwei,
+  short,
+} from "../../src/web/format.ts";
 import { meaningsOf } from "../../src/web/search.ts";
 
 const ROOT = `0x${"ab".repeat(32)}`;
@@ -93,6 +104,8 @@ it("formats amounts, numbers and bytes", () => {
     "32.072800096 ETH",
     "-1.5 ETH",
   ]);
+  expect(ether("0xde0b6b3a7640001")).toBe("1.000000000000000001 ETH");
+  expect(gwei("0x3b9aca00")).toBe("1 Gwei");
   expect(grouped(1_234_567)).toBe("1\u2009234\u2009567");
   expect(epochText("18446744073709551615")).toBe("never");
   expect(short(ROOT)).toBe("0xababab…abab");

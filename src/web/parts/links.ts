@@ -15,3 +15,12 @@ export const ValidatorLink = ({ index }: { index: string | number }) =>
 
 export const StateLink = ({ root }: { root: string }) =>
   html`<a class="mono" href=${`#/state/${root}`} title=${root}>${short(root)}</a>`;
+
+export const ExecutionBlockLink = ({ number }: { number: number }) =>
+  html`<a href=${`#/execution-block/${number}`}>${grouped(number)}</a>`;
+
+export const TransactionLink = ({ hash }: { hash: string }) =>
+  html`<a class="mono" href=${`#/transaction/${hash}`} title=${hash}>${short(hash)}</a>`;
+
+export const AccountLink = ({ address }: { address: string }) =>
+  html`<a class="mono" href=${`#/account/${address}`} title=${address}>${short(address)}</a>`;

@@ -1,0 +1,87 @@
+import { html } from "htm/preact";
+import { counted, ether, grouped, gwei, percent } from "../format.ts";
+import { hasEvm, methodNames, useChain } from "../live.ts";
+import { node } from "../node.ts";
+import { Table } from "../parts/fields.ts";
+import { AccountLink, ExecutionBlockLink } from "../parts/links.ts";
+import { Show, useLoaded } from "../parts/loading.ts";
+import { Skeleton } from "../parts/skeleton.ts";
+import { type FullBlock, readBlocks, readLatestNumber, timeText } from "./execution/reads.ts";
+import { Transactions } from "./execution/transactions.ts";
+
+const SHOWN_BLOCKS = 20;
+const SHOWN_TRANSACTIONS = 50;
+
+/** Lists execution blocks, their transactions and the unlocked accounts. The subject is the newest block shown. */
+export function ExecutionPage({ subject }: { subject: string | undefined }) {
+  const { head } = useChain();
+  const isPast = subject !== undefined && /^\d{1,15}$/.test(subject);
+  const loaded = useLoaded(
+    async (signal) => {
+      const latest = await readLatestNumber(signal);
+      return {
+        latest,
+        blocks: await readBlocks(isPast ? Math.min(Number(subject), latest) : latest, SHOWN_BLOCKS, signal),
+      };
+    },
+    [subject, isPast || head.head_block_root],
+  );
+  if (methodNames.value.size > 0 && !hasEvm.value && loaded.error !== undefined)
+    return html`<h1>Execution</h1><p>This node does not execute payloads itself. Its execution client has the blocks.</p>`;
+  return html`<h1>Execution</h1>
+    ${
+      loaded.value === undefined && loaded.error === undefined
+        ? html`<${Skeleton} />`
+        : html`<${Show} of=${loaded}>
+            ${({ latest, blocks }: { latest: number; blocks: FullBlock[] }) => html`<${Blocks} latest=${latest} blocks=${blocks} />`}
+          <//>`
+    }
+    <${Accounts} head=${head.head_block_root} />`;
+}
+
+function Blocks({ latest, blocks }: { latest: number; blocks: readonly FullBlock[] }) {
+  const newest = Number(blocks[0]?.number ?? 0);
+  const oldest = Number(blocks.at(-1)?.number ?? 0);
+  const transactions = blocks.flatMap((block) => block.transactions.toReversed());
+  return html`<h2>Blocks</h2>
+    <nav class="buttons" aria-label="Other blocks">
+      ${newest < latest && html`<a href="#/execution">latest</a> <a href=${newest + SHOWN_BLOCKS >= latest ? "#/execution" : `#/execution/${newest + SHOWN_BLOCKS}`}>← newer</a>`}
+      <span>${grouped(oldest)} to ${grouped(newest)} of ${grouped(latest)}</span>
+      ${oldest > 0 && html`<a href=${`#/execution/${oldest - 1}`}>older →</a>`}
+    </nav>
+    <${Table} caption="Execution blocks" empty="" head=${["number", "time", "transactions", "gas used", "base fee", "fee recipient"]}
+      rows=${blocks.map(({ number, timestamp, transactions: included, gasUsed, gasLimit, baseFeePerGas, miner }) => [
+        html`<${ExecutionBlockLink} number=${Number(number)} />`,
+        timeText(timestamp),
+        included.length,
+        `${grouped(BigInt(gasUsed))}, ${percent(Number(gasUsed) / Number(gasLimit))}`,
+        gwei(baseFeePerGas),
+        miner === null ? "–" : html`<${AccountLink} address=${miner} />`,
+      ])} />
+    <h2>Transactions</h2>
+    <p>${counted(transactions.length, "transaction")} in these blocks${transactions.length > SHOWN_TRANSACTIONS ? `, the last ${SHOWN_TRANSACTIONS}:` : "."}</p>
+    <${Transactions} of=${transactions.slice(0, SHOWN_TRANSACTIONS)} caption="Transactions" empty="" />`;
+}
+
+/** Lists the accounts whose keys the node has. */
+function Accounts({ head }: { head: string }) {
+  const accounts = useLoaded(
+    async (signal) => {
+      const addresses = await node.eth_accounts({}, { signal });
+      return Promise.all(
+        addresses.map(async (address) => ({
+          address,
+          balance: await node.eth_getBalance({ address }, { signal }),
+          nonce: await node.eth_getTransactionCount({ address }, { signal }),
+        })),
+      );
+    },
+    [head],
+  );
+  return html`<h2>Accounts</h2>
+    <${Show} of=${accounts}>
+      ${(list: NonNullable<typeof accounts.value>) =>
+        html`<${Table} caption="Accounts" empty="The node has no keys of accounts." head=${["account", "balance", "transactions"]}
+          rows=${list.map(({ address, balance, nonce }) => [html`<${AccountLink} address=${address} />`, ether(balance), Number(nonce)])} />`}
+    <//>`;
+}

@@ -1,0 +1,31 @@
+import type { EthBlock, EthTransaction } from "../../../client/index.ts";
+import { node } from "../../node.ts";
+
+/** Execution block with whole transactions. */
+export interface FullBlock extends Omit<EthBlock, "transactions"> {
+  transactions: EthTransaction[];
+}
+
+export const hexOf = (number: number): `0x${string}` => `0x${number.toString(16)}`;
+
+/** Reads blocks downwards from a number, newest first. */
+export async function readBlocks(newest: number, count: number, signal: AbortSignal): Promise<FullBlock[]> {
+  const numbers = Array.from({ length: Math.min(count, newest + 1) }, (_, back) => newest - back);
+  const answers = await node.batch(
+    numbers.map((number) => ["eth_getBlockByNumber", { block: hexOf(number), full: true }] as const),
+    { signal },
+  );
+  return answers.flatMap((answer) => {
+    if (answer instanceof Error) throw answer;
+    return answer === null ? [] : [answer as FullBlock];
+  });
+}
+
+export async function readLatestNumber(signal: AbortSignal): Promise<number> {
+  return Number(await node.eth_blockNumber({}, { signal }));
+}
+
+/** UTC time of a block. */
+export function timeText(timestamp: string): string {
+  return new Date(Number(timestamp) * 1000).toISOString().replace("T", " ").replace(".000Z", " UTC");
+}
