@@ -64,7 +64,7 @@ describe("the page", () => {
       ["state/finalized", "State “finalized”", "RANDAO mix"],
       ["pools", "Pools", "Voluntary exits"],
       ["peers", "Peers", "The node has no peers."],
-      ["fork-choice", "Fork choice", "blocks are not final"],
+      ["fork-choice", "Fork choice", "since the finalized checkpoint"],
       ["nowhere", "Page not found", "The chain"],
     ] as const) {
       await go(address);
