@@ -1,4 +1,5 @@
 import type { Timers } from "../async/timers.ts";
+import { unavailable } from "../errors/failure.ts";
 import type { Logger } from "../log/logger.ts";
 import { CachingReader } from "./cache/caching-reader.ts";
 import type { UpstreamAccess } from "./calls/standard-operations.ts";
@@ -38,6 +39,7 @@ export class RequestPipeline implements UpstreamAccess {
   readonly #policies: MethodPolicies;
   readonly #timers: Timers;
   readonly #pool: UpstreamPool;
+  readonly #fetch: (call: UpstreamCall) => Promise<UpstreamResponse>;
   readonly #reader: CachingReader;
   readonly #closing = new AbortController();
   #closed: Promise<void> | undefined;
@@ -48,7 +50,8 @@ export class RequestPipeline implements UpstreamAccess {
     this.#timers = timers;
     this.#pool = new UpstreamPool({ ...deps, settings });
     const quorum = new QuorumReader({ upstreams: this.#pool, settings, timers, observer });
-    this.#reader = new CachingReader({ ...deps, settings, fetch: (call) => quorum.read(call) });
+    this.#fetch = (call) => quorum.read(call);
+    this.#reader = new CachingReader({ ...deps, settings, fetch: this.#fetch });
   }
 
   /** Closes the pipeline once its running requests have ended. No new ones may follow. */
@@ -65,16 +68,39 @@ export class RequestPipeline implements UpstreamAccess {
     return this.#closed;
   }
 
-  #read(call: UpstreamCall): Promise<UpstreamResponse> {
-    return this.#reader.read(this.#withPolicy(call));
+  #read(given: UpstreamCall): Promise<UpstreamResponse> {
+    const call = this.#withPolicy(given);
+    const { policy } = call;
+    if (policy === undefined) return this.#reader.read(call);
+    const read = policy.cacheSeconds === 0 ? this.#fetch : (limited: UpstreamCall) => this.#reader.read(limited);
+    return policy.timeoutMillis === undefined ? read(call) : this.#withTimeout(call, policy.timeoutMillis, read);
   }
 
-  #submit(call: UpstreamCall): Promise<UpstreamResponse> {
-    return this.#pool.submit(this.#withPolicy(call));
+  #submit(given: UpstreamCall): Promise<UpstreamResponse> {
+    return this.#pool.submit(this.#withPolicy(given));
   }
 
   #withPolicy(call: UpstreamCall): UpstreamCall {
     const policy = this.#policies.of(call.method.name);
     return policy === undefined ? call : { ...call, policy };
+  }
+
+  /** Rejects if a read takes longer than the policy of its method allows. */
+  async #withTimeout(
+    call: UpstreamCall,
+    millis: number,
+    read: (call: UpstreamCall) => Promise<UpstreamResponse>,
+  ): Promise<UpstreamResponse> {
+    const timeout = new AbortController();
+    const stop = this.#timers.every(millis, () => {
+      stop();
+      timeout.abort(unavailable(`No upstream answered ${call.method.name} within ${millis / 1000} s, as its policy requires.`));
+    });
+    const signal = AbortSignal.any([call.cancellation.signal, timeout.signal]);
+    try {
+      return await read({ ...call, cancellation: { signal } });
+    } finally {
+      stop();
+    }
   }
 }

@@ -1,4 +1,5 @@
 import type { Timers } from "../../async/timers.ts";
+import type { UpstreamSettings } from "../settings.ts";
 import type { BudgetStore } from "./budget-store.ts";
 
 export interface BudgetOptions {
@@ -10,6 +11,18 @@ export interface BudgetOptions {
   readonly windowSeconds: number;
   readonly store: BudgetStore;
   readonly timers: Pick<Timers, "unixNow">;
+}
+
+const SECONDS_PER_DAY = 86_400;
+
+/** Creates the budgets of an upstream. */
+export function upstreamBudgets(
+  { name, budget = {} }: Pick<UpstreamSettings, "name" | "budget">,
+  deps: Pick<BudgetOptions, "store" | "timers">,
+): Budget[] {
+  const create = (limit: number | undefined, windowSeconds: number) =>
+    limit === undefined ? [] : new Budget({ ...deps, name: `upstream:${name}`, limit, windowSeconds });
+  return [create(budget.requestsPerSecond, 1), create(budget.requestsPerDay, SECONDS_PER_DAY)].flat();
 }
 
 /** Share of the limit that a process reserves at once. What it does not use of it in a window is lost. */
@@ -106,6 +119,6 @@ export class Budget {
     if (window !== this.#window) return;
     const granted = Math.min(amount, Math.max(0, limit - (total - amount)));
     this.#left += granted;
-    this.#isStoreEmpty = granted < amount;
+    this.#isStoreEmpty = total >= limit;
   }
 }

@@ -1,5 +1,6 @@
 import type { Timers } from "../../../async/timers.ts";
 import { HttpClient } from "../../../http-client/http-client.ts";
+import type { Budget } from "../../clients/budget.ts";
 import type { CallCost } from "../../../server/method-table.ts";
 import { credentialHeaders, type UpstreamSettings } from "../../settings.ts";
 import type { UpstreamRequest, UpstreamResponse } from "../../upstream-call.ts";
@@ -24,6 +25,8 @@ export const SHORT_STALL_MILLIS = 100;
 interface UpstreamClientOptions {
   timers: Pick<Timers, "now">;
   connections?: number;
+  /** Budgets that every request is taken from. */
+  budgets?: readonly Budget[];
   /** Called when the circuit breaker opens, with the failures and all requests of the last minute, and at its end. */
   onCircuitOpen?(failures: number, requests: number): void;
   onCircuitClose?(): void;
@@ -49,6 +52,7 @@ export class UpstreamClient implements ExchangeObserver {
   readonly #pathPrefix: string;
   readonly #limiter: ConcurrencyLimiter;
   readonly #secrets: readonly string[];
+  readonly #budgets: readonly Budget[];
   #pendingRequests = 0;
   /** Pending requests that should be answered promptly. */
   #promptPending = 0;
@@ -61,9 +65,10 @@ export class UpstreamClient implements ExchangeObserver {
 
   constructor(
     options: UpstreamSettings,
-    { timers, connections = DEFAULT_CONNECTIONS, onCircuitOpen, onCircuitClose }: UpstreamClientOptions,
+    { timers, connections = DEFAULT_CONNECTIONS, budgets = [], onCircuitOpen, onCircuitClose }: UpstreamClientOptions,
   ) {
     this.options = options;
+    this.#budgets = budgets;
     this.#timers = timers;
     this.breaker = new CircuitBreaker({ timers, onOpen: onCircuitOpen, onClose: onCircuitClose });
     const { url } = options;
@@ -82,9 +87,9 @@ export class UpstreamClient implements ExchangeObserver {
     return this.#pendingRequests;
   }
 
-  /** True if no further request should be sent. */
+  /** True if no further request should be sent: too many are pending, or a budget is spent. */
   get isSaturated(): boolean {
-    return this.#pendingRequests >= MAX_PENDING_REQUESTS;
+    return this.#pendingRequests >= MAX_PENDING_REQUESTS || this.#budgets.some(({ isSpent }) => isSpent);
   }
 
   /** True if the upstream appears to hang. */
@@ -127,6 +132,7 @@ export class UpstreamClient implements ExchangeObserver {
     const exchange = new HttpExchange(exchangeOptions, this);
     if (isPromptExpected(exchange) && this.#promptPending++ === 0) this.#quietSince = startedAt;
     this.#pendingRequests++;
+    for (const budget of this.#budgets) budget.spend(1);
     const { verb: method, url, headers, body } = request;
     const send = () => {
       if (exchange.isDone) return;

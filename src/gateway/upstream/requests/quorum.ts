@@ -51,8 +51,12 @@ export class QuorumReader {
   }
 
   read(call: UpstreamCall): Promise<UpstreamResponse> {
-    if (this.#count <= 1 || !needsQuorum(call)) return this.#upstreams.read(call);
+    if (this.#countOf(call) <= 1 || !needsQuorum(call)) return this.#upstreams.read(call);
     return this.#readWithQuorum(call);
+  }
+
+  #countOf({ policy }: UpstreamCall): number {
+    return policy?.quorum ?? this.#count;
   }
 
   async #readWithQuorum(call: UpstreamCall): Promise<UpstreamResponse> {
@@ -68,25 +72,16 @@ export class QuorumReader {
 
   /** Returns the common response, or two that differ. Throws if too few upstreams answer. */
   async #readOnce(call: UpstreamCall): Promise<UpstreamResponse | [Vote, Vote]> {
-    const results = await this.#upstreams.readFromMany(call, this.#count);
+    const count = this.#countOf(call);
+    const results = await this.#upstreams.readFromMany(call, count);
     const responses = results.flatMap((result) => (result.status === "fulfilled" ? [result.value] : []));
     const answers = responses.filter(({ status }) => status < 500);
-    if (answers.length < this.#count) throw this.#tooFewAnswers(responses, results);
+    if (answers.length < count) throw tooFewAnswers(count, responses, results);
     // No upstream has it.
     if (answers.every(({ status }) => status !== 200)) return answers[0]!;
     const votes = await Promise.all(answers.map((response) => voteOf(response, call.cancellation.signal)));
     const other = votes.find(({ value }) => value !== votes[0]!.value);
     return other === undefined ? votes[0]!.response : [votes[0]!, other];
-  }
-
-  #tooFewAnswers(
-    responses: readonly UpstreamResponse[],
-    results: readonly PromiseSettledResult<UpstreamResponse>[],
-  ): Failure {
-    const each = responses.map(({ upstream, status }) => `${upstream} answered with HTTP status ${status}.`);
-    const failure = results.find((result) => result.status === "rejected")?.reason as Failure | undefined;
-    const why = [...each, failure?.message ?? []].flat().join(" ");
-    return unavailable(`Fewer than ${this.#count} upstreams answered, as the quorum requires. ${why}`);
   }
 
   #disagreement({ method }: UpstreamCall, votes: [Vote, Vote]): Failure {
@@ -97,7 +92,20 @@ export class QuorumReader {
   }
 }
 
-function needsQuorum({ request: { verb, url } }: UpstreamCall): boolean {
+/** Creates the failure of a quorum read with fewer than `count` answers. */
+function tooFewAnswers(
+  count: number,
+  responses: readonly UpstreamResponse[],
+  results: readonly PromiseSettledResult<UpstreamResponse>[],
+): Failure {
+  const each = responses.map(({ upstream, status }) => `${upstream} answered with HTTP status ${status}.`);
+  const failure = results.find((result) => result.status === "rejected")?.reason as Failure | undefined;
+  const why = [...each, failure?.message ?? []].flat().join(" ");
+  return unavailable(`Fewer than ${count} upstreams answered, as the quorum requires. ${why}`);
+}
+
+function needsQuorum({ request: { verb, url }, policy }: UpstreamCall): boolean {
+  if (policy?.quorum !== undefined) return verb === "GET";
   return verb === "GET" && QUORUM_PATHS.some((path) => path.test(url));
 }
 

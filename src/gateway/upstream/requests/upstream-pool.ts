@@ -1,5 +1,7 @@
 import type { Timers } from "../../../async/timers.ts";
 import type { Logger } from "../../../log/logger.ts";
+import { upstreamBudgets } from "../../clients/budget.ts";
+import type { BudgetStore } from "../../clients/budget-store.ts";
 import type { GatewayObserver } from "../../gateway-observer.ts";
 import type { GatewaySettings } from "../../settings.ts";
 import { type UpstreamCall, UpstreamError, type UpstreamResponse } from "../../upstream-call.ts";
@@ -37,7 +39,9 @@ interface UpstreamPoolOptions {
   /** Called after several consecutive requests to an upstream failed. */
   onRepeatedFailure?(upstream: string, reason: string): void;
   /** By default private to this pool. */
-  stickyRoutes?: StickyRoutes;
+  stickyRoutes?: StickyRoutes | undefined;
+  /** Without it, budgets of upstreams are ignored. */
+  budgetStore?: BudgetStore;
 }
 
 /** All upstreams. Reads go to the best one, with hedging and failover; submissions to one or several. */
@@ -65,6 +69,7 @@ export class UpstreamPool {
     observer,
     onRepeatedFailure,
     stickyRoutes = new StickyRoutes(),
+    budgetStore,
   }: UpstreamPoolOptions) {
     this.#clients = settings.upstreams.map((upstream) => {
       const { name } = upstream;
@@ -73,7 +78,8 @@ export class UpstreamPool {
         logger.warn("Circuit breaker opened", { upstream: name, failures, requests });
       };
       const onCircuitClose = () => logger.info("Circuit breaker closed", { upstream: name });
-      return new UpstreamClient(upstream, { timers, onCircuitOpen, onCircuitClose });
+      const budgets = budgetStore ? upstreamBudgets(upstream, { store: budgetStore, timers }) : [];
+      return new UpstreamClient(upstream, { timers, budgets, onCircuitOpen, onCircuitClose });
     });
     this.#health = health;
     this.#broadcast = settings.broadcast;
@@ -133,13 +139,14 @@ export class UpstreamPool {
    */
   async submit(call: UpstreamCall): Promise<UpstreamResponse> {
     const routeKey = routeKeyOf(call.request);
-    const ranked = this.#selector.ranked(
-      routeKey && {
+    const ranked = this.#selector.ranked({
+      tags: call.policy?.tags,
+      ...(routeKey && {
         preferred: this.#stickyRoutes.get(routeKey),
         slot: routeKey.slot,
         needsPreferred: isBlindedBlock(call.request),
-      },
-    );
+      }),
+    });
     if (ranked.length === 0) throw noUpstreamError(this.#health, this.#selector);
     const response = await submitToUpstreams(ranked, this.#targetCount(call, ranked), (client) =>
       this.#send(client, call),

@@ -97,8 +97,9 @@ export class UpstreamRead {
     this.#proceed();
   }
 
-  /** Heavy reads and block production are not hedged early. */
+  /** Heavy reads and block production are not hedged early, unless a policy says so. */
   get #isHedged(): boolean {
+    if (this.#call.policy?.hedgeDelayMillis !== undefined) return true;
     return this.#call.method.cost !== "heavy" && this.#routeKey?.subject !== "block";
   }
 
@@ -124,6 +125,7 @@ export class UpstreamRead {
       preferred: this.#routeKey && stickyRoutes.get(this.#routeKey),
       deprioritized: this.#call.deprioritized,
       slot: this.#routeKey?.slot,
+      tags: this.#call.policy?.tags,
       isConfirmation: this.#fallbacks.unconfirmed !== undefined,
     });
   }
@@ -151,6 +153,8 @@ export class UpstreamRead {
 
   /** Returns how long to wait before another upstream is tried. */
   #hedgeDelay(client: UpstreamClient): number {
+    const { policy } = this.#call;
+    if (policy?.hedgeDelayMillis !== undefined) return policy.hedgeDelayMillis;
     if (!this.#isHedged) return UNRESPONSIVE_MILLIS;
     const p95 = client.latencies.p95(this.#call.method.cost) ?? this.#context.settings.hedgeDelayMillis;
     return Math.max(p95, MIN_HEDGE_MILLIS);
@@ -330,7 +334,7 @@ export class UpstreamRead {
       return;
     }
     const { selector, timers } = this.#context;
-    const isBelowHeadFloor = this.#isHeadBound && selector.hasLaggingUpstream(this.#tried);
+    const isBelowHeadFloor = this.#isHeadBound && selector.hasLaggingUpstream(this.#tried, this.#call.policy?.tags);
     this.#headFloorDeadline ??= timers.now() + HEAD_FLOOR_TIMEOUT_MILLIS;
     if (isBelowHeadFloor && timers.now() < this.#headFloorDeadline)
       this.#waitForHeadFloor(this.#headFloorDeadline - timers.now());

@@ -13,12 +13,14 @@ export interface RouteConstraints {
   readonly deprioritized?: ReadonlySet<string> | undefined;
   /** Breaks ties, so that all gateways select the same upstream for a slot. */
   readonly slot?: number | undefined;
+  /** Only upstreams with one of these tags are selected. */
+  readonly tags?: readonly string[] | undefined;
   /** True for a confirmation read: late and unresponsive upstreams are skipped. */
   readonly isConfirmation?: boolean;
 }
 
 /** Which upstream a submission should go to. */
-export interface RouteAffinity extends Pick<RouteConstraints, "preferred" | "slot"> {
+export interface RouteAffinity extends Pick<RouteConstraints, "preferred" | "slot" | "tags"> {
   /** True if other upstreams can hardly process it, so that it goes to the preferred one whatever its rank. */
   readonly needsPreferred?: boolean;
 }
@@ -74,10 +76,10 @@ export class UpstreamSelector {
   }
 
   /** True if an upstream that was not tried would be available with its head at the head floor. */
-  hasLaggingUpstream(tried: readonly UpstreamClient[]): boolean {
+  hasLaggingUpstream(tried: readonly UpstreamClient[], tags?: readonly string[]): boolean {
     return [...this.#shares.keys()].some((client) => {
       const health = this.#health.of(client.name);
-      return !tried.includes(client) && isUsable(health) && !this.#reachesHeadFloor(health);
+      return !tried.includes(client) && hasTag(client, tags) && isUsable(health) && !this.#reachesHeadFloor(health);
     });
   }
 
@@ -90,8 +92,8 @@ export class UpstreamSelector {
    * Returns all available upstreams, the best first. Among those of equal rank, the preferred one comes first, or the
    * one that `select` would return for the slot.
    */
-  ranked({ preferred, slot, needsPreferred = false }: RouteAffinity = {}): UpstreamClient[] {
-    const constraints = { isHeadBound: false, tried: [] };
+  ranked({ preferred, slot, tags, needsPreferred = false }: RouteAffinity = {}): UpstreamClient[] {
+    const constraints = { isHeadBound: false, tried: [], tags };
     const candidates = [...this.#shares].flatMap(
       ([client, share]) => this.#candidate(client, share, constraints) ?? [],
     );
@@ -112,8 +114,8 @@ export class UpstreamSelector {
   }
 
   #candidate(client: UpstreamClient, share: number, constraints: RouteConstraints): Candidate | undefined {
-    const { isHeadBound, tried, deprioritized, isConfirmation } = constraints;
-    if (tried.includes(client) || client.isSaturated) return undefined;
+    const { isHeadBound, tried, deprioritized, tags, isConfirmation } = constraints;
+    if (tried.includes(client) || client.isSaturated || !hasTag(client, tags)) return undefined;
     const health = this.#health.of(client.name);
     const state = STATE_RANKS[health.state];
     if (state === undefined || (isHeadBound && !this.#reachesHeadFloor(health))) return undefined;
@@ -145,6 +147,10 @@ const STATE_RANKS: Readonly<Record<HealthState, number | undefined>> = {
 };
 
 const isUsable = ({ state }: UpstreamHealth): boolean => STATE_RANKS[state] !== undefined;
+
+function hasTag({ options }: UpstreamClient, tags: readonly string[] | undefined): boolean {
+  return tags === undefined || (options.tags?.some((tag) => tags.includes(tag)) ?? false);
+}
 
 function compareRank(a: Rank, b: Rank): number {
   return Number(a[0]) - Number(b[0]) || Number(a[1]) - Number(b[1]) || Number(a[2]) - Number(b[2]) || a[3] - b[3];
