@@ -171,6 +171,11 @@ export class BeaconDb {
     return this.#store.diskBytes();
   }
 
+  /** Returns the free space on the disk of the database; undefined in memory. */
+  freeDiskBytes(): Promise<number | undefined> {
+    return this.#store.freeDiskBytes();
+  }
+
   /**
    * Deletes all entries except the schema version. Meta values go last: after a crash in between, the database still
    * identifies its chain and does not look empty.

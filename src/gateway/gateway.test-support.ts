@@ -34,6 +34,8 @@ export async function openGateway(
   };
   const settings: GatewaySettings = {
     ...DEFAULT_GATEWAY_SETTINGS,
+    // The scripted answers name only the upstream.
+    validation: false,
     upstreams: upstreams.map(({ options }) => options),
     ...changes,
   };

@@ -1,6 +1,8 @@
 import type { Timers } from "../async/timers.ts";
 import { unavailable } from "../errors/failure.ts";
 import type { Logger } from "../log/logger.ts";
+import type { Cancellation } from "../server/method-table.ts";
+import type { RequestTrace } from "../server/request-trace.ts";
 import { CachingReader } from "./cache/caching-reader.ts";
 import type { UpstreamAccess } from "./calls/standard-operations.ts";
 import type { ChainSpec } from "./chain-spec.ts";
@@ -50,7 +52,7 @@ export class RequestPipeline implements UpstreamAccess {
     this.#timers = timers;
     this.#pool = new UpstreamPool({ ...deps, settings });
     const quorum = new QuorumReader({ upstreams: this.#pool, settings, timers, observer });
-    this.#fetch = (call) => quorum.read(call);
+    this.#fetch = (call) => this.#traced(call, (traced) => quorum.read(traced));
     this.#reader = new CachingReader({ ...deps, settings, fetch: this.#fetch });
   }
 
@@ -70,6 +72,53 @@ export class RequestPipeline implements UpstreamAccess {
 
   #read(given: UpstreamCall): Promise<UpstreamResponse> {
     const call = this.#withPolicy(given);
+    const { trace } = call.cancellation;
+    return trace === undefined ? this.#readByPolicy(call) : this.#readTraced(call, trace);
+  }
+
+  /** Adds the time outside of upstreams to the trace. */
+  async #readTraced(call: UpstreamCall, trace: RequestTrace): Promise<UpstreamResponse> {
+    const { cancellation } = call;
+    // Its own trace, because calls of a batch overlap.
+    const own: RequestTrace = { traceparent: trace.traceparent, tracestate: trace.tracestate };
+    const traced: Cancellation = {
+      get signal() {
+        return cancellation.signal;
+      },
+      onAbort: cancellation.onAbort && ((listener) => cancellation.onAbort!(listener)),
+      trace: own,
+    };
+    const startedAt = this.#timers.now();
+    try {
+      return await this.#readByPolicy({ ...call, cancellation: traced });
+    } finally {
+      const { upstreamMillis } = own;
+      const cacheMillis = this.#timers.now() - startedAt - (upstreamMillis ?? 0);
+      trace.cacheMillis = (trace.cacheMillis ?? 0) + cacheMillis;
+      if (upstreamMillis !== undefined) trace.upstreamMillis = (trace.upstreamMillis ?? 0) + upstreamMillis;
+    }
+  }
+
+  /** Forwards the trace context to the upstream and adds the time until its response to the trace. */
+  async #traced(
+    call: UpstreamCall,
+    send: (call: UpstreamCall) => Promise<UpstreamResponse>,
+  ): Promise<UpstreamResponse> {
+    const { trace } = call.cancellation;
+    if (trace === undefined) return send(call);
+    const { request } = call;
+    const context = traceHeaders(trace);
+    const startedAt = this.#timers.now();
+    try {
+      return await send(
+        context ? { ...call, request: { ...request, headers: { ...request.headers, ...context } } } : call,
+      );
+    } finally {
+      trace.upstreamMillis = (trace.upstreamMillis ?? 0) + this.#timers.now() - startedAt;
+    }
+  }
+
+  #readByPolicy(call: UpstreamCall): Promise<UpstreamResponse> {
     const { policy } = call;
     if (policy === undefined) return this.#reader.read(call);
     const read = policy.cacheSeconds === 0 ? this.#fetch : (limited: UpstreamCall) => this.#reader.read(limited);
@@ -77,7 +126,7 @@ export class RequestPipeline implements UpstreamAccess {
   }
 
   #submit(given: UpstreamCall): Promise<UpstreamResponse> {
-    return this.#pool.submit(this.#withPolicy(given));
+    return this.#traced(this.#withPolicy(given), (call) => this.#pool.submit(call));
   }
 
   #withPolicy(call: UpstreamCall): UpstreamCall {
@@ -94,13 +143,20 @@ export class RequestPipeline implements UpstreamAccess {
     const timeout = new AbortController();
     const stop = this.#timers.every(millis, () => {
       stop();
-      timeout.abort(unavailable(`No upstream answered ${call.method.name} within ${millis / 1000} s, as its policy requires.`));
+      timeout.abort(
+        unavailable(`No upstream answered ${call.method.name} within ${millis / 1000} s, as its policy requires.`),
+      );
     });
     const signal = AbortSignal.any([call.cancellation.signal, timeout.signal]);
     try {
-      return await read({ ...call, cancellation: { signal } });
+      return await read({ ...call, cancellation: { signal, trace: call.cancellation.trace } });
     } finally {
       stop();
     }
   }
+}
+
+function traceHeaders({ traceparent, tracestate }: RequestTrace): Record<string, string> | undefined {
+  if (traceparent === undefined) return undefined;
+  return { traceparent, ...(tracestate !== undefined && { tracestate }) };
 }

@@ -108,6 +108,8 @@ export interface FlagOptions {
   readonly restTokenFile?: string;
   /** Allow other machines to use the REST API without a token. */
   readonly restAllowAnyone?: boolean;
+  /** Address or network of proxies whose X-Forwarded-For names the client, for --rate-limit and --access-log; repeatable. */
+  readonly trustedProxy?: string | readonly string[];
   /** Serve Prometheus metrics at /metrics. */
   readonly metrics?: boolean;
   /** Port of the metrics; 0 for any free port. */

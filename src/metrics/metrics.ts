@@ -97,4 +97,8 @@ function addDepositMetrics(instruments: Instruments, deposits: DepositChain, eth
 
 function addDatabaseMetrics(instruments: Instruments, db: BeaconDb): void {
   instruments.gauge("fanal_database_bytes", "Disk usage of the database", () => db.diskBytes());
+  instruments.gauges("fanal_disk_free_bytes", "Free space on the disk of the database", [], async () => {
+    const bytes = await db.freeDiskBytes();
+    return bytes === undefined ? [] : [[{}, bytes] as const];
+  });
 }

@@ -2,6 +2,7 @@ import type { Failure } from "../errors/failure.ts";
 import type { AccessClass } from "./access-class.ts";
 import type { Feed } from "./events/feed.ts";
 import type { AccessRights } from "./http/access/api-clients.ts";
+import type { RequestTrace } from "./request-trace.ts";
 
 /** Positional or by-name parameters, as parsed from JSON. */
 export type Params = unknown[] | Record<string, unknown>;
@@ -35,6 +36,8 @@ export interface Cancellation {
   readonly signal: AbortSignal;
   /** Calls `listener` on abort; cheaper than a signal. Returns a function that removes it. */
   onAbort?(listener: (reason: Failure) => void): () => void;
+  /** Set if the request is traced or logged. */
+  readonly trace?: RequestTrace | undefined;
 }
 
 /**

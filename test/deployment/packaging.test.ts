@@ -100,6 +100,37 @@ describe("the container file", () => {
   });
 });
 
+describe("the systemd unit of a gateway", () => {
+  const unit = read("packaging/fanal-gateway.service");
+  const commandOf = (key: string) =>
+    new RegExp(`^${key}=/opt/fanal/bin/fanal.js (.+)$`, "m").exec(unit)![1]!.split(" ");
+
+  it("checks its config file before a start and a reload", () => {
+    const start = parseCommandLine(commandOf("ExecStart"), "1");
+    if (start.kind !== "run") throw new Error("It starts nothing.");
+    const [file] = start.given.get("config-file")!;
+    expect(start.command).toBe("gateway");
+    for (const key of ["ExecStartPre", "ExecReload"]) expect(commandOf(key)).toEqual(["gateway", "check", file]);
+    expect(unit).toContain("ExecReload=/bin/kill -HUP $MAINPID");
+  });
+
+  it("is accepted by systemd and sandboxes the service", (context) => {
+    context.skip(spawnSync("systemd-analyze", ["--version"]).status !== 0, "systemd-analyze is not on the PATH");
+    expectAccepted("fanal-gateway.service", unit);
+  });
+});
+
+/** Throws unless systemd accepts the unit and rates it as well protected. */
+function expectAccepted(name: string, unit: string): void {
+  const file = join(tempDirectory(), name);
+  writeFileSync(file, unit.replaceAll("/opt/fanal/", `${ROOT}/`));
+  const analyze = (...args: string[]) => spawnSync("systemd-analyze", [...args, file], { encoding: "utf8" });
+  const { status, stdout, stderr } = analyze("verify", "--man=no");
+  expect({ status, said: stdout + stderr }).toEqual({ status: 0, said: "" });
+  // Tenths of systemd's exposure level. Below 2.0 a service counts as well protected.
+  expect(analyze("security", "--offline=true", "--threshold=20").status).toBe(0);
+}
+
 describe("the systemd unit", () => {
   const unit = read("packaging/fanal.service");
   const installed = "/opt/fanal/";
@@ -123,13 +154,6 @@ describe("the systemd unit", () => {
 
   it("is accepted by systemd and sandboxes the service", (context) => {
     context.skip(spawnSync("systemd-analyze", ["--version"]).status !== 0, "systemd-analyze is not on the PATH");
-    const folder = tempDirectory();
-    const file = join(folder, "fanal.service");
-    writeFileSync(file, unit.replaceAll(installed, `${ROOT}/`));
-    const analyze = (...args: string[]) => spawnSync("systemd-analyze", [...args, file], { encoding: "utf8" });
-    const { status, stdout, stderr } = analyze("verify", "--man=no");
-    expect({ status, said: stdout + stderr }).toEqual({ status: 0, said: "" });
-    // Tenths of systemd's exposure level. Below 2.0 a service counts as well protected.
-    expect(analyze("security", "--offline=true", "--threshold=20").status).toBe(0);
+    expectAccepted("fanal.service", unit);
   });
 });

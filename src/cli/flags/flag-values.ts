@@ -99,6 +99,18 @@ export function address(text: string): string {
   return text;
 }
 
+/** Parses an IP address or a network in CIDR notation. */
+export function network(text: string): string {
+  const [ip = "", prefix] = text.split("/");
+  const version = isIP(ip);
+  const isPrefixValid =
+    prefix === undefined || (/^\d{1,3}$/.test(prefix) && Number(prefix) <= (version === 6 ? 128 : 32));
+  if (version === 0 || !isPrefixValid || text.split("/").length > 2) {
+    throw new FlagValueError("it must be an IP address or a network such as 10.0.0.0/8");
+  }
+  return text;
+}
+
 /** Parses a file name or an http(s) URL. */
 export function fileOrUrl(text: string): string {
   if (/^[a-z][a-z0-9+.-]*:\/\//i.test(text) && !(/^https?:/i.test(text) && URL.canParse(text))) {

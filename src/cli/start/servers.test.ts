@@ -6,7 +6,7 @@ const SERVERS = { jsonRpcUrl: "http://127.0.0.1:9190", restUrl: undefined, metri
 
 function announced(platform: string, tokenFile?: string): string[] {
   const logger = createRecordingLogger();
-  const access = { virtualHosts: [], allowedOrigins: [], classes: [], tokenFile };
+  const access = { virtualHosts: [], allowedOrigins: [], classes: [], trustedProxies: [], tokenFile };
   announceServers(SERVERS, { jsonRpc: { host: "127.0.0.1", port: 9190, access } }, logger, platform);
   return logger.records.map(({ message }) => message);
 }

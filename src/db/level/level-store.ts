@@ -1,4 +1,4 @@
-import { readdir, stat } from "node:fs/promises";
+import { readdir, stat, statfs } from "node:fs/promises";
 import { join } from "node:path";
 import { ClassicLevel } from "classic-level";
 import { errorCode } from "../../errors/error-code.ts";
@@ -135,6 +135,13 @@ export class LevelStore {
     if (this.isInMemory) return 0;
     const sizes = await Promise.all((await readdir(this.path)).map((name) => sizeOf(join(this.path, name))));
     return sizes.reduce((sum, size) => sum + size, 0);
+  }
+
+  /** Returns the free space on the disk of the store; undefined in memory. */
+  async freeDiskBytes(): Promise<number | undefined> {
+    if (this.isInMemory) return undefined;
+    const { bavail, bsize } = await statfs(this.path);
+    return bavail * bsize;
   }
 
   /** Deletes all entries of a bucket; not atomic. */

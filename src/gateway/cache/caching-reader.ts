@@ -106,7 +106,10 @@ export class CachingReader {
     // A caller that has seen newer events does not join an older fetch.
     const sameTime = `${head} ${status} ${headFloor} ${key}`;
     const shared = await this.#inFlight.run(sameTime, call.cancellation.signal, async (_, abortSignal) => ({
-      response: await this.#lookUp(key, { ...call, cancellation: { signal: abortSignal() } }),
+      response: await this.#lookUp(key, {
+        ...call,
+        cancellation: { signal: abortSignal(), trace: call.cancellation.trace },
+      }),
       isTaken: false,
     }));
     if (Buffer.isBuffer(shared.response.body)) return shared.response;
@@ -116,9 +119,10 @@ export class CachingReader {
   }
 
   async #lookUp(key: string, call: UpstreamCall): Promise<UpstreamResponse> {
-    if (this.#cache === undefined || !mayBeFinal(call, this.#finality)) return this.#fetchAndCache(key, call);
+    const isShared = this.#cache !== undefined && call.policy?.cacheSeconds === undefined;
+    if (!isShared || !mayBeFinal(call, this.#finality)) return this.#fetchAndCache(key, call);
     const isValid = (answer: BufferedResponse) => this.#isValid(call, answer);
-    const found = await this.#cache.find(key, isValid, call.cancellation.signal);
+    const found = await this.#cache!.find(key, isValid, call.cancellation.signal);
     if (found === undefined || "lock" in found) return this.#fetchAndCache(key, call, found?.lock);
     this.#memory.put(key, found.answer, "final", this.#memory.snapshot());
     return found.answer;
@@ -146,7 +150,8 @@ export class CachingReader {
       const isForNewHead = headSlot !== undefined && headSlot >= this.#knownHeadSlot(response);
       // An upstream may announce a head before its answers reflect it.
       if (lifetime !== undefined && (headSlot === undefined || isForNewHead)) {
-        this.#memory.put(key, response, lifetime, snapshot, isForNewHead);
+        const maxMillis = call.policy?.cacheSeconds === undefined ? undefined : call.policy.cacheSeconds * 1000;
+        this.#memory.put(key, response, lifetime, snapshot, isForNewHead, maxMillis);
       }
       if (lifetime === "final" && snapshot.finalityReverts === this.#memory.snapshot().finalityReverts)
         final = response;

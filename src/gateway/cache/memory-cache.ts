@@ -82,7 +82,7 @@ export class MemoryCache {
 
   /**
    * Stores a response. `snapshot` was taken before the request was sent. `isForNewHead` is true if the response itself
-   * names the new head.
+   * names the new head. `maxMillis` limits the lifetime.
    */
   put(
     key: string,
@@ -90,6 +90,7 @@ export class MemoryCache {
     lifetime: CacheLifetime,
     snapshot: RevisionSnapshot,
     isForNewHead = false,
+    maxMillis = Number.POSITIVE_INFINITY,
   ): void {
     const { length } = response.body;
     if (length > this.maxBodyBytes) return;
@@ -98,7 +99,8 @@ export class MemoryCache {
     const entry = { upstream, status, headers, body: copyToOwnMemory(response.body), cachedIn: "memory" as const };
     const bytes = length + JSON.stringify(headers).length + ENTRY_BYTES;
     const mayBeEarly = lifetime === "head" && !isForNewHead && snapshot.at < snapshot.settledAt;
-    const expiresAt = mayBeEarly ? snapshot.settledAt : snapshot.at + this.#ttlMillis[lifetime];
+    const ttlMillis = Math.min(maxMillis, this.#ttlMillis[lifetime]);
+    const expiresAt = Math.min(mayBeEarly ? snapshot.settledAt : Number.POSITIVE_INFINITY, snapshot.at + ttlMillis);
     this.#entries.set(key, { response: Promise.resolve(entry), validatedAs, lifetime, snapshot, expiresAt }, bytes);
   }
 
@@ -122,8 +124,8 @@ export class MemoryCache {
 
   #isValid({ lifetime, snapshot, expiresAt }: CacheEntry): boolean {
     const { revision, health, timers } = this.#options;
-    if (lifetime === "final") return health.finalityReverts === snapshot.finalityReverts;
     if (timers.now() >= expiresAt) return false;
+    if (lifetime === "final") return health.finalityReverts === snapshot.finalityReverts;
     if (lifetime === "fixed") return true;
     // A client that has seen a later head must not get an answer about an earlier one.
     return (

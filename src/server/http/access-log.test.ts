@@ -26,6 +26,8 @@ const common = {
   client: "127.0.0.1",
   millis: expect.any(Number),
 };
+/** Requests that are processed, unlike rejected ones and WebSocket messages. */
+const processed = { queueMillis: expect.any(Number) };
 
 it("logs HTTP requests with methods, errors, status, bytes and upstream", async () => {
   const { log: accessLog, entries } = setup();
@@ -41,9 +43,10 @@ it("logs HTTP requests with methods, errors, status, bytes and upstream", async 
   await server.close();
   const call = { ...common, server: "json-rpc", request: "POST /" };
   expect(entries()).toEqual([
-    { ...call, status: 200, methods: ["ask"], bytes: single.bytes.length, upstream: "first" },
+    { ...call, ...processed, status: 200, methods: ["ask"], bytes: single.bytes.length, upstream: "first" },
     {
       ...call,
+      ...processed,
       status: 200,
       methods: ["echo", "unknown"],
       calls: 3,
@@ -86,7 +89,7 @@ it("logs the bytes of an event stream", async () => {
   await server.close();
   const bytes = 'event: head\ndata: {"slot":"1"}\n\nevent: block\ndata: {"slot":"2"}\n\n'.length;
   const stream = { request: "GET /events", status: 200, methods: ["GET /events"] };
-  expect(entries()).toEqual([{ ...common, server: "rest", ...stream, bytes }]);
+  expect(entries()).toEqual([{ ...common, ...processed, server: "rest", ...stream, bytes }]);
 });
 
 it("logs REST requests by path, without query, and disconnected clients", async () => {
@@ -109,7 +112,7 @@ it("logs REST requests by path, without query, and disconnected clients", async 
   await expect(left).rejects.toThrow();
   while (server.load().requests > 0) await new Promise(setImmediate);
   await server.close();
-  const call = { ...common, server: "rest" };
+  const call = { ...common, ...processed, server: "rest" };
   expect(entries()).toEqual([
     { ...call, request: "GET /ask", status: 200, methods: ["GET /ask"], bytes: 4, upstream: "second" },
     { ...call, request: "GET /nothing", status: 404, methods: ["unknown"], bytes: expect.any(Number) },

@@ -1,7 +1,7 @@
 import type { ServerResponse } from "node:http";
-import type { Socket } from "node:net";
 import { SYSTEM_TIMERS, type Timers } from "../../async/timers.ts";
 import type { CallObserver, CallServer, ObservedCall } from "../call-observer.ts";
+import type { RequestTrace } from "../request-trace.ts";
 
 /** Response header that names the upstream that answered. */
 export const UPSTREAM_HEADER = "Fanal-Upstream";
@@ -33,8 +33,8 @@ export class AccessLog {
   }
 
   /** Starts the entry of a request or a WebSocket message. `observer` is notified of its calls as well. */
-  begin(server: CallServer, socket: Socket, observer: CallObserver | undefined): AccessRecord {
-    return new AccessRecord(this, this.#timers, server, socket.remoteAddress ?? "", observer);
+  begin(server: CallServer, client: string, observer: CallObserver | undefined): AccessRecord {
+    return new AccessRecord(this, this.#timers, server, client, observer);
   }
 
   /** Adds an entry. Called by `AccessRecord`. */
@@ -67,6 +67,8 @@ export class AccessRecord implements CallObserver {
   #bytes = 0;
   #upstream: string | undefined;
   #key: string | undefined;
+  #queueMillis: number | undefined;
+  #trace: RequestTrace | undefined;
 
   constructor(
     log: AccessLog,
@@ -109,6 +111,16 @@ export class AccessRecord implements CallObserver {
     this.#key = name;
   }
 
+  /** Sets the trace context, which also collects the times of caches and upstreams. */
+  setTrace(trace: RequestTrace | undefined): void {
+    this.#trace = trace;
+  }
+
+  /** Marks the start of processing, after the body has arrived and earlier requests are done. */
+  markStarted(): void {
+    this.#queueMillis ??= this.#timers.now() - this.#began;
+  }
+
   /** Reads the upstream from the response's own headers. */
   setResponseHeaders(headers: Readonly<Record<string, string>> | undefined): void {
     this.#upstream = headers?.[UPSTREAM_HEADER];
@@ -140,8 +152,18 @@ export class AccessRecord implements CallObserver {
       // REST errors equal the status.
       ...(this.#errors.length > 0 && this.#server !== "rest" && { errors: this.#errors }),
       bytes,
-      millis: Math.round((this.#timers.now() - this.#began) * 1000) / 1000,
+      millis: rounded(this.#timers.now() - this.#began),
+      queueMillis: rounded(this.#queueMillis),
+      cacheMillis: rounded(this.#trace?.cacheMillis),
+      upstreamMillis: rounded(this.#trace?.upstreamMillis),
       upstream: this.#upstream,
+      // The second field of the header is the id of the trace.
+      trace: this.#trace?.traceparent?.split("-")[1],
     });
   }
+}
+
+/** Rounds to microseconds. */
+function rounded(millis: number | undefined): number | undefined {
+  return millis === undefined ? undefined : Math.round(millis * 1000) / 1000;
 }

@@ -11,7 +11,7 @@ import { ByteBudget } from "./request/byte-budget.ts";
 import type { HttpLimits, ServerLoad } from "./server.ts";
 
 /** Creates the access log record of a request. */
-export type RecordFactory = (socket: Socket) => AccessRecord;
+export type RecordFactory = (req: IncomingMessage) => AccessRecord;
 
 /** Minimum interval between warnings about refused connections. */
 const WARN_EVERY_MILLIS = 60_000;
@@ -92,7 +92,7 @@ export class ConnectionManager implements MemoryBudgets {
     const exchange = new Exchange(this, res, {
       deadline: this.#deadlineTimer.begin(),
       blockedBy: onConnection && [...onConnection].at(-1),
-      record: this.#createRecord?.(socket),
+      record: this.#createRecord?.(res.req),
     });
     this.#openExchanges++;
     if (onConnection) {
@@ -104,8 +104,8 @@ export class ConnectionManager implements MemoryBudgets {
   }
 
   /** Throws an `HttpError` if the address exceeds its request rate. */
-  enforceRate({ socket }: IncomingMessage): void {
-    const seconds = this.#limiter?.take(socket.remoteAddress ?? "");
+  enforceRate(addressOf: () => string): void {
+    const seconds = this.#limiter?.take(addressOf());
     if (seconds === undefined) return;
     this.#rateLimited++;
     const limit = this.#limits.requestsPerSecond;

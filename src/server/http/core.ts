@@ -1,10 +1,10 @@
 import { lookup } from "node:dns/promises";
 import { once } from "node:events";
-import type { Server, ServerOptions } from "node:http";
-import type { Socket } from "node:net";
+import type { IncomingMessage, Server, ServerOptions } from "node:http";
 import type { Logger } from "../../log/logger.ts";
 import { createServer } from "../../runtime/node-http.ts";
 import type { CallObserver, CallServer } from "../call-observer.ts";
+import { traceOf } from "../request-trace.ts";
 import type { AccessPolicy } from "./access/access-policy.ts";
 import type { AccessLog } from "./access-log.ts";
 import { ConnectionManager, type RecordFactory } from "./connection-manager.ts";
@@ -65,7 +65,7 @@ export class HttpCore {
   /** Returns a factory of access log records; undefined without an access log. */
   recordFactory(protocol: CallServer): RecordFactory | undefined {
     const { accessLog, observer } = this.#options;
-    return accessLog && ((socket: Socket) => accessLog.begin(protocol, socket, observer));
+    return accessLog && ((req) => accessLog.begin(protocol, this.#clientAddressOf(req), observer));
   }
 
   async listen({ host, port }: { host: string; port: number }): Promise<ListeningAddress> {
@@ -86,13 +86,20 @@ export class HttpCore {
     return this.#closing;
   }
 
+  #clientAddressOf(req: IncomingMessage): string {
+    return this.#options.policy?.clientAddressOf(req) ?? req.socket.remoteAddress ?? "";
+  }
+
   #begin(exchange: Exchange): void {
     const { policy, handle, refuse } = this.#options;
     const { res } = exchange;
     policy?.hideKey(res.req);
     policy?.origins.setHeaders(res.req, res);
+    const { record, deadline } = exchange;
+    if (record || res.req.headers.traceparent !== undefined) deadline.trace = traceOf(res.req.headers);
+    record?.setTrace(deadline.trace);
     try {
-      this.connections.enforceRate(res.req);
+      this.connections.enforceRate(() => this.#clientAddressOf(res.req));
       handle(exchange);
     } catch (reason) {
       refuse(exchange, reason);

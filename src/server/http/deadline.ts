@@ -1,5 +1,6 @@
 import { Failure } from "../../errors/failure.ts";
 import type { Cancellation } from "../method-table.ts";
+import type { RequestTrace } from "../request-trace.ts";
 
 /**
  * Creates deadlines of equal length and expires them. They expire in creation order, so a single timer serves all of
@@ -49,6 +50,8 @@ export class DeadlineTimer {
 /** Time limit of one message and all of its calls. Also aborted when the client disconnects. */
 export class Deadline implements Cancellation {
   readonly at: number;
+  /** Set if the request is traced or logged. */
+  trace: RequestTrace | undefined = undefined;
   readonly #millis: number;
   /** Reject functions of pending races. */
   readonly #races: ((reason: Failure) => void)[] = [];

@@ -100,6 +100,7 @@ export class Exchange {
   beginProcessing(): void {
     this.#isProcessing = true;
     this.#awaitsResponse = true;
+    this.record?.markStarted();
   }
 
   /** Marks the beginning of the response. After it, only the client can delay the exchange. */

@@ -1,6 +1,6 @@
 import { ACCESS_CLASSES } from "../../../server/access-class.ts";
 import { booleanFlag, type FlagTable, type FlagValues, listFlag, valueFlag } from "../flag.ts";
-import { address, nonEmpty, oneOf, virtualHost, webOrigin, wholeNumber } from "../flag-values.ts";
+import { address, network, nonEmpty, oneOf, virtualHost, webOrigin, wholeNumber } from "../flag-values.ts";
 
 /** Flags for the access control of a server. */
 function accessFlags(server: "rpc" | "rest", noun: string) {
@@ -99,6 +99,13 @@ export function serverFlags({ areOn }: { areOn: boolean }) {
     restApi: restAccess.api,
     restTokenFile: restAccess.tokenFile,
     restAllowAnyone: restAccess.allowAnyone,
+    trustedProxy: listFlag({
+      name: "trusted-proxy",
+      placeholder: "CIDR",
+      description:
+        "Address or network of proxies whose X-Forwarded-For names the client, for --rate-limit and --access-log; repeatable",
+      parse: network,
+    }),
     metrics: booleanFlag({ name: "metrics", description: "Serve Prometheus metrics at /metrics" }),
     metricsPort: valueFlag({
       name: "metrics-port",

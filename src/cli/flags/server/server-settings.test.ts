@@ -9,12 +9,14 @@ describe("server access", () => {
     const rpc = "--rpc --rpc-vhosts Node.Example,other_host --rpc-api read,debug";
     const { servers } = dev(`${rpc} --rest --rest-allow-origin * --rest-token-file token`.split(" "));
     expect(servers.jsonRpc?.access).toEqual({
+      trustedProxies: [],
       virtualHosts: ["node.example", "other_host"],
       allowedOrigins: [],
       classes: ["read", "debug"],
       tokenFile: undefined,
     });
     expect(servers.rest?.access).toEqual({
+      trustedProxies: [],
       virtualHosts: [],
       allowedOrigins: ["*"],
       classes: undefined,

@@ -82,6 +82,7 @@ export function accessSettings(
     virtualHosts: values[`${server}Vhosts`],
     allowedOrigins: values[`${server}AllowOrigin`],
     classes: api.length === 0 ? undefined : api,
+    trustedProxies: values.trustedProxy,
     tokenFile: tokenFile === undefined ? undefined : resolve(workingDirectory, tokenFile),
   };
 }

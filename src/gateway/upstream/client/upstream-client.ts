@@ -1,7 +1,7 @@
 import type { Timers } from "../../../async/timers.ts";
 import { HttpClient } from "../../../http-client/http-client.ts";
-import type { Budget } from "../../clients/budget.ts";
 import type { CallCost } from "../../../server/method-table.ts";
+import type { Budget } from "../../clients/budget.ts";
 import { credentialHeaders, type UpstreamSettings } from "../../settings.ts";
 import type { UpstreamRequest, UpstreamResponse } from "../../upstream-call.ts";
 import { CircuitBreaker } from "./circuit-breaker.ts";

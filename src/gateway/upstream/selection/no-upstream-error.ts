@@ -21,7 +21,9 @@ export function noUpstreamError(
       return errors?.get(upstream) ?? `${upstream} is ${state}${reasons.length > 0 ? `: ${reasons.join(" ")}` : "."}`;
     });
   if (hasSaturatedUpstream) {
-    return overloaded(["All available upstreams have too many pending requests, or spent their budgets.", ...each].join(" "));
+    return overloaded(
+      ["All available upstreams have too many pending requests, or spent their budgets.", ...each].join(" "),
+    );
   }
   return unavailable(
     [responded.size > 0 ? "No other upstream is available." : "No upstream is available.", ...each].join(" "),

@@ -8,6 +8,7 @@ import { type AccessRights, type ApiClient, type ApiClients, keyOf, moveKeyToHea
 import { AllowedOrigins } from "./cors.ts";
 import { countHeader, hostHeaderOf, hostNameOf, isSameAuthority } from "./host-header.ts";
 import { isLoopbackAddress, isLoopbackHost } from "./loopback.ts";
+import { TrustedProxies } from "./trusted-proxies.ts";
 
 export interface AccessOptions {
   /** Accepted Host names, in addition to loopback names and addresses; "*" accepts all. */
@@ -18,6 +19,8 @@ export interface AccessOptions {
   trustsLocalPages?: boolean;
   /** Served access classes. Default: all on loopback, `REMOTE_CLASSES` elsewhere. */
   classes?: readonly AccessClass[];
+  /** Addresses or CIDR blocks of proxies whose X-Forwarded-For header is trusted. */
+  trustedProxies?: readonly string[];
   /** Bearer token that every request must carry; undefined if none is required. */
   token?: string;
 }
@@ -56,6 +59,7 @@ export class AccessPolicy {
   readonly #hasOwnClasses: boolean;
   readonly #hasPages: boolean;
   readonly #clients: ApiClients | undefined;
+  readonly #proxies: TrustedProxies | undefined;
 
   /** `flagPrefix` is the prefix of the flags named in errors. A server with pages of its own trusts their origin. */
   constructor(
@@ -63,7 +67,7 @@ export class AccessPolicy {
     options: AccessOptions = {},
     { hasPages = false, clients }: { hasPages?: boolean; clients?: ApiClients | undefined } = {},
   ) {
-    const { virtualHosts = [], allowedOrigins = [], trustsLocalPages, classes, token } = options;
+    const { virtualHosts = [], allowedOrigins = [], trustsLocalPages, classes, trustedProxies = [], token } = options;
     this.origins = new AllowedOrigins(allowedOrigins, { trustsLocalPages });
     this.#flag = (name) => `--${flagPrefix}-${name}`;
     this.#virtualHosts = new Set(virtualHosts);
@@ -71,12 +75,18 @@ export class AccessPolicy {
     this.#hasOwnClasses = classes !== undefined;
     this.#hasPages = hasPages;
     this.#clients = clients;
+    if (trustedProxies.length > 0) this.#proxies = new TrustedProxies(trustedProxies);
     this.#classes = new Set(classes ?? REMOTE_CLASSES);
   }
 
   /** True if requests need a token or a key. */
   get needsToken(): boolean {
     return this.#tokenHash !== undefined || this.#needsKey;
+  }
+
+  /** Returns the address of the client, behind trusted proxies if there are any. */
+  clientAddressOf(req: IncomingMessage): string {
+    return this.#proxies?.clientAddressOf(req) ?? req.socket.remoteAddress ?? "";
   }
 
   get #needsKey(): boolean {

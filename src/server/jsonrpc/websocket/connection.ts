@@ -24,7 +24,7 @@ export interface ConnectionLimits extends SubscriptionLimits {
 }
 
 /** Creates the access log record of a message. */
-export type MessageRecordFactory = (socket: Socket) => AccessRecord;
+export type MessageRecordFactory = () => AccessRecord;
 
 interface ConnectionOptions {
   /** The underlying TCP socket. */
@@ -264,7 +264,11 @@ export class Connection {
     const deadline = deadlines.begin();
     this.#running.add(deadline);
     const started: string[] = [];
-    const record = this.#options.record?.(this.#options.socket);
+    const record = this.#options.record?.();
+    if (record) {
+      deadline.trace = {};
+      record.setTrace(deadline.trace);
+    }
     if (this.#options.key !== undefined) record?.setKey(this.#options.key);
     try {
       const response = await execute(data as Buffer, deadline, this.#callerOf(started), record);

@@ -6,13 +6,13 @@ import type { Logger } from "../../../log/logger.ts";
 import { ServerResponse } from "../../../runtime/node-http.ts";
 import type { AccessPolicy } from "../../http/access/access-policy.ts";
 import type { ApiClient, CalledMethod } from "../../http/access/api-clients.ts";
-import type { ConnectionManager } from "../../http/connection-manager.ts";
+import type { ConnectionManager, RecordFactory } from "../../http/connection-manager.ts";
 import { DeadlineTimer } from "../../http/deadline.ts";
 import { toErrorResponse } from "../../http/http-error.ts";
 import { sendError } from "../../http/response/send.ts";
 import type { HttpLimits } from "../../http/server.ts";
 import type { Execute } from "../execute.ts";
-import { Connection, type ConnectionLimits, type MessageRecordFactory } from "./connection.ts";
+import { Connection, type ConnectionLimits } from "./connection.ts";
 import { SubscriptionCount } from "./subscriptions.ts";
 
 export interface WebSocketLimits extends ConnectionLimits {
@@ -32,7 +32,7 @@ interface WebSocketsOptions {
   /** Shares its memory budgets with the WebSocket messages. */
   connectionManager: ConnectionManager;
   /** Creates access log records of messages; undefined without an access log. */
-  record?: MessageRecordFactory | undefined;
+  record?: RecordFactory | undefined;
   httpLimits: Pick<HttpLimits, "bodyBytes" | "requestMillis" | "connections">;
   limits?: Partial<WebSocketLimits>;
 }
@@ -112,7 +112,7 @@ export function createWebSockets(options: WebSocketsOptions): WebSockets {
           : { denialReason: ({ access }: CalledMethod) => policy.denialReason(access, isPrivileged) };
         const connection = new Connection(webSocket, {
           execute,
-          record,
+          record: record && (() => record(request)),
           rights,
           key: client?.name,
           logger,

@@ -1,0 +1,46 @@
+import type { IncomingMessage } from "node:http";
+import { BlockList, isIP } from "node:net";
+
+/** Determines the address of a client behind proxies that add themselves to X-Forwarded-For. */
+export class TrustedProxies {
+  readonly #networks = new BlockList();
+
+  /** `networks` are addresses or CIDR blocks. */
+  constructor(networks: readonly string[]) {
+    for (const network of networks) {
+      const [address = "", prefix] = network.split("/");
+      const family = isIP(address) === 6 ? "ipv6" : "ipv4";
+      if (prefix === undefined) this.#networks.addAddress(address, family);
+      else this.#networks.addSubnet(address, Number(prefix), family);
+    }
+  }
+
+  /**
+   * Returns the address of the peer, or if that is a trusted proxy, the last address in X-Forwarded-For that is none.
+   * Earlier ones may be forged.
+   */
+  clientAddressOf({ headers, socket }: IncomingMessage): string {
+    let address = socket.remoteAddress ?? "";
+    if (!this.#trusts(address)) return address;
+    const hops = headers["x-forwarded-for"]?.toString().split(",") ?? [];
+    for (const hop of hops.reverse()) {
+      const previous = addressIn(hop);
+      if (previous === undefined) break;
+      address = previous;
+      if (!this.#trusts(address)) break;
+    }
+    return address;
+  }
+
+  #trusts(address: string): boolean {
+    const version = isIP(address);
+    return version !== 0 && this.#networks.check(address, version === 6 ? "ipv6" : "ipv4");
+  }
+}
+
+/** Returns the address without a port and brackets; undefined if it is not valid. */
+function addressIn(hop: string): string | undefined {
+  const text = hop.trim();
+  const address = /^\[(.+)\](?::\d+)?$/.exec(text)?.[1] ?? /^([\d.]+):\d+$/.exec(text)?.[1] ?? text;
+  return isIP(address) === 0 ? undefined : address;
+}
