@@ -62,6 +62,12 @@ export const PAGES: Readonly<Record<string, PageEntry>> = {
     title: () => "Peers",
     load: async () => (await import("./pages/peers.ts")).PeersPage,
   },
+  blobs: {
+    link: "Blobs",
+    title: (slot) => (slot === undefined ? "Blobs" : `Blobs up to slot ${grouped(slot)}`),
+    load: async () => (await import("./pages/blobs.ts")).BlobsPage,
+    keepsState: true,
+  },
   "fork-choice": {
     link: "Fork choice",
     title: () => "Fork choice",

@@ -58,4 +58,37 @@ describe("the lists of the chain", () => {
     await keepPicture(page, "fork-choice");
     expect(complaints).toEqual([]);
   });
+
+  it("counts the blobs of recent blocks", async () => {
+    const { page, program, complaints, go } = await visit(["--dev-blobs", "2"]);
+    const { head_slot: slot } = await program.call<{ head_slot: string }>("getChainHead");
+    await program.call("dev_skip", [1]);
+    await program.call("dev_advance", [1]);
+    await go("blobs");
+    const rows = page.getByRole("region", { name: "Blobs by slot" }).locator("tbody tr[aria-busy=false]");
+    await vi.waitUntil(async () => (await rows.count()) === 32);
+    const cellsOf = async (row: number) => (await rows.nth(row).locator("th, td").allTextContents()).slice(0, 4);
+    expect(await cellsOf(0)).toEqual([String(Number(slot) + 2), expect.stringContaining("0x"), "2", "262 kB"]);
+    expect(await cellsOf(1)).toEqual([String(Number(slot) + 1), "no block", "–", "–"]);
+    await keepPicture(page, "blobs");
+    await page.getByRole("link", { name: "older →" }).click();
+    await page.getByRole("link", { name: "latest" }).waitFor();
+    expect(complaints).toEqual([]);
+  });
+
+  it("shows pooled operations and transactions", async () => {
+    const { page, program, complaints, go } = await visit(["--evm", "--eth-rpc-port", "0"]);
+    await program.call("dev_slash", [3, "attester"]);
+    await program.call("evm_setAutomine", [false]);
+    const [from] = await program.call<string[]>("eth_accounts");
+    await program.call("eth_sendTransaction", [{ from, to: from, value: "0x1" }]);
+    await go("pools");
+    await page.getByText("1 slashing", { exact: true }).waitFor();
+    const slashing = page.getByRole("region", { name: "Attester slashings" }).locator("tbody tr");
+    await slashing.getByRole("link", { name: "3", exact: true }).waitFor();
+    await page.getByText("1 transaction", { exact: true }).waitFor();
+    await page.getByRole("region", { name: "Pooled transactions" }).getByText("pending").waitFor();
+    await keepPicture(page, "pools");
+    expect(complaints).toEqual([]);
+  });
 });

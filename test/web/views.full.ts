@@ -17,6 +17,7 @@ const VIEWS = [
   "state/finalized",
   "pools",
   "peers",
+  "blobs",
   "fork-choice",
   "methods",
   "methods/get_v1_beacon_headers_blockId",

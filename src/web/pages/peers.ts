@@ -1,5 +1,6 @@
 import { html } from "htm/preact";
 import { useEffect, useState } from "preact/hooks";
+import { counted, grouped, short } from "../format.ts";
 import { node } from "../node.ts";
 import { Fields, Table } from "../parts/fields.ts";
 import { Show, useLoaded } from "../parts/loading.ts";
@@ -32,22 +33,28 @@ export function PeersPage() {
         }} />`}
     <//>
     <${Show} of=${peers}>
-      ${(
-        value: Peers,
-      ) => html`<${Table} caption="Peers" empty="The node has no peers." head=${["peer", "state", "direction", "agent", "score", "topics", "address"]}
+      ${(value: Peers) => html`${value.length > 0 && html`<p>${summaryOf(value)}</p>`}
+      <${Table} caption="Peers" empty="The node has no peers." head=${["peer", "state", "direction", "agent", "score", "topics", "address"]}
         rows=${value.map((peer) => {
           const more = details.value?.get(peer.peer_id);
           return [
-            html`<code>${peer.peer_id}</code>`,
+            html`<code title=${peer.peer_id}>${short(peer.peer_id)}</code>`,
             peer.state,
             peer.direction,
-            more?.info.agentVersion ?? "",
-            more?.score ?? "",
-            topics.value?.get(peer.peer_id) ?? "",
+            more?.info.agentVersion ?? "–",
+            more?.score ?? "–",
+            topics.value?.get(peer.peer_id) ?? "–",
             html`<code>${peer.last_seen_p2p_address}</code>`,
           ];
         })} />`}
     <//>`;
+}
+
+function summaryOf(peers: Peers): string {
+  const connected = peers.filter(({ state }) => state === "connected");
+  const inbound = connected.filter(({ direction }) => direction === "inbound").length;
+  const outbound = connected.length - inbound;
+  return `${counted(connected.length, "connected peer")}: ${grouped(inbound)} inbound, ${grouped(outbound)} outbound.`;
 }
 
 type Gossip = Awaited<ReturnType<typeof node.debug_getGossipSubPeers>>;
