@@ -1,5 +1,6 @@
 import type { Page } from "playwright-core";
 import { describe, expect, it, vi } from "vitest";
+import { accessibilityProblems } from "../support/browser/axe.ts";
 import { keepPicture, visit, withBrowser } from "../support/browser/page-visit.ts";
 
 vi.setConfig({ testTimeout: 120_000 });
@@ -39,6 +40,7 @@ describe("the control page", () => {
     expect(await page.getByLabel("Number", { exact: true }).count()).toBe(0);
     await act(page, "Advance");
     await keepPicture(page, "control");
+    expect(await accessibilityProblems(page)).toEqual([]);
     const head = await program.call<{ head_block_root: string }>("getChainHead");
     await page.getByRole("log").getByRole("link").first().click();
     await page.waitForURL(`**/block/${head.head_block_root}`);

@@ -1,4 +1,5 @@
 import { describe, expect, it, vi } from "vitest";
+import { accessibilityProblems } from "../support/browser/axe.ts";
 import { keepPicture, visit, withBrowser } from "../support/browser/page-visit.ts";
 
 vi.setConfig({ testTimeout: 120_000 });
@@ -24,12 +25,14 @@ describe("the pages of the execution layer", () => {
     expect(await blocks.count()).toBe(20);
     await page.getByRole("region", { name: "Accounts" }).getByRole("link").first().waitFor();
     await keepPicture(page, "execution");
+    expect(await accessibilityProblems(page)).toEqual([]);
 
     await transactions.first().getByRole("link").first().click();
     await page.waitForURL(`**/transaction/${hash}`);
     await page.getByText("succeeded").waitFor();
     await page.getByText("The transaction has no logs.").waitFor();
     await keepPicture(page, "transaction");
+    expect(await accessibilityProblems(page)).toEqual([]);
     await page.locator(`dd a[href="#/account/${RECIPIENT}"]`).click();
     await page.getByText("1 ETH", { exact: true }).first().waitFor();
     const ofAccount = page.getByRole("region", { name: "Transactions of the account" }).locator("tbody tr");
@@ -41,6 +44,7 @@ describe("the pages of the execution layer", () => {
     await page.getByRole("link", { name: /^← block/ }).click();
     await page.getByText("The block has no transactions.").waitFor();
     await keepPicture(page, "execution-block");
+    expect(await accessibilityProblems(page)).toEqual([]);
     await go("execution");
     await page.getByRole("link", { name: "older →" }).click();
     await page.getByRole("link", { name: "latest" }).waitFor();

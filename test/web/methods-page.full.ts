@@ -1,4 +1,5 @@
 import { describe, expect, it, vi } from "vitest";
+import { accessibilityProblems } from "../support/browser/axe.ts";
 import { keepPicture, visit, withBrowser } from "../support/browser/page-visit.ts";
 
 vi.setConfig({ testTimeout: 120_000 });
@@ -70,6 +71,7 @@ describe("the methods page", () => {
     const rootLink = page.getByRole("link", { name: `"${root}"` });
     expect(await rootLink.getAttribute("href")).toBe(`#/block/${root}`);
     await keepPicture(page, "methods");
+    expect(await accessibilityProblems(page)).toEqual([]);
     await page.getByRole("button", { name: "Fold all", exact: true }).click();
     await response.getByText("header: {2}").waitFor();
     expect(await response.getByText("proposer_index").count()).toBe(0);

@@ -60,12 +60,12 @@ function Clock() {
 const clockTime = (time: Date) => time.toLocaleTimeString("en-GB");
 
 function Notices() {
-  return html`<ol class="notices" role="log" aria-label="Outcomes" tabindex="0">
+  return html`<div class="notices" role="log" aria-label="Outcomes" tabindex="0"><ol>
     ${notices.value.map(
       ({ number, time, text, link, isError }) => html`<li key=${number} class=${isError ? "problem" : undefined}>
         <time dateTime=${time.toISOString()}>${clockTime(time)}</time>
         <span role=${isError ? "alert" : undefined}>${text} ${link && html`<a href=${link.href}>${link.label}</a>`}</span>
       </li>`,
     )}
-  </ol>`;
+  </ol></div>`;
 }
