@@ -4,8 +4,8 @@ import { isReadOnly } from "../server/access-class.ts";
 import type { MethodDefinition, Param, RestPath } from "./definition.ts";
 import { type JsonSchema, NAMED_SCHEMAS } from "./schemas.ts";
 
-/** Version of the OpenRPC specification that the document follows. */
-const OPENRPC_VERSION = "1.3.2";
+/** Version of the OpenRPC specification that the document follows: the latest that code generators support. */
+const OPENRPC_VERSION = "1.2.6";
 
 interface ErrorForm {
   code: number;
@@ -68,13 +68,13 @@ export interface OpenRpcMethod {
 interface ExamplePairing {
   name: string;
   params: { name: string; value: unknown }[];
-  /** Omitted if it is too long or the call fails on a chain without peers. */
-  result?: { name: string; value: unknown };
+  result: { name: string; value: unknown };
 }
 
 /** A recorded call: positional parameters and the result. */
 interface RecordedCall {
   params: readonly unknown[];
+  /** Omitted if it is too long or the call fails on a chain without peers. */
   result?: unknown;
 }
 
@@ -103,7 +103,13 @@ export interface MethodGroup {
 /** Where a node listens by default. */
 const DEFAULT_SERVER = { name: "Default address", url: "http://127.0.0.1:9190" };
 
-/** Creates the OpenRPC document of all methods (spec.open-rpc.org), with recorded calls as examples. */
+/**
+ * Prefix of methods that belong to JSON-RPC itself, such as `rpc.discover`. They are not listed: tools call them by
+ * specification, and generators make members of the listed names, which must not contain a dot.
+ */
+const RESERVED_PREFIX = "rpc.";
+
+/** Creates the OpenRPC document of the methods (spec.open-rpc.org), with recorded calls as examples. */
 export function openRpcDocument(
   groups: readonly MethodGroup[],
   version: string,
@@ -119,16 +125,19 @@ export function openRpcDocument(
     },
     servers: [DEFAULT_SERVER],
     methods: groups.flatMap(({ title, methods }) =>
-      methods.flatMap((method) => describeMethod(method, title, recorded[method.name])),
+      methods
+        .filter(({ name }) => !name.startsWith(RESERVED_PREFIX))
+        .flatMap((method) => describeMethod(method, title, recorded[method.name])),
     ),
-    components: { schemas: NAMED_SCHEMAS, errors: OPENRPC_ERRORS },
+    components: { schemas: TITLED_SCHEMAS, errors: OPENRPC_ERRORS },
   };
 }
 
 /** Describes a method and its aliases. Tools know only listed names, so each alias is a method of its own. */
 function describeMethod(method: MethodDefinition, tag: string, recorded: RecordedCall | undefined): OpenRpcMethod[] {
   const described = describeName(method, tag);
-  if (recorded) described.examples = [exampleOf(method, recorded)];
+  // Without a result, an example is that of a notification.
+  if (recorded && "result" in recorded) described.examples = [exampleOf(method, recorded)];
   const aliases = method.aliases.map((alias) => ({
     ...described,
     name: alias,
@@ -148,12 +157,26 @@ function describeName(method: MethodDefinition, tag: string): OpenRpcMethod {
     tags: [{ name: tag }],
     paramStructure: "either",
     params: params.map(paramOf),
-    result: { name: result.name, schema: result.schema },
+    result: { name: result.name, schema: titled(`${pascalCase(name)}Result`, result.schema) },
     errors: failures.map((kind) => ({ $ref: `#/components/errors/${kind}` })),
     deprecated: false,
     ...(isStandard(rest[0]) ? { externalDocs: twinOf(rest[0]) } : {}),
     ...(sameAs === undefined ? {} : { "x-alias-of": sameAs }),
   };
+}
+
+/** Named schemas with titles, from which generators take the names of types. */
+const TITLED_SCHEMAS = Object.fromEntries(
+  Object.entries(NAMED_SCHEMAS).map(([name, schema]) => [name, titled(name, schema)]),
+);
+
+/** Adds a title to an object, which otherwise has no name in generated code. References have the name of their target. */
+function titled(title: string, schema: JsonSchema): JsonSchema {
+  return "$ref" in schema ? schema : { title, ...schema };
+}
+
+function pascalCase(name: string): string {
+  return name.replace(/(?:^|_)(\w)/g, (_match, letter: string) => letter.toUpperCase());
 }
 
 function exampleOf({ name, params, result }: MethodDefinition, recorded: RecordedCall): ExamplePairing {
@@ -164,7 +187,7 @@ function exampleOf({ name, params, result }: MethodDefinition, recorded: Recorde
       const param = params[position];
       return param === undefined ? [] : [{ name: param.name, value }];
     }),
-    ...("result" in recorded && { result: { name: result.name, value: recorded.result } }),
+    result: { name: result.name, value: recorded.result },
   };
 }
 

@@ -40,6 +40,23 @@ const TOOLS = {
       viem: "2.57.1",
     },
   },
+  openrpc: {
+    name: "@open-rpc/generator",
+    version: "1.22.3",
+    file: "build/cli.js",
+    // Those of the clients that it generates.
+    others: {
+      "@open-rpc/client-js": "1.7.1",
+      "@open-rpc/meta-schema": "1.14.2",
+      "@open-rpc/schema-utils-js": "1.15.0",
+      "@types/json-schema": "7.0.3",
+      "@types/lodash": "4.14.149",
+      "@types/node": "20.19.0",
+      "@types/ws": "6.0.1",
+      lodash: "4.17.21",
+      typescript: "5.9.3",
+    },
+  },
   pnpm: { name: `@pnpm/exe.${platform}-${arch}`, version: "12.18.0", file: "pnpm" },
   typescript: { name: "typescript", version: "5.9.3", file: "bin/tsc" },
   web3: { name: "web3", version: "4.16.0", file: "package.json" },
