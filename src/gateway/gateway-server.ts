@@ -6,7 +6,7 @@ import { type CallStats, CallStatsCollector } from "../server/call-stats.ts";
 import type { AccessOptions } from "../server/http/access/access-policy.ts";
 import { AccessLog, type WriteLines } from "../server/http/access-log.ts";
 import type { StaticFilePaths } from "../server/http/response/static-files.ts";
-import type { HttpServer, ServerLoad } from "../server/http/server.ts";
+import { DEFAULT_HTTP_LIMITS, type HttpServer, type ServerLoad } from "../server/http/server.ts";
 import type { JsonRpcLimits } from "../server/jsonrpc/limits.ts";
 import { createJsonRpcServer } from "../server/jsonrpc/server.ts";
 import { ListenError } from "../server/listen-error.ts";
@@ -97,7 +97,8 @@ export class GatewayServer {
     const draining = { isDraining: false };
     const observer = hasMetrics ? counters : undefined;
     const clients = new ClientRegistry({ store: deps.budgetStore, timers, observer });
-    const pipelineDeps = { ...deps, revision: events.revision, observer };
+    const callTimeoutMillis = served.limits.requestMillis ?? DEFAULT_HTTP_LIMITS.requestMillis;
+    const pipelineDeps = { ...deps, revision: events.revision, observer, callTimeoutMillis };
     const createPipeline = (current: GatewaySettings) => {
       const policies = new MethodPolicies(current.policies, definitions);
       clients.update(current.clients, policies);

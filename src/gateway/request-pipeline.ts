@@ -25,11 +25,20 @@ export interface PipelineDeps {
   readonly timers: Timers;
   readonly logger: Logger;
   readonly observer?: GatewayObserver | undefined;
+  /** Time limit of a call. */
+  readonly callTimeoutMillis: number;
   /** Called after several consecutive requests to an upstream failed. */
   onRepeatedFailure(upstream: string, reason: string): void;
   /** Sticky routes that are shared with other processes. */
   readonly stickyRoutes?: StickyRoutes | undefined;
 }
+
+type Send = (call: UpstreamCall) => Promise<UpstreamResponse>;
+
+/** How long a read may wait for an upstream without a shorter limit. */
+const UPSTREAM_TIMEOUT_MILLIS = 10_000;
+/** Share of the call's time limit after which a read fails, so that the error can name the upstream. */
+const TIMEOUT_SHARE = 0.9;
 
 /** Interval at which a retired pipeline checks for running requests. */
 const RETIRE_CHECK_MILLIS = 1000;
@@ -40,8 +49,10 @@ export class RequestPipeline implements UpstreamAccess {
   readonly upstreams = { submit: (call: UpstreamCall) => this.#submit(call) };
   readonly #policies: MethodPolicies;
   readonly #timers: Timers;
+  /** Default time limit of a read, if upstreams would otherwise be given more time than the call has. */
+  readonly #timeoutMillis: number | undefined;
   readonly #pool: UpstreamPool;
-  readonly #fetch: (call: UpstreamCall) => Promise<UpstreamResponse>;
+  readonly #fetch: Send;
   readonly #reader: CachingReader;
   readonly #closing = new AbortController();
   #closed: Promise<void> | undefined;
@@ -50,9 +61,11 @@ export class RequestPipeline implements UpstreamAccess {
     const { timers, observer } = deps;
     this.#policies = policies;
     this.#timers = timers;
+    const { callTimeoutMillis } = deps;
+    if (callTimeoutMillis <= UPSTREAM_TIMEOUT_MILLIS) this.#timeoutMillis = callTimeoutMillis * TIMEOUT_SHARE;
     this.#pool = new UpstreamPool({ ...deps, settings });
     const quorum = new QuorumReader({ upstreams: this.#pool, settings, timers, observer });
-    this.#fetch = (call) => this.#traced(call, (traced) => quorum.read(traced));
+    this.#fetch = (call) => this.#traced(call, (traced) => this.#readInTime(traced, (read) => quorum.read(read)));
     this.#reader = new CachingReader({ ...deps, settings, fetch: this.#fetch });
   }
 
@@ -99,13 +112,14 @@ export class RequestPipeline implements UpstreamAccess {
     }
   }
 
-  /** Forwards the trace context to the upstream and adds the time until its response to the trace. */
-  async #traced(
-    call: UpstreamCall,
-    send: (call: UpstreamCall) => Promise<UpstreamResponse>,
-  ): Promise<UpstreamResponse> {
+  // Not an async function, because most calls are not traced.
+  #traced(call: UpstreamCall, send: Send): Promise<UpstreamResponse> {
     const { trace } = call.cancellation;
-    if (trace === undefined) return send(call);
+    return trace === undefined ? send(call) : this.#sendTraced(call, trace, send);
+  }
+
+  /** Forwards the trace context to the upstream and adds the time until its response to the trace. */
+  async #sendTraced(call: UpstreamCall, trace: RequestTrace, send: Send): Promise<UpstreamResponse> {
     const { request } = call;
     const context = traceHeaders(trace);
     const startedAt = this.#timers.now();
@@ -120,9 +134,7 @@ export class RequestPipeline implements UpstreamAccess {
 
   #readByPolicy(call: UpstreamCall): Promise<UpstreamResponse> {
     const { policy } = call;
-    if (policy === undefined) return this.#reader.read(call);
-    const read = policy.cacheSeconds === 0 ? this.#fetch : (limited: UpstreamCall) => this.#reader.read(limited);
-    return policy.timeoutMillis === undefined ? read(call) : this.#withTimeout(call, policy.timeoutMillis, read);
+    return policy?.cacheSeconds === 0 ? this.#fetch(call) : this.#reader.read(call);
   }
 
   #submit(given: UpstreamCall): Promise<UpstreamResponse> {
@@ -134,18 +146,17 @@ export class RequestPipeline implements UpstreamAccess {
     return policy === undefined ? call : { ...call, policy };
   }
 
-  /** Rejects if a read takes longer than the policy of its method allows. */
-  async #withTimeout(
-    call: UpstreamCall,
-    millis: number,
-    read: (call: UpstreamCall) => Promise<UpstreamResponse>,
-  ): Promise<UpstreamResponse> {
+  /** Rejects if a read takes longer than the policy of its method, or soon the call as a whole, allows. */
+  #readInTime(call: UpstreamCall, read: Send): Promise<UpstreamResponse> {
+    const millis = call.policy?.timeoutMillis ?? this.#timeoutMillis;
+    return millis === undefined ? read(call) : this.#readWithin(millis, call, read);
+  }
+
+  async #readWithin(millis: number, call: UpstreamCall, read: Send): Promise<UpstreamResponse> {
     const timeout = new AbortController();
     const stop = this.#timers.every(millis, () => {
       stop();
-      timeout.abort(
-        unavailable(`No upstream answered ${call.method.name} within ${millis / 1000} s, as its policy requires.`),
-      );
+      timeout.abort(unavailable(`No upstream answered ${call.method.name} within ${millis / 1000} s.`));
     });
     const signal = AbortSignal.any([call.cancellation.signal, timeout.signal]);
     try {

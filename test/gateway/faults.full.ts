@@ -10,7 +10,7 @@ import {
   slotsWithBlocks,
   spoilAll,
   spoilBody,
-  untilFitness,
+  untilState,
 } from "../support/gateway/faults.ts";
 import { FaultyLink } from "../support/net/faulty-link.ts";
 import { Program } from "../support/program/program.ts";
@@ -83,10 +83,10 @@ it("no read fails, no head goes back, and every block is announced once, whateve
     end();
     await subscriberCounts.answered();
     expect(subscriberCounts.complaints, name).toEqual([]);
-    await untilFitness(gateway, "second", "ready");
+    await untilState(gateway, "second", "ready");
   }
   await program.kill();
-  await untilFitness(gateway, "second", "down");
+  await untilState(gateway, "second", "down");
   await subscriberCounts.answered();
   await subscriberCounts.end();
   expect(subscriberCounts.complaints, "killed").toEqual([]);

@@ -11,7 +11,7 @@ import {
   slotsWithBlocks,
   spoilAll,
   spoilBody,
-  untilFitness,
+  untilState,
 } from "../support/gateway/faults.ts";
 import { FaultyLink } from "../support/net/faulty-link.ts";
 import { ProgramHere } from "../support/program/program-here.ts";
@@ -99,7 +99,7 @@ it("no read fails and every block is announced once when one upstream is cut off
     await subscriberCounts.answered();
     links.second.mend();
     await node.call("dev_advance");
-    await untilFitness(gateway, "second", "ready");
+    await untilState(gateway, "second", "ready");
     expect(subscriberCounts.complaints, String(fault)).toEqual([]);
   }
   await subscriberCounts.end();

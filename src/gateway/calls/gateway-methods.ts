@@ -56,7 +56,7 @@ export function readiness(health: readonly UpstreamHealth[], isClosing: boolean)
     synced: isReady,
     database_writable: true,
     execution_online: operation.some(({ isExecutionOffline }) => !isExecutionOffline),
-    upstreams: health.map(({ upstream, state, reasons }) => ({ upstream, fitness: state, reasons })),
+    upstreams: health.map(({ upstream, state, reasons }) => ({ upstream, condition: state, reasons })),
   };
 }
 

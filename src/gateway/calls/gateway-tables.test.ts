@@ -11,8 +11,8 @@ describe("a gateway itself", () => {
     expect(await gateway.result("getReadiness")).toEqual({
       ...ready,
       upstreams: [
-        { upstream: "one", fitness: "ready", reasons: [] },
-        { upstream: "two", fitness: "behind", reasons },
+        { upstream: "one", condition: "ready", reasons: [] },
+        { upstream: "two", condition: "behind", reasons },
       ],
     });
     expect((await gateway.request("/fanal/v1/ready", "/fanal/v1/ready")).status).toBe(200);

@@ -20,6 +20,17 @@ export class LocalBudgetStore implements BudgetStore {
   }
 
   async add(name: string, amount: number, ttlSeconds: number): Promise<number> {
+    const counter = this.#counterOf(name, ttlSeconds);
+    counter.total += amount;
+    return counter.total;
+  }
+
+  /** Sets a counter to a total that is known from elsewhere. */
+  set(name: string, total: number, ttlSeconds: number): void {
+    this.#counterOf(name, ttlSeconds).total = total;
+  }
+
+  #counterOf(name: string, ttlSeconds: number): { total: number } {
     const now = this.#timers.now();
     let counter = this.#counters.get(name);
     if (counter === undefined) {
@@ -27,8 +38,7 @@ export class LocalBudgetStore implements BudgetStore {
       counter = { total: 0, expiresAt: now + ttlSeconds * 1000 };
       this.#counters.set(name, counter);
     }
-    counter.total += amount;
-    return counter.total;
+    return counter;
   }
 
   async close(): Promise<void> {}
@@ -44,7 +54,10 @@ const ADD_SCRIPT =
   "local total = redis.call('INCRBY', KEYS[1], ARGV[1]) " +
   "if total == tonumber(ARGV[1]) then redis.call('EXPIRE', KEYS[1], ARGV[2]) end return total";
 
-/** Counters in Redis, shared by all gateways with the same prefix. While Redis is unavailable, counts locally. */
+/**
+ * Counters in Redis, shared by all gateways with the same prefix. While Redis is unavailable, each gateway continues
+ * from the last shared totals.
+ */
 export class RedisBudgetStore implements BudgetStore {
   readonly #connection: RedisConnection;
   readonly #prefix: string;
@@ -56,11 +69,19 @@ export class RedisBudgetStore implements BudgetStore {
     this.#connection = new RedisConnection({ url: cache.url, probes: [this.#prefix], timers, logger });
   }
 
+  /** True while Redis is available. */
+  get isShared(): boolean {
+    return this.#connection.isUp;
+  }
+
   async add(counter: string, amount: number, ttlSeconds: number): Promise<number> {
     const key = this.#prefix + counter;
     const command = ["EVAL", ADD_SCRIPT, "1", key, String(amount), String(ttlSeconds)];
-    const reply = await this.#connection.write(command, { isOnRequestPath: true });
-    return typeof reply === "number" ? reply : this.#fallback.add(counter, amount, ttlSeconds);
+    // Few calls wait for it, and an outage costs accuracy. It therefore gets more time than reads of the cache.
+    const reply = await this.#connection.write(command, { isOnRequestPath: false });
+    if (typeof reply !== "number") return this.#fallback.add(counter, amount, ttlSeconds);
+    this.#fallback.set(counter, reply, ttlSeconds);
+    return reply;
   }
 
   close(): Promise<void> {

@@ -36,11 +36,11 @@ export async function openGateway(
     logger,
   });
   onTestFinished(() => gateway.close());
-  for (const { name } of upstreams) await untilFitness(gateway, name, "ready");
+  for (const { name } of upstreams) await untilState(gateway, name, "ready");
   return gateway;
 }
 
-export async function untilFitness({ health }: Gateway, upstream: string, state: HealthState): Promise<void> {
+export async function untilState({ health }: Gateway, upstream: string, state: HealthState): Promise<void> {
   while (health.of(upstream).state !== state) {
     await new Promise<void>((resolve) => {
       const stop = health.onChange(() => {

@@ -39,7 +39,7 @@ interface ExchangeOptions {
   readonly cost: CallCost;
   readonly startedAt: number;
   readonly idempotent: boolean;
-  /** Redacted in buffered bodies and in error responses. */
+  /** Redacted in bodies. */
   readonly secrets: readonly string[];
   readonly listener: ExchangeListener;
 }
@@ -70,7 +70,7 @@ export class HttpExchange implements ResponseHandler {
   /** Bytes that are buffered before the body is streamed. */
   #maxBuffered = MAX_BUFFERED_BYTES;
   #stream: BodyStream | undefined;
-  /** Redacts streamed error responses, which may echo request headers. */
+  /** Redacts streamed bodies, which may echo request headers. */
   #redactor: SecretRedactor | undefined;
   #isDone = false;
 
@@ -174,7 +174,7 @@ export class HttpExchange implements ResponseHandler {
       },
       stop: () => this.abort("was cancelled before its response ended"),
     });
-    if (this.#status >= 400 && this.#secrets.length > 0) this.#redactor = new SecretRedactor(this.#secrets);
+    if (this.#secrets.length > 0) this.#redactor = new SecretRedactor(this.#secrets);
     const buffered = this.#chunks.length === 0 ? undefined : concat(this.#chunks);
     const start = buffered && this.#redactor ? this.#redactor.push(buffered) : buffered;
     if (start) stream.push(start);

@@ -31,29 +31,40 @@ export function redactSecrets(body: Buffer, secrets: readonly string[]): Buffer 
 
 /** Redacts secrets in a stream. Keeps its length, which the Content-Length header has already announced. */
 export class SecretRedactor {
-  readonly #secrets: readonly string[];
+  readonly #secrets: readonly Buffer[];
   readonly #longest: number;
   /** Bytes that may be the start of a secret. */
   #held: Buffer = Buffer.alloc(0);
 
   constructor(secrets: readonly string[]) {
-    this.#secrets = secrets.map(asLatin1);
+    this.#secrets = secrets.map((secret) => Buffer.from(secret));
     this.#longest = Math.max(...this.#secrets.map(({ length }) => length));
   }
 
-  /** Returns the bytes that can be forwarded, as a copy. */
+  /** Returns the bytes that can be forwarded. */
   push(chunk: Buffer): Buffer {
-    let text = Buffer.concat([this.#held, chunk]).toString("latin1");
-    for (const secret of this.#secrets) text = text.replaceAll(secret, "*".repeat(secret.length));
-    const bytes = Buffer.from(text, "latin1");
+    const bytes = this.#redact(this.#held.length === 0 ? chunk : Buffer.concat([this.#held, chunk]));
     const end = Math.max(0, bytes.length - this.#longest + 1);
-    this.#held = bytes.subarray(end);
+    // A copy, because the chunk may be a slice of a large buffer.
+    this.#held = Buffer.from(bytes.subarray(end));
     return bytes.subarray(0, end);
   }
 
   /** Returns the remaining bytes. */
   end(): Buffer {
     return this.#held;
+  }
+
+  /** Copies the bytes only if they contain a secret. */
+  #redact(bytes: Buffer): Buffer {
+    let redacted = bytes;
+    for (const secret of this.#secrets) {
+      for (let at = redacted.indexOf(secret); at !== -1; at = redacted.indexOf(secret, at + secret.length)) {
+        if (redacted === bytes) redacted = Buffer.from(bytes);
+        redacted.fill("*", at, at + secret.length);
+      }
+    }
+    return redacted;
   }
 }
 

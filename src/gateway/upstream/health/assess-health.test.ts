@@ -50,8 +50,8 @@ describe("assessHealth", () => {
       [seen(1000, { isExecutionOffline: true }), "Its execution client is offline."],
       [seen(997), "Its head is at slot 997, but that of another upstream is at 1000."],
       [
-        seen(1000, { finalized: { epoch: 27, root: rootAt(27) } }),
-        "It has finalized epoch 27, but another upstream epoch 29.",
+        seen(1000, { finalized: { epoch: 26, root: rootAt(26) } }),
+        "It has finalized epoch 26, but another upstream epoch 29.",
       ],
       [seen(2 ** 50), `Its head is at slot ${2 ** 50}, which is in the future.`],
       [

@@ -25,8 +25,8 @@ export interface HealthCriteria {
   readonly all: readonly Observation[];
 }
 
-/** Upstreams process an epoch transition at slightly different times. */
-const MAX_EPOCHS_BEHIND = 1;
+/** Finality may advance by two epochs at once, and upstreams process that at slightly different times. */
+const MAX_EPOCHS_BEHIND = 2;
 
 /** Returns the health state of an upstream, and why it is not ready. */
 export function assessHealth(

@@ -41,6 +41,19 @@ describe("a submission", () => {
     expect(server("a").requests.length + server("b").requests.length).toBe(1);
   });
 
+  it("of a signed block is sent to another upstream if it may have arrived", async () => {
+    const { upstreams, health, server } = await openPool();
+    health.set("b", { state: "behind" });
+    const block = createCall({ url: "/eth/v2/beacon/blocks", body });
+    server("a").handler = (_request, response) => void response.destroy();
+    expect(await upstreams.submit(block)).toMatchObject({ upstream: "b", status: 200 });
+    // A rejection may be that of a duplicate.
+    refuse(server("b"), 400, "already known");
+    await expect(upstreams.submit(block)).rejects.toThrow(/^a closed the connection\. It is unknown/);
+    server("b").handler = (_request, response) => void response.destroy();
+    await expect(upstreams.submit(block)).rejects.toThrow(/^a closed the connection\. It is unknown/);
+  });
+
   it("that is answered with HTML may not have arrived", async () => {
     const { upstreams, server, health } = await openPool();
     health.set("b", { state: "behind" });

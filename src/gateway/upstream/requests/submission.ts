@@ -13,21 +13,30 @@ export function goesToAllUpstreams({ method, request }: Pick<UpstreamCall, "meth
   return method.access === "admin" || FOR_ALL_UPSTREAMS.test(request.url);
 }
 
+/** A signed block has the same effect however often and wherever it is published. */
+const PUBLISHED_BLOCK = /^\/eth\/v\d+\/beacon\/blocks(?:\?|$)/;
+
+/** True if a submission that may have arrived can be sent to another upstream. */
+export function mayResend({ request }: Pick<UpstreamCall, "request">): boolean {
+  return PUBLISHED_BLOCK.test(request.url);
+}
+
 /** Sends the submission to one upstream. Rejects with an `UpstreamError`. */
 type Send = (client: UpstreamClient) => Promise<UpstreamResponse>;
 
 /**
  * Submits to the first `count` upstreams in parallel. Fails over to the remaining ones if an upstream certainly did not
- * accept the submission; never resends one that may have arrived. Returns the first success, otherwise a broadcast-only
+ * accept the submission, or may have accepted one that can be resent. Returns the first success, otherwise a broadcast-only
  * response, otherwise the first rejection, and throws if there is none. No request is cancelled.
  */
 export async function submitToUpstreams(
   clients: readonly UpstreamClient[],
   count: number,
   send: Send,
+  isResendable = false,
 ): Promise<UpstreamResponse> {
   const spares = clients.slice(count);
-  const lanes = clients.slice(0, count).map((client) => submitWithFailover(client, spares, send));
+  const lanes = clients.slice(0, count).map((client) => submitWithFailover(client, spares, send, isResendable));
   const accepted = await Promise.any(lanes.map(requireAccepted)).catch(({ errors }: AggregateError) =>
     pickResponse(errors),
   );
@@ -46,25 +55,38 @@ async function submitWithFailover(
   first: UpstreamClient,
   spares: UpstreamClient[],
   send: Send,
+  isResendable: boolean,
 ): Promise<UpstreamResponse> {
   let rejection: UpstreamResponse | undefined;
+  let unknown: UpstreamError | undefined;
   for (let client: UpstreamClient | undefined = first; ; ) {
     let problem: UpstreamError | undefined;
     try {
       const response = await send(client);
-      if (!isNotAccepted(response)) return response;
+      if (!isNotAccepted(response)) return requireKnownOutcome(response, unknown);
       if (rejection) discardBody(response);
       else rejection = response;
     } catch (error) {
       if (!(error instanceof UpstreamError)) throw error;
-      if (error.mayHaveArrived) throw outcomeUnknownError(error);
+      if (error.mayHaveArrived) {
+        if (!isResendable) throw outcomeUnknownError(error);
+        unknown ??= error;
+      }
       problem = error;
     }
     client = spares.shift();
     if (client !== undefined) continue;
+    if (unknown) throw outcomeUnknownError(unknown);
     if (rejection) return rejection;
     throw problem;
   }
+}
+
+/** Throws if another upstream may have accepted what this one rejects, perhaps as a duplicate. */
+function requireKnownOutcome(response: UpstreamResponse, unknown: UpstreamError | undefined): UpstreamResponse {
+  if (unknown === undefined || response.status < 300) return response;
+  discardBody(response);
+  throw outcomeUnknownError(unknown);
 }
 
 /** Status of a block that was broadcast but not imported. */

@@ -13,7 +13,7 @@ import { isBlindedBlock, routeKeyOf, StickyRoutes } from "../selection/sticky-ro
 import { UpstreamSelector } from "../selection/upstream-selector.ts";
 import { isHtml } from "./error-response.ts";
 import { HedgeBudget } from "./hedge-budget.ts";
-import { goesToAllUpstreams, submitToUpstreams } from "./submission.ts";
+import { goesToAllUpstreams, mayResend, submitToUpstreams } from "./submission.ts";
 import { TimeoutQueue } from "./timeout-queue.ts";
 import { type ReadContext, UpstreamRead } from "./upstream-read.ts";
 
@@ -148,8 +148,11 @@ export class UpstreamPool {
       }),
     });
     if (ranked.length === 0) throw noUpstreamError(this.#health, this.#selector);
-    const response = await submitToUpstreams(ranked, this.#targetCount(call, ranked), (client) =>
-      this.#send(client, call),
+    const response = await submitToUpstreams(
+      ranked,
+      this.#targetCount(call, ranked),
+      (client) => this.#send(client, call),
+      mayResend(call),
     );
     if (routeKey && response.status < 300) this.#stickyRoutes.pin(routeKey, response.upstream);
     return response;

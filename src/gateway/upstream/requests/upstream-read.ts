@@ -92,7 +92,7 @@ export class UpstreamRead {
       this.#resolve = resolve;
       this.#reject = reject;
     });
-    this.#stopListening = onAbort(call.cancellation, (reason) => this.#fail(reason));
+    this.#stopListening = onAbort(call.cancellation, (reason) => this.#fail(this.#withPendingNames(reason)));
     context.budget.recordRead();
     this.#proceed();
   }
@@ -367,6 +367,13 @@ export class UpstreamRead {
     return unavailable(`No upstream has reached slot ${health.headFloor}, the newest head that clients have seen.`, {
       detail: "Retry: after two slots, an earlier head is served.",
     });
+  }
+
+  /** Names the upstreams that a timeout has waited for. */
+  #withPendingNames(reason: Failure): Failure {
+    if (reason.kind !== "unavailable" || this.#attempts.length === 0) return reason;
+    const names = this.#attempts.map(({ client }) => client.name).join(" and ");
+    return unavailable(`${reason.message} Waiting for ${names}.`);
   }
 
   #succeed(response: UpstreamResponse): void {
