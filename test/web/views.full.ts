@@ -21,6 +21,8 @@ const VIEWS = [
   "fork-choice",
   "methods",
   "methods/get_v1_beacon_headers_blockId",
+  "execution",
+  "execution-block/12",
   "control",
   "nowhere",
 ];
@@ -42,7 +44,7 @@ describe("every view", () => {
     { width: 390, dark: false },
     { width: 390, dark: true },
   ])("is accessible and fits, $width wide, dark: $dark", async ({ width, dark }) => {
-    const { page, program, complaints, go } = await visit([], { width, dark });
+    const { page, program, complaints, go } = await visit(["--evm", "--eth-rpc-port", "0"], { width, dark });
     await program.call("dev_reorg", { depth: 2 });
     const titles = new Set<string>();
     const problems: string[] = [];
