@@ -5,7 +5,7 @@
  *
  *     npm run bench -- gateway [--only TEXT] [--rounds 5] [--seconds 2] [--validators 1000000]
  *
- * `--only` takes a part: speed, validation, single flight, faults, long list. The long list is that of all validators of a state
+ * `--only` takes a part: speed, validation, workers, single flight, faults, long list. The long list is that of all validators of a state
  * that is built once and kept where the benchmark "scale" keeps it (BENCH_DIR). A single flight needs redis-server,
  * which Debian has in the package redis-server.
  *

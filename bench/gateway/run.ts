@@ -5,6 +5,7 @@ import type { GatewayBenchOptions } from "./options.ts";
 import { benchSingleFlight } from "./single-flight.ts";
 import { benchSpeed } from "./speed.ts";
 import { benchValidation } from "./validation.ts";
+import { benchWorkers } from "./workers.ts";
 
 /** Prints what it measures; false when the gateway costs more than it may. */
 type Part = (options: GatewayBenchOptions) => Promise<boolean>;
@@ -12,6 +13,7 @@ type Part = (options: GatewayBenchOptions) => Promise<boolean>;
 const PARTS: Readonly<Record<string, Part>> = {
   speed: benchSpeed,
   validation: benchValidation,
+  workers: benchWorkers,
   "single flight": benchSingleFlight,
   faults: benchFaults,
   "long list": benchLongList,
