@@ -1,5 +1,5 @@
 /**
- * Allowed imports between the parts of src/. docs/architecture.md has the same table. A part is a folder, or a path
+ * Allowed imports between the parts of src/. docs/source-map.md has the same table. A part is a folder, or a path
  * inside one with its own row. A row lists only parts below it. "(types)" allows only `import type`. Besides what is
  * listed, a part may import its own folder and the `COMMON` folders.
  *

@@ -25,8 +25,8 @@ document. In a checkout, \`npm run -s fanal -- call\` stands for \`fanal call\`.
 - The same address accepts WebSocket connections. All methods can be called there, and \`subscribe\` delivers events as
   notifications: \`{"method": "subscription", "params": {"subscription", "topic", "data"}}\`.
 
-The examples are real calls to a dev chain of 16 validators in phase0, or in fulu where stated. … marks truncated values.
-A long parameter is read from a file, such as \`@block.json\`.
+The examples are real calls to a dev chain of 16 validators in phase0, or in fulu where stated. … marks truncated
+values. A long parameter is read from a file, such as \`@block.json\`.
 
 ## Access classes
 

@@ -35,6 +35,7 @@ const GROUPS: readonly { text: string; pages: readonly string[]; collapsed?: boo
     pages: [
       "architecture",
       "source-map",
+      "adding-a-method",
       "correctness",
       "threat-model",
       "reliability",

@@ -14,13 +14,12 @@ const PROJECT = "tsconfig.method.json";
 /** No other file lists method names. */
 const KNOW_METHODS = ["src/api", "src/client"];
 
-/** The code that docs/architecture.md instructs to add, by file. */
+/** The code that docs/adding-a-method.md instructs to add, by file. */
 function readWalkThrough() {
-  const document = readFileSync(join(ROOT, "docs/architecture.md"), "utf8");
-  const section = document.split("\n## Adding a method\n")[1]!.split("\n## ")[0]!;
-  const [definition, list, methodTest] = [...section.matchAll(/^```ts\n(.*?)^```$/gms)].map(([, code]) => code!);
-  const [subjectFile] = section.match(/src\/api\/methods\/[a-z/-]+\.ts/)!;
-  const [testFile] = section.match(/test\/methods\/[a-z/-]+\.test\.ts/)!;
+  const document = readFileSync(join(ROOT, "docs/adding-a-method.md"), "utf8");
+  const [definition, list, methodTest] = [...document.matchAll(/^```ts\n(.*?)^```$/gms)].map(([, code]) => code!);
+  const [subjectFile] = document.match(/src\/api\/methods\/[a-z/-]+\.ts/)!;
+  const [testFile] = document.match(/test\/methods\/[a-z/-]+\.test\.ts/)!;
   return { definition: definition!, list: list!, methodTest: methodTest!, subjectFile, testFile };
 }
 
@@ -58,7 +57,7 @@ function takeSteps(): { root: string; testFile: string } {
   return { root, testFile };
 }
 
-it("a method added as in docs/architecture.md works everywhere", async () => {
+it("a method added as in docs/adding-a-method.md works everywhere", async () => {
   const { root, testFile } = takeSteps();
   const at = (path: string) => join(root, path);
   const tool = async (script: string, args: string[] = []) => {

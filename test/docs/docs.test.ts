@@ -1,6 +1,7 @@
 import { existsSync, globSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, it } from "vitest";
+import { architectureDiagram } from "../../scripts/architecture/diagram.ts";
 import { generateFlagOptions } from "../../scripts/library-options/generate.ts";
 import { ledger } from "../../scripts/rest-doc/ledger.ts";
 import { sidebar } from "../../site/.vitepress/navigation.ts";
@@ -32,6 +33,10 @@ it("every exit code is documented", () => {
   expect(documented).toEqual([...new Set(Object.values(EXIT_CODES))].sort((a, b) => a - b));
 });
 
+it("docs/architecture.svg shows the import boundaries", () => {
+  expect(read("docs/architecture.svg"), 'It is out of date: run "npm run docs".').toBe(architectureDiagram());
+});
+
 it("links between documents are valid", () => {
   expect(brokenLinks(ROOT)).toEqual([]);
 });
@@ -51,8 +56,8 @@ it("every decision is listed", () => {
   expect(listed.toSorted()).toEqual(written.toSorted());
 });
 
-it("docs/architecture.md names existing files", () => {
-  const text = read("docs/architecture.md");
+it("the documents about the sources name existing files", () => {
+  const text = ["architecture", "source-map", "adding-a-method"].map((name) => read(`docs/${name}.md`)).join("");
   // The file that the reader creates.
   const made = "test/methods/chain/finalized-epoch.test.ts";
   const there = globSync("{src,test,scripts,docs,bin}/**/*.{ts,js,md}", { cwd: ROOT }).map((path) => `/${path}`);

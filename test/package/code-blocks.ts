@@ -16,7 +16,7 @@ declare global {
 `;
 
 /** Shows code of the sources, which a test of its own follows. */
-const ABOUT_SOURCES = "architecture.md";
+const ABOUT_SOURCES = "adding-a-method.md";
 
 /**
  * Returns the code blocks of the documents in a package as modules by file name. JavaScript is not allowed. Blocks of a

@@ -7,11 +7,11 @@ import { BOUNDARIES } from "../../scripts/lint/boundaries.ts";
 const ROOT = fileURLToPath(new URL("../../", import.meta.url));
 
 describe("the table of import boundaries", () => {
-  it("is the one in docs/architecture.md", () => {
+  it("is the one in docs/source-map.md", () => {
     const rows = Object.entries(BOUNDARIES).map(
       ([part, allowed]) => `| ${part} | ${allowed.join(", ") || "nothing"} |`,
     );
-    const section = readFileSync(join(ROOT, "docs", "architecture.md"), "utf8").match(
+    const section = readFileSync(join(ROOT, "docs", "source-map.md"), "utf8").match(
       /^## Import boundaries$.*?^\|---\|---\|\n(.*?)\n\n/ms,
     );
     expect(section?.[1]?.split("\n")).toEqual(rows);
