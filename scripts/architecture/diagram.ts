@@ -63,9 +63,11 @@ function folderImports(): Map<string, Set<string>> {
 /** Returns the folders by their longest way down, the top ones first. */
 function rowsOf(imports: ReadonlyMap<string, ReadonlySet<string>>): string[][] {
   const depth = (name: string): number => Math.max(0, ...[...imports.get(name)!].map((target) => depth(target) + 1));
-  const rows: string[][] = [];
-  for (const name of imports.keys()) (rows[depth(name)] ??= []).push(name);
-  return rows.reverse();
+  const depths = new Map([...imports.keys()].map((name) => [name, depth(name)]));
+  const deepest = Math.max(...depths.values());
+  return Array.from({ length: deepest + 1 }, (_, row) =>
+    [...imports.keys()].filter((name) => depths.get(name) === deepest - row),
+  );
 }
 
 function reaches(imports: ReadonlyMap<string, ReadonlySet<string>>, from: string, to: string): boolean {
