@@ -32,6 +32,22 @@ export const SPECIAL_CALLS: Readonly<Record<string, readonly SpecialCall[]>> = {
     fails("text that is no peer id", INVALID, () => ["somebody"]),
     fails("no text", INVALID, () => [""]),
   ],
+  getValidatorPage: [
+    fails("an unknown state", NOT_FOUND, () => [ROOT]),
+    fails("a page above the limit", INVALID, () => ["head", 0, 1001]),
+    fails("an unknown sort key", INVALID, () => ["head", 0, 1, "age"]),
+    fails("an unknown status", INVALID, () => ["head", 0, 1, "index", false, ["asleep"]]),
+    fails("a public key with too many digits", INVALID, () => [
+      "head",
+      0,
+      1,
+      "index",
+      false,
+      [],
+      `0x${"aa".repeat(49)}`,
+    ]),
+    answers("a page after the last validator", { total: "16", validators: [] }, () => ["head", LAST_UINT64]),
+  ],
   get_v1_node_health: [
     fails("a status below 100", INVALID, () => [99]),
     fails("a status above 599", INVALID, () => [600]),
