@@ -30,7 +30,7 @@ export function ControlPage() {
         <${Action} label="Exit" method="dev_exit" fields=${[{ name: "validator", label: "Validator", isRequired: true }]} />
         <${Action} label="Withdraw" method="dev_withdraw" fields=${[
           { name: "validator", label: "Validator", isRequired: true },
-          { name: "amount", label: "Gwei, default all" },
+          { name: "amount", label: "Gwei, empty for a full exit" },
         ]} />
         <${Action} label="Deposit" method="dev_deposit" fields=${[{ name: "count", label: "New validators", initial: "1" }]} />
       </fieldset>

@@ -1,8 +1,8 @@
 import { html } from "htm/preact";
 import { useMemo, useState } from "preact/hooks";
 import { type DiscoveredMethod, namedParamsOf, type Parameter, paramsOf } from "../../calls.ts";
-import { chainHead, chainTime, constants } from "../../live.ts";
-import { type ChainPosition, exampleFor, exampleText } from "../../method-inputs.ts";
+import { useChain } from "../../live.ts";
+import { exampleFor, exampleText } from "../../method-inputs.ts";
 import { node } from "../../node.ts";
 import { JsonView } from "../../parts/json-view.ts";
 import { EventConsole } from "./events.ts";
@@ -69,25 +69,21 @@ function useExample(
   params: readonly Parameter[],
   examples: DiscoveredMethod["examples"],
 ): Record<string, string> {
-  const position = positionOfChain();
+  const { head, time, slotsPerEpoch } = useChain();
   return useMemo(() => {
+    const position = {
+      slot: time.slot,
+      epoch: Math.floor(time.slot / slotsPerEpoch),
+      headRoot: head.head_block_root,
+    };
     const recorded = examples?.[0]?.params ?? [];
     return Object.fromEntries(
       recorded.map(({ name, value }) => {
-        const known = position ? exampleFor(method, name, value, position) : value;
         const schema = params.find((param) => param.name === name)?.schema;
-        return [name, exampleText(known, schema)];
+        return [name, exampleText(exampleFor(method, name, value, position), schema)];
       }),
     );
-  }, [method, position === undefined]);
-}
-
-function positionOfChain(): ChainPosition | undefined {
-  const slot = chainTime.value?.slot;
-  const headRoot = chainHead.value?.head_block_root;
-  const slotsPerEpoch = constants.value?.slotsPerEpoch;
-  if (slot === undefined || headRoot === undefined || slotsPerEpoch === undefined) return undefined;
-  return { slot, epoch: Math.floor(slot / slotsPerEpoch), headRoot };
+  }, [method]);
 }
 
 function ExampleResult({ of: example }: { of: NonNullable<DiscoveredMethod["examples"]>[number] | undefined }) {
