@@ -57,6 +57,21 @@ describe("running a node", () => {
     });
   }
 
+  it("reloads on SIGHUP if the node can, until it stops", async () => {
+    const { events, node, run, ended, stopCalled } = setup();
+    const reload = vi.fn();
+    const code = run(async () => ({ ...node, reload }));
+    await Promise.resolve();
+    events.emit("SIGHUP", "SIGHUP");
+    expect(reload).toHaveBeenCalledTimes(1);
+    expect(node.stop).not.toHaveBeenCalled();
+    events.emit("SIGTERM", "SIGTERM");
+    await stopCalled.promise;
+    ended.resolve();
+    expect(await code).toBe(0);
+    expect(reload).toHaveBeenCalledTimes(1);
+  });
+
   it("keeps the process alive while the node waits", async () => {
     const { alarms, run, ended } = setup();
     const code = run();
