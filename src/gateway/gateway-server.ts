@@ -121,6 +121,7 @@ export class GatewayServer {
       health,
       events,
       chainSpec,
+      quorum: settings.quorum,
       isClosing,
     });
     const urls: ServerUrls = {};

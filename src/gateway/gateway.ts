@@ -92,7 +92,7 @@ export class Gateway {
         : await serveInWorkers(setup, shared, opening);
     metrics?.watch(processes);
     let isDraining = false;
-    const probes = probesOf(monitor, () => isDraining);
+    const probes = probesOf(monitor, settings, () => isDraining);
     const metricsUrl = metrics && (await serveMetrics(metrics, probes, setup, opening));
     const drain = async () => {
       if (drainMillis === 0) return;
@@ -167,16 +167,16 @@ async function createMetrics(
 }
 
 /** Creates the health probes of the metrics port. */
-function probesOf(health: HealthTracker, isDraining: () => boolean): HealthProbes {
+function probesOf(health: HealthTracker, { quorum }: GatewaySettings, isDraining: () => boolean): HealthProbes {
   return new Map<string, () => Promise<ProbeResponse>>([
     [
       "/fanal/v1/ready",
       async () => {
-        const data = readiness(health.all, isDraining());
+        const data = readiness(health.all, { quorum, isClosing: isDraining() });
         return { status: data.ready ? 200 : 503, body: encodeJson({ data }) };
       },
     ],
-    ["/eth/v1/node/health", async () => ({ status: healthStatus(health.all) })],
+    ["/eth/v1/node/health", async () => ({ status: healthStatus(health.all, quorum) })],
   ]);
 }
 

@@ -33,6 +33,11 @@ export function removedHealth(upstream: string): UpstreamHealth {
   return { upstream, state: "down", reasons: ["It was removed from the configuration."] };
 }
 
+/** True for an upstream that answers in time, so that it counts for a quorum. */
+export function isUsable({ state }: Pick<UpstreamHealth, "state">): boolean {
+  return state === "ready" || state === "behind";
+}
+
 /** Tracks the health of all upstreams, and the head floor. */
 export interface HealthTracker {
   readonly all: readonly UpstreamHealth[];

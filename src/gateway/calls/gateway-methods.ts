@@ -5,11 +5,13 @@ import { encodeJson } from "../../json/encode.ts";
 import { VERSION } from "../../runtime/version.ts";
 import type { Caller, MethodResponse } from "../../server/method-table.ts";
 import type { GatewayEvents } from "../gateway-events.ts";
-import type { HealthTracker, UpstreamHealth } from "../upstream-health.ts";
+import { type HealthTracker, isUsable, type UpstreamHealth } from "../upstream-health.ts";
 import type { ComposedHandler } from "./composed-methods.ts";
 
 interface GatewayMethodsDeps {
   readonly health: HealthTracker;
+  /** Number of upstreams that must be usable. */
+  readonly quorum: number;
   readonly events: GatewayEvents;
   /** True while the gateway shuts down. */
   isClosing(): boolean;
@@ -20,13 +22,14 @@ interface GatewayMethodsDeps {
 /** Handlers of the methods that a gateway answers itself, by method name. */
 export function gatewayMethods({
   health,
+  quorum,
   events,
   isClosing,
   groups,
 }: GatewayMethodsDeps): Readonly<Record<string, ComposedHandler>> {
   let description: Buffer | undefined;
   return {
-    getReadiness: async () => jsonAnswer(readiness(health.all, isClosing())),
+    getReadiness: async () => jsonAnswer(readiness(health.all, { quorum, isClosing: isClosing() })),
     async subscribe({ topics }, { caller }) {
       return jsonAnswer(await requireCaller(caller).subscribe(events.feed(topics as string[])));
     },
@@ -41,21 +44,26 @@ export function gatewayMethods({
 }
 
 /** Returns the status of `/eth/v1/node/health`: 200 ready, 206 syncing, 503 not available. */
-export function healthStatus(health: readonly UpstreamHealth[]): number {
+export function healthStatus(health: readonly UpstreamHealth[], quorum: number): number {
+  if (health.filter(isUsable).length < quorum) return 503;
   if (health.some(({ state }) => state === "ready")) return 200;
   return health.some(({ state }) => state === "behind") ? 206 : 503;
 }
 
-/** Returns the result of `getReadiness`, with the health of each upstream. */
-export function readiness(health: readonly UpstreamHealth[], isClosing: boolean) {
-  const operation = health.filter(({ state }) => state === "ready" || state === "behind");
+/**
+ * Returns the result of `getReadiness`, with the health of each upstream. A gateway is ready if an upstream is, and if
+ * enough are usable for a quorum.
+ */
+export function readiness(health: readonly UpstreamHealth[], options: { quorum: number; isClosing: boolean }) {
+  const { quorum, isClosing } = options;
+  const usable = health.filter(isUsable);
   const isReady = health.some(({ state }) => state === "ready");
   return {
-    ready: isReady && !isClosing,
+    ready: isReady && usable.length >= quorum && !isClosing,
     warmed_up: true,
     synced: isReady,
     database_writable: true,
-    execution_online: operation.some(({ isExecutionOffline }) => !isExecutionOffline),
+    execution_online: usable.some(({ isExecutionOffline }) => !isExecutionOffline),
     upstreams: health.map(({ upstream, state, reasons }) => ({ upstream, condition: state, reasons })),
   };
 }

@@ -24,6 +24,15 @@ describe("a gateway itself", () => {
     expect(gateway.asked).toEqual([]);
   });
 
+  it("is not ready if fewer upstreams are usable than the quorum needs", async () => {
+    const gateway = new ScriptedGateway(undefined, ["one", "two"], 2);
+    gateway.health[1] = { upstream: "two", state: "behind", reasons: [] };
+    expect(await gateway.result("getReadiness")).toMatchObject({ ready: true });
+    gateway.health[1] = { upstream: "two", state: "late", reasons: ["It did not answer within 2 s."] };
+    expect(await gateway.result("getReadiness")).toMatchObject({ ready: false, synced: true });
+    expect((await gateway.request("/fanal/v1/ready", "/fanal/v1/ready")).status).toBe(503);
+  });
+
   it("serves all methods of a node except those of dev chains and one without a REST path, and describes them", async () => {
     const gateway = new ScriptedGateway();
     const all = definitions.flatMap(({ name, aliases }) => [name, ...aliases]);

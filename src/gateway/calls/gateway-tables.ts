@@ -29,6 +29,8 @@ interface GatewayTablesDeps extends UpstreamAccess {
   readonly events: GatewayEvents;
   readonly chainSpec: ChainSpec;
   readonly timers?: Pick<Timers, "unixNow">;
+  /** Number of upstreams that must be usable for readiness. By default 1. */
+  readonly quorum?: number;
   /** True while the gateway shuts down. */
   isClosing?(): boolean;
 }
@@ -40,14 +42,14 @@ export interface GatewayTables {
 }
 
 export function createGatewayTables(parts: GatewayTablesDeps): GatewayTables {
-  const { health, events, chainSpec, timers = SYSTEM_TIMERS, isClosing = () => false } = parts;
+  const { health, events, chainSpec, timers = SYSTEM_TIMERS, quorum = 1, isClosing = () => false } = parts;
   const operations = new StandardOperations({ ...parts, timers });
   const context = { operations, chainSpec, timers, extensions: new Extensions(operations, health) };
   const groups = methodGroups.map(({ title, methods }) => ({
     title,
     methods: methods.filter((method) => unservedReason(method) === undefined),
   }));
-  const ownMethods = gatewayMethods({ health, events, isClosing, groups });
+  const ownMethods = gatewayMethods({ health, quorum, events, isClosing, groups });
   const byName = new Map<string, CallableMethod>();
   const routes: RestRoute[] = [];
   for (const method of methodGroups.flatMap(({ methods }) => methods)) {

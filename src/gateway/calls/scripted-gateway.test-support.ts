@@ -29,7 +29,7 @@ export class ScriptedGateway {
   readonly health: UpstreamHealth[];
   readonly #tables;
 
-  constructor(script: Script = () => ({ body: { data: true } }), upstreams = ["one"]) {
+  constructor(script: Script = () => ({ body: { data: true } }), upstreams = ["one"], quorum = 1) {
     this.health = upstreams.map((upstream) => ({ upstream, state: "ready", reasons: [], version: "1" }));
     const health: HealthTracker = {
       all: this.health,
@@ -51,6 +51,7 @@ export class ScriptedGateway {
       reader: { read: ask },
       upstreams: { submit: ask },
       health,
+      quorum,
       events: { feed: (topics): Feed => ({ topics, open: () => () => {} }), revision: new Int32Array(2) },
       chainSpec: CHAIN_SPEC,
       timers: { unixNow: () => (1000 + 6 * 33) * 1000 + 2500 },

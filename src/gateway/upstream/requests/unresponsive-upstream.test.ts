@@ -93,16 +93,4 @@ describe("late upstreams", () => {
     });
     expect([server("a").questions.length, server("b").questions.length]).toEqual([1, 1]);
   });
-
-  it("time out in quorum reads too", async () => {
-    const { upstreams, health, timers, server } = await openPool();
-    server("b").isFrozen = true;
-    health.set("b", LATE);
-    const answers = upstreams.readFromMany(createCall(), 2);
-    await timers.advance(11_000);
-    expect(await answers).toMatchObject([
-      { value: { upstream: "a" } },
-      { reason: { message: "No other upstream is available. b did not answer within 10 s." } },
-    ]);
-  });
 });

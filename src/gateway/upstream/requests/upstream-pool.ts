@@ -1,16 +1,17 @@
 import type { Timers } from "../../../async/timers.ts";
+import { type Failure, unavailable } from "../../../errors/failure.ts";
 import type { Logger } from "../../../log/logger.ts";
 import { upstreamBudgets } from "../../clients/budget.ts";
 import type { BudgetStore } from "../../clients/budget-store.ts";
 import type { GatewayObserver } from "../../gateway-observer.ts";
 import type { GatewaySettings } from "../../settings.ts";
 import { type UpstreamCall, UpstreamError, type UpstreamResponse } from "../../upstream-call.ts";
-import type { HealthTracker } from "../../upstream-health.ts";
+import { type HealthTracker, isUsable, type UpstreamHealth } from "../../upstream-health.ts";
 import { discardBody } from "../client/fetch.ts";
 import { UpstreamClient } from "../client/upstream-client.ts";
 import { noUpstreamError } from "../selection/no-upstream-error.ts";
 import { isBlindedBlock, routeKeyOf, StickyRoutes } from "../selection/sticky-routes.ts";
-import { UpstreamSelector } from "../selection/upstream-selector.ts";
+import { hasTag, UpstreamSelector } from "../selection/upstream-selector.ts";
 import { isHtml } from "./error-response.ts";
 import { HedgeBudget } from "./hedge-budget.ts";
 import { goesToAllUpstreams, mayResend, submitToUpstreams } from "./submission.ts";
@@ -113,10 +114,17 @@ export class UpstreamPool {
     return new UpstreamRead(call, this.#context).response;
   }
 
-  /** Reads from `count` different upstreams in parallel. */
+  /**
+   * Reads from `count` different upstreams in parallel. Rejects at once with a `Failure` that names the unusable
+   * upstreams if the others are too few.
+   */
   async readFromMany(call: UpstreamCall, count: number): Promise<PromiseSettledResult<UpstreamResponse>[]> {
+    const allowed = this.#clients.filter((client) => hasTag(client, call.policy?.tags));
+    const unusable = allowed.map(({ name }) => this.#health.of(name)).filter((health) => !isUsable(health));
+    if (allowed.length - unusable.length < count) throw quorumError(count, unusable);
     const tried: UpstreamClient[] = [];
-    const reads = Array.from({ length: count }, () => new UpstreamRead(call, this.#context, tried));
+    const options = { tried, failsFast: true };
+    const reads = Array.from({ length: count }, () => new UpstreamRead(call, this.#context, options));
     const results = await Promise.allSettled(reads.map(({ response }) => response));
     // An upstream that lost a hedge is needed if too few others answer.
     const lostHedges = reads.flatMap((read) => read.lostHedges);
@@ -125,7 +133,9 @@ export class UpstreamPool {
     return Promise.all(
       results.map(async (result) => {
         if (isAnswered(result)) return result;
-        const [again] = await Promise.allSettled([new UpstreamRead(call, this.#context, others).response]);
+        const [again] = await Promise.allSettled([
+          new UpstreamRead(call, this.#context, { tried: others, failsFast: true }).response,
+        ]);
         const [given, dropped] = isAnswered(again) ? [again, result] : [result, again];
         if (dropped.status === "fulfilled") discardBody(dropped.value);
         return given;
@@ -222,6 +232,11 @@ export class UpstreamPool {
     this.#nextLogAt.set(client, now + LOG_INTERVAL_MILLIS);
     this.#logger.warn("Invalid response from upstream", { upstream: client.name, error });
   }
+}
+
+function quorumError(count: number, unusable: readonly UpstreamHealth[]): Failure {
+  const each = unusable.map(({ upstream, state, reasons }) => `${upstream} is ${state}: ${reasons.join(" ")}`);
+  return unavailable(`Fewer than ${count} upstreams are usable, as the quorum requires. ${each.join(" ")}`);
 }
 
 /** True for a response that is not a server error. */

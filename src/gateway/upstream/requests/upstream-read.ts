@@ -52,6 +52,13 @@ interface Attempt {
   isTimedOut: boolean;
 }
 
+interface ReadOptions {
+  /** Upstreams that are skipped. Selected ones are added. */
+  tried?: UpstreamClient[];
+  /** True for a part of a quorum: an upstream is abandoned as soon as it is late or down and no other is left. */
+  failsFast?: boolean;
+}
+
 /** One read with failover and hedging: tries upstreams until one gives an acceptable response. */
 export class UpstreamRead {
   /** Rejects with a `Failure` if no upstream answers or the caller stops waiting. */
@@ -61,6 +68,7 @@ export class UpstreamRead {
   readonly #call: UpstreamCall;
   readonly #context: ReadContext;
   readonly #tried: UpstreamClient[];
+  readonly #failsFast: boolean;
   readonly #isHeadBound: boolean;
   readonly #routeKey: RouteKey | undefined;
   readonly #attempts: Attempt[] = [];
@@ -81,11 +89,11 @@ export class UpstreamRead {
   #headFloorDeadline: number | undefined;
   #stopHeadFloorWait: (() => void) | undefined;
 
-  /** Upstreams in `tried` are skipped. Selected ones are added to it. */
-  constructor(call: UpstreamCall, context: ReadContext, tried: UpstreamClient[] = []) {
+  constructor(call: UpstreamCall, context: ReadContext, { tried = [], failsFast = false }: ReadOptions = {}) {
     this.#call = call;
     this.#context = context;
     this.#tried = tried;
+    this.#failsFast = failsFast;
     this.#routeKey = routeKeyOf(call.request);
     this.#isHeadBound = isHeadBound(call);
     this.response = new Promise((resolve, reject) => {
@@ -172,9 +180,10 @@ export class UpstreamRead {
     const mayHedge = this.#isHedged || this.#isOverdue(attempt);
     const maySend = isStalled || (mayHedge && !this.#isPinnedTo(client) && this.#attempts.length === 1);
     const next = maySend ? this.#selectNext() : undefined;
-    if (next === undefined && isDegraded && this.#isHedged && this.#isOverdue(attempt)) {
+    if (next === undefined && isDegraded && (this.#failsFast || (this.#isHedged && this.#isOverdue(attempt)))) {
       attempt.isTimedOut = true;
-      attempt.exchange.abort(`did not answer within ${LONG_TIMEOUT_MILLIS / 1000} s`);
+      const { state } = this.#context.health.of(client.name);
+      attempt.exchange.abort(this.#failsFast ? `is ${state}` : `did not answer within ${LONG_TIMEOUT_MILLIS / 1000} s`);
       return;
     }
     if (next === undefined || !(isStalled || budget.take())) {
@@ -334,7 +343,8 @@ export class UpstreamRead {
       return;
     }
     const { selector, timers } = this.#context;
-    const isBelowHeadFloor = this.#isHeadBound && selector.hasLaggingUpstream(this.#tried, this.#call.policy?.tags);
+    const constraints = { tags: this.#call.policy?.tags, includesLate: !this.#failsFast };
+    const isBelowHeadFloor = this.#isHeadBound && selector.hasLaggingUpstream(this.#tried, constraints);
     this.#headFloorDeadline ??= timers.now() + HEAD_FLOOR_TIMEOUT_MILLIS;
     if (isBelowHeadFloor && timers.now() < this.#headFloorDeadline)
       this.#waitForHeadFloor(this.#headFloorDeadline - timers.now());
@@ -364,9 +374,11 @@ export class UpstreamRead {
       const responded = this.#tried.map(({ name }) => name).filter((name) => !this.#errors?.has(name));
       return noUpstreamError(health, selector, { errors: this.#errors, responded: new Set(responded) });
     }
-    return unavailable(`No upstream has reached slot ${health.headFloor}, the newest head that clients have seen.`, {
-      detail: "Retry: after two slots, an earlier head is served.",
-    });
+    const untried = health.all.filter(({ upstream }) => this.#tried.every(({ name }) => name !== upstream));
+    const each = untried.map(({ upstream, state, head }) => `${upstream} is ${state}, at slot ${head?.slot ?? 0}.`);
+    const whose = this.#tried.length === 0 ? "No upstream" : "No other upstream";
+    const problem = `${whose} has reached slot ${health.headFloor}, the newest head that clients have seen.`;
+    return unavailable([problem, ...each].join(" "), { detail: "Retry: after two slots, an earlier head is served." });
   }
 
   /** Names the upstreams that a timeout has waited for. */

@@ -1,4 +1,4 @@
-import type { HealthState, HealthTracker, UpstreamHealth } from "../../upstream-health.ts";
+import { type HealthState, type HealthTracker, isUsable, type UpstreamHealth } from "../../upstream-health.ts";
 import type { UpstreamClient } from "../client/upstream-client.ts";
 
 /** Which upstreams a request may go to. */
@@ -76,16 +76,20 @@ export class UpstreamSelector {
   }
 
   /** True if an upstream that was not tried would be available with its head at the head floor. */
-  hasLaggingUpstream(tried: readonly UpstreamClient[], tags?: readonly string[]): boolean {
+  hasLaggingUpstream(
+    tried: readonly UpstreamClient[],
+    { tags, includesLate = true }: { tags?: readonly string[] | undefined; includesLate?: boolean } = {},
+  ): boolean {
     return [...this.#shares.keys()].some((client) => {
       const health = this.#health.of(client.name);
-      return !tried.includes(client) && hasTag(client, tags) && isUsable(health) && !this.#reachesHeadFloor(health);
+      const mayAnswer = hasTag(client, tags) && (includesLate ? isSelectable(health) : isUsable(health));
+      return !tried.includes(client) && mayAnswer && !this.#reachesHeadFloor(health);
     });
   }
 
-  /** True if a usable upstream has too many pending requests. */
+  /** True if a selectable upstream has too many pending requests. */
   get hasSaturatedUpstream(): boolean {
-    return [...this.#shares.keys()].some((client) => client.isSaturated && isUsable(this.#health.of(client.name)));
+    return [...this.#shares.keys()].some((client) => client.isSaturated && isSelectable(this.#health.of(client.name)));
   }
 
   /**
@@ -146,9 +150,10 @@ const STATE_RANKS: Readonly<Record<HealthState, number | undefined>> = {
   foreign: undefined,
 };
 
-const isUsable = ({ state }: UpstreamHealth): boolean => STATE_RANKS[state] !== undefined;
+const isSelectable = ({ state }: UpstreamHealth): boolean => STATE_RANKS[state] !== undefined;
 
-function hasTag({ options }: UpstreamClient, tags: readonly string[] | undefined): boolean {
+/** True if the upstream may get requests that are limited to these tags. */
+export function hasTag({ options }: UpstreamClient, tags: readonly string[] | undefined): boolean {
   return tags === undefined || (options.tags?.some((tag) => tags.includes(tag)) ?? false);
 }
 
