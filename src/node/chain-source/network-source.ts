@@ -66,7 +66,7 @@ export async function openNetworkSource(db: BeaconDb, options: NetworkSourceOpti
   const { logger } = options;
   const { identity, config, anchorState } = await openChain(db, options);
   const { genesisTime } = identity;
-  const evm = await openEvm(config, options);
+  const evm = await openEvm(db, config, options);
   const engine = evm ?? (await openEngine(config, options));
   const suspensions = watchSuspensions(logger);
   const clock = new WallClock({
@@ -102,8 +102,9 @@ async function warnIfClockBehind(db: BeaconDb, { currentSlot }: WallClock, logge
   });
 }
 
-/** Undefined for a chain without the EVM. */
+/** Undefined for a chain without the EVM, and for a chain without the blocks since genesis, which the EVM executes. */
 async function openEvm(
+  db: BeaconDb,
   config: BeaconConfig,
   { execution, logger }: NetworkSourceOptions,
 ): Promise<EvmThread | undefined> {
@@ -111,6 +112,11 @@ async function openEvm(
   const evm = new EvmThread({ logger });
   if (!(await openEvmChain(evm, config))) {
     await evm.stop();
+    return undefined;
+  }
+  if ((await db.finalizedBlocks.get(GENESIS_SLOT)) === null) {
+    await evm.stop();
+    logger.warn("No EVM after a start from a checkpoint, it needs all blocks since genesis");
     return undefined;
   }
   if (execution) logger.warn("Ignoring --el, this dev chain is executed by the EVM of its nodes");
