@@ -61,7 +61,8 @@ describe.each(FORKS)("on %s", (fork) => {
     const validator = twinValidator(method, fork);
     if (validator) expectValid(validator.data, result);
     else expect(OWN_SCHEMAS[name]?.safeParse(result).error).toBeUndefined();
-    expectValid(documentedResult(name), result);
+    // The document does not list the method that returns it.
+    if (name !== "rpc.discover") expectValid(documentedResult(name), result);
 
     // The submission is repeated here, which must succeed as well.
     const paramsAgain = method.access === "dev" ? await exampleParams(method, chain) : params;
