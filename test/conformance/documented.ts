@@ -23,6 +23,7 @@ export function documentedParams(
   { name, params }: MethodDefinition,
   given: readonly unknown[],
 ): [ValidateFunction, unknown][] {
+  if (params.length === 0) return [];
   const validators = allDocumentedParams(name);
   return params
     .slice(0, given.length)
