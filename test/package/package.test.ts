@@ -7,18 +7,10 @@ import { parseSync } from "rolldown/utils";
 import { afterAll, beforeAll, expect, it } from "vitest";
 import { brokenLinks } from "../docs/broken-links.ts";
 import { removableDirectory } from "../support/directories/removable-directory.ts";
-import { Program } from "../support/program/program.ts";
 import { AMBIENT, codeBlocks } from "./code-blocks.ts";
 import { CONSUMER } from "./consumer.ts";
 import { EXAMPLES, placeExample } from "./examples.ts";
-import {
-  type InstalledPackage,
-  installPackage,
-  linkPackages,
-  type Manifest,
-  NODE,
-  runNpm,
-} from "./installed-package.ts";
+import { type InstalledPackage, installPackage, linkPackages, type Manifest, NODE } from "./installed-package.ts";
 
 const CHECKOUT = fileURLToPath(new URL("../../", import.meta.url));
 
@@ -121,25 +113,6 @@ it("runs a chain with an EVM next to another version of @chainsafe/ssz, with the
   const { stdout, stderr } = node("beside.mjs");
   expect(stderr).toBe("");
   expect(JSON.parse(stdout)).toEqual({ SLOTS_PER_EPOCH: "32", head_slot: "1", block: "0x1" });
-});
-
-it("is the program that npx runs", async () => {
-  expect(await runNpm(["exec", "--offline", "--", "fanal", "-V"], installed.project)).toBe(
-    `fanal ${installed.manifest.version}\n`,
-  );
-});
-
-it("serves a dev chain", async () => {
-  const dataDir = join(installed.project, "data");
-  const bin = join(installed.root, "bin", "fanal.js");
-  const program = await Program.dev(["--data-dir", dataDir, "--validators", "8", "--warmup-epochs", "1"], {
-    bin,
-    env: { FANAL_ETH_RPC: "false" },
-  });
-  await program.untilLine(/Dev chain is running/);
-  expect(Number((await program.call("getChainHead")).head_slot)).toBeGreaterThanOrEqual(8);
-  expect(program.complaints).toEqual([]);
-  expect(await program.stop()).toEqual({ code: 0, signal: null });
 });
 
 it("has types for a strict compiler", () => {

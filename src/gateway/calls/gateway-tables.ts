@@ -47,7 +47,7 @@ export function createGatewayTables(parts: GatewayTablesDeps): GatewayTables {
   const context = { operations, chainSpec, timers, extensions: new Extensions(operations, health) };
   const groups = methodGroups.map(({ title, methods }) => ({
     title,
-    methods: methods.filter((method) => unservedReason(method) === undefined),
+    methods: methods.filter((method) => unsupportedReason(method) === undefined),
   }));
   const ownMethods = gatewayMethods({ health, quorum, events, isClosing, groups });
   const byName = new Map<string, CallableMethod>();
@@ -67,20 +67,8 @@ export function createGatewayTables(parts: GatewayTablesDeps): GatewayTables {
   return { methods, routes: [...routes, ...documentRoutes(() => groups)] };
 }
 
-/** Returns why a method is not served, or undefined if it is. */
-function unservedReason(method: MethodDefinition): string | undefined {
-  const { name, sameAs = name, rest, needsConnection } = method;
-  const isOwn = needsConnection === true || name === "rpc.discover";
-  if (rest.length > 0 || isOwn || COMPOSED_METHODS[sameAs] || FALLBACK_HANDLERS[name] || mappingOf(method)) {
-    return unsupportedReason(method);
-  }
-  return (
-    unsupportedReason(method) ?? `${name} has no REST path, so a gateway cannot request it. Call the node directly.`
-  );
-}
-
 function createMethod(method: MethodDefinition, context: GatewayContext): GatewayMethod {
-  const reason = unservedReason(method);
+  const reason = unsupportedReason(method);
   if (reason !== undefined) return unsupportedMethod(reason);
   const ownHandler = COMPOSED_METHODS[method.sameAs ?? method.name];
   if (ownHandler) return composedMethod(method, ownHandler, context);

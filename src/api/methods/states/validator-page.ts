@@ -6,7 +6,7 @@ import { SingleFlight } from "../../../async/single-flight.ts";
 import type { BeaconChain } from "../../../chain/chain.ts";
 import { LruMap } from "../../../collections/lru-map.ts";
 import { ANY_STATUS, statusSet } from "../../../json/validator-status.ts";
-import { type CallContext, defineMethod, optional } from "../../definition.ts";
+import { type CallContext, defineMethod, get, optional } from "../../definition.ts";
 import { resolveState } from "../../lookup.ts";
 import { STATE_ID } from "../../params/common.ts";
 import { validatorStatus } from "../../params/identifiers.ts";
@@ -55,6 +55,7 @@ const getValidatorPage = defineMethod({
     }),
   },
   failures: ["not-found"],
+  rest: [get("/fanal/v1/beacon/states/{state_id}/validators")],
   cost: "heavy",
   access: "read",
   dependsOn: "head",
