@@ -1,7 +1,9 @@
+import { genesisData } from "@lodestar/config/networks";
 import { afterEach, expect, it } from "vitest";
 import { FakeTimers } from "../../test/support/time/fake-timers.ts";
 import { createRecordingLogger } from "../log/recording-logger.test-support.ts";
 import { type ChainSpec, fetchChainSpecFrom, slotAt } from "./chain-spec.ts";
+import { KNOWN_NETWORKS, type NetworkPin } from "./network-pin.ts";
 import { UpstreamClient } from "./upstream/client/upstream-client.ts";
 import { GENESIS_ROOT, json, ScriptedUpstream } from "./upstream/scripted-upstream.test-support.ts";
 
@@ -20,8 +22,8 @@ const CHAIN_SPEC: ChainSpec = {
   forks: [{ name: "phase0", epoch: 0 }],
 };
 
-async function open() {
-  const upstream = await new ScriptedUpstream("a").start();
+async function open(name = "a") {
+  const upstream = await new ScriptedUpstream(name).start();
   const client = new UpstreamClient(upstream.options, { timers });
   closing.push(
     () => upstream.stop(),
@@ -38,7 +40,7 @@ it("parses the chain spec of different clients", async () => {
   const { signal } = new AbortController();
   const read = (spec: unknown) => {
     withSpec(spec);
-    return fetchChainSpecFrom([client], signal, createRecordingLogger(), timers);
+    return fetchChainSpecFrom([client], { signal, logger: createRecordingLogger(), timers });
   };
   expect(await read({ PRESET_BASE: "mainnet", SECONDS_PER_SLOT: "12", SLOTS_PER_EPOCH: "32" })).toEqual(CHAIN_SPEC);
   expect(await read({ PRESET_BASE: "mainnet" })).toEqual(CHAIN_SPEC);
@@ -66,7 +68,7 @@ it("uses any upstream that answers, and retries with a warning", async () => {
   const logger = createRecordingLogger();
   const ending = new AbortController();
   const clients = [first.client, second.client];
-  const chainSpec = fetchChainSpecFrom(clients, ending.signal, logger, timers);
+  const chainSpec = fetchChainSpecFrom(clients, { signal: ending.signal, logger, timers });
   while (logger.records.length === 0) await timers.advance(1);
   expect(logger.records[0]).toMatchObject({
     level: "warn",
@@ -82,7 +84,7 @@ it("uses any upstream that answers, and retries with a warning", async () => {
   expect(await chainSpec).toEqual(CHAIN_SPEC);
 
   await second.upstream.stop();
-  const ended = expect(fetchChainSpecFrom(clients, ending.signal, logger, timers)).rejects.toThrow("ended");
+  const ended = expect(fetchChainSpecFrom(clients, { signal: ending.signal, logger, timers })).rejects.toThrow("ended");
   ending.abort(new Error("ended"));
   await ended;
 });
@@ -92,11 +94,75 @@ it("computes the current slot", () => {
   expect(slotAt(CHAIN_SPEC, 0)).toBe(0);
 });
 
-it("uses the chain of the majority", async () => {
-  const opened = [await open(), await open(), await open()];
-  opened[0]!.upstream.genesisTime += 1;
-  for (const { withSpec } of opened) withSpec({ PRESET_BASE: "mainnet" });
-  const { signal } = new AbortController();
+/** Opens upstreams named a, b, … with the genesis times. */
+async function openNetworks(...genesisTimes: number[]) {
+  const opened = await Promise.all(genesisTimes.map((_, index) => open("abcd"[index])));
+  for (const [index, { upstream, withSpec }] of opened.entries()) {
+    upstream.genesisTime = genesisTimes[index]!;
+    withSpec({ PRESET_BASE: "mainnet" });
+  }
+  const logger = createRecordingLogger();
+  const ending = new AbortController();
   const clients = opened.map(({ client }) => client);
-  expect(await fetchChainSpecFrom(clients, signal, createRecordingLogger(), timers)).toEqual(CHAIN_SPEC);
+  const fetch = (network?: NetworkPin) =>
+    fetchChainSpecFrom(clients, { network, signal: ending.signal, logger, timers });
+  return { opened, fetch, logger };
+}
+
+const OTHER_ROOT = `0x${"77".repeat(32)}`;
+const TIME = CHAIN_SPEC.genesisTime;
+
+it("uses the network of most upstreams", async () => {
+  const { fetch } = await openNetworks(TIME + 1, TIME, TIME);
+  expect(await fetch()).toEqual(CHAIN_SPEC);
+});
+
+it("throws in a tie, naming the upstreams, their networks and the flag", async () => {
+  const { opened, fetch } = await openNetworks(TIME, KNOWN_NETWORKS.hoodi!.genesisTime);
+  opened[1]!.upstream.genesisRoot = KNOWN_NETWORKS.hoodi!.genesisValidatorsRoot;
+  await expect(fetch()).rejects.toThrow(
+    "The upstreams are on different networks, without a majority: " +
+      `a is on ${GENESIS_ROOT} with genesis time ${TIME}, b is on hoodi. Remove the wrong ones, or pin the network ` +
+      "with --network NAME|DIR|GENESIS_ROOT.",
+  );
+  await opened[1]!.upstream.stop();
+  expect(await fetch()).toEqual(CHAIN_SPEC);
+});
+
+it("throws if two networks have two upstreams each", async () => {
+  const { fetch } = await openNetworks(TIME, TIME, TIME + 1, TIME + 1);
+  await expect(fetch()).rejects.toThrow("without a majority");
+});
+
+it("uses the pinned network against the majority", async () => {
+  const { opened, fetch } = await openNetworks(TIME, TIME, TIME);
+  opened[2]!.upstream.genesisRoot = OTHER_ROOT;
+  const pinned = { ...CHAIN_SPEC, genesisValidatorsRoot: OTHER_ROOT };
+  expect(await fetch({ name: "other", genesisValidatorsRoot: OTHER_ROOT })).toEqual(pinned);
+  expect(await fetch({ name: "other", genesisValidatorsRoot: OTHER_ROOT, genesisTime: TIME })).toEqual(pinned);
+});
+
+it("waits with a warning for an upstream on the pinned network", async () => {
+  const { opened, fetch, logger } = await openNetworks(TIME, TIME + 1);
+  const chainSpec = fetch({ name: "other", genesisValidatorsRoot: OTHER_ROOT });
+  while (logger.records.length === 0) await timers.advance(1);
+  expect(logger.records[0]).toMatchObject({
+    level: "warn",
+    message: "No upstream is on the pinned network, retrying",
+    fields: {
+      network: "other",
+      reasons: [
+        `a is on ${GENESIS_ROOT} with genesis time ${TIME}.`,
+        `b is on ${GENESIS_ROOT} with genesis time ${TIME + 1}.`,
+      ],
+    },
+  });
+  opened[0]!.upstream.genesisRoot = OTHER_ROOT;
+  for (let step = 0; step < 100; step++) await timers.advance(10);
+  expect((await chainSpec).genesisValidatorsRoot).toBe(OTHER_ROOT);
+});
+
+it("knows the genesis of every built-in network with a fixed one", () => {
+  const { ephemery: _, ...fixed } = genesisData;
+  expect(KNOWN_NETWORKS).toEqual(fixed);
 });

@@ -1,6 +1,7 @@
 import { SYSTEM_TIMERS, type Timers } from "../async/timers.ts";
 import type { Logger } from "../log/logger.ts";
-import type { UpstreamSettings } from "./settings.ts";
+import { describeNetwork, isOnNetwork, majorityGenesis, type NetworkPin } from "./network-pin.ts";
+import type { GatewaySettings } from "./settings.ts";
 import { type FetchOptions, fetchData } from "./upstream/client/fetch.ts";
 import { integerOf, memberOf, rootOf } from "./upstream/client/json-fields.ts";
 import { UpstreamClient } from "./upstream/client/upstream-client.ts";
@@ -42,49 +43,58 @@ const MAX_BACKOFF_MILLIS = 15_000;
 
 /** Fetches the chain spec from the upstreams. Loads no module that depends on the preset, which the spec names. */
 export async function fetchChainSpec(
-  upstreams: readonly UpstreamSettings[],
+  { upstreams, network }: Pick<GatewaySettings, "upstreams" | "network">,
   signal: AbortSignal,
   logger: Logger,
 ): Promise<ChainSpec> {
   const clients = upstreams.map((upstream) => new UpstreamClient(upstream, { timers: SYSTEM_TIMERS }));
   try {
-    return await fetchChainSpecFrom(clients, signal, logger);
+    return await fetchChainSpecFrom(clients, { network, signal, logger });
   } finally {
     await Promise.all(clients.map((client) => client.close()));
   }
 }
 
+interface FetchChainSpecOptions {
+  /** Undefined selects the network of most upstreams. */
+  network?: NetworkPin | undefined;
+  signal: AbortSignal;
+  logger: Logger;
+  timers?: Timers;
+}
+
 /**
- * Fetches the chain spec from all clients and returns the one that most of them report, or the first in a tie. Retries
- * with exponential backoff until an upstream answers. Rejects when the signal is aborted.
+ * Fetches the chain spec from all clients and returns that of the pinned network, or of the network that most of them
+ * report. Throws in a tie. Retries with exponential backoff until an upstream answers. Rejects when the signal is
+ * aborted.
  */
 export async function fetchChainSpecFrom(
   clients: readonly UpstreamClient[],
-  signal: AbortSignal,
-  logger: Logger,
-  timers: Timers = SYSTEM_TIMERS,
+  { network, signal, logger, timers = SYSTEM_TIMERS }: FetchChainSpecOptions,
 ): Promise<ChainSpec> {
   for (let backoff = FIRST_BACKOFF_MILLIS; ; backoff = Math.min(2 * backoff, MAX_BACKOFF_MILLIS)) {
-    const read = clients.map((client) => readFrom(client, { timers, signal, timeoutMillis: TIMEOUT_MILLIS }));
+    const read = clients.map(async (client) => ({
+      upstream: client.name,
+      genesis: await readFrom(client, { timers, signal, timeoutMillis: TIMEOUT_MILLIS }),
+    }));
     const answers = await Promise.allSettled(read);
     signal.throwIfAborted();
-    const chainSpec = findMajority(answers.flatMap((answer) => (answer.status === "fulfilled" ? [answer.value] : [])));
+    const found = answers.flatMap((answer) => (answer.status === "fulfilled" ? [answer.value] : []));
+    const genesis = network ?? majorityGenesis(found);
+    const chainSpec = genesis && found.find((one) => isOnNetwork(one.genesis, genesis))?.genesis;
     if (chainSpec !== undefined) return chainSpec;
-    const reasons = answers.flatMap((answer) => (answer.status === "rejected" ? [messageOf(answer.reason)] : []));
-    logger.warn("No upstream reports its chain, retrying", { reasons });
+    const reasons = answers.map((answer) =>
+      answer.status === "rejected"
+        ? messageOf(answer.reason)
+        : `${answer.value.upstream} is on ${describeNetwork(answer.value.genesis)}.`,
+    );
+    if (network && found.length > 0) {
+      logger.warn("No upstream is on the pinned network, retrying", { network: network.name, reasons });
+    } else {
+      logger.warn("No upstream reports its chain, retrying", { reasons });
+    }
     await timers.sleep(backoff, signal);
   }
-}
-
-/** Returns the spec with the most common genesis, or undefined for an empty list. */
-function findMajority(specs: readonly ChainSpec[]): ChainSpec | undefined {
-  const countOf = (chainSpec: ChainSpec) =>
-    specs.filter(
-      ({ genesisValidatorsRoot, genesisTime }) =>
-        genesisValidatorsRoot === chainSpec.genesisValidatorsRoot && genesisTime === chainSpec.genesisTime,
-    ).length;
-  const maxCount = Math.max(...specs.map(countOf));
-  return specs.find((chainSpec) => countOf(chainSpec) === maxCount);
 }
 
 const messageOf = (reason: unknown): string => (reason instanceof Error ? reason.message : String(reason));

@@ -1,4 +1,5 @@
 import type { AccessClass } from "../server/access-class.ts";
+import type { NetworkPin } from "./network-pin.ts";
 
 /** A beacon node behind the gateway. */
 export interface UpstreamSettings {
@@ -83,6 +84,8 @@ export const DEFAULT_CACHE_SETTINGS: Omit<CacheSettings, "url"> = { prefix: "fan
 /** Settings of a gateway. Its parts receive the object as a whole and declare with `Pick` what they read. */
 export interface GatewaySettings {
   readonly upstreams: readonly UpstreamSettings[];
+  /** Network to serve. Undefined for that of most upstreams at startup. */
+  readonly network?: NetworkPin | undefined;
   readonly cache?: CacheSettings | undefined;
   /** Number of upstreams that must agree on a finalized checkpoint or a root. 1 disables quorum reads. */
   readonly quorum: number;
@@ -106,7 +109,7 @@ export interface GatewaySettings {
   readonly policies: readonly MethodPolicySettings[];
 }
 
-export const DEFAULT_GATEWAY_SETTINGS: Omit<GatewaySettings, "upstreams" | "cache"> = {
+export const DEFAULT_GATEWAY_SETTINGS: Omit<GatewaySettings, "upstreams" | "network" | "cache"> = {
   quorum: 1,
   broadcast: 1,
   hedgeDelayMillis: 300,

@@ -11,6 +11,7 @@ const WATCH_INTERVAL_MILLIS = 2000;
 
 /** Settings of the gateway that a reload does not change. */
 const FIXED_SETTINGS = [
+  "network",
   "cache",
   "workers",
   "drainMillis",

@@ -1,4 +1,5 @@
 import { InvalidChainError } from "../../dev/invalid-chain-error.ts";
+import { AmbiguousNetworkError } from "../../gateway/network-pin.ts";
 import { StartError, type StartErrorKind } from "../../node/start-error.ts";
 import { missingNativeModule, missingNativeModuleMessage } from "../../runtime/native-modules.ts";
 import { type ExitReason, StartupError, usageError } from "../exit.ts";
@@ -92,6 +93,7 @@ const ERROR_EXITS: Record<StartErrorKind, ErrorExit> = {
  */
 export function asStartupError(error: unknown, given?: string): StartupError | undefined {
   if (error instanceof StartupError) return error;
+  if (error instanceof AmbiguousNetworkError) return usageError(error.message, error);
   if (error instanceof InvalidChainError) return usageError(error.message, error);
   const missing = missingNativeModule(error);
   if (missing) return usageError(missingNativeModuleMessage(missing), error);

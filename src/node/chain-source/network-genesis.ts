@@ -1,18 +1,9 @@
-import { closeSync, existsSync, openSync, readSync } from "node:fs";
+import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { genesisData } from "@lodestar/config/networks";
 import { ZERO_HASH_HEX } from "@lodestar/params";
-import { toRootHex } from "@lodestar/utils";
+import { type GenesisIdentity, readGenesisIdentity } from "./genesis-file.ts";
 import type { NamedNetwork } from "./network-config.ts";
-
-/** Identifies the chain of a network. */
-export interface GenesisIdentity {
-  genesisTime: number;
-  genesisValidatorsRoot: string;
-}
-
-/** SSZ of BeaconState begins with the genesis time (8 bytes) and the genesis validators root (32). */
-const IDENTITY_BYTES = 40;
 
 /** Returns the path of `genesis.ssz` in the network directory, if it exists. */
 export function genesisStateFile({ directory }: NamedNetwork): string | undefined {
@@ -29,20 +20,7 @@ export function knownGenesis(network: NamedNetwork): GenesisIdentity | undefined
     return builtIn.genesisValidatorsRoot === ZERO_HASH_HEX ? undefined : builtIn;
   }
   const file = genesisStateFile(network);
-  return file === undefined ? undefined : readIdentity(file);
-}
-
-/** Returns undefined for a truncated file: loading the whole state reports it. */
-function readIdentity(file: string): GenesisIdentity | undefined {
-  const bytes = new Uint8Array(IDENTITY_BYTES);
-  const descriptor = openSync(file, "r");
-  try {
-    if (readSync(descriptor, bytes, 0, IDENTITY_BYTES, 0) < IDENTITY_BYTES) return undefined;
-  } finally {
-    closeSync(descriptor);
-  }
-  const genesisTime = Number(new DataView(bytes.buffer).getBigUint64(0, true));
-  return { genesisTime, genesisValidatorsRoot: toRootHex(bytes.subarray(8)) };
+  return file === undefined ? undefined : readGenesisIdentity(file);
 }
 
 /** Describes the difference as the end of a sentence, or returns undefined for the same chain. */

@@ -29,8 +29,9 @@ import { connectExecutionClients } from "../execution/execution-client.ts";
 import type { NodeSettings } from "../settings.ts";
 import { StartError } from "../start-error.ts";
 import { dataDirLocation } from "../storage/data-directory.ts";
+import type { GenesisIdentity } from "./genesis-file.ts";
 import { loadNetworkConfig, type NamedNetwork } from "./network-config.ts";
-import { type GenesisIdentity, genesisDifference, genesisStateFile, knownGenesis } from "./network-genesis.ts";
+import { genesisDifference, genesisStateFile, knownGenesis } from "./network-genesis.ts";
 import { createNodeIdentity, type NodeIdentity, requireSameNetwork, storeForkSchedule } from "./node-identity.ts";
 
 /** Settings of the chain of a network. */

@@ -5,8 +5,9 @@ import { toHex } from "@lodestar/utils";
 import type { BeaconDb } from "../../db/beacon-db.ts";
 import { StartError } from "../start-error.ts";
 import type { ChainLocation } from "../storage/data-directory.ts";
+import type { GenesisIdentity } from "./genesis-file.ts";
 import type { NamedNetwork } from "./network-config.ts";
-import { type GenesisIdentity, genesisDifference, knownGenesis } from "./network-genesis.ts";
+import { genesisDifference, knownGenesis } from "./network-genesis.ts";
 
 /** Identity of a stored chain of a network. */
 export interface NodeIdentity extends GenesisIdentity {

@@ -27,7 +27,7 @@ export async function openGateway(
 ): Promise<Gateway> {
   const logger = createRecordingLogger();
   const upstreams = Object.entries(links).map(([name, { url }]) => ({ name, url, tier: 0, weight: 1 }));
-  const chainSpec = await fetchChainSpec(upstreams, new AbortController().signal, logger);
+  const chainSpec = await fetchChainSpec({ upstreams }, new AbortController().signal, logger);
   const gateway = await Gateway.open({
     settings: { ...DEFAULT_GATEWAY_SETTINGS, upstreams, memoryBytes: 0, ...settings },
     chainSpec,

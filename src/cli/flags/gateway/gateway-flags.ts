@@ -1,4 +1,5 @@
 import { availableParallelism } from "node:os";
+import { KNOWN_NETWORKS } from "../../../gateway/network-pin.ts";
 import {
   type CacheSettings,
   DEFAULT_CACHE_SETTINGS,
@@ -44,7 +45,7 @@ const MIB = 1024 * 1024;
 const { quorum, broadcast, hedgeDelayMillis, maxSlotsBehind, validation, memoryBytes, workers, drainMillis } =
   DEFAULT_GATEWAY_SETTINGS;
 
-/** One flag per field of the settings, besides the upstreams and the cache. */
+/** One flag per field of the settings, besides upstreams, network and cache. */
 export const GATEWAY_SETTING_FLAGS = {
   quorum: valueFlag({
     name: "quorum",
@@ -113,7 +114,7 @@ export const GATEWAY_SETTING_FLAGS = {
     fallbackText: String(drainMillis / 1000),
     parse: (text) => wholeNumber(0, 3600)(text) * 1000,
   }),
-} as const satisfies FlagsOf<Omit<GatewaySettings, "upstreams" | "cache" | "clients" | "policies">>;
+} as const satisfies FlagsOf<Omit<GatewaySettings, "upstreams" | "network" | "cache" | "clients" | "policies">>;
 
 /** One flag per field of the cache settings, besides the URL. */
 export const CACHE_SETTING_FLAGS = {
@@ -143,6 +144,18 @@ export const GATEWAY_FLAGS = {
       "REST API of a beacon node; repeatable. Settings may follow in the same quotes: tier=N, weight=N, name=NAME, " +
       'token-file=FILE, as in "http://10.0.0.2:5052 tier=1"',
     parse: upstream,
+  }),
+  network: valueFlag({
+    name: "network",
+    kind: "text",
+    placeholder: "NAME|DIR|GENESIS_ROOT",
+    description:
+      "Network of the upstreams: a built-in name, a directory with genesis.ssz, or the genesis validators root; " +
+      "upstreams on another network get no requests",
+    choices: Object.keys(KNOWN_NETWORKS),
+    fallback: undefined,
+    fallbackText: "the network of most upstreams",
+    parse: nonEmpty("a network's name, a directory or a genesis validators root"),
   }),
   ...GATEWAY_SETTING_FLAGS,
   cache: valueFlag({

@@ -1,6 +1,8 @@
+import { mkdirSync, writeFileSync } from "node:fs";
 import { availableParallelism } from "node:os";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
+import { KNOWN_NETWORKS } from "../../../gateway/network-pin.ts";
 import { DEFAULT_GATEWAY_SETTINGS } from "../../../gateway/settings.ts";
 import { EXIT_CODES } from "../../exit.ts";
 import { refusal, settingsInTemporaryDirectory } from "../settings.test-support.ts";
@@ -113,6 +115,35 @@ describe("gateway", () => {
     );
     expect(refusal(() => gateway([...TWO, "--broadcast", "3"]))).toMatch(/--broadcast 3 exceeds/);
     expect(refusal(() => gateway([...TWO, "--broadcast", "some"]))).toMatch(/from 1 to 1000, or "all"/);
+  });
+
+  it("pins the network by name, directory or genesis validators root", () => {
+    const networkOf = (text: string) => gateway([...TWO, "--network", text]).gateway.network;
+    expect(gateway(TWO).gateway.network).toBeUndefined();
+    expect(networkOf("hoodi")).toEqual({ name: "hoodi", ...KNOWN_NETWORKS.hoodi });
+    const root = `0x${"AB".repeat(32)}`;
+    expect(networkOf(root)).toEqual({ name: root, genesisValidatorsRoot: root.toLowerCase() });
+    const yaml = file("pinned.yaml", `upstream: [http://a]\nnetwork: ${root}\n`);
+    expect(gateway(["--config-file", yaml]).gateway.network).toEqual(networkOf(root));
+
+    mkdirSync(join(folder, "devnet"));
+    const unreadable = expect.objectContaining({ exitCode: EXIT_CODES.unreadableInput });
+    expect(() => networkOf("devnet")).toThrow(unreadable);
+    const state = Buffer.alloc(100, 0xab);
+    state.writeBigUInt64LE(1234n);
+    const genesisFile = join(folder, "devnet", "genesis.ssz");
+    writeFileSync(genesisFile, state);
+    expect(networkOf("devnet")).toEqual({
+      name: "devnet",
+      genesisTime: 1234,
+      genesisValidatorsRoot: root.toLowerCase(),
+    });
+    writeFileSync(genesisFile, state.subarray(0, 39));
+    expect(() => networkOf("devnet")).toThrow(unreadable);
+
+    expect(refusal(() => networkOf("hodi"))).toMatch(/Unknown network "hodi".*Did you mean hoodi/);
+    expect(refusal(() => networkOf("0x12"))).toMatch(/Invalid genesis validators root "0x12".*64 hex digits/);
+    expect(refusal(() => networkOf("ephemery"))).toMatch(/changes every few weeks/);
   });
 
   it("reads the cache password from a file or the URL", () => {

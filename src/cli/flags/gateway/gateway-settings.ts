@@ -14,6 +14,7 @@ import { type PlainLimits, plainLimits } from "../server/limit-flags.ts";
 import { type ServerSettings, serverSettings } from "../server/server-settings.ts";
 import { CACHE_SETTING_FLAGS, GATEWAY_FLAGS, GATEWAY_SETTING_FLAGS } from "./gateway-flags.ts";
 import { type ParsedSections, readGatewaySections } from "./gateway-sections.ts";
+import { resolveNetworkPin } from "./network-pin-value.ts";
 import type { ParsedUpstream } from "./upstream-value.ts";
 
 /** Settings of `fanal gateway`. */
@@ -56,6 +57,7 @@ export function gatewaySettings(
     gateway: {
       ...valuesOf(GATEWAY_SETTING_FLAGS, values),
       upstreams: upstreams.map((written) => upstreamSettings(written, workingDirectory, logger)),
+      network: values.network === undefined ? undefined : resolveNetworkPin(values.network, workingDirectory),
       cache: cacheSettings(values, workingDirectory, logger),
       clients,
       policies,

@@ -1,0 +1,51 @@
+import { statSync } from "node:fs";
+import { basename, join, resolve } from "node:path";
+import { KNOWN_NETWORKS, type NetworkPin } from "../../../gateway/network-pin.ts";
+import { type GenesisIdentity, readGenesisIdentity } from "../../../node/chain-source/genesis-file.ts";
+import { StartupError, usageError } from "../../exit.ts";
+import { didYouMean } from "../did-you-mean.ts";
+
+/** Resolves a genesis validators root, a built-in network name, or a directory with `genesis.ssz`, in this order. */
+export function resolveNetworkPin(text: string, workingDirectory: string): NetworkPin {
+  if (/^0x/i.test(text)) return { name: text, genesisValidatorsRoot: parseRoot(text) };
+  const known = Object.hasOwn(KNOWN_NETWORKS, text) ? KNOWN_NETWORKS[text] : undefined;
+  if (known !== undefined) return { name: text, ...known };
+  const directory = resolve(workingDirectory, text);
+  if (statSync(directory, { throwIfNoEntry: false })?.isDirectory()) {
+    return { name: basename(directory), ...readGenesis(join(directory, "genesis.ssz")) };
+  }
+  if (text === "ephemery") {
+    throw usageError(
+      "The genesis of ephemery changes every few weeks. Give its genesis validators root or its directory to --network.",
+    );
+  }
+  const names = Object.keys(KNOWN_NETWORKS);
+  throw usageError(
+    `Unknown network "${text}": neither a built-in name (${names.join(", ")}), nor a directory, ` +
+      `nor a genesis validators root (0x and 64 hex digits).${didYouMean(text, names)}`,
+  );
+}
+
+function parseRoot(text: string): string {
+  if (/^0x[0-9a-f]{64}$/i.test(text)) return text.toLowerCase();
+  throw usageError(`Invalid genesis validators root "${text}" of --network. It has 0x and 64 hex digits.`);
+}
+
+function readGenesis(file: string): GenesisIdentity {
+  let genesis: GenesisIdentity | undefined;
+  try {
+    genesis = readGenesisIdentity(file);
+  } catch (error) {
+    throw unreadable(`The genesis state ${file} cannot be read: ${(error as Error).message}`, error);
+  }
+  if (genesis === undefined) throw unreadable(`The genesis state ${file} is truncated`);
+  return genesis;
+}
+
+function unreadable(problem: string, cause?: unknown): StartupError {
+  return new StartupError(
+    "unreadableInput",
+    `${problem}. Give --network the genesis validators root instead, if the directory has no state.`,
+    cause,
+  );
+}
