@@ -37,7 +37,7 @@ type Send = (call: UpstreamCall) => Promise<UpstreamResponse>;
 
 /** How long a read may wait for an upstream without a shorter limit. */
 const UPSTREAM_TIMEOUT_MILLIS = 10_000;
-/** Share of the call's time limit after which a read fails, so that the error can name the upstream. */
+/** Share of the call's time limit after which a read or a submission fails, so that the error can name the upstream. */
 const TIMEOUT_SHARE = 0.9;
 
 /** Interval at which a retired pipeline checks for running requests. */
@@ -63,7 +63,7 @@ export class RequestPipeline implements UpstreamAccess {
     this.#timers = timers;
     const { callTimeoutMillis } = deps;
     if (callTimeoutMillis <= UPSTREAM_TIMEOUT_MILLIS) this.#timeoutMillis = callTimeoutMillis * TIMEOUT_SHARE;
-    this.#pool = new UpstreamPool({ ...deps, settings });
+    this.#pool = new UpstreamPool({ ...deps, settings, submissionMillis: callTimeoutMillis * TIMEOUT_SHARE });
     const quorum = new QuorumReader({ upstreams: this.#pool, settings, timers, observer });
     this.#fetch = (call) => this.#traced(call, (traced) => this.#readInTime(traced, (read) => quorum.read(read)));
     this.#reader = new CachingReader({ ...deps, settings, fetch: this.#fetch });

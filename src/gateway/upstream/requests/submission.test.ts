@@ -41,6 +41,21 @@ describe("a submission", () => {
     expect(server("a").requests.length + server("b").requests.length).toBe(1);
   });
 
+  it("that exceeds its time limit fails with an error that names the upstreams", async () => {
+    const { upstreams, server, timers } = await openPool({ broadcast: "all", submissionMillis: 2700 });
+    for (const name of ["a", "b"]) server(name).isFrozen = true;
+    const arrived = Promise.all(["a", "b"].map((name) => server(name).received(exits.url)));
+    const error = upstreams.submit(createCall(exits)).catch((reason: unknown) => reason);
+    await arrived;
+    await timers.advance(2800);
+    expect(await error).toMatchObject({
+      mayHaveArrived: true,
+      message:
+        "a and b did not answer the submission within 2.7 s. " +
+        "It is unknown whether it accepted the submission, which is not retried.",
+    });
+  });
+
   it("of a signed block is sent to another upstream if it may have arrived", async () => {
     const { upstreams, health, server } = await openPool();
     health.set("b", { state: "behind" });

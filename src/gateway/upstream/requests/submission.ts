@@ -121,6 +121,13 @@ function outcomeUnknownError({ upstream, message, cause }: UpstreamError): Upstr
   return new UpstreamError(upstream, `${message} ${OUTCOME_UNKNOWN}`, { mayHaveArrived: true, cause });
 }
 
+/** Returns the error of a submission whose call ends before these upstreams have answered. */
+export function submissionTimeoutError(upstreams: readonly string[], millis: number): UpstreamError {
+  const names = upstreams.join(" and ");
+  const message = `${names} did not answer the submission within ${millis / 1000} s. ${OUTCOME_UNKNOWN}`;
+  return new UpstreamError(names, message, { mayHaveArrived: true });
+}
+
 /** True if the response leaves open whether the submission was accepted: a proxy or the node itself failed. */
 export function hasUnknownOutcome({ access }: UpstreamCall["method"], response: UpstreamResponse): boolean {
   return !isReadOnly(access) && response.status >= 500 && !isNotAccepted(response);

@@ -15,10 +15,16 @@ interface Setting {
   names?: string[];
   broadcast?: GatewaySettings["broadcast"];
   upstreamOptions?: Record<string, Partial<UpstreamSettings>>;
+  submissionMillis?: number;
 }
 
 /** Starts scripted upstreams and a pool that uses them. */
-export async function openPool({ names = ["a", "b"], broadcast = 1, upstreamOptions = {} }: Setting = {}) {
+export async function openPool({
+  names = ["a", "b"],
+  broadcast = 1,
+  upstreamOptions = {},
+  submissionMillis,
+}: Setting = {}) {
   const servers = await Promise.all(names.map((name) => new ScriptedUpstream(name).start()));
   const health = new HealthStub(...names);
   const timers = new FakeTimers();
@@ -44,6 +50,7 @@ export async function openPool({ names = ["a", "b"], broadcast = 1, upstreamOpti
     timers,
     logger: createRecordingLogger(),
     observer,
+    submissionMillis,
     onRepeatedFailure: (upstream, reason) => void failing.push(`${upstream}: ${reason}`),
   });
   onTestFinished(async () => {

@@ -14,7 +14,7 @@ import { isBlindedBlock, routeKeyOf, StickyRoutes } from "../selection/sticky-ro
 import { hasTag, UpstreamSelector } from "../selection/upstream-selector.ts";
 import { isHtml } from "./error-response.ts";
 import { HedgeBudget } from "./hedge-budget.ts";
-import { goesToAllUpstreams, mayResend, submitToUpstreams } from "./submission.ts";
+import { goesToAllUpstreams, mayResend, submissionTimeoutError, submitToUpstreams } from "./submission.ts";
 import { TimeoutQueue } from "./timeout-queue.ts";
 import { type ReadContext, UpstreamRead } from "./upstream-read.ts";
 
@@ -43,6 +43,8 @@ interface UpstreamPoolOptions {
   stickyRoutes?: StickyRoutes | undefined;
   /** Without it, budgets of upstreams are ignored. */
   budgetStore?: BudgetStore;
+  /** Time limit of a submission. By default only that of each request. */
+  submissionMillis?: number | undefined;
 }
 
 /** All upstreams. Reads go to the best one, with hedging and failover; submissions to one or several. */
@@ -54,6 +56,7 @@ export class UpstreamPool {
   readonly #logger: Logger;
   readonly #observer: GatewayObserver | undefined;
   readonly #onRepeatedFailure: UpstreamPoolOptions["onRepeatedFailure"];
+  readonly #submissionMillis: number | undefined;
   readonly #selector: UpstreamSelector;
   readonly #stickyRoutes: StickyRoutes;
   readonly #timeouts: TimeoutQueue;
@@ -71,6 +74,7 @@ export class UpstreamPool {
     onRepeatedFailure,
     stickyRoutes = new StickyRoutes(),
     budgetStore,
+    submissionMillis,
   }: UpstreamPoolOptions) {
     this.#clients = settings.upstreams.map((upstream) => {
       const { name } = upstream;
@@ -88,6 +92,7 @@ export class UpstreamPool {
     this.#logger = logger;
     this.#observer = observer;
     this.#onRepeatedFailure = onRepeatedFailure;
+    this.#submissionMillis = submissionMillis;
     this.#stickyRoutes = stickyRoutes;
     this.#selector = new UpstreamSelector(this.#clients, health);
     this.#timeouts = new TimeoutQueue(timers);
@@ -158,12 +163,13 @@ export class UpstreamPool {
       }),
     });
     if (ranked.length === 0) throw noUpstreamError(this.#health, this.#selector);
-    const response = await submitToUpstreams(
-      ranked,
-      this.#targetCount(call, ranked),
-      (client) => this.#send(client, call),
-      mayResend(call),
-    );
+    const pending = new Set<string>();
+    const send = (client: UpstreamClient) => {
+      pending.add(client.name);
+      return this.#send(client, call).finally(() => pending.delete(client.name));
+    };
+    const submitted = submitToUpstreams(ranked, this.#targetCount(call, ranked), send, mayResend(call));
+    const response = await this.#inTime(submitted, pending);
     if (routeKey && response.status < 300) this.#stickyRoutes.pin(routeKey, response.upstream);
     return response;
   }
@@ -176,6 +182,19 @@ export class UpstreamPool {
   async close(): Promise<void> {
     this.#timeouts.close();
     await Promise.all(this.#clients.map((client) => client.close()));
+  }
+
+  /** Rejects with an error that names the pending upstreams if the time limit is exceeded. Cancels no request. */
+  #inTime(submitted: Promise<UpstreamResponse>, pending: ReadonlySet<string>): Promise<UpstreamResponse> {
+    const millis = this.#submissionMillis;
+    if (millis === undefined) return submitted;
+    return new Promise((resolve, reject) => {
+      const timeout = this.#timeouts.add(millis, () => {
+        reject(submissionTimeoutError([...pending], millis));
+        submitted.then(discardBody, () => {});
+      });
+      submitted.finally(() => this.#timeouts.delete(timeout)).then(resolve, reject);
+    });
   }
 
   /** Upstreams that are not ready are used only if none is ready. */
