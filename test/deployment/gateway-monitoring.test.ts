@@ -76,12 +76,14 @@ const RULE_TESTS = {
         counter("fanal_upstream_requests_total", 'upstream="a", outcome="500"', "0x20 0+60x40"),
         counter("fanal_gateway_client_calls_total", 'client="wallet", outcome="admitted"', "0+60x60"),
         counter("fanal_gateway_client_calls_total", 'client="wallet", outcome="rejected"', "0+20x60"),
+        counter("fanal_upstream_circuit_opened_total", 'upstream="a"', "0+1x2 2x18 2+1x40"),
         counter("fanal_upstream_disagreements_total", 'method="getGenesis"', "0x30 1x30"),
       ],
       alert_rule_test: [
         { alertname: "FanalGatewayNoReadyUpstream", eval_time: "19m", exp_alerts: [] },
         { alertname: "FanalGatewayCacheDown", eval_time: "20m", exp_alerts: [] },
         { alertname: "FanalGatewayUpstreamErrors", eval_time: "20m", exp_alerts: [] },
+        { alertname: "FanalGatewayCircuitBreakerFlapping", eval_time: "20m", exp_alerts: [] },
         { alertname: "FanalGatewayDisagreement", eval_time: "29m", exp_alerts: [] },
       ],
       promql_expr_test: [
@@ -90,6 +92,7 @@ const RULE_TESTS = {
         firing("FanalGatewayCacheDown", "30m", "warning"),
         firing("FanalGatewayUpstreamErrors", "50m", "warning", 'upstream="a"'),
         firing("FanalGatewayClientOverBudget", "30m", "info", 'client="wallet"'),
+        firing("FanalGatewayCircuitBreakerFlapping", "50m", "warning", 'upstream="a"'),
         firing("FanalGatewayDisagreement", "35m", "critical", 'method="getGenesis"'),
       ],
     },
