@@ -20,6 +20,11 @@ const answersText =
     };
   };
 
+const GRANDINE_SYNCING = {
+  code: 503,
+  message: "beacon node is currently syncing and not serving requests on this endpoint",
+};
+
 /** Imitates a client as the preferred upstream "a", beside a conforming "b". */
 async function setup(imitate: Imitation) {
   const { upstreams, health, server } = await openPool();
@@ -57,6 +62,21 @@ describe("a read is answered by another upstream if", () => {
     ],
     ["Prysm lacks an operation", answersText(404, "404 page not found\n")],
     ["Nimbus has removed an operation", answers(410, { code: 410, message: "Gone", stacktraces: [] })],
+    [
+      "Grandine lacks an operation",
+      (server) => {
+        server.handler = (_request, response) => response.writeHead(404).end();
+      },
+    ],
+    [
+      "Grandine lacks the verb of an operation",
+      (server) => {
+        server.handler = (_request, response) => response.writeHead(405, { allow: "GET,HEAD" }).end();
+      },
+    ],
+    ["Grandine has not implemented an operation", answers(501, { code: 501, message: "endpoint not implemented" })],
+    ["Grandine is syncing", answers(503, GRANDINE_SYNCING)],
+    ["Grandine does not track liveness", answers(500, { code: 500, message: "liveness tracking not enabled" })],
     ["Lodestar lacks an operation", answers(404, { statusCode: 404, message: "Route GET:/eth/v1/x not found" })],
     ["Lodestar fails for an invalid epoch", answers(500, { code: 500, message: "EPOCH_CONTEXT_ERROR" })],
   ])("%s", async (_title, imitate) => {
@@ -83,6 +103,7 @@ it("a submission fails over if a client is syncing or lacks the operation", asyn
   for (const imitate of [
     answers(503, { code: 503, message: "Service unavailable" }),
     answers(400, { code: 400, message: "BAD_REQUEST: Unsupported endpoint version: v2", stacktraces: [] }),
+    answers(503, GRANDINE_SYNCING),
     answersText(404, "404 page not found\n"),
     answers(501, { code: 501, message: "Not implemented" }),
   ]) {
@@ -90,4 +111,24 @@ it("a submission fails over if a client is syncing or lacks the operation", asyn
     const submission = createCall({ body: Buffer.from("[]") });
     expect(await upstreams.submit(submission)).toMatchObject({ upstream: "b", status: 200 });
   }
+});
+
+describe("an answer without Eth-Consensus-Version is returned as it is", () => {
+  it("in JSON, as of Lighthouse", async () => {
+    const { upstreams } = await setup(answers(200, { version: "capella", data: {} }));
+    const { upstream, status, headers } = await upstreams.read(createCall());
+    expect({ upstream, status }).toEqual({ upstream: "a", status: 200 });
+    expect(headers).not.toHaveProperty("eth-consensus-version");
+  });
+
+  it("in SSZ, as of Lodestar", async () => {
+    const { upstreams } = await setup((server) => {
+      server.handler = (_request, response) => {
+        response.writeHead(200, { "content-type": "application/octet-stream" }).end(Buffer.from([1, 2, 3]));
+      };
+    });
+    const { upstream, headers, body } = await upstreams.read({ ...createCall(), format: "ssz" });
+    expect({ upstream, body }).toEqual({ upstream: "a", body: Buffer.from([1, 2, 3]) });
+    expect(headers).not.toHaveProperty("eth-consensus-version");
+  });
 });
