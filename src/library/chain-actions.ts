@@ -57,7 +57,7 @@ export interface BlockProofOptions {
 /** Snapshot of a chain. `await using` reverts to it at the end of the block. */
 export interface Snapshot extends AsyncDisposable {
   readonly id: `0x${string}`;
-  /** Reverts the chain to the snapshot, once. Later snapshots are gone too. */
+  /** Reverts the chain to the snapshot, which ends it and all later ones. Fails the second time. */
   revert(): Promise<void>;
 }
 
@@ -133,10 +133,13 @@ export function chainActions<F extends ForkName>(client: Client<F>): ChainAction
 
 async function takeSnapshot(client: Client): Promise<Snapshot> {
   const id = await client.dev_snapshot();
-  let reverted: Promise<unknown> | undefined;
+  let isReverted = false;
   const revert = async () => {
-    reverted ??= client.dev_revert({ id });
-    await reverted;
+    isReverted = true;
+    await client.dev_revert({ id });
   };
-  return { id, revert, [Symbol.asyncDispose]: revert };
+  const dispose = async () => {
+    if (!isReverted) await revert();
+  };
+  return { id, revert, [Symbol.asyncDispose]: dispose };
 }

@@ -13,6 +13,7 @@ import { makeHistory, openDevChain, QUIET, startDevChain } from "../support/chai
 import { inDataDirectory } from "../support/directories/data-directory.ts";
 import { type RemovableDirectory, removableDirectory } from "../support/directories/removable-directory.ts";
 import { tempDirectory } from "../support/directories/temp-directory.ts";
+import { ProgramHere } from "../support/program/program-here.ts";
 import { answersOf } from "../support/storage/damage.ts";
 
 const HEAD_SLOT = 7 * SLOTS_PER_EPOCH + 3;
@@ -201,6 +202,24 @@ it("an imported chain equals the exported one", async () => {
     if (existsSync(empty)) await db(empty, "import", file);
     rmSync(empty, { recursive: true, force: true });
   }
+});
+
+it("an imported chain with the EVM starts, and continues", async () => {
+  const [exported, imported] = [tempDirectory(), join(tempDirectory(), "new")];
+  const file = join(tempDirectory(), "chain");
+  const open = (directory: string) =>
+    ProgramHere.dev(["--data-dir", directory, "--validators", "8", "--warmup-epochs", "3", "--no-auto"], {
+      env: { FANAL_EVM: "true" },
+    });
+  const source = await open(exported);
+  await source.untilLine(/Dev chain is running/);
+  await source.stop();
+  await db(exported, "export", file);
+  await db(imported, "import", file);
+  const program = await open(imported);
+  await program.untilLine(/Dev chain is running/);
+  expect(await program.call("dev_advance", [1])).toMatchObject({ head_slot: "25" });
+  expect(await program.call("eth_blockNumber")).toBe("0x19");
 });
 
 it("a directory with an aborted import contains no chain, and can start a new one", async () => {

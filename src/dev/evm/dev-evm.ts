@@ -35,13 +35,14 @@ export class DevEvm {
   constructor(thread: EvmThread, { chain, db, hasNetwork }: DevEvmParts) {
     this.thread = thread;
     const proposals = new NextPayload(chain);
-    this.ready = thread.connect({
+    const connected = thread.connect({
       history: chainPayloads(chain),
       store: evmStore(db),
       kzg: sidecarKzg(chain.data.kzg),
       proposals,
       headBlockHash: () => blockHashOf(chain.head),
     });
+    this.ready = connected.then(() => confirmHead(chain));
     // A node that is closed before it was started does not wait for it.
     this.ready.catch(() => {});
     this.requests = new EvmRequests({
@@ -58,4 +59,9 @@ export class DevEvm {
   restore(): Promise<void> {
     return this.thread.restore();
   }
+}
+
+/** Marks the payload of the head as valid, which the EVM has executed. An imported chain has no stored verdicts. */
+function confirmHead({ head, forkChoice }: BeaconChain): void {
+  if (head.execution.status === "optimistic") forkChoice.onValidPayload(head.execution.blockHash);
 }

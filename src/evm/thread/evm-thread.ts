@@ -35,6 +35,7 @@ const MAX_BUILDS = 16;
 /** Heads are among the last payloads. */
 const MAX_VALID = 64;
 const VALID: PayloadVerdict = { status: "valid" };
+const OPTIMISTIC: PayloadVerdict = { status: "optimistic" };
 
 /** The node that uses the EVM. */
 export interface EvmNode extends Required<EvmServices> {
@@ -211,6 +212,8 @@ export class EvmThread implements ExecutionEngine {
     context: PayloadContext,
   ): Promise<PayloadVerdict> {
     if (this.#own.has(payload)) return VALID;
+    // A chain replays stored blocks before it is connected, and the EVM restores them from its database afterwards.
+    if (this.#node === undefined) return OPTIMISTIC;
     const verdict = await this.#engine("notifyNewPayload", [fork, payload, context], { isRepeated: true });
     if (verdict.status === "valid") addTo(this.#valid, toRootHex(payload.blockHash));
     return verdict;
