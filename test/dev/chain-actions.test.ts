@@ -86,8 +86,9 @@ it("reverts to a snapshot, at the end of a block too", async () => {
   const snapshot = await chain.snapshot();
   await chain.advance({ slots: 2 });
   await snapshot.revert();
-  await snapshot.revert();
   expect((await chain.client.getChainTime()).slot).toBe(slot);
+  await expect(snapshot.revert()).rejects.toThrow(/No snapshot/);
+  await snapshot[Symbol.asyncDispose]();
   {
     await using _ = await chain.snapshot();
     await chain.advance();
