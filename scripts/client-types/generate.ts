@@ -6,7 +6,7 @@ import type { MethodDefinition, Param, ResultVariant } from "../../src/api/defin
 import { TOPICS } from "../../src/api/event-stream.ts";
 import { methods as allMethods } from "../../src/api/method-groups.ts";
 import { paramJsonSchema } from "../../src/api/openrpc.ts";
-import { blockId, stateId, validatorId } from "../../src/api/params/identifiers.ts";
+import { blockId, stateId, validatorId, validatorStatus } from "../../src/api/params/identifiers.ts";
 import { type JsonSchema, NAMED_SCHEMAS } from "../../src/api/schemas.ts";
 import { isExecutionMethod } from "../../src/client/encode-params.ts";
 import { DEV_FORKS } from "../../src/dev/forks.ts";
@@ -32,6 +32,10 @@ const NAMED_PARAMS: ReadonlyMap<ZodType, string> = new Map<ZodType, string>([
   [blockId, "BlockId"],
   [validatorId, "ValidatorId"],
 ]);
+
+const VALIDATOR_STATUS_FILTER = paramJsonSchema({ schema: validatorStatus, each: false });
+/** Names of the types of enumerations that several parameters share, by their values. */
+const enums: ReadonlyMap<string, string> = new Map([[String(VALIDATOR_STATUS_FILTER.enum), "ValidatorStatusFilter"]]);
 
 const FORK_TYPES = forkTypesText(NAMED_SCHEMAS);
 const { generic: forkTypes } = FORK_TYPES;
@@ -59,6 +63,8 @@ function chainTypes(): GeneratedFile {
     "/** Any string. Editors still complete the literals of a union with it. */",
     "export type AnyString = string & Record<never, never>;\n",
     ...ids,
+    "/** A status, or a group of statuses. */",
+    `export type ValidatorStatusFilter = ${typeText(VALIDATOR_STATUS_FILTER)};\n`,
     ...schemas.map(([name, schema]) => `${described(schema)}export type ${name} = ${typeText(schema)};\n`),
     FORK_TYPES.text,
     "/** Object of a fork, discriminated by the name of the fork. */",
@@ -93,7 +99,13 @@ function methodTypes(): GeneratedFile {
   return { path, text: formatted(path, text), content: `${methods.length} methods` };
 }
 
-const OTHER_TYPES: ReadonlySet<string> = new Set(["Hex", "AnyString", "Versioned", ...NAMED_PARAMS.values()]);
+const OTHER_TYPES: ReadonlySet<string> = new Set([
+  "Hex",
+  "AnyString",
+  "Versioned",
+  ...NAMED_PARAMS.values(),
+  ...enums.values(),
+]);
 
 function isChainType(name: string): boolean {
   return name in NAMED_SCHEMAS || FORK_TYPES.names.has(name) || OTHER_TYPES.has(name);
@@ -103,7 +115,7 @@ const literals = (words: readonly string[]): string => words.map((word) => JSON.
 
 /** Returns the signature of a method: one per form of its result, then the general one, which batches use. */
 function signatures({ name, aliases, summary, params, result }: MethodDefinition): string {
-  const use = { isExecution: isExecutionMethod(name), forkTypes };
+  const use = { isExecution: isExecutionMethod(name), forkTypes, enums };
   const signature = (schema: JsonSchema, variant?: ResultVariant) =>
     `${commentText(summary)}${JSON.stringify(name)}(${paramsText(params, use, variant)}, options?: CallOptions): ` +
     `Promise<${typeText(schema, use)}>;`;

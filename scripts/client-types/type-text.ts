@@ -8,6 +8,8 @@ export interface TypeUse {
   readonly isExecution?: boolean;
   /** Names of the types that differ between forks. */
   readonly forkTypes?: ReadonlySet<string>;
+  /** Names of the types of enumerations, by their values. */
+  readonly enums?: ReadonlyMap<string, string>;
 }
 
 /** Returns the TypeScript type of the values that a JSON schema describes. */
@@ -15,7 +17,9 @@ export function typeText(schema: JsonSchema, use: TypeUse = {}): string {
   if (typeof schema.$ref === "string") return referenceText(schema.$ref.split("/").at(-1)!, use);
   const forms = schema.anyOf ?? schema.oneOf;
   if (Array.isArray(forms)) return union(forms.map((form) => typeText(form, use)));
-  if (Array.isArray(schema.enum)) return union(schema.enum.map((word) => JSON.stringify(word)));
+  if (Array.isArray(schema.enum)) {
+    return use.enums?.get(String(schema.enum)) ?? union(schema.enum.map((word) => JSON.stringify(word)));
+  }
   if ("const" in schema) return JSON.stringify(schema.const);
   switch (schema.type) {
     case "array":

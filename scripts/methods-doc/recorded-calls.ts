@@ -1,7 +1,7 @@
 import type { MadeExample } from "./make-examples.ts";
 
 /** Longer results are left out. */
-const MAX_RESULT_LENGTH = 4000;
+const MAX_RESULT_LENGTH = 12_000;
 /** Longer parameters are cut like results, so that shorter ones can be called as they are. */
 const MAX_PARAM_LENGTH = 500;
 /** Longer arrays are cut to one element. */

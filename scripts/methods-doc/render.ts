@@ -8,6 +8,7 @@ import { fenced, fencedJson } from "./fenced.ts";
 import { GENERATED, INTRODUCTION } from "./introduction.ts";
 import type { MadeExample } from "./make-examples.ts";
 import { type MethodPage, methodPages } from "./pages.ts";
+import { wrapped } from "./wrapped.ts";
 
 /** Directory of the pages, next to the index. */
 const DIRECTORY = "docs/methods";
@@ -70,7 +71,13 @@ function methodSection(method: MethodDefinition, example: MadeExample, links: Re
     ...(isReadOnly(access) ? [] : ["- Changes the node: in a batch, such calls run one after the other"]),
     ...(number === undefined ? [] : [`- Number ${number} of the interface`]),
   ];
-  return [`## ${name}`, summary, paramTable(method), facts.join("\n"), ...exampleParts(method, example)]
+  return [
+    `## ${name}`,
+    wrapped(summary),
+    paramTable(method),
+    facts.map(wrapped).join("\n"),
+    ...exampleParts(method, example),
+  ]
     .filter((part) => part !== "")
     .join("\n\n");
 }
@@ -102,7 +109,7 @@ function typeList(): string {
   return Object.entries(NAMED_SCHEMAS)
     .map(([name, schema]) => {
       const note = typeof schema.description === "string" ? ` ${schema.description}` : "";
-      return `- \`${name}\`: \`${describeType(schema)}\`.${note}`;
+      return wrapped(`- \`${name}\`: \`${describeType(schema)}\`.${note}`);
     })
     .join("\n");
 }

@@ -56,6 +56,7 @@ import type {
   StateValidator,
   Uint64,
   ValidatorId,
+  ValidatorStatusFilter,
   Version,
   Versioned,
   WithdrawalRequest,
@@ -134,21 +135,7 @@ export interface Methods<F extends ForkName = ForkName> {
       /** Validators by index or public key. Default: all. */
       id?: ReadonlyArray<string | number | bigint>;
       /** Statuses or status groups of the validators. Default: all. */
-      status?: ReadonlyArray<
-        | "pending_initialized"
-        | "pending_queued"
-        | "active_ongoing"
-        | "active_exiting"
-        | "active_slashed"
-        | "exited_unslashed"
-        | "exited_slashed"
-        | "withdrawal_possible"
-        | "withdrawal_done"
-        | "pending"
-        | "active"
-        | "exited"
-        | "withdrawal"
-      >;
+      status?: ReadonlyArray<ValidatorStatusFilter>;
     },
     options?: CallOptions,
   ): Promise<Array<StateValidator>>;
@@ -250,21 +237,7 @@ export interface Methods<F extends ForkName = ForkName> {
       /** Ids and statuses of the validators. Default: all. */
       filter: {
         ids?: ReadonlyArray<string | number | bigint> | null;
-        statuses?: ReadonlyArray<
-          | "pending_initialized"
-          | "pending_queued"
-          | "active_ongoing"
-          | "active_exiting"
-          | "active_slashed"
-          | "exited_unslashed"
-          | "exited_slashed"
-          | "withdrawal_possible"
-          | "withdrawal_done"
-          | "pending"
-          | "active"
-          | "exited"
-          | "withdrawal"
-        > | null;
+        statuses?: ReadonlyArray<ValidatorStatusFilter> | null;
       };
     },
     options?: CallOptions,
@@ -1405,21 +1378,7 @@ export interface Methods<F extends ForkName = ForkName> {
       /** True for the reverse order. Default: false. */
       descending?: boolean;
       /** Statuses or status groups of the validators. Default: all. */
-      status?: ReadonlyArray<
-        | "pending_initialized"
-        | "pending_queued"
-        | "active_ongoing"
-        | "active_exiting"
-        | "active_slashed"
-        | "exited_unslashed"
-        | "exited_slashed"
-        | "withdrawal_possible"
-        | "withdrawal_done"
-        | "pending"
-        | "active"
-        | "exited"
-        | "withdrawal"
-      >;
+      status?: ReadonlyArray<ValidatorStatusFilter>;
       /** Start of the public keys. Default: all. */
       pubkey?: Hex;
     },

@@ -1,15 +1,8 @@
+import type { KeyRange } from "./key-range.ts";
 import type { Operation } from "./layers.ts";
 
-/** Range of whole keys, in byte order. */
-export interface EngineRange {
-  gt?: Uint8Array;
-  gte?: Uint8Array;
-  lt?: Uint8Array;
-  lte?: Uint8Array;
-  reverse?: boolean;
-  /** -1 for no limit. */
-  limit?: number;
-}
+/** Range of whole keys instead of those within a bucket. A limit of -1 is none. */
+export type EngineRange = KeyRange;
 
 /** Ordered key-value store below `LevelStore`: LevelDB, or memory. Iterators see the contents at their creation. */
 export interface Engine {
