@@ -6,7 +6,7 @@ import type { MethodDefinition, Param, ResultVariant } from "../../src/api/defin
 import { TOPICS } from "../../src/api/event-stream.ts";
 import { methods as allMethods } from "../../src/api/method-groups.ts";
 import { paramJsonSchema } from "../../src/api/openrpc.ts";
-import { blockId, stateId, validatorId, validatorStatus } from "../../src/api/params/identifiers.ts";
+import { blockId, STATUS_GROUPS, stateId, validatorId } from "../../src/api/params/identifiers.ts";
 import { type JsonSchema, NAMED_SCHEMAS } from "../../src/api/schemas.ts";
 import { isExecutionMethod } from "../../src/client/encode-params.ts";
 import { DEV_FORKS } from "../../src/dev/forks.ts";
@@ -33,9 +33,12 @@ const NAMED_PARAMS: ReadonlyMap<ZodType, string> = new Map<ZodType, string>([
   [validatorId, "ValidatorId"],
 ]);
 
-const VALIDATOR_STATUS_FILTER = paramJsonSchema({ schema: validatorStatus, each: false });
-/** Names of the types of enumerations that several parameters share, by their values. */
-const enums: ReadonlyMap<string, string> = new Map([[String(VALIDATOR_STATUS_FILTER.enum), "ValidatorStatusFilter"]]);
+/** Values of enumerations that have a named type. */
+const STATUSES = NAMED_SCHEMAS.ValidatorStatus!.enum as readonly string[];
+const enums: ReadonlyMap<string, string> = new Map([
+  [String(STATUSES), "ValidatorStatus"],
+  [String([...STATUSES, ...STATUS_GROUPS]), "ValidatorStatusFilter"],
+]);
 
 const FORK_TYPES = forkTypesText(NAMED_SCHEMAS);
 const { generic: forkTypes } = FORK_TYPES;
@@ -64,7 +67,7 @@ function chainTypes(): GeneratedFile {
     "export type AnyString = string & Record<never, never>;\n",
     ...ids,
     "/** A status, or a group of statuses. */",
-    `export type ValidatorStatusFilter = ${typeText(VALIDATOR_STATUS_FILTER)};\n`,
+    `export type ValidatorStatusFilter = ValidatorStatus | ${literals(STATUS_GROUPS)};\n`,
     ...schemas.map(([name, schema]) => `${described(schema)}export type ${name} = ${typeText(schema)};\n`),
     FORK_TYPES.text,
     "/** Object of a fork, discriminated by the name of the fork. */",

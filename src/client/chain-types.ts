@@ -16,20 +16,7 @@ export type BlockId = "head" | "genesis" | "finalized" | AnyString | number | bi
 export type ValidatorId = string | number | bigint;
 
 /** A status, or a group of statuses. */
-export type ValidatorStatusFilter =
-  | "pending_initialized"
-  | "pending_queued"
-  | "active_ongoing"
-  | "active_exiting"
-  | "active_slashed"
-  | "exited_unslashed"
-  | "exited_slashed"
-  | "withdrawal_possible"
-  | "withdrawal_done"
-  | "pending"
-  | "active"
-  | "exited"
-  | "withdrawal";
+export type ValidatorStatusFilter = ValidatorStatus | "pending" | "active" | "exited" | "withdrawal";
 
 /** An integer of 64 bits, as a decimal string. */
 export type Uint64 = string;

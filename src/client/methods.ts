@@ -56,6 +56,7 @@ import type {
   StateValidator,
   Uint64,
   ValidatorId,
+  ValidatorStatus,
   ValidatorStatusFilter,
   Version,
   Versioned,
@@ -1503,19 +1504,7 @@ export interface Methods<F extends ForkName = ForkName> {
         | { slot: string | number | bigint }
         | { epoch: string | number | bigint }
         | { finalized: string | number | bigint }
-        | {
-            validator: string | number | bigint;
-            status:
-              | "pending_initialized"
-              | "pending_queued"
-              | "active_ongoing"
-              | "active_exiting"
-              | "active_slashed"
-              | "exited_unslashed"
-              | "exited_slashed"
-              | "withdrawal_possible"
-              | "withdrawal_done";
-          };
+        | { validator: string | number | bigint; status: ValidatorStatus };
       /** Maximum number of slots for `until`. Default: 65536. */
       limit?: string | number | bigint;
     },

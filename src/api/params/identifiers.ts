@@ -105,6 +105,6 @@ export const validatorIds = nonEmptyListOf(dutyValidatorId, { one: "validator id
 export const validatorIndices = nonEmptyListOf(uint64, { one: "validator index", many: "validator indices" });
 
 /** Status groups of the Beacon API, valid only in filters. */
-const STATUS_GROUPS = ["pending", "active", "exited", "withdrawal"] as const;
+export const STATUS_GROUPS = ["pending", "active", "exited", "withdrawal"] as const;
 
 export const validatorStatus = stringEnum([...VALIDATOR_STATUSES, ...STATUS_GROUPS]);
