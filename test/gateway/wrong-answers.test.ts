@@ -10,8 +10,10 @@ import { UpstreamPool } from "../../src/gateway/upstream/requests/upstream-pool.
 import { rootAt, ScriptedUpstream } from "../../src/gateway/upstream/scripted-upstream.test-support.ts";
 import type { UpstreamCall } from "../../src/gateway/upstream-call.ts";
 import { createRecordingLogger } from "../../src/log/recording-logger.test-support.ts";
-import { missingRedis, RedisProcess } from "../support/gateway/redis-process.ts";
+import { missingRedis } from "../support/gateway/redis-process.ts";
+import { RedisServer } from "../support/gateway/redis-server.ts";
 import { skipSuite } from "../support/suite/skip-suite.ts";
+import { untilStored } from "./caching-gateway.ts";
 
 const SIGNATURE = `0x${"5c".repeat(96)}`;
 
@@ -97,7 +99,7 @@ async function openReader({ upstreams, quorum = 1, redisUrl }: GatewayOptions): 
     validation: true,
     quorum,
     memoryBytes: 16 * 1024 * 1024,
-    ...(redisUrl && { cache: { url: redisUrl, prefix: `quorum ${quorum}:`, ttlSeconds: 60 } }),
+    ...(redisUrl && { cache: { url: redisUrl, prefix: "test:", ttlSeconds: 60 } }),
   };
   const pool = new UpstreamPool({ settings, health, timers, logger });
   const quorumReader = new QuorumReader({ upstreams: pool, settings, timers });
@@ -205,14 +207,9 @@ describe("a large answer", () => {
 
 describe("with a shared cache", () => {
   skipSuite(missingRedis());
-  let redis: RedisProcess;
-
-  beforeAll(async () => {
-    redis = await RedisProcess.open();
-    opened.defer(() => redis.end());
-  });
 
   it.each([1, 2])("and a quorum of %i, no wrong answer is stored", async (quorum) => {
+    const redis = await RedisServer.start();
     for (const upstream of healthy) {
       upstream.handler = ({ url }, response) => send(response, goodBody(Number(url.split("/").at(-1))));
     }
@@ -227,8 +224,7 @@ describe("with a shared cache", () => {
       const reader = await openReader({ upstreams: [wrong, ...healthy], quorum, redisUrl: redis.url });
       expect(await read(reader, headerCall(slot))).toMatchObject({ body: goodBody(slot), cachedIn: undefined });
     }
-    const answersOf = async () => (await redis.keys()).filter((key) => key.startsWith(`quorum ${quorum}:`));
-    while ((await answersOf()).filter((key) => key.includes(":answer:")).length < faults.length);
+    await untilStored(redis, faults.length);
     const other = await openReader({ upstreams: [wrong, ...healthy], quorum, redisUrl: redis.url });
     for (const slot of slots) {
       expect(await read(other, headerCall(slot))).toMatchObject({ body: goodBody(slot), cachedIn: "cache" });
