@@ -143,6 +143,9 @@ describe("BeaconDb", () => {
 
     it("gets and deletes by slot", async () => {
       expect(await db.finalizedBlocks.get(10)).toBe(root(10));
+      for (const slot of [-1, 11, 2 ** 64, Number.POSITIVE_INFINITY]) {
+        expect(await db.finalizedBlocks.get(slot)).toBeNull();
+      }
       expect(await db.finalizedBlocks.get(11)).toBeNull();
       expect(await db.finalizedBlocks.get(2 ** 64)).toBeNull();
       expect(await db.finalizedBlocks.get(-1)).toBeNull();

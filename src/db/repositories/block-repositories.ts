@@ -146,9 +146,11 @@ export class FinalizedBlockRepository {
     this.#store = store;
   }
 
+  /** Reads a single key: for an empty slot, an iterator would load its successor, which may share a block with a state. */
   async get(slot: Slot): Promise<RootHex | null> {
-    for await (const { root } of this.range({ from: slot, to: slot })) return root;
-    return null;
+    if (slot < 0 || slot > Number.MAX_SAFE_INTEGER) return null;
+    const root = await this.#store.get(Bucket.finalizedBlocks, slotKey(slot));
+    return root && toRootHex(root);
   }
 
   async *range({ from = 0, to = Number.POSITIVE_INFINITY, reverse, limit }: SlotRange): AsyncGenerator<SlotAndRoot> {
