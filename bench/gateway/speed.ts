@@ -105,19 +105,19 @@ export async function callsOn({ process }: Served): Promise<Call[]> {
       leastShare: LEAST_PASSED_ON,
     },
     {
-      title: "header of the head, kept",
+      title: "header of the head, cached",
       server: "JSON-RPC",
       requests: [rpcRequest("get_v1_beacon_headers_blockId", ["head"])],
       leastShare: LEAST_PASSED_ON,
     },
     {
-      title: "final blocks, kept",
+      title: "finalized blocks, cached",
       server: "JSON-RPC",
       requests: final.map((slot) => rpcRequest("get_v2_beacon_blocks_blockId", [slot])),
       leastShare: LEAST_KEPT,
     },
     {
-      title: "final blocks, kept",
+      title: "finalized blocks, cached",
       server: "REST",
       requests: final.map((slot) => restRequest(`/eth/v2/beacon/blocks/${slot}`)),
       leastShare: LEAST_KEPT,

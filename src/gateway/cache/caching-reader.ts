@@ -9,7 +9,7 @@ import type { GatewaySettings } from "../settings.ts";
 import { reportedHeadSlot } from "../upstream/selection/head-bound.ts";
 import { type UpstreamCall, UpstreamError, type UpstreamResponse } from "../upstream-call.ts";
 import type { HealthTracker } from "../upstream-health.ts";
-import { findViolation, validationKind } from "../validation/response-validator.ts";
+import { findViolation, isCheckedWhole, validationKind } from "../validation/response-validator.ts";
 import { bufferBody } from "./buffer-body.ts";
 import {
   type BufferedResponse,
@@ -182,7 +182,7 @@ export class CachingReader {
   /** Buffers a body that fits into the cache and the buffer budget. */
   async #bufferBody(response: UpstreamResponse, call: UpstreamCall): Promise<UpstreamResponse> {
     const { status, headers, body } = response;
-    if (status !== 200) return response;
+    if (status !== 200 || isCheckedWhole(response)) return response;
     if (Buffer.isBuffer(body)) return this.#requireValid(call, { ...response, body });
     const length = headers["content-length"];
     const maxBytes = length === undefined ? Math.min(this.#maxBodyBytes, MAX_UNSIZED_BYTES) : this.#maxBodyBytes;
@@ -192,9 +192,10 @@ export class CachingReader {
     return isBuffered(buffered) ? this.#requireValid(call, buffered) : buffered;
   }
 
-  /** Checks the whole of a body that may be cached. So far, only its start and end were checked. */
+  /** Checks the whole of a body that may be cached. Of a large one, only the start and the end were checked so far. */
   #requireValid(call: UpstreamCall, response: BufferedResponse): BufferedResponse {
-    const violation = this.#validates ? findViolation(call, response, MAX_CHECKED_BYTES) : undefined;
+    if (!this.#validates) return response;
+    const violation = findViolation(call, response, MAX_CHECKED_BYTES);
     if (violation === undefined) return response;
     const message = `${response.upstream} answered ${call.method.name} with an invalid result: ${violation}.`;
     throw new UpstreamError(response.upstream, message, { mayHaveArrived: true, isInvalidResponse: true });

@@ -55,6 +55,11 @@ export function findViolation(
   return violation ?? (isWhole ? findEndViolation(bytes, isWrapped(method)) : undefined);
 }
 
+/** Returns true if `findViolation` checks all of the body by default. */
+export function isCheckedWhole({ body }: Pick<UpstreamResponse, "body">): boolean {
+  return Buffer.isBuffer(body) && body.length <= START_BYTES;
+}
+
 export function isSsz({ headers }: Pick<UpstreamResponse, "headers">): boolean {
   return mediaTypeOf(headers["content-type"]) === MEDIA_TYPES.ssz;
 }
