@@ -2,7 +2,7 @@ import { methods as definitions } from "../api/method-groups.ts";
 import { ClosingStack } from "../async/closing-stack.ts";
 import type { Timers } from "../async/timers.ts";
 import type { Logger } from "../log/logger.ts";
-import { type CallStats, CallStatsCollector } from "../server/call-stats.ts";
+import { CallStatsCollector } from "../server/call-stats.ts";
 import type { AccessOptions } from "../server/http/access/access-policy.ts";
 import { AccessLog, type WriteLines } from "../server/http/access-log.ts";
 import type { StaticFilePaths } from "../server/http/response/static-files.ts";
@@ -11,16 +11,17 @@ import type { JsonRpcLimits } from "../server/jsonrpc/limits.ts";
 import { createJsonRpcServer } from "../server/jsonrpc/server.ts";
 import { ListenError } from "../server/listen-error.ts";
 import { createGatewayTables } from "./calls/gateway-tables.ts";
-import type { ChainSpec } from "./chain-spec.ts";
 import type { BudgetStore } from "./clients/budget-store.ts";
 import { ClientRegistry } from "./clients/client-registry.ts";
-import { GatewayCounters, type GatewayCounts } from "./gateway-counters.ts";
-import type { GatewayEvents } from "./gateway-events.ts";
-import { MethodPolicies } from "./method-policies.ts";
+import type { GatewayEvents } from "./events/gateway-events.ts";
+import { GatewayCounters } from "./metrics/gateway-counters.ts";
+import type { ServerName, ServerReport } from "./metrics/server-report.ts";
+import type { ChainSpec } from "./network/chain-spec.ts";
+import { MethodPolicies } from "./policies/method-policies.ts";
 import { RequestPipeline } from "./request-pipeline.ts";
 import type { GatewaySettings } from "./settings.ts";
 import type { StickyRoutes } from "./upstream/selection/sticky-routes.ts";
-import type { HealthTracker } from "./upstream-health.ts";
+import type { HealthTracker } from "./upstream/upstream-health.ts";
 
 export interface ListenOptions {
   host: string;
@@ -58,15 +59,7 @@ interface GatewayServerDeps {
   logger: Logger;
 }
 
-export type ServerName = "json-rpc" | "rest";
 export type ServerUrls = { [Name in ServerName]?: string };
-
-/** Server loads, and counts since the previous report. Structured-cloneable. */
-export interface ServerReport {
-  loads: [ServerName, ServerLoad][];
-  calls: CallStats[];
-  gateway: GatewayCounts;
-}
 
 interface OpenedServers {
   urls: ServerUrls;

@@ -1,7 +1,7 @@
 import { onTestFinished } from "vitest";
 import { createRecordingLogger, type LogRecord } from "../log/recording-logger.test-support.ts";
-import type { ChainSpec } from "./chain-spec.ts";
 import { Gateway } from "./gateway.ts";
+import type { ChainSpec } from "./network/chain-spec.ts";
 import { DEFAULT_GATEWAY_SETTINGS, type GatewaySettings } from "./settings.ts";
 import { GENESIS_ROOT, ScriptedUpstream } from "./upstream/scripted-upstream.test-support.ts";
 

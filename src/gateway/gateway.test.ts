@@ -1,8 +1,8 @@
 import { expect, it, onTestFinished } from "vitest";
 import { FakeTimers, flushPromises } from "../../test/support/time/fake-timers.ts";
 import { createRecordingLogger } from "../log/recording-logger.test-support.ts";
-import type { ChainSpec } from "./chain-spec.ts";
 import { Gateway } from "./gateway.ts";
+import type { ChainSpec } from "./network/chain-spec.ts";
 import { DEFAULT_GATEWAY_SETTINGS } from "./settings.ts";
 import { GENESIS_ROOT, ScriptedUpstream } from "./upstream/scripted-upstream.test-support.ts";
 

@@ -7,21 +7,15 @@ import type { WriteLines } from "../server/http/access-log.ts";
 import { ListenError } from "../server/listen-error.ts";
 import type { HealthProbes, ProbeResponse } from "../server/rest/probes.ts";
 import { healthStatus, readiness } from "./calls/gateway-methods.ts";
-import type { ChainSpec } from "./chain-spec.ts";
 import { type BudgetStore, LocalBudgetStore, RedisBudgetStore } from "./clients/budget-store.ts";
 import { EventHub } from "./events/event-hub.ts";
-import type { GatewayMetrics, ServerProcesses } from "./gateway-metrics.ts";
-import {
-  GatewayServer,
-  type ListenOptions,
-  type ServerName,
-  type ServerOptions,
-  type ServerReport,
-  type ServerUrls,
-} from "./gateway-server.ts";
+import { GatewayServer, type ListenOptions, type ServerOptions, type ServerUrls } from "./gateway-server.ts";
+import type { GatewayMetrics, ServerProcesses } from "./metrics/gateway-metrics.ts";
+import type { ServerName, ServerReport } from "./metrics/server-report.ts";
+import type { ChainSpec } from "./network/chain-spec.ts";
 import type { GatewaySettings } from "./settings.ts";
 import { HealthMonitor } from "./upstream/health/health-monitor.ts";
-import type { HealthTracker } from "./upstream-health.ts";
+import type { HealthTracker } from "./upstream/upstream-health.ts";
 import { findFreePort } from "./workers/free-port.ts";
 import { WorkerPool } from "./workers/worker-pool.ts";
 
@@ -162,7 +156,7 @@ async function createMetrics(
   events: EventHub,
   { cache }: GatewaySettings,
 ): Promise<GatewayMetrics> {
-  const { GatewayMetrics } = await import("./gateway-metrics.ts");
+  const { GatewayMetrics } = await import("./metrics/gateway-metrics.ts");
   return new GatewayMetrics({ health, events, hasCache: cache !== undefined });
 }
 

@@ -5,16 +5,16 @@ import type { Cancellation } from "../server/method-table.ts";
 import type { RequestTrace } from "../server/request-trace.ts";
 import { CachingReader } from "./cache/caching-reader.ts";
 import type { UpstreamAccess } from "./calls/standard-operations.ts";
-import type { ChainSpec } from "./chain-spec.ts";
 import type { BudgetStore } from "./clients/budget-store.ts";
-import type { GatewayObserver } from "./gateway-observer.ts";
-import type { MethodPolicies } from "./method-policies.ts";
+import type { GatewayObserver } from "./metrics/gateway-observer.ts";
+import type { ChainSpec } from "./network/chain-spec.ts";
+import type { MethodPolicies } from "./policies/method-policies.ts";
 import type { GatewaySettings } from "./settings.ts";
 import { QuorumReader } from "./upstream/requests/quorum.ts";
 import { UpstreamPool } from "./upstream/requests/upstream-pool.ts";
 import type { StickyRoutes } from "./upstream/selection/sticky-routes.ts";
-import type { UpstreamCall, UpstreamResponse } from "./upstream-call.ts";
-import type { HealthTracker } from "./upstream-health.ts";
+import type { UpstreamCall, UpstreamResponse } from "./upstream/upstream-call.ts";
+import type { HealthTracker } from "./upstream/upstream-health.ts";
 
 export interface PipelineDeps {
   readonly chainSpec: ChainSpec;

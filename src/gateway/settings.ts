@@ -1,5 +1,5 @@
 import type { AccessClass } from "../server/access-class.ts";
-import type { NetworkPin } from "./network-pin.ts";
+import type { NetworkPin } from "./network/network-pin.ts";
 
 /** A beacon node behind the gateway. */
 export interface UpstreamSettings {

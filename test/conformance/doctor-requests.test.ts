@@ -7,7 +7,7 @@ import { measureLatencies } from "../../src/gateway/doctor/latency.ts";
 import { operationsOf, RETIRED_PATHS, requestOf } from "../../src/gateway/doctor/operations.ts";
 import { Probe } from "../../src/gateway/doctor/probe.ts";
 import { healthyScript, root, scriptedProbe } from "../../src/gateway/doctor/scripted-probe.test-support.ts";
-import type { UpstreamRequest } from "../../src/gateway/upstream-call.ts";
+import type { UpstreamRequest } from "../../src/gateway/upstream/upstream-call.ts";
 import { OpenApiRequests } from "./openapi-requests.ts";
 
 const OLDER = new OpenApiRequests("v2.5.0");

@@ -1,6 +1,6 @@
 import { readFileSync } from "node:fs";
 import { Ajv2020 } from "ajv/dist/2020.js";
-import type { UpstreamRequest } from "../../src/gateway/upstream-call.ts";
+import type { UpstreamRequest } from "../../src/gateway/upstream/upstream-call.ts";
 import type { DocumentVersion } from "./openapi.ts";
 
 interface Document {

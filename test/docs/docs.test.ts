@@ -7,7 +7,7 @@ import { ledger } from "../../scripts/rest-doc/ledger.ts";
 import { sidebar } from "../../site/.vitepress/navigation.ts";
 import { EXIT_CODES } from "../../src/cli/exit.ts";
 import { flagReference } from "../../src/cli/flags/flag-reference.ts";
-import { HEALTH_LOG_MESSAGES } from "../../src/gateway/upstream-health.ts";
+import { HEALTH_LOG_MESSAGES } from "../../src/gateway/upstream/upstream-health.ts";
 import { brokenLinks } from "./broken-links.ts";
 
 const ROOT = join(import.meta.dirname, "../..");

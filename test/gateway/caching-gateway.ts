@@ -3,7 +3,7 @@ import { onTestFinished } from "vitest";
 import { SYSTEM_TIMERS } from "../../src/async/timers.ts";
 import { CachingReader } from "../../src/gateway/cache/caching-reader.ts";
 import { CHAIN_SPEC, finalAnswer, methodCall, response } from "../../src/gateway/cache/method-calls.test-support.ts";
-import type { UpstreamCall, UpstreamResponse } from "../../src/gateway/upstream-call.ts";
+import type { UpstreamCall, UpstreamResponse } from "../../src/gateway/upstream/upstream-call.ts";
 import { createRecordingLogger } from "../../src/log/recording-logger.test-support.ts";
 import type { RedisServer } from "../support/gateway/redis-server.ts";
 

@@ -3,7 +3,7 @@ import { describe, expect, it, onTestFinished } from "vitest";
 import { SYSTEM_TIMERS } from "../../src/async/timers.ts";
 import { RedisBudgetStore } from "../../src/gateway/clients/budget-store.ts";
 import { ClientRegistry } from "../../src/gateway/clients/client-registry.ts";
-import { MethodPolicies } from "../../src/gateway/method-policies.ts";
+import { MethodPolicies } from "../../src/gateway/policies/method-policies.ts";
 import type { BudgetSettings, CacheSettings } from "../../src/gateway/settings.ts";
 import { createRecordingLogger } from "../../src/log/recording-logger.test-support.ts";
 import { missingRedis } from "../support/gateway/redis-process.ts";

@@ -8,7 +8,7 @@ import { HealthStub } from "../../src/gateway/upstream/health-stub.test-support.
 import { QuorumReader } from "../../src/gateway/upstream/requests/quorum.ts";
 import { UpstreamPool } from "../../src/gateway/upstream/requests/upstream-pool.ts";
 import { rootAt, ScriptedUpstream } from "../../src/gateway/upstream/scripted-upstream.test-support.ts";
-import type { UpstreamCall } from "../../src/gateway/upstream-call.ts";
+import type { UpstreamCall } from "../../src/gateway/upstream/upstream-call.ts";
 import { createRecordingLogger } from "../../src/log/recording-logger.test-support.ts";
 import { missingRedis } from "../support/gateway/redis-process.ts";
 import { RedisServer } from "../support/gateway/redis-server.ts";

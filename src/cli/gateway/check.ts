@@ -1,4 +1,4 @@
-import { unmatchedPatterns } from "../../gateway/method-patterns.ts";
+import { unmatchedPatterns } from "../../gateway/policies/method-patterns.ts";
 import type { GatewaySettings } from "../../gateway/settings.ts";
 import { usageError } from "../exit.ts";
 import { gatewaySettings } from "../flags/gateway/gateway-settings.ts";

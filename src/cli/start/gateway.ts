@@ -1,5 +1,5 @@
-import { describeNetwork } from "../../gateway/network-pin.ts";
-import { HEALTH_LOG_MESSAGES, type UpstreamHealth } from "../../gateway/upstream-health.ts";
+import { describeNetwork } from "../../gateway/network/network-pin.ts";
+import { HEALTH_LOG_MESSAGES, type UpstreamHealth } from "../../gateway/upstream/upstream-health.ts";
 import type { Logger } from "../../log/logger.ts";
 import type { LogControl } from "../../log/pino-logger.ts";
 import { limitConnections } from "../../node/servers/connection-limits.ts";
@@ -42,7 +42,7 @@ export async function runGateway(
   });
   const listeners = await limitConnections({ servers: serverOptions(start, logger), networking: undefined }, logger);
   const { jsonRpc, rest, metrics, limits, writeAccess } = listeners;
-  const { fetchChainSpec } = await import("../../gateway/chain-spec.ts");
+  const { fetchChainSpec } = await import("../../gateway/network/chain-spec.ts");
   const chainSpec = await fetchChainSpec(settings, stopping, logger);
   logger.info("Serving network", { network: settings.network?.name ?? describeNetwork(chainSpec) });
   environment.LODESTAR_PRESET = chainSpec.presetBase;

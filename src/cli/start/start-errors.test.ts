@@ -1,5 +1,5 @@
 import { expect, it } from "vitest";
-import { AmbiguousNetworkError, KNOWN_NETWORKS } from "../../gateway/network-pin.ts";
+import { AmbiguousNetworkError, KNOWN_NETWORKS } from "../../gateway/network/network-pin.ts";
 import { EXIT_CODES } from "../exit.ts";
 import { asStartupError } from "./start-errors.ts";
 

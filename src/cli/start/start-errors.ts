@@ -1,5 +1,5 @@
 import { InvalidChainError } from "../../dev/invalid-chain-error.ts";
-import { AmbiguousNetworkError } from "../../gateway/network-pin.ts";
+import { AmbiguousNetworkError } from "../../gateway/network/network-pin.ts";
 import { StartError, type StartErrorKind } from "../../node/start-error.ts";
 import { missingNativeModule, missingNativeModuleMessage } from "../../runtime/native-modules.ts";
 import { type ExitReason, StartupError, usageError } from "../exit.ts";

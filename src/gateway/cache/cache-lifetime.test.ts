@@ -1,5 +1,5 @@
 import { expect, it } from "vitest";
-import type { UpstreamResponse } from "../upstream-call.ts";
+import type { UpstreamResponse } from "../upstream/upstream-call.ts";
 import { type BufferedResponse, type FinalityView, finalityFrom, lifetimeOf, mayBeFinal } from "./cache-lifetime.ts";
 import { CHAIN_SPEC, finalAnswer, methodCall, ROOT, response } from "./method-calls.test-support.ts";
 

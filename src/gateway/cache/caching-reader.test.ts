@@ -1,8 +1,8 @@
 import { expect, it } from "vitest";
 import { FakeTimers, flushPromises } from "../../../test/support/time/fake-timers.ts";
 import { createRecordingLogger } from "../../log/recording-logger.test-support.ts";
-import { type UpstreamCall, UpstreamError, type UpstreamResponse } from "../upstream-call.ts";
-import type { UpstreamHealth } from "../upstream-health.ts";
+import { type UpstreamCall, UpstreamError, type UpstreamResponse } from "../upstream/upstream-call.ts";
+import type { UpstreamHealth } from "../upstream/upstream-health.ts";
 import { CachingReader, type CachingReaderOptions } from "./caching-reader.ts";
 import { CHAIN_SPEC, finalAnswer, methodCall, ROOT, response } from "./method-calls.test-support.ts";
 

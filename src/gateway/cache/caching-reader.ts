@@ -3,12 +3,12 @@ import { SingleFlight } from "../../async/single-flight.ts";
 import type { Timers } from "../../async/timers.ts";
 import type { Logger } from "../../log/logger.ts";
 import { ByteBudget } from "../../server/http/request/byte-budget.ts";
-import type { ChainSpec } from "../chain-spec.ts";
-import type { GatewayObserver } from "../gateway-observer.ts";
+import type { GatewayObserver } from "../metrics/gateway-observer.ts";
+import type { ChainSpec } from "../network/chain-spec.ts";
 import type { GatewaySettings } from "../settings.ts";
 import { reportedHeadSlot } from "../upstream/selection/head-bound.ts";
-import { type UpstreamCall, UpstreamError, type UpstreamResponse } from "../upstream-call.ts";
-import type { HealthTracker } from "../upstream-health.ts";
+import { type UpstreamCall, UpstreamError, type UpstreamResponse } from "../upstream/upstream-call.ts";
+import type { HealthTracker } from "../upstream/upstream-health.ts";
 import { findViolation, isCheckedWhole, validationKind } from "../validation/response-validator.ts";
 import { bufferBody } from "./buffer-body.ts";
 import {

@@ -1,4 +1,4 @@
-import type { UpstreamResponse } from "../upstream-call.ts";
+import type { UpstreamResponse } from "../upstream/upstream-call.ts";
 
 /** Finality metadata of a response. Undefined where it is missing. */
 export interface FinalityMetadata {

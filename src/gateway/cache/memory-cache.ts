@@ -1,9 +1,9 @@
 import type { Timers } from "../../async/timers.ts";
 import { ByteLru } from "../../collections/byte-lru.ts";
 import { REVISION_INDEXES } from "../../server/thread/messages/protocol.ts";
-import type { ChainSpec } from "../chain-spec.ts";
-import type { UpstreamResponse } from "../upstream-call.ts";
-import type { HealthTracker } from "../upstream-health.ts";
+import type { ChainSpec } from "../network/chain-spec.ts";
+import type { UpstreamResponse } from "../upstream/upstream-call.ts";
+import type { HealthTracker } from "../upstream/upstream-health.ts";
 import type { BufferedResponse, CacheLifetime } from "./cache-lifetime.ts";
 import { cacheableHeaders } from "./response-codec.ts";
 

@@ -1,7 +1,7 @@
 import { methods } from "../../api/method-groups.ts";
 import type { Format } from "../../server/http/response/negotiation.ts";
-import type { ChainSpec } from "../chain-spec.ts";
-import type { UpstreamCall, UpstreamResponse } from "../upstream-call.ts";
+import type { ChainSpec } from "../network/chain-spec.ts";
+import type { UpstreamCall, UpstreamResponse } from "../upstream/upstream-call.ts";
 
 export const CHAIN_SPEC: ChainSpec = {
   presetBase: "minimal",

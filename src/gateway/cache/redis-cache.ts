@@ -1,10 +1,10 @@
 import { hash, randomBytes } from "node:crypto";
 import type { Timers } from "../../async/timers.ts";
 import type { Logger } from "../../log/logger.ts";
-import type { ChainSpec } from "../chain-spec.ts";
-import type { GatewayObserver } from "../gateway-observer.ts";
+import type { GatewayObserver } from "../metrics/gateway-observer.ts";
+import type { ChainSpec } from "../network/chain-spec.ts";
 import type { CacheSettings } from "../settings.ts";
-import type { HealthTracker } from "../upstream-health.ts";
+import type { HealthTracker } from "../upstream/upstream-health.ts";
 import type { BufferedResponse } from "./cache-lifetime.ts";
 import { RedisConnection } from "./redis-connection.ts";
 import { CODEC_VERSION, decodeResponse, encodeResponse, MAX_BODY_BYTES } from "./response-codec.ts";

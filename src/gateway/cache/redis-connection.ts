@@ -1,7 +1,7 @@
 import type { Timers } from "../../async/timers.ts";
 import { Alarm } from "../../log/alarm.ts";
 import type { Logger } from "../../log/logger.ts";
-import type { GatewayObserver } from "../gateway-observer.ts";
+import type { GatewayObserver } from "../metrics/gateway-observer.ts";
 
 export interface RedisConnectionOptions {
   url: string;

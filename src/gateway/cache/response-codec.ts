@@ -1,7 +1,7 @@
 import { createHash } from "node:crypto";
 import { promisify } from "node:util";
 import { brotliCompress, brotliDecompress, constants } from "node:zlib";
-import type { UpstreamResponse } from "../upstream-call.ts";
+import type { UpstreamResponse } from "../upstream/upstream-call.ts";
 import type { BufferedResponse } from "./cache-lifetime.ts";
 
 /** Version of the stored format, part of the key prefix. Must be incremented when the format changes. */

@@ -5,7 +5,7 @@ import type { Timers } from "../../async/timers.ts";
 import { Failure, invalidParams } from "../../errors/failure.ts";
 import { encodeJson } from "../../json/encode.ts";
 import type { Caller, Cancellation, MethodResponse } from "../../server/method-table.ts";
-import { type ChainSpec, forkAt, slotAt } from "../chain-spec.ts";
+import { type ChainSpec, forkAt, slotAt } from "../network/chain-spec.ts";
 import { isErrorResponse } from "../upstream/requests/error-response.ts";
 import { toRpcAnswer, upstreamHeaders } from "./rpc-result.ts";
 import { methodNamed, readValue, type StandardOperations } from "./standard-operations.ts";

@@ -13,7 +13,7 @@ import {
   startOfString,
   startOfValue,
 } from "../../json/value-bounds.ts";
-import { UpstreamError } from "../upstream-call.ts";
+import { UpstreamError } from "../upstream/upstream-call.ts";
 import { TailStream } from "./tail-stream.ts";
 
 export type Metadata = Readonly<Record<string, unknown>>;

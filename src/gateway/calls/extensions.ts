@@ -1,8 +1,8 @@
 import type { MethodDefinition, RestPath } from "../../api/definition.ts";
 import type { Cancellation } from "../../server/method-table.ts";
 import { isUnsupportedPath } from "../upstream/requests/error-response.ts";
-import type { UpstreamResponse } from "../upstream-call.ts";
-import type { HealthTracker } from "../upstream-health.ts";
+import type { UpstreamResponse } from "../upstream/upstream-call.ts";
+import type { HealthTracker } from "../upstream/upstream-health.ts";
 import type { Request, StandardOperations } from "./standard-operations.ts";
 
 /** Returns the path of a nonstandard method on upstreams. Fanal also serves the paths of Nimbus. */

@@ -4,8 +4,8 @@ import { unsupported } from "../../errors/failure.ts";
 import { encodeJson } from "../../json/encode.ts";
 import { VERSION } from "../../runtime/version.ts";
 import type { Caller, MethodResponse } from "../../server/method-table.ts";
-import type { GatewayEvents } from "../gateway-events.ts";
-import { type HealthTracker, isUsable, type UpstreamHealth } from "../upstream-health.ts";
+import type { GatewayEvents } from "../events/gateway-events.ts";
+import { type HealthTracker, isUsable, type UpstreamHealth } from "../upstream/upstream-health.ts";
 import type { ComposedHandler } from "./composed-methods.ts";
 
 interface GatewayMethodsDeps {

@@ -7,7 +7,7 @@ import type { CacheLifetime, RestRequest, RestResponse, RestRoute } from "../../
 import { isStatusOnly } from "../response-form.ts";
 import { type ErrorResponse, isErrorResponse, parseErrorBody } from "../upstream/requests/error-response.ts";
 import { hasUnknownOutcome, OUTCOME_UNKNOWN } from "../upstream/requests/submission.ts";
-import type { UpstreamCall, UpstreamResponse } from "../upstream-call.ts";
+import type { UpstreamCall, UpstreamResponse } from "../upstream/upstream-call.ts";
 import { type BuiltRequest, requirePathSafe } from "./rest-request-builder.ts";
 import { ethHeaders, upstreamHeaders } from "./rpc-result.ts";
 

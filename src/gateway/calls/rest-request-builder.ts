@@ -5,8 +5,8 @@ import { VERSION_HEADER } from "../../api/params/consensus-version.ts";
 import { locateParams, type ParamLocation } from "../../api/rest/param-locations.ts";
 import { invalidParams } from "../../errors/failure.ts";
 import type { Params } from "../../server/method-table.ts";
-import { slotInJson } from "../slot-in-json.ts";
-import { ACCEPT_JSON, type UpstreamCall, type UpstreamRequest } from "../upstream-call.ts";
+import { slotInJson } from "../upstream/selection/slot-in-json.ts";
+import { ACCEPT_JSON, type UpstreamCall, type UpstreamRequest } from "../upstream/upstream-call.ts";
 import { parseParams, RawJson } from "./raw-params.ts";
 
 /** The part of an upstream call that follows from the parameters. */

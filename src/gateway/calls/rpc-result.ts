@@ -4,7 +4,7 @@ import { UPSTREAM_HEADER } from "../../server/http/access-log.ts";
 import type { MethodResponse } from "../../server/method-table.ts";
 import { isStatusOnly, isWrapped } from "../response-form.ts";
 import { isErrorResponse } from "../upstream/requests/error-response.ts";
-import type { UpstreamResponse } from "../upstream-call.ts";
+import type { UpstreamResponse } from "../upstream/upstream-call.ts";
 import { findData, type Metadata, streamData } from "./data-scanner.ts";
 import { toFailure } from "./upstream-failure.ts";
 

@@ -2,9 +2,9 @@ import type { Feed } from "../../server/events/feed.ts";
 import type { MethodResponse, Params } from "../../server/method-table.ts";
 import { RouteRequest } from "../../server/rest/request.ts";
 import type { RestResponse } from "../../server/rest/route-table.ts";
-import type { ChainSpec } from "../chain-spec.ts";
-import type { UpstreamCall, UpstreamResponse } from "../upstream-call.ts";
-import type { HealthTracker, UpstreamHealth } from "../upstream-health.ts";
+import type { ChainSpec } from "../network/chain-spec.ts";
+import type { UpstreamCall, UpstreamResponse } from "../upstream/upstream-call.ts";
+import type { HealthTracker, UpstreamHealth } from "../upstream/upstream-health.ts";
 import { createGatewayTables } from "./gateway-tables.ts";
 export const CHAIN_SPEC: ChainSpec = {
   presetBase: "minimal",

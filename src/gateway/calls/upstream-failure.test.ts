@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import type { FailureKind } from "../../errors/failure.ts";
-import { UpstreamError } from "../upstream-call.ts";
+import { UpstreamError } from "../upstream/upstream-call.ts";
 import { ScriptedGateway } from "./scripted-gateway.test-support.ts";
 
 describe("an error response", () => {

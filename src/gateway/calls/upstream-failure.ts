@@ -19,7 +19,7 @@ import {
   parseErrorBody,
 } from "../upstream/requests/error-response.ts";
 import { hasUnknownOutcome, OUTCOME_UNKNOWN } from "../upstream/requests/submission.ts";
-import type { UpstreamResponse } from "../upstream-call.ts";
+import type { UpstreamResponse } from "../upstream/upstream-call.ts";
 
 const MAX_ERROR_BYTES = 1024 * 1024;
 

@@ -1,9 +1,9 @@
 import { hash } from "node:crypto";
 import type { Timers } from "../../async/timers.ts";
 import type { ApiClient, ApiClients, BudgetRejection, CalledMethod } from "../../server/http/access/api-clients.ts";
-import type { GatewayObserver } from "../gateway-observer.ts";
-import { methodMatcher, type NamedMethod } from "../method-patterns.ts";
-import type { MethodPolicies } from "../method-policies.ts";
+import type { GatewayObserver } from "../metrics/gateway-observer.ts";
+import { methodMatcher, type NamedMethod } from "../policies/method-patterns.ts";
+import type { MethodPolicies } from "../policies/method-policies.ts";
 import type { ClientSettings } from "../settings.ts";
 import { Budget } from "./budget.ts";
 import type { BudgetStore } from "./budget-store.ts";

@@ -2,7 +2,7 @@ import { once } from "node:events";
 import { describe, expect, it } from "vitest";
 import { flushPromises } from "../../../test/support/time/fake-timers.ts";
 import type { RequestClient } from "../upstream/client/fetch.ts";
-import { UpstreamError } from "../upstream-call.ts";
+import { UpstreamError } from "../upstream/upstream-call.ts";
 import { inspect, inspectAll, readPubkeys } from "./inspection.ts";
 import { Probe } from "./probe.ts";
 import { Answer, healthyScript, root, scriptedProbe } from "./scripted-probe.test-support.ts";

@@ -1,11 +1,11 @@
 import { SYSTEM_TIMERS } from "../../async/timers.ts";
-import { type ChainSpec, parseChainSpec } from "../chain-spec.ts";
+import { type ChainSpec, parseChainSpec } from "../network/chain-spec.ts";
 import { ConcurrencyLimiter } from "../upstream/client/concurrency-limiter.ts";
 import { fetchData } from "../upstream/client/fetch.ts";
 import { integerOf, memberOf } from "../upstream/client/json-fields.ts";
 import type { Observation } from "../upstream/health/assess-health.ts";
 import { poll, readHead, readVersion } from "../upstream/health/poll.ts";
-import { UpstreamError } from "../upstream-call.ts";
+import { UpstreamError } from "../upstream/upstream-call.ts";
 import { hasFormat, type Probe, type ProbeResponse, parseJson } from "./probe.ts";
 
 /** What an upstream reports about itself and its chain. Only `failure` is set if it cannot be used. */

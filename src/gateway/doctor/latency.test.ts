@@ -1,6 +1,6 @@
 import { expect, it } from "vitest";
 import { FakeTimers, flushPromises } from "../../../test/support/time/fake-timers.ts";
-import { UpstreamError } from "../upstream-call.ts";
+import { UpstreamError } from "../upstream/upstream-call.ts";
 import { measureLatencies, summaryOf } from "./latency.ts";
 import { Probe } from "./probe.ts";
 

@@ -1,6 +1,6 @@
 import { SYSTEM_TIMERS, type Timers } from "../../async/timers.ts";
 import { ConcurrencyLimiter } from "../upstream/client/concurrency-limiter.ts";
-import { UpstreamError } from "../upstream-call.ts";
+import { UpstreamError } from "../upstream/upstream-call.ts";
 import type { Probe } from "./probe.ts";
 
 export interface Latency {

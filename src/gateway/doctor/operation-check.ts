@@ -1,7 +1,7 @@
 import { isReadOnly } from "../../server/access-class.ts";
 import { memberOf } from "../upstream/client/json-fields.ts";
 import { isUnsupportedVersion } from "../upstream/requests/error-response.ts";
-import { UpstreamError, type UpstreamRequest } from "../upstream-call.ts";
+import { UpstreamError, type UpstreamRequest } from "../upstream/upstream-call.ts";
 import type { Operation } from "./operations.ts";
 import { hasFormat, type Probe, type ProbeResponse, parseJson } from "./probe.ts";
 import type { Finding, Outcome } from "./report.ts";

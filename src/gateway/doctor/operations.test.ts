@@ -1,7 +1,7 @@
 import { ForkName } from "@lodestar/params";
 import { describe, expect, it } from "vitest";
 import { methods } from "../../api/method-groups.ts";
-import type { UpstreamRequest } from "../upstream-call.ts";
+import type { UpstreamRequest } from "../upstream/upstream-call.ts";
 import { exampleChainAt, UntestableOperation } from "./example-chain.ts";
 import { operationsOf, requestOf } from "./operations.ts";
 import { root } from "./scripted-probe.test-support.ts";

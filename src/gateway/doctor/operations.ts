@@ -5,7 +5,7 @@ import { VERSION_HEADER } from "../../api/params/consensus-version.ts";
 import { Failure } from "../../errors/failure.ts";
 import { isReadOnly } from "../../server/access-class.ts";
 import { RestRequestBuilder } from "../calls/rest-request-builder.ts";
-import type { UpstreamRequest } from "../upstream-call.ts";
+import type { UpstreamRequest } from "../upstream/upstream-call.ts";
 import { UntestableOperation } from "./example-chain.ts";
 
 /** A standard operation and how it is tested. */

@@ -9,7 +9,7 @@ import {
   QUOTE,
 } from "../../json/value-bounds.ts";
 import { discardBody, type RequestClient } from "../upstream/client/fetch.ts";
-import { UpstreamError, type UpstreamRequest, type UpstreamResponse } from "../upstream-call.ts";
+import { UpstreamError, type UpstreamRequest, type UpstreamResponse } from "../upstream/upstream-call.ts";
 
 /** A complete response, whatever its status. */
 export interface ProbeResponse {

@@ -1,4 +1,4 @@
-import { slotAt } from "../chain-spec.ts";
+import { slotAt } from "../network/chain-spec.ts";
 import { assessHealth } from "../upstream/health/assess-health.ts";
 import type { Inspection } from "./inspection.ts";
 import type { Difference, Distances, Finding } from "./report.ts";

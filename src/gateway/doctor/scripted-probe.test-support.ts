@@ -1,4 +1,4 @@
-import { UpstreamError, type UpstreamRequest } from "../upstream-call.ts";
+import { UpstreamError, type UpstreamRequest } from "../upstream/upstream-call.ts";
 import { Probe } from "./probe.ts";
 
 /** Answers by URL: JSON with status 200, or an `Answer`. */

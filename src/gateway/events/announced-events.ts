@@ -1,4 +1,4 @@
-import type { ChainSpec } from "../chain-spec.ts";
+import type { ChainSpec } from "../network/chain-spec.ts";
 import {
   type ChainEvent,
   type FinalizedCheckpoint,

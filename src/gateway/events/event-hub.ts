@@ -1,10 +1,10 @@
 import type { Feed } from "../../server/events/feed.ts";
-import type { GatewayEvents } from "../gateway-events.ts";
 import type { CacheSettings, UpstreamSettings } from "../settings.ts";
 import { AnnouncedEvents } from "./announced-events.ts";
 import { type ChainEvent, headOf } from "./chain-event.ts";
 import { EventMerger, type EventMergerOptions } from "./event-merger.ts";
 import { EventPublisher } from "./event-publisher.ts";
+import type { GatewayEvents } from "./gateway-events.ts";
 import { SharedEventLog } from "./shared-event-log.ts";
 import { isAlwaysOn } from "./topics.ts";
 

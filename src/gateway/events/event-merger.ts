@@ -1,6 +1,6 @@
 import { isDeepStrictEqual } from "node:util";
 import type { UpstreamSettings } from "../settings.ts";
-import type { HealthState, HealthTracker } from "../upstream-health.ts";
+import type { HealthState, HealthTracker } from "../upstream/upstream-health.ts";
 import { AnnouncedEvents } from "./announced-events.ts";
 import { type ChainEvent, headOf, isRewind, numberAt } from "./chain-event.ts";
 import { errorReason } from "./error-reason.ts";

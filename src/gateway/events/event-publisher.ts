@@ -1,7 +1,7 @@
 import { FanOut, Subscriber } from "../../server/events/fan-out.ts";
 import type { Feed, StreamEvent } from "../../server/events/feed.ts";
-import type { GatewayEvents } from "../gateway-events.ts";
-import type { HealthTracker } from "../upstream-health.ts";
+import type { HealthTracker } from "../upstream/upstream-health.ts";
+import type { GatewayEvents } from "./gateway-events.ts";
 
 const HEAD = 0;
 const STATUS = 1;

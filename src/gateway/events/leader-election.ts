@@ -1,4 +1,4 @@
-import type { HealthState } from "../upstream-health.ts";
+import type { HealthState } from "../upstream/upstream-health.ts";
 
 export interface LeaderCandidate {
   readonly tier: number;

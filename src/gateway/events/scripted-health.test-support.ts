@@ -1,4 +1,4 @@
-import type { HealthTracker, UpstreamHealth } from "../upstream-health.ts";
+import type { HealthTracker, UpstreamHealth } from "../upstream/upstream-health.ts";
 
 /** Health that a test sets. */
 export class ScriptedHealth implements HealthTracker {

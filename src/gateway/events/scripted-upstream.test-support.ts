@@ -3,7 +3,7 @@ import { createServer, type IncomingMessage, type Server, type ServerResponse } 
 import type { AddressInfo } from "node:net";
 import { onTestFinished } from "vitest";
 import type { FakeTimers } from "../../../test/support/time/fake-timers.ts";
-import type { ChainSpec } from "../chain-spec.ts";
+import type { ChainSpec } from "../network/chain-spec.ts";
 import type { UpstreamSettings } from "../settings.ts";
 
 export const SLOTS_PER_EPOCH = 8;

@@ -2,9 +2,9 @@ import type { Timers } from "../../async/timers.ts";
 import { Alarm } from "../../log/alarm.ts";
 import type { Logger } from "../../log/logger.ts";
 import type { StreamEvent } from "../../server/events/feed.ts";
-import type { ChainSpec } from "../chain-spec.ts";
+import type { ChainSpec } from "../network/chain-spec.ts";
 import type { UpstreamSettings } from "../settings.ts";
-import type { HealthTracker } from "../upstream-health.ts";
+import type { HealthTracker } from "../upstream/upstream-health.ts";
 import {
   type BlockRef,
   type ChainEvent,

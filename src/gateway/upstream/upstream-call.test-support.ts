@@ -1,5 +1,5 @@
 import type { MethodDefinition } from "../../api/definition.ts";
-import type { UpstreamCall } from "../upstream-call.ts";
+import type { UpstreamCall } from "./upstream-call.ts";
 
 interface CallOptions extends Partial<Pick<UpstreamCall, "params">> {
   url?: string;

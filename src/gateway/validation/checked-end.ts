@@ -1,7 +1,7 @@
 import { checkBodyEnd, TAIL_BYTES } from "../calls/data-scanner.ts";
 import { TailStream } from "../calls/tail-stream.ts";
 import { isWrapped } from "../response-form.ts";
-import { type UpstreamCall, UpstreamError, type UpstreamResponse } from "../upstream-call.ts";
+import { type UpstreamCall, UpstreamError, type UpstreamResponse } from "../upstream/upstream-call.ts";
 import { isSsz } from "./response-validator.ts";
 import { findSszViolation } from "./ssz-checks.ts";
 

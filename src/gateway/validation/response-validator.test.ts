@@ -5,7 +5,7 @@ import { loadRecordedCalls } from "../../api/openrpc.ts";
 import { methodCall, ROOT, response } from "../cache/method-calls.test-support.ts";
 import { findSchemaViolation } from "../doctor/schema-check.ts";
 import { isWrapped } from "../response-form.ts";
-import type { UpstreamCall } from "../upstream-call.ts";
+import type { UpstreamCall } from "../upstream/upstream-call.ts";
 import { findViolation } from "./response-validator.ts";
 
 const OTHER_ROOT = `0x${"6b".repeat(32)}`;

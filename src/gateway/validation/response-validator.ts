@@ -1,9 +1,9 @@
 import type { MethodDefinition } from "../../api/definition.ts";
 import { MEDIA_TYPES, mediaTypeOf } from "../../server/http/response/negotiation.ts";
 import { checkBodyEnd, MAX_BYTES_BEFORE_DATA } from "../calls/data-scanner.ts";
-import { KNOWN_FORKS } from "../chain-spec.ts";
+import { KNOWN_FORKS } from "../network/chain-spec.ts";
 import { isStatusOnly, isWrapped } from "../response-form.ts";
-import type { UpstreamCall, UpstreamResponse } from "../upstream-call.ts";
+import type { UpstreamCall, UpstreamResponse } from "../upstream/upstream-call.ts";
 import { echoesOf } from "./echoes.ts";
 import { anyString, type Check, INCOMPLETE, INVALID, JsonScan, objectOf, skipBlanks } from "./json-scan.ts";
 import { compileOutline, compileSchema } from "./schema-checks.ts";

@@ -1,9 +1,10 @@
 import type { LogFields, LogLevel, LogTopic } from "../../log/logger.ts";
-import type { ChainSpec } from "../chain-spec.ts";
-import type { ServerName, ServerOptions, ServerReport, ServerUrls } from "../gateway-server.ts";
+import type { ServerOptions, ServerUrls } from "../gateway-server.ts";
+import type { ServerName, ServerReport } from "../metrics/server-report.ts";
+import type { ChainSpec } from "../network/chain-spec.ts";
 import type { GatewaySettings } from "../settings.ts";
 import type { RouteKey } from "../upstream/selection/sticky-routes.ts";
-import type { UpstreamHealth } from "../upstream-health.ts";
+import type { UpstreamHealth } from "../upstream/upstream-health.ts";
 
 /** Messages between the primary process and the workers. Delivered in order. */
 

@@ -1,4 +1,4 @@
-import { type HealthTracker, removedHealth, type UpstreamHealth } from "../upstream-health.ts";
+import { type HealthTracker, removedHealth, type UpstreamHealth } from "../upstream/upstream-health.ts";
 import type { WorkerConfig } from "./protocol.ts";
 
 type HealthSnapshot = Pick<WorkerConfig, "health" | "headFloor" | "finalityReverts">;

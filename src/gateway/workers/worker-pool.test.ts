@@ -3,7 +3,7 @@ import { FakeTimers, flushPromises } from "../../../test/support/time/fake-timer
 import { createRecordingLogger } from "../../log/recording-logger.test-support.ts";
 import { LocalBudgetStore } from "../clients/budget-store.ts";
 import { EventPublisher } from "../events/event-publisher.ts";
-import type { UpstreamHealth } from "../upstream-health.ts";
+import type { UpstreamHealth } from "../upstream/upstream-health.ts";
 import type { ToPrimary, ToWorker, WorkerConfig, WorkerReport } from "./protocol.ts";
 import { RemoteHealth } from "./remote-health.ts";
 import { WorkerPool } from "./worker-pool.ts";

@@ -1,10 +1,10 @@
 import type { Timers } from "../../async/timers.ts";
 import type { Logger } from "../../log/logger.ts";
 import type { ServerLoad } from "../../server/http/server.ts";
-import type { ServerProcesses } from "../gateway-metrics.ts";
 import type { ServerUrls } from "../gateway-server.ts";
+import type { ServerProcesses } from "../metrics/gateway-metrics.ts";
 import type { GatewaySettings } from "../settings.ts";
-import type { HealthTracker } from "../upstream-health.ts";
+import type { HealthTracker } from "../upstream/upstream-health.ts";
 import { coalesce } from "./coalesce.ts";
 import type { WorkerConfig } from "./protocol.ts";
 import { WorkerHandle, type WorkerHandlers } from "./worker-handle.ts";

@@ -1,10 +1,10 @@
 import { setTimeout as delay } from "node:timers/promises";
 import { onTestFinished } from "vitest";
 import type { Timers } from "../../../src/async/timers.ts";
-import { fetchChainSpec } from "../../../src/gateway/chain-spec.ts";
 import { Gateway } from "../../../src/gateway/gateway.ts";
+import { fetchChainSpec } from "../../../src/gateway/network/chain-spec.ts";
 import { DEFAULT_GATEWAY_SETTINGS, type GatewaySettings } from "../../../src/gateway/settings.ts";
-import type { HealthState } from "../../../src/gateway/upstream-health.ts";
+import type { HealthState } from "../../../src/gateway/upstream/upstream-health.ts";
 import { createRecordingLogger } from "../../../src/log/recording-logger.test-support.ts";
 import { SseClient } from "../../../src/server/events/sse-client.test-support.ts";
 import type { FaultyLink } from "../net/faulty-link.ts";

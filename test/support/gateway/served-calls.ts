@@ -2,10 +2,14 @@ import { SLOTS_PER_EPOCH } from "@lodestar/params";
 import { toHex } from "@lodestar/utils";
 import type { Topic } from "../../../src/api/event-stream.ts";
 import { createGatewayTables } from "../../../src/gateway/calls/gateway-tables.ts";
-import type { ChainSpec } from "../../../src/gateway/chain-spec.ts";
-import type { GatewayEvents } from "../../../src/gateway/gateway-events.ts";
-import { type UpstreamCall, UpstreamError, type UpstreamResponse } from "../../../src/gateway/upstream-call.ts";
-import type { HealthTracker, UpstreamHealth } from "../../../src/gateway/upstream-health.ts";
+import type { GatewayEvents } from "../../../src/gateway/events/gateway-events.ts";
+import type { ChainSpec } from "../../../src/gateway/network/chain-spec.ts";
+import {
+  type UpstreamCall,
+  UpstreamError,
+  type UpstreamResponse,
+} from "../../../src/gateway/upstream/upstream-call.ts";
+import type { HealthTracker, UpstreamHealth } from "../../../src/gateway/upstream/upstream-health.ts";
 import { createRecordingLogger, type LogRecord } from "../../../src/log/recording-logger.test-support.ts";
 import { createJsonRpcServer } from "../../../src/server/jsonrpc/server.ts";
 import type { Params } from "../../../src/server/method-table.ts";

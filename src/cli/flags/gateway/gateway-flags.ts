@@ -1,5 +1,5 @@
 import { availableParallelism } from "node:os";
-import { KNOWN_NETWORKS } from "../../../gateway/network-pin.ts";
+import { KNOWN_NETWORKS } from "../../../gateway/network/network-pin.ts";
 import {
   type CacheSettings,
   DEFAULT_CACHE_SETTINGS,

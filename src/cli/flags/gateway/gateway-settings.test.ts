@@ -2,7 +2,7 @@ import { mkdirSync, writeFileSync } from "node:fs";
 import { availableParallelism } from "node:os";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
-import { KNOWN_NETWORKS } from "../../../gateway/network-pin.ts";
+import { KNOWN_NETWORKS } from "../../../gateway/network/network-pin.ts";
 import { DEFAULT_GATEWAY_SETTINGS } from "../../../gateway/settings.ts";
 import { EXIT_CODES } from "../../exit.ts";
 import { refusal, settingsInTemporaryDirectory } from "../settings.test-support.ts";

@@ -1,6 +1,6 @@
 import { statSync } from "node:fs";
 import { basename, join, resolve } from "node:path";
-import { KNOWN_NETWORKS, type NetworkPin } from "../../../gateway/network-pin.ts";
+import { KNOWN_NETWORKS, type NetworkPin } from "../../../gateway/network/network-pin.ts";
 import { type GenesisIdentity, readGenesisIdentity } from "../../../node/chain-source/genesis-file.ts";
 import { StartupError, usageError } from "../../exit.ts";
 import { didYouMean } from "../did-you-mean.ts";

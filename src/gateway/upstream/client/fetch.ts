@@ -1,6 +1,6 @@
 import type { Timers } from "../../../async/timers.ts";
 import { copyOutOfPool } from "../../../json/buffer-pool.ts";
-import { ACCEPT_JSON, UpstreamError, type UpstreamResponse } from "../../upstream-call.ts";
+import { ACCEPT_JSON, UpstreamError, type UpstreamResponse } from "../upstream-call.ts";
 import type { UpstreamClient } from "./upstream-client.ts";
 
 /** Larger than any response that the gateway itself reads. */

@@ -4,7 +4,7 @@ import { BodyStream } from "../../../http-client/body-stream.ts";
 import type { Connection, ResponseHandler } from "../../../http-client/connection.ts";
 import { isConnectionLoss } from "../../../http-client/http-error.ts";
 import type { CallCost } from "../../../server/method-table.ts";
-import { UpstreamError, type UpstreamResponse } from "../../upstream-call.ts";
+import { UpstreamError, type UpstreamResponse } from "../upstream-call.ts";
 import { redactSecrets, SecretRedactor } from "./redact-secrets.ts";
 
 /** Bodies up to this size are buffered. */

@@ -5,8 +5,8 @@ import { setFlagsFromString } from "node:v8";
 import { runInNewContext } from "node:vm";
 import { afterEach, describe, expect, it } from "vitest";
 import { SYSTEM_TIMERS } from "../../../async/timers.ts";
-import { UpstreamError, type UpstreamRequest, type UpstreamResponse } from "../../upstream-call.ts";
 import { json, ScriptedUpstream } from "../scripted-upstream.test-support.ts";
+import { UpstreamError, type UpstreamRequest, type UpstreamResponse } from "../upstream-call.ts";
 import { UpstreamClient } from "./upstream-client.ts";
 
 const closing: (() => Promise<unknown>)[] = [];

@@ -3,7 +3,7 @@ import { HttpClient } from "../../../http-client/http-client.ts";
 import type { CallCost } from "../../../server/method-table.ts";
 import type { Budget } from "../../clients/budget.ts";
 import { credentialHeaders, type UpstreamSettings } from "../../settings.ts";
-import type { UpstreamRequest, UpstreamResponse } from "../../upstream-call.ts";
+import type { UpstreamRequest, UpstreamResponse } from "../upstream-call.ts";
 import { CircuitBreaker } from "./circuit-breaker.ts";
 import { ConcurrencyLimiter } from "./concurrency-limiter.ts";
 import { type ExchangeListener, type ExchangeObserver, HttpExchange } from "./http-exchange.ts";

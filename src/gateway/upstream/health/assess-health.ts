@@ -1,4 +1,4 @@
-import type { HealthState, UpstreamHealth } from "../../upstream-health.ts";
+import type { HealthState, UpstreamHealth } from "../upstream-health.ts";
 
 /** Last known facts about an upstream. */
 export interface Observation extends Omit<UpstreamHealth, "upstream" | "state" | "reasons"> {

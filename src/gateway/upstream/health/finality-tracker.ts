@@ -1,5 +1,5 @@
 import type { Logger } from "../../../log/logger.ts";
-import type { UpstreamHealth } from "../../upstream-health.ts";
+import type { UpstreamHealth } from "../upstream-health.ts";
 
 export type Checkpoint = NonNullable<UpstreamHealth["finalized"]>;
 

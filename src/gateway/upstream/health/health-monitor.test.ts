@@ -1,7 +1,7 @@
 import { afterEach, describe, expect, it } from "vitest";
 import { FakeTimers, flushPromises } from "../../../../test/support/time/fake-timers.ts";
 import { createRecordingLogger } from "../../../log/recording-logger.test-support.ts";
-import type { ChainSpec } from "../../chain-spec.ts";
+import type { ChainSpec } from "../../network/chain-spec.ts";
 import { GENESIS_ROOT, json, rootAt, ScriptedUpstream } from "../scripted-upstream.test-support.ts";
 import { HealthMonitor } from "./health-monitor.ts";
 

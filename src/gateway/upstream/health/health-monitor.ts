@@ -1,18 +1,18 @@
 import { isDeepStrictEqual } from "node:util";
 import type { Timers } from "../../../async/timers.ts";
 import type { Logger } from "../../../log/logger.ts";
-import { type ChainSpec, slotAt } from "../../chain-spec.ts";
+import { type ChainSpec, slotAt } from "../../network/chain-spec.ts";
 import type { GatewaySettings, UpstreamSettings } from "../../settings.ts";
+import { fetchBody, NotFoundError, UpstreamTimeoutError } from "../client/fetch.ts";
+import { memberOf } from "../client/json-fields.ts";
+import { UpstreamClient } from "../client/upstream-client.ts";
 import {
   HEALTH_LOG_MESSAGES,
   type HealthState,
   type HealthTracker,
   removedHealth,
   type UpstreamHealth,
-} from "../../upstream-health.ts";
-import { fetchBody, NotFoundError, UpstreamTimeoutError } from "../client/fetch.ts";
-import { memberOf } from "../client/json-fields.ts";
-import { UpstreamClient } from "../client/upstream-client.ts";
+} from "../upstream-health.ts";
 import { assessHealth, type HealthCriteria, maxCredibleSlot, type Observation } from "./assess-health.ts";
 import { type Checkpoint, FinalityTracker } from "./finality-tracker.ts";
 import { HeadFloor } from "./head-floor.ts";

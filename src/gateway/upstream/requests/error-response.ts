@@ -1,6 +1,6 @@
 import type { ItemFailure } from "../../../errors/failure.ts";
 import { mediaTypeOf } from "../../../server/http/response/negotiation.ts";
-import type { UpstreamResponse } from "../../upstream-call.ts";
+import type { UpstreamResponse } from "../upstream-call.ts";
 
 /** Bounds how much of an upstream's error is forwarded. */
 const MAX_MESSAGE_LENGTH = 1000;

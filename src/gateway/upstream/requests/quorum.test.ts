@@ -1,9 +1,9 @@
 import { describe, expect, it } from "vitest";
 import { FakeTimers } from "../../../../test/support/time/fake-timers.ts";
 import { unavailable } from "../../../errors/failure.ts";
-import type { GatewayObserver } from "../../gateway-observer.ts";
-import type { UpstreamResponse } from "../../upstream-call.ts";
+import type { GatewayObserver } from "../../metrics/gateway-observer.ts";
 import { createCall } from "../upstream-call.test-support.ts";
+import type { UpstreamResponse } from "../upstream-call.ts";
 import { QuorumReader } from "./quorum.ts";
 
 const FINALIZED = { url: "/eth/v1/beacon/states/head/finality_checkpoints", params: { state_id: "head" } };

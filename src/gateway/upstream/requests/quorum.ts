@@ -1,9 +1,9 @@
 import type { Timers } from "../../../async/timers.ts";
 import { type Failure, unavailable } from "../../../errors/failure.ts";
-import type { GatewayObserver } from "../../gateway-observer.ts";
+import type { GatewayObserver } from "../../metrics/gateway-observer.ts";
 import type { GatewaySettings } from "../../settings.ts";
-import type { UpstreamCall, UpstreamResponse } from "../../upstream-call.ts";
 import { readFullBody } from "../client/fetch.ts";
+import type { UpstreamCall, UpstreamResponse } from "../upstream-call.ts";
 import type { UpstreamPool } from "./upstream-pool.ts";
 
 /** Paths of quorum reads: finality and roots. */

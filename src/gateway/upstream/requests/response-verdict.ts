@@ -1,5 +1,5 @@
 import { MEDIA_TYPES, mediaTypeOf } from "../../../server/http/response/negotiation.ts";
-import type { UpstreamCall, UpstreamResponse } from "../../upstream-call.ts";
+import type { UpstreamCall, UpstreamResponse } from "../upstream-call.ts";
 import { isHtml, isUnsupportedOperation } from "./error-response.ts";
 
 /**

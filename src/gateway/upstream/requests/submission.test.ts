@@ -1,8 +1,8 @@
 import { describe, expect, it } from "vitest";
 import { flushPromises } from "../../../../test/support/time/fake-timers.ts";
-import { UpstreamError } from "../../upstream-call.ts";
 import { json, type ScriptedUpstream } from "../scripted-upstream.test-support.ts";
 import { createCall } from "../upstream-call.test-support.ts";
+import { UpstreamError } from "../upstream-call.ts";
 import { openPool } from "./upstream-pool.test-support.ts";
 
 describe("a submission", () => {

@@ -1,7 +1,7 @@
 import { isReadOnly } from "../../../server/access-class.ts";
-import { type UpstreamCall, UpstreamError, type UpstreamResponse } from "../../upstream-call.ts";
 import { discardBody } from "../client/fetch.ts";
 import type { UpstreamClient } from "../client/upstream-client.ts";
+import { type UpstreamCall, UpstreamError, type UpstreamResponse } from "../upstream-call.ts";
 import { isNotAccepted } from "./response-verdict.ts";
 
 /** Submissions that every upstream must know, because any of them may serve the duty later. */

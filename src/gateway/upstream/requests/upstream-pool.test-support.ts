@@ -2,11 +2,11 @@ import { expect, onTestFinished } from "vitest";
 import { FakeTimers } from "../../../../test/support/time/fake-timers.ts";
 import { Failure } from "../../../errors/failure.ts";
 import { createRecordingLogger } from "../../../log/recording-logger.test-support.ts";
-import type { GatewayObserver } from "../../gateway-observer.ts";
+import type { GatewayObserver } from "../../metrics/gateway-observer.ts";
 import type { GatewaySettings, UpstreamSettings } from "../../settings.ts";
-import type { UpstreamResponse } from "../../upstream-call.ts";
 import { HealthStub } from "../health-stub.test-support.ts";
 import { ScriptedUpstream } from "../scripted-upstream.test-support.ts";
+import type { UpstreamResponse } from "../upstream-call.ts";
 import { UpstreamPool } from "./upstream-pool.ts";
 
 export const HEDGE_MILLIS = 50;

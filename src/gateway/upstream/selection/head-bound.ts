@@ -1,4 +1,4 @@
-import type { UpstreamCall, UpstreamResponse } from "../../upstream-call.ts";
+import type { UpstreamCall, UpstreamResponse } from "../upstream-call.ts";
 
 const HEAD_RELATIVE_IDS: ReadonlySet<string> = new Set(["head", "justified", "finalized"]);
 

@@ -1,5 +1,5 @@
 import { type Failure, overloaded, unavailable } from "../../../errors/failure.ts";
-import type { HealthTracker } from "../../upstream-health.ts";
+import type { HealthTracker } from "../upstream-health.ts";
 import type { UpstreamSelector } from "./upstream-selector.ts";
 
 interface AttemptErrors {

@@ -1,5 +1,5 @@
-import { slotInJson } from "../../slot-in-json.ts";
-import type { UpstreamRequest } from "../../upstream-call.ts";
+import type { UpstreamRequest } from "../upstream-call.ts";
+import { slotInJson } from "./slot-in-json.ts";
 
 /** More than are in use at once: related requests arrive within a slot or two. */
 const MAX_ROUTES = 256;

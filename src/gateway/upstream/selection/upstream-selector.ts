@@ -1,5 +1,5 @@
-import { type HealthState, type HealthTracker, isUsable, type UpstreamHealth } from "../../upstream-health.ts";
 import type { UpstreamClient } from "../client/upstream-client.ts";
+import { type HealthState, type HealthTracker, isUsable, type UpstreamHealth } from "../upstream-health.ts";
 
 /** Which upstreams a request may go to. */
 export interface RouteConstraints {

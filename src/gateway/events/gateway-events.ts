@@ -1,4 +1,4 @@
-import type { Feed } from "../server/events/feed.ts";
+import type { Feed } from "../../server/events/feed.ts";
 
 /** Merged events of all upstreams: in order, deduplicated and without gaps. */
 export interface GatewayEvents {

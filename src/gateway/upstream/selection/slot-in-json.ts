@@ -6,7 +6,7 @@ import {
   OPENING_BRACKET,
   QUOTE,
   skipSpace,
-} from "../json/value-bounds.ts";
+} from "../../../json/value-bounds.ts";
 
 /** Members that wrap an object with a slot: blocks with and without blobs, attestations, aggregates and slashings. */
 const WRAPPERS: ReadonlySet<string> = new Set([

@@ -1,10 +1,10 @@
-import { SYSTEM_TIMERS, type Timers } from "../async/timers.ts";
-import type { Logger } from "../log/logger.ts";
+import { SYSTEM_TIMERS, type Timers } from "../../async/timers.ts";
+import type { Logger } from "../../log/logger.ts";
+import type { GatewaySettings } from "../settings.ts";
+import { type FetchOptions, fetchData } from "../upstream/client/fetch.ts";
+import { integerOf, memberOf, rootOf } from "../upstream/client/json-fields.ts";
+import { UpstreamClient } from "../upstream/client/upstream-client.ts";
 import { describeNetwork, isOnNetwork, majorityGenesis, type NetworkPin } from "./network-pin.ts";
-import type { GatewaySettings } from "./settings.ts";
-import { type FetchOptions, fetchData } from "./upstream/client/fetch.ts";
-import { integerOf, memberOf, rootOf } from "./upstream/client/json-fields.ts";
-import { UpstreamClient } from "./upstream/client/upstream-client.ts";
 
 /** Parameters of the chain that the upstreams follow. Structured-cloneable. */
 export interface ChainSpec {

@@ -1,11 +1,11 @@
 import { type Counter, type Histogram, Registry } from "prom-client";
-import { CallMetrics } from "../metrics/call-metrics.ts";
-import { Instruments } from "../metrics/instruments.ts";
-import { addProcessMetrics } from "../metrics/process-metrics.ts";
-import { addEventMetrics, addServerMetrics, type WatchedServers } from "../metrics/server-metrics.ts";
+import { CallMetrics } from "../../metrics/call-metrics.ts";
+import { Instruments } from "../../metrics/instruments.ts";
+import { addProcessMetrics } from "../../metrics/process-metrics.ts";
+import { addEventMetrics, addServerMetrics, type WatchedServers } from "../../metrics/server-metrics.ts";
+import { HEALTH_STATES, type HealthTracker, type UpstreamHealth } from "../upstream/upstream-health.ts";
 import type { EventCount, GatewayCounts } from "./gateway-counters.ts";
-import type { ServerReport } from "./gateway-server.ts";
-import { HEALTH_STATES, type HealthTracker, type UpstreamHealth } from "./upstream-health.ts";
+import type { ServerReport } from "./server-report.ts";
 
 const SECONDS_BUCKETS = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30];
 

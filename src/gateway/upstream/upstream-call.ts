@@ -1,8 +1,8 @@
-import type { MethodDefinition } from "../api/definition.ts";
-import { Failure } from "../errors/failure.ts";
-import type { Format } from "../server/http/response/negotiation.ts";
-import type { Cancellation } from "../server/method-table.ts";
-import type { MethodPolicySettings } from "./settings.ts";
+import type { MethodDefinition } from "../../api/definition.ts";
+import { Failure } from "../../errors/failure.ts";
+import type { Format } from "../../server/http/response/negotiation.ts";
+import type { Cancellation } from "../../server/method-table.ts";
+import type { MethodPolicySettings } from "../settings.ts";
 
 /** An HTTP request to an upstream, without credentials. */
 export interface UpstreamRequest {

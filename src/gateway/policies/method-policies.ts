@@ -1,7 +1,7 @@
-import type { MethodDefinition } from "../api/definition.ts";
-import type { CallCost } from "../server/method-table.ts";
+import type { MethodDefinition } from "../../api/definition.ts";
+import type { CallCost } from "../../server/method-table.ts";
+import type { MethodPolicySettings } from "../settings.ts";
 import { methodMatcher, type NamedMethod } from "./method-patterns.ts";
-import type { MethodPolicySettings } from "./settings.ts";
 
 /** Cost units of a call without a policy, by the cost of its method. */
 const UNITS: Readonly<Record<CallCost, number>> = { cheap: 1, duty: 1, state: 5, heavy: 25, evm: 25 };

@@ -1,8 +1,8 @@
 import { readFileSync } from "node:fs";
 import { expect, it, onTestFinished } from "vitest";
+import { RemoteHealth } from "../workers/remote-health.ts";
 import { GatewayCounters } from "./gateway-counters.ts";
 import { GatewayMetrics, type ServerProcesses } from "./gateway-metrics.ts";
-import { RemoteHealth } from "./workers/remote-health.ts";
 
 const CONDITIONS = new RemoteHealth(
   {
@@ -94,7 +94,7 @@ it("is documented", async () => {
     ([, name, help, type]) => `${name} ${type} ${help}`,
   );
   const rows = (document: string) => {
-    const file = readFileSync(new URL(`../../docs/${document}`, import.meta.url), "utf8");
+    const file = readFileSync(new URL(`../../../docs/${document}`, import.meta.url), "utf8");
     return [...file.matchAll(/^\| `(\w+)` \| (\w+) \| [\w, ]* \| (.+) \|$/gm)].map(
       ([, name, type, meaning]) => `${name} ${type} ${meaning}`,
     );

@@ -1,11 +1,11 @@
 import { genesisData } from "@lodestar/config/networks";
 import { afterEach, expect, it } from "vitest";
-import { FakeTimers } from "../../test/support/time/fake-timers.ts";
-import { createRecordingLogger } from "../log/recording-logger.test-support.ts";
+import { FakeTimers } from "../../../test/support/time/fake-timers.ts";
+import { createRecordingLogger } from "../../log/recording-logger.test-support.ts";
+import { UpstreamClient } from "../upstream/client/upstream-client.ts";
+import { GENESIS_ROOT, json, ScriptedUpstream } from "../upstream/scripted-upstream.test-support.ts";
 import { type ChainSpec, fetchChainSpecFrom, slotAt } from "./chain-spec.ts";
 import { KNOWN_NETWORKS, type NetworkPin } from "./network-pin.ts";
-import { UpstreamClient } from "./upstream/client/upstream-client.ts";
-import { GENESIS_ROOT, json, ScriptedUpstream } from "./upstream/scripted-upstream.test-support.ts";
 
 const closing: (() => Promise<unknown>)[] = [];
 afterEach(async () => {
