@@ -18,7 +18,7 @@ const wallet = createWalletClient({ account, chain: foundry, transport: custom(c
 const abi = parseAbi([
   "function credentials() view returns (bytes32)",
   "function isVerified(uint40 validator) view returns (bool)",
-  "function stake(bytes pubkey, bytes signature) payable",
+  "function stake(bytes pubkey, bytes signature, bytes32 root) payable",
   "function verify(uint64 timestamp, uint40 validator, bytes32[] branch)",
   "function exit(bytes pubkey) payable",
 ]);
@@ -37,8 +37,8 @@ test("a contract stakes, proves its validator, exits and receives the balance", 
   const credentials = await wallet.readContract({ ...pod, functionName: "credentials" });
   const [deposit] = await chain.validators.deposit({ credentials, submit: false });
   const { pubkey, signature } = deposit!.data;
-  const value = parseEther("32");
-  await mined(wallet.writeContract({ ...pod, functionName: "stake", args: [pubkey, signature], value }));
+  const args = [pubkey, signature, deposit!.deposit_data_root] as const;
+  await mined(wallet.writeContract({ ...pod, functionName: "stake", args, value: parseEther("32") }));
   await chain.advanceUntil({ validator: pubkey, status: "active_ongoing" });
 
   const { head_slot } = await chain.advance();

@@ -114,7 +114,7 @@ export interface OperationControl {
   /** `address` is optional for execution credentials, which keep theirs. */
   changeCredentials(validator: ValidatorId, to: CredentialsType, address?: Uint8Array): Promise<SubmittedOperation>;
   consolidate(source: ValidatorId, target: ValidatorId): Promise<SubmittedOperation>;
-  deposit(order: DepositOptions): Promise<SubmittedOperation[]>;
+  deposit(order: DepositOptions): Promise<SubmittedDeposit[]>;
 }
 
 /** Prefix byte of execution and compounding withdrawal credentials. */
@@ -146,6 +146,11 @@ export interface SubmittedOperation {
   status: OperationStatus;
   /** JSON of the Beacon API. */
   data: unknown;
+}
+
+export interface SubmittedDeposit extends SubmittedOperation {
+  /** Hash tree root of the deposit data, which the deposit contract requires. */
+  depositDataRoot: RootHex;
 }
 
 /** Controls which validators perform their duties. */

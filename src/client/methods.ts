@@ -1740,6 +1740,8 @@ export interface Methods<F extends ForkName = ForkName> {
           status: "logged" | "queued" | "signed";
           /** The operation in the JSON of the Beacon API. */
           data: DepositData;
+          /** Hash tree root of the deposit data: the last argument of the deposit contract. */
+          deposit_data_root: Root;
         }
       | {
           type: "deposit_request";
@@ -1747,6 +1749,8 @@ export interface Methods<F extends ForkName = ForkName> {
           status: "queued";
           /** The operation in the JSON of the Beacon API. */
           data: DepositRequest;
+          /** Hash tree root of the deposit data: the last argument of the deposit contract. */
+          deposit_data_root: Root;
         }
     >
   >;

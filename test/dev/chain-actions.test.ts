@@ -1,3 +1,5 @@
+import { ssz } from "@lodestar/types";
+import { toHex } from "@lodestar/utils";
 import { afterAll, beforeAll, expect, it } from "vitest";
 import { attachDevChain, type DevChain, RpcError, startDevChain } from "../../src/library/index.ts";
 
@@ -74,6 +76,8 @@ it("deposits with the credentials of the chain, or with those given", async () =
     status: "signed",
     data: { withdrawal_credentials: credentials },
   });
+  const { DepositData } = ssz.phase0;
+  expect(deposit!.deposit_data_root).toBe(toHex(DepositData.hashTreeRoot(DepositData.fromJson(deposit!.data))));
 });
 
 it("takes validators offline and back", async () => {

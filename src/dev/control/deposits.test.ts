@@ -192,8 +192,15 @@ it("only signs deposits that are not to be submitted, also of the same validator
       hasInvalidSignature: false,
       isSubmitted,
     });
-  const data = (await make(2)).map((each) => ssz.phase0.DepositData.toJson(each));
-  const signed = data.map((each) => ({ type: "deposit_data", status: "signed", data: each }));
+  const made = await make(2);
+  const data = made.map((each) => ssz.phase0.DepositData.toJson(each));
+  const roots = made.map((each) => toHex(ssz.phase0.DepositData.hashTreeRoot(each)));
+  const signed = data.map((each, index) => ({
+    type: "deposit_data",
+    status: "signed",
+    data: each,
+    depositDataRoot: roots[index],
+  }));
   expect(await deposit(false)).toEqual(signed);
   expect(await deposit(false)).toEqual(signed);
   expect([logged, queued]).toEqual([[], []]);

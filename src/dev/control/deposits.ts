@@ -7,7 +7,7 @@ import {
 } from "@lodestar/state-transition";
 import { type phase0, ssz, type ValidatorIndex } from "@lodestar/types";
 import { toHex } from "@lodestar/utils";
-import { ControlError, type SubmittedOperation } from "../../api/dev-control.ts";
+import { ControlError, type SubmittedDeposit } from "../../api/dev-control.ts";
 import { indexInRegistry } from "../../api/methods/states/registry.ts";
 import type { BeaconChain } from "../../chain/chain.ts";
 import { isDepositSignatureValid, newValidatorCredentials, signDeposit } from "../genesis-deposits.ts";
@@ -76,22 +76,24 @@ export class DevDeposits {
   }
 
   /** Queues the deposits for inclusion. */
-  async submit(
-    state: CachedBeaconStateAllForks,
-    deposits: readonly phase0.DepositData[],
-  ): Promise<SubmittedOperation[]> {
+  async submit(state: CachedBeaconStateAllForks, deposits: readonly phase0.DepositData[]): Promise<SubmittedDeposit[]> {
     const { chain, requests, log } = this.#parts;
     if (state.config.getForkSeq(state.slot) < ForkSeq.electra) {
       const waiting = Math.max(0, chain.eth1.deposits.depositCount - state.eth1DepositIndex);
       requireTimeForVote(state, waiting + deposits.length, log.delaySlots);
       await (log.add ? log.add(deposits) : requests.addDeposits(deposits, 0));
       const status = log.add ? "logged" : "queued";
-      return deposits.map((each) => ({ type: "deposit_data", status, data: ssz.phase0.DepositData.toJson(each) }));
+      return deposits.map((each) => depositData(each, status));
     }
     const before = Math.max(chain.eth1.deposits.depositCount, Number(state.eth1Data.depositCount));
     const made = await requests.addDeposits(deposits, before);
     const { DepositRequest } = ssz.electra;
-    return made.map((each) => ({ type: "deposit_request", status: "queued", data: DepositRequest.toJson(each) }));
+    return made.map((each) => ({
+      type: "deposit_request",
+      status: "queued",
+      data: DepositRequest.toJson(each),
+      depositDataRoot: depositDataRoot(each),
+    }));
   }
 
   #sign(
@@ -144,4 +146,17 @@ function requireTimeForVote(state: CachedBeaconStateAllForks, waiting: number, d
       `slot ${fulu}. ` +
       `Make the deposit at slot ${computeStartSlotAtEpoch(config.ELECTRA_FORK_EPOCH)} (electra) or later.`,
   );
+}
+
+export function depositData(deposit: phase0.DepositData, status: SubmittedDeposit["status"]): SubmittedDeposit {
+  return {
+    type: "deposit_data",
+    status,
+    data: ssz.phase0.DepositData.toJson(deposit),
+    depositDataRoot: depositDataRoot(deposit),
+  };
+}
+
+function depositDataRoot(deposit: phase0.DepositData): string {
+  return toHex(ssz.phase0.DepositData.hashTreeRoot(deposit));
 }

@@ -13,6 +13,7 @@ import {
   type CredentialsType,
   type DepositOptions,
   type OperationControl,
+  type SubmittedDeposit,
   type SubmittedOperation,
 } from "../../api/dev-control.ts";
 import { indexInRegistry } from "../../api/methods/states/registry.ts";
@@ -21,7 +22,7 @@ import type { BeaconChain } from "../../chain/chain.ts";
 import type { BeaconDb } from "../../db/beacon-db.ts";
 import { blsWithdrawalCredentials } from "../genesis-deposits.ts";
 import type { RegisteredKeys } from "../registered-keys.ts";
-import type { DevDeposits } from "./deposits.ts";
+import { type DevDeposits, depositData } from "./deposits.ts";
 import type { ExecutionRequestSink } from "./execution-requests.ts";
 import {
   type OperationSubject,
@@ -169,7 +170,7 @@ export class DevOperations implements OperationControl {
     withdrawalCredentials,
     hasInvalidSignature,
     isSubmitted,
-  }: DepositOptions): Promise<SubmittedOperation[]> {
+  }: DepositOptions): Promise<SubmittedDeposit[]> {
     return this.#make(async (state) => {
       const { deposits } = this.#parts;
       if (!deposits) {
@@ -179,7 +180,9 @@ export class DevOperations implements OperationControl {
       }
       const wanted = { amount: Number(amount), withdrawalCredentials };
       const finish = (signed: readonly phase0.DepositData[]) =>
-        isSubmitted ? deposits.submit(state, signed) : Promise.resolve(signedDeposits(signed));
+        isSubmitted
+          ? deposits.submit(state, signed)
+          : Promise.resolve(signed.map((each) => depositData(each, "signed")));
       if ("newValidators" in receiver) {
         const signed = await deposits.newValidators(state, receiver.newValidators, wanted, hasInvalidSignature);
         return finish(signed);
@@ -302,14 +305,6 @@ async function addConsolidation(
 
 function queued(type: string, data: unknown): SubmittedOperation {
   return { type, status: "queued", data };
-}
-
-function signedDeposits(deposits: readonly phase0.DepositData[]): SubmittedOperation[] {
-  return deposits.map((each) => ({
-    type: "deposit_data",
-    status: "signed",
-    data: ssz.phase0.DepositData.toJson(each),
-  }));
 }
 
 function slashesAny(slashing: AttesterSlashing, indices: readonly ValidatorIndex[]): boolean {

@@ -76,7 +76,12 @@ const depositAmount = paramSchema(
 );
 
 /** Schema of a submitted operation. `type` is its name in the consensus specification. */
-function operation(type: string, statuses: readonly OperationStatus[], data: JsonSchema): JsonSchema {
+function operation(
+  type: string,
+  statuses: readonly OperationStatus[],
+  data: JsonSchema,
+  others: Record<string, JsonSchema> = {},
+): JsonSchema {
   return object({
     type: { type: "string", const: type },
     status: described(
@@ -85,6 +90,7 @@ function operation(type: string, statuses: readonly OperationStatus[], data: Jso
         "chain for the eth1 vote.",
     ),
     data: described(data, "The operation in the JSON of the Beacon API."),
+    ...others,
   });
 }
 
@@ -99,10 +105,16 @@ const CHANGE = either(
   operation("bls_to_execution_change", ["pooled"], shape("SignedBLSToExecutionChange")),
   CONSOLIDATION,
 );
+const DEPOSIT_ROOT = {
+  deposit_data_root: described(
+    shape("Root"),
+    "Hash tree root of the deposit data: the last argument of the deposit contract.",
+  ),
+};
 const DEPOSITS = list(
   either(
-    operation("deposit_data", ["logged", "queued", "signed"], shape("DepositData")),
-    operation("deposit_request", ["queued"], shape("DepositRequest")),
+    operation("deposit_data", ["logged", "queued", "signed"], shape("DepositData"), DEPOSIT_ROOT),
+    operation("deposit_request", ["queued"], shape("DepositRequest"), DEPOSIT_ROOT),
   ),
 );
 
@@ -214,7 +226,7 @@ const devDeposit = defineMethod({
   result: { name: "operations", schema: DEPOSITS },
   failures: ["not-found", "rejected", "unsupported"],
   example: { stage: "control", isShownLater: true },
-  handler(context, options) {
+  async handler(context, options) {
     const { validator, amount = BigInt(MAX_EFFECTIVE_BALANCE), count, withdrawalCredentials, badSignature } = options;
     if (validator !== undefined && count !== undefined) {
       throw invalidParams(
@@ -223,13 +235,14 @@ const devDeposit = defineMethod({
     }
     const receiver = validator === undefined ? { newValidators: count ?? 1 } : { validator };
     const hasInvalidSignature = badSignature ?? false;
-    return controlOf(context).operations.deposit({
+    const deposits = await controlOf(context).operations.deposit({
       receiver,
       amount,
       withdrawalCredentials,
       hasInvalidSignature,
       isSubmitted: options.submit ?? true,
     });
+    return deposits.map(({ depositDataRoot, ...operation }) => ({ ...operation, deposit_data_root: depositDataRoot }));
   },
 });
 
