@@ -35,7 +35,7 @@ const NAMED_PARAMS: ReadonlyMap<ZodType, string> = new Map<ZodType, string>([
 
 /** Values of enumerations that have a named type. */
 const STATUSES = NAMED_SCHEMAS.ValidatorStatus!.enum as readonly string[];
-const enums: ReadonlyMap<string, string> = new Map([
+export const enums: ReadonlyMap<string, string> = new Map([
   [String(STATUSES), "ValidatorStatus"],
   [String([...STATUSES, ...STATUS_GROUPS]), "ValidatorStatusFilter"],
 ]);
@@ -133,16 +133,23 @@ function signatures({ name, aliases, summary, params, result }: MethodDefinition
 
 function paramsText(params: readonly Param[], use: TypeUse, variant: ResultVariant | undefined): string {
   if (params.length === 0) return "params?: Record<string, never>";
-  const members = params.map((param) => {
-    const schema = variant?.param === param.name ? variant.form : paramJsonSchema(param);
-    const type = param.each ? undefined : NAMED_PARAMS.get(param.schema);
-    return member({ ...param, schema, type }, { ...use, isInput: true });
-  });
+  const members = params.map((param) => paramMember(param, use, variant));
   return `params${params.some(({ required }) => required) ? "" : "?"}: {\n${members.join("")}}`;
 }
 
+function paramMember(param: Param, use: TypeUse, variant?: ResultVariant): string {
+  const schema = variant?.param === param.name ? variant.form : paramJsonSchema(param);
+  const type = param.each ? undefined : NAMED_PARAMS.get(param.schema);
+  return member({ ...param, schema, type }, { ...use, isInput: true });
+}
+
+/** Returns the type of some parameters of a method, as named parameters. */
+export function paramsType(params: readonly Param[]): string {
+  return `{ ${params.map((param) => paramMember(param, { enums })).join("")} }`;
+}
+
 /** Formats a file like the rest of the sources. */
-function formatted(path: string, text: string): string {
+export function formatted(path: string, text: string): string {
   const biome = fileURLToPath(import.meta.resolve("@biomejs/biome/bin/biome"));
   const args = [biome, "check", "--write", `--stdin-file-path=${path}`];
   const { status, stdout, stderr } = spawnSync(process.execPath, args, { cwd: ROOT, input: text, encoding: "utf8" });
