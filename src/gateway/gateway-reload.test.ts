@@ -71,3 +71,17 @@ it("replaces an upstream of the same name", async () => {
   expect(await (await request("/eth/v1/config/deposit_contract")).text()).toContain('"b"');
   expect(gateway.health.of("a")).toMatchObject({ state: "ready", version: "Scripted/b" });
 });
+
+it("applies a changed quorum to readiness, too", async () => {
+  const a = await currentUpstream("a");
+  const { gateway, settings, request } = await openGateway([a]);
+  const statuses = async () => {
+    const other = await fetch(`${gateway.metricsUrl}/fanal/v1/ready`);
+    return [(await request("/fanal/v1/ready")).status, other.status];
+  };
+  expect(await statuses()).toEqual([200, 200]);
+  await gateway.reload({ ...settings, quorum: 2 });
+  expect(await statuses()).toEqual([503, 503]);
+  await gateway.reload(settings);
+  expect(await statuses()).toEqual([200, 200]);
+});

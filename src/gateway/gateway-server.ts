@@ -97,6 +97,7 @@ export class GatewayServer {
       clients.update(current.clients, policies);
       return new RequestPipeline(current, policies, pipelineDeps);
     };
+    let { quorum } = settings;
     let pipeline = createPipeline(settings);
     /** The current one, and former ones with running requests. */
     const pipelines = new Set([pipeline]);
@@ -104,6 +105,7 @@ export class GatewayServer {
     const reload = (changed: GatewaySettings) => {
       const before = pipeline;
       pipeline = createPipeline(changed);
+      quorum = changed.quorum;
       pipelines.add(pipeline);
       void before.retire().then(() => pipelines.delete(before));
     };
@@ -114,7 +116,7 @@ export class GatewayServer {
       health,
       events,
       chainSpec,
-      quorum: settings.quorum,
+      quorum: () => quorum,
       isClosing,
     });
     const urls: ServerUrls = {};

@@ -86,7 +86,8 @@ export class Gateway {
         : await serveInWorkers(setup, shared, opening);
     metrics?.watch(processes);
     let isDraining = false;
-    const probes = probesOf(monitor, settings, () => isDraining);
+    let { quorum } = settings;
+    const probes = probesOf(monitor, { quorum: () => quorum, isClosing: () => isDraining });
     const metricsUrl = metrics && (await serveMetrics(metrics, probes, setup, opening));
     const drain = async () => {
       if (drainMillis === 0) return;
@@ -99,7 +100,8 @@ export class Gateway {
       const { upstreams } = changed;
       // Added upstreams are known before they get requests, removed ones until the last request.
       await monitor.addUpstreams(upstreams);
-      processes.reload(changed);
+      quorum = changed.quorum;
+      await processes.reload(changed);
       events.setUpstreams(upstreams);
       monitor.retainUpstreams(upstreams.map(({ name }) => name));
     };
@@ -119,7 +121,10 @@ export class Gateway {
   /** Never calls back: a gateway survives failures of its upstreams and workers. */
   onFailure(_callback: (failure: unknown) => void): void {}
 
-  /** Applies changed upstreams, clients and policies. Connections and running calls are not affected. */
+  /**
+   * Applies changed upstreams, clients and policies. Connections and running calls are not affected. Resolves when all
+   * processes serve with the changed settings.
+   */
   reload(settings: GatewaySettings): Promise<void> {
     return this.#reload(settings);
   }
@@ -142,8 +147,8 @@ interface SharedParts {
 
 interface StartedServers {
   urls: ServerUrls;
-  /** `drain` makes them report as not ready. */
-  processes: ServerProcesses & { drain(): void; reload(settings: GatewaySettings): void };
+  /** `drain` makes them report as not ready. `reload` resolves when all serve with the changed settings. */
+  processes: ServerProcesses & { drain(): void; reload(settings: GatewaySettings): Promise<void> };
 }
 
 function createBudgetStore({ cache }: GatewaySettings, deps: { timers: Timers; logger: Logger }): BudgetStore {
@@ -161,16 +166,19 @@ async function createMetrics(
 }
 
 /** Creates the health probes of the metrics port. */
-function probesOf(health: HealthTracker, { quorum }: GatewaySettings, isDraining: () => boolean): HealthProbes {
+function probesOf(
+  health: HealthTracker,
+  { quorum, isClosing }: { quorum(): number; isClosing(): boolean },
+): HealthProbes {
   return new Map<string, () => Promise<ProbeResponse>>([
     [
       "/fanal/v1/ready",
       async () => {
-        const data = readiness(health.all, { quorum, isClosing: isDraining() });
+        const data = readiness(health.all, { quorum: quorum(), isClosing: isClosing() });
         return { status: data.ready ? 200 : 503, body: encodeJson({ data }) };
       },
     ],
-    ["/eth/v1/node/health", async () => ({ status: healthStatus(health.all, quorum) })],
+    ["/eth/v1/node/health", async () => ({ status: healthStatus(health.all, quorum()) })],
   ]);
 }
 
@@ -224,7 +232,7 @@ async function serveInProcess(
     },
     refresh: async () => count(),
     drain: () => server.drain(),
-    reload: (settings: GatewaySettings) => server.reload(settings),
+    reload: async (settings: GatewaySettings) => server.reload(settings),
   };
   return { urls: server.urls, processes };
 }

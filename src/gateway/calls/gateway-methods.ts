@@ -10,9 +10,9 @@ import type { ComposedHandler } from "./composed-methods.ts";
 
 interface GatewayMethodsDeps {
   readonly health: HealthTracker;
-  /** Number of upstreams that must be usable. */
-  readonly quorum: number;
   readonly events: GatewayEvents;
+  /** Number of upstreams that must be usable. */
+  quorum(): number;
   /** True while the gateway shuts down. */
   isClosing(): boolean;
   /** Methods listed by `rpc.discover`. */
@@ -22,14 +22,14 @@ interface GatewayMethodsDeps {
 /** Handlers of the methods that a gateway answers itself, by method name. */
 export function gatewayMethods({
   health,
-  quorum,
   events,
+  quorum,
   isClosing,
   groups,
 }: GatewayMethodsDeps): Readonly<Record<string, ComposedHandler>> {
   let description: Buffer | undefined;
   return {
-    getReadiness: async () => jsonAnswer(readiness(health.all, { quorum, isClosing: isClosing() })),
+    getReadiness: async () => jsonAnswer(readiness(health.all, { quorum: quorum(), isClosing: isClosing() })),
     async subscribe({ topics }, { caller }) {
       return jsonAnswer(await requireCaller(caller).subscribe(events.feed(topics as string[])));
     },

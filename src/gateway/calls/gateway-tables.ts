@@ -30,7 +30,7 @@ interface GatewayTablesDeps extends UpstreamAccess {
   readonly chainSpec: ChainSpec;
   readonly timers?: Pick<Timers, "unixNow">;
   /** Number of upstreams that must be usable for readiness. By default 1. */
-  readonly quorum?: number;
+  quorum?(): number;
   /** True while the gateway shuts down. */
   isClosing?(): boolean;
 }
@@ -42,7 +42,7 @@ export interface GatewayTables {
 }
 
 export function createGatewayTables(parts: GatewayTablesDeps): GatewayTables {
-  const { health, events, chainSpec, timers = SYSTEM_TIMERS, quorum = 1, isClosing = () => false } = parts;
+  const { health, events, chainSpec, timers = SYSTEM_TIMERS, quorum = () => 1, isClosing = () => false } = parts;
   const operations = new StandardOperations({ ...parts, timers });
   const context = { operations, chainSpec, timers, extensions: new Extensions(operations, health) };
   const groups = methodGroups.map(({ title, methods }) => ({

@@ -51,7 +51,7 @@ export class ScriptedGateway {
       reader: { read: ask },
       upstreams: { submit: ask },
       health,
-      quorum,
+      quorum: () => quorum,
       events: { feed: (topics): Feed => ({ topics, open: () => () => {} }), revision: new Int32Array(2) },
       chainSpec: CHAIN_SPEC,
       timers: { unixNow: () => (1000 + 6 * 33) * 1000 + 2500 },

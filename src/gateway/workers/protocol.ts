@@ -38,7 +38,7 @@ export type ToWorker =
   /** Events were lost. All subscribers are disconnected. */
   | [kind: "cut off"]
   | [kind: "report"]
-  /** Upstreams, clients or policies have changed. */
+  /** Upstreams, clients or policies have changed. Answered by "reloaded". */
   | [kind: "reload", settings: GatewaySettings]
   /** Answers "count" with the new total. */
   | [kind: "counted", id: number, total: number]
@@ -62,4 +62,6 @@ export type ToPrimary =
   /** Access log lines. */
   | [kind: "access", lines: string]
   | [kind: "report", report: WorkerReport]
+  /** Calls from now on use the changed settings. */
+  | [kind: "reloaded"]
   | [kind: "closed"];

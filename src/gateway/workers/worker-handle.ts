@@ -41,6 +41,8 @@ export class WorkerHandle {
   readonly #closed = Promise.withResolvers<void>();
   /** Resolved by the next report. */
   #reportWaiters: (() => void)[] = [];
+  /** Reloads that the worker has not confirmed, in order. */
+  readonly #reloadWaiters: (() => void)[] = [];
   readonly #pendingCalls = new PendingCalls();
   #report: WorkerReport | undefined;
   #isServing = false;
@@ -74,6 +76,7 @@ export class WorkerHandle {
           count: (id, ...addition) =>
             void handlers.budgetStore.add(...addition).then((total) => this.#outbox.send(["counted", id, total])),
           report: (report) => this.#onReport(report),
+          reloaded: () => this.#reloadWaiters.shift()?.(),
           closed: () => this.#closed.resolve(),
         },
         messages,
@@ -84,7 +87,7 @@ export class WorkerHandle {
       this.#closeFeed();
       handlers.onReport({ calls: this.#pendingCalls.cancelAll() });
       this.#closed.resolve();
-      for (const resolve of this.#reportWaiters.splice(0)) resolve();
+      for (const resolve of [...this.#reportWaiters.splice(0), ...this.#reloadWaiters.splice(0)]) resolve();
       listening.reject(new Error(`A worker exited ${how} before it served.`));
       ended.resolve(how);
     });
@@ -126,8 +129,12 @@ export class WorkerHandle {
     this.#outbox.send(["pinned", routeKey, upstream]);
   }
 
-  sendReload(settings: GatewaySettings): void {
-    this.#outbox.send(["reload", settings]);
+  /** Applies changed settings. Resolves when the worker serves with them or exits. */
+  reload(settings: GatewaySettings): Promise<void> {
+    return new Promise((resolve) => {
+      this.#reloadWaiters.push(resolve);
+      this.#outbox.send(["reload", settings]);
+    });
   }
 
   /** Requests a report. Resolves when it arrives or the worker exits. */

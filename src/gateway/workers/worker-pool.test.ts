@@ -3,6 +3,7 @@ import { FakeTimers, flushPromises } from "../../../test/support/time/fake-timer
 import { createRecordingLogger } from "../../log/recording-logger.test-support.ts";
 import { LocalBudgetStore } from "../clients/budget-store.ts";
 import { EventPublisher } from "../events/event-publisher.ts";
+import type { GatewaySettings } from "../settings.ts";
 import type { UpstreamHealth } from "../upstream/upstream-health.ts";
 import type { ToPrimary, ToWorker, WorkerConfig, WorkerReport } from "./protocol.ts";
 import { RemoteHealth } from "./remote-health.ts";
@@ -300,6 +301,28 @@ it("loads are summed over all workers, without waiting for unresponsive ones", a
     ["block", 1],
   ]);
   const stuck = workers.refresh();
+  await timers.advance(2000);
+  await stuck;
+});
+
+it("a reload is complete when all workers have confirmed it or exited, without waiting for unresponsive ones", async () => {
+  const { timers, processes, workers } = await setupServing(3);
+  const settings = {} as GatewaySettings;
+  let isComplete = false;
+  const reloading = workers.reload(settings).then(() => {
+    isComplete = true;
+  });
+  await flushPromises();
+  for (const process of processes) expect(process.take()).toContainEqual(["reload", settings]);
+  processes[0]!.say(["reloaded"]);
+  // An earlier report confirms nothing.
+  processes[1]!.say(["report", NOTHING]);
+  processes[2]!.die({ code: 1, signal: null });
+  await flushPromises();
+  expect(isComplete).toBe(false);
+  processes[1]!.say(["reloaded"]);
+  await reloading;
+  const stuck = workers.reload(settings);
   await timers.advance(2000);
   await stuck;
 });

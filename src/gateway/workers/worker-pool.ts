@@ -20,8 +20,8 @@ const LIVENESS_INTERVAL_MILLIS = 10_000;
 const LIVENESS_TIMEOUT_MILLIS = 30_000;
 /** Time to read a pending answer, in case this process itself was suspended. */
 const LIVENESS_GRACE_MILLIS = 1000;
-/** How long a scrape waits for the reports of the workers. */
-const REPORT_TIMEOUT_MILLIS = 2000;
+/** How long a scrape or a reload waits for the answers of all workers. */
+const ANSWER_TIMEOUT_MILLIS = 2000;
 
 interface WorkerPoolOptions {
   count: number;
@@ -128,23 +128,21 @@ export class WorkerPool implements ServerProcesses {
   readonly lag = undefined;
 
   /** Requests current loads and subscriber counts from all workers, for metrics. */
-  async refresh(): Promise<void> {
-    const patience = new AbortController();
-    const all = Promise.all(Array.from(this.#handles, (handle) => handle.refresh()));
-    // An unresponsive worker must not delay the scrape.
-    const timedOut = this.#options.timers.sleep(REPORT_TIMEOUT_MILLIS, patience.signal).catch(() => {});
-    await Promise.race([all, timedOut]);
-    patience.abort();
+  refresh(): Promise<void> {
+    return this.#untilAnswered((handle) => handle.refresh());
   }
 
-  /** Applies changed settings to all workers, also to their later replacements. */
-  reload(settings: GatewaySettings): void {
+  /**
+   * Applies changed settings to all workers, also to their later replacements. Resolves when all responsive workers
+   * serve with them.
+   */
+  reload(settings: GatewaySettings): Promise<void> {
     this.#settings = settings;
-    for (const handle of this.#handles) {
+    return this.#untilAnswered((handle) => {
       // Added upstreams must be known when they are selected.
       handle.sendHealth(this.#options.health.all);
-      handle.sendReload(settings);
-    }
+      return handle.reload(settings);
+    });
   }
 
   /** Makes all workers report as not ready. Workers are no longer replaced. */
@@ -158,6 +156,15 @@ export class WorkerPool implements ServerProcesses {
     this.#closing.abort();
     this.#stopWatching();
     await Promise.all(Array.from(this.#handles, (handle) => handle.close()));
+  }
+
+  /** Resolves when all workers have answered. An unresponsive worker does not delay the others for long. */
+  async #untilAnswered(ask: (handle: WorkerHandle) => Promise<void>): Promise<void> {
+    const answered = new AbortController();
+    const all = Promise.all(Array.from(this.#handles, ask));
+    const timedOut = this.#options.timers.sleep(ANSWER_TIMEOUT_MILLIS, answered.signal).catch(() => {});
+    await Promise.race([all, timedOut]);
+    answered.abort();
   }
 
   #start(): WorkerHandle {

@@ -51,6 +51,7 @@ export class WorkerRuntime {
     reload: (settings) => {
       this.#reloaded = settings;
       this.#server?.reload(settings);
+      this.#outbox.send(["reloaded"]);
     },
     counted: (id, total) => this.#budgetStore.onCounted(id, total),
     drain: () => this.#server?.drain(),
