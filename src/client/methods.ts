@@ -1328,12 +1328,15 @@ export interface Methods<F extends ForkName = ForkName> {
   }>;
   /** Alias of debug_getGossipSubPeers. */
   getGossipSubPeers: Methods<F>["debug_getGossipSubPeers"];
-  /** Number of validators in the head state, their stake, and the share of it that votes. */
+  /** Number of validators in a state, their stake, and the share of it that votes. */
   getParticipation(
-    params?: Record<string, never>,
+    params?: {
+      /** State id: head, genesis, finalized, justified, a slot or a state root. Default: head. */
+      state_id?: StateId;
+    },
     options?: CallOptions,
   ): Promise<{
-    /** Epoch of the head. */ epoch: Uint64;
+    /** Epoch of the state. */ epoch: Uint64;
     /** Size of the registry, including exited validators. */
     validators: Uint64;
     active_validators: Uint64;
@@ -1343,7 +1346,7 @@ export interface Methods<F extends ForkName = ForkName> {
     current_epoch: number;
     /** The same for the previous epoch; null in the first epoch. */
     previous_epoch: number | null;
-    /** Share of the sync committee that signed the parent of the head; null before altair. */
+    /** Share of the sync committee that signed the parent of the latest block; null before altair. */
     sync_committee: number | null;
   }>;
   /** Chain time and wall-clock time. They are equal on a network; a dev chain has its own time. */

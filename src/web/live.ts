@@ -11,6 +11,7 @@ const REFRESH_MILLIS = 10_000;
 const RECONNECT_MILLIS = 2000;
 const TOPICS = ["head", "block", "chain_reorg", "finalized_checkpoint"] as const;
 const MAX_REORGS = 20;
+const MANY_VALIDATORS = 10_000;
 
 export interface Constants {
   slotsPerEpoch: number;
@@ -45,10 +46,8 @@ export const constants = signal<Constants | undefined>(undefined);
 export const version = signal("");
 export const chainHead = signal<ChainHead | undefined>(undefined);
 export const participation = signal<Participation | undefined>(undefined);
-/** Last known participation by epoch. */
+/** Known participation by epoch. */
 export const votesByEpoch = signal<ReadonlyMap<number, number>>(new Map());
-/** Sync committee participation by epoch, one value per head. */
-export const signersByEpoch = signal<ReadonlyMap<number, readonly number[]>>(new Map());
 /** Fork of the head. */
 export const fork = signal("");
 /** Name of the execution client; empty without one. */
@@ -57,14 +56,15 @@ export const syncing = signal<Awaited<ReturnType<typeof node.get_v1_node_syncing
 export const peerCount = signal<string | undefined>(undefined);
 export const chainTime = signal<ChainTime | undefined>(undefined);
 export const reorgs = signal<readonly Reorg[]>([]);
-/** Methods of the node. */
-export const methodNames = signal<ReadonlySet<string>>(new Set());
 const blocks = signal<ReadonlyMap<string, BlockNote>>(new Map());
 
 export const placedBlocks = computed(() => placeBlocks(blocks.value, chainHead.value?.head_block_root ?? ""));
-/** True if the node executes payloads itself and serves eth_* methods. */
-export const hasEvm = signal(false);
-export const isDevChain = computed(() => methodNames.value.has("dev_advance"));
+/** True if the node executes payloads itself and serves eth_* methods. Undefined until known. */
+export const hasEvm = signal<boolean | undefined>(undefined);
+/** True if the chain can be controlled. Undefined until known. */
+export const isDevChain = signal<boolean | undefined>(undefined);
+/** True if a past state takes seconds and the list of validators changes with every head. */
+export const hasLargeRegistry = computed(() => Number(participation.value?.validators ?? 0) > MANY_VALIDATORS);
 
 export interface KnownChain extends Constants {
   head: ChainHead;
@@ -124,13 +124,10 @@ async function connect(): Promise<void> {
     blocks.value = known;
     reorgs.value = [];
     votesByEpoch.value = new Map();
-    signersByEpoch.value = new Map();
     applyHead(head, voting, time);
     connection.value = "live";
   });
-  // The document is large, and no page needs it to be shown.
-  void readMethodNames().catch(noteTrouble);
-  await refreshRest();
+  await Promise.all([readCapabilities(), refreshRest()]);
   const timer = setInterval(() => void refreshRest().catch(noteTrouble), REFRESH_MILLIS);
   try {
     if (subscription) throw (await subscription.ended) ?? new Error("The node ended the event subscription.");
@@ -147,13 +144,12 @@ function orThrow<T>(answer: T | Error): T {
   return answer;
 }
 
-async function readMethodNames(): Promise<void> {
-  const { methods } = (await node.call("rpc.discover")) as { methods: { name: string }[] };
-  methodNames.value = new Set(methods.map(({ name }) => name));
-  hasEvm.value = await node.eth_blockNumber().then(
-    () => true,
-    () => false,
-  );
+/** Finds out what the node serves by cheap calls, because the document of `rpc.discover` is large. */
+async function readCapabilities(): Promise<void> {
+  const answers = await node.batch([["dev_getSnapshots"], ["eth_blockNumber"]]);
+  const [hasControl, hasExecution] = answers.map((answer) => !(answer instanceof Error));
+  isDevChain.value = hasControl;
+  hasEvm.value = hasExecution;
 }
 
 function noteTrouble(error: unknown): void {
@@ -169,6 +165,7 @@ function hear(event: ChainEvent<(typeof TOPICS)[number]>): void {
     case "chain_reorg": {
       const { slot, depth, old_head_block: oldHead, new_head_block: newHead } = event.data;
       reorgs.value = [{ slot, depth, oldHead, newHead }, ...reorgs.value].slice(0, MAX_REORGS);
+      votesByEpoch.value = new Map();
       break;
     }
     case "head":
@@ -215,19 +212,15 @@ export async function refresh(): Promise<void> {
 }
 
 function applyHead(head: ChainHead, voting: Participation, time: Time): void {
-  const before = chainHead.value?.head_block_root;
   chainHead.value = head;
   participation.value = voting;
   chainTime.value = timeOf(time);
   forgetLater(chainTime.value.slot);
   const epoch = Number(voting.epoch);
-  const votes = new Map(votesByEpoch.value).set(epoch, voting.current_epoch);
+  // A dev chain may have been reverted.
+  const votes = new Map([...votesByEpoch.value].filter(([past]) => past < epoch)).set(epoch, voting.current_epoch);
   if (voting.previous_epoch !== null) votes.set(epoch - 1, voting.previous_epoch);
   votesByEpoch.value = votes;
-  if (head.head_block_root !== before && voting.sync_committee !== null) {
-    const signers = [...(signersByEpoch.value.get(epoch) ?? []), voting.sync_committee];
-    signersByEpoch.value = new Map(signersByEpoch.value).set(epoch, signers);
-  }
 }
 
 /** Looks up the fork name by its version in the configuration. */

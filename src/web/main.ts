@@ -17,6 +17,10 @@ function App() {
     ...(hasEvm.value ? [["execution", "Execution"] as const] : []),
     ...(isDevChain.value ? [["control", "Control"] as const] : []),
   ];
+  useEffect(() => {
+    // On narrow screens, the links are a row that scrolls.
+    document.querySelector("nav [aria-current]")?.scrollIntoView({ block: "nearest", inline: "center" });
+  }, [page, links.length]);
   return html`
     <a class="skip" href="#main" onClick=${skipToMain}>Skip to the content</a>
     <header class="top">
@@ -27,7 +31,7 @@ function App() {
       <${SearchField} />
     </header>
     <main id="main" tabindex="-1">
-      <${Standing} />
+      <${ConnectionNotice} />
       ${Object.hasOwn(PAGES, page) ? html`<${Page} name=${page} subject=${subject} />` : html`<${NotFound} />`}
     </main>
     <${HeadAnnouncement} />
@@ -48,10 +52,10 @@ function NotFound() {
 }
 
 /** Shows a notice while the data may be outdated. */
-function Standing() {
+function ConnectionNotice() {
   if (connection.value === "token wanted") return html`<${TokenForm} />`;
   if (connection.value !== "lost") return null;
-  return html`<p class="notice" role="status">The node does not respond; the data may be outdated. ${trouble.value}</p>`;
+  return html`<p class="notice" role="status">The node does not respond, so the data may be outdated. ${trouble.value}</p>`;
 }
 
 function TokenForm() {
@@ -61,9 +65,9 @@ function TokenForm() {
     useToken(typed.trim());
   };
   return html`<form onSubmit=${submit}>
-    <label>This node wants a token, which stands in the file of <code>--rpc-token-file</code>:
+    <label>This node requires a token, from the file of its <code>--rpc-token-file</code>:
       <input type="password" value=${typed} autocomplete="off" onInput=${(event: Event) => setTyped((event.currentTarget as HTMLInputElement).value)} />
-    </label> <button type="submit">Use it</button>
+    </label> <button type="submit">Use the token</button>
   </form>`;
 }
 

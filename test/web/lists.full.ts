@@ -16,7 +16,7 @@ async function emptySlots(program: { call<T>(method: string, params?: unknown): 
 describe("the lists of the chain", () => {
   withBrowser();
 
-  it("counts the blocks of every epoch", async () => {
+  it("counts the blocks and votes of every epoch", async () => {
     const { page, program, complaints, go } = await visit([]);
     const { slot } = await program.call<{ slot: string }>("getChainTime");
     const next = (Math.floor(Number(slot) / 8) + 1) * 8;
@@ -32,10 +32,24 @@ describe("the lists of the chain", () => {
     await row.waitFor();
     const cells = await row.locator("th, td").allTextContents();
     expect(cells.slice(0, 6)).toEqual([String(next / 8), "final", `${next} to ${next + 7}`, "6", "2", "0"]);
+    const lastSlot = (next / 8 + 2) * 8 - 1;
+    const { previous_epoch: votes } = await program.call<{ previous_epoch: number }>("getParticipation", [lastSlot]);
+    await row.getByText(`${(votes * 100).toFixed(1)} %`).waitFor();
     await page.getByRole("link", { name: "latest" }).click();
     await vi.waitUntil(async () => (await rows.count()) === 20);
     await go("epochs/x");
     await page.getByRole("alert").getByText("Epochs are whole numbers").waitFor();
+    expect(complaints).toEqual([]);
+  });
+
+  it("folds the raw block until it is opened", async () => {
+    const { page, complaints, go } = await visit([]);
+    await go("block/head");
+    await page.getByRole("heading", { name: "Raw block" }).waitFor();
+    const raw = page.locator(".json");
+    expect(await raw.locator("details[open]").count()).toBe(0);
+    await raw.locator("summary").first().click();
+    await raw.getByText("message").waitFor();
     expect(complaints).toEqual([]);
   });
 

@@ -7,7 +7,7 @@ import { Fields, Table } from "../parts/fields.ts";
 import { JsonView } from "../parts/json-view.ts";
 import { BlockLink, EpochLink, SlotLink, StateLink, ValidatorLink } from "../parts/links.ts";
 import { Show, useLoaded } from "../parts/loading.ts";
-import { BlockStanding } from "../parts/standing.ts";
+import { BlockStatus } from "../parts/status.ts";
 
 type Header = Awaited<ReturnType<typeof node.get_v1_beacon_headers_blockId>>;
 
@@ -69,7 +69,7 @@ function Block({ header: { root, canonical, header } }: { header: Header }) {
     <${Fields} of=${{
       Slot: grouped(message.slot),
       Epoch: html`<${EpochLink} epoch=${Math.floor(Number(message.slot) / slotsPerEpoch)} />`,
-      Standing: html`<${BlockStanding} slot=${Number(message.slot)} isCanonical=${canonical} />`,
+      Status: html`<${BlockStatus} slot=${Number(message.slot)} isCanonical=${canonical} />`,
       Proposer: html`<${ValidatorLink} index=${message.proposer_index} />`,
       Root: html`<code>${root}</code>`,
       Parent: html`<${BlockLink} root=${message.parent_root} />`,
@@ -89,7 +89,7 @@ function Block({ header: { root, canonical, header } }: { header: Header }) {
     <//>
     <${Show} of=${block}>
       ${(value: { message: { body: object } }) => html`<${BodyView} root=${root} body=${value.message.body as Body} />
-        <h2>Raw block</h2><${JsonView} value=${value} />`}
+        <h2>Raw block</h2><${JsonView} value=${value} folding="closed" />`}
     <//>`;
 }
 

@@ -1,23 +1,13 @@
 import { html } from "htm/preact";
 import { summarizeEpochs } from "../chain-tree.ts";
 import { counted, eth, grouped, percent } from "../format.ts";
-import {
-  executionClient,
-  fork,
-  participation,
-  peerCount,
-  placedBlocks,
-  reorgs,
-  signersByEpoch,
-  syncing,
-  useChain,
-  votesByEpoch,
-} from "../live.ts";
+import { executionClient, fork, participation, peerCount, placedBlocks, reorgs, syncing, useChain } from "../live.ts";
 import { Band } from "../parts/band.ts";
 import { Countdown } from "../parts/countdown.ts";
+import { EpochParticipation } from "../parts/epoch-participation.ts";
 import { Table } from "../parts/fields.ts";
 import { BlockLink, EpochLink, SlotLink } from "../parts/links.ts";
-import { EpochStanding } from "../parts/standing.ts";
+import { EpochStatus } from "../parts/status.ts";
 
 const SHOWN_EPOCHS = 8;
 
@@ -106,20 +96,13 @@ function Epochs() {
   const to = hasBlock ? currentSlot : currentSlot - 1;
   const epochs = summarizeEpochs(blocks, { from: firstEpoch * slotsPerEpoch, to, slotsPerEpoch });
   return html`<${Table} caption="Epochs" empty="No epoch is known yet."
-    head=${["epoch", "standing", "proposed", "missed", "orphaned", "participation", "sync committee"]}
-    rows=${epochs.map(({ epoch, proposed, missed, orphaned }) => {
-      const signers = signersByEpoch.value.get(epoch);
-      const votes = votesByEpoch.value.get(epoch);
-      return [
-        html`<${EpochLink} epoch=${epoch} />`,
-        html`<${EpochStanding} epoch=${epoch} />`,
-        proposed,
-        missed,
-        orphaned,
-        votes === undefined
-          ? "–"
-          : html`<progress class="bar" max="1" value=${votes} aria-label=${`Participation in epoch ${epoch}`}></progress> ${percent(votes)}`,
-        signers === undefined ? "–" : percent(signers.reduce((sum, part) => sum + part, 0) / signers.length),
-      ];
-    })} />`;
+    head=${["epoch", "status", "proposed", "missed", "orphaned", "participation"]}
+    rows=${epochs.map(({ epoch, proposed, missed, orphaned }) => [
+      html`<${EpochLink} epoch=${epoch} />`,
+      html`<${EpochStatus} epoch=${epoch} />`,
+      proposed,
+      missed,
+      orphaned,
+      html`<${EpochParticipation} key=${epoch} epoch=${epoch} />`,
+    ])} />`;
 }

@@ -1,13 +1,13 @@
 import { html } from "htm/preact";
 import { grouped } from "../format.ts";
-import { chainTime, isDevChain, methodNames } from "../live.ts";
+import { chainTime, isDevChain } from "../live.ts";
 import { Action } from "./control/action.ts";
 import { Advance } from "./control/advance.ts";
 import { notices, perform } from "./control/perform.ts";
 import { Snapshots } from "./control/snapshots.ts";
 
 export function ControlPage() {
-  if (methodNames.value.size === 0) return html`<h1>Control</h1><p class="waiting">Loading …</p>`;
+  if (isDevChain.value === undefined) return html`<h1>Control</h1><p class="waiting">Loading …</p>`;
   if (!isDevChain.value) {
     return html`<h1>Control</h1><p>This node follows a network, whose chain cannot be controlled. <code>fanal dev</code> starts one that can be controlled.</p>`;
   }
@@ -22,7 +22,7 @@ export function ControlPage() {
         <${Action} label="Set speed" method="dev_setSpeed" fields=${[{ name: "speed", label: "Times real time", initial: "1", isRequired: true }]} />
       </fieldset>
       <fieldset><legend>Validators</legend>
-        <${Action} label="Set online" method="dev_setValidators" fields=${[{ name: "online", label: "all, none, 0.6 or 0-7", initial: "all", isRequired: true }]} />
+        <${Action} label="Set online" method="dev_setValidators" fields=${[{ name: "online", label: "Online (all, none, 0.6, 0-7)", initial: "all", isRequired: true }]} />
         <${Action} label="Slash" method="dev_slash" fields=${[
           { name: "validators", label: "Validator", isRequired: true },
           { name: "kind", label: "as", initial: "proposer", options: ["proposer", "attester"] },
@@ -30,7 +30,7 @@ export function ControlPage() {
         <${Action} label="Exit" method="dev_exit" fields=${[{ name: "validator", label: "Validator", isRequired: true }]} />
         <${Action} label="Withdraw" method="dev_withdraw" fields=${[
           { name: "validator", label: "Validator", isRequired: true },
-          { name: "amount", label: "Gwei, empty for a full exit" },
+          { name: "amount", label: "Gwei (empty: full exit)" },
         ]} />
         <${Action} label="Deposit" method="dev_deposit" fields=${[{ name: "count", label: "New validators", initial: "1" }]} />
       </fieldset>

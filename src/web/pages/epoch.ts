@@ -1,11 +1,12 @@
 import { html } from "htm/preact";
+import { useParticipation } from "../epoch-votes.ts";
 import { grouped, percent } from "../format.ts";
-import { type KnownChain, useChain, votesByEpoch } from "../live.ts";
+import { type KnownChain, useChain } from "../live.ts";
 import { node } from "../node.ts";
 import { Fields, Table } from "../parts/fields.ts";
 import { BlockLink, SlotLink, ValidatorLink } from "../parts/links.ts";
 import { Problem, Show, useLoaded } from "../parts/loading.ts";
-import { BlockStanding, EpochStanding } from "../parts/standing.ts";
+import { BlockStatus, EpochStatus } from "../parts/status.ts";
 
 type Headers = Awaited<ReturnType<typeof node.get_v1_beacon_headers>>;
 
@@ -23,22 +24,22 @@ export function EpochPage({ subject }: { subject: string | undefined }) {
     (signal) => readSlots(epoch, current, slotsPerEpoch, signal),
     [epoch, current, head.head_block_root],
   );
+  const votes = useParticipation(epoch);
   if (!Number.isSafeInteger(epoch) || epoch < 0)
     return html`<${Problem}>Invalid epoch ${subject}. Epochs are whole numbers.<//>`;
   const first = epoch * slotsPerEpoch;
-  const votes = votesByEpoch.value.get(epoch);
   return html`<h1>Epoch ${grouped(epoch)}</h1>
     <p>${epoch > 0 && html`<a href=${`#/epoch/${epoch - 1}`}>← epoch ${grouped(epoch - 1)}</a> · `}
       <a href=${`#/epoch/${epoch + 1}`}>epoch ${grouped(epoch + 1)} →</a></p>
     <${Fields} of=${{
       Slots: `${grouped(first)} to ${grouped(first + slotsPerEpoch - 1)}`,
-      Standing: html`<${EpochStanding} epoch=${epoch} />`,
+      Status: html`<${EpochStatus} epoch=${epoch} />`,
       Participation: votes === undefined ? undefined : `${percent(votes)} of the active stake`,
     }} />
     <${Show} of=${slots}>
       ${(
         value: Slot[],
-      ) => html`<${Table} caption="Slots of the epoch" empty="" head=${["slot", "proposer", "block", "standing"]}
+      ) => html`<${Table} caption="Slots of the epoch" empty="" head=${["slot", "proposer", "block", "status"]}
         rows=${value.map(({ slot, headers, proposer }) => [
           html`<${SlotLink} slot=${slot} />`,
           proposer === undefined ? "" : html`<${ValidatorLink} index=${proposer} />`,
@@ -51,7 +52,7 @@ export function EpochPage({ subject }: { subject: string | undefined }) {
 function stateOf(slot: number, headers: Headers, time: KnownChain["time"]) {
   if (slot > time.slot) return "to come";
   const orphaned = headers.filter(({ canonical }) => !canonical).length;
-  const block = headers.length > orphaned ? html`<${BlockStanding} slot=${slot} isCanonical=${true} />` : "no block";
+  const block = headers.length > orphaned ? html`<${BlockStatus} slot=${slot} isCanonical=${true} />` : "no block";
   return orphaned === 0 ? block : html`${block}, <span class="is-orphaned">${orphaned} orphaned</span>`;
 }
 

@@ -1,10 +1,11 @@
 import { html } from "htm/preact";
-import { grouped, percent } from "../format.ts";
-import { useChain, votesByEpoch } from "../live.ts";
+import { grouped } from "../format.ts";
+import { useChain } from "../live.ts";
 import { node } from "../node.ts";
+import { EpochParticipation } from "../parts/epoch-participation.ts";
 import { EpochLink, SlotLink } from "../parts/links.ts";
 import { Problem, useLoaded } from "../parts/loading.ts";
-import { EpochStanding } from "../parts/standing.ts";
+import { EpochStatus } from "../parts/status.ts";
 
 const SHOWN_EPOCHS = 20;
 
@@ -28,7 +29,7 @@ export function EpochsPage({ subject }: { subject: string | undefined }) {
     <div class="scroll" tabindex="0" role="region" aria-label="Epochs">
       <table>
         <thead><tr>
-          ${["epoch", "standing", "slots", "blocks", "missed", "orphaned", "participation"].map((name) => html`<th scope="col">${name}</th>`)}
+          ${["epoch", "status", "slots", "blocks", "missed", "orphaned", "participation"].map((name) => html`<th scope="col">${name}</th>`)}
         </tr></thead>
         <tbody>${epochs.map((epoch) => html`<${EpochRow} key=${epoch} epoch=${epoch} />`)}</tbody>
       </table>
@@ -45,17 +46,16 @@ function EpochRow({ epoch }: { epoch: number }) {
     (signal) => countBlocks(first, Math.min(last, time.slot), time.slot, signal),
     [epoch, isFinal || head.head_block_root, Math.min(last, time.slot)],
   );
-  const votes = votesByEpoch.value.get(epoch);
   const cell = (value: number | undefined) =>
     counts.error === undefined ? (value ?? html`<span class="placeholder"></span>`) : "–";
   return html`<tr aria-busy=${counts.value === undefined && counts.error === undefined}>
     <th scope="row"><${EpochLink} epoch=${epoch} /></th>
-    <td><${EpochStanding} epoch=${epoch} /></td>
+    <td><${EpochStatus} epoch=${epoch} /></td>
     <td><${SlotLink} slot=${first} /> to <${SlotLink} slot=${last} /></td>
     <td>${cell(counts.value?.blocks)}</td>
     <td>${cell(counts.value?.missed)}</td>
     <td>${cell(counts.value?.orphaned)}</td>
-    <td>${votes === undefined ? "–" : percent(votes)}</td>
+    <td><${EpochParticipation} epoch=${epoch} /></td>
   </tr>`;
 }
 

@@ -1,6 +1,6 @@
 import { html } from "htm/preact";
 import { counted, ether, grouped, gwei, percent } from "../format.ts";
-import { hasEvm, methodNames, useChain } from "../live.ts";
+import { hasEvm, useChain } from "../live.ts";
 import { node } from "../node.ts";
 import { Table } from "../parts/fields.ts";
 import { AccountLink, ExecutionBlockLink } from "../parts/links.ts";
@@ -26,7 +26,7 @@ export function ExecutionPage({ subject }: { subject: string | undefined }) {
     },
     [subject, isPast || head.head_block_root],
   );
-  if (methodNames.value.size > 0 && !hasEvm.value && loaded.error !== undefined)
+  if (hasEvm.value === false)
     return html`<h1>Execution</h1><p>This node does not execute payloads itself. Its execution client has the blocks.</p>`;
   return html`<h1>Execution</h1>
     ${
@@ -59,8 +59,8 @@ function Blocks({ latest, blocks }: { latest: number; blocks: readonly FullBlock
         miner === null ? "–" : html`<${AccountLink} address=${miner} />`,
       ])} />
     <h2>Transactions</h2>
-    <p>${counted(transactions.length, "transaction")} in these blocks${transactions.length > SHOWN_TRANSACTIONS ? `, the last ${SHOWN_TRANSACTIONS}:` : "."}</p>
-    <${Transactions} of=${transactions.slice(0, SHOWN_TRANSACTIONS)} caption="Transactions" empty="" />`;
+    ${transactions.length > 0 && html`<p>${counted(transactions.length, "transaction")} in these blocks${transactions.length > SHOWN_TRANSACTIONS && `, the last ${SHOWN_TRANSACTIONS}:`}</p>`}
+    <${Transactions} of=${transactions.slice(0, SHOWN_TRANSACTIONS)} caption="Transactions" empty="These blocks have no transactions." />`;
 }
 
 /** Lists the accounts whose keys the node has. */

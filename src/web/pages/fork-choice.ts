@@ -54,7 +54,7 @@ function Forks({ points }: { points: readonly ForkPoint[] }) {
   return points.map(
     ({ parentRoot, parentSlot, branches }) => html`<section key=${parentRoot}>
       <h3>After ${parentSlot === undefined ? html`<${BlockLink} root=${parentRoot} />` : html`slot <${SlotLink} slot=${parentSlot} />`}</h3>
-      <${Table} caption=${`Branches after ${parentSlot === undefined ? parentRoot : `slot ${parentSlot}`}`} empty="" head=${["branch", "newest block", "blocks", "weight", "standing"]}
+      <${Table} caption=${`Branches after ${parentSlot === undefined ? parentRoot : `slot ${parentSlot}`}`} empty="" head=${["branch", "newest block", "blocks", "weight", "status"]}
         rows=${branches.map((branch) => [
           html`<${BlockLink} root=${branch.first.block_root} />`,
           html`slot <${SlotLink} slot=${branch.tip.slot} />`,
@@ -81,7 +81,7 @@ function Blocks({ of, head }: { of: ForkChoice["fork_choice_nodes"]; head: strin
   const chain = chainOf(of, head);
   const newestFirst = [...of].sort((a, b) => Number(b.slot) - Number(a.slot));
   const left = newestFirst.length - shown;
-  return html`<${Table} caption="Blocks since the finalized checkpoint" empty="" head=${["slot", "block", "parent", "weight", "payload", "standing"]}
+  return html`<${Table} caption="Blocks since the finalized checkpoint" empty="" head=${["slot", "block", "parent", "weight", "payload", "status"]}
       rows=${newestFirst
         .slice(0, shown)
         .map(({ slot, block_root, parent_root, weight, validity }) => [

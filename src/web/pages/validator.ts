@@ -7,7 +7,7 @@ import { Fields, Table } from "../parts/fields.ts";
 import { BlockLink, EpochLink, SlotLink } from "../parts/links.ts";
 import { Problem, Show, useLoaded } from "../parts/loading.ts";
 import { Plot } from "../parts/plot.ts";
-import { BlockStanding } from "../parts/standing.ts";
+import { BlockStatus } from "../parts/status.ts";
 
 type Validator = Awaited<ReturnType<typeof node.get_v1_beacon_states_stateId_validators_validatorId>>;
 
@@ -48,11 +48,11 @@ function Details({ of: { index, balance, status, validator } }: { of: Validator 
     <h2>Duties</h2><${Duties} index=${index} />
     <h2>Attestation rewards</h2><${Votes} index=${index} />
     <h2>Recent blocks</h2>
-    <${Table} caption="Proposed blocks" empty="No recent proposals." head=${["slot", "block", "standing"]}
+    <${Table} caption="Proposed blocks" empty="No recent proposals." head=${["slot", "block", "status"]}
       rows=${proposed.map(({ slot, root, lane }) => [
         html`<${SlotLink} slot=${slot} />`,
         html`<${BlockLink} root=${root} />`,
-        html`<${BlockStanding} slot=${slot} isCanonical=${lane === 0} />`,
+        html`<${BlockStatus} slot=${slot} isCanonical=${lane === 0} />`,
       ])} />`;
 }
 

@@ -1,7 +1,7 @@
 import { html } from "htm/preact";
 import { useState } from "preact/hooks";
 import { counted, epochText, eth, short } from "../format.ts";
-import { participation, useChain } from "../live.ts";
+import { hasLargeRegistry, useChain } from "../live.ts";
 import { ValidatorLink } from "../parts/links.ts";
 import { Problem } from "../parts/loading.ts";
 import { Skeleton } from "../parts/skeleton.ts";
@@ -34,9 +34,6 @@ const COLUMNS: readonly Column<ValidatorSortKey>[] = [
   { label: "Exit", sortKey: "exit_epoch", isNumber: true },
 ];
 
-/** Larger registries are loaded anew once per epoch instead of with every head. */
-const MAX_FOLLOWED = 10_000;
-
 const isIndex = (text: string) => /^\d{1,15}$/.test(text);
 const isPubkey = (text: string): text is `0x${string}` => /^0x[0-9a-f]{0,96}$/i.test(text);
 
@@ -47,8 +44,8 @@ export function ValidatorsPage({ subject }: { subject: string | undefined }) {
   const sought = typed.trim();
   const pubkey = isPubkey(sought) ? (sought.toLowerCase() as typeof sought) : "0x";
   const { head, slotsPerEpoch } = useChain();
-  const isFollowed = Number(participation.value?.validators ?? 0) <= MAX_FOLLOWED;
-  const version = isFollowed ? head.head_block_root : `epoch ${Math.floor(Number(head.head_slot) / slotsPerEpoch)}`;
+  const epoch = Math.floor(Number(head.head_slot) / slotsPerEpoch);
+  const version = hasLargeRegistry.value ? `epoch ${epoch}` : head.head_block_root;
   const { total, rowCount, error, rowAt, show } = useValidatorRows(
     { sort: sorting.key, descending: sorting.isDescending, status: status ? [status] : [], pubkey },
     version,

@@ -8,8 +8,8 @@ const SHOWN_ENTRIES = 100;
 const OPEN_BELOW_ENTRIES = 12;
 const OPEN_LEVELS = 4;
 
-/** Which lists and objects are expanded initially. */
-export type Folding = "small" | "none" | "all";
+/** Which lists and objects are expanded initially. `closed` folds the whole value, `none` only what it contains. */
+export type Folding = "small" | "none" | "all" | "closed";
 
 interface JsonViewProps {
   value: unknown;
@@ -59,7 +59,9 @@ interface FoldedProps {
 /** Renders entries lazily, so that responses of any size can be shown. */
 function Folded({ title, entries, placeOf, depth, folding }: FoldedProps) {
   const isSmall = depth < OPEN_LEVELS && entries.length < OPEN_BELOW_ENTRIES;
-  const [isOpen, setOpen] = useState(depth === 0 || folding === "all" || (folding === "small" && isSmall));
+  const [isOpen, setOpen] = useState(
+    folding !== "closed" && (depth === 0 || folding === "all" || (folding === "small" && isSmall)),
+  );
   const [shown, setShown] = useState(SHOWN_ENTRIES);
   return html`<details open=${isOpen} onToggle=${(event: Event) => setOpen((event.currentTarget as HTMLDetailsElement).open)}>
     <summary>${title}</summary>

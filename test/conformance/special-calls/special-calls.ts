@@ -32,6 +32,10 @@ export const SPECIAL_CALLS: Readonly<Record<string, readonly SpecialCall[]>> = {
     fails("text that is no peer id", INVALID, () => ["somebody"]),
     fails("no text", INVALID, () => [""]),
   ],
+  getParticipation: [
+    fails("an unknown state", NOT_FOUND, () => [ROOT]),
+    fails("no state id", INVALID, () => ["middle"]),
+  ],
   getValidatorPage: [
     fails("an unknown state", NOT_FOUND, () => [ROOT]),
     fails("a page above the limit", INVALID, () => ["head", 0, 1001]),

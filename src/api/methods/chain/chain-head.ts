@@ -2,8 +2,11 @@ import { EFFECTIVE_BALANCE_INCREMENT, GENESIS_EPOCH, ZERO_HASH_HEX } from "@lode
 import { computeEpochAtSlot, computeStartSlotAtEpoch } from "@lodestar/state-transition";
 import type { BeaconBlockBody, RootHex } from "@lodestar/types";
 import type { Checkpoint } from "../../../chain/fork-choice/types.ts";
+import { latestBlock } from "../../../chain/states/latest-block.ts";
 import { currentParticipationRate, participationRate } from "../../../chain/states/participation-rate.ts";
-import { defineMethod, get } from "../../definition.ts";
+import { defineMethod, get, optional } from "../../definition.ts";
+import { resolveState } from "../../lookup.ts";
+import { stateId } from "../../params/identifiers.ts";
 import { described, either, nothing, number, object, shape } from "../../schemas.ts";
 
 const getBeaconHead = defineMethod({
@@ -59,11 +62,14 @@ const FRACTION = { ...number, minimum: 0, maximum: 1 };
 
 const getParticipation = defineMethod({
   name: "getParticipation",
-  summary: "Number of validators in the head state, their stake, and the share of it that votes.",
+  summary: "Number of validators in a state, their stake, and the share of it that votes.",
+  params: {
+    stateId: optional(stateId, "State id: head, genesis, finalized, justified, a slot or a state root. Default: head."),
+  },
   result: {
     name: "participation",
     schema: object({
-      epoch: described(shape("Uint64"), "Epoch of the head."),
+      epoch: described(shape("Uint64"), "Epoch of the state."),
       validators: described(shape("Uint64"), "Size of the registry, including exited validators."),
       active_validators: shape("Uint64"),
       active_balance: described(shape("Uint64"), "Effective balance of the active validators, in Gwei."),
@@ -71,27 +77,27 @@ const getParticipation = defineMethod({
       previous_epoch: described(either(FRACTION, nothing), "The same for the previous epoch; null in the first epoch."),
       sync_committee: described(
         either(FRACTION, nothing),
-        "Share of the sync committee that signed the parent of the head; null before altair.",
+        "Share of the sync committee that signed the parent of the latest block; null before altair.",
       ),
     }),
   },
-  failures: [],
+  failures: ["not-found"],
   rest: [get("/fanal/v1/chain/participation")],
-  cost: "cheap",
+  cost: "state",
   access: "read",
   dependsOn: "head",
   example: {},
-  async handler({ chain }) {
-    const { head, headState } = chain;
-    const { epochCtx } = headState;
-    const block = await chain.blocks.byRoot(head.root);
+  async handler({ chain }, { stateId = "head" }, call) {
+    const { state } = await resolveState(chain, stateId, call);
+    const { epochCtx } = state;
+    const block = await chain.blocks.byRoot(latestBlock(state).root);
     return {
-      epoch: String(computeEpochAtSlot(head.slot)),
-      validators: String(headState.validators.length),
+      epoch: String(computeEpochAtSlot(state.slot)),
+      validators: String(state.validators.length),
       active_validators: String(epochCtx.currentShuffling.activeIndices.length),
       active_balance: String(BigInt(epochCtx.totalActiveBalanceIncrements) * BigInt(EFFECTIVE_BALANCE_INCREMENT)),
-      current_epoch: currentParticipationRate(headState),
-      previous_epoch: participationRate(headState) ?? null,
+      current_epoch: currentParticipationRate(state),
+      previous_epoch: participationRate(state) ?? null,
       sync_committee: block && syncParticipation(block.signed.message.body),
     };
   },

@@ -1,0 +1,35 @@
+import { useEffect } from "preact/hooks";
+import { hasLargeRegistry, reorgs, useChain, votesByEpoch } from "./live.ts";
+import { node } from "./node.ts";
+
+/** Epochs that are being read. */
+const inFlight = new Set<number>();
+
+/**
+ * Returns the participation of an epoch, undefined if it is not known. Past epochs are read from the last state that
+ * counts their votes, unless states are large.
+ */
+export function useParticipation(epoch: number): number | undefined {
+  const { head, slotsPerEpoch } = useChain();
+  const votes = votesByEpoch.value.get(epoch);
+  const isPast = epoch < Math.floor(Number(head.head_slot) / slotsPerEpoch) - 1;
+  const isWanted = votes === undefined && isPast && !hasLargeRegistry.value;
+  useEffect(() => {
+    if (isWanted) void readVotes(epoch, (epoch + 2) * slotsPerEpoch - 1);
+  }, [epoch, isWanted]);
+  return votes;
+}
+
+/** Leaves out epochs whose states the node does not have. */
+async function readVotes(epoch: number, slot: number): Promise<void> {
+  if (inFlight.has(epoch)) return;
+  inFlight.add(epoch);
+  for (let known: unknown; known !== reorgs.value; ) {
+    known = reorgs.value;
+    const { previous_epoch: votes } = await node
+      .getParticipation({ state_id: String(slot) })
+      .catch(() => ({ previous_epoch: null }));
+    if (known === reorgs.value && votes !== null) votesByEpoch.value = new Map(votesByEpoch.value).set(epoch, votes);
+  }
+  inFlight.delete(epoch);
+}
