@@ -83,6 +83,8 @@ function processContext(): CliContext {
 interface Start {
   logging: LogSettings;
   servers: EnabledServers;
+  /** Whether SIGHUP reloads the config file. Otherwise it stops the node, as the end of its terminal does. */
+  reloadsOnHangup: boolean;
   start(log: LogControl, stopping: AbortSignal): Promise<RunningNode>;
 }
 
@@ -95,6 +97,7 @@ function prepare(command: NodeCommandName, sources: FlagSources, context: CliCon
     return {
       logging: logSettings(values, workingDirectory),
       servers: values,
+      reloadsOnHangup: false,
       async start(log, stopping) {
         const { readStoredDevChain } = await import("../node/storage/stored-database.ts");
         const dataDir = devDataDir(values, workingDirectory);
@@ -110,6 +113,7 @@ function prepare(command: NodeCommandName, sources: FlagSources, context: CliCon
     return {
       logging: logSettings(values, workingDirectory),
       servers: values,
+      reloadsOnHangup: values.configFile !== undefined && !terminal.isInteractive,
       async start(log, stopping) {
         // Loaded lazily because the schema library is slow to load.
         const { gatewaySettings } = await import("./flags/gateway/gateway-settings.ts");
@@ -119,7 +123,6 @@ function prepare(command: NodeCommandName, sources: FlagSources, context: CliCon
           environment,
           configFile: configFile === undefined ? undefined : resolve(workingDirectory, configFile),
           readSettings: () => gatewaySettings(resolveFlags(command, sources), workingDirectory, log.logger),
-          reloadsOnHangup: !terminal.isInteractive,
         };
         return (await runners.gateway())(start, log.logger, log, stopping);
       },
@@ -129,6 +132,7 @@ function prepare(command: NodeCommandName, sources: FlagSources, context: CliCon
   return {
     logging: logSettings(values, workingDirectory),
     servers: values,
+    reloadsOnHangup: false,
     async start(log, stopping) {
       const settings = nodeSettings(values, workingDirectory);
       environment.LODESTAR_PRESET = settings.network.preset;
@@ -227,7 +231,7 @@ async function run({ command, operands = [], given }: Run, context: CliContext):
   context.setUmask(0o077);
   if (command === "db") return runDbCommand(operands, sources, context);
   if (command === "dev keys") return runKeysCommand(operands, sources, context);
-  const { logging, servers, start } = prepare(command, sources, context);
+  const { logging, servers, reloadsOnHangup, start } = prepare(command, sources, context);
   const log = createLog(logging, context);
   for (const hint of unusedFlagWarnings(sources, servers)) log.logger.warn(hint);
   const flushed: Pick<CliContext, "exitNow" | "endBy"> = {
@@ -245,6 +249,7 @@ async function run({ command, operands = [], given }: Run, context: CliContext):
       ...context,
       ...flushed,
       logger: log.logger,
+      reloadsOnHangup,
     });
   } catch (error) {
     // On a terminal, log and standard error are shown together, so the message is not repeated.

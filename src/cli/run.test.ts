@@ -35,8 +35,8 @@ function setup() {
   const exitNow = (code: number) => exits.push(code);
   const endBy = (signal: StopSignal) => exits.push(signal);
   const surroundings = { logger, events, exitNow, endBy, timers };
-  const run = (start: (stopping: AbortSignal) => Promise<RunningNode> = async () => node) =>
-    runUntilStopped(start, surroundings);
+  const run = (start: (stopping: AbortSignal) => Promise<RunningNode> = async () => node, reloadsOnHangup = false) =>
+    runUntilStopped(start, { ...surroundings, reloadsOnHangup });
   return { alarms, events, records, clock, exits, ended, stopCalled, node, run };
 }
 
@@ -57,10 +57,24 @@ describe("running a node", () => {
     });
   }
 
+  it("reloads after the start on a SIGHUP during it", async () => {
+    const { events, node, run, ended } = setup();
+    const reload = vi.fn();
+    const starting = Promise.withResolvers<RunningNode>();
+    const code = run(() => starting.promise, true);
+    events.emit("SIGHUP", "SIGHUP");
+    expect(reload).not.toHaveBeenCalled();
+    starting.resolve({ ...node, reload });
+    ended.resolve();
+    expect(await code).toBe(0);
+    expect(reload).toHaveBeenCalledTimes(1);
+    expect(node.stop).not.toHaveBeenCalled();
+  });
+
   it("reloads on SIGHUP if the node can, until it stops", async () => {
     const { events, node, run, ended, stopCalled } = setup();
     const reload = vi.fn();
-    const code = run(async () => ({ ...node, reload }));
+    const code = run(async () => ({ ...node, reload }), true);
     await Promise.resolve();
     events.emit("SIGHUP", "SIGHUP");
     expect(reload).toHaveBeenCalledTimes(1);

@@ -11,7 +11,7 @@ export interface RunningNode {
   readonly stopped: Promise<void>;
   /** Extra time for a stop, on top of the usual limit. */
   readonly drainMillis?: number;
-  /** Handles SIGHUP. Without it, SIGHUP stops the node. */
+  /** Reloads the config file. */
   reload?(): void;
   stop(): Promise<void>;
 }
@@ -26,6 +26,8 @@ export type ProcessEvents = Pick<EventEmitter, "on" | "off">;
 interface RunDeps {
   logger: Logger;
   events: ProcessEvents;
+  /** Whether SIGHUP reloads the config file, after the start if it comes earlier. Otherwise it stops the node. */
+  reloadsOnHangup: boolean;
   /** Exits, but waits for worker threads in native code. */
   exitNow(code: number): void;
   /** Kills the process without waiting. */
@@ -54,17 +56,19 @@ const KEEP_ALIVE_MS = 3_600_000;
  */
 export async function runUntilStopped(
   start: (stopping: AbortSignal) => Promise<RunningNode>,
-  { logger, events, exitNow, endBy, timers }: RunDeps,
+  { logger, events, reloadsOnHangup, exitNow, endBy, timers }: RunDeps,
 ): Promise<number> {
   const stopping = new AbortController();
   const stopRequested = once(stopping.signal, "abort");
   let firstSignalAt = 0;
   let endWaiting = () => {};
   let running: RunningNode | undefined;
+  let isReloadPending = false;
 
   const onSignal = (signal: StopSignal) => {
-    if (signal === "SIGHUP" && running?.reload && !stopping.signal.aborted) {
-      running.reload();
+    if (signal === "SIGHUP" && reloadsOnHangup && !stopping.signal.aborted) {
+      if (running === undefined) isReloadPending = true;
+      else running.reload?.();
       return;
     }
     if (!stopping.signal.aborted) {
@@ -94,6 +98,7 @@ export async function runUntilStopped(
   try {
     const node = await start(stopping.signal);
     running = node;
+    if (isReloadPending) node.reload?.();
     await Promise.race([node.stopped, stopRequested]);
     if (stopping.signal.aborted) await node.stop();
     await node.stopped;

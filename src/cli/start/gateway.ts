@@ -21,8 +21,6 @@ export interface GatewayStart extends GatewayCommandSettings {
   configFile?: string | undefined;
   /** Reads the settings again. */
   readSettings(): GatewayCommandSettings;
-  /** True if SIGHUP reloads the config file. On a terminal it stops the gateway. */
-  reloadsOnHangup: boolean;
 }
 
 /** Runs `fanal gateway`: the servers of a node in front of other beacon nodes. */
@@ -76,7 +74,7 @@ export async function runGateway(
       return gateway.close();
     },
   });
-  return { ...node, drainMillis, ...(start.reloadsOnHangup && { reload: () => reloader.reload() }) };
+  return { ...node, drainMillis, reload: () => reloader.reload() };
 }
 
 /** Logs the state of an upstream at the start. */
