@@ -1,15 +1,15 @@
 /**
- * A gateway beside the node that it asks, in one run: how much later answers come, how many of them one core gives,
- * what validation costs, what is kept, what two gateways with one Redis ask, what clients see while an upstream fails, and a long list. All
- * are the real program.
+ * Measures a gateway beside its upstream in one run: latency and answers per core, the cost of validation, several
+ * processes, reads from Redis, the requests of two gateways with one Redis, reads while an upstream fails, and a long
+ * list. All programs are real.
  *
  *     npm run bench -- gateway [--only TEXT] [--rounds 5] [--seconds 2] [--validators 1000000]
  *
- * `--only` takes a part: speed, validation, workers, single flight, faults, long list. The long list is that of all validators of a state
- * that is built once and kept where the benchmark "scale" keeps it (BENCH_DIR). A single flight needs redis-server,
- * which Debian has in the package redis-server.
+ * `--only` takes a part: speed, validation, workers, redis, single flight, faults, long list. The long list contains
+ * all validators of a state that the benchmark "scale" builds once (BENCH_DIR). The parts "redis" and "single flight"
+ * need redis-server (Debian package redis-server).
  *
- * The exit code is 1 when a gateway costs more than it may.
+ * The exit code is 1 if a gateway exceeds its limits.
  */
 import { parseArgs } from "node:util";
 import { benchGateway } from "./gateway/run.ts";

@@ -2,6 +2,7 @@ import { describeMachine } from "../support/machine.ts";
 import { benchFaults } from "./faults.ts";
 import { benchLongList } from "./long-list.ts";
 import type { GatewayBenchOptions } from "./options.ts";
+import { benchRedis } from "./redis.ts";
 import { benchSingleFlight } from "./single-flight.ts";
 import { benchSpeed } from "./speed.ts";
 import { benchValidation } from "./validation.ts";
@@ -14,6 +15,7 @@ const PARTS: Readonly<Record<string, Part>> = {
   speed: benchSpeed,
   validation: benchValidation,
   workers: benchWorkers,
+  redis: benchRedis,
   "single flight": benchSingleFlight,
   faults: benchFaults,
   "long list": benchLongList,

@@ -39,7 +39,10 @@ export function benchWorkers({ rounds, seconds }: GatewayBenchOptions): Promise<
           await gateway.process.stop();
         }
       }
-      printHeader("requests per second", ...WORKER_COUNTS.map((count) => `${count} processes`));
+      printHeader(
+        "requests per second",
+        ...WORKER_COUNTS.map((count) => (count === 1 ? "1 process" : `${count} processes`)),
+      );
       for (const [index, { title, server }] of calls.entries()) {
         printRow(`${title}, ${server}`, ...WORKER_COUNTS.map((count) => rates.get(count)![index]!.toFixed(0)));
       }
