@@ -179,8 +179,10 @@ describe("main", () => {
   });
 
   it("reports an unreachable node in one sentence", async () => {
-    const { run, written } = setup({ FANAL_URL: "http://127.0.0.1:1" });
+    const { run, written } = setup({ FANAL_URL: "http://127.0.0.1:1", FANAL_TIMEOUT: "0.5" });
     expect(await run("call", "getBeaconHead")).toBe(EXIT_CODES.noAnswer);
-    expect(written.err).toMatch(/^fanal: The node at http:\/\/127\.0\.0\.1:1 is unreachable: [^\n]+\n$/);
+    const [waiting, unreachable] = written.err.split("\n");
+    expect(waiting).toBe("fanal: Waiting up to 0.5 seconds for a node at http://127.0.0.1:1.");
+    expect(unreachable).toMatch(/^fanal: The node at http:\/\/127\.0\.0\.1:1 is unreachable: /);
   });
 });

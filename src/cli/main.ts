@@ -4,7 +4,7 @@ import type { Logger } from "../log/logger.ts";
 import { createLogger, type LogControl } from "../log/pino-logger.ts";
 import { preloadEvm } from "../node/execution/preload-evm.ts";
 import { VERSION } from "../runtime/version.ts";
-import { runCallCommand } from "./call/command.ts";
+import { runCallCommand, START_SECONDS } from "./call/command.ts";
 import { readShell } from "./completion/shells.ts";
 import { readDbOperands } from "./db/actions.ts";
 import { EXIT_CODES, usageError } from "./exit.ts";
@@ -218,7 +218,7 @@ type Run = Extract<CommandLine, { kind: "run" }>;
 async function run({ command, operands = [], given }: Run, context: CliContext): Promise<number> {
   const { environment, workingDirectory, terminal } = context;
   const sources = { given, environment, workingDirectory };
-  if (command === "call") return runCallCommand(operands, sources, terminal);
+  if (command === "call") return runCallCommand(operands, sources, terminal, { waitSeconds: START_SECONDS });
   if (command === "console") return runConsoleCommand(sources, terminal);
   if (command === "methods") return runMethodsCommand(operands, sources, terminal);
   if (command === "doctor") return runDoctorCommand(operands, sources, context);

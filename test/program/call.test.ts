@@ -108,7 +108,10 @@ it("the exit code tells the outcome", async () => {
   expect(unknown.err).toMatch(/^fanal: The method "getBeaconHed" does not exist\. Did you mean "getBeaconHead"\?\n/);
   expect(unknown.err).toMatch(/^ {2}code +-32601$/m);
   expect(await fanal(["call"])).toMatchObject({ code: 2, out: "" });
-  expect(await fanal(["call", "getBeaconHead", "--url", "http://127.0.0.1:1"])).toMatchObject({ code: 8, out: "" });
+  expect(await fanal(["call", "getBeaconHead", "--url", "http://127.0.0.1:1", "--timeout", "1"])).toMatchObject({
+    code: 8,
+    out: "",
+  });
 });
 
 it("a closed pipe is not an error", async () => {

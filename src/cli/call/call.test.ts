@@ -1,8 +1,12 @@
-import { describe, expect, it } from "vitest";
+import { createServer } from "node:http";
+import type { AddressInfo } from "node:net";
+import { describe, expect, it, onTestFinished } from "vitest";
 import { StartupError } from "../exit.ts";
 import { answering, serve, fakeTerminal as terminal } from "./call.test-support.ts";
 import { type CallOptions, runCall } from "./call.ts";
 import { CallPrinter } from "./printer.ts";
+import { NoResponseError } from "./request.ts";
+import { retryWhileStarting } from "./starting-node.ts";
 
 async function call(url: string, options: Partial<CallOptions> = {}, face = terminal()) {
   const defaults = { method: "m", params: "[]", json: false, meta: false, timeout: 30 };
@@ -130,6 +134,42 @@ describe("fanal call", () => {
       message:
         "The node at http://127.0.0.1:1 is unreachable: connect ECONNREFUSED 127.0.0.1:1. Is a node running there, with --rpc?",
     });
+  });
+
+  it("waits for a node on this machine that is starting", async () => {
+    const server = createServer((_request, response) => response.end('{"jsonrpc":"2.0","id":1,"result":true}'));
+    const listen = (port: number) => new Promise<void>((resolve) => server.listen(port, "127.0.0.1", resolve));
+    await listen(0);
+    const { port } = server.address() as AddressInfo;
+    await new Promise((resolve) => server.close(resolve));
+    onTestFinished(() => void server.close());
+    const face = terminal();
+    const writeError = (text: string) => {
+      face.written.err += text;
+      void listen(port);
+    };
+    const url = `http://user:secret@localhost:${port}`;
+    const waiting = { fake: { ...face.fake, writeError }, written: face.written };
+    expect(await call(url, { waitSeconds: 30 }, waiting)).toMatchObject({
+      code: 0,
+      out: "true\n",
+      err: `fanal: Waiting up to 30 seconds for a node at http://…@localhost:${port}.\n`,
+    });
+  });
+
+  it("does not wait longer than asked, nor for other machines and errors", async () => {
+    const refused = new NoResponseError("", Object.assign(new Error(), { code: "ECONNREFUSED" }));
+    const silent = new NoResponseError("");
+    const local = "http://[::1]:1";
+    const messages: string[] = [];
+    const failing = (error: Error, url: string, waitSeconds: number) =>
+      retryWhileStarting(() => Promise.reject(error), { url, waitSeconds, onWait: (text) => messages.push(text) });
+    await expect(failing(refused, local, 0.001)).rejects.toBe(refused);
+    expect(messages.splice(0)).toEqual([`Waiting up to 0.001 seconds for a node at ${local}.`]);
+    await expect(failing(refused, local, 0)).rejects.toBe(refused);
+    await expect(failing(refused, "http://10.0.0.1:1", 30)).rejects.toBe(refused);
+    await expect(failing(silent, local, 30)).rejects.toBe(silent);
+    expect(messages).toEqual([]);
   });
 
   it("omits the password of the URL from every error", async () => {

@@ -6,6 +6,7 @@ import { EnvelopeSplitter } from "./envelope-splitter.ts";
 import { printable } from "./printable.ts";
 import { CallPrinter } from "./printer.ts";
 import { type HttpAnswer, NoResponseError, postJson, readUpTo } from "./request.ts";
+import { retryWhileStarting } from "./starting-node.ts";
 
 const MAX_REFUSAL_BYTES = 10_000;
 
@@ -19,6 +20,8 @@ export interface CallOptions {
   timeout: number;
   /** Bearer token. */
   token?: string;
+  /** Seconds to wait for a node on this machine that is starting, at most the timeout. Default: 0. */
+  waitSeconds?: number;
   signal?: AbortSignal;
 }
 
@@ -26,7 +29,10 @@ export interface CallOptions {
 export async function runCall(options: CallOptions, terminal: Terminal): Promise<number> {
   try {
     const { url, token, timeout, signal } = options;
-    const answer = await postJson({ url, json: requestText(options), token, timeoutSeconds: timeout, signal });
+    const waitSeconds = Math.min(options.waitSeconds ?? 0, timeout);
+    const request = { url, json: requestText(options), token, timeoutSeconds: timeout, signal };
+    const onWait = (text: string) => terminal.writeError(`fanal: ${text}\n`);
+    const answer = await retryWhileStarting(() => postJson(request), { url, waitSeconds, onWait });
     if (answer.status === 401 || answer.status === 403) throw await refusal(answer, options);
     return await printAnswer(answer, options, terminal);
   } catch (error) {

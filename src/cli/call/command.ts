@@ -3,7 +3,11 @@ import { usageError } from "../exit.ts";
 import { type FlagSources, resolveFlags } from "../flags/resolve-flags.ts";
 import type { Terminal } from "../terminal.ts";
 import { readToken } from "../token-file.ts";
+import type { CallOptions } from "./call.ts";
 import { paramsText } from "./params.ts";
+
+/** Seconds that `fanal call` waits for a node on this machine. A start takes 3 to 10 seconds. */
+export const START_SECONDS = 30;
 
 /** Resolves the connection flags, and reads the token file. */
 export function resolveConnection(sources: FlagSources) {
@@ -17,7 +21,7 @@ export async function runCallCommand(
   written: readonly string[],
   sources: FlagSources,
   terminal: Terminal,
-  signal?: AbortSignal,
+  execution: Pick<CallOptions, "waitSeconds" | "signal"> = {},
 ): Promise<number> {
   const [method, ...params] = written;
   if (method === undefined) {
@@ -29,5 +33,5 @@ export async function runCallCommand(
     readInput: () => terminal.readInput(),
   });
   const { runCall } = await import("./call.ts");
-  return runCall({ ...connection, method, params: text, signal }, terminal);
+  return runCall({ ...connection, method, params: text, ...execution }, terminal);
 }

@@ -122,7 +122,7 @@ class Session {
     const sources = { ...this.#sources, given: new Map([...this.#sources.given, ...given]) };
     return first === "subscribe"
       ? this.#subscribe(operands.slice(1), sources, signal)
-      : runCallCommand(operands, sources, this.#terminal, signal);
+      : runCallCommand(operands, sources, this.#terminal, { signal });
   }
 
   async #help(words: readonly string[]): Promise<number> {

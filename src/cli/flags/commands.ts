@@ -60,6 +60,9 @@ need no quotes. @FILE reads JSON from a file, - from standard input; '"@text"' i
 the string @text. Arguments after -- are never flags. Parameters are given by
 position or by name, as NAME=PARAM; null omits one.
 
+A node on this machine may still be starting: if its port refuses connections,
+the call waits for up to 30 seconds, or the timeout if it is shorter.
+
 Examples:
   fanal call getChainHead
   fanal call get_v1_beacon_states_stateId_validators head '["0","1"]'
