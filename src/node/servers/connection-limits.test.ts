@@ -51,6 +51,11 @@ it("divides the remaining descriptors between the servers, and logs it", async (
   expect(networked.connections).toBeLessThan(both.connections!);
 });
 
+it("does not warn at a default start with 4096 descriptors", async () => {
+  const all = { servers: { jsonRpc: listening, ethRpc: listening, rest: listening }, networking: undefined };
+  for (const users of [all, NETWORKED]) expect((await within(users, "4096")).logged).toEqual(["info"]);
+});
+
 it("keeps a minimum of connections, with a warning", async () => {
   const { connections, logged } = await within(NETWORKED, "256");
   expect(connections).toBeGreaterThan(0);

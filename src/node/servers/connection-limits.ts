@@ -10,7 +10,7 @@ const DATABASE_FILES = 1000;
 /** Descriptors for code, logs and threads. */
 const OTHER_FILES = 256;
 /** Fewer connections are logged as a warning. */
-const ENOUGH_CONNECTIONS = 1024;
+const ENOUGH_CONNECTIONS = 256;
 /** Lower bound, however low the system limit. */
 const MIN_CONNECTIONS = 64;
 
