@@ -110,7 +110,8 @@ failing or inconsistent), 2 invalid arguments, 6 the token file cannot be read.`
 
 const DB_NOTES = `
 The node must be stopped, and the data directory must be writable even for
-commands that only read it.
+commands that only read it: LevelDB rewrites its log when it opens it. check and
+export change neither the format nor blocks and states.
   check        read everything and verify it
   repair       salvage the readable chain of a damaged database and list what is
                lost; the damaged database is moved aside, not deleted
