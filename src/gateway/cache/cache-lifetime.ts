@@ -1,6 +1,6 @@
 import { isBySlot } from "../../api/cache-policy.ts";
 import { MEDIA_TYPES, mediaTypeOf } from "../../server/http/response/negotiation.ts";
-import { findData } from "../calls/data-scanner.ts";
+import { findData } from "../calls/responses/data-scanner.ts";
 import type { ChainSpec } from "../network/chain-spec.ts";
 import type { UpstreamCall, UpstreamResponse } from "../upstream/upstream-call.ts";
 import type { HealthTracker } from "../upstream/upstream-health.ts";

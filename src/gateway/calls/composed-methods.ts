@@ -7,9 +7,9 @@ import { encodeJson } from "../../json/encode.ts";
 import type { Caller, Cancellation, MethodResponse } from "../../server/method-table.ts";
 import { type ChainSpec, forkAt, slotAt } from "../network/chain-spec.ts";
 import { isErrorResponse } from "../upstream/requests/error-response.ts";
-import { toRpcAnswer, upstreamHeaders } from "./rpc-result.ts";
+import { toRpcAnswer, upstreamHeaders } from "./responses/rpc-result.ts";
+import { toFailure } from "./responses/upstream-failure.ts";
 import { methodNamed, readValue, type StandardOperations } from "./standard-operations.ts";
-import { toFailure } from "./upstream-failure.ts";
 
 export interface HandlerContext {
   readonly operations: StandardOperations;

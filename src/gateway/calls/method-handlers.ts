@@ -10,7 +10,7 @@ import type { ComposedHandler, HandlerContext } from "./composed-methods.ts";
 import { type Extensions, extensionPath } from "./extensions.ts";
 import type { OperationMapping } from "./operation-mapping.ts";
 import { createForwarder, forwardedAnswer } from "./pass-through.ts";
-import { toRpcAnswer } from "./rpc-result.ts";
+import { toRpcAnswer } from "./responses/rpc-result.ts";
 import { standardCall } from "./standard-call.ts";
 import type { StandardOperations } from "./standard-operations.ts";
 

@@ -1,5 +1,5 @@
 import type { MethodDefinition } from "../../api/definition.ts";
-import type { TransformMetadata } from "./rpc-result.ts";
+import type { TransformMetadata } from "./responses/rpc-result.ts";
 import { methodNamed, standardPath } from "./standard-operations.ts";
 
 /** The standard operation that serves a method. */

@@ -4,12 +4,12 @@ import { isReadOnly } from "../../server/access-class.ts";
 import { errorBody } from "../../server/http/http-error.ts";
 import { type Format, MEDIA_TYPES, mediaTypeOf } from "../../server/http/response/negotiation.ts";
 import type { CacheLifetime, RestRequest, RestResponse, RestRoute } from "../../server/rest/route-table.ts";
-import { isStatusOnly } from "../response-form.ts";
 import { type ErrorResponse, isErrorResponse, parseErrorBody } from "../upstream/requests/error-response.ts";
 import { hasUnknownOutcome, OUTCOME_UNKNOWN } from "../upstream/requests/submission.ts";
 import type { UpstreamCall, UpstreamResponse } from "../upstream/upstream-call.ts";
+import { isStatusOnly } from "./responses/response-form.ts";
+import { ethHeaders, upstreamHeaders } from "./responses/rpc-result.ts";
 import { type BuiltRequest, requirePathSafe } from "./rest-request-builder.ts";
-import { ethHeaders, upstreamHeaders } from "./rpc-result.ts";
 
 /** Returns the formats of a route, so that the server can reject unsupported ones without an upstream. */
 export function routeFormats(

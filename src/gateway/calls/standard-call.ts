@@ -3,10 +3,10 @@ import { rejected } from "../../errors/failure.ts";
 import type { Cancellation, MethodResponse, Params } from "../../server/method-table.ts";
 import { BROADCAST_ONLY_STATUS } from "../upstream/requests/submission.ts";
 import type { OperationMapping } from "./operation-mapping.ts";
+import { toRpcAnswer } from "./responses/rpc-result.ts";
+import { bufferErrorBody } from "./responses/upstream-failure.ts";
 import type { BuiltRequest } from "./rest-request-builder.ts";
-import { toRpcAnswer } from "./rpc-result.ts";
 import { methodNamed, type StandardOperations } from "./standard-operations.ts";
-import { bufferErrorBody } from "./upstream-failure.ts";
 
 /** Some nodes reject longer URLs. */
 const MAX_URL_LENGTH = 4096;

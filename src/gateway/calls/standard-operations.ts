@@ -6,9 +6,9 @@ import type { Cancellation, Params } from "../../server/method-table.ts";
 import { type ChainSpec, forkAt, slotAt } from "../network/chain-spec.ts";
 import { readFullBody } from "../upstream/client/fetch.ts";
 import { type UpstreamCall, UpstreamError, type UpstreamResponse } from "../upstream/upstream-call.ts";
+import { toRpcAnswer, upstreamHeaders } from "./responses/rpc-result.ts";
+import { bufferErrorBody } from "./responses/upstream-failure.ts";
 import { type BuiltRequest, RestRequestBuilder } from "./rest-request-builder.ts";
-import { toRpcAnswer, upstreamHeaders } from "./rpc-result.ts";
-import { bufferErrorBody } from "./upstream-failure.ts";
 
 /** Sends calls to the upstreams. */
 export interface UpstreamAccess {

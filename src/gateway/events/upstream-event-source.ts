@@ -16,7 +16,7 @@ import {
 } from "./chain-event.ts";
 import { errorReason } from "./error-reason.ts";
 import { readHeader } from "./gap-backfill.ts";
-import { SseClient, type SseClientListener } from "./sse-client.ts";
+import { SseClient, type SseClientListener } from "./sse/sse-client.ts";
 import { ALWAYS_ON_TOPICS, CHAIN_TOPICS, isAlwaysOn } from "./topics.ts";
 import { UpstreamEventLog } from "./upstream-event-log.ts";
 

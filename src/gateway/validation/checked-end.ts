@@ -1,6 +1,6 @@
-import { checkBodyEnd, TAIL_BYTES } from "../calls/data-scanner.ts";
-import { TailStream } from "../calls/tail-stream.ts";
-import { isWrapped } from "../response-form.ts";
+import { checkBodyEnd, TAIL_BYTES } from "../calls/responses/data-scanner.ts";
+import { isWrapped } from "../calls/responses/response-form.ts";
+import { TailStream } from "../calls/responses/tail-stream.ts";
 import { type UpstreamCall, UpstreamError, type UpstreamResponse } from "../upstream/upstream-call.ts";
 import { isSsz } from "./response-validator.ts";
 import { findSszViolation } from "./ssz-checks.ts";

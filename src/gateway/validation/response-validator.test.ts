@@ -3,8 +3,8 @@ import { describe, expect, it } from "vitest";
 import { methods } from "../../api/method-groups.ts";
 import { loadRecordedCalls } from "../../api/openrpc.ts";
 import { methodCall, ROOT, response } from "../cache/method-calls.test-support.ts";
+import { isWrapped } from "../calls/responses/response-form.ts";
 import { findSchemaViolation } from "../doctor/schema-check.ts";
-import { isWrapped } from "../response-form.ts";
 import type { UpstreamCall } from "../upstream/upstream-call.ts";
 import { findViolation } from "./response-validator.ts";
 

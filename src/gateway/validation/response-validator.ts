@@ -1,8 +1,8 @@
 import type { MethodDefinition } from "../../api/definition.ts";
 import { MEDIA_TYPES, mediaTypeOf } from "../../server/http/response/negotiation.ts";
-import { checkBodyEnd, MAX_BYTES_BEFORE_DATA } from "../calls/data-scanner.ts";
+import { checkBodyEnd, MAX_BYTES_BEFORE_DATA } from "../calls/responses/data-scanner.ts";
+import { isStatusOnly, isWrapped } from "../calls/responses/response-form.ts";
 import { KNOWN_FORKS } from "../network/chain-spec.ts";
-import { isStatusOnly, isWrapped } from "../response-form.ts";
 import type { UpstreamCall, UpstreamResponse } from "../upstream/upstream-call.ts";
 import { echoesOf } from "./echoes.ts";
 import { anyString, type Check, INCOMPLETE, INVALID, JsonScan, objectOf, skipBlanks } from "./json-scan.ts";

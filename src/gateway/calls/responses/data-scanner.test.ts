@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { UpstreamError } from "../upstream/upstream-call.ts";
+import { UpstreamError } from "../../upstream/upstream-call.ts";
 import { findData, streamData } from "./data-scanner.ts";
 
 const SPACES = fc.stringMatching(/^[ \t\r\n]{0,3}$/);

@@ -12,8 +12,8 @@ import {
   skipSpaceBack,
   startOfString,
   startOfValue,
-} from "../../json/value-bounds.ts";
-import { UpstreamError } from "../upstream/upstream-call.ts";
+} from "../../../json/value-bounds.ts";
+import { UpstreamError } from "../../upstream/upstream-call.ts";
 import { TailStream } from "./tail-stream.ts";
 
 export type Metadata = Readonly<Record<string, unknown>>;

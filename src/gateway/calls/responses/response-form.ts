@@ -1,5 +1,5 @@
-import type { MethodDefinition } from "../api/definition.ts";
-import { isTrue } from "../api/schemas.ts";
+import type { MethodDefinition } from "../../../api/definition.ts";
+import { isTrue } from "../../../api/schemas.ts";
 
 /** Operations whose REST body has no `data` wrapper. */
 const UNWRAPPED_OPERATIONS: ReadonlySet<string> = new Set([

@@ -1,11 +1,11 @@
-import type { MethodDefinition } from "../../api/definition.ts";
-import { encodeJson } from "../../json/encode.ts";
-import { UPSTREAM_HEADER } from "../../server/http/access-log.ts";
-import type { MethodResponse } from "../../server/method-table.ts";
-import { isStatusOnly, isWrapped } from "../response-form.ts";
-import { isErrorResponse } from "../upstream/requests/error-response.ts";
-import type { UpstreamResponse } from "../upstream/upstream-call.ts";
+import type { MethodDefinition } from "../../../api/definition.ts";
+import { encodeJson } from "../../../json/encode.ts";
+import { UPSTREAM_HEADER } from "../../../server/http/access-log.ts";
+import type { MethodResponse } from "../../../server/method-table.ts";
+import { isErrorResponse } from "../../upstream/requests/error-response.ts";
+import type { UpstreamResponse } from "../../upstream/upstream-call.ts";
 import { findData, type Metadata, streamData } from "./data-scanner.ts";
+import { isStatusOnly, isWrapped } from "./response-form.ts";
 import { toFailure } from "./upstream-failure.ts";
 
 /** Converts the metadata of an operation to that of the method it serves. */

@@ -1,4 +1,4 @@
-import type { MethodDefinition } from "../../api/definition.ts";
+import type { MethodDefinition } from "../../../api/definition.ts";
 import {
   Failure,
   invalidParams,
@@ -7,9 +7,9 @@ import {
   rejected,
   unavailable,
   unsupported,
-} from "../../errors/failure.ts";
-import type { Cancellation } from "../../server/method-table.ts";
-import { readBodyUpTo } from "../upstream/client/fetch.ts";
+} from "../../../errors/failure.ts";
+import type { Cancellation } from "../../../server/method-table.ts";
+import { readBodyUpTo } from "../../upstream/client/fetch.ts";
 import {
   type ErrorDetails,
   type ErrorResponse,
@@ -17,9 +17,9 @@ import {
   isUnknownPath,
   isUnsupportedVersion,
   parseErrorBody,
-} from "../upstream/requests/error-response.ts";
-import { hasUnknownOutcome, OUTCOME_UNKNOWN } from "../upstream/requests/submission.ts";
-import type { UpstreamResponse } from "../upstream/upstream-call.ts";
+} from "../../upstream/requests/error-response.ts";
+import { hasUnknownOutcome, OUTCOME_UNKNOWN } from "../../upstream/requests/submission.ts";
+import type { UpstreamResponse } from "../../upstream/upstream-call.ts";
 
 const MAX_ERROR_BYTES = 1024 * 1024;
 

@@ -1,10 +1,10 @@
 import { expect, it, onTestFinished } from "vitest";
-import { FakeTimers } from "../../../test/support/time/fake-timers.ts";
-import { createRecordingLogger } from "../../log/recording-logger.test-support.ts";
-import { Arrivals } from "../../server/events/arrivals.test-support.ts";
-import { passUntil, ScriptedUpstream } from "./scripted-upstream.test-support.ts";
+import { FakeTimers } from "../../../../test/support/time/fake-timers.ts";
+import { createRecordingLogger } from "../../../log/recording-logger.test-support.ts";
+import { Arrivals } from "../../../server/events/arrivals.test-support.ts";
+import { passUntil, ScriptedUpstream } from "../scripted-upstream.test-support.ts";
+import { ALWAYS_ON_TOPICS } from "../topics.ts";
 import { SseClient, type SseClientOptions } from "./sse-client.ts";
-import { ALWAYS_ON_TOPICS } from "./topics.ts";
 
 async function subscribe(upstream: ScriptedUpstream, options: Partial<SseClientOptions> = {}) {
   const timers = new FakeTimers();

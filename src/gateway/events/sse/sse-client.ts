@@ -1,9 +1,9 @@
-import type { Timers } from "../../async/timers.ts";
-import { OperationalError } from "../../errors/operational-error.ts";
-import { HttpClient } from "../../http-client/http-client.ts";
-import type { Logger } from "../../log/logger.ts";
-import type { StreamEvent } from "../../server/events/feed.ts";
-import { credentialHeaders, type UpstreamSettings } from "../settings.ts";
+import type { Timers } from "../../../async/timers.ts";
+import { OperationalError } from "../../../errors/operational-error.ts";
+import { HttpClient } from "../../../http-client/http-client.ts";
+import type { Logger } from "../../../log/logger.ts";
+import type { StreamEvent } from "../../../server/events/feed.ts";
+import { credentialHeaders, type UpstreamSettings } from "../../settings.ts";
 import { SseConnection, SubscriptionRejected } from "./sse-connection.ts";
 
 const FIRST_BACKOFF_MILLIS = 250;

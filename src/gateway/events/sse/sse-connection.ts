@@ -1,6 +1,6 @@
-import { OperationalError } from "../../errors/operational-error.ts";
-import type { HttpClient } from "../../http-client/http-client.ts";
-import type { StreamEvent } from "../../server/events/feed.ts";
+import { OperationalError } from "../../../errors/operational-error.ts";
+import type { HttpClient } from "../../../http-client/http-client.ts";
+import type { StreamEvent } from "../../../server/events/feed.ts";
 import { SseParser } from "./sse-parser.ts";
 
 /** The upstream did not respond with an event stream. */

@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { expect, it } from "vitest";
-import type { StreamEvent } from "../../server/events/feed.ts";
+import type { StreamEvent } from "../../../server/events/feed.ts";
 import { SseParser } from "./sse-parser.ts";
 
 function parse(...chunks: (string | Buffer)[]): { topic: string; data: string }[] {

@@ -1,5 +1,5 @@
-import { OperationalError } from "../../errors/operational-error.ts";
-import type { StreamEvent } from "../../server/events/feed.ts";
+import { OperationalError } from "../../../errors/operational-error.ts";
+import type { StreamEvent } from "../../../server/events/feed.ts";
 
 const LINE_FEED = 0x0a;
 const CARRIAGE_RETURN = 0x0d;
