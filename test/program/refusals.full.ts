@@ -21,6 +21,6 @@ it("a data directory of a network with another preset", async () => {
   const node = await ProgramHere.served(["node", "--no-p2p", "--network", network, "--data-dir", nodeDir]);
   await node.stop();
   expect(await refusal(["node", "--network", "sepolia", "--data-dir", nodeDir], "dataDirMismatch", Program)).toBe(
-    `The data directory ${nodeDir} holds the chain of the network smallnet, not the chain of the network sepolia; give another --data-dir.`,
+    `The data directory ${nodeDir} holds the chain of network "smallnet", not the chain of network "sepolia"; give another --data-dir.`,
   );
 });

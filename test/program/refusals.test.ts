@@ -66,7 +66,7 @@ describe("a data directory of another chain", () => {
     const nodeFlags = ["node", "--no-p2p", "--network", network, "--data-dir"];
 
     expect(await refusal([...nodeFlags, devDir], "dataDirMismatch")).toBe(
-      `The data directory ${devDir} holds a dev chain, not the chain of the network smallnet; give another --data-dir.`,
+      `The data directory ${devDir} holds a dev chain, not the chain of network "smallnet"; give another --data-dir.`,
     );
     await expectStarts([...nodeFlags, nodeDir]);
     // Even --reset does not delete a synced chain.
@@ -196,17 +196,17 @@ it("states that cannot be used", async () => {
     [
       "--genesis-state",
       fileOf("garbage.ssz", new Uint8Array(5000).fill(0xa7)),
-      /its fork version 0xa7a7a7a7 is unknown to the network fanal-dev; .* or is not a state\.$/,
+      /its fork version 0xa7a7a7a7 is unknown to network "fanal-dev"; .* or is not a state\.$/,
     ],
     [
       "--checkpoint-state",
       fileOf("altair.ssz", altair.head),
-      /its fork version is 0x0100fa4a, but the network fanal-dev is in phase0 \(0x0000fa4a\) at its slot 0\.$/,
+      /its fork version is 0x0100fa4a, but network "fanal-dev" is in phase0 \(0x0000fa4a\) at its slot 0\.$/,
     ],
     [
       "--checkpoint-state",
       fileOf("other.ssz", other.head),
-      /does not belong to the network smallnet: its genesis validators root is 0x/,
+      /does not belong to network "smallnet": its genesis validators root is 0x/,
     ],
     ["--checkpoint-state", join(directory, "absent.ssz"), /cannot be used: ENOENT: no such file/],
     [
@@ -232,7 +232,7 @@ it("a state that a server does not provide, and no state", async () => {
   const network = writeNetworkDirectory(join(tempDirectory(), "smallnet"), config);
   const flags = ["node", "--network", network, "--data-dir", tempDirectory()];
   expect(await refusal(flags, "usage")).toBe(
-    "A new node of smallnet needs a state to start from: give --checkpoint-sync-url, or a file or a URL with " +
+    'A new node of network "smallnet" needs a state to start from: give --checkpoint-sync-url, or a file or a URL with ' +
       "--checkpoint-state or --genesis-state.",
   );
   const server = createServer((_, response) => response.writeHead(404).end()).listen(0, "127.0.0.1");

@@ -312,7 +312,7 @@ it("an intact database does not count as damaged if another network is given", a
   await openDevChain({ validators: 9, networkDirectory: other });
   const file = join(tempDirectory(), "chain");
   await dbOfNetwork(network, directory, "export", file);
-  const otherChain = /holds another chain \(its genesis validators root is .*\), not the chain of the network othernet/;
+  const otherChain = /holds another chain \(its genesis validators root is .*\), not the chain of network "othernet"/;
   for (const action of ["check", "repair"]) {
     expect(await dbOfNetwork(network, directory, action)).toMatch(/No problems found/);
     await expect(dbOfNetwork(other, directory, action), action).rejects.toMatchObject({

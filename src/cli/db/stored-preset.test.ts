@@ -41,7 +41,7 @@ it.each([
 it("requires the directory of other networks, also for names of built-in object properties", () => {
   for (const name of ["devnet", "constructor"]) {
     expect(() => storedPreset({ kind: "node", network: name }, undefined, "/")).toThrow(
-      `The chain belongs to the network ${name}, which is not built in. Give its directory with --network.`,
+      `The chain belongs to network "${name}", which is not built in. Give its directory with --network.`,
     );
   }
 });

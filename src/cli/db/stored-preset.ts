@@ -19,7 +19,7 @@ export function storedPreset(
   if (kind === "dev") return { preset: preset ?? "minimal", network: undefined };
   if (given === undefined && !Object.hasOwn(BUILT_IN_NETWORKS, name)) {
     throw usageError(
-      `The chain belongs to the network ${name}, which is not built in. Give its directory with --network.`,
+      `The chain belongs to network "${name}", which is not built in. Give its directory with --network.`,
     );
   }
   const network = resolveNetwork(given ?? name, workingDirectory);

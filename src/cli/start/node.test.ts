@@ -13,7 +13,7 @@ it("rejects --dev-validators on a network that is not a dev chain", async () => 
   await expect(runNode(options, log.logger, log)).rejects.toMatchObject({
     exitCode: EXIT_CODES.usage,
     message:
-      '--dev-validators requires the network of a dev chain, but sepolia is not one. "fanal dev" writes its directory.',
+      '--dev-validators requires the network of a dev chain, but "sepolia" is not one. "fanal dev" writes its directory.',
   });
   // The data directory is not created.
   expect(readdirSync(folder)).toEqual([]);

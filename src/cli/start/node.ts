@@ -60,7 +60,7 @@ export async function runNode(
 function requireDevNetwork({ network }: NodeCommandSettings): void {
   if (isDevConfig(loadNetworkConfig(network))) return;
   throw usageError(
-    `--dev-validators requires the network of a dev chain, but ${network.name} is not one. ` +
+    `--dev-validators requires the network of a dev chain, but "${network.name}" is not one. ` +
       '"fanal dev" writes its directory.',
   );
 }

@@ -34,7 +34,7 @@ it("rejects another schedule of past forks, and accepts one of future forks", as
   };
   const contradiction = (stored: string, given: string) => ({
     kind: "otherSchedule",
-    message: `The data directory ${dataDir} holds the chain of the network smallnet with another fork schedule: ${stored} there and ${given} now.`,
+    message: `The data directory ${dataDir} holds the chain of network "smallnet" with another fork schedule: ${stored} there and ${given} now.`,
   });
 
   // A fork may be rescheduled before either epoch.

@@ -238,7 +238,7 @@ function takeOnce<T>(value: T | undefined): () => T | undefined {
 function stateSource({ checkpoint, genesisState, network }: NetworkSourceOptions): string {
   const source = checkpoint?.state ?? genesisState ?? genesisStateFile(network);
   if (source !== undefined) return source;
-  throw new StartError("noState", `A new node of ${network.name} needs a state to start from.`);
+  throw new StartError("noState", `A new node of network "${network.name}" needs a state to start from.`);
 }
 
 function requireNetworkState({ state }: LoadedState, source: string, network: NamedNetwork): void {
@@ -247,7 +247,7 @@ function requireNetworkState({ state }: LoadedState, source: string, network: Na
   if (difference === undefined) return;
   throw new StartError(
     "unreadableInput",
-    `The state ${source} does not belong to the network ${network.name}: ${difference}.`,
+    `The state ${source} does not belong to network "${network.name}": ${difference}.`,
   );
 }
 

@@ -43,11 +43,11 @@ export async function requireSameNetwork(
   const mismatch = (held: string) =>
     new StartError(
       db ? "otherChain" : "unreadableInput",
-      `${name} holds ${held}, not the chain of the network ${network.name}.`,
+      `${name} holds ${held}, not the chain of network "${network.name}".`,
     );
   if (stored.kind !== "node") throw mismatch("a dev chain");
   if (stored.genesisForkVersion !== toHex(config.GENESIS_FORK_VERSION)) {
-    throw mismatch(`the chain of the network ${stored.network}`);
+    throw mismatch(`the chain of network "${stored.network}"`);
   }
   const known = knownGenesis(network);
   const difference = known && genesisDifference(stored, known);
@@ -56,7 +56,7 @@ export async function requireSameNetwork(
   if (contradiction === undefined) return;
   throw new StartError(
     "otherSchedule",
-    `${name} holds the chain of the network ${network.name} with another fork schedule: ${contradiction}.`,
+    `${name} holds the chain of network "${network.name}" with another fork schedule: ${contradiction}.`,
   );
 }
 

@@ -72,7 +72,7 @@ async function decode(
   if (!config.forksAscendingEpochOrder.some(({ version }) => Buffer.compare(version, currentVersion) === 0)) {
     throw unreadable(
       source,
-      `its fork version ${toHex(currentVersion)} is unknown to the network ${config.CONFIG_NAME}; it belongs to another network, or is not a state`,
+      `its fork version ${toHex(currentVersion)} is unknown to network "${config.CONFIG_NAME}"; it belongs to another network, or is not a state`,
     );
   }
   const expectedVersion = config.getForkVersion(slot);
@@ -80,7 +80,7 @@ async function decode(
   if (Buffer.compare(currentVersion, expectedVersion) !== 0) {
     throw unreadable(
       source,
-      `its fork version is ${toHex(currentVersion)}, but the network ${config.CONFIG_NAME} is in ${fork} ` +
+      `its fork version is ${toHex(currentVersion)}, but network "${config.CONFIG_NAME}" is in ${fork} ` +
         `(${toHex(expectedVersion)}) at its slot ${slot}`,
     );
   }
