@@ -9,6 +9,8 @@ import { requireKnownMethods } from "./check.ts";
 /** Interval at which the config file is checked for changes. Works with symbolic links and network file systems. */
 const WATCH_INTERVAL_MILLIS = 2000;
 
+const SETTINGS = ["gateway", "servers", "log"] as const satisfies readonly (keyof GatewayCommandSettings)[];
+
 /** Settings of the gateway that a reload does not change. */
 const FIXED_SETTINGS = [
   "network",
@@ -33,31 +35,44 @@ interface ConfigReloaderOptions {
 /** Applies changes of the config file while the gateway runs. An invalid file is rejected. */
 export class ConfigReloader {
   readonly #options: ConfigReloaderOptions;
-  readonly #onChange = () => this.reload();
+  readonly #onChange = () => this.#enqueue(false);
+  /** Settings of the last valid file. */
+  #current: GatewayCommandSettings;
   /** The last reload. They run one after another. */
   #last: Promise<void> = Promise.resolve();
 
   constructor(options: ConfigReloaderOptions) {
     this.#options = options;
+    this.#current = options.started;
     watchFile(options.file, { interval: WATCH_INTERVAL_MILLIS, persistent: false }, this.#onChange);
+    // The file may have changed during the start.
+    this.#enqueue(false);
   }
 
+  /** Reloads on request, and logs it also if nothing has changed. */
   reload(): void {
-    this.#last = this.#last.then(() => this.#reload());
+    this.#enqueue(true);
   }
 
   close(): void {
     unwatchFile(this.#options.file, this.#onChange);
   }
 
-  /** Never rejects. */
-  async #reload(): Promise<void> {
+  #enqueue(isRequested: boolean): void {
+    this.#last = this.#last.then(() => this.#reload(isRequested));
+  }
+
+  /** Never rejects. Equal settings are not applied again, since that would empty the cache in memory. */
+  async #reload(isRequested: boolean): Promise<void> {
     const { file, started, read, apply, logger } = this.#options;
     try {
       const changed = read();
       await requireKnownMethods(changed.gateway);
       const fixed = Object.fromEntries(FIXED_SETTINGS.map((key) => [key, started.gateway[key]]));
-      await apply({ ...changed.gateway, ...fixed });
+      const isSame = SETTINGS.every((key) => isDeepStrictEqual(changed[key], this.#current[key]));
+      if (isSame && !isRequested) return;
+      if (!isSame) await apply({ ...changed.gateway, ...fixed });
+      this.#current = changed;
       const { upstreams, clients, policies } = changed.gateway;
       logger.notice("Config file reloaded", {
         file,
