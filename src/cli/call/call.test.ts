@@ -1,12 +1,13 @@
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
+import { json } from "node:stream/consumers";
 import { describe, expect, it, onTestFinished } from "vitest";
 import { StartupError } from "../exit.ts";
 import { answering, serve, fakeTerminal as terminal } from "./call.test-support.ts";
 import { type CallOptions, runCall } from "./call.ts";
 import { CallPrinter } from "./printer.ts";
 import { NoResponseError } from "./request.ts";
-import { retryWhileStarting } from "./starting-node.ts";
+import { sendOnceStarted } from "./starting-node.ts";
 
 async function call(url: string, options: Partial<CallOptions> = {}, face = terminal()) {
   const defaults = { method: "m", params: "[]", json: false, meta: false, timeout: 30 };
@@ -137,7 +138,13 @@ describe("fanal call", () => {
   });
 
   it("waits for a node on this machine that is starting", async () => {
-    const server = createServer((_request, response) => response.end('{"jsonrpc":"2.0","id":1,"result":true}'));
+    const sent: string[] = [];
+    const server = createServer(async (request, response) => {
+      const { method } = (await json(request)) as { method: string };
+      sent.push(method);
+      const result = method === "getReadiness" ? `{"ready":${sent.length > 1}}` : "true";
+      response.end(`{"jsonrpc":"2.0","id":1,"result":${result}}`);
+    });
     const listen = (port: number) => new Promise<void>((resolve) => server.listen(port, "127.0.0.1", resolve));
     await listen(0);
     const { port } = server.address() as AddressInfo;
@@ -155,6 +162,7 @@ describe("fanal call", () => {
       out: "true\n",
       err: `fanal: Waiting up to 30 seconds for a node at http://…@localhost:${port}.\n`,
     });
+    expect(sent).toEqual(["getReadiness", "getReadiness", "m"]);
   });
 
   it("does not wait longer than asked, nor for other machines and errors", async () => {
@@ -163,7 +171,12 @@ describe("fanal call", () => {
     const local = "http://[::1]:1";
     const messages: string[] = [];
     const failing = (error: Error, url: string, waitSeconds: number) =>
-      retryWhileStarting(() => Promise.reject(error), { url, waitSeconds, onWait: (text) => messages.push(text) });
+      sendOnceStarted(() => Promise.reject(error), {
+        url,
+        waitSeconds,
+        isReady: () => Promise.reject(error),
+        onWait: (text) => messages.push(text),
+      });
     await expect(failing(refused, local, 0.001)).rejects.toBe(refused);
     expect(messages.splice(0)).toEqual([`Waiting up to 0.001 seconds for a node at ${local}.`]);
     await expect(failing(refused, local, 0)).rejects.toBe(refused);

@@ -6,9 +6,10 @@ import { EnvelopeSplitter } from "./envelope-splitter.ts";
 import { printable } from "./printable.ts";
 import { CallPrinter } from "./printer.ts";
 import { type HttpAnswer, NoResponseError, postJson, readUpTo } from "./request.ts";
-import { retryWhileStarting } from "./starting-node.ts";
+import { sendOnceStarted } from "./starting-node.ts";
 
 const MAX_REFUSAL_BYTES = 10_000;
+const READINESS = { method: "getReadiness", params: "[]", meta: false };
 
 export interface CallOptions {
   method: string;
@@ -32,7 +33,11 @@ export async function runCall(options: CallOptions, terminal: Terminal): Promise
     const waitSeconds = Math.min(options.waitSeconds ?? 0, timeout);
     const request = { url, json: requestText(options), token, timeoutSeconds: timeout, signal };
     const onWait = (text: string) => terminal.writeError(`fanal: ${text}\n`);
-    const answer = await retryWhileStarting(() => postJson(request), { url, waitSeconds, onWait });
+    const isReady = async () => {
+      const { body } = await postJson({ ...request, json: requestText(READINESS) });
+      return !(await readUpTo(body, MAX_REFUSAL_BYTES)).includes('"ready":false');
+    };
+    const answer = await sendOnceStarted(() => postJson(request), { url, waitSeconds, isReady, onWait });
     if (answer.status === 401 || answer.status === 403) throw await refusal(answer, options);
     return await printAnswer(answer, options, terminal);
   } catch (error) {
@@ -41,7 +46,7 @@ export async function runCall(options: CallOptions, terminal: Terminal): Promise
   }
 }
 
-function requestText({ method, params, meta }: CallOptions): string {
+function requestText({ method, params, meta }: Pick<CallOptions, "method" | "params" | "meta">): string {
   const call = `"method":${JSON.stringify(method)},"params":${params}`;
   return `{"jsonrpc":"2.0","id":1,${call}${meta ? ',"meta":true' : ""}}`;
 }

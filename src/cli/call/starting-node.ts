@@ -9,27 +9,31 @@ interface StartingNode {
   url: string;
   /** 0 fails at once. */
   waitSeconds: number;
-  /** Reports the wait, once. */
+  /** False while the node warms up or syncs. */
+  isReady(): Promise<boolean>;
+  /** Reports the wait. */
   onWait(text: string): void;
 }
 
-/** Repeats a request while a port of this machine refuses connections, as that of a starting node does. */
-export async function retryWhileStarting<T>(
+/**
+ * Sends a request. If a port of this machine refuses the connection, as that of a starting node does, waits until the
+ * node is ready and sends it again.
+ */
+export async function sendOnceStarted<T>(
   send: () => Promise<T>,
-  { url, waitSeconds, onWait }: StartingNode,
+  { url, waitSeconds, isReady, onWait }: StartingNode,
 ): Promise<T> {
-  let end: number | undefined;
+  try {
+    return await send();
+  } catch (error) {
+    if (waitSeconds === 0 || !isRefusedByThisMachine(error, url)) throw error;
+  }
+  onWait(`Waiting up to ${waitSeconds} seconds for a node at ${withoutCredentials(url)}.`);
+  const end = performance.now() + waitSeconds * 1000;
   for (;;) {
-    try {
-      return await send();
-    } catch (error) {
-      const now = performance.now();
-      const isStarting = waitSeconds > 0 && isRefusedByThisMachine(error, url) && (end === undefined || now < end);
-      if (!isStarting) throw error;
-      if (end === undefined) onWait(`Waiting up to ${waitSeconds} seconds for a node at ${withoutCredentials(url)}.`);
-      end ??= now + waitSeconds * 1000;
-    }
     await sleep(RETRY_MS);
+    const isStarted = await isReady().catch((error: unknown) => !isRefusedByThisMachine(error, url));
+    if (isStarted || performance.now() >= end) return send();
   }
 }
 

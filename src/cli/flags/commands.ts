@@ -61,7 +61,8 @@ the string @text. Arguments after -- are never flags. Parameters are given by
 position or by name, as NAME=PARAM; null omits one.
 
 A node on this machine may still be starting: if its port refuses connections,
-the call waits for up to 30 seconds, or the timeout if it is shorter.
+the call waits until the node is ready, for up to 30 seconds or the timeout if
+it is shorter.
 
 Examples:
   fanal call getChainHead
