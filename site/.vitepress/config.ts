@@ -5,18 +5,16 @@ import { NAVIGATION, sidebar } from "./navigation.ts";
 
 const path = (relative: string) => fileURLToPath(new URL(relative, import.meta.url));
 
+// scripts/docs-site.js copies this directory beside the pages.
 export default defineConfig({
   title: "Fanal",
   description: "A beacon chain and an EVM for tests, a beacon node, and a gateway",
-  srcDir: path("../.content"),
-  outDir: path("../dist"),
-  cacheDir: path("../.cache"),
   ignoreDeadLinks: "localhostLinks",
   markdown: { html: false, attrs: { disable: true }, anchor: { slugify: githubAnchor } },
-  vite: { esbuild: { target: "es2022" } },
+  vite: { esbuild: { target: "es2022" }, build: { chunkSizeWarningLimit: 2000, assetsInlineLimit: 0 } },
   themeConfig: {
     nav: NAVIGATION.map(({ text, link }) => ({ text, link })),
-    sidebar: sidebar(path("../../docs")),
+    sidebar: sidebar(path("../docs")),
     outline: [2, 3],
     search: { provider: "local" },
   },

@@ -7,9 +7,17 @@ import { tempDirectory } from "../support/directories/temp-directory.ts";
 
 const ROOT = join(import.meta.dirname, "../..");
 
-it("npm run docs:site builds a static site without broken links and without other hosts", async () => {
+/** A build takes a minute on two cores, after the installation of VitePress. */
+const TIMEOUT_MS = 900_000;
+
+it("npm run docs:site builds a static site without broken links and without other hosts", {
+  timeout: TIMEOUT_MS,
+}, async () => {
   const site = tempDirectory();
-  await promisify(execFile)(process.execPath, [join(ROOT, "scripts/docs-site.js"), "--out", site]);
+  const building = promisify(execFile)(process.execPath, [join(ROOT, "scripts/docs-site.js"), "--out", site]);
+  await building.catch(({ message, stdout, code, signal }) => {
+    throw new Error(`${message}\n${stdout}\nExit code ${code}, signal ${signal}.`);
+  });
   const pages = globSync("**/*.html", { cwd: site });
   expect(pages).toContain(join("docs", "guides", "ci.html"));
   const broken = pages.flatMap((page) =>
@@ -25,6 +33,9 @@ it("npm run docs:site builds a static site without broken links and without othe
     ...readFileSync(join(site, page), "utf8").matchAll(/<(?:script|link|img)[^>]*(?:src|href)="https?:[^"]*"/g),
   ]);
   expect(loaded.map(([element]) => element)).toEqual([]);
+  const styles = globSync("**/*.css", { cwd: site }).map((file) => readFileSync(join(site, file), "utf8"));
+  expect(styles.filter((style) => /(?:url\(|@import )["']?https?:/.test(style))).toEqual([]);
+  expect(globSync("assets/chunks/@localSearchIndex*.js", { cwd: site })).toHaveLength(1);
   const home = readFileSync(join(site, "index.html"), "utf8");
   expect(home).toMatch(/VPNavBarSearch/);
   expect(home).toMatch(/VPSwitchAppearance/);
