@@ -96,12 +96,13 @@ const cell = (text: string) => text.replaceAll("|", "\\|");
 
 function exampleParts(method: MethodDefinition, { params, meta, error, result, fork }: MadeExample): string[] {
   const response = error === undefined ? { jsonrpc: "2.0", id: 1, result } : { jsonrpc: "2.0", id: 1, error };
-  const metaText = JSON.stringify(meta);
   return [
     fork === "phase0" ? "" : `On a chain in ${fork}:`,
     ...callBlocks(method, params).map(fenced),
     fencedJson(response),
-    meta === undefined ? "" : `With \`"meta": true\` in the request, the response also has \`meta\`: \`${metaText}\``,
+    ...(meta === undefined
+      ? []
+      : ['With `"meta": true` in the request, the response also has `meta`:', fencedJson(meta)]),
   ];
 }
 
