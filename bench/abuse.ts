@@ -1,12 +1,11 @@
 /**
- * What clients that mean harm cost the others: one attack after the other, each on a node of its own, while somebody
- * asks that node for its head every 20 milliseconds. Then the attack ends, and the same is asked again; then it begins
- * anew, and the node has to stop in its midst.
+ * Measures the latency of other clients during attacks. Each attack runs against its own node, which a probe asks for
+ * the head every 20 ms: during the attack and after it. Then the attack starts again and the node is stopped under it.
  *
  *     npm run bench -- abuse [--validators COUNT] [--seconds SECONDS] [--only TEXT]
  *
- * With 1024 validators or more the chain has the mainnet preset. The exit code is 1 when a node died, did not recover,
- * or did not stop as it should.
+ * The chain has the mainnet preset from 1024 validators on. The exit code is 1 if a node dies, does not recover, or
+ * does not stop in time.
  */
 import { parseArgs } from "node:util";
 import { benchAbuse } from "./abuse/run.ts";

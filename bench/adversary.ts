@@ -1,11 +1,11 @@
 /**
- * What floods cost a node: another process does its worst for some seconds each, under a new name whenever it is sent
- * away, while the node follows the chain of an honest one. Memory is measured after a collection before and after, and
- * in between as it is.
+ * Measures the cost of floods by a peer. A node follows the chain of an honest peer while another process floods it and
+ * reconnects under a new peer id whenever it is disconnected. Heap before and after a flood is measured after garbage
+ * collection, the peak without.
  *
- *     npm run bench -- adversary [seconds a flood]
+ *     npm run bench -- adversary [seconds per flood]
  *
- * The exit code is 1 when the node did not follow.
+ * The exit code is 1 if the node falls behind.
  */
 process.env.LODESTAR_PRESET = "minimal";
 const { benchAdversary } = await import("./adversary/run.ts");

@@ -1,6 +1,5 @@
 /**
- * What it costs to move a dev chain: slots that are advanced, beside what the library alone takes for the same blocks,
- * and slots that are skipped.
+ * Measures dev_advance and dev_skip. The same blocks through the library alone are the baseline of dev_advance.
  *
  *     npm run bench -- control [slots]
  */

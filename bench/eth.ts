@@ -1,10 +1,10 @@
 /**
- * Measures eth_* on the Ethereum port: small calls and eth_call against the beacon port, a bare `node:http` server, Anvil and
- * EDR; eth_getLogs over a long chain; a contract test from the import of its chain to the last assertion.
+ * Measures eth_* on the Ethereum port: small calls and eth_call against the beacon port, a bare `node:http` server,
+ * Anvil and EDR; eth_getLogs over a long chain; a contract test from the import of its chain to the last assertion.
  *
- *     npm run bench -- eth [rounds] [seconds a round] [blocks]
+ *     npm run bench -- eth [rounds] [seconds per round] [blocks]
  *
- * Anvil and EDR come from npm. Where one has no binary, the bench says so and goes on without it.
+ * Anvil and EDR come from npm. A chain without a binary for the platform is left out.
  */
 import { benchEth } from "./eth/run.ts";
 

@@ -1,10 +1,10 @@
 /**
- * What live events cost: many subscribers, half of them over SSE and half over WebSocket, must receive every head of a
- * number of slots, in order, none missing. The node and the subscribers are processes of their own.
+ * Measures the cost of live events. Many subscribers, half over SSE and half over WebSocket, must receive every head in
+ * order. The node and the subscribers run in separate processes.
  *
  *     npm run bench -- events [subscribers] [slots] [idle seconds]
  *
- * The exit code is 1 when a subscriber missed an event or got one out of order.
+ * The exit code is 1 if a subscriber misses an event or receives one out of order.
  */
 import { benchEvents } from "./events/run.ts";
 

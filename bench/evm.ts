@@ -1,5 +1,5 @@
 /**
- * Cost of blocks and transactions in the EVM, of memory and of returning to an old state.
+ * Measures the EVM: blocks, transactions, memory and reverts.
  *
  *     npm run bench -- evm [transactions]
  */

@@ -1,11 +1,11 @@
 /**
- * What the import pipeline costs beside the library: the same real chain goes through `BeaconChain.importBlock` on a
- * fresh database and, block by block in turn, through state transition and batch verification alone.
+ * Compares the import pipeline with the library: each block of the same chain goes through `BeaconChain.importBlock` on
+ * a fresh database and through state transition and batch verification alone, in turn.
  *
  *     npm run bench -- import [epochs] [rounds]
  *
- * The exit code is 1 when the pipeline's own cost is 30 % of the total or more. Rounds whose writes are synced to disk
- * are reported too, but do not decide that: they depend on the disk.
+ * The exit code is 1 if the pipeline's own part is 30 % of the total or more. Rounds with synced writes are reported
+ * too, but do not count, since they depend on the disk.
  */
 process.env.LODESTAR_PRESET = "minimal";
 const { benchImport } = await import("./import/run.ts");

@@ -1,11 +1,10 @@
 /**
- * What an indexer sees that goes through the whole history of a chain: one request after the other over JSON-RPC, at
- * every slot the block, the state's root, the committees, the validators and the block's rewards, and the rewards of
- * attestations once an epoch. First from the oldest slot to the newest, then back.
+ * Measures an indexer that reads the whole history over JSON-RPC, one request at a time: per slot the block, state
+ * root, committees, validators and block rewards, and attestation rewards once per epoch. Ascending, then descending.
  *
  *     npm run bench -- indexer [epochs] [chain-process.ts of another checkout]
  *
- * With another checkout its server is walked through as well, and the table compares the two.
+ * With another checkout, both servers are measured and compared.
  */
 import { benchIndexer } from "./indexer/run.ts";
 

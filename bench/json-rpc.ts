@@ -2,11 +2,11 @@
  * Measures JSON-RPC and REST calls: requests per second against a bare `node:http` server that reads the same request
  * and answers the same bytes. The servers and the load generator are separate processes; the servers take turns.
  *
- *     npm run bench -- json-rpc [rounds] [seconds a round] [fanal-process.ts of another checkout]
+ *     npm run bench -- json-rpc [rounds] [seconds per round] [fanal-process.ts of another checkout]
  *
- * With another checkout its server takes part as well, and a further table compares the two.
+ * With another checkout, its server is measured too, and a second table compares both.
  *
- * The exit code is 1 when the JSON-RPC server reaches less than 40 % of the bare server, or a batch of 100 calls less
+ * The exit code is 1 if the JSON-RPC server reaches less than 40 % of the bare server, or a batch of 100 calls less
  * than 5 times the rate of single calls.
  */
 import { benchJsonRpc } from "./json-rpc/run.ts";

@@ -1,10 +1,9 @@
 /**
- * Whether a node stays as it is under load: clients ask a dev chain in real time for a mix of things, as many a second
- * as are four fifths of what it can answer, for a long time.
+ * Measures latency and memory of a dev chain under long load: clients send a mix of calls at 80 % of its capacity.
  *
  *     npm run bench -- mixed-load [minutes]
  *
- * The exit code is 1 when a call failed.
+ * The exit code is 1 if a call fails.
  */
 import { benchMixedLoad } from "./mixed-load/run.ts";
 

@@ -1,11 +1,11 @@
 /**
- * Several nodes in one network, each a process of its own, on loopback.
+ * Measures networks of several nodes on loopback, each in its own process.
  *
  *     npm run bench -- network [--agreed EPOCHS] [--history EPOCHS] [--fork NAME] [--nodes COUNT] [part...]
  *
- * The parts are agreement, sync, interruption, checkpoint, discovery, crowd and idle; by default all of them. By
- * default three nodes agree for 10 epochs, a late one syncs 500, once in phase0 and once in fulu, and the crowd has 20
- * nodes. The exit code is 1 when nodes did not agree or follow, did not find each other, or lost a block.
+ * The parts are agreement, sync, interruption, checkpoint, discovery, crowd and idle. The default is all of them, with
+ * 10 epochs of agreement between three nodes, a sync of 500 epochs in phase0 and in fulu, and a crowd of 20 nodes. The
+ * exit code is 1 if nodes disagree, fall behind, do not find each other, or lose a block.
  */
 process.env.LODESTAR_PRESET = "minimal";
 const { benchNetwork } = await import("./network/run.ts");

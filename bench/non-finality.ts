@@ -1,10 +1,10 @@
 /**
- * What a long time without finality costs: three fifths of the validators vote until a last epoch, then all of them do.
- * Each mark on the way is reached by one process and opened again by another.
+ * Measures a long period without finality: 60 % of the validators attest until the last epoch, then all of them. Each
+ * checkpoint is reached by one process and reopened by another.
  *
  *     npm run bench -- non-finality [epochs]
  *
- * It runs with the flags of long-run, for the same reasons.
+ * Runs with the same Node flags as long-run.
  */
 process.env.LODESTAR_PRESET = "minimal";
 const { benchNonFinality } = await import("./non-finality/run.ts");

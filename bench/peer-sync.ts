@@ -1,6 +1,6 @@
 /**
- * How fast a node syncs a chain from another: ours from ours, ours from Lodestar, Lodestar from Lodestar, Lodestar from
- * ours. Lodestar is installed first when it is not there, apart from the dependencies.
+ * Measures the sync speed between nodes: all combinations of Fanal and Lodestar. Installs Lodestar outside the
+ * dependencies if it is missing.
  *
  *     npm run bench -- peer-sync [epochs] [rounds] [fork]
  */

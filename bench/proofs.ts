@@ -1,9 +1,9 @@
 /**
- * How long a proof about one validator takes on a large state, beside the library's bare walk down the same tree.
+ * Measures proofs about one validator on a large state, compared with the library's bare walk down the same tree.
  *
  *     npm run bench -- proofs [validators] [proofs]
  *
- * The exit code is 1 when a proof takes 20 ms or longer, by the median.
+ * The exit code is 1 if the median of a proof is 20 ms or longer.
  */
 import { benchProofs } from "./proofs/run.ts";
 

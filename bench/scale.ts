@@ -1,16 +1,15 @@
 /**
- * The real node on states with very many validators: starts, long answers beside a bare server of `node:http` that
- * sends the same bytes, a live chain with small calls and readers of long lists, what is written to the disk, and the
- * list of validators in the page.
+ * Measures the real node on states with very many validators: starts, long answers compared with a bare `node:http`
+ * server that sends the same bytes, a live chain with small calls and readers of long lists, disk writes, and the list
+ * of validators in the page.
  *
  *     npm run bench -- scale [--validators 1000000] [--only TEXT] [--beside DIRECTORY] [--rounds 3]
  *                           [--slot-seconds 6] [--lead SECONDS]
  *
  * `--only` takes a subject (starts, answers, live chain, epochs on disk, page) or a part of the title of an answer;
- * `--beside` names another checkout whose program is measured in the same run. Blocks of the live chain are recorded
- * before their time: `--lead` is how long before, by default a minute for a million validators. Its slots take
- * `--slot-seconds`. States are built once and kept in `.bench/scale`, or in `scale` within the directory that BENCH_DIR
- * names.
+ * `--beside` is another checkout to measure in the same run. Blocks of the live chain are recorded ahead of time:
+ * `--lead` is the time for that, by default a minute per million validators. States are built once and cached in
+ * `.bench/scale`, or in `$BENCH_DIR/scale`.
  */
 import { resolve } from "node:path";
 import { parseArgs } from "node:util";

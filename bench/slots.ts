@@ -1,6 +1,6 @@
 /**
- * What slots cost a node at which many validators vote: a chain of the mainnet preset goes through them in one process,
- * each with a block that carries the votes of all committees of the slot before.
+ * Measures slots with many attesting validators. A chain with the mainnet preset advances in one process, and each
+ * block includes the attestations of all committees of the previous slot.
  *
  *     npm run bench -- slots [validators] [slots]
  */

@@ -1,7 +1,7 @@
 /**
- * How long a dev chain takes to remember a moment and to go back to it.
+ * Measures dev_snapshot and dev_revert.
  *
- *     npm run bench -- snapshots [slots of chain before a snapshot, as a list with commas] [slots since it]
+ *     npm run bench -- snapshots [comma-separated chain lengths in slots] [slots since the snapshot]
  */
 process.env.LODESTAR_PRESET = "minimal";
 const { benchSnapshots } = await import("./snapshots/run.ts");

@@ -1,6 +1,5 @@
 /**
- * How long a person waits after `npm start`: from the start of the process to the first answer, and to a finalized
- * history.
+ * Measures the time from process start to the first answer, and to a finalized history.
  *
  *     npm run bench -- startup [runs]
  */

@@ -1,9 +1,8 @@
 /**
- * How fast a node takes in history, as it does when it syncs: the same real chain goes through
- * `BeaconChain.importSegment`, through `BeaconChain.importBlock` in a loop, and through the library's state transition
- * alone, with and without signatures.
+ * Measures the import of history during sync. The same chain goes through `BeaconChain.importSegment`, through
+ * `BeaconChain.importBlock` in a loop, and through the library's state transition alone, with and without signatures.
  *
- *     npm run bench -- sync-import [slots] [blocks in a segment]
+ *     npm run bench -- sync-import [slots] [blocks per segment]
  */
 process.env.LODESTAR_PRESET = "minimal";
 const { benchSyncImport } = await import("./sync-import/run.ts");

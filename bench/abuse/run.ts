@@ -3,38 +3,38 @@ import { ATTACKS } from "../../test/support/abuse/attacks.ts";
 import { GAUGED, type GaugeReading, readGauge } from "../../test/support/abuse/gauged-node.ts";
 import { Attacker, type ProbeFigures, probe, targetOf } from "../../test/support/abuse/siege.ts";
 import { ProgramProcess } from "../../test/support/program/program-process.ts";
-import { describeMachine, watchWithheld } from "../support/machine.ts";
+import { describeMachine, watchSteal } from "../support/machine.ts";
 import { quantile } from "../support/statistics.ts";
 import { withTempDirectory } from "../support/temp-directory.ts";
 
 interface AbuseOptions {
   validators: number;
-  /** Of each attack. */
+  /** Duration of each attack. */
   seconds: number;
-  /** What the name of an attack has to hold. */
+  /** Selects attacks whose names contain this. */
   only: string;
 }
 
-/** From here on a chain of the minimal preset would have committees that no network has. */
+/** With the minimal preset, more validators would make unrealistically large committees. */
 const MAINNET_FROM_VALIDATORS = 1024;
-/** An attack that has just begun has not yet done its worst. */
+/** Lets the attack reach its full effect before the node is stopped. */
 const BEFORE_STOP_MILLIS = 1000;
-/** What the servers give their clients to finish, and some more. */
+/** Shutdown timeout of the servers plus a margin. */
 const STOPPED_WITHIN_SECONDS = 12;
 const RECOVERY_SECONDS = 2;
-/** The attacker gets the processor time that node and probes leave: it would be on another machine. */
+/** The attacker runs at low priority, since it would be on another machine. */
 const ATTACKER_NICENESS = 10;
 
-/** Prints what each attack did; false when a node died, did not recover, or did not stop. */
+/** Prints a row per attack. Returns false if a node died, did not recover, or did not stop in time. */
 export function benchAbuse({ validators, seconds, only }: AbuseOptions): Promise<boolean> {
   const names = Object.keys(ATTACKS).filter((name) => name.includes(only));
   const preset = validators < MAINNET_FROM_VALIDATORS ? "minimal" : "mainnet";
-  console.log(`${describeMachine()}; ${validators} validators, preset ${preset}; ${seconds} s an attack\n`);
+  console.log(`${describeMachine()}; ${validators} validators, preset ${preset}; ${seconds} s per attack\n`);
   return withTempDirectory(async (directory) => {
     const args = ["dev", "--data-dir", directory, ...chainFlags(validators, preset)];
     const attacker = await Attacker.start({ niceness: ATTACKER_NICENESS });
     printHead();
-    // The first start makes the chain, and has more to do than to answer.
+    // The first start builds the chain, so it is not measured.
     await (await startNode(args, "nothing")).stop();
     await printQuiet(args, seconds);
     let isWell = true;
@@ -44,7 +44,7 @@ export function benchAbuse({ validators, seconds, only }: AbuseOptions): Promise
   });
 }
 
-/** Half of the validators act, so that nothing becomes final and all states have to be replayed. */
+/** Only half of the validators attest, so nothing finalizes and all states are replayed. */
 function chainFlags(validators: number, preset: string): string[] {
   const acting = Math.min(validators / 2, 2048);
   const size = ["--validators", String(validators), "--dev-validators", `0-${acting - 1}`, "--preset", preset];
@@ -52,7 +52,7 @@ function chainFlags(validators: number, preset: string): string[] {
   return [...size, "--fork", "fulu", "--warmup-epochs", String(epochs)];
 }
 
-/** Readers of events need some; else the chain stands still, so that its own work is in nobody's way. */
+/** The chain advances only for attacks that read events; otherwise its work would distort the latencies. */
 const speedFor = (attackName: string) => ["--speed", attackName.includes("events") ? "1" : "0.001"];
 
 async function startNode(args: readonly string[], attackName: string): Promise<ProgramProcess> {
@@ -67,9 +67,9 @@ async function startNode(args: readonly string[], attackName: string): Promise<P
 
 async function printQuiet(args: readonly string[], seconds: number): Promise<void> {
   const node = await startNode(args, "nothing");
-  const withheld = watchWithheld();
+  const steal = watchSteal();
   const figures = await probe(node, { seconds });
-  const lost = percent(withheld());
+  const lost = percent(steal());
   const gauge = await readGauge(node);
   const began = performance.now();
   const { code } = await node.stop();
@@ -90,9 +90,9 @@ async function attack(
 ): Promise<boolean> {
   const node = await startNode(args, name);
   const target = await targetOf(node);
-  const withheld = watchWithheld();
+  const steal = watchSteal();
   const during = await probe(node, { seconds, begin: () => attacker.begin(name, target) });
-  const lost = percent(withheld());
+  const lost = percent(steal());
   await attacker.end();
   if (node.child.exitCode !== null || node.child.signalCode !== null) {
     printRow(name, [...latencies(during), "", "", mebibytes(during.peakBytes), "died", "", "", lost]);

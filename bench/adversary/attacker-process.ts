@@ -4,37 +4,37 @@ import { fromHex } from "@lodestar/utils";
 import { Adversary } from "../../test/network/adversary/support/adversary.ts";
 import { FLOODS, type FloodTarget } from "./floods.ts";
 
-export interface Orders extends FloodTarget {
+export interface FloodOrder extends FloodTarget {
   flood: string;
   seconds: number;
-  /** SSZ in hexadecimal digits. */
+  /** SSZ as hex. */
   status: string;
 }
 
-export interface Damage {
+export interface FloodReport {
   /** Messages, requests or connections. */
   sent: number;
-  /** Names that were used up. */
+  /** Peer ids used. */
   identities: number;
 }
 
-process.once("message", async (orders: Orders) => {
-  const flood = FLOODS[orders.flood]!;
-  const status = ssz.fulu.Status.deserialize(fromHex(orders.status));
-  const end = performance.now() + orders.seconds * 1000;
-  const damage: Damage = { sent: 0, identities: 0 };
+process.once("message", async (order: FloodOrder) => {
+  const flood = FLOODS[order.flood]!;
+  const status = ssz.fulu.Status.deserialize(fromHex(order.status));
+  const end = performance.now() + order.seconds * 1000;
+  const flooded: FloodReport = { sent: 0, identities: 0 };
   let adversary: Adversary | undefined;
   while (performance.now() < end) {
     await setImmediate();
     if (adversary?.connection) {
-      damage.sent += await flood(adversary, orders);
+      flooded.sent += await flood(adversary, order);
       continue;
     }
     await adversary?.close();
     adversary = await Adversary.open({ status: () => status });
-    damage.identities++;
-    await adversary.dial(orders.address).catch(() => undefined);
+    flooded.identities++;
+    await adversary.dial(order.address).catch(() => undefined);
     if (adversary.connection) await adversary.introduce();
   }
-  process.send!(damage, () => process.exit());
+  process.send!(flooded, () => process.exit());
 });

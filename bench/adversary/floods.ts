@@ -12,19 +12,17 @@ export interface FloodTarget {
   slot: number;
 }
 
-/** Sends some more of it, and resolves with how much. */
+/** Sends one batch. Resolves with the number of messages, requests or connections. */
 type Flood = (adversary: Adversary, target: FloodTarget) => Promise<number>;
 
 const times = <T>(count: number, make: () => T): T[] => Array.from({ length: count }, make);
 const topicOf = ({ topics }: FloodTarget, kind: string) => topics.find((topic) => topic.includes(`/${kind}`))!;
 
-async function published(adversary: Adversary, topic: string, data: Uint8Array[]): Promise<number> {
+async function publishAll(adversary: Adversary, topic: string, data: Uint8Array[]): Promise<number> {
   return (await adversary.publish(...data.map((each) => ({ topic, data: each })))) ? data.length : 0;
 }
 
-/**
- * Passes all that can be checked without the chain, and is of a slot that nobody accepts yet: ignored, not rejected.
- */
+/** Attestation for a future slot, otherwise well-formed: the node ignores it instead of rejecting it. */
 function earlyAttestation(slot: number): Uint8Array {
   const attestation = ssz.phase0.Attestation.defaultValue();
   attestation.data.slot = slot + 100;
@@ -32,7 +30,7 @@ function earlyAttestation(slot: number): Uint8Array {
   return compressSync(ssz.phase0.Attestation.serialize(attestation));
 }
 
-/** As large as the type allows. */
+/** Attester slashing of the maximum size. */
 function slashing(): Uint8Array {
   const value = ssz.phase0.AttesterSlashing.defaultValue();
   value.attestation1.attestingIndices = times(2048, () => 1);
@@ -41,29 +39,29 @@ function slashing(): Uint8Array {
   return compressSync(ssz.phase0.AttesterSlashing.serialize(value));
 }
 
-async function asked(adversary: Adversary, protocol: Protocol, body: Uint8Array): Promise<number> {
+async function sendRequests(adversary: Adversary, protocol: Protocol, body: Uint8Array): Promise<number> {
   await Promise.all(times(8, () => adversary.ask(protocol, encodePayload(body))));
   return 8;
 }
 
 export const FLOODS: Record<string, Flood> = {
   "garbage on a topic": (adversary, target) =>
-    published(
+    publishAll(
       adversary,
       topicOf(target, "beacon_block"),
       times(200, () => randomBytes(300)),
     ),
-  "attestations that are ignored": (adversary, target) =>
-    published(
+  "ignored attestations": (adversary, target) =>
+    publishAll(
       adversary,
       topicOf(target, "beacon_attestation"),
       times(200, () => earlyAttestation(target.slot)),
     ),
   "large slashings": (adversary, target) =>
-    published(adversary, topicOf(target, "attester_slashing"), times(20, slashing)),
-  pings: (adversary) => asked(adversary, { name: "ping", version: 1 }, Buffer.alloc(8)),
+    publishAll(adversary, topicOf(target, "attester_slashing"), times(20, slashing)),
+  pings: (adversary) => sendRequests(adversary, { name: "ping", version: 1 }, Buffer.alloc(8)),
   "ranges of blocks": (adversary) =>
-    asked(
+    sendRequests(
       adversary,
       { name: "beacon_blocks_by_range", version: 2 },
       ssz.phase0.BeaconBlocksByRangeRequest.serialize({ startSlot: 1, count: 1024, step: 1 }),

@@ -5,28 +5,28 @@ import { ssz } from "@lodestar/types";
 import { toHex } from "@lodestar/utils";
 import { Scenario, statusOf } from "../../test/network/adversary/support/scenario.ts";
 import { describeMachine } from "../support/machine.ts";
-import type { Damage, Orders } from "./attacker-process.ts";
+import type { FloodOrder, FloodReport } from "./attacker-process.ts";
 import { FLOODS } from "./floods.ts";
 
 const SLOT_MS = 500;
 const SAMPLE_MS = 50;
 const MEBIBYTE = 2 ** 20;
-/** A block that is not there after this long is one that the node missed. */
-const PATIENCE_MS = 10_000;
+/** A block that takes longer counts as missed. */
+const TIMEOUT_MS = 10_000;
 
 const mebibytes = (bytes: number) => (bytes / MEBIBYTE).toFixed(0);
 
-/** Whether the node followed the chain through all floods. */
+/** Prints a row per flood. Returns false if the node missed a block. */
 export async function benchAdversary(seconds: number): Promise<boolean> {
-  console.log(`${describeMachine()}; ${seconds} s a flood.\n`);
+  console.log(`${describeMachine()}; ${seconds} s per flood.\n`);
   const scenario = await Scenario.begin({ forks: [{ fork: "altair", epoch: 0 }] });
   console.log(
-    "| flood | sent | names used up | heap before | heap peak | heap after | RSS peak | blocks followed | slowest block |",
+    "| flood | sent | peer ids used | heap before | heap peak | heap after | RSS peak | blocks followed | slowest block |",
   );
   console.log("| --- | ---: | ---: | ---: | ---: | ---: | ---: | ---: | ---: |");
   let isFollowing = true;
   for (const flood of Object.keys(FLOODS)) {
-    const row = await endure(scenario, flood, seconds);
+    const row = await runFlood(scenario, flood, seconds);
     isFollowing &&= row.isFollowing;
     console.log(`| ${row.cells.join(" | ")} |`);
   }
@@ -34,7 +34,7 @@ export async function benchAdversary(seconds: number): Promise<boolean> {
   return isFollowing;
 }
 
-async function endure(scenario: Scenario, flood: string, seconds: number) {
+async function runFlood(scenario: Scenario, flood: string, seconds: number) {
   globalThis.gc?.();
   const before = process.memoryUsage().heapUsed;
   const peak = { heap: 0, rss: 0 };
@@ -51,20 +51,20 @@ async function endure(scenario: Scenario, flood: string, seconds: number) {
       delays.push(await timeToFollow(scenario));
     }
   };
-  const attack = attacked(scenario, flood, seconds).finally(() => {
+  const attack = runAttacker(scenario, flood, seconds).finally(() => {
     isOver = true;
   });
-  const [damage] = await Promise.all([attack, follow()]);
+  const [flooded] = await Promise.all([attack, follow()]);
   clearInterval(sampling);
   globalThis.gc?.();
   const after = process.memoryUsage().heapUsed;
-  const followed = delays.filter((delay) => delay < PATIENCE_MS).length;
+  const followed = delays.filter((delay) => delay < TIMEOUT_MS).length;
   return {
     isFollowing: followed === delays.length,
     cells: [
       flood,
-      damage.sent,
-      damage.identities,
+      flooded.sent,
+      flooded.identities,
       `${mebibytes(before)} MiB`,
       `${mebibytes(peak.heap)} MiB`,
       `${mebibytes(after)} MiB`,
@@ -75,16 +75,16 @@ async function endure(scenario: Scenario, flood: string, seconds: number) {
   };
 }
 
-/** From the beginning of the slot until the node has its block. */
+/** Milliseconds from the start of the slot until the node has its block. */
 async function timeToFollow(scenario: Scenario): Promise<number> {
   const start = performance.now();
-  const patience = sleep(PATIENCE_MS, PATIENCE_MS, { ref: false });
-  return Promise.race([scenario.expectFollowing().then(() => performance.now() - start), patience]);
+  const timeout = sleep(TIMEOUT_MS, TIMEOUT_MS, { ref: false });
+  return Promise.race([scenario.expectFollowing().then(() => performance.now() - start), timeout]);
 }
 
-async function attacked(scenario: Scenario, flood: string, seconds: number): Promise<Damage> {
+async function runAttacker(scenario: Scenario, flood: string, seconds: number): Promise<FloodReport> {
   const child = fork(new URL("./attacker-process.ts", import.meta.url));
-  const orders: Orders = {
+  const order: FloodOrder = {
     flood,
     seconds,
     address: scenario.victim.address,
@@ -92,7 +92,7 @@ async function attacked(scenario: Scenario, flood: string, seconds: number): Pro
     slot: scenario.network.clock.currentSlot,
     status: toHex(ssz.fulu.Status.serialize(statusOf(scenario.honest))),
   };
-  child.send(orders);
-  const [damage] = (await once(child, "message")) as [Damage];
-  return damage;
+  child.send(order);
+  const [flooded] = (await once(child, "message")) as [FloodReport];
+  return flooded;
 }

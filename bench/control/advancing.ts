@@ -4,11 +4,11 @@ import { median } from "../support/statistics.ts";
 import { withPausedNode } from "./benched-chain.ts";
 import { perSecond, type Row, timed } from "./row.ts";
 
-/** So that the compiler has seen everything before something is measured. */
+/** Lets the JIT compile the hot paths before the measurement. */
 const WARM_UP_SLOTS = 1000;
 const POLL_MS = 20;
 
-/** One call of the program, alone and while another client asks for the head all the time. */
+/** Measures dev_advance, alone and while another client polls the head. */
 export function advancingRows(slots: number): Promise<Row[]> {
   return withPausedNode(async (node) => {
     const advance = () => timed(() => node.call("dev_advance", [slots]));
@@ -16,22 +16,22 @@ export function advancingRows(slots: number): Promise<Row[]> {
     const before = node.usage.cpuSeconds;
     const { elapsedMs } = await advance();
     const spentMs = 1000 * (node.usage.cpuSeconds - before);
-    const asked = await whileAsked(node, advance);
-    const worst = Math.max(...asked.answerMs).toFixed(1);
+    const polled = await whilePolled(node, advance);
+    const worst = Math.max(...polled.answerMs).toFixed(1);
     return [
       perSecond(`dev_advance of ${slots} slots`, slots, { elapsedMs, spentMs }),
-      perSecond(`the same while getChainHead is asked every ${POLL_MS} ms`, slots, {
-        elapsedMs: asked.during.elapsedMs,
+      perSecond(`the same with getChainHead every ${POLL_MS} ms`, slots, {
+        elapsedMs: polled.during.elapsedMs,
       }),
       {
-        what: "what getChainHead takes meanwhile",
-        figure: `${median(asked.answerMs).toFixed(1)} ms in the middle, ${worst} ms at worst`,
+        what: "getChainHead meanwhile",
+        figure: `${median(polled.answerMs).toFixed(1)} ms median, ${worst} ms longest`,
       },
     ];
   });
 }
 
-async function whileAsked<T>(node: NodeProcess, work: () => Promise<T>): Promise<{ during: T; answerMs: number[] }> {
+async function whilePolled<T>(node: NodeProcess, work: () => Promise<T>): Promise<{ during: T; answerMs: number[] }> {
   const answerMs: number[] = [];
   let isOver = false;
   const during = work().finally(() => {

@@ -5,12 +5,12 @@ import { recordChain } from "../import/record-chain.ts";
 import { FORK, VALIDATORS } from "./benched-chain.ts";
 import { perSecond, type Row, timed } from "./row.ts";
 
-/** What a node that verifies such a chain cannot do without: the library's transition, and the signatures. */
+/** Measures the lower bound of a verifying node: the library's state transition, without and with signatures. */
 export async function libraryRows(slots: number): Promise<Row[]> {
   const recorded = await recordChain(FORK, VALIDATORS, Math.ceil(slots / SLOTS_PER_EPOCH));
   const ways = [
     { what: "the library's state transition of the same blocks, no signatures", signatures: false },
-    { what: "the same with all signatures of a block verified in one batch", signatures: true },
+    { what: "the same, signatures of a block in one batch", signatures: true },
   ];
   const rows: Row[] = [];
   for (const { what, signatures } of ways) {

@@ -1,13 +1,12 @@
-/** A line of the table. */
 export interface Row {
   what: string;
   figure: string;
 }
 
-/** How many of something were done in a second, with what all threads spent on each of them where that is known. */
+/** Formats a rate in slots per second, and the CPU time per slot of all threads if it is known. */
 export function perSecond(what: string, count: number, { elapsedMs, spentMs }: Duration): Row {
-  const spent = spentMs === undefined ? "" : `, ${(spentMs / count).toFixed(2)} ms of processor time each`;
-  return { what, figure: `${((1000 * count) / elapsedMs).toFixed(0)} a second${spent}` };
+  const spent = spentMs === undefined ? "" : `, ${(spentMs / count).toFixed(2)} ms CPU each`;
+  return { what, figure: `${((1000 * count) / elapsedMs).toFixed(0)} slots/s${spent}` };
 }
 
 export interface Duration {

@@ -3,7 +3,7 @@ import { type Row, timed } from "./row.ts";
 
 const SKIPPED_SLOTS = 2048;
 
-/** Slots without blocks, and the first block after them, for which the state goes through all their epochs. */
+/** Measures empty slots, and the first block after them, whose state transition processes all skipped epochs. */
 export function skippingRows(): Promise<Row[]> {
   return withPausedNode(async (node) => {
     await node.call("dev_advance", [1]);

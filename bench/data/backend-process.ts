@@ -1,4 +1,4 @@
-// Measures one KZG backend in a process of its own, so that load time and memory are its own.
+// Measures one KZG backend in its own process, which isolates load time and memory.
 import type { KzgBackendName } from "../../src/data/kzg/backend.ts";
 import { ThreadedKzg } from "../../src/data/kzg/threaded-kzg.ts";
 import { createLogger } from "../../src/log/pino-logger.ts";

@@ -17,8 +17,8 @@ interface BlocksOptions {
 }
 
 /**
- * Times blocks of fulu with blobs: publication on the node that produced them, and import with all 128 columns from
- * gossip on another one. The first round, in which threads start, does not count.
+ * Times fulu blocks with blobs: publication on the producing node, and import with all 128 columns from gossip on
+ * another node. The first round starts the worker threads and is not counted.
  */
 export function benchBlocks({ rounds, blobs, backend, mainThread }: BlocksOptions): Promise<Figure[]> {
   const options = {
@@ -58,7 +58,7 @@ async function signedContents({ devChain }: BenchedChain, slot: number): Promise
   const signer = new ValidatorSigner(config, keys);
   const proposer = chain.headState.epochCtx.getBeaconProposer(slot);
   const { data } = await api.validator.produceBlockV3({ slot, randaoReveal: signer.randaoReveal(proposer, slot) });
-  if (!("block" in data)) throw new Error("The node has made a block without its blobs.");
+  if (!("block" in data)) throw new Error("The node returned a block without its blobs.");
   const { block, ...blobs } = data;
   const type = config.getForkTypes(slot).BeaconBlock as Type<BeaconBlock>;
   const signature = signer.sign(proposer, signer.signingRoot(type, block, DOMAIN_BEACON_PROPOSER, slot));
@@ -78,7 +78,7 @@ async function takeFromGossip(
 
 function requireSameHead(...chains: BenchedChain[]): void {
   const heads = new Set(chains.map(({ devChain }) => devChain.chain.head.root));
-  if (heads.size > 1) throw new Error("The block did not become the head of both.");
+  if (heads.size > 1) throw new Error("The block did not become the head of both nodes.");
 }
 
 class Figures {

@@ -1,13 +1,10 @@
-/** Looks at the main thread every millisecond, and at what it worked in between. */
+/** Samples the CPU time of the main thread every millisecond to find blocked stretches of the event loop. */
 export class MainThread {
   #longestMs = 0;
   #workedMs = workedMs();
   readonly #timer = setInterval(() => this.#look(), 1);
 
-  /**
-   * The longest time since the last call that it worked without a look at what else there was to do. What other
-   * programs took is not in it.
-   */
+  /** Returns the longest blocked stretch since the last call, in CPU time, so other processes do not distort it. */
   takeLongestMs(): number {
     this.#look();
     const longest = this.#longestMs;

@@ -30,7 +30,7 @@ export const OPERATIONS: readonly Operation[] = [
   { name: "compute the cells of a blob", run: (kzg) => kzg.cellsOf(fulu.blobs[0]!) },
 ];
 
-/** The polynomials of dev blobs have few terms, which makes their proofs cheap. */
+/** Dense blob: the polynomials of dev blobs have few terms, so their proofs are cheap. */
 const dense = denseBlob();
 
 export const PROOFS: readonly Operation[] = [
@@ -50,7 +50,7 @@ export const PROOFS: readonly Operation[] = [
 function denseBlob(): Uint8Array {
   const blob = new Uint8Array(FIELD_ELEMENTS_PER_BLOB * BYTES_PER_FIELD_ELEMENT);
   for (let at = 0; at < blob.length; at += BYTES_PER_FIELD_ELEMENT) {
-    // The first byte stays zero, so that the element is below the modulus.
+    // The first byte stays zero, which keeps the element below the modulus.
     blob.set(createHash("sha256").update(String(at)).digest().subarray(1), at + 1);
   }
   return blob;

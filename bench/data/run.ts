@@ -9,18 +9,18 @@ const MAX_BLOCKED_MS = 30;
 export interface Figure {
   name: string;
   milliseconds: number;
-  /** The longest time that the main thread worked without a break. */
+  /** Longest time that the main thread was blocked. */
   blockedMs: number;
 }
 
 export interface BackendFigures {
   figures: Figure[];
-  /** Memory that the process gained by loading and verifying, and after proofs too. */
+  /** Memory growth after loading and verifying, and after proofs. */
   verifyingMb: number;
   provingMb: number;
 }
 
-/** Prints one table with a column per backend; false when the main thread was blocked for too long. */
+/** Prints one table with a column per backend. Returns false if the main thread was blocked for too long. */
 export async function benchData({ rounds }: { rounds: number }): Promise<boolean> {
   console.log(
     `${describeMachine()}; medians of ${rounds} rounds, 2 for proofs; in brackets the ratio to the first column\n`,
@@ -42,7 +42,7 @@ export async function benchData({ rounds }: { rounds: number }): Promise<boolean
 async function measure(backend: KzgBackendName, rounds: number): Promise<BackendFigures | { unavailable: string }> {
   const child = fork(fileURLToPath(new URL("./backend-process.ts", import.meta.url)), [backend, String(rounds)]);
   const ended = once(child, "exit").then(([code]) => {
-    throw new Error(`The process of ${backend} ended with ${code} and no figures.`);
+    throw new Error(`The process of ${backend} exited with code ${code} before it reported figures.`);
   });
   const [result] = await Promise.race([once(child, "message"), ended]);
   ended.catch(() => {});

@@ -14,7 +14,7 @@ interface Contestant {
 
 interface CallsBench {
   chains: readonly TokenChain[];
-  /** Fanal's other port, with the chain of the first. */
+  /** Beacon port of the same Fanal process. */
   beacon: EthServer;
   rounds: number;
   seconds: number;
@@ -29,7 +29,7 @@ const CALLS: Readonly<Record<string, Call>> = {
   "eth_call, ERC-20 balanceOf": ({ token }) => ["eth_call", ...balanceCall(token)],
 };
 
-/** Prints requests per second of every server and of a bare one that answers with the bytes of the first. */
+/** Prints requests per second of every server, and of a bare server that sends the first server's response. */
 export async function benchCalls({ chains, beacon, rounds, seconds }: CallsBench): Promise<void> {
   const [fanal, ...others] = chains as [TokenChain, ...TokenChain[]];
   const contestants: Contestant[] = [fanal, { server: beacon, token: fanal.token }, ...others];

@@ -1,4 +1,4 @@
-/** Runs a contract test on a chain of its own when it is asked to, from the import of the chain to the last assertion. */
+/** Runs a contract test on its own chain on request, from the import of the chain to the last assertion. */
 import assert from "node:assert/strict";
 import type { EIP1193Provider } from "viem";
 import { parentGone, report } from "../support/child.ts";

@@ -7,7 +7,7 @@ import type { ContractTest } from "./contract-test-process.ts";
 
 const ROUNDS = 5;
 
-/** Prints how long a contract test takes on each chain, each time in a new process. */
+/** Prints the time of a contract test on each chain. Every run has a new process. */
 export async function benchContractTests(chains: readonly ContractTest["chain"][]): Promise<void> {
   const initCode = `0x${Buffer.from(tokenInitCode()).toString("hex")}` as const;
   const measured = await takeTurns(

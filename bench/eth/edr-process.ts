@@ -1,9 +1,9 @@
-/** Serves EDR over HTTP with nothing around it. Reports its port, or none if EDR has no binary for this platform. */
+/** Serves EDR over bare `node:http`. Reports its port, or none if EDR has no binary for this platform. */
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { fundedAccounts } from "../../src/evm/accounts.ts";
 import { EdrChain, loadEdr } from "../../test/evm/edr-chain.ts";
-import { answerCpuQuestions, parentGone, report } from "../support/child.ts";
+import { parentGone, report, reportCpuOnRequest } from "../support/child.ts";
 
 const library = await loadEdr();
 if (library === undefined) {
@@ -22,7 +22,7 @@ if (library === undefined) {
     });
   });
   server.listen({ host: "127.0.0.1", port: 0 }, () => {
-    answerCpuQuestions();
+    reportCpuOnRequest();
     report({ port: (server.address() as AddressInfo).port });
   });
   await parentGone();

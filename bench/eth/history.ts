@@ -1,7 +1,6 @@
 import { tokenInitCode } from "../evm/token.ts";
 import type { EthServer } from "./servers.ts";
 
-/** One block in so many has a transaction. */
 const BLOCKS_PER_MINT = 10;
 const MAX_RECEIPT_CALLS = 1000;
 const HOLDER = "77".repeat(20);
@@ -12,7 +11,7 @@ export interface TokenChain {
   seconds: number;
 }
 
-/** Deploys an ERC-20 and makes blocks, every tenth of them with a mint. */
+/** Deploys an ERC-20 and mines blocks, every tenth with a mint. */
 export async function makeHistory(server: EthServer, blocks: number): Promise<TokenChain> {
   const began = performance.now();
   const [from] = await server.call<string[]>("eth_accounts");
@@ -26,13 +25,13 @@ export async function makeHistory(server: EthServer, blocks: number): Promise<To
   return { server, token, seconds: (performance.now() - began) / 1000 };
 }
 
-/** Returns the address of a deployed contract. Anvil mines a transaction shortly after it has answered. */
+/** Returns the address of a deployed contract. Polls, because Anvil mines a transaction shortly after its response. */
 async function deployedAt(server: EthServer, hash: string): Promise<string> {
-  for (let asked = 0; asked < MAX_RECEIPT_CALLS; asked++) {
+  for (let calls = 0; calls < MAX_RECEIPT_CALLS; calls++) {
     const receipt = await server.call<{ contractAddress: string } | null>("eth_getTransactionReceipt", hash);
     if (receipt !== null) return receipt.contractAddress;
   }
-  throw new Error(`${server.name} does not mine the transaction ${hash}.`);
+  throw new Error(`${server.name} did not mine the transaction ${hash}.`);
 }
 
 const word = (hex: string) => hex.padStart(64, "0");

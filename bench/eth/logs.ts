@@ -12,10 +12,10 @@ type Query = (chain: TokenChain) => object;
 const QUERIES: Readonly<Record<string, Query>> = {
   "all logs": () => WHOLE_CHAIN,
   "logs of the token": ({ token }) => ({ ...WHOLE_CHAIN, address: token }),
-  "logs of an address without any": () => ({ ...WHOLE_CHAIN, address: ABSENT }),
+  "logs of an address without logs": () => ({ ...WHOLE_CHAIN, address: ABSENT }),
 };
 
-/** Prints how long `eth_getLogs` over the whole chain takes each server, one call at a time. */
+/** Prints the time of `eth_getLogs` over the whole chain on each server, one call at a time. */
 export async function benchLogs(chains: readonly TokenChain[], blocks: number): Promise<void> {
   printRow([`eth_getLogs over ${blocks} blocks`, "logs", ...chains.map(({ server }) => server.name)]);
   printRow(["---", ...Array(chains.length + 1).fill("---:")]);

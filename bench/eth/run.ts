@@ -40,7 +40,7 @@ async function benchServers(
   for (const server of servers) chains.push(await makeHistory(server, blocks));
   printRow([`${blocks} blocks, every tenth with a transaction`, ...servers.map(({ name }) => name)]);
   printRow(["---", ...servers.map(() => "---:")]);
-  printRow(["one after the other", ...chains.map((chain) => `${chain.seconds.toFixed(1)} s`)]);
+  printRow(["mined one after the other", ...chains.map((chain) => `${chain.seconds.toFixed(1)} s`)]);
   console.log(`\n${rounds} rounds of ${seconds} s for each server, 64 connections, medians\n`);
   await benchCalls({ chains, beacon, rounds, seconds });
   console.log();

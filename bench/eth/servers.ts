@@ -7,11 +7,11 @@ import { Child } from "../support/child.ts";
 import { NodeProcess } from "../support/node-process.ts";
 import { usageOf } from "../support/process-usage.ts";
 
-/** A chain with `eth_*` at a port of its own process. */
+/** Process that serves `eth_*` on a port. */
 export interface EthServer extends Target {
   readonly name: string;
   call<T>(method: string, ...params: unknown[]): Promise<T>;
-  /** Makes empty blocks. */
+  /** Mines empty blocks. */
   mine(blocks: number): Promise<void>;
   stop(): Promise<unknown>;
 }
@@ -79,12 +79,12 @@ export async function startAnvil(): Promise<EthServer | undefined> {
 
 function announcedPort(child: ChildProcess): Promise<number> {
   const { promise, resolve, reject } = Promise.withResolvers<number>();
-  // Goes on reading, so that Anvil never waits for a reader of its log.
+  // Keeps reading: a full pipe would block Anvil.
   createInterface({ input: child.stdout! }).on("line", (line) => {
     const port = /^Listening on 127\.0\.0\.1:(\d+)/.exec(line)?.[1];
     if (port !== undefined) resolve(Number(port));
   });
-  child.once("exit", (code) => reject(new Error(`Anvil ended with code ${code} before it listened.`)));
+  child.once("exit", (code) => reject(new Error(`Anvil exited with code ${code} before it listened.`)));
   return promise;
 }
 
@@ -103,7 +103,7 @@ export async function startEdr(): Promise<EthServer | undefined> {
   });
   return {
     ...server,
-    // hardhat_mine only reserves numbers of blocks, which then take no time to search.
+    // hardhat_mine only reserves block numbers, which would make the log search trivial.
     mine: async (blocks) => {
       for (let mined = 0; mined < blocks; mined++) await server.call("evm_mine");
     },

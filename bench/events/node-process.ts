@@ -1,4 +1,4 @@
-/** A dev chain whose slots pass when its parent says so, behind both servers. Tells its parent the addresses. */
+/** Serves a dev chain over JSON-RPC and REST and reports both URLs. The parent advances its slots. */
 import { parentGone, report } from "../support/child.ts";
 import { withDevChain } from "../support/dev-chain.ts";
 
@@ -27,7 +27,7 @@ export interface PublishedHeads {
   cpuMicroseconds: number;
 }
 
-/** So many that no run of the benchmark comes to the end of them. */
+/** More epochs than any run reaches. */
 const LOCKSTEP_EPOCHS = 1000;
 
 await withDevChain(

@@ -10,7 +10,7 @@ interface Options {
   idleSeconds: number;
 }
 
-/** Prints what was measured; false when a subscriber did not get exactly the heads that there were. */
+/** Prints the measurements. Returns false unless every subscriber received every head in order. */
 export async function benchEvents({ subscribers, slots, idleSeconds }: Options): Promise<boolean> {
   const { child: node, report: addresses } = await Child.start<NodeAddresses>("node-process", import.meta.url);
   const { child: load } = await Child.start("subscribers-process", import.meta.url);
@@ -24,7 +24,7 @@ export async function benchEvents({ subscribers, slots, idleSeconds }: Options):
       return ((await cpuMicroseconds()) - before) / idleSeconds / 1000;
     };
 
-    // The first slots warm up and do not count.
+    // The first slots are a warm-up.
     await node.ask<PublishedHeads>({ slots });
     const alone = await node.ask<PublishedHeads>({ slots });
     const idleAlone = await idleCost();
@@ -38,19 +38,19 @@ export async function benchEvents({ subscribers, slots, idleSeconds }: Options):
 
     const perSlot = (run: PublishedHeads) => run.cpuMicroseconds / slots / 1000;
     const mebibytes = (bytes: number) => `${(bytes / 2 ** 20).toFixed(1)} MiB`;
-    console.log("| | without subscribers | with them |");
+    console.log("| | without subscribers | with subscribers |");
     console.log("| --- | ---: | ---: |");
-    console.log(`| processor time a slot | ${perSlot(alone).toFixed(1)} ms | ${perSlot(watched).toFixed(1)} ms |`);
-    console.log(`| processor time an idle second | ${idleAlone.toFixed(2)} ms | ${idleWatched.toFixed(2)} ms |`);
+    console.log(`| CPU time per slot | ${perSlot(alone).toFixed(1)} ms | ${perSlot(watched).toFixed(1)} ms |`);
+    console.log(`| CPU time per idle second | ${idleAlone.toFixed(2)} ms | ${idleWatched.toFixed(2)} ms |`);
     console.log(`| resident memory | ${mebibytes(before)} | ${mebibytes(connected)} |`);
     const events = subscribers * slots;
     const eachMicroseconds = (watched.cpuMicroseconds - alone.cpuMicroseconds) / events;
     console.log(`\nConnecting took ${(millis / 1000).toFixed(1)} s.`);
     console.log(`Resident memory after the last event: ${mebibytes(after)}.`);
-    console.log(`Processor time for each event and subscriber: ${eachMicroseconds.toFixed(1)} µs.`);
-    console.log(`Subscribers that got every event in order: ${delivery.complete} of ${subscribers}.`);
-    const { median, p99, most } = delivery.delayMillis;
-    console.log(`From the event to its reader: median ${median} ms, 99th percentile ${p99} ms, at most ${most} ms.`);
+    console.log(`CPU time per event and subscriber: ${eachMicroseconds.toFixed(1)} µs.`);
+    console.log(`Subscribers that received every event in order: ${delivery.complete} of ${subscribers}.`);
+    const { median, p99, longest } = delivery.delayMillis;
+    console.log(`From the event to its reader: median ${median} ms, p99 ${p99} ms, longest ${longest} ms.`);
     return delivery.complete === subscribers;
   } finally {
     await Promise.all([node.end(), load.end()]);

@@ -1,4 +1,4 @@
-/** Subscribes to the heads of a node many times, and compares what each subscription got with what there was. */
+/** Opens many subscriptions to heads, and compares what each received with the published heads. */
 import { once } from "node:events";
 import { type IncomingMessage, request } from "node:http";
 import { WebSocket } from "ws";
@@ -6,14 +6,14 @@ import { parentGone, report } from "../support/child.ts";
 import type { NodeAddresses, PublishedHead } from "./node-process.ts";
 
 export interface SubscribersReady {
-  /** What connecting took. */
+  /** Time to open all subscriptions. */
   millis: number;
 }
 
 export interface Delivery {
-  /** How many subscribers got exactly the heads that there were, in order. */
+  /** Subscribers that received exactly the published heads, in order. */
   complete: number;
-  delayMillis: { median: string; p99: string; most: string };
+  delayMillis: { median: string; p99: string; longest: string };
 }
 
 interface ReceivedHead {
@@ -22,8 +22,8 @@ interface ReceivedHead {
   time: number;
 }
 
-/** After this, what has not arrived is missing. */
-const PATIENCE_MILLIS = 60_000;
+/** Events that have not arrived by then count as missing. */
+const TIMEOUT_MILLIS = 60_000;
 
 class Subscriber {
   readonly heads: ReceivedHead[] = [];
@@ -91,8 +91,8 @@ async function subscribeWebSocket(url: string): Promise<Subscriber> {
 }
 
 async function compare(heads: PublishedHead[]): Promise<Delivery> {
-  const patience = new Promise<void>((resolve) => setTimeout(resolve, PATIENCE_MILLIS).unref());
-  await Promise.race([patience, Promise.all(subscribers.map((subscriber) => subscriber.reached(heads.length)))]);
+  const timeout = new Promise<void>((resolve) => setTimeout(resolve, TIMEOUT_MILLIS).unref());
+  await Promise.race([timeout, Promise.all(subscribers.map((subscriber) => subscriber.reached(heads.length)))]);
   const wanted = JSON.stringify(heads.map(({ slot, block }) => [slot, block]));
   const complete = subscribers.filter(
     (subscriber) => JSON.stringify(subscriber.heads.map(({ slot, block }) => [slot, block])) === wanted,
@@ -102,5 +102,5 @@ async function compare(heads: PublishedHead[]): Promise<Delivery> {
     .flatMap((subscriber) => subscriber.heads.map(({ block, time }) => time - (published.get(block) ?? time)))
     .sort((a, b) => a - b);
   const at = (share: number) => (delays[Math.floor(share * (delays.length - 1))] ?? Number.NaN).toFixed(1);
-  return { complete, delayMillis: { median: at(0.5), p99: at(0.99), most: at(1) } };
+  return { complete, delayMillis: { median: at(0.5), p99: at(0.99), longest: at(1) } };
 }

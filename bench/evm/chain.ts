@@ -18,7 +18,7 @@ const GWEI = 10n ** 9n;
 type TransactionFields = Parameters<typeof createFeeMarket1559Tx>[0];
 type Sign = (hash: Uint8Array, sender: number) => { signature: Uint8Array; recoveryId: number };
 
-/** An Osaka chain with its pool, in memory. */
+/** Osaka chain with its pool, in memory. */
 export class BenchChain {
   readonly executor: BlockExecutor;
   readonly pool: TransactionPool;
@@ -77,7 +77,7 @@ export class BenchChain {
     return block;
   }
 
-  /** Signs a transaction of one of the funded accounts, each in its turn. */
+  /** Signs a transaction of a funded account. The accounts take turns. */
   sign(index: number, fields: TransactionFields): Uint8Array {
     const sender = index % this.#nonces.length;
     const data = {

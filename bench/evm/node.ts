@@ -12,7 +12,7 @@ type Figures = Record<keyof typeof ENGINES, number[]>;
 
 const noFigures = (): Figures => ({ "built-in engine": [], EVM: [] });
 
-/** Compares the real program with and without the EVM, in turn, so that the load of the machine falls on both. */
+/** Compares the real program with and without the EVM, in turn, so that machine load affects both. */
 export async function benchNode(print: (name: string, figures: string) => void): Promise<void> {
   const seconds = (times: readonly number[]) => `${(median(times) / 1000).toFixed(2)} s`;
   const answers = await firstAnswers();
@@ -28,7 +28,7 @@ export async function benchNode(print: (name: string, figures: string) => void):
   print("resident, built-in engine and EVM", `${megabytes(resident["built-in engine"])}, ${megabytes(resident.EVM)}`);
 }
 
-/** Milliseconds from the start of the process to its first answer, on an empty data directory. */
+/** Milliseconds from process start to the first response, on an empty data directory. */
 async function firstAnswers(): Promise<Figures> {
   const times = noFigures();
   for (let run = 0; run < STARTS; run++) {

@@ -10,7 +10,7 @@ import { tokenInitCode } from "./token.ts";
 
 const PER_BLOCK = 100;
 const WARM_BLOCKS = 20;
-/** How many blocks with their states are held, as a node does that is not finalized for a while. */
+/** Blocks held with their states, as during a short time without finality. */
 const HELD_BLOCKS = 64;
 
 /** Calldata and recipient of the transaction with an index. */
@@ -60,7 +60,9 @@ async function benchTransactions(name: string, prepare: (chain: BenchChain) => P
     building.push(await cpuMs(() => chain.build()));
     const { head } = chain;
     if (head.receipts.length !== PER_BLOCK || head.receipts.some(({ succeeded }) => !succeeded)) {
-      throw new Error(`The block has ${head.receipts.length} transactions, and all of ${PER_BLOCK} should succeed.`);
+      throw new Error(
+        `The block has ${head.receipts.length} transactions; ${PER_BLOCK} successful ones were expected.`,
+      );
     }
     if (block % 5 === 4) verifying.push(await cpuMs(() => chain.executor.execute(parent, head)));
   }
@@ -69,11 +71,11 @@ async function benchTransactions(name: string, prepare: (chain: BenchChain) => P
   print(
     `${name}s, pool and block`,
     `${(1000 / (add + build)).toFixed(0)}/s (each: pool with sender recovery ${add.toFixed(3)} ms, ` +
-      `block ${build.toFixed(3)} ms, executed again ${verify.toFixed(3)} ms)`,
+      `block ${build.toFixed(3)} ms, re-executed ${verify.toFixed(3)} ms)`,
   );
 }
 
-/** Alternates transfers to new accounts with mints. */
+/** Measures memory over transfers to new accounts and mints, in alternation. */
 async function benchMemory(count: number): Promise<void> {
   const chain = await BenchChain.open();
   const mint = await deployToken(chain);
@@ -108,7 +110,7 @@ async function benchMemory(count: number): Promise<void> {
       }),
     );
   }
-  print("revert by 63 blocks, and a block on it", `${median(reverting).toFixed(2)} ms; a snapshot is a reference`);
+  print("revert by 63 blocks and a block on top", `${median(reverting).toFixed(2)} ms; a snapshot is a reference`);
   let bytes = new Uint8Array(0) as Uint8Array;
   const encoding = await cpuMs(() => {
     bytes = encodeWorld(snapshot.world);

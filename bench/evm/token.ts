@@ -16,7 +16,7 @@ contract Token {
   }
 }`;
 
-/** Compiles an ERC-20 whose tokens anyone can mint. Returns its init code. */
+/** Compiles an ERC-20 with unrestricted minting. Returns its init code. */
 export function tokenInitCode(): Uint8Array {
   const input = {
     language: "Solidity",

@@ -1,18 +1,15 @@
-/**
- * Passes on the bytes of connections to another port and back, and does nothing else: no proxy on this machine does
- * less.
- */
+/** Forwards raw bytes between two ports: the lower bound of what any proxy costs on this machine. */
 import { once } from "node:events";
 import { type AddressInfo, connect, createServer } from "node:net";
 import { parentGone, report } from "../support/child.ts";
 
 export interface BareProxyOrder {
-  /** Where connections are passed on to. */
+  /** Port to forward connections to. */
   port: number;
 }
 
 export interface BareProxyReport {
-  /** Where they are taken. */
+  /** Port that accepts connections. */
   port: number;
 }
 

@@ -1,7 +1,7 @@
 import { Child } from "../support/child.ts";
 import type { BareProxyOrder, BareProxyReport } from "./bare-proxy-process.ts";
 
-/** What stands between a client and a server and only passes bytes on: what it costs, every proxy does. */
+/** TCP proxy that only forwards bytes. */
 export class BareProxy {
   readonly #child: Child;
 
@@ -13,7 +13,7 @@ export class BareProxy {
     this.#child = child;
   }
 
-  /** The same URL at a port that leads to its own. */
+  /** Opens a port that forwards to the URL's port. Returns the URL with that port. */
   async urlBefore(url: string): Promise<string> {
     const before = new URL(url);
     const order: BareProxyOrder = { port: Number(before.port) };

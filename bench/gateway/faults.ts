@@ -21,19 +21,19 @@ interface Fault {
 const mend = (_second: Served, link: FaultyLink) => link.mend();
 
 const FAULTS: readonly Fault[] = [
-  { title: "nothing", begin: () => {} },
+  { title: "none", begin: () => {} },
   {
-    title: `each answer comes ${SLOW_MILLIS} ms later`,
+    title: `responses delayed by ${SLOW_MILLIS} ms`,
     begin: (_, link) => link.pass((bytes) => delay(SLOW_MILLIS, bytes)),
     end: mend,
   },
   {
-    title: "noise instead of answers",
+    title: "garbage instead of responses",
     begin: (_, link) => link.pass((bytes) => Buffer.alloc(bytes.length, "#")),
     end: mend,
   },
-  { title: "answers break off", begin: (_, link) => link.pass("answers break off"), end: mend },
-  { title: "cut off, connections stay", begin: (_, link) => link.pass("nothing passes"), end: mend },
+  { title: "truncated responses", begin: (_, link) => link.pass("answers break off"), end: mend },
+  { title: "no packets, connections stay open", begin: (_, link) => link.pass("nothing passes"), end: mend },
   {
     title: "frozen (SIGSTOP)",
     begin: ({ process }) => process.child.kill("SIGSTOP"),
@@ -42,7 +42,7 @@ const FAULTS: readonly Fault[] = [
   { title: "killed (SIGKILL)", begin: ({ process }) => process.child.kill("SIGKILL") },
 ];
 
-/** What clients of a gateway in front of two nodes see from when a fault of one begins. */
+/** Measures reads through a gateway with two upstreams from the start of a fault of one upstream. */
 export function benchFaults(): Promise<boolean> {
   return withTempDirectory(async (directory) => {
     const p2p = ["--p2p-port", "0", "--p2p-address", "127.0.0.1"];
@@ -65,7 +65,7 @@ export function benchFaults(): Promise<boolean> {
     const load = await Load.start();
     let failed = 0;
     try {
-      printHeader("what happens to one of two upstreams", "reads", "failed", "p50", "p99", "longest");
+      printHeader("fault of one of two upstreams", "reads", "failed", "p50", "p99", "longest");
       for (const fault of FAULTS) {
         await untilReady(metricsUrl!);
         failed += await bench(fault, { first, second, link, gateway, load });
@@ -89,12 +89,12 @@ interface Setting {
   load: Load;
 }
 
-/** How many reads failed. */
+/** Prints a row. Returns the number of failed reads. */
 async function bench({ title, begin, end }: Fault, { first, second, link, gateway, load }: Setting): Promise<number> {
   const head = await first.process.headSlot();
   const indices = Array.from({ length: VALIDATORS }, (_, index) => String(index));
   const method = "get_v1_beacon_states_stateId_validators_validatorId";
-  // Of slots that are not final and that both have, so that nothing is kept and everybody can answer.
+  // Unfinalized slots that both upstreams have: nothing is cached, and both can respond.
   const requests = [head - 2, head - 3].flatMap((slot) =>
     indices.map((index) => rpcRequest(method, [String(slot), index])),
   );
@@ -105,7 +105,7 @@ async function bench({ title, begin, end }: Fault, { first, second, link, gatewa
   begin(second, link);
   const { sentAt, millis, failures } = await loading;
   end?.(second, link);
-  // Those that were on their way when it began count.
+  // Includes requests in flight when the fault began.
   const during = millis.filter((each, index) => sentAt[index]! + each >= beganAt);
   const quantiles = [0.5, 0.99, 1].map((share) => milliseconds(quantile(during, share)));
   printRow(title, String(during.length), String(failures.length), ...quantiles);

@@ -1,24 +1,24 @@
 /**
- * Sends requests on many connections, each as soon as the answer to the one before is there, and tells how long each
- * took. It speaks HTTP itself, on bare sockets, because a real client needs more time than the servers under test.
+ * Load generator: keeps one request in flight per connection and reports the latency of each. It speaks HTTP on raw
+ * sockets, because a full HTTP client needs more CPU time than the servers under test.
  */
 import { connect, type Socket } from "node:net";
 import { parentGone, report } from "../support/child.ts";
 
 export interface LoadOrder {
   port: number;
-  /** Whole, as they are sent; each connection begins with another one. */
+  /** Raw HTTP requests. Each connection starts at a different one. */
   requests: readonly string[];
   connections: number;
   seconds: number;
 }
 
 export interface LoadReport {
-  /** When each request was sent, in the time of day, in milliseconds. */
+  /** Unix time of each request in milliseconds. */
   sentAt: number[];
-  /** How long each took. */
+  /** Latency of each request. */
   millis: number[];
-  /** What came instead of good answers. */
+  /** Unexpected responses. */
   failures: string[];
   seconds: number;
 }
@@ -38,7 +38,7 @@ async function load(order: LoadOrder): Promise<LoadReport> {
   return loaded;
 }
 
-/** Over one connection after the other, should the server close them. */
+/** Repeats requests on one connection. Reconnects if the server closes it. */
 async function repeat(
   { port, requests, connections }: LoadOrder,
   first: number,
@@ -77,7 +77,7 @@ async function repeat(
     });
     socket.on("error", () => {});
     socket.on("close", () => {
-      // A connection that was idle may be closed at any time; one that was asked something may not.
+      // The server may close an idle connection at any time, but not one with a request in flight.
       if (length !== undefined || (performance.now() < end && sentAt > 0)) over("The connection was closed.");
       resolve();
     });
@@ -85,7 +85,7 @@ async function repeat(
   } while (performance.now() < end);
 }
 
-/** Of a whole answer, once its head is there. */
+/** Length of the whole response, or undefined until its headers are complete. */
 function lengthOf(seen: string): number | undefined {
   const headEnd = seen.indexOf("\r\n\r\n");
   if (headEnd < 0) return undefined;

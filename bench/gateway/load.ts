@@ -1,7 +1,7 @@
 import { Child } from "../support/child.ts";
 import type { LoadOrder, LoadReport } from "./load-process.ts";
 
-/** A client in a process of its own, which asks as fast as it is answered. */
+/** Load generator in its own process. */
 export class Load {
   readonly #child: Child;
 
@@ -22,7 +22,7 @@ export class Load {
   }
 }
 
-/** Requests as they are sent. */
+/** Formats a raw HTTP request. */
 export function rpcRequest(method: string, params: readonly unknown[]): string {
   const body = JSON.stringify({ jsonrpc: "2.0", id: 1, method, params });
   return `POST / HTTP/1.1\r\nHost: 127.0.0.1\r\nContent-Type: application/json\r\nContent-Length: ${body.length}\r\n\r\n${body}`;

@@ -1,6 +1,6 @@
 import { join } from "node:path";
 import { Reader, rpcBody, withMemory } from "../scale/clients.ts";
-import { keptState, placedInTime } from "../scale/kept-state.ts";
+import { copyWithGenesisTime, keptState } from "../scale/kept-state.ts";
 import { ScaleNode } from "../scale/scale-node.ts";
 import { SECONDS_PER_SLOT, STATE_SLOT } from "../scale/state.ts";
 import { megabytes, printHeader, printRow, seconds } from "../scale/subject.ts";
@@ -11,8 +11,8 @@ import { BareProxy } from "./bare-proxy.ts";
 import type { GatewayBenchOptions } from "./options.ts";
 import { serveGateway } from "./programs.ts";
 
-const LEAST_SPEED = 0.6;
-const MOST_BYTES = 20e6;
+const MIN_SPEED = 0.6;
+const MAX_GROWN_BYTES = 20e6;
 
 const PROGRAM = { title: "The node", directory: join(import.meta.dirname, "../..") };
 
@@ -21,12 +21,12 @@ const LISTS = [
   { server: "REST", path: "/eth/v1/beacon/states/head/validators", method: "GET", body: "" },
 ] as const;
 
-/** All validators of a large state: from the node itself, through a proxy that does nothing, and through a gateway. */
+/** Reads all validators of a large state: from the node, through a byte-forwarding proxy, and through a gateway. */
 export async function benchLongList({ validators, rounds }: GatewayBenchOptions): Promise<boolean> {
   const kept = await keptState(validators);
   return withTempDirectory(async (directory) => {
     const genesisTime = Math.floor(Date.now() / 1000) - STATE_SLOT * SECONDS_PER_SLOT;
-    const stateFile = placedInTime(kept, genesisTime, directory);
+    const stateFile = copyWithGenesisTime(kept, genesisTime, directory);
     const node = await ScaleNode.start(PROGRAM, { ...kept, stateFile, dataDir: join(directory, "data") });
     const gateway = await serveGateway({ node: node.restUrl });
     const proxy = await BareProxy.start();
@@ -55,7 +55,7 @@ export async function benchLongList({ validators, rounds }: GatewayBenchOptions)
         if (sizes.size > 1) throw new Error(`The answers have different lengths: ${[...sizes].join(", ")} bytes.`);
         const speedOf = (of: Read[]) => median(of.map(({ millis }, round) => ofNode[round]!.millis / millis));
         const grownBytes = Math.max(...ofGateway.map((one) => one.grownBytes));
-        isWithinBudget &&= speedOf(ofGateway) >= LEAST_SPEED && grownBytes < MOST_BYTES;
+        isWithinBudget &&= speedOf(ofGateway) >= MIN_SPEED && grownBytes < MAX_GROWN_BYTES;
         const time = (of: Read[]) => seconds(median(of.map(({ millis }) => millis)));
         const percent = (share: number) => `${(share * 100).toFixed(0)} %`;
         const speeds = [ofProxy, ofGateway].map((of) => percent(speedOf(of)));

@@ -1,9 +1,9 @@
 export interface GatewayBenchOptions {
-  /** Of the parts that are wanted, what is in their names. */
+  /** Selects parts whose names contain this. */
   only: string;
   rounds: number;
-  /** Of each measurement. */
+  /** Duration of each measurement. */
   seconds: number;
-  /** Of the state whose validators are read. */
+  /** Size of the state that the long list reads. */
   validators: number;
 }

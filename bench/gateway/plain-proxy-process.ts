@@ -1,6 +1,6 @@
 /**
- * What a proxy between JSON-RPC and REST costs that is made of Node's own HTTP and does nothing else: it knows one
- * method, asks for it over connections that stay open, and passes on what `data` is. It checks nothing.
+ * Minimal JSON-RPC to REST proxy on `node:http`: one method, keep-alive upstream connections, no validation. Returns
+ * the upstream's `data` as the result.
  */
 import { once } from "node:events";
 import { Agent, createServer, get, type IncomingMessage, type ServerResponse } from "node:http";
@@ -8,14 +8,14 @@ import type { AddressInfo } from "node:net";
 import { parentGone, report } from "../support/child.ts";
 
 export interface PlainProxyOrder {
-  /** Where the REST server listens; left out to hear of the usage. */
+  /** Port of the REST server. Omitted to read the CPU usage. */
   port?: number;
 }
 
 export interface PlainProxyReport {
-  /** Where it listens itself. */
+  /** Port of the proxy. */
   port: number;
-  /** What it has used of a processor. */
+  /** CPU time since the start of the process. */
   cpuSeconds: number;
 }
 

@@ -1,7 +1,7 @@
 import { Child } from "../support/child.ts";
 import type { PlainProxyOrder, PlainProxyReport } from "./plain-proxy-process.ts";
 
-/** A proxy before the REST server of a node that does nothing a proxy could leave out. */
+/** Minimal JSON-RPC proxy in front of a node's REST server. */
 export class PlainProxy {
   readonly #child: Child;
   readonly port: number;

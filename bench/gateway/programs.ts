@@ -1,6 +1,6 @@
 import { NodeProcess } from "../support/node-process.ts";
 
-/** The real program, as a node or as a gateway, and where it serves what. */
+/** Running node or gateway with its URLs. */
 export interface Served {
   process: NodeProcess;
   restUrl: string;
@@ -14,7 +14,7 @@ export async function serve(name: string, args: readonly string[]): Promise<Serv
   return { process, restUrl, ports: { "JSON-RPC": portOf(process.url), REST: portOf(restUrl) } };
 }
 
-/** By the names of the upstreams. */
+/** Starts a gateway. `upstreams` maps names to URLs. */
 export function serveGateway(
   upstreams: Readonly<Record<string, string>>,
   args: readonly string[] = [],
@@ -23,7 +23,7 @@ export function serveGateway(
   return serve("The gateway", ["gateway", ...flags, ...args]);
 }
 
-/** A dev chain with some final history, which stands still, so that its own work is in nobody's way. */
+/** Starts a paused dev chain with finalized history. Slot processing would distort the measurements. */
 export async function serveStillChain(directory: string, args: readonly string[] = []): Promise<Served> {
   const chain = ["--data-dir", directory, "--validators", "64", "--fork", "fulu", "--warmup-epochs", "6"];
   const served = await serve("The node", ["dev", ...chain, "--speed", "0.001", ...args]);

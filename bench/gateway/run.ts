@@ -8,7 +8,7 @@ import { benchSpeed } from "./speed.ts";
 import { benchValidation } from "./validation.ts";
 import { benchWorkers } from "./workers.ts";
 
-/** Prints what it measures; false when the gateway costs more than it may. */
+/** Prints its measurements. Returns false if the gateway exceeds its budget. */
 type Part = (options: GatewayBenchOptions) => Promise<boolean>;
 
 const PARTS: Readonly<Record<string, Part>> = {
@@ -21,7 +21,7 @@ const PARTS: Readonly<Record<string, Part>> = {
   "long list": benchLongList,
 };
 
-/** False when a part is not within its budget. */
+/** Returns false if a part exceeds its budget. */
 export async function benchGateway(options: GatewayBenchOptions): Promise<boolean> {
   const { only, rounds, seconds } = options;
   console.log(`${describeMachine()}; ${rounds} rounds of ${seconds} s`);

@@ -7,7 +7,7 @@ const READS = 1000;
 const SLOT = 9;
 const METHOD = "get_v1_beacon_blocks_blockId";
 
-/** What a thousand who ask two gateways for the same final block at once cost the upstream. */
+/** Counts upstream requests for a thousand concurrent reads of the same finalized block through two gateways. */
 export async function benchSingleFlight(): Promise<boolean> {
   const missing = missingRedis();
   if (missing !== undefined) {
@@ -25,15 +25,15 @@ export async function benchSingleFlight(): Promise<boolean> {
     ];
     const loads = await Promise.all(gateways.map(() => Load.start()));
     try {
-      const before = await asked(metricsUrl!);
+      const before = await countRequests(metricsUrl!);
       const reports = await Promise.all(gateways.map((gateway, index) => readOnce(gateway, loads[index]!)));
       const failed = reports.flatMap(({ failures }) => failures).length;
       const answered = reports.flatMap(({ millis }) => millis).length - failed;
-      const questions = (await asked(metricsUrl!)) - before;
+      const requests = (await countRequests(metricsUrl!)) - before;
       console.log(
-        `${answered} of ${READS} reads of a final block over two gateways were answered; the node was asked ${questions} times.`,
+        `${answered} of ${READS} reads of a finalized block through two gateways succeeded; the node received ${requests} requests.`,
       );
-      return questions === 1 && answered === READS;
+      return requests === 1 && answered === READS;
     } finally {
       await Promise.all(loads.map((load) => load.end()));
       for (const { process } of [...gateways, node]) await process.stop();
@@ -47,8 +47,8 @@ function readOnce({ ports }: Served, load: Load) {
   return load.run({ port: ports.REST, requests, connections: READS / 2, seconds: 0 });
 }
 
-/** How often the node was asked for a block. */
-async function asked(metricsUrl: string): Promise<number> {
+/** Reads the number of block requests from the node's metrics. */
+async function countRequests(metricsUrl: string): Promise<number> {
   const metrics = await (await fetch(metricsUrl)).text();
   const line = new RegExp(`^fanal_api_call_seconds_count\\{server="rest",method="${METHOD}"\\} (\\d+)$`, "m");
   return Number(line.exec(metrics)?.[1] ?? 0);

@@ -11,35 +11,32 @@ import { type Served, serveGateway, serveStillChain } from "./programs.ts";
 const SLOTS_PER_EPOCH = 8;
 const VALIDATORS = 64;
 const CONNECTIONS = 32;
-/** A program is as fast as it gets after about ten seconds of work. */
+/** The JIT needs about ten seconds of load. */
 const WARM_UP_ROUNDS = 5;
-/** Into which a round is cut: the machine is seldom as fast for a whole second. */
+/** A round is split into short turns, because the machine is rarely at full speed for a whole second. */
 const TURNS_PER_ROUND = 8;
 
-/**
- * Of what a gateway may cost: how much later an answer may come, and how many answers of the node's one core must give
- * at least.
- */
-const MOST_LATER_MILLIS = 0.3;
-const LEAST_PASSED_ON = 0.6;
-const LEAST_KEPT = 1;
+/** Budgets: added latency, and responses per core relative to the node, for forwarded and for cached requests. */
+const MAX_ADDED_MILLIS = 0.3;
+const MIN_FORWARDED_SHARE = 0.6;
+const MIN_CACHED_SHARE = 1;
 
 interface Call {
   title: string;
   server: "JSON-RPC" | "REST";
   requests: readonly string[];
-  /** Of the answers that one core of the node gives. */
-  leastShare: number;
+  /** Minimum responses per core relative to the node. */
+  minShare: number;
 }
 
 interface Measured {
   requests: number;
   seconds: number;
-  /** Processor time of the program. */
+  /** CPU time of the program. */
   cpuSeconds: number;
 }
 
-/** How much later the answers of a gateway come, and how many one core gives, beside the node itself. */
+/** Compares a gateway with its node: latency, and responses per core. */
 export function benchSpeed(options: GatewayBenchOptions): Promise<boolean> {
   return withTempDirectory(async (directory) => {
     const node = await serveStillChain(directory);
@@ -50,12 +47,12 @@ export function benchSpeed(options: GatewayBenchOptions): Promise<boolean> {
       const setting = { node, gateway, load, yardstick, ...options };
       const calls = await callsOn(node);
       await warmUp(calls, setting);
-      const isSoonEnough = await benchLatency(calls, setting);
+      const isLatencyOk = await benchLatency(calls, setting);
       console.log("");
-      const isFastEnough = await benchRates(calls, setting);
+      const isRateOk = await benchRates(calls, setting);
       console.log("");
       await benchPlainProxy(calls[0]!, setting);
-      return isSoonEnough && isFastEnough;
+      return isLatencyOk && isRateOk;
     } finally {
       await yardstick.end();
       await load.end();
@@ -65,7 +62,7 @@ export function benchSpeed(options: GatewayBenchOptions): Promise<boolean> {
   });
 }
 
-/** Nothing is kept of slots that are not final yet; the head and what is final are. */
+/** Benched calls. The gateway caches the head and finalized data, but not unfinalized slots. */
 export async function callsOn({ process }: Served): Promise<Call[]> {
   const { head_slot, finalized_slot } = await process.head();
   const head = Number(head_slot);
@@ -75,64 +72,64 @@ export async function callsOn({ process }: Served): Promise<Call[]> {
   const each = recent.flatMap((slot) => indices.map((index) => [slot, index] as const));
   return [
     {
-      title: "a validator at a recent slot, each another, passed on",
+      title: "distinct validators at recent slots, forwarded",
       server: "JSON-RPC",
       requests: each.map((params) => rpcRequest("get_v1_beacon_states_stateId_validators_validatorId", params)),
-      leastShare: LEAST_PASSED_ON,
+      minShare: MIN_FORWARDED_SHARE,
     },
     {
-      title: "a validator at a recent slot, each another, passed on",
+      title: "distinct validators at recent slots, forwarded",
       server: "REST",
       requests: each.map(([slot, index]) => restRequest(`/eth/v1/beacon/states/${slot}/validators/${index}`)),
-      leastShare: LEAST_PASSED_ON,
+      minShare: MIN_FORWARDED_SHARE,
     },
     {
-      title: "a recent block, passed on",
+      title: "recent blocks, forwarded",
       server: "JSON-RPC",
       requests: recent.map((slot) => rpcRequest("get_v2_beacon_blocks_blockId", [slot])),
-      leastShare: LEAST_PASSED_ON,
+      minShare: MIN_FORWARDED_SHARE,
     },
     {
-      title: "a dashboard, a tenth passed on",
+      title: "dashboard mix, 10 % forwarded",
       server: "JSON-RPC",
       requests: dashboard({ recent, final, indices }),
-      leastShare: LEAST_PASSED_ON,
+      minShare: MIN_FORWARDED_SHARE,
     },
     {
-      title: "a validator client, half passed on",
+      title: "validator client mix, 50 % forwarded",
       server: "REST",
       requests: validatorClient({ head, indices }),
-      leastShare: LEAST_PASSED_ON,
+      minShare: MIN_FORWARDED_SHARE,
     },
     {
       title: "header of the head, cached",
       server: "JSON-RPC",
       requests: [rpcRequest("get_v1_beacon_headers_blockId", ["head"])],
-      leastShare: LEAST_PASSED_ON,
+      minShare: MIN_FORWARDED_SHARE,
     },
     {
       title: "finalized blocks, cached",
       server: "JSON-RPC",
       requests: final.map((slot) => rpcRequest("get_v2_beacon_blocks_blockId", [slot])),
-      leastShare: LEAST_KEPT,
+      minShare: MIN_CACHED_SHARE,
     },
     {
       title: "finalized blocks, cached",
       server: "REST",
       requests: final.map((slot) => restRequest(`/eth/v2/beacon/blocks/${slot}`)),
-      leastShare: LEAST_KEPT,
+      minShare: MIN_CACHED_SHARE,
     },
   ];
 }
 
 interface Chain {
-  /** Slots that are not final. */
+  /** Unfinalized slots. */
   recent: readonly string[];
   final: readonly string[];
   indices: readonly string[];
 }
 
-/** What a page asks again and again that shows where the chain is, its last blocks and some validators. */
+/** Requests of a dashboard that shows the head, recent blocks and some validators. */
 function dashboard({ recent, final, indices }: Chain): string[] {
   return recent.flatMap((slot, round) => [
     rpcRequest("get_v1_beacon_headers_blockId", ["head"]),
@@ -148,9 +145,7 @@ function dashboard({ recent, final, indices }: Chain): string[] {
   ]);
 }
 
-/**
- * What a client with validators in all committees asks in a slot: half of it follows from the slot, and is asked anew.
- */
+/** Requests of a validator client with validators in all committees in one slot. Half of them depend on the slot. */
 function validatorClient({ head, indices }: { head: number; indices: readonly string[] }): string[] {
   const epoch = Math.floor(head / SLOTS_PER_EPOCH);
   const ids = indices.map((index) => `id=${index}`).join("&");
@@ -175,7 +170,7 @@ interface Setting extends GatewayBenchOptions {
   yardstick: Yardstick;
 }
 
-/** Programs that have just started are slow, and whatever is measured first would look worse than the rest. */
+/** Runs every call once, so that the first rows are not measured on cold code. */
 async function warmUp(calls: readonly Call[], { node, gateway, load, seconds }: Setting): Promise<void> {
   for (const { server, requests } of calls) {
     for (const { ports } of [node, gateway]) {
@@ -185,28 +180,28 @@ async function warmUp(calls: readonly Call[], { node, gateway, load, seconds }: 
 }
 
 async function benchLatency(calls: readonly Call[], setting: Setting): Promise<boolean> {
-  let isSoonEnough = true;
-  printHeader("one client", "p50, node", "p50, gateway", "later by", "machine");
+  let isLatencyOk = true;
+  printHeader("one client", "p50, node", "p50, gateway", "added latency", "machine");
   const rows = await compareEach(calls, measureP50, setting);
   for (const [index, { title, server }] of calls.entries()) {
     const { measured, slowdown } = rows[index]!;
     const [ofNode, ofGateway] = measured as [number[], number[]];
-    const later = laterBy(ofGateway, ofNode);
-    isSoonEnough &&= later < MOST_LATER_MILLIS;
-    const cells = [median(ofNode), median(ofGateway), later].map(twoDigits);
+    const added = addedMillis(ofGateway, ofNode);
+    isLatencyOk &&= added < MAX_ADDED_MILLIS;
+    const cells = [median(ofNode), median(ofGateway), added].map(twoDigits);
     printRow(`${title}, ${server}`, ...cells, times(slowdown));
   }
-  return isSoonEnough;
+  return isLatencyOk;
 }
 
 async function benchRates(calls: readonly Call[], setting: Setting): Promise<boolean> {
-  let isFastEnough = true;
+  let isRateOk = true;
   const columns = [
     "node, answers/s",
     "gateway, answers/s",
     "node, CPU µs",
     "gateway, CPU µs",
-    "gateway/node on a core",
+    "gateway/node per core",
     "machine",
   ];
   printHeader(`${CONNECTIONS} clients`, ...columns);
@@ -215,47 +210,47 @@ async function benchRates(calls: readonly Call[], setting: Setting): Promise<boo
     const { measured, slowdown } = rows[index]!;
     const [ofNode, ofGateway] = measured.map(sum) as [Measured, Measured];
     const share = microsPerRequest(ofNode) / microsPerRequest(ofGateway);
-    isFastEnough &&= share >= call.leastShare;
+    isRateOk &&= share >= call.minShare;
     const both = [ofNode, ofGateway];
     const rates = both.map(({ requests, seconds }) => (requests / seconds).toFixed(0));
     const micros = both.map((one) => microsPerRequest(one).toFixed(1));
     printRow(`${call.title}, ${call.server}`, ...rates, ...micros, percent(share), times(slowdown));
   }
-  return isFastEnough;
+  return isRateOk;
 }
 
-/** What the smallest answers cost a proxy that does nothing else, on the same machine in the same minutes. */
+/** Measures a minimal proxy in the same run, as a lower bound for small responses. */
 async function benchPlainProxy({ title, server, requests }: Call, setting: Setting): Promise<void> {
   const { node, gateway, load, seconds } = setting;
   const proxy = await PlainProxy.start(node.ports.REST);
-  const asked = { port: proxy.port, cpuSeconds: () => proxy.cpuSeconds() };
+  const target = { port: proxy.port, cpuSeconds: () => proxy.cpuSeconds() };
   await load.run({ port: proxy.port, requests, connections: CONNECTIONS, seconds: seconds * WARM_UP_ROUNDS });
-  const subjects = { node: askedOf(node, server), gateway: askedOf(gateway, server), "plain proxy": asked };
+  const subjects = { node: targetOf(node, server), gateway: targetOf(gateway, server), "plain proxy": target };
   const each = Object.values(subjects);
   const compare = async <T>(measure: Measure<T>) =>
     (await takeTurns([each.map((subject) => () => measure(requests, subject, setting))], setting))[0]!;
-  const soon = await compare(measureP50);
+  const latency = await compare(measureP50);
   const rates = await compare(measureRate);
   await proxy.end();
-  const columns = ["p50, one client", "later by", "machine", "CPU µs", "of the node's answers on a core", "machine"];
+  const columns = ["p50, one client", "added latency", "machine", "CPU µs", "proxy/node per core", "machine"];
   printHeader(`${title}, ${server}`, ...columns);
   const micros = rates.measured.map((one) => microsPerRequest(sum(one)));
   for (const [position, name] of Object.keys(subjects).entries()) {
-    const p50s = soon.measured[position]!;
-    const cells = [...[median(p50s), laterBy(p50s, soon.measured[0]!)].map(twoDigits), times(soon.slowdown)];
+    const p50s = latency.measured[position]!;
+    const cells = [...[median(p50s), addedMillis(p50s, latency.measured[0]!)].map(twoDigits), times(latency.slowdown)];
     const share = percent(micros[0]! / micros[position]!);
     printRow(name, ...cells, micros[position]!.toFixed(1), share, times(rates.slowdown));
   }
 }
 
-type Measure<T> = (requests: readonly string[], asked: Asked, setting: Setting) => Promise<T>;
+type Measure<T> = (requests: readonly string[], target: Target, setting: Setting) => Promise<T>;
 
-/** Each call at the node and at the gateway. */
+/** Measures each call at the node and at the gateway. */
 function compareEach<T>(calls: readonly Call[], measure: Measure<T>, setting: Setting): Promise<CalmTurns<T>[]> {
   const { node, gateway } = setting;
   return takeTurns(
     calls.map(({ server, requests }) =>
-      [node, gateway].map((served) => () => measure(requests, askedOf(served, server), setting)),
+      [node, gateway].map((served) => () => measure(requests, targetOf(served, server), setting)),
     ),
     setting,
   );
@@ -268,20 +263,20 @@ export function takeTurns<T>(
   return takeCalmTurns(yardstick, rounds * TURNS_PER_ROUND, comparisons);
 }
 
-/** A program that is asked, and what it has used of a processor. */
-interface Asked {
+/** Server under test. */
+interface Target {
   port: number;
   cpuSeconds(): number | Promise<number>;
 }
 
-export function askedOf({ process, ports }: Served, server: Call["server"]): Asked {
+export function targetOf({ process, ports }: Served, server: Call["server"]): Target {
   return { port: ports[server], cpuSeconds: () => process.usage.cpuSeconds };
 }
 
-/** Of one client, in milliseconds. */
+/** Median latency of one client in milliseconds. */
 async function measureP50(
   requests: readonly string[],
-  { port }: Pick<Asked, "port">,
+  { port }: Pick<Target, "port">,
   { load, seconds }: Setting,
 ): Promise<number> {
   const { millis } = await load.run({ port, requests, connections: 1, seconds: seconds / TURNS_PER_ROUND });
@@ -290,17 +285,17 @@ async function measureP50(
 
 export async function measureRate(
   requests: readonly string[],
-  asked: Asked,
+  target: Target,
   { load, seconds }: Pick<Setting, "load" | "seconds">,
 ): Promise<Measured> {
-  const before = await asked.cpuSeconds();
-  const order = { port: asked.port, requests, connections: CONNECTIONS, seconds: seconds / TURNS_PER_ROUND };
+  const before = await target.cpuSeconds();
+  const order = { port: target.port, requests, connections: CONNECTIONS, seconds: seconds / TURNS_PER_ROUND };
   const { millis, failures, seconds: elapsed } = await load.run(order);
   if (failures.length > 0) throw new Error(`${failures.length} requests failed; the first: ${failures[0]}`);
-  return { requests: millis.length, seconds: elapsed, cpuSeconds: (await asked.cpuSeconds()) - before };
+  return { requests: millis.length, seconds: elapsed, cpuSeconds: (await target.cpuSeconds()) - before };
 }
 
-const laterBy = (millis: readonly number[], base: readonly number[]) =>
+const addedMillis = (millis: readonly number[], base: readonly number[]) =>
   median(millis.map((one, turn) => one - base[turn]!));
 
 export function sum(measured: readonly Measured[]): Measured {

@@ -4,13 +4,13 @@ import { Yardstick } from "../support/yardstick.ts";
 import { Load } from "./load.ts";
 import type { GatewayBenchOptions } from "./options.ts";
 import { serveGateway, serveStillChain } from "./programs.ts";
-import { askedOf, callsOn, measureRate, microsPerRequest, percent, sum, takeTurns, times } from "./speed.ts";
+import { callsOn, measureRate, microsPerRequest, percent, sum, takeTurns, targetOf, times } from "./speed.ts";
 
-/** Requests per processor second with validation, relative to those without. */
+/** Minimum requests per CPU second with validation, relative to those without. */
 const MIN_SHARE = 0.9;
 const WARM_UP_CONNECTIONS = 32;
 
-/** Compares the processor time per request of a gateway that validates answers with one that does not. */
+/** Compares the CPU time per request of a gateway with and without response validation. */
 export function benchValidation(options: GatewayBenchOptions): Promise<boolean> {
   return withTempDirectory(async (directory) => {
     const node = await serveStillChain(directory);
@@ -31,11 +31,11 @@ export function benchValidation(options: GatewayBenchOptions): Promise<boolean> 
       }
       const rows = await takeTurns(
         calls.map(({ server, requests }) =>
-          gateways.map((gateway) => () => measureRate(requests, askedOf(gateway, server), setting)),
+          gateways.map((gateway) => () => measureRate(requests, targetOf(gateway, server), setting)),
         ),
         setting,
       );
-      printHeader("validation", "CPU µs, off", "CPU µs, on", "on/off on a core", "machine");
+      printHeader("validation", "CPU µs, off", "CPU µs, on", "on/off per core", "machine");
       let isFastEnough = true;
       for (const [index, { title, server }] of calls.entries()) {
         const { measured, slowdown } = rows[index]!;

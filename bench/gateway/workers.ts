@@ -9,8 +9,8 @@ const WORKER_COUNTS = [1, 2, 4];
 const CONNECTIONS = 64;
 
 /**
- * Measures the requests per second of a gateway with 1, 2 and 4 server processes. Node and load share the processor with
- * it, so that more processes than free cores gain nothing.
+ * Measures the requests per second of a gateway with 1, 2 and 4 worker processes. Node and load generator share the
+ * cores, so more processes than free cores gain nothing.
  */
 export function benchWorkers({ rounds, seconds }: GatewayBenchOptions): Promise<boolean> {
   return withTempDirectory(async (directory) => {

@@ -3,7 +3,7 @@ import { Stopwatch } from "../support/stopwatch.ts";
 import type { PipelineImport } from "./pipeline-import.ts";
 import type { RecordedChain } from "./record-chain.ts";
 
-/** Where the time of an import goes; the labels do not overlap. */
+/** Splits the time of an import into non-overlapping parts. */
 export class Breakdown {
   readonly #stopwatch = new Stopwatch();
   readonly #restore: (() => void)[];
@@ -12,7 +12,7 @@ export class Breakdown {
     const { SignedBeaconBlock } = config.getForkTypes(0);
     const watch = this.#stopwatch;
     this.#restore = [
-      // The transition runs while the verifier prepares its keys, so the two cannot be told apart from outside.
+      // The transition overlaps with the verifier's key preparation, so both are one part.
       watch.time(chain.validation.bls, "verify", "transition, signatures"),
       watch.time(chain.states, "afterBlock", "pre-state"),
       watch.time(BeaconStateView.prototype, "computeUnrealizedCheckpoints", "unrealized checkpoints"),
@@ -28,9 +28,9 @@ export class Breakdown {
     ];
   }
 
-  /** How long the work takes, and with what. */
+  /** Times the work and its parts. */
   async time(work: () => Promise<void>): Promise<{ milliseconds: number; parts: Map<string, number> }> {
-    // What happened between two imports is of no interest.
+    // Discards time between imports.
     this.#stopwatch.lap();
     const start = performance.now();
     await work();

@@ -17,9 +17,7 @@ import {
 import type { SignedBeaconBlock } from "@lodestar/types";
 import type { RecordedChain } from "./record-chain.ts";
 
-/**
- * What no node can do without: transition with state root, and all signatures of a block in one batch. Nothing is kept.
- */
+/** Lower bound of an import: transition with state root, and the signatures of a block in one batch. Stores nothing. */
 export class LibraryImport {
   readonly #config: BeaconConfig;
   readonly #pubkeyCache = createPubkeyCache();
@@ -43,7 +41,7 @@ export class LibraryImport {
       dataAvailabilityStatus: DataAvailabilityStatus.Available,
     });
     if (this.#signatures && !this.#verifySignatures(signed, preState)) {
-      throw new Error(`A signature of the block of slot ${signed.message.slot} is not valid.`);
+      throw new Error(`The block of slot ${signed.message.slot} has an invalid signature.`);
     }
     this.#state = postState;
   }

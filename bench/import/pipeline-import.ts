@@ -11,9 +11,7 @@ import { NODE_SETTINGS } from "../../test/support/chains/settings.ts";
 import type { RecordedChain } from "./record-chain.ts";
 
 export interface PipelineOptions {
-  /**
-   * Whether every write waits for the disk, as on a node of a network; a dev chain leaves that to the operating system.
-   */
+  /** Syncs every write to disk, as network nodes do. Dev chains leave it to the operating system. */
   sync: boolean;
 }
 
@@ -22,7 +20,7 @@ interface RecordedSource extends ChainSource {
   readonly engine: DevExecutionEngine;
 }
 
-/** The node's own way of taking a block, on a database that held nothing but genesis at first. */
+/** The node's import pipeline on a database that initially contains only genesis. */
 export class PipelineImport {
   readonly #node: BeaconNode<RecordedSource>;
 
@@ -68,7 +66,7 @@ export class PipelineImport {
     return this.#node.source.engine;
   }
 
-  /** Lets a slot begin. */
+  /** Advances the clock to the slot. */
   async tick(slot: Slot): Promise<void> {
     await this.#node.source.clock.advanceTo(slot);
   }

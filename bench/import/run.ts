@@ -12,9 +12,9 @@ const VALIDATORS = 64;
 const BUDGET = 0.3;
 const FORKS: readonly DevFork[] = ["phase0", "fulu"];
 
-/** Prints one table for each fork and kind of write; tells whether the pipeline stays within its budget. */
+/** Prints one table per fork and write mode. Returns false if the pipeline exceeds its budget. */
 export async function benchImport({ epochs, rounds }: { epochs: number; rounds: number }): Promise<boolean> {
-  console.log(`${describeMachine()}; ${VALIDATORS} validators, ${epochs} epochs, ${rounds} rounds after a first one`);
+  console.log(`${describeMachine()}; ${VALIDATORS} validators, ${epochs} epochs, ${rounds} rounds after a warm-up`);
   let isWithinBudget = true;
   for (const fork of FORKS) {
     const recorded = await recordChain(fork, VALIDATORS, epochs);
@@ -24,14 +24,14 @@ export async function benchImport({ epochs, rounds }: { epochs: number; rounds: 
       for (let round = 0; round < rounds; round++) measured.push(await runRound(recorded, { sync }));
       console.log(`\n${fork}, ${sync ? "writes synced to disk" : "writes left to the operating system"}`);
       console.log(tableOf(measured));
-      // How long a disk takes to sync is the disk's affair, so the budget is for everything else.
+      // The budget excludes synced writes, which depend on the disk.
       if (!sync && ownPartOf(measured) >= BUDGET) isWithinBudget = false;
     }
   }
   return isWithinBudget;
 }
 
-/** Imports the chain both ways, block by block in turn, so that whatever disturbs the machine disturbs both. */
+/** Imports the chain with pipeline and library, block by block in turn, so that noise affects both. */
 function runRound(recorded: RecordedChain, options: PipelineOptions): Promise<Round> {
   return withTempDirectory(async (directory) => {
     const pipeline = await PipelineImport.open(directory, recorded, options);
@@ -52,7 +52,7 @@ function runRound(recorded: RecordedChain, options: PipelineOptions): Promise<Ro
           library.import(signed);
           return performance.now() - start;
         };
-        // Who comes second finds the processor's caches filled, so they take turns at that, too.
+        // The second import finds warm CPU caches, so the order alternates.
         const before = index % 2 === 0 ? importByLibrary() : undefined;
         const { milliseconds, parts } = await importByPipeline();
         round.push({ pipeline: milliseconds, library: before ?? importByLibrary(), parts });

@@ -1,31 +1,31 @@
 import { mean, median } from "../support/statistics.ts";
 
-/** Milliseconds for one block, imported both ways. */
+/** Milliseconds for one block with pipeline and library. */
 interface BlockTimes {
   pipeline: number;
   library: number;
-  /** What the pipeline spent its time on, as far as that is told apart. */
+  /** Time of the pipeline by part. */
   parts: ReadonlyMap<string, number>;
 }
 
-/** One entry a block; every round imports the same blocks. */
+/** One entry per block. Every round imports the same blocks. */
 export type Round = BlockTimes[];
 
 /**
- * For each block the median of the rounds, then the mean of all blocks: disturbances from outside fall away, while what
- * is dear by nature, such as the first block of an epoch, keeps its weight.
+ * Mean over all blocks of the median over all rounds: removes outliers, but keeps the weight of expensive blocks such
+ * as the first of an epoch.
  */
 function typical(rounds: readonly Round[], figure: (times: BlockTimes) => number): number {
   const blocks = rounds[0] ?? [];
   return mean(blocks.map((_, index) => median(rounds.map((round) => figure(round[index]!)))));
 }
 
-/** Which part of an import is the pipeline's own. */
+/** Share of an import that the pipeline adds to the library's work. */
 export function ownPartOf(rounds: readonly Round[]): number {
   return 1 - typical(rounds, ({ library }) => library) / typical(rounds, ({ pipeline }) => pipeline);
 }
 
-/** Milliseconds a block and parts of the whole, as Markdown. */
+/** Formats milliseconds per block and shares as Markdown. */
 export function tableOf(rounds: readonly Round[]): string {
   const pipeline = typical(rounds, (times) => times.pipeline);
   const library = typical(rounds, (times) => times.library);
@@ -34,14 +34,15 @@ export function tableOf(rounds: readonly Round[]): string {
     .map((label) => ({ label, ms: typical(rounds, (times) => times.parts.get(label) ?? 0) }))
     .toSorted((a, b) => b.ms - a.ms);
   const rest = pipeline - parts.reduce((sum, { ms }) => sum + ms, 0);
-  const line = (what: string, ms: number) => `| ${what} | ${ms.toFixed(3)} | ${((100 * ms) / pipeline).toFixed(1)} % |`;
+  const line = (title: string, ms: number) =>
+    `| ${title} | ${ms.toFixed(3)} | ${((100 * ms) / pipeline).toFixed(1)} % |`;
   return [
-    "| | ms a block | of the total |",
+    "| | ms per block | share |",
     "| --- | ---: | ---: |",
     line("pipeline", pipeline),
     line("library alone", library),
-    line("the pipeline's own", pipeline - library),
+    line("pipeline's own part", pipeline - library),
     ...parts.map(({ label, ms }) => line(`· ${label}`, ms)),
-    line("· all the rest", rest),
+    line("· other", rest),
   ].join("\n");
 }

@@ -1,6 +1,6 @@
-/** A dev chain with a long history, started anew so that nothing of it is held, behind the JSON-RPC server. */
+/** Serves a dev chain with a long history over JSON-RPC. The chain is reopened, so its states are not in memory. */
 import { SLOTS_PER_EPOCH } from "@lodestar/params";
-import { answerCpuQuestions, parentGone, report } from "../support/child.ts";
+import { parentGone, report, reportCpuOnRequest } from "../support/child.ts";
 import { openDevChain } from "../support/dev-chain.ts";
 import { withTempDirectory } from "../support/temp-directory.ts";
 
@@ -17,7 +17,7 @@ await withTempDirectory(async (directory) => {
   await made.close();
   const { node, close } = await openDevChain(directory, { ...options, epochs });
   const { jsonRpcUrl } = await node.serve({ jsonRpc: { host: "127.0.0.1", port: 0 } });
-  answerCpuQuestions();
+  reportCpuOnRequest();
   report({ url: jsonRpcUrl, slotsPerEpoch: SLOTS_PER_EPOCH });
   await parentGone();
   await close();

@@ -16,18 +16,18 @@ interface WalkedServer extends ChainReport {
 
 interface Walk {
   tally: Tally;
-  /** Of the server. */
+  /** CPU time of the server. */
   cpuSeconds: number;
 }
 
-/** Prints requests a second, by method and altogether. */
+/** Prints requests per second, by method and in total. */
 export async function benchIndexer(epochs: number, otherPath: string | undefined): Promise<void> {
-  const servers = [await startServer("this one", new URL("chain-process.ts", import.meta.url), epochs)];
+  const servers = [await startServer("this checkout", new URL("chain-process.ts", import.meta.url), epochs)];
   if (otherPath !== undefined) {
     servers.unshift(await startServer("other checkout", pathToFileURL(otherPath), epochs));
   }
   try {
-    console.log(`${describeMachine()}; 64 validators, electra, ${epochs} epochs; requests a second\n`);
+    console.log(`${describeMachine()}; 64 validators, electra, ${epochs} epochs; requests per second\n`);
     for (const direction of ["up", "down"] as const) {
       const walks: Walk[] = [];
       for (const server of servers) walks.push(await measure(server, epochs, direction));
@@ -71,7 +71,7 @@ function printTable(direction: string, servers: readonly WalkedServer[], walks: 
   }
   console.log(row("all", wholes[0]!.requests, wholes));
   const cpu = walks.map(({ cpuSeconds }) => cpuSeconds.toFixed(1));
-  console.log(`| processor time of the server, s | | ${cpu.join(" | ")} |\n`);
+  console.log(`| CPU time of the server, s | | ${cpu.join(" | ")} |\n`);
 }
 
 function together(tally: Tally): { requests: number; milliseconds: number } {

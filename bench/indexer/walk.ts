@@ -1,6 +1,6 @@
 import { Agent, request } from "node:http";
 
-/** Requests by method, and the time that they took together. */
+/** Number of requests and total time by method. */
 export type Tally = Map<string, { requests: number; milliseconds: number }>;
 
 interface WalkedChain {
@@ -16,7 +16,7 @@ const VALIDATORS = "get_v1_beacon_states_stateId_validators";
 const BLOCK_REWARDS = "get_v1_beacon_rewards_blocks_blockId";
 const ATTESTATION_REWARDS = "post_v1_beacon_rewards_attestations_epoch";
 
-/** Asks for everything of every slot, one request at a time. */
+/** Requests all data of every slot, one request at a time. */
 export async function walk(chain: WalkedChain, direction: "up" | "down"): Promise<Tally> {
   const { slots, slotsPerEpoch } = chain;
   const tally: Tally = new Map();
@@ -32,7 +32,7 @@ export async function walk(chain: WalkedChain, direction: "up" | "down"): Promis
     const id = String(slot);
     for (const method of [BLOCK, ROOT, COMMITTEES, VALIDATORS, BLOCK_REWARDS]) await ask(method, [id]);
     const epoch = Math.floor(slot / slotsPerEpoch);
-    // The votes of an epoch are paid for when the next one is over.
+    // Attestation rewards of an epoch are known after the next epoch.
     if (slot % slotsPerEpoch === slotsPerEpoch - 1 && epoch > 0)
       await ask(ATTESTATION_REWARDS, [String(epoch - 1), []]);
   }

@@ -1,7 +1,7 @@
-/** The least that a server must do: it reads the body of the request and answers with bytes that its parent gave it. */
+/** Baseline server: reads the request body and responds with fixed bytes from its parent. */
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
-import { answerCpuQuestions, parentGone, report } from "../support/child.ts";
+import { parentGone, report, reportCpuOnRequest } from "../support/child.ts";
 
 let answer = "";
 process.on("message", (message: { answer?: string }) => {
@@ -17,12 +17,12 @@ const server = createServer((request, response) => {
     const body = Buffer.concat(chunks);
     if (body.length === 0 && request.method === "POST") throw new Error("The request has no body.");
     response.writeHead(200, { "Content-Type": "application/json", "Content-Length": answer.length });
-    // As the JSON-RPC server does: a body given as a string leaves in one write together with the head.
+    // Same as the JSON-RPC server: a string body is written together with the headers.
     response.end(answer, "latin1");
   });
 });
 server.listen({ host: "127.0.0.1", port: 0 }, () => {
-  answerCpuQuestions();
+  reportCpuOnRequest();
   report({ port: (server.address() as AddressInfo).port });
 });
 

@@ -1,14 +1,13 @@
 /**
- * Sends one request over and over on many connections, each as soon as the answer to the one before is there. It speaks
- * HTTP itself, on bare sockets with a request that is made once, because a real client needs more time than the servers
- * under test.
+ * Load generator: keeps one request in flight per connection. It sends a prebuilt request on raw sockets, because a
+ * full HTTP client needs more CPU time than the servers under test.
  */
 import { connect, type Socket } from "node:net";
 import { parentGone, report } from "../support/child.ts";
 
 export interface LoadOrder {
   port: number;
-  /** Path of a GET request; otherwise the body is posted. */
+  /** Path of a GET request. Undefined to POST the body. */
   path?: string | undefined;
   body: string;
   responseBytes?: number | undefined;
@@ -42,7 +41,7 @@ async function load({ port, path, body, responseBytes, connections, seconds }: L
 function repeat(port: number, request: Buffer, end: number, responseBytes: number | undefined): Promise<number> {
   const { promise, resolve, reject } = Promise.withResolvers<number>();
   let count = 0;
-  /** Bytes that are still missing of the answer, once its head is known. */
+  /** Remaining bytes of the response, once its headers are complete. */
   let missing: number | undefined;
   let seen = "";
   const socket: Socket = connect(port, "127.0.0.1", () => socket.write(request));

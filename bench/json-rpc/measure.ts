@@ -9,17 +9,16 @@ interface Ports {
   restPort?: number;
 }
 
-/** What a request is sent to, and what it costs there. */
 export interface Target {
   portOf(request: BenchedRequest): number;
-  /** Processor time of the server so far. */
+  /** CPU time of the server since its start. */
   cpuMicroseconds(): Promise<number>;
 }
 
 /** A server under test. */
 export class Server implements Target {
   readonly port: number;
-  /** The same as `port` for a server that does not tell the protocols apart. */
+  /** Equals `port` if the server has only one. */
   readonly restPort: number;
   readonly child: Child;
 
@@ -28,7 +27,7 @@ export class Server implements Target {
     return new Server(child, report);
   }
 
-  /** That of another checkout, by the path of the process that serves it. */
+  /** Starts the server of another checkout. @param path its `fanal-process.ts` */
   static async startFrom(path: string): Promise<Server> {
     const { child, report } = await Child.start<Ports>(parse(path).name, pathToFileURL(path).href);
     return new Server(child, report);
@@ -51,7 +50,7 @@ export class Server implements Target {
 
 export interface Measured {
   requestsPerSecond: number;
-  /** Processor time of the server. */
+  /** CPU time of the server. */
   microsecondsPerRequest: number;
 }
 

@@ -3,7 +3,7 @@ export interface BenchedRequest {
   /** Path of a REST request. A JSON-RPC request has a body instead. */
   path?: string;
   body: string;
-  /** How many calls the request makes. */
+  /** Number of calls in the request. */
   calls: number;
   /** Length of every response body, if it is fixed. Any other length fails the measurement. */
   responseBytes?: number;
@@ -35,7 +35,7 @@ export const SINGLE_REQUESTS: readonly BenchedRequest[] = [
 ];
 
 export const BATCH: BenchedRequest = {
-  title: "100 times genesis in a batch",
+  title: "batch of 100 genesis calls",
   body: JSON.stringify(Array.from({ length: 100 }, (_, id) => request(id, "get_v1_beacon_genesis", []))),
   calls: 100,
 };

@@ -5,15 +5,15 @@ import { takeTurns } from "../support/turns.ts";
 import { type Measured, measure, Server } from "./measure.ts";
 import { BATCH, type BenchedRequest, GENESIS, SINGLE_REQUESTS } from "./requests.ts";
 
-/** Of the bare server's requests per second. */
-const LEAST_SHARE = 0.4;
-/** Of the rate of single calls. */
-const LEAST_BATCH_GAIN = 5;
+/** Relative to the bare server's requests per second. */
+const MIN_SHARE = 0.4;
+/** Relative to the rate of single calls. */
+const MIN_BATCH_GAIN = 5;
 
 interface Options {
   rounds: number;
   seconds: number;
-  /** Of the process that serves the chain in another checkout, which is to be measured beside this one. */
+  /** `fanal-process.ts` of another checkout to compare with. */
   otherPath?: string | undefined;
 }
 
@@ -24,7 +24,7 @@ interface Bench extends Options {
   load: Child;
 }
 
-/** Prints what was measured; false when the JSON-RPC server is slower than it may be. */
+/** Prints the measurements. Returns false if the JSON-RPC server is below its targets. */
 export async function benchJsonRpc(options: Options): Promise<boolean> {
   const { rounds, seconds, otherPath } = options;
   const [fanal, other, bare, { child: load }] = await Promise.all([
@@ -42,7 +42,7 @@ export async function benchJsonRpc(options: Options): Promise<boolean> {
     for (const request of SINGLE_REQUESTS) compared.push(await compare(request, bench));
     if (other) printOther(compared);
     const gain = await batchGain(bench);
-    return Math.min(...compared.map(({ share }) => share)) >= LEAST_SHARE && gain >= LEAST_BATCH_GAIN;
+    return Math.min(...compared.map(({ share }) => share)) >= MIN_SHARE && gain >= MIN_BATCH_GAIN;
   } finally {
     await Promise.all([fanal.child.end(), other?.child.end(), bare.child.end(), load.end()]);
   }
@@ -92,7 +92,7 @@ async function compare(request: BenchedRequest, bench: Bench): Promise<Compariso
 }
 
 function printOther(compared: readonly Comparison[]): void {
-  console.log("\n| call | other checkout/bare | this one/bare | other checkout, by CPU | this one, by CPU |");
+  console.log("\n| call | other checkout/bare | this checkout/bare | other checkout, by CPU | this checkout, by CPU |");
   console.log("| --- | ---: | ---: | ---: | ---: |");
   for (const { title, share, shareByCpu, otherShare, otherShareByCpu } of compared) {
     console.log(`| ${[title, ...[otherShare, share, otherShareByCpu, shareByCpu].map(percent)].join(" | ")} |`);
@@ -110,7 +110,7 @@ async function batchGain({ fanal, load, rounds, seconds }: Bench): Promise<numbe
   const batchRate = median(batches.map(callsPerSecond));
   const singleRate = median(singles.map(rate));
   console.log(
-    `\nA batch of ${BATCH.calls} small calls: ${batchRate.toFixed(0)} calls/s, ${gain.toFixed(1)} times the ${singleRate.toFixed(0)} calls/s of single ones.`,
+    `\nA batch of ${BATCH.calls} small calls: ${batchRate.toFixed(0)} calls/s, ${gain.toFixed(1)} times the ${singleRate.toFixed(0)} calls/s of single calls.`,
   );
   return gain;
 }

@@ -16,7 +16,7 @@ const COLUMNS = [
   "fork choice nodes",
 ];
 
-/** Phase 0 from genesis, minimal preset, one epoch after the other, as fast as it goes. */
+/** Runs phase 0 from genesis (minimal preset) at full speed. */
 export async function runLongChain(epochs: number): Promise<void> {
   console.log(`${describeMachine()}; ${VALIDATORS} validators, phase0, ${epochs} epochs; sizes in MiB\n`);
   await withDevChain({ validators: VALIDATORS, forks: [], epochs }, async (benched) => {
@@ -38,7 +38,7 @@ export async function runLongChain(epochs: number): Promise<void> {
   });
 }
 
-/** Densely at first, where caches and the compiled code still grow into their final size. */
+/** Reports more often at first, while caches and compiled code still grow. */
 function isReportedAt(epoch: number): boolean {
   return epoch % 500 === 0 || (epoch < 500 && epoch % 100 === 0);
 }
@@ -57,7 +57,7 @@ function requireHealth({ devChain: { chain } }: BenchedChain, epoch: number): vo
   const { finalized } = chain.forkChoice;
   if (chain.head.slot === epoch * SLOTS_PER_EPOCH && finalized.epoch === epoch - 2) return;
   throw new Error(
-    `In epoch ${epoch} the head is at slot ${chain.head.slot} and finality at epoch ${finalized.epoch}; the chain has fallen behind.`,
+    `In epoch ${epoch} the head is at slot ${chain.head.slot} and the finalized epoch is ${finalized.epoch}; the chain fell behind.`,
   );
 }
 

@@ -5,13 +5,13 @@ import { quantile } from "../support/statistics.ts";
 import { withTempDirectory } from "../support/temp-directory.ts";
 
 const CONNECTIONS = 16;
-/** Of what the node can answer. */
+/** Load relative to the node's capacity. */
 const SHARE = 0.8;
 const CAPACITY_SECONDS = 10;
-/** The table has so many rows. */
+/** Rows of the table. */
 const PARTS = 10;
 
-/** Whether all calls were answered. */
+/** Prints the table. Returns false if a call failed. */
 export function benchMixedLoad(minutes: number): Promise<boolean> {
   return withTempDirectory(async (directory) => {
     const node = await NodeProcess.start("node", ["dev", "--data-dir", directory]);
@@ -28,8 +28,8 @@ async function measure(node: NodeProcess, minutes: number): Promise<boolean> {
   load.slot = await node.headSlot();
   await load.run(performance.now() + CAPACITY_SECONDS * 1000);
   const capacity = load.millis.length / CAPACITY_SECONDS;
-  console.log(`${describeMachine()}; ${CONNECTIONS} connections, ${capacity.toFixed(0)} calls/s at most\n`);
-  console.log("| minutes | calls/s | p50 | p99 | worst | RSS | processor | head behind the clock |");
+  console.log(`${describeMachine()}; ${CONNECTIONS} connections, capacity ${capacity.toFixed(0)} calls/s\n`);
+  console.log("| minutes | calls/s | p50 | p99 | longest | RSS | CPU | head behind the clock |");
   console.log("| ---: | ---: | ---: | ---: | ---: | ---: | ---: | ---: |");
   const seconds = (minutes * 60) / PARTS;
   for (let part = 1; part <= PARTS; part++) {

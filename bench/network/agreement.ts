@@ -6,17 +6,14 @@ import { headDifferences } from "./head-differences.ts";
 import { untilJoined } from "./joined.ts";
 import { heading, mebibytes, table } from "./table.ts";
 
-/** Of the three nodes, when they share the validators. */
+/** Validators per node when they are split over three nodes. */
 const SHARES = ["0-21", "22-42", "43-63"] as const;
 const firstOfShare = SHARES.map((share) => Number.parseInt(share, 10));
 const SLOT_SECONDS = 2;
-/**
- * Of a slot, when the heads are asked for: attestations and aggregates are through, and the next block is not there
- * yet.
- */
+/** Fraction of the slot at which heads are polled: after attestations and aggregates, before the next block. */
 const POLLED_AT = 0.9;
 
-/** Three nodes; false when they were not of one mind, or when finality stood still. */
+/** Runs three nodes. Returns false if their heads differ or finality stalls. */
 export async function benchAgreement(epochs: number): Promise<boolean> {
   const results: boolean[] = [];
   for (const isSplit of [false, true]) results.push(await agreement(isSplit, epochs));
@@ -44,7 +41,7 @@ function agreement(isSplit: boolean, epochs: number): Promise<boolean> {
     const proposers = await proposersOf(network.first, start / SLOTS_PER_EPOCH, epochs);
     printPropagation(watches, (slot) => (isSplit ? shareOf(proposers.get(slot)!) : 0));
     printDifferences(watches, epochs);
-    const row = table("process", "CPU s a minute", "RSS");
+    const row = table("process", "CPU s per minute", "RSS");
     const minutes = (epochs * SLOTS_PER_EPOCH * SLOT_SECONDS) / 60;
     for (const [index, { name }] of nodes.entries()) {
       const cpu = (after[index]!.cpuSeconds - before[index]!.cpuSeconds) / minutes;
@@ -54,7 +51,7 @@ function agreement(isSplit: boolean, epochs: number): Promise<boolean> {
   });
 }
 
-/** Attestations of the others may have been missing until they came. */
+/** Waits for finality, which may lag until the other nodes' validators attest. */
 async function untilFinal({ first }: DevNetwork): Promise<void> {
   await first.callUntil<ChainHead>(
     "getChainHead",
@@ -63,7 +60,7 @@ async function untilFinal({ first }: DevNetwork): Promise<void> {
   );
 }
 
-/** Prints a row an epoch. False when the nodes differed at the end of a slot, or finality was not two epochs behind. */
+/** Prints a row per epoch. Returns false if heads differ at the end of a slot, or finality is not two epochs behind. */
 async function followEpochs(
   network: DevNetwork,
   nodes: readonly NodeProcess[],
@@ -72,7 +69,7 @@ async function followEpochs(
 ): Promise<boolean> {
   const row = table(
     "epoch",
-    "slots in which all agree",
+    "slots with equal heads",
     ...nodes.map(({ name }) => `${name}: head, justified, finalized`),
   );
   let isGood = true;
@@ -121,8 +118,8 @@ function printPropagation(watches: readonly ChainWatch[], proposingNode: (slot: 
   }
   const at = (share: number) => quantile(delays, share).toFixed(0);
   console.log(
-    `\n${proposed.size} blocks. From a block's event at its proposer to that at another node: median ${at(0.5)} ms, ` +
-      `95th percentile ${at(0.95)} ms, from ${at(0)} to ${at(1)} ms (${delays.length} times).`,
+    `\n${proposed.size} blocks. From a block's event at its proposer to another node: median ${at(0.5)} ms, ` +
+      `p95 ${at(0.95)} ms, from ${at(0)} to ${at(1)} ms (${delays.length} times).`,
   );
 }
 
@@ -135,8 +132,8 @@ function printDifferences(watches: readonly ChainWatch[], epochs: number): void 
   const total = stretches.reduce((sum, length) => sum + length, 0);
   const share = total / (epochs * SLOTS_PER_EPOCH * slotMs);
   console.log(
-    `Heads differed ${stretches.length} times, ${quantile(stretches, 0.5).toFixed(0)} ms in the median, ` +
-      `${quantile(stretches, 1).toFixed(0)} ms at most, ${(share * 100).toFixed(1)} % of the time; ` +
+    `Heads differed ${stretches.length} times: median ${quantile(stretches, 0.5).toFixed(0)} ms, ` +
+      `longest ${quantile(stretches, 1).toFixed(0)} ms, ${(share * 100).toFixed(1)} % of the time; ` +
       `${overSlots} times for a slot or longer.\n`,
   );
 }

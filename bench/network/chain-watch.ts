@@ -5,11 +5,11 @@ import type { NodeProcess } from "../support/node-process.ts";
 export interface SeenBlock {
   slot: number;
   root: string;
-  /** Milliseconds, in the time of this process, which watches all nodes. */
+  /** Receive time in this process, in milliseconds. */
   at: number;
 }
 
-/** What a node tells of its chain while it runs: when it imported which block, and when which block became its head. */
+/** Records the block and head events of a node. */
 export class ChainWatch {
   readonly blocks: SeenBlock[] = [];
   readonly heads: SeenBlock[] = [];

@@ -2,7 +2,7 @@ import { type DevNetwork, SLOTS_PER_EPOCH } from "./dev-network.ts";
 import { startAndSync } from "./synced-node.ts";
 import { heading, mebibytes, seconds, table } from "./table.ts";
 
-/** Nodes that do not begin at genesis. */
+/** Measures checkpoint sync. */
 export async function benchCheckpoint(network: DevNetwork): Promise<void> {
   heading("Start from a checkpoint");
   const middle = Math.floor(network.time / SLOTS_PER_EPOCH / 2) * SLOTS_PER_EPOCH;
@@ -17,7 +17,7 @@ export async function benchCheckpoint(network: DevNetwork): Promise<void> {
   for (const [name, flags] of [
     ["--checkpoint-sync-url", ["--checkpoint-sync-url", network.restUrl]],
     [
-      "--checkpoint-state of the middle",
+      "--checkpoint-state, state in the middle",
       ["--checkpoint-state", `${network.restUrl}/eth/v2/debug/beacon/states/${middle}`],
     ],
   ] as const) {

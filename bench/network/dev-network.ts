@@ -11,17 +11,17 @@ interface DevNetworkOptions {
   fork: DevFork;
   slotSeconds: number;
   warmupEpochs: number;
-  /** Validators of the first node, as `--dev-validators` has them. */
+  /** `--dev-validators` of the first node. */
   validators?: string;
 }
 
 interface NodeChoice {
-  /** The directory that a node before it left behind, to go on with. */
+  /** Data directory of an earlier node to resume from. */
   dataDir?: string;
   flags?: readonly string[];
 }
 
-/** A dev chain's node and the nodes that join it, each a process. */
+/** Dev chain node and the nodes that join it, each in its own process. */
 export class DevNetwork {
   readonly slotSeconds: number;
   readonly #directory: string;
@@ -32,7 +32,7 @@ export class DevNetwork {
   #genesisTime = 0;
   #count = 1;
 
-  /** Runs the work with a new network; afterwards all its processes and files are gone. */
+  /** Runs the work with a new network, then stops its processes and removes its files. */
   static with<T>(options: DevNetworkOptions, work: (network: DevNetwork) => Promise<T>): Promise<T> {
     return withTempDirectory(async (directory) => {
       const network = new DevNetwork(directory, options.slotSeconds);
@@ -50,13 +50,13 @@ export class DevNetwork {
     this.slotSeconds = slotSeconds;
   }
 
-  /** The node of the dev chain, which has its history. */
+  /** Node of the dev chain. */
   get first(): NodeProcess {
-    if (!this.#first) throw new Error("The network has no node yet.");
+    if (!this.#first) throw new Error("The network is not started.");
     return this.#first;
   }
 
-  /** Where the first node is reached, with its id. */
+  /** Multiaddr of the first node. */
   get address(): string {
     return this.#address;
   }
@@ -65,12 +65,12 @@ export class DevNetwork {
     return this.#restUrl;
   }
 
-  /** What nodes join the network by. */
+  /** Network directory for `--network`. */
   get description(): string {
     return join(this.#directory, "1", "network");
   }
 
-  /** The slot by the wall clock, with its fraction. */
+  /** Current time in slots, with fraction. */
   get time(): number {
     return (Date.now() / 1000 - this.#genesisTime) / this.slotSeconds;
   }

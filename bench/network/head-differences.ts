@@ -1,13 +1,13 @@
 import type { SeenBlock } from "./chain-watch.ts";
 
 interface HeadDifferences {
-  /** Milliseconds of each stretch of time in which not all nodes had the same head. */
+  /** Durations of the periods with different heads, in milliseconds. */
   stretches: number[];
-  /** How many of them outlasted the slot in which they began, so that more than a block on its way was different. */
+  /** Number of periods of at least a slot, which propagation delay does not explain. */
   overSlots: number;
 }
 
-/** Compares the heads of several nodes from the first moment on at which all of them had the same. */
+/** Compares the heads of several nodes, from the first time they are equal. */
 export function headDifferences(nodes: readonly (readonly SeenBlock[])[], slotMs: number): HeadDifferences {
   const changes = nodes
     .flatMap((heads, node) => heads.map(({ root, at }) => ({ node, root, at })))

@@ -7,17 +7,17 @@ import { connectedPeers } from "./joined.ts";
 import { heading, mebibytes, seconds, table } from "./table.ts";
 
 const IDLE_SECONDS = 60;
-/** What a node does at its start is over by then. */
+/** Excludes work at startup. */
 const SETTLE_SECONDS = 10;
 const STARTS = 7;
 
-/** What a network costs a node that has nothing to do, and what it costs at the start. */
+/** Measures the cost of p2p for an idle node and for its startup. */
 export async function benchIdle(): Promise<void> {
   await idle();
   await startup();
 }
 
-/** On a chain without blocks there is nothing to tell each other but that one is there. */
+/** Without blocks, peers only exchange keep-alive messages. */
 function idle(): Promise<void> {
   heading(`Idle for ${IDLE_SECONDS} seconds: slots of 12 seconds, no blocks`);
   const options = { fork: "phase0", slotSeconds: 12, warmupEpochs: 0, validators: "none" } as const;
@@ -31,7 +31,7 @@ function idle(): Promise<void> {
     await sleep(SETTLE_SECONDS * 1000);
     const before = nodes.map(({ usage }) => usage.cpuSeconds);
     await sleep(IDLE_SECONDS * 1000);
-    const row = table("", "peers", "CPU ms a second", "RSS");
+    const row = table("", "peers", "CPU ms per second", "RSS");
     for (const [index, node] of nodes.entries()) {
       const { cpuSeconds, residentBytes } = node.usage;
       const spent = (1000 * (cpuSeconds - before[index]!)) / IDLE_SECONDS;
@@ -41,8 +41,8 @@ function idle(): Promise<void> {
 }
 
 async function startup(): Promise<void> {
-  heading(`From the start of the process to the first answer, ${STARTS} times in turn, medians`);
-  const row = table("", "without --p2p", "with it", "ratio", "CPU without", "CPU with it", "ratio");
+  heading(`From process start to the first answer, ${STARTS} starts each in turn, medians`);
+  const row = table("", "without p2p", "with p2p", "ratio", "CPU without p2p", "CPU with p2p", "ratio");
   const ofDev = (flags: string[]) => () =>
     withTempDirectory((directory) => timeStart(["dev", "--warmup-epochs", "0", "--data-dir", directory, ...flags]));
   row("fanal dev", ...(await compare(ofDev([]), ofDev(["--p2p", "--p2p-port", "0"]))));
@@ -57,7 +57,7 @@ async function startup(): Promise<void> {
   });
 }
 
-/** In milliseconds: the time that passed, and that of all processors. */
+/** Wall time and CPU time of all threads, in milliseconds. */
 interface Start {
   elapsed: number;
   spent: number;

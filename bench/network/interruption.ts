@@ -4,41 +4,39 @@ import { untilSynced } from "./joined.ts";
 import { untilBeyond } from "./synced-node.ts";
 import { heading, seconds, table } from "./table.ts";
 
-const ENDINGS: readonly NodeJS.Signals[] = ["SIGTERM", "SIGKILL", "SIGTERM", "SIGKILL", "SIGKILL"];
+const SIGNALS: readonly NodeJS.Signals[] = ["SIGTERM", "SIGKILL", "SIGTERM", "SIGKILL", "SIGKILL"];
 const BLOCKS_COMPARED_TOGETHER = 500;
 
-/** A node that is ended again and again in the middle of its sync; false when it lost something that it had told of. */
+/** Stops and kills a node repeatedly during sync. Returns false if it loses a head that it reported. */
 export async function benchInterruption(network: DevNetwork): Promise<boolean> {
   const slots = Math.floor(network.time);
-  heading(`A node ended ${ENDINGS.length} times while it syncs ${slots} slots`);
+  heading(`A sync of ${slots} slots, interrupted ${SIGNALS.length} times`);
   const flags = ["--no-discovery", "--peer", network.address];
   const dataDir = network.newDataDir();
   const row = table(
-    "ended by",
-    "head told last",
-    "first head after the start",
+    "signal",
+    "last reported head",
+    "first head after restart",
     "start to first answer",
     "start to next block",
   );
   let isWhole = true;
   let node = await network.start({ flags, dataDir });
-  for (const [index, signal] of ENDINGS.entries()) {
-    await untilBeyond(node, Math.floor((slots * (index + 1)) / (ENDINGS.length + 2)));
-    const told = await node.headSlot();
+  for (const [index, signal] of SIGNALS.entries()) {
+    await untilBeyond(node, Math.floor((slots * (index + 1)) / (SIGNALS.length + 2)));
+    const reported = await node.headSlot();
     await network.stop(node, signal);
     node = await network.start({ flags, dataDir });
     const answered = performance.now();
     const found = await node.headSlot();
     await untilBeyond(node, found);
-    row(signal, told, found, seconds(answered - node.startedAt), seconds(performance.now() - node.startedAt));
-    if (found < told) isWhole = false;
+    row(signal, reported, found, seconds(answered - node.startedAt), seconds(performance.now() - node.startedAt));
+    if (found < reported) isWhole = false;
   }
   await untilSynced(node);
   const last = await node.headSlot();
   const differences = await differingBlocks(network.first, node, last);
-  console.log(
-    `\nSynced at slot ${last}. Slots of which it has another block than the first node, or none where that has one: ${differences}.`,
-  );
+  console.log(`\nSynced at slot ${last}. Slots whose block differs from the first node's: ${differences}.`);
   await network.stop(node);
   return isWhole && differences === 0;
 }

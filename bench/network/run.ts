@@ -13,11 +13,11 @@ import { benchSync } from "./sync.ts";
 const PARTS = ["agreement", "sync", "interruption", "checkpoint", "discovery", "crowd", "idle"] as const;
 type Part = (typeof PARTS)[number];
 
-/** They share a long history, which takes its time to make. */
+/** Parts that share a long history, which takes long to build. */
 const ON_HISTORY: readonly Part[] = ["sync", "interruption", "checkpoint"];
 const SLOT_SECONDS = 2;
 
-/** Prints what was measured; false when something was not as it has to be. */
+/** Prints the measurements. Returns false if a part fails. */
 export async function benchNetwork(args: string[]): Promise<boolean> {
   const { values, positionals } = parseArgs({
     args,
@@ -32,7 +32,7 @@ export async function benchNetwork(args: string[]): Promise<boolean> {
   const unknown = positionals.find((part) => !PARTS.some((each) => each === part));
   if (unknown !== undefined) throw new Error(`There is no part "${unknown}": the parts are ${PARTS.join(", ")}.`);
   const wants = (part: Part) => positionals.length === 0 || positionals.includes(part);
-  // Each process is ended when this one exits.
+  // Each process adds an exit listener.
   process.setMaxListeners(Number(values.nodes) + 20);
   console.log(describeMachine());
   const results: boolean[] = [];

@@ -7,24 +7,24 @@ import { type SyncedNode, startAndSync } from "./synced-node.ts";
 import { heading, mebibytes, percent, seconds, table } from "./table.ts";
 import type { TransitionOrder, TransitionTimes } from "./transition-process.ts";
 
-const MOST_PEERS = 3;
+const MAX_PEERS = 3;
 const FOLLOWED_SLOTS = 2 * SLOTS_PER_EPOCH;
 
-/** Late nodes, each with one peer more than the one before; false when one does not follow afterwards. */
+/** Syncs late nodes from one peer, two and three. Returns false if one falls behind afterwards. */
 export async function benchSync(network: DevNetwork, fork: DevFork): Promise<boolean> {
-  heading(`A late node, ${Math.floor(network.time)} slots of ${fork}`);
+  heading(`Sync of ${Math.floor(network.time)} slots, ${fork}`);
   const row = table(
     "",
     "slots/s",
-    "CPU ms a slot",
+    "CPU ms per slot",
     "start to first block",
     "first block to synced",
     "RSS at the end",
-    "highest RSS",
+    "peak RSS",
   );
   const peers = [network.address];
   const late: SyncedNode[] = [];
-  for (let count = 1; count <= MOST_PEERS; count++) {
+  for (let count = 1; count <= MAX_PEERS; count++) {
     const synced = await startAndSync(network, ["--no-discovery", ...peers.flatMap((peer) => ["--peer", peer])]);
     late.push(synced);
     const { node, toFirstBlock, fromFirstBlock } = synced;
@@ -42,20 +42,20 @@ export async function benchSync(network: DevNetwork, fork: DevFork): Promise<boo
   }
   const { bare, withSignatures } = await transitionTimes(network);
   for (const [name, { elapsed, spent }] of [
-    ["state transition alone", bare],
-    ["with all signatures, one batch a block", withSignatures],
+    ["library, no signatures", bare],
+    ["library, signatures of a block in one batch", withSignatures],
   ] as const) {
     row(name, (1000 / elapsed).toFixed(0), spent.toFixed(2), "", "", "", "");
   }
   const fastest = late.reduce((one, other) => (elapsedOf(one) < elapsedOf(other) ? one : other));
   console.log(
-    `\nThe state transition is ${percent(bare.spent / spentOf(fastest))} of the fastest sync's processor time ` +
-      `(${percent(bare.elapsed / elapsedOf(fastest))} of the time that passed), with signatures it would be ` +
+    `\nThe state transition alone takes ${percent(bare.spent / spentOf(fastest))} of the fastest sync's CPU time ` +
+      `(${percent(bare.elapsed / elapsedOf(fastest))} of its wall time), with signatures ` +
       `${percent(withSignatures.spent / spentOf(fastest))} (${percent(withSignatures.elapsed / elapsedOf(fastest))}).`,
   );
   const nodes = late.map(({ node }) => node);
   const follows = await followsFor(network, nodes, FOLLOWED_SLOTS);
-  console.log(`Afterwards all had the first node's head in ${follows} of ${FOLLOWED_SLOTS} slots.`);
+  console.log(`Afterwards, all nodes had the first node's head in ${follows} of ${FOLLOWED_SLOTS} slots.`);
   await stopAll(network, nodes);
   return follows === FOLLOWED_SLOTS;
 }

@@ -2,23 +2,23 @@ import type { NodeProcess } from "../support/node-process.ts";
 import type { DevNetwork } from "./dev-network.ts";
 import { untilSynced } from "./joined.ts";
 
-/** How a new node came level with the network; times in milliseconds. */
+/** Sync of a new node. Times are in milliseconds. */
 export interface SyncedNode {
   node: NodeProcess;
-  /** Of the block that it began with. */
+  /** Slot of the anchor block. */
   startSlot: number;
-  /** Slots that the node caught up by. */
+  /** Synced slots. */
   slots: number;
-  /** From the start of the process until it answers. */
+  /** From process start to the first answer. */
   toFirstAnswer: number;
-  /** From the start of the process until it has its first block. */
+  /** From process start to the first imported block. */
   toFirstBlock: number;
-  /** From then on until it is level with its peers. */
+  /** From the first block until the node is synced. */
   fromFirstBlock: number;
   cpuSecondsFromFirstBlock: number;
 }
 
-/** Seldom enough not to take the node's time. */
+/** Long enough not to slow down the node. */
 const POLL_MS = 20;
 
 /** Starts a node and waits until it is synced. */
@@ -46,7 +46,7 @@ export async function startAndSync(
   };
 }
 
-/** Waits for a head after the given slot, and tells its slot. */
+/** Waits for a head after the given slot. Returns its slot. */
 export async function untilBeyond(node: NodeProcess, slot: number): Promise<number> {
   const { head_slot } = await node.callUntil<{ head_slot: string }>(
     "getChainHead",

@@ -1,11 +1,11 @@
 import { loadavg } from "node:os";
 
-/** Says what is measured, and how busy the machine is beside it. */
+/** Prints a heading and the load average. */
 export function heading(text: string): void {
-  console.log(`\n### ${text}\n\nLoad average before: ${loadavg()[0]!.toFixed(1)}\n`);
+  console.log(`\n### ${text}\n\nLoad average at the start: ${loadavg()[0]!.toFixed(1)}\n`);
 }
 
-/** Prints a table row by row, as the figures come; the first column is text, the others are numbers. */
+/** Prints the header of a table. Returns a function that prints a row. The first column is text, the rest numbers. */
 export function table(...columns: string[]): (...cells: (string | number)[]) => void {
   const row = (cells: readonly (string | number)[]) => console.log(`| ${cells.join(" | ")} |`);
   row(columns);

@@ -1,7 +1,4 @@
-/**
- * The bare state transition of a running chain's blocks, with and without signatures, as a process of its own. It
- * fetches the blocks before it measures.
- */
+/** Measures the library's state transition of a running chain's blocks, with and without signatures. */
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { createBeaconConfig, createChainForkConfig } from "@lodestar/config";
@@ -13,7 +10,7 @@ import type { RecordedChain } from "../import/record-chain.ts";
 import { parentGone, report } from "../support/child.ts";
 
 export interface TransitionOrder {
-  /** The directory that describes the network. */
+  /** Network directory. */
   description: string;
   restUrl: string;
   slots: number;
@@ -25,7 +22,7 @@ export interface TransitionTimes {
   withSignatures: Milliseconds;
 }
 
-/** For one block: those that pass, and those that all processors spend on it. */
+/** Wall time and CPU time of all threads per block. */
 export interface Milliseconds {
   elapsed: number;
   spent: number;
@@ -62,17 +59,17 @@ async function fetchChain({ description, restUrl, slots }: TransitionOrder): Pro
   return { config: createBeaconConfig(chainConfig, genesisValidatorsRoot), genesisTime, genesisState, blocks };
 }
 
-/** Null for a slot without a block. */
+/** Returns null for a slot without a block. */
 async function fetchBlock(restUrl: string, slot: number): Promise<Uint8Array | null> {
   const response = await fetch(`${restUrl}/eth/v2/beacon/blocks/${slot}`, {
     headers: { accept: "application/octet-stream" },
   });
   if (response.status === 404) return null;
-  if (!response.ok) throw new Error(`The block of slot ${slot} was not given: ${await response.text()}`);
+  if (!response.ok) throw new Error(`Fetching the block of slot ${slot} failed: ${await response.text()}`);
   return new Uint8Array(await response.arrayBuffer());
 }
 
-/** Blocks are deserialized as they come, as a node has to that is given bytes. */
+/** Imports all blocks. Includes deserialization, as in a real sync. */
 function take(recorded: RecordedChain, options: { signatures: boolean }): Milliseconds {
   const library = new LibraryImport(recorded, options);
   const count = recorded.blocks.length;

@@ -1,28 +1,28 @@
-/** A dev chain in a directory that others open before and after. It does what its parent asks for, and ends with it. */
+/** Opens a stored dev chain, advances it and looks up states on request of the parent. */
 import { SLOTS_PER_EPOCH } from "@lodestar/params";
 import { parentGone, report } from "../support/child.ts";
 import { type BenchedChain, openDevChain } from "../support/dev-chain.ts";
 import { mean } from "../support/statistics.ts";
 import { Stopwatch } from "../support/stopwatch.ts";
 
-export interface Order {
+export interface ChainOrder {
   directory: string;
   validators: number;
-  /** How many of them act. */
+  /** Number of validators that attest. */
   activeValidators: number;
-  /** How far the chain will go. */
+  /** Last epoch of the chain. */
   epochs: number;
 }
 
-export type Question = { open: Order } | { advanceTo: { epoch: number } } | { lookBack: { epochs: number } };
+export type ChainRequest = { open: ChainOrder } | { advanceTo: { epoch: number } } | { lookUp: { epochs: number } };
 
 export interface Opened {
   milliseconds: number;
-  /** Of the processor, which says more than the clock while others use the machine. */
+  /** CPU time, comparable on a busy machine. */
   cpuMilliseconds: number;
 }
 
-export interface Standing {
+export interface ChainFigures {
   importMilliseconds: number;
   residentBytes: number;
   databasePath: string;
@@ -32,33 +32,33 @@ export interface Standing {
   finalizedEpoch: number;
 }
 
-export interface LookUps {
+export interface Lookups {
   meanMilliseconds: number;
-  worstMilliseconds: number;
-  /** Of one on the average. */
+  longestMilliseconds: number;
+  /** Mean CPU time of a lookup. */
   cpuMilliseconds: number;
 }
 
-/** Over so many epochs at the end of a stage the import of a block is timed. */
+/** Imports are timed over the last epochs of a stage. */
 const TIMED_EPOCHS = 20;
-/** Look-ups are spread over as many epochs as lie between two states that are kept. */
-const LOOK_UPS = 8;
-const EPOCHS_BETWEEN_LOOK_UPS = 4;
+/** Lookups are spread over the distance between two stored states. */
+const LOOKUPS = 8;
+const EPOCHS_BETWEEN_LOOKUPS = 4;
 
 let opened: (BenchedChain & { close(): Promise<void> }) | undefined;
 
-process.on("message", (question: Question) => void answer(question).then(report));
+process.on("message", (request: ChainRequest) => void answer(request).then(report));
 report({ ready: true });
 await parentGone();
 await opened?.close();
 
-async function answer(question: Question): Promise<Opened | Standing | LookUps> {
-  if ("open" in question) return open(question.open);
-  if (!opened) throw new Error("The chain has to be opened first.");
-  return "advanceTo" in question ? advanceTo(opened, question.advanceTo.epoch) : lookBack(opened, question.lookBack);
+async function answer(request: ChainRequest): Promise<Opened | ChainFigures | Lookups> {
+  if ("open" in request) return open(request.open);
+  if (!opened) throw new Error("The chain is not open.");
+  return "advanceTo" in request ? advanceTo(opened, request.advanceTo.epoch) : lookUp(opened, request.lookUp);
 }
 
-async function open({ directory, validators, activeValidators, epochs }: Order): Promise<Opened> {
+async function open({ directory, validators, activeValidators, epochs }: ChainOrder): Promise<Opened> {
   const start = performance.now();
   const cpuBefore = process.cpuUsage();
   const acting = Array.from({ length: activeValidators }, (_, index) => index);
@@ -71,7 +71,7 @@ function cpuSince(before: NodeJS.CpuUsage): number {
   return (user + system) / 1000;
 }
 
-async function advanceTo({ devChain, db }: BenchedChain, epoch: number): Promise<Standing> {
+async function advanceTo({ devChain, db }: BenchedChain, epoch: number): Promise<ChainFigures> {
   const { chain, clock } = devChain;
   await clock.advanceTo(Math.max(clock.currentSlot, (epoch - TIMED_EPOCHS) * SLOTS_PER_EPOCH));
   const stopwatch = new Stopwatch();
@@ -98,22 +98,21 @@ async function advanceTo({ devChain, db }: BenchedChain, epoch: number): Promise
   };
 }
 
-/** From the latest to the earliest, so that none can begin where the one before ended. */
-async function lookBack({ devChain }: BenchedChain, { epochs }: { epochs: number }): Promise<LookUps> {
+/** Looks up states in descending order, so that no lookup can reuse the replay of the one before. */
+async function lookUp({ devChain }: BenchedChain, { epochs }: { epochs: number }): Promise<Lookups> {
   const { states, head } = devChain.chain;
   const times: number[] = [];
   const cpuBefore = process.cpuUsage();
-  for (let lookUp = 0; lookUp < LOOK_UPS; lookUp++) {
+  for (let lookup = 0; lookup < LOOKUPS; lookup++) {
     const slot =
-      head.slot -
-      (epochs - (LOOK_UPS * EPOCHS_BETWEEN_LOOK_UPS) / 2 + lookUp * EPOCHS_BETWEEN_LOOK_UPS) * SLOTS_PER_EPOCH;
+      head.slot - (epochs - (LOOKUPS * EPOCHS_BETWEEN_LOOKUPS) / 2 + lookup * EPOCHS_BETWEEN_LOOKUPS) * SLOTS_PER_EPOCH;
     const start = performance.now();
     await states.canonicalAtSlot(slot);
     times.push(performance.now() - start);
   }
   return {
     meanMilliseconds: mean(times),
-    worstMilliseconds: Math.max(...times),
-    cpuMilliseconds: cpuSince(cpuBefore) / LOOK_UPS,
+    longestMilliseconds: Math.max(...times),
+    cpuMilliseconds: cpuSince(cpuBefore) / LOOKUPS,
   };
 }

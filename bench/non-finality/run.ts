@@ -2,22 +2,24 @@ import { mebibytes, seconds, table } from "../network/table.ts";
 import { Child } from "../support/child.ts";
 import { describeMachine } from "../support/machine.ts";
 import { bytesIn, withTempDirectory } from "../support/temp-directory.ts";
-import type { LookUps, Opened, Order, Question, Standing } from "./chain-process.ts";
+import type { ChainFigures, ChainOrder, ChainRequest, Lookups, Opened } from "./chain-process.ts";
 
 const VALIDATORS = 64;
 
-/** Three fifths: too few to justify anything. */
-const VOTING = Math.floor(VALIDATORS * 0.6);
-const MOST_EPOCHS_BACK = 500;
-/** Within which finality has to come when all vote. */
+/** 60 %: below the two thirds that justification needs. */
+const ATTESTING = Math.floor(VALIDATORS * 0.6);
+const MAX_EPOCHS_BACK = 500;
+/** Finality must return within this many epochs once all validators attest. */
 const EPOCHS_TO_FINALITY = 5;
 
-/** The marks are a tenth, a half and all of the epochs. */
+/** Prints a row at a tenth, half and all of the epochs. */
 export async function benchNonFinality(epochs: number): Promise<void> {
-  console.log(`${describeMachine()}; ${VALIDATORS} validators, ${VOTING} of them voting, phase0, ${epochs} epochs\n`);
+  console.log(
+    `${describeMachine()}; ${VALIDATORS} validators, ${ATTESTING} of them attesting, phase0, ${epochs} epochs\n`,
+  );
   await withTempDirectory(async (directory) => {
     const lastEpoch = epochs + EPOCHS_TO_FINALITY;
-    const withVoters = (activeValidators: number) => ({
+    const withAttesters = (activeValidators: number) => ({
       directory,
       validators: VALIDATORS,
       activeValidators,
@@ -27,52 +29,52 @@ export async function benchNonFinality(epochs: number): Promise<void> {
       "epoch",
       "import of a block",
       "RSS",
-      "blocks not final",
+      "unfinalized blocks",
       "stored states",
       "database",
       "restart",
-      "its CPU",
-      "look-up: epochs back",
-      "mean",
-      "its CPU",
-      "worst",
+      "restart, CPU",
+      "lookup: epochs back",
+      "lookup, mean",
+      "lookup, CPU",
+      "lookup, longest",
     );
     for (const mark of [epochs / 10, epochs / 2, epochs].map(Math.round)) {
-      const standing = await withChain(withVoters(VOTING), (chain) => advanceTo(chain, mark));
-      if (standing.finalizedEpoch > 0)
-        throw new Error(`Epoch ${standing.finalizedEpoch} was finalized by too few votes.`);
-      const back = Math.min(MOST_EPOCHS_BACK, Math.round(mark / 2));
-      const { restart, lookUps } = await withChain(withVoters(VOTING), async (chain, opened) => {
-        return { restart: opened, lookUps: await ask<LookUps>(chain, { lookBack: { epochs: back } }) };
+      const figures = await withChain(withAttesters(ATTESTING), (chain) => advanceTo(chain, mark));
+      if (figures.finalizedEpoch > 0)
+        throw new Error(`Epoch ${figures.finalizedEpoch} was finalized with too few attestations.`);
+      const back = Math.min(MAX_EPOCHS_BACK, Math.round(mark / 2));
+      const { restart, lookups } = await withChain(withAttesters(ATTESTING), async (chain, opened) => {
+        return { restart: opened, lookups: await ask<Lookups>(chain, { lookUp: { epochs: back } }) };
       });
-      const times = [lookUps.meanMilliseconds, lookUps.cpuMilliseconds, lookUps.worstMilliseconds];
+      const times = [lookups.meanMilliseconds, lookups.cpuMilliseconds, lookups.longestMilliseconds];
       row(
         mark,
-        ...cellsOf(standing),
+        ...cellsOf(figures),
         ...[restart.milliseconds, restart.cpuMilliseconds].map(seconds),
         back,
         ...times.map(seconds),
       );
     }
-    const standing = await withChain(withVoters(VALIDATORS), (chain) => advanceTo(chain, lastEpoch));
-    row(`${lastEpoch}, all voted since ${epochs}`, ...cellsOf(standing), "", "", "", "", "", "");
-    if (standing.finalizedEpoch <= epochs) throw new Error("All voted, and still nothing was finalized.");
+    const figures = await withChain(withAttesters(VALIDATORS), (chain) => advanceTo(chain, lastEpoch));
+    row(`${lastEpoch}, all attest since ${epochs}`, ...cellsOf(figures), "", "", "", "", "", "");
+    if (figures.finalizedEpoch <= epochs) throw new Error("No epoch was finalized although all validators attested.");
   });
 }
 
-/** The size of the database is that at rest, so this is to be asked when the process has ended. */
-function cellsOf(standing: Standing): (string | number)[] {
+/** Call this after the process has exited: reads the size of the closed database. */
+function cellsOf(figures: ChainFigures): (string | number)[] {
   return [
-    `${standing.importMilliseconds.toFixed(1)} ms`,
-    mebibytes(standing.residentBytes),
-    standing.unfinalizedBlocks,
-    `${standing.storedStates} (${(standing.storedStateBytes / 2 ** 20).toFixed(2)} MiB)`,
-    `${(bytesIn(standing.databasePath) / 2 ** 20).toFixed(1)} MiB`,
+    `${figures.importMilliseconds.toFixed(1)} ms`,
+    mebibytes(figures.residentBytes),
+    figures.unfinalizedBlocks,
+    `${figures.storedStates} (${(figures.storedStateBytes / 2 ** 20).toFixed(2)} MiB)`,
+    `${(bytesIn(figures.databasePath) / 2 ** 20).toFixed(1)} MiB`,
   ];
 }
 
-/** Opens the chain in a process of its own, which has ended when the result is there. */
-async function withChain<T>(order: Order, work: (chain: Child, opened: Opened) => Promise<T>): Promise<T> {
+/** Runs the work with the chain in a new process, and waits for its exit. */
+async function withChain<T>(order: ChainOrder, work: (chain: Child, opened: Opened) => Promise<T>): Promise<T> {
   const { child } = await Child.start("chain-process", import.meta.url);
   try {
     return await work(child, await ask<Opened>(child, { open: order }));
@@ -81,7 +83,6 @@ async function withChain<T>(order: Order, work: (chain: Child, opened: Opened) =
   }
 }
 
-const advanceTo = (chain: Child, epoch: number) => ask<Standing>(chain, { advanceTo: { epoch } });
+const advanceTo = (chain: Child, epoch: number) => ask<ChainFigures>(chain, { advanceTo: { epoch } });
 
-/** So that only what the process understands is asked. */
-const ask = <Report>(chain: Child, question: Question) => chain.ask<Report>(question);
+const ask = <Report>(chain: Child, request: ChainRequest) => chain.ask<Report>(request);

@@ -14,12 +14,9 @@ interface Options {
   seconds: number;
 }
 
-/**
- * In the page: notes when the node tells of a head, and when its block is drawn. The names of the blocks begin with
- * their slots.
- */
+/** In the page: records the delay from a head event to its block on screen. Labels of blocks start with the slot. */
 const WATCH_HEADS = `
-  window.heard = new Map();
+  window.received = new Map();
   window.shown = [];
   const Socket = WebSocket;
   window.WebSocket = class extends Socket {
@@ -27,14 +24,14 @@ const WATCH_HEADS = `
       super(...args);
       this.addEventListener("message", ({ data }) => {
         const { params } = JSON.parse(data);
-        if (params?.topic === "head") window.heard.set(params.data.slot, performance.now());
+        if (params?.topic === "head") window.received.set(params.data.slot, performance.now());
       });
     }
   };
   new MutationObserver(() => {
-    for (const [slot, at] of window.heard) {
+    for (const [slot, at] of window.received) {
       if (!document.querySelector('svg a[aria-label^="Slot ' + slot + ',"]')) continue;
-      window.heard.delete(slot);
+      window.received.delete(slot);
       requestAnimationFrame(() => window.shown.push(performance.now() - at));
     }
   }).observe(document, { subtree: true, childList: true, attributes: true });
@@ -118,9 +115,9 @@ async function measureHeads(browser: Browser, url: string, seconds: number): Pro
   await open(page, url);
   await delay(seconds * 1000);
   const shown = await page.evaluate<number[]>("window.shown");
-  row("heads that were told", String(shown.length));
-  row("until a head is on screen: median", `${quantile(shown, 0.5).toFixed(0)} ms`);
-  row("until a head is on screen: slowest", `${quantile(shown, 1).toFixed(0)} ms`);
+  row("head events", String(shown.length));
+  row("head event to screen, median", `${quantile(shown, 0.5).toFixed(0)} ms`);
+  row("head event to screen, longest", `${quantile(shown, 1).toFixed(0)} ms`);
   await page.close();
 }
 
@@ -133,8 +130,8 @@ async function measureCrowd(browser: Browser, node: NodeProcess, { pages, second
     opened.push(page);
   }
   const together = await loadOf(node, seconds);
-  row("the node alone", `${(alone * 100).toFixed(1)} % of a core`);
-  row(`the node with ${pages} open pages`, `${(together * 100).toFixed(1)} % of a core`);
+  row("node CPU, no open pages", `${(alone * 100).toFixed(1)} % of a core`);
+  row(`node CPU, ${pages} open pages`, `${(together * 100).toFixed(1)} % of a core`);
   await Promise.all(opened.map((page) => page.close()));
 }
 
@@ -143,7 +140,7 @@ async function open(page: Page, url: string): Promise<void> {
   await page.locator('svg.band a[aria-label^="Slot"]').first().waitFor();
 }
 
-/** Which part of a core the process takes. */
+/** Returns the share of a core that the process uses. */
 async function loadOf(node: NodeProcess, seconds: number): Promise<number> {
   const before = node.usage.cpuSeconds;
   await delay(seconds * 1000);

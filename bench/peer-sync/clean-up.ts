@@ -1,4 +1,4 @@
-/** Runs the work, and afterwards whatever it has left to be done, the newest first, however it ended. */
+/** Runs the work, then its clean-up functions in reverse order, also after an error. */
 export async function withCleanUp<T>(work: (whenDone: (end: () => Promise<void>) => void) => Promise<T>): Promise<T> {
   const ends: (() => Promise<void>)[] = [];
   try {

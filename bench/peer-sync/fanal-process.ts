@@ -1,10 +1,7 @@
 import { BeaconRest, until } from "../../test/interop/beacon-rest.ts";
 import { ProgramProcess } from "../../test/support/program/program-process.ts";
 
-/**
- * The real program, with REST and a place among other nodes on free ports; it connects to those alone that it is told
- * of.
- */
+/** Fanal with REST and p2p on free ports. It connects only to the given peers. */
 export class FanalProcess {
   readonly rest: BeaconRest;
   readonly pid: number;
@@ -23,7 +20,7 @@ export class FanalProcess {
     this.rest = new BeaconRest(url);
   }
 
-  /** Where others connect to, as soon as it listens. */
+  /** Waits until the node listens. Returns its multiaddr. */
   async address(): Promise<string> {
     const [address] = await until(
       async () => (await this.rest.get<{ p2p_addresses: string[] }>("/eth/v1/node/identity")).p2p_addresses,

@@ -6,13 +6,13 @@ import { type SyncSpeed, syncSpeed } from "./sync-speed.ts";
 
 type WhenDone = (end: () => Promise<void>) => void;
 
-/** A node that others can sync from. */
+/** Node to sync from. */
 export interface Source {
   rest: FanalProcess["rest"];
   address: string;
 }
 
-/** Starts nodes of one chain in directories of their own. */
+/** Starts nodes of one chain, each in its own directory. */
 export class Nodes {
   readonly #directory: string;
   readonly #chainDirectory: string;
@@ -22,7 +22,7 @@ export class Nodes {
     this.#chainDirectory = join(directory, "chain");
   }
 
-  /** The node that makes the chain; its slots are so long that it does next to nothing once the history is there. */
+  /** Starts the dev chain. Its slots are so long that it is idle once the history exists. */
   async makeChain(fork: string, epochs: number, whenDone: WhenDone): Promise<Source> {
     const chain = ["--fork", fork, "--validators", "64", "--slot-seconds", "60", "--warmup-epochs", String(epochs)];
     const maker = await FanalProcess.start(["dev", "--p2p", "--data-dir", this.#chainDirectory, ...chain], whenDone);
@@ -30,7 +30,7 @@ export class Nodes {
     return { rest: maker.rest, address: await maker.address() };
   }
 
-  /** A node of ours syncs the whole chain. */
+  /** Syncs the whole chain with Fanal. */
   async syncFanal(source: Source, whenDone: WhenDone): Promise<SyncSpeed> {
     const { slot } = await source.rest.head();
     const args = ["--network", join(this.#chainDirectory, "network"), "--data-dir", this.#newDirectory()];
@@ -38,7 +38,7 @@ export class Nodes {
     return syncSpeed(node.rest, node.pid, slot);
   }
 
-  /** A node of Lodestar's syncs the whole chain, and can be synced from afterwards. */
+  /** Syncs the whole chain with Lodestar. The node can be a source afterwards. */
   async syncLodestar(source: Source, whenDone: WhenDone): Promise<SyncSpeed & Source> {
     const { slot } = await source.rest.head();
     const node = await LodestarBeacon.joining({

@@ -12,10 +12,10 @@ interface PeerSyncOptions {
   fork: string;
 }
 
-/** What all others are compared with. */
-const YARDSTICK = "Lodestar from Lodestar";
+/** Baseline of the ratios. */
+const BASELINE = "Lodestar from Lodestar";
 
-/** Lets nodes sync one chain from each other in turns, and prints how fast they were. */
+/** Syncs one chain between nodes in turn, and prints the speeds. */
 export async function benchPeerSync({ epochs, rounds, fork }: PeerSyncOptions): Promise<void> {
   console.log(`${describeMachine()}; ${fork}, minimal preset, 64 validators, ${epochs} epochs, ${rounds} rounds\n`);
   const speeds = new Map<string, SyncSpeed[]>();
@@ -30,13 +30,13 @@ export async function benchPeerSync({ epochs, rounds, fork }: PeerSyncOptions): 
       const nodes = new Nodes(directory);
       const maker = await nodes.makeChain(fork, epochs, whenDone);
       const lodestar = await nodes.syncLodestar(maker, whenDone);
-      note("Lodestar from ours", lodestar);
+      note("Lodestar from Fanal", lodestar);
       for (let round = 0; round < rounds; round++) {
-        // Each of them ends before the next one begins.
-        note("ours from ours", await withCleanUp((done) => nodes.syncFanal(maker, done)));
-        note("ours from Lodestar", await withCleanUp((done) => nodes.syncFanal(lodestar, done)));
-        note(YARDSTICK, await withCleanUp((done) => nodes.syncLodestar(lodestar, done)));
-        if (round > 0) note("Lodestar from ours", await withCleanUp((done) => nodes.syncLodestar(maker, done)));
+        // Each node stops before the next one starts.
+        note("Fanal from Fanal", await withCleanUp((done) => nodes.syncFanal(maker, done)));
+        note("Fanal from Lodestar", await withCleanUp((done) => nodes.syncFanal(lodestar, done)));
+        note(BASELINE, await withCleanUp((done) => nodes.syncLodestar(lodestar, done)));
+        if (round > 0) note("Lodestar from Fanal", await withCleanUp((done) => nodes.syncLodestar(maker, done)));
       }
     }),
   );
@@ -46,19 +46,18 @@ export async function benchPeerSync({ epochs, rounds, fork }: PeerSyncOptions): 
 
 function printTable(speeds: ReadonlyMap<string, readonly SyncSpeed[]>): void {
   const rate = (name: string) => median(speeds.get(name)!.map(({ slotsPerSecond }) => slotsPerSecond));
-  const processor = (name: string) =>
-    median(speeds.get(name)!.map(({ processorMsPerSlot }) => processorMsPerSlot ?? NaN));
-  console.log(`Ratios are to ${YARDSTICK}.\n`);
-  console.log("| | slots/s | slowest and fastest | ratio | processor ms a slot | ratio |");
+  const cpu = (name: string) => median(speeds.get(name)!.map(({ cpuMsPerSlot }) => cpuMsPerSlot ?? NaN));
+  console.log(`Ratios are relative to ${BASELINE}.\n`);
+  console.log("| | slots/s | slowest and fastest | ratio | CPU ms per slot | ratio |");
   console.log("| --- | ---: | ---: | ---: | ---: | ---: |");
   for (const [name, all] of speeds) {
     const sorted = all.map(({ slotsPerSecond }) => slotsPerSecond).toSorted((a, b) => a - b);
     const cells = [
       rate(name).toFixed(1),
       `${sorted[0]!.toFixed(1)} to ${sorted.at(-1)!.toFixed(1)}`,
-      (rate(name) / rate(YARDSTICK)).toFixed(2),
-      processor(name).toFixed(1),
-      (processor(name) / processor(YARDSTICK)).toFixed(2),
+      (rate(name) / rate(BASELINE)).toFixed(2),
+      cpu(name).toFixed(1),
+      (cpu(name) / cpu(BASELINE)).toFixed(2),
     ];
     console.log(`| ${name} | ${cells.join(" | ")} |`);
   }

@@ -6,34 +6,34 @@ const POLL_MS = 200;
 
 export interface SyncSpeed {
   slotsPerSecond: number;
-  /** Of the syncing process, in all its threads; undefined where the system does not tell. */
-  processorMsPerSlot: number | undefined;
+  /** CPU time of all threads of the syncing process. Undefined if the operating system does not report it. */
+  cpuMsPerSlot: number | undefined;
 }
 
 /**
- * Watches a node until its head is at the slot. The time counts from the first head after genesis, so that neither
- * loading programs nor finding peers is measured.
+ * Watches a node until its head reaches the slot. Measures from the first head after genesis, which excludes startup
+ * and peer discovery.
  */
 export async function syncSpeed(rest: BeaconRest, pid: number, target: number): Promise<SyncSpeed> {
   const begin = await observe(rest, pid, 1);
   const end = await observe(rest, pid, target);
   const slots = end.slot - begin.slot;
-  const processor =
-    begin.processorSeconds === undefined || end.processorSeconds === undefined
+  const cpuMsPerSlot =
+    begin.cpuSeconds === undefined || end.cpuSeconds === undefined
       ? undefined
-      : ((end.processorSeconds - begin.processorSeconds) * 1000) / slots;
-  return { slotsPerSecond: slots / (end.seconds - begin.seconds), processorMsPerSlot: processor };
+      : ((end.cpuSeconds - begin.cpuSeconds) * 1000) / slots;
+  return { slotsPerSecond: slots / (end.seconds - begin.seconds), cpuMsPerSlot };
 }
 
 async function observe(rest: BeaconRest, pid: number, atLeast: number) {
   for (;;) {
     const { slot } = await rest.head();
-    if (slot >= atLeast) return { slot, seconds: performance.now() / 1000, processorSeconds: processorSeconds(pid) };
+    if (slot >= atLeast) return { slot, seconds: performance.now() / 1000, cpuSeconds: cpuSecondsOf(pid) };
     await delay(POLL_MS);
   }
 }
 
-function processorSeconds(pid: number): number | undefined {
+function cpuSecondsOf(pid: number): number | undefined {
   try {
     return usageOf(pid).cpuSeconds;
   } catch {

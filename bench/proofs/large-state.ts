@@ -4,9 +4,7 @@ const BALANCE = 32_000_000_000;
 
 export type LargeState = ReturnType<typeof largeState>;
 
-/**
- * A state with that many validators. Their public keys are all different and belong to nobody: no signature is checked.
- */
+/** Builds a state with distinct arbitrary public keys. They need not be valid, as no signature is verified. */
 export function largeState(validators: number) {
   const state = ssz.fulu.BeaconState.defaultViewDU();
   state.slot = state.latestBlockHeader.slot = 1;

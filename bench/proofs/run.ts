@@ -10,7 +10,7 @@ import { median, quantile } from "../support/statistics.ts";
 import { type LargeState, largeState } from "./large-state.ts";
 
 const LONGEST_MS = 20;
-/** Proofs that come before those that count. */
+/** Proofs before the measurement. */
 const WARM_UP = 100;
 
 interface Options {
@@ -18,7 +18,7 @@ interface Options {
   proofs: number;
 }
 
-/** Prints what was measured; false when proofs take longer than they may. */
+/** Prints the measurements. Returns false if a median exceeds the limit. */
 export async function benchProofs({ validators, proofs }: Options): Promise<boolean> {
   useNativeHasher();
   console.log(`${describeMachine()}; a state of fulu with ${validators} validators, ${proofs} proofs of each kind\n`);
@@ -26,14 +26,14 @@ export async function benchProofs({ validators, proofs }: Options): Promise<bool
   const startOfHash = performance.now();
   state.hashTreeRoot();
   console.log(
-    `The root of the new state took ${(performance.now() - startOfHash).toFixed(0)} ms; from then on it is known.\n`,
+    `Hashing the new state took ${(performance.now() - startOfHash).toFixed(0)} ms; the root is cached from then on.\n`,
   );
 
   const call = methodOn(state);
   const indices = Array.from({ length: WARM_UP + proofs }, (_, round) => (round * 7919) % validators);
   const field = (index: number) => ["validators", index, "withdrawal_credentials"];
   const kinds: Record<string, (index: number) => unknown> = {
-    "library, bare walk": (index) => {
+    "library, bare walk down the tree": (index) => {
       const path = ["validators", index, "withdrawalCredentials"];
       return new Tree(state.node).getSingleProof(state.type.getPathInfo(path).gindex);
     },
@@ -45,14 +45,14 @@ export async function benchProofs({ validators, proofs }: Options): Promise<bool
 
   const times = new Map(Object.keys(kinds).map((kind) => [kind, [] as number[]]));
   for (const [round, index] of indices.entries()) {
-    // In turn, so that whatever disturbs the machine disturbs all.
+    // In turn, so that noise affects all kinds.
     for (const [kind, prove] of Object.entries(kinds)) {
       const start = performance.now();
       await prove(index);
       if (round >= WARM_UP) times.get(kind)!.push(performance.now() - start);
     }
   }
-  console.log("| | median ms | 99 of 100 within ms |");
+  console.log("| | median ms | p99 ms |");
   console.log("| --- | ---: | ---: |");
   for (const [kind, ofKind] of times) {
     console.log(`| ${kind} | ${median(ofKind).toFixed(3)} | ${quantile(ofKind, 0.99).toFixed(3)} |`);
@@ -60,10 +60,7 @@ export async function benchProofs({ validators, proofs }: Options): Promise<bool
   return [...times.values()].every((ofKind) => median(ofKind) < LONGEST_MS);
 }
 
-/**
- * The method as servers call it, from its parameters to the bytes of its answer, on a chain that is nothing but its
- * head.
- */
+/** Returns getStateProof as servers call it, from parameters to response bytes, on a chain with only a head state. */
 function methodOn(headState: LargeState): (params: unknown[]) => Promise<unknown> {
   const chain = {
     config: createBeaconConfig(

@@ -4,7 +4,7 @@ import { median } from "../support/statistics.ts";
 import { withTempDirectory } from "../support/temp-directory.ts";
 import { BareServer } from "./bare-server.ts";
 import { Probe, Reader, rpcBody, withMemory } from "./clients.ts";
-import { placedInTime } from "./kept-state.ts";
+import { copyWithGenesisTime } from "./kept-state.ts";
 import type { ReadRequest } from "./reader-process.ts";
 import { type Program, ScaleNode } from "./scale-node.ts";
 import { SECONDS_PER_SLOT, STATE_SLOT } from "./state.ts";
@@ -12,7 +12,7 @@ import { type Bench, megabytes, milliseconds, printHeader, printRow, seconds } f
 
 const DUTIES = 50_000;
 const IDS = 100;
-/** How often an answer that takes no time worth mentioning is asked for in a round. */
+/** Requests per round for short answers. */
 const SHORT_TIMES = 50;
 
 const SMALL_CALL = [{ title: "getChainHead", body: rpcBody("getChainHead", []) }];
@@ -63,7 +63,7 @@ function answers(validators: number): Answer[] {
   ];
 }
 
-/** Long answers of the real node beside a bare server that sends the same bytes to the same reader. */
+/** Compares long answers of the node with a bare server that sends the same bytes to the same reader. */
 export async function benchAnswers(bench: Bench): Promise<void> {
   for (const program of bench.programs) {
     console.log(`\n### Answers about ${bench.kept.validators} validators: ${program.title}\n`);
@@ -84,7 +84,7 @@ export async function benchAnswers(bench: Bench): Promise<void> {
 function benchProgram(program: Program, { kept, rounds, isWanted }: Bench): Promise<void> {
   return withTempDirectory(async (directory) => {
     const genesisTime = Math.floor(Date.now() / 1000) - STATE_SLOT * SECONDS_PER_SLOT;
-    const stateFile = placedInTime(kept, genesisTime, directory);
+    const stateFile = copyWithGenesisTime(kept, genesisTime, directory);
     const [node, bare, reader, probe] = await Promise.all([
       ScaleNode.start(program, { ...kept, stateFile, dataDir: join(directory, "data") }),
       BareServer.start(),
@@ -120,7 +120,7 @@ interface Round {
 async function measure(answer: Answer, { node, bare, reader, probe, rounds, savedFile }: Measurement): Promise<void> {
   const { title, server, path, concurrency, times, ...request } = answer;
   const url = server === "REST" ? node.restUrl + path : node.url;
-  // It also is the first time, which warms up.
+  // The first read is also the warm-up.
   const { bytes } = await reader.read({ ...request, url, concurrency: 1, times: 1, saveTo: savedFile });
   await bare.load(savedFile);
 

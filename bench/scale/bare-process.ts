@@ -1,7 +1,4 @@
-/**
- * The least that a server of a long answer must do: it sends bytes that it has, whatever is asked, and a short answer
- * beside.
- */
+/** Baseline server for long answers: sends the bytes of a file for every request, and a short answer on SHORT_PATH. */
 import { readFileSync } from "node:fs";
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";

@@ -1,9 +1,9 @@
 import { Child } from "../support/child.ts";
 
-/** Where the bare server has its short answer. */
+/** Path of the short answer. */
 export const SHORT_PATH = "/short";
 
-/** A server of `node:http` in a process of its own that sends what it was given. */
+/** Bare `node:http` server in its own process that sends fixed bytes. */
 export class BareServer {
   readonly #child: Child;
   readonly url: string;

@@ -1,4 +1,4 @@
-/** Builds a state and the directory of its network. */
+/** Builds a state and its network directory. */
 import { renameSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { useNativeHasher } from "../../src/chain/states/native-hasher.ts";
@@ -13,7 +13,7 @@ process.on("message", ({ validators, stateFile, keysFile, network }: KeptState) 
   const began = performance.now();
   writeFileSync(join(network, "config.yaml"), configYaml(scaleConfig()));
   const state = makeState(publicKeys(keysFile, validators));
-  // Whoever finds the file finds the whole of it.
+  // Renaming makes the write atomic.
   writeFileSync(`${stateFile}.tmp`, state);
   renameSync(`${stateFile}.tmp`, stateFile);
   report({ seconds: (performance.now() - began) / 1000 });

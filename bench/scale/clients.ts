@@ -6,7 +6,7 @@ import type { ReadOrder, ReadReport } from "./reader-process.ts";
 
 const MEMORY_INTERVAL_MS = 20;
 
-/** A process that reads long answers. */
+/** Client process that reads long answers. */
 export class Reader {
   readonly #child: Child;
 
@@ -27,7 +27,7 @@ export class Reader {
   }
 }
 
-/** A process of clients that read a long list over and over. */
+/** Process with clients that read a long list repeatedly. */
 export class ListReaders {
   readonly #child: Child;
 
@@ -44,7 +44,7 @@ export class ListReaders {
     await this.#child.ask(order);
   }
 
-  /** How long each list took, in milliseconds. */
+  /** Stops the clients. Returns the duration of each read in milliseconds. */
   async take(): Promise<number[]> {
     const order: ListOrder = { port: null };
     return (await this.#child.ask<ListReport>(order)).millis;
@@ -55,7 +55,7 @@ export class ListReaders {
   }
 }
 
-/** A process that makes small calls all the while. */
+/** Client process that makes small calls at a fixed interval. */
 export class Probe {
   readonly #child: Child;
 
@@ -82,7 +82,7 @@ export class Probe {
   }
 }
 
-/** The result of the work, and by how much the memory of a process was above what it had before. */
+/** Runs the work. Returns its result and the peak growth of a process's resident memory. */
 export async function withMemory<T>(pid: number, work: () => Promise<T>): Promise<{ result: T; grownBytes: number }> {
   const before = usageOf(pid).residentBytes;
   let most = before;

@@ -10,18 +10,23 @@ import { SECONDS_PER_SLOT, STATE_SLOT } from "./state.ts";
 import { type Bench, megabytes, printHeader, printRow } from "./subject.ts";
 
 const EPOCHS = 12;
-/** Epochs until the first one is final whose blocks were all recorded. */
+/** Epochs until the first fully recorded epoch is finalized. */
 const SETTLING_EPOCHS = 3;
-/** A block has room for the votes of so many slots, so that with one in so many slots every vote is in a block. */
+/** A block has room for the attestations of this many slots, so one block in as many slots includes all. */
 const SLOTS_PER_BLOCK = MAX_ATTESTATIONS_ELECTRA;
-/** Of a public network. */
+/** On mainnet. */
 const EPOCHS_PER_DAY = (24 * 60 * 60) / (12 * SLOTS_PER_EPOCH);
 
-/** What a chain that finalizes every epoch writes to the disk. */
+/** Measures disk writes of a chain that finalizes every epoch. */
 export async function benchEpochsOnDisk(bench: Bench): Promise<void> {
   const { kept, programs } = bench;
-  console.log(`\n### Written in an epoch with ${kept.validators} validators\n`);
-  printHeader("program", "written an epoch", "database grown an epoch", `written a day of ${EPOCHS_PER_DAY} epochs`);
+  console.log(`\n### Disk writes per epoch with ${kept.validators} validators\n`);
+  printHeader(
+    "program",
+    "written per epoch",
+    "database growth per epoch",
+    `written per day of ${EPOCHS_PER_DAY} epochs`,
+  );
   for (const program of programs) {
     await withTempDirectory(async (directory) => {
       const end = STATE_SLOT + EPOCHS * SLOTS_PER_EPOCH;
@@ -43,15 +48,15 @@ export async function benchEpochsOnDisk(bench: Bench): Promise<void> {
     });
   }
   console.log(
-    `\nMeans of ${EPOCHS - SETTLING_EPOCHS} epochs, with a block every ${SLOTS_PER_BLOCK} slots that holds all votes, one after the ` +
-      `other without waiting for their slots of ${SECONDS_PER_SLOT} s. The day is that mean times its epochs.`,
+    `\nMeans of ${EPOCHS - SETTLING_EPOCHS} epochs. Every ${SLOTS_PER_BLOCK} slots a block includes all attestations. Blocks are ` +
+      `published without waiting for their slots of ${SECONDS_PER_SLOT} s. Per day is extrapolated.`,
   );
 }
 
 interface Written {
-  /** Bytes that the process wrote, nearly all of them to files. */
+  /** Bytes that the process wrote, almost all to files. */
   written: number;
-  /** Bytes by which the files of the database have grown. */
+  /** Growth of the database files in bytes. */
   grown: number;
 }
 
@@ -70,7 +75,7 @@ async function writtenByEpoch(node: ScaleNode, blocks: RecordedBlocks, database:
   return epochs;
 }
 
-/** Since the process began (proc_pid_io(5)). */
+/** Bytes written since the start of the process (proc_pid_io(5)). */
 function writtenBy(pid: number): number {
   const io = readFileSync(`/proc/${pid}/io`, "utf8");
   return Number(io.match(/^wchar: (\d+)$/m)?.[1]);

@@ -1,6 +1,6 @@
 import type { Slot } from "@lodestar/types";
 
-/** The heads that a node tells of over REST, as they come. */
+/** Follows the head events of a node over REST. */
 export class HeadEvents {
   readonly #ending = new AbortController();
   readonly #waiting = new Map<Slot, () => void>();
@@ -9,7 +9,8 @@ export class HeadEvents {
   static async follow(restUrl: string): Promise<HeadEvents> {
     const events = new HeadEvents();
     const response = await fetch(`${restUrl}/eth/v1/events?topics=head`, { signal: events.#ending.signal });
-    if (!response.ok || response.body === null) throw new Error(`There are no events: ${response.status}.`);
+    if (!response.ok || response.body === null)
+      throw new Error(`The event stream failed with status ${response.status}.`);
     void events.#read(response.body);
     return events;
   }
@@ -23,7 +24,7 @@ export class HeadEvents {
     this.#ending.abort();
   }
 
-  /** Never rejects: who waits for a head that does not come learns it by the answer to its block. */
+  /** Never rejects: if a head does not arrive, publishing its block fails. */
   async #read(body: ReadableStream<Uint8Array>): Promise<void> {
     let text = "";
     try {
@@ -33,7 +34,7 @@ export class HeadEvents {
         text = text.slice(text.lastIndexOf("\n") + 1);
       }
     } catch {
-      // It was ended, or the node is gone.
+      // Aborted, or the node stopped.
     }
   }
 

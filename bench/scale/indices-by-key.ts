@@ -4,7 +4,7 @@ import type { ValidatorIndex } from "@lodestar/types";
 import { toPubkeyHex } from "@lodestar/utils";
 import { KEY_BYTES } from "./validator-keys.ts";
 
-/** What the state transition has to know of keys as long as it verifies no signatures: whose they are. */
+/** Public key cache without decompressed keys, for a state transition that verifies no signatures. */
 export class IndicesByKey implements PubkeyCache {
   readonly #indices = new Map<string, ValidatorIndex>();
 
@@ -23,7 +23,7 @@ export class IndicesByKey implements PubkeyCache {
   }
 
   getOrThrow(index: ValidatorIndex): PublicKey {
-    throw new Error(`The public key of validator ${index} is not decompressed: only its index is known.`);
+    throw new Error(`The public key of validator ${index} is not decompressed.`);
   }
 
   getIndex(key: Uint8Array): ValidatorIndex | null {

@@ -3,19 +3,19 @@ import { join } from "node:path";
 import { Child } from "../support/child.ts";
 import { setGenesisTime } from "./state.ts";
 
-/** Where states are kept for the next time; `BENCH_DIR` puts it elsewhere. */
+/** Cache directory for states. `BENCH_DIR` overrides it. */
 const DIRECTORY = join(process.env.BENCH_DIR ?? join(import.meta.dirname, "../../.bench"), "scale");
 
-/** A state that was built once, in whichever run. */
+/** State that is built once and reused by later runs. */
 export interface KeptState {
   validators: number;
   stateFile: string;
   keysFile: string;
-  /** The directory that describes its network. */
+  /** Network directory. */
   network: string;
 }
 
-/** Builds what is not there yet, in a process of its own, whose memory is free afterwards. */
+/** Returns the cached state, or builds it in a separate process, which frees its memory. */
 export async function keptState(validators: number): Promise<KeptState> {
   const directory = join(DIRECTORY, String(validators));
   const network = join(directory, "network");
@@ -32,8 +32,8 @@ export async function keptState(validators: number): Promise<KeptState> {
   return kept;
 }
 
-/** A copy of the state whose chain began at that time. Returns the path of the copy. */
-export function placedInTime({ stateFile }: KeptState, genesisTime: number, directory: string): string {
+/** Copies the state with another genesis time. Returns the path of the copy. */
+export function copyWithGenesisTime({ stateFile }: KeptState, genesisTime: number, directory: string): string {
   const bytes = readFileSync(stateFile);
   setGenesisTime(bytes, genesisTime);
   const file = join(directory, "state.ssz");

@@ -1,23 +1,22 @@
 /**
- * Clients that read a long list over and over, all in one process. They speak HTTP on bare sockets and do nothing with
- * the bytes but count them, at the lowest priority that there is: they stand for others' machines, and take as little
- * as they can of this one.
+ * Clients that read a long list repeatedly. They would be on other machines, so they use as little CPU time as
+ * possible: raw sockets, no parsing, lowest priority.
  */
 import { once } from "node:events";
 import { connect } from "node:net";
 import { constants, setPriority } from "node:os";
 import { parentGone, report } from "../support/child.ts";
 
-/** What to read from now on, or nothing more, whereupon it reports. */
+/** Starts reading, or stops and reports if `port` is null. */
 export type ListOrder = { port: number; body: string; clients: number } | { port: null };
 
 export interface ListReport {
-  /** Of each list. */
+  /** Duration of each read. */
   millis: number[];
 }
 
 const RECEIVED_AT_ONCE = 1024 * 1024;
-/** Of an answer in chunks. */
+/** Last chunk of a chunked response. */
 const END = Buffer.from("0\r\n\r\n");
 
 let stop = (): Promise<ListReport> => Promise.resolve({ millis: [] });
@@ -33,7 +32,7 @@ process.on("message", (order: ListOrder) => {
 setPriority(constants.priority.PRIORITY_LOW);
 report({ ready: true });
 await parentGone();
-// Whatever it waits for is of no use to anybody any more.
+// Aborts pending reads.
 process.exit();
 
 function readOverAndOver(port: number, body: string, clients: number): () => Promise<ListReport> {
@@ -54,7 +53,7 @@ function readOverAndOver(port: number, body: string, clients: number): () => Pro
   };
 }
 
-/** Over a connection of its own, which ends with the answer. */
+/** Reads the list once on a new connection. */
 async function read(port: number, body: string): Promise<void> {
   let tail = Buffer.alloc(0);
   const callback = (count: number, bytes: Uint8Array): boolean => {
@@ -65,5 +64,5 @@ async function read(port: number, body: string): Promise<void> {
   const head = ["POST / HTTP/1.1", "Host: 127.0.0.1", "Content-Type: application/json", "Connection: close"];
   socket.write([...head, `Content-Length: ${Buffer.byteLength(body)}`, "", body].join("\r\n"));
   await once(socket, "close");
-  if (!tail.equals(END)) throw new Error("A list broke off.");
+  if (!tail.equals(END)) throw new Error("A list was truncated.");
 }

@@ -12,16 +12,16 @@ import { type Program, ScaleNode } from "./scale-node.ts";
 import { STATE_SLOT } from "./state.ts";
 import { type Bench, milliseconds, printHeader, printRow, seconds } from "./subject.ts";
 
-/** How many clients read lists in each part of the run, which has a chain of its own. */
+/** Number of list readers per part. Each part has its own chain. */
 const CLIENTS = [0, 4];
-/** The first slot of an epoch. */
-const TURN = STATE_SLOT + SLOTS_PER_EPOCH;
-/** With these blocks the votes of all slots find room, so that the turn finalizes. */
-const EARLY_SLOTS = [TURN - 24, TURN - 16, TURN - 8];
-const FIRST_SLOT = TURN - 7;
-const LAST_SLOT = TURN + 2;
-/** Before and after the slot in which an epoch begins. */
-const AROUND_TURN_MS = { before: 6_000, after: 6_000 };
+/** First slot of the epoch that begins during the run. */
+const BOUNDARY_SLOT = STATE_SLOT + SLOTS_PER_EPOCH;
+/** Together these blocks include all attestations, so the epoch boundary finalizes. */
+const EARLY_SLOTS = [BOUNDARY_SLOT - 24, BOUNDARY_SLOT - 16, BOUNDARY_SLOT - 8];
+const FIRST_SLOT = BOUNDARY_SLOT - 7;
+const LAST_SLOT = BOUNDARY_SLOT + 2;
+/** Period around the start of the epoch. */
+const AROUND_BOUNDARY_MS = { before: 6_000, after: 6_000 };
 
 const ALL_VALIDATORS = rpcBody("get_v1_beacon_states_stateId_validators", ["head"]);
 
@@ -34,7 +34,7 @@ function smallCalls(validators: number): ProbedCall[] {
     ["syncing", "get_v1_node_syncing", []],
   ];
   const fixed = calls.map(([title, method, params]) => ({ title, body: rpcBody(method, params) }));
-  // Another validator each time, so that no answer is an old one.
+  // A different validator each time, which bypasses response caches.
   return Array.from({ length: 1000 }, (_, round) => [
     ...fixed,
     {
@@ -47,36 +47,33 @@ function smallCalls(validators: number): ProbedCall[] {
   ]).flat();
 }
 
-/** A block, by when it was published: in the time of day, in milliseconds. */
+/** Published block. `at` is Unix time in milliseconds. */
 interface Published {
   at: number;
-  /** Until the block was the head. */
+  /** From publication until the block is the head. */
   toHeadMs: number;
 }
 
-/** What a part of the run has seen. */
-interface Seen {
+/** Measurements of a part. */
+interface PartResult {
   clients: number;
   blocks: RecordedBlocks;
   published: Published[];
   probed: Probed[];
-  /** How long each list took. */
+  /** Duration of each list read. */
   listsMs: number[];
 }
 
-/**
- * Blocks of a live chain over the turn of an epoch, and small calls meanwhile: alone, and while clients read all
- * validators over and over.
- */
+/** Measures blocks and small calls on a live chain across an epoch boundary, without and with list readers. */
 export async function benchLiveChain(bench: Bench): Promise<void> {
   for (const program of bench.programs) {
     const { kept, slotSeconds } = bench;
     console.log(`\n### Blocks in slots of ${slotSeconds} s with ${kept.validators} validators: ${program.title}\n`);
-    const seen: Seen[] = [];
+    const results: PartResult[] = [];
     for (const clients of CLIENTS) {
-      seen.push(await withTempDirectory((directory) => benchProgram(program, bench, clients, directory)));
+      results.push(await withTempDirectory((directory) => benchProgram(program, bench, clients, directory)));
     }
-    print(seen);
+    print(results);
   }
 }
 
@@ -85,13 +82,13 @@ async function benchProgram(
   { kept, slotSeconds, leadSeconds }: Bench,
   clients: number,
   directory: string,
-): Promise<Seen> {
+): Promise<PartResult> {
   const live = Array.from({ length: LAST_SLOT - FIRST_SLOT + 1 }, (_, position) => FIRST_SLOT + position);
   const now = FIRST_SLOT - Math.ceil(leadSeconds / slotSeconds);
   const blocks = new RecordedBlocks(kept, { now, slots: [...EARLY_SLOTS, ...live], slotSeconds }, directory);
   await sleepUntil(blocks.startOf(STATE_SLOT));
   const { network, stateFile } = blocks;
-  // The node has decompressed all keys when the blocks are recorded.
+  // The node decompresses its keys while the blocks are recorded.
   const [node, probe, readers] = await Promise.all([
     ScaleNode.start(program, { network, stateFile, dataDir: join(directory, "data") }),
     Probe.start(),
@@ -105,7 +102,7 @@ async function benchProgram(
       await blocks.publish(slot, node.restUrl);
     }
     if (blocks.startOf(FIRST_SLOT) < Date.now()) {
-      throw new Error("The node was not ready when its blocks were: give it more time with --lead SECONDS.");
+      throw new Error("The node was not ready in time for its blocks. Increase --lead SECONDS.");
     }
     await probe.begin(node.url, smallCalls(kept.validators));
     await sleepUntil(blocks.startOf(FIRST_SLOT));
@@ -116,7 +113,7 @@ async function benchProgram(
       published.push(await publish(node, blocks, slot, heads));
     }
     await sleepUntil(blocks.startOf(LAST_SLOT + 1));
-    // The first calls of a node that nobody has asked for anything count for nothing.
+    // Discards the first calls, which are cold.
     const probed = (await probe.take()).filter(({ at }) => at >= blocks.startOf(FIRST_SLOT));
     return { clients, blocks, published, probed, listsMs: await readers.take() };
   } finally {
@@ -139,15 +136,15 @@ async function publish(node: ScaleNode, blocks: RecordedBlocks, slot: Slot, head
   return { at, toHeadMs };
 }
 
-function print(seen: readonly Seen[]): void {
+function print(results: readonly PartResult[]): void {
   printHeader("", "small calls", "p50", "p99", "longest", "blocks", "to head, median", "longest");
-  for (const { clients, blocks, published, probed } of seen) {
-    const turn = blocks.startOf(TURN);
-    const { before, after } = AROUND_TURN_MS;
-    const isAroundTurn = (at: number) => at >= turn - before && at < turn + after;
+  for (const { clients, blocks, published, probed } of results) {
+    const boundary = blocks.startOf(BOUNDARY_SLOT);
+    const { before, after } = AROUND_BOUNDARY_MS;
+    const isAroundBoundary = (at: number) => at >= boundary - before && at < boundary + after;
     for (const [title, holds] of [
-      ["within an epoch", (at: number) => !isAroundTurn(at)],
-      ["an epoch turns", isAroundTurn],
+      ["within an epoch", (at: number) => !isAroundBoundary(at)],
+      ["epoch boundary", isAroundBoundary],
     ] as const) {
       const calls = probed.filter(({ at }) => holds(at)).map(({ millis }) => millis);
       const toHead = published.filter(({ at }) => holds(at)).map(({ toHeadMs }) => toHeadMs);
@@ -165,31 +162,31 @@ function print(seen: readonly Seen[]): void {
   console.log("");
   printHeader(
     "small call",
-    ...seen.flatMap(({ clients }) => ["p50", "p99", "longest"].map((what) => `${what}, ${readersOf(clients)}`)),
+    ...results.flatMap(({ clients }) => ["p50", "p99", "longest"].map((what) => `${what}, ${readersOf(clients)}`)),
   );
-  for (const title of new Set(seen.flatMap(({ probed }) => probed.map((call) => call.title)))) {
+  for (const title of new Set(results.flatMap(({ probed }) => probed.map((call) => call.title)))) {
     printRow(
       title,
-      ...seen.flatMap(({ probed }) =>
+      ...results.flatMap(({ probed }) =>
         spread(probed.filter((call) => call.title === title).map(({ millis }) => millis)),
       ),
     );
   }
 
   console.log("");
-  printHeader("first slot of an epoch", "library's processSlots and root", "from publication to head");
-  for (const { clients, blocks, published } of seen) {
-    const position = blocks.slots.indexOf(TURN);
-    const ours = published.find(({ at }) => at >= blocks.startOf(TURN))!;
+  printHeader("first slot of an epoch", "library's processSlots and root", "publication to head");
+  for (const { clients, blocks, published } of results) {
+    const position = blocks.slots.indexOf(BOUNDARY_SLOT);
+    const ours = published.find(({ at }) => at >= blocks.startOf(BOUNDARY_SLOT))!;
     printRow(`${readersOf(clients)}`, seconds(blocks.slotsMs[position]!), seconds(ours.toHeadMs));
   }
 
-  for (const { clients, listsMs } of seen) {
+  for (const { clients, listsMs } of results) {
     if (listsMs.length > 0)
-      console.log(`\nThe ${clients} clients read ${listsMs.length} lists, each in ${seconds(median(listsMs))}.`);
+      console.log(`\n${clients} readers read ${listsMs.length} lists, median ${seconds(median(listsMs))}.`);
   }
 }
 
-const readersOf = (clients: number) => (clients === 0 ? "nobody reads" : `${clients} clients read`);
+const readersOf = (clients: number) => (clients === 0 ? "no readers" : `${clients} readers`);
 
 const spread = (millis: readonly number[]) => [0.5, 0.99, 1].map((share) => milliseconds(quantile(millis, share)));

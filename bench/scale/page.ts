@@ -2,7 +2,7 @@ import { join } from "node:path";
 import type { Page } from "playwright-core";
 import { missingBrowser, openBrowser } from "../../test/support/browser/browser.ts";
 import { withTempDirectory } from "../support/temp-directory.ts";
-import { placedInTime } from "./kept-state.ts";
+import { copyWithGenesisTime } from "./kept-state.ts";
 import { type Program, ScaleNode } from "./scale-node.ts";
 import { SECONDS_PER_SLOT, STATE_SLOT } from "./state.ts";
 import { type Bench, milliseconds, printHeader, printRow, seconds } from "./subject.ts";
@@ -19,13 +19,13 @@ const RECORD_LONG_TASKS = `
 const LOADED_ROWS = ".virtual tbody tr[aria-busy=false]";
 const PENDING_ROWS = ".virtual tbody tr[aria-busy=true]";
 
-/** Until a node that has just started reads its database without delay. */
+/** Timeout for the first view of a node that has just started. */
 const WARM_UP_MILLIS = 300_000;
 
 interface Step {
   title: string;
   act(page: Page): Promise<void>;
-  /** Text that appears in the end. */
+  /** Text on screen when the step is done. */
   shows: string | RegExp;
 }
 
@@ -82,7 +82,7 @@ export async function benchPageLists({ kept, programs }: Bench): Promise<void> {
 
 async function measure(program: Program, kept: Bench["kept"], directory: string): Promise<void> {
   const genesisTime = Math.floor(Date.now() / 1000) - STATE_SLOT * SECONDS_PER_SLOT;
-  const stateFile = placedInTime(kept, genesisTime, directory);
+  const stateFile = copyWithGenesisTime(kept, genesisTime, directory);
   const node = await ScaleNode.start(program, { ...kept, stateFile, dataDir: join(directory, "data") });
   const browser = await openBrowser();
   try {

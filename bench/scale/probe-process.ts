@@ -1,4 +1,4 @@
-/** A client with one connection that makes a small call every 10 ms, and tells how long each took. */
+/** Client with one connection that makes a small call every 10 ms and reports the latencies. */
 import { Agent, request } from "node:http";
 import { constants, setPriority } from "node:os";
 import { setTimeout as sleep } from "node:timers/promises";
@@ -9,12 +9,12 @@ export interface ProbedCall {
   body: string;
 }
 
-/** Where to call from now on, or nowhere, whereupon it reports. */
+/** Starts the calls, or stops and reports if `url` is null. */
 export type ProbeOrder = { url: string; calls: readonly ProbedCall[] } | { url: null };
 
 export interface Probed {
   title: string;
-  /** In the time of day, in milliseconds. */
+  /** Unix time in milliseconds. */
   at: number;
   millis: number;
 }
@@ -38,11 +38,11 @@ process.on("message", (order: ProbeOrder) => {
 try {
   setPriority(constants.priority.PRIORITY_HIGH);
 } catch {
-  // Who may not, measures the wait of this process along with that for the node.
+  // Without permission, the latencies include scheduling delays of this process.
 }
 report({ ready: true });
 await parentGone();
-// Whatever it waits for is of no use to anybody any more.
+// Aborts pending calls.
 process.exit();
 
 function probe(url: string, calls: readonly ProbedCall[]): () => Promise<Probed[]> {
@@ -54,7 +54,7 @@ function probe(url: string, calls: readonly ProbedCall[]): () => Promise<Probed[
       const began = performance.now();
       await call(url, body);
       const millis = performance.now() - began;
-      // The calls that were due meanwhile would have waited for the rest of the time.
+      // Also counts the calls that were due during a slow one (coordinated omission).
       for (let missed = 0; missed * INTERVAL_MS <= millis; missed++) {
         const at = performance.timeOrigin + began + missed * INTERVAL_MS;
         probed.push({ title, at, millis: millis - missed * INTERVAL_MS });
@@ -78,9 +78,9 @@ function call(url: string, body: string): Promise<void> {
     response.on("data", (chunk: Buffer) => chunks.push(chunk));
     response.on("end", () => {
       const text = Buffer.concat(chunks).toString();
-      // A node that was started from a state alone has no block for its head until the next one comes.
+      // After a start from a bare state, the head block is unknown until the next block.
       if (text.includes('"result":') || text.includes('"code":-32001')) resolve();
-      else reject(new Error(`A small call was answered: ${text}`));
+      else reject(new Error(`A small call failed: ${text}`));
     });
     response.on("error", reject);
   });

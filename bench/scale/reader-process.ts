@@ -1,4 +1,4 @@
-/** A client that reads long answers to their end, and leaves them unparsed. */
+/** Client that reads long answers without parsing them. */
 import { createWriteStream } from "node:fs";
 import { Agent, request } from "node:http";
 import { finished } from "node:stream/promises";
@@ -7,24 +7,24 @@ import { parentGone, report } from "../support/child.ts";
 export interface ReadRequest {
   method: "GET" | "POST";
   headers: Record<string, string>;
-  /** Empty for one without a body. */
+  /** Empty for a request without a body. */
   body: string;
 }
 
 export interface ReadOrder extends ReadRequest {
   url: string;
-  /** How many ask for the same at the same time. */
+  /** Number of concurrent requests. */
   concurrency: number;
-  /** How often, one time after the other. */
+  /** Number of sequential repetitions. */
   times: number;
-  /** Where the answer is left, if anywhere; then nothing is to be measured. */
+  /** File for the response. Not for measurements. */
   saveTo?: string;
 }
 
 export interface ReadReport {
-  /** Of each time, until the last of those who asked has everything. */
+  /** Duration of each repetition, until the last concurrent response is complete. */
   millis: number[];
-  /** Of one answer. */
+  /** Size of one response. */
   bytes: number;
 }
 
@@ -35,7 +35,7 @@ process.on("message", (order: ReadOrder) => {
 });
 report({ ready: true });
 await parentGone();
-// Whatever it waits for is of no use to anybody any more.
+// Aborts pending reads.
 process.exit();
 
 async function readAll(order: ReadOrder): Promise<ReadReport> {
@@ -50,11 +50,11 @@ async function readAll(order: ReadOrder): Promise<ReadReport> {
   return { millis, bytes };
 }
 
-/** How many bytes the body of the answer has. */
+/** Reads the response. Returns the length of its body. */
 function read({ url, method, headers, body, saveTo }: ReadOrder): Promise<number> {
   const { promise, resolve, reject } = Promise.withResolvers<number>();
   const sent = request(url, { agent, method, headers }, (response) => {
-    if (response.statusCode !== 200) reject(new Error(`${url} was answered with the status ${response.statusCode}.`));
+    if (response.statusCode !== 200) reject(new Error(`${url} returned status ${response.statusCode}.`));
     if (saveTo !== undefined) {
       const file = response.pipe(createWriteStream(saveTo));
       finished(file).then(() => resolve(file.bytesWritten), reject);

@@ -3,63 +3,62 @@ import { join } from "node:path";
 import type { Slot } from "@lodestar/types";
 import { configYaml } from "../../src/dev/config-yaml.ts";
 import { Child } from "../support/child.ts";
-import { type KeptState, placedInTime } from "./kept-state.ts";
+import { copyWithGenesisTime, type KeptState } from "./kept-state.ts";
 import { scaleConfig } from "./state.ts";
 
 export interface RecordOrder {
   validators: number;
   stateFile: string;
   keysFile: string;
-  /** Those that get a block. */
+  /** Slots with a block. */
   slots: readonly Slot[];
   slotSeconds: number;
-  /** Where the blocks are left. */
+  /** Output directory. */
   directory: string;
 }
 
 export interface Recorded {
-  /** What the library needed to get to each slot, in the order of the slots. */
+  /** The library's time to advance the state to each slot. */
   slotsMs: number[];
 }
 
 export const blockFile = (directory: string, slot: Slot) => join(directory, `${slot}.ssz`);
 
-/** When a chain is, and what is recorded of it. */
 interface Plan {
-  /** The slot that it is now. */
+  /** Current slot. */
   now: Slot;
-  /** Those that get a block. */
+  /** Slots with a block. */
   slots: readonly Slot[];
   slotSeconds: number;
 }
 
-/** A chain that is made ahead of its time: the state it begins with, and blocks to be published. */
+/** Chain recorded ahead of time: its initial state, and blocks to publish. */
 export class RecordedBlocks {
   readonly stateFile: string;
-  /** The directory that describes its network. */
+  /** Network directory. */
   readonly network: string;
   readonly slots: readonly Slot[];
   readonly #kept: KeptState;
   readonly #slotSeconds: number;
   readonly #genesisTime: number;
   readonly #directory: string;
-  /** What the library needed to get to each of the slots, in their order. */
+  /** The library's time to advance the state to each slot. */
   slotsMs: readonly number[] = [];
 
-  /** Puts the state in its place in time. @param directory where the files are left */
+  /** Sets the genesis time of the state. @param directory for all files */
   constructor(kept: KeptState, { now, slots, slotSeconds }: Plan, directory: string) {
     this.#kept = kept;
     this.slots = slots;
     this.#slotSeconds = slotSeconds;
     this.#genesisTime = Math.floor(Date.now() / 1000) - now * slotSeconds;
-    this.stateFile = placedInTime(kept, this.#genesisTime, directory);
+    this.stateFile = copyWithGenesisTime(kept, this.#genesisTime, directory);
     this.network = join(directory, "network");
     this.#directory = join(directory, "blocks");
     for (const made of [this.network, this.#directory]) mkdirSync(made);
     writeFileSync(join(this.network, "config.yaml"), configYaml(scaleConfig(slotSeconds)));
   }
 
-  /** Makes the blocks, in a process of its own, whose memory is free afterwards. */
+  /** Builds the blocks in a separate process, which frees its memory. */
   async record(): Promise<void> {
     const { child } = await Child.start("recorder-process", import.meta.url, "mainnet");
     try {
@@ -72,7 +71,7 @@ export class RecordedBlocks {
     }
   }
 
-  /** In the time of day, in milliseconds. */
+  /** Unix time of the start of the slot in milliseconds. */
   startOf(slot: Slot): number {
     return (this.#genesisTime + slot * this.#slotSeconds) * 1000;
   }
@@ -85,6 +84,6 @@ export class RecordedBlocks {
       body: readFileSync(blockFile(this.#directory, slot)),
     });
     if (response.status === 200) return;
-    throw new Error(`The block of slot ${slot} was answered with ${response.status}: ${await response.text()}`);
+    throw new Error(`Publishing the block of slot ${slot} failed with ${response.status}: ${await response.text()}`);
   }
 }

@@ -35,13 +35,13 @@ const FEE_RECIPIENT = new Uint8Array(20).fill(0xfa);
 
 export interface RecordedBlock {
   slot: Slot;
-  /** SSZ of what is published. */
+  /** SSZ of the signed block contents. */
   contents: Uint8Array;
-  /** Of the library, to bring the state of the block before to this slot and to hash it. */
+  /** The library's time to advance the parent state to this slot and hash it. */
   slotsMs: number;
 }
 
-/** The blocks that the validators of a serialized state make, all of whom vote. */
+/** Builds blocks on a serialized state. All validators attest. */
 export class RecordedChain {
   readonly #config: BeaconConfig;
   #state: CachedBeaconStateFulu;
@@ -57,7 +57,7 @@ export class RecordedChain {
     this.#state.hashTreeRoot();
   }
 
-  /** The next block, with the votes of all slots since the last one that it has room for. */
+  /** Builds the next block with the attestations of all slots since the last one, as far as they fit. */
   next(slot: Slot): RecordedBlock {
     const began = performance.now();
     const pre = processSlots(this.#state, slot) as CachedBeaconStateFulu;
@@ -105,7 +105,7 @@ export class RecordedChain {
     return Array.from({ length: slot - first }, (_, position) => first + position);
   }
 
-  /** All committees of a slot in one: they vote for the same. */
+  /** Aggregates all committees of a slot into one attestation. */
   #votesOf(pre: CachedBeaconStateFulu, slot: Slot): electra.Attestation {
     const epoch = computeEpochAtSlot(slot);
     const isCurrent = epoch === computeEpochAtSlot(pre.slot);
@@ -154,7 +154,7 @@ export class RecordedChain {
     ) as electra.BeaconBlockBody["executionPayload"];
   }
 
-  /** One signature that stands for those of all of them. */
+  /** Signs as all validators. Returns the aggregate signature. */
   #sign(validators: Iterable<number>, signingRoot: Uint8Array): Uint8Array {
     return new LazyAggregateSignature(signingRoot, Array.from(validators, secretScalar)).sign().toBytes();
   }

@@ -1,4 +1,4 @@
-/** Makes blocks on a state ahead of their time, and leaves each in a file. */
+/** Builds blocks on a state ahead of time, and writes each to a file. */
 import { readFileSync, writeFileSync } from "node:fs";
 import { useNativeHasher } from "../../src/chain/states/native-hasher.ts";
 import { parentGone, report } from "../support/child.ts";

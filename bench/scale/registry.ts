@@ -10,7 +10,7 @@ const FAR_FUTURE = 2n ** 64n - 1n;
 const GWEI_PER_ETHER = 1e9;
 const ALL_FLAGS = 7;
 
-/** SSZ of the lists of a state that have an entry a validator. */
+/** SSZ of the state's lists with one entry per validator. */
 export interface Registry {
   validators: Uint8Array;
   balances: Uint8Array;
@@ -18,7 +18,7 @@ export interface Registry {
   inactivityScores: Uint8Array;
 }
 
-interface Life {
+interface Lifecycle {
   effectiveEther: number;
   slashed?: boolean;
   eligibility: bigint;
@@ -27,9 +27,7 @@ interface Life {
   withdrawable: bigint;
 }
 
-/**
- * Validators as a network has them after some time: nearly all active, some that come or go, with different balances.
- */
+/** Builds a realistic registry: almost all validators active, some entering or exiting, various balances. */
 export function makeRegistry(keys: Uint8Array, epoch: Epoch): Registry {
   const count = keys.length / KEY_BYTES;
   const validators = Buffer.alloc(count * VALIDATOR_BYTES);
@@ -37,7 +35,7 @@ export function makeRegistry(keys: Uint8Array, epoch: Epoch): Registry {
   const participation = Buffer.alloc(count);
   const random = seededRandom(count);
   for (let index = 0; index < count; index++) {
-    const { effectiveEther, slashed, eligibility, activation, exit, withdrawable } = lifeOf(index, epoch, random);
+    const { effectiveEther, slashed, eligibility, activation, exit, withdrawable } = lifecycleOf(index, epoch, random);
     const at = index * VALIDATOR_BYTES;
     validators.set(keys.subarray(index * KEY_BYTES, (index + 1) * KEY_BYTES), at);
     writeCredentials(
@@ -58,10 +56,10 @@ export function makeRegistry(keys: Uint8Array, epoch: Epoch): Registry {
   return { validators, balances, participation, inactivityScores: Buffer.alloc(count * 8) };
 }
 
-/** As many stakes may grow above 32 ether as of the validators of a network that chose so. */
+/** Share of compounding validators (0x02 credentials). */
 const isCompounding = (index: number) => index % 10 === 3;
 
-function lifeOf(index: number, epoch: Epoch, random: () => number): Life {
+function lifecycleOf(index: number, epoch: Epoch, random: () => number): Lifecycle {
   const now = BigInt(epoch);
   const eligibility = BigInt(Math.floor(random() * (epoch / 2)));
   const active = {
@@ -72,17 +70,17 @@ function lifeOf(index: number, epoch: Epoch, random: () => number): Life {
     withdrawable: FAR_FUTURE,
   };
   switch (index % 500) {
-    case 100: // Its balance was withdrawn.
+    case 100: // Exited and withdrawn.
       return { ...active, effectiveEther: 0, exit: now - 300n, withdrawable: now - 44n };
-    case 200: // It has left, and waits for its balance.
+    case 200: // Exited, not withdrawable yet.
       return { ...active, exit: now - 20n, withdrawable: now + 236n };
-    case 300: // It is about to leave.
+    case 300: // Exiting.
       return { ...active, exit: now + 40n, withdrawable: now + 296n };
     case 400:
       return { ...active, slashed: true, exit: now - 100n, withdrawable: now + 8000n };
-    case 450: // Its deposit is too small.
+    case 450: // Deposit too small.
       return { ...active, effectiveEther: 16, eligibility: FAR_FUTURE, activation: FAR_FUTURE };
-    case 499: // It waits for its activation.
+    case 499: // Activation pending.
       return { ...active, effectiveEther: 32, eligibility: now + 1n, activation: FAR_FUTURE };
     default:
       return active;
@@ -95,7 +93,7 @@ function writeCredentials(credentials: Uint8Array, index: number): void {
   credentials.set(address, 12);
 }
 
-/** A number below 2 ** 53, which costs less than as a bigint. */
+/** Writes a number below 2 ** 53, which is faster than a bigint. */
 function writeUint64(bytes: Buffer, value: number, at: number): void {
   bytes.writeUInt32LE(value % 2 ** 32, at);
   bytes.writeUInt32LE(Math.floor(value / 2 ** 32), at + 4);

@@ -10,14 +10,14 @@ import type { Subject } from "./subject.ts";
 
 interface Options {
   validators: number;
-  /** Only the subjects with this in their name, or else the answers with this in their title. */
+  /** Selects subjects by name, or else answers by title. */
   only: string | undefined;
-  /** Another checkout, which is measured as well. */
+  /** Another checkout to measure too. */
   beside: string | undefined;
   rounds: number;
-  /** Of the live chain. */
+  /** Slot duration of the live chain. */
   slotSeconds: number;
-  /** By default what a machine with little else to do needs. */
+  /** The default suits an idle machine. */
   leadSeconds: number | undefined;
 }
 

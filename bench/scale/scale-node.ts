@@ -4,7 +4,7 @@ import { type ProcessUsage, usageOf } from "../support/process-usage.ts";
 
 /** A checkout whose program is measured. */
 export interface Program {
-  /** What tables call it. */
+  /** Name in tables. */
   title: string;
   directory: string;
 }
@@ -15,12 +15,11 @@ interface NodeFiles {
   dataDir: string;
 }
 
-/** The real program on a large state, alone: nobody is there to connect to. */
+/** The real program on a large state, without p2p. */
 export class ScaleNode extends ProgramProcess {
-  /** Of the REST API. */
   restUrl = "";
 
-  /** Starts it, and waits until it answers. */
+  /** Starts the node and waits for its first answer. */
   static async start(program: Program, files: NodeFiles): Promise<ScaleNode> {
     const node = new ScaleNode(program, files);
     node.restUrl = (await node.untilLine(/REST is served at (http:[^\s"]+)/))[1]!;
@@ -32,7 +31,7 @@ export class ScaleNode extends ProgramProcess {
   private constructor({ title, directory }: Program, { network, stateFile, dataDir }: NodeFiles) {
     const state = ["--network", network, "--checkpoint-state", stateFile, "--data-dir", dataDir];
     const servers = ["--rpc", "--rpc-port", "0", "--rest", "--rest-port", "0"];
-    // However far the clock is ahead, blocks are taken.
+    // Accepts blocks no matter how far the head is behind the clock.
     const args = ["node", ...state, ...servers, "--no-p2p", "--sync-horizon", "1000000"];
     super(args, { name: title, bin: join(directory, "bin/fanal.js"), execArgv: process.execArgv });
   }

@@ -1,22 +1,19 @@
 import { join } from "node:path";
 import { withTempDirectory } from "../support/temp-directory.ts";
-import { placedInTime } from "./kept-state.ts";
+import { copyWithGenesisTime } from "./kept-state.ts";
 import { type Program, ScaleNode } from "./scale-node.ts";
 import { SECONDS_PER_SLOT, STATE_SLOT } from "./state.ts";
 import { type Bench, megabytes, printHeader, printRow, seconds } from "./subject.ts";
 
-/**
- * From the start of the program to its first answer: on a checkpoint file, and then on what it left in its data
- * directory.
- */
+/** Measures the time from process start to the first answer, from a checkpoint file and from the data directory. */
 export async function benchStarts({ kept, programs, rounds }: Bench): Promise<void> {
   console.log(`\n### Starts with ${kept.validators} validators\n`);
-  printHeader("program", "from", "first answer", "memory then", "most memory until then");
+  printHeader("program", "from", "first answer", "memory then", "peak memory");
   for (let round = 0; round < rounds; round++) {
     for (const program of programs) {
       await withTempDirectory(async (directory) => {
         const genesisTime = Math.floor(Date.now() / 1000) - STATE_SLOT * SECONDS_PER_SLOT;
-        const stateFile = placedInTime(kept, genesisTime, directory);
+        const stateFile = copyWithGenesisTime(kept, genesisTime, directory);
         const files = { ...kept, stateFile, dataDir: join(directory, "data") };
         await timeStart(program, "checkpoint file", files);
         await timeStart(program, "data directory", files);

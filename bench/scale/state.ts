@@ -23,22 +23,19 @@ import { makeRegistry } from "./registry.ts";
 const { BeaconState } = ssz.fulu;
 const { fields } = BeaconState;
 
-/** Late enough for everything that comes with time, such as finality and exits. */
+/** Late enough for finality, exits and historical summaries. */
 const EPOCH: Epoch = 1000;
-/** The state is the one after the block of this slot, the first of its epoch. */
+/** Slot of the state's latest block, the first of its epoch. */
 export const STATE_SLOT = EPOCH * SLOTS_PER_EPOCH;
 
-/** Of SSZ of a state, where they come first. */
+/** Offset in the SSZ of a state. */
 const GENESIS_TIME_OFFSET = 0;
 
 const PENDING_DEPOSITS = 1000;
-/** Of each pending deposit, in Gwei. */
+/** In Gwei. */
 const DEPOSIT_AMOUNT = 1e9;
 
-/**
- * Unless something else is asked for: shorter than on a public network, so that a run of some epochs ends within
- * minutes.
- */
+/** Default slot duration. Shorter than on mainnet, so that some epochs take minutes. */
 export const SECONDS_PER_SLOT = 6;
 
 export function scaleConfig(slotSeconds = SECONDS_PER_SLOT): BeaconConfig {
@@ -50,7 +47,7 @@ export function scaleConfig(slotSeconds = SECONDS_PER_SLOT): BeaconConfig {
   return createBeaconConfig(chainConfig, hashOf("genesis validators"));
 }
 
-/** SSZ of a state in the midst of a chain that finalizes, whose validators have these public keys. */
+/** Builds the state of a finalizing chain whose validators have these public keys. Returns its SSZ. */
 export function makeState(keys: Uint8Array): Uint8Array {
   const config = scaleConfig();
   const registry = makeRegistry(keys, EPOCH);
@@ -90,7 +87,7 @@ export function makeState(keys: Uint8Array): Uint8Array {
     depositCount: BigInt(count),
     blockHash: hashOf("deposit block"),
   });
-  // All deposits of the old kind were made.
+  // All eth1 deposits are processed.
   state.eth1DepositIndex = count;
   state.depositRequestsStartIndex = BigInt(count);
   state.pendingDeposits = fields.pendingDeposits.toViewDU(
@@ -112,11 +109,14 @@ export function makeState(keys: Uint8Array): Uint8Array {
     bodyRoot: hashOf("body"),
   });
   state.commit();
-  return choose(state, config).serialize();
+  return assignDuties(state, config).serialize();
 }
 
-/** Adds those who are drawn among the validators: sync committees and proposers. */
-function choose(state: ReturnType<typeof BeaconState.defaultViewDU>, config: BeaconConfig): CachedBeaconStateFulu {
+/** Adds sync committees and proposer lookahead. */
+function assignDuties(
+  state: ReturnType<typeof BeaconState.defaultViewDU>,
+  config: BeaconConfig,
+): CachedBeaconStateFulu {
   const cached = createCachedBeaconState(
     state,
     { config, pubkeyCache: createPubkeyCache() },
@@ -141,7 +141,7 @@ function choose(state: ReturnType<typeof BeaconState.defaultViewDU>, config: Bea
   return cached;
 }
 
-/** Deposits for validators who are there already, so that nobody has to have signed them. */
+/** Top-ups of existing validators, which need no valid signature. */
 function topUps(validators: Uint8Array, count: number) {
   const validatorBytes = ssz.phase0.Validator.fixedSize!;
   return Array.from({ length: count }, (_, index) => {
@@ -153,7 +153,7 @@ function topUps(validators: Uint8Array, count: number) {
   });
 }
 
-/** Moves the whole chain of a serialized state in time, in place. */
+/** Sets the genesis time of a serialized state in place. */
 export function setGenesisTime(state: Uint8Array, seconds: number): void {
   new DataView(state.buffer, state.byteOffset).setBigUint64(GENESIS_TIME_OFFSET, BigInt(seconds), true);
 }

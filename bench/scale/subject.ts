@@ -1,21 +1,21 @@
 import type { KeptState } from "./kept-state.ts";
 import type { Program } from "./scale-node.ts";
 
-/** What all subjects are measured with. */
+/** Context of all subjects. */
 export interface Bench {
   kept: KeptState;
-  /** This checkout's, and perhaps that of another one. */
+  /** This checkout, and optionally another one. */
   programs: readonly Program[];
   rounds: number;
-  /** Of the live chain. */
+  /** Slot duration of the live chain. */
   slotSeconds: number;
-  /** From when blocks begin to be recorded until the first slot that is looked at; nodes start meanwhile. */
+  /** Time before the first measured slot, for recording blocks and starting the node. */
   leadSeconds: number;
-  /** Whether a part of the subject is wanted. */
+  /** True if the part of the subject is selected. */
   isWanted: (title: string) => boolean;
 }
 
-/** Measures something, and prints a table. */
+/** Runs the measurements and prints a table. */
 export type Subject = (bench: Bench) => Promise<void>;
 
 export function printHeader(...columns: readonly string[]): void {

@@ -1,13 +1,13 @@
 import { closeSync, existsSync, openSync, readSync, renameSync, writeFileSync } from "node:fs";
 import { aggregatePublicKeys, SecretKey } from "@chainsafe/blst";
 
-/** The secret key of validator 0; those after it are one more each. Neither is a secret. */
+/** Secret key of validator 0. The following keys increment by one. */
 const FIRST_SCALAR = 0xfa4a_1000_0000n;
 
-/** Of a compressed public key. */
+/** Length of a compressed public key. */
 export const KEY_BYTES = 48;
 
-/** The secret key of a validator, as the number that it is. */
+/** Returns the secret key of a validator as a scalar. */
 export function secretScalar(index: number): bigint {
   return FIRST_SCALAR + BigInt(index);
 }
@@ -17,9 +17,8 @@ export function toSecretKey(scalar: bigint): SecretKey {
 }
 
 /**
- * The compressed public keys of the first validators, one after the other, from a file if they are there. Each is the
- * one before it plus the generator of the group: an addition costs a twentieth of the multiplication that makes a
- * public key of a secret one.
+ * Returns the concatenated compressed public keys of the first validators, and caches them in a file. Each key is the
+ * previous one plus the generator: an addition costs a twentieth of a scalar multiplication.
  */
 export function publicKeys(file: string, count: number): Uint8Array {
   const kept = existsSync(file) ? readStart(file, count * KEY_BYTES) : undefined;
@@ -36,7 +35,7 @@ export function publicKeys(file: string, count: number): Uint8Array {
   return keys;
 }
 
-/** Undefined when the file is shorter. */
+/** Returns undefined if the file is shorter. */
 function readStart(file: string, length: number): Uint8Array | undefined {
   const descriptor = openSync(file, "r");
   try {

@@ -23,7 +23,7 @@ import { numberedSecretKey } from "./numbered-keys.ts";
 
 const { logger: SILENT } = createLogger({ format: "text", spec: "FATAL", destination: { write: () => {} } });
 
-/** All validators of a crowded chain: they propose, and vote for the head. */
+/** All validators of the chain. They propose, and attest to the head. */
 export class Crowd {
   readonly #chain: BeaconChain;
   readonly #signer: ValidatorSigner;
@@ -34,7 +34,7 @@ export class Crowd {
     const { config, states, pools, eth1, clock, forkChoice } = chain;
     this.#elsewhere = new BlockProducer({
       config,
-      // What the chain has found out about its states stays with them.
+      // Does not share the caches of the chain's states.
       states: { afterBlock: async (root, slot) => (await states.afterBlock(root, slot, { keep: false })).clone(true) },
       engine,
       pools,
@@ -44,28 +44,28 @@ export class Crowd {
     this.#signer = new ValidatorSigner(chain.config, { indices: [], secretKey: numberedSecretKey });
   }
 
-  /** The block of the slot as a producer makes it. */
+  /** Produces the block of the slot. */
   produceBy(producer: BlockProducer, slot: Slot): Promise<ProducedFullBlock> {
     const chain = this.#chain;
     const parentRoot = chain.head.root;
-    // The head state knows the proposers of the next epoch, too.
+    // The head state has the proposers of the next epoch too.
     const proposer = chain.headState.epochCtx.getBeaconProposer(slot);
     const randaoReveal = this.#signer.randaoReveal(proposer, slot);
     return producer.produce(blockRequest(chain, proposer, { slot, parentRoot, randaoReveal }));
   }
 
-  /** The block of the slot as it comes from another node. */
+  /** Returns the signed block of the slot as if received from another node. */
   async receive(slot: Slot): Promise<SignedBeaconBlock> {
     const { config } = this.#chain;
     const { block, root } = await this.produceBy(this.#elsewhere, slot);
-    // Whoever receives a block has not hashed any part of it.
+    // A received block has no cached hashes.
     return deserializeSignedBlock(
       config,
       serializeSignedBlock(config, { message: block, signature: this.#sign(block, root) }),
     );
   }
 
-  /** Lets a block that the chain has produced onto the chain. */
+  /** Signs and imports a block that the chain produced. */
   async publish({ block, root }: ProducedFullBlock): Promise<void> {
     await this.#chain.importBlock({ message: block, signature: this.#sign(block, root) });
   }
@@ -75,7 +75,7 @@ export class Crowd {
     return this.#signer.sign(proposerIndex, signingRoot);
   }
 
-  /** Lets all committees of the slot but the first, and the sync committee, vote for the head. */
+  /** Attests with all committees of the slot except the first, and with the sync committee. */
   async voteJointly(slot: Slot): Promise<void> {
     const chain = this.#chain;
     const fork = chain.config.getForkName(slot);
@@ -100,7 +100,7 @@ export class Crowd {
     this.#voteInSyncCommittee(slot, state);
   }
 
-  /** The votes of the first committee of the slot, one by one. */
+  /** Single attestations of the first committee of the slot. */
   async singleVotes(slot: Slot): Promise<electra.SingleAttestation[]> {
     const { data, signingRoot, committees } = await this.#ballot(slot);
     return Array.from(committees[0]!, (attesterIndex) => ({

@@ -16,11 +16,11 @@ import { numberedPublicKeys } from "./numbered-keys.ts";
 
 const GENESIS_TIME = 1_600_000_000;
 const BALANCE = 32_000_000_000;
-/** What withdrawals take away, of sixteen validators a block. */
+/** Excess balance for withdrawals. */
 const REWARDS = 10_000_000;
 const CREDENTIALS = Buffer.alloc(32, 1);
 const EVERY_FLAG = 7;
-/** Late enough for rewards and finality to be those of any other epoch. */
+/** Late enough for normal rewards and finality. */
 const EPOCH = 10;
 
 export interface CrowdedState {
@@ -28,7 +28,7 @@ export interface CrowdedState {
   state: BeaconStateAllForks;
 }
 
-/** A fulu state at the beginning of an epoch, of that many validators, who all voted in the epoch before. */
+/** Builds a fulu state at the start of an epoch. All validators attested in the previous epoch. */
 export function crowdedState(validators: number): CrowdedState {
   const chainConfig = devChainConfig({
     slotSeconds: 12,

@@ -3,14 +3,14 @@ import type { ValidatorIndex } from "@lodestar/types";
 
 const KEY_BYTES = 32;
 
-/** The secret key of each validator is its index plus one, so that public keys are found by addition alone. */
+/** Returns index + 1 as the secret key, so that public keys can be computed by addition. */
 export function numberedSecretKey(index: ValidatorIndex): SecretKey {
   const bytes = Buffer.alloc(KEY_BYTES);
   bytes.writeUInt32BE(index + 1, KEY_BYTES - 4);
   return SecretKey.fromBytes(bytes);
 }
 
-/** The public keys of the first validators, in their compressed form. */
+/** Yields the compressed public keys of the first validators. */
 export function* numberedPublicKeys(count: number): Generator<Uint8Array> {
   const first = numberedSecretKey(0).toPublicKey();
   let key: PublicKey = first;

@@ -14,10 +14,10 @@ import { withTempDirectory } from "../support/temp-directory.ts";
 import { Crowd } from "./crowd.ts";
 import { crowdedState } from "./crowded-state.ts";
 
-/** Now and then the node itself proposes. */
+/** One block in this many is produced by the node itself. */
 const PRODUCED_EVERY = 8;
 
-/** Milliseconds that passed, and those of them that the main thread worked. */
+/** Wall time, and CPU time of the main thread, in milliseconds. */
 interface Times {
   passed: number;
   worked: number;
@@ -25,7 +25,7 @@ interface Times {
 
 type Lap = Map<string, Times>;
 
-/** Lets a chain of that many validators go through slots, and prints what each kind of work took in them. */
+/** Advances a chain and prints the time per kind of work. */
 export async function benchSlots({ validators, slots }: { validators: number; slots: number }): Promise<void> {
   useNativeHasher();
   console.log(`${describeMachine()}; ${validators} validators, ${slots} slots`);
@@ -63,17 +63,17 @@ async function goThroughSlots(pipeline: PipelineImport, from: Slot, slots: numbe
     }
   };
   chain.clock.onSlot(async (slot) => {
-    await timed("slot tick", () => chain.refreshHead());
+    await timed("slot tick: fork choice with all votes", () => chain.refreshHead());
     if (slot % PRODUCED_EVERY === PRODUCED_EVERY - 1) {
       const produced = await timed("production", () => crowd.produceBy(chain.producer, slot));
-      await timed("import of what was produced", () => crowd.publish(produced));
+      await timed("import of a block produced here", () => crowd.publish(produced));
     } else {
       const block = await crowd.receive(slot);
-      await timed("import", () => chain.importBlock(block));
+      await timed("import of a block until it is the head", () => chain.importBlock(block));
     }
     await crowd.voteJointly(slot);
     const votes = await crowd.singleVotes(slot);
-    await timed(`${votes.length} single votes`, () => chain.processor.attestations(votes));
+    await timed(`${votes.length} single attestations`, () => chain.processor.attestations(votes));
   });
   for (let slot = from + 1; slot <= from + slots; slot++) {
     lap = new Map();
@@ -83,7 +83,7 @@ async function goThroughSlots(pipeline: PipelineImport, from: Slot, slots: numbe
   return laps;
 }
 
-/** The first slots of epochs apart from the others. */
+/** Formats a table with the first slots of epochs in a separate column. */
 function tableOf(laps: ReadonlyMap<Slot, Lap>): string {
   const labels = new Set([...laps.values()].flatMap((lap) => [...lap.keys()]));
   const isFirst = (slot: Slot) => slot % SLOTS_PER_EPOCH === 0;
@@ -98,23 +98,23 @@ function tableOf(laps: ReadonlyMap<Slot, Lap>): string {
   });
   const epochs = new Set([...laps.keys()].map(computeEpochAtSlot)).size;
   return [
-    `| ms of the main thread, median (longest), and ms that passed, median; ${epochs} epochs | first slot of an epoch | other slots |`,
+    `| CPU ms of the main thread, median (longest), wall median; ${epochs} epochs | first slot of an epoch | other slots |`,
     "|---|---|---|",
     ...rows,
   ].join("\n");
 }
 
-/** What the library alone takes for the way to the next epoch, which the node goes before the epoch begins. */
+/** Measures the library's epoch transition, which the node prepares before the boundary. */
 function aboutTransition(state: CachedBeaconStateAllForks): string {
   const before = workedMs();
   const next = processSlots(state, computeStartSlotAtEpoch(computeEpochAtSlot(state.slot) + 1));
   const between = workedMs();
   next.hashTreeRoot();
   const [slots, root] = [between - before, workedMs() - between].map((ms) => ms.toFixed(0));
-  return `Epoch transition by the library, ms of the main thread: processSlots ${slots}, hashTreeRoot ${root}`;
+  return `Epoch transition of the library, CPU ms of the main thread: processSlots ${slots}, hashTreeRoot ${root}`;
 }
 
-/** Of this thread alone. */
+/** CPU time of this thread. */
 function workedMs(): number {
   const { user, system } = process.threadCpuUsage();
   return (user + system) / 1000;

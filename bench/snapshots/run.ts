@@ -7,17 +7,15 @@ const VALIDATORS = 64;
 const RUNS = 5;
 
 interface SnapshotsBench {
-  /** How long the chain is when a snapshot is taken, in slots. */
+  /** Chain lengths at the snapshot, in slots. */
   lengths: readonly number[];
-  /** How far it goes on before it goes back, where it goes on at all. */
+  /** Slots between snapshot and revert, besides 0 and 20. */
   since: number;
 }
 
-/** How long the chain takes to remember a moment and to go back to it, after chains of several lengths. */
+/** Measures snapshots and reverts on chains of several lengths. */
 export async function benchSnapshots({ lengths, since }: SnapshotsBench): Promise<void> {
-  console.log(
-    `${describeMachine()}; ${VALIDATORS} validators, fulu; milliseconds, the middle and the longest of all\n`,
-  );
+  console.log(`${describeMachine()}; ${VALIDATORS} validators, fulu; milliseconds, median (longest)\n`);
   console.log("| slots of chain | slots since the snapshot | dev_snapshot | dev_revert |\n|---:|---:|---:|---:|");
   await withDevChain(
     { validators: VALIDATORS, forks: [{ fork: "fulu", epoch: 0 }], epochs: 0 },

@@ -3,7 +3,7 @@ import { type ChainHead, NodeProcess } from "../support/node-process.ts";
 import { median } from "../support/statistics.ts";
 import { withTempDirectory } from "../support/temp-directory.ts";
 
-/** Often enough for the figures, seldom enough not to take the program's time. */
+/** Precise enough, without loading the program. */
 const POLL_MS = 10;
 /** Two epochs of the minimal preset. */
 const FINALIZED_SLOT = 16;
@@ -13,7 +13,7 @@ interface StartupTimes {
   finalized: number;
 }
 
-/** Starts the real program on an empty data directory, again and again, and prints what each start took. */
+/** Starts the real program repeatedly on an empty data directory, and prints the times of each start. */
 export async function benchStartup(runs: number): Promise<void> {
   console.log(`${describeMachine()}; fanal dev --rpc with its defaults, ${runs} runs\n`);
   console.log(`| run | first getChainHead | finalized_slot ≥ ${FINALIZED_SLOT} |`);

@@ -1,9 +1,9 @@
-/** Both ends of the channel between a benchmark and the processes that it starts. */
+/** IPC between a benchmark and its child processes. */
 import { type ChildProcess, fork } from "node:child_process";
 import { once } from "node:events";
 import { fileURLToPath } from "node:url";
 
-/** A process of the benchmark that answers one question at a time. */
+/** Child process that handles one request at a time. */
 export class Child {
   readonly #process: ChildProcess;
 
@@ -11,14 +11,14 @@ export class Child {
     this.#process = child;
   }
 
-  /** Starts the file of this name beside a module, and waits for its first report. */
+  /** Starts a file next to the module, and waits for its first report. */
   static async start<Report>(
     name: string,
     beside: string,
     preset: "minimal" | "mainnet" = "minimal",
   ): Promise<{ child: Child; report: Report }> {
     const started = fork(fileURLToPath(new URL(`${name}.ts`, beside)), {
-      // Options such as --cpu-prof go to all of them.
+      // Passes on options such as --cpu-prof.
       execArgv: process.execArgv,
       env: { ...process.env, LODESTAR_PRESET: preset },
     });
@@ -26,10 +26,10 @@ export class Child {
     return { child, report: await child.#report<Report>() };
   }
 
-  ask<Report>(question: object): Promise<Report> {
-    const answer = this.#report<Report>();
-    this.#process.send(question);
-    return answer;
+  ask<Report>(request: object): Promise<Report> {
+    const response = this.#report<Report>();
+    this.#process.send(request);
+    return response;
   }
 
   async end(): Promise<void> {
@@ -40,7 +40,8 @@ export class Child {
 
   async #report<Report>(): Promise<Report> {
     const { promise, resolve, reject } = Promise.withResolvers<Report>();
-    const onExit = (code: number | null) => reject(new Error(`A process of the benchmark ended with code ${code}.`));
+    const onExit = (code: number | null) =>
+      reject(new Error(`A child process of the benchmark exited with code ${code}.`));
     this.#process.once("exit", onExit);
     this.#process.once("message", (message) => resolve(message as Report));
     try {
@@ -51,20 +52,20 @@ export class Child {
   }
 }
 
-/** Of a started process: sends something to the benchmark. */
+/** In a child process: sends a message to the benchmark. */
 export function report(message: object): void {
   process.send?.(message);
 }
 
-/** Of a started process, which ends with the benchmark. */
+/** In a child process: resolves when the benchmark disconnects or exits. */
 export function parentGone(): Promise<void> {
   return new Promise((resolve) => {
     process.once("disconnect", resolve);
   });
 }
 
-/** Of a started process: tells on request how much processor time it has used up. */
-export function answerCpuQuestions(): void {
+/** In a child process: reports the used CPU time on request. */
+export function reportCpuOnRequest(): void {
   process.on("message", (message: { cpu?: true }) => {
     if (!message.cpu) return;
     const { user, system } = process.cpuUsage();

@@ -17,15 +17,15 @@ export interface BenchedChain {
 interface BenchedChainOptions
   extends Partial<Pick<DevNodeOptions, "genesisTime" | "configOverrides" | "devBlobs" | "kzgBackend">> {
   validators: number;
-  /** The validators that act; all when left out. */
+  /** Validators with duties enabled. Default: all. */
   activeValidators?: readonly number[];
   forks: readonly ScheduledFork[];
   epochs: number;
 }
 
 /**
- * Runs the work with a new dev chain whose clock the work drives. Up to the given epoch its validators do everything a
- * slot asks for at once.
+ * Runs the work with a new dev chain, whose clock the work drives. Up to the given epoch, validators perform all duties
+ * of a slot at once.
  */
 export function withDevChain<T>(options: BenchedChainOptions, work: (chain: BenchedChain) => Promise<T>): Promise<T> {
   return withTempDirectory(async (directory) => {
@@ -38,10 +38,7 @@ export function withDevChain<T>(options: BenchedChainOptions, work: (chain: Benc
   });
 }
 
-/**
- * The same with the chain of a directory, which whoever opens it closes. Whatever the chain warns of goes to standard
- * error: figures of an ailing chain mean nothing.
- */
+/** Opens the dev chain of a directory. Its warnings go to standard error, since they invalidate the figures. */
 export async function openDevChain(
   directory: string,
   { epochs, ...options }: BenchedChainOptions,

@@ -1,39 +1,36 @@
 import { readFileSync } from "node:fs";
 import { availableParallelism } from "node:os";
 
-/** What a reader must know of the machine to judge the figures. */
+/** Describes the machine for the header of a benchmark. */
 export function describeMachine(): string {
   return `Node ${process.versions.node}, ${availableParallelism()} cores, ${process.platform} ${process.arch}`;
 }
 
-/** Of all processor time that the machine should have had since the start, what its host gave to others. */
-interface Processors {
+/** CPU ticks since boot, in total and stolen by the hypervisor. */
+interface CpuTicks {
   all: number;
-  withheld: number;
+  stolen: number;
 }
 
 /** The columns of the first line of /proc/stat: user, nice, system, idle, iowait, irq, softirq, steal. */
-const WITHHELD_COLUMN = 7;
+const STEAL_COLUMN = 7;
 
-function readProcessors(): Processors | undefined {
+function readCpuTicks(): CpuTicks | undefined {
   try {
     const columns = readFileSync("/proc/stat", "utf8").split("\n", 1)[0]!.split(/ +/).slice(1, 9).map(Number);
-    return { all: columns.reduce((sum, each) => sum + each, 0), withheld: columns[WITHHELD_COLUMN]! };
+    return { all: columns.reduce((sum, each) => sum + each, 0), stolen: columns[STEAL_COLUMN]! };
   } catch {
-    // Only Linux tells.
+    // Only Linux reports this.
     return undefined;
   }
 }
 
-/**
- * The returned function tells which share of the processor time the host of a virtual machine gave to others meanwhile;
- * undefined where nobody knows.
- */
-export function watchWithheld(): () => number | undefined {
-  const before = readProcessors();
+/** Returns a function that computes the share of stolen CPU time since this call. Undefined if unknown. */
+export function watchSteal(): () => number | undefined {
+  const before = readCpuTicks();
   return () => {
-    const now = readProcessors();
+    const now = readCpuTicks();
     if (!before || !now || now.all === before.all) return undefined;
-    return (now.withheld - before.withheld) / (now.all - before.all);
+    return (now.stolen - before.stolen) / (now.all - before.all);
   };
 }

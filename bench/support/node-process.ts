@@ -11,9 +11,9 @@ export interface ChainHead {
   finalized_block_root: string;
 }
 
-/** The real program, whose JSON-RPC answers on loopback and any free port. */
+/** The real program with JSON-RPC on a free loopback port. */
 export class NodeProcess extends ProgramProcess {
-  /** Starts it, and waits until it answers. */
+  /** Starts the program and waits until it serves JSON-RPC. */
   static async start(name: string, args: readonly string[]): Promise<NodeProcess> {
     const started = new NodeProcess(name, [...args, "--rpc", "--rpc-port", "0"]);
     await started.untilServed();
@@ -21,7 +21,7 @@ export class NodeProcess extends ProgramProcess {
   }
 
   private constructor(name: string, args: readonly string[]) {
-    // Options such as --cpu-prof go to all of them.
+    // Passes on options such as --cpu-prof.
     super(args, { name, execArgv: process.execArgv });
   }
 
@@ -45,7 +45,7 @@ export class NodeProcess extends ProgramProcess {
     return Number((await this.head()).head_slot);
   }
 
-  /** Ends it, and tells on standard error what it warned of: figures of an ailing node mean nothing. */
+  /** Stops the node and prints its warnings to standard error, since they invalidate the figures. */
   override async stop(signal?: NodeJS.Signals): Promise<Exit> {
     const exit = await super.stop(signal);
     for (const line of this.lines) if (/ (WARN|ERROR|FATAL) /.test(line)) console.error(`${this.name}: ${line}`);

@@ -1,20 +1,20 @@
 import { readFileSync } from "node:fs";
 
 export interface ProcessUsage {
-  /** Processor time since the process began, in user and kernel mode. */
+  /** User and system CPU time since the start of the process. */
   cpuSeconds: number;
   residentBytes: number;
-  /** The most that was ever resident. */
+  /** Peak resident memory. */
   peakBytes: number;
 }
 
-/** In which Linux counts processor time for programs, on every machine that Node runs on (proc(5), USER_HZ). */
+/** USER_HZ (proc(5)): 100 on all platforms of Node. */
 const TICKS_PER_SECOND = 100;
 
-/** What the operating system has noted of a running process. */
+/** Reads CPU time and memory of a running process from /proc. */
 export function usageOf(pid: number): ProcessUsage {
   const stat = readFileSync(`/proc/${pid}/stat`, "utf8");
-  // The second field is the name in parentheses, which may itself hold spaces; utime and stime are fields 14 and 15.
+  // The second field is the name in parentheses and may contain spaces. utime and stime are fields 14 and 15.
   const fields = stat.slice(stat.lastIndexOf(")") + 2).split(" ");
   const status = readFileSync(`/proc/${pid}/status`, "utf8");
   return {

@@ -1,12 +1,12 @@
-/** The value below which the given share of all values lies; 0 for the smallest, 1 for the largest. */
+/** Returns the quantile: 0 for the smallest value, 1 for the largest. */
 export function quantile(values: readonly number[], share: number): number {
   return values.toSorted((a, b) => a - b)[Math.floor(share * (values.length - 1))] ?? Number.NaN;
 }
 
-/** The middle one of the values, of an even number the upper of the two. */
+/** Returns the median, or the upper one of two middle values. */
 export function median(values: readonly number[]): number {
   const middle = values.toSorted((a, b) => a - b)[values.length >> 1];
-  if (middle === undefined) throw new RangeError("No values were given, so none of them is in the middle.");
+  if (middle === undefined) throw new RangeError("The median of an empty list is undefined.");
   return middle;
 }
 

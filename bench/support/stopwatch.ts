@@ -2,20 +2,17 @@
 export class Stopwatch {
   #laps = new Map<string, number>();
 
-  /** Milliseconds by label since the last call. */
+  /** Returns milliseconds by label since the last call. */
   lap(): Map<string, number> {
     const laps = this.#laps;
     this.#laps = new Map();
     return laps;
   }
 
-  /**
-   * Times every call of a method on this object; for one that returns a promise, until the promise settles. The
-   * returned function restores the method.
-   */
+  /** Times every call of a method, until its promise settles if it returns one. Returns a function that restores it. */
   time<T extends object>(object: T, name: keyof T, label: string): () => void {
     const method = object[name];
-    if (typeof method !== "function") throw new TypeError(`"${String(name)}" is not a method that could be timed.`);
+    if (typeof method !== "function") throw new TypeError(`"${String(name)}" is not a method.`);
     const isOwn = Object.hasOwn(object, name);
     const stopwatch = this;
     const timed = function (this: unknown, ...args: unknown[]): unknown {

@@ -2,10 +2,10 @@ import { readdirSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { removableDirectory } from "../../test/support/directories/removable-directory.ts";
 
-/** Runs the work with a directory of its own, which is gone afterwards, also when a signal ends the process. */
+/** Runs the work with a temporary directory, and removes it afterwards, also on SIGINT and SIGTERM. */
 export async function withTempDirectory<T>(work: (directory: string) => Promise<T>): Promise<T> {
   const { path, remove } = removableDirectory();
-  // A signal ends a process without its exit listeners, unless somebody makes an exit of it.
+  // Without a listener, a signal ends the process without running its exit listeners.
   const exit = () => process.exit(1);
   process.once("exit", remove).once("SIGINT", exit).once("SIGTERM", exit);
   try {

@@ -3,8 +3,8 @@ import { median } from "./statistics.ts";
 import type { Yardstick } from "./yardstick.ts";
 
 /**
- * The measurements of each one, round by round, after a first round that warms up and does not count. Whoever comes
- * later finds the machine as the others have left it, so another one is first in each round.
+ * Runs all measurements in each round, after a warm-up round. The order rotates, since each measurement affects the
+ * next.
  */
 export async function takeTurns<T>(rounds: number, measurements: readonly (() => Promise<T>)[]): Promise<T[][]> {
   const measured = measurements.map((): T[] => []);
@@ -20,33 +20,32 @@ export async function takeTurns<T>(rounds: number, measurements: readonly (() =>
 
 export interface CalmTurns<T> {
   measured: T[][];
-  /** How many times longer than at best the machine took for the same work meanwhile. */
+  /** Slowdown of the machine during the turns, relative to its best time. */
   slowdown: number;
 }
 
-/** How long a machine that is not calm is waited for, for each of those that are compared. */
-const PATIENCE_MILLIS = 60_000;
-const RESPITE_MILLIS = 50;
+/** Maximum wait for a calm machine, per comparison. */
+const TIMEOUT_MILLIS = 60_000;
+const PAUSE_MILLIS = 50;
 
 /**
- * So many short turns of each comparison while the machine is calm; the calmest there were, where it is not for long. A
- * comparison is what is measured right after each other; they take turns themselves, so that none has the better
- * minutes.
+ * Runs short turns of each comparison while the machine is calm, or uses the calmest turns after a timeout. The
+ * measurements of a comparison directly follow each other. Comparisons alternate, so that noise affects all.
  */
 export async function takeCalmTurns<T>(
   yardstick: Yardstick,
   turns: number,
   comparisons: readonly (readonly (() => Promise<T>)[])[],
 ): Promise<CalmTurns<T>[]> {
-  const patientUntil = performance.now() + PATIENCE_MILLIS * comparisons.length;
+  const deadline = performance.now() + TIMEOUT_MILLIS * comparisons.length;
   const rows = comparisons.map((measurements) => new CalmRow(measurements, turns));
   for (;;) {
-    const isPatient = performance.now() < patientUntil;
-    const open = rows.filter((row) => (isPatient ? row.isLackingCalm(yardstick) : row.isLacking));
+    const isBeforeDeadline = performance.now() < deadline;
+    const open = rows.filter((row) => (isBeforeDeadline ? row.isLackingCalm(yardstick) : row.isLacking));
     if (open.length === 0) return rows.map((row) => row.result(yardstick));
     const before = await yardstick.measure();
-    if (isPatient && !yardstick.isCalm(before)) {
-      await setTimeout(RESPITE_MILLIS);
+    if (isBeforeDeadline && !yardstick.isCalm(before)) {
+      await setTimeout(PAUSE_MILLIS);
       continue;
     }
     const fewest = Math.min(...open.map(({ taken }) => taken));

@@ -1,13 +1,13 @@
 import { parentPort } from "node:worker_threads";
 
-/** What servers spend much of their time with: a structure that is written and read, and leaves garbage. */
+/** Typical server work: JSON encoding and parsing, with garbage. */
 const STRUCTURE = Array.from({ length: 200 }, (_, index) => ({
   index,
   name: `validator ${index}`,
   at: { slot: index },
 }));
 const PASSES = 10;
-/** The shortest of them counts: a thread that was asleep has to find its memory again. */
+/** The fastest repetition counts, which excludes cold caches after sleep. */
 const REPETITIONS = 8;
 const WARM_UP_PASSES = 4000;
 

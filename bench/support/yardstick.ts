@@ -2,15 +2,14 @@ import { once } from "node:events";
 import { availableParallelism } from "node:os";
 import { Worker } from "node:worker_threads";
 
-/** The fastest of so many is what the machine can do. */
+/** Measurements that determine the best time of the machine. */
 const FIRST_MEASUREMENTS = 200;
-/** Up to so many times what it can do the machine is calm. */
+/** Maximum ratio to the best time on a calm machine. */
 const CALM_RATIO = 1.25;
 
 /**
- * How long the machine takes for the same piece of work on all its cores at once. The host of a virtual machine may let
- * others run on the same cores as hyper-threads, which makes everything up to twice as slow, for parts of a second or
- * for minutes; nothing in /proc tells of it.
+ * Measures the speed of the machine with fixed work on all cores at once. On a virtual machine, other guests may share
+ * the cores through hyper-threading. This slows everything down by up to half, and /proc does not show it.
  */
 export class Yardstick {
   readonly #threads: readonly Worker[];
@@ -27,7 +26,7 @@ export class Yardstick {
     this.#threads = Array.from({ length: availableParallelism() }, () => new Worker(file));
   }
 
-  /** Of the slowest core, in milliseconds. */
+  /** Returns the time of the slowest core in milliseconds. */
   async measure(): Promise<number> {
     const answers = this.#threads.map((thread) => once(thread, "message"));
     for (const thread of this.#threads) thread.postMessage({});
@@ -36,7 +35,7 @@ export class Yardstick {
     return millis;
   }
 
-  /** How many times longer than at best so far. */
+  /** Returns the ratio to the best time so far. */
   ratio(millis: number): number {
     return millis / this.#shortest;
   }

@@ -8,11 +8,11 @@ import { tableOf } from "./summary.ts";
 const VALIDATORS = 64;
 const FORKS: readonly DevFork[] = ["phase0", "fulu"];
 
-/** Prints one table for each fork. */
+/** Prints one table per fork. */
 export async function benchSyncImport({ slots, segment }: { slots: number; segment: number }): Promise<void> {
   const epochs = Math.ceil(slots / SLOTS_PER_EPOCH);
   console.log(
-    `${describeMachine()}; ${VALIDATORS} validators, ${epochs * SLOTS_PER_EPOCH} blocks, ${segment} in a segment`,
+    `${describeMachine()}; ${VALIDATORS} validators, ${epochs * SLOTS_PER_EPOCH} blocks, ${segment} per segment`,
   );
   for (const fork of FORKS) {
     const recorded = await recordChain(fork, VALIDATORS, epochs);

@@ -1,19 +1,19 @@
 import { median } from "../support/statistics.ts";
-import type { WayTimes } from "./measure.ts";
+import type { VariantTimes } from "./measure.ts";
 
-/** Speed, processor time, and how much faster than others a way is (the median of all segments), as Markdown. */
-export function tableOf(ways: readonly WayTimes[]): string {
-  const [, library, loop] = ways;
-  if (!library || !loop) throw new Error("There is nothing to compare with.");
-  const against = (way: WayTimes, other: WayTimes) =>
-    median(way.elapsed.map((milliseconds, index) => other.elapsed[index]! / milliseconds)).toFixed(2);
+/** Formats speed, CPU time and speedups (median of all segments) as Markdown. */
+export function tableOf(variants: readonly VariantTimes[]): string {
+  const [, library, loop] = variants;
+  if (!library || !loop) throw new Error("The reference variants are missing.");
+  const against = (variant: VariantTimes, other: VariantTimes) =>
+    median(variant.elapsed.map((milliseconds, index) => other.elapsed[index]! / milliseconds)).toFixed(2);
   return [
-    "| | blocks/s | CPU ms a block | faster than the transition with signatures | faster than importBlock |",
+    "| | blocks/s | CPU ms per block | speedup over library with signatures | speedup over importBlock |",
     "| --- | ---: | ---: | ---: | ---: |",
-    ...ways.map((way) => {
-      const perSecond = ((1000 * way.blocks) / sum(way.elapsed)).toFixed(0);
-      const spent = (sum(way.spent) / way.blocks).toFixed(2);
-      return `| ${way.name} | ${perSecond} | ${spent} | ${against(way, library)} × | ${against(way, loop)} × |`;
+    ...variants.map((variant) => {
+      const perSecond = ((1000 * variant.blocks) / sum(variant.elapsed)).toFixed(0);
+      const spent = (sum(variant.spent) / variant.blocks).toFixed(2);
+      return `| ${variant.name} | ${perSecond} | ${spent} | ${against(variant, library)} × | ${against(variant, loop)} × |`;
     }),
   ].join("\n");
 }

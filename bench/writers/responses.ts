@@ -11,7 +11,7 @@ import { BALANCE_BYTES, VALIDATORS_PER_CHUNK } from "../../src/json/writers/regi
 import { RewardRows } from "../../src/json/writers/reward-writers.ts";
 import { VALIDATOR_BYTES } from "../../src/ssz/validator-layout.ts";
 
-/** A response, encoded in both ways from the data that the method has at hand. */
+/** Response with both encoders, from the data that the method has. */
 export interface BenchedResponse {
   title: string;
   generic(): Buffer;
@@ -202,7 +202,7 @@ export function otherResponses(): BenchedResponse[] {
   });
   return [
     {
-      title: "a block with 200 transactions",
+      title: "block with 200 transactions",
       generic: () => encodeJson(ssz.fulu.SignedBeaconBlock.toJson(block)),
       special: async () => sszJson(ssz.fulu.SignedBeaconBlock, ssz.fulu.SignedBeaconBlock.serialize(block)),
     },

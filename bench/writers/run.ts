@@ -3,10 +3,10 @@ import { median } from "../support/statistics.ts";
 import { type BenchedResponse, otherResponses, responsesFor } from "./responses.ts";
 
 const SMALL = 64;
-/** Small responses are encoded this often per measurement. */
+/** Repetitions of small responses per measurement. */
 const REPETITIONS = 500;
 
-/** Measures CPU time per response, both ways in turn, and prints medians. */
+/** Measures CPU time per response with both encoders in turn, and prints medians. */
 export async function benchWriters({ validators, rounds }: { validators: number; rounds: number }): Promise<void> {
   console.log("| response | codec, ms | writer, ms | codec / writer |");
   console.log("| --- | ---: | ---: | ---: |");
