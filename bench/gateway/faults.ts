@@ -32,8 +32,8 @@ const FAULTS: readonly Fault[] = [
     begin: (_, link) => link.pass((bytes) => Buffer.alloc(bytes.length, "#")),
     end: mend,
   },
-  { title: "truncated responses", begin: (_, link) => link.pass("answers break off"), end: mend },
-  { title: "no packets, connections stay open", begin: (_, link) => link.pass("nothing passes"), end: mend },
+  { title: "truncated responses", begin: (_, link) => link.pass("truncate"), end: mend },
+  { title: "no packets, connections stay open", begin: (_, link) => link.pass("drop"), end: mend },
   {
     title: "frozen (SIGSTOP)",
     begin: ({ process }) => process.child.kill("SIGSTOP"),

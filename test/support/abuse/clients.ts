@@ -1,7 +1,7 @@
 import { connect, type Socket } from "node:net";
 import { WebSocket } from "ws";
 
-/** Where a node is attacked. */
+/** URLs of the attacked node. */
 export interface Target {
   jsonRpcUrl: string;
   restUrl: string;
@@ -49,15 +49,15 @@ export class Clients {
     const socket = await this.connect(url);
     if (socket === undefined) return;
     socket.resume().write(request);
-    const patience = setTimeout(() => socket.destroy(), leaveAfterMillis);
+    const timeout = setTimeout(() => socket.destroy(), leaveAfterMillis);
     await new Promise<void>((resolve) => {
       if (socket.closed) resolve();
       else socket.once("close", () => resolve());
     });
-    clearTimeout(patience);
+    clearTimeout(timeout);
   }
 
-  /** Ends early when the attack does. */
+  /** Waits, but not beyond the end of the attack. */
   async pause(millis: number): Promise<void> {
     if (!this.areWanted) return;
     const { promise, resolve } = Promise.withResolvers<void>();
@@ -69,7 +69,7 @@ export class Clients {
     this.#signal.removeEventListener("abort", wake);
   }
 
-  /** Repeats the work, with this concurrency. */
+  /** Repeats the work concurrently. */
   async repeat(atOnce: number, act: () => Promise<void>): Promise<void> {
     const actor = async () => {
       while (this.areWanted) {
@@ -112,7 +112,7 @@ function end(socket: Socket | WebSocket): void {
 
 export interface PostHead {
   path?: string;
-  /** Undefined for a body in chunks. */
+  /** Undefined for a chunked body. */
   length?: number;
   keepAlive?: boolean;
 }

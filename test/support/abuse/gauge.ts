@@ -1,9 +1,9 @@
 /**
  * Preloaded into a node (`--expose-gc --import`): SIGUSR1 prints its memory after garbage collection, and the longest
- * event loop delay since the last time.
+ * event loop delay since the last signal.
  */
 
-/** Twice: the second collects what the finalizers of the first released. */
+/** The second collection frees objects released by finalizers of the first. */
 const COLLECTIONS = 2;
 const LOOK_EVERY_MILLIS = 5;
 

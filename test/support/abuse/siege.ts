@@ -13,7 +13,7 @@ const PROBE_EVERY_MILLIS = 20;
 /** One in this many probes comes from a new connection. */
 const NEWCOMER_EVERY = 5;
 /** Probes that take longer count as unanswered. */
-const PROBE_PATIENCE_MILLIS = 30_000;
+const PROBE_TIMEOUT_MILLIS = 30_000;
 
 const ATTACKER = fileURLToPath(new URL("attacker-process.ts", import.meta.url));
 
@@ -36,10 +36,7 @@ export class Attacker {
     this.#process = child;
   }
 
-  /**
-   * `niceness` is that of the process, unless it is higher already: one on another machine would not take processor
-   * time from the node.
-   */
+  /** Starts the process with at least this niceness: an attacker on another machine would not use the node's cores. */
   static async start({ niceness = 0 } = {}): Promise<Attacker> {
     const child = fork(ATTACKER, { execArgv: [] });
     await once(child, "message");
@@ -73,8 +70,8 @@ export async function targetOf(program: ProgramProcess): Promise<Target> {
 }
 
 /**
- * Asks a node for its head every 20 milliseconds, whether or not the question before is answered: over one connection,
- * and now and then over a new one, too. `begin` is called when the client that keeps its connection has it.
+ * Requests the head of a node every 20 ms over a kept connection without waiting for earlier responses, and sometimes
+ * over a new connection. Calls `begin` when the kept connection is open.
  */
 export async function probe(
   program: ProgramProcess,
@@ -82,9 +79,9 @@ export async function probe(
 ): Promise<ProbeFigures> {
   const agent = new Agent({ keepAlive: true, maxSockets: 1 });
   const figures: ProbeFigures = { latencies: [], newcomers: [], unanswered: 0, peakBytes: 0 };
-  const asked: Promise<void>[] = [];
+  const pending: Promise<void>[] = [];
   const note = (latencies: number[], question: Promise<number>) => {
-    const position = latencies.push(PROBE_PATIENCE_MILLIS) - 1;
+    const position = latencies.push(PROBE_TIMEOUT_MILLIS) - 1;
     const noted = question.then(
       (millis) => {
         latencies[position] = millis;
@@ -93,7 +90,7 @@ export async function probe(
         figures.unanswered++;
       },
     );
-    asked.push(noted);
+    pending.push(noted);
   };
   await ask(program.url, agent).catch(() => {});
   begin?.();
@@ -104,7 +101,7 @@ export async function probe(
     figures.peakBytes = Math.max(figures.peakBytes, residentBytes(program.pid));
     await delay(PROBE_EVERY_MILLIS);
   }
-  await Promise.all(asked);
+  await Promise.all(pending);
   agent.destroy();
   return figures;
 }
@@ -114,7 +111,7 @@ function ask(url: string, agent: Agent | false): Promise<number> {
   const began = performance.now();
   const body = callText("getChainHead", []);
   const headers = { "Content-Type": "application/json", "Content-Length": body.length };
-  const question = request(url, { method: "POST", agent, headers, timeout: PROBE_PATIENCE_MILLIS }, (response) => {
+  const question = request(url, { method: "POST", agent, headers, timeout: PROBE_TIMEOUT_MILLIS }, (response) => {
     response.resume().on("end", () => {
       if (response.statusCode === 200) resolve(performance.now() - began);
       else reject(new Error(`The node answered ${response.statusCode}.`));
@@ -131,7 +128,7 @@ function residentBytes(pid: number): number {
     const [, pages] = readFileSync(`/proc/${pid}/statm`, "utf8").split(" ");
     return Number(pages) * 4096;
   } catch {
-    // The process has ended, or this is not Linux.
+    // The process has exited, or this is not Linux.
     return 0;
   }
 }

@@ -16,18 +16,18 @@ export class Caller {
     return JSON.parse(await this.text(name, params, signal));
   }
 
-  /** The result as it is sent. */
+  /** Returns the encoded result. */
   async text(name: string, params: Params = [], signal?: AbortSignal): Promise<string> {
     const { body } = await this.#answer(name, params, signal);
     return String(Buffer.isBuffer(body) ? body : Buffer.concat(await Array.fromAsync(body)));
   }
 
-  /** Metadata of the result. */
+  /** Returns the metadata of the result. */
   async meta(name: string, params: Params = []): Promise<MethodResponse["meta"]> {
     return (await this.#answer(name, params)).meta;
   }
 
-  /** Error of a call that must fail. */
+  /** Returns the error of a call that must fail. */
   async error(name: string, params: Params = []): Promise<ErrorObject> {
     try {
       await this.#answer(name, params);

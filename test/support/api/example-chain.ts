@@ -40,15 +40,15 @@ import { CONNECTED_OUT, networkWith, PEERS } from "./peers.ts";
 
 export type ExampleFork = ForkPreGloas;
 
-/** The last slot with a block of the dev chain's own making; two of its epochs before it are final. */
+/** Last slot with a block of the dev chain. Two epochs are finalized then. */
 const HISTORY_SLOTS = 5 * SLOTS_PER_EPOCH;
 const VALIDATORS = 16;
 /** Deterministic: all random inputs are fixed. */
 const GENESIS_TIME = 1_700_000_000;
-/** The chain was stopped for a while. */
+/** Fixed wall clock time, as after a chain that was stopped for a while. */
 const TIME_OF_DAY = GENESIS_TIME + 782.5;
 const NODE_KEY = new Uint8Array(32).fill(7);
-/** Emits a log with the topic 1 when it is deployed. */
+/** Contract that emits a log with the topic 1 at deployment. */
 const LOGGING_CODE = "0x600160006000a100";
 const FEE_RECIPIENT = `0x${"fe".repeat(20)}`;
 
@@ -75,10 +75,7 @@ export class ExampleDevChain implements ExampleChain {
   readonly validatorCount = VALIDATORS;
   readonly #opened: OpenedDevChain;
 
-  /**
-   * In a network peers and futures are made up, so that there are some to show. A chain that is not finalized has
-   * hardly any blocks and is opened in a fraction of the time.
-   */
+  /** Opens a chain. `network` adds fake peers and futures. An unfinalized chain has few blocks and opens faster. */
   static async open(
     fork: ExampleFork,
     { isInNetwork = true, isFinalized = true, hasEvm = false } = {},
@@ -87,7 +84,7 @@ export class ExampleDevChain implements ExampleChain {
     const options = {
       validators: VALIDATORS,
       forks,
-      // Chosen, so that nothing is warned of.
+      // Set explicitly, which avoids a warning.
       suggestedFeeRecipient: new Uint8Array(20),
       withdrawals: withdrawalsOn(fork),
       genesisTime: GENESIS_TIME,
@@ -168,7 +165,7 @@ export class ExampleDevChain implements ExampleChain {
     return blockHashOf(this.chain.head)!;
   }
 
-  /** Of a chain with an EVM. */
+  /** Transaction of a chain with an EVM. */
   transactionHash = `0x${"00".repeat(32)}`;
 
   filterId(): Promise<string> {
@@ -199,7 +196,7 @@ export class ExampleDevChain implements ExampleChain {
     return this.#opened.devChain.chain;
   }
 
-  /** Warnings and errors that the chain has logged. */
+  /** Logged warnings and errors of the chain. */
   get complaints(): readonly string[] {
     return this.#opened.complaints;
   }
@@ -246,7 +243,7 @@ export class ExampleDevChain implements ExampleChain {
     return toHex(ssz.phase0.AttestationData.hashTreeRoot(data));
   }
 
-  /** Of what the pool holds for the slot; every member of so small a committee may aggregate. */
+  /** Signed aggregate of the pool's attestations of the slot. In such a small committee, every member is an aggregator. */
   async signedAggregate(): Promise<Json> {
     const [attestation] = await this.byHand.attestationsFor(this.slot, this.chain.head.root);
     const root = await this.attestationDataRoot();
@@ -317,7 +314,7 @@ export class ExampleDevChain implements ExampleChain {
     return toHex(signer.sign(validator, root));
   }
 
-  /** In phase0, which has no sync committee, somebody signs the head. */
+  /** Sync committee messages for the head. Phase0 has no sync committee, so any validator signs. */
   async syncCommitteeMessages(): Promise<Json[]> {
     const beaconBlockRoot = fromHex(this.chain.head.root);
     const { signer } = this.byHand;
@@ -331,9 +328,7 @@ export class ExampleDevChain implements ExampleChain {
     });
   }
 
-  /**
-   * Of a subcommittee that has messages; every member of so small a one may aggregate. Phase0 has none, only the form.
-   */
+  /** Contribution of a subcommittee with messages, where every member is an aggregator. Phase0: only the shape. */
   async signedContribution(): Promise<Json> {
     const { signer } = this.byHand;
     const { SyncAggregatorSelectionData, ContributionAndProof, SignedContributionAndProof } = ssz.altair;
@@ -375,8 +370,8 @@ export class ExampleDevChain implements ExampleChain {
 }
 
 /**
- * From electra on the last two validators have withdrawal addresses, and the very last compounds, for requests of these
- * addresses.
+ * From electra on, the last two validators have withdrawal addresses that can send requests, and the last one has
+ * compounding credentials.
  */
 function withdrawalsOn(fork: ExampleFork): GenesisParameters["withdrawals"] {
   if (!isForkPostElectra(fork)) return undefined;
@@ -386,7 +381,7 @@ function withdrawalsOn(fork: ExampleFork): GenesisParameters["withdrawals"] {
   });
 }
 
-/** Makes up a block of a deposit chain that the deposits of the genesis were made in, and that is final. */
+/** Creates a finalized deposit chain block with the deposits of the genesis. */
 async function readGenesisDeposits(
   { config, headState, eth1 }: BeaconChain,
   parameters: Pick<GenesisParameters, "withdrawals">,

@@ -4,7 +4,7 @@ import type { ExampleChain } from "../../../src/api/example.ts";
 import { EXAMPLE_STAGES } from "../../../src/api/example.ts";
 import type { FailureKind } from "../../../src/errors/failure.ts";
 
-/** Methods in an order in which their examples run on one chain. */
+/** Returns methods in an order in which all examples run on one chain. */
 export function inExampleOrder(methods: readonly MethodDefinition[]): MethodDefinition[] {
   const stageOf = ({ example }: MethodDefinition) => EXAMPLE_STAGES.indexOf(example.stage ?? "read");
   return [...methods].sort((a, b) => stageOf(a) - stageOf(b));
@@ -15,15 +15,12 @@ export async function exampleParams({ example }: MethodDefinition, chain: Exampl
   return typeof params === "function" ? params(chain) : [...params];
 }
 
-/** Whether calls of a method succeed on a chain that is in the fork from its genesis on and has no EVM. */
+/** True if calls of a method succeed on a chain that starts in the fork and has no EVM. */
 export function isServedOn(method: MethodDefinition, fork: ForkName): boolean {
   return refusalOn(method, fork) === undefined;
 }
 
-/**
- * How calls of a method fail on a chain that is in the fork from its genesis on and has no EVM; undefined where they
- * succeed.
- */
+/** Returns the error of a method on a chain that starts in the fork and has no EVM. Undefined if calls succeed. */
 export function refusalOn(
   { since, until, needsEvm, example, access, params }: MethodDefinition,
   fork: ForkName,
@@ -33,6 +30,6 @@ export function refusalOn(
   if (example.isUnsupported || since === ForkName.gloas || (until && seq >= ForkSeq[until])) return "unsupported";
   if (!since || seq >= ForkSeq[since]) return undefined;
   if (access !== "read") return "rejected";
-  // What takes no arguments is not asked about anything of before the fork: there just is nothing yet.
+  // Without arguments, a call cannot refer to data before the fork. Its result is empty.
   return params.length === 0 ? "not-found" : "invalid-params";
 }

@@ -1,6 +1,6 @@
 import { createHash } from "node:crypto";
 
-/** Written after ssz/merkle-proofs.md of the specification, without any of the libraries that make proofs. */
+/** Implements ssz/merkle-proofs.md of the specification, independently of the libraries that create proofs. */
 
 const bytes = (hex: string) => Buffer.from(hex.slice(2), "hex");
 
@@ -10,7 +10,7 @@ function parentOf(left: string, right: string): string {
     .digest("hex")}`;
 }
 
-/** calculate_merkle_root: where a branch leads from a leaf. */
+/** calculate_merkle_root: root of a leaf and its branch. */
 export function rootOfBranch(leaf: string, branch: readonly string[], gindex: bigint): string {
   let root = leaf;
   for (const [height, sibling] of branch.entries()) {
@@ -25,9 +25,7 @@ interface Multiproof {
   witnesses: readonly { gindex: string; node: string }[];
 }
 
-/**
- * calculate_multi_merkle_root: what all leaves and witnesses together make; undefined when one is too much or missing.
- */
+/** calculate_multi_merkle_root: root of all leaves and witnesses. Undefined if the number of witnesses is wrong. */
 export function rootOfMultiproof({ leaves, witnesses }: Multiproof): string | undefined {
   const nodes = new Map([
     ...leaves.map(({ gindex, leaf }) => [BigInt(gindex), leaf] as const),

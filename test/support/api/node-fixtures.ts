@@ -20,7 +20,7 @@ const TOPIC_PEER: GossipTopicPeer = {
 
 const TOPIC = "/eth2/00000000/beacon_block/ssz_snappy";
 
-/** What a node in a network would have to tell about gossip. */
+/** Gossip peers of a node in a network. */
 export const GOSSIP_PEERS: GossipPeers = {
   gossipsub: { [TOPIC]: [TOPIC_PEER] },
   mesh: { [TOPIC]: [TOPIC_PEER] },

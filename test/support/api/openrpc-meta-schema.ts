@@ -3,10 +3,10 @@ import { Ajv, type ValidateFunction } from "ajv";
 import addFormats from "ajv-formats";
 
 const DRAFT_07 = "http://json-schema.org/draft-07/schema";
-/** Where the OpenRPC meta-schema looks for the meta-schema of JSON Schema: a copy of the one of draft 7. */
+/** URL of the draft 7 meta-schema that the OpenRPC meta-schema refers to. */
 const COPY_OF_DRAFT_07 = "https://meta.json-schema.tools/";
 
-/** The OpenRPC meta-schema, ready to check documents. The standard meta-schema of draft 7 stands in for its copy. */
+/** Compiles the OpenRPC meta-schema, with the standard draft 7 meta-schema under its URL. */
 export function openRpcValidator(): ValidateFunction {
   const ajv = new Ajv({ strict: false, allErrors: true });
   addFormats.default(ajv);
@@ -15,7 +15,7 @@ export function openRpcValidator(): ValidateFunction {
     allOf: [{ $ref: DRAFT_07 }],
     definitions: { JSONSchemaObject: { properties: { $ref: { type: "string", format: "uri-reference" } } } },
   });
-  // The package declares the types of documents only, not the schema that it exports.
+  // The package types only documents, not the exported schema.
   const { openrpcDocument } = createRequire(import.meta.url)("@open-rpc/meta-schema") as { openrpcDocument: object };
   const { $schema: _copy, ...metaSchema } = JSON.parse(
     JSON.stringify(openrpcDocument).replaceAll('"https://meta.json-schema.tools"', JSON.stringify(COPY_OF_DRAFT_07)),

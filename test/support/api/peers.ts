@@ -26,7 +26,7 @@ export const DISCONNECTED = peer("QmSoLPppuBtQSGwKDZT2M73ULpjvfd3aZ6ha4oFGL1KrGM
 export const DISCONNECTING = peer("QmSoLV4Bbm51jM9C4gDYZQ9Cy3U6aXMJDAbzgu2fzaDs64", "disconnecting", "outbound", null);
 export const PEERS = [CONNECTED_IN, CONNECTED_OUT, DISCONNECTED, DISCONNECTING];
 
-/** A network that knows these peers, and is otherwise like another. */
+/** Returns the network with these peers. */
 export function networkWith(peers: Peer[], other: NetworkView): NetworkView {
   const count = (state: PeerState) => peers.filter((each) => each.state === state).length;
   return {

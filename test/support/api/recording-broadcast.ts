@@ -6,11 +6,11 @@ interface Sent {
   subnet?: number;
 }
 
-/** Notes what would go out to the network. */
+/** Broadcast that records messages instead of sending them. */
 export class RecordingBroadcast implements Broadcast {
   #sent: Sent[] = [];
 
-  /** What was sent since this was asked last. */
+  /** Returns the messages since the last call. */
   take(): Sent[] {
     const sent = this.#sent;
     this.#sent = [];

@@ -18,16 +18,16 @@ export interface ServedApi {
   jsonRpcUrl: string;
   restUrl: string;
   methods: BoundMethods;
-  /** What the servers have logged. */
+  /** Log records of the servers. */
   log: readonly LogRecord[];
-  /** Makes a JSON-RPC call that asks for its metadata. */
+  /** Makes a JSON-RPC call with metadata. */
   call(method: string, params: Params): Promise<Reply>;
   /** Sends a REST request. */
   ask(path: string, init?: RequestInit): Promise<Reply>;
   close(): Promise<void>;
 }
 
-/** Both servers of a node before an api, each on a port of its own. */
+/** Serves an API over JSON-RPC and REST, each on its own port. */
 export async function serveApi(api: Api): Promise<ServedApi> {
   const log: LogRecord[] = [];
   const logger = createRecordingLogger(log);

@@ -8,7 +8,7 @@ interface AxeResults {
 
 let source: string | undefined;
 
-/** Returns what axe-core finds wrong on the page: rule, explanation and element of each violation. */
+/** Runs axe-core on the page. Returns rule, explanation and element of each violation. */
 export async function accessibilityProblems(page: Page): Promise<string[]> {
   source ??= readFileSync(fileURLToPath(import.meta.resolve("axe-core/axe.min.js")), "utf8");
   await page.evaluate(source);

@@ -1,7 +1,7 @@
 import { existsSync } from "node:fs";
 import { type Browser, chromium } from "playwright-core";
 
-/** Debian's package of that name. */
+/** Path of the Debian package. */
 const CHROMIUM = process.env.CHROMIUM ?? "/usr/bin/chromium";
 
 /** Returns why no browser is available; undefined if one is. */

@@ -7,7 +7,7 @@ import { ProgramHere } from "../program/program-here.ts";
 import { skipSuite } from "../suite/skip-suite.ts";
 import { missingBrowser, openBrowser } from "./browser.ts";
 
-/** The folder that screenshots are written to; without it none are made. */
+/** Directory for screenshots. Undefined to take none. */
 const SCREENSHOTS = process.env.FANAL_TEST_SCREENSHOTS;
 
 export interface Visit {
@@ -30,7 +30,7 @@ export function withBrowser(): void {
   afterAll(() => browser?.close());
 }
 
-/** Opens the page of a new dev chain, which has some finalized epochs and stands still. */
+/** Opens the page of a new paused dev chain with some finalized epochs. */
 export async function visit(args: string[], { width = 1280, dark = false } = {}): Promise<Visit> {
   const program = await ProgramHere.served([
     "dev",

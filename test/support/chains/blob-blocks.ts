@@ -12,7 +12,7 @@ const BLOB_BYTES = BYTES_PER_FIELD_ELEMENT * FIELD_ELEMENTS_PER_BLOB;
 const CELL_BYTES = (2 * BLOB_BYTES) / CELLS_PER_EXT_BLOB;
 const POINT_BYTES = 48;
 
-/** A valid block with commitments and all its sidecars, without real blobs. */
+/** Valid block with commitments and all its sidecars, without real blobs. */
 export interface BlockWithCommitments extends HandMadeBlock {
   slot: Slot;
   sidecars: DataSidecar[];
@@ -22,7 +22,7 @@ interface Making {
   slot: Slot;
   parentRoot: RootHex;
   blobs?: number;
-  /** Blocks of one slot and parent differ by it. */
+  /** Distinguishes blocks of one slot and parent. */
   mark?: number;
 }
 

@@ -16,7 +16,7 @@ import { DEV_SETTINGS, NODE_SETTINGS } from "./settings.ts";
 
 export interface OpenedDevChain {
   devChain: DevChain;
-  /** The node that the chain is on. */
+  /** Node of the chain. */
   node: BeaconNode;
   db: BeaconDb;
   /** Warnings and errors; empty for a healthy chain. */
@@ -96,10 +96,7 @@ export async function advance({ control, clock }: DevChain, slot: number): Promi
   await control.time.advance({ slots: slot - clock.currentSlot });
 }
 
-/**
- * Whether the history with these options is known by their JSON. The time of day has no part in it if it does not tell
- * the genesis.
- */
+/** True if the JSON of the options identifies the history: the genesis time must not depend on the wall clock. */
 function isToldByJson({ timeOfDay, ...options }: Partial<DevNodeOptions>): boolean {
   return (timeOfDay === undefined || options.genesisTime !== undefined) && isPlain(options);
 }
@@ -110,7 +107,7 @@ function isPlain(value: unknown): boolean {
   return Object.getPrototypeOf(value) === Object.prototype && Object.values(value).every(isPlain);
 }
 
-/** A dev chain of a directory; the caller closes it. */
+/** Opens the dev chain of a directory. The caller closes it. */
 export async function startDevChain(options: Partial<DevNodeOptions>, directory: string): Promise<OpenedDevChain> {
   const complaints: string[] = [];
   const { logger, setSpec } = createLogger({
@@ -144,7 +141,7 @@ export async function startDevChain(options: Partial<DevNodeOptions>, directory:
   };
 }
 
-/** The canonical blocks up to a slot, none of which is empty: that of slot n is at n - 1. */
+/** Returns the canonical blocks up to a slot. No slot may be empty: the block of slot n is at n - 1. */
 export async function blocksUpTo({ chain }: DevChain, last: number): Promise<ChainBlock[]> {
   const blocks: ChainBlock[] = [];
   for (let slot = 1; slot <= last; slot++) blocks.push((await chain.blocks.canonicalAtSlot(slot))!);

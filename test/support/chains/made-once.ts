@@ -2,16 +2,10 @@ import { createHash } from "node:crypto";
 import { cpSync, existsSync, mkdtempSync, renameSync, rmSync } from "node:fs";
 import { join } from "node:path";
 
-/**
- * Names the directory in which all tests of a run keep what they share. Without it, as outside of tests, nothing is
- * kept.
- */
+/** Environment variable with the shared directory of a test run. Without it, nothing is shared. */
 export const SHARED_DIRECTORY = "FANAL_TEST_SHARED";
 
-/**
- * Puts into a directory what `make` puts into an empty one; for the same description it is made once in a run, and
- * copied.
- */
+/** Fills a directory with `make`. For equal descriptions, `make` runs once per test run, and the result is copied. */
 export async function madeOnce(
   description: string,
   directory: string,
@@ -28,7 +22,7 @@ export async function madeOnce(
   cpSync(kept, directory, { recursive: true });
 }
 
-/** Whoever comes second, from another process, has made the same. */
+/** If another process was faster, its equal result is used. */
 function keep(draft: string, kept: string): void {
   try {
     renameSync(draft, kept);

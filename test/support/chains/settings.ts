@@ -33,5 +33,5 @@ export const DEV_SETTINGS: DevSettings = {
   reset: false,
 };
 
-/** Settings of the chain of a network that starts from the genesis state of the network. */
+/** Settings of a network's chain that starts from the genesis state. */
 export const FROM_GENESIS = { genesisState: undefined, checkpoint: undefined, execution: undefined } as const;

@@ -18,7 +18,7 @@ import {
 import { ValidatorSigner } from "../../../src/dev/validators/signer.ts";
 import type { HandDrivenChain } from "./by-hand.ts";
 
-/** Operations of the validators of a dev chain, signed with their keys or, to be wrong, by somebody else. */
+/** Operations of the validators of a dev chain, signed with their keys or, for invalid ones, with another key. */
 export class SignedOperations {
   readonly #devChain: HandDrivenChain;
   readonly #signer: ValidatorSigner;

@@ -15,7 +15,7 @@ import { createLogger } from "../../../src/log/pino-logger.ts";
 import { createRememberingVerifier } from "../crypto/remembering-verifier.ts";
 import { tempDirectory } from "../directories/temp-directory.ts";
 
-/** What identifies the chain that a data directory holds. */
+/** Identity of the chain in a data directory. */
 export interface StoredChain {
   directory: string;
   config: BeaconConfig;
@@ -26,7 +26,7 @@ export function storedChain(directory: string, { config, chain }: DevChain): Sto
   return { directory, config, genesisTime: chain.genesis.time };
 }
 
-/** A data directory that holds nothing of a chain but its genesis. */
+/** Creates a data directory with only the genesis of a chain. */
 export async function emptyStoredChain({ config, chain }: DevChain): Promise<StoredChain> {
   const directory = tempDirectory();
   const db = await openDatabase(join(directory, "beacon-db"), { sync: false });

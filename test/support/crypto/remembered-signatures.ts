@@ -1,20 +1,20 @@
 import { aggregateSignatures, type PublicKey, SecretKey, type Signature } from "@chainsafe/blst";
 import { LruMap } from "../../../src/collections/lru-map.ts";
 
-/** Of the groups of BLS12-381. */
+/** Order of the BLS12-381 groups. */
 const GROUP_ORDER = 0x73eda753299d7d483339d80809a1d80553bda402fffe5bfeffffffff00000001n;
-const MOST_REMEMBERED = 50_000;
+const MAX_CACHED = 50_000;
 
-/** What was signed in this process, by who signed and what. */
-const signatures = new LruMap<string, Signature>(MOST_REMEMBERED);
-/** By secret keys. */
-const publicKeys = new LruMap<string, PublicKey>(MOST_REMEMBERED);
-/** By public keys: the numbers that secret keys are. */
-const secrets = new LruMap<string, bigint>(MOST_REMEMBERED);
+/** Signatures of this process by signer and message. */
+const signatures = new LruMap<string, Signature>(MAX_CACHED);
+/** Public keys by secret key. */
+const publicKeys = new LruMap<string, PublicKey>(MAX_CACHED);
+/** Secret scalars by public key. */
+const secrets = new LruMap<string, bigint>(MAX_CACHED);
 
 const { sign, toPublicKey } = SecretKey.prototype;
 
-/** Nothing is computed twice: most tests have the same keys, and hence the same deposits of their genesis. */
+/** Caches signatures: most tests have the same keys, and therefore the same genesis deposits. */
 export function rememberSignatures(): void {
   SecretKey.prototype.sign = function (this: SecretKey, message) {
     const name = nameOf(BigInt(this.toHex()), message);
@@ -32,14 +32,14 @@ export function rememberSignatures(): void {
   };
 }
 
-/** Undefined for a key that was not made in this process. */
+/** Returns undefined for a key of another process. */
 export function rememberedSecret(publicKey: PublicKey): bigint | undefined {
   return secrets.get(publicKey.toHex());
 }
 
 /**
- * What several keys together have to sign, to the byte: there is no other good signature. Undefined if not all of them
- * have signed.
+ * Returns the aggregate signature of several keys, which is deterministic. Undefined if a key has not signed in this
+ * process.
  */
 export function rememberedSignature(signers: readonly bigint[], message: Uint8Array): Signature | undefined {
   const sum = signers.reduce((total, secret) => (total + secret) % GROUP_ORDER, 0n);

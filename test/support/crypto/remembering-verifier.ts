@@ -4,8 +4,8 @@ import { type BlsVerifier, type BlsVerifierOptions, createBlsVerifier } from "..
 import { rememberedSecret, rememberedSignature } from "./remembered-signatures.ts";
 
 /**
- * For chains whose validators sign in this process: that what they signed is good is known, and every node that gets it
- * would verify it for no other answer. All else is verified, and so is whatever seems wrong.
+ * Skips verification of signatures that were made in this process and are known to be valid. All other signatures are
+ * verified, including those that differ from the cache.
  */
 export function createRememberingVerifier(options: BlsVerifierOptions): BlsVerifier {
   const { pubkeyCache } = options;

@@ -12,7 +12,7 @@ interface Question {
 
 type Reply = { answer: unknown } | { failure: string };
 
-/** Lets other processes compute here. */
+/** Serves a KZG backend to other processes. */
 export async function serveKzg(kzg: Kzg): Promise<{ url: string; close(): void }> {
   const server = createServer(async (asked, response) => {
     response.end(serialize(await replyTo(kzg, deserialize(await buffer(asked)))));
@@ -31,10 +31,10 @@ async function replyTo(kzg: Kzg, { name, args }: Question): Promise<Reply> {
   }
 }
 
-/** Computes where it is served. */
+/** Client of a served KZG backend. */
 export function kzgAt(url: string): Kzg {
   const ask = async <Answer>(name: keyof Kzg, ...args: unknown[]): Promise<Answer> => {
-    // A connection of its own: the server may close an idle one just when the next request is sent.
+    // A new connection: the server may close an idle one while the next request is sent.
     const asking = request(url, { method: "POST", agent: false }).end(serialize({ name, args } satisfies Question));
     const [response] = await once(asking, "response");
     const reply: Reply = deserialize(await buffer(response));

@@ -4,10 +4,10 @@ import { ThreadedKzg } from "../../../src/data/kzg/threaded-kzg.ts";
 import { createRecordingLogger } from "../../../src/log/recording-logger.test-support.ts";
 import { kzgAt } from "./served-kzg.ts";
 
-/** The address of the backend that all tests of a run share. Without it each process has its own. */
+/** Environment variable with the URL of the shared backend. Without it, each process has its own. */
 export const SHARED_KZG = "FANAL_TEST_KZG";
 
-/** Opens the backend that FANAL_KZG names, as the program does; by default the first one that loads. */
+/** Opens the backend named by FANAL_KZG, like the program. Default: the first one that loads. */
 export function openTestKzg(): ThreadedKzg {
   return new ThreadedKzg(createRecordingLogger(), { backend: process.env.FANAL_KZG as KzgChoice | undefined });
 }
@@ -15,7 +15,7 @@ export function openTestKzg(): ThreadedKzg {
 const { [SHARED_KZG]: url } = process.env;
 const kzg = url === undefined ? openTestKzg() : kzgAt(url);
 
-/** Shared by all tests. `close` leaves it open. */
+/** Backend shared by all tests. `close` has no effect. */
 export const sharedKzg: Kzg = {
   commitmentOf: (blob) => kzg.commitmentOf(blob),
   blobProofOf: (blob, commitment) => kzg.blobProofOf(blob, commitment),

@@ -3,14 +3,14 @@ import { SigningThread } from "../../../src/dev/validators/signing-thread.ts";
 const { signAhead } = SigningThread.prototype;
 
 /**
- * Keeps validators from starting signing threads. A thread takes longer to start than most tests sign, and its
- * signatures are not remembered.
+ * Disables signing threads. Starting a thread takes longer than the signatures of most tests, and its signatures are
+ * not cached.
  */
 export function disableSigningThreads(): void {
   SigningThread.prototype.signAhead = () => {};
 }
 
-/** For tests of the threads. */
+/** Enables signing threads, for their own tests. */
 export function enableSigningThreads(): void {
   SigningThread.prototype.signAhead = signAhead;
 }

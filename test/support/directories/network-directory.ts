@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { type ChainConfig, chainConfigToJson } from "@lodestar/config";
 import { stringify } from "yaml";
 
-/** Describes a network the way a public one is described: a directory with its configuration and its genesis state. */
+/** Creates a network directory with configuration and genesis state, as public networks have. */
 export function writeNetworkDirectory(directory: string, config: ChainConfig, genesis?: Uint8Array): string {
   mkdirSync(directory, { recursive: true });
   writeFileSync(join(directory, "config.yaml"), stringify(chainConfigToJson(config)));

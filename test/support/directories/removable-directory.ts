@@ -4,11 +4,11 @@ import { join } from "node:path";
 
 export interface RemovableDirectory {
   path: string;
-  /** Removes it with all that is in it. */
+  /** Removes the directory with its contents. */
   remove(): void;
 }
 
-/** A new directory, among the temporary files. */
+/** Creates a temporary directory. */
 export function removableDirectory(): RemovableDirectory {
   const path = mkdtempSync(join(tmpdir(), "fanal-"));
   return { path, remove: () => rmSync(path, { recursive: true, force: true, maxRetries: 5 }) };

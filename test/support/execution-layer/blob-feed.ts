@@ -7,20 +7,17 @@ import type { ExecutionLayer } from "./execution-layer.ts";
 import type { Sender } from "./transactions.ts";
 import type { Hex } from "./wire.ts";
 
-/** EIP-7594: in one transaction. */
+/** Maximum per transaction (EIP-7594). */
 const MOST_BLOBS = 6;
 
 interface BlobFeedOptions {
   sender: Sender;
-  /** Of the consensus layer: which proofs the blobs have. */
+  /** Consensus fork, which determines the kind of proofs. */
   fork: ForkPostDeneb;
   counts: BlobCounts;
 }
 
-/**
- * Has a transaction with new blobs come before each payload is given, so that every payload has some. Returns all
- * blobs, by their versioned hashes.
- */
+/** Sends a transaction with new blobs before each payload. Returns all blobs by versioned hash. */
 export async function feedBlobs(
   layer: ExecutionLayer,
   { sender, fork, counts }: BlobFeedOptions,
@@ -40,7 +37,7 @@ export async function feedBlobs(
   layer.faults.set("engine_getPayload", async ({ chain, proceed }) => {
     chain.addTransaction(await next);
     const outcome = await proceed();
-    // It takes a moment, for which nobody waits.
+    // Not awaited: preparing the next transaction takes a moment.
     next = setImmediate().then(makeTransaction);
     return outcome;
   });

@@ -3,25 +3,25 @@ import { Transaction } from "ethers";
 import type { Hex } from "./wire.ts";
 
 const BLOB_TRANSACTION = "0x03";
-/** Hexadecimal digits of a KZG proof. */
+/** Hex digits of a KZG proof. */
 const PROOF = /[0-9a-f]{96}/g;
 
-/** A blob as its transaction brought it. */
+/** Blob with the proofs of its transaction. */
 export interface PooledBlob {
   blob: Hex;
   commitment: Hex;
-  /** One of the whole blob (EIP-4844), or one of each of its cells (EIP-7594). */
+  /** Blob proof (EIP-4844), or cell proofs (EIP-7594). */
   proofs: Hex[];
 }
 
-/** A transaction as blocks have it, and apart from it the blobs that it came with. */
+/** Transaction in block form, and its blobs. */
 export interface ReceivedTransaction {
   raw: Hex;
-  /** By their versioned hashes. */
+  /** Blobs by versioned hash. */
   blobs: ReadonlyMap<Hex, PooledBlob>;
 }
 
-/** Reads a transaction as it is sent. What it says is not verified, the proofs of blobs neither. */
+/** Decodes a raw transaction. Verifies neither its contents nor blob proofs. */
 export function readTransaction(sent: Hex): ReceivedTransaction {
   if (!sent.startsWith(BLOB_TRANSACTION)) return { raw: sent, blobs: new Map() };
   const transaction = Transaction.from(sent);
@@ -35,7 +35,7 @@ export function readTransaction(sent: Hex): ReceivedTransaction {
   return { raw: transaction.serialized as Hex, blobs: new Map(blobs) };
 }
 
-/** Of the blobs that transactions carry, in the order in which a block has them. */
+/** Returns the versioned hashes of the blobs of transactions in block order. */
 export function versionedHashesIn(transactions: readonly TypedTransaction[]): Hex[] {
   return transactions.flatMap((transaction) => (isBlob4844Tx(transaction) ? transaction.blobVersionedHashes : []));
 }

@@ -1,22 +1,22 @@
-/** What became of a call. The last two can be seen over HTTP alone. */
+/** Outcome of a call. The last two only occur over HTTP. */
 export type Outcome =
   | { kind: "result"; result: unknown }
   | { kind: "error"; code: number; message: string }
-  /** Another status than 200, or another body than JSON-RPC's. */
+  /** Status other than 200, or body that is not JSON-RPC. */
   | { kind: "http"; status: number; body: string }
-  /** The connection is cut. */
+  /** Connection closed without a response. */
   | { kind: "reset" };
 
 export interface Call {
   readonly method: string;
   readonly params: readonly unknown[];
-  /** Undefined until it is answered. */
+  /** Undefined until the response. */
   outcome?: Outcome;
 }
 
 type CallMatcher = (call: Call) => boolean;
 
-/** Whether a call is of a method, of any version when the name has none. */
+/** True for calls of a method. A name without version matches all versions. */
 export function isOf(method: string, { method: called }: Pick<Call, "method">): boolean {
   return called === method || called.replace(/V\d+$/, "") === method;
 }
@@ -34,23 +34,23 @@ export const forkchoiceTo =
     isOf("engine_forkchoiceUpdated", call) &&
     (call.params[0] as { headBlockHash?: unknown } | null)?.headBlockHash === headBlockHash;
 
-/** Matches what another does, as soon as it is answered. */
+/** Matches the same calls once they have an outcome. */
 export const answered =
   (matches: CallMatcher): CallMatcher =>
   (call) =>
     call.outcome !== undefined && matches(call);
 
-/** The calls that an execution layer got, in the order of arrival. */
+/** Calls of an execution layer in order of arrival. */
 export class CallLog {
   readonly all: Call[] = [];
   readonly #waiting = new Set<() => void>();
 
-  /** The calls of a method, of any version when the name has none. */
+  /** Returns the calls of a method. A name without version matches all versions. */
   of(method: string): Call[] {
     return this.all.filter((call) => isOf(method, call));
   }
 
-  /** The first call that matches, from a place in the log on: there already or yet to come. */
+  /** Waits for the first matching call at or after a position of the log. */
   async until(matches: CallMatcher, { from = 0 }: { from?: number } = {}): Promise<Call> {
     for (;;) {
       const found = this.all.slice(from).find(matches);

@@ -1,7 +1,7 @@
 import contracts from "../../fixtures/execution-contracts.json" with { type: "json" };
 import type { Hex } from "./wire.ts";
 
-/** The deposit contract and the system contracts (EIPs 4788, 2935, 7002, 7251) as they are in the genesis of Hoodi. */
+/** Deposit contract and system contracts (EIPs 4788, 2935, 7002, 7251) of the Hoodi genesis. */
 export const CONTRACTS = Object.values(contracts);
 
 export const DEPOSIT_CONTRACT = contracts.deposit.address as Hex;

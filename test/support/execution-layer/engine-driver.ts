@@ -18,7 +18,7 @@ import {
   ZERO_HASH,
 } from "./wire.ts";
 
-/** The versions of the methods that are right for a fork. */
+/** Method versions of each fork. */
 const VERSIONS: Record<Fork, { newPayload: number; forkchoiceUpdated: number; getPayload: number }> = {
   paris: { newPayload: 1, forkchoiceUpdated: 1, getPayload: 1 },
   shanghai: { newPayload: 2, forkchoiceUpdated: 2, getPayload: 2 },
@@ -33,13 +33,13 @@ export interface DriverOptions {
   slotSeconds?: number;
 }
 
-/** A payload with what newPayload wants beside it. */
+/** Payload with the other parameters of newPayload. */
 export interface PreparedBlock extends BuiltPayload {
   fork: Fork;
   attributes: PayloadAttributes;
 }
 
-/** With the fields of the specification alone: some clients give more, which others refuse. */
+/** Removes fields outside the specification, which some clients add and others reject. */
 const onlySpecified = (payload: ExecutionPayload) =>
   z.object(payloadV3.partial().shape).parse(payload) as ExecutionPayload;
 
@@ -64,7 +64,7 @@ export class EngineDriver {
     this.#slotSeconds = slotSeconds;
   }
 
-  /** Of the slot after the head's. */
+  /** Returns payload attributes for the slot after the head. */
   attributes(): PayloadAttributes {
     const timestamp = this.head.timestamp + this.#slotSeconds;
     const fork = forkAt(this.#forks, timestamp);
@@ -90,7 +90,7 @@ export class EngineDriver {
     return this.#engine.call<ForkchoiceAnswer>(`engine_forkchoiceUpdatedV${version}`, state, attributes);
   }
 
-  /** Has a payload built on the head. */
+  /** Builds a payload on the head. */
   async build(changed: Partial<PayloadAttributes> = {}): Promise<PreparedBlock> {
     const attributes = { ...this.attributes(), ...changed };
     const fork = this.forkOf(attributes);
@@ -115,14 +115,14 @@ export class EngineDriver {
     return this.#engine.call(`engine_newPayloadV${VERSIONS[fork].newPayload}`, ...params);
   }
 
-  /** Makes a payload the head, unless it is not valid. */
+  /** Submits a payload and makes it the head if it is valid. */
   async setHead({ fork, executionPayload: { blockHash, timestamp } }: PreparedBlock): Promise<PayloadStatus> {
     const { payloadStatus } = await this.forkchoiceUpdated(fork, this.state(blockHash));
     if (payloadStatus.status === "VALID") this.head = { hash: blockHash, timestamp: Number(timestamp) };
     return payloadStatus;
   }
 
-  /** One whole slot, which must succeed. */
+  /** Builds, submits and activates a payload, all of which must succeed. */
   async advance(changed: Partial<PayloadAttributes> = {}): Promise<PreparedBlock> {
     const block = await this.build(changed);
     for (const status of [await this.newPayload(block), await this.setHead(block)]) {

@@ -1,6 +1,6 @@
 import { z } from "zod";
 import type { PooledBlob } from "./blob-transactions.ts";
-import type { BuiltBlock, PayloadSurroundings } from "./evm.ts";
+import type { BuiltBlock, PayloadContext } from "./evm.ts";
 import type { ExecutionChain } from "./execution-chain.ts";
 import { FORKS, type Fork, isSince } from "./forks.ts";
 import { JsonRpcError } from "./json-rpc-error.ts";
@@ -24,7 +24,7 @@ import {
   toQuantity,
 } from "./wire.ts";
 
-/** The first and the last fork of a version of a method. */
+/** First and last fork of a method version. */
 type Forks = readonly [first: Fork, last: Fork];
 const LATEST = FORKS.at(-1)!;
 
@@ -33,7 +33,7 @@ const hashes = z.array(hash);
 const payloadV1OrV2 = z.union([payloadV2, payloadV1]);
 const attributesV1OrV2 = z.union([attributesV2, attributesV1]);
 
-/** EIP-7685: ascending types, none twice, none empty. */
+/** EIP-7685: types ascend strictly, and no request is empty. */
 function readRequests(value: unknown): Hex[] {
   const requests = read(z.array(data), value, "executionRequests");
   const types = requests.map((request) => Number.parseInt(request.slice(2, 4), 16));
@@ -70,7 +70,7 @@ export function engineMethods(chain: ExecutionChain): Methods {
     if (!isSince(fork, first) || !isSince(last, fork)) throw new JsonRpcError(-38005, fork);
   };
 
-  /** Versions 1 and 2: withdrawals are there since Shanghai and not before. */
+  /** Versions 1 and 2: withdrawals are present exactly since Shanghai. */
   const requireWithdrawals = (
     { timestamp, withdrawals }: PayloadAttributes | ExecutionPayload,
     code: -32602 | -38003,
@@ -83,7 +83,7 @@ export function engineMethods(chain: ExecutionChain): Methods {
     (
       schema: z.ZodType<ExecutionPayload>,
       forks: Forks,
-      surroundings: (params: readonly unknown[]) => PayloadSurroundings,
+      surroundings: (params: readonly unknown[]) => PayloadContext,
     ): Method =>
     (params) => {
       const payload = read(schema, params[0], "executionPayload");

@@ -61,7 +61,7 @@ function blockObject(executed: ExecutedBlock, withTransactions: boolean) {
   };
 }
 
-/** The logs of each transaction of a block; they are numbered through the block. */
+/** Logs of each transaction of a block. Log indices count per block. */
 function logsOf(executed: ExecutedBlock) {
   let logIndex = 0;
   return executed.receipts.map((receipt, index) =>
@@ -96,7 +96,7 @@ function receiptObject(executed: ExecutedBlock, index: number) {
   };
 }
 
-/** Those of eth_* that a consensus client or a test asks for. */
+/** eth_* methods that consensus clients and tests use. */
 export function ethMethods(chain: ExecutionChain): Methods {
   const find = (value: unknown): ExecutedBlock | undefined => {
     const id = read(blockNumber, value ?? "latest", "block");
@@ -117,7 +117,7 @@ export function ethMethods(chain: ExecutionChain): Methods {
     return { account: await vm.stateManager.getAccount(owner), code: await vm.stateManager.getCode(owner) };
   };
 
-  /** The oldest first. */
+  /** Oldest first. */
   const blocksOf = ({ blockHash, fromBlock, toBlock }: z.infer<typeof logFilter>): ExecutedBlock[] => {
     if (blockHash) {
       const found = chain.block(blockHash);

@@ -22,8 +22,8 @@ import {
 import { buildBlock, createVM, runBlock, type TxReceipt, type VM } from "@ethereumjs/vm";
 import type { ExecutionPayload, Hex, PayloadAttributes } from "./wire.ts";
 
-/** What the beacon block says of its payload, in the parameters of newPayload. */
-export interface PayloadSurroundings {
+/** Parameters of newPayload besides the payload. */
+export interface PayloadContext {
   /** Since Cancun. */
   versionedHashes?: Hex[];
   /** Since Cancun. */
@@ -32,19 +32,19 @@ export interface PayloadSurroundings {
   executionRequests?: Hex[];
 }
 
-/** A block with what its execution gave. */
+/** Block with its execution results. */
 export interface ExecutedBlock {
   hash: Hex;
-  /** Undefined for the genesis alone. */
+  /** Undefined only for the genesis. */
   parent: ExecutedBlock | undefined;
   block: Block;
   receipts: TxReceipt[];
 }
 
 export interface BuiltBlock extends ExecutedBlock {
-  /** What its fee recipient earns, in wei. */
+  /** Value for the fee recipient in wei. */
   value: bigint;
-  /** As EIP-7685 has them, without the empty ones; undefined before Prague. */
+  /** Non-empty requests (EIP-7685). Undefined before Prague. */
   requests: Hex[] | undefined;
 }
 
@@ -52,7 +52,7 @@ function computesNothing(): never {
   throw new Error("This execution layer computes no commitments.");
 }
 
-/** Without one the libraries know no blob transactions; they use it for proofs alone, which no block contains. */
+/** Stub: the libraries need a KZG object for blob transactions, but verify no proofs in blocks. */
 const NO_KZG: KZG = {
   blobToKzgCommitment: computesNothing,
   computeBlobProof: computesNothing,
@@ -71,14 +71,14 @@ function toRequest(request: Hex): CLRequest<CLRequestType> {
   return new CLRequest(bytes[0] as CLRequestType, bytes.subarray(1));
 }
 
-/** The block and its ancestors, the youngest first. */
+/** Yields the block and its ancestors, newest first. */
 export function lineage(block: ExecutedBlock | undefined): ExecutedBlock[] {
   const blocks: ExecutedBlock[] = [];
   for (let ancestor = block; ancestor; ancestor = ancestor.parent) blocks.push(ancestor);
   return blocks;
 }
 
-/** What BLOCKHASH sees of the chain. */
+/** Blockchain interface for BLOCKHASH. */
 function ancestorsOf(parent: ExecutedBlock) {
   const blockchain = {
     async getBlock(number: number) {
@@ -138,7 +138,7 @@ export class Evm {
     return this.#common.chainId();
   }
 
-  /** The rules that hold for a block. */
+  /** Returns the rules of a block. */
   rulesAt(blockNumber: bigint, timestamp: bigint): Common {
     const common = this.#common.copy();
     common.setHardforkBy({ blockNumber, timestamp });
@@ -146,10 +146,10 @@ export class Evm {
   }
 
   /**
-   * The block of a payload, not executed; its hash need not be what the payload says. Rejects when it makes no block at
-   * all.
+   * Converts a payload to a block without executing it. The hash may differ from that of the payload. Rejects malformed
+   * payloads.
    */
-  async blockOf(payload: ExecutionPayload, surroundings: PayloadSurroundings): Promise<Block> {
+  async blockOf(payload: ExecutionPayload, surroundings: PayloadContext): Promise<Block> {
     const { parentBeaconBlockRoot, executionRequests } = surroundings;
     const common = this.rulesAt(BigInt(payload.blockNumber), BigInt(payload.timestamp));
     const transactions = payload.transactions.map((raw) => createTxFromRLP(hexToBytes(raw), { common }));
@@ -168,12 +168,12 @@ export class Evm {
     return createBlock({ header, transactions, withdrawals }, { common });
   }
 
-  /** The payload with the hash that it should have, after something in it was changed. */
-  async sealed(payload: ExecutionPayload, surroundings: PayloadSurroundings): Promise<ExecutionPayload> {
+  /** Returns the payload with its block hash recomputed after changes. */
+  async sealed(payload: ExecutionPayload, surroundings: PayloadContext): Promise<ExecutionPayload> {
     return { ...payload, blockHash: bytesToHex((await this.blockOf(payload, surroundings)).hash()) };
   }
 
-  /** Rejects when the block is not valid. */
+  /** Executes a block. Rejects if it is invalid. */
   async execute(block: Block, parent: ExecutedBlock): Promise<ExecutedBlock> {
     checkHeader(block, parent.block, block.common);
     const vm = await this.vmOn(parent, block.common);
@@ -182,7 +182,7 @@ export class Evm {
     return { hash: bytesToHex(block.hash()), parent, block, receipts };
   }
 
-  /** With all of the transactions that can be executed, in their order. */
+  /** Builds a block with all executable transactions in order. */
   async build(
     parent: ExecutedBlock,
     attributes: PayloadAttributes,
@@ -208,7 +208,7 @@ export class Evm {
       try {
         await builder.addTransaction(transaction, { skipHardForkValidation: true, allowNoBlobs: true });
       } catch {
-        // It stays for a later block.
+        // Stays in the pool for a later block.
       }
     }
     const { block, requests } = await builder.build();
@@ -222,7 +222,7 @@ export class Evm {
     };
   }
 
-  /** An EVM on the state after a block. */
+  /** Returns an EVM on the state after a block. */
   async vmOn(parent: ExecutedBlock, common: Common): Promise<VM> {
     const stateManager = this.#states.shallowCopy();
     await stateManager.setStateRoot(parent.block.header.stateRoot);

@@ -5,7 +5,7 @@ import type { GethGenesis } from "@ethereumjs/common";
 import { createTxFromRLP, type TypedTransaction } from "@ethereumjs/tx";
 import { bytesToHex, hexToBytes } from "@ethereumjs/util";
 import { type PooledBlob, type ReceivedTransaction, readTransaction, versionedHashesIn } from "./blob-transactions.ts";
-import { type BuiltBlock, Evm, type ExecutedBlock, lineage, type PayloadSurroundings } from "./evm.ts";
+import { type BuiltBlock, Evm, type ExecutedBlock, lineage, type PayloadContext } from "./evm.ts";
 import { type Fork, type ForkTimes, forkAt, forkTimesOf, isSince } from "./forks.ts";
 import { JsonRpcError } from "./json-rpc-error.ts";
 import {
@@ -21,7 +21,7 @@ import {
 interface Building {
   parent: ExecutedBlock;
   attributes: PayloadAttributes;
-  /** Begins when the payload is first asked for, so that it has the transactions that came until then. */
+  /** Starts at the first getPayload, so it includes all transactions until then. */
   built?: Promise<BuiltBlock>;
 }
 
@@ -32,23 +32,23 @@ const invalid = (latestValidHash: Hex | null, validationError: string): PayloadS
   latestValidHash,
   validationError,
 });
-// Some of what the libraries throw are mere strings.
+// The libraries also throw strings.
 const messageOf = (error: unknown) => (error instanceof Error ? error.message : String(error));
 
-/** Executes payloads, builds them, and follows the fork choice of the consensus layer, as the Engine API specifies. */
+/** Executes and builds payloads, and follows the fork choice of the consensus layer (Engine API). */
 export class ExecutionChain {
   readonly evm: Evm;
   readonly #forkTimes: ForkTimes;
-  /** Those that came by newPayload and are valid. */
+  /** Valid blocks from newPayload. */
   readonly #blocks = new Map<Hex, ExecutedBlock>();
-  /** Those that were built here: executed, but not known before they come back by newPayload. */
+  /** Blocks built here: executed, but unknown until newPayload. */
   readonly #built = new Map<Hex, ExecutedBlock>();
-  /** The latest valid ancestor of each that is not valid. */
+  /** Latest valid ancestor of each invalid block. */
   readonly #invalid = new Map<Hex, Hex>();
   readonly #buildings = new Map<Hex, Building>();
-  /** All that were ever sent, since a reorg may need those again that are in a block; in the order of arrival. */
+  /** All sent transactions in order of arrival, since a reorg may need included ones again. */
   readonly #transactions = new Map<Hex, TypedTransaction>();
-  /** Those of transactions that are not final yet, by their versioned hashes. */
+  /** Blobs of unfinalized transactions by versioned hash. */
   readonly #blobs = new Map<Hex, PooledBlob>();
   #head: ExecutedBlock;
   #safe: ExecutedBlock | undefined;
@@ -82,12 +82,12 @@ export class ExecutionChain {
     return forkAt(this.#forkTimes, timestamp);
   }
 
-  /** A valid block, canonical or not. */
+  /** Returns a valid block, canonical or not. */
   block(hash: Hex): ExecutedBlock | undefined {
     return this.#blocks.get(hash);
   }
 
-  newPayload(payload: ExecutionPayload, surroundings: PayloadSurroundings): Promise<PayloadStatus> {
+  newPayload(payload: ExecutionPayload, surroundings: PayloadContext): Promise<PayloadStatus> {
     return this.#inOrder(async () => {
       const { blockHash: hash, parentHash } = payload;
       let block: Block;
@@ -115,7 +115,7 @@ export class ExecutionChain {
     });
   }
 
-  /** The attributes are read after the update, which stays when they turn out to be wrong. */
+  /** Validates the attributes after the update, which stays in effect if they are invalid. */
   forkchoiceUpdated(state: ForkchoiceState, readAttributes?: () => PayloadAttributes): Promise<ForkchoiceAnswer> {
     return this.#inOrder(async () => {
       const { headBlockHash: hash } = state;
@@ -142,7 +142,7 @@ export class ExecutionChain {
     });
   }
 
-  /** When the payload that is being built will be; undefined when there is none. */
+  /** Returns the timestamp of the payload under construction. Undefined if there is none. */
   timestampOf(payloadId: Hex): number | undefined {
     const building = this.#buildings.get(payloadId);
     return building && Number(building.attributes.timestamp);
@@ -155,14 +155,14 @@ export class ExecutionChain {
     return building.built;
   }
 
-  /** A blob with proofs as a fork has them; undefined when the pool does not have it, or not any more. */
+  /** Returns a blob with the proofs of a fork. Undefined if the pool does not have it. */
   blob(versionedHash: Hex, fork: Fork): PooledBlob | undefined {
     const found = this.#blobs.get(versionedHash);
     const hasCellProofs = (found?.proofs.length ?? 0) > 1;
     return hasCellProofs === isSince(fork, "osaka") ? found : undefined;
   }
 
-  /** Those that a block's transactions carry. */
+  /** Returns the blobs of a block's transactions. */
   blobsOf({ block }: BuiltBlock): PooledBlob[] {
     return versionedHashesIn(block.transactions).map((hash) => this.#blobs.get(hash)!);
   }
@@ -211,7 +211,7 @@ export class ExecutionChain {
     return invalid(latestValidHash, validationError);
   }
 
-  /** One of the head's chain, or nothing for the zero hash. */
+  /** Finds a block on the chain of the head. Undefined for the zero hash. */
   #inChainOf(head: ExecutedBlock, hash: Hex): ExecutedBlock | undefined {
     if (hash === ZERO_HASH) return undefined;
     const found = lineage(head).find((block) => block.hash === hash);
@@ -243,7 +243,7 @@ export class ExecutionChain {
     return built;
   }
 
-  /** Calls take effect in the order in which they came. */
+  /** Applies calls in order of arrival. */
   #inOrder<T>(work: () => Promise<T>): Promise<T> {
     const done = this.#queue.then(work);
     this.#queue = done.catch(() => {});

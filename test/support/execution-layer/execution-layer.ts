@@ -28,7 +28,7 @@ export class ExecutionLayer {
     return this.chain.evm.genesis.hash;
   }
 
-  /** The result of a call within the process, as it would come over HTTP. Rejects when there is none. */
+  /** Returns the result of an in-process call as over HTTP. Rejects if there is none. */
   async call<Result = unknown>(method: string, ...params: unknown[]): Promise<Result> {
     const outcome = await this.answer(method, structuredClone(params));
     switch (outcome.kind) {
@@ -43,7 +43,7 @@ export class ExecutionLayer {
     }
   }
 
-  /** What a call comes to, faults included. */
+  /** Returns the outcome of a call, including faults. */
   async answer(method: string, params: readonly unknown[]): Promise<Outcome> {
     const call = this.calls.begin(method, params);
     const proceed = () => this.#answerRightly(method, params);

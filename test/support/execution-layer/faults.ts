@@ -7,15 +7,15 @@ import { type ExecutionPayload, type ForkchoiceState, type Hex, type PayloadStat
 export interface FaultyCall {
   call: Call;
   chain: ExecutionChain;
-  /** What the call is rightly answered with, and all that comes of it. */
+  /** Handles the call normally. */
   proceed: () => Promise<Outcome>;
 }
 
-/** Answers a call in place of the execution layer. */
+/** Replaces the outcome of a call. */
 export type Fault = (faulty: FaultyCall) => Outcome | Promise<Outcome>;
 
 export interface FaultOptions {
-  /** How many calls it strikes; without it all, until it is lifted. */
+  /** Number of affected calls. Default: all until the fault is removed. */
   times?: number;
 }
 
@@ -24,8 +24,8 @@ export class Faults {
   readonly #faults: { method: string; fault: Fault; left: number }[] = [];
 
   /**
-   * Has the calls of a method go wrong, of any version when the name has none, or of all methods: "*". What was set
-   * first strikes first. Returns the function that lifts it.
+   * Injects a fault into calls of a method. A name without version matches all versions, "*" all methods. Earlier
+   * faults take precedence. Returns a function that removes the fault.
    */
   set(method: string, fault: Fault, { times = Number.POSITIVE_INFINITY }: FaultOptions = {}): () => void {
     const entry = { method, fault, left: times };
@@ -39,7 +39,7 @@ export class Faults {
     this.#faults.length = 0;
   }
 
-  /** The fault that strikes this call, which counts. */
+  /** Returns the fault for this call, and counts its use. */
   take(call: Call): Fault | undefined {
     const struck = this.#faults.find(({ method, left }) => left > 0 && (method === "*" || isOf(method, call)));
     if (!struck) return undefined;
@@ -48,12 +48,12 @@ export class Faults {
   }
 }
 
-/** Any result, such as one of a wrong shape. */
+/** Responds with any result, such as one of a wrong shape. */
 export const answers =
   (result: unknown): Fault =>
   () => ({ kind: "result", result });
 
-/** The right result with something changed, such as a field left out. */
+/** Changes the correct result, for example removes a field. */
 export const changes =
   (change: (result: unknown) => unknown): Fault =>
   async ({ proceed }) => {
@@ -69,12 +69,12 @@ export const respondsWith =
   (status: number, body = ""): Fault =>
   () => ({ kind: "http", status, body });
 
-/** A body that is not JSON. */
+/** Responds with a body that is not JSON. */
 export const garbage: Fault = respondsWith(200, "<html>\0{]");
 
 export const resets: Fault = () => ({ kind: "reset" });
 
-/** The right answer, but late. */
+/** Delays the correct response. */
 export const slow =
   (ms: number): Fault =>
   async ({ proceed }) => {
@@ -84,7 +84,7 @@ export const slow =
 
 export interface Hold {
   fault: Fault;
-  /** Has all calls that hang be answered as they should be, and those that follow at once. */
+  /** Handles all hanging calls normally, and later calls immediately. */
   release: () => void;
 }
 
@@ -98,13 +98,13 @@ export function hold(): Hold {
   return { fault, release };
 }
 
-/** A status in the shape of the method that was called, newPayload or forkchoiceUpdated. */
+/** Formats a status as the result of newPayload or forkchoiceUpdated. */
 function statusAnswer(call: Call, payloadStatus: PayloadStatus): Outcome {
   const isForkchoice = isOf("engine_forkchoiceUpdated", call);
   return { kind: "result", result: isForkchoice ? { payloadStatus, payloadId: null } : payloadStatus };
 }
 
-/** An answer without a verdict. The payload is executed all the same, as by one that syncs from its peers meanwhile. */
+/** Responds without a verdict, but executes the payload like a syncing client. */
 const undecided =
   (status: "SYNCING" | "ACCEPTED"): Fault =>
   async ({ call, proceed }) => {
@@ -113,13 +113,13 @@ const undecided =
   };
 
 export const syncing = undecided("SYNCING");
-/** For newPayload alone. */
+/** Only for newPayload. */
 export const accepted = undecided("ACCEPTED");
 
-/** What is told to be the latest valid block: an ancestor, 1 being the parent, or none, as null or as the zero hash. */
+/** Reported latest valid block: distance to an ancestor (1 is the parent), null, or the zero hash. */
 export type LatestValid = number | "null" | "zero";
 
-/** The payload is told to be invalid, once; to have a block invalid for good there is `ExecutionChain.condemn`. */
+/** Reports the payload as invalid once. `ExecutionChain.condemn` makes a block permanently invalid. */
 export const invalid =
   (latestValid: LatestValid = 1): Fault =>
   ({ call, chain }) =>

@@ -1,10 +1,10 @@
 import type { GethGenesis } from "@ethereumjs/common";
 
-/** The forks of the execution layer since the merge, in their order. */
+/** Execution layer forks since the merge, in order. */
 export const FORKS = ["paris", "shanghai", "cancun", "prague", "osaka"] as const;
 export type Fork = (typeof FORKS)[number];
 
-/** When the forks after Paris begin, in Unix seconds; one that is absent never does. */
+/** Activation times of the forks after Paris in Unix seconds. Absent forks never activate. */
 export type ForkTimes = Partial<Record<Exclude<Fork, "paris">, number>>;
 
 export function forkTimesOf({ config }: GethGenesis): ForkTimes {

@@ -5,7 +5,7 @@ import { FUNDED_ADDRESSES } from "./transactions.ts";
 import { toQuantity, ZERO_HASH } from "./wire.ts";
 
 const ETHER = 10n ** 18n;
-/** Forks from before the merge, all of which the chain begins with. */
+/** Forks before the merge, all active at genesis. */
 const EARLY_FORKS = [
   ["homestead", "eip150", "eip155", "eip158", "byzantium", "constantinople", "petersburg", "istanbul"],
   ["berlin", "london", "mergeFork", "mergeNetsplit"],
@@ -18,9 +18,7 @@ export interface ExecutionGenesisOptions {
   chainId?: number;
 }
 
-/**
- * A genesis file in geth's format: after the merge from the first block on, with the contracts and some rich accounts.
- */
+/** Creates a genesis file in geth's format: post-merge from the first block, with the contracts and funded accounts. */
 export function executionGenesis({ timestamp, forks, chainId = 4_242_001 }: ExecutionGenesisOptions): GethGenesis {
   const contracts = CONTRACTS.map(({ address, ...account }) => [address, { balance: "0x0", ...account }]);
   const accounts = FUNDED_ADDRESSES.map((address) => [address, { balance: toQuantity(1_000_000n * ETHER) }]);

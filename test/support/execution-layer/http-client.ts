@@ -1,8 +1,8 @@
 import { makeToken } from "./jwt.ts";
 
-/** Who answers calls of the Engine API: an execution layer in this process, or one behind HTTP. */
+/** Engine API of an execution layer in this process or over HTTP. */
 export interface EngineCaller {
-  /** Rejects with an error that has the `code` when the call is answered with one. */
+  /** Rejects JSON-RPC errors with their `code`. */
   call<Result = unknown>(method: string, ...params: unknown[]): Promise<Result>;
 }
 
@@ -11,13 +11,13 @@ interface Reply {
   error?: { code: number; message: string };
 }
 
-/** A bare client of JSON-RPC over HTTP, with the tokens of the Engine API. */
+/** Minimal JSON-RPC client over HTTP with JWT authentication. */
 export class EngineHttpClient implements EngineCaller {
   readonly url: string;
   readonly #secret: Uint8Array | undefined;
   #nextId = 1;
 
-  /** Without a secret it sends no tokens. */
+  /** Sends no tokens without a secret. */
   constructor(url: string, secret?: Uint8Array) {
     this.url = url;
     this.#secret = secret;
@@ -31,11 +31,11 @@ export class EngineHttpClient implements EngineCaller {
     return result as Result;
   }
 
-  /** The response as it is, to a request with a token of one's own. */
+  /** Returns the raw response to a request with a custom token. */
   post(method: string, params: readonly unknown[], token = this.#secret && makeToken(this.#secret)): Promise<Response> {
     return fetch(this.url, {
       method: "POST",
-      // A connection of its own for each, since one that is idle may be closed just when it is used again.
+      // A new connection each time, since the server may close an idle one while it is reused.
       headers: {
         "content-type": "application/json",
         connection: "close",

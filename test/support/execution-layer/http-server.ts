@@ -13,16 +13,16 @@ interface Request {
 
 export interface ServedExecutionLayer {
   url: string;
-  /** How many requests were refused because of their tokens. */
+  /** Number of requests rejected by authentication. */
   readonly refused: number;
-  /** Cuts all connections. */
+  /** Closes the server and all connections. */
   close(): Promise<void>;
 }
 
 export interface ServeOptions {
-  /** 32 bytes, which the tokens of all requests are signed with; without it no tokens are asked for. */
+  /** JWT secret of 32 bytes. Without it, authentication is disabled. */
   secret?: Uint8Array;
-  /** By default one that is free. */
+  /** Default: a free port. */
   port?: number;
 }
 
@@ -55,7 +55,7 @@ export async function serveExecutionLayer(
     const requests = [body].flat();
     const outcomes = await Promise.all(requests.map(({ method, params }) => layer.answer(method, params ?? [])));
     for (const outcome of outcomes) {
-      // What strikes one call of a batch strikes them all, since they share the connection.
+      // A connection fault of one call affects the whole batch.
       if (outcome.kind === "reset") return void request.socket.resetAndDestroy();
       if (outcome.kind === "http") return send(response, outcome.status, outcome.body);
     }

@@ -1,4 +1,4 @@
-/** The error codes of JSON-RPC and of the Engine API, with the messages that the specification gives them. */
+/** Error codes of JSON-RPC and the Engine API, with the messages of the specification. */
 const MESSAGES = {
   [-32601]: "Method not found",
   [-32602]: "Invalid params",
@@ -11,7 +11,7 @@ const MESSAGES = {
   [-38005]: "Unsupported fork",
 } as const;
 
-/** What a call is answered with instead of a result. */
+/** JSON-RPC error of a call. */
 export class JsonRpcError extends Error {
   readonly code: number;
 

@@ -1,6 +1,6 @@
 import { createHmac, timingSafeEqual } from "node:crypto";
 
-/** The tokens of the Engine API: HS256, of which `iat` alone is asked (execution-apis, authentication.md). */
+/** JWT of the Engine API: HS256 with `iat` as the only required claim (execution-apis, authentication.md). */
 const HEADER = { alg: "HS256", typ: "JWT" };
 const MAX_DRIFT_SECONDS = 60;
 
@@ -12,7 +12,7 @@ export function makeToken(secret: Uint8Array, claims: object = { iat: Math.floor
   return `${input}.${signature(input, secret).toString("base64url")}`;
 }
 
-/** Why a request with this Authorization header is refused; undefined when it is not. */
+/** Returns why an Authorization header is rejected. Undefined if it is valid. */
 export function tokenProblem(authorization: string | undefined, secret: Uint8Array): string | undefined {
   const [, header, claims, sign] = /^Bearer ([\w-]+)\.([\w-]+)\.([\w-]+)$/.exec(authorization ?? "") ?? [];
   if (!header || !claims || !sign) return "There is no token.";

@@ -1,11 +1,11 @@
 import type { z } from "zod";
 import { JsonRpcError } from "./json-rpc-error.ts";
 
-/** Answers a call: the parameters as they came, by position. */
+/** Handles a call with positional parameters. */
 export type Method = (params: readonly unknown[]) => unknown;
 export type Methods = Readonly<Record<string, Method>>;
 
-/** A value of a call, refused with the code when it is not as it should be. */
+/** Parses a parameter. Throws an error with the code if it is invalid. */
 export function read<Schema extends z.ZodType>(
   schema: Schema,
   value: unknown,

@@ -7,15 +7,15 @@ const GWEI = 10n ** 9n;
 const DEPOSIT = new Interface([
   "function deposit(bytes pubkey, bytes credentials, bytes signature, bytes32 root) payable",
 ]);
-/** Enough for any of the contracts. */
+/** Sufficient for all contracts. */
 const CONTRACT_GAS = 300_000n;
 
-/** The accounts that have ether from the genesis on. */
+/** Accounts funded at genesis. */
 const WALLETS = [0, 1, 2].map((number) => new Wallet(id(`execution layer account ${number}`)));
 export const FUNDED_ADDRESSES = WALLETS.map((wallet) => wallet.address.toLowerCase() as Hex);
 
 export interface SignedTransaction {
-  /** For eth_sendRawTransaction. */
+  /** Parameter of eth_sendRawTransaction. */
   raw: Hex;
   hash: Hex;
 }
@@ -28,7 +28,7 @@ interface Call {
   bundle?: BlobsBundle;
 }
 
-/** The fields by which a transaction carries blobs: EIP-4844, with proofs of cells EIP-7594. */
+/** Blob fields of a transaction: EIP-4844, or EIP-7594 with cell proofs. */
 function blobFields({ blobs, commitments, proofs }: BlobsBundle) {
   const proofsOfBlob = proofs.length / blobs.length;
   return {
@@ -42,7 +42,7 @@ function blobFields({ blobs, commitments, proofs }: BlobsBundle) {
   };
 }
 
-/** Signs the transactions of one of the funded accounts, each with the next nonce. */
+/** Signs transactions of a funded account with consecutive nonces. */
 export class Sender {
   readonly address: Hex;
   readonly #wallet: Wallet;
@@ -59,7 +59,7 @@ export class Sender {
     return this.#sign({ to, value: wei, gasLimit: 21_000n });
   }
 
-  /** At least one, and at most six. */
+  /** Blob transaction with one to six blobs. */
   blobs(bundle: BlobsBundle): SignedTransaction {
     return this.#sign({ to: this.address, value: 0n, gasLimit: 21_000n, bundle });
   }
@@ -70,17 +70,17 @@ export class Sender {
     return this.#sign({ to: DEPOSIT_CONTRACT, value: BigInt(data.amount) * GWEI, data: call });
   }
 
-  /** EIP-7002; an amount of zero asks for the validator's exit. */
+  /** Withdrawal request (EIP-7002). An amount of zero requests a full exit. */
   requestWithdrawal(pubkey: Uint8Array, gwei: bigint): SignedTransaction {
     return this.#request(WITHDRAWAL_REQUESTS, concat([pubkey, toBeHex(gwei, 8)]));
   }
 
-  /** EIP-7251. */
+  /** Consolidation request (EIP-7251). */
   requestConsolidation(sourcePubkey: Uint8Array, targetPubkey: Uint8Array): SignedTransaction {
     return this.#request(CONSOLIDATION_REQUESTS, concat([sourcePubkey, targetPubkey]));
   }
 
-  /** The fee of a request is 1 wei while there are few. */
+  /** The request fee is 1 wei at low load. */
   #request(to: string, data: string): SignedTransaction {
     return this.#sign({ to, value: 1n, data });
   }

@@ -1,6 +1,6 @@
 import { z } from "zod";
 
-/** The values of the Engine API as they are on the wire (ethereum/execution-apis). */
+/** Wire format of the Engine API (ethereum/execution-apis). */
 export type Hex = `0x${string}`;
 
 function matching(pattern: RegExp, what: string) {
@@ -35,7 +35,7 @@ export const payloadV1 = z.strictObject({
 });
 export const payloadV2 = payloadV1.extend({ withdrawals: z.array(withdrawal) });
 export const payloadV3 = payloadV2.extend({ blobGasUsed: quantity, excessBlobGas: quantity });
-/** Of any fork; the later fields are absent before theirs. */
+/** Payload of any fork. Fields of later forks are absent. */
 export type ExecutionPayload = z.infer<typeof payloadV1> & Partial<z.infer<typeof payloadV3>>;
 
 export const attributesV1 = z.strictObject({ timestamp: quantity, prevRandao: hash, suggestedFeeRecipient: address });
@@ -63,12 +63,12 @@ export interface ForkchoiceAnswer {
 
 export interface BlobsBundle {
   commitments: Hex[];
-  /** One of each blob, since Osaka one of each cell. */
+  /** Blob proofs, since Osaka cell proofs. */
   proofs: Hex[];
   blobs: Hex[];
 }
 
-/** What getPayload gives; everything beside the payload is absent before its fork. */
+/** Result of getPayload. Fields of later forks are absent. */
 export interface BuiltPayload {
   executionPayload: ExecutionPayload;
   blockValue: Hex;

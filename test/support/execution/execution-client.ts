@@ -19,9 +19,9 @@ const SECRET = new Uint8Array(32).fill(7);
 const OTHER_SECRET = new Uint8Array(32).fill(8);
 
 interface ExecutionSettings extends Pick<ExecutionGenesisOptions, "chainId"> {
-  /** Of the dev chain that it is made for; by default fulu alone. */
+  /** Forks of the dev chain. Default: fulu. */
   forks?: readonly ScheduledFork[];
-  /** By default when the dev chain begins. */
+  /** Default: genesis time of the dev chain. */
   genesisTime?: number;
 }
 
@@ -31,7 +31,7 @@ export class ExecutionClient {
   readonly #forks: readonly ScheduledFork[];
   #server: ServedExecutionLayer;
 
-  /** Closed when the test is over. */
+  /** Closed at the end of the test. */
   static async open(options: ExecutionSettings = {}): Promise<ExecutionClient> {
     const { forks = [{ fork: "fulu", epoch: 0 }], genesisTime = GENESIS_TIME, chainId } = options;
     const genesis = executionGenesis({ timestamp: genesisTime, forks: executionForks(forks), chainId });
@@ -60,7 +60,7 @@ export class ExecutionClient {
     this.#server = await serveExecutionLayer(this.layer, { secret, port: Number(new URL(this.url).port) });
   }
 
-  /** As one that another secret was given to. */
+  /** Restarts with a different JWT secret. */
   async startWithOtherSecret(): Promise<void> {
     await this.start({ secret: OTHER_SECRET });
   }
@@ -69,7 +69,7 @@ export class ExecutionClient {
     return new Sender(Number(this.layer.chain.evm.chainId), account);
   }
 
-  /** Of a dev chain whose payloads this client makes, or, while it is away, those that stand behind it. */
+  /** Options of a dev chain with this client, and others as fallbacks. */
   nodeOptions(...others: readonly ExecutionClient[]): Partial<DevNodeOptions> {
     const jwtSecretFile = join(tempDirectory(), "jwt.hex");
     writeFileSync(jwtSecretFile, Buffer.from(SECRET).toString("hex"), { mode: 0o600 });
@@ -84,7 +84,7 @@ export class ExecutionClient {
   }
 }
 
-/** The forks that the execution layer has at the same time. */
+/** Execution layer forks at the times of the consensus forks. */
 function executionForks(forks: readonly ScheduledFork[]): ForkTimes {
   const config = devChainConfig({ forks, slotSeconds: SLOT_SECONDS, genesisTime: GENESIS_TIME });
   const timeOf = (epoch: Epoch) => GENESIS_TIME + epoch * SLOTS_PER_EPOCH * SLOT_SECONDS;

@@ -20,7 +20,7 @@ export class NodeWithClient {
   readonly #caller: Caller;
   readonly #records: LogRecord[];
 
-  /** Closed when the test is over. */
+  /** Closed at the end of the test. */
   static async open(
     [first, ...others]: readonly [ExecutionClient, ...ExecutionClient[]],
     options: Partial<DevNodeOptions> = {},
@@ -53,7 +53,7 @@ export class NodeWithClient {
     return this.clock.currentSlot;
   }
 
-  /** Goes on for so many slots, and tells which of them have no block on the chain of the head. */
+  /** Advances by some slots. Returns those without a canonical block. */
   async advance(slots: number): Promise<number[]> {
     const from = this.slot + 1;
     await this.clock.advanceTo(this.slot + slots);
@@ -68,14 +68,14 @@ export class NodeWithClient {
     return this.#caller.call(method, params);
   }
 
-  /** What the node says of itself. */
+  /** Returns the execution flags of the sync status, and the health. */
   async condition() {
     const { is_optimistic: isOptimistic, el_offline: isOffline } = await this.call("get_v1_node_syncing");
     const { health } = await this.call("get_v1_node_health");
     return { isOptimistic, isOffline, health };
   }
 
-  /** The lines of the log that users see as something that is wrong, or right again, since that was last asked. */
+  /** Returns warnings, errors and recovery messages since the last call. */
   takeLines(): string[] {
     const levels = ["notice", "warn", "error", "fatal"];
     const lines = this.#records

@@ -15,7 +15,7 @@ import {
   type TerminalBlockVerdict,
 } from "../../../src/execution/engine.ts";
 
-/** "error": the engine fails to answer. "never": it keeps its caller waiting. */
+/** "error": the call fails. "never": the call hangs. */
 type ScriptedAnswer = PayloadVerdict | "error" | "never";
 
 export const VALID: PayloadVerdict = { status: "valid" };
@@ -34,14 +34,14 @@ interface Question {
 /** A scripted execution engine: verdicts by payload hash; builds nothing. */
 export class ScriptedEngine implements ExecutionEngine {
   readonly clientVersion = null;
-  /** Of all payloads that have no answer of their own. */
+  /** Answer for all other payloads. */
   otherwise: ScriptedAnswer = VALID;
   terminalVerdict: TerminalBlockVerdict = "terminal";
-  /** In the order in which they were asked. */
+  /** Received calls in order. */
   questions: Question[] = [];
-  /** What a test has put into its pool, by versioned hash. */
+  /** Blobs in the engine's pool by versioned hash. */
   readonly blobs = new Map<RootHex, PooledBlob>();
-  /** How often it was asked for blobs. */
+  /** Number of blob requests. */
   blobQuestions = 0;
   readonly #answers = new Map<RootHex, ScriptedAnswer>();
   readonly #listeners = new Set<(state: EngineState) => void>();
@@ -51,7 +51,7 @@ export class ScriptedEngine implements ExecutionEngine {
     return this.#state;
   }
 
-  /** Lets whoever listens know that the engine is there, as after a time in which it was not. */
+  /** Notifies listeners of a new engine state, for example after an outage. */
   enter(state: EngineState): void {
     this.#state = state;
     for (const listener of this.#listeners) listener(state);
@@ -61,7 +61,7 @@ export class ScriptedEngine implements ExecutionEngine {
     this.#answers.set(blockHash, answer);
   }
 
-  /** Which payloads it was asked about in that way, since that was last asked. */
+  /** Returns the payloads of calls of this method since the last call. */
   takeAsked(method: Question["method"]): RootHex[] {
     const asked = this.questions.filter((question) => question.method === method);
     this.questions = this.questions.filter((question) => question.method !== method);

@@ -11,23 +11,23 @@ interface FuzzOptions {
   callables: readonly Callable[];
   requests: number;
   seed: number;
-  /** Told now and then how many have been sent; waited for before more are. */
+  /** Called periodically with the number of sent requests. Awaited before the next batch. */
   onProgress?(sent: number): Promise<void>;
 }
 
 export interface FuzzReport {
-  /** How many answers of which kind there were: HTTP statuses, codes of JSON-RPC errors, `result`. */
+  /** Number of responses by kind: HTTP status, JSON-RPC error code, or `result`. */
   answers: Map<string, number>;
-  /** Requests that the node answered with a defect of its own, and its answers. */
+  /** Requests with internal errors, and the responses. */
   defects: string[];
 }
 
-/** So many are made at a time; the seeds of one run follow each other. */
-const SHARE = 1000;
+/** Requests per batch. The seeds of a run are consecutive. */
+const BATCH_SIZE = 1000;
 const AT_ONCE = 8;
-/** How long somebody waits who may not get an answer at all, such as for half a request or a notification. */
+/** Timeout for requests that may have no response, such as partial requests and notifications. */
 const SILENCE_MILLIS = 50;
-/** What is read of an answer that never ends, as a stream of events. */
+/** Maximum length to read of an endless response such as an event stream. */
 const READ_BYTES = 64 * 1024;
 const MOST_DEFECTS = 20;
 
@@ -38,10 +38,13 @@ export async function fuzz({ callables, requests, seed, onProgress, ...urls }: F
   const report: FuzzReport = { answers: new Map(), defects: [] };
   const arbitrary = fuzzedRequests(callables);
   const sender = new Sender(urls, report);
-  for (let sent = 0; sent < requests; sent += SHARE) {
-    const share = fc.sample(arbitrary, { numRuns: Math.min(SHARE, requests - sent), seed: seed + sent / SHARE });
+  for (let sent = 0; sent < requests; sent += BATCH_SIZE) {
+    const share = fc.sample(arbitrary, {
+      numRuns: Math.min(BATCH_SIZE, requests - sent),
+      seed: seed + sent / BATCH_SIZE,
+    });
     await Promise.all(Array.from({ length: AT_ONCE }, () => sender.sendAll(share)));
-    await onProgress?.(sent + SHARE);
+    await onProgress?.(sent + BATCH_SIZE);
   }
   sender.close();
   return report;
@@ -57,7 +60,7 @@ class Sender {
     this.#report = report;
   }
 
-  /** Takes from the list until it is empty. */
+  /** Sends requests until the list is empty. */
   async sendAll(requests: FuzzedRequest[]): Promise<void> {
     let messages: MessageSender | undefined;
     for (let next = requests.pop(); next !== undefined; next = requests.pop()) {
@@ -86,12 +89,12 @@ class Sender {
       const [response] = (await once(sent, "response")) as [IncomingMessage];
       this.#judge(given, response.statusCode!, await beginningOf(response));
     } catch (error) {
-      // The node may cut a connection off, and a kept one may be closed under the hands of its next user.
+      // The node may close a connection, also a kept one at the time of the next request.
       this.#count(`no answer (${(error as { code?: string }).code})`);
     }
   }
 
-  /** The same connection as long as it lasts; whoever gets no answer within a moment goes on. */
+  /** Reuses the connection while it is open. Continues after a short timeout. */
   async #sendMessage(
     before: MessageSender | undefined,
     given: Extract<FuzzedRequest, { to: "websocket" }>,
@@ -135,7 +138,7 @@ class Sender {
   }
 }
 
-/** A WebSocket, one message at a time. */
+/** WebSocket client with one message in flight. */
 class MessageSender {
   readonly #socket: WebSocket;
   #heard: ((message: string | undefined) => void) | undefined;
@@ -157,7 +160,7 @@ class MessageSender {
     return this.#socket.readyState === WebSocket.OPEN;
   }
 
-  /** What comes next from the node, if it comes soon. */
+  /** Returns the next message of the node, or undefined after a short timeout. */
   async send(body: Buffer, binary: boolean): Promise<string | undefined> {
     const { promise, resolve } = Promise.withResolvers<string | undefined>();
     this.#heard = resolve;
@@ -184,7 +187,7 @@ function closedOrSilent(socket: Socket): Promise<void> {
 }
 
 async function beginningOf(response: IncomingMessage): Promise<string> {
-  // A stream of events has no end.
+  // Event streams are endless.
   const isStream = response.headers["content-type"]?.startsWith("text/event-stream");
   let text = "";
   response.setEncoding("latin1");

@@ -9,7 +9,7 @@ import { Program } from "../program/program.ts";
 import { type FuzzReport, fuzz } from "./fuzz.ts";
 
 interface FuzzRun {
-  /** Before memory is looked at for the first time, so that what is loaded and compiled on first use does not count. */
+  /** Warm-up requests before the first memory reading, which exclude lazily loaded and compiled code. */
   firstRequests: number;
   requests: number;
   seed: number;
@@ -19,7 +19,7 @@ const TELL_EVERY_REQUESTS = Number(process.env.SOAK_TELL_EVERY ?? 50_000);
 
 const mebibytes = (bytes: number) => `${(bytes / 2 ** 20).toFixed(0)} MiB`;
 
-/** A run proves little unless its requests got through to every part of the servers, as these answers show. */
+/** Kinds of responses that must occur, since they show that requests reach all parts of the servers. */
 export const KINDS_OF_ANSWERS: readonly string[] = [
   ...["result", "-32700", "-32600", "-32602", "-32001"],
   ...["HTTP 200", "HTTP 400", "HTTP 404", "HTTP 101"],
@@ -36,7 +36,7 @@ export async function fuzzNode({ firstRequests, requests, seed }: FuzzRun): Prom
   const examples = await ExampleDevChain.open(ForkName.fulu);
   const params = await paramsOfExamples(examples);
   await examples.close();
-  // Those that control a dev chain would move the one that all others are asked on.
+  // Excludes methods that control the dev chain, since they would affect all other requests.
   const callables = methods
     .filter(({ access }) => access !== "dev")
     .map((method) => ({ method, params: params.get(method.name) ?? [] }));
@@ -65,7 +65,7 @@ export async function fuzzNode({ firstRequests, requests, seed }: FuzzRun): Prom
   expect([...first.defects, ...report.defects]).toEqual([]);
   expect(program.errors).toEqual([]);
   expect(program.lines.filter((line) => / (ERROR|FATAL) /.test(line))).toEqual([]);
-  // It also stops gracefully.
+  // It must also stop gracefully.
   expect(await program.stop()).toEqual({ code: 0, signal: null });
   return {
     ...report,

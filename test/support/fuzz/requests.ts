@@ -3,21 +3,21 @@ import type { MethodDefinition } from "../../../src/api/definition.ts";
 import { type Edit, edit, edited } from "../../property/mutation.ts";
 import { type RestCall, restCall } from "../../rest/rest-request.ts";
 
-/** A method, with parameters that it takes. */
+/** Method with valid parameters. */
 export interface Callable {
   method: MethodDefinition;
   params: unknown[];
 }
 
-/** What is sent to a node, and where. */
+/** Request with its target server. */
 export type FuzzedRequest =
   | { to: "json-rpc"; body: Buffer }
   | { to: "websocket"; body: Buffer; binary: boolean }
   | { to: "rest"; verb: string; path: string; headers: Record<string, string>; body?: Buffer }
-  /** Bytes instead of HTTP. */
+  /** Raw bytes instead of HTTP. */
   | { to: "socket"; server: "json-rpc" | "rest"; bytes: Buffer };
 
-/** What is done to bytes. */
+/** Mutation of bytes. */
 type ByteEdit = { at: number } & (
   | { kind: "set"; by: Uint8Array }
   | { kind: "cut" }
@@ -49,7 +49,7 @@ function editedBytes(bytes: Buffer, edits: readonly ByteEdit[]): Buffer {
   return result;
 }
 
-/** The members of a request, some of which are missing or nonsense. */
+/** Request members, some missing or invalid. */
 function envelopes(names: readonly string[]): fc.Arbitrary<object> {
   const anything = fc.jsonValue({ maxDepth: 2 });
   return fc.record(
@@ -160,7 +160,7 @@ function restRequests(callables: readonly Callable[]): fc.Arbitrary<FuzzedReques
     });
 }
 
-/** Edited parameters that no text can be made of, such as an object with a wrong `toString`, are not sent. */
+/** Skips parameters that cannot be encoded, such as an object with a wrong `toString`. */
 function restRequestOf(method: MethodDefinition, params: unknown[], edits: readonly Edit[]): RestCall {
   try {
     return restCall(method, edited(params, edits), "fulu");
@@ -169,7 +169,7 @@ function restRequestOf(method: MethodDefinition, params: unknown[], edits: reado
   }
 }
 
-/** What an HTTP client can be made to send; the rest goes to sockets. */
+/** True for paths that an HTTP client can send. Others use raw sockets. */
 const printable = (path: string) =>
   path
     .replaceAll(/[^\x21-\xff]/g, "+")

@@ -12,14 +12,14 @@ import type { ProgramRun } from "../program/program-run.ts";
 
 const ANYWHERE = { host: "127.0.0.1", port: 0 };
 const READERS = 3;
-/** How many answers clients get while a fault lasts. */
+/** Number of responses during a fault. */
 const READS = 60;
-/** Pause of a reader between its rounds: short enough that every moment of a fault meets some reads. */
+/** Pause between read rounds, short enough to cover every phase of a fault. */
 const PAUSE_MILLIS = 50;
 const READ_VALIDATORS = 8;
 const READ_BLOCKS = 8;
 
-/** Opens a gateway without a cache over links named "first" and "second", for the time of a test. */
+/** Opens a gateway without a cache over links named "first" and "second" until the end of the test. */
 export async function openGateway(
   links: { first: FaultyLink; second: FaultyLink },
   settings: Partial<GatewaySettings> = {},
@@ -66,10 +66,10 @@ export async function headSlotOf(program: ProgramRun): Promise<number> {
  * back.
  */
 export class Readers {
-  /** Wrong answers. */
+  /** Incorrect responses. */
   readonly complaints: string[] = [];
   readonly #gateway: Gateway;
-  /** By path, the answers of the node itself that cannot change any more. */
+  /** Finalized responses of the node by path. */
   readonly #finalAnswers: ReadonlyMap<string, string>;
   readonly #done: Promise<unknown>;
   #count = 0;
@@ -89,7 +89,7 @@ export class Readers {
     this.#done = Promise.all(Array.from({ length: READERS }, (_, reader) => this.#read(reader)));
   }
 
-  /** Resolves after many more answers. */
+  /** Resolves after many more responses. */
   async answered(): Promise<void> {
     const enough = this.#count + READS;
     while (this.#count < enough && this.complaints.length === 0) await delay(5);
@@ -159,7 +159,7 @@ export async function slotsWithBlocks(program: ProgramRun, from: number, last: n
   return blocks.flatMap(({ result }) => (result ? [Number(result.header.message.slot)] : []));
 }
 
-/** Spoils the body of an answer and leaves its head. */
+/** Corrupts the body of a response but not its headers. */
 export function spoilBody(bytes: Buffer): Buffer {
   const from = bytes.indexOf("\r\n\r\n") + 4;
   return Buffer.concat([bytes.subarray(0, from), Buffer.alloc(bytes.length - from, "#")]);

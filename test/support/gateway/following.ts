@@ -5,7 +5,7 @@ import type { Program } from "../program/program.ts";
 import { ProgramHere } from "../program/program-here.ts";
 import type { ProgramRun } from "../program/program-run.ts";
 
-/** Reverts a dev chain behind a finalized checkpoint, which its gateway has to follow. */
+/** Reverts a dev chain to before a finalized checkpoint. The gateway must follow. */
 export async function followsBack(Run: typeof Program | typeof ProgramHere, workers: string): Promise<void> {
   const flags = ["--validators", "8", "--warmup-epochs", "0", "--speed", "0", "--rest", "--rest-port", "0"];
   const chain = await ProgramHere.dev([...flags, "--data-dir", tempDirectory()]);
@@ -20,7 +20,7 @@ export async function followsBack(Run: typeof Program | typeof ProgramHere, work
   await chain.call("dev_advance", { until: "finalized" });
   const before = (await finality.notifications.next()).data;
   const left = await blockRoot(chain);
-  // As many as there are workers keep it.
+  // Each worker caches it.
   for (let time = 0; time < 8; time++) expect(await blockRoot(gateway)).toBe(left);
 
   await chain.call("dev_revert", [id]);

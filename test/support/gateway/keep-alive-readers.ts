@@ -2,7 +2,7 @@ import { Agent, type IncomingMessage, request } from "node:http";
 import type { Socket } from "node:net";
 import { text } from "node:stream/consumers";
 
-/** The same reads over both servers. */
+/** Same reads over both servers. */
 const PATHS = [
   "/eth/v1/beacon/headers/head",
   "/eth/v1/beacon/states/head/finality_checkpoints",
@@ -28,7 +28,7 @@ export class KeepAliveReaders {
   started = 0;
   finished = 0;
   readonly failures: string[] = [];
-  /** All that were opened. */
+  /** All opened sockets. */
   readonly sockets = new Set<Socket>();
   readonly #options: ReadersOptions;
   readonly #loops: Promise<void>[];

@@ -7,7 +7,7 @@ import { createClient, RESP_TYPES } from "@redis/client";
 import { type RemovableDirectory, removableDirectory } from "../directories/removable-directory.ts";
 import { freePorts } from "../net/free-ports.ts";
 
-/** Why there is no Redis to test with; undefined if there is one. */
+/** Returns why Redis is unavailable. Undefined if it is available. */
 export function missingRedis(): string | undefined {
   return redisProgram() === undefined ? "redis-server is not installed (Debian package redis-server)" : undefined;
 }
@@ -17,7 +17,7 @@ function redisProgram(): string | undefined {
   return [...folders, "/usr/bin"].map((folder) => join(folder, "redis-server")).find((file) => existsSync(file));
 }
 
-/** A Redis on a free port without persistence; the caller stops it. */
+/** Redis on a free port without persistence. The caller stops it. */
 export class RedisProcess {
   readonly port: number;
   readonly #args: readonly string[];
@@ -41,7 +41,7 @@ export class RedisProcess {
     return `redis://127.0.0.1:${this.port}`;
   }
 
-  /** Again, empty, after it was killed. */
+  /** Starts an empty Redis, also after a kill. */
   async start(): Promise<void> {
     const own = ["--bind", "127.0.0.1", "--port", String(this.port), "--save", "", "--appendonly", "no"];
     const child = spawn(redisProgram()!, [...own, "--dir", this.#directory.path, ...this.#args], {
@@ -64,7 +64,7 @@ export class RedisProcess {
     await once(child, "exit");
   }
 
-  /** It takes connections, and answers nothing, until `thaw`. */
+  /** Freezes Redis until `thaw`: it accepts connections but does not respond. */
   freeze(): void {
     this.#process!.kill("SIGSTOP");
   }
@@ -73,7 +73,7 @@ export class RedisProcess {
     this.#process!.kill("SIGCONT");
   }
 
-  /** Strings come back as bytes. */
+  /** Runs a command. Strings are returned as bytes. */
   async command(...args: (string | Buffer)[]): Promise<unknown> {
     this.#client ??= await createRedisClient(this.url).connect();
     return this.#client.sendCommand(args);
@@ -83,7 +83,7 @@ export class RedisProcess {
     return ((await this.command("KEYS", "*")) as Buffer[]).map(String).sort();
   }
 
-  /** For good. */
+  /** Stops Redis permanently. */
   async end(): Promise<void> {
     await this.kill();
     this.#directory.remove();

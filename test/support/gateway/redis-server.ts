@@ -2,7 +2,7 @@ import { onTestFinished } from "vitest";
 import { freePorts } from "../net/free-ports.ts";
 import { RedisProcess } from "./redis-process.ts";
 
-/** A Redis of one test, which is gone when the test is over. */
+/** Starts a Redis for the duration of a test. */
 export class RedisServer extends RedisProcess {
   static async start(...args: string[]): Promise<RedisServer> {
     const server = new RedisServer((await freePorts(1))[0]!, args);

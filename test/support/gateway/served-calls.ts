@@ -20,15 +20,15 @@ export interface ServedCalls {
   restUrl: string;
   jsonRpcUrl: string;
   log: readonly LogRecord[];
-  /** Makes a JSON-RPC call that asks for its metadata. */
+  /** Makes a JSON-RPC call with metadata. */
   call(method: string, params: Params): Promise<unknown>;
   close(): Promise<void>;
 }
 
-/** A body longer than this comes as a stream, so that both forms are met. */
+/** Longer bodies are streamed. Small enough to cover both forms. */
 const WHOLE_BELOW_BYTES = 4096;
 
-/** Asks one upstream for everything, and keeps nothing. */
+/** Returns a fetch function for one upstream, without a cache. */
 function fetchFrom(url: () => string, upstream: string) {
   return async ({ request, cancellation }: UpstreamCall): Promise<UpstreamResponse> => {
     const { verb, headers, body } = request;

@@ -1,20 +1,17 @@
 import { once } from "node:events";
 import { type AddressInfo, connect, createServer, type Server, type Socket } from "node:net";
 
-/**
- * What becomes of the answers on their way: they pass, with or without a change, or they do not, and the connection
- * stays open or ends.
- */
-type Passage = ((bytes: Buffer) => Buffer | Promise<Buffer>) | "nothing passes" | "answers break off";
+/** Treatment of responses: transform bytes, drop them on an open connection, or close the connection midway. */
+type LinkMode = ((bytes: Buffer) => Buffer | Promise<Buffer>) | "drop" | "truncate";
 
-/** A TCP proxy that a test can cut, slow down or corrupt. */
+/** TCP proxy that injects delays, corruption and disconnects. */
 export class FaultyLink {
-  /** The first lines of all requests that went through it. */
+  /** Request lines of all forwarded requests. */
   readonly requests: string[] = [];
   readonly #target: URL;
   readonly #server: Server;
   readonly #sockets = new Set<Socket>();
-  #passage: Passage = (bytes) => bytes;
+  #mode: LinkMode = (bytes) => bytes;
 
   static async to(url: string): Promise<FaultyLink> {
     const link = new FaultyLink(new URL(url));
@@ -32,14 +29,14 @@ export class FaultyLink {
     return `http://127.0.0.1:${(this.#server.address() as AddressInfo).port}`;
   }
 
-  /** As it was in the beginning; connections that were spoiled end. */
+  /** Forwards unchanged again, and closes affected connections. */
   mend(): void {
     this.pass((bytes) => bytes);
     this.#breakConnections();
   }
 
-  pass(passage: Passage): void {
-    this.#passage = passage;
+  pass(mode: LinkMode): void {
+    this.#mode = mode;
   }
 
   async close(): Promise<void> {
@@ -66,21 +63,21 @@ export class FaultyLink {
       });
     }
     client.on("data", (bytes: Buffer) => {
-      if (this.#passage === "nothing passes") return;
+      if (this.#mode === "drop") return;
       const [line] = bytes.toString("latin1").split("\r\n", 1);
       if (/ HTTP\/1\.1$/.test(line!)) this.requests.push(line!);
       server.write(bytes);
     });
     let last = Promise.resolve();
     server.on("data", (bytes: Buffer) => {
-      const passage = this.#passage;
-      if (passage === "nothing passes") return;
-      if (passage === "answers break off") {
+      const mode = this.#mode;
+      if (mode === "drop") return;
+      if (mode === "truncate") {
         client.destroy();
         return;
       }
       last = last.then(async () => {
-        client.write(await passage(bytes));
+        client.write(await mode(bytes));
       });
     });
   }

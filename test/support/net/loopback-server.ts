@@ -15,7 +15,7 @@ export class LoopbackServer {
     return `http://127.0.0.1:${this.#port}`;
   }
 
-  /** Listens on a free port, and after a restart on the same port. */
+  /** Listens on a free port. A restart reuses the port. */
   async start(): Promise<void> {
     const server = createServer(this.#answer);
     this.#server = server;

@@ -4,7 +4,7 @@ import { pipeline } from "node:stream";
 
 /** An HTTP proxy in front of a node that records the trace ids of requests. */
 export class RecordingProxy {
-  /** The highest trace id, read as a number. */
+  /** Highest trace id as a number. */
   lastTraceId = 0;
   readonly #target: string;
   readonly #agent = new Agent({ keepAlive: true });
@@ -15,7 +15,7 @@ export class RecordingProxy {
     this.lastTraceId = Math.max(this.lastTraceId, traceId);
     const forwarded = request(this.#target + url, { agent: this.#agent, method, headers }, (answer) => {
       response.writeHead(answer.statusCode!, answer.headers);
-      // An event stream may have no event for long.
+      // An event stream may be idle for long.
       response.flushHeaders();
       pipeline(answer, response, () => {});
     });

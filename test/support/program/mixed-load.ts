@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from "node:timers/promises";
 
-/** What is asked in turn; half of it is about the head, some needs old states, some is long. */
+/** Calls in rotation: half read the head, some need old states, some have long responses. */
 const CALLS: readonly (readonly [method: string, params: (slot: number) => unknown[]])[] = [
   ["getChainHead", () => []],
   ["get_v1_beacon_headers_blockId", () => ["head"]],
@@ -14,7 +14,7 @@ const CALLS: readonly (readonly [method: string, params: (slot: number) => unkno
   ["get_v1_beacon_states_stateId_validators", () => ["head"]],
 ];
 
-/** Blocks of empty slots are asked for, too. */
+/** Includes requests for empty slots. */
 const NOT_FOUND = -32001;
 
 /** Clients that send a mix of calls to a node, one at a time each. */
@@ -22,9 +22,9 @@ export class MixedLoad {
   readonly #url: string;
   readonly #connections: number;
   #next = 0;
-  /** About the newest one that there is. */
+  /** Approximate newest slot. */
   slot = 0;
-  /** Until each of the answers. */
+  /** Latency of each call. */
   readonly millis: number[] = [];
   /** Error of the first failed call. */
   firstFailure: string | undefined;
@@ -34,7 +34,7 @@ export class MixedLoad {
     this.#connections = connections;
   }
 
-  /** Calls on all connections until then; with a rate, no more of them a second than that. */
+  /** Sends calls on all connections until the given time, limited to the rate if there is one. */
   async run(until: number, perSecond = Number.POSITIVE_INFINITY): Promise<void> {
     const began = performance.now();
     let begun = 0;

@@ -14,17 +14,17 @@ import { sharedKzg } from "../crypto/shared-kzg.ts";
 import { type Exit, ProgramRun } from "./program-run.ts";
 
 interface ProgramHereOptions {
-  /** When the program is stopped if it still runs: by default when the test is over. */
+  /** Registers the stop of the program. Default: at the end of the test. */
   whenDone?: (end: () => Promise<void>) => void;
-  /** By default that of all tests in this process: a program of its own would read the trusted setup anew. */
+  /** Default: the backend shared by all tests, which avoids loading the trusted setup again. */
   kzg?: Kzg;
   /** Environment variables. */
   env?: CliContext["environment"];
 }
 
 /**
- * The program in this process, for tests that do not need a separate process, which takes a second to start. The preset
- * is the one that the libraries of this process have.
+ * Runs the program in this process, which saves a second of startup. The preset is that of the libraries in this
+ * process.
  */
 export class ProgramHere extends ProgramRun {
   readonly exited: Promise<Exit>;
@@ -42,12 +42,12 @@ export class ProgramHere extends ProgramRun {
     whenDone(async () => void (await this.stop()));
   }
 
-  /** A dev chain with JSON-RPC on a free port. */
+  /** Starts a dev chain with JSON-RPC on a free port. */
   static async dev(args: readonly string[], options?: ProgramHereOptions): Promise<ProgramHere> {
     return ProgramHere.served(["dev", ...args], options);
   }
 
-  /** Any command of the program with JSON-RPC on a free port. */
+  /** Starts any command of the program with JSON-RPC on a free port. */
   static async served(args: readonly string[], options?: ProgramHereOptions): Promise<ProgramHere> {
     const program = new ProgramHere([...args, "--rpc", "--rpc-port", "0"], options);
     await program.untilServed();
@@ -83,7 +83,7 @@ export class ProgramHere extends ProgramRun {
       exitNow,
       endBy: (signal) => exitNow(128 + constants.signals[signal]),
       timers: SYSTEM_TIMERS,
-      // It is that of all tests in this process.
+      // Shared by all tests in this process.
       setUmask: () => {},
       runners: {
         dev: async () => {
@@ -109,7 +109,7 @@ export class ProgramHere extends ProgramRun {
   }
 }
 
-/** Adds overrides without a flag. The node takes them with its settings. */
+/** Adds overrides that have no flag to the node's settings. */
 function inThisProcess<Settings>(settings: Settings, kzg: Kzg): Settings & Pick<SharedOptions, "chainTuning"> {
   return { ...settings, chainTuning: { kzg, createVerifier: createRememberingVerifier } };
 }

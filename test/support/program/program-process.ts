@@ -7,17 +7,17 @@ import { type Exit, ProgramRun } from "./program-run.ts";
 export const BIN = fileURLToPath(new URL("../../../bin/fanal.js", import.meta.url));
 
 export interface ProgramProcessOptions {
-  /** What complaints call it. */
+  /** Name in error messages. */
   name?: string;
-  /** On top of this process's own environment. */
+  /** Added to the environment of this process. */
   env?: Record<string, string>;
-  /** Options of Node. */
+  /** Node options. */
   execArgv?: readonly string[];
-  /** The program of another checkout. */
+  /** Path of another checkout's program. */
   bin?: string;
-  /** By default that of this process. */
+  /** Default: that of this process. */
   cwd?: string;
-  /** What a shell does before it becomes the program, such as setting a limit. */
+  /** Shell command before `exec` of the program, such as `ulimit`. */
   shell?: string;
 }
 
@@ -31,13 +31,13 @@ function killAll(): void {
 function killAtExit(child: ChildProcess): void {
   running.add(child);
   child.once("close", () => running.delete(child));
-  // First of all, since the directories of the programs are removed at the exit as well.
+  // Prepended: the kill must precede the removal of the directories.
   if (!process.listeners("exit").includes(killAll)) process.prependListener("exit", killAll);
 }
 
-/** The real program as a process, started like a user starts it. */
+/** The real program as a separate process. */
 export class ProgramProcess extends ProgramRun {
-  /** Milliseconds, in the time of `performance.now()`. */
+  /** Start time in terms of `performance.now()`. */
   readonly startedAt = performance.now();
   readonly child: ChildProcess;
   readonly exited: Promise<Exit>;

@@ -24,13 +24,13 @@ export interface Patience {
 
 /** A running program: output, exit and JSON-RPC. */
 export abstract class ProgramRun {
-  /** What complaints call it. */
+  /** Name in error messages. */
   readonly name: string;
   /** All output lines in order. */
   readonly lines: string[] = [];
-  /** The lines of standard error alone. */
+  /** Lines of standard error. */
   readonly errors: string[] = [];
-  /** Settles when the program has ended and all that it printed has arrived. */
+  /** Settles after the exit of the program, when all output is received. */
   abstract readonly exited: Promise<Exit>;
   readonly #waiting = new Set<() => void>();
   #hasEnded = false;
@@ -45,15 +45,12 @@ export abstract class ProgramRun {
     return this.lines.join("\n");
   }
 
-  /**
-   * Lines of warnings and errors, but for the one that a chain at high speed has on a machine that is busy with other
-   * tests.
-   */
+  /** Warnings and errors, except for the one of a fast chain on a busy machine. */
   get complaints(): string[] {
     return this.lines.filter((line) => / (WARN|ERROR|FATAL) /.test(line) && !/The machine is too slow/.test(line));
   }
 
-  /** Waits for a line of the output, printed already or, from a place in the output on, yet to come. */
+  /** Waits for an output line, including earlier ones from a given position on. */
   async untilLine(pattern: RegExp, { from = 0 }: { from?: number } = {}): Promise<RegExpMatchArray> {
     for (let position = from; ; ) {
       for (; position < this.lines.length; position++) {
@@ -91,13 +88,13 @@ export abstract class ProgramRun {
     return (await response.json()) as RpcReply;
   }
 
-  /** Several calls in one request; the answers are in the order of the calls. */
+  /** Makes a batch of calls. Responses are in the order of the calls. */
   async batch(calls: readonly RpcCall[]): Promise<RpcReply[]> {
     const response = await this.post(calls.map((call) => this.#request(call)));
     return (await response.json()) as RpcReply[];
   }
 
-  /** The result of a call that must succeed. */
+  /** Returns the result of a call that must succeed. */
   async call<Result = RpcReply["result"]>(method: string, params: unknown = []): Promise<Result> {
     const { result, error } = await this.reply(method, params);
     if (error) throw new Error(`${this.name} did not answer ${method}: ${JSON.stringify(error)}`);
@@ -134,7 +131,7 @@ export abstract class ProgramRun {
     this.print(line);
   }
 
-  /** Nothing is printed after it. */
+  /** Marks the end of the output. */
   protected end(): void {
     this.#hasEnded = true;
     this.#wake();

@@ -6,8 +6,8 @@ import type { Program } from "./program.ts";
 import { ProgramHere } from "./program-here.ts";
 
 /**
- * Runs the program, which must refuse to start with an exit code and one line, and returns the line without its prefix.
- * With another preset than that of the tests it needs a process of its own.
+ * Runs the program, which must exit with a code and one line. Returns the line without its prefix. A preset other than
+ * that of the tests needs a separate process.
  */
 export async function refusal(
   args: string[],
@@ -27,9 +27,9 @@ export async function refusal(
   return sentence!;
 }
 
-/** Makes the data directory of a dev chain as the program leaves it. */
+/** Creates the data directory of a stopped dev chain. */
 export async function madeDevChain(dataDir: string, { validators = 8, fork = "phase0" as DevFork, slot = 0 } = {}) {
-  // By the wall clock the slot is past.
+  // The slot is in the past by the wall clock.
   const genesisTime = Math.floor(Date.now() / 1000) - 60;
   const { devChain, close } = await openDevChain({ validators, forks: [{ fork, epoch: 0 }], genesisTime }, dataDir);
   await devChain.clock.advanceTo(slot);

@@ -6,15 +6,15 @@ import { ProgramHere } from "./program-here.ts";
 interface TestedChain {
   name: string;
   fork: ForkName.phase0 | ForkName.electra;
-  /** The epoch from which on the chain is in fulu, if ever. */
+  /** Epoch of the fulu fork, if any. */
   fuluEpoch?: number;
-  /** Of the newest blocks. */
+  /** Fork of the newest blocks. */
   headFork: ForkName;
-  /** Of all its forks. */
+  /** Versions of all forks of the chain. */
   versions: string[];
 }
 
-/** The first fork and the newest one, with a fork on the way. */
+/** The first fork and the newest, with a fork transition. */
 export const TESTED_CHAINS: TestedChain[] = [
   { name: "phase0", fork: ForkName.phase0, headFork: ForkName.phase0, versions: ["0x0000fa4a"] },
   {
@@ -26,7 +26,7 @@ export const TESTED_CHAINS: TestedChain[] = [
   },
 ];
 
-/** The program on such a chain, with its clock so slow that the chain stands still while it is looked at. */
+/** Starts the program on such a chain, with a clock slow enough to stand still during tests. */
 export async function serveTestedChain({
   fork,
   fuluEpoch,

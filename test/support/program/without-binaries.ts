@@ -1,9 +1,9 @@
 import { tempDirectory } from "../directories/temp-directory.ts";
 import { Program } from "./program.ts";
 
-/** How a process is started so that a native package has no binary, as on a platform it was not built for. */
+/** Returns process options that hide the binary of a native package, as on an unsupported platform. */
 export function withoutBinariesOf(name: string): { execArgv: string[]; env: Record<string, string> } {
-  // Has its binaries in folders of its own, which node-gyp-build looks for where this variable says.
+  // node-gyp-build looks for its binaries in the directory of this variable.
   if (name === "classic-level") return { execArgv: [], env: { CLASSIC_LEVEL_PREBUILD: tempDirectory() } };
   const platformPackage = JSON.stringify(`${name === "snappy" ? "@napi-rs/snappy" : name}-${process.platform}-`);
   const hook = `
@@ -15,7 +15,7 @@ export function withoutBinariesOf(name: string): { execArgv: string[]; env: Reco
   return { execArgv: ["--import", `data:text/javascript,${encodeURIComponent(hook)}`], env: {} };
 }
 
-/** Starts a dev chain on which a native package has no binary. */
+/** Starts a dev chain without the binary of a native package. */
 export function devWithoutBinariesOf(name: string, ...flags: string[]): Program {
   return new Program(["dev", "--data-dir", tempDirectory(), "--validators", "8", ...flags], withoutBinariesOf(name));
 }

@@ -12,7 +12,7 @@ export class RandomChoices {
     return this.#random() < probability;
   }
 
-  /** From the smaller number to the larger, both included. */
+  /** Returns an integer between both bounds, inclusive. */
   integer(min: number, max: number): number {
     return min + Math.floor(this.#random() * (max - min + 1));
   }
@@ -21,7 +21,7 @@ export class RandomChoices {
     return items[Math.floor(this.#random() * items.length)]!;
   }
 
-  /** One of the things, each as likely as the weight before it says. */
+  /** Returns a choice with probability proportional to its weight. */
   weighted<T>(choices: readonly (readonly [weight: number, thing: T])[]): T {
     let rest = this.#random() * choices.reduce((total, [weight]) => total + weight, 0);
     for (const [weight, thing] of choices) {

@@ -1,7 +1,4 @@
-/**
- * Random numbers from 0 to below 1 that are the same for the same seed (mulberry32), so that a failed run can be
- * repeated.
- */
+/** Returns a seeded generator of numbers in [0, 1) (mulberry32), so that failed runs can be reproduced. */
 export function seededRandom(seed: number): () => number {
   let state = seed >>> 0;
   return () => {

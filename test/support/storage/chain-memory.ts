@@ -28,7 +28,7 @@ export class ChainMemory {
 export async function watch(program: Program, memory: ChainMemory): Promise<void> {
   while (program.child.exitCode === null && program.child.signalCode === null) {
     const head: ChainHead | undefined = await program.call("getChainHead").catch(() => undefined);
-    // The connection breaks when the process is killed in the middle of a call.
+    // The connection closes if the process is killed during a call.
     if (head === undefined) return;
     memory.note(head);
     await delay(POLL_MS);

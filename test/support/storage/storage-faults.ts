@@ -6,7 +6,7 @@ import { Program } from "../program/program.ts";
 import { ProgramHere } from "../program/program-here.ts";
 import { type ChainHead, ChainMemory, expectNothingForgotten, watch } from "./chain-memory.ts";
 
-/** After every so many crashes under load the program is killed once more while it starts. */
+/** One in this many crashes is followed by a kill during the restart. */
 const CRASHES_PER_START_KILLED = 4;
 const LONGEST_LIFE_MS = 700;
 const LONGEST_START_MS = 1200;
@@ -25,11 +25,11 @@ export async function survivesCrashes(crashes: number, random: () => number): Pr
     }
     const program = await Program.dev(flags);
     await expectNothingForgotten(program, memory);
-    // Only a chain that has told of some of its blocks can forget one.
+    // Only reported blocks can be lost.
     if (crash === 0)
       memory.note(await program.callUntil<ChainHead>("getChainHead", ({ head_slot }) => head_slot !== "0"));
     const watching = watch(program, memory);
-    // How long it lives is part of what is tested: from at once, in the middle of the warm-up, to several epochs.
+    // Lifetimes vary from immediate kills, during the warm-up, to several epochs.
     await delay(random() * LONGEST_LIFE_MS);
     expect(await program.stop("SIGKILL"), program.output).toEqual({ code: null, signal: "SIGKILL" });
     await watching;
@@ -47,19 +47,19 @@ const SMALLEST_DISK_KIB = 200;
 const LARGEST_DISK_KIB = 500;
 
 /**
- * Lets a dev chain run into a limit of the size of files, again and again, and frees it for the next start. The process
- * ends by itself with the documented code, and knows afterwards what it had answered.
+ * Runs a dev chain into a file size limit repeatedly, and removes the limit for the next start. The process must exit
+ * with the documented code, and reported data must survive.
  */
 export async function survivesFullDisks(times: number, random: () => number): Promise<void> {
   const flags = devFlags();
   const memory = new ChainMemory();
   for (let time = 0; time < times; time++) {
     const kib = Math.floor(SMALLEST_DISK_KIB + random() * (LARGEST_DISK_KIB - SMALLEST_DISK_KIB));
-    // In the units of POSIX, 512 bytes.
+    // In POSIX units of 512 bytes.
     const limited = new Program(["dev", ...flags, "--rpc", "--rpc-port", "0"], { shell: `ulimit -f ${2 * kib}` });
     const watching = limited.untilServed().then(
       () => watch(limited, memory),
-      // There may not even be room for what a start writes.
+      // The limit may be too small even for the start.
       () => {},
     );
     const { code } = await limited.exited;

@@ -1,13 +1,11 @@
 import { vi } from "vitest";
 
-/**
- * A condition that comes true does so at once on a machine that is idle, and may take many seconds on one that is busy.
- */
+/** Long enough for a busy machine, where conditions may take many seconds. */
 const PATIENCE = { timeout: 30_000, interval: 10 };
 
 const { waitFor, waitUntil } = vi;
 
-/** Has `vi.waitFor` and `vi.waitUntil` wait longer than a second by default; `expect.poll` has a setting for that. */
+/** Raises the default timeout of `vi.waitFor` and `vi.waitUntil`. `expect.poll` has a setting for it. */
 export function waitPatiently(): void {
   vi.waitFor = (callback, options = PATIENCE) => waitFor(callback, options);
   vi.waitUntil = (callback, options = PATIENCE) => waitUntil(callback, options);

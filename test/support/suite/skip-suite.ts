@@ -1,6 +1,6 @@
 import { beforeEach } from "vitest";
 
-/** Skips all tests of the surrounding suite if there is a reason, which `npm test` prints at its end. */
+/** Skips the surrounding suite if there is a reason. `npm test` prints reasons at its end. */
 export function skipSuite(reason: string | undefined): void {
   if (reason !== undefined) beforeEach((context) => context.skip(reason));
 }

@@ -2,8 +2,8 @@
 export const isFullTier = process.env.FANAL_TEST_TIER === "full";
 
 /**
- * Variants of a test for the tier that runs: a few that represent all in npm test, and the others in the second tier,
- * where a file `x.full.ts` imports `x.test.ts`.
+ * Returns the variants of a test for the current tier: a representative few in npm test, and the others in the second
+ * tier, where a file `x.full.ts` imports `x.test.ts`.
  */
 export function variants<T>({ fast, full }: { fast: readonly T[]; full: readonly T[] }): readonly T[] {
   return isFullTier ? full : fast;

@@ -1,6 +1,6 @@
 import { onTestFinished } from "vitest";
 
-/** Counts turns of the event loop until the test is over. Returns a function that reads the count. */
+/** Counts event loop turns until the end of the test. Returns a function that reads the count. */
 export function countTurns(): () => number {
   let turns = 0;
   let next = setImmediate(count);
