@@ -31,23 +31,23 @@ import type { RandomChoices } from "../support/random/random-choices.ts";
 
 interface ModelledBlock {
   root: RootHex;
-  /** Null for genesis, which nobody signed. */
+  /** Null for genesis. */
   signed: SignedBeaconBlock | null;
   block: ForkChoiceBlock;
-  /** Made by the state transition alone, not taken from the chain. */
+  /** Computed by the state transition, independently of the chain. */
   state: CachedBeaconStateAllForks;
 }
 
-/** Validators that are slashed at most; the rest is enough to finalize. */
+/** Maximum number of slashed validators. The others suffice for finality. */
 const MAX_SLASHED = 2;
 const SLOT_SECONDS = 3;
 
 /**
- * A real chain, with states, signatures and a database, led through random histories together with the store of the
- * specification, which is given the same blocks, votes and slashings.
+ * Runs random histories on a real chain with states, signatures and a database, and on the specification's store with
+ * the same blocks, votes and slashings.
  */
 export class ModelledChain {
-  /** What happened, in words. */
+  /** Log of all steps for failure messages. */
   readonly story: string[] = [];
   readonly #directory: string;
   readonly #options: Partial<DevNodeOptions>;
@@ -89,7 +89,7 @@ export class ModelledChain {
     await this.#opened.close();
   }
 
-  /** A slot with its block and votes, or something out of the ordinary. */
+  /** Runs a slot with its block and votes, or an exceptional event. */
   async step(): Promise<void> {
     await this.#choices.weighted<() => Promise<void>>([
       [24, () => this.#slot()],
@@ -119,12 +119,12 @@ export class ModelledChain {
     this.#compare();
   }
 
-  /** Most blocks are given to the chain at once. */
+  /** Proposes a block, which is usually imported at once. */
   async #propose({ block: parent, state }: ModelledBlock): Promise<void> {
     const slot = this.#chainSlot;
     if (parent.slot >= slot || !this.#chain.forkChoice.has(parent.root)) return;
     const preState = processSlots(state, slot);
-    // Who was slashed cannot propose.
+    // Slashed validators cannot propose.
     if (preState.validators.getReadonly(preState.epochCtx.getBeaconProposer(slot)).slashed) return;
     const byHand = new ByHand(this.#devChain);
     const made = byHand.sign(await byHand.produce(slot, parent.root, ++this.#marks % 256));
@@ -154,11 +154,11 @@ export class ModelledChain {
       (error: unknown) => String(error),
     );
     const missing = this.#takeBlock(modelled, timely);
-    expect(refusal === null, refusal ?? `the chain takes a block, not so that ${missing}`).toBe(missing === null);
+    expect(refusal === null, refusal ?? `the chain accepts a block that violates: ${missing}`).toBe(missing === null);
     this.#compare();
   }
 
-  /** What the specification misses in the block, if anything. */
+  /** Applies the block to the specification's store. Returns the violated assertion, if any. */
   #takeBlock({ block, signed, state }: ModelledBlock, timely: boolean): string | null {
     if (this.#spec.blocks.has(block.root)) return null;
     const missing = assertionOf(() => this.#spec.onBlock(block, timely));
@@ -172,7 +172,7 @@ export class ModelledChain {
     return null;
   }
 
-  /** Those whose turn it is in the slot vote for the block, whether or not that makes sense. */
+  /** Attests to a block with the committees of the slot, even if it is not the head. */
   async #vote({ block }: ModelledBlock, slot: number): Promise<void> {
     if (slot < 0 || !this.#chain.forkChoice.has(block.root)) return;
     if (this.#chain.forkChoice.ancestorAtSlot(block.root, epochStart(slot)) === undefined) return;
@@ -182,7 +182,7 @@ export class ModelledChain {
     this.#tell(`Validators ${votes.map(({ validator }) => validator)} vote in slot ${slot} for ${name(block.root)}`);
     const outcomes = await this.#chain.processor.attestations(votes.map(({ attestation }) => attestation));
     for (const [position, { validator, attestation: vote }] of votes.entries()) {
-      // The rules of gossip refuse more than the specification of fork choice; whatever they let pass it must take.
+      // Gossip rules are stricter than the fork choice specification, which must accept whatever passes them.
       if (!outcomes[position]!.ok) continue;
       const { beaconBlockRoot, target } = vote.data;
       this.#spec.onAttestation(
@@ -205,10 +205,7 @@ export class ModelledChain {
     this.#compare();
   }
 
-  /**
-   * What the chain has then is what the specification begins with: finalized block, blocks after it, what the pools
-   * hold.
-   */
+  /** Restarts the chain. The specification's store restarts from its finalized block, later blocks and pools. */
   async #restart(): Promise<void> {
     const before = this.#spec;
     const isCrash = this.#choices.chance(0.5);
@@ -231,7 +228,7 @@ export class ModelledChain {
     for (const attestation of attestations.list()) {
       const { state } = this.#made.get(toRootHex(attestation.data.beaconBlockRoot))!;
       const vote = this.#toVote(attestation, processSlots(state, Math.max(state.slot, attestation.data.slot)));
-      // It counted before, so it is not asked again whether it comes in time.
+      // Applied as if from a block, since it passed the time check before.
       assertionOf(() => this.#spec.onAttestation(vote, { isFromBlock: true }));
     }
     for (const slashing of operations.listAttesterSlashings()) {
@@ -254,7 +251,7 @@ export class ModelledChain {
       finalized: this.#spec.finalized,
       boostedRoot: this.#spec.boostedRoot,
     });
-    // Votes from before a crash may be of blocks that finality has passed. Validators of the model also vote twice.
+    // Votes from before a crash may be for pruned blocks. Validators of the model also vote twice.
     const isExpected = (line: string) => /no longer fit the chain|Validator key is also used elsewhere/.test(line);
     expect(this.#opened.complaints.filter((line) => !isExpected(line))).toEqual([]);
   }
@@ -304,7 +301,7 @@ export class ModelledChain {
     };
   }
 
-  /** Attesting is due after a third of a slot, and what comes then is late. */
+  /** In late slots, waits beyond the attestation deadline at a third of the slot. */
   #followClock(): void {
     const { clock } = this.#devChain;
     clock.onSlot((slot) => (this.#isSlotLate ? clock.untilTime(clock.slotStartSeconds(slot) + 1) : undefined));
@@ -339,7 +336,7 @@ const name = (root: RootHex): string => `block ${root.slice(0, 10)}`;
 
 const epochStart = (slot: number): number => computeStartSlotAtEpoch(computeEpochAtSlot(slot));
 
-/** The checkpoints of the block's state, as they are and as they would be if the epoch ended after the block. */
+/** Returns the block with its realized and unrealized checkpoints. */
 function toBlock({ root, signed }: HandMadeBlock, state: CachedBeaconStateAllForks): ForkChoiceBlock {
   const { slot, parentRoot, stateRoot } = signed.message;
   const pulledUp = processSlots(state, computeStartSlotAtEpoch(computeEpochAtSlot(slot) + 1));

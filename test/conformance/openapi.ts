@@ -67,9 +67,9 @@ export class OpenApi {
   }
 
   /**
-   * Undefined when the operation answers with a status alone. `variant` chooses among the forms that a result may have:
-   * each document lists them by fork, and without a choice an object that lacks what its fork added would pass as
-   * one of an older fork. Of the members beside `data`, the `younger` ones are not asked for.
+   * Returns undefined if the operation responds with a status only. `variant` selects one of the schemas of a result,
+   * which documents list by fork: otherwise an object without its fork's new members would match an older fork. Members
+   * besides `data` in `younger` are not required.
    */
   validator(twin: RestPath, { variant = 0, younger = [] }: ValidatorOptions = {}): TwinValidator | undefined {
     const operation = this.#operation(twin);

@@ -2,7 +2,7 @@ import { methods } from "../../src/api/method-groups.ts";
 import type { ErrorObject } from "../../src/server/jsonrpc/errors.ts";
 import type { Caller } from "../support/api/caller.ts";
 
-/** What is asked about in a survey. */
+/** Parameters of the calls. */
 export interface SurveySubjects {
   blockIds: readonly unknown[];
   stateIds: readonly unknown[];
@@ -10,12 +10,10 @@ export interface SurveySubjects {
   validators: readonly number[];
 }
 
-/** Events are nothing to ask for, and what a node can be asked does not depend on its chain. */
+/** Results of these methods do not depend on the chain. */
 const LEFT_OUT: readonly string[] = ["subscribe", "unsubscribe", "rpc.discover"];
 
-/**
- * The answers of all methods that only read to all that they can be asked about these subjects, refusals among them.
- */
+/** Calls all read-only methods with all combinations of the subjects. Returns results and errors. */
 export async function survey(caller: Caller, subjects: SurveySubjects): Promise<Record<string, unknown>> {
   const answers: Record<string, unknown> = {};
   for (const { name, access, params } of methods) {
@@ -31,7 +29,7 @@ export async function survey(caller: Caller, subjects: SurveySubjects): Promise<
   return answers;
 }
 
-/** None when a parameter is about something else. */
+/** Returns no combination if a parameter has no subjects. */
 function combinations(needed: readonly string[], subjects: SurveySubjects): unknown[][] {
   const choices = needed.map((param) => {
     if (param === "block_id" || param === "block_root") return subjects.blockIds;

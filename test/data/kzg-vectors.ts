@@ -9,7 +9,7 @@ type Hex = string;
 interface Vector {
   name: string;
   input: Record<string, Hex | Hex[] | number[]>;
-  /** Null where the input is malformed. */
+  /** Null for malformed input. */
   output: unknown;
 }
 
@@ -18,7 +18,7 @@ const listOf = (hexes: unknown) => (hexes as Hex[]).map(fromHex);
 const numbersOf = (numbers: unknown) => numbers as number[];
 const hexOf = (bytes: Uint8Array): Hex => `0x${Buffer.from(bytes).toString("hex")}`;
 
-/** What is computed of an input, in the words of the vectors of the specification. */
+/** Result for an input, in the format of the specification's vectors. */
 type Answer = (kzg: Kzg, input: Vector["input"]) => Promise<unknown>;
 
 const ANSWERS: Readonly<Record<string, Answer>> = {
@@ -47,7 +47,7 @@ const ANSWERS: Readonly<Record<string, Answer>> = {
   },
 };
 
-/** The functions of the specification that have vectors in this folder and that a node uses. */
+/** Returns the specification functions with vectors in this folder that a node uses. */
 export const functionsIn = (folder: string): string[] =>
   readdirSync(folder).filter((name) => Object.hasOwn(ANSWERS, name));
 
@@ -61,8 +61,7 @@ export function* vectorsOf(folder: string, name: string): Generator<Vector> {
 }
 
 /**
- * What is answered, and what should be: what is malformed is wrong where it is verified, and fails where it is
- * computed.
+ * Returns the actual and the expected result. For malformed input, verification returns false and computation fails.
  */
 export async function answerTo(kzg: Kzg, name: string, { input, output }: Omit<Vector, "name">) {
   const isVerdict = name.startsWith("verify_");

@@ -115,7 +115,7 @@ it("the justified block is reinstated too, also with a client that has to sync f
   expect(chain.head.root).toBe(at(HEAD).root);
 });
 
-it("a rejection persists over a restart, until the client is asked again and accepts", async () => {
+it("a rejection persists over a restart, until the client accepts the payload", async () => {
   const engine = new ScriptedEngine();
   const first = await followAndRefuse(engine, { last: 10, lastValid: 6 });
   await first.close();

@@ -11,7 +11,7 @@ import { RedisServer } from "../support/gateway/redis-server.ts";
 import { skipSuite } from "../support/suite/skip-suite.ts";
 
 const METHOD = { name: "getChainHead", access: "read" } as const;
-/** A time that stands still in the middle of a second. */
+/** Fixed time in the middle of a second. */
 const timers = { ...SYSTEM_TIMERS, unixNow: () => 1_800_000_000_500 };
 
 /** The clients of one gateway. */

@@ -94,7 +94,7 @@ async function openReader({ upstreams, quorum = 1, redisUrl }: GatewayOptions): 
   const settings = {
     upstreams: upstreams.map(({ options }) => options),
     broadcast: 1,
-    // The wrong upstream is always asked first, and never overtaken.
+    // The wrong upstream is always used first, without hedging.
     hedgeDelayMillis: 60_000,
     validation: true,
     quorum,
@@ -131,7 +131,7 @@ async function read(reader: CachingReader, call: UpstreamCall) {
 }
 
 describe.each([1, 2])("with a quorum of %i, a wrong answer", (quorum) => {
-  it.each(Object.keys(FAULTS))("is neither given nor kept in memory: %s", async (kind) => {
+  it.each(Object.keys(FAULTS))("is neither returned nor cached: %s", async (kind) => {
     const slot = 7;
     wrong.handler = (_request, response) => send(response, FAULTS[kind]!(slot));
     const reader = await openReader({ upstreams: [wrong, ...healthy], quorum });
@@ -180,7 +180,7 @@ describe("a large answer", () => {
     methodCall("get_v1_beacon_states_stateId_validators", { state_id }),
   ) as [UpstreamCall, UpstreamCall];
 
-  it.each(Object.entries(cases))("with %s is not kept, and another upstream is asked", async (_kind, body) => {
+  it.each(Object.entries(cases))("with %s is not cached, and another upstream is used", async (_kind, body) => {
     expect(body.length).toBeGreaterThan(100_000);
     wrong.handler = (_request, response) => send(response, body);
     healthy[0]!.handler = (_request, response) => send(response, good);
@@ -220,7 +220,7 @@ describe("with a shared cache", () => {
       send(response, faults[slot - 1]!(slot));
     };
     for (const slot of slots) {
-      // A new gateway each time, so that the wrong upstream is asked first.
+      // A new gateway each time, so that the wrong upstream is used first.
       const reader = await openReader({ upstreams: [wrong, ...healthy], quorum, redisUrl: redis.url });
       expect(await read(reader, headerCall(slot))).toMatchObject({ body: goodBody(slot), cachedIn: undefined });
     }

@@ -12,11 +12,11 @@ export const SLOTS_PER_EPOCH = 8;
 export const SLOT_SECONDS = 1;
 
 interface ExecutionChainOptions {
-  /** Of the execution layer. */
+  /** Forks of the execution layer. */
   forks: ForkTimes;
   /** Unix seconds, of both layers. */
   genesisTime: number;
-  /** For `fanal dev`. */
+  /** Flags of `fanal dev`. */
   flags: readonly string[];
 }
 

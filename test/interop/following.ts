@@ -3,7 +3,7 @@ import { type BeaconRest, type Head, until } from "./beacon-rest.ts";
 import type { RequestCounts } from "./lodestar-beacon.ts";
 
 export const SLOTS_PER_EPOCH = 8;
-/** How long a node has to follow another by gossip. */
+/** Epochs during which a node must follow another by gossip. */
 const FOLLOWED_EPOCHS = 5;
 /** Minimum advance of finality. On a busy machine late attestations may delay it. */
 const FINALIZED_EPOCHS = 2;

@@ -129,7 +129,7 @@ describe.each(variants({ fast: ["fulu"], full: ["electra"] } as const))("on %s",
     await scenario.expectFollowing();
   });
 
-  it("unrequested responses penalize their sender, and other peers are asked", async () => {
+  it("unrequested responses penalize their sender, and other peers are used", async () => {
     const giveAgain = withholdData();
     const block = await propose();
     const rival = await rivalOf(block);

@@ -15,7 +15,7 @@ declare global {
 }
 `;
 
-/** Shows code of the sources, which a test of its own follows. */
+/** Document that quotes source code, which a separate test checks. */
 const ABOUT_SOURCES = "adding-a-method.md";
 
 /**

@@ -33,7 +33,7 @@ export class ChainWithBuilder {
     return ChainWithBuilder.openAfter([{ fork, epoch: 0 }], HEAD);
   }
 
-  /** The same for a chain that goes through forks, and stands elsewhere. */
+  /** The same for a chain with forks and another head. */
   static async openAfter(forks: readonly ScheduledFork[], head: number): Promise<ChainWithBuilder> {
     const builder = await MockBuilder.start();
     let chain: ChainWithBuilder | undefined;

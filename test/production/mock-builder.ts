@@ -40,16 +40,16 @@ interface Behaviour {
   changeBid(bid: BuilderBid): void;
   /** Changes the bid after it was signed. */
   changeSigned(signed: SignedBuilderBid): void;
-  /** The fork that the bid is said to be of. */
+  /** Reported fork of the bid. */
   fork?: ForkPostBellatrix;
-  /** Given as JSON in place of a bid. */
+  /** JSON body instead of a bid. */
   bidBody?: string;
-  /** Waited for before a bid is given. */
+  /** Awaited before a bid is returned. */
   beforeBid(): Promise<void> | void;
-  /** Waited for before a payload is given. */
+  /** Awaited before a payload is returned. */
   beforeReveal(): Promise<void> | void;
   changePayload(payload: ExecutionPayload): ExecutionPayload;
-  /** Of the payloads that it offers. */
+  /** Blobs of the offered payloads. */
   blobs: BlobsBundle;
   changeBlobs(blobs: BlobsBundle): BlobsBundle;
   beforeRegistration(): void;
@@ -67,14 +67,14 @@ const HONEST: Behaviour = {
   beforeRegistration() {},
 };
 
-/** An error with the HTTP status that the builder answers with. */
+/** Error with the HTTP status of the response. */
 export function builderFault(statusCode: number, message: string): Error {
   return Object.assign(new Error(message), { statusCode });
 }
 
-/** A builder server that builds payloads for the dev execution chain. */
+/** Builder server that builds payloads for the dev execution chain. */
 export class MockBuilder {
-  /** The chain that it builds for, which is there only when the node is. */
+  /** Chain to build for. Undefined until the node is open. */
   chain: BeaconChain | undefined;
   behaviour: Behaviour = { ...HONEST };
   readonly bidRequests: BidRequest[] = [];
@@ -99,7 +99,7 @@ export class MockBuilder {
       reply.type("application/json");
       return bidBody;
     });
-    // Which forks a chain has does not matter to what only reads requests.
+    // Forks are irrelevant for parsing requests.
     registerRoutes(this.#server, createChainForkConfig(defaultChainConfig), {
       status: async () => ({ status: 200 }),
       registerValidator: async ({ registrations }) => {
@@ -135,21 +135,21 @@ export class MockBuilder {
     return this.#url;
   }
 
-  /** All is well again, and nothing was asked. */
+  /** Restores honest behaviour and clears the recorded requests. */
   reset(): void {
     this.behaviour = { ...HONEST };
     for (const noted of [this.bidRequests, this.registrations, this.blindedBlocks]) noted.length = 0;
   }
 
-  /** Resolves when what the builder has noted fulfils the condition. */
+  /** Resolves when the recorded requests meet the condition. */
   async until(condition: () => boolean): Promise<void> {
     while (!condition()) await once(this.#events, "change");
   }
 
-  /** The payload that was offered for the block. */
+  /** Returns the payload that was offered for the block. */
   payloadOf({ message }: SignedBlindedBeaconBlock): ExecutionPayload {
     const payload = this.#offered.get(toRootHex(message.body.executionPayloadHeader.blockHash));
-    if (!payload) throw builderFault(400, "That payload was not offered here.");
+    if (!payload) throw builderFault(400, "This payload was not offered.");
     return payload;
   }
 
@@ -191,7 +191,7 @@ export class MockBuilder {
   }
 }
 
-/** A registration that the validator has signed. */
+/** Returns a registration signed by the validator. */
 export function signedRegistration(
   chain: BeaconChain,
   validatorKey: SecretKey,
@@ -207,7 +207,7 @@ export function signedRegistration(
   return { message, signature };
 }
 
-/** In the domain of builders, which is the same in all forks. */
+/** Signs in the builder domain, which is the same in all forks. */
 function sign<T>({ config }: BeaconChain, key: SecretKey, type: Type<T>, message: T): Uint8Array {
   const domain = computeDomain(DOMAIN_APPLICATION_BUILDER, config.GENESIS_FORK_VERSION, ZERO_HASH);
   return key.sign(computeSigningRoot(type, message, domain)).toBytes();

@@ -3,7 +3,7 @@ import { fileURLToPath } from "node:url";
 import { expect, it } from "vitest";
 
 const MIXED_LOAD_MINUTES = Number(process.env.SOAK_MIXED_LOAD_MINUTES ?? 30);
-/** There are six floods. */
+/** Duration of each of the six floods. */
 const FLOOD_SECONDS = Number(process.env.SOAK_FLOOD_SECONDS ?? 600);
 const ROOT = fileURLToPath(new URL("../..", import.meta.url));
 

@@ -71,7 +71,7 @@ describe("links of a response", () => {
     expect(page(address, "withdrawal_address")).toBeUndefined();
   });
 
-  it("are made only of what has a page", () => {
+  it("are made only for values with a page", () => {
     expect(page(ROOT, "body_root")).toBeUndefined();
     expect(page("18446744073709551615", "exit_epoch")).toBeUndefined();
     expect(page(1, "current_epoch")).toBeUndefined();

@@ -29,7 +29,7 @@ import { byteArrayEquals } from "@lodestar/utils";
 
 type State = CachedBeaconStateAllForks;
 
-/** What a block pays its proposer, in Gwei, in the words of the API. */
+/** Rewards of a block's proposer in Gwei, with the names of the API. */
 export interface ExpectedBlockRewards {
   attestations: number;
   sync_aggregate: number;

@@ -30,10 +30,10 @@ export type ChangeKind =
   | "queued balance"
   | "consolidation";
 
-/** Adds to what a validator is expected to have, and writes down that such a thing happened. */
+/** Adds to a validator's expected balance, and records the kind of change. */
 export type Change = (kind: ChangeKind, index: ValidatorIndex, amount: number) => void;
 
-/** What moves balances in a block and is no reward, told from the block and the states around it. */
+/** Computes balance changes of a block other than rewards, from the block and the states around it. */
 export function changesOfBlock(before: State, { message }: SignedBeaconBlock, after: State, change: Change): void {
   const fork = before.config.getForkSeq(message.slot);
   if (fork >= ForkSeq.capella) {
@@ -55,7 +55,7 @@ export function changesOfBlock(before: State, { message }: SignedBeaconBlock, af
   }
 }
 
-/** The same for an epoch transition, where rewards are paid first. `expected` tells what a validator has by now. */
+/** The same for an epoch transition, which pays rewards first. `expected` returns the current expected balance. */
 export function changesOfEpoch(
   before: State,
   after: State,
@@ -83,8 +83,8 @@ export function changesOfEpoch(
 }
 
 /**
- * Balances that went into the queue of deposits, where they have no slot: of those that became compounding, what lies
- * above 32 ETH, and with the fork to electra also all that those had who were not yet active.
+ * Balances that moved to the deposit queue, with the genesis slot: the excess over 32 ETH of validators that switched
+ * to compounding, and at the electra fork all balances of validators that were not active yet.
  */
 function queuedBalances(state: State, queuedBefore: number, change: Change): void {
   for (const { pubkey, amount, slot } of pendingDeposits(state).slice(queuedBefore)) {
@@ -92,7 +92,7 @@ function queuedBalances(state: State, queuedBefore: number, change: Change): voi
   }
 }
 
-/** process_slashings: half a vector of epochs after a slashing, by what was slashed around that time. */
+/** process_slashings: correlation penalty, half of EPOCHS_PER_SLASHINGS_VECTOR after the slashing. */
 function laterSlashingPenalties(state: State, change: Change): void {
   const fork = state.config.getForkSeq(state.slot);
   const { epoch } = state.epochCtx;
@@ -114,7 +114,7 @@ function laterSlashingPenalties(state: State, change: Change): void {
   }
 }
 
-/** Those that are no longer in the queue; what waits for a withdrawal may have been put back at its end. */
+/** Returns deposits that left the queue. Deposits that wait for a withdrawal may be requeued at its end. */
 function appliedDeposits(before: State, after: State): electra.PendingDeposit[] {
   const key = (deposit: electra.PendingDeposit) => toHex(ssz.electra.PendingDeposit.hashTreeRoot(deposit));
   const waiting = pendingDeposits(after).map(key);

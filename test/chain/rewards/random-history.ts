@@ -45,24 +45,24 @@ import { createDevPayload } from "../../../src/execution/dev-payload.ts";
 
 type State = CachedBeaconStateAllForks;
 
-/** A vote of some attesters of a slot that waits for its block. */
+/** Vote of some attesters of a slot, to be included later. */
 interface Vote {
   slot: Slot;
-  /** By committee, who took part. */
+  /** Participation by committee. */
   bits: boolean[][];
   headRoot: Uint8Array;
   targetRoot: Uint8Array;
-  /** The first slot whose block may include it. */
+  /** First slot of inclusion. */
   from: Slot;
 }
 
 const ETHER = 1e9;
 const OTHER_ROOT = new Uint8Array(32).fill(0xee);
-/** Enough of those that stay for a chain that can go on. */
+/** Minimum number of validators that never exit. */
 const MIN_ACTIVE = 40;
 const MAX_SLASHED = 8;
 
-/** Blocks in which everything happens that moves balances, more or less often. */
+/** Random blocks with all operations that change balances. */
 export class RandomHistory {
   readonly #config: BeaconConfig;
   readonly #random: () => number;
@@ -72,18 +72,18 @@ export class RandomHistory {
   #votes: Vote[] = [];
   #nextKey: number;
 
-  /** `validatorCount` is how many there are at genesis. */
+  /** `validatorCount` is the number of genesis validators. */
   constructor(config: BeaconConfig, random: () => number, validatorCount: number) {
     this.#config = config;
     this.#random = random;
-    // Derived when they are needed.
+    // Derived lazily.
     this.#keys = new InteropKeys(100 * validatorCount);
     this.#deposits = genesisDeposits(config, new InteropKeys(validatorCount));
     this.#eth1Data = eth1DataAfter(this.#deposits, OTHER_ROOT);
     this.#nextKey = validatorCount;
   }
 
-  /** Null where the slot stays empty. */
+  /** Builds a block body. Null for an empty slot. */
   body(state: State): BeaconBlockBody | null {
     const { slot } = state;
     const fork = this.#config.getForkSeq(slot);
@@ -116,7 +116,7 @@ export class RandomHistory {
     return items[Math.floor(this.#random() * items.length)];
   }
 
-  /** The committees of a slot vote, in leaks too few of them, some of them wrongly and some not included at once. */
+  /** Creates the votes of a slot: too few during leaks, some wrong, some included late. */
   #voteOf(state: State, slot: Slot): void {
     const { epochCtx } = state;
     const epoch = computeEpochAtSlot(slot);
@@ -140,7 +140,7 @@ export class RandomHistory {
     for (const kind of kinds) {
       const bits = chosen.map((committee) => committee.map((of) => of === kind));
       this.#votes.push({ slot, bits, ...kind, from: slot + this.#delay() });
-      // Some of it comes in a second time, together with others or not.
+      // Part of it is included a second time, possibly aggregated with others.
       if (this.#chance(0.3)) {
         const some = bits.map((committee) => committee.map((took) => took && this.#chance(0.5)));
         this.#votes.push({ slot, bits: some, ...kind, from: slot + this.#delay() });
@@ -161,7 +161,7 @@ export class RandomHistory {
     return due.flatMap((vote) => attestationsOf(state, fork, vote));
   }
 
-  /** What the deposit contract holds by now; until electra there is something new in every period of votes. */
+  /** Updates the deposit contract. Before electra, every voting period has new deposits. */
   #renewEth1Data(state: State, fork: ForkSeq): void {
     if (fork >= ForkSeq.electra) return;
     this.#deposits.push(this.#newDeposit(32 * ETHER), this.#topUp(state));
@@ -196,7 +196,7 @@ export class RandomHistory {
     return { pubkey, withdrawalCredentials, amount, signature: ssz.BLSSignature.defaultValue() };
   }
 
-  /** At most one validator a block leaves by one of the ways there are. */
+  /** Adds at most one exit or slashing. */
   #addOperation(body: BeaconBlockBody, state: State, fork: ForkSeq, proposer: ValidatorIndex): void {
     const { epoch } = state.epochCtx;
     const validators = state.validators.getAllReadonlyValues();
@@ -208,7 +208,7 @@ export class RandomHistory {
     const leaving = this.#oneOf(staying)!;
     const slashed = [...validators.keys()].filter((index) => validators[index]!.slashed);
     if (slashed.length < MAX_SLASHED && this.#chance(0.5)) {
-      // One that was slashed before is named again, and is not slashed again.
+      // Includes an already slashed validator, which must not be slashed again.
       const again = slashed.slice(0, 1);
       if (this.#chance(0.5)) body.proposerSlashings.push(doubleProposal(leaving, state.slot));
       else body.attesterSlashings.push(doubleVote([...again, leaving], epoch));
@@ -235,7 +235,7 @@ export class RandomHistory {
     return createDevPayload(request, blockHash, blockNumber + 1) as bellatrix.ExecutionPayload;
   }
 
-  /** What the execution layer asks for: deposits, withdrawals of what lies above 32 ETH, and consolidations. */
+  /** Adds execution requests: deposits, withdrawals of the excess over 32 ETH, and consolidations. */
   #addRequests({ executionRequests }: electra.BeaconBlockBody, state: State): void {
     const { validators } = state;
     if (this.#chance(0.05)) {
@@ -252,7 +252,7 @@ export class RandomHistory {
       const target = this.#oneOf(
         validators.getAllReadonlyValues().filter((validator) => validator.withdrawalCredentials[0] === 0x02),
       );
-      // To itself, it becomes one that compounds.
+      // A consolidation with itself switches to compounding.
       const targetPubkey = target && this.#chance(0.5) ? target.pubkey : pubkey;
       executionRequests.consolidations.push({ sourceAddress, sourcePubkey: pubkey, targetPubkey });
     }
@@ -267,7 +267,7 @@ export function credentials(prefix: 0x01 | 0x02): Uint8Array {
   return bytes;
 }
 
-/** In the form of the block's fork: from electra on all committees in one, before one each. */
+/** Formats a vote for the block's fork: one attestation since electra, one per committee before. */
 function attestationsOf(state: State, fork: ForkSeq, { slot, bits, headRoot, targetRoot }: Vote): Attestation[] {
   const epoch = computeEpochAtSlot(slot);
   const justified =

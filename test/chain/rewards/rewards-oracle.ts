@@ -12,9 +12,9 @@ import { type ChangeKind, changesOfBlock, changesOfEpoch } from "./other-balance
 import { credentials, RandomHistory } from "./random-history.ts";
 import { type Step, UnsignedChain } from "./unsigned-chain.ts";
 
-// The rewards of the API and all other changes of balances, which the test computes itself, add up to the change of
-// every validator's balance in every slot of a random history on every fork. The parts of a block's reward are computed
-// by the specification here, one by one.
+// Rewards from the API and other balance changes, which the test computes, must add up to the balance change of every
+// validator in every slot of a random history on every fork. The parts of block rewards are also computed by the
+// specification.
 
 const EPOCHS = Number(process.env.REWARDS_ORACLE_EPOCHS ?? 50);
 const SEED = Number(process.env.REWARDS_ORACLE_SEED ?? 1);
@@ -65,7 +65,7 @@ export function testRewards(cases: readonly RewardsCase[]): void {
       for (let slot = 1; slot <= EPOCHS * SLOTS_PER_EPOCH; slot++) {
         await oracle.check(chain.step((state) => history.body(state)));
       }
-      // A history in which little happens proves little.
+      // The history must contain all kinds of changes.
       if (EPOCHS >= 50) for (const happening of happenings) expect(oracle.seen).toContain(happening);
     },
     60_000 + 1_000 * EPOCHS,
@@ -88,7 +88,7 @@ class Oracle {
   async #checkEpochTransition({ before, atSlot }: Step): Promise<void> {
     const expected = before.balances.getAll();
     const endedEpoch = atSlot.slot / SLOTS_PER_EPOCH - 1;
-    // The first epoch has none before it whose votes could be paid for.
+    // There are no attestation rewards before the first epoch.
     if (endedEpoch > 0) {
       const { ideal_rewards, total_rewards } = await this.#caller.call(OF_VOTES, [endedEpoch - 1]);
       expect(total_rewards).toHaveLength(expected.length);
@@ -97,7 +97,7 @@ class Oracle {
           expected[Number(validator_index)]! += Number(amount);
         }
         if (Number(inactivity) < 0) this.seen.add("leak");
-        // Whoever was rewarded for a vote could not have got more for it.
+        // A reward for a flag must equal the ideal reward.
         const { effectiveBalance } = before.validators.getReadonly(Number(validator_index));
         const ideal = ideal_rewards[effectiveBalance / EFFECTIVE_BALANCE_INCREMENT];
         if (Number(head) > 0) expect(head).toBe(ideal.head);
@@ -144,13 +144,13 @@ function expectBalances({ slot, balances }: CachedBeaconStateAllForks, expected:
   expect(wrong).toEqual([]);
 }
 
-/** A chain on which validators differ, leave soon and get what is theirs within the history. */
+/** Genesis with diverse validators and short delays for exits and withdrawals. */
 function variedGenesis(forks: ScheduledFork[]) {
   const chainConfig = {
     ...devChainConfig({ forks, slotSeconds: 2, genesisTime: 0 }),
     SHARD_COMMITTEE_PERIOD: 2,
     MIN_VALIDATOR_WITHDRAWABILITY_DELAY: 1,
-    // Less than what may come and go in all, so that something is left for consolidations.
+    // Below the total churn, which leaves churn for consolidations.
     MIN_PER_EPOCH_CHURN_LIMIT_ELECTRA: MAX_EFFECTIVE_BALANCE * 4,
     MAX_PER_EPOCH_ACTIVATION_EXIT_CHURN_LIMIT: MAX_EFFECTIVE_BALANCE * 2,
   };
@@ -162,7 +162,7 @@ function variedGenesis(forks: ScheduledFork[]) {
     state.balances.set(index, validator.effectiveBalance + index * 12_345_678);
   }
   state.commit();
-  // What is cached of the validators is made anew.
+  // Recomputes the caches of the validators.
   const varied = createCachedBeaconState(state.type.getViewDU(state.node) as CachedBeaconStateAllForks, {
     config,
     pubkeyCache,

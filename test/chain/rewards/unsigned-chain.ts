@@ -22,7 +22,7 @@ import type { DevGenesis } from "../../../src/dev/genesis.ts";
 
 type State = CachedBeaconStateAllForks;
 
-/** What happened in one slot. */
+/** States and block of one slot. */
 export interface Step {
   /** The state of the slot before. */
   before: State;
@@ -33,8 +33,8 @@ export interface Step {
 }
 
 /**
- * A chain on which nothing is signed, and nothing signed is verified, so that many blocks are made in no time. The API
- * looks up blocks and states in it, and its clock stands in the slot after the last.
+ * Chain without signatures and their verification, which makes blocks cheap. Serves block and state lookups of the API.
+ * Its clock is in the slot after the last.
  */
 export class UnsignedChain {
   readonly #config: DevGenesis["config"];
@@ -50,7 +50,7 @@ export class UnsignedChain {
     this.#states = [state];
   }
 
-  /** Goes on by a slot, which stays empty when no body is made for it. */
+  /** Advances by a slot, which stays empty without a body. */
   step(makeBody: (atSlot: State) => BeaconBlockBody | null): Step {
     const before = this.#states.at(-1)!;
     const atSlot = processSlots(before, before.slot + 1);
@@ -86,7 +86,7 @@ export class UnsignedChain {
     return { after, block: signed };
   }
 
-  /** Of the methods, those that look up blocks and states and ask for nothing else of a node. */
+  /** API whose methods may only look up blocks and states. */
   get api(): Api {
     return { context: { chain: this.#view() } } as unknown as Api;
   }
@@ -121,7 +121,7 @@ export class UnsignedChain {
     };
   }
 
-  /** Rewards are asked for as soon as there are any, so that it is the last step's. */
+  /** Only the state of the last step is available, since rewards are requested after each step. */
   #stateAfter(root: RootHex, slot: Slot): State {
     const atSlot = this.#lastStep?.atSlot;
     if (atSlot?.slot !== slot || blockRootOf(atSlot) !== root) throw new Error(`Slot ${slot} is not the last one.`);
