@@ -1,10 +1,10 @@
 /**
- * Cost of blobs and columns on every KZG backend that loads: operations, memory, whole blocks, and how long the main
- * thread is blocked.
+ * Measures blobs and columns on every KZG backend that loads: operations, memory, whole blocks, and blocking of the
+ * main thread.
  *
  *     npm run bench -- data [rounds]
  *
- * The exit code is 1 when the main thread is blocked for 30 ms or longer.
+ * The exit code is 1 if the main thread is blocked for 30 ms or longer.
  */
 import { benchData } from "./data/run.ts";
 

@@ -1,5 +1,5 @@
 /**
- * Measures a gateway beside its upstream in one run: latency and answers per core, the cost of validation, several
+ * Compares a gateway with its upstream in one run: latency and answers per core, the cost of validation, several
  * processes, reads from Redis, the requests of two gateways with one Redis, reads while an upstream fails, and a long
  * list. All programs are real.
  *

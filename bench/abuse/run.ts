@@ -75,7 +75,7 @@ async function printQuiet(args: readonly string[], seconds: number): Promise<voi
   const { code } = await node.stop();
   printRow("nothing", [
     ...latencies(figures),
-    ...heldUp(gauge),
+    ...blockedCells(gauge),
     mebibytes(figures.peakBytes),
     "",
     "",
@@ -112,7 +112,7 @@ async function attack(
   const left = during.unanswered > 0 ? `${during.unanswered} unanswered` : "yes";
   printRow(name, [
     ...latencies(during),
-    ...heldUp(gauge),
+    ...blockedCells(gauge),
     mebibytes(during.peakBytes),
     left,
     recovered,
@@ -126,7 +126,10 @@ const latencies = ({ latencies, newcomers }: ProbeFigures) => [
   ...[0.5, 0.99, 1].map((share) => millis(quantile(latencies, share))),
   [0.5, 0.99, 1].map((share) => millis(quantile(newcomers, share))).join(", "),
 ];
-const heldUp = ({ heldUp, heldUpProcessor }: GaugeReading) => [millis(heldUp), millis(heldUpProcessor)];
+const blockedCells = ({ blockedMillis, blockedCpuMillis }: GaugeReading) => [
+  millis(blockedMillis),
+  millis(blockedCpuMillis),
+];
 const millis = (value: number) => `${value.toFixed(value < 10 ? 1 : 0)} ms`;
 const mebibytes = (bytes: number) => `${(bytes / 2 ** 20).toFixed(0)} MiB`;
 const percent = (share = Number.NaN) => (Number.isNaN(share) ? "?" : `${(share * 100).toFixed(1)} %`);

@@ -31,7 +31,7 @@ process.on("SIGUSR1", () => {
   const { time, processor } = longest;
   for (let made = 0; made < COLLECTIONS; made++) globalThis.gc?.();
   const { rss: residentBytes, heapUsed: heapBytes, external: externalBytes } = process.memoryUsage();
-  const figures = { heldUp: time, heldUpProcessor: processor, residentBytes, heapBytes, externalBytes };
+  const figures = { blockedMillis: time, blockedCpuMillis: processor, residentBytes, heapBytes, externalBytes };
   process.stdout.write(`gauge: ${JSON.stringify(figures)}\n`);
   last = look();
   Object.assign(longest, { time: 0, processor: 0 });

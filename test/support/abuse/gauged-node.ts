@@ -3,9 +3,9 @@ import type { ProgramProcess } from "../program/program-process.ts";
 
 export interface GaugeReading {
   /** Longest event loop delay since the last reading, in milliseconds. */
-  heldUp: number;
+  blockedMillis: number;
   /** Maximum CPU time between two turns, which is comparable on a busy machine. */
-  heldUpProcessor: number;
+  blockedCpuMillis: number;
   /** Total memory, and that of objects and buffers, after garbage collection. */
   residentBytes: number;
   heapBytes: number;

@@ -8,7 +8,7 @@ import type { Sender } from "./transactions.ts";
 import type { Hex } from "./wire.ts";
 
 /** Maximum per transaction (EIP-7594). */
-const MOST_BLOBS = 6;
+const MAX_BLOBS = 6;
 
 interface BlobFeedOptions {
   sender: Sender;
@@ -22,7 +22,7 @@ export async function feedBlobs(
   layer: ExecutionLayer,
   { sender, fork, counts }: BlobFeedOptions,
 ): Promise<ReadonlyMap<string, string>> {
-  const source = new DevBlobs({ config: { getMaxBlobsPerBlock: () => MOST_BLOBS }, counts });
+  const source = new DevBlobs({ config: { getMaxBlobsPerBlock: () => MAX_BLOBS }, counts });
   const fed = new Map<string, string>();
   const parent = { blockHash: new Uint8Array(32), blockNumber: 0 };
   let number = 0;

@@ -28,7 +28,7 @@ import {
 type Forks = readonly [first: Fork, last: Fork];
 const LATEST = FORKS.at(-1)!;
 
-const MOST_BLOBS = 128;
+const MAX_BLOBS = 128;
 const hashes = z.array(hash);
 const payloadV1OrV2 = z.union([payloadV2, payloadV1]);
 const attributesV1OrV2 = z.union([attributesV2, attributesV1]);
@@ -48,7 +48,7 @@ function readRequests(value: unknown): Hex[] {
 
 function readBlobHashes(value: unknown): Hex[] {
   const asked = read(hashes, value, "versionedHashes");
-  if (asked.length > MOST_BLOBS) throw new JsonRpcError(-38004, `at most ${MOST_BLOBS} blobs`);
+  if (asked.length > MAX_BLOBS) throw new JsonRpcError(-38004, `at most ${MAX_BLOBS} blobs`);
   return asked;
 }
 

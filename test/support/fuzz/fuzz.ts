@@ -29,7 +29,7 @@ const AT_ONCE = 8;
 const SILENCE_MILLIS = 50;
 /** Maximum length to read of an endless response such as an event stream. */
 const READ_BYTES = 64 * 1024;
-const MOST_DEFECTS = 20;
+const MAX_DEFECTS = 20;
 
 const INTERNAL_ERROR = -32603;
 
@@ -127,7 +127,7 @@ class Sender {
     for (const code of codes) this.#count(String(code));
     if (text.includes('"result":')) this.#count("result");
     const isDefect = status === 500 || codes.includes(INTERNAL_ERROR);
-    if (isDefect && this.#report.defects.length < MOST_DEFECTS) {
+    if (isDefect && this.#report.defects.length < MAX_DEFECTS) {
       this.#report.defects.push(`${describe(given)} -> ${status} ${text.slice(0, 500)}`);
     }
   }
@@ -165,9 +165,9 @@ class MessageSender {
     const { promise, resolve } = Promise.withResolvers<string | undefined>();
     this.#heard = resolve;
     this.#socket.send(body, { binary });
-    const patience = setTimeout(() => resolve(undefined), SILENCE_MILLIS);
+    const timeout = setTimeout(() => resolve(undefined), SILENCE_MILLIS);
     const message = await promise;
-    clearTimeout(patience);
+    clearTimeout(timeout);
     return message;
   }
 
@@ -178,9 +178,9 @@ class MessageSender {
 
 function closedOrSilent(socket: Socket): Promise<void> {
   return new Promise((resolve) => {
-    const patience = setTimeout(resolve, SILENCE_MILLIS);
+    const timeout = setTimeout(resolve, SILENCE_MILLIS);
     socket.once("close", () => {
-      clearTimeout(patience);
+      clearTimeout(timeout);
       resolve();
     });
   });
