@@ -6,91 +6,91 @@ import { nearestName } from "../src/errors/nearest-name.ts";
 
 interface Bench {
   about: string;
-  /** What stands before the file on the command line of Node. */
-  before?: readonly string[];
+  /** Options of Node. */
+  nodeOptions?: readonly string[];
 }
 
 const ROOT = join(import.meta.dirname, "..");
-const COLLECTING = ["--expose-gc"];
-const FLAT = [...COLLECTING, "--max-semi-space-size=4"];
+const EXPOSE_GC = ["--expose-gc"];
+const SMALL_HEAP = [...EXPOSE_GC, "--max-semi-space-size=4"];
 
-/** The first lines of a benchmark's own file say more, such as which arguments it takes. */
+/** The first lines of a benchmark's file document its arguments. */
 const BENCHES: Readonly<Record<string, Bench>> = {
   import: {
-    about: "what the import of a block costs beside the state transition",
+    about: "cost of a block import beside its state transition",
   },
   slots: {
-    about: "what slots and epochs cost a node at which a million validators vote",
-    before: [...COLLECTING, "--max-old-space-size=8192"],
+    about: "cost of slots and epochs with the votes of a million validators",
+    nodeOptions: [...EXPOSE_GC, "--max-old-space-size=8192"],
   },
   "sync-import": {
-    about: "how fast history is imported, against the state transition alone",
+    about: "import speed of history, against the state transition alone",
   },
   "long-run": {
-    about: "how fast a dev chain goes, and whether its memory stays flat",
-    before: FLAT,
+    about: "speed and memory of a dev chain over thousands of slots",
+    nodeOptions: SMALL_HEAP,
   },
   "non-finality": {
-    about: "what a thousand epochs without finality cost, and what is left of it afterwards",
-    before: FLAT,
+    about: "cost of a thousand epochs without finality, during and after",
+    nodeOptions: SMALL_HEAP,
   },
   data: {
-    about: "cost of blobs and columns on every KZG backend, and whether the main thread stays free",
+    about: "cost of blobs and columns with each KZG backend, and delays of the main thread",
   },
   "peer-sync": {
-    about: "how fast nodes sync from each other, ours and Lodestar's",
-    before: ["scripts/with-lodestar.js"],
+    about: "sync speed between nodes, also with Lodestar",
+    nodeOptions: ["scripts/with-lodestar.js"],
   },
   network: {
-    about: "several nodes in one network: agreement, late nodes, discovery, a crowd",
+    about: "networks of several nodes: agreement, late nodes, discovery, many peers",
   },
   control: {
-    about: "how fast a dev chain advances and skips slots when it is told to",
+    about: "slots per second of dev_advance and dev_skip",
   },
   startup: {
-    about: "from the start of the program to its first answer and to a finalized history",
+    about: "time from the start to the first answer and to a finalized history",
   },
   "json-rpc": {
-    about: "JSON-RPC requests a second, against a bare server of node:http",
+    about: "JSON-RPC requests per second, against a bare node:http server",
   },
   indexer: {
-    about: "how fast an indexer goes through the whole history of a chain",
+    about: "speed of an indexer that reads the whole history of a chain",
   },
   proofs: {
-    about: "how long a Merkle proof takes on a state with a million validators",
+    about: "time of Merkle proofs of a state with a million validators",
   },
   events: {
-    about: "what many subscribers of live events cost, and whether each gets all",
-    before: COLLECTING,
+    about: "cost of many event subscribers, and whether each receives all events",
+    nodeOptions: EXPOSE_GC,
   },
   "mixed-load": {
-    about: "whether a node stays as it is under half an hour of load",
+    about: "memory and latency of a node under half an hour of mixed load",
   },
   adversary: {
-    about: "what floods by a hostile peer cost a node that follows a chain",
-    before: COLLECTING,
+    about: "cost of floods from a hostile peer to a node that follows a chain",
+    nodeOptions: EXPOSE_GC,
   },
   snapshots: {
-    about: "how long a dev chain takes to remember a moment and to go back to it",
+    about: "time of dev_snapshot and dev_revert",
   },
   evm: {
     about: "cost of blocks, transactions and memory in the EVM",
-    before: FLAT,
+    nodeOptions: SMALL_HEAP,
   },
   eth: {
-    about: "eth_* calls a second, logs of 10,000 blocks and the time of a contract test, beside Anvil and EDR",
+    about: "eth_* calls per second, logs of 10,000 blocks and the time of a contract test, beside Anvil and EDR",
   },
   page: {
-    about: "what the page for browsers weighs, how soon it shows a head, and what many of them cost the node",
+    about: "requests, bytes and paint time of the page, its delay behind the head, and the cost of many open pages",
   },
   scale: {
     about: "starts, long answers, epochs and disk of a node with a million validators",
   },
   gateway: {
-    about: "what a gateway costs beside the node that it asks, and what its clients see when an upstream fails",
+    about: "cost of a gateway beside its upstream, and failed reads when an upstream fails",
   },
   abuse: {
-    about: "what attacks by clients cost those who only ask for the head",
+    about: "latency of other clients during attacks on the servers",
   },
   writers: {
     about: "JSON writers of long responses, against the generic encoder",
@@ -101,7 +101,7 @@ function list(): void {
   for (const [name, { about }] of Object.entries(BENCHES)) process.stdout.write(`${name.padEnd(12)} ${about}\n`);
 }
 
-/** The exit code. */
+/** Returns the exit code. */
 function run(name: string, args: readonly string[]): number {
   const bench = BENCHES[name];
   if (bench === undefined) {
@@ -110,7 +110,7 @@ function run(name: string, args: readonly string[]): number {
     process.stderr.write(`fanal: the benchmark "${name}" is not known. ${advice}\n`);
     return 1;
   }
-  const { error, status } = spawnSync(process.execPath, [...(bench.before ?? []), `bench/${name}.ts`, ...args], {
+  const { error, status } = spawnSync(process.execPath, [...(bench.nodeOptions ?? []), `bench/${name}.ts`, ...args], {
     cwd: ROOT,
     stdio: "inherit",
   });

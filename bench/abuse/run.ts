@@ -141,14 +141,14 @@ function printHead(): void {
     "p50",
     "p99",
     "max",
-    "newcomers: p50, p99, max",
-    "loop held up",
-    "by processor time",
-    "memory at most",
+    "new connections: p50, p99, max",
+    "event loop blocked",
+    "blocked, CPU time",
+    "peak memory",
     "alive",
     "afterwards",
-    "stopped",
-    "withheld",
+    "shutdown",
+    "CPU steal",
   ];
   console.log(`| attack | ${columns.join(" | ")} |`);
   console.log(`| --- |${" ---: |".repeat(columns.length)}`);
