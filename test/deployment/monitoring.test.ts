@@ -254,6 +254,46 @@ const RULE_TESTS = {
     {
       interval: "1m",
       input_series: [
+        { series: `fanal_clock_slot{${INSTANCE}}`, values: "100+5x60" },
+        // Three slots behind, and from the 20th minute on five.
+        { series: `beacon_head_slot{${INSTANCE}}`, values: "97+5x19 195+5x40" },
+        { series: `fanal_head_optimistic{${INSTANCE}}`, values: "0x20 1x40" },
+      ],
+      alert_rule_test: [
+        { alertname: "FanalHeadLags", eval_time: "19m", exp_alerts: [] },
+        { alertname: "FanalOptimisticHead", eval_time: "25m", exp_alerts: [] },
+      ],
+      promql_expr_test: [firing("FanalHeadLags", "30m", "warning"), firing("FanalOptimisticHead", "40m", "warning")],
+    },
+    {
+      interval: "1m",
+      input_series: [
+        // 100 GB, of which 50 MB are used per minute: full after 33 hours.
+        { series: `fanal_disk_free_bytes{${INSTANCE}}`, values: "100000000000-50000000x300" },
+        { series: 'fanal_disk_free_bytes{job="fanal", instance="full"}', values: "4294967296x300" },
+      ],
+      alert_rule_test: [
+        // A new node has too few samples for a prediction.
+        { alertname: "FanalDiskFillsUp", eval_time: "2h", exp_alerts: [] },
+        {
+          alertname: "FanalDiskNearlyFull",
+          eval_time: "1h",
+          exp_alerts: [
+            {
+              exp_labels: { severity: "critical", job: "fanal", instance: "full" },
+              exp_annotations: {
+                summary: "The disk of full has 4GiB free",
+                description: "A node whose disk is full stops. Free space, or limit what the node stores.",
+              },
+            },
+          ],
+        },
+      ],
+      promql_expr_test: [firing("FanalDiskFillsUp", "4h", "warning")],
+    },
+    {
+      interval: "1m",
+      input_series: [
         { series: `fanal_monitor_attestations_total{${INSTANCE}, ${TOTAL}, outcome="included"}`, values: "0+9x60" },
         {
           series: `fanal_monitor_attestations_total{${INSTANCE}, ${TOTAL}, outcome="missed"}`,
