@@ -1,6 +1,6 @@
 #!/usr/bin/env node
-// Plain JavaScript that old Node versions can read. A checkout runs TypeScript, for which it has a Node of its own; the package
-// is compiled, and runs on the Node that is there.
+// Plain JavaScript for old Node versions. A checkout runs TypeScript on the Node of its dependencies. The package is
+// compiled and runs on the installed Node.
 import { spawn } from "node:child_process";
 import { existsSync, realpathSync } from "node:fs";
 import * as nodeModule from "node:module";
@@ -14,7 +14,7 @@ const root = dirname(dirname(self));
 const isCheckout = existsSync(join(root, "src"));
 const PACKAGE_MAJOR = 22;
 const requiredMajor = isCheckout ? CHECKOUT_MAJOR : PACKAGE_MAJOR;
-/** That of wrong settings: to start again does not help. */
+/** Exit code of wrong settings: a restart does not help. */
 const EXIT_CODE = 2;
 
 function refuse(sentence) {
@@ -37,10 +37,10 @@ function runWithOwnNode() {
     const platforms = "Linux (glibc, x64 or arm64) and on Windows (x64)";
     refuseNode(`. Install it, or run "npm ci --omit=dev" in ${root}, which installs one on ${platforms}`);
   }
-  // The channel carries no messages: its closing tells the child that this process has died without a chance to say so.
+  // The channel carries no messages. It closes when this process dies, which stops the child.
   const child = spawn(binary, [self, ...process.argv.slice(2)], { stdio: ["inherit", "inherit", "inherit", "ipc"] });
   for (const signal of ["SIGINT", "SIGTERM", "SIGHUP", "SIGUSR2"]) {
-    // Windows signals all processes of a console, and has no other signals: kill() would end the child at once.
+    // Windows signals all processes of a console. kill() would end the child at once.
     process.on(signal, () => process.platform !== "win32" && child.kill(signal));
   }
   child.on("error", ({ message }) => refuse(`${binary} cannot be started: ${message}. Install Node ${requiredMajor}`));
@@ -55,14 +55,14 @@ function unlessNotInstalled(error) {
 
 async function run() {
   if (process.channel) {
-    // Emitted rather than sent: on Windows a signal that is sent ends the process at once.
+    // Emitted instead of sent, because on Windows a sent signal ends the process at once.
     process.once(
       "disconnect",
       () => process.emit("SIGTERM", "SIGTERM") || process.exit(128 + constants.signals.SIGTERM),
     );
     process.channel.unref();
   }
-  // Halves the time that loading the program takes from the second start on; its threads find the place by the variable.
+  // Halves the load time from the second start on. Threads inherit the variable.
   process.env.NODE_COMPILE_CACHE ??= join(root, "node_modules", ".cache", "fanal");
   nodeModule.enableCompileCache?.();
   const load = (name) => import(isCheckout ? `../src/${name}.ts` : `../dist/${name}.js`).catch(unlessNotInstalled);
@@ -72,8 +72,11 @@ async function run() {
   process.exit(await main(process.argv.slice(2)));
 }
 
-// Without a listener Node opens its inspector, which runs any code for any user of the machine.
+// Without a listener, Node opens its inspector, which runs any code for any user of the machine.
 process.on("SIGUSR1", () => {});
+// npm runs scripts in the checkout. Relative paths refer to the directory of the user.
+const { npm_lifecycle_event: npmScript, INIT_CWD } = process.env;
+if (npmScript === "fanal" && INIT_CWD) process.chdir(INIT_CWD);
 if (Number.parseInt(process.versions.node, 10) >= requiredMajor) await run();
 else if (isCheckout) runWithOwnNode();
 else refuseNode("");

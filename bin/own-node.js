@@ -1,4 +1,4 @@
-// Finds the Node that is installed with the other dependencies. Plain JavaScript that old Node versions can read.
+// Finds the Node that is installed with the dependencies. Plain JavaScript for old Node versions.
 import { existsSync } from "node:fs";
 import { createRequire } from "node:module";
 import { dirname, join } from "node:path";
@@ -6,15 +6,15 @@ import { fileURLToPath } from "node:url";
 
 const platform = process.platform === "win32" ? "win" : process.platform;
 
-/** The first version that runs the TypeScript of a checkout as it is. */
+/** First version that runs the TypeScript of a checkout directly. */
 export const CHECKOUT_MAJOR = 24;
 
 export const isOwnNodeNeeded = Number.parseInt(process.versions.node, 10) < CHECKOUT_MAJOR;
 
-/** There is one package of Node's binary for each platform. */
+/** Package of Node's binary for this platform. */
 export const NODE_PACKAGE = `node-${platform}-${process.arch}`;
 
-/** Returns the path of the binary, or undefined where it is not installed or does not exist for this platform. */
+/** Returns the path of the binary, or undefined if it is not installed or does not exist for this platform. */
 export function ownNode() {
   try {
     const manifest = createRequire(fileURLToPath(import.meta.url)).resolve(`${NODE_PACKAGE}/package.json`);

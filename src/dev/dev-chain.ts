@@ -255,8 +255,9 @@ export class DevChain {
   async #warmUp(): Promise<void> {
     // Many empty epochs may have to be processed first. Computes the state before the first proposer needs it.
     if (this.#catchesUp) await this.chain.states.afterBlock(this.chain.head.root, this.clock.currentSlot);
-    const progress = new Progress({ message: "Producing warm-up history", logger: this.#logger });
     const from = this.clock.currentSlot;
+    const message = from < this.#warmupSlot ? "Producing warm-up history" : "Catching up missed slots";
+    const progress = new Progress({ message, logger: this.#logger });
     const stopReporting = this.clock.onSlot((slot) => {
       const target = slot + this.missingSlots;
       progress.report(slot - from, target - from, (slotsPerSecond) => ({ slot, target, slotsPerSecond }));

@@ -1,14 +1,15 @@
 import { batch, computed, signal } from "@preact/signals";
-import type { ChainEvent } from "../client/index.ts";
+import { type ChainEvent, RpcError } from "../client/index.ts";
 import { type BlockNote, placeBlocks } from "./chain-tree.ts";
 import { messageOf } from "./format.ts";
-import { hasEvents, node, wantsToken } from "./node.ts";
+import { hasEvents, node, requiresToken } from "./node.ts";
 
 /** Number of recent slots shown. */
 const SHOWN_SLOTS = 96;
 /** Polling interval for values without events: peers, and the time of a dev chain. */
 const REFRESH_MILLIS = 10_000;
 const RECONNECT_MILLIS = 2000;
+const MAX_RECONNECT_MILLIS = 30_000;
 const TOPICS = ["head", "block", "chain_reorg", "finalized_checkpoint"] as const;
 const MAX_REORGS = 20;
 const MANY_VALIDATORS = 10_000;
@@ -37,10 +38,10 @@ export interface Reorg {
 type ChainHead = Awaited<ReturnType<typeof node.getChainHead>>;
 type Participation = Awaited<ReturnType<typeof node.getParticipation>>;
 
-export type Connection = "connecting" | "live" | "lost" | "token wanted";
+export type Connection = "connecting" | "live" | "lost" | "rejected" | "token required";
 
 export const connection = signal<Connection>("connecting");
-/** Error message while the node is unreachable. */
+/** Error message while the node is unreachable or rejects calls. */
 export const trouble = signal("");
 export const constants = signal<Constants | undefined>(undefined);
 export const version = signal("");
@@ -86,16 +87,19 @@ export function useChain(): KnownChain {
 
 /** Follows the chain while the page is open. */
 export async function follow(): Promise<void> {
-  for (;;) {
+  for (let pause = RECONNECT_MILLIS; ; pause = Math.min(2 * pause, MAX_RECONNECT_MILLIS)) {
     try {
       await connect();
     } catch (error) {
-      const isTokenWanted = await wantsToken().catch(() => false);
-      connection.value = isTokenWanted ? "token wanted" : "lost";
+      if (connection.value === "live") pause = RECONNECT_MILLIS;
       trouble.value = messageOf(error);
-      if (isTokenWanted) return;
+      if (await requiresToken().catch(() => false)) {
+        connection.value = "token required";
+        return;
+      }
+      connection.value = error instanceof RpcError ? "rejected" : "lost";
     }
-    await new Promise((resolve) => setTimeout(resolve, RECONNECT_MILLIS));
+    await new Promise((resolve) => setTimeout(resolve, pause));
   }
 }
 

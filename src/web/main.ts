@@ -53,9 +53,16 @@ function NotFound() {
 
 /** Shows a notice while the data may be outdated. */
 function ConnectionNotice() {
-  if (connection.value === "token wanted") return html`<${TokenForm} />`;
-  if (connection.value !== "lost") return null;
-  return html`<p class="notice" role="status">The node does not respond, so the data may be outdated. ${trouble.value}</p>`;
+  switch (connection.value) {
+    case "token required":
+      return html`<${TokenForm} />`;
+    case "rejected":
+      return html`<p class="notice" role="status">The server rejects calls of this page. ${trouble.value}</p>`;
+    case "lost":
+      return html`<p class="notice" role="status">The node does not respond, so the data may be outdated. ${trouble.value}</p>`;
+    default:
+      return null;
+  }
 }
 
 function TokenForm() {
@@ -65,9 +72,9 @@ function TokenForm() {
     useToken(typed.trim());
   };
   return html`<form onSubmit=${submit}>
-    <label>This node requires a token, from the file of its <code>--rpc-token-file</code>:
+    <label>This server requires a key: the token of a node (<code>--rpc-token-file</code>) or a client key of a gateway.
       <input type="password" value=${typed} autocomplete="off" onInput=${(event: Event) => setTyped((event.currentTarget as HTMLInputElement).value)} />
-    </label> <button type="submit">Use the token</button>
+    </label> <button type="submit">Use the key</button>
   </form>`;
 }
 

@@ -10,13 +10,14 @@ const token = sessionStorage.getItem(TOKEN_KEY) ?? undefined;
  */
 export const hasEvents = token === undefined;
 
-export const node: Client = createClient(
-  token === undefined ? { url: location.origin.replace(/^http/, "ws") } : { url: location.origin, token },
-);
+/** URL of the JSON-RPC server: that of the page. Behind a gateway, its path may be the key of a client. */
+const url = location.origin + location.pathname;
 
-/** Checks whether the node requires a token. A browser's WebSocket does not report why it was rejected. */
-export async function wantsToken(): Promise<boolean> {
-  const { status } = await fetch("/", {
+export const node: Client = createClient(token === undefined ? { url: url.replace(/^http/, "ws") } : { url, token });
+
+/** Checks whether the server requires a token or key. A WebSocket does not report why it was rejected. */
+export async function requiresToken(): Promise<boolean> {
+  const { status } = await fetch(url, {
     method: "POST",
     headers: { "Content-Type": "application/json", ...(token && { Authorization: `Bearer ${token}` }) },
     body: JSON.stringify({ jsonrpc: "2.0", id: 1, method: "getBeaconHead", params: [] }),

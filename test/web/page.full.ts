@@ -35,10 +35,10 @@ describe("the page", () => {
     const token = join(tempDirectory(), "token");
     const { page, complaints, go } = await visit(["--rpc-token-file", token]);
     await go("");
-    await page.getByLabel(/This node requires a token/).fill(readFileSync(token, "utf8").trim());
+    await page.getByLabel(/This server requires a key/).fill(readFileSync(token, "utf8").trim());
     // The browser reports the earlier rejections.
     complaints.length = 0;
-    await page.getByRole("button", { name: "Use the token" }).click();
+    await page.getByRole("button", { name: "Use the key" }).click();
     await page
       .getByRole("link", { name: /^Slot \d+, on the chain/ })
       .first()

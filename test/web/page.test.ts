@@ -10,7 +10,7 @@ const HOSTILE_GRAFFITI = "<img src=x onerror=alert(1)>";
 it("is not served if disabled", async () => {
   const program = await ProgramHere.served(["dev", "--validators", "8", "--no-web", "--data-dir", tempDirectory()]);
   expect((await fetch(program.url)).status).toBe(405);
-  expect(program.output).not.toContain("Web interface");
+  expect(program.output).not.toContain("Explorer");
 });
 
 describe("the page", () => {

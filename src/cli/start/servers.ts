@@ -60,7 +60,7 @@ export function announceServers(
     logger.notice(`JSON-RPC is served at ${jsonRpcUrl}`);
     const target = { url: jsonRpcUrl, tokenFile: jsonRpc?.access.tokenFile };
     logger.notice(`Try: ${exampleCall("getChainHead", [], target, platform)}`);
-    if (jsonRpc?.page) logger.notice(`Web interface: ${jsonRpcUrl}`);
+    if (jsonRpc?.page) logger.notice(`Explorer: ${jsonRpcUrl}`);
   }
   if (ethRpcUrl !== undefined) logger.notice(`Ethereum RPC is served at ${ethRpcUrl}`);
   if (restUrl === undefined) logger.info("REST server is off, enable it with --rest");

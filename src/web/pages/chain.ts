@@ -2,6 +2,7 @@ import { html } from "htm/preact";
 import { summarizeEpochs } from "../chain-tree.ts";
 import { counted, eth, grouped, percent } from "../format.ts";
 import { executionClient, fork, participation, peerCount, placedBlocks, reorgs, syncing, useChain } from "../live.ts";
+import { hasEvents } from "../node.ts";
 import { Band } from "../parts/band.ts";
 import { Countdown } from "../parts/countdown.ts";
 import { EpochParticipation } from "../parts/epoch-participation.ts";
@@ -91,9 +92,9 @@ function Epochs() {
     Math.ceil(known / slotsPerEpoch),
     Math.floor(currentSlot / slotsPerEpoch) - SHOWN_EPOCHS + 1,
   );
-  // The current slot may still get a block.
+  // The current slot may still get a block. Without events, the one before may have one that is not loaded yet.
   const hasBlock = blocks.some(({ slot, lane }) => slot === currentSlot && lane === 0);
-  const to = hasBlock ? currentSlot : currentSlot - 1;
+  const to = hasBlock ? currentSlot : currentSlot - (hasEvents ? 1 : 2);
   const epochs = summarizeEpochs(blocks, { from: firstEpoch * slotsPerEpoch, to, slotsPerEpoch });
   return html`<${Table} caption="Epochs" empty="No epoch is known yet."
     head=${["epoch", "status", "proposed", "missed", "orphaned", "participation"]}

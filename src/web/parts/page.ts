@@ -37,5 +37,5 @@ export function Page({ name, subject }: PageProps & { name: string }) {
     const key = PAGES[name]!.keepsState ? name : `${name}/${subject}`;
     return html`<${component} key=${key} subject=${subject} />`;
   }
-  return connection.value === "token wanted" ? null : html`<${Skeleton} />`;
+  return connection.value === "token required" ? null : html`<${Skeleton} />`;
 }

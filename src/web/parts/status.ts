@@ -14,7 +14,8 @@ export function EpochStatus({ epoch }: { epoch: number }) {
   const { head, time, slotsPerEpoch } = useChain();
   const first = epoch * slotsPerEpoch;
   if (first + slotsPerEpoch - 1 <= Number(head.finalized_slot)) return html`<span class="is-final">final</span>`;
-  if (first <= Number(head.finalized_slot)) return html`<span class="is-final">finalized checkpoint</span>`;
+  if (first <= Number(head.finalized_slot))
+    return html`<span class="is-final" title="Its first block is final, later ones are not.">finalized checkpoint</span>`;
   if (first <= Number(head.justified_slot)) return html`<span class="is-canonical">justified</span>`;
   return first > time.slot ? "to come" : "not justified";
 }
