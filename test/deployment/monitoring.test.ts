@@ -3,7 +3,7 @@ import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { routes } from "@lodestar/api";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { stringify } from "yaml";
+import { parse, stringify } from "yaml";
 import type { Servers } from "../../src/node/servers/servers.ts";
 import { send } from "../../src/server/http/http.test-support.ts";
 import { ByHand } from "../support/chains/by-hand.ts";
@@ -183,6 +183,22 @@ describe("the documents", () => {
       const given = [...sample.matchAll(/(\w+)="/g)].map(([, label]) => label!).filter((label) => label !== "le");
       expect(given.toSorted(), name).toEqual(labels.toSorted());
     }
+  });
+
+  it("list every alert with its severity", () => {
+    const { groups } = parse(readFileSync(ALERTS, "utf8")) as {
+      groups: { rules: { alert: string; labels: { severity: string } }[] }[];
+    };
+    const rules = groups.flatMap((group) => group.rules.map(({ alert, labels }) => `${alert} ${labels.severity}`));
+    const listedIn = (path: string) =>
+      [...readFileSync(join(ROOT, path), "utf8").matchAll(/^\| `(Fanal\w+)` \| (\w+) \|/gm)].map(
+        ([, alert, severity]) => `${alert} ${severity}`,
+      );
+    expect(listedIn("docs/monitoring.md")).toEqual(rules);
+    expect(rules).toEqual(expect.arrayContaining(listedIn("docs/guides/monitor.md")));
+    expect(listedIn("docs/guides/monitor.md")).toEqual(
+      expect.arrayContaining(rules.filter((rule) => rule.endsWith(" critical"))),
+    );
   });
 
   it("use only existing metrics in the alerts and the dashboard", async () => {

@@ -17,6 +17,9 @@ const PORTS = {
   5062: undefined,
   8551: undefined,
   9191: undefined,
+  8009: undefined,
+  5053: undefined,
+  9001: undefined,
 };
 
 /** Packages that guides install. */
