@@ -113,6 +113,14 @@ it("a submission fails over if a client is syncing or lacks the operation", asyn
   }
 });
 
+it("a submission is accepted if Nimbus describes its success", async () => {
+  for (const code of [200, "200"]) {
+    const { upstreams } = await setup(answers(200, { code, message: "Block has been broadcast", stacktraces: [] }));
+    const submission = createCall({ body: Buffer.from("[]") });
+    expect(await upstreams.submit(submission)).toMatchObject({ upstream: "a", status: 200 });
+  }
+});
+
 describe("an answer without Eth-Consensus-Version is returned as it is", () => {
   it("in JSON, as of Lighthouse", async () => {
     const { upstreams } = await setup(answers(200, { version: "capella", data: {} }));

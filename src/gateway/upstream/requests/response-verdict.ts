@@ -1,6 +1,6 @@
 import { MEDIA_TYPES, mediaTypeOf } from "../../../server/http/response/negotiation.ts";
 import type { UpstreamCall, UpstreamResponse } from "../upstream-call.ts";
-import { isHtml, isUnsupportedOperation } from "./error-response.ts";
+import { isHtml, isUnsupportedOperation, parseErrorBody } from "./error-response.ts";
 
 /**
  * Classification of the response to a read. `accepted`: returned to the client. `unconfirmed`: returned unless one
@@ -63,6 +63,38 @@ function looksLikeJson(body: Buffer): boolean {
 const SPACE = 0x20;
 /** A string, a number, true, false or null. */
 const SCALAR_EDGES = /^(?:""|[-\d]\d|[tf]e|nl)$/;
+
+/** Returns why the 2xx response to a submission does not say that it was accepted, or undefined. */
+export function unacknowledgedReason({ upstream, status, headers, body }: UpstreamResponse): string | undefined {
+  if (status >= 300) return undefined;
+  if (isHtml({ headers })) return `${upstream} answered with an HTML page instead of a Beacon API response.`;
+  if (!Buffer.isBuffer(body)) return `${upstream} answered a submission with a large body.`;
+  if (body.length === 0) return undefined;
+  let value: unknown;
+  try {
+    value = JSON.parse(body.toString("utf8"));
+  } catch {
+    return `${upstream} answered with invalid JSON.`;
+  }
+  if (isAcknowledgement(value)) return undefined;
+  const { message } = parseErrorBody({ headers, body });
+  return `${upstream} answered with HTTP status ${status}, but its body reports a problem${message && `: ${message}`}.`;
+}
+
+/** True for a value without content, and for an object that reports no error. Nimbus sends `code` and `message`. */
+function isAcknowledgement(value: unknown): boolean {
+  if (typeof value !== "object" || value === null) return value === null || value === true || value === "";
+  if (Array.isArray(value)) return value.length === 0;
+  const { code, status, statusCode, message, title, error, errors, failures } = value as Record<string, unknown>;
+  if ([error, errors, failures].some(hasContent)) return false;
+  const codes = [code, status, statusCode].filter((each) => each !== undefined);
+  if (codes.length === 0) return !hasContent(message) && !hasContent(title);
+  return codes.every((each) => /^2\d\d$/.test(String(each)));
+}
+
+function hasContent(value: unknown): boolean {
+  return Array.isArray(value) ? value.length > 0 : Boolean(value);
+}
 
 /** True if an upstream certainly did not accept a submission, but another one may. */
 export function isNotAccepted(response: UpstreamResponse): boolean {

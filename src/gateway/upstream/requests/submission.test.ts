@@ -79,6 +79,58 @@ describe("a submission", () => {
     expect(server("b").requests).toEqual([]);
   });
 
+  const replyWith = (server: ScriptedUpstream, text: string) => {
+    server.handler = (_request, response) => {
+      response.writeHead(200, { "content-type": "application/json" }).end(text);
+    };
+  };
+
+  it.each([
+    '{"message":"quota exceeded"}',
+    '{"code":500,"message":"Oh."}',
+    '{"code":200,"failures":[{"index":0,"message":"Oh."}]}',
+    '{"title":"Quota exceeded","status":429}',
+    '{"jsonrpc":"2.0","id":1,"error":{"code":-32005,"message":"limit exceeded"}}',
+    '"quota exceeded"',
+    "false",
+    "[1]",
+    "<html></html>",
+    "\u0000null",
+    " ".repeat(100_000),
+  ])("that is answered with %s may not have arrived", async (text) => {
+    const { upstreams, server, health } = await openPool();
+    health.set("b", { state: "behind" });
+    replyWith(server("a"), text);
+    await expect(upstreams.submit(createCall(exits))).rejects.toMatchObject({
+      mayHaveArrived: true,
+      message: expect.stringMatching(/^a answered .* It is unknown whether it accepted/),
+    });
+    expect(server("b").requests).toEqual([]);
+    const block = createCall({ url: "/eth/v2/beacon/blocks", body });
+    expect(await upstreams.submit(block)).toMatchObject({ upstream: "b", status: 200 });
+    health.set("b", {});
+    const broadcast = createCall({ url: "/eth/v1/validator/prepare_beacon_proposer", body });
+    expect(await upstreams.submit(broadcast)).toMatchObject({ upstream: "b", status: 200 });
+  });
+
+  // Nimbus sends a code and a message.
+  it.each([
+    "",
+    "null",
+    "{}",
+    '""',
+    "[]",
+    "true",
+    '{"data":null}',
+    '{"code":200,"message":"Broadcast"}',
+    '{"code":"200","message":""}',
+  ])("is accepted with the body %j", async (text) => {
+    const { upstreams, server, health } = await openPool();
+    health.set("b", { state: "behind" });
+    replyWith(server("a"), text);
+    expect(await upstreams.submit(createCall(exits))).toMatchObject({ upstream: "a", status: 200 });
+  });
+
   it("goes to the broadcast count, and to all for duties", async () => {
     const names = ["a", "b", "c"];
     const { upstreams, server, health } = await openPool({ names, broadcast: 2 });

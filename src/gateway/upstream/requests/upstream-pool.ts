@@ -14,6 +14,7 @@ import { type UpstreamCall, UpstreamError, type UpstreamResponse } from "../upst
 import { type HealthTracker, isUsable, type UpstreamHealth } from "../upstream-health.ts";
 import { isHtml } from "./error-response.ts";
 import { HedgeBudget } from "./hedge-budget.ts";
+import { unacknowledgedReason } from "./response-verdict.ts";
 import { goesToAllUpstreams, mayResend, submissionTimeoutError, submitToUpstreams } from "./submission.ts";
 import { TimeoutQueue } from "./timeout-queue.ts";
 import { type ReadContext, UpstreamRead } from "./upstream-read.ts";
@@ -209,7 +210,7 @@ export class UpstreamPool {
     try {
       const options = { cost: method.cost, headersTimeoutMs: SUBMISSION_TIMEOUT_MILLIS, idempotent: false };
       const response = await client.request(request, options);
-      rejectHtml(response);
+      this.#requireAcknowledgement(response);
       this.#observer?.onRequestEnd(client.name, method.name, response.status, this.#timers.now() - startedAt);
       this.#recordResponse(client);
       return response;
@@ -221,6 +222,14 @@ export class UpstreamPool {
       }
       throw error;
     }
+  }
+
+  /** Throws if it is unknown whether a submission was accepted: a proxy may have answered for the node. */
+  #requireAcknowledgement(response: UpstreamResponse): void {
+    const reason = this.#context.settings.validation || isHtml(response) ? unacknowledgedReason(response) : undefined;
+    if (reason === undefined) return;
+    discardBody(response);
+    throw new UpstreamError(response.upstream, reason, { mayHaveArrived: true, isInvalidResponse: true });
   }
 
   #recordResponse(client: UpstreamClient): void {
@@ -261,17 +270,4 @@ function quorumError(count: number, unusable: readonly UpstreamHealth[]): Failur
 /** True for a response that is not a server error. */
 function isAnswered(result: PromiseSettledResult<UpstreamResponse>): boolean {
   return result.status === "fulfilled" && result.value.status < 500;
-}
-
-/** Throws for HTML, which no beacon node sends: the submission may not have arrived. */
-function rejectHtml(response: UpstreamResponse): void {
-  const { upstream, status } = response;
-  if (status >= 300 || !isHtml(response)) return;
-  discardBody(response);
-  const options = { mayHaveArrived: true, isInvalidResponse: true };
-  throw new UpstreamError(
-    upstream,
-    `${upstream} answered with an HTML page instead of a Beacon API response.`,
-    options,
-  );
 }
