@@ -1502,6 +1502,7 @@ export interface Methods<F extends ForkName = ForkName> {
       epochs?: string | number | bigint;
       /** Condition to run until, instead of a number. Fails after `limit` slots. */
       until?:
+        | "block"
         | "finalized"
         | "justified"
         | { slot: string | number | bigint }

@@ -295,6 +295,7 @@ export class DevChain {
       clock: this.clock,
       time: this.#time,
       isLive: () => this.#isLive,
+      headSlot: () => this.chain.head.slot,
       untilFollowed: () => this.chain.pendingVerdicts.untilHeadVerdict(),
       executableCount: () => control.executableCount(),
     });

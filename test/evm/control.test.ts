@@ -54,6 +54,29 @@ it("advances a slot for each transaction while the clock is paused", async () =>
   expectHealth();
 });
 
+it("mines a transaction although the proposer of the next slot is slashed, and leaves it in the pool without proposers", async () => {
+  const { call, chain } = await openRunning();
+  const send = (value: number) =>
+    call("eth_sendTransaction", [
+      { from: hexOf(account(0).address), to: hexOf(OTHER), value: quantity(value), gas: "0x5208" },
+    ]);
+  await call("dev_advance");
+  const duties: { slot: string; validator_index: string }[] = await call("get_v1_validator_duties_proposer", ["0"]);
+  await call("dev_slash", [duties.find(({ slot }) => slot === "3")!.validator_index]);
+  await call("dev_advance");
+  const hash = await send(5);
+  expect(await call("eth_getTransactionReceipt", [hash])).toMatchObject({ blockNumber: "0x3", status: "0x1" });
+  expect(chain.head.slot).toBeGreaterThan(3);
+  // A chain whose next slot is empty reaches its next block.
+  await call("dev_setValidators", { offline: "all" });
+  const pooled = await send(6);
+  expect(await call("eth_getTransactionReceipt", [pooled])).toBeNull();
+  await call("dev_setValidators", { online: "all" });
+  const { head_slot } = await call("dev_advance", { until: "block" });
+  expect(Number(head_slot)).toBe(chain.head.slot);
+  expect(await call("eth_getTransactionReceipt", [pooled])).toMatchObject({ blockNumber: "0x4" });
+});
+
 it("supports Anvil's control methods, and keeps their effects in snapshots, dumps, branches and after a crash", async () => {
   const directory = tempDirectory();
   const first = await openRunning(directory);

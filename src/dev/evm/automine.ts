@@ -1,6 +1,9 @@
 import type { Clock } from "../../chain/clock/clock.ts";
 import type { DevTime } from "../control/time.ts";
 
+/** Consecutive slots without a block, as of slashed or offline proposers, after which transactions stay in the pool. */
+const MAX_EMPTY_SLOTS = 32;
+
 interface AutomineParts {
   clock: Pick<Clock, "isFlowing">;
   time: Pick<DevTime, "isFixed" | "whilePaused" | "advanceSlot">;
@@ -8,11 +11,12 @@ interface AutomineParts {
   isLive(): boolean;
   /** Resolves once the EVM has followed the head. */
   untilFollowed(): Promise<void>;
+  headSlot(): number;
   /** Counts transactions that the next block can include. */
   executableCount(): Promise<number>;
 }
 
-/** Makes a slot pass for each transaction while time is paused, as Anvil mines a block for each. */
+/** Makes a block for each transaction while time is paused, as Anvil does. */
 export class Automine {
   readonly #parts: AutomineParts;
   /** A run that has not begun. Transactions that arrive until then share it. */
@@ -43,16 +47,20 @@ export class Automine {
     return this.isEnabled && isLive() && !time.isFixed && !clock.isFlowing;
   }
 
-  /** Continues while blocks include transactions: one block may be too small for all. */
+  /** Runs slots while blocks include transactions: one block may be too small for all. Empty slots do not count. */
   async #mine(): Promise<void> {
-    const { time, untilFollowed, executableCount } = this.#parts;
+    const { time, headSlot, untilFollowed, executableCount } = this.#parts;
     const count = async () => {
       await untilFollowed();
       return executableCount();
     };
     let before = Number.POSITIVE_INFINITY;
-    for (let left = await count(); left > 0 && left < before; left = await count()) {
+    let emptySlots = 0;
+    for (let left = await count(); left > 0 && emptySlots < MAX_EMPTY_SLOTS; left = await count()) {
+      if (emptySlots === 0 && left >= before) return;
+      const head = headSlot();
       await time.advanceSlot();
+      emptySlots = headSlot() > head ? 0 : emptySlots + 1;
       before = left;
     }
   }

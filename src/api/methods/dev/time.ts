@@ -18,6 +18,7 @@ import { DEV_METHOD } from "./dev-method.ts";
 export const MAX_SLOTS_PER_CALL = 65_536;
 
 type Goal =
+  | "block"
   | "finalized"
   | "justified"
   | { slot: number }
@@ -28,7 +29,7 @@ type Goal =
 const parseValidator = elementParser(validatorId);
 
 function parseGoal(value: unknown): Goal | undefined {
-  if (value === "finalized" || value === "justified") return value;
+  if (value === "block" || value === "finalized" || value === "justified") return value;
   if (typeof value !== "object" || value === null) return undefined;
   const members = Object.entries(value);
   const [[name, given] = []] = members;
@@ -51,11 +52,11 @@ const integer = {
 };
 
 const goal = paramSchema<Goal>(
-  '"finalized" or "justified", for a newer checkpoint than now; {"slot": …}, {"epoch": …} or {"finalized": epoch}; or ' +
+  '"block", for a newer head than now; "finalized" or "justified", for a newer checkpoint; {"slot": …}, {"epoch": …} or {"finalized": epoch}; or ' +
     `{"validator": index or public key, "status": …} with one of the statuses ${VALIDATOR_STATUSES.join(", ")}`,
   {
     anyOf: [
-      { type: "string", enum: ["finalized", "justified"] },
+      { type: "string", enum: ["block", "finalized", "justified"] },
       { type: "object", properties: { slot: integer }, required: ["slot"] },
       { type: "object", properties: { epoch: integer }, required: ["epoch"] },
       { type: "object", properties: { finalized: integer }, required: ["finalized"] },
@@ -190,6 +191,7 @@ function requireOne(given: Record<string, unknown>): void {
 
 function conditionOf(chain: BeaconChain, until: Goal): () => boolean {
   const { clock } = chain;
+  if (until === "block") return newerThan(() => chain.head.slot);
   if (until === "finalized") return newerThan(() => chain.finalizedCheckpoint.epoch);
   if (until === "justified") return newerThan(() => chain.justifiedCheckpoint.epoch);
   if ("slot" in until) return () => clock.currentSlot >= until.slot;
@@ -210,9 +212,9 @@ function conditionOf(chain: BeaconChain, until: Goal): () => boolean {
   };
 }
 
-function newerThan(epoch: () => number): () => boolean {
-  const before = epoch();
-  return () => epoch() > before;
+function newerThan(read: () => number): () => boolean {
+  const before = read();
+  return () => read() > before;
 }
 
 export const devTimeMethods = [devAdvance, devSkip, devPause, devResume, devSetSpeed] as const;
