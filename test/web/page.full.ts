@@ -1,8 +1,10 @@
-import { readFileSync } from "node:fs";
+import { hash } from "node:crypto";
+import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it, vi } from "vitest";
 import { keepPicture, visit, withBrowser } from "../support/browser/page-visit.ts";
 import { tempDirectory } from "../support/directories/temp-directory.ts";
+import { Program } from "../support/program/program.ts";
 
 describe("the page", () => {
   withBrowser();
@@ -29,6 +31,23 @@ describe("the page", () => {
       .getByRole("status")
       .getByText(/does not respond/)
       .waitFor();
+  });
+
+  it("calls a gateway with the client key in its address, and asks for one otherwise", async () => {
+    const { page, program } = await visit(["--rest"]);
+    const [, upstream] = await program.untilLine(/REST is served at (http:\S+)/);
+    const file = join(tempDirectory(), "gateway.yaml");
+    const key = "key-of-the-explorer";
+    const clients = [{ name: "explorer", "key-sha256": hash("sha256", key) }];
+    writeFileSync(file, JSON.stringify({ upstreams: [{ url: upstream }], clients }));
+    const gateway = await Program.served(["gateway", "--config-file", file, "--rest-port", "0"]);
+    await page.goto(`${gateway.url}/${key}`);
+    await page.getByRole("heading", { name: "Last epochs" }).waitFor();
+    expect(await page.locator(".notice").count()).toBe(0);
+    await page.goto(gateway.url);
+    await page.getByLabel(/client key of a gateway/).fill(key);
+    await page.getByRole("button", { name: "Use the key" }).click();
+    await page.getByRole("heading", { name: "Last epochs" }).waitFor();
   });
 
   it("asks for a required token, and works without events then", async () => {
