@@ -1,5 +1,8 @@
 // Finds the bounds of values in JSON bytes without parsing. The text is assumed to be valid.
 
+const TAB = 0x09;
+const LINE_FEED = 0x0a;
+const CARRIAGE_RETURN = 0x0d;
 export const SPACE = 0x20;
 export const QUOTE = 0x22;
 export const COMMA = 0x2c;
@@ -10,17 +13,22 @@ export const CLOSING_BRACKET = 0x5d;
 export const OPENING_BRACE = 0x7b;
 export const CLOSING_BRACE = 0x7d;
 
+/** Returns true for the four whitespace characters of JSON. */
+function isSpace(byte: number): boolean {
+  return byte <= SPACE && (byte === SPACE || byte === LINE_FEED || byte === CARRIAGE_RETURN || byte === TAB);
+}
+
 /** Returns the position of the first non-whitespace byte at or after `from`, or the length. */
 export function skipSpace(bytes: Buffer, from: number): number {
   let at = from;
-  while (at < bytes.length && bytes[at]! <= SPACE) at++;
+  while (at < bytes.length && isSpace(bytes[at]!)) at++;
   return at;
 }
 
 /** Returns the position of the last non-whitespace byte at or before `from`, or -1. */
 export function skipSpaceBack(bytes: Buffer, from: number): number {
   let at = from;
-  while (at >= 0 && bytes[at]! <= SPACE) at--;
+  while (at >= 0 && isSpace(bytes[at]!)) at--;
   return at;
 }
 
@@ -100,8 +108,9 @@ function startOfContainer(bytes: Buffer, last: number, from: number): number | u
   return undefined;
 }
 
-function endsScalar(byte: number): boolean {
-  return byte <= SPACE || byte === COMMA || byte === CLOSING_BRACKET || byte === CLOSING_BRACE;
+/** Returns true for a byte that may follow a number or literal. */
+export function endsScalar(byte: number): boolean {
+  return isSpace(byte) || byte === COMMA || byte === CLOSING_BRACKET || byte === CLOSING_BRACE;
 }
 
 /** Limit of leading whitespace. */

@@ -53,6 +53,9 @@ const FAULTS: Readonly<Record<string, (slot: number) => string>> = {
   "two bodies": (slot) => goodBody(slot) + goodBody(slot),
   "data twice": (slot) => goodBody(slot).replace(/\}$/, ',"data":{}}'),
   "an HTML page as JSON": () => "<html><body>Bad gateway</body></html>",
+  "a control character between members": (slot) => goodBody(slot).replace(",", ",\u0001"),
+  "a control character in a string": (slot) => goodBody(slot).replace("{", '{"more":"\u0001",'),
+  "a control character in a long string": (slot) => goodBody(slot).replace("{", `{"more":"${"a".repeat(999)}\u0001",`),
   "binary data": () => "\u0000\u0001\u0002",
 };
 

@@ -6,10 +6,12 @@ import {
   CLOSING_BRACKET,
   COLON,
   COMMA,
+  endsScalar,
   OPENING_BRACE,
   OPENING_BRACKET,
   QUOTE,
   SPACE,
+  skipSpace,
 } from "../../json/value-bounds.ts";
 
 /** Parameters of a call, by name. */
@@ -56,16 +58,14 @@ export class JsonScan {
   }
 }
 
+const LETTER_U = 0x75;
+/** Characters that may follow a backslash. */
+const ESCAPES = Buffer.from('"\\\\/bfnrtu');
+
 const NO_JSON = "is not valid JSON";
 const MAX_DEPTH = 64;
 /** Longer strings are searched natively. */
 const LONG_STRING = 256;
-
-export function skipBlanks(bytes: Buffer, from: number): number {
-  let at = from;
-  while (at < bytes.length && bytes[at]! <= SPACE) at++;
-  return at;
-}
 
 /** Checks a string of any content. */
 export const anyString: Check = (scan, at) => {
@@ -80,17 +80,44 @@ export const anyString: Check = (scan, at) => {
     if (byte < SPACE) return scan.fail(NO_JSON);
   }
   const quote = bytes.indexOf(QUOTE, end);
-  if (quote < 0) return INCOMPLETE;
-  return bytes[quote - 1] === BACKSLASH ? escapedString(scan, at + 1) : quote + 1;
+  const isPlain = isPlainText(scan.view, end, quote < 0 ? bytes.length : quote);
+  if (isPlain) return quote < 0 ? INCOMPLETE : quote + 1;
+  return escapedString(scan, end);
 };
 
+/** Returns true if a range contains neither control characters nor backslashes. Compares four bytes at a time. */
+function isPlainText(view: DataView, start: number, end: number): boolean {
+  let found = 0;
+  let at = start;
+  for (; at + 4 <= end; at += 4) {
+    const word = view.getInt32(at, true);
+    const differences = word ^ 0x5c5c5c5c;
+    // The high bit of a byte is set if the byte is less than a space, or equal to a backslash.
+    found |= ((word - 0x20202020) & ~word) | ((differences - 0x01010101) & ~differences);
+  }
+  for (; at < end; at++) {
+    const byte = view.getUint8(at);
+    if (byte < SPACE || byte === BACKSLASH) return false;
+  }
+  return (found & 0x80808080) === 0;
+}
+
+/** Checks the rest of a string byte by byte. */
 function escapedString(scan: JsonScan, from: number): number {
   const { bytes } = scan;
   for (let next = from; next < bytes.length; next++) {
     const byte = bytes[next]!;
     if (byte === QUOTE) return next + 1;
-    if (byte === BACKSLASH) next++;
-    else if (byte < SPACE) return scan.fail(NO_JSON);
+    if (byte < SPACE) return scan.fail(NO_JSON);
+    if (byte !== BACKSLASH) continue;
+    const escaped = bytes[++next];
+    if (escaped === undefined) return INCOMPLETE;
+    if (!ESCAPES.includes(escaped)) return scan.fail(NO_JSON);
+    if (escaped !== LETTER_U) continue;
+    for (let digits = 0; digits < 4; digits++) {
+      if (++next === bytes.length) return INCOMPLETE;
+      if (HEX_DIGITS[bytes[next]!] !== 1) return scan.fail(NO_JSON);
+    }
   }
   return INCOMPLETE;
 }
@@ -117,7 +144,7 @@ function containerAt(scan: JsonScan, at: number, depth: number): number {
   if (depth === MAX_DEPTH) return scan.fail("is nested too deeply");
   const isObject = bytes[at] === OPENING_BRACE;
   const closing = isObject ? CLOSING_BRACE : CLOSING_BRACKET;
-  let next = skipBlanks(bytes, at + 1);
+  let next = skipSpace(bytes, at + 1);
   if (bytes[next] === closing) return next + 1;
   for (;;) {
     if (isObject) {
@@ -128,7 +155,7 @@ function containerAt(scan: JsonScan, at: number, depth: number): number {
     }
     next = valueAt(scan, next, depth + 1);
     if (next < 0) return next;
-    next = skipBlanks(bytes, next);
+    next = skipSpace(bytes, next);
     if (bytes[next] === closing) return next + 1;
     next = commaAt(scan, next);
     if (next < 0) return next;
@@ -137,15 +164,15 @@ function containerAt(scan: JsonScan, at: number, depth: number): number {
 
 /** Returns the position of the value after a colon. */
 function colonAt(scan: JsonScan, from: number): number {
-  const at = skipBlanks(scan.bytes, from);
+  const at = skipSpace(scan.bytes, from);
   if (at >= scan.bytes.length) return INCOMPLETE;
-  return scan.bytes[at] === COLON ? skipBlanks(scan.bytes, at + 1) : scan.fail(NO_JSON);
+  return scan.bytes[at] === COLON ? skipSpace(scan.bytes, at + 1) : scan.fail(NO_JSON);
 }
 
 /** Returns the position of the member or element after a comma. */
 function commaAt(scan: JsonScan, at: number): number {
   if (at >= scan.bytes.length) return INCOMPLETE;
-  return scan.bytes[at] === COMMA ? skipBlanks(scan.bytes, at + 1) : scan.fail(NO_JSON);
+  return scan.bytes[at] === COMMA ? skipSpace(scan.bytes, at + 1) : scan.fail(NO_JSON);
 }
 
 const MINUS = 0x2d;
@@ -155,16 +182,13 @@ const LITERALS = ["true", "false", "null"].map((text) => Buffer.from(text));
 
 const isDigit = (byte: number | undefined): boolean => byte !== undefined && byte >= 0x30 && byte <= 0x39;
 
-function endsScalar(byte: number): boolean {
-  return byte <= SPACE || byte === COMMA || byte === CLOSING_BRACKET || byte === CLOSING_BRACE;
-}
-
 function numberAt(scan: JsonScan, at: number): number {
   const { bytes } = scan;
   let end = at;
   let isPlain = true;
   while (end < bytes.length && !endsScalar(bytes[end]!)) isPlain = isDigit(bytes[end++]) && isPlain;
   if (end === bytes.length) return INCOMPLETE;
+  isPlain &&= bytes[at] !== ZERO || end === at + 1;
   return isPlain || NUMBER.test(bytes.toString("latin1", at, end)) ? end : scan.fail(NO_JSON);
 }
 
@@ -219,7 +243,8 @@ function decimalAt(scan: JsonScan, at: number, isSigned: boolean): number {
   if (end === bytes.length) return INCOMPLETE;
   if (end === start) return scan.fail("is not a decimal integer");
   if (isQuoted) return bytes[end] === QUOTE ? end + 1 : scan.fail("is not a decimal integer");
-  return endsScalar(bytes[end]!) ? end : scan.fail("is not a decimal integer");
+  const hasLeadingZero = bytes[start] === ZERO && end > start + 1;
+  return endsScalar(bytes[end]!) && !hasLeadingZero ? end : scan.fail("is not a decimal integer");
 }
 
 const HEX_DIGITS = new Uint8Array(256);
@@ -278,12 +303,12 @@ export function arrayOf(element: Check): Check {
     const { bytes } = scan;
     if (at >= bytes.length) return INCOMPLETE;
     if (bytes[at] !== OPENING_BRACKET) return scan.fail("is not an array");
-    let next = skipBlanks(bytes, at + 1);
+    let next = skipSpace(bytes, at + 1);
     if (bytes[next] === CLOSING_BRACKET) return next + 1;
     for (let index = 0; ; index++) {
       next = element(scan, next);
       if (next < 0) return next === INVALID ? scan.within(`[${index}]`) : next;
-      next = skipBlanks(bytes, next);
+      next = skipSpace(bytes, next);
       if (bytes[next] === CLOSING_BRACKET) return next + 1;
       next = commaAt(scan, next);
       if (next < 0) return next;
@@ -316,7 +341,7 @@ export function objectOf(members: readonly Member[], other: Check = anyValue): C
     if (bytes[at] !== OPENING_BRACE) return scan.fail("is not an object");
     let seen = 0;
     let expected = 0;
-    let next = skipBlanks(bytes, at + 1);
+    let next = skipSpace(bytes, at + 1);
     let isOver = bytes[next] === CLOSING_BRACE;
     while (!isOver) {
       const start = next;
@@ -333,7 +358,7 @@ export function objectOf(members: readonly Member[], other: Check = anyValue): C
       }
       next = (index < 0 ? other : checks[index]!)(scan, next);
       if (next < 0) return next === INVALID ? scan.within(`.${memberName(bytes, start)}`) : next;
-      next = skipBlanks(bytes, next);
+      next = skipSpace(bytes, next);
       isOver = bytes[next] === CLOSING_BRACE;
       if (isOver) break;
       next = commaAt(scan, next);

@@ -126,17 +126,46 @@ describe("an invalid answer", () => {
         expect(violationOf(HEADER_CALL, text)).toBeUndefined();
         const spoiled = Buffer.from(text);
         spoiled[place % spoiled.length]! ^= byte;
-        if (findViolation(HEADER_CALL, { ...response(""), body: spoiled }) === undefined) expectLoosely(spoiled);
+        if (findViolation(HEADER_CALL, { ...response(""), body: spoiled }) === undefined) expectJson(spoiled);
       }),
-      { numRuns: 500 },
+      { numRuns: 1000 },
     );
   });
 
-  /** Escapes and control characters are checked loosely. Everything else that passes is JSON. */
-  function expectLoosely(bytes: Buffer): void {
-    const text = String(bytes);
-    if (!text.includes("\\") && bytes.every((byte) => byte >= 0x20)) expect(() => JSON.parse(text)).not.toThrow();
+  function expectJson(bytes: Buffer): void {
+    expect(() => JSON.parse(new TextDecoder("utf-8", { fatal: true }).decode(bytes)), String(bytes)).not.toThrow();
   }
+
+  it("is one with a control character, a wrong escape or invalid UTF-8, in a string of any length", () => {
+    const violationWith = (inserted: string, length = 0, encoding: BufferEncoding = "utf8") => {
+      const member = `"more":"${"a".repeat(length)}${inserted}${"b".repeat(length)}","canonical"`;
+      const text = JSON.stringify({ data: header("7") }).replace('"canonical"', () => member);
+      return findViolation(HEADER_CALL, { ...response(""), body: Buffer.from(text, encoding) }, 1024 * 1024);
+    };
+    for (const length of [0, 3, 255, 256, 1000, 1001, 1002, 1003]) {
+      for (const valid of ["", "\\n", '\\"', "\\\\", "\\u00e9", "é", "\u007f"]) {
+        expect(violationWith(valid, length), `${length} ${valid}`).toBeUndefined();
+      }
+      for (const invalid of ["\u0000", "\u0001", "\n", "\t", "\u001f", "\\x", "\\u00g0", "\\ "]) {
+        expect(violationWith(invalid, length), `${length} ${invalid}`).toBe("data.more is not valid JSON");
+      }
+      expect(violationWith("\u00ff", length, "latin1")).toBe("the body is not valid UTF-8");
+    }
+  });
+
+  it("is one with a control character between values, or a number with a leading zero", () => {
+    const good = JSON.stringify({ data: header("7"), more: 1 });
+    for (const at of [",", ":", "{", "}"]) {
+      for (const control of ["\u0000", "\u000b", "\u000c", "\u001f"]) {
+        expect(violationOf(HEADER_CALL, good.replaceAll(at, `${at}${control}`)), JSON.stringify(at)).toBeDefined();
+        expect(violationOf(HEADER_CALL, good.replace(/1\}$/, `1${control}}`))).toBe("more is not valid JSON");
+        expect(violationOf(HEADER_CALL, control + good)).toBe("the body is not an object");
+      }
+    }
+    expect(violationOf(HEADER_CALL, good.replace(/1\}$/, "01}"))).toBe("more is not valid JSON");
+    expect(violationOf(HEADER_CALL, good.replace('"7"', "07"))).toMatch(/is not a decimal integer/);
+    expect(violationOf(HEADER_CALL, good.replaceAll(",", ", \t\r\n"))).toBeUndefined();
+  });
 });
 
 describe("SSZ", () => {

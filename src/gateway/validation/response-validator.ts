@@ -1,11 +1,13 @@
+import { isUtf8 } from "node:buffer";
 import type { MethodDefinition } from "../../api/definition.ts";
+import { skipSpace } from "../../json/value-bounds.ts";
 import { MEDIA_TYPES, mediaTypeOf } from "../../server/http/response/negotiation.ts";
 import { checkBodyEnd, MAX_BYTES_BEFORE_DATA } from "../calls/responses/data-scanner.ts";
 import { isStatusOnly, isWrapped } from "../calls/responses/response-form.ts";
 import { KNOWN_FORKS } from "../network/chain-spec.ts";
 import type { UpstreamCall, UpstreamResponse } from "../upstream/upstream-call.ts";
 import { echoesOf } from "./echoes.ts";
-import { anyString, type Check, INCOMPLETE, INVALID, JsonScan, objectOf, skipBlanks } from "./json-scan.ts";
+import { anyString, type Check, INCOMPLETE, INVALID, JsonScan, objectOf } from "./json-scan.ts";
 import { compileOutline, compileSchema } from "./schema-checks.ts";
 import { findSszViolation } from "./ssz-checks.ts";
 
@@ -74,14 +76,15 @@ function findJsonViolation(
   { isWhole, fork }: { isWhole: boolean; fork: string | undefined },
 ): string | undefined {
   const scan = new JsonScan(bytes, params, fork !== undefined && !KNOWN_FORKS.has(fork.toLowerCase()));
-  const end = checkOf(method)(scan, skipBlanks(bytes, 0));
+  const end = checkOf(method)(scan, skipSpace(bytes, 0));
   if (end === INVALID) return `${scan.path === "" ? "the body" : scan.path.replace(/^\./, "")} ${scan.violation}`;
   if (end === INCOMPLETE) {
     if (isWhole) return "the body is truncated";
     const isLate = !scan.hasReachedData && bytes.length >= MAX_BYTES_BEFORE_DATA;
     return isLate ? `the body has no member "data" within its first ${bytes.length} bytes` : undefined;
   }
-  return skipBlanks(bytes, end) === bytes.length ? undefined : "the body continues after its end";
+  if (skipSpace(bytes, end) < bytes.length) return "the body continues after its end";
+  return isWhole && !isUtf8(bytes) ? "the body is not valid UTF-8" : undefined;
 }
 
 function findEndViolation(bytes: Buffer, isWrapped: boolean): string | undefined {

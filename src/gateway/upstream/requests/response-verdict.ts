@@ -1,3 +1,4 @@
+import { skipSpace, skipSpaceBack } from "../../../json/value-bounds.ts";
 import { MEDIA_TYPES, mediaTypeOf } from "../../../server/http/response/negotiation.ts";
 import type { UpstreamCall, UpstreamResponse } from "../upstream-call.ts";
 import { isHtml, isUnsupportedOperation, parseErrorBody } from "./error-response.ts";
@@ -52,15 +53,12 @@ export function invalidResponseReason(
 
 /** Checks only the first and last character. */
 function looksLikeJson(body: Buffer): boolean {
-  let start = 0;
-  while (body[start]! <= SPACE) start++;
-  let end = body.length;
-  while (end > start && body[end - 1]! <= SPACE) end--;
-  const edges = String.fromCharCode(body[start] ?? 0, body[end - 1] ?? 0);
+  const start = skipSpace(body, 0);
+  const last = skipSpaceBack(body, body.length - 1);
+  const edges = String.fromCharCode(body[start] ?? 0, body[last] ?? 0);
   return edges === "{}" || edges === "[]" || SCALAR_EDGES.test(edges);
 }
 
-const SPACE = 0x20;
 /** A string, a number, true, false or null. */
 const SCALAR_EDGES = /^(?:""|[-\d]\d|[tf]e|nl)$/;
 
