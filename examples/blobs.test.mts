@@ -13,7 +13,8 @@ after(() => chain.stop());
 const [sender, recipient] = chain.accounts;
 assert.ok(sender && recipient);
 const account = privateKeyToAccount(sender.privateKey);
-const wallet = createWalletClient({ account, chain: foundry, transport: custom(chain.eth) }).extend(publicActions);
+const transport = custom(chain.eth, { retryCount: 0 });
+const wallet = createWalletClient({ account, chain: foundry, transport }).extend(publicActions);
 
 test("the blob of a transaction is on the beacon chain", async () => {
   const text = stringToHex("as long as you like, up to 128 KiB per blob");
