@@ -1,3 +1,4 @@
+import { EPOCHS_PER_SYNC_COMMITTEE_PERIOD, SLOTS_PER_EPOCH } from "@lodestar/params";
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { methods } from "../../api/method-groups.ts";
@@ -80,7 +81,7 @@ describe("an invalid answer", () => {
     ['{"data":{"root":null}}', "data.root is not a hex string of 32 bytes"],
     ['{"data":{"root":"0x12"}}', "data.root is not a hex string of 32 bytes"],
     [JSON.stringify({ data: header("x") }), "data.header.message.slot is not a decimal integer"],
-    [JSON.stringify({ data: header("8") }), "data.header.message.slot is 8, but 7 was requested"],
+    [JSON.stringify({ data: header("8") }), "data.header.message.slot is 8, but block_id 7 was requested"],
     [`${JSON.stringify({ data: header("7") })}}`, "the body continues after its end"],
     [JSON.stringify({ data: header("7") }).slice(0, -1), "the body is truncated"],
     [`{"data":${JSON.stringify(header("7"))},"data":{}}`, 'the body has the member "data" twice'],
@@ -103,7 +104,7 @@ describe("an invalid answer", () => {
     const byRoot = methodCall("get_v1_beacon_headers_blockId", { block_id: ROOT });
     expect(violationOf(byRoot, { data: header("9", ROOT.toUpperCase().replace("0X", "0x")) })).toBeUndefined();
     expect(violationOf(byRoot, { data: header("9", OTHER_ROOT) })).toBe(
-      `data.root is ${OTHER_ROOT}, but ${ROOT} was requested`,
+      `data.root is ${OTHER_ROOT}, but block_id ${ROOT} was requested`,
     );
     expect(
       violationOf(methodCall("get_v1_beacon_headers_blockId", { block_id: "head" }), { data: header("9") }),
@@ -116,6 +117,87 @@ describe("an invalid answer", () => {
     expect(
       violationOf(methodCall("get_v1_beacon_states_root", { state_id: "007" }), { data: { root: ROOT } }),
     ).toBeUndefined();
+  });
+
+  const PUBKEYS = ["aa", "BB", "cc"].map((byte) => `0x${byte.repeat(48)}`);
+  const validator = (index: number) => ({
+    index: String(index),
+    balance: "1",
+    status: "active_ongoing",
+    validator: {
+      pubkey: PUBKEYS[index],
+      withdrawal_credentials: ROOT,
+      effective_balance: "1",
+      slashed: false,
+      activation_eligibility_epoch: "0",
+      activation_epoch: "0",
+      exit_epoch: "9",
+      withdrawable_epoch: "9",
+    },
+  });
+  const balance = (index: number) => ({ index: String(index), balance: "1" });
+  const committee = (slot: number, index: number) => ({ index: String(index), slot: String(slot), validators: ["1"] });
+  const duty = (slot: number) => ({ pubkey: PUBKEYS[0], validator_index: "1", slot: String(slot) });
+  const checkpoint = { epoch: "0", root: ROOT };
+  const attestation = (slot: number) => ({
+    aggregation_bits: "0x01",
+    data: { slot: String(slot), index: "0", beacon_block_root: ROOT, source: checkpoint, target: checkpoint },
+    signature: SIGNATURE,
+  });
+  const [inEpoch3, inEpoch4] = [3 * SLOTS_PER_EPOCH + 1, 4 * SLOTS_PER_EPOCH] as const;
+  const VALIDATORS = "get_v1_beacon_states_stateId_validators";
+  const BALANCES = "get_v1_beacon_states_stateId_validator_balances";
+  const COMMITTEES = "get_v1_beacon_states_stateId_committees_epoch";
+  const ATTESTATIONS = "get_v1_beacon_blocks_blockId_attestations";
+
+  it.each<[method: string, params: Record<string, string>, right: unknown[], wrong: unknown[]]>([
+    [VALIDATORS, { id: "0,02" }, [validator(2)], [validator(0), validator(1)]],
+    [VALIDATORS, { id: `${PUBKEYS[0]},${PUBKEYS[1]!.toLowerCase()}` }, [validator(1)], [validator(2)]],
+    [BALANCES, { id: "0,2" }, [balance(2)], [balance(2), balance(1)]],
+    [COMMITTEES, { slot: "7" }, [committee(7, 0)], [committee(8, 0)]],
+    [COMMITTEES, { index: "1" }, [committee(7, 1)], [committee(7, 1), committee(7, 0)]],
+    [COMMITTEES, { epoch: "3" }, [committee(inEpoch3, 1)], [committee(inEpoch4, 1)]],
+    ["get_v1_validator_duties_proposer", { epoch: "3" }, [duty(inEpoch3)], [duty(inEpoch4)]],
+    ["get_v1_beacon_pool_attestations", { slot: "7" }, [attestation(7)], [attestation(8)]],
+    [ATTESTATIONS, { block_id: String(inEpoch4) }, [attestation(inEpoch3)], [attestation(inEpoch4)]],
+    [ATTESTATIONS, { block_id: String(inEpoch4) }, [attestation(inEpoch4 - 1)], [attestation(1)]],
+  ])("is one to %s with elements that %j excludes", (name, params, right, wrong) => {
+    const call = methodCall(name, { state_id: "head", ...params });
+    expect(violationOf(call, { data: right })).toBeUndefined();
+    expect(violationOf(call, { data: [] })).toBeUndefined();
+    expect(violationOf(call, { data: wrong })).toMatch(/was requested$/);
+  });
+
+  it("cannot be told from a valid one by a list of indices and public keys", () => {
+    const call = methodCall(VALIDATORS, { state_id: "head", id: `0,${PUBKEYS[1]}` });
+    expect(violationOf(call, { data: [validator(0), validator(1)] })).toBeUndefined();
+    expect(
+      violationOf(methodCall(BALANCES, { state_id: "head", id: PUBKEYS[1]! }), { data: [balance(1)] }),
+    ).toBeUndefined();
+  });
+
+  it("is the state of another slot", () => {
+    const call = methodCall("get_v1_debug_beacon_states_stateId", { state_id: "7" });
+    const start = (slot: number) =>
+      Buffer.from(`{"data":{"genesis_time":"1","genesis_validators_root":"${ROOT}","slot":"${slot}",`);
+    const violation = (slot: number) => findViolation(call, { ...response(streamOf(start(slot))), start: start(slot) });
+    expect(violation(7)).toBeUndefined();
+    expect(violation(8)).toBe("data.slot is 8, but state_id 7 was requested");
+  });
+
+  it("is a light client update of another period", async () => {
+    const call = methodCall("get_v1_beacon_light_client_updates", { start_period: "3", count: "2" });
+    const [update] = (await loadRecordedCalls()).get_v1_beacon_light_client_updates!.result as {
+      data: { attested_header: { beacon: object } };
+    }[];
+    const of = (period: number) => {
+      const slot = String(period * EPOCHS_PER_SYNC_COMMITTEE_PERIOD * SLOTS_PER_EPOCH);
+      const beacon = { ...update!.data.attested_header.beacon, slot };
+      return { ...update, data: { ...update!.data, attested_header: { ...update!.data.attested_header, beacon } } };
+    };
+    expect(violationOf(call, [of(3), of(4)])).toBeUndefined();
+    expect(violationOf(call, [of(2)])).toMatch(/but start_period 3 was requested/);
+    expect(violationOf(call, [of(3), of(5)])).toMatch(/^\[1\].* but start_period 3 was requested/);
   });
 
   it("never passes if JSON.parse rejects it, and any JSON passes as an additional member", () => {
@@ -194,8 +276,12 @@ describe("SSZ", () => {
     );
     expect(ssz(balances, Buffer.alloc(32))).toBeUndefined();
     expect(ssz(balances, Buffer.alloc(33))).toBe("the body has 33 bytes, not a multiple of 16");
+    const filtered = methodCall(balances.method.name, { state_id: "7", id: "0,5" }, { format: "ssz" });
+    expect(ssz(filtered, Buffer.alloc(32))).toBeUndefined();
+    expect(ssz(filtered, Buffer.alloc(32, 1))).toMatch(/^the body has validator \d+, which was not requested$/);
     const state = methodCall("get_v2_debug_beacon_states_stateId", { state_id: "7" }, { format: "ssz" });
     expect(ssz(state, Buffer.alloc(100))).toBe("the body has only 100 bytes");
+    expect(ssz(state, Buffer.alloc(10_000))).toBe("the body has slot 0, but 7 was requested");
   });
 
   it("of a stream is checked by its Content-Length", () => {

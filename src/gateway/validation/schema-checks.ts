@@ -8,6 +8,7 @@ import {
   anyString,
   anyValue,
   arrayOf,
+  type CallParams,
   type Check,
   decimalString,
   hexString,
@@ -18,11 +19,13 @@ import {
   signedDecimalString,
 } from "./json-scan.ts";
 
-/** A value of an answer that repeats a parameter of the call. */
+/** A value of an answer that a parameter of the call determines. */
 export interface Echo {
   /** Path of the value. Elements of an array are `*`. */
   readonly path: readonly string[];
   readonly param: string;
+  /** Returns false if the value contradicts the parameter. */
+  agrees(value: string, param: string, params: CallParams): boolean;
 }
 
 const REFERENCE = /^#\/components\/schemas\/(\w+)$/;
@@ -45,8 +48,8 @@ export function compileSchema(schema: JsonSchema, echoes: readonly Echo[] = []):
     );
   }
   const check = compileScalar(schema);
-  const params = echoes.filter(({ path }) => path.length === 0).map(({ param }) => param);
-  return params.length === 0 ? check : echoing(check, params);
+  const own = echoes.filter(({ path }) => path.length === 0);
+  return own.length === 0 ? check : echoing(check, own);
 }
 
 /** Checks only the type of a value, and the first required member of an object. */
@@ -119,33 +122,25 @@ function namedSchema(reference: string): JsonSchema {
 }
 
 function below(echoes: readonly Echo[], step: string): Echo[] {
-  return echoes.flatMap(({ path, param }) => (path[0] === step ? [{ path: path.slice(1), param }] : []));
+  return echoes.flatMap((echo) => (echo.path[0] === step ? [{ ...echo, path: echo.path.slice(1) }] : []));
 }
 
-/** Requires that a value equals each parameter of its own form, so that a slot is not compared with a root. */
-function echoing(check: Check, params: readonly string[]): Check {
+/** Bounds the part of a list that a violation repeats. */
+const MAX_SHOWN_PARAM = 100;
+
+/** Requires that a value agrees with the parameters that are set. */
+function echoing(check: Check, echoes: readonly Echo[]): Check {
   return (scan, at) => {
     const end = check(scan, at);
     if (end < 0) return end;
-    for (const name of params) {
+    for (const { param: name, agrees } of echoes) {
       const param = scan.params[name];
       if (param === undefined) continue;
       const value = scan.bytes.toString("latin1", at, end).replaceAll('"', "");
-      if (isSameForm(value, param) && normalize(value) !== normalize(param)) {
-        return scan.fail(`is ${value}, but ${param} was requested`);
+      if (!agrees(value, param, scan.params)) {
+        return scan.fail(`is ${value}, but ${name} ${param.slice(0, MAX_SHOWN_PARAM)} was requested`);
       }
     }
     return end;
   };
-}
-
-const DECIMAL = /^\d+$/;
-const HEX = /^0x[0-9a-f]+$/i;
-
-function isSameForm(value: string, param: string): boolean {
-  return DECIMAL.test(param) ? DECIMAL.test(value) : HEX.test(param) && value.length === param.length;
-}
-
-function normalize(value: string): string {
-  return DECIMAL.test(value) ? value.replace(/^0+(?=\d)/, "") : value.toLowerCase();
 }

@@ -1,3 +1,4 @@
+import { isListed } from "./echoes.ts";
 import type { CallParams } from "./json-scan.ts";
 
 /** An SSZ body: its first bytes, and its length if known. */
@@ -28,7 +29,7 @@ const CHECKS: readonly [path: RegExp, check: SszCheck][] = [
   [/\/validator\/(?:blinded_)?blocks\/\d+$/, checkProducedBlock],
   [/\/validator\/attestation_data$/, fixedSize(128, { slotAt: 0 })],
   [/\/validator\/payload_attestation_data$/, fixedSize(42)],
-  [/\/validator_balances$/, listOf(16)],
+  [/\/validator_balances$/, checkBalances],
   [/\/validator_identities$/, listOf(64)],
   [/\/pending_consolidations$/, listOf(16)],
   [/\/pending_deposits$/, listOf(192)],
@@ -55,10 +56,8 @@ function checkSignedBlock(body: SszBody, { block_id }: CallParams): string | und
   );
 }
 
-function checkState(body: SszBody): string | undefined {
-  return (
-    tooShort(body, MIN_STATE_BYTES) ?? (body.start.length < STATE_SLOT_AT + SLOT_BYTES ? "is too short" : undefined)
-  );
+function checkState(body: SszBody, { state_id }: CallParams): string | undefined {
+  return tooShort(body, MIN_STATE_BYTES) ?? wrongSlot(body, STATE_SLOT_AT, state_id);
 }
 
 /** A block, or a block with its blobs and proofs. */
@@ -83,6 +82,19 @@ function listOf(bytes: number): SszCheck {
   return ({ length }) => {
     return length === undefined || length % bytes === 0 ? undefined : `has ${length} bytes, not a multiple of ${bytes}`;
   };
+}
+
+const BALANCE_BYTES = 8 + 8;
+
+/** A list of validator index and balance. */
+function checkBalances(body: SszBody, params: CallParams): string | undefined {
+  const violation = listOf(BALANCE_BYTES)(body, params);
+  if (violation !== undefined || params.id === undefined) return violation;
+  for (let at = 0; at + BALANCE_BYTES <= body.start.length; at += BALANCE_BYTES) {
+    const index = body.start.readBigUInt64LE(at);
+    if (!isListed(String(index), params.id)) return `has validator ${index}, which was not requested`;
+  }
+  return undefined;
 }
 
 /** The first offset of a list of variable-size elements is the length of all offsets. */
