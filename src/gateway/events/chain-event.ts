@@ -29,23 +29,6 @@ export interface FinalizedCheckpoint {
   readonly root: string;
 }
 
-const LINE_FEED = 0x0a;
-const CARRIAGE_RETURN = 0x0d;
-
-/** Parses an event. Returns undefined if its data is not a JSON object on one line, or lacks required members. */
-export function parseEvent({ topic, data }: StreamEvent): ChainEvent | undefined {
-  if (data.includes(LINE_FEED) || data.includes(CARRIAGE_RETURN)) return undefined;
-  try {
-    const value: unknown = JSON.parse(data.toString());
-    if (!isObject(value)) return undefined;
-    const event = { topic, data, value };
-    if (topic === "head" && !headOf(event)) return undefined;
-    return topic === "finalized_checkpoint" && !finalizedOf(event) ? undefined : event;
-  } catch {
-    return undefined;
-  }
-}
-
 export function createEvent(topic: string, value: JsonObject): ChainEvent {
   return { topic, value, data: Buffer.from(JSON.stringify(value)) };
 }

@@ -1,8 +1,11 @@
 import { expect, it } from "vitest";
 import { CHAIN_EVENT_TOPICS, openMerger, type PublishedEvent } from "./event-merger.test-support.ts";
 import {
+  attestationEvent,
   block,
+  exitEvent,
   GENESIS,
+  hexOf,
   passUntil,
   reorgEvent,
   type ScriptedBlock,
@@ -17,9 +20,9 @@ function chain(slots: number, parent = GENESIS, mark = 0): ScriptedBlock[] {
   return blocks;
 }
 
-const exit = { message: { epoch: "1", validator_index: "7" }, signature: "0x12" };
-const vote = { attester_index: "1", data: { slot: "18" }, signature: "0x1" };
-const finalized = (epoch: number) => ({ block: "0x01", state: "0x02", epoch: String(epoch) });
+const exit = exitEvent(7);
+const vote = attestationEvent(18, 1);
+const finalized = (epoch: number) => ({ block: hexOf(1), state: hexOf(2), epoch: String(epoch) });
 
 /** An update about the block before this slot. */
 const update = (slot: number, stateRoot: string) => ({
@@ -41,7 +44,7 @@ async function goneBack(...names: string[]) {
   const goOn = (upstream: ScriptedUpstream) => {
     upstream.publish("voluntary_exit", exit);
     for (const each of blocks.slice(16)) upstream.imports(each);
-    upstream.publish("light_client_optimistic_update", update(18, "0x17"));
+    upstream.publish("light_client_optimistic_update", update(18, hexOf(17)));
     upstream.publish("finalized_checkpoint", finalized(1));
   };
   const goBack = (upstream: ScriptedUpstream) => {
@@ -73,11 +76,11 @@ it("publishes repeated events after each rewind", async () => {
       "head 16",
     ]);
   }
-  a.publish("light_client_optimistic_update", update(18, "0x17"));
-  a.publish("light_client_optimistic_update", update(18, "0x17"));
-  a.publish("light_client_optimistic_update", update(18, "0x18"));
+  a.publish("light_client_optimistic_update", update(18, hexOf(17)));
+  a.publish("light_client_optimistic_update", update(18, hexOf(17)));
+  a.publish("light_client_optimistic_update", update(18, hexOf(18)));
   const updates = await announced.take(2);
-  expect(updates.map(({ value }) => value)).toEqual([update(18, "0x17"), update(18, "0x18")]);
+  expect(updates.map(({ value }) => value)).toEqual([update(18, hexOf(17)), update(18, hexOf(18))]);
 });
 
 it("publishes repeated events after a revert behind finality", async () => {

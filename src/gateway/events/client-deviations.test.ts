@@ -1,6 +1,6 @@
 import { expect, it } from "vitest";
 import { openMerger } from "./event-merger.test-support.ts";
-import type { ScriptedUpstream } from "./scripted-upstream.test-support.ts";
+import { hexOf, type ScriptedUpstream } from "./scripted-upstream.test-support.ts";
 
 // docs/reference/beacon-clients.md has the source.
 it("publishes a blob sidecar once if Prysm announces it with other members", async () => {
@@ -8,7 +8,7 @@ it("publishes a blob sidecar once if Prysm announces it with other members", asy
   const [prysm, other] = upstreams as [ScriptedUpstream, ScriptedUpstream];
   const announced = read(["blob_sidecar"]);
   await Promise.all([prysm.connected(2), other.connected(2)]);
-  const sidecar = (index: string) => ({ block_root: "0x03", index, slot: "5", kzg_commitment: "0x82" });
+  const sidecar = (index: string) => ({ block_root: hexOf(3), index, slot: "5", kzg_commitment: "0x82" });
   const ofPrysm = { ...sidecar("0"), block_parent_root: "0x", proposer_index: "", blob: "0x", kzg_proof: "0x" };
   prysm.publish("blob_sidecar", ofPrysm);
   expect(await announced.next()).toEqual({ topic: "blob_sidecar", value: ofPrysm });

@@ -1,10 +1,13 @@
 import { expect, it } from "vitest";
 import { CHAIN_EVENT_TOPICS, openMerger, type PublishedEvent } from "./event-merger.test-support.ts";
 import {
+  attestationEvent,
   block,
   blockEvent,
+  exitEvent,
   GENESIS,
   headEvent,
+  hexOf,
   passUntil,
   reorgEvent,
   type ScriptedBlock,
@@ -37,11 +40,13 @@ it("publishes objects once and chain events of the leader verbatim", async () =>
   a.write(`event: block\ndata: {"execution_optimistic":true, "block" : "${first.root}","slot":"1"}\n\n`);
   a.publish("head", headEvent(first));
   expect(await announced.next()).toEqual({ topic: "head", value: headEvent(first) });
-  const exit = { message: { epoch: "1", validator_index: "7" }, signature: "0x12" };
+  const exit = exitEvent(7, 12);
   a.publish("voluntary_exit", exit);
   expect(await announced.next()).toEqual({ topic: "voluntary_exit", value: exit });
-  b.write(`event: voluntary_exit\ndata: {"signature":"0x12","message":{"validator_index":"7","epoch":"1"}}\n\n`);
-  const other = { ...exit, signature: "0x13" };
+  b.write(
+    `event: voluntary_exit\ndata: {"signature":"${exit.signature}","message":{"validator_index":"7","epoch":"1"}}\n\n`,
+  );
+  const other = exitEvent(7, 13);
   b.publish("voluntary_exit", other);
   expect(await announced.next()).toEqual({ topic: "voluntary_exit", value: other });
   expect(observer.toSorted()).toEqual(["a head 1", "b head 1"]);
@@ -54,22 +59,22 @@ it("publishes new finality after a revert", async () => {
   const [a] = upstreams as [ScriptedUpstream];
   const announced = read(CHAIN_EVENT_TOPICS);
   const blocks = chain(20);
-  const finalized = (epoch: number, mark: string) => ({
+  const finalized = (epoch: number, mark: number) => ({
     topic: "finalized_checkpoint",
-    value: { block: mark, state: mark, epoch: String(epoch), execution_optimistic: false },
+    value: { block: hexOf(mark), state: hexOf(mark), epoch: String(epoch), execution_optimistic: false },
   });
   for (const each of blocks) a.imports(each);
-  a.publish("finalized_checkpoint", finalized(2, "0x01").value);
+  a.publish("finalized_checkpoint", finalized(2, 1).value);
   await announced.take(40);
-  expect(await announced.next()).toEqual(finalized(2, "0x01"));
+  expect(await announced.next()).toEqual(finalized(2, 1));
   const shallow = block(21, blocks[16], 1);
   const deep = block(22, blocks[10], 2);
   a.publish("chain_reorg", reorgEvent(blocks[19]!, shallow, blocks[16]!));
   a.imports(shallow);
-  a.publish("finalized_checkpoint", finalized(1, "0x02").value);
+  a.publish("finalized_checkpoint", finalized(1, 2).value);
   a.publish("chain_reorg", reorgEvent(shallow, deep, blocks[10]!));
   a.imports(deep);
-  a.publish("finalized_checkpoint", finalized(1, "0x03").value);
+  a.publish("finalized_checkpoint", finalized(1, 3).value);
   expect((await announced.take(7)).map(({ topic }) => topic)).toEqual(
     "chain_reorg block head chain_reorg block head finalized_checkpoint".split(" "),
   );
@@ -89,10 +94,10 @@ it("continues with the log of another upstream when the leader fails", async () 
   });
   b.imports(second);
   b.publish("finalized_checkpoint", finalized(1).value);
-  b.publish("voluntary_exit", {});
+  b.publish("voluntary_exit", exitEvent(7));
   expect(await announced.take(2)).toEqual([
     { topic: "block", value: blockEvent(second) },
-    { topic: "voluntary_exit", value: {} },
+    { topic: "voluntary_exit", value: exitEvent(7) },
   ]);
   const asked = b.requests.length;
   a.breakOff();
@@ -256,7 +261,7 @@ it("subscribes to topics while they have readers, and skips invalid events", asy
   const end = hub.feed(["attestation"]).open({ deliver: () => {}, disconnect: () => {} });
   const announced = read(["single_attestation", "payload_attributes"]);
   await Promise.all([a.connected(4), b.connected(4)]);
-  const vote = { attester_index: "1", data: { slot: "1" }, signature: "0x1" };
+  const vote = attestationEvent(1, 1);
   const attributes = { version: "fulu", data: { proposal_slot: "1" } };
   for (const upstream of upstreams) {
     upstream.write("event: single_attestation\ndata: [1]\n\n", "single_attestation");
@@ -335,4 +340,58 @@ it("skips unrequested topics and oversized events", async () => {
   expect(logger.records.filter(({ level }) => level === "warn").map(({ fields }) => fields)).toEqual([
     { upstream: "a", topic: "block" },
   ]);
+});
+
+it("skips events that lack members of their topic or are about the future", async () => {
+  const { upstreams, read, observer, logger } = await openMerger("a", "b");
+  const [a] = upstreams as [ScriptedUpstream];
+  const announced = read([...CHAIN_EVENT_TOPICS, "voluntary_exit"]);
+  const [first] = chain(1) as [ScriptedBlock];
+  const future = block(2 ** 40);
+  const finalized = (epoch: number) => ({ block: hexOf(1), state: hexOf(2), epoch: String(epoch) });
+  a.publish("voluntary_exit", {});
+  a.publish("block", { ...blockEvent(first), slot: "-1" });
+  a.publish("block", blockEvent(future));
+  a.publish("head", headEvent(future));
+  a.publish("head", { ...headEvent(first), state: "0x" });
+  a.publish("chain_reorg", reorgEvent(GENESIS, future, GENESIS));
+  a.publish("finalized_checkpoint", finalized(2 ** 40));
+  a.imports(first);
+  a.publish("finalized_checkpoint", finalized(1));
+  expect(await announced.take(3)).toEqual([...importOf(first), { topic: "finalized_checkpoint", value: finalized(1) }]);
+  expect(observer).toEqual(["a head 1", "a finalized 1"]);
+  expect(logger.records.filter(({ level }) => level === "warn").map(({ message }) => message)).toEqual([
+    "Invalid event from upstream, skipping",
+  ]);
+});
+
+it("publishes events of a dev chain that runs ahead of the clock", async () => {
+  const { upstreams, read, health } = await openMerger("a");
+  const [a] = upstreams as [ScriptedUpstream];
+  const announced = read(["block", "head"]);
+  const ahead = block(2 ** 40);
+  health.set("a", { head: ahead });
+  const next = block(ahead.slot + 1, ahead);
+  a.publishBlock(next);
+  a.tellHead(next);
+  expect(await announced.take(2)).toEqual(importOf(next));
+});
+
+it("continues without the finality that an upstream reports for a future epoch", async () => {
+  const { upstreams, read, reconnect, health } = await openMerger("a");
+  const [a] = upstreams as [ScriptedUpstream];
+  health.set("a", { finalized: { epoch: 2 ** 40, root: hexOf(1) } });
+  await reconnect(a);
+  const announced = read(CHAIN_EVENT_TOPICS);
+  const blocks = chain(4);
+  a.imports(blocks[0]!);
+  expect(await announced.take(2)).toEqual(importOf(blocks[0]!));
+  a.finalized = { epoch: 2 ** 40, root: GENESIS.root };
+  a.setHead(blocks[2]!);
+  await reconnect(a);
+  a.imports(blocks[3]!);
+  expect(await announced.take(6)).toEqual(blocks.slice(1).flatMap(importOf));
+  const value = { block: hexOf(1), state: hexOf(2), epoch: "1" };
+  a.publish("finalized_checkpoint", value);
+  expect(await announced.next()).toEqual({ topic: "finalized_checkpoint", value });
 });

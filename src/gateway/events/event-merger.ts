@@ -1,9 +1,12 @@
 import { isDeepStrictEqual } from "node:util";
+import { OperationalError } from "../../errors/operational-error.ts";
 import type { UpstreamSettings } from "../settings.ts";
 import type { HealthState, HealthTracker } from "../upstream/upstream-health.ts";
 import { AnnouncedEvents } from "./announced-events.ts";
-import { type ChainEvent, headOf, isRewind, numberAt } from "./chain-event.ts";
+import { type ChainEvent, type FinalizedCheckpoint, headOf, isRewind, numberAt } from "./chain-event.ts";
 import { errorReason } from "./error-reason.ts";
+import { eventLimits } from "./event-limits.ts";
+import { isValidData } from "./event-shapes.ts";
 import { GapBackfill } from "./gap-backfill.ts";
 import { electLeader } from "./leader-election.ts";
 import { CHAIN_TOPICS, isAlwaysOn, isNodeView, objectKey } from "./topics.ts";
@@ -270,7 +273,7 @@ export class EventMerger {
     const belated = log.eventsSinceRewind.filter((event) => this.#isUnannounced(event));
     for (const event of log.events) if (events.includes(event) || belated.includes(event)) this.#publishNew(event);
     if (!this.#announced.head && log.initialHead) {
-      this.#announced.startAt(log.initialHead, this.#options.health.of(name).finalized);
+      this.#announced.startAt(log.initialHead, this.#finalizedOf(name));
     }
     return true;
   }
@@ -282,6 +285,16 @@ export class EventMerger {
   #isUnannounced({ topic, value }: ChainEvent): boolean {
     if (topic === "block") return (numberAt(value, "slot") ?? 0) > (this.#announced.firstHead?.slot ?? 0);
     return topic === "finalized_checkpoint";
+  }
+
+  #isValid({ topic, value }: ChainEvent): boolean {
+    return isValidData(topic, value, eventLimits(this.#options));
+  }
+
+  /** Returns the finalized checkpoint that an upstream reports, unless it is in the future. */
+  #finalizedOf(upstream: string): FinalizedCheckpoint | undefined {
+    const { finalized } = this.#options.health.of(upstream);
+    return finalized && finalized.epoch <= eventLimits(this.#options).epoch ? finalized : undefined;
   }
 
   #isAhead({ log }: UpstreamEventSource): boolean {
@@ -301,8 +314,10 @@ export class EventMerger {
     try {
       events = await gap.events(head.root);
       if (!events && this.#hasRewound) events = await gap.rewindTo((log.initialHead ?? head).root);
-      if (events) events.push(...(await gap.finality()));
+      if (events) events.push(...(await gap.finality()).filter((event) => this.#isValid(event)));
+      if (events?.some((event) => !this.#isValid(event))) throw new OperationalError("It returned invalid headers.");
     } catch (error) {
+      events = undefined;
       logger.debug("Gap in chain events could not be filled", {
         upstream: name,
         reason: errorReason(error),

@@ -39,6 +39,28 @@ export const stateRootOf = ({ root }: ScriptedBlock): string => root.replace("0x
 /** State root of an empty slot. */
 export const stateRootAt = (slot: number): string => rootOf("e", slot, 0);
 
+/** Hex digits of a root, or of this many bytes. */
+export const hexOf = (mark: string | number, bytes = 32): string => `0x${String(mark).padStart(2 * bytes, "0")}`;
+
+/** Data of a `voluntary_exit` event. */
+export const exitEvent = (validator: number, mark = validator): Record<string, unknown> => ({
+  message: { epoch: "1", validator_index: String(validator) },
+  signature: hexOf(mark, 96),
+});
+
+/** Data of a `single_attestation` event. */
+export const attestationEvent = (slot: number, attester: number): Record<string, unknown> => ({
+  attester_index: String(attester),
+  data: {
+    slot: String(slot),
+    index: "0",
+    beacon_block_root: hexOf(slot),
+    source: { epoch: "0", root: hexOf(0) },
+    target: { epoch: "0", root: hexOf(0) },
+  },
+  signature: hexOf(1, 96),
+});
+
 /** Data of a `head` event. */
 export function headEvent(head: ScriptedBlock): Record<string, unknown> {
   const epoch = Math.floor(head.slot / SLOTS_PER_EPOCH);

@@ -8,8 +8,10 @@ import { Arrivals } from "../../server/events/arrivals.test-support.ts";
 import { EventHub } from "./event-hub.ts";
 import { ScriptedHealth } from "./scripted-health.test-support.ts";
 import {
+  attestationEvent,
   block,
   CHAIN_SPEC,
+  exitEvent,
   fetchFrom,
   GENESIS,
   reorgEvent,
@@ -19,10 +21,6 @@ import {
 
 const TOPICS = ["head", "block", "chain_reorg", "finalized_checkpoint", "voluntary_exit", "single_attestation"];
 const KEYS = `test:${GENESIS.root}:${CHAIN_SPEC.genesisTime}:events:`;
-
-function exit(validator: number) {
-  return { message: { epoch: "1", validator_index: String(validator) }, signature: `0x${validator}` };
-}
 
 /** Shortens events, so that whole sequences can be compared. */
 function describeEvent(topic: string, data: Buffer): string {
@@ -100,15 +98,15 @@ describe("gateways that share a Redis", { timeout: 60_000 }, () => {
   it("publish always-on topics in the same order, and on-demand topics independently", async () => {
     const { redis, a, b, gateways } = await open(3);
     for (const imports of chain(3)) {
-      b.publish("voluntary_exit", exit(imports.slot));
+      b.publish("voluntary_exit", exitEvent(imports.slot));
       b.imports(imports);
       a.imports(imports);
-      a.publish("voluntary_exit", exit(imports.slot));
+      a.publish("voluntary_exit", exitEvent(imports.slot));
       const [story, ...others] = await Promise.all(gateways.map(({ announced }) => announced.take(3)));
       expect(story!.toSorted()).toEqual([...imported(imports), `voluntary_exit ${imports.slot}`]);
       for (const other of others) expect(other).toEqual(story);
     }
-    b.publish("single_attestation", { attester_index: "5", data: { slot: "1" }, signature: "0x1" });
+    b.publish("single_attestation", attestationEvent(1, 5));
     await tells(gateways, "single_attestation 5");
     const written = String(await redis.command("XRANGE", `${KEYS}stream`, "-", "+"));
     expect(written.match(/voluntary_exit/g)).toHaveLength(3);
@@ -198,7 +196,7 @@ describe("gateways that share a Redis", { timeout: 60_000 }, () => {
     }
     await vi.waitFor(async () => expect(await redis.command("XLEN", `${KEYS}stream`)).toBeGreaterThan(0));
     redis.freeze();
-    a.publish("voluntary_exit", exit(1));
+    a.publish("voluntary_exit", exitEvent(1));
     await tells(gateways, "voluntary_exit 1");
     redis.thaw();
   });
@@ -209,9 +207,12 @@ describe("gateways that share a Redis", { timeout: 60_000 }, () => {
     await redis.command("XADD", `${KEYS}stream`, "*", "topic", "head", "data", "[]");
     await redis.command("XADD", `${KEYS}stream`, "*", "something", "else");
     await redis.command("XADD", `${KEYS}stream`, "*", "topic", "weather", "data", "{}");
+    const future = JSON.stringify({ block: GENESIS.root, state: GENESIS.root, epoch: "9999999999" });
+    await redis.command("XADD", `${KEYS}stream`, "*", "topic", "finalized_checkpoint", "data", future);
     const [first, second] = chain(2) as [ScriptedBlock, ScriptedBlock];
     for (const upstream of [a, b]) upstream.imports(first);
-    await tells(gateways, ...imported(first));
+    a.publish("finalized_checkpoint", { block: GENESIS.root, state: GENESIS.root, epoch: "1" });
+    await tells(gateways, ...imported(first), "finalized_checkpoint 1");
     expect(gateways[0]!.warnings).toEqual([expect.stringContaining("Invalid entry")]);
     await redis.command("DEL", `${KEYS}stream`);
     await redis.command("SET", `${KEYS}stream`, "garbage");

@@ -4,10 +4,12 @@ import { Alarm } from "../../log/alarm.ts";
 import type { Logger } from "../../log/logger.ts";
 import type { ChainSpec } from "../network/chain-spec.ts";
 import type { CacheSettings } from "../settings.ts";
-import type { HealthState } from "../upstream/upstream-health.ts";
+import type { HealthState, HealthTracker } from "../upstream/upstream-health.ts";
 import { AnnouncedEvents } from "./announced-events.ts";
-import { type ChainEvent, headOf, parseEvent } from "./chain-event.ts";
+import { type ChainEvent, headOf } from "./chain-event.ts";
 import { errorReason } from "./error-reason.ts";
+import { eventLimits } from "./event-limits.ts";
+import { parseEvent } from "./parse-event.ts";
 import { RedisEventStream, type StreamEntry } from "./redis-event-stream.ts";
 import { isAlwaysOn } from "./topics.ts";
 
@@ -30,6 +32,7 @@ interface EventProducer {
 export interface SharedEventLogOptions {
   readonly cache: CacheSettings;
   readonly chainSpec: ChainSpec;
+  readonly health: Pick<HealthTracker, "all">;
   readonly producer: EventProducer;
   readonly timers: Timers;
   readonly logger: Logger;
@@ -221,7 +224,7 @@ export class SharedEventLog {
   }
 
   #read({ id, event }: StreamEntry): ChainEvent | undefined {
-    const read = event && isAlwaysOn(event.topic) ? parseEvent(event) : undefined;
+    const read = event && isAlwaysOn(event.topic) ? parseEvent(event, eventLimits(this.#options)) : undefined;
     if (read) this.#invalidEvents.clear({});
     else this.#invalidEvents.raise({ id });
     return read;

@@ -11,17 +11,20 @@ import {
   type FinalizedCheckpoint,
   finalizedOf,
   headOf,
-  parseEvent,
   reorgAncestorSlot,
 } from "./chain-event.ts";
 import { errorReason } from "./error-reason.ts";
+import { eventLimits } from "./event-limits.ts";
 import { readHeader } from "./gap-backfill.ts";
+import { parseEvent } from "./parse-event.ts";
 import { SseClient, type SseClientListener } from "./sse/sse-client.ts";
 import { ALWAYS_ON_TOPICS, CHAIN_TOPICS, isAlwaysOn } from "./topics.ts";
 import { UpstreamEventLog } from "./upstream-event-log.ts";
 
 /** A chain that advances has head and block events in every slot. */
 const STALE_SLOTS = 2;
+/** Valid events in between do not end the warning of invalid ones. */
+const INVALID_EVENTS_MILLIS = 60_000;
 /** Larger than any event of a deduplicated topic except slashings. */
 const MAX_REMEMBERED_BYTES = 128 * 1024;
 
@@ -38,7 +41,7 @@ export interface UpstreamHeadObserver {
 
 export interface UpstreamEventSourceDeps {
   readonly chainSpec: ChainSpec;
-  readonly health: Pick<HealthTracker, "of">;
+  readonly health: Pick<HealthTracker, "all" | "of">;
   readonly observer: UpstreamHeadObserver;
   readonly timers: Timers;
   readonly logger: Logger;
@@ -64,6 +67,7 @@ export class UpstreamEventSource {
   readonly #onDemand = new Map<string, SseClient>();
   readonly #outage: Alarm;
   readonly #invalidEvents: Alarm;
+  #lastInvalidAt = 0;
   /** Incremented on every connection and disconnection. */
   #connection = 0;
   #isConnected = false;
@@ -156,7 +160,8 @@ export class UpstreamEventSource {
     const { fetch, logger } = this.#deps;
     try {
       const answer = await fetch(this.name, "/eth/v1/beacon/headers/head");
-      return answer && readHeader(JSON.parse(answer.toString()));
+      const head = answer && readHeader(JSON.parse(answer.toString()));
+      return head && head.slot <= eventLimits(this.#deps).slot ? head : undefined;
     } catch (error) {
       logger.debug("Upstream did not report its head", { upstream: this.name, reason: errorReason(error) });
       return undefined;
@@ -171,12 +176,15 @@ export class UpstreamEventSource {
 
   #onEvent(received: StreamEvent): void {
     const isTooLarge = isDeduplicated(received.topic) && received.data.length > MAX_REMEMBERED_BYTES;
-    const event = isTooLarge ? undefined : parseEvent(received);
+    const event = isTooLarge ? undefined : parseEvent(received, eventLimits(this.#deps));
     if (!event) {
+      this.#lastInvalidAt = this.#deps.timers.now();
       this.#invalidEvents.raise({ upstream: this.name, topic: received.topic });
       return;
     }
-    this.#invalidEvents.clear({ upstream: this.name });
+    if (this.#deps.timers.now() - this.#lastInvalidAt >= INVALID_EVENTS_MILLIS) {
+      this.#invalidEvents.clear({ upstream: this.name });
+    }
     this.#outage.clear({ upstream: this.name });
     if (event.topic === "block" || CHAIN_TOPICS.has(event.topic)) this.log.add(event);
     const { observer } = this.#deps;

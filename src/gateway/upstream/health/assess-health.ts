@@ -65,6 +65,10 @@ export function maxCredibleSlot({
   return Math.max(clockSlot + 1, (slots[1] ?? 0) + maxSlotsBehind);
 }
 
+export function isFinalityInFuture({ finalized }: Pick<Observation, "finalized">, criteria: HealthCriteria): boolean {
+  return finalized !== undefined && finalized.epoch * criteria.slotsPerEpoch > maxCredibleSlot(criteria);
+}
+
 function shortcomings({ shortcoming, isOptimistic, isExecutionOffline }: Observation): string[] {
   return [
     shortcoming ?? [],
@@ -94,7 +98,7 @@ function lagReasons({ head, finalized, syncDistance = 0 }: Observation, criteria
   if (finalized && bestFinalized - finalized.epoch > MAX_EPOCHS_BEHIND) {
     reasons.push(`It has finalized epoch ${finalized.epoch}, but another upstream epoch ${bestFinalized}.`);
   }
-  if (finalized && finalized.epoch * slotsPerEpoch > latest) {
+  if (finalized && isFinalityInFuture({ finalized }, criteria)) {
     reasons.push(`It has finalized epoch ${finalized.epoch}, which is in the future.`);
   }
   return reasons;

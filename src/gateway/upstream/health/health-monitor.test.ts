@@ -284,6 +284,22 @@ describe("a revert behind finality", () => {
     expect(monitor.finalityReverts).toBe(2);
   });
 
+  it("is not detected when an upstream no longer reports a future epoch", async () => {
+    const { monitor, a, b, until } = await open();
+    await monitor.start();
+    await b.stop();
+    await until(() => monitor.of("b").state === "down");
+    a.finalizedEpoch = 999_999;
+    await until(() => monitor.of("a").finalized?.epoch === 999_999);
+    expect(monitor.of("a").reasons).toEqual(["It has finalized epoch 999999, which is in the future."]);
+    a.finalizedEpoch = 10;
+    a.handler = (_request, response) => json(response, { code: 404 }, 404);
+    await until(() => monitor.of("a").finalized?.epoch === 10);
+    const previous = a.requests.length;
+    await until(() => a.requests.length > previous + 12);
+    expect(monitor.finalityReverts).toBe(0);
+  });
+
   it("is detected without events when the checkpoint is no longer canonical", async () => {
     const { monitor, a, b, until } = await open();
     await monitor.start();

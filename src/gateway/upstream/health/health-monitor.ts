@@ -13,7 +13,13 @@ import {
   removedHealth,
   type UpstreamHealth,
 } from "../upstream-health.ts";
-import { assessHealth, type HealthCriteria, maxCredibleSlot, type Observation } from "./assess-health.ts";
+import {
+  assessHealth,
+  type HealthCriteria,
+  isFinalityInFuture,
+  maxCredibleSlot,
+  type Observation,
+} from "./assess-health.ts";
 import { type Checkpoint, FinalityTracker } from "./finality-tracker.ts";
 import { HeadFloor } from "./head-floor.ts";
 import { poll } from "./poll.ts";
@@ -363,7 +369,7 @@ export class HealthMonitor implements HealthTracker {
     const health = { upstream: previous.upstream, ...assessHealth(monitored.observation, criteria), ...known };
     if (JSON.stringify(health) === JSON.stringify(previous)) return false;
     monitored.health = health;
-    this.#finality.record(health);
+    if (!isFinalityInFuture(health, criteria)) this.#finality.record(health);
     if (health.state !== previous.state) this.#log(health);
     return true;
   }
