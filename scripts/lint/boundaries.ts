@@ -18,7 +18,7 @@ export const BOUNDARIES: Readonly<Record<string, readonly string[]>> = {
     "server/access-class.ts",
     "server/http/access/loopback.ts",
     "api",
-    "sync/settings.ts (types)",
+    "sync/settings.ts",
     "network (types)",
     "chain",
     "data/kzg/backend.ts",

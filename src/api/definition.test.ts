@@ -44,7 +44,7 @@ describe("a definition", () => {
     defineOperation("node.getNothing", { ...facts, handler: right });
   });
 
-  it("passes the parsed parameters to its handler", () => {
+  it("types the parameters of its handler", () => {
     defineMethod({
       ...facts,
       params: { stateId: required(stateId, "Which."), epoch: optional(epoch, "When.") },

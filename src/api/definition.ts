@@ -65,9 +65,9 @@ export interface DispatchedMethod extends MethodSignature, MethodEncoding {
   /** True if calls may be as large as a block although REST has no POST path. */
   readonly takesLargeBody?: true;
   /**
-   * Dependency of responses besides the parameters; undefined for any other, such as the time, peers or pools.
-   * Responses are cached while their dependency is unchanged, unless a slot was given: slots between head and clock
-   * change with time.
+   * What a response depends on besides its parameters. Omitted for anything else, such as time, peers and pools: such
+   * responses are not cached. Others are cached while the dependency is unchanged, unless a slot was given: slots
+   * between head and clock change with time.
    */
   readonly dependsOn?: CacheDependency;
   /** Method that returns the list of all responses. The last parameter is the index in that list. */

@@ -83,7 +83,8 @@ it("waits for a running call of a disconnected client", async () => {
 });
 
 it("is not delayed by idle connections and incomplete requests", async () => {
-  const server = await openTestServer();
+  // Closing waits this long for requests, longer than the test may take.
+  const server = await openTestServer({ limits: { closeMillis: 600_000 } });
   const idle = connect(server.port, "127.0.0.1");
   const halfway = connect(server.port, "127.0.0.1");
   const used = connect(server.port, "127.0.0.1");

@@ -1,4 +1,4 @@
-import type { SyncSettings } from "../../../sync/settings.ts";
+import { DEFAULT_SYNC_SETTINGS, type SyncSettings } from "../../../sync/settings.ts";
 import { NETWORK_CHAIN_FLAGS } from "../chain/chain-flags.ts";
 import { KEY_FLAGS } from "../dev/dev-genesis-flags.ts";
 import { devBlobsFlag, devValidatorsFlag } from "../dev/validator-flags.ts";
@@ -9,6 +9,8 @@ import { networkFlags } from "../network/network-flags.ts";
 import { dataDirFlag, SHARED_FLAGS } from "../shared-flags.ts";
 import { BUILT_IN_NETWORKS } from "./preset.ts";
 
+const { horizonSlots, backfillEpochs } = DEFAULT_SYNC_SETTINGS;
+
 export const SYNC_FLAGS = {
   horizonSlots: valueFlag({
     name: "sync-horizon",
@@ -16,7 +18,7 @@ export const SYNC_FLAGS = {
     placeholder: "SLOTS",
     description:
       "Slots the head may be behind the clock, without a peer confirming it, before the node reports syncing",
-    fallback: undefined,
+    fallback: horizonSlots,
     fallbackText: "1; with --no-p2p ten minutes of slots",
     parse: wholeNumber(0),
   }),
@@ -26,7 +28,7 @@ export const SYNC_FLAGS = {
     placeholder: "EPOCHS|all",
     description:
       "Epochs of history to backfill after a checkpoint start; 0 for none, all for everything back to genesis",
-    fallback: undefined,
+    fallback: backfillEpochs,
     fallbackText: "MIN_EPOCHS_FOR_BLOCK_REQUESTS",
     parse: epochsOrAll,
   }),
