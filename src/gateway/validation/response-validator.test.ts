@@ -1,4 +1,4 @@
-import { EPOCHS_PER_SYNC_COMMITTEE_PERIOD, SLOTS_PER_EPOCH } from "@lodestar/params";
+import { ACTIVE_PRESET, EPOCHS_PER_SYNC_COMMITTEE_PERIOD, SLOTS_PER_EPOCH } from "@lodestar/params";
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { methods } from "../../api/method-groups.ts";
@@ -65,7 +65,8 @@ describe("a valid answer", () => {
     const syncing = methodCall("get_v1_node_syncing");
     expect(violationOf(syncing, { data: { head_slot: "1", sync_distance: "0", is_syncing: false } })).toBeUndefined();
     expect(violationOf(syncing, { data: {} })).toBe('data has no member "head_slot"');
-    expect(violationOf(methodCall("get_v1_config_spec"), { data: { A: 1, B: { c: [] } } })).toBeUndefined();
+    const spec = { A: 1, PRESET_BASE: ACTIVE_PRESET, B: { c: [] }, GENESIS_FORK_VERSION: "0x00000001" };
+    expect(violationOf(methodCall("get_v1_config_spec"), { data: spec })).toBeUndefined();
   });
 });
 
@@ -164,8 +165,32 @@ describe("an invalid answer", () => {
   ])("is one to %s with elements that %j excludes", (name, params, right, wrong) => {
     const call = methodCall(name, { state_id: "head", ...params });
     expect(violationOf(call, { data: right })).toBeUndefined();
-    expect(violationOf(call, { data: [] })).toBeUndefined();
     expect(violationOf(call, { data: wrong })).toMatch(/was requested$/);
+  });
+
+  it("is a spec without constants, or of another preset", () => {
+    const call = methodCall("get_v1_config_spec");
+    expect(violationOf(call, { data: {} })).toBe('data has no member "PRESET_BASE"');
+    expect(violationOf(call, { data: { PRESET_BASE: ACTIVE_PRESET } })).toBe(
+      'data has no member "GENESIS_FORK_VERSION"',
+    );
+    const other = { PRESET_BASE: "other", GENESIS_FORK_VERSION: "0x00000001" };
+    expect(violationOf(call, { data: other })).toMatch(/^data\.PRESET_BASE does not match/);
+  });
+
+  it.each<[method: string, filter: Record<string, string> | undefined]>([
+    ["get_v1_config_fork_schedule", undefined],
+    ["get_v1_validator_duties_proposer", undefined],
+    [VALIDATORS, { id: "0" }],
+    [VALIDATORS, { status: "active" }],
+    [BALANCES, { id: "0" }],
+    [COMMITTEES, { slot: "7" }],
+  ])("is an empty list to %s without a filter", (name, filter) => {
+    const params = { state_id: "head", epoch: "3" };
+    expect(violationOf(methodCall(name, params), '{"data":[ ]}')).toBe("data is empty");
+    if (filter) expect(violationOf(methodCall(name, { ...params, ...filter }), { data: [] })).toBeUndefined();
+    const post = methodCall("post_v1_beacon_states_stateId_validators", params, { body: "{}" });
+    expect(violationOf(post, { data: [] })).toBeUndefined();
   });
 
   it("cannot be told from a valid one by a list of indices and public keys", () => {

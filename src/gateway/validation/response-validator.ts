@@ -1,13 +1,23 @@
 import { isUtf8 } from "node:buffer";
+import { ACTIVE_PRESET } from "@lodestar/params";
 import type { MethodDefinition } from "../../api/definition.ts";
-import { skipSpace } from "../../json/value-bounds.ts";
+import { CLOSING_BRACKET, OPENING_BRACKET, skipSpace } from "../../json/value-bounds.ts";
 import { MEDIA_TYPES, mediaTypeOf } from "../../server/http/response/negotiation.ts";
 import { checkBodyEnd, MAX_BYTES_BEFORE_DATA } from "../calls/responses/data-scanner.ts";
 import { isStatusOnly, isWrapped } from "../calls/responses/response-form.ts";
 import { KNOWN_FORKS } from "../network/chain-spec.ts";
 import type { UpstreamCall, UpstreamResponse } from "../upstream/upstream-call.ts";
 import { echoesOf } from "./echoes.ts";
-import { anyString, type Check, INCOMPLETE, INVALID, JsonScan, objectOf } from "./json-scan.ts";
+import {
+  anyString,
+  type Check,
+  hexString,
+  INCOMPLETE,
+  INVALID,
+  JsonScan,
+  matchingString,
+  objectOf,
+} from "./json-scan.ts";
 import { compileOutline, compileSchema } from "./schema-checks.ts";
 import { findSszViolation } from "./ssz-checks.ts";
 
@@ -15,7 +25,7 @@ import { findSszViolation } from "./ssz-checks.ts";
  * Operations that describe the node rather than the chain. Clients differ in the details, so only the outline is
  * checked, as for nonstandard methods.
  */
-const NODE_PATH = /^\/eth\/v\d+\/(?:node\/|config\/spec$|debug\/fork_choice$)/;
+const NODE_PATH = /^\/eth\/v\d+\/(?:node\/|debug\/fork_choice$)/;
 
 /** The parts of a call that determine a valid answer. */
 type ValidatedCall = Pick<UpstreamCall, "method" | "request" | "params">;
@@ -113,7 +123,8 @@ function compileCheck(method: MethodDefinition): Check {
   const path = rest.find((each) => each.path.startsWith("/eth/"))?.path;
   const outline = compileOutline(schema);
   const isOutlineOnly = (path === undefined && rest.length > 0) || (path !== undefined && NODE_PATH.test(path));
-  const whole = isOutlineOnly ? outline : compileSchema(schema, echoesOf(path ?? ""));
+  const described = isOutlineOnly ? outline : compileSchema(schema, echoesOf(path ?? ""));
+  const whole = isSpec(path) ? specData : notEmpty(described, filtersOf(rest));
   const data: Check = (scan, at) => {
     scan.hasReachedData = true;
     return (scan.isUnknownFork ? outline : whole)(scan, at);
@@ -123,6 +134,38 @@ function compileCheck(method: MethodDefinition): Check {
     { name: "version", check: forkName, isRequired: false },
     { name: "data", check: data, isRequired: true },
   ]);
+}
+
+const isSpec = (path: string | undefined) => path === "/eth/v1/config/spec";
+
+/** Checks the members of a spec that all clients have. The preset must be that of the gateway. */
+const specData = objectOf([
+  { name: "PRESET_BASE", check: matchingString(new RegExp(`^${ACTIVE_PRESET}$`)), isRequired: true },
+  { name: "GENESIS_FORK_VERSION", check: hexString(4), isRequired: true },
+]);
+
+/** Lists that have elements unless one of the parameters filters them. */
+const NEVER_EMPTY: readonly [path: RegExp, filters: readonly string[]][] = [
+  [/\/config\/fork_schedule$/, []],
+  [/\/states\/\{state_id\}\/validators$/, ["id", "status"]],
+  [/\/states\/\{state_id\}\/validator_balances$/, ["id"]],
+  [/\/states\/\{state_id\}\/committees$/, ["index", "slot"]],
+  [/\/validator\/duties\/proposer\/\{epoch\}$/, []],
+];
+
+/** Returns the filters of a list that is otherwise never empty. Filters in a request body are unknown. */
+function filtersOf(rest: MethodDefinition["rest"]): readonly string[] | undefined {
+  const reads = rest.filter(({ verb }) => verb === "GET");
+  return NEVER_EMPTY.find(([pattern]) => reads.some(({ path }) => pattern.test(path)))?.[1];
+}
+
+function notEmpty(check: Check, filters: readonly string[] | undefined): Check {
+  if (filters === undefined) return check;
+  return (scan, at) => {
+    const { bytes, params } = scan;
+    const isEmpty = bytes[at] === OPENING_BRACKET && bytes[skipSpace(bytes, at + 1)] === CLOSING_BRACKET;
+    return isEmpty && filters.every((name) => params[name] === undefined) ? scan.fail("is empty") : check(scan, at);
+  };
 }
 
 /** Checks the member `version`, and notes whether its fork is known. */
