@@ -6,6 +6,8 @@ import type { ClientSettings } from "../settings.ts";
 
 const KEY = "wallet-key-0123456789";
 const OTHER_KEY = "other-key-0123456789abc";
+/** Resembles a name. */
+const SHORT_KEY = "only_letters_only";
 const client = (name: string, key?: string, rest: Partial<ClientSettings> = {}): ClientSettings => ({
   name,
   keyHash: key && hash("sha256", key),
@@ -20,7 +22,7 @@ it("accepts the key in a header or in the path, and logs only its name", async (
   let lines = "";
   const { request, call, gateway, log } = await openGateway(
     [await currentUpstream("a")],
-    { clients: [client("wallet", KEY)] },
+    { clients: [client("wallet", KEY), client("letters", SHORT_KEY)] },
     (written) => {
       lines += written;
     },
@@ -32,6 +34,11 @@ it("accepts the key in a header or in the path, and logs only its name", async (
   expect((await request(VERSION, { headers: { Authorization: `Bearer ${KEY}` } })).status).toBe(200);
   expect((await request(`/${KEY}${VERSION}`)).status).toBe(200);
   expect((await request(`/${KEY}/eth/v1/nothing`)).status).toBe(404);
+  expect((await request(`//${KEY}${VERSION}`)).status).toBe(200);
+  const encoded = KEY.replace("-", "%2d");
+  const misplaced = [`/${KEY}/${KEY}${VERSION}`, `/nosuch/${OTHER_KEY}`, `/nosuch/${encoded}`, `/%2e%2e/${KEY}/`];
+  for (const path of [...misplaced, `${VERSION}/${SHORT_KEY}`]) await request(path);
+  expect((await request(`${VERSION}?key=${KEY}`)).status).toBe(401);
   expect(await call("getNodeVersion")).toMatchObject({ status: 401 });
   expect((await call("getNodeVersion", { path: `/${KEY}` })).body).toHaveProperty("result");
   const socket = await Client.connect(`${gateway.jsonRpcUrl}/${KEY}`);
@@ -42,7 +49,7 @@ it("accepts the key in a header or in the path, and logs only its name", async (
   await gateway.close();
   const entries = lines.trimEnd().split("\n");
   expect(entries.filter((line) => JSON.parse(line).key === "wallet").length).toBeGreaterThanOrEqual(6);
-  expect(lines + JSON.stringify(log)).not.toMatch(new RegExp(`${KEY}|${OTHER_KEY}`));
+  expect(lines + JSON.stringify(log)).not.toMatch(new RegExp(`${KEY}|${OTHER_KEY}|${encoded}|${SHORT_KEY}`));
 });
 
 it("limits a client to its classes and methods", async () => {

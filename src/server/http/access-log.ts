@@ -33,8 +33,13 @@ export class AccessLog {
   }
 
   /** Starts the entry of a request or a WebSocket message. `observer` is notified of its calls as well. */
-  begin(server: CallServer, client: string, observer: CallObserver | undefined): AccessRecord {
-    return new AccessRecord(this, this.#timers, server, client, observer);
+  begin(
+    server: CallServer,
+    client: string,
+    observer: CallObserver | undefined,
+    loggedUrl?: (url: string) => string,
+  ): AccessRecord {
+    return new AccessRecord(this, this.#timers, server, client, observer, loggedUrl);
   }
 
   /** Adds an entry. Called by `AccessRecord`. */
@@ -60,6 +65,7 @@ export class AccessRecord implements CallObserver {
   readonly #server: CallServer;
   readonly #client: string;
   readonly #observer: CallObserver | undefined;
+  readonly #loggedUrl: (url: string) => string;
   readonly #began: number;
   readonly #methods = new Set<string>();
   readonly #errors: number[] = [];
@@ -76,8 +82,10 @@ export class AccessRecord implements CallObserver {
     server: CallServer,
     client: string,
     observer: CallObserver | undefined,
+    loggedUrl = (url: string) => url,
   ) {
     this.#log = log;
+    this.#loggedUrl = loggedUrl;
     this.#timers = timers;
     this.#server = server;
     this.#client = client;
@@ -129,7 +137,7 @@ export class AccessRecord implements CallObserver {
   /** Ends an HTTP request. */
   end(res: ServerResponse): void {
     const { method, url = "" } = res.req;
-    const path = url.split("?", 1)[0]!;
+    const path = this.#loggedUrl(url.split("?", 1)[0]!);
     const request = `${method} ${path.length <= MAX_PATH_LENGTH ? path : `${path.slice(0, MAX_PATH_LENGTH)}…`}`;
     if (res.headersSent) this.#write({ request, status: res.statusCode, bytes: this.#bytes });
     else this.#write({ request, status: CLIENT_CLOSED_REQUEST, bytes: 0 });

@@ -64,8 +64,9 @@ export class HttpCore {
 
   /** Returns a factory of access log records; undefined without an access log. */
   recordFactory(protocol: CallServer): RecordFactory | undefined {
-    const { accessLog, observer } = this.#options;
-    return accessLog && ((req) => accessLog.begin(protocol, this.#clientAddressOf(req), observer));
+    const { accessLog, observer, policy } = this.#options;
+    const loggedUrl = policy && ((url: string) => policy.loggedUrl(url));
+    return accessLog && ((req) => accessLog.begin(protocol, this.#clientAddressOf(req), observer, loggedUrl));
   }
 
   async listen({ host, port }: { host: string; port: number }): Promise<ListeningAddress> {

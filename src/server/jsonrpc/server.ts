@@ -152,7 +152,10 @@ export function createJsonRpcServer(options: JsonRpcServerOptions): HttpServer {
       await files.serve(exchange.res.req, exchange);
       connections.finish(exchange);
     } catch (error) {
-      logger.error("Failed to serve static file", { url: exchange.res.req.url, error: inspect(error) });
+      logger.error("Failed to serve static file", {
+        url: policy.loggedUrl(exchange.res.req.url ?? ""),
+        error: inspect(error),
+      });
       refuse(exchange, error);
     }
   }

@@ -197,17 +197,20 @@ export function createRestServer(options: RestServerOptions): HttpServer {
       if (feed && req.method !== "HEAD" && !res.destroyed) eventStreams.serve(feed, res, observed?.bytes);
       else await sendResponse(req, res, open, policy.needsToken);
     } catch (error) {
-      logger.error("Failed to send REST response", { url: req.url, error: inspect(error) });
+      logger.error("Failed to send REST response", { url: policy.loggedUrl(req.url ?? ""), error: inspect(error) });
       res.destroy();
     }
     connections.finish(exchange);
   }
 
-  function logError({ method, url }: IncomingMessage, error: unknown): void {
+  function logError({ method, url = "" }: IncomingMessage, error: unknown): void {
+    const loggedUrl = policy.loggedUrl(url);
     if (error instanceof Failure || error instanceof HttpError) {
-      logger.debug("Request failed", { method, url, message: error.message });
+      // The message may quote the URL.
+      const message = url === loggedUrl ? error.message : undefined;
+      logger.debug("Request failed", { method, url: loggedUrl, message });
     } else {
-      logger.error("REST request failed unexpectedly", { method, url, error: inspect(error) });
+      logger.error("REST request failed unexpectedly", { method, url: loggedUrl, error: inspect(error) });
     }
   }
 

@@ -4,7 +4,14 @@ import { isIP } from "node:net";
 import type { Logger } from "../../../log/logger.ts";
 import { ACCESS_CLASSES, type AccessClass } from "../../access-class.ts";
 import { HttpError } from "../http-error.ts";
-import { type AccessRights, type ApiClient, type ApiClients, keyOf, moveKeyToHeader } from "./api-clients.ts";
+import {
+  type AccessRights,
+  type ApiClient,
+  type ApiClients,
+  keyOf,
+  moveKeyToHeader,
+  redactKeys,
+} from "./api-clients.ts";
 import { AllowedOrigins } from "./cors.ts";
 import { countHeader, hostHeaderOf, hostNameOf, isSameAuthority } from "./host-header.ts";
 import { isLoopbackAddress, isLoopbackHost } from "./loopback.ts";
@@ -96,6 +103,11 @@ export class AccessPolicy {
   /** Removes an API key from the path of a request. Called before the request is routed or logged. */
   hideKey(req: IncomingMessage): void {
     if (this.#needsKey) moveKeyToHeader(req);
+  }
+
+  /** Returns a URL as it may be logged: without API keys at unusual places. */
+  loggedUrl(url: string): string {
+    return this.#needsKey ? redactKeys(url, this.#clients!) : url;
   }
 
   /** Sets the listening address: `name` is the configured host, `address` what it resolved to. */

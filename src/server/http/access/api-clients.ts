@@ -38,7 +38,12 @@ export interface ApiClients {
 const KEY_HEADER = "x-api-key";
 const BEARER = /^Bearer +(\S+) *$/i;
 /** The first segment of a path is a key if it is longer than any segment that a route begins with. */
-const KEY_SEGMENT = /^\/([\w-]{16,200})(?=[/?]|$)/;
+const KEY_SEGMENT = /^\/+([\w-]{16,200})(?=[/?]|$)/;
+/** What separates segments of a path and values of a query. */
+const URL_SEPARATORS = /([/?&=#;]+)/;
+/** Neither a name of letters, such as `finality_checkpoints`, nor hex digits after 0x. */
+const KEY_LIKE = /^(?!0x[\da-f]*$)(?![a-z_]*$)[\w-]{16,200}$/i;
+const REDACTED = "…";
 
 /** Returns the API key of a request; undefined if it has none. */
 export function keyOf({ headers }: IncomingMessage): string | undefined {
@@ -47,9 +52,27 @@ export function keyOf({ headers }: IncomingMessage): string | undefined {
 
 /** Moves a key from the path of a request to a header, so that neither routes nor logs see it. */
 export function moveKeyToHeader(req: IncomingMessage): void {
-  const key = KEY_SEGMENT.exec(req.url ?? "")?.[1];
-  if (key === undefined) return;
-  const rest = req.url!.slice(1 + key.length);
+  const [prefix, key] = KEY_SEGMENT.exec(req.url ?? "") ?? [];
+  if (prefix === undefined || key === undefined) return;
+  const rest = req.url!.slice(prefix.length);
   req.url = rest.startsWith("/") ? rest : `/${rest}`;
   req.headers[KEY_HEADER] ??= key;
+}
+
+/** Redacts everything in a URL or a text with a path that is or resembles an API key, wherever it was sent. */
+export function redactKeys(text: string, clients: ApiClients): string {
+  const redact = (part: string) => {
+    const decoded = decodeLeniently(part);
+    const isKey = KEY_LIKE.test(decoded) || (decoded !== "" && clients.find(decoded) !== undefined);
+    return isKey ? REDACTED : part;
+  };
+  return text.split(URL_SEPARATORS).map(redact).join("");
+}
+
+function decodeLeniently(text: string): string {
+  try {
+    return decodeURIComponent(text);
+  } catch {
+    return text;
+  }
 }
