@@ -11,9 +11,14 @@ export class FlagValueError extends Error {
   }
 }
 
-/** Removes credentials from URLs in a text, also from malformed URLs. */
+/** A word after a URL that is neither a known setting of an upstream nor another URL. */
+const UNKNOWN_WORD = /\s(?!(?:name|tier|weight|token-file)=|[a-z]+:\/\/)([^\s=]*=)?\S+/gi;
+
+/** Removes user, password and query from URLs in a text, also from malformed URLs, and unknown settings after them. */
 export function withoutCredentials(text: string): string {
-  return text.replaceAll(/\/\/[^\s,]*@/g, "//…@");
+  const withoutUser = text.replaceAll(/\/\/[^\s,]*@/g, "//…@").replaceAll(/[^\s,/…]+@/g, "…@");
+  const withoutQuery = withoutUser.replaceAll(/(:\/[^\s?#]*[?#])[^\s,]+/g, "$1…");
+  return withoutQuery.includes("//") ? withoutQuery.replaceAll(UNKNOWN_WORD, " $1…") : withoutQuery;
 }
 
 export function wholeNumber(least: number, most = Number.MAX_SAFE_INTEGER): (text: string) => number {

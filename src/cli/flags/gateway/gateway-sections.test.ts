@@ -103,11 +103,11 @@ methods: { "a b": {}, getChainHead: { quorum: 0 } }
 
   it("name clients and keys once, and upstreams by valid URLs without showing credentials", () => {
     const yaml = `
-upstreams: [{ url: "ftp://me:secret@a" }]
+upstreams: [{ url: "ftp://me:secret@a?key=secret" }]
 clients: [{ name: a, key-sha256: ${HASH} }, { name: a, key-sha256: ${HASH} }]
 `;
     const [, url, ...others] = refusal(() => settingsOf("d.yaml", yaml)).split("\n");
-    expect(url).toContain("upstreams[0].url: ftp://…@a is not accepted");
+    expect(url).toContain("upstreams[0].url: ftp://…@a?… is not accepted");
     expect(others).toEqual([
       "  clients[1].name: the same as of clients[0]",
       "  clients[1].key-sha256: the same as of clients[0]",

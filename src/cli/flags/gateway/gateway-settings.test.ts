@@ -51,8 +51,8 @@ describe("upstreams", () => {
   it.each([
     ["127.0.0.1:5052", /must be a URL that begins with http/],
     ["http://a?b", /without \? and #/],
-    ["http://a teir=1", /unknown setting "teir=1"/],
-    ["http://a tier", /unknown setting "tier"/],
+    ["http://a teir=1", /unknown setting "teir"/],
+    ["http://a tier", /its setting "tier" has no value/],
     ["http://a tier=1 tier=2", /has tier=… twice/],
     ["http://a weight=0", /its weight must be a whole number from 1 to 1000/],
     ["http://a name=a/b", /its name may contain/],
@@ -65,6 +65,18 @@ describe("upstreams", () => {
 
   it("omits the password of an invalid URL from the error", () => {
     expect(refusal(() => upstreamsOf("http://me:se/cret@a:x@b"))).toContain('"http://…@b"');
+    const exposed = [
+      "http://a/?apikey=SECRET",
+      "http://a#SECRET",
+      "http://a token=SECRET tier=1",
+      "http://a SECRET",
+      "http:/me:SECRET@a",
+      "me:SECRET@a",
+    ];
+    for (const written of exposed) expect(refusal(() => upstreamsOf(written, "http://b"))).not.toContain("SECRET");
+    expect(refusal(() => upstreamsOf("http://a?key=SECRET", "http://b tier=1"))).toContain(
+      '"http://a?…, http://b tier=1"',
+    );
   });
 
   it("must be given, and must be distinct", () => {

@@ -59,14 +59,19 @@ function readSettings(words: readonly string[]): Map<string, string> {
   for (const word of words) {
     const [, key = "", value = ""] = /^([^=]*)=(.*)$/.exec(word) ?? [];
     if (!SETTINGS.includes(key) || value === "") {
-      throw new FlagValueError(
-        `unknown setting "${word}" after the URL; allowed are ${SETTINGS.map((name) => `${name}=…`).join(", ")}`,
-      );
+      // Its value may be a secret.
+      const name = key === "" && SETTINGS.includes(word) ? word : key;
+      const problem = SETTINGS.includes(name) ? `its setting "${name}" has no value` : unknownSetting(name);
+      throw new FlagValueError(`${problem}; allowed are ${SETTINGS.map((name) => `${name}=…`).join(", ")}`);
     }
     if (settings.has(key)) throw new FlagValueError(`it has ${key}=… twice`);
     settings.set(key, value);
   }
   return settings;
+}
+
+function unknownSetting(name: string): string {
+  return name === "" ? "a word after the URL is no setting" : `unknown setting "${name}" after the URL`;
 }
 
 function readNumber(settings: ReadonlyMap<string, string>, key: string, least: number): number | undefined {
