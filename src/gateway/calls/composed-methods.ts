@@ -2,7 +2,7 @@ import { activePreset, type ForkName, isForkPostElectra } from "@lodestar/params
 import type { Args } from "../../api/bind.ts";
 import { slotOrRoot } from "../../api/lookup.ts";
 import type { Timers } from "../../async/timers.ts";
-import { Failure, invalidParams } from "../../errors/failure.ts";
+import { invalidParams } from "../../errors/failure.ts";
 import { encodeJson } from "../../json/encode.ts";
 import type { Caller, Cancellation, MethodResponse } from "../../server/method-table.ts";
 import { type ChainSpec, forkAt, slotAt } from "../network/chain-spec.ts";
@@ -87,7 +87,6 @@ export const COMPOSED_METHODS: Readonly<Record<string, ComposedHandler>> = {
   get_v1_debug_beacon_heads: fromOperation<Leaf[]>("get_v2_debug_beacon_heads", {}, (leaves) =>
     leaves.map(({ root, slot }) => ({ root, slot })),
   ),
-  get_v1_node_health: getHealth,
   get_v1_validator_aggregate_attestation: getAggregate,
 };
 
@@ -173,27 +172,6 @@ function nullIfNotFound(method: string, operation: string, id: string): Composed
     }
     return toRpcAnswer(methodNamed(operation), response);
   };
-}
-
-const SYNCING = 206;
-const NOT_INITIALIZED = 503;
-const HEALTH_STATUSES = [200, SYNCING, NOT_INITIALIZED];
-
-/** A JSON-RPC caller may choose any status, unlike a REST caller. */
-async function getHealth(
-  { syncingStatus = SYNCING }: Args,
-  { operations, cancellation }: HandlerContext,
-): Promise<MethodResponse> {
-  const method = methodNamed("get_v1_node_health");
-  const response = await operations.call(method.name, {}, cancellation).catch(ignoreUnavailable);
-  if (response === undefined) return { body: encodeJson({ health: NOT_INITIALIZED }) };
-  if (isErrorResponse(response) && !HEALTH_STATUSES.includes(response.status)) throw toFailure(method, response);
-  const health = response.status === SYNCING ? syncingStatus : response.status;
-  return { body: encodeJson({ health }), headers: upstreamHeaders(response) };
-}
-
-function ignoreUnavailable(error: unknown): undefined {
-  if (!(error instanceof Failure) || error.kind !== "unavailable") throw error;
 }
 
 async function getAggregate(

@@ -30,6 +30,10 @@ export function gatewayMethods({
   let description: Buffer | undefined;
   return {
     getReadiness: async () => jsonAnswer(readiness(health.all, { quorum: quorum(), isClosing: isClosing() })),
+    async get_v1_node_health({ syncingStatus = SYNCING }) {
+      const status = healthStatus(health.all, quorum());
+      return jsonAnswer({ health: status === SYNCING ? syncingStatus : status });
+    },
     async subscribe({ topics }, { caller }) {
       return jsonAnswer(await requireCaller(caller).subscribe(events.feed(topics as string[])));
     },
@@ -43,11 +47,13 @@ export function gatewayMethods({
   };
 }
 
+const SYNCING = 206;
+
 /** Returns the status of `/eth/v1/node/health`: 200 ready, 206 syncing, 503 not available. */
 export function healthStatus(health: readonly UpstreamHealth[], quorum: number): number {
   if (health.filter(isUsable).length < quorum) return 503;
   if (health.some(({ state }) => state === "ready")) return 200;
-  return health.some(({ state }) => state === "behind") ? 206 : 503;
+  return health.some(({ state }) => state === "behind") ? SYNCING : 503;
 }
 
 /**

@@ -33,6 +33,24 @@ describe("a gateway itself", () => {
     expect((await gateway.request("/fanal/v1/ready", "/fanal/v1/ready")).status).toBe(503);
   });
 
+  it("answers its health by the status alone, without an upstream", async () => {
+    const gateway = new ScriptedGateway(() => ({ body: "quota exceeded", headers: { "cache-control": "immutable" } }));
+    const path = "/eth/v1/node/health";
+    const expectHealth = async (health: number, whileSyncing: number) => {
+      expect(await gateway.request(path, path)).toEqual({ status: health });
+      expect(await gateway.request(path, `${path}?syncing_status=299`)).toEqual({ status: whileSyncing });
+      expect(await gateway.result("get_v1_node_health")).toEqual({ health });
+      expect(await gateway.result("get_v1_node_health", [299])).toEqual({ health: whileSyncing });
+    };
+    await expectHealth(200, 200);
+    gateway.health[0] = { upstream: "one", state: "behind", reasons: [] };
+    await expectHealth(206, 299);
+    gateway.health[0] = { upstream: "one", state: "down", reasons: [] };
+    await expectHealth(503, 503);
+    await expect(gateway.request(path, `${path}?syncing_status=soon`)).rejects.toThrow("syncing_status");
+    expect(gateway.asked).toEqual([]);
+  });
+
   it("serves all methods of a node except those of dev chains, and describes them", async () => {
     const gateway = new ScriptedGateway();
     const all = definitions.flatMap(({ name, aliases }) => [name, ...aliases]);

@@ -17,6 +17,7 @@ import {
   extensionMethod,
   type GatewayContext,
   type GatewayMethod,
+  ownMethod,
   standardMethod,
   unsupportedMethod,
 } from "./method-handlers.ts";
@@ -54,7 +55,7 @@ export function createGatewayTables(parts: GatewayTablesDeps): GatewayTables {
   const routes: RestRoute[] = [];
   for (const method of methodGroups.flatMap(({ methods }) => methods)) {
     const ownHandler = ownMethods[method.name];
-    const gatewayMethod = ownHandler ? composedMethod(method, ownHandler, context) : createMethod(method, context);
+    const gatewayMethod = ownHandler ? ownMethod(method, ownHandler, context) : createMethod(method, context);
     const callable = callableMethod(method, gatewayMethod);
     for (const name of [method.name, ...method.aliases]) byName.set(name, callable);
     for (const path of method.rest) routes.push(routeAt(method, path, handlerAt(method, path, gatewayMethod, events)));

@@ -36,33 +36,36 @@ export function standardMethod(
   return { ...standardCall(method, mapping, operations), at: passThrough(method, operations) };
 }
 
-/**
- * A method composed of upstream calls or of the gateway's own state. Requests to standard paths are forwarded
- * unchanged.
- */
-export function composedMethod(
-  method: MethodDefinition,
-  compose: ComposedHandler,
-  context: GatewayContext,
-): GatewayMethod {
-  const { name, sameAs, params, normalizePositional, restParams, restStatusOf } = method;
+/** A method that the gateway answers itself, at all of its paths. */
+export function ownMethod(method: MethodDefinition, compose: ComposedHandler, context: GatewayContext): GatewayMethod {
+  const { name, sameAs, params, normalizePositional, restParams, restStatusOf, resultForStatus } = method;
   const signature = { name: sameAs ?? name, params, normalizePositional };
-  const passing = passThrough(method, context.operations);
   return {
     async call(given, cancellation, caller) {
       return compose(await bind(signature, given), { ...context, cancellation, caller });
     },
     at(path) {
-      if (path.path.startsWith("/eth/")) return passing(path);
       const reader = new RequestParser(restParams, path);
       return async (request) => {
         const args = await reader.args(request, undefined);
         const answer = await compose(args, { ...context, cancellation: request.cancellation });
+        if (resultForStatus) return { status: (JSON.parse(String(answer.body)) as { health: number }).health };
         const whole = dataResponse(answer, request);
         return restStatusOf ? { ...whole, status: restStatusOf(JSON.parse(String(answer.body))) } : whole;
       };
     },
   };
+}
+
+/** A method composed of upstream calls. Requests to standard paths are forwarded unchanged. */
+export function composedMethod(
+  method: MethodDefinition,
+  compose: ComposedHandler,
+  context: GatewayContext,
+): GatewayMethod {
+  const own = ownMethod(method, compose, context);
+  const passing = passThrough(method, context.operations);
+  return { ...own, at: (path) => (path.path.startsWith("/eth/") ? passing(path) : own.at(path)) };
 }
 
 /** A nonstandard method: forwarded to an upstream that has it, otherwise handled by the fallback. */

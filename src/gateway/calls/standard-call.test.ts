@@ -1,5 +1,4 @@
 import { describe, expect, it } from "vitest";
-import { unavailable } from "../../errors/failure.ts";
 import { parseMessage } from "../../json/parse.ts";
 import type { Params } from "../../server/method-table.ts";
 import { ROOT, ScriptedGateway } from "./scripted-gateway.test-support.ts";
@@ -131,23 +130,5 @@ describe("an answer names its upstream", () => {
     const accepted = gateway.result("post_v1_validator_block", [{}]);
     if (status === 200) expect(await accepted).toBe(true);
     else await expect(accepted).rejects.toMatchObject({ kind: "rejected", message: expect.stringContaining("one") });
-  });
-
-  it("with any health status", async () => {
-    const gateway = new ScriptedGateway(() => ({ status: 206 }));
-    expect(await gateway.result("get_v1_node_health", [100])).toEqual({ health: 100 });
-    expect(await gateway.result("get_v1_node_health")).toEqual({ health: 206 });
-    expect(gateway.requests).toEqual(["GET /eth/v1/node/health", "GET /eth/v1/node/health"]);
-  });
-
-  it("with health 503 when no upstream answers", async () => {
-    const gateway = new ScriptedGateway(() => {
-      throw unavailable("No upstream is available.");
-    });
-    expect(await gateway.result("get_v1_node_health", [299])).toEqual({ health: 503 });
-    const faulty = new ScriptedGateway(() => {
-      throw new Error("Oh.");
-    });
-    await expect(faulty.result("get_v1_node_health")).rejects.toThrow("Oh.");
   });
 });
