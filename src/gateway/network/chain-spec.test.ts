@@ -75,10 +75,13 @@ it("uses any upstream that answers, and retries with a warning", async () => {
     fields: {
       reasons: [
         "a refused the connection.",
-        'Unknown PRESET_BASE "unheard-of". It must be mainnet, minimal or gnosis.',
+        'a: /eth/v1/config/spec has the unknown PRESET_BASE "unheard-of". It must be mainnet, minimal or gnosis.',
       ],
     },
   });
+  second.withSpec({});
+  while (logger.records.length === 1) await timers.advance(10);
+  expect(logger.records[1]!.fields!.reasons).toContain("a: /eth/v1/config/spec has no PRESET_BASE.");
   second.withSpec({ PRESET_BASE: "mainnet" });
   for (let step = 0; step < 100; step++) await timers.advance(10);
   expect(await chainSpec).toEqual(CHAIN_SPEC);
@@ -140,6 +143,26 @@ it("uses the pinned network against the majority", async () => {
   const pinned = { ...CHAIN_SPEC, genesisValidatorsRoot: OTHER_ROOT };
   expect(await fetch({ name: "other", genesisValidatorsRoot: OTHER_ROOT })).toEqual(pinned);
   expect(await fetch({ name: "other", genesisValidatorsRoot: OTHER_ROOT, genesisTime: TIME })).toEqual(pinned);
+});
+
+it("uses the constants of most upstreams, and names a deviating one", async () => {
+  const { opened, fetch, logger } = await openNetworks(TIME, TIME, TIME);
+  opened[0]!.withSpec({ PRESET_BASE: "mainnet", SLOTS_PER_EPOCH: "1", ALTAIR_FORK_EPOCH: "5" });
+  for (const { withSpec } of opened.slice(1)) withSpec({ PRESET_BASE: "mainnet", ALTAIR_FORK_EPOCH: "0" });
+  expect(await fetch()).toEqual({ ...CHAIN_SPEC, forks: [...CHAIN_SPEC.forks, { name: "altair", epoch: 0 }] });
+  expect(logger.records.map(({ fields }) => fields)).toEqual([
+    { upstream: "a", constant: "SLOTS_PER_EPOCH", value: 1, expected: 32 },
+    { upstream: "a", constant: "ALTAIR_FORK_EPOCH", value: 5, expected: 0 },
+  ]);
+});
+
+it("throws if constants differ without a majority, unless the network is built in", async () => {
+  const { opened, fetch } = await openNetworks(TIME, TIME);
+  opened[1]!.withSpec({ PRESET_BASE: "mainnet", SLOTS_PER_EPOCH: "1" });
+  await expect(fetch()).rejects.toThrow("SLOTS_PER_EPOCH, without a majority: a has 32, b has 1. Remove the wrong");
+  const { genesisTime, genesisValidatorsRoot } = KNOWN_NETWORKS.hoodi!;
+  for (const { upstream } of opened) Object.assign(upstream, { genesisTime, genesisRoot: genesisValidatorsRoot });
+  expect((await fetch()).slotsPerEpoch).toBe(32);
 });
 
 it("waits with a warning for an upstream on the pinned network", async () => {

@@ -4,7 +4,15 @@ import type { GatewaySettings } from "../settings.ts";
 import { type FetchOptions, fetchData } from "../upstream/client/fetch.ts";
 import { integerOf, memberOf, rootOf } from "../upstream/client/json-fields.ts";
 import { UpstreamClient } from "../upstream/client/upstream-client.ts";
-import { describeNetwork, isOnNetwork, majorityGenesis, type NetworkPin } from "./network-pin.ts";
+import { majoritySpec } from "./majority-spec.ts";
+import {
+  describeNetwork,
+  type Genesis,
+  isOnNetwork,
+  knownNetwork,
+  majorityGenesis,
+  type NetworkPin,
+} from "./network-pin.ts";
 
 /** Parameters of the chain that the upstreams follow. Structured-cloneable. */
 export interface ChainSpec {
@@ -37,6 +45,8 @@ const PRESETS: Readonly<Record<PresetBase, Pick<ChainSpec, "secondsPerSlot" | "s
   gnosis: { secondsPerSlot: 5, slotsPerEpoch: 16 },
 };
 
+const SPEC_PATH = "/eth/v1/config/spec";
+const GENESIS_PATH = "/eth/v1/beacon/genesis";
 const TIMEOUT_MILLIS = 5000;
 const FIRST_BACKOFF_MILLIS = 500;
 const MAX_BACKOFF_MILLIS = 15_000;
@@ -65,7 +75,7 @@ interface FetchChainSpecOptions {
 
 /**
  * Fetches the chain spec from all clients and returns that of the pinned network, or of the network that most of them
- * report. Throws in a tie. Retries with exponential backoff until an upstream answers. Rejects when the signal is
+ * report, with the constants that most of these report. Throws in a tie. Retries with exponential backoff until an upstream answers. Rejects when the signal is
  * aborted.
  */
 export async function fetchChainSpecFrom(
@@ -81,8 +91,8 @@ export async function fetchChainSpecFrom(
     signal.throwIfAborted();
     const found = answers.flatMap((answer) => (answer.status === "fulfilled" ? [answer.value] : []));
     const genesis = network ?? majorityGenesis(found);
-    const chainSpec = genesis && found.find((one) => isOnNetwork(one.genesis, genesis))?.genesis;
-    if (chainSpec !== undefined) return chainSpec;
+    const onNetwork = genesis ? found.filter((one) => isOnNetwork(one.genesis, genesis)) : [];
+    if (onNetwork.length > 0) return majoritySpec(onNetwork, knownConstants(onNetwork[0]!.genesis), logger);
     const reasons = answers.map((answer) =>
       answer.status === "rejected"
         ? messageOf(answer.reason)
@@ -97,25 +107,49 @@ export async function fetchChainSpecFrom(
   }
 }
 
+/** Constants of a built-in network. */
+function knownConstants(genesis: Genesis) {
+  const known = knownNetwork(genesis);
+  if (known === undefined) return undefined;
+  const presetBase: PresetBase = known === "gnosis" || known === "chiado" ? "gnosis" : "mainnet";
+  return { presetBase, ...PRESETS[presetBase] };
+}
+
 const messageOf = (reason: unknown): string => (reason instanceof Error ? reason.message : String(reason));
 
 async function readFrom(client: UpstreamClient, options: FetchOptions): Promise<ChainSpec> {
   const [spec, genesis] = await Promise.all([
-    fetchData(client, "/eth/v1/config/spec", options),
-    fetchData(client, "/eth/v1/beacon/genesis", options),
+    fetchData(client, SPEC_PATH, options),
+    fetchData(client, GENESIS_PATH, options),
   ]);
-  return parseChainSpec(spec, genesis);
+  const parse = <T>(path: string, parsed: () => T): T => {
+    try {
+      return parsed();
+    } catch (error) {
+      throw new Error(`${client.name}: ${path} ${messageOf(error).replace(/^It /, "").replace(/^"/, 'is invalid: "')}`);
+    }
+  };
+  return { ...parse(SPEC_PATH, () => parseConstants(spec)), ...parse(GENESIS_PATH, () => parseGenesis(genesis)) };
 }
 
 /** Parses the data of `/eth/v1/config/spec` and `/eth/v1/beacon/genesis`. Throws if a required value is missing. */
 export function parseChainSpec(spec: unknown, genesis: unknown): ChainSpec {
+  return { ...parseConstants(spec), ...parseGenesis(genesis) };
+}
+
+function parseGenesis(genesis: unknown): Genesis {
+  return {
+    genesisValidatorsRoot: rootOf(genesis, "genesis_validators_root"),
+    genesisTime: integerOf(genesis, "genesis_time"),
+  };
+}
+
+function parseConstants(spec: unknown): Omit<ChainSpec, keyof Genesis> {
   const presetBase = presetBaseOf(spec);
   const { secondsPerSlot, slotsPerEpoch } = PRESETS[presetBase];
   const slotMillis = positive(spec, "SLOT_DURATION_MS");
   return {
     presetBase,
-    genesisValidatorsRoot: rootOf(genesis, "genesis_validators_root"),
-    genesisTime: integerOf(genesis, "genesis_time"),
     secondsPerSlot:
       slotMillis === undefined ? (positive(spec, "SECONDS_PER_SLOT") ?? secondsPerSlot) : slotMillis / 1000,
     slotsPerEpoch: positive(spec, "SLOTS_PER_EPOCH") ?? slotsPerEpoch,
@@ -143,7 +177,8 @@ function presetBaseOf(spec: unknown): PresetBase {
   for (const base of Object.keys(PRESETS) as PresetBase[]) {
     if (value === undefined ? PRESETS[base].slotsPerEpoch === slotsPerEpoch : value === base) return base;
   }
-  throw new Error(`Unknown PRESET_BASE ${JSON.stringify(value)}. It must be mainnet, minimal or gnosis.`);
+  if (value === undefined) throw new Error("It has no PRESET_BASE.");
+  throw new Error(`It has the unknown PRESET_BASE ${JSON.stringify(value)}. It must be mainnet, minimal or gnosis.`);
 }
 
 /** Accepts a number or a decimal string. */

@@ -40,6 +40,11 @@ export const KNOWN_NETWORKS: Readonly<Record<string, Genesis>> = {
   },
 };
 
+/** Returns the name of a built-in network. */
+export function knownNetwork(genesis: Genesis): string | undefined {
+  return Object.entries(KNOWN_NETWORKS).find(([, network]) => isOnNetwork(genesis, network))?.[0];
+}
+
 export function isOnNetwork({ genesisValidatorsRoot, genesisTime }: Genesis, pin: Omit<NetworkPin, "name">): boolean {
   return (
     genesisValidatorsRoot === pin.genesisValidatorsRoot &&
@@ -49,8 +54,7 @@ export function isOnNetwork({ genesisValidatorsRoot, genesisTime }: Genesis, pin
 
 /** Returns the name of a known network, otherwise its genesis. */
 export function describeNetwork(genesis: Genesis): string {
-  const known = Object.entries(KNOWN_NETWORKS).find(([, network]) => isOnNetwork(genesis, network));
-  return known?.[0] ?? `${genesis.genesisValidatorsRoot} with genesis time ${genesis.genesisTime}`;
+  return knownNetwork(genesis) ?? `${genesis.genesisValidatorsRoot} with genesis time ${genesis.genesisTime}`;
 }
 
 /** Genesis that an upstream reports. */
@@ -59,16 +63,20 @@ export interface UpstreamNetwork {
   readonly genesis: Genesis;
 }
 
-/** Thrown if the upstreams are on different networks and none has the most upstreams. */
+/** Thrown if the upstreams disagree about the network or its constants, and no value has the most upstreams. */
 export class AmbiguousNetworkError extends Error {
-  constructor(networks: readonly UpstreamNetwork[]) {
-    const found = networks.map(({ upstream, genesis }) => `${upstream} is on ${describeNetwork(genesis)}`).join(", ");
-    super(
-      `The upstreams are on different networks, without a majority: ${found}. ` +
-        "Remove the wrong ones, or pin the network with --network NAME|DIR|GENESIS_ROOT.",
-    );
+  constructor(message: string) {
+    super(message);
     this.name = "AmbiguousNetworkError";
   }
+}
+
+function differentNetworks(networks: readonly UpstreamNetwork[]): AmbiguousNetworkError {
+  const found = networks.map(({ upstream, genesis }) => `${upstream} is on ${describeNetwork(genesis)}`).join(", ");
+  return new AmbiguousNetworkError(
+    `The upstreams are on different networks, without a majority: ${found}. ` +
+      "Remove the wrong ones, or pin the network with --network NAME|DIR|GENESIS_ROOT.",
+  );
 }
 
 /** Returns the genesis that most upstreams report, or undefined for an empty list. Throws in a tie. */
@@ -77,6 +85,6 @@ export function majorityGenesis(networks: readonly UpstreamNetwork[]): Genesis |
   const maxCount = Math.max(...counts);
   const most = networks.filter((_, index) => counts[index] === maxCount).map(({ genesis }) => genesis);
   const [first] = most;
-  if (first !== undefined && most.length > maxCount) throw new AmbiguousNetworkError(networks);
+  if (first !== undefined && most.length > maxCount) throw differentNetworks(networks);
   return first;
 }

@@ -1,0 +1,80 @@
+import type { Logger } from "../../log/logger.ts";
+import { AmbiguousNetworkError } from "./network-pin.ts";
+
+interface Constants {
+  readonly presetBase: string;
+  readonly secondsPerSlot: number;
+  readonly slotsPerEpoch: number;
+  readonly forks: readonly { readonly name: string; readonly epoch: number }[];
+}
+
+/** Chain spec that an upstream reports. */
+interface UpstreamSpec<Spec> {
+  readonly upstream: string;
+  readonly genesis: Spec;
+}
+
+interface Constant<Value> {
+  readonly name: string;
+  /** Known value, whatever the upstreams report. */
+  readonly expected?: Value | undefined;
+  of(spec: Constants): Value | undefined;
+}
+
+/**
+ * Returns the spec of a network with the constants that most of its upstreams report, or with those of a built-in
+ * network. Logs deviating upstreams. Throws in a tie.
+ */
+export function majoritySpec<Spec extends Constants>(
+  specs: readonly UpstreamSpec<Spec>[],
+  known: Omit<Constants, "forks"> | undefined,
+  logger: Pick<Logger, "warn">,
+): Spec {
+  const agreed = <Value extends string | number>(constant: Constant<Value>) => agreedValue(specs, constant, logger);
+  const slotsPerEpoch = agreed({
+    name: "SLOTS_PER_EPOCH",
+    expected: known?.slotsPerEpoch,
+    of: (spec) => spec.slotsPerEpoch,
+  });
+  const secondsPerSlot = agreed({
+    name: "SECONDS_PER_SLOT",
+    expected: known?.secondsPerSlot,
+    of: (spec) => spec.secondsPerSlot,
+  });
+  const presetBase = agreed({ name: "PRESET_BASE", expected: known?.presetBase, of: (spec) => spec.presetBase });
+  // An upstream that does not know a fork omits it.
+  const names = new Set(specs.flatMap(({ genesis }) => genesis.forks.map(({ name }) => name)));
+  const forks = Array.from(names, (name) => {
+    const of = (spec: Constants) => spec.forks.find((fork) => fork.name === name)?.epoch;
+    return { name, epoch: agreed({ name: `${name.toUpperCase()}_FORK_EPOCH`, of }) };
+  });
+  forks.sort((a, b) => a.epoch - b.epoch);
+  return { ...specs[0]!.genesis, presetBase, secondsPerSlot, slotsPerEpoch, forks };
+}
+
+function agreedValue<Value extends string | number>(
+  specs: readonly UpstreamSpec<Constants>[],
+  { name, expected, of }: Constant<Value>,
+  logger: Pick<Logger, "warn">,
+): Value {
+  const reports = specs.flatMap(({ upstream, genesis }) => {
+    const value = of(genesis);
+    return value === undefined ? [] : [{ upstream, value }];
+  });
+  const counts = new Map<Value, number>();
+  for (const { value } of reports) counts.set(value, (counts.get(value) ?? 0) + 1);
+  const [most, second] = [...counts].sort(([, a], [, b]) => b - a);
+  if (expected === undefined && second && second[1] === most![1]) {
+    const found = reports.map(({ upstream, value }) => `${upstream} has ${value}`).join(", ");
+    throw new AmbiguousNetworkError(
+      `The upstreams report different values of ${name}, without a majority: ${found}. Remove the wrong ones.`,
+    );
+  }
+  const agreed = expected ?? most![0];
+  for (const { upstream, value } of reports) {
+    if (value === agreed) continue;
+    const fields = { upstream, constant: name, value, expected: agreed };
+    logger.warn("Upstream reports another constant than the network", fields);
+  }
+  return agreed;
+}
