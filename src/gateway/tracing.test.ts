@@ -1,4 +1,5 @@
 import { expect, it } from "vitest";
+import { traceOf } from "../server/request-trace.ts";
 import { currentUpstream, openGateway } from "./gateway.test-support.ts";
 import { json } from "./upstream/scripted-upstream.test-support.ts";
 
@@ -16,6 +17,9 @@ it("forwards the trace context to upstreams and logs where the time of a request
   await request(CONTRACT, { headers });
   await request(CONTRACT, { headers });
   await request("/eth/v1/config/fork_schedule", { headers: { traceparent: "invalid" } });
+  const [zeros, span] = ["0".repeat(32), "b7ad6b7169203331"];
+  const invalid = [`ff-${TRACE_ID}-${span}-01`, `00-${zeros}-${span}-01`, `00-${TRACE_ID}-${"0".repeat(16)}-01`];
+  for (const traceparent of invalid) expect(traceOf({ traceparent })).toEqual({});
   upstream.handler = (_, response) => json(response, {}, 200);
   await request("/eth/v1/beacon/pool/voluntary_exits", { method: "POST", headers, body: "{}" });
   await gateway.close();

@@ -10,7 +10,8 @@ export interface RequestTrace {
   cacheMillis?: number;
 }
 
-const TRACEPARENT = /^[\da-f]{2}-[\da-f]{32}-[\da-f]{16}-[\da-f]{2}(?:-|$)/;
+/** Version ff and ids of zeros are invalid. */
+const TRACEPARENT = /^(?!ff)[\da-f]{2}-(?!0{32})[\da-f]{32}-(?!0{16})[\da-f]{16}-[\da-f]{2}(?:-|$)/;
 const MAX_TRACESTATE_LENGTH = 512;
 
 /** Reads the trace context of a request. Invalid headers are dropped. */
