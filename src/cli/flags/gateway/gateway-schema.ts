@@ -19,8 +19,24 @@ function wholeNumber(least: number, most = Number.MAX_SAFE_INTEGER) {
 }
 
 const HEADER_NAME = /^[\w!#$%&'*+.^|~-]{1,100}$/;
-/** Headers that the gateway sets itself. */
-const RESERVED_HEADERS = ["accept", "authorization", "connection", "content-length", "content-type", "host"];
+/** Headers that the gateway or its HTTP client sets itself. Others of HTTP connections would break every request. */
+const RESERVED_HEADERS = [
+  "accept",
+  "accept-encoding",
+  "authorization",
+  "connection",
+  "content-encoding",
+  "content-length",
+  "content-type",
+  "expect",
+  "host",
+  "keep-alive",
+  "proxy-connection",
+  "te",
+  "trailer",
+  "transfer-encoding",
+  "upgrade",
+];
 
 /** Header names and values, or files with the values. */
 function headers(value: z.ZodType<string>) {

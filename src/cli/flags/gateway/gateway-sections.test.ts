@@ -101,6 +101,14 @@ methods: { "a b": {}, getChainHead: { quorum: 0 } }
     ]);
   });
 
+  it("have no headers that break requests", () => {
+    const names = ["Transfer-Encoding", "Expect", "Keep-Alive", "Upgrade", "Accept-Encoding", "TE", "Trailer"];
+    const headers = names.map((name) => `${name}: a`).join(", ");
+    const complaint = refusal(() => settingsOf("h.yaml", `upstreams: [{ url: http://a, headers: { ${headers} } }]`));
+    for (const name of names)
+      expect(complaint).toContain(`upstreams[0].headers.${name}: the key is set by the gateway`);
+  });
+
   it("name clients and keys once, and upstreams by valid URLs without showing credentials", () => {
     const yaml = `
 upstreams: [{ url: "ftp://me:secret@a?key=secret" }]
