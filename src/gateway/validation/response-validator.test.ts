@@ -1,4 +1,5 @@
 import { ACTIVE_PRESET, EPOCHS_PER_SYNC_COMMITTEE_PERIOD, SLOTS_PER_EPOCH } from "@lodestar/params";
+import { ssz } from "@lodestar/types";
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { methods } from "../../api/method-groups.ts";
@@ -276,7 +277,7 @@ describe("an invalid answer", () => {
 });
 
 describe("SSZ", () => {
-  const ssz = (call: UpstreamCall, body: Buffer) =>
+  const violationOfSsz = (call: UpstreamCall, body: Buffer) =>
     findViolation(call, { ...response(""), headers: { "content-type": "application/octet-stream" }, body });
 
   function block(slot: number, length = 400): Buffer {
@@ -289,24 +290,55 @@ describe("SSZ", () => {
 
   it("is checked for length, offsets and slot", () => {
     const call = methodCall("get_v2_beacon_blocks_blockId", { block_id: "7" }, { format: "ssz" });
-    expect(ssz(call, block(7))).toBeUndefined();
-    expect(ssz(call, block(8))).toBe("the body has slot 8, but 7 was requested");
-    expect(ssz(call, block(7).subarray(0, 150))).toBe("the body has only 150 bytes");
-    expect(ssz(call, Buffer.alloc(400))).toBe("the body has offset 0 instead of 100");
-    expect(ssz(call, Buffer.from(JSON.stringify({ error: "quota ".repeat(50) })))).toContain("offset");
+    expect(violationOfSsz(call, block(7))).toBeUndefined();
+    expect(violationOfSsz(call, block(8))).toBe("the body has slot 8, but 7 was requested");
+    expect(violationOfSsz(call, block(7).subarray(0, 150))).toBe("the body has only 150 bytes");
+    expect(violationOfSsz(call, Buffer.alloc(400))).toBe("the body has offset 0 instead of 100");
+    expect(violationOfSsz(call, Buffer.from(JSON.stringify({ error: "quota ".repeat(50) })))).toContain("offset");
     const balances = methodCall(
       "get_v1_beacon_states_stateId_validator_balances",
       { state_id: "7" },
       { format: "ssz" },
     );
-    expect(ssz(balances, Buffer.alloc(32))).toBeUndefined();
-    expect(ssz(balances, Buffer.alloc(33))).toBe("the body has 33 bytes, not a multiple of 16");
+    expect(violationOfSsz(balances, Buffer.alloc(32))).toBeUndefined();
+    expect(violationOfSsz(balances, Buffer.alloc(33))).toBe("the body has 33 bytes, not a multiple of 16");
     const filtered = methodCall(balances.method.name, { state_id: "7", id: "0,5" }, { format: "ssz" });
-    expect(ssz(filtered, Buffer.alloc(32))).toBeUndefined();
-    expect(ssz(filtered, Buffer.alloc(32, 1))).toMatch(/^the body has validator \d+, which was not requested$/);
+    expect(violationOfSsz(filtered, Buffer.alloc(32))).toBeUndefined();
+    expect(violationOfSsz(filtered, Buffer.alloc(32, 1))).toMatch(
+      /^the body has validator \d+, which was not requested$/,
+    );
     const state = methodCall("get_v2_debug_beacon_states_stateId", { state_id: "7" }, { format: "ssz" });
-    expect(ssz(state, Buffer.alloc(100))).toBe("the body has only 100 bytes");
-    expect(ssz(state, Buffer.alloc(10_000))).toBe("the body has slot 0, but 7 was requested");
+    expect(violationOfSsz(state, Buffer.alloc(100))).toBe("the body has only 100 bytes");
+    expect(violationOfSsz(state, Buffer.alloc(10_000))).toBe("the body has slot 0, but 7 was requested");
+  });
+
+  it.each(["phase0", "altair", "bellatrix", "capella", "deneb", "electra", "fulu"] as const)(
+    "of %s is rejected if bytes are missing or added",
+    (fork) => {
+      const check = (name: string, body: Uint8Array) =>
+        findViolation(methodCall(name, { state_id: "0", block_id: "0" }, { format: "ssz" }), {
+          ...response(""),
+          headers: { "content-type": "application/octet-stream", "eth-consensus-version": fork },
+          body: Buffer.from(body),
+        });
+      const { SignedBeaconBlock, BeaconState } = ssz[fork];
+      const bodies = {
+        get_v2_beacon_blocks_blockId: SignedBeaconBlock.serialize(SignedBeaconBlock.defaultValue() as never),
+        get_v2_debug_beacon_states_stateId: BeaconState.serialize(BeaconState.defaultValue() as never),
+      };
+      for (const [name, body] of Object.entries(bodies)) {
+        expect(check(name, body)).toBeUndefined();
+        expect(check(name, body.subarray(0, -1)), name).toBeDefined();
+        expect(check(name, Buffer.concat([body, Buffer.alloc(33)])), name).toBeDefined();
+      }
+    },
+  );
+
+  it("of blob sidecars is checked for its length", () => {
+    const call = methodCall("get_v1_beacon_blob_sidecars_blockId", { block_id: "7" }, { format: "ssz" });
+    const size = ssz.deneb.BlobSidecar.fixedSize!;
+    expect(violationOfSsz(call, Buffer.alloc(2 * size))).toBeUndefined();
+    expect(violationOfSsz(call, Buffer.alloc(2 * size - 1))).toContain("not a multiple");
   });
 
   it("of a stream is checked by its Content-Length", () => {

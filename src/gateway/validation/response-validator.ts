@@ -58,7 +58,8 @@ export function findViolation(
   if (bytes === undefined) return undefined;
   if (isSsz(response)) {
     const length = isWhole ? bytes.length : parseLength(headers["content-length"]);
-    const violation = findSszViolation(call.request.url, call.params, { start: bytes, length });
+    const fork = headers["eth-consensus-version"];
+    const violation = findSszViolation(call.request.url, call.params, { start: bytes, length, fork });
     return violation && `the body ${violation}`;
   }
   const fork = headers["eth-consensus-version"];

@@ -1,10 +1,16 @@
+import type { ForkName } from "@lodestar/params";
+import { ssz } from "@lodestar/types";
+import { KNOWN_FORKS } from "../network/chain-spec.ts";
 import { isListed } from "./echoes.ts";
 import type { CallParams } from "./json-scan.ts";
+import { findStructureViolation, sszTypeOf } from "./ssz-structure.ts";
 
 /** An SSZ body: its first bytes, and its length if known. */
 export interface SszBody {
   readonly start: Buffer;
   readonly length: number | undefined;
+  /** The header `Eth-Consensus-Version`. */
+  readonly fork?: string | undefined;
 }
 
 /** Returns a violation, as a clause without subject, or undefined. */
@@ -37,6 +43,7 @@ const CHECKS: readonly [path: RegExp, check: SszCheck][] = [
   [/\/proposer_lookahead$/, listOf(8)],
   [/\/expected_withdrawals$/, listOf(44)],
   [/\/beacon\/blobs\/[^/]+$/, listOf(131_072)],
+  [/\/blob_sidecars\/[^/]+$/, listOf(ssz.deneb.BlobSidecar.fixedSize!)],
   [/\/data_column_sidecars\/[^/]+$/, listOfVariable],
 ];
 
@@ -44,7 +51,14 @@ const CHECKS: readonly [path: RegExp, check: SszCheck][] = [
 export function findSszViolation(url: string, params: CallParams, body: SszBody): string | undefined {
   const query = url.indexOf("?");
   const path = query < 0 ? url : url.slice(0, query);
-  return CHECKS.find(([pattern]) => pattern.test(path))?.[1](body, params);
+  return CHECKS.find(([pattern]) => pattern.test(path))?.[1](body, params) ?? wrongStructure(path, body);
+}
+
+/** Checks all offsets of a body whose bytes and fork are known. */
+function wrongStructure(path: string, { start, length, fork = "" }: SszBody): string | undefined {
+  if (start.length !== length || !KNOWN_FORKS.has(fork.toLowerCase())) return undefined;
+  const type = sszTypeOf(path, fork.toLowerCase() as ForkName);
+  return type && findStructureViolation(type, start);
 }
 
 function checkSignedBlock(body: SszBody, { block_id }: CallParams): string | undefined {
