@@ -146,7 +146,7 @@ describe("gateway", () => {
     const genesisFile = join(folder, "devnet", "genesis.ssz");
     writeFileSync(genesisFile, state);
     expect(networkOf("devnet")).toEqual({
-      name: "devnet",
+      name: join(folder, "devnet"),
       genesisTime: 1234,
       genesisValidatorsRoot: root.toLowerCase(),
     });

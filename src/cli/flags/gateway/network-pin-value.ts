@@ -1,5 +1,5 @@
 import { statSync } from "node:fs";
-import { basename, join, resolve } from "node:path";
+import { join, resolve } from "node:path";
 import { KNOWN_NETWORKS, type NetworkPin } from "../../../gateway/network/network-pin.ts";
 import { type GenesisIdentity, readGenesisIdentity } from "../../../node/chain-source/genesis-file.ts";
 import { StartupError, usageError } from "../../exit.ts";
@@ -12,7 +12,7 @@ export function resolveNetworkPin(text: string, workingDirectory: string): Netwo
   if (known !== undefined) return { name: text, ...known };
   const directory = resolve(workingDirectory, text);
   if (statSync(directory, { throwIfNoEntry: false })?.isDirectory()) {
-    return { name: basename(directory), ...readGenesis(join(directory, "genesis.ssz")) };
+    return { name: directory, ...readGenesis(join(directory, "genesis.ssz")) };
   }
   if (text === "ephemery") {
     throw usageError(
