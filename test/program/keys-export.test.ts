@@ -110,7 +110,7 @@ it("refuses a used directory, another chain and wrong operands", async () => {
   const dataDir = tempDirectory();
   const program = await ProgramHere.dev([...CHAIN, "--data-dir", dataDir, "--no-auto", "--warmup-epochs", "0"]);
   await program.stop();
-  expect(await fanal("dev", "keys", "export", dataDir, ...CHAIN)).toMatchObject({
+  expect(await fanal("dev", "keys", "export", dataDir, ...CHAIN, "--data-dir", tempDirectory())).toMatchObject({
     code: 2,
     output: expect.stringContaining("is not empty"),
   });

@@ -72,10 +72,13 @@ export class ConfigReloader {
       const isSame = SETTINGS.every((key) => isDeepStrictEqual(changed[key], this.#current[key]));
       if (isSame && !isRequested) return;
       if (!isSame) await apply({ ...changed.gateway, ...fixed });
+      const before = this.#current.gateway;
       this.#current = changed;
+      const names = Object.keys(changed.gateway) as (keyof GatewaySettings)[];
       const { upstreams, clients, policies } = changed.gateway;
       logger.notice("Config file reloaded", {
         file,
+        changed: names.filter((name) => !isDeepStrictEqual(changed.gateway[name], before[name])),
         upstreams: upstreams.map(({ name }) => name),
         clients: clients.length,
         policies: policies.length,

@@ -84,5 +84,5 @@ function announceUpstream(
 ): void {
   const fields = { upstream, version, head: head?.slot, finalizedEpoch: finalized?.epoch };
   if (state === "ready") logger.notice(HEALTH_LOG_MESSAGES.ready, fields);
-  else logger.warn(HEALTH_LOG_MESSAGES[state], { ...fields, reasons });
+  else logger[state === "foreign" ? "error" : "warn"](HEALTH_LOG_MESSAGES[state], { ...fields, reasons });
 }

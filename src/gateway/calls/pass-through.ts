@@ -5,7 +5,7 @@ import { errorBody } from "../../server/http/http-error.ts";
 import { type Format, MEDIA_TYPES, mediaTypeOf } from "../../server/http/response/negotiation.ts";
 import type { CacheLifetime, RestRequest, RestResponse, RestRoute } from "../../server/rest/route-table.ts";
 import { type ErrorResponse, isErrorResponse, parseErrorBody } from "../upstream/requests/error-response.ts";
-import { hasUnknownOutcome, OUTCOME_UNKNOWN } from "../upstream/requests/submission.ts";
+import { hasUnknownOutcome, withUnknownOutcome } from "../upstream/requests/submission.ts";
 import type { UpstreamCall, UpstreamResponse } from "../upstream/upstream-call.ts";
 import { isStatusOnly } from "./responses/response-form.ts";
 import { ethHeaders, upstreamHeaders } from "./responses/rpc-result.ts";
@@ -103,5 +103,5 @@ function refusalBody(method: MethodDefinition, response: ErrorResponse): Buffer 
   const { upstream, status, headers, body } = response;
   if (mediaTypeOf(headers["content-type"]) === MEDIA_TYPES.json) return body;
   const message = parseErrorBody(response).message || `Upstream ${upstream} answered with HTTP status ${status}.`;
-  return errorBody(status, hasUnknownOutcome(method, response) ? `${message} ${OUTCOME_UNKNOWN}` : message);
+  return errorBody(status, hasUnknownOutcome(method, response) ? withUnknownOutcome(message) : message);
 }

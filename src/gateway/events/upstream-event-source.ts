@@ -14,7 +14,7 @@ import {
   reorgAncestorSlot,
 } from "./chain-event.ts";
 import { errorReason } from "./error-reason.ts";
-import { eventLimits } from "./event-limits.ts";
+import { eventLimits, UNLIMITED } from "./event-limits.ts";
 import { readHeader } from "./gap-backfill.ts";
 import { parseEvent } from "./parse-event.ts";
 import { SseClient, type SseClientListener } from "./sse/sse-client.ts";
@@ -25,6 +25,10 @@ import { UpstreamEventLog } from "./upstream-event-log.ts";
 const STALE_SLOTS = 2;
 /** Valid events in between do not end the warning of invalid ones. */
 const INVALID_EVENTS_MILLIS = 60_000;
+/** Interval between requests for the head of an upstream that announces future slots. */
+const CONFIRMATION_MILLIS = 1000;
+/** Events that may arrive during such a request. */
+const MAX_HELD_EVENTS = 10_000;
 /** Larger than any event of a deduplicated topic except slashings. */
 const MAX_REMEMBERED_BYTES = 128 * 1024;
 
@@ -68,6 +72,11 @@ export class UpstreamEventSource {
   readonly #outage: Alarm;
   readonly #invalidEvents: Alarm;
   #lastInvalidAt = 0;
+  /** Newest head that the upstream confirmed after an event about the future: a dev chain can run ahead of the clock. */
+  #confirmedSlot = Number.NEGATIVE_INFINITY;
+  #nextConfirmationAt = Number.NEGATIVE_INFINITY;
+  /** Events that arrive while the head is requested. */
+  #held: StreamEvent[] | undefined;
   /** Incremented on every connection and disconnection. */
   #connection = 0;
   #isConnected = false;
@@ -151,7 +160,7 @@ export class UpstreamEventSource {
     this.log.clear();
     const head = await this.#fetchHead();
     if (connection !== this.#connection) return;
-    if (head) this.log.startAt(head);
+    if (head && head.slot <= eventLimits(this.#deps).slot) this.log.startAt(head);
     this.#isConnected = true;
     this.#listener.onConnectionChange();
   }
@@ -160,8 +169,7 @@ export class UpstreamEventSource {
     const { fetch, logger } = this.#deps;
     try {
       const answer = await fetch(this.name, "/eth/v1/beacon/headers/head");
-      const head = answer && readHeader(JSON.parse(answer.toString()));
-      return head && head.slot <= eventLimits(this.#deps).slot ? head : undefined;
+      return answer && readHeader(JSON.parse(answer.toString()));
     } catch (error) {
       logger.debug("Upstream did not report its head", { upstream: this.name, reason: errorReason(error) });
       return undefined;
@@ -174,14 +182,52 @@ export class UpstreamEventSource {
     return (state === "ready" || state === "behind") && head?.root === this.log.head?.root;
   }
 
+  /** Keeps the order of events while one is confirmed. */
   #onEvent(received: StreamEvent): void {
-    const isTooLarge = isDeduplicated(received.topic) && received.data.length > MAX_REMEMBERED_BYTES;
-    const event = isTooLarge ? undefined : parseEvent(received, eventLimits(this.#deps));
-    if (!event) {
-      this.#lastInvalidAt = this.#deps.timers.now();
-      this.#invalidEvents.raise({ upstream: this.name, topic: received.topic });
+    if (this.#held === undefined) this.#receive(received);
+    else if (this.#held.length < MAX_HELD_EVENTS) this.#held.push(received);
+    else this.#reject(received);
+  }
+
+  #receive(received: StreamEvent): void {
+    const event = this.#parse(received);
+    if (event) {
+      this.#accept(event);
       return;
     }
+    const now = this.#deps.timers.now();
+    const mayBeAhead = now >= this.#nextConfirmationAt && parseEvent(received, UNLIMITED) !== undefined;
+    if (!mayBeAhead || isTooLarge(received)) {
+      this.#reject(received);
+      return;
+    }
+    this.#nextConfirmationAt = now + CONFIRMATION_MILLIS;
+    this.#held = [];
+    void this.#confirm(received, this.#connection);
+  }
+
+  /** Accepts an event about the future if the head of the upstream is there, too. Never rejects. */
+  async #confirm(received: StreamEvent, connection: number): Promise<void> {
+    const head = await this.#fetchHead();
+    const held = this.#held ?? [];
+    this.#held = undefined;
+    if (connection !== this.#connection) return;
+    if (head) this.#confirmedSlot = Math.max(this.#confirmedSlot, head.slot);
+    for (const each of [received, ...held]) this.#onEvent(each);
+  }
+
+  #parse(received: StreamEvent): ChainEvent | undefined {
+    if (isTooLarge(received)) return undefined;
+    const isLimited = isAlwaysOn(received.topic);
+    return parseEvent(received, isLimited ? eventLimits(this.#deps, this.#confirmedSlot) : UNLIMITED);
+  }
+
+  #reject({ topic }: StreamEvent): void {
+    this.#lastInvalidAt = this.#deps.timers.now();
+    this.#invalidEvents.raise({ upstream: this.name, topic });
+  }
+
+  #accept(event: ChainEvent): void {
     if (this.#deps.timers.now() - this.#lastInvalidAt >= INVALID_EVENTS_MILLIS) {
       this.#invalidEvents.clear({ upstream: this.name });
     }
@@ -207,3 +253,7 @@ export class UpstreamEventSource {
 }
 
 const isDeduplicated = (topic: string): boolean => isAlwaysOn(topic) && topic !== "attester_slashing";
+
+function isTooLarge({ topic, data }: StreamEvent): boolean {
+  return isDeduplicated(topic) && data.length > MAX_REMEMBERED_BYTES;
+}

@@ -18,7 +18,7 @@ import {
   isUnsupportedVersion,
   parseErrorBody,
 } from "../../upstream/requests/error-response.ts";
-import { hasUnknownOutcome, OUTCOME_UNKNOWN } from "../../upstream/requests/submission.ts";
+import { hasUnknownOutcome, withUnknownOutcome } from "../../upstream/requests/submission.ts";
 import type { UpstreamResponse } from "../../upstream/upstream-call.ts";
 
 const MAX_ERROR_BYTES = 1024 * 1024;
@@ -81,5 +81,5 @@ function unsupportedByUpstream({ name }: MethodDefinition, upstream: string, mes
 function serverErrorMessage(method: MethodDefinition, response: ErrorResponse, errorMessage: string): string {
   const { upstream, status } = response;
   const failed = `Upstream ${upstream} failed with HTTP status ${status}${errorMessage === "" ? "." : `: ${errorMessage}`}`;
-  return hasUnknownOutcome(method, response) ? `${failed} ${OUTCOME_UNKNOWN}` : failed;
+  return hasUnknownOutcome(method, response) ? withUnknownOutcome(failed) : failed;
 }

@@ -61,6 +61,8 @@ export class HealthMonitor implements HealthTracker {
   readonly #maxSlotsBehind: number;
   readonly #timers: Timers;
   readonly #logger: Logger;
+  /** False until each upstream was polled once. The states until then are logged by the caller of `start`. */
+  #isStarted = false;
   readonly #headFloor: HeadFloor;
   readonly #finality: FinalityTracker;
   readonly #monitored: Map<string, MonitoredUpstream>;
@@ -113,6 +115,7 @@ export class HealthMonitor implements HealthTracker {
   /** Starts polling. Resolves when each upstream has been polled once, even if that failed. */
   async start(): Promise<void> {
     await Promise.all([...this.#monitored.values()].map((monitored) => this.#startPolling(monitored)));
+    this.#isStarted = true;
   }
 
   /**
@@ -370,7 +373,7 @@ export class HealthMonitor implements HealthTracker {
     if (JSON.stringify(health) === JSON.stringify(previous)) return false;
     monitored.health = health;
     if (!isFinalityInFuture(health, criteria)) this.#finality.record(health);
-    if (health.state !== previous.state) this.#log(health);
+    if (this.#isStarted && health.state !== previous.state) this.#log(health);
     return true;
   }
 

@@ -115,16 +115,21 @@ function pickResponse(errors: readonly unknown[]): UpstreamResponse {
   throw errors.find((error) => error instanceof UpstreamError && error.mayHaveArrived) ?? errors[0];
 }
 
-export const OUTCOME_UNKNOWN = "It is unknown whether it accepted the submission, which is not retried.";
+const OUTCOME_UNKNOWN = "It is unknown whether it accepted the submission, which is not retried.";
+
+/** Adds to a message about a failed submission that its outcome is unknown. */
+export function withUnknownOutcome(message: string): string {
+  return `${message.replace(/[^.!?]$/, "$&.")} ${OUTCOME_UNKNOWN}`;
+}
 
 function outcomeUnknownError({ upstream, message, cause }: UpstreamError): UpstreamError {
-  return new UpstreamError(upstream, `${message} ${OUTCOME_UNKNOWN}`, { mayHaveArrived: true, cause });
+  return new UpstreamError(upstream, withUnknownOutcome(message), { mayHaveArrived: true, cause });
 }
 
 /** Returns the error of a submission whose call ends before these upstreams have answered. */
 export function submissionTimeoutError(upstreams: readonly string[], millis: number): UpstreamError {
   const names = upstreams.join(" and ");
-  const message = `${names} did not answer the submission within ${millis / 1000} s. ${OUTCOME_UNKNOWN}`;
+  const message = withUnknownOutcome(`${names} did not answer the submission within ${millis / 1000} s.`);
   return new UpstreamError(names, message, { mayHaveArrived: true });
 }
 

@@ -7,7 +7,7 @@ import type { GatewayObserver } from "../../metrics/gateway-observer.ts";
 import type { GatewaySettings } from "../../settings.ts";
 import { discardBody } from "../client/fetch.ts";
 import { UpstreamClient } from "../client/upstream-client.ts";
-import { noUpstreamError } from "../selection/no-upstream-error.ts";
+import { describeState, noUpstreamError } from "../selection/no-upstream-error.ts";
 import { isBlindedBlock, routeKeyOf, StickyRoutes } from "../selection/sticky-routes.ts";
 import { hasTag, UpstreamSelector } from "../selection/upstream-selector.ts";
 import { type UpstreamCall, UpstreamError, type UpstreamResponse } from "../upstream-call.ts";
@@ -263,7 +263,7 @@ export class UpstreamPool {
 }
 
 function quorumError(count: number, unusable: readonly UpstreamHealth[]): Failure {
-  const each = unusable.map(({ upstream, state, reasons }) => `${upstream} is ${state}: ${reasons.join(" ")}`);
+  const each = unusable.map(describeState);
   return unavailable(`Fewer than ${count} upstreams are usable, as the quorum requires. ${each.join(" ")}`);
 }
 

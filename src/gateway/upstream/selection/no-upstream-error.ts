@@ -1,5 +1,5 @@
 import { type Failure, overloaded, unavailable } from "../../../errors/failure.ts";
-import type { HealthTracker } from "../upstream-health.ts";
+import type { HealthTracker, UpstreamHealth } from "../upstream-health.ts";
 import type { UpstreamSelector } from "./upstream-selector.ts";
 
 interface AttemptErrors {
@@ -7,6 +7,18 @@ interface AttemptErrors {
   errors?: ReadonlyMap<string, string> | undefined;
   /** Upstreams that did respond, so that their health is not the cause. */
   responded?: ReadonlySet<string>;
+}
+
+/** Describes the health of an upstream in a sentence. Reasons that begin with its name are joined by a pronoun. */
+export function describeState({
+  upstream,
+  state,
+  reasons,
+}: Pick<UpstreamHealth, "upstream" | "state" | "reasons">): string {
+  if (reasons.length === 0) return `${upstream} is ${state}.`;
+  const named = `${upstream} `;
+  const each = reasons.map((reason) => (reason.startsWith(named) ? `it ${reason.slice(named.length)}` : reason));
+  return `${upstream} is ${state}: ${each.join(" ")}`;
 }
 
 /** Creates the failure for a call that no upstream can answer, with the reason for each. */
@@ -17,12 +29,10 @@ export function noUpstreamError(
 ): Failure {
   const each = all
     .filter(({ upstream }) => !responded.has(upstream))
-    .map(({ upstream, state, reasons }) => {
-      return errors?.get(upstream) ?? `${upstream} is ${state}${reasons.length > 0 ? `: ${reasons.join(" ")}` : "."}`;
-    });
+    .map((health) => errors?.get(health.upstream) ?? describeState(health));
   if (hasSaturatedUpstream) {
     return overloaded(
-      ["All available upstreams have too many pending requests, or spent their budgets.", ...each].join(" "),
+      ["Each available upstream has too many pending requests or has spent its budget.", ...each].join(" "),
     );
   }
   return unavailable(

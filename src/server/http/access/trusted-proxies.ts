@@ -20,13 +20,13 @@ export class TrustedProxies {
    * Earlier ones may be forged.
    */
   clientAddressOf({ headers, socket }: IncomingMessage): string {
-    let address = socket.remoteAddress ?? "";
+    let address = plainAddress(socket.remoteAddress ?? "");
     if (!this.#trusts(address)) return address;
     const hops = headers["x-forwarded-for"]?.toString().split(",") ?? [];
     for (const hop of hops.reverse()) {
       const previous = addressIn(hop);
       if (previous === undefined) break;
-      address = previous;
+      address = plainAddress(previous);
       if (!this.#trusts(address)) break;
     }
     return address;
@@ -36,6 +36,11 @@ export class TrustedProxies {
     const version = isIP(address);
     return version !== 0 && this.#networks.check(address, version === 6 ? "ipv6" : "ipv4");
   }
+}
+
+/** Returns an IPv4 address that is mapped to IPv6, as on a dual-stack socket, in its plain form. */
+function plainAddress(address: string): string {
+  return address.replace(/^::ffff:(?=\d+\.)/i, "");
 }
 
 /** Returns the address without a port and brackets; undefined if it is not valid. */
