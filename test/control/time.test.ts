@@ -61,7 +61,7 @@ describe("advanced time", () => {
       ["dev_advance", { limit: 1 }, /limit requires until/],
       ["dev_advance", [-1], /"slots" must be a number of slots from 0 to 65536/],
       ["dev_advance", [65_537], /from 0 to 65536/],
-      ["dev_advance", { until: "soon" }, /X/],
+      ["dev_advance", { until: "soon" }, /"until" must be "block", for/],
       ["dev_advance", { until: { validator: 1 } }, /"until" must be/],
       ["dev_advance", { until: { validator: 1, status: "rich" } }, /"until" must be/],
       ["dev_advance", { until: { epoch: 1, slot: 2 } }, /"until" must be/],

@@ -37,12 +37,14 @@ export function validationKind({ method, format }: Pick<UpstreamCall, "method" |
   return `${method.name} ${format}`;
 }
 
+/** Bodies up to this size, which upstream clients buffer, are checked as a whole. */
+const WHOLE_BYTES = 64 * 1024;
 /** Of longer bodies, only this many bytes and the end are checked, unless told otherwise. */
 const START_BYTES = MAX_BYTES_BEFORE_DATA;
 
 /**
  * Returns why a successful response cannot be an answer to the call, as a clause without the upstream, or undefined.
- * JSON is checked up to `maxBytes`, and its end. SSZ is checked by its fixed part and length. Of a streamed body, only
+ * JSON of more than 64 KiB is checked up to `maxBytes`, and its end. SSZ is checked by its fixed part and length. Of a streamed body, only
  * the start is known.
  */
 export function findViolation(
@@ -63,14 +65,15 @@ export function findViolation(
     return violation && `the body ${violation}`;
   }
   const fork = headers["eth-consensus-version"];
-  if (isWhole && bytes.length <= maxBytes) return findJsonViolation(call, bytes, { isWhole, fork });
+  if (isWhole && bytes.length <= Math.max(maxBytes, WHOLE_BYTES))
+    return findJsonViolation(call, bytes, { isWhole, fork });
   const violation = findJsonViolation(call, bytes.subarray(0, maxBytes), { isWhole: false, fork });
   return violation ?? (isWhole ? findEndViolation(bytes, isWrapped(method)) : undefined);
 }
 
 /** Returns true if `findViolation` checks all of the body by default. */
 export function isCheckedWhole({ body }: Pick<UpstreamResponse, "body">): boolean {
-  return Buffer.isBuffer(body) && body.length <= START_BYTES;
+  return Buffer.isBuffer(body) && body.length <= WHOLE_BYTES;
 }
 
 export function isSsz({ headers }: Pick<UpstreamResponse, "headers">): boolean {
