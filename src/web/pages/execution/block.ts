@@ -54,7 +54,7 @@ function Details({ of }: { of: FullBlock }) {
     <h2>Transactions</h2>
     <${Transactions} of=${of.transactions} caption="Transactions of the block" empty="The block has no transactions." />
     <h2>JSON</h2>
-    <${JsonView} value=${of} folding="none" />`;
+    <${JsonView} value=${of} folding="closed" />`;
 }
 
 /** Withdrawals are in Gwei. */

@@ -59,7 +59,7 @@ function Details({ transaction, receipt }: { transaction: EthTransaction; receip
   }} />
     ${receipt && html`<h2>Logs</h2><${Logs} of=${receipt.logs} />`}
     <h2>JSON</h2>
-    <${JsonView} value=${{ transaction, receipt }} folding="none" />`;
+    <${JsonView} value=${{ transaction, receipt }} folding="closed" />`;
 }
 
 function Status({ of: receipt }: { of: EthReceipt | null }) {
