@@ -1,4 +1,4 @@
-import { missingRedis, RedisProcess } from "../../test/support/gateway/redis-process.ts";
+import { RedisProcess } from "../../test/support/gateway/redis-process.ts";
 import { printHeader, printRow } from "../scale/subject.ts";
 import { withTempDirectory } from "../support/temp-directory.ts";
 import { Load, restRequest } from "./load.ts";
@@ -18,11 +18,6 @@ const FILLED_SHARE = 0.98;
  * turn, so that the memory cache has evicted each one when it is requested again.
  */
 export async function benchRedis({ rounds, seconds }: GatewayBenchOptions): Promise<boolean> {
-  const missing = missingRedis();
-  if (missing !== undefined) {
-    console.log(`Not measured: ${missing}.`);
-    return true;
-  }
   return withTempDirectory(async (directory) => {
     const redis = await RedisProcess.open();
     const node = await serveStillChain(directory);

@@ -1,3 +1,4 @@
+import { missingRedis } from "../../test/support/gateway/redis-process.ts";
 import { describeMachine } from "../support/machine.ts";
 import { benchFaults } from "./faults.ts";
 import { benchLongList } from "./long-list.ts";
@@ -11,12 +12,22 @@ import { benchWorkers } from "./workers.ts";
 /** Prints its measurements. Returns false if the gateway exceeds its budget. */
 type Part = (options: GatewayBenchOptions) => Promise<boolean>;
 
+/** Skips a part if Redis is not installed. */
+function withRedis(part: Part): Part {
+  return async (options) => {
+    const missing = missingRedis();
+    if (missing === undefined) return part(options);
+    console.log(`Not measured: ${missing}.`);
+    return true;
+  };
+}
+
 const PARTS: Readonly<Record<string, Part>> = {
   speed: benchSpeed,
   validation: benchValidation,
   workers: benchWorkers,
-  redis: benchRedis,
-  "single flight": benchSingleFlight,
+  redis: withRedis(benchRedis),
+  "single flight": withRedis(benchSingleFlight),
   faults: benchFaults,
   "long list": benchLongList,
 };

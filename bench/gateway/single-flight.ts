@@ -1,4 +1,4 @@
-import { missingRedis, RedisProcess } from "../../test/support/gateway/redis-process.ts";
+import { RedisProcess } from "../../test/support/gateway/redis-process.ts";
 import { withTempDirectory } from "../support/temp-directory.ts";
 import { Load, restRequest } from "./load.ts";
 import { type Served, serveGateway, serveStillChain } from "./programs.ts";
@@ -9,11 +9,6 @@ const METHOD = "get_v1_beacon_blocks_blockId";
 
 /** Counts upstream requests for a thousand concurrent reads of the same finalized block through two gateways. */
 export async function benchSingleFlight(): Promise<boolean> {
-  const missing = missingRedis();
-  if (missing !== undefined) {
-    console.log(`Not measured: ${missing}.`);
-    return true;
-  }
   return withTempDirectory(async (directory) => {
     const redis = await RedisProcess.open();
     const node = await serveStillChain(directory, ["--metrics", "--metrics-port", "0"]);
