@@ -1,8 +1,9 @@
+import { join } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
 import type { Browser, Page } from "playwright-core";
 import { missingBrowser, openBrowser } from "../../test/support/browser/browser.ts";
 import { describeMachine } from "../support/machine.ts";
-import { NodeProcess } from "../support/node-process.ts";
+import { NodeProcess, type NodeProcessOptions } from "../support/node-process.ts";
 import { quantile } from "../support/statistics.ts";
 import { withTempDirectory } from "../support/temp-directory.ts";
 
@@ -10,6 +11,8 @@ import { withTempDirectory } from "../support/temp-directory.ts";
 const COLD_VISITS = 5;
 
 interface Options {
+  /** Another checkout, whose first view is measured in turns with this one's. */
+  beside?: string;
   pages: number;
   seconds: number;
 }
@@ -37,44 +40,45 @@ const WATCH_HEADS = `
   }).observe(document, { subtree: true, childList: true, attributes: true });
 `;
 
-export async function benchPage({ pages, seconds }: Options): Promise<void> {
+export async function benchPage({ beside, pages, seconds }: Options): Promise<void> {
   const missing = missingBrowser();
   if (missing !== undefined) throw new Error(`The page cannot be measured: ${missing}.`);
   await withTempDirectory(async (directory) => {
-    const node = await NodeProcess.start("node", ["dev", "--validators", "64", "--data-dir", directory]);
+    const startNode = (name: string, options?: NodeProcessOptions) =>
+      NodeProcess.start(name, ["dev", "--validators", "64", "--data-dir", join(directory, name)], options);
+    const node = await startNode("node");
+    const other = beside === undefined ? undefined : await startNode("beside", { bin: join(beside, "bin/fanal.js") });
     const browser = await openBrowser();
     try {
       console.log(`${describeMachine()}; a dev chain of 64 validators, a slot of 2 s\n`);
-      console.log("| | |\n| --- | ---: |");
-      await measureFirstView(browser, node.url);
+      await measureFirstViews(browser, other === undefined ? [node] : [other, node]);
+      await other?.stop();
+      console.log("\n| | |\n| --- | ---: |");
       await measureHeads(browser, node.url, seconds);
       await measureCrowd(browser, node, { pages, seconds });
     } finally {
       await browser.close();
-      await node.stop();
+      await Promise.all([node.stop(), other?.stop()]);
     }
   });
 }
 
-const row = (name: string, value: string) => console.log(`| ${name} | ${value} |`);
+const row = (...cells: readonly string[]) => console.log(`| ${cells.join(" | ")} |`);
 
-/** Opens the page in fresh browser contexts, whose caches are empty. */
-async function measureFirstView(browser: Browser, url: string): Promise<void> {
-  const views: FirstView[] = [];
-  for (let visit = 0; visit < COLD_VISITS; visit++) views.push(await firstView(browser, url));
-  const median = (of: (view: FirstView) => number) => quantile(views.map(of), 0.5);
-  const kilobytes = (of: (view: FirstView) => number) => `${(median(of) / 1000).toFixed(0)} kB`;
-  row("first view: requests", String(median(({ requests }) => requests)));
-  row(
-    "first view: files, gzipped with headers",
-    kilobytes(({ bytes }) => bytes),
-  );
-  row(
-    "first view: WebSocket messages, uncompressed",
-    kilobytes(({ messageBytes }) => messageBytes),
-  );
-  row("first contentful paint, median", `${median(({ paint }) => paint).toFixed(0)} ms`);
-  row("until the chain is shown, median", `${median(({ chain }) => chain).toFixed(0)} ms`);
+/** Opens the page in fresh browser contexts, whose caches are empty. Prints a column for each node. */
+async function measureFirstViews(browser: Browser, nodes: readonly NodeProcess[]): Promise<void> {
+  const columns = nodes.map(({ name, url }) => ({ name, url, views: [] as FirstView[] }));
+  for (let visit = 0; visit < COLD_VISITS; visit++)
+    for (const { url, views } of columns) views.push(await firstView(browser, url));
+  const medians = (name: string, of: (view: FirstView) => number, unit = "") =>
+    row(name, ...columns.map(({ views }) => `${quantile(views.map(of), 0.5).toFixed(0)}${unit}`));
+  row("first view", ...columns.map(({ name }) => name));
+  row("---", ...columns.map(() => "---:"));
+  medians("requests", ({ requests }) => requests);
+  medians("files, gzipped with headers", ({ bytes }) => bytes / 1000, " kB");
+  medians("WebSocket messages, uncompressed", ({ messageBytes }) => messageBytes / 1000, " kB");
+  medians("first contentful paint", ({ paint }) => paint, " ms");
+  medians("until the chain is shown", ({ chain }) => chain, " ms");
 }
 
 interface FirstView {

@@ -11,18 +11,23 @@ export interface ChainHead {
   finalized_block_root: string;
 }
 
+export interface NodeProcessOptions {
+  /** Path of another checkout's program. */
+  bin?: string;
+}
+
 /** The real program with JSON-RPC on a free loopback port. */
 export class NodeProcess extends ProgramProcess {
   /** Starts the program and waits until it serves JSON-RPC. */
-  static async start(name: string, args: readonly string[]): Promise<NodeProcess> {
-    const started = new NodeProcess(name, [...args, "--rpc", "--rpc-port", "0"]);
+  static async start(name: string, args: readonly string[], options?: NodeProcessOptions): Promise<NodeProcess> {
+    const started = new NodeProcess(name, [...args, "--rpc", "--rpc-port", "0"], options);
     await started.untilServed();
     return started;
   }
 
-  private constructor(name: string, args: readonly string[]) {
+  private constructor(name: string, args: readonly string[], options?: NodeProcessOptions) {
     // Passes on options such as --cpu-prof.
-    super(args, { name, execArgv: process.execArgv });
+    super(args, { ...options, name, execArgv: process.execArgv });
   }
 
   get usage(): ProcessUsage {
