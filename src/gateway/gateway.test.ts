@@ -1,6 +1,7 @@
 import { expect, it, onTestFinished } from "vitest";
 import { FakeTimers, flushPromises } from "../../test/support/time/fake-timers.ts";
 import { createRecordingLogger } from "../log/recording-logger.test-support.ts";
+import { currentUpstream, openGateway } from "./gateway.test-support.ts";
 import { Gateway } from "./gateway.ts";
 import type { ChainSpec } from "./network/chain-spec.ts";
 import { DEFAULT_GATEWAY_SETTINGS } from "./settings.ts";
@@ -66,4 +67,30 @@ it("names the server whose port is taken, in one process and with workers", asyn
   const metrics = { host: where.hostname, port: Number(where.port) };
   const withMetrics = { settings, chainSpec, servers: { limits: {}, rest: ANYWHERE }, metrics, logger };
   await expect(Gateway.open({ ...withMetrics, timers: new FakeTimers() })).rejects.toMatchObject({ server: "metrics" });
+});
+
+it.each([
+  ["reads go to the other upstream", 2, 200],
+  ["reads fail with its error", 1, 503],
+])("when an upstream answers polls but resets reads, %s and its state does not alternate", async (_, count, status) => {
+  const upstreams = await Promise.all(["a", "b"].slice(0, count).map(currentUpstream));
+  upstreams[0]!.handler = (_request, response) => response.destroy();
+  const { request, log, gateway } = await openGateway(upstreams, { memoryBytes: 0 });
+  const read = async () => {
+    const response = await request("/eth/v1/config/deposit_contract");
+    if (response.status === 503) expect(await response.text()).toContain("a closed the connection.");
+    return response.status;
+  };
+  const statuses = await Promise.all(
+    Array.from({ length: 4 }, async () => {
+      const found = [];
+      for (let sent = 0; sent < 50; sent++) found.push(await read());
+      return found;
+    }),
+  );
+  expect(new Set(statuses.flat())).toEqual(new Set([status]));
+  expect(gateway.health.of("a").state).toBe("ready");
+  const warnings = log.filter(({ message }) => message === "Upstream fails requests but answers health polls");
+  expect(warnings.length).toBeLessThanOrEqual(1);
+  expect(log.filter(({ message }) => message.startsWith("Upstream is "))).toEqual([]);
 });

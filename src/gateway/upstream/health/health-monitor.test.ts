@@ -143,12 +143,44 @@ describe("HealthMonitor", () => {
     expect(timers.now() - changed).toBeLessThan(SECONDS_PER_SLOT * 1000);
   });
 
-  it("marks a failing upstream as down until it answers", async () => {
-    const { monitor, until } = await open();
+  it("polls an upstream at once when several requests to it have failed", async () => {
+    const { monitor, a, timers, messages, until } = await open();
     await monitor.start();
+    await a.stop();
+    const stopped = timers.now();
     monitor.reportFailing("a", "5 requests in a row failed.");
-    expect(monitor.of("a")).toMatchObject({ state: "down", reasons: ["5 requests in a row failed."] });
-    await until(() => monitor.of("a").state === "ready");
+    expect(monitor.of("a").state).toBe("ready");
+    await until(() => monitor.of("a").state === "down");
+    expect(timers.now() - stopped).toBeLessThan(1000);
+    expect(monitor.of("a").reasons).toEqual(["a refused the connection."]);
+    expect(messages()).toEqual([["warn", "Upstream is down", "a"]]);
+  });
+
+  it("keeps the state of an upstream that fails requests but answers polls, and logs that once a minute", async () => {
+    const { monitor, a, timers, messages, until } = await open();
+    await monitor.start();
+    const states = new Set<string>();
+    monitor.onChange(() => states.add(monitor.of("a").state));
+    const reportFor = async (millis: number) => {
+      const end = timers.now() + millis;
+      while (timers.now() < end) {
+        monitor.reportFailing("a", "5 requests in a row failed.");
+        await timers.advance(25);
+      }
+    };
+    const polls = () => a.requests.filter(({ url }) => url.endsWith("syncing")).length;
+    const before = polls();
+    await reportFor(10_000);
+    expect(polls() - before).toBeGreaterThan(4);
+    expect(polls() - before).toBeLessThanOrEqual(50);
+    const warning = ["warn", "Upstream fails requests but answers health polls", "a"];
+    expect(messages()).toEqual([warning]);
+    const minuteLater = timers.now() + 60_000;
+    await until(() => timers.now() >= minuteLater);
+    expect(messages()).toEqual([]);
+    await reportFor(1000);
+    expect(messages()).toEqual([warning]);
+    expect([...states].filter((state) => state !== "ready")).toEqual([]);
   });
 
   it("ignores invalid answers", async () => {

@@ -34,6 +34,7 @@ const LONG_TIMEOUT_MILLIS = 5000;
 /** The version is polled after an outage and once per this many polls. */
 const VERSION_POLL_INTERVAL = 40;
 const HEAD_FLOOR_GRACE_SLOTS = 2;
+const FAILURE_LOG_INTERVAL_MILLIS = 60_000;
 
 interface HealthMonitorOptions {
   settings: Pick<GatewaySettings, "upstreams" | "maxSlotsBehind">;
@@ -53,6 +54,9 @@ interface MonitoredUpstream {
   polls: number;
   /** Set while a poll is running. */
   poll: Promise<void> | undefined;
+  /** When failed requests next trigger a poll, and when they are next logged. */
+  nextReportAt: number;
+  nextFailureLogAt: number;
 }
 
 /** Monitors upstreams by polling them several times per slot, and by their events. */
@@ -186,13 +190,17 @@ export class HealthMonitor implements HealthTracker {
     if (final && ancestorSlot < final.epoch * this.#chainSpec.slotsPerEpoch) this.#handleRevert(this.#of(upstream));
   }
 
-  /** Marks an upstream as down after several failed requests, and polls it at once. */
+  /**
+   * Polls an upstream at once after several failed requests. Only the poll changes its state: if it fails requests but
+   * answers polls, its state would alternate otherwise. The circuit breaker avoids it meanwhile.
+   */
   reportFailing(upstream: string, reason: string): void {
     const monitored = this.#monitored.get(upstream);
     if (monitored === undefined || monitored.observation.failure !== undefined) return;
-    monitored.observation = { ...monitored.observation, failure: reason, isLate: false };
-    this.#assessAll();
-    void this.#poll(monitored);
+    const now = this.#timers.now();
+    if (now < monitored.nextReportAt) return;
+    monitored.nextReportAt = now + MIN_INTERVAL_MILLIS;
+    void this.#pollAgain(monitored).then(() => this.#logFailingRequests(monitored, reason));
   }
 
   /** Returns the body of a response, or undefined for 404. Rejects with an `UpstreamError` otherwise. */
@@ -216,7 +224,8 @@ export class HealthMonitor implements HealthTracker {
     const failure = "It has not been polled yet.";
     const health: UpstreamHealth = { upstream: upstream.name, state: "down", reasons: [failure] };
     const client = this.#createClient(upstream);
-    return { client, observation: { failure }, health, maxHeadSlot: 0, updates: 0, polls: 0, poll: undefined };
+    const counts = { maxHeadSlot: 0, updates: 0, polls: 0, nextReportAt: 0, nextFailureLogAt: 0 };
+    return { client, observation: { failure }, health, poll: undefined, ...counts };
   }
 
   #createClient(upstream: UpstreamSettings): UpstreamClient {
@@ -248,8 +257,13 @@ export class HealthMonitor implements HealthTracker {
   #pollForHeadFloor(): void {
     const selectable = this.#selectable();
     if (selectable.some(({ health: { head } }) => head && head.slot >= this.#headFloor.slot)) return;
-    // A running poll may have been answered earlier.
-    for (const monitored of selectable) void Promise.resolve(monitored.poll).then(() => this.#poll(monitored));
+    for (const monitored of selectable) void this.#pollAgain(monitored);
+  }
+
+  /** Polls after a running poll, which may have been answered earlier. */
+  async #pollAgain(monitored: MonitoredUpstream): Promise<void> {
+    await monitored.poll;
+    await this.#poll(monitored);
   }
 
   /** Joins a running poll. */
@@ -380,6 +394,16 @@ export class HealthMonitor implements HealthTracker {
   #log({ upstream, state, reasons, version }: UpstreamHealth): void {
     const level = ({ ready: "info", behind: "warn", late: "warn", down: "warn", foreign: "error" } as const)[state];
     this.#logger[level](HEALTH_LOG_MESSAGES[state], { upstream, ...(state === "ready" ? { version } : { reasons }) });
+  }
+
+  /** Logs at most once a minute that an upstream fails requests although it has just answered a poll. */
+  #logFailingRequests(monitored: MonitoredUpstream, reason: string): void {
+    const now = this.#timers.now();
+    const isAnswering = monitored.observation.failure === undefined && this.#isMonitored(monitored);
+    if (!isAnswering || this.#closed.signal.aborted || now < monitored.nextFailureLogAt) return;
+    monitored.nextFailureLogAt = now + FAILURE_LOG_INTERVAL_MILLIS;
+    const { upstream } = monitored.health;
+    this.#logger.warn("Upstream fails requests but answers health polls", { upstream, reason });
   }
 
   #checkHeadFloor(): boolean {
