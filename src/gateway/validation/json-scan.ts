@@ -64,7 +64,7 @@ const ESCAPES = Buffer.from('"\\\\/bfnrtu');
 
 const NO_JSON = "is not valid JSON";
 const MAX_DEPTH = 64;
-/** Longer strings are searched natively. */
+/** Quotes and backslashes of longer strings are searched natively. */
 const LONG_STRING = 256;
 
 /** Checks a string of any content. */
@@ -80,26 +80,30 @@ export const anyString: Check = (scan, at) => {
     if (byte < SPACE) return scan.fail(NO_JSON);
   }
   const quote = bytes.indexOf(QUOTE, end);
-  const isPlain = isPlainText(scan.view, end, quote < 0 ? bytes.length : quote);
+  const stop = quote < 0 ? bytes.length : quote;
+  const isPlain = !bytes.subarray(end, stop).includes(BACKSLASH) && !hasControlCharacter(scan.view, end, stop);
   if (isPlain) return quote < 0 ? INCOMPLETE : quote + 1;
   return escapedString(scan, end);
 };
 
-/** Returns true if a range contains neither control characters nor backslashes. Compares four bytes at a time. */
-function isPlainText(view: DataView, start: number, end: number): boolean {
+/** Compares sixteen bytes at a time, because there is no native search for a range of characters. */
+function hasControlCharacter(view: DataView, start: number, end: number): boolean {
   let found = 0;
   let at = start;
-  for (; at + 4 <= end; at += 4) {
-    const word = view.getInt32(at, true);
-    const differences = word ^ 0x5c5c5c5c;
-    // The high bit of a byte is set if the byte is less than a space, or equal to a backslash.
-    found |= ((word - 0x20202020) & ~word) | ((differences - 0x01010101) & ~differences);
+  for (; at + 16 <= end; at += 16) {
+    const first = view.getInt32(at, true);
+    const second = view.getInt32(at + 4, true);
+    const third = view.getInt32(at + 8, true);
+    const fourth = view.getInt32(at + 12, true);
+    // The high bit of a byte is set if the byte is less than a space.
+    found |=
+      ((first - 0x20202020) & ~first) |
+      ((second - 0x20202020) & ~second) |
+      ((third - 0x20202020) & ~third) |
+      ((fourth - 0x20202020) & ~fourth);
   }
-  for (; at < end; at++) {
-    const byte = view.getUint8(at);
-    if (byte < SPACE || byte === BACKSLASH) return false;
-  }
-  return (found & 0x80808080) === 0;
+  for (; at < end; at++) if (view.getUint8(at) < SPACE) return true;
+  return (found & 0x80808080) !== 0;
 }
 
 /** Checks the rest of a string byte by byte. */
