@@ -64,7 +64,7 @@ const quoted = (text: string) => `'${text.replaceAll("'", "'\\''")}'`;
 
 export function asCurl(url: string, method: string, params: readonly unknown[]): string {
   const body = JSON.stringify({ jsonrpc: "2.0", id: 1, method, params });
-  return `curl -s ${url} -H 'Content-Type: application/json' -d ${quoted(body)}`;
+  return `curl -s ${url} -H 'Content-Type: application/json' \\\n  -d ${quoted(body)}`;
 }
 
 export function asViem(url: string, method: string, params: readonly unknown[]): string {

@@ -12,6 +12,7 @@ const LINKS = Object.entries(PAGES).flatMap(([name, { link }]) => (link === unde
 
 function App() {
   const [page, subject] = route.value;
+  const section = Object.hasOwn(PAGES, page) ? (PAGES[page]!.section ?? page) : undefined;
   const links = [
     ...LINKS,
     ...(hasEvm.value ? [["execution", "Execution"] as const] : []),
@@ -19,14 +20,15 @@ function App() {
   ];
   useEffect(() => {
     // On narrow screens, the links are a row that scrolls.
-    document.querySelector("nav [aria-current]")?.scrollIntoView({ block: "nearest", inline: "center" });
-  }, [page, links.length]);
+    const marked = document.querySelector("nav [aria-current]") ?? document.querySelector("nav a");
+    marked?.scrollIntoView({ block: "nearest", inline: "center" });
+  }, [section, links.length]);
   return html`
     <a class="skip" href="#main" onClick=${skipToMain}>Skip to the content</a>
     <header class="top">
       <a class="brand" href="#/"><img src="/web/icon.svg" alt="" width="24" height="24" />Fanal</a>
       <nav aria-label="Pages">
-        ${links.map(([name, text]) => html`<a href=${`#/${name}`} aria-current=${name === page ? "page" : undefined}>${text}</a>`)}
+        ${links.map(([name, text]) => html`<a href=${`#/${name}`} aria-current=${name === page ? "page" : name === section ? "true" : undefined}>${text}</a>`)}
       </nav>
       <${SearchField} />
     </header>

@@ -11,9 +11,17 @@ const token = sessionStorage.getItem(TOKEN_KEY) ?? undefined;
 export const hasEvents = token === undefined;
 
 /** URL of the JSON-RPC server: that of the page. Behind a gateway, its path may be the key of a client. */
-const url = location.origin + location.pathname;
+export const url = location.origin + location.pathname.replace(/\/$/, "");
 
 export const node: Client = createClient(token === undefined ? { url: url.replace(/^http/, "ws") } : { url, token });
+
+/** Returns the results of a batch. Throws the first error. */
+export function resultsOf<T>(answers: readonly T[]): Exclude<T, Error>[] {
+  return answers.map((answer) => {
+    if (answer instanceof Error) throw answer;
+    return answer as Exclude<T, Error>;
+  });
+}
 
 /** Checks whether the server requires a token or key. A WebSocket does not report why it was rejected. */
 export async function requiresToken(): Promise<boolean> {

@@ -9,6 +9,8 @@ export interface PageProps {
 export interface PageEntry {
   /** Name in the navigation. Other pages are reached by links. */
   link?: string;
+  /** Page whose link is marked in the navigation while this page is shown. */
+  section?: string;
   /** Title of the document. */
   title(subject: string | undefined): string;
   load(): Promise<ComponentType<PageProps>>;
@@ -30,14 +32,17 @@ export const PAGES: Readonly<Record<string, PageEntry>> = {
     keepsState: true,
   },
   epoch: {
+    section: "epochs",
     title: (epoch) => (epoch === undefined ? "Current epoch" : `Epoch ${grouped(epoch)}`),
     load: async () => (await import("./pages/epoch.ts")).EpochPage,
   },
   block: {
+    section: "",
     title: (id = "head") => (isNumber(id) ? `Slot ${grouped(id)}` : `Block ${short(id)}`),
     load: async () => (await import("./pages/block.ts")).BlockPage,
   },
   validator: {
+    section: "validators",
     title: (id = "0") => `Validator ${short(id)}`,
     load: async () => (await import("./pages/validator.ts")).ValidatorPage,
   },
@@ -85,14 +90,17 @@ export const PAGES: Readonly<Record<string, PageEntry>> = {
     keepsState: true,
   },
   "execution-block": {
+    section: "execution",
     title: (id = "latest") => `Execution block ${short(id)}`,
     load: async () => (await import("./pages/execution/block.ts")).ExecutionBlockPage,
   },
   transaction: {
+    section: "execution",
     title: (hash = "") => `Transaction ${short(hash)}`,
     load: async () => (await import("./pages/execution/transaction.ts")).TransactionPage,
   },
   account: {
+    section: "execution",
     title: (address = "") => `Account ${short(address)}`,
     load: async () => (await import("./pages/execution/account.ts")).AccountPage,
   },

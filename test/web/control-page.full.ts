@@ -53,7 +53,7 @@ describe("the control page", () => {
     expect(await act(page, "Reorganise")).toMatch(/Replaced the head of slot \d+ by block/);
     expect(await act(page, "Slash", { Validator: "2" })).toContain("proposer slashing of validator 2");
     await act(page, "Advance");
-    expect(await act(page, "Set online", { "Online (all, none, 0.6, 0-7)": "none" })).toContain(
+    expect(await act(page, "Set online", { "Online: all, none, 0.6, 0-7": "none" })).toContain(
       "0 validators online, 16 offline",
     );
     await act(page, "Advance", { Number: "3" });

@@ -57,6 +57,8 @@ describe("the page", () => {
     await page.getByRole("option", { name: /^Validator 7,/ }).waitFor();
     await search.press("Enter");
     await page.getByRole("heading", { name: "Validator 7" }).waitFor();
+    const marked = page.getByRole("navigation", { name: "Pages" }).locator("[aria-current]");
+    expect(await marked.allTextContents()).toEqual(["Validators"]);
     expect(complaints).toEqual([]);
   });
 

@@ -182,7 +182,7 @@ describe("a call", () => {
   it("is formatted for shells and programs, whatever its content", () => {
     const values = ["head", ["it's", "$HOME"]];
     expect(asCurl("http://n", "m", values)).toBe(
-      `curl -s http://n -H 'Content-Type: application/json' -d '{"jsonrpc":"2.0","id":1,"method":"m","params":["head",["it'\\''s","$HOME"]]}'`,
+      `curl -s http://n -H 'Content-Type: application/json' \\\n  -d '{"jsonrpc":"2.0","id":1,"method":"m","params":["head",["it'\\''s","$HOME"]]}'`,
     );
     expect(asFanalCall("http://n", "m", values)).toBe(`fanal call m head '["it'\\''s","$HOME"]' --url http://n`);
     expect(asViem("http://n", "m", values)).toContain(

@@ -97,13 +97,13 @@ function Epochs() {
   const to = hasBlock ? currentSlot : currentSlot - (hasEvents ? 1 : 2);
   const epochs = summarizeEpochs(blocks, { from: firstEpoch * slotsPerEpoch, to, slotsPerEpoch });
   return html`<${Table} caption="Epochs" empty="No epoch is known yet."
-    head=${["epoch", "status", "proposed", "missed", "orphaned", "participation"]}
+    head=${["epoch", "status", "participation", "proposed", "missed", "orphaned"]}
     rows=${epochs.map(({ epoch, proposed, missed, orphaned }) => [
       html`<${EpochLink} epoch=${epoch} />`,
       html`<${EpochStatus} epoch=${epoch} />`,
+      html`<${EpochParticipation} key=${epoch} epoch=${epoch} />`,
       proposed,
       missed,
       orphaned,
-      html`<${EpochParticipation} key=${epoch} epoch=${epoch} />`,
     ])} />`;
 }

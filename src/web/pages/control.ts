@@ -22,15 +22,15 @@ export function ControlPage() {
         <${Action} label="Set speed" method="dev_setSpeed" fields=${[{ name: "speed", label: "Times real time", initial: "1", isRequired: true }]} />
       </fieldset>
       <fieldset><legend>Validators</legend>
-        <${Action} label="Set online" method="dev_setValidators" fields=${[{ name: "online", label: "Online (all, none, 0.6, 0-7)", initial: "all", isRequired: true }]} />
+        <${Action} label="Set online" method="dev_setValidators" fields=${[{ name: "online", label: "Online: all, none, 0.6, 0-7", initial: "all", isRequired: true }]} />
         <${Action} label="Slash" method="dev_slash" fields=${[
           { name: "validators", label: "Validator", isRequired: true },
-          { name: "kind", label: "as", initial: "proposer", options: ["proposer", "attester"] },
+          { name: "kind", label: "Slash as", initial: "proposer", options: ["proposer", "attester"] },
         ]} />
         <${Action} label="Exit" method="dev_exit" fields=${[{ name: "validator", label: "Validator", isRequired: true }]} />
         <${Action} label="Withdraw" method="dev_withdraw" fields=${[
           { name: "validator", label: "Validator", isRequired: true },
-          { name: "amount", label: "Gwei (empty: full exit)" },
+          { name: "amount", label: "Gwei, empty for a full exit" },
         ]} />
         <${Action} label="Deposit" method="dev_deposit" fields=${[{ name: "count", label: "New validators", initial: "1" }]} />
       </fieldset>

@@ -1,7 +1,7 @@
 import { html } from "htm/preact";
 import { grouped } from "../format.ts";
 import { useChain } from "../live.ts";
-import { node } from "../node.ts";
+import { node, resultsOf } from "../node.ts";
 import { EpochParticipation } from "../parts/epoch-participation.ts";
 import { EpochLink, SlotLink } from "../parts/links.ts";
 import { Problem, useLoaded } from "../parts/loading.ts";
@@ -23,13 +23,13 @@ export function EpochsPage({ subject }: { subject: string | undefined }) {
     <nav class="buttons" aria-label="Other epochs">
       ${newest < current && html`<a href="#/epochs">latest</a>`}
       ${newest < current && html`<a href=${newer >= current ? "#/epochs" : `#/epochs/${newer}`}>← newer</a>`}
-      <span>${grouped(oldest)} to ${grouped(newest)} of ${grouped(current)}</span>
+      <span>Epochs ${grouped(oldest)} to ${grouped(newest)}</span>
       ${oldest > 0 && html`<a href=${`#/epochs/${oldest - 1}`}>older →</a>`}
     </nav>
     <div class="scroll" tabindex="0" role="region" aria-label="Epochs">
       <table>
         <thead><tr>
-          ${["epoch", "status", "slots", "blocks", "missed", "orphaned", "participation"].map((name) => html`<th scope="col">${name}</th>`)}
+          ${["epoch", "status", "participation", "slots", "blocks", "missed", "orphaned"].map((name) => html`<th scope="col">${name}</th>`)}
         </tr></thead>
         <tbody>${epochs.map((epoch) => html`<${EpochRow} key=${epoch} epoch=${epoch} />`)}</tbody>
       </table>
@@ -51,11 +51,11 @@ function EpochRow({ epoch }: { epoch: number }) {
   return html`<tr aria-busy=${counts.value === undefined && counts.error === undefined}>
     <th scope="row"><${EpochLink} epoch=${epoch} /></th>
     <td><${EpochStatus} epoch=${epoch} /></td>
+    <td><${EpochParticipation} epoch=${epoch} /></td>
     <td><${SlotLink} slot=${first} /> to <${SlotLink} slot=${last} /></td>
     <td>${cell(counts.value?.blocks)}</td>
     <td>${cell(counts.value?.missed)}</td>
     <td>${cell(counts.value?.orphaned)}</td>
-    <td><${EpochParticipation} epoch=${epoch} /></td>
   </tr>`;
 }
 
@@ -66,10 +66,7 @@ async function countBlocks(first: number, last: number, currentSlot: number, sig
     slots.map((slot) => ["get_v1_beacon_headers", { slot }] as const),
     { signal },
   );
-  const headers = answers.map((answer) => {
-    if (answer instanceof Error) throw answer;
-    return answer;
-  });
+  const headers = resultsOf(answers);
   const hasBlock = headers.map((found) => found.some(({ canonical }) => canonical));
   return {
     blocks: hasBlock.filter(Boolean).length,

@@ -46,7 +46,7 @@ function Blocks({ latest, blocks }: { latest: number; blocks: readonly FullBlock
   return html`<h2>Blocks</h2>
     <nav class="buttons" aria-label="Other blocks">
       ${newest < latest && html`<a href="#/execution">latest</a> <a href=${newest + SHOWN_BLOCKS >= latest ? "#/execution" : `#/execution/${newest + SHOWN_BLOCKS}`}>← newer</a>`}
-      <span>${grouped(oldest)} to ${grouped(newest)} of ${grouped(latest)}</span>
+      <span>Blocks ${grouped(oldest)} to ${grouped(newest)}</span>
       ${oldest > 0 && html`<a href=${`#/execution/${oldest - 1}`}>older →</a>`}
     </nav>
     <${Table} caption="Execution blocks" empty="" head=${["number", "time", "transactions", "gas used", "base fee", "fee recipient"]}

@@ -93,8 +93,8 @@ function Blocks({ of, head }: { of: ForkChoice["fork_choice_nodes"]; head: strin
           block_root === head
             ? "head"
             : chain.has(block_root)
-              ? html`<span class="is-canonical">chain</span>`
-              : html`<span class="is-orphaned">branch</span>`,
+              ? html`<span class="is-canonical">on the chain</span>`
+              : html`<span class="is-orphaned">orphaned</span>`,
         ])} />
     ${left > 0 && html`<p><button type="button" onClick=${() => setShown(shown + 4 * SHOWN_BLOCKS)}>Show more, ${counted(left, "block")} left</button></p>`}`;
 }

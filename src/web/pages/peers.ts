@@ -29,7 +29,10 @@ export function PeersPage() {
         html`<${Fields} of=${{
           "This node": html`<code>${value.peer_id}</code>`,
           Record: html`<code>${value.enr}</code>`,
-          "Reached at": value.p2p_addresses.map((address) => html`<div><code>${address}</code></div>`),
+          "Reached at":
+            value.p2p_addresses.length === 0
+              ? undefined
+              : value.p2p_addresses.map((address) => html`<div><code>${address}</code></div>`),
         }} />`}
     <//>
     <${Show} of=${peers}>

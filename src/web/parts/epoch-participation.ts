@@ -2,9 +2,9 @@ import { html } from "htm/preact";
 import { useParticipation } from "../epoch-votes.ts";
 import { percent } from "../format.ts";
 
-/** Shows the participation of an epoch as a bar and a number. */
+/** Shows the participation of an epoch as a number and a bar. */
 export function EpochParticipation({ epoch }: { epoch: number }) {
   const votes = useParticipation(epoch);
   if (votes === undefined) return "–";
-  return html`<progress class="bar" max="1" value=${votes} aria-label=${`Participation in epoch ${epoch}`}></progress> ${percent(votes)}`;
+  return html`<span class="share">${percent(votes)}</span> <progress class="bar" max="1" value=${votes} aria-label=${`Participation in epoch ${epoch}`}></progress>`;
 }

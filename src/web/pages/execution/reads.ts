@@ -1,5 +1,5 @@
 import type { EthBlock, EthTransaction } from "../../../client/index.ts";
-import { node } from "../../node.ts";
+import { node, resultsOf } from "../../node.ts";
 
 /** Execution block with whole transactions. */
 export interface FullBlock extends Omit<EthBlock, "transactions"> {
@@ -15,10 +15,7 @@ export async function readBlocks(newest: number, count: number, signal: AbortSig
     numbers.map((number) => ["eth_getBlockByNumber", { block: hexOf(number), full: true }] as const),
     { signal },
   );
-  return answers.flatMap((answer) => {
-    if (answer instanceof Error) throw answer;
-    return answer === null ? [] : [answer as FullBlock];
-  });
+  return resultsOf(answers).filter((block) => block !== null) as FullBlock[];
 }
 
 export async function readLatestNumber(signal: AbortSignal): Promise<number> {

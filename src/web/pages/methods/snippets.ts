@@ -1,7 +1,7 @@
 import { signal } from "@preact/signals";
 import { html } from "htm/preact";
 import { asCurl, asFanalCall, asTypeScript, asViem } from "../../calls.ts";
-import { node } from "../../node.ts";
+import { node, url } from "../../node.ts";
 import { CopyButton } from "../../parts/copy-button.ts";
 
 interface SnippetsProps {
@@ -11,10 +11,10 @@ interface SnippetsProps {
 }
 
 const FORMS: Readonly<Record<string, (call: SnippetsProps) => string>> = {
-  curl: ({ method, values }) => asCurl(location.origin, method, values),
-  "fanal call": ({ method, values }) => asFanalCall(location.origin, method, values),
-  TypeScript: ({ method, named }) => asTypeScript(location.origin, method, named, Object.hasOwn(node, method)),
-  viem: ({ method, values }) => asViem(location.origin, method, values),
+  curl: ({ method, values }) => asCurl(url, method, values),
+  "fanal call": ({ method, values }) => asFanalCall(url, method, values),
+  TypeScript: ({ method, named }) => asTypeScript(url, method, named, Object.hasOwn(node, method)),
+  viem: ({ method, values }) => asViem(url, method, values),
 };
 
 /** Chosen form. Kept while other methods are shown. */
