@@ -1,7 +1,10 @@
 import { hash } from "node:crypto";
 import { expect, it, onTestFinished } from "vitest";
+import { SseClient } from "../server/events/sse-client.test-support.ts";
 import { Client } from "../server/jsonrpc/websocket/client.test-support.ts";
 import { currentUpstream, openGateway } from "./gateway.test-support.ts";
+import type { Gateway } from "./gateway.ts";
+import type { ClientSettings } from "./settings.ts";
 import { json } from "./upstream/scripted-upstream.test-support.ts";
 
 const PATH = "/eth/v1/beacon/states/head/root";
@@ -53,15 +56,69 @@ it("lets running requests to a removed upstream finish", async () => {
   expect((await slow).headers.get("Fanal-Upstream")).toBe("a");
 });
 
-it("revokes keys of open connections", async () => {
-  const key = "a-key-of-sufficient-length";
-  const client = { name: "wallet", keyHash: hash("sha256", key), classes: ["read"] as const, budget: {} };
-  const other = { ...client, name: "other", keyHash: hash("sha256", "another") };
-  const { gateway, settings } = await openGateway([await currentUpstream("a")], { clients: [client, other] });
-  const socket = await Client.connect(`${gateway.jsonRpcUrl}/${key}`);
+const KEY = "a-key-of-sufficient-length";
+const OTHER_KEY = "another-key-of-sufficient-length";
+const client = (name: string, key: string, rest: Partial<ClientSettings> = {}): ClientSettings => ({
+  name,
+  keyHash: hash("sha256", key),
+  classes: ["read"],
+  budget: {},
+  ...rest,
+});
+
+/** Opens a WebSocket with a subscription and an event stream, with the key in the path if there is one. */
+async function openConnections(gateway: Gateway, key?: string) {
+  const prefix = key === undefined ? "" : `/${key}`;
+  const socket = await Client.connect(`${gateway.jsonRpcUrl}${prefix}`);
+  await socket.subscribe(["head"]);
+  const stream = await SseClient.connect(`${gateway.restUrl}${prefix}/eth/v1/events?topics=head`);
+  expect(stream.response.statusCode).toBe(200);
+  return { socket, stream };
+}
+
+const REVOKED = "The API key was revoked.";
+
+it("closes open connections of a removed key with the reason, and no others", async () => {
+  const [wallet, other] = [client("wallet", KEY), client("other", OTHER_KEY)];
+  const { gateway, settings, log } = await openGateway([await currentUpstream("a")], { clients: [wallet, other] });
+  const removed = await openConnections(gateway, KEY);
+  const kept = await openConnections(gateway, OTHER_KEY);
+  await gateway.reload({ ...settings, clients: [{ ...other, name: "renamed" }] });
+  expect(await removed.socket.notifications.next()).toMatchObject({
+    error: { message: `Subscription ended. ${REVOKED}` },
+  });
+  expect(await removed.socket.closed).toEqual({ code: 1008, reason: REVOKED });
+  expect(await removed.stream.events.next()).toEqual({ topic: "error", data: { code: 401, message: REVOKED } });
+  await removed.stream.closed;
+  expect(await kept.socket.call("getNodeVersion")).toHaveProperty("result");
+  expect(kept.stream.response.closed).toBe(false);
+  expect(log).toContainEqual(
+    expect.objectContaining({ message: "Closed WebSocket connections without access", fields: { connections: 1 } }),
+  );
+  expect(log).toContainEqual(
+    expect.objectContaining({ message: "Closed event streams without access", fields: { streams: 1 } }),
+  );
+});
+
+it("closes open connections without a key when keys become required", async () => {
+  const { gateway, settings } = await openGateway([await currentUpstream("a")]);
+  const { socket, stream } = await openConnections(gateway);
+  await gateway.reload({ ...settings, clients: [client("wallet", KEY)] });
+  expect(await socket.closed).toEqual({ code: 1008, reason: "The server requires an API key now." });
+  await stream.closed;
+});
+
+it("applies changed rights of a client to the next call on an open WebSocket", async () => {
+  const wallet = client("wallet", KEY);
+  const { gateway, settings } = await openGateway([await currentUpstream("a")], { clients: [wallet] });
+  const { socket } = await openConnections(gateway, KEY);
   expect(await socket.call("getNodeVersion")).toHaveProperty("result");
-  await gateway.reload({ ...settings, clients: [other] });
-  expect(await socket.call("getNodeVersion")).toMatchObject({ error: { message: "The API key was revoked." } });
+  await gateway.reload({ ...settings, clients: [{ ...wallet, methods: ["get_v1_*"] }] });
+  expect(await socket.call("getNodeVersion")).toMatchObject({
+    error: { message: 'Client "wallet" may not call getNodeVersion.' },
+  });
+  await gateway.reload(settings);
+  expect(await socket.call("getNodeVersion")).toHaveProperty("result");
 });
 
 it("replaces an upstream of the same name", async () => {

@@ -1,6 +1,12 @@
 import { hash } from "node:crypto";
 import type { Timers } from "../../async/timers.ts";
-import type { ApiClient, ApiClients, BudgetRejection, CalledMethod } from "../../server/http/access/api-clients.ts";
+import {
+  type ApiClient,
+  type ApiClients,
+  type BudgetRejection,
+  type CalledMethod,
+  KEY_REVOKED,
+} from "../../server/http/access/api-clients.ts";
 import type { GatewayObserver } from "../metrics/gateway-observer.ts";
 import { methodMatcher, type NamedMethod } from "../policies/method-patterns.ts";
 import type { MethodPolicies } from "../policies/method-policies.ts";
@@ -19,6 +25,7 @@ export class ClientRegistry implements ApiClients {
   readonly #options: ClientRegistryOptions;
   /** The client of requests without a key has the key "". */
   #clients: ReadonlyMap<string, GatewayClient> = new Map();
+  readonly #listeners: (() => void)[] = [];
 
   constructor(options: ClientRegistryOptions) {
     this.#options = options;
@@ -32,7 +39,11 @@ export class ClientRegistry implements ApiClients {
     return this.#clients.get(key === undefined ? "" : hash("sha256", key));
   }
 
-  /** Replaces all settings. Open connections with a removed key may make no further calls. */
+  onChange(listener: () => void): void {
+    this.#listeners.push(listener);
+  }
+
+  /** Replaces all settings. Calls of removed keys that are already running make no further calls. */
   update(settings: readonly ClientSettings[], policies: MethodPolicies): void {
     const before = this.#clients;
     this.#clients = new Map(
@@ -44,6 +55,7 @@ export class ClientRegistry implements ApiClients {
       }),
     );
     for (const [key, client] of before) if (!this.#clients.has(key)) client.revoke();
+    for (const listener of this.#listeners) listener();
   }
 }
 
@@ -87,7 +99,7 @@ class GatewayClient implements ApiClient {
   }
 
   denialReason({ name, access }: CalledMethod): string | undefined {
-    if (this.#isRevoked) return "The API key was revoked.";
+    if (this.#isRevoked) return KEY_REVOKED;
     const { classes, name: client } = this.#settings;
     if (!classes.includes(access)) {
       return `Client "${client}" may not call methods of class "${access}", only of ${classes.join(", ")}.`;

@@ -1,4 +1,5 @@
 import type { ServerResponse } from "node:http";
+import type { RevocationReason } from "../http/access/api-clients.ts";
 import {
   BUFFERED_FROM_BYTES,
   BudgetReservation,
@@ -19,6 +20,11 @@ export interface EventStreamLimits {
   closeMillis: number;
 }
 
+interface StreamOptions {
+  sent?: ((bytes: number) => void) | undefined;
+  revocationReason?: RevocationReason | undefined;
+}
+
 /** Server-sent events, text/event-stream (HTML Standard, section 9.2). */
 interface EventStreams {
   /** False at the limit of streams. The caller sends the error. */
@@ -27,7 +33,9 @@ interface EventStreams {
    * Sends the feed's events until the reader disconnects or is too slow, or the streams are closed. Counts bytes with
    * `sent`.
    */
-  serve(feed: Feed, res: ServerResponse, sent?: (bytes: number) => void): void;
+  serve(feed: Feed, res: ServerResponse, options?: StreamOptions): void;
+  /** Ends the streams that have lost their access, with an error. Returns their number. */
+  closeRevoked(): number;
   /** Ends all streams. */
   close(): void;
 }
@@ -53,8 +61,8 @@ const KEEP_ALIVE = Buffer.from(":\n\n");
 /** Creates the event streams of a server. `unread` is the budget for unread data of all clients. */
 export function createEventStreams(unread: ByteBudget, given: Partial<EventStreamLimits> = {}): EventStreams {
   const limits = { ...DEFAULT_LIMITS, ...given };
-  /** Open streams with the functions that close their feeds and count their bytes. */
-  const streams = new Map<ServerResponse, { end: () => void; sent: ((bytes: number) => void) | undefined }>();
+  /** Open streams with the functions that close their feeds. */
+  const streams = new Map<ServerResponse, StreamOptions & { end: () => void }>();
   /** Ended streams that may not be fully read. */
   const leaving = new Set<ServerResponse>();
   const frameOf = createFramer();
@@ -88,6 +96,12 @@ export function createEventStreams(unread: ByteBudget, given: Partial<EventStrea
     destroyAfter(res, limits.disconnectMillis);
   }
 
+  function disconnectIfRevoked(res: ServerResponse, { revocationReason }: StreamOptions): boolean {
+    const reason = revocationReason?.();
+    if (reason !== undefined) disconnect(res, errorFrame(401, reason));
+    return reason !== undefined;
+  }
+
   function remove(res: ServerResponse): void {
     streams.get(res)?.end();
     streams.delete(res);
@@ -98,7 +112,7 @@ export function createEventStreams(unread: ByteBudget, given: Partial<EventStrea
     get hasRoom() {
       return streams.size < limits.streams;
     },
-    serve(feed, res, sent) {
+    serve(feed, res, options = {}) {
       res.writeHead(200, HEADERS);
       // Opens the stream at the client before the first event.
       res.flushHeaders();
@@ -111,12 +125,18 @@ export function createEventStreams(unread: ByteBudget, given: Partial<EventStrea
         deliver: (event) => deliver(res, share, event),
         disconnect: () => disconnect(res, OVERLOAD_FRAME),
       });
-      streams.set(res, { end, sent });
+      streams.set(res, { ...options, end });
+      disconnectIfRevoked(res, options);
       res.once("close", () => {
         remove(res);
         share.releaseAll();
       });
       res.on("error", () => remove(res));
+    },
+    closeRevoked() {
+      let closed = 0;
+      for (const [res, options] of streams) if (disconnectIfRevoked(res, options)) closed++;
+      return closed;
     },
     close() {
       isClosed = true;
@@ -146,14 +166,14 @@ function createFramer(): (event: StreamEvent) => Buffer {
   };
 }
 
-const OVERLOAD_FRAME = errorFrame(OVERLOAD_MESSAGE);
+const OVERLOAD_FRAME = errorFrame(503, OVERLOAD_MESSAGE);
 
 function tooSlowFrame(bufferBytes: number): Buffer {
-  return errorFrame(`The client reads too slowly: more than ${bufferBytes} bytes of events are unread.`);
+  return errorFrame(503, `The client reads too slowly: more than ${bufferBytes} bytes of events are unread.`);
 }
 
-function errorFrame(message: string): Buffer {
-  return encodeFrame("error", Buffer.from(JSON.stringify({ code: 503, message })));
+function errorFrame(code: number, message: string): Buffer {
+  return encodeFrame("error", Buffer.from(JSON.stringify({ code, message })));
 }
 
 /** Encodes a frame. JSON has no line breaks, so it fits in one data line. */

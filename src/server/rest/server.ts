@@ -60,6 +60,10 @@ export function createRestServer(options: RestServerOptions): HttpServer {
   });
   const { connections } = core;
   const eventStreams = createEventStreams(connections.responseBytes, options.eventLimits);
+  policy.onAccessChange(() => {
+    const closed = eventStreams.closeRevoked();
+    if (closed > 0) logger.info("Closed event streams without access", { streams: closed });
+  });
 
   function handle(exchange: Exchange): void {
     const { req } = exchange.res;
@@ -194,8 +198,11 @@ export function createRestServer(options: RestServerOptions): HttpServer {
     observed?.end(status >= 400 ? status : undefined);
     if (core.isClosing) res.shouldKeepAlive = false;
     try {
-      if (feed && req.method !== "HEAD" && !res.destroyed) eventStreams.serve(feed, res, observed?.bytes);
-      else await sendResponse(req, res, open, policy.needsToken);
+      if (feed && req.method !== "HEAD" && !res.destroyed) {
+        eventStreams.serve(feed, res, { sent: observed?.bytes, revocationReason: policy.revocationOf(req) });
+      } else {
+        await sendResponse(req, res, open, policy.needsToken);
+      }
     } catch (error) {
       logger.error("Failed to send REST response", { url: policy.loggedUrl(req.url ?? ""), error: inspect(error) });
       res.destroy();

@@ -8,8 +8,10 @@ import {
   type AccessRights,
   type ApiClient,
   type ApiClients,
+  KEY_REVOKED,
   keyOf,
   moveKeyToHeader,
+  type RevocationReason,
   redactKeys,
 } from "./api-clients.ts";
 import { AllowedOrigins } from "./cors.ts";
@@ -147,6 +149,23 @@ export class AccessPolicy {
     throw unauthorized(
       'The API key is missing: send it as "X-Api-Key: KEY", as "Authorization: Bearer KEY" or as the first path segment.',
     );
+  }
+
+  /** Calls the listener after changes that may revoke the access of open connections. */
+  onAccessChange(listener: () => void): void {
+    this.#clients?.onChange(listener);
+  }
+
+  /** Returns a function that tells why the connection of an authorized request must be closed, if it must. */
+  revocationOf(req: IncomingMessage): RevocationReason {
+    if (this.#clients === undefined || this.#hasToken(req)) return () => undefined;
+    const clients = this.#clients;
+    const key = keyOf(req);
+    const client = clients.find(key);
+    return () => {
+      if (clients.find(key) === client && (client !== undefined || !clients.isRequired)) return undefined;
+      return client ? KEY_REVOKED : "The server requires an API key now.";
+    };
   }
 
   /** Throws an `HttpError` if the request fails the Host or Origin check. */

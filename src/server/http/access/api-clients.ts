@@ -33,7 +33,14 @@ export interface ApiClients {
   readonly isRequired: boolean;
   /** Returns the client with the key, or the one for requests without a key. Undefined if there is none. */
   find(key: string | undefined): ApiClient | undefined;
+  /** Calls the listener after clients have changed, as long as the clients exist. */
+  onChange(listener: () => void): void;
 }
+
+/** Why an open connection must be closed; undefined while it may stay open. */
+export type RevocationReason = () => string | undefined;
+
+export const KEY_REVOKED = "The API key was revoked.";
 
 const KEY_HEADER = "x-api-key";
 const BEARER = /^Bearer +(\S+) *$/i;

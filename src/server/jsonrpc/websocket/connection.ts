@@ -2,7 +2,7 @@ import type { Socket } from "node:net";
 import { inspect } from "node:util";
 import type { RawData, WebSocket } from "ws";
 import type { Logger } from "../../../log/logger.ts";
-import type { AccessRights } from "../../http/access/api-clients.ts";
+import type { AccessRights, RevocationReason } from "../../http/access/api-clients.ts";
 import type { AccessRecord } from "../../http/access-log.ts";
 import type { Deadline, DeadlineTimer } from "../../http/deadline.ts";
 import { BudgetReservation, type ByteBudget, PIECE_OVERHEAD_BYTES } from "../../http/request/byte-budget.ts";
@@ -38,6 +38,7 @@ interface ConnectionOptions {
   unread: ByteBudget;
   subscriptionCount: SubscriptionCount;
   rights: AccessRights;
+  revocationReason: RevocationReason;
   /** Name of the client's key. */
   key: string | undefined;
   logger: Logger;
@@ -144,13 +145,20 @@ export class Connection {
     const isAlive = isReading || (hasUnread ? !this.#hadUnread : this.#isHeard);
     if (!isAlive && !this.#isPausedForCalls) {
       this.#options.logger.debug("Disconnecting unresponsive WebSocket client");
-      void this.#disconnect();
+      void this.#disconnect(UNRESPONSIVE);
       return;
     }
     this.#isHeard = false;
     this.#hadUnread = hasUnread;
     this.#flushesAtLastCheck = this.#outbox.flushes;
     this.#socket.ping();
+  }
+
+  /** Closes the connection if it has lost its access. Returns true if so. */
+  closeIfRevoked(): boolean {
+    const reason = this.#closing ? undefined : this.#options.revocationReason();
+    if (reason !== undefined) void this.#disconnect(reason);
+    return reason !== undefined;
   }
 
   /** Waits for running calls, then closes the connection. */
@@ -174,11 +182,11 @@ export class Connection {
   }
 
   /** Disconnects with a reason, which a stalled client still gets if it resumes reading in time. */
-  async #disconnect(): Promise<void> {
+  async #disconnect(reason: string): Promise<void> {
     this.#closing = true;
     this.#dropQueue();
-    this.#subscriptions.closeAllWithReason(UNRESPONSIVE);
-    this.#outbox.close(POLICY_VIOLATION, UNRESPONSIVE);
+    this.#subscriptions.closeAllWithReason(reason);
+    this.#outbox.close(POLICY_VIOLATION, reason);
     await this.#closedWithin(this.#options.limits.disconnectMillis);
   }
 

@@ -89,6 +89,10 @@ export function createWebSockets(options: WebSocketsOptions): WebSockets {
   }, limits.pingMillis);
   // A server that never listened and is not closed must not keep the process alive.
   checks.unref();
+  policy.onAccessChange(() => {
+    const closed = [...connections].filter((connection) => connection.closeIfRevoked());
+    if (closed.length > 0) logger.info("Closed WebSocket connections without access", { connections: closed.length });
+  });
 
   function accept(request: IncomingMessage, socket: Duplex, head: Buffer): void {
     let client: ApiClient | undefined;
@@ -114,6 +118,7 @@ export function createWebSockets(options: WebSocketsOptions): WebSockets {
           execute,
           record: record && (() => record(request)),
           rights,
+          revocationReason: policy.revocationOf(request),
           key: client?.name,
           logger,
           limits,
