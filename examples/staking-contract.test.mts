@@ -6,7 +6,7 @@ import { startDevChain } from "fanal";
 import { createWalletClient, custom, type Hash, parseAbi, parseEther, publicActions } from "viem";
 import { privateKeyToAccount } from "viem/accounts";
 import { foundry } from "viem/chains";
-import { compilePod } from "./support/compile.mts";
+import { compile } from "./support/compile.mts";
 
 /** Index of the first validator after those of genesis. */
 const VALIDATOR = 16;
@@ -32,7 +32,7 @@ async function mined(sent: Promise<Hash>) {
 }
 
 test("a contract stakes, proves its validator, exits and receives the balance", async () => {
-  const { contractAddress: address } = await mined(wallet.deployContract({ abi, bytecode: compilePod() }));
+  const { contractAddress: address } = await mined(wallet.deployContract({ abi, bytecode: compile("Pod.sol", "Pod") }));
   assert.ok(address);
   const pod = { abi, address } as const;
 
