@@ -232,7 +232,7 @@ it("a directory with an aborted import contains no chain, and can start a new on
   expect(begun.devChain.isNew).toBe(true);
   await begun.close();
   expect(await answersOfDirectory(directory)).toHaveLength(1);
-  expect(await db(directory, "check")).toMatch(/^Read 1 blocks .* and 1 states\.\nNo problems found\.\n$/m);
+  expect(await db(directory, "check")).toMatch(/^Read 1 block .* and 1 state\.\nNo problems found\.\n$/m);
 });
 
 /** Makes system calls of LevelDB in a directory fail after some successful ones. */

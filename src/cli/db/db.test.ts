@@ -74,7 +74,7 @@ it("repairs only a database with problems", async () => {
   const dataDir = await dataDirectory({ missingBlocks: 1 });
   const { lines } = await run(dataDir, { action: "repair" });
   expect(lines).toContainEqual(
-    `${dataDir} now holds the chain from slot 4 to slot 6, finalized up to slot 4, with 3 blocks and 1 states.`,
+    `${dataDir} now holds the chain from slot 4 to slot 6, finalized up to slot 4, with 3 blocks and 1 state.`,
   );
   const again = await run(dataDir, { action: "repair" });
   expect(again.lines.at(-1)).toBe("No problems found, nothing changed.");
@@ -97,7 +97,7 @@ it("names the file that cannot be read or written, with the reason", async () =>
 it("imports only into a directory without a chain", async () => {
   const dataDir = await dataDirectory();
   expect((await run(dataDir, { action: "export", file: "chain" })).lines).toEqual([
-    "Exported 4 finalized blocks, 2 others and 1 states to chain.",
+    "Exported 4 finalized blocks, 2 others and 1 state to chain.",
   ]);
   expect((await run(dataDir, { action: "import", file: "chain" })).error).toEqual(
     new StartupError("dataDirMismatch", `The data directory ${dataDir} already holds a chain. Give an empty one.`),

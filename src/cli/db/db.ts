@@ -1,5 +1,6 @@
 import { resolve } from "node:path";
 import { ChainFileError } from "../../chain/stored/chain-file.ts";
+import type { ExportedCounts } from "../../chain/stored/export-chain.ts";
 import { StartError, type StartErrorKind } from "../../node/start-error.ts";
 import {
   asStartError,
@@ -80,7 +81,7 @@ async function check(task: Task): Promise<void> {
   const { tables, tornBytes } = await checkStoredFiles(dataDir, ({ tables: done, of }) => {
     if (done % TABLES_PER_LINE === 0) void say(`Read ${done} of ${of} tables.`);
   });
-  await say(`Files intact: ${tables} tables and the log.`);
+  await say(`Files intact: ${counted(tables, "table")} and the log.`);
   if (tornBytes > 0)
     await say(`The last write is incomplete after a crash; its ${tornBytes} bytes are dropped at the next start.`);
   const problems = await withDatabase(openStoredDatabase(dataDir), (db) => checkStoredChain(task, db));
@@ -111,7 +112,7 @@ async function repair(task: Task): Promise<void> {
   await list([...salvaged.losses.map((loss) => `Lost: ${loss}.`), ...mended.dropped], task);
   await say(
     `${dataDir} now holds the chain from slot ${mended.firstSlot} to slot ${mended.newestSlot}, finalized up to slot ` +
-      `${mended.finalizedSlot}, with ${mended.blocks} blocks and ${mended.states} states.`,
+      `${mended.finalizedSlot}, with ${counted(mended.blocks, "block")} and ${counted(mended.states, "state")}.`,
   );
   await say(`The damaged database was moved to ${aside}; delete it when it is no longer needed.`);
 }
@@ -131,10 +132,7 @@ async function exportToFile({ dataDir, file, workingDirectory, say }: Task): Pro
     await identityOf(dataDir, db);
     return withFile(file, () => exportChain(db, resolve(workingDirectory, file)));
   });
-  await say(
-    `Exported ${counts.finalizedBlocks} finalized blocks, ${counts.hotBlocks} others and ${counts.states} states ` +
-      `to ${file}.`,
-  );
+  await say(`Exported ${describeCounts(counts)} to ${file}.`);
 }
 
 async function importFromFile(task: Task): Promise<void> {
@@ -153,9 +151,7 @@ async function importFromFile(task: Task): Promise<void> {
     }
     return withFile(file, () => importChain(path, { config, db, onProgress: progressTo(task) }));
   });
-  await say(
-    `Imported ${counts.finalizedBlocks} finalized blocks, ${counts.hotBlocks} others and ${counts.states} states.`,
-  );
+  await say(`Imported ${describeCounts(counts)}.`);
 }
 
 /** Checks the stored chain and returns its problems. */
@@ -167,8 +163,10 @@ async function checkStoredChain(task: Task, db: Database): Promise<string[]> {
     db,
     onProgress: progressTo(task),
   });
-  await task.say(`Read ${blocks} blocks (${finalizedBlocks} finalized, ${hotBlocks} not yet) and ${states} states.`);
-  if (sidecars > 0) await task.say(`Read ${sidecars} blob and data column sidecars.`);
+  await task.say(
+    `Read ${counted(blocks, "block")} (${finalizedBlocks} finalized, ${hotBlocks} not yet) and ${counted(states, "state")}.`,
+  );
+  if (sidecars > 0) await task.say(`Read ${counted(sidecars, "blob or data column sidecar")}.`);
   return problems;
 }
 
@@ -225,9 +223,19 @@ async function withFile<T>(file: string, work: () => Promise<T>): Promise<T> {
   }
 }
 
+const counted = (count: number, noun: string) => `${count} ${noun}${count === 1 ? "" : "s"}`;
+
+function describeCounts({ finalizedBlocks, hotBlocks, states }: ExportedCounts): string {
+  return `${counted(finalizedBlocks, "finalized block")}, ${counted(hotBlocks, "other")} and ${counted(states, "state")}`;
+}
+
 function progressTo({ say }: Task) {
   return ({ blocks, states }: { blocks: number; states: number }) => {
-    void say(states === 0 ? `Read ${blocks} blocks.` : `Read ${blocks} blocks and ${states} states.`);
+    void say(
+      states === 0
+        ? `Read ${counted(blocks, "block")}.`
+        : `Read ${counted(blocks, "block")} and ${counted(states, "state")}.`,
+    );
   };
 }
 
