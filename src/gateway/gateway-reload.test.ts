@@ -1,10 +1,11 @@
 import { hash } from "node:crypto";
-import { expect, it, onTestFinished } from "vitest";
+import { setTimeout } from "node:timers/promises";
+import { describe, expect, it, onTestFinished } from "vitest";
 import { SseClient } from "../server/events/sse-client.test-support.ts";
 import { Client } from "../server/jsonrpc/websocket/client.test-support.ts";
 import { currentUpstream, openGateway } from "./gateway.test-support.ts";
 import type { Gateway } from "./gateway.ts";
-import type { ClientSettings } from "./settings.ts";
+import type { ClientSettings, GatewaySettings } from "./settings.ts";
 import { json } from "./upstream/scripted-upstream.test-support.ts";
 
 const PATH = "/eth/v1/beacon/states/head/root";
@@ -56,6 +57,66 @@ it("lets running requests to a removed upstream finish", async () => {
   expect((await slow).headers.get("Fanal-Upstream")).toBe("a");
 });
 
+describe("a read that has not been answered at the reload", () => {
+  /** Opens a gateway whose only upstream is below the head floor, and a read that waits for it. */
+  async function readBelowHeadFloor() {
+    const [a, b] = [await currentUpstream("a"), await currentUpstream("b")];
+    const opened = await openGateway([a, b], { memoryBytes: 0 });
+    const reload = (changes: Partial<GatewaySettings>) => opened.gateway.reload({ ...opened.settings, ...changes });
+    await reload({ upstreams: [a.options] });
+    opened.gateway.health.raiseHeadFloor(a.headSlot + 1);
+    const reading = opened.request(PATH);
+    // Sent after it on another connection, so the read has begun.
+    await (await opened.request("/eth/v1/config/spec")).text();
+    expect(a.questions).not.toContain(PATH);
+    return { a, b, reload, reading };
+  }
+
+  it("is sent to an added upstream if it waited for a removed one to reach the head floor", async () => {
+    const { b, reload, reading } = await readBelowHeadFloor();
+    b.headSlot++;
+    await reload({ upstreams: [b.options] });
+    expect((await reading).headers.get("Fanal-Upstream")).toBe("b");
+  });
+
+  it("is sent to a kept upstream once that has reached the head floor", async () => {
+    const { a, reload, reading } = await readBelowHeadFloor();
+    await reload({ upstreams: [a.options], quorum: 2 });
+    a.headSlot++;
+    // Polls the upstream.
+    await reload({ upstreams: [{ ...a.options, weight: 2 }] });
+    const response = await reading;
+    expect([response.status, response.headers.get("Fanal-Upstream")]).toEqual([200, "a"]);
+  });
+
+  it("is sent to an added upstream if the removed one fails", async () => {
+    const [a, b] = [await currentUpstream("a"), await currentUpstream("b")];
+    const { gateway, settings, request } = await openGateway([a, b], { memoryBytes: 0 });
+    await gateway.reload({ ...settings, upstreams: [a.options] });
+    const { promise: held, resolve: release } = Promise.withResolvers<void>();
+    a.handler = (_, response) => void held.then(() => response.destroy());
+    const received = a.received(PATH);
+    const reading = request(PATH);
+    await received;
+    await gateway.reload({ ...settings, upstreams: [b.options] });
+    release();
+    expect((await reading).headers.get("Fanal-Upstream")).toBe("b");
+  });
+
+  it("is repeated if the upstreams disagreed before", async () => {
+    const [a, b] = [await currentUpstream("a"), await currentUpstream("b")];
+    const { gateway, settings, request } = await openGateway([a, b], { memoryBytes: 0, quorum: 2 });
+    const answered = Promise.all([a, b].map((each) => each.received(PATH)));
+    const reading = request(PATH);
+    await answered;
+    // The answers differ, so the read is repeated shortly.
+    await setTimeout(50);
+    for (const each of [a, b]) each.handler = (_, response) => json(response, { data: { root: "same" } });
+    await gateway.reload({ ...settings, hedgeDelayMillis: settings.hedgeDelayMillis + 1 });
+    expect(await (await reading).json()).toEqual({ data: { root: "same" } });
+  });
+});
+
 const KEY = "a-key-of-sufficient-length";
 const OTHER_KEY = "another-key-of-sufficient-length";
 const client = (name: string, key: string, rest: Partial<ClientSettings> = {}): ClientSettings => ({
@@ -85,7 +146,7 @@ it("closes open connections of a removed key with the reason, and no others", as
   const kept = await openConnections(gateway, OTHER_KEY);
   await gateway.reload({ ...settings, clients: [{ ...other, name: "renamed" }] });
   expect(await removed.socket.notifications.next()).toMatchObject({
-    error: { message: `Subscription ended. ${REVOKED}` },
+    error: { message: `Subscription ended. ${REVOKED}`, data: { status: 403 } },
   });
   expect(await removed.socket.closed).toEqual({ code: 1008, reason: REVOKED });
   expect(await removed.stream.events.next()).toEqual({ topic: "error", data: { code: 401, message: REVOKED } });

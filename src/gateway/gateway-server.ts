@@ -1,6 +1,7 @@
 import { methods as definitions } from "../api/method-groups.ts";
 import { ClosingStack } from "../async/closing-stack.ts";
 import type { Timers } from "../async/timers.ts";
+import { Failure } from "../errors/failure.ts";
 import type { Logger } from "../log/logger.ts";
 import { CallStatsCollector } from "../server/call-stats.ts";
 import type { AccessOptions } from "../server/http/access/access-policy.ts";
@@ -21,6 +22,7 @@ import { MethodPolicies } from "./policies/method-policies.ts";
 import { RequestPipeline } from "./request-pipeline.ts";
 import type { GatewaySettings } from "./settings.ts";
 import type { StickyRoutes } from "./upstream/selection/sticky-routes.ts";
+import type { UpstreamCall, UpstreamResponse } from "./upstream/upstream-call.ts";
 import type { HealthTracker } from "./upstream/upstream-health.ts";
 
 export interface ListenOptions {
@@ -109,9 +111,17 @@ export class GatewayServer {
       pipelines.add(pipeline);
       void before.retire().then(() => pipelines.delete(before));
     };
+    /** Retries a read that fails after a reload with the new settings: its upstream may have been removed. */
+    const read = (call: UpstreamCall): Promise<UpstreamResponse> => {
+      const used = pipeline;
+      return used.reader.read(call).catch((error: unknown) => {
+        if (used === pipeline || !isUnavailable(error)) throw error;
+        return read(call);
+      });
+    };
     const isClosing = () => draining.isDraining;
     const { methods, routes } = createGatewayTables({
-      reader: { read: (call) => pipeline.reader.read(call) },
+      reader: { read },
       upstreams: { submit: (call) => pipeline.upstreams.submit(call) },
       health,
       events,
@@ -182,4 +192,9 @@ export class GatewayServer {
     this.drain();
     await this.#opened[Symbol.asyncDispose]();
   }
+}
+
+/** True if other upstreams may answer. */
+function isUnavailable(error: unknown): boolean {
+  return error instanceof Failure && (error.kind === "unavailable" || error.kind === "overloaded");
 }

@@ -52,9 +52,12 @@ export class RequestPipeline implements UpstreamAccess {
   /** Default time limit of a read, if upstreams would otherwise be given more time than the call has. */
   readonly #timeoutMillis: number | undefined;
   readonly #pool: UpstreamPool;
+  readonly #quorum: QuorumReader;
   readonly #fetch: Send;
   readonly #reader: CachingReader;
   readonly #closing = new AbortController();
+  /** Reads from the upstreams without a response, also those that wait for an upstream or before a retry. */
+  #pendingReads = 0;
   #closed: Promise<void> | undefined;
 
   constructor(settings: GatewaySettings, policies: MethodPolicies, deps: PipelineDeps) {
@@ -64,15 +67,19 @@ export class RequestPipeline implements UpstreamAccess {
     const { callTimeoutMillis } = deps;
     if (callTimeoutMillis <= UPSTREAM_TIMEOUT_MILLIS) this.#timeoutMillis = callTimeoutMillis * TIMEOUT_SHARE;
     this.#pool = new UpstreamPool({ ...deps, settings, submissionMillis: callTimeoutMillis * TIMEOUT_SHARE });
-    const quorum = new QuorumReader({ upstreams: this.#pool, settings, timers, observer });
-    this.#fetch = (call) => this.#traced(call, (traced) => this.#readInTime(traced, (read) => quorum.read(read)));
+    this.#quorum = new QuorumReader({ upstreams: this.#pool, settings, timers, observer });
+    this.#fetch = (call) => this.#traced(call, (traced) => this.#readInTime(traced, (read) => this.#readCounted(read)));
     this.#reader = new CachingReader({ ...deps, settings, fetch: this.#fetch });
   }
 
-  /** Closes the pipeline once its running requests have ended. No new ones may follow. */
+  /**
+   * Closes the pipeline once its running requests have ended. No new ones may follow. A read that has not reached the
+   * upstreams by then is rejected.
+   */
   async retire(): Promise<void> {
     const { signal } = this.#closing;
-    while (!this.#pool.isIdle && !signal.aborted) await this.#timers.sleep(RETIRE_CHECK_MILLIS, signal).catch(() => {});
+    const isIdle = () => this.#pendingReads === 0 && this.#pool.isIdle;
+    while (!isIdle() && !signal.aborted) await this.#timers.sleep(RETIRE_CHECK_MILLIS, signal).catch(() => {});
     await this.close();
   }
 
@@ -109,6 +116,17 @@ export class RequestPipeline implements UpstreamAccess {
       const cacheMillis = this.#timers.now() - startedAt - (upstreamMillis ?? 0);
       trace.cacheMillis = (trace.cacheMillis ?? 0) + cacheMillis;
       if (upstreamMillis !== undefined) trace.upstreamMillis = (trace.upstreamMillis ?? 0) + upstreamMillis;
+    }
+  }
+
+  async #readCounted(call: UpstreamCall): Promise<UpstreamResponse> {
+    // A lookup in the shared cache may outlast the pipeline. After a reload, the read is retried with the new one.
+    if (this.#closing.signal.aborted) throw unavailable("The gateway is shutting down.");
+    this.#pendingReads++;
+    try {
+      return await this.#quorum.read(call);
+    } finally {
+      this.#pendingReads--;
     }
   }
 
