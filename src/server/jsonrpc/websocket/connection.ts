@@ -1,6 +1,7 @@
 import type { Socket } from "node:net";
 import { inspect } from "node:util";
 import type { RawData, WebSocket } from "ws";
+import { unavailable } from "../../../errors/failure.ts";
 import type { Logger } from "../../../log/logger.ts";
 import type { AccessRights, RevocationReason } from "../../http/access/api-clients.ts";
 import type { AccessRecord } from "../../http/access-log.ts";
@@ -8,6 +9,7 @@ import type { Deadline, DeadlineTimer } from "../../http/deadline.ts";
 import { BudgetReservation, type ByteBudget, PIECE_OVERHEAD_BYTES } from "../../http/request/byte-budget.ts";
 import type { Client } from "../../method-table.ts";
 import { scheduler } from "../../scheduler.ts";
+import { accessDenied, type ErrorObject, toErrorObject } from "../errors.ts";
 import type { Execute } from "../execute.ts";
 import { Outbox } from "./outbox.ts";
 import { type SubscriptionCount, type SubscriptionLimits, Subscriptions } from "./subscriptions.ts";
@@ -145,7 +147,7 @@ export class Connection {
     const isAlive = isReading || (hasUnread ? !this.#hadUnread : this.#isHeard);
     if (!isAlive && !this.#isPausedForCalls) {
       this.#options.logger.debug("Disconnecting unresponsive WebSocket client");
-      void this.#disconnect(UNRESPONSIVE);
+      void this.#disconnect(UNRESPONSIVE, toErrorObject(unavailable(`Subscription ended. ${UNRESPONSIVE}`)));
       return;
     }
     this.#isHeard = false;
@@ -157,7 +159,7 @@ export class Connection {
   /** Closes the connection if it has lost its access. Returns true if so. */
   closeIfRevoked(): boolean {
     const reason = this.#closing ? undefined : this.#options.revocationReason();
-    if (reason !== undefined) void this.#disconnect(reason);
+    if (reason !== undefined) void this.#disconnect(reason, accessDenied(`Subscription ended. ${reason}`));
     return reason !== undefined;
   }
 
@@ -182,10 +184,10 @@ export class Connection {
   }
 
   /** Disconnects with a reason, which a stalled client still gets if it resumes reading in time. */
-  async #disconnect(reason: string): Promise<void> {
+  async #disconnect(reason: string, subscriptionError: ErrorObject): Promise<void> {
     this.#closing = true;
     this.#dropQueue();
-    this.#subscriptions.closeAllWithReason(reason);
+    this.#subscriptions.closeAllWithError(subscriptionError);
     this.#outbox.close(POLICY_VIOLATION, reason);
     await this.#closedWithin(this.#options.limits.disconnectMillis);
   }

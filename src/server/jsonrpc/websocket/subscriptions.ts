@@ -1,7 +1,7 @@
 import { randomBytes } from "node:crypto";
 import { Failure } from "../../../errors/failure.ts";
 import { ETH_TOPIC, type Feed, OVERLOAD_MESSAGE, type StreamEvent } from "../../events/feed.ts";
-import { toErrorObject } from "../errors.ts";
+import { type ErrorObject, toErrorObject } from "../errors.ts";
 import type { Outbox } from "./outbox.ts";
 
 export interface SubscriptionLimits {
@@ -99,11 +99,11 @@ export class Subscriptions {
     for (const id of this.#running.keys()) this.close(id);
   }
 
-  /** Closes all subscriptions and notifies the client of the reason. */
-  closeAllWithReason(reason: string): void {
+  /** Closes all subscriptions and notifies the client of the error. */
+  closeAllWithError(error: ErrorObject): void {
     const ended = [...this.#running.keys()];
     this.closeAll();
-    for (const id of ended) this.#notifyEnd(id, new Failure("unavailable", `Subscription ended. ${reason}`));
+    for (const id of ended) this.#notifyEnd(id, error);
   }
 
   #deliver(subscription: Subscription, event: StreamEvent): void {
@@ -129,7 +129,7 @@ export class Subscriptions {
       early.bytes = Number.POSITIVE_INFINITY;
     } else {
       this.close(id);
-      this.#notifyEnd(id, new Failure("limit-exceeded", `Subscription ended. ${OVERLOAD_MESSAGE}`));
+      this.#notifyEnd(id, toErrorObject(new Failure("limit-exceeded", `Subscription ended. ${OVERLOAD_MESSAGE}`)));
     }
   }
 
@@ -138,11 +138,11 @@ export class Subscriptions {
     const message =
       `Subscription ended: the client reads too slowly. More than ${this.#limits.eventBytes} bytes of events are unread, ` +
       `or the memory limit for unread data of all clients is reached.`;
-    this.#notifyEnd(id, new Failure("limit-exceeded", message));
+    this.#notifyEnd(id, toErrorObject(new Failure("limit-exceeded", message)));
   }
 
-  #notifyEnd(subscription: string, failure: Failure): void {
-    const params = { subscription, error: toErrorObject(failure) };
+  #notifyEnd(subscription: string, error: ErrorObject): void {
+    const params = { subscription, error };
     this.#outbox.sendNotice(Buffer.from(JSON.stringify({ jsonrpc: "2.0", method: "subscription", params })));
   }
 }
