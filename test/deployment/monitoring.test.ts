@@ -185,20 +185,25 @@ describe("the documents", () => {
     }
   });
 
-  it("list every alert with its severity", () => {
+  it("list every alert with its severity and duration", () => {
     const { groups } = parse(readFileSync(ALERTS, "utf8")) as {
-      groups: { rules: { alert: string; labels: { severity: string } }[] }[];
+      groups: { rules: { alert: string; for?: string; labels: { severity: string } }[] }[];
     };
-    const rules = groups.flatMap((group) => group.rules.map(({ alert, labels }) => `${alert} ${labels.severity}`));
-    const listedIn = (path: string) =>
-      [...readFileSync(join(ROOT, path), "utf8").matchAll(/^\| `(Fanal\w+)` \| (\w+) \|/gm)].map(
-        ([, alert, severity]) => `${alert} ${severity}`,
-      );
-    expect(listedIn("docs/monitoring.md")).toEqual(rules);
-    expect(rules).toEqual(expect.arrayContaining(listedIn("docs/guides/monitor.md")));
-    expect(listedIn("docs/guides/monitor.md")).toEqual(
-      expect.arrayContaining(rules.filter((rule) => rule.endsWith(" critical"))),
-    );
+    const rules = groups.flatMap(({ rules }) => rules);
+    const listedIn = (path: string) => {
+      const rows = readFileSync(join(ROOT, path), "utf8").matchAll(/^\| `(Fanal\w+)` \| (\w+) \| (.*) \|$/gm);
+      return Array.from(rows, ([, alert, severity, condition]) => ({ alert, severity, condition }));
+    };
+    const guide = listedIn("docs/guides/monitor.md");
+    const critical = rules.filter(({ labels }) => labels.severity === "critical").map(({ alert }) => alert);
+    expect(listedIn("docs/monitoring.md").map(({ alert }) => alert)).toEqual(rules.map(({ alert }) => alert));
+    expect(guide.map(({ alert }) => alert)).toEqual(expect.arrayContaining(critical));
+    for (const { alert, severity, condition } of [...listedIn("docs/monitoring.md"), ...guide]) {
+      const rule = rules.find((each) => each.alert === alert);
+      expect(severity, alert).toBe(rule?.labels.severity);
+      const minutes = rule?.for === undefined ? undefined : Number.parseInt(rule.for, 10);
+      if (minutes !== undefined) expect(condition).toMatch(new RegExp(`for ${minutes} minutes?\\b`));
+    }
   });
 
   it("use only existing metrics in the alerts and the dashboard", async () => {
