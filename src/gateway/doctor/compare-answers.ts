@@ -1,4 +1,4 @@
-import { diffJson, pickSharedMembers } from "./json-diff.ts";
+import { diffJson, pickSharedMembers } from "../../json/diff.ts";
 import type { Difference } from "./report.ts";
 
 /** The answer of one upstream. */

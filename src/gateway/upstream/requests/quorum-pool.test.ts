@@ -45,7 +45,7 @@ describe("a quorum of two", () => {
     await timers.advance(1500);
     health.set("b", LATE);
     await timers.advance(200);
-    expect((await failure).message).toMatch(/Fewer than 2 upstreams answered.* b is late\./);
+    expect((await failure).message).toMatch(/The quorum requires 2 answers to .* b is late\./);
   });
 
   it("fails as soon as an upstream is late that has to reach the head floor", async () => {

@@ -64,22 +64,35 @@ describe("a quorum of two", () => {
 
   it("fails with both answers when they keep differing, and reports it", async () => {
     const { quorum, timers, disagreements } = open([
-      responseOf("a", '{"data":{"root":"0x01"}}'),
-      responseOf("b", '{"data":{"root":"0x02"}}'),
+      responseOf("a", '{"data":{"epoch":"1","root":"0x01"}}'),
+      responseOf("b", '{"data":{"epoch":"1","root":"0x02","slot":7}}'),
     ]);
     const answer = expect(quorum.read(createCall(FINALIZED))).rejects.toMatchObject({
       kind: "unavailable",
-      message: 'The upstreams a and b disagree. a says {"root":"0x01"}. b says {"root":"0x02"}.',
+      message:
+        'Upstreams a and b disagree on x with state_id "head": data.root is "0x01" on a and "0x02" on b; ' +
+        "data.slot is missing on a and 7 on b. Compare them with `fanal doctor`.",
     });
     await passAllWaits(timers);
     await answer;
     expect(disagreements).toEqual([["x", "a", "b"]]);
   });
 
+  it("shows the first differences only", async () => {
+    const listOf = (name: string, value: number) =>
+      responseOf(name, JSON.stringify({ data: Array<number>(8).fill(value) }));
+    const { quorum, timers } = open([listOf("a", 1), listOf("b", 2)]);
+    const answer = expect(quorum.read(createCall(FINALIZED))).rejects.toMatchObject({
+      message: expect.stringMatching(/: data\[0] is 1 on a and 2 on b; .*data\[4] .* on b; 3 more members differ\./),
+    });
+    await passAllWaits(timers);
+    await answer;
+  });
+
   it("compares SSZ byte by byte", async () => {
     const { quorum, timers } = open([responseOf("a", "\x01\x02"), responseOf("b", "\x01\x03")]);
     const answer = expect(quorum.read(createCall(FINALIZED))).rejects.toMatchObject({
-      message: expect.stringContaining("a says 0x0102. b says 0x0103."),
+      message: expect.stringContaining("their bodies differ (a sent 2 bytes, b 2 bytes)."),
     });
     await passAllWaits(timers);
     await answer;
@@ -96,7 +109,7 @@ describe("a quorum of two", () => {
     const missing = unavailable("No other upstream is available. b is down: It refused the connection.");
     await expect(open([responseOf("a", "{}"), missing]).quorum.read(createCall(FINALIZED))).rejects.toMatchObject({
       message:
-        "Fewer than 2 upstreams answered, as the quorum requires. a answered with HTTP status 200. No other upstream is available. b is down: It refused the connection.",
+        'The quorum requires 2 answers to x with state_id "head". a answered with HTTP status 200. No other upstream is available. b is down: It refused the connection.',
     });
     const notFound = responseOf("a", "{}", 404);
     expect(await open([notFound, responseOf("b", "{}", 404)]).quorum.read(createCall(FINALIZED))).toBe(notFound);
@@ -116,7 +129,7 @@ describe("a quorum of two", () => {
 
     const pruned = open([block, late]);
     const failure = expect(pruned.quorum.read(createCall(FINALIZED))).rejects.toMatchObject({
-      message: "The upstreams a and b disagree. a says 1. b says HTTP status 404.",
+      message: expect.stringContaining("a answers with HTTP status 200, b with 404."),
     });
     await passAllWaits(pruned.timers);
     await failure;

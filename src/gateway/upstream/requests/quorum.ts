@@ -1,5 +1,6 @@
 import type { Timers } from "../../../async/timers.ts";
 import { type Failure, unavailable } from "../../../errors/failure.ts";
+import { diffJson } from "../../../json/diff.ts";
 import type { GatewayObserver } from "../../metrics/gateway-observer.ts";
 import type { GatewaySettings } from "../../settings.ts";
 import { readFullBody } from "../client/fetch.ts";
@@ -20,7 +21,9 @@ const RETRY_DELAYS_MILLIS: readonly number[] = [100, 300, 900, 2000];
 const MAX_RETRIES_IF_MISSING = 2;
 
 const MAX_BYTES = 64 * 1024;
-const MAX_SHOWN_CHARACTERS = 300;
+/** Bounds the error about a disagreement. */
+const MAX_SHOWN_DIFFERENCES = 5;
+const MAX_SHOWN_CHARACTERS = 100;
 
 interface QuorumReaderOptions {
   upstreams: Pick<UpstreamPool, "read" | "readFromMany">;
@@ -34,6 +37,8 @@ interface QuorumReaderOptions {
 interface Vote {
   readonly response: UpstreamResponse;
   readonly value: string;
+  /** Undefined if the answer is not JSON. */
+  readonly data?: unknown;
 }
 
 /** Reads finality and roots from several upstreams and requires that they agree. Forwards all other calls. */
@@ -76,7 +81,7 @@ export class QuorumReader {
     const results = await this.#upstreams.readFromMany(call, count);
     const responses = results.flatMap((result) => (result.status === "fulfilled" ? [result.value] : []));
     const answers = responses.filter(({ status }) => status < 500);
-    if (answers.length < count) throw tooFewAnswers(count, responses, results);
+    if (answers.length < count) throw tooFewAnswers(call, count, responses, results);
     // No upstream has it.
     if (answers.every(({ status }) => status !== 200)) return answers[0]!;
     const votes = await Promise.all(answers.map((response) => voteOf(response, call.cancellation.signal)));
@@ -84,16 +89,19 @@ export class QuorumReader {
     return other === undefined ? votes[0]!.response : [votes[0]!, other];
   }
 
-  #disagreement({ method }: UpstreamCall, votes: [Vote, Vote]): Failure {
+  #disagreement(call: UpstreamCall, votes: [Vote, Vote]): Failure {
     const names = votes.map(({ response }) => response.upstream);
-    this.#observer?.onDisagreement(method.name, names);
-    const each = votes.map(({ response, value }) => `${response.upstream} says ${truncate(value)}.`);
-    return unavailable(`The upstreams ${names.join(" and ")} disagree. ${each.join(" ")}`);
+    this.#observer?.onDisagreement(call.method.name, names);
+    return unavailable(
+      `Upstreams ${names.join(" and ")} disagree on ${describeCall(call)}: ${describeDifference(...votes)}. ` +
+        "Compare them with `fanal doctor`.",
+    );
   }
 }
 
 /** Creates the failure of a quorum read with fewer than `count` answers. */
 function tooFewAnswers(
+  call: UpstreamCall,
   count: number,
   responses: readonly UpstreamResponse[],
   results: readonly PromiseSettledResult<UpstreamResponse>[],
@@ -101,8 +109,34 @@ function tooFewAnswers(
   const each = responses.map(({ upstream, status }) => `${upstream} answered with HTTP status ${status}.`);
   const failure = results.find((result) => result.status === "rejected")?.reason as Failure | undefined;
   const why = [...each, failure?.message ?? []].flat().join(" ");
-  return unavailable(`Fewer than ${count} upstreams answered, as the quorum requires. ${why}`);
+  return unavailable(`The quorum requires ${count} answers to ${describeCall(call)}. ${why}`);
 }
+
+/** Returns the method and the parameters of a call, such as `get_v1_beacon_blocks_root with block_id "7"`. */
+function describeCall({ method, params }: UpstreamCall): string {
+  const each = Object.entries(params).flatMap(([name, value]) =>
+    value === undefined ? [] : `${name} ${truncate(JSON.stringify(value))}`,
+  );
+  return each.length === 0 ? method.name : `${method.name} with ${each.join(" and ")}`;
+}
+
+/** Names the differing members with the value of each upstream. */
+function describeDifference(one: Vote, other: Vote): string {
+  const [first, second] = [one.response.upstream, other.response.upstream];
+  const [status, otherStatus] = [one.response.status, other.response.status];
+  if (status !== otherStatus) return `${first} answers with HTTP status ${status}, ${second} with ${otherStatus}`;
+  const differences = one.data === undefined || other.data === undefined ? [] : [...diffJson(one.data, other.data)];
+  if (differences.length === 0) return `their bodies differ (${first} sent ${sizeOf(one)}, ${second} ${sizeOf(other)})`;
+  const shown = differences
+    .slice(0, MAX_SHOWN_DIFFERENCES)
+    .map((each) => `${each.path} is ${show(each.first)} on ${first} and ${show(each.second)} on ${second}`);
+  const more = differences.length - shown.length;
+  return [...shown, more > 0 ? `${more} more members differ` : []].flat().join("; ");
+}
+
+const sizeOf = ({ response: { body } }: Vote): string => `${Buffer.isBuffer(body) ? body.length : 0} bytes`;
+
+const show = (value: unknown): string => (value === undefined ? "missing" : truncate(JSON.stringify(value)));
 
 function needsQuorum({ request: { verb, url }, policy }: UpstreamCall): boolean {
   if (policy?.quorum !== undefined) return verb === "GET";
@@ -116,7 +150,8 @@ async function voteOf(response: UpstreamResponse, signal: AbortSignal): Promise<
   if (response.status !== 200) return { response: whole, value: `HTTP status ${response.status}` };
   try {
     const value: unknown = JSON.parse(body.toString("utf8"));
-    return { response: whole, value: JSON.stringify((value as { data?: unknown } | null)?.data ?? value, sortKeys) };
+    const data = (value as { data?: unknown } | null)?.data ?? value;
+    return { response: whole, value: JSON.stringify(data, sortKeys), data };
   } catch {
     // No JSON, or nested too deeply to be written.
     return { response: whole, value: `0x${body.toString("hex")}` };
