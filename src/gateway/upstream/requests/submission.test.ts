@@ -3,6 +3,7 @@ import { flushPromises } from "../../../../test/support/time/fake-timers.ts";
 import { json, type ScriptedUpstream } from "../scripted-upstream.test-support.ts";
 import { createCall } from "../upstream-call.test-support.ts";
 import { UpstreamError } from "../upstream-call.ts";
+import { withUnknownOutcome } from "./submission.ts";
 import { openPool } from "./upstream-pool.test-support.ts";
 
 describe("a submission", () => {
@@ -52,7 +53,7 @@ describe("a submission", () => {
       mayHaveArrived: true,
       message:
         "a and b did not answer the submission within 2.7 s. " +
-        "It is unknown whether it accepted the submission, which is not retried.",
+        "It is unknown whether they accepted the submission, which is not retried.",
     });
   });
 
@@ -171,4 +172,16 @@ describe("a submission", () => {
     refuse(server("b"), 400);
     expect(await upstreams.submit(createCall(block))).toMatchObject({ upstream: "a", status: 202 });
   });
+});
+
+it.each([
+  ["a closed the connection.", "a closed the connection."],
+  ["Internal error", "Internal error."],
+  ["Try again!", "Try again!"],
+  ["Is the node syncing?", "Is the node syncing?"],
+  ["upstream timed out (504)", "upstream timed out (504)."],
+])("says after %j that the outcome is unknown, as a further sentence", (message, sentence) => {
+  expect(withUnknownOutcome(message)).toBe(
+    `${sentence} It is unknown whether it accepted the submission, which is not retried.`,
+  );
 });
