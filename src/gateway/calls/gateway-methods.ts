@@ -5,6 +5,7 @@ import { encodeJson } from "../../json/encode.ts";
 import { VERSION } from "../../runtime/version.ts";
 import type { Caller, MethodResponse } from "../../server/method-table.ts";
 import type { GatewayEvents } from "../events/gateway-events.ts";
+import { describeState, unmetQuorum } from "../upstream/selection/no-upstream-error.ts";
 import { type HealthTracker, isUsable, type UpstreamHealth } from "../upstream/upstream-health.ts";
 import type { ComposedHandler } from "./composed-methods.ts";
 
@@ -58,20 +59,29 @@ export function healthStatus(health: readonly UpstreamHealth[], quorum: number):
 
 /**
  * Returns the result of `getReadiness`, with the health of each upstream. A gateway is ready if an upstream is, and if
- * enough are usable for a quorum.
+ * enough are usable for a quorum. Otherwise `reasons` are why not, as sentences.
  */
 export function readiness(health: readonly UpstreamHealth[], options: { quorum: number; isClosing: boolean }) {
   const { quorum, isClosing } = options;
   const usable = health.filter(isUsable);
   const isReady = health.some(({ state }) => state === "ready");
+  const reasons = [
+    isClosing ? "The gateway is shutting down." : [],
+    usable.length < quorum && quorum > 1 ? unmetQuorum(quorum, health) : isReady ? [] : noUpstreamReady(health),
+  ].flat();
   return {
-    ready: isReady && usable.length >= quorum && !isClosing,
+    ready: reasons.length === 0,
+    ...(reasons.length > 0 && { reasons }),
     warmed_up: true,
     synced: isReady,
     database_writable: true,
     execution_online: usable.some(({ isExecutionOffline }) => !isExecutionOffline),
     upstreams: health.map(({ upstream, state, reasons }) => ({ upstream, condition: state, reasons })),
   };
+}
+
+function noUpstreamReady(health: readonly UpstreamHealth[]): string {
+  return ["No upstream is ready.", ...health.map(describeState)].join(" ");
 }
 
 function jsonAnswer(value: unknown): MethodResponse {

@@ -17,7 +17,11 @@ describe("a gateway itself", () => {
     });
     expect((await gateway.request("/fanal/v1/ready", "/fanal/v1/ready")).status).toBe(200);
     gateway.health[0] = { upstream: "one", state: "down", reasons: ["It cannot be reached."] };
-    expect(await gateway.result("getReadiness")).toMatchObject({ ready: false, synced: false });
+    expect(await gateway.result("getReadiness")).toMatchObject({
+      ready: false,
+      synced: false,
+      reasons: ["No upstream is ready. one is down: It cannot be reached. two is behind: It is 40 slots behind."],
+    });
     const answer = await gateway.request("/fanal/v1/ready", "/fanal/v1/ready");
     expect(answer.status).toBe(503);
     expect(JSON.parse(bodyOf(answer)).data.ready).toBe(false);
@@ -29,7 +33,13 @@ describe("a gateway itself", () => {
     gateway.health[1] = { upstream: "two", state: "behind", reasons: [] };
     expect(await gateway.result("getReadiness")).toMatchObject({ ready: true });
     gateway.health[1] = { upstream: "two", state: "late", reasons: ["It did not answer within 2 s."] };
-    expect(await gateway.result("getReadiness")).toMatchObject({ ready: false, synced: true });
+    expect(await gateway.result("getReadiness")).toMatchObject({
+      ready: false,
+      synced: true,
+      reasons: [
+        "The quorum requires 2 usable upstreams, but only 1 of 2 is. two is late: It did not answer within 2 s.",
+      ],
+    });
     expect((await gateway.request("/fanal/v1/ready", "/fanal/v1/ready")).status).toBe(503);
   });
 

@@ -76,6 +76,19 @@ describe("a request", () => {
     });
   });
 
+  it("beyond the rate limit of an upstream says whose limit that is", async () => {
+    const path = "/eth/v1/beacon/pool/voluntary_exits";
+    const gateway = new ScriptedGateway(() => ({ status: 429, body: { code: 429, message: "Slow down" } }));
+    const headers = { "content-type": "application/json" };
+    const answer = await gateway.request(path, path, { headers, body: Buffer.from("{}") });
+    expect(answer.status).toBe(429);
+    expect(JSON.parse(bodyOf(answer))).toEqual({
+      code: 429,
+      message:
+        "Upstream one answered with HTTP status 429: Slow down. The limit is that of the upstream, not of the gateway.",
+    });
+  });
+
   it("falls back to JSON if SSZ is unsupported and JSON accepted", async () => {
     const path = "/eth/v1/beacon/states/{state_id}/validator_balances";
     const url = "/eth/v1/beacon/states/head/validator_balances";

@@ -9,6 +9,7 @@ import { hasUnknownOutcome, withUnknownOutcome } from "../upstream/requests/subm
 import type { UpstreamCall, UpstreamResponse } from "../upstream/upstream-call.ts";
 import { isStatusOnly } from "./responses/response-form.ts";
 import { ethHeaders, upstreamHeaders } from "./responses/rpc-result.ts";
+import { upstreamLimitMessage } from "./responses/upstream-failure.ts";
 import { type BuiltRequest, requirePathSafe } from "./rest-request-builder.ts";
 
 /** Returns the formats of a route, so that the server can reject unsupported ones without an upstream. */
@@ -101,6 +102,7 @@ function cachingOf(cacheControl = ""): CacheLifetime {
 /** Errors are always JSON, even those of a proxy. */
 function refusalBody(method: MethodDefinition, response: ErrorResponse): Buffer {
   const { upstream, status, headers, body } = response;
+  if (status === 429) return errorBody(status, upstreamLimitMessage(upstream, parseErrorBody(response)));
   if (mediaTypeOf(headers["content-type"]) === MEDIA_TYPES.json) return body;
   const message = parseErrorBody(response).message || `Upstream ${upstream} answered with HTTP status ${status}.`;
   return errorBody(status, hasUnknownOutcome(method, response) ? withUnknownOutcome(message) : message);

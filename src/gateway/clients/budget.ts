@@ -88,6 +88,13 @@ export class Budget {
     if (this.#left < 0 && !this.#isStoreEmpty) void this.#reserve();
   }
 
+  /** Such as `100 requests per day`. */
+  get description(): string {
+    const { windowSeconds } = this.#options;
+    const noun = this.limit === 1 ? "request" : "requests";
+    return `${this.limit} ${noun} per ${windowSeconds === SECONDS_PER_DAY ? "day" : "second"}`;
+  }
+
   /** True if the budget of this window is known to be spent. */
   get isSpent(): boolean {
     this.#startWindow();

@@ -113,3 +113,17 @@ it("counts each call of a batch", async () => {
   const answers = (await response.json()) as { error?: unknown }[];
   expect(answers.filter(({ error }) => error === undefined)).toHaveLength(2);
 });
+
+it("names the upstream whose budget is spent in reads and submissions", async () => {
+  const upstream = await currentUpstream("a");
+  const { request } = await openGateway([upstream], {
+    upstreams: [{ ...upstream.options, budget: { requestsPerDay: 1 } }],
+    memoryBytes: 0,
+  });
+  expect((await request(VERSION)).status).toBe(200);
+  const expected = /No upstream is available\. a has spent its budget: 1 request per day, set by \W+budget\W+ of this/;
+  await expect.poll(async () => (await request("/eth/v1/node/peer_count")).text()).toMatch(expected);
+  const submission = { method: "POST", headers: { "Content-Type": "application/json" }, body: "{}" };
+  const rejected = await request("/eth/v1/beacon/pool/voluntary_exits", submission);
+  expect([rejected.status, await rejected.text()]).toEqual([503, expect.stringMatching(expected)]);
+});

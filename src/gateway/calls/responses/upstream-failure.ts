@@ -55,7 +55,7 @@ export function toFailure(method: MethodDefinition, response: ErrorResponse): Fa
     case 414:
       return new Failure("limit-exceeded", message);
     case 429:
-      return overloaded(message);
+      return overloaded(upstreamLimitMessage(upstream, details));
     case 501:
       return unsupported(message);
     case 503:
@@ -63,6 +63,12 @@ export function toFailure(method: MethodDefinition, response: ErrorResponse): Fa
     default:
       return new Failure("server", serverErrorMessage(method, response, details.message));
   }
+}
+
+/** Tells a limit of an upstream from a budget of the gateway's client. */
+export function upstreamLimitMessage(upstream: string, { message }: Pick<ErrorDetails, "message">): string {
+  const problem = `Upstream ${upstream} answered with HTTP status 429${message && `: ${message}`}`.replace(/\.?$/, ".");
+  return `${problem} The limit is that of the upstream, not of the gateway.`;
 }
 
 /** Other clients do not tell invalid parameters from a rejected object. */

@@ -92,6 +92,17 @@ export class UpstreamClient implements ExchangeObserver {
     return this.#pendingRequests >= MAX_PENDING_REQUESTS || this.#budgets.some(({ isSpent }) => isSpent);
   }
 
+  /** Why no further request should be sent, as a sentence. Undefined if some may. */
+  get saturationReason(): string | undefined {
+    const spent = this.#budgets.find(({ isSpent }) => isSpent);
+    if (spent !== undefined) {
+      const budget = `${spent.description}, set by "budget" of this upstream`;
+      return `${this.name} has spent its budget: ${budget}. Retry in ${spent.secondsToNextWindow} s.`;
+    }
+    if (this.#pendingRequests < MAX_PENDING_REQUESTS) return undefined;
+    return `${this.name} has ${this.#pendingRequests} pending requests, which is the limit.`;
+  }
+
   /** True if the upstream appears to hang. */
   get isUnresponsive(): boolean {
     const now = this.#timers.now();

@@ -25,7 +25,7 @@ describe("a quorum of two", () => {
     const { kind, message } = await failureOf(quorum.read(CALL));
     expect(kind).toBe("unavailable");
     expect(message).toBe(
-      `Fewer than 2 upstreams are usable, as the quorum requires. b is ${state}: It did not answer within 2 s.`,
+      `The quorum requires 2 usable upstreams, but only 1 of 2 is. b is ${state}: It did not answer within 2 s.`,
     );
     expect(server("a").questions).toEqual([]);
   });

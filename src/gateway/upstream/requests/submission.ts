@@ -116,6 +116,7 @@ function pickResponse(errors: readonly unknown[]): UpstreamResponse {
 }
 
 const OUTCOME_UNKNOWN = "It is unknown whether it accepted the submission, which is not retried.";
+const OUTCOMES_UNKNOWN = "It is unknown whether they accepted the submission, which is not retried.";
 
 /** Adds to a message about a failed submission that its outcome is unknown. */
 export function withUnknownOutcome(message: string): string {
@@ -129,7 +130,8 @@ function outcomeUnknownError({ upstream, message, cause }: UpstreamError): Upstr
 /** Returns the error of a submission whose call ends before these upstreams have answered. */
 export function submissionTimeoutError(upstreams: readonly string[], millis: number): UpstreamError {
   const names = upstreams.join(" and ");
-  const message = withUnknownOutcome(`${names} did not answer the submission within ${millis / 1000} s.`);
+  const problem = `${names} did not answer the submission within ${millis / 1000} s.`;
+  const message = upstreams.length > 1 ? `${problem} ${OUTCOMES_UNKNOWN}` : withUnknownOutcome(problem);
   return new UpstreamError(names, message, { mayHaveArrived: true });
 }
 

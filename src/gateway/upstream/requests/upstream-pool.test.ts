@@ -149,7 +149,10 @@ describe("a read that fails on one upstream", () => {
     const { upstreams, server } = await openPool({ names: ["a"] });
     server("a").isFrozen = true;
     const waiting = Array.from({ length: 2048 }, () => failureOf(upstreams.read(createCall())));
-    expect((await failureOf(upstreams.read(createCall()))).kind).toBe("overloaded");
+    expect(await failureOf(upstreams.read(createCall()))).toMatchObject({
+      kind: "overloaded",
+      message: "No upstream is available. a has 2048 pending requests, which is the limit.",
+    });
     await upstreams.close();
     await Promise.all(waiting);
   });

@@ -1,5 +1,5 @@
 import type { Timers } from "../../../async/timers.ts";
-import { type Failure, unavailable } from "../../../errors/failure.ts";
+import { unavailable } from "../../../errors/failure.ts";
 import type { Logger } from "../../../log/logger.ts";
 import { upstreamBudgets } from "../../clients/budget.ts";
 import type { BudgetStore } from "../../clients/budget-store.ts";
@@ -7,11 +7,11 @@ import type { GatewayObserver } from "../../metrics/gateway-observer.ts";
 import type { GatewaySettings } from "../../settings.ts";
 import { discardBody } from "../client/fetch.ts";
 import { UpstreamClient } from "../client/upstream-client.ts";
-import { describeState, noUpstreamError } from "../selection/no-upstream-error.ts";
+import { noUpstreamError, unmetQuorum } from "../selection/no-upstream-error.ts";
 import { isBlindedBlock, routeKeyOf, StickyRoutes } from "../selection/sticky-routes.ts";
 import { hasTag, UpstreamSelector } from "../selection/upstream-selector.ts";
 import { type UpstreamCall, UpstreamError, type UpstreamResponse } from "../upstream-call.ts";
-import { type HealthTracker, isUsable, type UpstreamHealth } from "../upstream-health.ts";
+import { type HealthTracker, isUsable } from "../upstream-health.ts";
 import { isHtml } from "./error-response.ts";
 import { HedgeBudget } from "./hedge-budget.ts";
 import { unacknowledgedReason } from "./response-verdict.ts";
@@ -126,8 +126,8 @@ export class UpstreamPool {
    */
   async readFromMany(call: UpstreamCall, count: number): Promise<PromiseSettledResult<UpstreamResponse>[]> {
     const allowed = this.#clients.filter((client) => hasTag(client, call.policy?.tags));
-    const unusable = allowed.map(({ name }) => this.#health.of(name)).filter((health) => !isUsable(health));
-    if (allowed.length - unusable.length < count) throw quorumError(count, unusable);
+    const health = allowed.map(({ name }) => this.#health.of(name));
+    if (health.filter(isUsable).length < count) throw unavailable(unmetQuorum(count, health));
     const tried: UpstreamClient[] = [];
     const options = { tried, failsFast: true };
     const reads = Array.from({ length: count }, () => new UpstreamRead(call, this.#context, options));
@@ -260,11 +260,6 @@ export class UpstreamPool {
     this.#nextLogAt.set(client, now + LOG_INTERVAL_MILLIS);
     this.#logger.warn("Invalid response from upstream", { upstream: client.name, error });
   }
-}
-
-function quorumError(count: number, unusable: readonly UpstreamHealth[]): Failure {
-  const each = unusable.map(describeState);
-  return unavailable(`Fewer than ${count} upstreams are usable, as the quorum requires. ${each.join(" ")}`);
 }
 
 /** True for a response that is not a server error. */

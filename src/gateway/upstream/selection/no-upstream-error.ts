@@ -1,5 +1,5 @@
 import { type Failure, overloaded, unavailable } from "../../../errors/failure.ts";
-import type { HealthTracker, UpstreamHealth } from "../upstream-health.ts";
+import { type HealthTracker, isUsable, type UpstreamHealth } from "../upstream-health.ts";
 import type { UpstreamSelector } from "./upstream-selector.ts";
 
 interface AttemptErrors {
@@ -21,21 +21,24 @@ export function describeState({
   return `${upstream} is ${state}: ${each.join(" ")}`;
 }
 
+/** Describes an unmet quorum, with the reason for each unusable upstream. */
+export function unmetQuorum(quorum: number, health: readonly UpstreamHealth[]): string {
+  const unusable = health.filter((each) => !isUsable(each));
+  const usable = health.length - unusable.length;
+  const actual = `${usable} of ${health.length} ${usable === 1 ? "is" : "are"}`;
+  const problem = `The quorum requires ${quorum} usable upstreams, but only ${actual}.`;
+  return [problem, ...unusable.map(describeState)].join(" ");
+}
+
 /** Creates the failure for a call that no upstream can answer, with the reason for each. */
 export function noUpstreamError(
   { all }: Pick<HealthTracker, "all">,
-  { hasSaturatedUpstream }: Pick<UpstreamSelector, "hasSaturatedUpstream">,
+  { saturationReasons }: Pick<UpstreamSelector, "saturationReasons">,
   { errors, responded = new Set() }: AttemptErrors = {},
 ): Failure {
   const each = all
     .filter(({ upstream }) => !responded.has(upstream))
-    .map((health) => errors?.get(health.upstream) ?? describeState(health));
-  if (hasSaturatedUpstream) {
-    return overloaded(
-      ["Each available upstream has too many pending requests or has spent its budget.", ...each].join(" "),
-    );
-  }
-  return unavailable(
-    [responded.size > 0 ? "No other upstream is available." : "No upstream is available.", ...each].join(" "),
-  );
+    .map((health) => errors?.get(health.upstream) ?? saturationReasons.get(health.upstream) ?? describeState(health));
+  const problem = responded.size > 0 ? "No other upstream is available." : "No upstream is available.";
+  return (saturationReasons.size > 0 ? overloaded : unavailable)([problem, ...each].join(" "));
 }

@@ -87,9 +87,14 @@ export class UpstreamSelector {
     });
   }
 
-  /** True if a selectable upstream has too many pending requests. */
-  get hasSaturatedUpstream(): boolean {
-    return [...this.#shares.keys()].some((client) => client.isSaturated && isSelectable(this.#health.of(client.name)));
+  /** Why selectable upstreams take no further requests, by upstream, as sentences. */
+  get saturationReasons(): ReadonlyMap<string, string> {
+    const selectable = [...this.#shares.keys()].filter(({ name }) => isSelectable(this.#health.of(name)));
+    return new Map(
+      selectable.flatMap(({ name, saturationReason }): [string, string][] =>
+        saturationReason === undefined ? [] : [[name, saturationReason]],
+      ),
+    );
   }
 
   /**
