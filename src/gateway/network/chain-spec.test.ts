@@ -6,6 +6,7 @@ import { UpstreamClient } from "../upstream/client/upstream-client.ts";
 import { GENESIS_ROOT, json, ScriptedUpstream } from "../upstream/scripted-upstream.test-support.ts";
 import { type ChainSpec, fetchChainSpecFrom, slotAt } from "./chain-spec.ts";
 import { KNOWN_NETWORKS, type NetworkPin } from "./network-pin.ts";
+import { parseNetworkConfig } from "./spec-constants.ts";
 
 const closing: (() => Promise<unknown>)[] = [];
 afterEach(async () => {
@@ -154,6 +155,60 @@ it("uses the constants of most upstreams, and names a deviating one", async () =
     { upstream: "a", constant: "SLOTS_PER_EPOCH", value: 1, expected: 32 },
     { upstream: "a", constant: "ALTAIR_FORK_EPOCH", value: 5, expected: 0 },
   ]);
+});
+
+it("orders forks of one epoch as the specification, whichever upstream knows them", async () => {
+  const { opened, fetch } = await openNetworks(TIME, TIME);
+  opened[0]!.withSpec({ PRESET_BASE: "mainnet", BELLATRIX_FORK_EPOCH: "0" });
+  opened[1]!.withSpec({ PRESET_BASE: "mainnet", ALTAIR_FORK_EPOCH: "0" });
+  expect((await fetch()).forks.map(({ name }) => name)).toEqual(["phase0", "altair", "bellatrix"]);
+});
+
+it("marks forks that are ahead, and reads the genesis fork version", async () => {
+  const { opened, fetch } = await openNetworks(TIME);
+  const epoch = Math.floor(slotAt(CHAIN_SPEC, timers.unixNow()) / 32);
+  opened[0]!.withSpec({
+    PRESET_BASE: "mainnet",
+    GENESIS_FORK_VERSION: "0x0000000A",
+    DENEB_FORK_EPOCH: String(epoch),
+    FULU_FORK_EPOCH: String(epoch + 1),
+  });
+  expect(await fetch()).toEqual({
+    ...CHAIN_SPEC,
+    genesisForkVersion: "0x0000000a",
+    forks: [...CHAIN_SPEC.forks, { name: "deneb", epoch }, { name: "fulu", epoch: epoch + 1, isUpcoming: true }],
+  });
+});
+
+it("uses the constants of a pinned directory against all upstreams, and names these", async () => {
+  const { opened, fetch, logger } = await openNetworks(TIME, TIME);
+  for (const { withSpec } of opened)
+    withSpec({ PRESET_BASE: "mainnet", SECONDS_PER_SLOT: "12", ALTAIR_FORK_EPOCH: "5", DENEB_FORK_EPOCH: "7" });
+  const far = 10_000_000;
+  const constants = parseNetworkConfig({
+    PRESET_BASE: "minimal",
+    SECONDS_PER_SLOT: "3",
+    GENESIS_FORK_VERSION: "0x10000001",
+    ALTAIR_FORK_EPOCH: "1",
+    FULU_FORK_EPOCH: String(far),
+    GLOAS_FORK_EPOCH: "18446744073709551615",
+  });
+  expect(await fetch({ name: "devnet", genesisValidatorsRoot: GENESIS_ROOT, genesisTime: TIME, constants })).toEqual({
+    ...CHAIN_SPEC,
+    presetBase: "minimal",
+    secondsPerSlot: 3,
+    slotsPerEpoch: 8,
+    genesisForkVersion: "0x10000001",
+    forks: [
+      { name: "phase0", epoch: 0 },
+      { name: "altair", epoch: 1 },
+      { name: "deneb", epoch: 7 },
+      { name: "fulu", epoch: far },
+    ],
+  });
+  expect(new Set(logger.records.map(({ fields }) => fields!.constant))).toEqual(
+    new Set(["SLOTS_PER_EPOCH", "SECONDS_PER_SLOT", "PRESET_BASE", "ALTAIR_FORK_EPOCH"]),
+  );
 });
 
 it("throws if constants differ without a majority, unless the network is built in", async () => {

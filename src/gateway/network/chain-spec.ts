@@ -2,7 +2,7 @@ import { SYSTEM_TIMERS, type Timers } from "../../async/timers.ts";
 import type { Logger } from "../../log/logger.ts";
 import type { GatewaySettings } from "../settings.ts";
 import { type FetchOptions, fetchData } from "../upstream/client/fetch.ts";
-import { integerOf, memberOf, rootOf } from "../upstream/client/json-fields.ts";
+import { integerOf, rootOf } from "../upstream/client/json-fields.ts";
 import { UpstreamClient } from "../upstream/client/upstream-client.ts";
 import { majoritySpec } from "./majority-spec.ts";
 import {
@@ -13,17 +13,13 @@ import {
   majorityGenesis,
   type NetworkPin,
 } from "./network-pin.ts";
+import { PRESETS, type PresetBase, parseConstants, type ScheduledFork, type SpecConstants } from "./spec-constants.ts";
 
 /** Parameters of the chain that the upstreams follow. Structured-cloneable. */
-export interface ChainSpec {
-  readonly presetBase: "mainnet" | "minimal" | "gnosis";
+export interface ChainSpec extends SpecConstants {
   readonly genesisValidatorsRoot: string;
   /** Unix seconds. */
   readonly genesisTime: number;
-  readonly secondsPerSlot: number;
-  readonly slotsPerEpoch: number;
-  /** Scheduled forks in activation order, by lowercase name. Starts with phase0. */
-  readonly forks: readonly { readonly name: string; readonly epoch: number }[];
 }
 
 /** Returns the slot at a Unix time in milliseconds. Before genesis it is 0. */
@@ -35,15 +31,6 @@ export function forkAt({ forks, slotsPerEpoch }: ChainSpec, slot: number): strin
   const epoch = Math.floor(slot / slotsPerEpoch);
   return forks.findLast((fork) => fork.epoch <= epoch)?.name ?? "phase0";
 }
-
-type PresetBase = ChainSpec["presetBase"];
-
-/** Defaults for upstreams whose `/eth/v1/config/spec` omits these values. */
-const PRESETS: Readonly<Record<PresetBase, Pick<ChainSpec, "secondsPerSlot" | "slotsPerEpoch">>> = {
-  mainnet: { secondsPerSlot: 12, slotsPerEpoch: 32 },
-  minimal: { secondsPerSlot: 6, slotsPerEpoch: 8 },
-  gnosis: { secondsPerSlot: 5, slotsPerEpoch: 16 },
-};
 
 const SPEC_PATH = "/eth/v1/config/spec";
 const GENESIS_PATH = "/eth/v1/beacon/genesis";
@@ -74,9 +61,9 @@ interface FetchChainSpecOptions {
 }
 
 /**
- * Fetches the chain spec from all clients and returns that of the pinned network, or of the network that most of them
- * report, with the constants that most of these report. Throws in a tie. Retries with exponential backoff until an upstream answers. Rejects when the signal is
- * aborted.
+ * Fetches the chain spec of the pinned network, or of the network that most clients report, with the constants that
+ * most of its clients report. Throws in a tie. Retries with exponential backoff until an upstream answers. Rejects when
+ * the signal is aborted.
  */
 export async function fetchChainSpecFrom(
   clients: readonly UpstreamClient[],
@@ -92,7 +79,10 @@ export async function fetchChainSpecFrom(
     const found = answers.flatMap((answer) => (answer.status === "fulfilled" ? [answer.value] : []));
     const genesis = network ?? majorityGenesis(found);
     const onNetwork = genesis ? found.filter((one) => isOnNetwork(one.genesis, genesis)) : [];
-    if (onNetwork.length > 0) return majoritySpec(onNetwork, knownConstants(onNetwork[0]!.genesis), logger);
+    if (onNetwork.length > 0) {
+      const known = network?.constants ?? builtInConstants(onNetwork[0]!.genesis);
+      return markUpcomingForks(majoritySpec(onNetwork, known, logger), known?.forks, timers.unixNow());
+    }
     const reasons = answers.map((answer) =>
       answer.status === "rejected"
         ? messageOf(answer.reason)
@@ -108,11 +98,21 @@ export async function fetchChainSpecFrom(
 }
 
 /** Constants of a built-in network. */
-function knownConstants(genesis: Genesis) {
+function builtInConstants(genesis: Genesis): Partial<SpecConstants> | undefined {
   const known = knownNetwork(genesis);
   if (known === undefined) return undefined;
   const presetBase: PresetBase = known === "gnosis" || known === "chiado" ? "gnosis" : "mainnet";
   return { presetBase, ...PRESETS[presetBase] };
+}
+
+/** Marks the forks that are ahead and not pinned. */
+function markUpcomingForks(spec: ChainSpec, pinned: ChainSpec["forks"] = [], unixMillis: number): ChainSpec {
+  const epoch = Math.floor(slotAt(spec, unixMillis) / spec.slotsPerEpoch);
+  const forks = spec.forks.map((fork): ScheduledFork => {
+    const isUpcoming = fork.epoch > epoch && pinned.every(({ name }) => name !== fork.name);
+    return isUpcoming ? { ...fork, isUpcoming } : fork;
+  });
+  return { ...spec, forks };
 }
 
 const messageOf = (reason: unknown): string => (reason instanceof Error ? reason.message : String(reason));
@@ -142,47 +142,4 @@ function parseGenesis(genesis: unknown): Genesis {
     genesisValidatorsRoot: rootOf(genesis, "genesis_validators_root"),
     genesisTime: integerOf(genesis, "genesis_time"),
   };
-}
-
-function parseConstants(spec: unknown): Omit<ChainSpec, keyof Genesis> {
-  const presetBase = presetBaseOf(spec);
-  const { secondsPerSlot, slotsPerEpoch } = PRESETS[presetBase];
-  const slotMillis = positive(spec, "SLOT_DURATION_MS");
-  return {
-    presetBase,
-    secondsPerSlot:
-      slotMillis === undefined ? (positive(spec, "SECONDS_PER_SLOT") ?? secondsPerSlot) : slotMillis / 1000,
-    slotsPerEpoch: positive(spec, "SLOTS_PER_EPOCH") ?? slotsPerEpoch,
-    forks: forksOf(spec),
-  };
-}
-
-const LATER_FORKS = ["altair", "bellatrix", "capella", "deneb", "electra", "fulu", "gloas"];
-/** Forks whose objects the method definitions describe. */
-export const KNOWN_FORKS: ReadonlySet<string> = new Set(["phase0", ...LATER_FORKS]);
-
-/** Skips forks at FAR_FUTURE_EPOCH, which is no safe integer. */
-function forksOf(spec: unknown): ChainSpec["forks"] {
-  const later = LATER_FORKS.flatMap((name) => {
-    const value = memberOf(spec, `${name.toUpperCase()}_FORK_EPOCH`);
-    const epoch = value === undefined ? Number.NaN : Number(value);
-    return Number.isSafeInteger(epoch) ? [{ name, epoch }] : [];
-  });
-  return [{ name: "phase0", epoch: 0 }, ...later];
-}
-
-function presetBaseOf(spec: unknown): PresetBase {
-  const value = memberOf(spec, "PRESET_BASE");
-  const slotsPerEpoch = positive(spec, "SLOTS_PER_EPOCH");
-  for (const base of Object.keys(PRESETS) as PresetBase[]) {
-    if (value === undefined ? PRESETS[base].slotsPerEpoch === slotsPerEpoch : value === base) return base;
-  }
-  if (value === undefined) throw new Error("It has no PRESET_BASE.");
-  throw new Error(`It has the unknown PRESET_BASE ${JSON.stringify(value)}. It must be mainnet, minimal or gnosis.`);
-}
-
-/** Accepts a number or a decimal string. */
-function positive(value: unknown, name: string): number | undefined {
-  const number = Number(memberOf(value, name));
-  return Number.isSafeInteger(number) && number > 0 ? number : undefined;
 }

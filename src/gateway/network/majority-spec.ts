@@ -1,12 +1,6 @@
 import type { Logger } from "../../log/logger.ts";
 import { AmbiguousNetworkError } from "./network-pin.ts";
-
-interface Constants {
-  readonly presetBase: string;
-  readonly secondsPerSlot: number;
-  readonly slotsPerEpoch: number;
-  readonly forks: readonly { readonly name: string; readonly epoch: number }[];
-}
+import { forkEpochName, KNOWN_FORKS, type SpecConstants } from "./spec-constants.ts";
 
 /** Chain spec that an upstream reports. */
 interface UpstreamSpec<Spec> {
@@ -18,16 +12,16 @@ interface Constant<Value> {
   readonly name: string;
   /** Known value, whatever the upstreams report. */
   readonly expected?: Value | undefined;
-  of(spec: Constants): Value | undefined;
+  of(spec: SpecConstants): Value | undefined;
 }
 
 /**
- * Returns the spec of a network with the constants that most of its upstreams report, or with those of a built-in
- * network. Logs deviating upstreams. Throws in a tie.
+ * Returns the spec of a network with the constants that most of its upstreams report, except for those that are known.
+ * Logs deviating upstreams. Throws in a tie.
  */
-export function majoritySpec<Spec extends Constants>(
+export function majoritySpec<Spec extends SpecConstants>(
   specs: readonly UpstreamSpec<Spec>[],
-  known: Omit<Constants, "forks"> | undefined,
+  known: Partial<SpecConstants> | undefined,
   logger: Pick<Logger, "warn">,
 ): Spec {
   const agreed = <Value extends string | number>(constant: Constant<Value>) => agreedValue(specs, constant, logger);
@@ -35,28 +29,34 @@ export function majoritySpec<Spec extends Constants>(
     name: "SLOTS_PER_EPOCH",
     expected: known?.slotsPerEpoch,
     of: (spec) => spec.slotsPerEpoch,
-  });
+  })!;
   const secondsPerSlot = agreed({
     name: "SECONDS_PER_SLOT",
     expected: known?.secondsPerSlot,
     of: (spec) => spec.secondsPerSlot,
+  })!;
+  const presetBase = agreed({ name: "PRESET_BASE", expected: known?.presetBase, of: (spec) => spec.presetBase })!;
+  const genesisForkVersion = agreed({
+    name: "GENESIS_FORK_VERSION",
+    expected: known?.genesisForkVersion,
+    of: (spec) => spec.genesisForkVersion,
   });
-  const presetBase = agreed({ name: "PRESET_BASE", expected: known?.presetBase, of: (spec) => spec.presetBase });
-  // An upstream that does not know a fork omits it.
-  const names = new Set(specs.flatMap(({ genesis }) => genesis.forks.map(({ name }) => name)));
-  const forks = Array.from(names, (name) => {
-    const of = (spec: Constants) => spec.forks.find((fork) => fork.name === name)?.epoch;
-    return { name, epoch: agreed({ name: `${name.toUpperCase()}_FORK_EPOCH`, of }) };
+  const forks = Array.from(KNOWN_FORKS).flatMap((name) => {
+    const of = ({ forks }: Partial<SpecConstants>) => forks?.find((fork) => fork.name === name)?.epoch;
+    // An upstream that does not know a fork omits it.
+    const epoch = agreed({ name: forkEpochName(name), expected: known && of(known), of });
+    return epoch === undefined ? [] : [{ name, epoch }];
   });
   forks.sort((a, b) => a.epoch - b.epoch);
-  return { ...specs[0]!.genesis, presetBase, secondsPerSlot, slotsPerEpoch, forks };
+  return { ...specs[0]!.genesis, presetBase, secondsPerSlot, slotsPerEpoch, genesisForkVersion, forks };
 }
 
+/** Returns undefined if the value is neither known nor reported. */
 function agreedValue<Value extends string | number>(
-  specs: readonly UpstreamSpec<Constants>[],
+  specs: readonly UpstreamSpec<SpecConstants>[],
   { name, expected, of }: Constant<Value>,
   logger: Pick<Logger, "warn">,
-): Value {
+): Value | undefined {
   const reports = specs.flatMap(({ upstream, genesis }) => {
     const value = of(genesis);
     return value === undefined ? [] : [{ upstream, value }];
@@ -70,7 +70,7 @@ function agreedValue<Value extends string | number>(
       `The upstreams report different values of ${name}, without a majority: ${found}. Remove the wrong ones.`,
     );
   }
-  const agreed = expected ?? most![0];
+  const agreed = expected ?? most?.[0];
   for (const { upstream, value } of reports) {
     if (value === agreed) continue;
     const fields = { upstream, constant: name, value, expected: agreed };

@@ -1,10 +1,14 @@
-/** Genesis of the network that the gateway serves. */
+import type { PinnedConstants } from "./spec-constants.ts";
+
+/** The network that the gateway serves. */
 export interface NetworkPin {
   /** Name in logs and errors. */
   readonly name: string;
   readonly genesisValidatorsRoot: string;
   /** Unix seconds. Undefined accepts any. */
   readonly genesisTime?: number | undefined;
+  /** Undefined takes those of a built-in network or of most upstreams. */
+  readonly constants?: PinnedConstants | undefined;
 }
 
 export interface Genesis {

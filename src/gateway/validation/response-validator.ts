@@ -5,7 +5,7 @@ import { CLOSING_BRACKET, OPENING_BRACKET, skipSpace } from "../../json/value-bo
 import { MEDIA_TYPES, mediaTypeOf } from "../../server/http/response/negotiation.ts";
 import { checkBodyEnd, MAX_BYTES_BEFORE_DATA } from "../calls/responses/data-scanner.ts";
 import { isStatusOnly, isWrapped } from "../calls/responses/response-form.ts";
-import { KNOWN_FORKS } from "../network/chain-spec.ts";
+import { KNOWN_FORKS } from "../network/spec-constants.ts";
 import type { UpstreamCall, UpstreamResponse } from "../upstream/upstream-call.ts";
 import { echoesOf } from "./echoes.ts";
 import {

@@ -1,6 +1,6 @@
 import type { ForkName } from "@lodestar/params";
 import { ssz } from "@lodestar/types";
-import { KNOWN_FORKS } from "../network/chain-spec.ts";
+import { KNOWN_FORKS } from "../network/spec-constants.ts";
 import { isListed } from "./echoes.ts";
 import type { CallParams } from "./json-scan.ts";
 import { findStructureViolation, sszTypeOf } from "./ssz-structure.ts";

@@ -1,4 +1,4 @@
-import { mkdirSync, writeFileSync } from "node:fs";
+import { mkdirSync, rmSync, writeFileSync } from "node:fs";
 import { availableParallelism } from "node:os";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
@@ -150,6 +150,18 @@ describe("gateway", () => {
       genesisTime: 1234,
       genesisValidatorsRoot: root.toLowerCase(),
     });
+    const configFile = join(folder, "devnet", "config.yaml");
+    writeFileSync(configFile, "PRESET_BASE: 'minimal'\nSECONDS_PER_SLOT: 3\nGENESIS_FORK_VERSION: 0x10000001\n");
+    expect(networkOf("devnet")).toMatchObject({
+      genesisTime: 1234,
+      constants: { presetBase: "minimal", secondsPerSlot: 3, slotsPerEpoch: 8, genesisForkVersion: "0x10000001" },
+    });
+    for (const text of ["CONFIG_NAME: devnet\n", "PRESET_BASE: minimal\nALTAIR_FORK_EPOCH: soon\n", "a: [\n"]) {
+      writeFileSync(configFile, text);
+      expect(() => networkOf("devnet")).toThrow(unreadable);
+      expect(() => networkOf("devnet")).toThrow(/^The network file .*config\.yaml cannot be used: .*\w/);
+    }
+    rmSync(configFile);
     writeFileSync(genesisFile, state.subarray(0, 39));
     expect(() => networkOf("devnet")).toThrow(unreadable);
 

@@ -1,7 +1,9 @@
-import { statSync } from "node:fs";
+import { existsSync, readFileSync, statSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { KNOWN_NETWORKS, type NetworkPin } from "../../../gateway/network/network-pin.ts";
+import { type PinnedConstants, parseNetworkConfig } from "../../../gateway/network/spec-constants.ts";
 import { type GenesisIdentity, readGenesisIdentity } from "../../../node/chain-source/genesis-file.ts";
+import { loadYaml } from "../../../runtime/load-yaml.ts";
 import { StartupError, usageError } from "../../exit.ts";
 import { didYouMean } from "../did-you-mean.ts";
 
@@ -12,7 +14,8 @@ export function resolveNetworkPin(text: string, workingDirectory: string): Netwo
   if (known !== undefined) return { name: text, ...known };
   const directory = resolve(workingDirectory, text);
   if (statSync(directory, { throwIfNoEntry: false })?.isDirectory()) {
-    return { name: directory, ...readGenesis(join(directory, "genesis.ssz")) };
+    const constants = readConstants(join(directory, "config.yaml"));
+    return { name: directory, ...readGenesis(join(directory, "genesis.ssz")), ...(constants && { constants }) };
   }
   if (text === "ephemery") {
     throw usageError(
@@ -40,6 +43,18 @@ function readGenesis(file: string): GenesisIdentity {
   }
   if (genesis === undefined) throw unreadable(`The genesis state ${file} is truncated`);
   return genesis;
+}
+
+/** Returns undefined if there is no such file. */
+function readConstants(file: string): PinnedConstants | undefined {
+  if (!existsSync(file)) return undefined;
+  try {
+    // Values stay text: as a YAML number, a version such as 0x00000001 would lose digits.
+    return parseNetworkConfig(loadYaml().parse(readFileSync(file, "utf8"), { schema: "failsafe" }));
+  } catch (error) {
+    const reason = (error as Error).message.split("\n")[0]!.replace(/\.$/, "");
+    throw new StartupError("unreadableInput", `The network file ${file} cannot be used: ${reason}.`, error);
+  }
 }
 
 function unreadable(problem: string, cause?: unknown): StartupError {
