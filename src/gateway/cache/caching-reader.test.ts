@@ -65,6 +65,28 @@ it("fetches a final answer once and returns the same object again", async () => 
   expect(looks).toEqual(["memory false", "memory true", "memory true"]);
 });
 
+it("retries on another upstream if the end of a large answer states the wrong fork", async () => {
+  const forks = [...CHAIN_SPEC.forks, { name: "altair", epoch: 5 }];
+  const settings = { memoryBytes: 8 * 1024 * 1024, quorum: 1, validation: true };
+  const { reader, asked, pending } = open({ settings, chainSpec: { ...CHAIN_SPEC, forks } });
+  const call = methodCall("get_v1_beacon_states_stateId_pending_deposits", { state_id: "8" });
+  const deposit = {
+    pubkey: `0x${"00".repeat(48)}`,
+    withdrawal_credentials: ROOT,
+    amount: "1",
+    signature: `0x${"00".repeat(96)}`,
+    slot: "0",
+  };
+  const answer = reader.read(call);
+  for (const version of ["altair", "phase0"]) {
+    await flushPromises();
+    const data = Array.from({ length: 200 }, () => deposit);
+    pending.shift()!.resolve(response(JSON.stringify({ data, finalized: true, version }), { upstream: version }));
+  }
+  expect(await answer).toMatchObject({ upstream: "phase0" });
+  expect([...asked[1]!.deprioritized!]).toEqual(["altair"]);
+});
+
 it("retries a truncated answer on another upstream", async () => {
   const { reader, asked, pending } = open();
   const answer = reader.read(FINAL);

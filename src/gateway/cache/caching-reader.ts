@@ -54,6 +54,7 @@ export class CachingReader {
   readonly #fetch: CachingReaderOptions["fetch"];
   readonly #observer: CachingReaderOptions["observer"];
   readonly #health: CachingReaderOptions["health"];
+  readonly #chainSpec: ChainSpec;
   readonly #finality: FinalityView;
   readonly #memory: MemoryCache;
   readonly #cache: RedisCache | undefined;
@@ -76,6 +77,7 @@ export class CachingReader {
     this.#validates = validation;
     this.#observer = observer;
     this.#health = health;
+    this.#chainSpec = chainSpec;
     this.#finality = finalityFrom(health, chainSpec);
     this.#memory = new MemoryCache({ bytes: memoryBytes, revision, health, chainSpec, timers });
     this.#cache =
@@ -135,7 +137,11 @@ export class CachingReader {
   /** An entry of the shared cache may be from a gateway without validation, or with other definitions. */
   #isValid(call: UpstreamCall, answer: BufferedResponse): boolean {
     if (!this.#validates) return true;
-    return answer.validatedAs === validationKind(call) && findViolation(call, answer, MAX_CHECKED_BYTES) === undefined;
+    return answer.validatedAs === validationKind(call) && this.#findViolation(call, answer) === undefined;
+  }
+
+  #findViolation(call: UpstreamCall, answer: BufferedResponse): string | undefined {
+    return findViolation(call, answer, { chainSpec: this.#chainSpec, maxBytes: MAX_CHECKED_BYTES });
   }
 
   async #fetchAndCache(key: string, call: UpstreamCall, lock?: FetchLock): Promise<UpstreamResponse> {
@@ -195,7 +201,7 @@ export class CachingReader {
   /** Checks the whole of a body that may be cached. Of a large one, only the start and the end were checked so far. */
   #requireValid(call: UpstreamCall, response: BufferedResponse): BufferedResponse {
     if (!this.#validates) return response;
-    const violation = findViolation(call, response, MAX_CHECKED_BYTES);
+    const violation = this.#findViolation(call, response);
     if (violation === undefined) return response;
     const message = `${response.upstream} answered ${call.method.name} with an invalid result: ${violation}.`;
     throw new UpstreamError(response.upstream, message, { mayHaveArrived: true, isInvalidResponse: true });

@@ -48,15 +48,18 @@ const epochOf = (slot: string) => Math.floor(Number(slot) / SLOTS_PER_EPOCH);
 
 const echo = (path: string, param: string, agrees = equal): Echo => ({ path: path.split("."), param, agrees });
 
+/** The slot whose fork the answer is of. */
+const forkSlot = (path: string, param: string): Echo => ({ ...echo(path, param), isForkSlot: true });
+
 /** Values of answers that a parameter of the call determines, by REST path. Their paths start at `data`. */
 const ECHOES: readonly [path: RegExp, echoes: readonly Echo[]][] = [
-  [/\/beacon\/(?:blinded_)?blocks\/\{block_id\}$/, [echo("message.slot", "block_id")]],
+  [/\/beacon\/(?:blinded_)?blocks\/\{block_id\}$/, [forkSlot("message.slot", "block_id")]],
   [/\/beacon\/headers\/\{block_id\}$/, [echo("header.message.slot", "block_id"), echo("root", "block_id")]],
   [/\/beacon\/headers$/, [echo("*.header.message.slot", "slot"), echo("*.header.message.parent_root", "parent_root")]],
   [/\/beacon\/blocks\/\{block_id\}\/root$/, [echo("root", "block_id")]],
   [/\/beacon\/blocks\/\{block_id\}\/attestations$/, [echo("*.data.slot", "block_id", includable)]],
   [/\/beacon\/states\/\{state_id\}\/root$/, [echo("root", "state_id")]],
-  [/\/debug\/beacon\/states\/\{state_id\}$/, [echo("slot", "state_id")]],
+  [/\/debug\/beacon\/states\/\{state_id\}$/, [forkSlot("slot", "state_id")]],
   [
     /\/beacon\/states\/\{state_id\}\/validators\/\{validator_id\}$/,
     [echo("index", "validator_id"), echo("validator.pubkey", "validator_id")],
@@ -72,12 +75,12 @@ const ECHOES: readonly [path: RegExp, echoes: readonly Echo[]][] = [
   ],
   [
     /_sidecars\/\{block_id\}$/,
-    [echo("*.signed_block_header.message.slot", "block_id"), echo("*.index", "indices", isListed)],
+    [forkSlot("*.signed_block_header.message.slot", "block_id"), echo("*.index", "indices", isListed)],
   ],
   [/\/beacon\/pool\/attestations$/, [echo("*.data.slot", "slot")]],
   [/\/beacon\/light_client\/updates$/, [echo("*.data.attested_header.beacon.slot", "start_period", inPeriods)]],
   [/\/validator\/duties\/(?:attester|proposer)\/\{epoch\}$/, [echo("*.slot", "epoch", inEpoch)]],
-  [/\/validator\/(?:blinded_)?blocks\/\{slot\}$/, [echo("slot", "slot"), echo("block.slot", "slot")]],
+  [/\/validator\/(?:blinded_)?blocks\/\{slot\}$/, [forkSlot("slot", "slot"), forkSlot("block.slot", "slot")]],
   [/\/validator\/attestation_data$/, [echo("slot", "slot")]],
   [/\/validator\/aggregate_attestation$/, [echo("data.slot", "slot")]],
   [

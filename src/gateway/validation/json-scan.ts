@@ -32,6 +32,12 @@ export class JsonScan {
   readonly params: CallParams;
   /** True if the text belongs to a fork that the schemas do not describe. */
   isUnknownFork: boolean;
+  /** The member `version`. */
+  version: string | undefined;
+  /** Slot that determines the fork of the text. */
+  slot: number | undefined;
+  /** The member `data` of a chain spec. */
+  specText: string | undefined;
   /** True once the member `data` has been reached. */
   hasReachedData = false;
   /** The violation, as a clause without subject, and the path of its value. */

@@ -248,7 +248,11 @@ describe("an invalid answer", () => {
     const violationWith = (inserted: string, length = 0, encoding: BufferEncoding = "utf8") => {
       const member = `"more":"${"a".repeat(length)}${inserted}${"b".repeat(length)}","canonical"`;
       const text = JSON.stringify({ data: header("7") }).replace('"canonical"', () => member);
-      return findViolation(HEADER_CALL, { ...response(""), body: Buffer.from(text, encoding) }, 1024 * 1024);
+      return findViolation(
+        HEADER_CALL,
+        { ...response(""), body: Buffer.from(text, encoding) },
+        { maxBytes: 1024 * 1024 },
+      );
     };
     for (const length of [0, 3, 255, 256, 1000, 1001, 1002, 1003]) {
       for (const valid of ["", "\\n", '\\"', "\\\\", "\\u00e9", "é", "\u007f"]) {

@@ -5,6 +5,7 @@ import { CLOSING_BRACKET, OPENING_BRACKET, skipSpace } from "../../json/value-bo
 import { MEDIA_TYPES, mediaTypeOf } from "../../server/http/response/negotiation.ts";
 import { checkBodyEnd, MAX_BYTES_BEFORE_DATA } from "../calls/responses/data-scanner.ts";
 import { isStatusOnly, isWrapped } from "../calls/responses/response-form.ts";
+import type { ChainSpec } from "../network/chain-spec.ts";
 import { KNOWN_FORKS } from "../network/spec-constants.ts";
 import type { UpstreamCall, UpstreamResponse } from "../upstream/upstream-call.ts";
 import { echoesOf } from "./echoes.ts";
@@ -18,8 +19,9 @@ import {
   matchingString,
   objectOf,
 } from "./json-scan.ts";
+import { findForkViolation, findSpecViolation } from "./network-checks.ts";
 import { compileOutline, compileSchema } from "./schema-checks.ts";
-import { findSszViolation } from "./ssz-checks.ts";
+import { findSszViolation, sszForkSlot } from "./ssz-checks.ts";
 
 /**
  * Operations that describe the node rather than the chain. Clients differ in the details, so only the outline is
@@ -42,15 +44,21 @@ const WHOLE_BYTES = 64 * 1024;
 /** Of longer bodies, only this many bytes and the end are checked, unless told otherwise. */
 const START_BYTES = MAX_BYTES_BEFORE_DATA;
 
+interface ValidationOptions {
+  /** Network of the answer. Undefined skips the comparison with its forks and constants. */
+  readonly chainSpec?: ChainSpec | undefined;
+  /** JSON of more than 64 KiB is checked up to this size, and its end. */
+  readonly maxBytes?: number;
+}
+
 /**
  * Returns why a successful response cannot be an answer to the call, as a clause without the upstream, or undefined.
- * JSON of more than 64 KiB is checked up to `maxBytes`, and its end. SSZ is checked by its fixed part and length. Of a streamed body, only
- * the start is known.
+ * SSZ is checked by its fixed part and length. Of a streamed body, only the start is known.
  */
 export function findViolation(
   call: ValidatedCall,
   response: UpstreamResponse,
-  maxBytes = START_BYTES,
+  { chainSpec, maxBytes = START_BYTES }: ValidationOptions = {},
 ): string | undefined {
   const { status, headers, body, start } = response;
   const { method } = call;
@@ -58,17 +66,23 @@ export function findViolation(
   const isWhole = Buffer.isBuffer(body);
   const bytes = isWhole ? body : start;
   if (bytes === undefined) return undefined;
+  const fork = headers["eth-consensus-version"];
   if (isSsz(response)) {
     const length = isWhole ? bytes.length : parseLength(headers["content-length"]);
-    const fork = headers["eth-consensus-version"];
     const violation = findSszViolation(call.request.url, call.params, { start: bytes, length, fork });
-    return violation && `the body ${violation}`;
+    if (violation !== undefined) return `the body ${violation}`;
+    const slot = sszForkSlot(call.request.url, bytes) ?? requestedForkSlot(call);
+    return chainSpec && findForkViolation({ header: fork }, slot, chainSpec);
   }
-  const fork = headers["eth-consensus-version"];
   if (isWhole && bytes.length <= Math.max(maxBytes, WHOLE_BYTES))
-    return findJsonViolation(call, bytes, { isWhole, fork });
-  const violation = findJsonViolation(call, bytes.subarray(0, maxBytes), { isWhole: false, fork });
+    return findJsonViolation(call, bytes, { isWhole, fork, chainSpec });
+  const violation = findJsonViolation(call, bytes.subarray(0, maxBytes), { isWhole: false, fork, chainSpec });
   return violation ?? (isWhole ? findEndViolation(bytes, isWrapped(method)) : undefined);
+}
+
+/** Returns the slot of the requested state: parts of a state do not contain its slot. */
+function requestedForkSlot({ params: { state_id = "" } }: ValidatedCall): number | undefined {
+  return /^\d+$/.test(state_id) ? Number(state_id) : undefined;
 }
 
 /** Returns true if `findViolation` checks all of the body by default. */
@@ -84,14 +98,22 @@ function parseLength(contentLength: string | undefined): number | undefined {
   return contentLength === undefined ? undefined : Number(contentLength);
 }
 
+interface JsonOptions extends Pick<ValidationOptions, "chainSpec"> {
+  isWhole: boolean;
+  fork: string | undefined;
+}
+
 function findJsonViolation(
-  { method, params }: ValidatedCall,
+  call: ValidatedCall,
   bytes: Buffer,
-  { isWhole, fork }: { isWhole: boolean; fork: string | undefined },
+  { isWhole, fork, chainSpec }: JsonOptions,
 ): string | undefined {
+  const { method, params } = call;
   const scan = new JsonScan(bytes, params, fork !== undefined && !KNOWN_FORKS.has(fork.toLowerCase()));
   const end = checkOf(method)(scan, skipSpace(bytes, 0));
   if (end === INVALID) return `${scan.path === "" ? "the body" : scan.path.replace(/^\./, "")} ${scan.violation}`;
+  const violation = chainSpec && findNetworkViolation(call, scan, fork, chainSpec);
+  if (violation !== undefined) return violation;
   if (end === INCOMPLETE) {
     if (isWhole) return "the body is truncated";
     const isLate = !scan.hasReachedData && bytes.length >= MAX_BYTES_BEFORE_DATA;
@@ -99,6 +121,18 @@ function findJsonViolation(
   }
   if (skipSpace(bytes, end) < bytes.length) return "the body continues after its end";
   return isWhole && !isUtf8(bytes) ? "the body is not valid UTF-8" : undefined;
+}
+
+/** Compares the part of an answer that was scanned with the forks and constants of the network. */
+function findNetworkViolation(
+  call: ValidatedCall,
+  { version, slot = requestedForkSlot(call), specText }: JsonScan,
+  header: string | undefined,
+  chainSpec: ChainSpec,
+): string | undefined {
+  if (specText === undefined) return findForkViolation({ header, version }, slot, chainSpec);
+  const violation = findSpecViolation(JSON.parse(specText), chainSpec);
+  return violation && `data.${violation}`;
 }
 
 function findEndViolation(bytes: Buffer, isWrapped: boolean): string | undefined {
@@ -143,10 +177,16 @@ function compileCheck(method: MethodDefinition): Check {
 const isSpec = (path: string | undefined) => path === "/eth/v1/config/spec";
 
 /** Checks the members of a spec that all clients have. The preset must be that of the gateway. */
-const specData = objectOf([
+const specMembers = objectOf([
   { name: "PRESET_BASE", check: matchingString(new RegExp(`^${ACTIVE_PRESET}$`)), isRequired: true },
   { name: "GENESIS_FORK_VERSION", check: hexString(4), isRequired: true },
 ]);
+
+const specData: Check = (scan, at) => {
+  const end = specMembers(scan, at);
+  if (end > 0) scan.specText = scan.bytes.toString("utf8", at, end);
+  return end;
+};
 
 /** Lists that have elements unless one of the parameters filters them. */
 const NEVER_EMPTY: readonly [path: RegExp, filters: readonly string[]][] = [
@@ -175,6 +215,9 @@ function notEmpty(check: Check, filters: readonly string[] | undefined): Check {
 /** Checks the member `version`, and notes whether its fork is known. */
 const forkName: Check = (scan, at) => {
   const end = anyString(scan, at);
-  if (end > 0) scan.isUnknownFork = !KNOWN_FORKS.has(scan.bytes.toString("latin1", at + 1, end - 1).toLowerCase());
+  if (end > 0) {
+    scan.version = scan.bytes.toString("latin1", at + 1, end - 1);
+    scan.isUnknownFork = !KNOWN_FORKS.has(scan.version.toLowerCase());
+  }
   return end;
 };

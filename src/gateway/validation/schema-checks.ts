@@ -24,6 +24,8 @@ export interface Echo {
   /** Path of the value. Elements of an array are `*`. */
   readonly path: readonly string[];
   readonly param: string;
+  /** True if the value is the slot that determines the fork of the answer. */
+  readonly isForkSlot?: boolean;
   /** Returns false if the value contradicts the parameter. */
   agrees(value: string, param: string, params: CallParams): boolean;
 }
@@ -128,15 +130,17 @@ function below(echoes: readonly Echo[], step: string): Echo[] {
 /** Bounds the part of a list that a violation repeats. */
 const MAX_SHOWN_PARAM = 100;
 
-/** Requires that a value agrees with the parameters that are set. */
+/** Requires that a value agrees with the parameters that are set. Notes the slot that determines the fork. */
 function echoing(check: Check, echoes: readonly Echo[]): Check {
   return (scan, at) => {
     const end = check(scan, at);
     if (end < 0) return end;
-    for (const { param: name, agrees } of echoes) {
+    for (const { param: name, agrees, isForkSlot } of echoes) {
       const param = scan.params[name];
-      if (param === undefined) continue;
+      if (param === undefined && !isForkSlot) continue;
       const value = scan.bytes.toString("latin1", at, end).replaceAll('"', "");
+      if (isForkSlot) scan.slot = Number(value);
+      if (param === undefined) continue;
       if (!agrees(value, param, scan.params)) {
         return scan.fail(`is ${value}, but ${name} ${param.slice(0, MAX_SHOWN_PARAM)} was requested`);
       }

@@ -28,11 +28,15 @@ const STATE_SLOT_AT = 8 + 32;
 /** All states have at least their fixed vectors: block roots, state roots and mixes of the minimal preset. */
 const MIN_STATE_BYTES = (2 * 64 + 64) * 32;
 
+const SIGNED_BLOCK_PATH = /\/beacon\/(?:blinded_)?blocks\/[^/]+$/;
+const STATE_PATH = /\/debug\/beacon\/states\/[^/]+$/;
+const PRODUCED_BLOCK_PATH = /\/validator\/(?:blinded_)?blocks\/\d+$/;
+
 /** Checks the fixed part and the length of responses, by the end of their path. */
 const CHECKS: readonly [path: RegExp, check: SszCheck][] = [
-  [/\/beacon\/(?:blinded_)?blocks\/[^/]+$/, checkSignedBlock],
-  [/\/debug\/beacon\/states\/[^/]+$/, checkState],
-  [/\/validator\/(?:blinded_)?blocks\/\d+$/, checkProducedBlock],
+  [SIGNED_BLOCK_PATH, checkSignedBlock],
+  [STATE_PATH, checkState],
+  [PRODUCED_BLOCK_PATH, checkProducedBlock],
   [/\/validator\/attestation_data$/, fixedSize(128, { slotAt: 0 })],
   [/\/validator\/payload_attestation_data$/, fixedSize(42)],
   [/\/validator_balances$/, checkBalances],
@@ -49,9 +53,25 @@ const CHECKS: readonly [path: RegExp, check: SszCheck][] = [
 
 /** Returns why a body cannot be the SSZ response of a path, or undefined. Paths without a check accept any bytes. */
 export function findSszViolation(url: string, params: CallParams, body: SszBody): string | undefined {
-  const query = url.indexOf("?");
-  const path = query < 0 ? url : url.slice(0, query);
+  const path = pathOf(url);
   return CHECKS.find(([pattern]) => pattern.test(path))?.[1](body, params) ?? wrongStructure(path, body);
+}
+
+function pathOf(url: string): string {
+  const query = url.indexOf("?");
+  return query < 0 ? url : url.slice(0, query);
+}
+
+/** Returns the slot that determines the fork of a body, or undefined if the body has none. */
+export function sszForkSlot(url: string, start: Buffer): number | undefined {
+  const path = pathOf(url);
+  if (SIGNED_BLOCK_PATH.test(path)) return slotAt(start, SIGNED_BLOCK_BYTES);
+  if (STATE_PATH.test(path)) return slotAt(start, STATE_SLOT_AT);
+  return PRODUCED_BLOCK_PATH.test(path) ? slotAt(start, producedBlockAt(start)) : undefined;
+}
+
+function slotAt(start: Buffer, at: number): number | undefined {
+  return start.length < at + SLOT_BYTES ? undefined : Number(start.readBigUInt64LE(at));
 }
 
 /** Checks all offsets of a body whose bytes and fork are known. */
@@ -74,10 +94,14 @@ function checkState(body: SszBody, { state_id }: CallParams): string | undefined
   return tooShort(body, MIN_STATE_BYTES) ?? wrongSlot(body, STATE_SLOT_AT, state_id);
 }
 
-/** A block, or a block with its blobs and proofs. */
+/** Position of a block, or of the block that precedes its blobs and proofs. */
+function producedBlockAt(start: Buffer): number {
+  const isContents = start.length >= 4 && start.readUInt32LE(0) === CONTENTS_BYTES;
+  return isContents ? CONTENTS_BYTES : 0;
+}
+
 function checkProducedBlock(body: SszBody, { slot }: CallParams): string | undefined {
-  const isContents = body.start.length >= 4 && body.start.readUInt32LE(0) === CONTENTS_BYTES;
-  const at = isContents ? CONTENTS_BYTES : 0;
+  const at = producedBlockAt(body.start);
   return (
     tooShort(body, at + BLOCK_BYTES) ??
     wrongOffset(body, at + BLOCK_BYTES - 4, [BLOCK_BYTES]) ??

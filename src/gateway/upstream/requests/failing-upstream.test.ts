@@ -1,4 +1,5 @@
 import { describe, expect, it } from "vitest";
+import { CHAIN_SPEC, methodCall } from "../../cache/method-calls.test-support.ts";
 import { json } from "../scripted-upstream.test-support.ts";
 import { createCall } from "../upstream-call.test-support.ts";
 import { openPool } from "./upstream-pool.test-support.ts";
@@ -57,5 +58,16 @@ describe("a ready upstream that fails reads", () => {
       expect(await upstreams.read(createCall())).toMatchObject({ upstream: "b", status: 200 });
     }
     expect(server("a").questions).toHaveLength(1);
+  });
+
+  it("fails over if the constants of an upstream are not those of the network", async () => {
+    const { upstreams, server, events } = await openPool();
+    const spec = { PRESET_BASE: CHAIN_SPEC.presetBase, GENESIS_FORK_VERSION: "0x00000001" };
+    const answer = (slots: number) => (_request: unknown, response: Parameters<typeof json>[0]) =>
+      json(response, { data: { ...spec, SLOTS_PER_EPOCH: String(slots) } });
+    server("a").handler = answer(CHAIN_SPEC.slotsPerEpoch + 1);
+    server("b").handler = answer(CHAIN_SPEC.slotsPerEpoch);
+    expect(await upstreams.read(methodCall("get_v1_config_spec"))).toMatchObject({ upstream: "b", status: 200 });
+    expect(events).toEqual(["a invalid", "not a: failed", "b 200"]);
   });
 });

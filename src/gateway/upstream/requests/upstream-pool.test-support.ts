@@ -2,6 +2,7 @@ import { expect, onTestFinished } from "vitest";
 import { FakeTimers } from "../../../../test/support/time/fake-timers.ts";
 import { Failure } from "../../../errors/failure.ts";
 import { createRecordingLogger } from "../../../log/recording-logger.test-support.ts";
+import { CHAIN_SPEC } from "../../cache/method-calls.test-support.ts";
 import type { GatewayObserver } from "../../metrics/gateway-observer.ts";
 import type { GatewaySettings, UpstreamSettings } from "../../settings.ts";
 import { HealthStub } from "../health-stub.test-support.ts";
@@ -46,6 +47,7 @@ export async function openPool({
       hedgeDelayMillis: HEDGE_MILLIS,
       validation: true,
     },
+    chainSpec: CHAIN_SPEC,
     health,
     timers,
     logger: createRecordingLogger(),

@@ -4,6 +4,7 @@ import type { Logger } from "../../../log/logger.ts";
 import { upstreamBudgets } from "../../clients/budget.ts";
 import type { BudgetStore } from "../../clients/budget-store.ts";
 import type { GatewayObserver } from "../../metrics/gateway-observer.ts";
+import type { ChainSpec } from "../../network/chain-spec.ts";
 import type { GatewaySettings } from "../../settings.ts";
 import { discardBody } from "../client/fetch.ts";
 import { UpstreamClient } from "../client/upstream-client.ts";
@@ -44,6 +45,8 @@ interface UpstreamPoolOptions {
   stickyRoutes?: StickyRoutes | undefined;
   /** Without it, budgets of upstreams are ignored. */
   budgetStore?: BudgetStore;
+  /** Network of valid answers. Without it, forks and constants are not compared. */
+  chainSpec?: ChainSpec | undefined;
   /** Time limit of a submission. By default only that of each request. */
   submissionMillis?: number | undefined;
 }
@@ -75,6 +78,7 @@ export class UpstreamPool {
     onRepeatedFailure,
     stickyRoutes = new StickyRoutes(),
     budgetStore,
+    chainSpec,
     submissionMillis,
   }: UpstreamPoolOptions) {
     this.#clients = settings.upstreams.map((upstream) => {
@@ -106,6 +110,7 @@ export class UpstreamPool {
       timers,
       settings,
       observer,
+      chainSpec,
       recordResponse: (client) => this.#recordResponse(client),
       recordError: (client, error, startedAt) => this.#recordError(client, error, startedAt),
     };

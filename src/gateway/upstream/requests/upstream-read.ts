@@ -2,6 +2,7 @@ import type { Timers } from "../../../async/timers.ts";
 import { type Failure, unavailable } from "../../../errors/failure.ts";
 import type { Cancellation } from "../../../server/method-table.ts";
 import type { GatewayObserver, RequestOutcome } from "../../metrics/gateway-observer.ts";
+import type { ChainSpec } from "../../network/chain-spec.ts";
 import type { GatewaySettings } from "../../settings.ts";
 import { withCheckedEnd } from "../../validation/checked-end.ts";
 import { findViolation } from "../../validation/response-validator.ts";
@@ -35,6 +36,8 @@ export interface ReadContext {
   readonly timers: Pick<Timers, "now">;
   readonly settings: Pick<GatewaySettings, "hedgeDelayMillis" | "validation">;
   readonly observer: GatewayObserver | undefined;
+  /** Network of valid answers. Undefined skips the comparison. */
+  readonly chainSpec: ChainSpec | undefined;
   recordResponse(client: UpstreamClient): void;
   /** An upstream did not answer a request that was sent at `startedAt`. */
   recordError(client: UpstreamClient, error: UpstreamError, startedAt: number): void;
@@ -255,7 +258,7 @@ export class UpstreamRead {
   #findProblem(response: UpstreamResponse): string | undefined {
     const problem = invalidResponseReason(response, this.#call);
     if (problem !== undefined || !this.#context.settings.validation) return problem;
-    const violation = findViolation(this.#call, response);
+    const violation = findViolation(this.#call, response, { chainSpec: this.#context.chainSpec });
     return violation && `${response.upstream} answered ${this.#call.method.name} with an invalid result: ${violation}.`;
   }
 
