@@ -140,6 +140,19 @@ describe("an invalid answer", () => {
   const balance = (index: number) => ({ index: String(index), balance: "1" });
   const committee = (slot: number, index: number) => ({ index: String(index), slot: String(slot), validators: ["1"] });
   const duty = (slot: number) => ({ pubkey: PUBKEYS[0], validator_index: "1", slot: String(slot) });
+  const attesterDuty = (slot: number) => ({
+    ...duty(slot),
+    committee_index: "0",
+    committee_length: "1",
+    committees_at_slot: "1",
+    validator_committee_index: "0",
+  });
+  const sidecar = (slot: number, index: number) => {
+    const value = ssz.fulu.DataColumnSidecar.defaultValue();
+    value.index = index;
+    value.signedBlockHeader.message.slot = slot;
+    return ssz.fulu.DataColumnSidecar.toJson(value);
+  };
   const checkpoint = { epoch: "0", root: ROOT };
   const attestation = (slot: number) => ({
     aggregation_bits: "0x01",
@@ -150,6 +163,7 @@ describe("an invalid answer", () => {
   const VALIDATORS = "get_v1_beacon_states_stateId_validators";
   const BALANCES = "get_v1_beacon_states_stateId_validator_balances";
   const COMMITTEES = "get_v1_beacon_states_stateId_committees_epoch";
+  const COLUMNS = "get_v1_debug_beacon_data_column_sidecars_blockId";
   const ATTESTATIONS = "get_v1_beacon_blocks_blockId_attestations";
 
   it.each<[method: string, params: Record<string, string>, right: unknown[], wrong: unknown[]]>([
@@ -160,6 +174,8 @@ describe("an invalid answer", () => {
     [COMMITTEES, { index: "1" }, [committee(7, 1)], [committee(7, 1), committee(7, 0)]],
     [COMMITTEES, { epoch: "3" }, [committee(inEpoch3, 1)], [committee(inEpoch4, 1)]],
     ["get_v1_validator_duties_proposer", { epoch: "3" }, [duty(inEpoch3)], [duty(inEpoch4)]],
+    [COLUMNS, { block_id: "7", indices: "1,02" }, [sidecar(7, 2)], [sidecar(7, 2), sidecar(7, 3)]],
+    [COLUMNS, { block_id: "7" }, [sidecar(7, 2)], [sidecar(8, 2)]],
     ["get_v1_beacon_pool_attestations", { slot: "7" }, [attestation(7)], [attestation(8)]],
     [ATTESTATIONS, { block_id: String(inEpoch4) }, [attestation(inEpoch3)], [attestation(inEpoch4)]],
     [ATTESTATIONS, { block_id: String(inEpoch4) }, [attestation(inEpoch4 - 1)], [attestation(1)]],
@@ -167,6 +183,13 @@ describe("an invalid answer", () => {
     const call = methodCall(name, { state_id: "head", ...params });
     expect(violationOf(call, { data: right })).toBeUndefined();
     expect(violationOf(call, { data: wrong })).toMatch(/was requested$/);
+  });
+
+  it("is an attester duty of another epoch", () => {
+    const call = methodCall("post_v1_validator_duties_attester", { epoch: "3" }, { body: '["1"]' });
+    const answer = (slot: number) => ({ dependent_root: ROOT, data: [attesterDuty(slot)] });
+    expect(violationOf(call, answer(inEpoch3))).toBeUndefined();
+    expect(violationOf(call, answer(inEpoch4))).toBe(`data[0].slot is ${inEpoch4}, but epoch 3 was requested`);
   });
 
   it("is a spec without constants, or of another preset", () => {
