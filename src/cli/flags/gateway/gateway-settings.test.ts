@@ -74,8 +74,8 @@ describe("upstreams", () => {
       "me:SECRET@a",
     ];
     for (const written of exposed) expect(refusal(() => upstreamsOf(written, "http://b"))).not.toContain("SECRET");
-    expect(refusal(() => upstreamsOf("http://a?key=SECRET", "http://b tier=1"))).toContain(
-      '"http://a?…, http://b tier=1"',
+    expect(refusal(() => upstreamsOf("http://a?key=SECRET,http://b tier=1"))).toContain(
+      '"http://a?…,http://b tier=1"',
     );
   });
 
@@ -123,7 +123,7 @@ describe("gateway", () => {
       broadcast: "all",
     });
     expect(refusal(() => gateway([...TWO, "--quorum", "3"]))).toMatch(
-      /--quorum 3 exceeds the number of upstreams, 2\./,
+      /--quorum 3 exceeds the number of upstreams, 2; lower it/,
     );
     expect(refusal(() => gateway([...TWO, "--broadcast", "3"]))).toMatch(/--broadcast 3 exceeds/);
     expect(refusal(() => gateway([...TWO, "--broadcast", "some"]))).toMatch(/from 1 to 1000, or "all"/);
@@ -165,8 +165,8 @@ describe("gateway", () => {
     writeFileSync(genesisFile, state.subarray(0, 39));
     expect(() => networkOf("devnet")).toThrow(unreadable);
 
-    expect(refusal(() => networkOf("hodi"))).toMatch(/Unknown network "hodi".*Did you mean hoodi/);
-    expect(refusal(() => networkOf("0x12"))).toMatch(/Invalid genesis validators root "0x12".*64 hex digits/);
+    expect(refusal(() => networkOf("hodi"))).toMatch(/--network "hodi" is neither.*Did you mean hoodi/);
+    expect(refusal(() => networkOf("0x12"))).toMatch(/--network "0x12" is not a genesis validators root.*64 hex digits/);
     expect(refusal(() => networkOf("ephemery"))).toMatch(/changes every few weeks/);
   });
 

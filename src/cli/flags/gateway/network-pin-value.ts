@@ -19,19 +19,19 @@ export function resolveNetworkPin(text: string, workingDirectory: string): Netwo
   }
   if (text === "ephemery") {
     throw usageError(
-      "The genesis of ephemery changes every few weeks. Give its genesis validators root or its directory to --network.",
+      "--network ephemery is ambiguous, since its genesis changes every few weeks. Give its genesis validators root or its directory.",
     );
   }
   const names = Object.keys(KNOWN_NETWORKS);
   throw usageError(
-    `Unknown network "${text}": neither a built-in name (${names.join(", ")}), nor a directory, ` +
+    `--network "${text}" is neither a built-in name (${names.join(", ")}), nor a directory, ` +
       `nor a genesis validators root (0x and 64 hex digits).${didYouMean(text, names)}`,
   );
 }
 
 function parseRoot(text: string): string {
   if (/^0x[0-9a-f]{64}$/i.test(text)) return text.toLowerCase();
-  throw usageError(`Invalid genesis validators root "${text}" of --network. It has 0x and 64 hex digits.`);
+  throw usageError(`--network "${text}" is not a genesis validators root, which has 0x and 64 hex digits.`);
 }
 
 function readGenesis(file: string): GenesisIdentity {
