@@ -1,5 +1,5 @@
 import { EventEmitter } from "node:events";
-import { readFile } from "node:fs/promises";
+import { readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { tempDirectory } from "../../test/support/directories/temp-directory.ts";
@@ -133,6 +133,21 @@ describe("main", () => {
         expect(await run(...words)).toBe(EXIT_CODES.usage);
         expect(written.log).toMatch(/ FATAL .*Fatal error, exiting .*exit_code=2/);
       }
+    });
+
+    it("lists the problems of a gateway's flags, its config file and its methods", async () => {
+      const { run, written } = setup();
+      const file = join(tempDirectory(), "gateway.yaml");
+      await writeFile(file, "qurom: 2\nupstreams: [{ url: http://a, tier: x }]\nmethods: { unknownMethod: {} }");
+      expect(await run("gateway", "--config-file", file, "--rest-port", "x")).toBe(EXIT_CODES.usage);
+      expect(written.err.split("\n")).toEqual([
+        `fanal: The flags and the config file ${file} have 4 problems:`,
+        expect.stringContaining("--rest-port"),
+        expect.stringContaining("qurom"),
+        expect.stringContaining("upstreams[0].tier"),
+        expect.stringContaining("methods.unknownMethod"),
+        "",
+      ]);
     });
 
     it("is shown once on a terminal", async () => {

@@ -10,12 +10,14 @@ import { readDbOperands } from "./db/actions.ts";
 import { EXIT_CODES, usageError } from "./exit.ts";
 import { type CommandLine, parseCommandLine } from "./flags/command-line.ts";
 import type { NodeCommandName } from "./flags/commands.ts";
+import { ConfigProblems } from "./flags/config-problems.ts";
 import { devKeysSettings } from "./flags/dev/dev-keys-settings.ts";
 import { type DevCommandSettings, devDataDir, devSettings } from "./flags/dev/dev-settings.ts";
 import { type LogSettings, logSettings } from "./flags/log-flags.ts";
 import { type NodeCommandSettings, nodeSettings } from "./flags/node/node-settings.ts";
-import { type FlagSources, resolveFlags } from "./flags/resolve-flags.ts";
+import { type FlagSources, readFlags, resolveFlags } from "./flags/resolve-flags.ts";
 import { type EnabledServers, unusedFlagWarnings } from "./flags/server/unused-flags.ts";
+import { checkGatewayFile, loadGatewaySettings } from "./gateway/check.ts";
 import { type GatewayAction, readGatewayOperands } from "./gateway/operands.ts";
 import { readKeysOperands } from "./keys/operands.ts";
 import { type ProcessEvents, type RunningNode, runUntilStopped, type StopSignal } from "./run.ts";
@@ -109,20 +111,20 @@ function prepare(command: NodeCommandName, sources: FlagSources, context: CliCon
     };
   }
   if (command === "gateway") {
-    const values = resolveFlags(command, sources);
+    // Problems are listed with those of the rest of the config file, when the gateway starts.
+    const values = readFlags(command, sources, new ConfigProblems());
     return {
       logging: logSettings(values, workingDirectory),
       servers: values,
       reloadsOnHangup: values.configFile !== undefined && !terminal.isInteractive,
       async start(log, stopping) {
-        // Loaded lazily because the schema library is slow to load.
-        const { gatewaySettings } = await import("./flags/gateway/gateway-settings.ts");
         const { configFile } = values;
+        const { logger } = log;
         const start: GatewayStart = {
-          ...gatewaySettings(values, workingDirectory, log.logger),
+          ...(await loadGatewaySettings(sources, { logger, isPresetUnknown: true })),
           environment,
           configFile: configFile === undefined ? undefined : resolve(workingDirectory, configFile),
-          readSettings: () => gatewaySettings(resolveFlags(command, sources), workingDirectory, log.logger),
+          readSettings: () => loadGatewaySettings(sources, { logger }),
         };
         return (await runners.gateway())(start, log.logger, log, stopping);
       },
@@ -165,7 +167,6 @@ async function runGatewayAction(written: GatewayAction, sources: FlagSources, te
     const { createClientKey } = await import("./gateway/key.ts");
     await terminal.write(createClientKey());
   } else {
-    const { checkGatewayFile } = await import("./gateway/check.ts");
     await terminal.write(await checkGatewayFile(written.file, sources));
   }
   return EXIT_CODES.ok;

@@ -84,8 +84,8 @@ describe("program", () => {
     writeFileSync(join(folder, "c.yaml"), "validater: 9\n");
     const file = fanal(["dev", "--config-file", "c.yaml"]);
     expect(file.status).toBe(2);
-    expect(file.stderr).toMatch(
-      /^fanal: Unknown key "validater" in the config file \S+c\.yaml\. [^\n]+"validators"[^\n]+\n$/,
+    expect(file.stderr).toBe(
+      "fanal: The config file c.yaml is not valid: validater is unknown; did you mean validators?\n",
     );
   });
 

@@ -97,7 +97,7 @@ it("config changes on SIGHUP reach all workers under load without a failed read 
   await reload(["b"], { hasWallet: true });
   await expectReadsAt("b");
   expect(await walletStatuses()).toEqual(fourTimes(200));
-  await rejects(`{ upstreams: [{ name: c, url: "${proxies.get("c")!.url}", teir: 1 }] }`, "teir");
+  await rejects(`{ upstreams: [{ name: c, url: "${proxies.get("c")!.url}", teir: 1 }], qurom: 1 }`, "teir.*qurom");
   await expectReadsAt("b");
   expect(await walletStatuses()).toEqual(fourTimes(200));
 

@@ -282,12 +282,15 @@ it("invalid flags, variables and config files", async () => {
     [["--config-file", fileOf("list.yaml", "- speed\n")], /list\.yaml/],
     [
       ["--config-file", fileOf("key.yaml", "sped: 2\n")],
-      /^Unknown key "sped" in the config file \S+\. Did you mean "speed" \(--speed\)\?$/,
+      /^The config file \S+ is not valid: sped is unknown; did you mean speed\?$/,
     ],
-    [["--config-file", fileOf("node.toml", 'network = "x"\n')], /belongs to "fanal node", not to "fanal dev"\.$/],
+    [
+      ["--config-file", fileOf("node.toml", 'network = "x"\n')],
+      /belongs to "fanal node", not to "fanal dev"; remove it\.$/,
+    ],
     [
       ["--config-file", fileOf("value.yaml", "speed: fast\n")],
-      /^The value "fast" of the key "speed" in the config file \S+ is not accepted: /,
+      /^The config file \S+ is not valid: speed must be a number .*, got "fast"\.$/,
     ],
     [
       ["--genesis-time", "0"],

@@ -26,18 +26,20 @@ describe("config file", () => {
   });
 
   const refused: [name: string, text: string, complaint: RegExp][] = [
-    ["u1.yaml", "rpc-prot: 1", /"rpc-prot" in the config file .*u1\.yaml\. Did you mean "rpc-port"/],
-    ["u2.toml", "rpcPort = 1", /"rpcPort".*u2\.toml.*Did you mean "rpc-port"/],
-    ["u3.yaml", "network: mainnet", /"network".*belongs to "fanal node"/],
-    ["u4.yaml", "qqqqqqqq: 1", /"qqqqqqqq".*"fanal dev --help" lists the flags/],
+    ["u1.yaml", "rpc-prot: 1", /^The config file u1\.yaml is not valid: rpc-prot is unknown; did you mean rpc-port\?$/],
+    ["u2.toml", "rpcPort = 1", /u2\.toml is not valid: rpcPort is unknown; did you mean rpc-port\?$/],
+    ["u3.yaml", "network: mainnet", /network belongs to "fanal node"/],
+    ["u4.yaml", "qqqqqqqq: 1", /qqqqqqqq is unknown; "fanal dev --help" lists the flags\.$/],
     ["u5.yaml", "config-file: x.yaml", /cannot include another one/],
-    ["v1.yaml", "rpc-port: 70000", /"70000" of the key "rpc-port" in the config file .*v1\.yaml.*from 0 to 65535/],
-    ["v2.yaml", "rpc: yes", /"yes" of the key "rpc".*true or false/],
-    ["v3.yaml", "rpc:", /"" of the key "rpc".*true or false/],
-    ["v4.yaml", "rpc-port: [1]", /"rpc-port".*v4\.yaml must be a number/],
-    ["v5.toml", "graffiti = 0x1234", /"graffiti".*v5\.toml must be a text/],
-    ["v6.toml", "rpc-port = true", /"rpc-port".*must be a number/],
-    ["v7.yaml", "fork-at: {altair: 1}", /"fork-at".*must be a list of texts/],
+    ["v1.yaml", "rpc-port: 70000", /v1\.yaml is not valid: rpc-port must be .* from 0 to 65535, got "70000"\.$/],
+    ["v2.yaml", "rpc: yes", /: rpc must be true or false, got "yes"\.$/],
+    ["v3.yaml", "rpc:", /: rpc must be true or false, got an empty value\.$/],
+    ["v4.yaml", "rpc-port: [1]", /v4\.yaml is not valid: rpc-port must be a number, got a list\.$/],
+    ["v5.toml", "graffiti = 0x1234", /v5\.toml is not valid: graffiti must be a text, got 4660\.$/],
+    ["v6.toml", "rpc-port = true", /rpc-port must be a number, got true\.$/],
+    ["v7.yaml", "fork-at: {altair: 1}", /fork-at must be a list of texts, got a map\.$/],
+    ["v8.yaml", "fork-at: [[altair=1]]", /fork-at\[0\] must be a text, got a list\.$/],
+    ["v9.yaml", "fork-at: [altair=1, soon]", /fork-at\[1\] .*"soon"\.$/],
     ["w1.yaml", "- rpc", /must hold keys and values/],
     ["w2.yaml", "rpc: [", /w2\.yaml is not valid: /],
     ["w3.toml", "rpc = ", /w3\.toml is not valid: /],
@@ -49,6 +51,22 @@ describe("config file", () => {
       expect(refusal(() => dev(["--config-file", file(name, text)]))).toMatch(complaint);
     });
   }
+
+  it("lists all problems in the order of the file, with those of flags and variables", () => {
+    const yaml = "speed: fast\nsped: 2\nfork-at: [1, { a: 1 }]\nrpc-port: 80";
+    const problems = refusal(() =>
+      dev(["--config-file", file("all.yaml", yaml), "--rpc-port", "x"], { FANAL_FRK: "1" }),
+    );
+    expect(problems.split("\n")).toEqual([
+      "The flags and the config file all.yaml have 6 problems:",
+      "  Unknown environment variable FANAL_FRK. Did you mean FANAL_FORK?",
+      '  The value "x" of --rpc-port is not accepted: it must be a whole number from 0 to 65535',
+      expect.stringMatching(/^ {2}speed must be a number .*, got "fast"$/),
+      "  sped is unknown; did you mean speed?",
+      expect.stringMatching(/^ {2}fork-at\[\d\] /),
+      expect.stringMatching(/^ {2}fork-at\[\d\] /),
+    ]);
+  });
 
   it("must exist", () => {
     expect(refusal(() => dev(["--config-file", "gone.yaml"]))).toMatch(/gone\.yaml cannot be read: ENOENT/);

@@ -1,12 +1,15 @@
 import { readFileSync } from "node:fs";
-import { extname } from "node:path";
+import { extname, resolve } from "node:path";
 import { parse as parseToml } from "smol-toml";
 import { loadYaml } from "../../runtime/load-yaml.ts";
 import { usageError } from "../exit.ts";
 import { COMMAND_NAMES, COMMANDS, type CommandName } from "./commands.ts";
+import type { ConfigProblems } from "./config-problems.ts";
+import { describeValue } from "./describe-value.ts";
 import { nearestFlag } from "./did-you-mean.ts";
 import { type Flag, type FlagTable, flagNames } from "./flag.ts";
-import { GATEWAY_SECTION_NAMES } from "./gateway/section-names.ts";
+import { withoutCredentials } from "./flag-values.ts";
+import { GATEWAY_SECTIONS } from "./gateway/gateway-schema.ts";
 import { CONFIG_FILE_FLAG } from "./shared-flags.ts";
 
 function reasonOf(error: unknown): string {
@@ -14,8 +17,8 @@ function reasonOf(error: unknown): string {
   return message.split("\n")[0]!.replace(/[.:]$/, "");
 }
 
-/** Keys with structured values, which are validated by their own schema. */
-const SECTION_NAMES: Partial<Record<CommandName, readonly string[]>> = { gateway: GATEWAY_SECTION_NAMES };
+/** Keys with structured values, which their own schema validates. */
+const SECTION_NAMES: Partial<Record<CommandName, readonly string[]>> = { gateway: Object.keys(GATEWAY_SECTIONS) };
 
 /** Reads the keys and values of a config file. */
 export function readConfigDocument(path: string): object {
@@ -52,53 +55,70 @@ function scalarText(value: unknown, flag: Flag<unknown>): string | undefined {
   return fits ? String(value) : undefined;
 }
 
-function valueTexts(value: unknown, flag: Flag<unknown>, path: string): string[] {
-  const items = flag.kind === "list" && Array.isArray(value) ? value : [value];
-  return items.map((item) => {
+/** Returns the texts of a value. Reports values of another type, which are undefined. */
+function valueTexts(
+  value: unknown,
+  flag: Flag<unknown>,
+  key: string,
+  problems: ConfigProblems,
+): (string | undefined)[] {
+  const isList = flag.kind === "list" && Array.isArray(value);
+  return (isList ? value : [value]).map((item: unknown, index) => {
     const text = scalarText(item, flag);
     if (text !== undefined) return text;
-    throw usageError(`The key "${flag.name}" in the config file ${path} must be ${KIND_WORDS[flag.kind]}.`);
+    const place = isList ? `${key}[${index}]` : key;
+    problems.report(
+      place,
+      `must be ${isList ? "a text" : KIND_WORDS[flag.kind]}, got ${describeValue(item)}`,
+      flag.name,
+    );
+    return undefined;
   });
 }
 
-function unknownKey(key: string, path: string, command: CommandName, known: Iterable<string>): Error {
+function reportUnknownKey(key: string, command: CommandName, known: readonly string[], problems: ConfigProblems): void {
   const owner = COMMAND_NAMES.find((name) =>
     Object.values<Flag<unknown>>(COMMANDS[name].flags).some((flag) => flagNames(flag).includes(key)),
   );
-  if (owner !== undefined && owner !== command) {
-    return usageError(
-      `The key "${key}" in the config file ${path} belongs to "fanal ${owner}", not to "fanal ${command}".`,
-    );
+  if (owner !== undefined) {
+    problems.report(key, `belongs to "fanal ${owner}", not to "fanal ${command}"; remove it`);
+    return;
   }
   const nearest = nearestFlag(key, known);
-  const hint =
-    nearest === undefined ? `"fanal ${command} --help" lists the flags.` : `Did you mean "${nearest}" (--${nearest})?`;
-  return usageError(`Unknown key "${key}" in the config file ${path}. ${hint}`);
+  const hint = nearest === undefined ? `"fanal ${command} --help" lists the flags` : `did you mean ${nearest}?`;
+  problems.report(withoutCredentials(key), `is unknown; ${hint}`, nearest);
 }
 
 /** Reads the config file: unparsed values by flag name. */
-export function readConfigFile(path: string, command: CommandName): Map<string, string[]> {
-  const document = readConfigDocument(path);
+export function readConfigFile(
+  path: string,
+  workingDirectory: string,
+  command: CommandName,
+  problems: ConfigProblems,
+): Map<string, (string | undefined)[]> {
+  const document = readConfigDocument(resolve(workingDirectory, path));
+  problems.setFile(path, Object.keys(document));
   const table: FlagTable = COMMANDS[command].flags;
+  const sections = SECTION_NAMES[command] ?? [];
   const flags = new Map<string, Flag<unknown>>();
   for (const flag of Object.values(table)) {
     if (flag.name === CONFIG_FILE_FLAG.name) continue;
     for (const name of flagNames(flag)) flags.set(name, flag);
   }
-  const found = new Map<string, string[]>();
+  const found = new Map<string, (string | undefined)[]>();
   for (const [key, value] of Object.entries(document)) {
-    if (key === CONFIG_FILE_FLAG.name) {
-      throw usageError(
-        `The key "${key}" is not allowed in the config file ${path}. A config file cannot include another one.`,
-      );
-    }
     const flag = flags.get(key);
-    if (SECTION_NAMES[command]?.includes(key)) continue;
-    if (flag === undefined) throw unknownKey(key, path, command, flags.keys());
-    if (found.has(flag.name)) {
-      throw usageError(`The config file ${path} sets --${flag.name} twice, once by an alias.`);
+    if (key === CONFIG_FILE_FLAG.name) {
+      problems.report(key, "is not allowed: a config file cannot include another one; remove it");
+    } else if (sections.includes(key)) {
+      // Read by the schema of the section.
+    } else if (flag === undefined) {
+      reportUnknownKey(key, command, [...flags.keys(), ...sections], problems);
+    } else if (found.has(flag.name)) {
+      problems.report(key, `sets --${flag.name} twice, once by an alias; remove one`);
+    } else {
+      found.set(flag.name, valueTexts(value, flag, key, problems));
     }
-    found.set(flag.name, valueTexts(value, flag, path));
   }
   return found;
 }

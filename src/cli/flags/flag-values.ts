@@ -21,11 +21,18 @@ export function withoutCredentials(text: string): string {
   return withoutQuery.includes("//") ? withoutQuery.replaceAll(UNKNOWN_WORD, " $1…") : withoutQuery;
 }
 
-export function wholeNumber(least: number, most = Number.MAX_SAFE_INTEGER): (text: string) => number {
+/** Describes whole numbers, as in `a whole number of seconds from 1 to 60`. */
+export function wholeNumberRange(least: number, most = Number.MAX_SAFE_INTEGER, unit?: string): string {
   const range = most === Number.MAX_SAFE_INTEGER ? `of at least ${least}` : `from ${least} to ${most}`;
+  return `a whole number${unit === undefined ? "" : ` of ${unit}`} ${range}`;
+}
+
+/** `unit` names that of the number, such as seconds. */
+export function wholeNumber(least: number, most = Number.MAX_SAFE_INTEGER, unit?: string): (text: string) => number {
   return (text) => {
     const value = /^\d+$/.test(text) ? Number(text) : Number.NaN;
-    if (!(value >= least && value <= most)) throw new FlagValueError(`it must be a whole number ${range}`);
+    if (!(value >= least && value <= most))
+      throw new FlagValueError(`it must be ${wholeNumberRange(least, most, unit)}`);
     return value;
   };
 }

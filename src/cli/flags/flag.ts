@@ -37,9 +37,9 @@ export function valuesOf<Table extends FlagTable>(table: Table, values: FlagValu
   return Object.fromEntries(picked) as FlagValues<Table>;
 }
 
-/** Returns the name of a flag whose value is not its default; undefined if there is none. */
-export function changedFlag(table: FlagTable, values: Readonly<Record<string, unknown>>): string | undefined {
-  return Object.entries(table).find(([key, { fallback }]) => values[key] !== fallback)?.[1].name;
+/** Returns the names of the flags whose value is not their default. */
+export function changedFlags(table: FlagTable, values: Readonly<Record<string, unknown>>): string[] {
+  return Object.entries(table).flatMap(([key, { fallback, name }]) => (values[key] === fallback ? [] : [name]));
 }
 
 interface FlagWords {

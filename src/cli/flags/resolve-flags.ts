@@ -1,11 +1,12 @@
-import { resolve } from "node:path";
 import { usageError } from "../exit.ts";
 import { COMMANDS, type CommandName } from "./commands.ts";
 import { readConfigFile } from "./config-file.ts";
+import { ConfigProblems } from "./config-problems.ts";
+import { valueProblem } from "./describe-value.ts";
 import { environmentName, type Flag, type FlagTable, type FlagValues, flagNames } from "./flag.ts";
 import { FlagValueError, withoutCredentials } from "./flag-values.ts";
 import { CONFIG_FILE_FLAG } from "./shared-flags.ts";
-import { rejectUnknownVariables } from "./unknown-variables.ts";
+import { reportUnknownVariables } from "./unknown-variables.ts";
 
 export interface FlagSources {
   /** Values on the command line, by flag name. */
@@ -14,10 +15,15 @@ export interface FlagSources {
   readonly workingDirectory: string;
 }
 
+type CommandValues<Name extends CommandName> = FlagValues<(typeof COMMANDS)[Name]["flags"]>;
+
 /** Unparsed values and their source, for error messages. */
 interface Written {
-  readonly texts: readonly string[];
-  readonly place: string;
+  /** Undefined for a value that has been reported. */
+  readonly texts: readonly (string | undefined)[];
+  /** Key in the config file. Undefined for a flag or a variable, which `place` names. */
+  readonly key?: string;
+  readonly place?: string;
 }
 
 function writtenOutsideFile(flag: Flag<unknown>, { given, environment }: FlagSources): Written | undefined {
@@ -31,36 +37,69 @@ function writtenOutsideFile(flag: Flag<unknown>, { given, environment }: FlagSou
   return undefined;
 }
 
-function readValue<T>(flag: Flag<T>, written: Written | undefined): T {
-  if (written === undefined) return flag.fallback;
+/** Parses a value. Reports invalid texts and returns the default instead. */
+function readValue<T>(flag: Flag<T>, { texts, ...source }: Written, problems: ConfigProblems): T {
   try {
-    return flag.read(written.texts);
+    const valid = texts.filter((text) => text !== undefined);
+    if (valid.length < texts.length && flag.kind !== "list") return flag.fallback;
+    return flag.read(valid);
   } catch (error) {
     if (!(error instanceof FlagValueError)) throw error;
-    const value = withoutCredentials(written.texts.join(", "));
-    throw usageError(`The value "${value}" of ${written.place} is not accepted: ${error.message}.`, error);
   }
+  for (const [index, text] of texts.entries()) {
+    // Of a flag with one value, the last text counts.
+    if (text === undefined || (flag.kind !== "list" && index < texts.length - 1)) continue;
+    try {
+      flag.read([text]);
+    } catch (error) {
+      if (!(error instanceof FlagValueError)) throw error;
+      const { message } = error;
+      if (source.key === undefined) {
+        const value = withoutCredentials(text);
+        const sentence = `The value "${value}" of ${source.place} is not accepted: ${message}.`;
+        problems.reject(usageError(sentence, error), flag.name);
+      } else {
+        const place = texts.length > 1 ? `${source.key}[${index}]` : source.key;
+        problems.report(place, valueProblem(message, text), flag.name);
+      }
+    }
+  }
+  return flag.fallback;
 }
 
 /** Resolves the values of all flags of a command. Precedence: command line, environment, config file, default. */
-export function resolveFlags<Name extends CommandName>(
+export function resolveFlags<Name extends CommandName>(command: Name, sources: FlagSources): CommandValues<Name> {
+  const problems = new ConfigProblems();
+  const values = readFlags(command, sources, problems);
+  problems.throwIfAny();
+  return values;
+}
+
+/** Resolves as `resolveFlags`, but reports problems. Flags with a problem have their default. */
+export function readFlags<Name extends CommandName>(
   command: Name,
   sources: FlagSources,
-): FlagValues<(typeof COMMANDS)[Name]["flags"]> {
-  rejectUnknownVariables(sources.environment);
+  problems: ConfigProblems,
+): CommandValues<Name> {
+  reportUnknownVariables(sources.environment, problems);
   const table: FlagTable = COMMANDS[command].flags;
+  const read = <T>(flag: Flag<T>, inFile?: Written): T => {
+    const outside = writtenOutsideFile(flag, sources);
+    if (outside !== undefined) problems.addOutside(flag.name);
+    const written = outside ?? inFile;
+    return written === undefined ? flag.fallback : readValue(flag, written, problems);
+  };
   const takesFile = Object.values(table).includes(CONFIG_FILE_FLAG);
-  const configFile = takesFile ? readValue(CONFIG_FILE_FLAG, writtenOutsideFile(CONFIG_FILE_FLAG, sources)) : undefined;
+  const configFile = takesFile ? read(CONFIG_FILE_FLAG) : undefined;
   const fromFile =
     configFile === undefined
-      ? new Map<string, string[]>()
-      : readConfigFile(resolve(sources.workingDirectory, configFile), command);
+      ? new Map<string, (string | undefined)[]>()
+      : readConfigFile(configFile, sources.workingDirectory, command, problems);
 
   const values: Record<string, unknown> = {};
   for (const [key, flag] of Object.entries(table)) {
     const texts = fromFile.get(flag.name);
-    const inFile = texts && { texts, place: `the key "${flag.name}" in the config file ${configFile}` };
-    values[key] = readValue(flag, writtenOutsideFile(flag, sources) ?? inFile);
+    values[key] = flag === CONFIG_FILE_FLAG ? configFile : read(flag, texts && { texts, key: flag.name });
   }
-  return values as FlagValues<(typeof COMMANDS)[Name]["flags"]>;
+  return values as CommandValues<Name>;
 }

@@ -5,6 +5,7 @@ import { afterAll } from "vitest";
 import type { DevIdentity } from "../../dev/identity.ts";
 import { EXIT_CODES, StartupError } from "../exit.ts";
 import { parseCommandLine } from "./command-line.ts";
+import { ConfigProblems } from "./config-problems.ts";
 import { devSettings } from "./dev/dev-settings.ts";
 import { gatewaySettings } from "./gateway/gateway-settings.ts";
 import { nodeSettings } from "./node/node-settings.ts";
@@ -26,8 +27,12 @@ export function settingsInTemporaryDirectory() {
       devSettings(resolveFlags("dev", sources(["dev", ...argv], environment)), folder, stored),
     node: (argv: string[] = [], environment?: Record<string, string>) =>
       nodeSettings(resolveFlags("node", sources(["node", ...argv], environment)), folder),
-    gateway: (argv: string[] = [], environment?: Record<string, string>) =>
-      gatewaySettings(resolveFlags("gateway", sources(["gateway", ...argv], environment)), folder),
+    gateway(argv: string[] = [], environment?: Record<string, string>) {
+      const problems = new ConfigProblems();
+      const settings = gatewaySettings(sources(["gateway", ...argv], environment), problems);
+      problems.throwIfAny();
+      return settings;
+    },
     /** Writes a file there and returns its name. */
     file(name: string, text: string): string {
       writeFileSync(join(folder, name), text);

@@ -1,5 +1,6 @@
 import { usageError } from "../exit.ts";
 import { COMMAND_NAMES, COMMANDS } from "./commands.ts";
+import type { ConfigProblems } from "./config-problems.ts";
 import { nearestFlag } from "./did-you-mean.ts";
 import { environmentName, type Flag, flagNames } from "./flag.ts";
 
@@ -11,8 +12,11 @@ const PREFIX = environmentName("");
  */
 const OTHERS = /^FANAL_(?:TEST_|SERVICE_|PORT(?:$|_\d))/;
 
-/** Throws for a FANAL_* variable that is not a setting of any command, which is probably misspelt. */
-export function rejectUnknownVariables(environment: Readonly<Record<string, string | undefined>>): void {
+/** Reports each FANAL_* variable that is not a setting of any command, which is probably misspelt. */
+export function reportUnknownVariables(
+  environment: Readonly<Record<string, string | undefined>>,
+  problems: ConfigProblems,
+): void {
   const flags = COMMAND_NAMES.flatMap((name) => Object.values<Flag<unknown>>(COMMANDS[name].flags));
   const names = new Set(flags.flatMap(flagNames));
   const known = new Set(Array.from(names, environmentName));
@@ -21,6 +25,6 @@ export function rejectUnknownVariables(environment: Readonly<Record<string, stri
     const nearest = nearestFlag(variable.slice(PREFIX.length), names);
     const hint =
       nearest === undefined ? "docs/flags.md lists all variables." : `Did you mean ${environmentName(nearest)}?`;
-    throw usageError(`Unknown environment variable ${variable}. ${hint}`);
+    problems.reject(usageError(`Unknown environment variable ${variable}. ${hint}`), ...(nearest ? [nearest] : []));
   }
 }

@@ -1,15 +1,16 @@
-import { unmatchedPatterns } from "../../gateway/policies/method-patterns.ts";
-import type { GatewaySettings } from "../../gateway/settings.ts";
-import { usageError } from "../exit.ts";
-import { gatewaySettings } from "../flags/gateway/gateway-settings.ts";
-import { type FlagSources, resolveFlags } from "../flags/resolve-flags.ts";
+import { methodMatcher } from "../../gateway/policies/method-patterns.ts";
+import type { Logger } from "../../log/logger.ts";
+import { ConfigProblems } from "../flags/config-problems.ts";
+import { didYouMean } from "../flags/did-you-mean.ts";
+import type { WrittenPattern } from "../flags/gateway/gateway-sections.ts";
+import { type GatewayCommandSettings, gatewaySettings } from "../flags/gateway/gateway-settings.ts";
+import type { FlagSources } from "../flags/resolve-flags.ts";
 import { CONFIG_FILE_FLAG } from "../flags/shared-flags.ts";
 
 /** Validates a config file as `fanal gateway` would at its start. Returns a summary, throws a usage error if invalid. */
 export async function checkGatewayFile(file: string, sources: FlagSources): Promise<string> {
   const given = new Map(sources.given).set(CONFIG_FILE_FLAG.name, [file]);
-  const { gateway } = gatewaySettings(resolveFlags("gateway", { ...sources, given }), sources.workingDirectory);
-  await requireKnownMethods(gateway);
+  const { gateway } = await loadGatewaySettings({ ...sources, given });
   const { upstreams, clients, policies } = gateway;
   const counts = [
     count(upstreams.length, "upstream", "upstreams"),
@@ -19,20 +20,46 @@ export async function checkGatewayFile(file: string, sources: FlagSources): Prom
   return `${file} is valid: ${counts.join(", ")}\n`;
 }
 
-/** Throws a usage error if a pattern of a client or a policy matches no method. Loads the method definitions. */
-export async function requireKnownMethods({
-  clients,
-  policies,
-}: Pick<GatewaySettings, "clients" | "policies">): Promise<void> {
-  const patterns = [...clients.flatMap(({ methods = [] }) => methods), ...policies.map(({ pattern }) => pattern)];
+interface LoadOptions {
+  /** Receives warnings of secret files. */
+  logger?: Pick<Logger, "warn">;
+  /**
+   * Checks method names only if there are other problems. They need the method definitions, which depend on the preset
+   * of the upstreams. `requireKnownMethods` checks them once it is known.
+   */
+  isPresetUnknown?: boolean;
+}
+
+/** Reads the settings of a gateway. Throws one error that lists all problems. */
+export async function loadGatewaySettings(
+  sources: FlagSources,
+  { logger, isPresetUnknown = false }: LoadOptions = {},
+): Promise<GatewayCommandSettings> {
+  const problems = new ConfigProblems();
+  const settings = gatewaySettings(sources, problems, logger);
+  if (!isPresetUnknown || !problems.isEmpty) await reportUnknownMethods(settings.patterns, problems);
+  problems.throwIfAny();
+  return settings;
+}
+
+/** Throws an error that lists the patterns that match no method. Loads the method definitions. */
+export async function requireKnownMethods({ patterns, values }: GatewayCommandSettings): Promise<void> {
+  const problems = new ConfigProblems();
+  problems.setFile(values.configFile ?? "", []);
+  await reportUnknownMethods(patterns, problems);
+  problems.throwIfAny();
+}
+
+async function reportUnknownMethods(patterns: readonly WrittenPattern[], problems: ConfigProblems): Promise<void> {
   if (patterns.length === 0) return;
-  const { methodGroups } = await import("../../api/method-groups.ts");
-  const [unknown] = unmatchedPatterns(
-    patterns,
-    methodGroups.flatMap(({ methods }) => methods),
-  );
-  if (unknown === undefined) return;
-  throw usageError(`No method matches "${unknown}". "fanal methods" lists them.`);
+  const { methods } = await import("../../api/method-groups.ts");
+  const names = methods.flatMap(({ name, aliases }) => [name, ...aliases]);
+  for (const { pattern, place } of patterns) {
+    if (methods.some(methodMatcher(pattern))) continue;
+    const hint = didYouMean(pattern, names).trim();
+    const fix = hint === "" ? '"fanal methods" lists them' : hint.replace("Did", "did");
+    problems.report(place, `${place.endsWith(pattern) ? "" : `"${pattern}" `}matches no method; ${fix}`);
+  }
 }
 
 function count(number: number, one: string, several: string): string {

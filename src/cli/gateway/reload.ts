@@ -2,9 +2,9 @@ import { unwatchFile, watchFile } from "node:fs";
 import { isDeepStrictEqual } from "node:util";
 import type { GatewaySettings } from "../../gateway/settings.ts";
 import type { Logger } from "../../log/logger.ts";
+import { GATEWAY_FLAGS } from "../flags/gateway/gateway-flags.ts";
 import type { GatewayCommandSettings } from "../flags/gateway/gateway-settings.ts";
 import { asStartupError } from "../start/start-errors.ts";
-import { requireKnownMethods } from "./check.ts";
 
 /** Interval at which the config file is checked for changes. Works with symbolic links and network file systems. */
 const WATCH_INTERVAL_MILLIS = 2000;
@@ -20,13 +20,25 @@ const FIXED_SETTINGS = [
   "maxSlotsBehind",
 ] as const satisfies readonly (keyof GatewaySettings)[];
 
+/** Keys of the config file that a reload applies, by setting. */
+const APPLIED_KEYS = {
+  upstreams: "upstreams",
+  clients: "clients",
+  policies: "methods",
+  quorum: GATEWAY_FLAGS.quorum.name,
+  broadcast: GATEWAY_FLAGS.broadcast.name,
+  hedgeDelayMillis: GATEWAY_FLAGS.hedgeDelayMillis.name,
+  validation: GATEWAY_FLAGS.validation.name,
+  memoryBytes: GATEWAY_FLAGS.memoryBytes.name,
+} satisfies Record<Exclude<keyof GatewaySettings, (typeof FIXED_SETTINGS)[number]>, string>;
+
 interface ConfigReloaderOptions {
   /** Absolute path of the config file. */
   file: string;
   /** Settings of the start. */
   started: GatewayCommandSettings;
   /** Reads flags, environment and config file again. */
-  read(): GatewayCommandSettings;
+  read(): Promise<GatewayCommandSettings>;
   /** Applies changed settings. */
   apply(settings: GatewaySettings): Promise<void>;
   logger: Logger;
@@ -66,19 +78,20 @@ export class ConfigReloader {
   async #reload(isRequested: boolean): Promise<void> {
     const { file, started, read, apply, logger } = this.#options;
     try {
-      const changed = read();
-      await requireKnownMethods(changed.gateway);
+      const changed = await read();
       const fixed = Object.fromEntries(FIXED_SETTINGS.map((key) => [key, started.gateway[key]]));
       const isSame = SETTINGS.every((key) => isDeepStrictEqual(changed[key], this.#current[key]));
       if (isSame && !isRequested) return;
       if (!isSame) await apply({ ...changed.gateway, ...fixed });
       const before = this.#current.gateway;
       this.#current = changed;
-      const names = Object.keys(changed.gateway) as (keyof GatewaySettings)[];
+      const names = Object.keys(APPLIED_KEYS) as (keyof typeof APPLIED_KEYS)[];
       const { upstreams, clients, policies } = changed.gateway;
       logger.notice("Config file reloaded", {
         file,
-        changed: names.filter((name) => !isDeepStrictEqual(changed.gateway[name], before[name])),
+        changed: names.flatMap((name) =>
+          isDeepStrictEqual(changed.gateway[name], before[name]) ? [] : APPLIED_KEYS[name],
+        ),
         upstreams: upstreams.map(({ name }) => name),
         clients: clients.length,
         policies: policies.length,
@@ -92,9 +105,19 @@ export class ConfigReloader {
   }
 }
 
-/** Returns the changed settings that a reload does not apply. */
+/** Returns the changed keys of the config file that a reload does not apply. */
 function ignoredChanges(started: GatewayCommandSettings, changed: GatewayCommandSettings): string[] {
-  const groups = (["servers", "log"] as const).filter((key) => !isDeepStrictEqual(started[key], changed[key]));
-  const fixed = FIXED_SETTINGS.filter((key) => !isDeepStrictEqual(started.gateway[key], changed.gateway[key]));
-  return [...groups, ...fixed];
+  const isChanged = (setting: (typeof FIXED_SETTINGS)[number]) =>
+    !isDeepStrictEqual(started.gateway[setting], changed.gateway[setting]);
+  const isSame = (["servers", "log"] as const).every((key) => isDeepStrictEqual(started[key], changed[key]));
+  if (isSame && !FIXED_SETTINGS.some(isChanged)) return [];
+  const flags = (Object.keys(GATEWAY_FLAGS) as (keyof typeof GATEWAY_FLAGS)[]).filter(
+    (key) => !(key in APPLIED_KEYS) && !isDeepStrictEqual(started.values[key], changed.values[key]),
+  );
+  const names = new Set<string>(flags.map((key) => GATEWAY_FLAGS[key].name));
+  // The content of their files may have changed, too.
+  if (isChanged("network")) names.add(GATEWAY_FLAGS.network.name);
+  const isOtherCache = flags.some((key) => key === "cache" || key === "prefix" || key === "ttlSeconds");
+  if (isChanged("cache") && !isOtherCache) names.add(GATEWAY_FLAGS.cachePasswordFile.name);
+  return [...names];
 }

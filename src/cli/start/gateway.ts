@@ -20,7 +20,7 @@ export interface GatewayStart extends GatewayCommandSettings {
   /** Absolute path of the config file, if there is one. */
   configFile?: string | undefined;
   /** Reads the settings again. */
-  readSettings(): GatewayCommandSettings;
+  readSettings(): Promise<GatewayCommandSettings>;
 }
 
 /** Runs `fanal gateway`: the servers of a node in front of other beacon nodes. */
@@ -44,7 +44,7 @@ export async function runGateway(
   const chainSpec = await fetchChainSpec(settings, stopping, logger);
   logger.info("Serving network", { network: settings.network?.name ?? describeNetwork(chainSpec) });
   environment.LODESTAR_PRESET = chainSpec.presetBase;
-  await requireKnownMethods(settings);
+  await requireKnownMethods(start);
   const { Gateway } = await import("../../gateway/gateway.ts");
   const gateway = await Gateway.open({
     settings,

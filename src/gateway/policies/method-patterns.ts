@@ -12,8 +12,3 @@ export function methodMatcher(pattern: string): (method: NamedMethod) => boolean
   const regex = new RegExp(`^${pattern.replaceAll(".", "\\.").replaceAll("*", ".*")}$`);
   return ({ name, aliases = [] }) => regex.test(name) || aliases.some((alias) => regex.test(alias));
 }
-
-/** Returns the patterns that match no method. */
-export function unmatchedPatterns(patterns: readonly string[], methods: readonly NamedMethod[]): string[] {
-  return patterns.filter((pattern) => !methods.some(methodMatcher(pattern)));
-}

@@ -1,6 +1,6 @@
 import { type BuilderSettings, DEFAULT_BUILDER_SETTINGS } from "../../../chain/production/builder-settings.ts";
 import { usageError } from "../../exit.ts";
-import { changedFlag, type FlagsOf, type FlagValues, valueFlag, valuesOf } from "../flag.ts";
+import { changedFlags, type FlagsOf, type FlagValues, valueFlag, valuesOf } from "../flag.ts";
 import { httpUrl, uint64, wholeNumber } from "../flag-values.ts";
 
 const { bidTimeoutMs, boostFactor, fallbackSkips, fallbackSkipsPerEpoch } = DEFAULT_BUILDER_SETTINGS;
@@ -58,7 +58,7 @@ export const BUILDER_FLAGS = {
 /** Converts flags to settings; undefined without a builder. */
 export function builderSettings(values: FlagValues<typeof BUILDER_FLAGS>): BuilderSettings | undefined {
   if (values.builder !== undefined) return { url: values.builder, ...valuesOf(SETTING_FLAGS, values) };
-  const unused = changedFlag(SETTING_FLAGS, values);
+  const [unused] = changedFlags(SETTING_FLAGS, values);
   if (unused === undefined) return undefined;
   throw usageError(`--${unused} requires --builder, the URL of a builder.`);
 }

@@ -1,24 +1,24 @@
-import { z } from "zod";
 import { ACCESS_CLASSES } from "../../../server/access-class.ts";
-import type { GATEWAY_SECTION_NAMES } from "./section-names.ts";
+import { FlagValueError, httpUrl, nonEmpty } from "../flag-values.ts";
+import {
+  list,
+  map,
+  matching,
+  nonEmptyList,
+  object,
+  oneOf,
+  type Read,
+  secret,
+  text,
+  wholeNumber,
+} from "./section-readers.ts";
 
 /** Names are used in logs, headers and metric labels. */
-const NAME = z.string().regex(/^[\w.:[\]-]{1,100}$/, "must have 1 to 100 letters, digits and . : _ -");
-const TAG = z.string().regex(/^[\w.-]{1,50}$/, "must have 1 to 50 letters, digits and . _ -");
-const FILE = z.string().min(1, "must be a file name");
-const PATTERN = z.string().regex(/^[\w.*]{1,200}$/, "must be a method name, in which * stands for any characters");
+const NAME = text(matching(/^[\w.:[\]-]{1,100}$/, "1 to 100 letters, digits and . : _ -"));
+const TAG = text(matching(/^[\w.-]{1,50}$/, "1 to 50 letters, digits and . _ -"));
+const FILE = text(nonEmpty("a file name"));
+const pattern = matching(/^[\w.*]{1,200}$/, "a method name, in which * stands for any characters");
 
-/** YAML scalars arrive as strings, TOML numbers as numbers. */
-function wholeNumber(least: number, most = Number.MAX_SAFE_INTEGER) {
-  const range = most === Number.MAX_SAFE_INTEGER ? `of at least ${least}` : `from ${least} to ${most}`;
-  const error = `must be a whole number ${range}`;
-  return z.preprocess(
-    (value) => (typeof value === "string" && /^\d+$/.test(value) ? Number(value) : value),
-    z.number({ error }).int(error).min(least, error).max(most, error),
-  );
-}
-
-const HEADER_NAME = /^[\w!#$%&'*+.^|~-]{1,100}$/;
 /** Headers that the gateway or its HTTP client sets itself. Others of HTTP connections would break every request. */
 const RESERVED_HEADERS = [
   "accept",
@@ -38,85 +38,70 @@ const RESERVED_HEADERS = [
   "upgrade",
 ];
 
-/** Header names and values, or files with the values. */
-function headers(value: z.ZodType<string>) {
-  const name = z
-    .string()
-    .regex(HEADER_NAME, "must be a header name")
-    .toLowerCase()
-    .refine((text) => !RESERVED_HEADERS.includes(text), "is set by the gateway; for Authorization use token-file");
-  return z.record(name, value);
+function headerName(written: string): string {
+  const name = matching(/^[\w!#$%&'*+.^|~-]{1,100}$/, "a header name, such as X-Api-Key")(written).toLowerCase();
+  if (!RESERVED_HEADERS.includes(name)) return name;
+  const fix = name === "authorization" ? "use token-file for a bearer token" : "remove it";
+  throw new FlagValueError(`is set by the gateway; ${fix}`);
 }
 
-const HEADER_VALUE = z.string().regex(/^[\x20-\x7e]{1,8000}$/, "must be printable ASCII");
+const HEADER_VALUE = secret(/^[\x20-\x7e]{1,8000}$/, "text of 1 to 8000 printable ASCII characters");
 
 const REQUEST_BUDGET = {
-  "requests-per-second": wholeNumber(1).optional(),
-  "requests-per-day": wholeNumber(1).optional(),
+  "requests-per-second": wholeNumber(1),
+  "requests-per-day": wholeNumber(1),
 };
 
-const UPSTREAM = z.strictObject({
-  url: z.string(),
-  name: NAME.optional(),
-  tier: wholeNumber(0, 1000).optional(),
-  weight: wholeNumber(1, 1000).optional(),
-  "token-file": FILE.optional(),
-  headers: headers(HEADER_VALUE).optional(),
-  "header-files": headers(FILE).optional(),
-  tags: z.array(TAG).optional(),
-  budget: z.strictObject(REQUEST_BUDGET).optional(),
-});
+const UPSTREAM = object(
+  {
+    url: text(httpUrl),
+    name: NAME,
+    tier: wholeNumber(0, 1000),
+    weight: wholeNumber(1, 1000),
+    "token-file": FILE,
+    headers: map(headerName, HEADER_VALUE, "{ X-Team: staking }"),
+    "header-files": map(headerName, FILE, "{ X-Api-Key: /etc/fanal/rented.key }"),
+    tags: list(TAG, "[archive]"),
+    budget: object(REQUEST_BUDGET, { example: "{ requests-per-second: 50 }" }),
+  },
+  { example: "{ url: http://127.0.0.1:5052 }", required: ["url"] },
+);
 
-const CLIENT = z.strictObject({
-  name: NAME,
-  "key-sha256": z
-    .string()
-    .regex(/^[0-9a-f]{64}$/i, "must be the SHA-256 of the key in 64 hex digits, as printed by fanal gateway key")
-    .toLowerCase()
-    .optional(),
-  classes: z.array(z.enum(ACCESS_CLASSES)).min(1).optional(),
-  methods: z.array(PATTERN).min(1).optional(),
-  budget: z
-    .strictObject({
-      ...REQUEST_BUDGET,
-      "units-per-second": wholeNumber(1).optional(),
-      "units-per-day": wholeNumber(1).optional(),
-    })
-    .optional(),
-});
+const KEY_HASH = secret(/^[0-9a-f]{64}$/i, "the SHA-256 of the key in 64 hex digits, as printed by fanal gateway key");
 
-const POLICY = z.strictObject({
-  "timeout-seconds": wholeNumber(1, 3600).optional(),
-  "hedge-after": wholeNumber(1, 60_000).optional(),
-  quorum: wholeNumber(1, 1000).optional(),
-  "cache-seconds": wholeNumber(0, 315_360_000).optional(),
-  tags: z.array(TAG).min(1).optional(),
-  units: wholeNumber(0, 1_000_000).optional(),
-});
+const CLIENT = object(
+  {
+    name: NAME,
+    "key-sha256": KEY_HASH,
+    classes: nonEmptyList(oneOf(ACCESS_CLASSES), "[read]", "read and submit"),
+    methods: nonEmptyList(text(pattern), "[getChainHead, get_v1_beacon_*]", "all methods"),
+    budget: object(
+      { ...REQUEST_BUDGET, "units-per-second": wholeNumber(1), "units-per-day": wholeNumber(1) },
+      { example: "{ requests-per-second: 50, units-per-day: 5000000 }" },
+    ),
+  },
+  { example: "{ name: wallet, key-sha256: … }", required: ["name"] },
+);
+
+const POLICY = object(
+  {
+    "timeout-seconds": wholeNumber(1, 3600, "seconds"),
+    "hedge-after": wholeNumber(1, 60_000, "milliseconds"),
+    quorum: wholeNumber(1, 1000),
+    "cache-seconds": wholeNumber(0, 315_360_000, "seconds"),
+    tags: nonEmptyList(TAG, "[archive]", "all upstreams"),
+    units: wholeNumber(0, 1_000_000),
+  },
+  { example: "{ quorum: 2 }" },
+);
 
 /** Sections of a gateway's config file. All other keys are flags. */
-export const GATEWAY_SECTIONS = z.object({
-  upstreams: z.array(UPSTREAM).optional(),
-  clients: z.array(CLIENT).optional(),
-  methods: z.record(PATTERN, POLICY).optional(),
-} satisfies Record<(typeof GATEWAY_SECTION_NAMES)[number], z.ZodType>);
+export const GATEWAY_SECTIONS = {
+  upstreams: list(UPSTREAM, "[{ url: http://127.0.0.1:5052 }]"),
+  clients: list(CLIENT, "[{ name: wallet, key-sha256: … }]"),
+  methods: map(pattern, POLICY, "{ getChainHead: { quorum: 2 } }"),
+};
 
-export type GatewaySections = z.infer<typeof GATEWAY_SECTIONS>;
-
-/** Describes every problem of the sections with its path, such as `clients[0].budget.units-per-day`. */
-export function sectionProblems({ issues }: z.ZodError): string[] {
-  return issues.map((issue) => {
-    const path = issue.path.reduce<string>(
-      (text, key) => (typeof key === "number" ? `${text}[${key}]` : `${text}${text === "" ? "" : "."}${String(key)}`),
-      "",
-    );
-    return `${path}: ${reasonOf(issue)}`;
-  });
-}
-
-function reasonOf(issue: z.core.$ZodIssue): string {
-  if (issue.code === "unrecognized_keys") return `unknown key ${issue.keys.map((key) => `"${key}"`).join(", ")}`;
-  // The name of a key is wrong, not its value.
-  if (issue.code === "invalid_key") return `the key ${issue.issues[0]?.message ?? "is invalid"}`;
-  return issue.message.replace(/^Invalid (?:input|option): /, "").replace(/\.$/, "");
-}
+export type WrittenUpstream = Read<typeof UPSTREAM>;
+export type WrittenClient = Read<typeof CLIENT>;
+export type WrittenPolicy = Read<typeof POLICY>;

@@ -90,14 +90,16 @@ methods: { "a b": {}, getChainHead: { quorum: 0 } }
         .split("\n")
         .slice(1),
     ).toEqual([
-      "  upstreams[1].tier: must be a whole number from 0 to 1000",
-      "  upstreams[1].headers.Host: the key is set by the gateway; for Authorization use token-file",
-      '  upstreams[1]: unknown key "wieght"',
-      "  clients[0].name: must have 1 to 100 letters, digits and . : _ -",
-      '  clients[0].classes[0]: expected one of "read"|"submit"|"debug"|"admin"|"dev"',
-      "  clients[1].budget.units-per-day: must be a whole number of at least 1",
-      "  methods.a b: the key must be a method name, in which * stands for any characters",
-      "  methods.getChainHead.quorum: must be a whole number from 1 to 1000",
+      '  upstreams[0].url must be a URL that begins with http:// or https://, got "ftp://…@a"',
+      '  upstreams[1].tier must be a whole number from 0 to 1000, got "x"',
+      "  upstreams[1].wieght is unknown; did you mean weight?",
+      "  upstreams[1].headers.Host is set by the gateway; remove it",
+      '  clients[0].name must be 1 to 100 letters, digits and . : _ -, got "a b"',
+      '  clients[0].classes[0] must be read, submit, debug, admin or dev, got "all"',
+      '  clients[1].budget.units-per-day must be a whole number of at least 1, got "0"',
+      "  clients[1].key-sha256 is missing; only one client may have none, clients[0]",
+      "  methods.a b is not a method name, in which * stands for any characters",
+      '  methods.getChainHead.quorum must be a whole number from 1 to 1000, got "0"',
     ]);
   });
 
@@ -105,8 +107,7 @@ methods: { "a b": {}, getChainHead: { quorum: 0 } }
     const names = ["Transfer-Encoding", "Expect", "Keep-Alive", "Upgrade", "Accept-Encoding", "TE", "Trailer"];
     const headers = names.map((name) => `${name}: a`).join(", ");
     const complaint = refusal(() => settingsOf("h.yaml", `upstreams: [{ url: http://a, headers: { ${headers} } }]`));
-    for (const name of names)
-      expect(complaint).toContain(`upstreams[0].headers.${name}: the key is set by the gateway`);
+    for (const name of names) expect(complaint).toContain(`upstreams[0].headers.${name} is set by the gateway`);
   });
 
   it("name clients and keys once, and upstreams by valid URLs without showing credentials", () => {
@@ -115,19 +116,20 @@ upstreams: [{ url: "ftp://me:secret@a?key=secret" }]
 clients: [{ name: a, key-sha256: ${HASH} }, { name: a, key-sha256: ${HASH} }]
 `;
     const [, url, ...others] = refusal(() => settingsOf("d.yaml", yaml)).split("\n");
-    expect(url).toContain("upstreams[0].url: ftp://…@a?… is not accepted");
+    expect(url).toContain('upstreams[0].url must be a URL that begins with http:// or https://, got "ftp://…@a?…"');
     expect(others).toEqual([
-      "  clients[1].name: the same as of clients[0]",
-      "  clients[1].key-sha256: the same as of clients[0]",
+      "  clients[1].name is the same as of clients[0]; give it another one",
+      "  clients[1].key-sha256 is the same as of clients[0]; remove one of them",
     ]);
     const both = "upstream: http://a\nupstreams: [{ url: http://b }]";
-    expect(refusal(() => settingsOf("e.yaml", both))).toContain("give one of them");
+    expect(refusal(() => settingsOf("e.yaml", both))).toContain("upstreams lists upstreams, and so does upstream");
   });
 
   it("require enough upstreams for each policy", () => {
     const yaml = "upstreams: [{ url: http://a }]\nmethods: { getChainHead: { tags: [archive] } }";
     expect(refusal(() => settingsOf("f.yaml", yaml))).toBe(
-      'The policy "getChainHead" needs at least 1 of the upstreams with the tag archive, and there are 0.',
+      "The config file f.yaml is not valid: methods.getChainHead.tags selects no upstream: none has the tag archive; " +
+        "add it to an upstream, as in { url: …, tags: [archive] }.",
     );
   });
 });
@@ -142,8 +144,109 @@ describe("fanal gateway check", () => {
   });
 
   it("rejects flags and patterns that match nothing", async () => {
-    await expect(check("x.yaml", "upstreams: [{ url: http://a }]\nqurom: 1")).rejects.toThrow('Did you mean "quorum"');
+    await expect(check("x.yaml", "upstreams: [{ url: http://a }]\nqurom: 1")).rejects.toThrow("did you mean quorum?");
     const yaml = "upstreams: [{ url: http://a }]\nmethods: { getChainHaed: {} }";
-    await expect(check("y.yaml", yaml)).rejects.toThrow('No method matches "getChainHaed"');
+    await expect(check("y.yaml", yaml)).rejects.toThrow(
+      "methods.getChainHaed matches no method; did you mean getChainHead?",
+    );
+  });
+
+  const problemsOf = async (name: string, text: string) => {
+    const error: Error = await check(name, text).then(
+      () => new Error(),
+      (reason) => reason,
+    );
+    const { message } = error;
+    const single = message.replace(/^The config file \S+ is not valid: /, "").replace(/\.$/, "");
+    return message.includes("\n") ? message.split("\n  ").slice(1) : [single];
+  };
+
+  it("lists all problems of all kinds in the order of the file", async () => {
+    file("none.token", "a");
+    const yaml = `
+qurom: 3
+broadcast: 9
+cache-prefix: a
+rpc-port: 5052
+rest-address: 0.0.0.0
+network: hodi
+upstreams:
+  - { url: http://a, name: x, tags: [archive], headers: X-Team }
+  - { url: http://a/, name: x, token-file: gone.token }
+clients:
+  - name: wallet
+    methods: [getChainHead, getChainHaed]
+methods:
+  get_v2_debug_*: { tags: [archve], timeout-seconds: 30s }
+  getChainHead: { quorum: 3 }
+`;
+    expect(await problemsOf("all.yaml", yaml)).toEqual([
+      "qurom is unknown; did you mean quorum?",
+      "broadcast 9 exceeds the number of upstreams, 2; lower it or add upstreams",
+      "cache-prefix requires cache, the URL of Redis or Valkey",
+      "rpc-port and rest-port both use port 5052 of 127.0.0.1. Give each a different port",
+      expect.stringMatching(/^rest-address 0\.0\.0\.0 exposes the server .* rest-token-file FILE/),
+      expect.stringMatching(/^network "hodi" is neither .*Did you mean hoodi\?$/),
+      "upstreams[0].headers must be a map, as in { X-Team: staking }, got a text",
+      "upstreams[1].url is the same as of upstreams[0]; remove one of them",
+      "upstreams[1].name is the same as of upstreams[0]; give it another one",
+      expect.stringMatching(/^upstreams\[1\]\.token-file: the token file .*gone\.token cannot be read: ENOENT/),
+      'clients[0].methods[1] "getChainHaed" matches no method; did you mean getChainHead?',
+      'methods.get_v2_debug_*.timeout-seconds must be a whole number of seconds from 1 to 3600, got "30s"',
+      "methods.get_v2_debug_*.tags selects no upstream: none has the tag archve; did you mean archive?",
+      "methods.getChainHead.quorum must be at most the number of upstreams, 2, got 3; lower it or add upstreams",
+    ]);
+  });
+
+  const UPSTREAM = "upstreams: [{ url: http://a }]";
+  it.each([
+    ["upstreams: http://me:secret@a", "upstreams must be a list, as in [{ url: http://127.0.0.1:5052 }], got a text"],
+    ["upstreams: [http://a]", "upstreams[0] must be a map, as in { url: http://127.0.0.1:5052 }, got a text"],
+    ["upstreams: [{ name: a }]", "upstreams[0].url is missing; write it as in { url: http://127.0.0.1:5052 }"],
+    ["upstreams: [{ ulr: http://a }]", "upstreams[0].ulr is unknown; did you mean url?"],
+    ["upstreams: [{ url: http://a, tags: archive }]", "upstreams[0].tags must be a list, as in [archive], got a text"],
+    ["upstreams: []", "upstreams is missing; write it as in upstreams: [{ url: http://127.0.0.1:5052 }]"],
+    ["upstrems: [{ url: http://a }]\nquorum: 2", "upstrems is unknown; did you mean upstreams?"],
+    ["upstream: [{ url: http://a }]", "upstream[0] must be a text, got a map"],
+    [`${UPSTREAM}\nclients:`, "clients must be a list, as in [{ name: wallet, key-sha256: … }], got an empty value"],
+    [
+      `${UPSTREAM}\nclients: [{ name: a, classes: [] }]`,
+      "clients[0].classes must not be empty; remove it for read and submit, or write [read]",
+    ],
+    [
+      `${UPSTREAM}\nmethods: { getChainHead: 2 }`,
+      "methods.getChainHead must be a map, as in { quorum: 2 }, got a text",
+    ],
+    [
+      `${UPSTREAM}\ncache: http://a\ncache-seconds: 5`,
+      /^cache must be a URL that begins with redis:[^\n]*, got "http:\/\/a"$/,
+    ],
+    [`${UPSTREAM}\nrest: false\nrpc: false`, /^rpc and rest are both off/],
+    [
+      `${UPSTREAM}\nrpc-address: 0.0.0.0\nclients: [{ name: a, key-sha265: a }]`,
+      /^clients\[0\]\.key-sha265 is unknown/,
+    ],
+    [
+      "upstreams: [{ url: http://a, tgas: [archive] }, { url: http://a, weight: 1 }]\nmethods: { get_*: { tags: [archive] } }",
+      [
+        "upstreams[0].tgas is unknown; did you mean tags?",
+        "upstreams[1].url is the same as of upstreams[0]; remove one of them",
+      ],
+    ],
+  ])("reports no consequences of the problem in %j", async (yaml, expected) => {
+    const problems = await problemsOf("single.yaml", yaml);
+    if (Array.isArray(expected)) expect(problems).toEqual(expected);
+    else if (typeof expected === "string") expect(problems).toEqual([expected]);
+    else expect(problems).toEqual([expect.stringMatching(expected)]);
+  });
+
+  it("shows neither secrets nor keys that hold them", async () => {
+    const yaml = `
+upstreams: [{ "http://me:SECRET@a": 1, headers: { X-A: "SECRET\\u0000" } }]
+clients: [{ name: a, key-sha256: SECRET }]
+`;
+    const problems = await problemsOf("secret.yaml", yaml);
+    expect(problems).toHaveLength(4);
+    expect(problems.join("\n")).not.toContain("SECRET");
   });
 });

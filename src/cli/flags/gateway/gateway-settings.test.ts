@@ -74,9 +74,7 @@ describe("upstreams", () => {
       "me:SECRET@a",
     ];
     for (const written of exposed) expect(refusal(() => upstreamsOf(written, "http://b"))).not.toContain("SECRET");
-    expect(refusal(() => upstreamsOf("http://a?key=SECRET,http://b tier=1"))).toContain(
-      '"http://a?…,http://b tier=1"',
-    );
+    expect(refusal(() => upstreamsOf("http://a?key=SECRET,http://b tier=1"))).toContain('"http://a?…,http://b tier=1"');
   });
 
   it("must be given, and must be distinct", () => {
@@ -166,7 +164,9 @@ describe("gateway", () => {
     expect(() => networkOf("devnet")).toThrow(unreadable);
 
     expect(refusal(() => networkOf("hodi"))).toMatch(/--network "hodi" is neither.*Did you mean hoodi/);
-    expect(refusal(() => networkOf("0x12"))).toMatch(/--network "0x12" is not a genesis validators root.*64 hex digits/);
+    expect(refusal(() => networkOf("0x12"))).toMatch(
+      /--network "0x12" is not a genesis validators root.*64 hex digits/,
+    );
     expect(refusal(() => networkOf("ephemery"))).toMatch(/changes every few weeks/);
   });
 

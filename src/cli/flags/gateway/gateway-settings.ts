@@ -1,6 +1,7 @@
 import { resolve } from "node:path";
 import type {
   CacheSettings,
+  ClientSettings,
   GatewaySettings,
   MethodPolicySettings,
   UpstreamSettings,
@@ -8,12 +9,15 @@ import type {
 import type { Logger } from "../../../log/logger.ts";
 import { StartupError, usageError } from "../../exit.ts";
 import { readSecret } from "../../token-file.ts";
-import { changedFlag, type FlagValues, valuesOf } from "../flag.ts";
+import type { ConfigProblems } from "../config-problems.ts";
+import { didYouMean } from "../did-you-mean.ts";
+import { changedFlags, type FlagValues, valuesOf } from "../flag.ts";
 import { type LogSettings, logSettings } from "../log-flags.ts";
+import { type FlagSources, readFlags } from "../resolve-flags.ts";
 import { type PlainLimits, plainLimits } from "../server/limit-flags.ts";
 import { type ServerSettings, serverSettings } from "../server/server-settings.ts";
 import { CACHE_SETTING_FLAGS, GATEWAY_FLAGS, GATEWAY_SETTING_FLAGS } from "./gateway-flags.ts";
-import { type ParsedSections, readGatewaySections } from "./gateway-sections.ts";
+import { type ParsedSections, readGatewaySections, type WrittenPattern } from "./gateway-sections.ts";
 import { resolveNetworkPin } from "./network-pin-value.ts";
 import type { ParsedUpstream } from "./upstream-value.ts";
 
@@ -22,83 +26,154 @@ export interface GatewayCommandSettings {
   servers: ServerSettings & { limits: PlainLimits };
   log: LogSettings;
   gateway: GatewaySettings;
+  /** Values of the flags. */
+  values: GatewayValues;
+  /** Method patterns of clients and policies. */
+  patterns: readonly WrittenPattern[];
 }
 
-const NO_SECTIONS: ParsedSections = { upstreams: [], clients: [], policies: [] };
+const NO_SECTIONS: ParsedSections = { upstreams: [], clients: [], policies: [], patterns: [] };
 
-type GatewayValues = FlagValues<typeof GATEWAY_FLAGS>;
+export type GatewayValues = FlagValues<typeof GATEWAY_FLAGS>;
 
-/** Converts flags to settings. Warns of secret files that other users can read. */
+/**
+ * Reads flags, environment and config file. Reports all problems; the settings are then not complete. Warns of secret
+ * files that other users can read.
+ */
 export function gatewaySettings(
-  values: GatewayValues,
-  workingDirectory: string,
+  sources: FlagSources,
+  problems: ConfigProblems,
   logger?: Pick<Logger, "warn">,
 ): GatewayCommandSettings {
-  const { quorum, broadcast, configFile } = values;
-  const sections: ParsedSections =
-    configFile === undefined ? NO_SECTIONS : readGatewaySections(resolve(workingDirectory, configFile));
+  const { workingDirectory } = sources;
+  const values = readFlags("gateway", sources, problems);
+  const { configFile, network } = values;
+  const sections =
+    configFile === undefined ? NO_SECTIONS : readGatewaySections(resolve(workingDirectory, configFile), problems);
   // Flags and variables take precedence over the file.
-  const upstreams = values.upstreams.length > 0 ? values.upstreams : sections.upstreams;
-  const { clients, policies } = sections;
-  if (upstreams.length === 0) {
+  const isListed = values.upstreams.length > 0;
+  const upstreams = isListed ? values.upstreams : sections.upstreams;
+  const clients = sections.clients.filter((client) => client !== undefined);
+  problems.check(["upstream", "upstreams"], () => {
+    if (upstreams.length > 0) return;
+    if (configFile !== undefined) {
+      problems.report("upstreams", "is missing; write it as in upstreams: [{ url: http://127.0.0.1:5052 }]");
+      return;
+    }
     throw usageError("Missing upstream. Give the REST API of a beacon node, as in --upstream http://127.0.0.1:5052.");
-  }
-  if (!values.rpc && !values.rest) {
-    throw usageError("The gateway has no server. Remove --no-rpc or --no-rest.");
-  }
-  requireDistinct(upstreams);
-  requireAtMost("quorum", quorum, upstreams.length);
-  if (broadcast !== "all") requireAtMost("broadcast", broadcast, upstreams.length);
-  for (const policy of policies) requireFeasible(policy, upstreams);
-  const needsKeys = clients.length > 0 && clients.every(({ keyHash }) => keyHash !== undefined);
+  });
+  problems.check(["rpc", "rest"], () => {
+    if (values.rpc || values.rest) return;
+    throw usageError("--rpc and --rest are both off, so that the gateway has no server. Turn one of them on.");
+  });
+  for (const error of duplicateErrors(values.upstreams)) problems.reject(error);
+  requireUpstreams(values, upstreams, problems);
+  for (const policy of sections.policies) reportInfeasible(policy, upstreams, problems);
+  const areKeysRequired = !problems.isValid("clients") || clients.length > 0;
+  const needsKeys = areKeysRequired && sections.clients.every((client, index) => mayHaveKey(client, index, problems));
   return {
-    servers: { ...serverSettings(values, workingDirectory, { needsKeys }), limits: plainLimits(values) },
+    servers: {
+      ...serverSettings(values, workingDirectory, { needsKeys, problems }),
+      limits: plainLimits(values),
+    },
     log: logSettings(values, workingDirectory),
     gateway: {
       ...valuesOf(GATEWAY_SETTING_FLAGS, values),
-      upstreams: upstreams.map((written) => upstreamSettings(written, workingDirectory, logger)),
-      network: values.network === undefined ? undefined : resolveNetworkPin(values.network, workingDirectory),
-      cache: cacheSettings(values, workingDirectory, logger),
+      upstreams: upstreams.flatMap((upstream, index) => {
+        const attempt: Attempt = (key, run) =>
+          problems.check([], run, isListed ? undefined : `upstreams[${index}].${key}`);
+        return upstream ? upstreamSettings(upstream, workingDirectory, { logger, attempt }) : [];
+      }),
+      network:
+        network === undefined
+          ? undefined
+          : problems.check(["network"], () => resolveNetworkPin(network, workingDirectory)),
+      cache: cacheSettings(values, workingDirectory, problems, logger),
       clients,
-      policies,
+      policies: sections.policies,
     },
+    values,
+    patterns: sections.patterns,
   };
+}
+
+/** Returns false for a client that is certainly without a key. */
+function mayHaveKey(client: ClientSettings | undefined, index: number, problems: ConfigProblems): boolean {
+  return client?.keyHash !== undefined || !problems.isValid(`clients[${index}].key-sha256`);
 }
 
 /** Throws a usage error if two upstreams have the same URL or name. */
 export function requireDistinct(upstreams: readonly ParsedUpstream[]): void {
-  for (const [position, { url, name }] of upstreams.entries()) {
+  for (const error of duplicateErrors(upstreams)) throw error;
+}
+
+function duplicateErrors(upstreams: readonly ParsedUpstream[]): StartupError[] {
+  return upstreams.flatMap(({ url, name }, position) => {
     const before = upstreams.slice(0, position);
-    if (before.some((other) => other.url === url)) throw usageError(`The upstream ${name} is given twice.`);
-    if (before.some((other) => other.name === name)) {
-      throw usageError(`Two upstreams have the name ${name}. Rename one of them, as in "URL name=second".`);
-    }
+    if (before.some((other) => other.url === url)) return usageError(`The upstream ${name} is given twice.`);
+    if (!before.some((other) => other.name === name)) return [];
+    return usageError(`Two upstreams have the name ${name}. Rename one of them, as in "URL name=second".`);
+  });
+}
+
+/** Reports a quorum or a broadcast to more upstreams than there are. Invalid upstreams count. */
+function requireUpstreams(
+  values: GatewayValues,
+  upstreams: readonly (ParsedUpstream | undefined)[],
+  problems: ConfigProblems,
+): void {
+  const { length } = upstreams;
+  if (length === 0) return;
+  for (const name of ["quorum", "broadcast"] as const) {
+    const count = values[name];
+    problems.check([name, "upstream"], () => {
+      if (count === "all" || count <= length) return;
+      throw usageError(`--${name} ${count} exceeds the number of upstreams, ${length}; lower it or add upstreams.`);
+    });
   }
 }
 
-function requireAtMost(flag: "quorum" | "broadcast", count: number, upstreams: number): void {
-  if (count <= upstreams) return;
-  throw usageError(`--${flag} ${count} exceeds the number of upstreams, ${upstreams}.`);
+/** Reports a policy that too few upstreams can follow. Upstreams with invalid tags count for every policy. */
+function reportInfeasible(
+  { pattern, tags, quorum = 1 }: MethodPolicySettings,
+  upstreams: readonly (ParsedUpstream | undefined)[],
+  problems: ConfigProblems,
+): void {
+  const place = `methods.${pattern}`;
+  if (upstreams.length === 0 || !problems.isValid("upstream") || !problems.isValid(`${place}.tags`)) return;
+  const hasTag = (upstream: ParsedUpstream | undefined, index: number) =>
+    tags === undefined ||
+    upstream?.tags?.some((tag) => tags.includes(tag)) ||
+    !problems.isValid(`upstreams[${index}].tags`);
+  const { length } = upstreams.filter(hasTag);
+  const wanted = tags?.join(" or ");
+  if (length === 0 && wanted !== undefined) {
+    const known = upstreams.flatMap((upstream) => upstream?.tags ?? []);
+    const hint = tags?.length === 1 ? didYouMean(wanted, known) : "";
+    const fix =
+      hint === "" ? `; add it to an upstream, as in { url: …, tags: [${tags?.[0]}] }` : `;${hint.replace("Did", "did")}`;
+    problems.report(`${place}.tags`, `selects no upstream: none has the tag ${wanted}${fix}`);
+  } else if (length < quorum && problems.isValid(`${place}.quorum`)) {
+    const which = wanted === undefined ? "upstreams" : `upstreams with the tag ${wanted}`;
+    const problem = `must be at most the number of ${which}, ${length}, got ${quorum}; lower it or add upstreams`;
+    problems.report(`${place}.quorum`, problem);
+  }
 }
 
-/** Throws a usage error if too few upstreams have the tags of a policy. */
-function requireFeasible(
-  { pattern, tags, quorum = 1 }: MethodPolicySettings,
-  upstreams: readonly ParsedUpstream[],
-): void {
-  const eligible = tags ? upstreams.filter((upstream) => upstream.tags?.some((tag) => tags.includes(tag))) : upstreams;
-  if (eligible.length >= quorum) return;
-  const which = tags ? `upstreams with the tag ${tags.join(" or ")}` : "upstreams";
-  throw usageError(
-    `The policy "${pattern}" needs at least ${quorum} of the ${which}, and there are ${eligible.length}.`,
-  );
+/** Reads a secret file, which a key of the upstream names. Returns undefined if that fails. */
+type Attempt = (key: string, read: () => string) => string | undefined;
+
+interface UpstreamContext {
+  logger?: Pick<Logger, "warn"> | undefined;
+  /** Handles errors. By default, they are thrown. */
+  attempt?: Attempt;
 }
 
 /** Converts a parsed upstream to settings. Reads its secret files. */
 export function upstreamSettings(
   { tokenFile, headerFiles = {}, ...written }: ParsedUpstream,
   workingDirectory: string,
-  logger?: Pick<Logger, "warn">,
+  { logger, attempt = (_key, read) => read() }: UpstreamContext = {},
 ): UpstreamSettings {
   const readToken = (name: string) => {
     const file = resolve(workingDirectory, name);
@@ -106,31 +181,43 @@ export function upstreamSettings(
     if (/^[\x21-\x7e]+$/.test(token)) return token;
     throw new StartupError("unreadableInput", `The token file ${file} must hold a single token.`);
   };
-  const fromFiles = Object.entries(headerFiles).map(([name, file]) => [name, readToken(file)]);
+  const fromFiles = Object.entries(headerFiles).map(([name, file]) => [
+    name,
+    attempt(`header-files.${name}`, () => readToken(file)),
+  ]);
+  const token = tokenFile === undefined ? undefined : attempt("token-file", () => readToken(tokenFile));
   return {
     ...written,
     ...(fromFiles.length > 0 && { headers: { ...written.headers, ...Object.fromEntries(fromFiles) } }),
-    ...(tokenFile !== undefined && { authorization: `Bearer ${readToken(tokenFile)}` }),
+    ...(token !== undefined && { authorization: `Bearer ${token}` }),
   };
 }
 
 function cacheSettings(
   values: GatewayValues,
   workingDirectory: string,
+  problems: ConfigProblems,
   logger: Pick<Logger, "warn"> | undefined,
 ): CacheSettings | undefined {
   if (values.cache === undefined) {
     const { cachePasswordFile } = GATEWAY_FLAGS;
-    const unused = changedFlag({ cachePasswordFile, ...CACHE_SETTING_FLAGS }, values);
-    if (unused === undefined) return undefined;
-    throw usageError(`--${unused} requires --cache, the URL of Redis or Valkey.`);
+    for (const name of changedFlags({ cachePasswordFile, ...CACHE_SETTING_FLAGS }, values)) {
+      problems.check(["cache"], () => {
+        throw usageError(`--${name} requires --cache, the URL of Redis or Valkey.`);
+      });
+    }
+    return undefined;
   }
+  const { cachePasswordFile } = values;
   const url = new URL(values.cache);
-  if (values.cachePasswordFile !== undefined) {
-    if (url.password !== "")
-      throw usageError("--cache-password-file and a password in --cache are mutually exclusive.");
-    const file = resolve(workingDirectory, values.cachePasswordFile);
-    url.password = encodeURIComponent(readSecret(file, "password file", logger));
+  if (cachePasswordFile !== undefined) {
+    problems.check([], () => {
+      if (url.password !== "") {
+        throw usageError("--cache-password-file and a password in --cache are mutually exclusive. Remove one of them.");
+      }
+      const file = resolve(workingDirectory, cachePasswordFile);
+      url.password = encodeURIComponent(readSecret(file, "password file", logger));
+    });
   }
   return { url: url.href, ...valuesOf(CACHE_SETTING_FLAGS, values) };
 }

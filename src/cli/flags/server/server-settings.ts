@@ -2,6 +2,7 @@ import { resolve } from "node:path";
 import type { ApiOptions, EthRpcOptions, JsonRpcOptions, ServersOptions } from "../../../node/servers/servers.ts";
 import { isLoopbackHost } from "../../../server/http/access/loopback.ts";
 import { usageError } from "../../exit.ts";
+import { ConfigProblems } from "../config-problems.ts";
 import type { ServerValues } from "./server-flags.ts";
 import { requireDistinctPorts } from "./server-ports.ts";
 
@@ -26,25 +27,45 @@ export interface ServerSettings {
   metrics: ServersOptions["metrics"];
 }
 
-/** With `needsKeys`, every request needs an API key, so that a server may be reachable without a token. */
+interface ServerContext {
+  /** Whether every request needs an API key, so that a server may be reachable without a token. */
+  needsKeys?: boolean;
+  /** Receives the problems. Without it, they are thrown. */
+  problems?: ConfigProblems;
+}
+
 export function serverSettings(
   values: ServerValues,
   workingDirectory: string,
-  { needsKeys = false } = {},
+  { needsKeys = false, problems }: ServerContext = {},
 ): ServerSettings {
   const { rpc, rest, metrics, web: page } = values;
-  requireDistinctPorts([
+  const found = problems ?? new ConfigProblems();
+  const listening = [
     { flagPrefix: "rpc", isOn: rpc, address: values.rpcAddress, port: values.rpcPort },
     { flagPrefix: "rest", isOn: rest, address: values.restAddress, port: values.restPort },
     { flagPrefix: "metrics", isOn: metrics, address: values.metricsAddress, port: values.metricsPort },
-  ]);
+  ];
+  for (const [index, one] of listening.entries()) {
+    for (const other of listening.slice(index + 1)) {
+      const settings = [one, other].flatMap(({ flagPrefix: name }) => [name, `${name}-port`, `${name}-address`]);
+      found.check(settings, () => requireDistinctPorts([one, other]));
+    }
+  }
+  const api = (server: AccessFlags) => {
+    const access = ["address", "token-file", "allow-anyone"].map((name) => `${server}-${name}`);
+    return found.check([server, ...access], () => apiSettings(server, values, workingDirectory, needsKeys));
+  };
+  const [jsonRpc, restApi] = [rpc ? api("rpc") : undefined, rest ? api("rest") : undefined];
+  if (problems === undefined) found.throwIfAny();
   return {
-    jsonRpc: rpc ? { ...apiSettings("rpc", values, workingDirectory, needsKeys), page } : undefined,
-    rest: rest ? apiSettings("rest", values, workingDirectory, needsKeys) : undefined,
+    jsonRpc: jsonRpc && { ...jsonRpc, page },
+    rest: restApi,
     metrics: metrics ? { host: values.metricsAddress, port: values.metricsPort } : undefined,
   };
 }
 
+/** Returns the settings of a server that is on. */
 function apiSettings(server: AccessFlags, values: ServerValues, workingDirectory: string, needsKeys: boolean) {
   const host = values[`${server}Address`];
   const access = accessSettings({ flagPrefix: server, server, host, needsKeys }, values, workingDirectory);

@@ -1,0 +1,123 @@
+import { StartupError } from "../exit.ts";
+
+interface Problem {
+  /** Without a final period. */
+  readonly line: string;
+  readonly isInFile: boolean;
+  readonly error: StartupError;
+}
+
+/** Begin of messages about the command line and the environment. */
+const OUTSIDE_FILE = /^(?:--|The value |Unknown environment variable )/;
+
+/** Collects the problems of a configuration, so that one error lists them all. */
+export class ConfigProblems {
+  readonly #problems: Problem[] = [];
+  /** Settings with a problem, such as `quorum` or `upstreams[0].tier`. */
+  readonly #invalid: string[] = [];
+  #file = "";
+  #keys: readonly string[] = [];
+  /** Flags that the command line or the environment sets. */
+  readonly #outside = new Set<string>();
+
+  get isEmpty(): boolean {
+    return this.#problems.length === 0;
+  }
+
+  /** Sets the config file and its keys, in order. */
+  setFile(path: string, keys: readonly string[]): void {
+    this.#file = path;
+    this.#keys = keys;
+  }
+
+  /** Notes that a flag is set on the command line or in the environment. */
+  addOutside(flag: string): void {
+    this.#outside.add(flag);
+  }
+
+  /** Adds a problem of a place in the config file. `invalid` is the setting that is unknown because of it. */
+  report(place: string, problem: string, invalid = place): void {
+    const line = `${place} ${problem}`;
+    this.#problems.push({ line, isInFile: true, error: new StartupError("usage", line) });
+    this.#invalid.push(invalid);
+  }
+
+  /** Adds an error about a place in the config file. */
+  #rejectAt(place: string, { message, reason }: StartupError): void {
+    const line = `${place}: ${message[0]!.toLowerCase()}${message.slice(1).replace(/\.$/, "")}`;
+    this.#problems.push({ line, isInFile: true, error: new StartupError(reason, line) });
+    this.#invalid.push(place);
+  }
+
+  /** Adds an error about flags. With a config file, those that are not set outside it are named as its keys. */
+  reject(error: StartupError, ...invalid: string[]): void {
+    const message = error.message.replace(/\.$/, "");
+    const keyOf = (flag: string, name: string) => (this.#file === "" || this.#outside.has(name) ? flag : name);
+    const line = message.replaceAll(/--([a-z][a-z0-9-]*)/g, keyOf);
+    this.#problems.push({ line, isInFile: message.startsWith("--") && !line.startsWith("--"), error });
+    this.#invalid.push(...invalid);
+  }
+
+  /** Returns whether a setting, its parts and what contains it have no problem. */
+  isValid(setting: string): boolean {
+    return !this.#invalid.some((place) => isWithin(place, setting) || isWithin(setting, place));
+  }
+
+  /**
+   * Runs a check and adds the error that it throws. Skips it and returns undefined if one of its settings is invalid,
+   * because it would report a consequence of that. `place` is one in the config file that the error does not name.
+   */
+  check<T>(settings: readonly string[], run: () => T, place?: string): T | undefined {
+    if (!settings.every((setting) => this.isValid(setting))) return undefined;
+    try {
+      return run();
+    } catch (error) {
+      if (!(error instanceof StartupError)) throw error;
+      if (place === undefined) this.reject(error);
+      else this.#rejectAt(place, error);
+      return undefined;
+    }
+  }
+
+  /** Throws one error with all problems, if there are any. */
+  throwIfAny(): void {
+    const [first, ...others] = this.#problems;
+    if (first === undefined) return;
+    const { reason } = first.error;
+    if (others.length === 0) {
+      if (!first.isInFile) throw first.error;
+      const end = first.line.endsWith("?") ? "" : ".";
+      throw new StartupError(reason, `The config file ${this.#file} is not valid: ${first.line}${end}`, first.error);
+    }
+    const isOneReason = others.every(({ error }) => error.reason === reason);
+    const lines = this.#inOrderOfFile().map(({ line }) => `\n  ${line}`);
+    throw new StartupError(
+      isOneReason ? reason : "usage",
+      `${this.#owner()} ${lines.length} problems:${lines.join("")}`,
+    );
+  }
+
+  /** Sorts by key and list item. Problems outside the file come first. */
+  #inOrderOfFile(): Problem[] {
+    const positionOf = ({ line }: Problem): readonly [number, number] => {
+      const [, key = "", item = "0"] = /^([^\s.:[\]]+)(?:\[(\d+)\])?/.exec(line) ?? [];
+      return [this.#keys.indexOf(key), Number(item)];
+    };
+    return this.#problems.toSorted((one, other) => {
+      const [[key, item], [otherKey, otherItem]] = [positionOf(one), positionOf(other)];
+      return key - otherKey || item - otherItem;
+    });
+  }
+
+  #owner(): string {
+    if (this.#file === "") return "The flags have";
+    const file = `config file ${this.#file}`;
+    return this.#problems.some(({ line }) => OUTSIDE_FILE.test(line))
+      ? `The flags and the ${file} have`
+      : `The ${file} has`;
+  }
+}
+
+function isWithin(place: string, outer: string): boolean {
+  return place === outer || place.startsWith(`${outer}.`) || place.startsWith(`${outer}[`);
+}
