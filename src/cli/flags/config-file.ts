@@ -86,7 +86,8 @@ function reportUnknownKey(key: string, command: CommandName, known: readonly str
   }
   const nearest = nearestFlag(key, known);
   const hint = nearest === undefined ? `"fanal ${command} --help" lists the flags` : `did you mean ${nearest}?`;
-  problems.report(withoutCredentials(key), `is unknown; ${hint}`, nearest);
+  problems.report(withoutCredentials(key), `is unknown; ${hint}`);
+  if (nearest !== undefined) problems.addMeant(nearest);
 }
 
 /** Reads the config file: unparsed values by flag name. */

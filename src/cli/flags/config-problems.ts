@@ -19,6 +19,8 @@ export class ConfigProblems {
   #keys: readonly string[] = [];
   /** Flags that the command line or the environment sets. */
   readonly #outside = new Set<string>();
+  /** Settings that unknown names probably mean. */
+  readonly #meant = new Set<string>();
 
   get isEmpty(): boolean {
     return this.#problems.length === 0;
@@ -35,7 +37,12 @@ export class ConfigProblems {
     this.#outside.add(flag);
   }
 
-  /** Adds a problem of a place in the config file. `invalid` is the setting that is unknown because of it. */
+  /** Notes a setting that an unknown name probably means. Its value is unknown unless it is set as well. */
+  addMeant(setting: string): void {
+    this.#meant.add(setting);
+  }
+
+  /** Adds a problem of a place in the config file. `invalid` is the setting without a value because of it. */
   report(place: string, problem: string, invalid = place): void {
     const line = `${place} ${problem}`;
     this.#problems.push({ line, isInFile: true, error: new StartupError("usage", line) });
@@ -50,16 +57,18 @@ export class ConfigProblems {
   }
 
   /** Adds an error about flags. With a config file, those that are not set outside it are named as its keys. */
-  reject(error: StartupError, ...invalid: string[]): void {
+  reject(error: StartupError, invalid?: string): void {
     const message = error.message.replace(/\.$/, "");
     const keyOf = (flag: string, name: string) => (this.#file === "" || this.#outside.has(name) ? flag : name);
     const line = message.replaceAll(/--([a-z][a-z0-9-]*)/g, keyOf);
     this.#problems.push({ line, isInFile: message.startsWith("--") && !line.startsWith("--"), error });
-    this.#invalid.push(...invalid);
+    if (invalid !== undefined) this.#invalid.push(invalid);
   }
 
   /** Returns whether a setting, its parts and what contains it have no problem. */
   isValid(setting: string): boolean {
+    const isSet = this.#outside.has(setting) || this.#keys.includes(setting);
+    if (this.#meant.has(setting) && !isSet) return false;
     return !this.#invalid.some((place) => isWithin(place, setting) || isWithin(setting, place));
   }
 

@@ -25,6 +25,7 @@ export function reportUnknownVariables(
     const nearest = nearestFlag(variable.slice(PREFIX.length), names);
     const hint =
       nearest === undefined ? "docs/flags.md lists all variables." : `Did you mean ${environmentName(nearest)}?`;
-    problems.reject(usageError(`Unknown environment variable ${variable}. ${hint}`), ...(nearest ? [nearest] : []));
+    problems.reject(usageError(`Unknown environment variable ${variable}. ${hint}`));
+    if (nearest !== undefined) problems.addMeant(nearest);
   }
 }

@@ -240,6 +240,16 @@ methods:
     else expect(problems).toEqual([expect.stringMatching(expected)]);
   });
 
+  it("checks a setting that is given beside a misspelt one", async () => {
+    const yaml = `${UPSTREAM}\nqurom: 3\nquorum: 9\nclients: [{ name: a }, { name: b, key-sha265: a, nmae: c }]`;
+    expect(await problemsOf("beside.yaml", yaml)).toEqual([
+      "qurom is unknown; did you mean quorum?",
+      "quorum 9 exceeds the number of upstreams, 1; lower it or add upstreams",
+      "clients[1].key-sha265 is unknown; did you mean key-sha256?",
+      "clients[1].nmae is unknown; did you mean name?",
+    ]);
+  });
+
   it("shows neither secrets nor keys that hold them", async () => {
     const yaml = `
 upstreams: [{ "http://me:SECRET@a": 1, headers: { X-A: "SECRET\\u0000" } }]

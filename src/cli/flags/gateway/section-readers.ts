@@ -138,7 +138,11 @@ export function object<F extends Fields>(
       const nearest = nearestFlag(key, names);
       const hint = nearest === undefined ? `known are ${names.join(", ")}` : `did you mean ${nearest}?`;
       const at = `${place}.${withoutCredentials(key)}`;
-      problems.report(at, `is unknown; ${hint}`, nearest === undefined ? at : `${place}.${nearest}`);
+      problems.report(
+        at,
+        `is unknown; ${hint}`,
+        nearest === undefined || entries.some(([other]) => other === nearest) ? at : `${place}.${nearest}`,
+      );
       if (nearest !== undefined) meant.add(nearest);
     }
     for (const key of required) {
