@@ -151,7 +151,9 @@ function reportInfeasible(
     const known = upstreams.flatMap((upstream) => upstream?.tags ?? []);
     const hint = tags?.length === 1 ? didYouMean(wanted, known) : "";
     const fix =
-      hint === "" ? `; add it to an upstream, as in { url: …, tags: [${tags?.[0]}] }` : `;${hint.replace("Did", "did")}`;
+      hint === ""
+        ? `; add it to an upstream, as in { url: …, tags: [${tags?.[0]}] }`
+        : `;${hint.replace("Did", "did")}`;
     problems.report(`${place}.tags`, `selects no upstream: none has the tag ${wanted}${fix}`);
   } else if (length < quorum && problems.isValid(`${place}.quorum`)) {
     const which = wanted === undefined ? "upstreams" : `upstreams with the tag ${wanted}`;
