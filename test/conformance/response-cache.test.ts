@@ -10,7 +10,7 @@ import { openChainInHand } from "../support/chains/chain-in-hand.ts";
 import { SYNCING } from "../support/execution/scripted-engine.ts";
 import { variants } from "../support/suite/tier.ts";
 
-const NAMES = variants({ fast: ["head", "finalized"], full: ["head", "finalized", "justified", "genesis"] });
+const NAMES = variants({ fast: ["head"], full: ["head", "finalized", "justified", "genesis"] });
 
 interface CacheableCall {
   name: string;
