@@ -42,7 +42,25 @@ contract BeaconProofs {
         view
         returns (bool)
     {
-        uint256 gindex = (VALIDATORS * VALIDATOR_LIMIT + validator) * 8 + 1;
-        return isInBlock(timestamp, gindex, credentials, branch);
+        return isInBlock(timestamp, fieldOf(validator, 1), credentials, branch);
+    }
+
+    /// Whether the validator has that effective balance, in gwei.
+    function hasEffectiveBalance(uint64 timestamp, uint40 validator, uint64 balance, bytes32[] calldata branch)
+        external
+        view
+        returns (bool)
+    {
+        return isInBlock(timestamp, fieldOf(validator, 2), leafOf(balance), branch);
+    }
+
+    /// The index in the tree of one of the eight fields of a validator.
+    function fieldOf(uint40 validator, uint256 field) public pure returns (uint256 gindex) {
+        return (VALIDATORS * VALIDATOR_LIMIT + validator) * 8 + field;
+    }
+
+    /// The leaf of an unsigned integer: its bytes, the least significant first.
+    function leafOf(uint64 value) public pure returns (bytes32 leaf) {
+        for (uint256 i = 0; i < 8; i++) leaf |= bytes32(uint256(uint8(value >> (8 * i))) << (248 - 8 * i));
     }
 }

@@ -94,7 +94,7 @@ export interface ChainActions<F extends ForkName = ForkName> {
   /** Merkle proofs. */
   readonly prove: {
     /** Proves a field of a validator, or the whole validator. */
-    validator(index: number | bigint, field?: keyof Validator, options?: StateProofOptions): Promise<StateProof>;
+    validator(id: ValidatorId, field?: keyof Validator, options?: StateProofOptions): Promise<StateProof>;
     /** Proves a part of a state. */
     state(path: ProofPath, options?: StateProofOptions): Promise<StateProof>;
     /** Proves a part of a block. */
@@ -123,8 +123,14 @@ export function chainActions<F extends ForkName>(client: Client<F>): ChainAction
       setOffline: (offline) => client.dev_setValidators({ offline }),
     },
     prove: {
-      validator: (index, field, options) =>
-        proveState(["validators", index, ...(field === undefined ? [] : [field])], options),
+      validator: async (id, field, options = {}) => {
+        const query = { state_id: options.state ?? "head", validator_id: id };
+        const index =
+          typeof id === "string"
+            ? Number((await client.get_v1_beacon_states_stateId_validators_validatorId(query)).index)
+            : id;
+        return proveState(["validators", index, ...(field === undefined ? [] : [field])], options);
+      },
       state: proveState,
       block: (path, { block = "head" } = {}) => client.getBlockProof({ block_id: block, path }),
     },

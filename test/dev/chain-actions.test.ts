@@ -39,6 +39,8 @@ it("reads the head, blocks, states and validators", async () => {
 it("proves parts of states and blocks", async () => {
   const proof = await chain.prove.validator(3, "withdrawal_credentials");
   expect(proof).toMatchObject({ value: POOL_CREDENTIALS, root: proof.state_root });
+  const { pubkey } = (await chain.validator(3).get()).validator;
+  expect(await chain.prove.validator(pubkey, "withdrawal_credentials")).toEqual(proof);
   const whole = await chain.prove.validator(3, undefined, { state: "genesis" });
   expect(whole).toMatchObject({ slot: "0", depth: String(Number(proof.depth) - 3) });
   const { root, block_root } = await chain.prove.state(["slot"], { upTo: "block" });

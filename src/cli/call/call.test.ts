@@ -133,7 +133,7 @@ describe("fanal call", () => {
     await expect(call("http://127.0.0.1:1")).rejects.toMatchObject({
       exitCode: 8,
       message:
-        "The node at http://127.0.0.1:1 is unreachable: connect ECONNREFUSED 127.0.0.1:1. Is a node running there, with --rpc?",
+        "The node at http://127.0.0.1:1 is unreachable: connect ECONNREFUSED 127.0.0.1:1. Is a node running there, with --rpc? --url takes another address.",
     });
   });
 

@@ -91,7 +91,7 @@ function unreachable(url: string, error: Error): NoResponseError {
   const { code } = error as NodeJS.ErrnoException;
   // With several addresses of a host name, the AggregateError has no message.
   const reason = error.message || code || "the connection failed";
-  const hint = code === "ECONNREFUSED" ? " Is a node running there, with --rpc?" : "";
+  const hint = code === "ECONNREFUSED" ? " Is a node running there, with --rpc? --url takes another address." : "";
   return new NoResponseError(`The node at ${url} is unreachable: ${reason}.${hint}`, error);
 }
 

@@ -73,6 +73,11 @@ it("a contract verifies the credentials of a validator in an old state, using th
     expect(await ask("beaconRoot", timestamp)).toBe(root);
     expect(await ask("hasCredentials", timestamp, 5, credentials, branch)).toBe(true);
     expect(await ask("isInBlock", timestamp, proof.gindex, proof.leaf, branch)).toBe(true);
+    const balance = validator.validator.effective_balance;
+    const proven = await node.call("getStateProof", [slot, ["validators", 5, "effective_balance"], "block"]);
+    expect(await ask("leafOf", balance)).toBe(proven.leaf);
+    expect(await ask("hasEffectiveBalance", timestamp, 5, balance, proven.branch)).toBe(true);
+    expect(await ask("hasEffectiveBalance", timestamp, 5, BigInt(balance) + 1n, proven.branch)).toBe(false);
 
     expect(await ask("hasCredentials", timestamp, 6, credentials, branch)).toBe(false);
     expect(await ask("hasCredentials", timestamp, 5, other.validator.withdrawal_credentials, branch)).toBe(false);

@@ -199,7 +199,10 @@ function conditionOf(chain: BeaconChain, until: Goal): () => boolean {
   if ("finalized" in until) return () => chain.finalizedCheckpoint.epoch >= until.finalized;
   const { validator: id, status } = until;
   if (typeof id !== "string" && indexInRegistry(chain.headState, id) === undefined) {
-    throw notFound(`No validator ${id}: the registry has ${chain.headState.validators.length} validators.`);
+    const { length } = chain.headState.validators;
+    throw notFound(
+      `No validator ${id}: the registry has ${length} validators. Until its deposit is processed, use its public key.`,
+    );
   }
   return () => {
     const { headState } = chain;
