@@ -18,6 +18,7 @@ export const NAVIGATION: readonly Item[] = [
   { text: "Library", link: "/docs/library" },
   { text: "Methods", link: "/docs/methods" },
   { text: "Architecture", link: "/docs/architecture" },
+  { text: "Contributing", link: "/CONTRIBUTING" },
 ];
 
 /** Pages by group. A pattern stands for all other pages that match it. */

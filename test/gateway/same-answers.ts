@@ -12,11 +12,9 @@ import { type ServedCalls, serveCalls } from "../support/gateway/served-calls.ts
 
 /** Methods that a gateway answers itself. */
 const OWN = ["rpc.discover", "getReadiness", "subscribe", "unsubscribe"];
-/** Methods without a REST path, which a gateway cannot request. */
-const NODE_ONLY = ["getValidatorPage"];
 
 const COMPARED = inExampleOrder(methods)
-  .filter(({ access, needsEvm, name }) => access !== "dev" && !needsEvm && ![...OWN, ...NODE_ONLY].includes(name))
+  .filter(({ access, needsEvm, name }) => access !== "dev" && !needsEvm && !OWN.includes(name))
   .map((method) => [method.name, method] as const);
 
 const SPECIAL = Object.entries(SPECIAL_CALLS).filter(([name]) => COMPARED.some(([compared]) => compared === name));

@@ -50,6 +50,8 @@ export class ConfigReloader {
   readonly #onChange = () => this.#enqueue(false);
   /** Settings of the last valid file. */
   #current: GatewayCommandSettings;
+  /** Why the file as it is now is rejected. Logged once, unless a reload is requested. */
+  #rejection: string | undefined;
   /** The last reload. They run one after another. */
   #last: Promise<void> = Promise.resolve();
 
@@ -79,6 +81,7 @@ export class ConfigReloader {
     const { file, started, read, apply, logger } = this.#options;
     try {
       const changed = await read();
+      this.#rejection = undefined;
       const fixed = Object.fromEntries(FIXED_SETTINGS.map((key) => [key, started.gateway[key]]));
       const isSame = SETTINGS.every((key) => isDeepStrictEqual(changed[key], this.#current[key]));
       if (isSame && !isRequested) return;
@@ -100,6 +103,8 @@ export class ConfigReloader {
       if (ignored.length > 0) logger.warn("Config change needs a restart", { settings: ignored });
     } catch (error) {
       const { message } = asStartupError(error) ?? (error as Error);
+      if (message === this.#rejection && !isRequested) return;
+      this.#rejection = message;
       logger.error("Config file rejected, keeping the previous settings", { file, error: message });
     }
   }

@@ -51,7 +51,7 @@ export class GatewayMetrics {
     );
     const another = instruments.counter(
       "fanal_upstream_asked_another_total",
-      "Reads sent to another upstream because this one was slow (hedge) or failed (failover)",
+      "Reads sent to another upstream because this one was slow or failed",
       ["upstream", "reason"],
     );
     const circuits = instruments.counter(

@@ -109,7 +109,7 @@ describe("a quorum of two", () => {
     const missing = unavailable("No other upstream is available. b is down: It refused the connection.");
     await expect(open([responseOf("a", "{}"), missing]).quorum.read(createCall(FINALIZED))).rejects.toMatchObject({
       message:
-        'The quorum requires 2 answers to x with state_id "head". a answered with HTTP status 200. No other upstream is available. b is down: It refused the connection.',
+        'The quorum requires 2 answers to x with state_id "head". a answered. No other upstream is available. b is down: It refused the connection.',
     });
     const notFound = responseOf("a", "{}", 404);
     expect(await open([notFound, responseOf("b", "{}", 404)]).quorum.read(createCall(FINALIZED))).toBe(notFound);

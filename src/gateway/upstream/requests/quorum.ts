@@ -106,7 +106,9 @@ function tooFewAnswers(
   responses: readonly UpstreamResponse[],
   results: readonly PromiseSettledResult<UpstreamResponse>[],
 ): Failure {
-  const each = responses.map(({ upstream, status }) => `${upstream} answered with HTTP status ${status}.`);
+  const each = responses.map(
+    ({ upstream, status }) => `${upstream} answered${status === 200 ? "" : ` with HTTP status ${status}`}.`,
+  );
   const failure = results.find((result) => result.status === "rejected")?.reason as Failure | undefined;
   const why = [...each, failure?.message ?? []].flat().join(" ");
   return unavailable(`The quorum requires ${count} answers to ${describeCall(call)}. ${why}`);
