@@ -34,7 +34,7 @@ describe("the page", () => {
   });
 
   it("calls a gateway with the client key in its address, and asks for one otherwise", async () => {
-    const { page, program } = await visit(["--rest"]);
+    const { page, program } = await visit(["--rest", "--rest-port", "0"]);
     const [, upstream] = await program.untilLine(/REST is served at (http:\S+)/);
     const file = join(tempDirectory(), "gateway.yaml");
     const key = "key-of-the-explorer";
