@@ -101,5 +101,5 @@ it("is documented", async () => {
   };
   const ofNodes = new Set(rows("monitoring.md"));
   const isOwn = (row: string) => !ofNodes.has(row) && !/^(process|nodejs)_/.test(row);
-  expect(measured.filter(isOwn).toSorted()).toEqual(rows("gateway.md").toSorted());
+  expect(measured.filter(isOwn).toSorted()).toEqual(rows("reference/gateway-operations.md").toSorted());
 });
