@@ -9,7 +9,7 @@ export function writeDocument(path: string, text: string, content: string): void
   const isUnchanged = existsSync(file) && readFileSync(file, "utf8") === text;
   mkdirSync(dirname(file), { recursive: true });
   if (!isUnchanged) writeFileSync(file, text);
-  process.stdout.write(`${path}: ${content}, ${isUnchanged ? "unchanged" : "written anew"}\n`);
+  process.stdout.write(`${path}: ${content}, ${isUnchanged ? "unchanged" : "rewritten"}\n`);
 }
 
 /** Deletes the documents of a directory that are no longer generated. */

@@ -19,7 +19,7 @@ const SERVED_UNTIL = new Map<string, string>(
 );
 
 function stateOf(operation: string): string {
-  if (ALWAYS_REFUSED.has(operation)) return "answers 501 to a right request";
+  if (ALWAYS_REFUSED.has(operation)) return "returns 501";
   const until = SERVED_UNTIL.get(operation);
   return until === undefined ? "served" : `served until ${until}`;
 }
