@@ -164,6 +164,12 @@ it("orders forks of one epoch as the specification, whichever upstream knows the
   expect((await fetch()).forks.map(({ name }) => name)).toEqual(["phase0", "altair", "bellatrix"]);
 });
 
+it.each(["", "1.5", " ", "0x10", null, []])("skips a fork whose epoch is %j", async (epoch) => {
+  const { opened, fetch } = await openNetworks(TIME);
+  opened[0]!.withSpec({ PRESET_BASE: "mainnet", GLOAS_FORK_EPOCH: epoch });
+  expect((await fetch()).forks).toEqual(CHAIN_SPEC.forks);
+});
+
 it("marks forks that are ahead, and reads the genesis fork version", async () => {
   const { opened, fetch } = await openNetworks(TIME);
   const epoch = Math.floor(slotAt(CHAIN_SPEC, timers.unixNow()) / 32);

@@ -50,12 +50,18 @@ const NUMBERS = ["SECONDS_PER_SLOT", "SLOT_DURATION_MS"];
 
 /** Parses the content of `config.yaml`, whose values are text. Throws if a value is invalid. */
 export function parseNetworkConfig(config: unknown): PinnedConstants {
-  for (const name of [...NUMBERS, ...LATER_FORKS.map(forkEpochName)]) {
-    const value = memberOf(config, name);
-    if (value !== undefined && !(Number(value) >= 0)) throw new Error(`It has ${name} ${JSON.stringify(value)}.`);
-  }
+  for (const name of NUMBERS) requireNumber(config, name, "a positive number", (number) => number > 0);
+  for (const name of LATER_FORKS.map(forkEpochName)) requireNumber(config, name, "a whole number", Number.isInteger);
   const stated = statedConstants(config);
   return { ...stated, slotsPerEpoch: PRESETS[stated.presetBase].slotsPerEpoch };
+}
+
+/** Throws if a member that is present is no decimal number, or fails the test. */
+function requireNumber(config: unknown, name: string, kind: string, test: (number: number) => boolean): void {
+  const value = memberOf(config, name);
+  if (value === undefined) return;
+  const number = decimalOf(value);
+  if (number === undefined || !test(number)) throw new Error(`${name} must be ${kind}, got ${JSON.stringify(value)}.`);
 }
 
 function statedConstants(spec: unknown) {
@@ -71,12 +77,11 @@ function statedConstants(spec: unknown) {
 
 export const forkEpochName = (fork: string): string => `${fork.toUpperCase()}_FORK_EPOCH`;
 
-/** Skips forks at FAR_FUTURE_EPOCH, which is no safe integer. */
+/** Skips forks at FAR_FUTURE_EPOCH, which is no safe integer, and those whose epoch is no decimal integer. */
 function forksOf(spec: unknown): ScheduledFork[] {
   const later = LATER_FORKS.flatMap((name) => {
-    const value = memberOf(spec, forkEpochName(name));
-    const epoch = value === undefined ? Number.NaN : Number(value);
-    return Number.isSafeInteger(epoch) ? [{ name, epoch }] : [];
+    const epoch = decimalOf(memberOf(spec, forkEpochName(name)));
+    return epoch !== undefined && Number.isSafeInteger(epoch) ? [{ name, epoch }] : [];
   });
   return [{ name: "phase0", epoch: 0 }, ...later];
 }
@@ -91,10 +96,15 @@ function presetBaseOf(spec: unknown): PresetBase {
   throw new Error(`It has the unknown PRESET_BASE ${JSON.stringify(value)}. It must be mainnet, minimal or gnosis.`);
 }
 
-/** Accepts a number or a decimal string. */
 function positive(value: unknown, name: string): number | undefined {
-  const number = Number(memberOf(value, name));
-  return Number.isSafeInteger(number) && number > 0 ? number : undefined;
+  const number = decimalOf(memberOf(value, name));
+  return number !== undefined && Number.isSafeInteger(number) && number > 0 ? number : undefined;
+}
+
+/** Returns a non-negative number or decimal string as a number, otherwise undefined. Unlike `Number`, rejects "". */
+export function decimalOf(value: unknown): number | undefined {
+  const isDecimal = typeof value === "number" ? value >= 0 : typeof value === "string" && /^\d+(?:\.\d+)?$/.test(value);
+  return isDecimal ? Number(value) : undefined;
 }
 
 function forkVersion(value: unknown): string | undefined {

@@ -159,6 +159,19 @@ describe("gateway", () => {
       expect(() => networkOf("devnet")).toThrow(unreadable);
       expect(() => networkOf("devnet")).toThrow(/^The network file .*config\.yaml cannot be used: .*\w/);
     }
+    for (const [name, value] of [
+      ["GLOAS_FORK_EPOCH", ""],
+      ["GLOAS_FORK_EPOCH", "1.5"],
+      ["ALTAIR_FORK_EPOCH", "-1"],
+      ["SECONDS_PER_SLOT", ""],
+      ["SECONDS_PER_SLOT", "0"],
+    ]) {
+      writeFileSync(configFile, `PRESET_BASE: minimal\n${name}: ${value}\n`);
+      expect(() => networkOf("devnet")).toThrow(unreadable);
+      expect(() => networkOf("devnet")).toThrow(
+        new RegExp(`^The network file .* cannot be used: ${name} must be a .* number, got "${value}"\\.$`),
+      );
+    }
     rmSync(configFile);
     writeFileSync(genesisFile, state.subarray(0, 39));
     expect(() => networkOf("devnet")).toThrow(unreadable);
