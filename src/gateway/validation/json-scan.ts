@@ -36,8 +36,8 @@ export class JsonScan {
   version: string | undefined;
   /** Slot that determines the fork of the text. */
   slot: number | undefined;
-  /** The member `data` of a chain spec. */
-  specText: string | undefined;
+  /** The member `data`, if it describes the network. */
+  networkText: string | undefined;
   /** True once the member `data` has been reached. */
   hasReachedData = false;
   /** The violation, as a clause without subject, and the path of its value. */

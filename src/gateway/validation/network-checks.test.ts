@@ -169,6 +169,18 @@ describe("the constants of a spec", () => {
     );
   });
 
+  it("contradict the network if they are empty or no numbers", () => {
+    const data = { ...RIGHT, ALTAIR_FORK_EPOCH: "" };
+    expect(violationOf(call, { data })).toBe('data.ALTAIR_FORK_EPOCH is "", but the network has 0');
+    for (const wrong of [null, [], false, " ", { toString: 1, valueOf: 1 }])
+      expect(violationOf(call, { data: { ...RIGHT, ALTAIR_FORK_EPOCH: wrong } })).toMatch(/the network has 0$/);
+  });
+
+  it("cannot avoid the comparison by an unknown fork", () => {
+    const body = { version: "later", data: { ...RIGHT, SLOTS_PER_EPOCH: "32" } };
+    expect(violationOf(call, body)).toBe("data.SLOTS_PER_EPOCH is 32, but the network has 8");
+  });
+
   it("may leave SECONDS_PER_SLOT at its default if SLOT_DURATION_MS is right", () => {
     const fast = { ...CHAIN_SPEC, secondsPerSlot: 1.5 };
     expect(violationOf(call, { data: { ...RIGHT, SLOT_DURATION_MS: "1500", SECONDS_PER_SLOT: "2" } }, {}, fast)).toBe(
@@ -178,5 +190,93 @@ describe("the constants of a spec", () => {
     expect(violationOf(call, { data: { ...RIGHT, SLOT_DURATION_MS: "12000" } }, {}, slower)).toBeUndefined();
     const { SLOT_DURATION_MS: _, ...without } = RIGHT;
     expect(violationOf(call, { data: without }, {}, slower)).toBe("data.SECONDS_PER_SLOT is 6, but the network has 12");
+  });
+});
+
+describe("the genesis", () => {
+  const call = methodCall("get_v1_beacon_genesis");
+  const RIGHT = {
+    genesis_time: "1600000000",
+    genesis_validators_root: `0x${"ab".repeat(32)}`,
+    genesis_fork_version: "0x00000001",
+  };
+  const onlyPhase0 = { ...CHAIN_SPEC, forks: [{ name: "phase0", epoch: 0 }] };
+
+  it("is that of the network", () => {
+    expect(violationOf(call, { data: RIGHT }, {}, onlyPhase0)).toBeUndefined();
+    const upper = { ...RIGHT, genesis_validators_root: `0x${"AB".repeat(32)}` };
+    expect(violationOf(call, { data: upper }, {}, onlyPhase0)).toBeUndefined();
+  });
+
+  it.each([
+    ["genesis_time", "1600000001"],
+    ["genesis_validators_root", `0x${"cd".repeat(32)}`],
+    ["genesis_fork_version", "0x00000002"],
+  ] as const)("contradicts the network if %s is %s", (name, wrong) => {
+    const violation = `data.${name} is ${wrong}, but the network has ${RIGHT[name]}`;
+    const body = { data: { ...RIGHT, [name]: wrong } };
+    expect(violationOf(call, body, {}, onlyPhase0)).toBe(violation);
+    expect(violationOf(call, body, { [VERSION_HEADER]: "later" }, onlyPhase0)).toBe(violation);
+    expect(violationOf(call, { version: "later", ...body }, {}, onlyPhase0)).toBe(violation);
+  });
+
+  it("may have another fork version if that is unknown, or if several forks start there", () => {
+    const data = { ...RIGHT, genesis_fork_version: "0x00000002" };
+    expect(violationOf(call, { data })).toBeUndefined();
+    expect(violationOf(call, { data }, {}, { ...onlyPhase0, genesisForkVersion: undefined })).toBeUndefined();
+  });
+
+  it("is rejected if it is too long to be compared", () => {
+    const body = Buffer.from(`{"data":{"padding":"${"x".repeat(70_000)}",${JSON.stringify(RIGHT).slice(1)}}`);
+    expect(findViolation(call, response(String(body)), { chainSpec: onlyPhase0 })).toMatch(/^the body is too long/);
+    expect(violationOf(call, JSON.parse(String(body)), {}, onlyPhase0)).toBeUndefined();
+  });
+});
+
+describe("the fork schedule", () => {
+  const call = methodCall("get_v1_config_fork_schedule");
+  const FAR_FUTURE = "18446744073709551615";
+  const entry = (version: number, epoch: number | string, previous = version - 1) => ({
+    previous_version: `0x0000000${previous}`,
+    current_version: `0x0000000${version}`,
+    epoch: String(epoch),
+  });
+  const later = { ...CHAIN_SPEC, forks: CHAIN_SPEC.forks.filter(({ name }) => name !== "altair") };
+
+  it("has the epochs of the settled forks, and may have others", () => {
+    const forks = [entry(1, 0, 1), entry(2, 10), entry(3, 20)];
+    expect(violationOf(call, { data: forks }, {}, later)).toBeUndefined();
+    const longer = [...forks, entry(3, 25, 3), entry(4, 30), entry(5, FAR_FUTURE)];
+    expect(violationOf(call, { data: longer }, {}, later)).toBeUndefined();
+    expect(violationOf(call, { data: longer }, { [VERSION_HEADER]: "later" }, later)).toBeUndefined();
+  });
+
+  it("contradicts the network without the epoch of a fork", () => {
+    const missing = "data has no fork at epoch 20, but the network has electra there";
+    for (const moved of [21, FAR_FUTURE]) {
+      const data = [entry(1, 0, 1), entry(2, 10), entry(3, moved)];
+      expect(violationOf(call, { data }, {}, later)).toBe(missing);
+      expect(violationOf(call, { data }, { [VERSION_HEADER]: "later" }, later)).toBe(missing);
+    }
+    const data = [entry(1, 1, 1), entry(2, 10), entry(3, 20)];
+    expect(violationOf(call, { data }, {}, later)).toBe(
+      "data has no fork at epoch 0, but the network has phase0 there",
+    );
+  });
+
+  it("begins with the version of the genesis", () => {
+    const wrong = "current_version is 0x00000009, but the network has 0x00000001";
+    const rest = [entry(2, 10), entry(3, 20)];
+    expect(violationOf(call, { data: [entry(9, 0), ...rest] }, {}, later)).toBe(`data[0].${wrong}`);
+    expect(violationOf(call, { data: [entry(9, 5), entry(1, 0), ...rest] }, {}, later)).toBe(`data[0].${wrong}`);
+    expect(violationOf(call, { data: [entry(1, 0), entry(9, 0), ...rest] }, {}, later)).toBe(`data[1].${wrong}`);
+    const unknown = { ...later, genesisForkVersion: undefined };
+    expect(violationOf(call, { data: [entry(9, 0), ...rest] }, {}, unknown)).toBeUndefined();
+  });
+
+  it("may merge the forks of one epoch", () => {
+    const rest = [entry(3, 10), entry(4, 20)];
+    expect(violationOf(call, { data: [entry(1, 0, 1), entry(2, 0), ...rest] })).toBeUndefined();
+    expect(violationOf(call, { data: [entry(2, 0, 2), ...rest] })).toBeUndefined();
   });
 });

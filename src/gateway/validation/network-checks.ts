@@ -1,7 +1,7 @@
 // Checks answers against the chain spec of the gateway.
 
 import { type ChainSpec, forkAt } from "../network/chain-spec.ts";
-import { forkEpochName, KNOWN_FORKS, PRESETS } from "../network/spec-constants.ts";
+import { decimalOf, forkEpochName, KNOWN_FORKS, PRESETS } from "../network/spec-constants.ts";
 import { memberOf } from "../upstream/client/json-fields.ts";
 
 /** Forks that an answer states. */
@@ -39,8 +39,18 @@ function isSettled(fork: string, { forks }: ChainSpec): boolean {
   return forks.some(({ name, isUpcoming }) => name === fork && isUpcoming !== true);
 }
 
-/** Returns why the data of `/eth/v1/config/spec` cannot be that of the network, or undefined. Accepts omissions. */
-export function findSpecViolation(spec: unknown, chainSpec: ChainSpec): string | undefined {
+/** Returns why the member `data` of an answer cannot be that of the network, or undefined. */
+type NetworkCheck = (data: unknown, chainSpec: ChainSpec) => string | undefined;
+
+/** Checks of the operations that describe the network, by path. */
+export const NETWORK_CHECKS: ReadonlyMap<string | undefined, NetworkCheck> = new Map([
+  ["/eth/v1/config/spec", findSpecViolation],
+  ["/eth/v1/beacon/genesis", findGenesisViolation],
+  ["/eth/v1/config/fork_schedule", findScheduleViolation],
+]);
+
+/** Accepts omissions. */
+function findSpecViolation(spec: unknown, chainSpec: ChainSpec): string | undefined {
   const { presetBase, secondsPerSlot, slotsPerEpoch, genesisForkVersion, forks } = chainSpec;
   const expected: [name: string, value: string | number | undefined][] = [
     ["PRESET_BASE", presetBase],
@@ -52,12 +62,66 @@ export function findSpecViolation(spec: unknown, chainSpec: ChainSpec): string |
   for (const { name, epoch, isUpcoming } of forks) if (!isUpcoming) expected.push([forkEpochName(name), epoch]);
   for (const [name, value] of expected) {
     const found = memberOf(spec, name);
-    if (value === undefined || found === undefined) continue;
-    const isEqual = typeof value === "number" ? Number(found) === value : String(found).toLowerCase() === value;
-    if (!isEqual) return `${name} is ${String(found)}, but the network has ${value}`;
+    if (value === undefined || found === undefined || isEqualTo(value, found)) continue;
+    return `data.${name} is ${shown(found)}, but the network has ${value}`;
   }
   return undefined;
 }
+
+function findGenesisViolation(genesis: unknown, chainSpec: ChainSpec): string | undefined {
+  const expected: [name: string, value: string | number | undefined][] = [
+    ["genesis_validators_root", chainSpec.genesisValidatorsRoot],
+    ["genesis_time", chainSpec.genesisTime],
+    ["genesis_fork_version", onlyGenesisVersion(chainSpec)],
+  ];
+  for (const [name, value] of expected) {
+    const found = memberOf(genesis, name);
+    if (value === undefined || isEqualTo(value, found)) continue;
+    return `data.${name} is ${shown(found)}, but the network has ${value}`;
+  }
+  return undefined;
+}
+
+/**
+ * Accepts entries for other epochs: those of unscheduled forks, of forks that the gateway does not know, and of blob
+ * schedules. Only the epochs of forks are compared, since Teku merged forks of one epoch, and the previous version of
+ * such forks differs between clients.
+ */
+function findScheduleViolation(schedule: unknown, chainSpec: ChainSpec): string | undefined {
+  if (!Array.isArray(schedule)) return "data is not an array";
+  const epochs = schedule.map((fork) => decimalOf(memberOf(fork, "epoch")));
+  const missing = chainSpec.forks.find(({ epoch, isUpcoming }) => !isUpcoming && !epochs.includes(epoch));
+  if (missing) return `data has no fork at epoch ${missing.epoch}, but the network has ${missing.name} there`;
+  const version = onlyGenesisVersion(chainSpec);
+  if (version === undefined) return undefined;
+  const versions = schedule.map((fork) => memberOf(fork, "current_version"));
+  const wrong = versions.findIndex(
+    (found, index) => (index === 0 || epochs[index] === 0) && !isEqualTo(version, found),
+  );
+  if (wrong < 0) return undefined;
+  return `data[${wrong}].current_version is ${shown(versions[wrong])}, but the network has ${version}`;
+}
+
+/**
+ * Returns the version of the chain at genesis. Undefined if it is unknown, or if several forks start at genesis:
+ * clients then disagree whether it is that of the first or of the last one.
+ */
+function onlyGenesisVersion({ genesisForkVersion, forks }: ChainSpec): string | undefined {
+  return forks.some(({ name, epoch }) => name !== "phase0" && epoch === 0) ? undefined : genesisForkVersion;
+}
+
+function isEqualTo(value: string | number, found: unknown): boolean {
+  if (typeof value === "number") return decimalOf(found) === value;
+  return typeof found === "string" && found.toLowerCase() === value;
+}
+
+/** Shows a value without conversion: an upstream may send an object whose `toString` is not a function. */
+function shown(found: unknown): string {
+  const text = typeof found === "string" && found !== "" ? found : (JSON.stringify(found) ?? "missing");
+  return text.slice(0, MAX_SHOWN_LENGTH);
+}
+
+const MAX_SHOWN_LENGTH = 80;
 
 /**
  * Returns the expected `SECONDS_PER_SLOT`, or undefined for any. Clients that read `SLOT_DURATION_MS` may leave it at
@@ -65,6 +129,6 @@ export function findSpecViolation(spec: unknown, chainSpec: ChainSpec): string |
  */
 function secondsOf(spec: unknown, { presetBase, secondsPerSlot }: ChainSpec): number | undefined {
   if (memberOf(spec, "SLOT_DURATION_MS") === undefined) return secondsPerSlot;
-  const isDefault = Number(memberOf(spec, "SECONDS_PER_SLOT")) === PRESETS[presetBase].secondsPerSlot;
+  const isDefault = decimalOf(memberOf(spec, "SECONDS_PER_SLOT")) === PRESETS[presetBase].secondsPerSlot;
   return isDefault || !Number.isInteger(secondsPerSlot) ? undefined : secondsPerSlot;
 }

@@ -19,7 +19,7 @@ import {
   matchingString,
   objectOf,
 } from "./json-scan.ts";
-import { findForkViolation, findSpecViolation } from "./network-checks.ts";
+import { findForkViolation, NETWORK_CHECKS } from "./network-checks.ts";
 import { compileOutline, compileSchema } from "./schema-checks.ts";
 import { findSszViolation, sszForkSlot } from "./ssz-checks.ts";
 
@@ -112,7 +112,7 @@ function findJsonViolation(
   const scan = new JsonScan(bytes, params, fork !== undefined && !KNOWN_FORKS.has(fork.toLowerCase()));
   const end = checkOf(method)(scan, skipSpace(bytes, 0));
   if (end === INVALID) return `${scan.path === "" ? "the body" : scan.path.replace(/^\./, "")} ${scan.violation}`;
-  const violation = chainSpec && findNetworkViolation(call, scan, fork, chainSpec);
+  const violation = chainSpec && findNetworkViolation(call, scan, { isWhole, fork, chainSpec });
   if (violation !== undefined) return violation;
   if (end === INCOMPLETE) {
     if (isWhole) return "the body is truncated";
@@ -123,16 +123,16 @@ function findJsonViolation(
   return isWhole && !isUtf8(bytes) ? "the body is not valid UTF-8" : undefined;
 }
 
-/** Compares the part of an answer that was scanned with the forks and constants of the network. */
+/** Compares the part of an answer that was scanned with the forks, genesis and constants of the network. */
 function findNetworkViolation(
   call: ValidatedCall,
-  { version, slot = requestedForkSlot(call), specText }: JsonScan,
-  header: string | undefined,
-  chainSpec: ChainSpec,
+  { version, slot = requestedForkSlot(call), networkText }: JsonScan,
+  { isWhole, fork: header, chainSpec }: JsonOptions & { chainSpec: ChainSpec },
 ): string | undefined {
-  if (specText === undefined) return findForkViolation({ header, version }, slot, chainSpec);
-  const violation = findSpecViolation(JSON.parse(specText), chainSpec);
-  return violation && `data.${violation}`;
+  const check = NETWORK_CHECKS.get(pathOf(call.method));
+  if (check === undefined) return findForkViolation({ header, version }, slot, chainSpec);
+  if (networkText !== undefined) return check(JSON.parse(networkText), chainSpec);
+  return isWhole ? undefined : "the body is too long to be compared with the network";
 }
 
 function findEndViolation(bytes: Buffer, isWrapped: boolean): string | undefined {
@@ -158,14 +158,18 @@ function compileCheck(method: MethodDefinition): Check {
     rest,
     result: { schema },
   } = method;
-  const path = rest.find((each) => each.path.startsWith("/eth/"))?.path;
+  const path = pathOf(method);
   const outline = compileOutline(schema);
   const isOutlineOnly = (path === undefined && rest.length > 0) || (path !== undefined && NODE_PATH.test(path));
   const described = isOutlineOnly ? outline : compileSchema(schema, echoesOf(path ?? ""));
-  const whole = isSpec(path) ? specData : notEmpty(described, filtersOf(rest));
+  const whole = isSpec(path) ? specMembers : notEmpty(described, filtersOf(rest));
+  const isOfNetwork = NETWORK_CHECKS.has(path);
   const data: Check = (scan, at) => {
     scan.hasReachedData = true;
-    return (scan.isUnknownFork ? outline : whole)(scan, at);
+    // Answers about the network are of no fork.
+    const end = (scan.isUnknownFork && !isOfNetwork ? outline : whole)(scan, at);
+    if (isOfNetwork && end > 0) scan.networkText = scan.bytes.toString("utf8", at, end);
+    return end;
   };
   if (!isWrapped(method)) return data;
   return objectOf([
@@ -174,6 +178,9 @@ function compileCheck(method: MethodDefinition): Check {
   ]);
 }
 
+/** Returns the path of a method in the Beacon API. */
+const pathOf = ({ rest }: MethodDefinition) => rest.find((each) => each.path.startsWith("/eth/"))?.path;
+
 const isSpec = (path: string | undefined) => path === "/eth/v1/config/spec";
 
 /** Checks the members of a spec that all clients have. The preset must be that of the gateway. */
@@ -181,12 +188,6 @@ const specMembers = objectOf([
   { name: "PRESET_BASE", check: matchingString(new RegExp(`^${ACTIVE_PRESET}$`)), isRequired: true },
   { name: "GENESIS_FORK_VERSION", check: hexString(4), isRequired: true },
 ]);
-
-const specData: Check = (scan, at) => {
-  const end = specMembers(scan, at);
-  if (end > 0) scan.specText = scan.bytes.toString("utf8", at, end);
-  return end;
-};
 
 /** Lists that have elements unless one of the parameters filters them. */
 const NEVER_EMPTY: readonly [path: RegExp, filters: readonly string[]][] = [
