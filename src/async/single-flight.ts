@@ -4,10 +4,10 @@
  */
 export type SharedTaskFunction<T> = (throwIfAborted: () => void, abortSignal: () => AbortSignal) => Promise<T>;
 
-/** Thrown inside a task that has no callers left. */
+/** Thrown inside a task that has no callers left. The cause is why the last one aborted. */
 class AbandonedError extends Error {
-  constructor() {
-    super("Every caller has aborted.");
+  constructor(cause?: unknown) {
+    super("Every caller has aborted.", { cause });
   }
 }
 
@@ -34,7 +34,7 @@ export class SharedTask<T> {
     this.#callers++;
     if (signal === undefined) return this.#result;
     const leave = () => {
-      if (--this.#callers === 0 && this.#abortController) this.#abort(this.#abortController);
+      if (--this.#callers === 0 && this.#abortController) this.#abort(this.#abortController, signal.reason);
     };
     if (signal.aborted) leave();
     else signal.addEventListener("abort", leave, { once: true });
@@ -59,9 +59,9 @@ export class SharedTask<T> {
     return this.#abortController.signal;
   };
 
-  #abort(controller: AbortController): void {
+  #abort(controller: AbortController, cause?: unknown): void {
     this.#onEnd();
-    controller.abort(new AbandonedError());
+    controller.abort(new AbandonedError(cause));
   }
 }
 

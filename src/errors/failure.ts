@@ -52,6 +52,9 @@ export class Failure extends OperationalError {
   }
 }
 
+/** Failure of a call that exceeded a time limit of the server, unlike one that its client cancelled. */
+export class TimeLimitFailure extends Failure {}
+
 export const invalidParams = (message: string, details?: FailureDetails) =>
   new Failure("invalid-params", message, details);
 export const notFound = (message: string, details?: FailureDetails) => new Failure("not-found", message, details);

@@ -1,34 +1,62 @@
-import { expect, it, onTestFinished } from "vitest";
-import { flushPromises } from "../../test/support/time/fake-timers.ts";
-import { SYSTEM_TIMERS } from "../async/timers.ts";
-import { createRecordingLogger } from "../log/recording-logger.test-support.ts";
+import { describe, expect, it, onTestFinished } from "vitest";
+import { FakeTimers, flushPromises } from "../../test/support/time/fake-timers.ts";
+import { SYSTEM_TIMERS, type Timers } from "../async/timers.ts";
+import { createRecordingLogger, type LogRecord } from "../log/recording-logger.test-support.ts";
+import { DeadlineTimer } from "../server/http/deadline.ts";
 import { CHAIN_SPEC } from "./cache/method-calls.test-support.ts";
 import { LocalBudgetStore } from "./clients/budget-store.ts";
 import { currentUpstream } from "./gateway.test-support.ts";
+import type { RequestOutcome } from "./metrics/gateway-observer.ts";
 import { MethodPolicies } from "./policies/method-policies.ts";
 import { RequestPipeline } from "./request-pipeline.ts";
 import { DEFAULT_GATEWAY_SETTINGS } from "./settings.ts";
 import { HealthStub } from "./upstream/health-stub.test-support.ts";
 import { createCall } from "./upstream/upstream-call.test-support.ts";
 
-/** Opens the pipeline of one upstream. */
-async function openPipeline() {
-  const upstream = await currentUpstream("a");
-  const health = new HealthStub("a");
+/** Opens the pipeline of one upstream, or of those named. */
+async function openPipeline({
+  names = ["a"],
+  callTimeoutMillis = 30_000,
+  timers = SYSTEM_TIMERS,
+}: {
+  names?: string[];
+  callTimeoutMillis?: number;
+  timers?: Timers;
+} = {}) {
+  const upstreams = await Promise.all(names.map(currentUpstream));
+  const health = new HealthStub(...names);
   const failing: string[] = [];
-  const settings = { ...DEFAULT_GATEWAY_SETTINGS, validation: false, upstreams: [upstream.options] };
+  const events: string[] = [];
+  const log: LogRecord[] = [];
+  const observer = {
+    onRequestEnd: (upstream: string, _method: string, outcome: RequestOutcome) =>
+      void events.push(`${upstream} ${outcome}`),
+    onFailover: () => {},
+    onCircuitOpen: (upstream: string) => void events.push(`circuit of ${upstream} open`),
+    onDisagreement: () => {},
+    onCacheLookup: () => {},
+    onClientCall: () => {},
+    onCacheState: () => {},
+  };
+  const settings = {
+    ...DEFAULT_GATEWAY_SETTINGS,
+    validation: false,
+    upstreams: upstreams.map(({ options }) => options),
+    hedgeDelayMillis: 10,
+  };
   const pipeline = new RequestPipeline(settings, new MethodPolicies([], []), {
     chainSpec: CHAIN_SPEC,
     health,
     revision: new Int32Array(2),
-    budgetStore: new LocalBudgetStore(SYSTEM_TIMERS),
-    timers: SYSTEM_TIMERS,
-    logger: createRecordingLogger(),
-    callTimeoutMillis: 30_000,
-    onRepeatedFailure: (name) => failing.push(name),
+    budgetStore: new LocalBudgetStore(timers),
+    timers,
+    logger: createRecordingLogger(log),
+    observer,
+    callTimeoutMillis,
+    onRepeatedFailure: (...failure) => failing.push(failure.join(": ")),
   });
   onTestFinished(() => pipeline.close());
-  return { pipeline, health, failing };
+  return { pipeline, upstreams, health, failing, events, log };
 }
 
 it("closes a retired pipeline only after a read that waits for the head floor", async () => {
@@ -49,4 +77,76 @@ it("rejects a read that reaches the upstreams of a closed pipeline, without a fa
     await expect(pipeline.reader.read(createCall())).rejects.toThrow("The gateway is shutting down.");
   }
   expect(failing).toEqual([]);
+});
+
+describe("a read that an upstream does not answer", () => {
+  const SHORT = { callTimeoutMillis: 50 };
+
+  it("is an error of a hanging only upstream when its time limit ends", async () => {
+    const { pipeline, upstreams, failing, events } = await openPipeline(SHORT);
+    upstreams[0]!.isFrozen = true;
+    for (let read = 0; read < 5; read++) {
+      await expect(pipeline.reader.read(createCall())).rejects.toThrow("Waiting for a.");
+    }
+    expect(events.filter((event) => event === "a error")).toHaveLength(5);
+    expect(events.filter((event) => event === "circuit of a open")).toHaveLength(1);
+    const message = /^a: 5 requests in a row failed\. Last error: a did not answer x within 0\.\d+ s\.$/;
+    expect(failing).toEqual([expect.stringMatching(message)]);
+  });
+
+  it("is an error too when the call as a whole exceeds its time limit", async () => {
+    const { pipeline, upstreams, events } = await openPipeline();
+    upstreams[0]!.isFrozen = true;
+    const deadlines = new DeadlineTimer(20);
+    const reads = [{ cost: "cheap" } as const, { cost: "heavy" } as const].map((method) =>
+      pipeline.reader.read({ ...createCall({ method }), cancellation: deadlines.begin() }),
+    );
+    for (const result of await Promise.allSettled(reads)) expect(result.status).toBe("rejected");
+    await flushPromises();
+    expect(events).toEqual(["a error", "a error"]);
+  });
+
+  it("is no error of an upstream when the client disconnects", async () => {
+    const { pipeline, upstreams, failing, events } = await openPipeline();
+    upstreams[0]!.isFrozen = true;
+    const arrived = upstreams[0]!.received("/eth/v1/x");
+    const deadline = new DeadlineTimer(30_000).begin();
+    const read = pipeline.reader.read({ ...createCall(), cancellation: deadline });
+    await arrived;
+    deadline.cancel();
+    await expect(read).rejects.toThrow("disconnected");
+    expect([events, failing]).toEqual([[], []]);
+  });
+
+  it("opens no circuit if it is heavy", async () => {
+    const { pipeline, upstreams, events } = await openPipeline(SHORT);
+    upstreams[0]!.isFrozen = true;
+    const heavy = createCall({ method: { cost: "heavy" } });
+    for (let read = 0; read < 5; read++) await expect(pipeline.reader.read(heavy)).rejects.toThrow("Waiting for a.");
+    expect(events).toEqual(new Array(5).fill("a error"));
+  });
+
+  it("is an error of each pending upstream", async () => {
+    const { pipeline, upstreams, events } = await openPipeline({ ...SHORT, names: ["a", "b"] });
+    for (const upstream of upstreams) upstream.isFrozen = true;
+    await expect(pipeline.reader.read(createCall())).rejects.toThrow(/Waiting for (a and b|b and a)\./);
+    expect(events.toSorted()).toEqual(["a error", "b error"]);
+  });
+
+  it("is no error of an upstream that was overtaken by a hedge", async () => {
+    const timers = new FakeTimers();
+    const { pipeline, upstreams, failing, events } = await openPipeline({ names: ["a", "b"], timers });
+    upstreams[0]!.isFrozen = true;
+    for (let count = 0; count < 6; count++) {
+      let isPending = true;
+      const read = pipeline.reader.read(createCall()).finally(() => {
+        isPending = false;
+      });
+      while (isPending) await timers.advance(1);
+      expect(await read).toMatchObject({ upstream: "b" });
+    }
+    await timers.advance(60_000);
+    expect(events).toEqual(new Array(6).fill("b 200"));
+    expect(failing).toEqual([]);
+  });
 });

@@ -1,5 +1,5 @@
 import type { Timers } from "../async/timers.ts";
-import { unavailable } from "../errors/failure.ts";
+import { TimeLimitFailure, unavailable } from "../errors/failure.ts";
 import type { Logger } from "../log/logger.ts";
 import type { Cancellation } from "../server/method-table.ts";
 import type { RequestTrace } from "../server/request-trace.ts";
@@ -174,7 +174,8 @@ export class RequestPipeline implements UpstreamAccess {
     const timeout = new AbortController();
     const stop = this.#timers.every(millis, () => {
       stop();
-      timeout.abort(unavailable(`No upstream answered ${call.method.name} within ${millis / 1000} s.`));
+      const message = `No upstream answered ${call.method.name} within ${millis / 1000} s.`;
+      timeout.abort(new TimeLimitFailure("unavailable", message));
     });
     const signal = AbortSignal.any([call.cancellation.signal, timeout.signal]);
     try {

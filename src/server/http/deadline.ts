@@ -1,4 +1,4 @@
-import { Failure } from "../../errors/failure.ts";
+import { Failure, TimeLimitFailure } from "../../errors/failure.ts";
 import type { Cancellation } from "../method-table.ts";
 import type { RequestTrace } from "../request-trace.ts";
 
@@ -118,7 +118,7 @@ export class Deadline implements Cancellation {
 
   /** Expires the deadline. Called by `DeadlineTimer`. */
   expire(): void {
-    const reason = new Failure("server", `The call exceeded its time limit of ${this.#millis} ms.`, {
+    const reason = new TimeLimitFailure("server", `The call exceeded its time limit of ${this.#millis} ms.`, {
       detail: "A submission may still take effect.",
     });
     for (const reject of this.#races.splice(0)) reject(reason);

@@ -1,5 +1,5 @@
 import type { Timers } from "../../../async/timers.ts";
-import { type Failure, unavailable } from "../../../errors/failure.ts";
+import { type Failure, TimeLimitFailure, unavailable } from "../../../errors/failure.ts";
 import type { Cancellation } from "../../../server/method-table.ts";
 import type { GatewayObserver, RequestOutcome } from "../../metrics/gateway-observer.ts";
 import type { ChainSpec } from "../../network/chain-spec.ts";
@@ -103,7 +103,7 @@ export class UpstreamRead {
       this.#resolve = resolve;
       this.#reject = reject;
     });
-    this.#stopListening = onAbort(call.cancellation, (reason) => this.#fail(this.#withPendingNames(reason)));
+    this.#stopListening = onAbort(call.cancellation, (reason) => this.#onAbort(reason));
     context.budget.recordRead();
     this.#proceed();
   }
@@ -389,6 +389,26 @@ export class UpstreamRead {
     if (reason.kind !== "unavailable" || this.#attempts.length === 0) return reason;
     const names = this.#attempts.map(({ client }) => client.name).join(" and ");
     return unavailable(`${reason.message} Waiting for ${names}.`);
+  }
+
+  #onAbort(reason: Failure): void {
+    const failure = this.#withPendingNames(reason);
+    if (reason instanceof TimeLimitFailure || reason.cause instanceof TimeLimitFailure) this.#recordTimeouts();
+    this.#fail(failure);
+  }
+
+  /** Records that the pending upstreams did not answer within the time limit of the read. */
+  #recordTimeouts(): void {
+    const { observer, timers } = this.#context;
+    const { name } = this.#call.method;
+    for (const { client, startedAt } of this.#attempts) {
+      const millis = timers.now() - startedAt;
+      observer?.onRequestEnd(client.name, name, "error", millis);
+      const message = `${client.name} did not answer ${name} within ${Math.round(millis) / 1000} s.`;
+      this.#context.recordError(client, new UpstreamError(client.name, message, { mayHaveArrived: true }), startedAt);
+      // Heavy reads and block production may take longer than the limit.
+      if (this.#isHedged) client.breaker.recordFailure();
+    }
   }
 
   #succeed(response: UpstreamResponse): void {
