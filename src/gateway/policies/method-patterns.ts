@@ -9,6 +9,23 @@ export interface NamedMethod {
  * stands for any characters.
  */
 export function methodMatcher(pattern: string): (method: NamedMethod) => boolean {
-  const regex = new RegExp(`^${pattern.replaceAll(".", "\\.").replaceAll("*", ".*")}$`);
-  return ({ name, aliases = [] }) => regex.test(name) || aliases.some((alias) => regex.test(alias));
+  const matches = wildcardMatcher(pattern);
+  return ({ name, aliases = [] }) => matches(name) || aliases.some(matches);
+}
+
+/** Matches in linear time, unlike a regular expression, which backtracks exponentially in the number of `*`. */
+function wildcardMatcher(pattern: string): (name: string) => boolean {
+  const [prefix = "", ...others] = pattern.split("*");
+  const suffix = others.pop();
+  if (suffix === undefined) return (name) => name === pattern;
+  return (name) => {
+    if (!name.startsWith(prefix) || !name.endsWith(suffix)) return false;
+    let end = prefix.length;
+    for (const part of others) {
+      const at = name.indexOf(part, end);
+      if (at === -1) return false;
+      end = at + part.length;
+    }
+    return end + suffix.length <= name.length;
+  };
 }
