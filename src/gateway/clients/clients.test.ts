@@ -52,6 +52,27 @@ it("accepts the key in a header or in the path, and logs only its name", async (
   expect(lines + JSON.stringify(log)).not.toMatch(new RegExp(`${KEY}|${OTHER_KEY}|${encoded}|${SHORT_KEY}`));
 });
 
+it("logs no key of a malformed path, over REST and JSON-RPC", async () => {
+  let lines = "";
+  const { request, call, gateway, log } = await openGateway(
+    [await currentUpstream("a")],
+    { clients: [client("wallet", KEY), client("letters", SHORT_KEY)] },
+    (written) => {
+      lines += written;
+    },
+  );
+  for (const key of [KEY, SHORT_KEY]) {
+    const ends = [`%2Feth/v1/node/version`, "%20/x", "%00/x", "%3Fa", ":80/x", "+/x", "~/x", ".json"];
+    for (const path of [...ends.map((end) => `/${key}${end}`), `/@${key}/x`, `/eth%2F${key}`]) {
+      await request(path);
+      await call("getNodeVersion", { path });
+    }
+  }
+  await gateway.close();
+  expect(lines.trimEnd().split("\n")).toHaveLength(40);
+  expect(lines + JSON.stringify(log)).not.toMatch(new RegExp(`${KEY}|${SHORT_KEY}`));
+});
+
 it("limits a client to its classes and methods", async () => {
   const { request, call } = await openGateway([await currentUpstream("a")], {
     clients: [

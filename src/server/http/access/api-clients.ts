@@ -47,9 +47,10 @@ const BEARER = /^Bearer +(\S+) *$/i;
 /** The first segment of a path is a key if it is longer than any segment that a route begins with. */
 const KEY_SEGMENT = /^\/+([\w-]{16,200})(?=[/?]|$)/;
 /** What separates segments of a path and values of a query. */
-const URL_SEPARATORS = /([/?&=#;]+)/;
-/** Neither a name of letters, such as `finality_checkpoints`, nor hex digits after 0x. */
-const KEY_LIKE = /^(?!0x[\da-f]*$)(?![a-z_]*$)[\w-]{16,200}$/i;
+const URL_SEPARATORS = /([/?&=#;,]|%2C)/i;
+const KEY_LENGTH_RUN = /[\w-]{16,}/g;
+/** A name of letters, such as `finality_checkpoints` or `get_v1_node_version`, or hex digits after 0x. */
+const NAME_OR_HEX = /^(?:0x[\da-f]*|(?:[a-z_]|(?<=_)v\d{1,2}(?=_))*)$/i;
 const REDACTED = "…";
 
 /** Returns the API key of a request; undefined if it has none. */
@@ -66,20 +67,16 @@ export function moveKeyToHeader(req: IncomingMessage): void {
   req.headers[KEY_HEADER] ??= key;
 }
 
-/** Redacts everything in a URL or a text with a path that is or resembles an API key, wherever it was sent. */
+/** Redacts the parts of a URL, or of a text with a path, that contain or resemble an API key, wherever it was sent. */
 export function redactKeys(text: string, clients: ApiClients): string {
-  const redact = (part: string) => {
-    const decoded = decodeLeniently(part);
-    const isKey = KEY_LIKE.test(decoded) || (decoded !== "" && clients.find(decoded) !== undefined);
-    return isKey ? REDACTED : part;
-  };
-  return text.split(URL_SEPARATORS).map(redact).join("");
-}
-
-function decodeLeniently(text: string): string {
-  try {
-    return decodeURIComponent(text);
-  } catch {
-    return text;
-  }
+  const isKey = (part: string) => part !== "" && clients.find(part) !== undefined;
+  const isRedacted = (part: string) =>
+    isKey(part) ||
+    // May encode anything.
+    (part.includes("%") && !/^%2C$/i.test(part)) ||
+    (part.match(KEY_LENGTH_RUN) ?? []).some((run) => !NAME_OR_HEX.test(run) || isKey(run));
+  return text
+    .split(URL_SEPARATORS)
+    .map((part) => (isRedacted(part) ? REDACTED : part))
+    .join("");
 }
