@@ -4,6 +4,7 @@ import { commentText } from "../client-types/type-text.ts";
 const TYPES = {
   boolean: "boolean",
   number: "number | bigint",
+  numberOrText: "number | bigint | string",
   text: "string",
   list: "string | readonly string[]",
 } as const;

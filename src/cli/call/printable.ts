@@ -21,6 +21,11 @@ export class PrintableJson {
   }
 }
 
+/** Escapes unprintable characters, line breaks included. */
+export function escapeUnprintable(text: string): string {
+  return text.replace(ALL_UNPRINTABLE, escaped);
+}
+
 export function printableJson(json: string): string {
   return json.replace(UNPRINTABLE_IN_JSON, (character) => (character === "\r" ? " " : escaped(character)));
 }

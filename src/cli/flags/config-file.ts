@@ -1,14 +1,12 @@
 import { readFileSync } from "node:fs";
 import { extname, resolve } from "node:path";
-import { parse as parseToml } from "smol-toml";
-import { loadYaml } from "../../runtime/load-yaml.ts";
+import { parse as parseToml, TomlError } from "smol-toml";
+import { parseYaml } from "../../runtime/load-yaml.ts";
 import { usageError } from "../exit.ts";
 import { COMMAND_NAMES, COMMANDS, type CommandName } from "./commands.ts";
 import type { ConfigProblems } from "./config-problems.ts";
-import { describeValue } from "./describe-value.ts";
-import { nearestFlag } from "./did-you-mean.ts";
+import { describeValue, isShownKey, nearestSetting } from "./describe-value.ts";
 import { type Flag, type FlagTable, flagNames } from "./flag.ts";
-import { withoutCredentials } from "./flag-values.ts";
 import { GATEWAY_SECTIONS } from "./gateway/gateway-schema.ts";
 import { CONFIG_FILE_FLAG } from "./shared-flags.ts";
 
@@ -40,18 +38,34 @@ function readDocument(path: string): unknown {
   }
   try {
     // YAML scalars stay strings for the flags to parse: a graffiti 0x1234 is not the number 4660.
-    return extension === ".toml" ? parseToml(text) : (loadYaml().parse(text, { schema: "failsafe" }) ?? {});
+    return extension === ".toml" ? parseToml(text) : (parseYaml(text) ?? {});
   } catch (error) {
-    throw usageError(`The config file ${path} is not valid: ${reasonOf(error)}.`, error);
+    // Without the error as the cause, which holds lines of the file.
+    throw usageError(`The config file ${path} is not valid: ${syntaxProblem(error)}.`);
   }
 }
 
-const KIND_WORDS = { boolean: "true or false", number: "a number", text: "a text", list: "a list of texts" } as const;
+/** Describes a syntax error without the text of the file, which may hold secrets. */
+function syntaxProblem(error: unknown): string {
+  if (!(error instanceof TomlError)) return reasonOf(error);
+  const kind = reasonOf(error).replace(/^Invalid TOML document: /, "");
+  return `${kind} at line ${error.line}, column ${error.column}`;
+}
+
+const KIND_WORDS = {
+  boolean: "true or false",
+  number: "a number",
+  numberOrText: "a number or a text",
+  text: "a text",
+  list: "a list of texts",
+} as const;
 
 function scalarText(value: unknown, flag: Flag<unknown>): string | undefined {
   if (typeof value === "string") return value;
   const fits =
-    (flag.kind === "boolean" && typeof value === "boolean") || (flag.kind === "number" && typeof value === "number");
+    typeof value === "boolean"
+      ? flag.kind === "boolean"
+      : typeof value === "number" && flag.kind !== "boolean" && flag.kind !== "text";
   return fits ? String(value) : undefined;
 }
 
@@ -84,10 +98,14 @@ function reportUnknownKey(key: string, command: CommandName, known: readonly str
     problems.report(key, `belongs to "fanal ${owner}", not to "fanal ${command}"; remove it`);
     return;
   }
-  const nearest = nearestFlag(key, known);
-  const hint = nearest === undefined ? `"fanal ${command} --help" lists the flags` : `did you mean ${nearest}?`;
-  problems.report(withoutCredentials(key), `is unknown; ${hint}`);
+  const nearest = nearestSetting(key, known);
   if (nearest !== undefined) problems.addMeant(nearest);
+  const help = `"fanal ${command} --help" lists the flags`;
+  if (isShownKey(key, nearest)) {
+    problems.report(key, `is unknown; ${nearest === undefined ? help : `did you mean ${nearest}?`}`);
+  } else {
+    problems.report("it", `has a key that is not a setting; write KEY: VALUE, with a space after the colon. ${help}`);
+  }
 }
 
 /** Reads the config file: unparsed values by flag name. */

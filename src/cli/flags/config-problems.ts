@@ -1,4 +1,8 @@
+import { escapeUnprintable } from "../call/printable.ts";
 import { StartupError } from "../exit.ts";
+
+/** Further problems are only counted. */
+const MAX_LISTED = 50;
 
 interface Problem {
   /** Without a final period. */
@@ -14,7 +18,9 @@ const OUTSIDE_FILE = /^(?:--|The value |Unknown environment variable )/;
 export class ConfigProblems {
   readonly #problems: Problem[] = [];
   /** Settings with a problem, such as `quorum` or `upstreams[0].tier`. */
-  readonly #invalid: string[] = [];
+  readonly #invalid = new Set<string>();
+  /** Settings with a problem, and what contains them. */
+  readonly #affected = new Set<string>();
   #file = "";
   #keys: readonly string[] = [];
   /** Flags that the command line or the environment sets. */
@@ -46,14 +52,14 @@ export class ConfigProblems {
   report(place: string, problem: string, invalid = place): void {
     const line = `${place} ${problem}`;
     this.#problems.push({ line, isInFile: true, error: new StartupError("usage", line) });
-    this.#invalid.push(invalid);
+    this.#addInvalid(invalid);
   }
 
   /** Adds an error about a place in the config file. */
   #rejectAt(place: string, { message, reason }: StartupError): void {
     const line = `${place}: ${message[0]!.toLowerCase()}${message.slice(1).replace(/\.$/, "")}`;
     this.#problems.push({ line, isInFile: true, error: new StartupError(reason, line) });
-    this.#invalid.push(place);
+    this.#addInvalid(place);
   }
 
   /** Adds an error about flags. With a config file, those that are not set outside it are named as its keys. */
@@ -62,14 +68,19 @@ export class ConfigProblems {
     const keyOf = (flag: string, name: string) => (this.#file === "" || this.#outside.has(name) ? flag : name);
     const line = message.replaceAll(/--([a-z][a-z0-9-]*)/g, keyOf);
     this.#problems.push({ line, isInFile: message.startsWith("--") && !line.startsWith("--"), error });
-    if (invalid !== undefined) this.#invalid.push(invalid);
+    if (invalid !== undefined) this.#addInvalid(invalid);
+  }
+
+  #addInvalid(setting: string): void {
+    this.#invalid.add(setting);
+    for (const place of withContainers(setting)) this.#affected.add(place);
   }
 
   /** Returns whether a setting, its parts and what contains it have no problem. */
   isValid(setting: string): boolean {
     const isSet = this.#outside.has(setting) || this.#keys.includes(setting);
     if (this.#meant.has(setting) && !isSet) return false;
-    return !this.#invalid.some((place) => isWithin(place, setting) || isWithin(setting, place));
+    return !this.#affected.has(setting) && !withContainers(setting).some((place) => this.#invalid.has(place));
   }
 
   /**
@@ -94,28 +105,33 @@ export class ConfigProblems {
     if (first === undefined) return;
     const { reason } = first.error;
     if (others.length === 0) {
-      if (!first.isInFile) throw first.error;
       const end = first.line.endsWith("?") ? "" : ".";
-      throw new StartupError(reason, `The config file ${this.#file} is not valid: ${first.line}${end}`, first.error);
+      const message = first.isInFile
+        ? `The config file ${this.#file} is not valid: ${first.line}${end}`
+        : first.error.message;
+      throw new StartupError(reason, escapeUnprintable(message), first.error);
     }
     const isOneReason = others.every(({ error }) => error.reason === reason);
-    const lines = this.#inOrderOfFile().map(({ line }) => `\n  ${line}`);
+    const lines = this.#inOrderOfFile().map(({ line }) => escapeUnprintable(line));
+    const listed = lines.slice(0, MAX_LISTED);
+    const more = lines.length - listed.length;
+    if (more > 0) listed.push(`and ${more.toLocaleString("en-US")} more`);
     throw new StartupError(
       isOneReason ? reason : "usage",
-      `${this.#owner()} ${lines.length} problems:${lines.join("")}`,
+      [`${this.#owner()} ${lines.length.toLocaleString("en-US")} problems:`, ...listed].join("\n  "),
     );
   }
 
   /** Sorts by key and list item. Problems outside the file come first. */
   #inOrderOfFile(): Problem[] {
-    const positionOf = ({ line }: Problem): readonly [number, number] => {
-      const [, key = "", item = "0"] = /^([^\s.:[\]]+)(?:\[(\d+)\])?/.exec(line) ?? [];
-      return [this.#keys.indexOf(key), Number(item)];
-    };
-    return this.#problems.toSorted((one, other) => {
-      const [[key, item], [otherKey, otherItem]] = [positionOf(one), positionOf(other)];
-      return key - otherKey || item - otherItem;
-    });
+    const positions = new Map(this.#keys.map((key, position) => [key, position]));
+    return this.#problems
+      .map((problem) => {
+        const [, key = "", item = "0"] = /^([^\s.:[\]]+)(?:\[(\d+)\])?/.exec(problem.line) ?? [];
+        return { problem, position: positions.get(key) ?? -1, item: Number(item) };
+      })
+      .sort((one, other) => one.position - other.position || one.item - other.item)
+      .map(({ problem }) => problem);
   }
 
   #owner(): string {
@@ -127,6 +143,7 @@ export class ConfigProblems {
   }
 }
 
-function isWithin(place: string, outer: string): boolean {
-  return place === outer || place.startsWith(`${outer}.`) || place.startsWith(`${outer}[`);
+/** Returns a setting and what contains it: `upstreams`, `upstreams[0]` and `upstreams[0].tier`. */
+function withContainers(setting: string): string[] {
+  return Array.from(setting.matchAll(/[.[]|$/g), ({ index }) => setting.slice(0, index));
 }

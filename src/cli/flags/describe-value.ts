@@ -1,3 +1,4 @@
+import { nearestFlag } from "./did-you-mean.ts";
 import { withoutCredentials } from "./flag-values.ts";
 
 const MAX_SHOWN_LENGTH = 80;
@@ -11,10 +12,25 @@ export function describeValue(value: unknown): string {
   return typeof value === "string" ? "a text" : String(value);
 }
 
-/** Shows a text of a config file without credentials. */
+/** A URL up to its host and the character behind it. Without a scheme, it differs from 10.0.0.0/8. */
+const URL_START = /(?:[a-z][a-z0-9+.-]*:\/+|\/\/+)(?!\/)[^\s/?#,]+[\s/?#,]|^(?!\w+:\/)[\w.:@[\]-]+[/?#](?!\d{1,3}$)/i;
+
+/** Shows a text without parts that may be secrets: it ends after the host of a URL. */
 export function shownText(text: string): string {
   const shown = withoutCredentials(text);
-  return `"${shown.length > MAX_SHOWN_LENGTH ? `${shown.slice(0, MAX_SHOWN_LENGTH)}…` : shown}"`;
+  const start = URL_START.exec(shown);
+  const end = Math.min(start === null ? shown.length : start.index + start[0].length, MAX_SHOWN_LENGTH);
+  return `"${shown.slice(0, end)}${end < shown.length ? "…" : ""}"`;
+}
+
+/** Returns the setting that an unknown key probably means, also if the space after its colon is missing. */
+export function nearestSetting(key: string, known: Iterable<string>): string | undefined {
+  return nearestFlag(key.split(/[:=\s]/)[0]!, known);
+}
+
+/** Returns whether an unknown key can be shown. It is not if it may be a secret, as in `{ token:SECRET }`. */
+export function isShownKey(key: string, nearest: string | undefined): boolean {
+  return nearest === undefined ? /^[a-z][a-z_-]{1,39}$/i.test(key) : /^[\w-]+$/.test(key);
 }
 
 /** Converts the message of a `FlagValueError` to continue a place: `must be true or false, got "yes"`. */

@@ -1,7 +1,7 @@
 import { truth } from "./flag-values.ts";
 
-/** Value type in a config file. `number` and `boolean` may also be strings. */
-type FlagKind = "boolean" | "number" | "text" | "list";
+/** Value type in a config file. Numbers and booleans may also be strings. */
+type FlagKind = "boolean" | "number" | "numberOrText" | "text" | "list";
 
 /** Definition of a setting for the command line, the environment, the config file, the help and the reference. */
 export interface Flag<T> {
@@ -74,7 +74,7 @@ export function undecidedFlag(words: {
 }
 
 interface ValueWords<T, Fallback> extends FlagWords {
-  kind: "number" | "text";
+  kind: "number" | "numberOrText" | "text";
   fallback: Fallback;
   parse(text: string): T;
 }

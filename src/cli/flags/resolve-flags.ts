@@ -2,9 +2,9 @@ import { usageError } from "../exit.ts";
 import { COMMANDS, type CommandName } from "./commands.ts";
 import { readConfigFile } from "./config-file.ts";
 import { ConfigProblems } from "./config-problems.ts";
-import { valueProblem } from "./describe-value.ts";
+import { shownText, valueProblem } from "./describe-value.ts";
 import { environmentName, type Flag, type FlagTable, type FlagValues, flagNames } from "./flag.ts";
-import { FlagValueError, withoutCredentials } from "./flag-values.ts";
+import { FlagValueError } from "./flag-values.ts";
 import { CONFIG_FILE_FLAG } from "./shared-flags.ts";
 import { reportUnknownVariables } from "./unknown-variables.ts";
 
@@ -55,8 +55,7 @@ function readValue<T>(flag: Flag<T>, { texts, ...source }: Written, problems: Co
       if (!(error instanceof FlagValueError)) throw error;
       const { message } = error;
       if (source.key === undefined) {
-        const value = withoutCredentials(text);
-        const sentence = `The value "${value}" of ${source.place} is not accepted: ${message}.`;
+        const sentence = `The value ${shownText(text)} of ${source.place} is not accepted: ${message}.`;
         problems.reject(usageError(sentence, error), flag.name);
       } else {
         const place = texts.length > 1 ? `${source.key}[${index}]` : source.key;

@@ -2,7 +2,7 @@ import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { type ChainConfig, chainConfigFromJson, createChainConfig } from "@lodestar/config";
 import { networksChainConfig } from "@lodestar/config/networks";
-import { loadYaml } from "../../runtime/load-yaml.ts";
+import { parseYaml } from "../../runtime/load-yaml.ts";
 import { StartError } from "../start-error.ts";
 
 /** A network by name or directory. */
@@ -24,7 +24,7 @@ export function readConfigFile<T>(directory: string, make: (named: Partial<Chain
   const file = join(directory, "config.yaml");
   try {
     // Values stay text: as a YAML number, a version such as 0x00000001 would lose digits.
-    const json = loadYaml().parse(readFileSync(file, "utf8"), { schema: "failsafe" }) as Record<string, unknown>;
+    const json = parseYaml(readFileSync(file, "utf8")) as Record<string, unknown>;
     const config = chainConfigFromJson(json);
     for (const [key, value] of Object.entries(config)) {
       if (Number.isNaN(value)) throw new Error(`the value ${JSON.stringify(json[key])} of ${key} is not a number`);

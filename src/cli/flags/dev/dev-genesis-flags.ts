@@ -15,7 +15,7 @@ const LAST_SECOND = 8_640_000_000_000;
 export const KEY_FLAGS = {
   interopKeys: valueFlag({
     name: "interop-keys",
-    kind: "text",
+    kind: "numberOrText",
     placeholder: "FIRST|FIRST-LAST",
     description: "Interop keys of the dev chain's validators, such as 100-163",
     fallback: undefined,

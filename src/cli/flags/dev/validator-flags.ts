@@ -7,7 +7,7 @@ import { parseValidatorList } from "./validator-list.ts";
 export function devValidatorsFlag({ description, fallback }: { description: string; fallback: "none" | "all" }) {
   return valueFlag({
     name: "dev-validators",
-    kind: "text",
+    kind: "numberOrText",
     placeholder: "none|all|LIST",
     description,
     choices: ["none", "all"],
@@ -20,7 +20,7 @@ export function devValidatorsFlag({ description, fallback }: { description: stri
 export function devBlobsFlag(description: string) {
   return valueFlag({
     name: "dev-blobs",
-    kind: "text",
+    kind: "numberOrText",
     placeholder: "COUNT|LEAST-MOST",
     description,
     fallback: { least: 0, most: 0 },

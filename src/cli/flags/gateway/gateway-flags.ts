@@ -57,7 +57,7 @@ export const GATEWAY_SETTING_FLAGS = {
   }),
   broadcast: valueFlag({
     name: "broadcast",
-    kind: "text",
+    kind: "numberOrText",
     placeholder: "COUNT|all",
     description: "Upstreams that receive submissions, such as blocks and attestations",
     choices: ["all"],
@@ -98,7 +98,7 @@ export const GATEWAY_SETTING_FLAGS = {
   }),
   workers: valueFlag({
     name: "workers",
-    kind: "text",
+    kind: "numberOrText",
     placeholder: "COUNT|all",
     description: "Number of server processes; all is one per core, 1 serves in the main process",
     choices: ["all"],

@@ -98,8 +98,9 @@ methods: { "a b": {}, getChainHead: { quorum: 0 } }
       '  clients[0].classes[0] must be read, submit, debug, admin or dev, got "all"',
       '  clients[1].budget.units-per-day must be a whole number of at least 1, got "0"',
       "  clients[1].key-sha256 is missing; only one client may have none, clients[0]",
-      "  methods.a b is not a method name, in which * stands for any characters",
       '  methods.getChainHead.quorum must be a whole number from 1 to 1000, got "0"',
+      "  methods has a name that is not a method name, in which * stands for any characters; " +
+        "write { getChainHead: { quorum: 2 } }, with a space after the colon",
     ]);
   });
 
@@ -258,5 +259,73 @@ clients: [{ name: a, key-sha256: SECRET }]
     const problems = await problemsOf("secret.yaml", yaml);
     expect(problems).toHaveLength(4);
     expect(problems.join("\n")).not.toContain("SECRET");
+  });
+
+  const NO_HEADER_NAME =
+    "that is not a header name, such as X-Api-Key; write { X-Team: staking }, with a space after the colon";
+  it.each([
+    ["headers: { X-Api-Key:SECRET }", `upstreams[0].headers has a name ${NO_HEADER_NAME}`],
+    ["headers: { 'X-Api-Key: SECRET' }", `upstreams[0].headers has a name ${NO_HEADER_NAME}`],
+    [
+      "headers: { SECRET }",
+      "upstreams[0].headers has a name without a value; write { X-Team: staking }, with a space after the colon",
+    ],
+    [
+      "header-files: { X-Api-Key:SECRET, X-B:SECRET }",
+      `upstreams[0].header-files has a name ${NO_HEADER_NAME}`.replace(
+        "X-Team: staking",
+        "X-Api-Key: /etc/fanal/rented.key",
+      ),
+    ],
+    ["headers: { X-Api-Key: *SECRET }", /^alias without anchor at line 1, column \d+; quote texts that begin with \*/],
+    ["headers: { X-Api-Key: !SECRET abc }", /^tag resolve failed at line 1, column \d+; quote texts/],
+    [
+      "token-file:SECRET",
+      "upstreams[0] has a key that is not a setting; write { url: http://127.0.0.1:5052 }, with a space after the colon",
+    ],
+  ])("does not show secrets in %j", async (setting, expected) => {
+    const problems = await problemsOf("hidden.yaml", `upstreams: [{ url: "http://a", ${setting} }]`);
+    expect(problems).toEqual([typeof expected === "string" ? expected : expect.stringMatching(expected)]);
+  });
+
+  it.each([
+    ["upstreams: [{ url: htps://x/v1/SECRET }]", '"htps://x/…"'],
+    ["upstreams: [{ url: x.example/v1/SECRET }]", '"x.example/…"'],
+    ["upstreams: [{ url: 'https:/x/v1/SEC,SECRET' }]", '"https:/x/…"'],
+    ["upstream: http://h tier=SECRET", '"http://h …"'],
+    ["upstream: http://h SECRET==", '"http://h …"'],
+    [`${UPSTREAM}\ncache: http://x/SECRET`, '"http://x/…"'],
+    [`${UPSTREAM}\nclients: [{ name: a, key-sha256:SECRET }]`, "clients[0] has a key that is not a setting"],
+    [`{ ${UPSTREAM}, cache:SECRET: 1 }`, "it has a key that is not a setting"],
+  ])("shows only scheme and host of URLs and no unknown texts of %j", async (yaml, expected) => {
+    const problems = await problemsOf("url.yaml", yaml);
+    expect(problems).toEqual([expect.stringContaining(expected)]);
+    expect(problems[0]).not.toMatch(/SEC/);
+  });
+
+  it("escapes control characters", async () => {
+    const yaml = `${UPSTREAM}\nclients: [{ name: "a\\e[2J\\nb" }]\nrpc-port: "\\e"`;
+    const problems = await problemsOf("control.yaml", yaml);
+    expect(problems).toEqual([expect.stringContaining('"a\\u001b[2J\\u000ab"'), expect.stringContaining('"\\u001b"')]);
+  });
+
+  it("lists at most 50 problems, and counts the others", async () => {
+    const many = Array.from({ length: 600 }, (_, index) => `{ url: "http://a${index}", tier: x, qqqq: 1 }`);
+    const problems = await problemsOf("many.yaml", `upstreams: [${many.join(", ")}]`);
+    expect(problems).toHaveLength(51);
+    expect(problems[0]).toMatch(/^upstreams\[0\]\.tier/);
+    expect(problems[50]).toBe("and 1,150 more");
+  });
+
+  it("reports nesting that is too deep", async () => {
+    expect(await problemsOf("deep.yaml", `upstreams: ${"[".repeat(5000)}`)).toEqual(["it is nested too deeply"]);
+  });
+
+  it("accepts numbers for flags that take a count or a word", async () => {
+    const toml = '[[upstreams]]\nurl = "http://a"\n[[upstreams]]\nurl = "http://b"';
+    expect(await check("count.toml", `workers = 2\nbroadcast = 2\n${toml}`)).toContain("is valid");
+    expect(await problemsOf("count2.toml", `workers = true\n${toml}`)).toEqual([
+      "workers must be a number or a text, got true",
+    ]);
   });
 });

@@ -1,4 +1,4 @@
-import { mkdirSync, rmSync, writeFileSync } from "node:fs";
+import { mkdirSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { availableParallelism } from "node:os";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
@@ -51,7 +51,7 @@ describe("upstreams", () => {
   it.each([
     ["127.0.0.1:5052", /must be a URL that begins with http/],
     ["http://a?b", /without \? and #/],
-    ["http://a teir=1", /unknown setting "teir"/],
+    ["http://a teir=1", /a word after the URL is no setting; allowed are name=…/],
     ["http://a tier", /its setting "tier" has no value/],
     ["http://a tier=1 tier=2", /has tier=… twice/],
     ["http://a weight=0", /its weight must be a whole number from 1 to 1000/],
@@ -74,7 +74,7 @@ describe("upstreams", () => {
       "me:SECRET@a",
     ];
     for (const written of exposed) expect(refusal(() => upstreamsOf(written, "http://b"))).not.toContain("SECRET");
-    expect(refusal(() => upstreamsOf("http://a?key=SECRET,http://b tier=1"))).toContain('"http://a?…,http://b tier=1"');
+    expect(refusal(() => upstreamsOf("http://a?key=SECRET,http://b tier=1"))).toContain('"http://a?…"');
   });
 
   it("must be given, and must be distinct", () => {
@@ -181,6 +181,34 @@ describe("gateway", () => {
       /--network "0x12" is not a genesis validators root.*64 hex digits/,
     );
     expect(refusal(() => networkOf("ephemery"))).toMatch(/changes every few weeks/);
+  });
+
+  it("reports a network whose directory cannot be read", () => {
+    const networkOf = (text: string) => () => gateway([...TWO, "--network", text]);
+    expect(refusal(networkOf("a\0b"))).toMatch(/^--network "a\\u0000b" is neither a built-in name/);
+    const long = refusal(networkOf("a".repeat(5000)));
+    expect(long).toMatch(/^--network "a{80}…" is neither a built-in name/);
+    expect(long.length).toBeLessThan(300);
+    expect(refusal(networkOf(`0x${"\0".repeat(5000)}`)).length).toBeLessThan(600);
+
+    symlinkSync("loop", join(folder, "loop"));
+    const unreadable = expect.objectContaining({ exitCode: EXIT_CODES.unreadableInput });
+    expect(networkOf("loop")).toThrow(unreadable);
+    expect(networkOf("loop")).toThrow(
+      /^--network ".*loop" cannot be read: ELOOP: [^,]*\. Check the path, its symbolic/,
+    );
+    const yaml = file("loop.yaml", "upstream: [http://a]\nnetwork: loop\n");
+    expect(() => gateway(["--config-file", yaml])).toThrow(
+      /^The config file .* is not valid: network ".*loop" cannot be read: ELOOP/,
+    );
+
+    mkdirSync(join(folder, "linked"));
+    const configFile = join(folder, "linked", "config.yaml");
+    symlinkSync("config.yaml", configFile);
+    expect(networkOf("linked")).toThrow(/config\.yaml cannot be used: ELOOP/);
+    rmSync(configFile);
+    writeFileSync(configFile, "PRESET_BASE: minimal\nPRESET_BASE: minimal\n");
+    expect(networkOf("linked")).toThrow(/cannot be used: .* at line 2, column 1\.$/);
   });
 
   it("reads the cache password from a file or the URL", () => {

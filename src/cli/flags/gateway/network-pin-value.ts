@@ -1,11 +1,12 @@
-import { existsSync, readFileSync, statSync } from "node:fs";
+import { readFileSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { KNOWN_NETWORKS, type NetworkPin } from "../../../gateway/network/network-pin.ts";
 import { type PinnedConstants, parseNetworkConfig } from "../../../gateway/network/spec-constants.ts";
 import { type GenesisIdentity, readGenesisIdentity } from "../../../node/chain-source/genesis-file.ts";
-import { loadYaml } from "../../../runtime/load-yaml.ts";
+import { parseYaml } from "../../../runtime/load-yaml.ts";
 import { StartupError, usageError } from "../../exit.ts";
 import { didYouMean } from "../did-you-mean.ts";
+import { isNetworkDirectory, shownNetwork } from "../network-directory.ts";
 
 /** Resolves a genesis validators root, a built-in network name, or a directory with `genesis.ssz`, in this order. */
 export function resolveNetworkPin(text: string, workingDirectory: string): NetworkPin {
@@ -13,7 +14,7 @@ export function resolveNetworkPin(text: string, workingDirectory: string): Netwo
   const known = Object.hasOwn(KNOWN_NETWORKS, text) ? KNOWN_NETWORKS[text] : undefined;
   if (known !== undefined) return { name: text, ...known };
   const directory = resolve(workingDirectory, text);
-  if (statSync(directory, { throwIfNoEntry: false })?.isDirectory()) {
+  if (isNetworkDirectory(directory)) {
     const constants = readConstants(join(directory, "config.yaml"));
     return { name: directory, ...readGenesis(join(directory, "genesis.ssz")), ...(constants && { constants }) };
   }
@@ -24,14 +25,14 @@ export function resolveNetworkPin(text: string, workingDirectory: string): Netwo
   }
   const names = Object.keys(KNOWN_NETWORKS);
   throw usageError(
-    `--network "${text}" is neither a built-in name (${names.join(", ")}), nor a directory, ` +
+    `--network ${shownNetwork(text)} is neither a built-in name (${names.join(", ")}), nor a directory, ` +
       `nor a genesis validators root (0x and 64 hex digits).${didYouMean(text, names)}`,
   );
 }
 
 function parseRoot(text: string): string {
   if (/^0x[0-9a-f]{64}$/i.test(text)) return text.toLowerCase();
-  throw usageError(`--network "${text}" is not a genesis validators root, which has 0x and 64 hex digits.`);
+  throw usageError(`--network ${shownNetwork(text)} is not a genesis validators root, which has 0x and 64 hex digits.`);
 }
 
 function readGenesis(file: string): GenesisIdentity {
@@ -47,12 +48,12 @@ function readGenesis(file: string): GenesisIdentity {
 
 /** Returns undefined if there is no such file. */
 function readConstants(file: string): PinnedConstants | undefined {
-  if (!existsSync(file)) return undefined;
   try {
     // Values stay text: as a YAML number, a version such as 0x00000001 would lose digits.
-    return parseNetworkConfig(loadYaml().parse(readFileSync(file, "utf8"), { schema: "failsafe" }));
+    return parseNetworkConfig(parseYaml(readFileSync(file, "utf8")));
   } catch (error) {
-    const reason = (error as Error).message.split("\n")[0]!.replace(/\.$/, "");
+    if ((error as NodeJS.ErrnoException).code === "ENOENT") return undefined;
+    const reason = (error as Error).message.replace(/\.$/, "");
     throw new StartupError("unreadableInput", `The network file ${file} cannot be used: ${reason}.`, error);
   }
 }

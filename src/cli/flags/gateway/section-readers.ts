@@ -1,12 +1,7 @@
 import type { ConfigProblems } from "../config-problems.ts";
-import { describeValue, shownText, valueProblem } from "../describe-value.ts";
+import { describeValue, isShownKey, nearestSetting, shownText, valueProblem } from "../describe-value.ts";
 import { nearestFlag } from "../did-you-mean.ts";
-import {
-  FlagValueError,
-  wholeNumber as wholeNumberFlag,
-  wholeNumberRange,
-  withoutCredentials,
-} from "../flag-values.ts";
+import { FlagValueError, wholeNumber as wholeNumberFlag, wholeNumberRange } from "../flag-values.ts";
 
 /** Reads a value at a place of a config file. Reports a problem and returns undefined if it is invalid. */
 export type Reader<T> = (value: unknown, place: string, problems: ConfigProblems) => T | undefined;
@@ -87,26 +82,33 @@ export function map<T>(
     const entries = entriesOf(value, place, example, problems);
     if (entries === undefined) return undefined;
     const found = new Map<string, T>();
+    // Of names that are not shown. Without a space after the colon, the value is part of the name.
+    const complaints = new Set<string>();
     for (const [written, element] of entries) {
-      const at = `${place}.${withoutCredentials(written)}`;
-      const key = parsedKey(parseKey, written, at, problems);
+      const at = `${place}.${written}`;
+      let key: string;
+      try {
+        key = parseKey(written);
+      } catch (error) {
+        if (!(error instanceof FlagValueError)) throw error;
+        if (error.message.startsWith("it must be")) complaints.add(error.message.replace("it must be", "that is not"));
+        else problems.report(at, error.message);
+        continue;
+      }
+      if (element === "" || element === null) {
+        complaints.add("without a value");
+        continue;
+      }
       const read = item(element, at, problems);
-      if (key === undefined || read === undefined) continue;
+      if (read === undefined) continue;
       if (found.has(key)) problems.report(at, `is given twice, in upper and lower case; remove one`);
       found.set(key, read);
     }
+    for (const complaint of complaints) {
+      problems.report(place, `has a name ${complaint}; write ${example}, with a space after the colon`);
+    }
     return found;
   };
-}
-
-function parsedKey(parse: (text: string) => string, key: string, place: string, problems: ConfigProblems) {
-  try {
-    return parse(key);
-  } catch (error) {
-    if (!(error instanceof FlagValueError)) throw error;
-    problems.report(place, error.message.replace(/^it must be/, "is not"));
-    return undefined;
-  }
 }
 
 type Fields = Readonly<Record<string, Reader<unknown>>>;
@@ -135,14 +137,16 @@ export function object<F extends Fields>(
         continue;
       }
       const names = Object.keys(fields);
-      const nearest = nearestFlag(key, names);
-      const hint = nearest === undefined ? `known are ${names.join(", ")}` : `did you mean ${nearest}?`;
-      const at = `${place}.${withoutCredentials(key)}`;
-      problems.report(
-        at,
-        `is unknown; ${hint}`,
-        nearest === undefined || entries.some(([other]) => other === nearest) ? at : `${place}.${nearest}`,
-      );
+      const nearest = nearestSetting(key, names);
+      const at = `${place}.${key}`;
+      const invalid = nearest === undefined || Object.hasOwn(value as object, nearest) ? at : `${place}.${nearest}`;
+      if (isShownKey(key, nearest)) {
+        const hint = nearest === undefined ? `known are ${names.join(", ")}` : `did you mean ${nearest}?`;
+        problems.report(at, `is unknown; ${hint}`, invalid);
+      } else {
+        const problem = `has a key that is not a setting; write ${example}, with a space after the colon`;
+        problems.report(place, problem, invalid);
+      }
       if (nearest !== undefined) meant.add(nearest);
     }
     for (const key of required) {

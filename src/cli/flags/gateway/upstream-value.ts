@@ -60,18 +60,14 @@ function readSettings(words: readonly string[]): Map<string, string> {
     const [, key = "", value = ""] = /^([^=]*)=(.*)$/.exec(word) ?? [];
     if (!SETTINGS.includes(key) || value === "") {
       // Its value may be a secret.
-      const name = key === "" && SETTINGS.includes(word) ? word : key;
-      const problem = SETTINGS.includes(name) ? `its setting "${name}" has no value` : unknownSetting(name);
+      const name = SETTINGS.find((setting) => word === setting || key === setting);
+      const problem = name === undefined ? "a word after the URL is no setting" : `its setting "${name}" has no value`;
       throw new FlagValueError(`${problem}; allowed are ${SETTINGS.map((name) => `${name}=…`).join(", ")}`);
     }
     if (settings.has(key)) throw new FlagValueError(`it has ${key}=… twice`);
     settings.set(key, value);
   }
   return settings;
-}
-
-function unknownSetting(name: string): string {
-  return name === "" ? "a word after the URL is no setting" : `unknown setting "${name}" after the URL`;
 }
 
 function readNumber(settings: ReadonlyMap<string, string>, key: string, least: number): number | undefined {

@@ -24,7 +24,7 @@ export const SYNC_FLAGS = {
   }),
   backfillEpochs: valueFlag({
     name: "backfill-epochs",
-    kind: "text",
+    kind: "numberOrText",
     placeholder: "EPOCHS|all",
     description:
       "Epochs of history to backfill after a checkpoint start; 0 for none, all for everything back to genesis",

@@ -1,4 +1,4 @@
-import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
@@ -50,6 +50,17 @@ describe("network and preset", () => {
     expect(message).toMatch(/"mainet": neither .* nor a directory\. Did you mean mainnet\?/);
     expect(exitCode).toBe(EXIT_CODES.usage);
     expect(refusal("constructor").exitCode).toBe(EXIT_CODES.usage);
+  });
+
+  it("rejects a path that cannot be read", () => {
+    symlinkSync("loop", join(folder, "loop"));
+    const { message, exitCode } = refusal("loop");
+    expect(message).toMatch(/^--network ".*loop" cannot be read: ELOOP: [^,]*\. Check the path/);
+    expect(exitCode).toBe(EXIT_CODES.unreadableInput);
+    expect(refusal("a\0b").message).toMatch(/^Unknown network "a\\u0000b": neither/);
+    expect(refusal("a".repeat(5000)).message).toMatch(/^Unknown network "a{80}…": neither/);
+    const twice = refusal(network("twice", "PRESET_BASE: minimal\nPRESET_BASE: minimal\n"));
+    expect(twice.message).toMatch(/ at line 2, column 1\.$/);
   });
 
   it("rejects a directory whose config.yaml is missing, malformed or without a known preset", () => {

@@ -1,9 +1,10 @@
-import { readFileSync, statSync } from "node:fs";
+import { readFileSync } from "node:fs";
 import { basename, join, resolve } from "node:path";
 import type { NamedNetwork } from "../../../node/chain-source/network-config.ts";
-import { loadYaml } from "../../../runtime/load-yaml.ts";
+import { parseYaml } from "../../../runtime/load-yaml.ts";
 import { StartupError, usageError } from "../../exit.ts";
 import { didYouMean } from "../did-you-mean.ts";
+import { isNetworkDirectory, shownNetwork } from "../network-directory.ts";
 
 export type PresetName = "mainnet" | "minimal" | "gnosis";
 const PRESETS: readonly PresetName[] = ["mainnet", "minimal", "gnosis"];
@@ -26,17 +27,13 @@ export interface Network extends NamedNetwork {
   preset: PresetName;
 }
 
-function isDirectory(path: string): boolean {
-  return statSync(path, { throwIfNoEntry: false })?.isDirectory() ?? false;
-}
-
 /** Reads `PRESET_BASE` of a network's `config.yaml` (consensus specs, configs/README.md). */
 function readPresetBase(configFile: string): PresetName {
   let config: unknown;
   try {
-    config = loadYaml().parse(readFileSync(configFile, "utf8"), { schema: "failsafe" });
+    config = parseYaml(readFileSync(configFile, "utf8"));
   } catch (error) {
-    const reason = error instanceof Error ? error.message.split("\n")[0] : String(error);
+    const reason = error instanceof Error ? error.message.replace(/\.$/, "") : String(error);
     throw new StartupError("unreadableInput", `The network file ${configFile} cannot be read: ${reason}.`, error);
   }
   const named =
@@ -58,10 +55,10 @@ export function resolveNetwork(text: string, workingDirectory: string): Network 
   if (preset !== undefined) return { name: text, directory: undefined, preset };
 
   const directory = resolve(workingDirectory, text);
-  if (!isDirectory(directory)) {
+  if (!isNetworkDirectory(directory)) {
     const names = Object.keys(BUILT_IN_NETWORKS);
     throw usageError(
-      `Unknown network "${text}": neither a built-in name (${names.join(", ")}) nor a directory.` +
+      `Unknown network ${shownNetwork(text)}: neither a built-in name (${names.join(", ")}) nor a directory.` +
         didYouMean(text, names),
     );
   }

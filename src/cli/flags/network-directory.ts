@@ -1,0 +1,28 @@
+import { statSync } from "node:fs";
+import { StartupError } from "../exit.ts";
+
+/** Codes of paths that cannot exist: the text is no path, or too long for one. */
+const NO_PATH: readonly unknown[] = ["ERR_INVALID_ARG_VALUE", "ENAMETOOLONG"];
+
+/** Returns whether the value of --network is a directory. Throws a `StartupError` if that cannot be determined. */
+export function isNetworkDirectory(path: string): boolean {
+  try {
+    return statSync(path, { throwIfNoEntry: false })?.isDirectory() ?? false;
+  } catch (error) {
+    const { code, message } = error as NodeJS.ErrnoException;
+    if (NO_PATH.includes(code)) return false;
+    const reason = message.replace(/, stat .*$/s, "");
+    throw new StartupError(
+      "unreadableInput",
+      `--network ${JSON.stringify(path)} cannot be read: ${reason}. Check the path, its symbolic links and permissions.`,
+      error,
+    );
+  }
+}
+
+const MAX_SHOWN_LENGTH = 80;
+
+/** Shows the value of --network, quoted, without control characters and not longer than a line. */
+export function shownNetwork(text: string): string {
+  return JSON.stringify(text.length > MAX_SHOWN_LENGTH ? `${text.slice(0, MAX_SHOWN_LENGTH)}…` : text);
+}
