@@ -27,7 +27,7 @@ export interface FlagOptions {
   /** Chain id of a new chain with the EVM. */
   readonly chainId?: number | bigint;
   /** Interop keys of the dev chain's validators, such as 100-163. */
-  readonly interopKeys?: string;
+  readonly interopKeys?: number | bigint | string;
   /** File with a BIP-39 mnemonic from which the dev chain's validator keys are derived, at m/12381/3600/i/0/0. */
   readonly mnemonicFile?: string;
   /** The mnemonic itself; visible to other users of the machine. */
@@ -39,9 +39,9 @@ export interface FlagOptions {
   /** Follow distance of eth1 votes in blocks of the deposit chain; a block is assumed to last one slot. */
   readonly eth1FollowDistance?: number | bigint;
   /** Validators run in this process; LIST is indices and ranges such as 0-15,20. */
-  readonly devValidators?: string;
+  readonly devValidators?: number | bigint | string;
   /** Blobs per block from deneb on, such as 0-6, up to the limit of the fork; created by the built-in execution engine. */
-  readonly devBlobs?: string;
+  readonly devBlobs?: number | bigint | string;
   /** Speed of chain time relative to the wall clock; fractions slow it down, 0 pauses it until a call resumes it. */
   readonly speed?: number | bigint;
   /** Leave the slots that passed while the chain was stopped empty, and follow the wall clock; requires --speed 1. */
