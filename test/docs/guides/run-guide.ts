@@ -30,15 +30,10 @@ export interface GuideOptions {
   readonly commands?: Readonly<Record<string, string>>;
   /** Ports that are served already, by the port in the guide. */
   readonly served?: Readonly<Record<string, string>>;
-  /** Languages of the blocks to execute; by default all. */
-  readonly languages?: readonly string[];
 }
 
 /** Executes the blocks of a guide one after another in a project of their own. */
-export async function runGuide(
-  name: string,
-  { commands = {}, served = {}, languages }: GuideOptions = {},
-): Promise<void> {
+export async function runGuide(name: string, { commands = {}, served = {} }: GuideOptions = {}): Promise<void> {
   const directory = tempDirectory();
   const free = await freePorts(Object.keys(PORTS).length);
   const ports = Object.entries(PORTS).map(([port, variable], index) => ({
@@ -57,7 +52,6 @@ export async function runGuide(
   });
 
   for (const { language, line, code, file, output } of readGuide(name).steps) {
-    if (languages && !languages.includes(language)) continue;
     const text = withFreePorts(code);
     if (file !== undefined) {
       mkdirSync(dirname(join(directory, file)), { recursive: true });

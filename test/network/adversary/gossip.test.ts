@@ -77,7 +77,7 @@ const ATTACKS: [what: string, attack: (adversary: Adversary) => Promise<unknown>
 ];
 
 describe("a peer whose gossip is", () => {
-  it.concurrent.each(variants({ fast: ATTACKS.slice(0, 3), full: ATTACKS.slice(3) }))(
+  it.concurrent.each(variants({ fast: ATTACKS.slice(0, 1), full: ATTACKS.slice(1) }))(
     "%s is disconnected, and the node continues",
     async (_what, attack) => {
       const adversary = await scenario.adversary();
