@@ -41,6 +41,22 @@ it("links between documents are valid", () => {
   expect(brokenLinks(ROOT)).toEqual([]);
 });
 
+it("lines of prose have at most 120 characters", () => {
+  const documents = globSync(["*.md", "docs/**/*.md", "site/**/*.md"], {
+    cwd: ROOT,
+    exclude: (path) => /node_modules|^docs\/(?:archive|methods)$/.test(path.replaceAll("\\", "/")),
+  });
+  expect(documents.length).toBeGreaterThan(50);
+  const wide = documents.flatMap((path) =>
+    read(path)
+      // Code blocks.
+      .replaceAll(/^```[\s\S]*?^```$|^ {4}.*$/gm, (block) => block.replaceAll(/.+/g, ""))
+      .split("\n")
+      .flatMap((line, index) => (line.length > 120 && !line.startsWith("|") ? `${path}:${index + 1}` : [])),
+  );
+  expect(wide).toEqual([]);
+});
+
 it("every page is in the navigation of the site", () => {
   const linked = sidebar(join(ROOT, "docs")).flatMap(({ items }) => items.map(({ link }) => link));
   const pages = globSync("docs/**/*.md", { cwd: ROOT }).map(
