@@ -29,7 +29,7 @@ async function setup({ drainMillis = 0 } = {}) {
   const logger = createRecordingLogger();
   const gateway = await Gateway.open({ settings, chainSpec, servers, metrics: ANYWHERE, timers, logger });
   onTestFinished(() => gateway.close());
-  return { timers, gateway, settings, chainSpec };
+  return { timers, gateway, upstream, settings, chainSpec, logger };
 }
 
 it("drains before it stops", async () => {
@@ -46,6 +46,27 @@ it("drains before it stops", async () => {
   await timers.advance(5000);
   await closing;
   await expect(status("/fanal/v1/ready")).rejects.toThrow();
+});
+
+it("logs once that it is not ready with the reasons, and its end", async () => {
+  const { timers, gateway, upstream, logger } = await setup();
+  const readiness = () =>
+    logger.records
+      .filter(({ message }) => message.startsWith("Gateway is"))
+      .map(({ level, message, fields }) => [level, message, fields]);
+  const untilState = async (state: string) => {
+    while (gateway.health.of("a").state !== state) await timers.advance(100);
+  };
+  expect(readiness()).toEqual([]);
+  upstream.syncDistance = 20;
+  await untilState("behind");
+  upstream.syncDistance = 21;
+  await timers.advance(SECONDS_PER_SLOT * 1000);
+  const reasons = [expect.stringMatching(/^No upstream is ready\. a is behind: It is syncing/)];
+  expect(readiness()).toEqual([["warn", "Gateway is not ready", { reasons }]]);
+  upstream.syncDistance = 0;
+  await untilState("ready");
+  expect(readiness().slice(1)).toEqual([["info", "Gateway is ready again", {}]]);
 });
 
 it("names the server whose port is taken, in one process and with workers", async () => {

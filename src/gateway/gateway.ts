@@ -1,6 +1,7 @@
 import { ClosingStack } from "../async/closing-stack.ts";
 import { SYSTEM_TIMERS, type Timers } from "../async/timers.ts";
 import { encodeJson } from "../json/encode.ts";
+import { Alarm } from "../log/alarm.ts";
 import type { Logger } from "../log/logger.ts";
 import { createMetricsServer } from "../metrics/metrics-server.ts";
 import type { WriteLines } from "../server/http/access-log.ts";
@@ -96,6 +97,14 @@ export class Gateway {
       processes.drain();
       await timers.sleep(drainMillis, new AbortController().signal);
     };
+    const unready = new Alarm(logger, { raised: "Gateway is not ready", cleared: "Gateway is ready again" });
+    const reportReadiness = () => {
+      if (isDraining) return;
+      const { ready, reasons } = readiness(monitor.all, { quorum, isClosing: false });
+      unready.update(!ready, ready ? {} : { reasons });
+    };
+    reportReadiness();
+    opening.defer(monitor.onChange(reportReadiness));
     const reload = async (changed: GatewaySettings) => {
       const { upstreams } = changed;
       // Added upstreams are known before they get requests, removed ones until the last request.

@@ -134,3 +134,26 @@ it("raises and clears the alarm for missing peers", async () => {
   await clock.advanceTo(12);
   expect(levels()).toEqual(["warn No peers connected", "info Peers connected again"]);
 });
+
+it("raises the alarm for missing peers on a dev chain only while it waits for them", async () => {
+  const { devChain } = await openDevChain();
+  const { clock, forkChoice, head, headState } = devChain.chain;
+  const status = { ...devChain.chain.status, isSyncing: false };
+  let peers = 0;
+  const { alarms } = notify({ clock, forkChoice, head, headState, status } as BeaconChain, {
+    connectedPeers: () => peers,
+    slotMs: 20_000,
+  });
+  const messages = () => alarms().map(({ message }) => message);
+  await clock.advanceTo(4);
+  expect(messages()).toEqual([]);
+  status.isSyncing = true;
+  await clock.advanceTo(5);
+  expect(messages()).toEqual(["No peers connected"]);
+  status.isSyncing = false;
+  await clock.advanceTo(6);
+  expect(messages()).toEqual(["No peers connected"]);
+  peers = 1;
+  await clock.advanceTo(7);
+  expect(messages()).toContain("Peers connected again");
+});

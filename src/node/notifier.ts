@@ -20,7 +20,7 @@ interface NotifierParts {
   chain: Pick<BeaconChain, "clock" | "head" | "headState" | "forkChoice" | "status">;
   /** Omitted without a network. */
   connectedPeers?(): number;
-  /** The node cannot work without peers. */
+  /** The node cannot work without peers. A dev chain needs them only while it waits for the others. */
   needsPeers: boolean;
   /** Suppresses per-slot log lines during warm-up. */
   isWarmingUp?(): boolean;
@@ -67,11 +67,12 @@ export class Notifier {
   }
 
   #onSlot(slot: number): void {
-    const { isWarmingUp, needsPeers } = this.#parts;
+    const { chain, isWarmingUp, needsPeers } = this.#parts;
     const now = this.#timers.now();
     const peers = this.#parts.connectedPeers?.();
     if (peers !== 0) this.#connectedAt = now;
-    if (needsPeers) this.#alarms.peers.update(now - this.#connectedAt >= NO_PEERS_MS, { peers });
+    if (needsPeers || chain.status.isSyncing || peers !== 0)
+      this.#alarms.peers.update(now - this.#connectedAt >= NO_PEERS_MS, { peers });
     if (isWarmingUp?.()) return;
     this.#checkChain(slot);
     this.#logSlot(slot, now, peers);

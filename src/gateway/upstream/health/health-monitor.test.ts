@@ -210,6 +210,22 @@ describe("HealthMonitor", () => {
     monitor.recordHead("b", { slot: 104, root: rootAt(104) });
     expect(monitor.of("b").state).toBe("behind");
   });
+
+  it("polls an upstream before it counts as behind the finality of another one", async () => {
+    const { monitor, a, b, messages, until } = await open();
+    a.finalizedEpoch = b.finalizedEpoch = 5;
+    await monitor.start();
+    // Finality may jump after a time without it. Upstream a has the same news, in a later poll.
+    a.finalizedEpoch = b.finalizedEpoch = 10;
+    monitor.recordFinalized("b", { epoch: 10, root: rootAt(10) });
+    expect(monitor.of("a").state).toBe("ready");
+    await until(() => monitor.of("a").finalized?.epoch === 10);
+    expect(messages()).toEqual([]);
+
+    a.headSlot = 90;
+    monitor.recordHead("a", { slot: 95, root: rootAt(95) });
+    expect(monitor.of("a").state).toBe("behind");
+  });
 });
 
 describe("the head floor", () => {

@@ -170,7 +170,7 @@ export class HealthMonitor implements HealthTracker {
     monitored.updates++;
     if (monitored.observation.head?.root === head.root && monitored.observation.head.slot === head.slot) return;
     monitored.observation = { ...monitored.observation, head: { slot: head.slot, root: head.root } };
-    this.#assessAll();
+    this.#assessAll(monitored);
   }
 
   /** Records the finalized checkpoint of an upstream from an event. */
@@ -181,7 +181,7 @@ export class HealthMonitor implements HealthTracker {
       ...monitored.observation,
       finalized: { epoch: finalized.epoch, root: finalized.root },
     };
-    this.#assessAll();
+    this.#assessAll(monitored);
   }
 
   /** Records that an upstream has reorged all blocks after a slot. */
@@ -277,7 +277,7 @@ export class HealthMonitor implements HealthTracker {
   async #runPoll(monitored: MonitoredUpstream): Promise<void> {
     monitored.observation = await this.#observe(monitored);
     if (this.#closed.signal.aborted || !this.#isMonitored(monitored)) return;
-    this.#assessAll();
+    this.#assessAll(monitored);
     await this.#checkFinality(monitored);
   }
 
@@ -303,7 +303,7 @@ export class HealthMonitor implements HealthTracker {
     monitored.updates++;
     monitored.observation = { ...monitored.observation, finalized: undefined };
     this.#finality.recordRevert(monitored.client.name, this.#all);
-    this.#assessAll();
+    this.#assessAll(monitored);
   }
 
   async #observe(monitored: MonitoredUpstream): Promise<Observation> {
@@ -361,11 +361,12 @@ export class HealthMonitor implements HealthTracker {
     };
   }
 
-  #assessAll(): void {
+  /** Assesses all upstreams after one has been observed. */
+  #assessAll(observed: MonitoredUpstream): void {
     const criteria = this.#criteria();
     let isChanged = false;
     for (const monitored of this.#monitored.values()) {
-      if (this.#assess(monitored, criteria)) isChanged = true;
+      if (this.#assess(monitored, criteria, monitored === observed)) isChanged = true;
     }
     if (this.#checkHeadFloor()) isChanged = true;
     if (!isChanged) return;
@@ -373,7 +374,8 @@ export class HealthMonitor implements HealthTracker {
     this.#notify();
   }
 
-  #assess(monitored: MonitoredUpstream, criteria: HealthCriteria): boolean {
+  /** An upstream that is behind the news of another one is polled first: its own may be on the way. */
+  #assess(monitored: MonitoredUpstream, criteria: HealthCriteria, isObserved: boolean): boolean {
     const {
       genesisValidatorsRoot: _root,
       genesisTime: _time,
@@ -385,6 +387,10 @@ export class HealthMonitor implements HealthTracker {
     const previous = monitored.health;
     const health = { upstream: previous.upstream, ...assessHealth(monitored.observation, criteria), ...known };
     if (JSON.stringify(health) === JSON.stringify(previous)) return false;
+    if (!isObserved && this.#isStarted && previous.state === "ready" && health.state === "behind") {
+      void this.#pollAgain(monitored);
+      return false;
+    }
     monitored.health = health;
     if (!isFinalityInFuture(health, criteria)) this.#finality.record(health);
     if (this.#isStarted && health.state !== previous.state) this.#log(health);
