@@ -5,8 +5,10 @@ import type { BeaconChain } from "../chain/chain.ts";
 import { createRecordingLogger } from "../log/recording-logger.test-support.ts";
 import { Notifier } from "./notifier.ts";
 
+type NotifierParts = ConstructorParameters<typeof Notifier>[0];
+
 /** Real time that advances by `slotMs` with every slot. */
-function steadyTime(chain: BeaconChain, slotMs: number) {
+function steadyTime(chain: NotifierParts["chain"], slotMs: number) {
   const time = { now: 0, slotMs };
   const stop = chain.clock.onSlot(() => {
     time.now += time.slotMs;
@@ -15,10 +17,7 @@ function steadyTime(chain: BeaconChain, slotMs: number) {
   return { time, timers: { now: () => time.now } };
 }
 
-function notify(
-  chain: BeaconChain,
-  parts: Partial<ConstructorParameters<typeof Notifier>[0]> & { slotMs?: number } = {},
-) {
+function notify(chain: NotifierParts["chain"], parts: Partial<NotifierParts> & { slotMs?: number } = {}) {
   const { time, timers } = steadyTime(chain, parts.slotMs ?? 2000);
   const logger = createRecordingLogger();
   const notifier = new Notifier({ chain, needsPeers: false, logger, timers, ...parts });
@@ -137,13 +136,17 @@ it("raises and clears the alarm for missing peers", async () => {
 
 it("raises the alarm for missing peers on a dev chain only while it waits for them", async () => {
   const { devChain } = await openDevChain();
-  const { clock, forkChoice, head, headState } = devChain.chain;
+  const { clock } = devChain;
+  const { forkChoice, head, headState } = devChain.chain;
   const status = { ...devChain.chain.status, isSyncing: false };
   let peers = 0;
-  const { alarms } = notify({ clock, forkChoice, head, headState, status } as BeaconChain, {
-    connectedPeers: () => peers,
-    slotMs: 20_000,
-  });
+  const { alarms } = notify(
+    { clock, forkChoice, head, headState, status },
+    {
+      connectedPeers: () => peers,
+      slotMs: 20_000,
+    },
+  );
   const messages = () => alarms().map(({ message }) => message);
   await clock.advanceTo(4);
   expect(messages()).toEqual([]);

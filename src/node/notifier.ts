@@ -17,7 +17,9 @@ const FAST_SLOT_MS = 500;
 const FAST_LOG_INTERVAL_MS = 1000;
 
 interface NotifierParts {
-  chain: Pick<BeaconChain, "clock" | "head" | "headState" | "forkChoice" | "status">;
+  chain: Pick<BeaconChain, "clock" | "head" | "headState" | "forkChoice"> & {
+    readonly status: Pick<BeaconChain["status"], "isSyncing">;
+  };
   /** Omitted without a network. */
   connectedPeers?(): number;
   /** The node cannot work without peers. A dev chain needs them only while it waits for the others. */
