@@ -1,8 +1,8 @@
 import type { CachePolicy, Params } from "../server/method-table.ts";
 import type { DispatchedMethod } from "./definition.ts";
 
-/** Parameters that identify a state or block. */
-const SLOT_PARAMS = ["stateId", "blockId", "slot"];
+/** Keys of parameters that identify a state or block. */
+export const SLOT_PARAMS: readonly string[] = ["stateId", "blockId", "slot"];
 
 /** Returns the cache policy of a call; undefined if its response must not be cached. */
 export function cachePolicyOf(definition: DispatchedMethod, params: Params): CachePolicy | undefined {

@@ -10,6 +10,16 @@ export function loadYaml(): typeof import("yaml") {
 
 const NEEDS_QUOTES = /alias|tag|scalar start/;
 
+/** Words for frequent errors. Others are described by their code. */
+const PROBLEMS: Readonly<Record<string, string>> = {
+  BAD_INDENT: "wrong indentation",
+  BLOCK_AS_IMPLICIT_KEY: "wrong indentation, or a colon that needs quotes around its text,",
+  MULTILINE_IMPLICIT_KEY: "a key without a colon, or wrong indentation,",
+  TAB_AS_INDENT: "a tab as indentation",
+  MISSING_CHAR: "a missing bracket, quote, comma or colon",
+  UNEXPECTED_TOKEN: "an unexpected character",
+};
+
 /**
  * Parses YAML with texts as the only scalars. Warnings are errors, too. Messages show the kind and the position of the
  * error, but nothing of the text, which may hold secrets.
@@ -47,7 +57,7 @@ function requireScalarKeysAndAnchors(document: Document, lineCounter: LineCounte
 
 function syntaxError(code: string, offset = 0, lineCounter: LineCounter): SyntaxError {
   if (code === "RESOURCE_EXHAUSTION") return new SyntaxError("it is nested too deeply");
-  const kind = code.toLowerCase().replaceAll("_", " ");
+  const kind = PROBLEMS[code] ?? code.toLowerCase().replaceAll("_", " ");
   const { line, col } = lineCounter.linePos(offset);
   const hint = NEEDS_QUOTES.test(kind) ? "; quote texts that begin with *, &, ! or another special character" : "";
   return new SyntaxError(`${kind} at line ${line}, column ${col}${hint}`);

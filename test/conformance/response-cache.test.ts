@@ -1,6 +1,8 @@
 import { SLOTS_PER_EPOCH } from "@lodestar/params";
 import { expect, it, onTestFinished, vi } from "vitest";
+import { SLOT_PARAMS } from "../../src/api/cache-policy.ts";
 import { methods } from "../../src/api/method-groups.ts";
+import { blockId, stateId } from "../../src/api/params/identifiers.ts";
 import { DevExecutionEngine } from "../../src/execution/dev-engine.ts";
 import type { MethodResponse } from "../../src/server/method-table.ts";
 import type { Caller } from "../support/api/caller.ts";
@@ -11,6 +13,15 @@ import { SYNCING } from "../support/execution/scripted-engine.ts";
 import { variants } from "../support/suite/tier.ts";
 
 const NAMES = variants({ fast: ["head"], full: ["head", "finalized", "justified", "genesis"] });
+
+it("calls by slot are recognized by the keys of their parameters", () => {
+  const ids = methods.flatMap(({ name, params }) =>
+    params.filter(({ schema }) => schema === stateId || schema === blockId).map(({ key }) => ({ name, key })),
+  );
+  expect(ids.length).toBeGreaterThan(30);
+  // A call by slot would be cached, although the block of a slot may change.
+  expect(ids.filter(({ key }) => !SLOT_PARAMS.includes(key))).toEqual([]);
+});
 
 interface CacheableCall {
   name: string;

@@ -9,7 +9,7 @@ import { send } from "../../src/server/http/http.test-support.ts";
 import { ByHand } from "../support/chains/by-hand.ts";
 import { type OpenedDevChain, startQuietDevChain } from "../support/chains/dev-chain.ts";
 import { tempDirectory } from "../support/directories/temp-directory.ts";
-import { ALERTS, alerts, dashboard } from "./expressions.ts";
+import { ALERTS, alerts, dashboard, GATEWAY_ALERTS } from "./expressions.ts";
 import { skipWithout } from "./prometheus.ts";
 
 const ROOT = join(import.meta.dirname, "../..");
@@ -185,25 +185,23 @@ describe("the documents", () => {
     }
   });
 
-  it("list every alert with its severity and duration", () => {
-    const { groups } = parse(readFileSync(ALERTS, "utf8")) as {
-      groups: { rules: { alert: string; for?: string; labels: { severity: string } }[] }[];
-    };
-    const rules = groups.flatMap(({ rules }) => rules);
-    const listedIn = (path: string) => {
-      const rows = readFileSync(join(ROOT, path), "utf8").matchAll(/^\| `(Fanal\w+)` \| (\w+) \| (.*) \|$/gm);
-      return Array.from(rows, ([, alert, severity, condition]) => ({ alert, severity, condition }));
-    };
-    const guide = listedIn("docs/guides/monitor.md");
+  it.each([
+    ["docs/monitoring.md", ALERTS],
+    ["docs/reference/gateway-operations.md", GATEWAY_ALERTS],
+  ])("list every alert with its severity and duration: %s", (path, file) => {
+    const rules = rulesIn(file);
+    const listed = alertsListedIn(path);
+    expect(listed.map(({ alert }) => alert)).toEqual(rules.map(({ alert }) => alert));
+    for (const each of listed) expectAsInRules(each, rules);
+    expect(rules.filter(({ annotations }) => annotations.description === undefined)).toEqual([]);
+  });
+
+  it("list the critical alerts in the guide", () => {
+    const rules = rulesIn(ALERTS);
+    const listed = alertsListedIn("docs/guides/monitor.md");
     const critical = rules.filter(({ labels }) => labels.severity === "critical").map(({ alert }) => alert);
-    expect(listedIn("docs/monitoring.md").map(({ alert }) => alert)).toEqual(rules.map(({ alert }) => alert));
-    expect(guide.map(({ alert }) => alert)).toEqual(expect.arrayContaining(critical));
-    for (const { alert, severity, condition } of [...listedIn("docs/monitoring.md"), ...guide]) {
-      const rule = rules.find((each) => each.alert === alert);
-      expect(severity, alert).toBe(rule?.labels.severity);
-      const minutes = rule?.for === undefined ? undefined : Number.parseInt(rule.for, 10);
-      if (minutes !== undefined) expect(condition).toMatch(new RegExp(`for ${minutes} minutes?\\b`));
-    }
+    expect(listed.map(({ alert }) => alert)).toEqual(expect.arrayContaining(critical));
+    for (const each of listed) expectAsInRules(each, rules);
   });
 
   it("use only existing metrics in the alerts and the dashboard", async () => {
@@ -216,6 +214,34 @@ describe("the documents", () => {
     expect(unknown).toEqual([]);
   });
 });
+
+interface AlertRule {
+  alert: string;
+  for?: string;
+  labels: { severity: string };
+  annotations: { description?: string };
+}
+
+const rulesIn = (file: string): AlertRule[] =>
+  (parse(readFileSync(file, "utf8")) as { groups: { rules: AlertRule[] }[] }).groups.flatMap(({ rules }) => rules);
+
+type ListedAlert = Record<"alert" | "severity" | "condition", string>;
+
+function alertsListedIn(path: string): ListedAlert[] {
+  const rows = readFileSync(join(ROOT, path), "utf8").matchAll(/^\| `(Fanal\w+)` \| (\w+) \| (.*) \|$/gm);
+  return Array.from(rows, ([, alert, severity, condition]) => ({
+    alert: alert!,
+    severity: severity!,
+    condition: condition!,
+  }));
+}
+
+function expectAsInRules({ alert, severity, condition }: ListedAlert, rules: readonly AlertRule[]): void {
+  const rule = rules.find((each) => each.alert === alert);
+  expect(severity, alert).toBe(rule?.labels.severity);
+  if (rule?.for !== undefined)
+    expect(condition).toMatch(new RegExp(`for ${Number.parseInt(rule.for, 10)} minutes?\\b`));
+}
 
 function withoutSuffix(name: string): string {
   return name.replace(/_(bucket|sum|count)$/, "");

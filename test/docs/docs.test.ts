@@ -94,7 +94,7 @@ it("docs/reference explains the warnings and errors of a node", () => {
   const written = linesOfTrouble(sources);
   expect(written.length).toBeGreaterThan(50);
   const explained = ["warnings", "execution-clients"].flatMap((name) => explainedLines(`docs/reference/${name}.md`));
-  expect(written.filter(isNotIn(explained))).toEqual([]);
+  expect(written.filter(isNotIn(explained)), "Add rows to docs/reference/warnings.md.").toEqual([]);
 });
 
 it("docs/reference/gateway-operations.md explains the warnings and errors of a gateway", () => {
@@ -104,7 +104,8 @@ it("docs/reference/gateway-operations.md explains the warnings and errors of a g
   ];
   expect(written.length).toBeGreaterThan(15);
   const explained = explainedLines("docs/reference/gateway-operations.md");
-  expect(written.filter(isNotIn([...explained, /^Upstream is ready$/]))).toEqual([]);
+  const missing = written.filter(isNotIn([...explained, /^Upstream is ready$/]));
+  expect(missing, "Add rows to docs/reference/gateway-operations.md.").toEqual([]);
 });
 
 /** Log messages in the tables of a document. A cell may have several. */

@@ -13,7 +13,8 @@ export function describeValue(value: unknown): string {
 }
 
 /** A URL up to its host and the character behind it. Without a scheme, it differs from 10.0.0.0/8. */
-const URL_START = /(?:[a-z][a-z0-9+.-]*:\/+|\/\/+)(?!\/)[^\s/?#,]+[\s/?#,]|^(?!\w+:\/)[\w.:@[\]-]+[/?#](?!\d{1,3}$)/i;
+const URL_START =
+  /(?:[a-z][a-z0-9+.-]*:\/+|\/\/+)(?!\/)[^\s/?#,]+[\s/?#,]|^(?!\w+:\/)[\w[\]-]*[.:@][\w.:@[\]-]*[/?#](?!\d{1,3}$)/i;
 
 /** Shows a text without parts that may be secrets: it ends after the host of a URL. */
 export function shownText(text: string): string {

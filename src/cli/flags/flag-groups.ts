@@ -28,7 +28,7 @@ const TABLES: readonly [title: string, table: FlagTable][] = [
   ["Execution layer", { ...EXECUTION_FLAGS, ...BUILDER_FLAGS }],
   ["Peer-to-peer", networkFlags({ isOn: false, address: "", isSupernode: false })],
   ["Servers", { ...serverFlags({ areOn: false }), ...ETH_RPC_FLAGS, ...SIGNER_FLAGS }],
-  ["Block production", CHAIN_FLAGS],
+  ["Chain", CHAIN_FLAGS],
   ["Limits", LIMIT_FLAGS],
   ["Log", LOG_FLAGS],
 ];

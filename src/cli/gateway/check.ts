@@ -56,7 +56,7 @@ async function reportUnknownMethods(patterns: readonly WrittenPattern[], problem
   const names = methods.flatMap(({ name, aliases }) => [name, ...aliases]);
   for (const { pattern, place } of patterns) {
     if (methods.some(methodMatcher(pattern))) continue;
-    const hint = didYouMean(pattern, names).trim();
+    const hint = pattern.includes("*") ? "" : didYouMean(pattern, names).trim();
     const fix = hint === "" ? '"fanal methods" lists them' : hint.replace("Did", "did");
     problems.report(place, `${place.endsWith(pattern) ? "" : `"${pattern}" `}matches no method; ${fix}`);
   }
