@@ -36,36 +36,41 @@ export function placeBlocks(blocks: ReadonlyMap<string, BlockNote>, headRoot: st
   return [...blocks.values()].map((block) => ({ ...block, lane: lanes.get(block.root)! }));
 }
 
-export interface EpochSummary {
-  epoch: number;
+interface SlotCounts {
+  /** Slots with a canonical block. */
   proposed: number;
+  /** Slots without any block. */
   missed: number;
+  /** Slots with orphaned blocks only. */
   orphaned: number;
 }
 
-/** Counts proposed and missed slots of each known epoch, newest first. */
+/** Counts each slot of a range once. */
+export function countSlots(
+  blocks: readonly { readonly slot: number; readonly isCanonical: boolean }[],
+  from: number,
+  to: number,
+): SlotCounts {
+  const shown = blocks.filter(({ slot }) => slot >= from && slot <= to);
+  const filled = new Set(shown.map(({ slot }) => slot)).size;
+  const proposed = new Set(shown.filter(({ isCanonical }) => isCanonical).map(({ slot }) => slot)).size;
+  return { proposed, missed: Math.max(0, to - from + 1) - filled, orphaned: filled - proposed };
+}
+
+export interface EpochSummary extends SlotCounts {
+  epoch: number;
+}
+
+/** Counts the slots of each known epoch, newest first. */
 export function summarizeEpochs(
   blocks: readonly PlacedBlock[],
   { from, to, slotsPerEpoch }: { from: number; to: number; slotsPerEpoch: number },
 ): EpochSummary[] {
-  const byEpoch = new Map<number, EpochSummary>();
-  const summaryOf = (slot: number) => {
-    const epoch = Math.floor(slot / slotsPerEpoch);
-    const known = byEpoch.get(epoch);
-    if (known) return known;
-    const summary = { epoch, proposed: 0, missed: 0, orphaned: 0 };
-    byEpoch.set(epoch, summary);
-    return summary;
-  };
-  const filled = new Set<number>();
-  for (const { slot, lane } of blocks) {
-    if (slot < from || slot > to) continue;
-    if (lane === 0) filled.add(slot);
-    else summaryOf(slot).orphaned++;
-  }
-  for (let slot = from; slot <= to; slot++) {
-    if (filled.has(slot)) summaryOf(slot).proposed++;
-    else summaryOf(slot).missed++;
-  }
-  return [...byEpoch.values()].sort((a, b) => b.epoch - a.epoch);
+  const notes = blocks.map(({ slot, lane }) => ({ slot, isCanonical: lane === 0 }));
+  const oldest = Math.floor(from / slotsPerEpoch);
+  const epochs = Array.from({ length: Math.floor(to / slotsPerEpoch) - oldest + 1 }, (_, index) => oldest + index);
+  return epochs.toReversed().map((epoch) => {
+    const first = epoch * slotsPerEpoch;
+    return { epoch, ...countSlots(notes, Math.max(from, first), Math.min(to, first + slotsPerEpoch - 1)) };
+  });
 }

@@ -5,32 +5,41 @@ export function short(hex: string): string {
 
 /** Formats Gwei as ETH with all significant decimals. */
 export function eth(amount: string | bigint): string {
-  return decimals(BigInt(amount), 9, "ETH");
+  return `${decimal(BigInt(amount), 9)} ETH`;
 }
 
-function decimals(amount: bigint, digits: number, unit: string): string {
+/** Formats an integer of the smallest unit with all significant decimals, or with more. */
+function decimal(amount: bigint, digits: number, minDecimals = 0): string {
   const sign = amount < 0n ? "-" : "";
   const absolute = amount < 0n ? -amount : amount;
   const scale = 10n ** BigInt(digits);
   const fraction = String(absolute % scale)
     .padStart(digits, "0")
-    .replace(/0+$/, "");
-  return `${sign}${grouped(absolute / scale)}${fraction === "" ? "" : `.${fraction}`} ${unit}`;
+    .replace(/0+$/, "")
+    .padEnd(minDecimals, "0");
+  return `${sign}${grouped(absolute / scale)}${fraction === "" ? "" : `.${fraction}`}`;
+}
+
+/** Formats the amounts of a table column with the same number of decimals and without a unit. */
+export function aligned(amounts: readonly (string | bigint)[], digits: number, minDecimals = 0): string[] {
+  const decimals = amounts.map((amount) => decimal(BigInt(amount), digits).split(".")[1]?.length ?? 0);
+  const most = Math.max(minDecimals, ...decimals);
+  return amounts.map((amount) => decimal(BigInt(amount), digits, most));
 }
 
 /** Formats Wei as ETH with all significant decimals. */
 export function ether(wei: string | bigint): string {
-  return decimals(BigInt(wei), 18, "ETH");
+  return `${decimal(BigInt(wei), 18)} ETH`;
 }
 
 /** Formats Wei as Gwei with all significant decimals. */
 export function gwei(wei: string | bigint): string {
-  return decimals(BigInt(wei), 9, "Gwei");
+  return `${decimal(BigInt(wei), 9)} Gwei`;
 }
 
-/** Formats an integer with thousands separators. */
+/** Formats an integer with thousands separators, at which lines are not broken. */
 export function grouped(value: string | number | bigint): string {
-  return String(value).replace(/\B(?=(\d{3})+(?!\d))/g, "\u2009");
+  return String(value).replace(/\B(?=(\d{3})+(?!\d))/g, "\u202f");
 }
 
 /** Formats a count with its noun: "1 block", "2 blocks". */
@@ -40,6 +49,14 @@ export function counted(count: string | number | bigint, noun: string, plural = 
 
 export function percent(fraction: number): string {
   return `${(fraction * 100).toFixed(1)} %`;
+}
+
+/** Formats a Unix time as date and time in UTC. */
+export function timeText(seconds: number): string {
+  return new Date(seconds * 1000)
+    .toISOString()
+    .replace("T", " ")
+    .replace(/\.\d+Z$/, "");
 }
 
 const FAR_FUTURE = "18446744073709551615";

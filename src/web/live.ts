@@ -17,6 +17,8 @@ const MANY_VALIDATORS = 10_000;
 export interface Constants {
   slotsPerEpoch: number;
   secondsPerSlot: number;
+  /** Unix seconds. */
+  genesisTime: number;
   network: string;
 }
 
@@ -109,18 +111,20 @@ async function connect(): Promise<void> {
   const subscription = hasEvents ? await node.subscribe(TOPICS, hear) : undefined;
   const answers = await node.batch([
     ["get_v1_config_spec"],
+    ["get_v1_beacon_genesis"],
     ["get_v1_node_version"],
     ["getChainTime"],
     ["getChainHead"],
     ["getParticipation"],
   ]);
-  const [spec, versions, time, head, voting] = answers.map(orThrow) as Answers<typeof answers>;
+  const [spec, genesis, versions, time, head, voting] = answers.map(orThrow) as Answers<typeof answers>;
   noteForks(spec);
   const known = await readPast(Number(time.slot));
   batch(() => {
     constants.value = {
       slotsPerEpoch: Number(spec.SLOTS_PER_EPOCH),
       secondsPerSlot: Number(spec.SLOT_DURATION_MS ?? Number(spec.SECONDS_PER_SLOT) * 1000) / 1000,
+      genesisTime: Number(genesis.genesis_time),
       network: String(spec.CONFIG_NAME ?? ""),
     };
     version.value = versions.version;
@@ -227,7 +231,7 @@ function applyHead(head: ChainHead, voting: Participation, time: Time): void {
   votesByEpoch.value = votes;
 }
 
-/** Looks up the fork name by its version in the configuration. */
+/** Fork names by their versions in the configuration. */
 const forkNames = new Map<string, string>();
 
 function noteForks(spec: Record<string, unknown>): void {
@@ -235,6 +239,11 @@ function noteForks(spec: Record<string, unknown>): void {
     const name = /^(\w+)_FORK_VERSION$/.exec(key)?.[1]?.toLowerCase();
     if (name !== undefined) forkNames.set(String(version), name === "genesis" ? "phase0" : name);
   }
+}
+
+/** Returns the name of a fork, or its version if the configuration has none. */
+export function forkName(version: string): string {
+  return forkNames.get(version) ?? version;
 }
 
 /** Polls values without events. */
@@ -249,7 +258,7 @@ async function refreshRest(): Promise<void> {
     const client = versions.execution_client;
     executionClient.value = client === undefined ? "" : `${client.name} ${client.version}`;
   }
-  if (!(ofHead instanceof Error)) fork.value = forkNames.get(ofHead.current_version) ?? ofHead.current_version;
+  if (!(ofHead instanceof Error)) fork.value = forkName(ofHead.current_version);
   if (!(sync instanceof Error)) syncing.value = sync;
   if (!(peers instanceof Error)) peerCount.value = peers.connected;
   await refresh();

@@ -12,6 +12,7 @@ const LINKS = Object.entries(PAGES).flatMap(([name, { link }]) => (link === unde
 
 function App() {
   const [page, subject] = route.value;
+  const path = ["", page, subject].filter((part) => part !== undefined).join("/");
   const section = Object.hasOwn(PAGES, page) ? (PAGES[page]!.section ?? page) : undefined;
   const links = [
     ...LINKS,
@@ -34,7 +35,7 @@ function App() {
     </header>
     <main id="main" tabindex="-1">
       <${ConnectionNotice} />
-      ${Object.hasOwn(PAGES, page) ? html`<${Page} name=${page} subject=${subject} />` : html`<${NotFound} />`}
+      ${Object.hasOwn(PAGES, page) ? html`<${Page} name=${page} subject=${subject} />` : html`<${NotFound} path=${path} />`}
     </main>
     <${HeadAnnouncement} />
     <footer>${[version.value, constants.value?.network].filter(Boolean).join(" · ")}</footer>`;
@@ -46,11 +47,11 @@ function skipToMain(event: Event): void {
   document.getElementById("main")?.focus();
 }
 
-function NotFound() {
+function NotFound({ path }: { path: string }) {
   useEffect(() => {
     document.title = "Page not found · Fanal";
   }, []);
-  return html`<h1>Page not found</h1><p><a href="#/">The chain</a> is here.</p>`;
+  return html`<h1>Page not found</h1><p>No page at ${path}. <a href="#/">Go to the chain</a></p>`;
 }
 
 /** Shows a notice while the data may be outdated. */

@@ -1,5 +1,5 @@
 import { expect, it } from "vitest";
-import { type BlockNote, placeBlocks, summarizeEpochs } from "../../src/web/chain-tree.ts";
+import { type BlockNote, countSlots, placeBlocks, summarizeEpochs } from "../../src/web/chain-tree.ts";
 
 /** Blocks by name, each with its slot and parent. */
 function blocksOf(notes: Record<string, [slot: number, parentRoot: string]>): Map<string, BlockNote> {
@@ -32,10 +32,24 @@ it("draws known blocks while the head is unknown", () => {
   expect(placeBlocks(new Map(), "")).toEqual([]);
 });
 
-it("counts proposed and missed slots of each epoch", () => {
-  const blocks = placeBlocks(blocksOf({ a: [8, "x"], b: [9, "a"], orphan: [10, "a"], c: [16, "b"] }), "c");
+it("counts each slot of an epoch once", () => {
+  const blocks = placeBlocks(
+    blocksOf({ a: [8, "x"], b: [9, "a"], orphan: [10, "a"], late: [9, "a"], c: [16, "b"] }),
+    "c",
+  );
   expect(summarizeEpochs(blocks, { from: 8, to: 17, slotsPerEpoch: 8 })).toEqual([
     { epoch: 2, proposed: 1, missed: 1, orphaned: 0 },
-    { epoch: 1, proposed: 2, missed: 6, orphaned: 1 },
+    { epoch: 1, proposed: 2, missed: 5, orphaned: 1 },
   ]);
+});
+
+it("counts several orphaned blocks of a slot as one slot", () => {
+  const blocks = [
+    { slot: 1, isCanonical: false },
+    { slot: 1, isCanonical: false },
+    { slot: 2, isCanonical: true },
+    { slot: 9, isCanonical: true },
+  ];
+  expect(countSlots(blocks, 0, 3)).toEqual({ proposed: 1, missed: 2, orphaned: 1 });
+  expect(countSlots([], 4, 3)).toEqual({ proposed: 0, missed: 0, orphaned: 0 });
 });

@@ -18,6 +18,13 @@ describe("the methods page", () => {
       expect.stringMatching(/^Beacon chain \d+$/),
     ]);
     expect(await list.getByRole("link", { name: "getBeaconHead" }).isVisible()).toBe(false);
+    // A method far down the list is in view.
+    await go("methods/get_v1_beacon_states_stateId_pending_deposits");
+    const isInView =
+      '(() => { const a = document.querySelector(".groups [aria-current]"), ' +
+      'list = a.closest(".groups").getBoundingClientRect(), place = a.getBoundingClientRect(); ' +
+      "return place.top >= list.top && place.bottom <= list.bottom })()";
+    await vi.waitUntil(async () => page.evaluate<boolean>(isInView));
 
     const search = list.getByRole("searchbox");
     await search.fill("validator balance");

@@ -65,7 +65,7 @@ describe("the page", () => {
       ["pools", "Pools", "Voluntary exits"],
       ["peers", "Peers", "The node has no peers."],
       ["fork-choice", "Fork choice", "since the finalized checkpoint"],
-      ["nowhere", "Page not found", "The chain"],
+      ["nowhere", "Page not found", "No page at /nowhere."],
     ] as const) {
       await go(address);
       await page.getByRole("heading", { name: heading }).waitFor();

@@ -14,6 +14,7 @@ import {
   writeValue,
 } from "../../src/web/calls.ts";
 import {
+  aligned,
   byteSize,
   countBits,
   counted,
@@ -24,6 +25,7 @@ import {
   grouped,
   gwei,
   short,
+  timeText,
 } from "../../src/web/format.ts";
 import { meaningsOf } from "../../src/web/search.ts";
 
@@ -106,7 +108,11 @@ it("formats amounts, numbers and bytes", () => {
   ]);
   expect(ether("0xde0b6b3a7640001")).toBe("1.000000000000000001 ETH");
   expect(gwei("0x3b9aca00")).toBe("1 Gwei");
-  expect(grouped(1_234_567)).toBe("1\u2009234\u2009567");
+  expect(grouped(1_234_567)).toBe("1\u202f234\u202f567");
+  expect(aligned(["32000000000", "25600000000", "0"], 9)).toEqual(["32.0", "25.6", "0.0"]);
+  expect(aligned(["32000000000", "2048000000000"], 9)).toEqual(["32", "2\u202f048"]);
+  expect(aligned(["32002437294"], 9, 9)).toEqual(["32.002437294"]);
+  expect(timeText(1_700_000_000)).toBe("2023-11-14 22:13:20");
   expect(epochText("18446744073709551615")).toBe("never");
   expect(short(ROOT)).toBe("0xababab…abab");
   expect(graffitiText(`0x${Buffer.from("<b>fanal</b>").toString("hex").padEnd(64, "0")}`)).toBe("<b>fanal</b>");

@@ -37,7 +37,7 @@ describe("the validators page", () => {
     await vi.waitUntil(async () => (await firstColumn()).join() === "7");
     // The slashed validator has the lowest balance.
     await page.getByLabel("Status").selectOption("all");
-    await table.getByRole("button", { name: "Balance", exact: true }).click();
+    await table.getByRole("button", { name: "Balance (ETH)" }).click();
     await vi.waitUntil(async () => (await firstColumn())[0] === "7");
 
     const { validator } = await program.call<{ validator: { pubkey: string } }>(

@@ -2,9 +2,11 @@ import { html } from "htm/preact";
 import { byteSize, counted, grouped } from "../format.ts";
 import { useChain } from "../live.ts";
 import { node, resultsOf } from "../node.ts";
+import { numeric } from "../parts/column.ts";
 import { Table } from "../parts/fields.ts";
 import { BlockLink, SlotLink } from "../parts/links.ts";
 import { Problem, Show, useLoaded } from "../parts/loading.ts";
+import { RangeNav } from "../parts/range-nav.ts";
 
 const SHOWN_SLOTS = 32;
 /** Size of a blob: 4096 elements of 32 bytes, in every fork. */
@@ -23,17 +25,15 @@ export function BlobsPage({ subject }: { subject: string | undefined }) {
   const blocks = useLoaded((signal) => readBlocks(oldest, newest, signal), [newest, isFinal || head.head_block_root]);
   if (!isValid) return html`<${Problem}>Invalid slot ${subject}. Slots are whole numbers.<//>`;
   return html`<h1>Blobs</h1>
-    <nav class="buttons" aria-label="Other slots">
-      ${newest < headSlot && html`<a href="#/blobs">latest</a> <a href=${newer >= headSlot ? "#/blobs" : `#/blobs/${newer}`}>← newer</a>`}
-      <span>Slots ${grouped(oldest)} to ${grouped(newest)}</span>
-      ${oldest > 0 && html`<a href=${`#/blobs/${oldest - 1}`}>older →</a>`}
-    </nav>
+    <${RangeNav} label="Other slots" text=${`Slots ${grouped(oldest)} to ${grouped(newest)}`}
+      older=${oldest > 0 ? `#/blobs/${oldest - 1}` : undefined}
+      newer=${newest < headSlot ? (newer >= headSlot ? "#/blobs" : `#/blobs/${newer}`) : undefined} latest="#/blobs" />
     <${Show} of=${blocks}>${(of: BlobCount[]) => html`<${Blocks} of=${of} />`}<//>`;
 }
 
 function Blocks({ of }: { of: readonly BlobCount[] }) {
   const withBlobs = of.filter(({ blobs }) => blobs > 0);
-  return html`<${Table} caption="Blocks with blobs" empty="" head=${["slot", "blobs", "size", "block"]}
+  return html`<${Table} caption="Blocks with blobs" empty="" head=${["slot", numeric("blobs"), numeric("size"), "block"]}
       rows=${withBlobs.map(({ slot, root, blobs }) => [
         html`<${SlotLink} slot=${slot} />`,
         blobs,

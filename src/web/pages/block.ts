@@ -1,13 +1,15 @@
 import { html } from "htm/preact";
 import { useState } from "preact/hooks";
-import { countBits, counted, eth, graffitiText, grouped } from "../format.ts";
-import { useChain } from "../live.ts";
+import { aligned, countBits, counted, eth, graffitiText, grouped, timeText } from "../format.ts";
+import { hasEvm, useChain } from "../live.ts";
 import { node } from "../node.ts";
+import { minor, minorNumeric, numeric } from "../parts/column.ts";
 import { Fields, Table } from "../parts/fields.ts";
 import { JsonView } from "../parts/json-view.ts";
-import { BlockLink, EpochLink, SlotLink, StateLink, ValidatorLink } from "../parts/links.ts";
+import { Address, BlockLink, EpochLink, SlotLink, StateLink, ValidatorLink } from "../parts/links.ts";
 import { Show, useLoaded } from "../parts/loading.ts";
 import { BlockStatus } from "../parts/status.ts";
+import { timeOfSlot } from "../slot-time.ts";
 
 type Header = Awaited<ReturnType<typeof node.get_v1_beacon_headers_blockId>>;
 
@@ -48,32 +50,37 @@ export function BlockPage({ subject = "head" }: { subject: string | undefined })
   const slot = header.value?.header.message.slot ?? (/^\d+$/.test(subject) ? subject : undefined);
   return html`<h1>Block ${slot === undefined ? "" : `of slot ${grouped(slot)}`}</h1>
     <${Show} of=${header}>${(value: Header) => html`<${Block} header=${value} />`}<//>
-    ${header.error !== undefined && /^\d+$/.test(subject) && html`<p><${SlotNeighbours} slot=${Number(subject)} /></p>`}`;
+    ${header.error !== undefined && /^\d+$/.test(subject) && html`<${SlotNeighbours} slot=${Number(subject)} />`}`;
 }
 
 function SlotNeighbours({ slot }: { slot: number }) {
-  return html`${slot > 0 && html`<a href=${`#/block/${slot - 1}`}>← slot ${grouped(slot - 1)}</a> · `}
-    <a href=${`#/block/${slot + 1}`}>slot ${grouped(slot + 1)} →</a>`;
+  const isBeforeHead = slot < Number(useChain().head.head_slot);
+  return html`<p class="buttons range">
+    ${slot > 0 && html`<a href=${`#/block/${slot - 1}`}>← slot ${grouped(slot - 1)}</a>`}
+    ${isBeforeHead && html`<a href=${`#/block/${slot + 1}`}>slot ${grouped(slot + 1)} →</a>`}
+  </p>`;
 }
 
 function Block({ header: { root, canonical, header } }: { header: Header }) {
   const { message, signature } = header;
-  const { slotsPerEpoch } = useChain();
+  const chain = useChain();
+  const slot = Number(message.slot);
   const block = useLoaded((signal) => node.get_v1_beacon_blocks_blockId({ block_id: root }, { signal }), [root]);
   const rewards = useLoaded(
     (signal) => node.get_v1_beacon_rewards_blocks_blockId({ block_id: root }, { signal }),
     [root],
   );
   return html`
-    <p><${SlotNeighbours} slot=${Number(message.slot)} /></p>
+    <${SlotNeighbours} slot=${slot} />
     <${Fields} of=${{
-      Slot: grouped(message.slot),
-      Epoch: html`<${EpochLink} epoch=${Math.floor(Number(message.slot) / slotsPerEpoch)} />`,
-      Status: html`<${BlockStatus} slot=${Number(message.slot)} isCanonical=${canonical} />`,
+      Slot: grouped(slot),
+      Epoch: html`<${EpochLink} epoch=${Math.floor(slot / chain.slotsPerEpoch)} />`,
+      Time: `${timeText(timeOfSlot(slot, chain))} UTC`,
+      Status: html`<${BlockStatus} root=${root} slot=${slot} isCanonical=${canonical} />`,
       Proposer: html`<${ValidatorLink} index=${message.proposer_index} />`,
       Root: html`<code>${root}</code>`,
-      Parent: html`<${BlockLink} root=${message.parent_root} />`,
-      State: html`<${StateLink} root=${message.state_root} />`,
+      Parent: html`<${BlockLink} root=${message.parent_root} isWhole />`,
+      State: html`<${StateLink} root=${message.state_root} isWhole />`,
       "Body root": html`<code>${message.body_root}</code>`,
       Signature: html`<code>${signature}</code>`,
     }} />
@@ -107,7 +114,7 @@ function BodyView({ root, body }: { root: string; body: Body }) {
       "Voluntary exits": html`${body.voluntary_exits.length}${body.voluntary_exits.map(({ message }) => html` <${ValidatorLink} index=${message.validator_index} />`)}`,
       "Proposer slashings": body.proposer_slashings.length,
       "Attester slashings": body.attester_slashings.length,
-      "Credential changes": body.bls_to_execution_changes?.length,
+      "BLS to execution changes": body.bls_to_execution_changes?.length,
       Blobs: body.blob_kzg_commitments?.length,
       "Execution requests":
         requests &&
@@ -124,7 +131,7 @@ function BodyView({ root, body }: { root: string; body: Body }) {
       <${Blobs} key=${root} root=${root} commitments=${body.blob_kzg_commitments} />`
     }
     <h2>Attestations</h2>
-    <${Table} caption="Attestations of the block" empty="The block has no attestations." head=${["slot", "committees", "validators", "head block"]}
+    <${Table} caption="Attestations of the block" empty="The block has no attestations." head=${["slot", numeric("committees"), numeric("validators"), "head block"]}
       rows=${body.attestations.map(({ aggregation_bits, committee_bits, data }) => [
         html`<${SlotLink} slot=${data.slot} />`,
         committee_bits === undefined ? data.index : committeesOf(committee_bits),
@@ -136,8 +143,8 @@ function BodyView({ root, body }: { root: string; body: Body }) {
       html`<h2>Execution payload</h2>
       <${Fields} of=${{
         Number: grouped(payload.block_number),
-        Hash: html`<code>${payload.block_hash}</code>`,
-        "Fee recipient": html`<code>${payload.fee_recipient}</code>`,
+        Hash: html`<${PayloadHash} hash=${payload.block_hash} />`,
+        "Fee recipient": html`<${Address} address=${payload.fee_recipient} isWhole />`,
         Gas: `${grouped(payload.gas_used)} of ${grouped(payload.gas_limit)}`,
         Transactions: payload.transactions.length,
       }} />`
@@ -145,14 +152,31 @@ function BodyView({ root, body }: { root: string; body: Body }) {
     ${
       payload?.withdrawals &&
       html`<h2>Withdrawals</h2>
-      <${Table} caption="Withdrawals of the payload" empty="The payload has no withdrawals." head=${["index", "validator", "address", "amount"]}
-        rows=${payload.withdrawals.map(({ index, validator_index, address, amount }) => [
-          index,
-          html`<${ValidatorLink} index=${validator_index} />`,
-          html`<code>${address}</code>`,
-          eth(amount),
-        ])} />`
+      <${Withdrawals} of=${payload.withdrawals} />`
     }`;
+}
+
+/** Links to the page of the execution block, by its hash: an orphaned one has the number of another. */
+function PayloadHash({ hash }: { hash: string }) {
+  const text = html`<code>${hash}</code>`;
+  return hasEvm.value ? html`<a href=${`#/execution-block/${hash}`}>${text}</a>` : text;
+}
+
+type Payload = NonNullable<Body["execution_payload"]>;
+
+function Withdrawals({ of }: { of: NonNullable<Payload["withdrawals"]> }) {
+  const amounts = aligned(
+    of.map(({ amount }) => amount),
+    9,
+  );
+  return html`<${Table} caption="Withdrawals of the payload" empty="The payload has no withdrawals."
+    head=${[minor("index"), "validator", "address", numeric("amount (ETH)")]}
+    rows=${of.map(({ index, validator_index, address }, position) => [
+      index,
+      html`<${ValidatorLink} index=${validator_index} />`,
+      html`<${Address} address=${address} />`,
+      amounts[position],
+    ])} />`;
 }
 
 /** Size of a blob: 4096 elements of 32 bytes, in every fork. */
@@ -161,7 +185,7 @@ const BLOB_BYTES = 4096 * 32;
 /** Shows the blobs of a block. Their data is fetched on demand, since it is large. */
 function Blobs({ root, commitments }: { root: string; commitments: readonly string[] }) {
   const [isAsked, setAsked] = useState(false);
-  return html`<${Table} caption="Blobs of the block" empty="" head=${["index", "size", "commitment", "versioned hash"]}
+  return html`<${Table} caption="Blobs of the block" empty="" head=${["index", minorNumeric("size"), "commitment", "versioned hash"]}
       rows=${commitments.map((commitment, index) => [
         index,
         `${grouped(BLOB_BYTES)} bytes`,

@@ -4,6 +4,7 @@ import { counted, eth, grouped, percent } from "../format.ts";
 import { executionClient, fork, participation, peerCount, placedBlocks, reorgs, syncing, useChain } from "../live.ts";
 import { hasEvents } from "../node.ts";
 import { Band } from "../parts/band.ts";
+import { minorNumeric, numeric } from "../parts/column.ts";
 import { Countdown } from "../parts/countdown.ts";
 import { EpochParticipation } from "../parts/epoch-participation.ts";
 import { Table } from "../parts/fields.ts";
@@ -21,19 +22,12 @@ export function ChainPage() {
     <${Tiles} />
     <h2>Last slots</h2>
     <${Band} blocks=${placedBlocks.value} currentSlot=${time.slot} finalizedSlot=${finalizedSlot} justifiedSlot=${justifiedSlot} slotsPerEpoch=${slotsPerEpoch} />
-    <ul class="legend">
-      <li class="is-canonical">on the chain</li>
-      <li class="is-final">final</li>
-      <li class="is-orphaned">orphaned</li>
-      <li class="is-missed">no block</li>
-      <li class="is-line">line: justified and finalized</li>
-    </ul>
     <h2>Last epochs</h2>
     <${Epochs} />
     ${
       reorgs.value.length > 0 &&
       html`<h2>Reorganisations</h2>
-      <${Table} caption="Reorgs since this page was opened" empty="" head=${["slot", "depth", "from", "to"]}
+      <${Table} caption="Reorgs since this page was opened" empty="" head=${["slot", numeric("depth"), "from", "to"]}
         rows=${reorgs.value.map(({ slot, depth, oldHead, newHead }) => [
           html`<${SlotLink} slot=${slot} />`,
           depth,
@@ -97,7 +91,7 @@ function Epochs() {
   const to = hasBlock ? currentSlot : currentSlot - (hasEvents ? 1 : 2);
   const epochs = summarizeEpochs(blocks, { from: firstEpoch * slotsPerEpoch, to, slotsPerEpoch });
   return html`<${Table} caption="Epochs" empty="No epoch is known yet."
-    head=${["epoch", "status", "participation", "proposed", "missed", "orphaned"]}
+    head=${["epoch", "status", numeric("participation"), minorNumeric("proposed"), numeric("missed"), numeric("orphaned")]}
     rows=${epochs.map(({ epoch, proposed, missed, orphaned }) => [
       html`<${EpochLink} epoch=${epoch} />`,
       html`<${EpochStatus} epoch=${epoch} />`,

@@ -18,11 +18,11 @@ export function ControlPage() {
     <${Snapshots} />
     <div class="control">
       <fieldset><legend>Time</legend>
-        <${Action} label="Skip" method="dev_skip" fields=${[{ name: "slots", label: "Slots without blocks", initial: "1" }]} />
-        <${Action} label="Set speed" method="dev_setSpeed" fields=${[{ name: "speed", label: "Times real time", initial: "1", isRequired: true }]} />
+        <${Action} label="Skip" method="dev_skip" fields=${[{ name: "slots", label: "Empty slots", initial: "1" }]} />
+        <${Action} label="Set speed" method="dev_setSpeed" fields=${[{ name: "speed", label: "Speed", placeholder: "× real time", isRequired: true }]} />
       </fieldset>
       <fieldset><legend>Validators</legend>
-        <${Action} label="Set online" method="dev_setValidators" fields=${[{ name: "online", label: "Online: all, none, 0.6, 0-7", initial: "all", isRequired: true }]} />
+        <${Action} label="Set online" method="dev_setValidators" fields=${[{ name: "online", label: "Online", placeholder: "all, none, 0.6 or 0-7", isRequired: true }]} />
         <${Action} label="Slash" method="dev_slash" fields=${[
           { name: "validators", label: "Validator", isRequired: true },
           { name: "kind", label: "Slash as", initial: "proposer", options: ["proposer", "attester"] },
@@ -30,7 +30,7 @@ export function ControlPage() {
         <${Action} label="Exit" method="dev_exit" fields=${[{ name: "validator", label: "Validator", isRequired: true }]} />
         <${Action} label="Withdraw" method="dev_withdraw" fields=${[
           { name: "validator", label: "Validator", isRequired: true },
-          { name: "amount", label: "Gwei, empty for a full exit" },
+          { name: "amount", label: "Gwei", placeholder: "full exit" },
         ]} />
         <${Action} label="Deposit" method="dev_deposit" fields=${[{ name: "count", label: "New validators", initial: "1" }]} />
       </fieldset>

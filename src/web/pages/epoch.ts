@@ -29,8 +29,10 @@ export function EpochPage({ subject }: { subject: string | undefined }) {
     return html`<${Problem}>Invalid epoch ${subject}. Epochs are whole numbers.<//>`;
   const first = epoch * slotsPerEpoch;
   return html`<h1>Epoch ${grouped(epoch)}</h1>
-    <p>${epoch > 0 && html`<a href=${`#/epoch/${epoch - 1}`}>← epoch ${grouped(epoch - 1)}</a> · `}
-      <a href=${`#/epoch/${epoch + 1}`}>epoch ${grouped(epoch + 1)} →</a></p>
+    <p class="buttons range">
+      ${epoch > 0 && html`<a href=${`#/epoch/${epoch - 1}`}>← epoch ${grouped(epoch - 1)}</a>`}
+      ${epoch <= current && html`<a href=${`#/epoch/${epoch + 1}`}>epoch ${grouped(epoch + 1)} →</a>`}
+    </p>
     <${Fields} of=${{
       Slots: `${grouped(first)} to ${grouped(first + slotsPerEpoch - 1)}`,
       Status: html`<${EpochStatus} epoch=${epoch} />`,
@@ -51,9 +53,12 @@ export function EpochPage({ subject }: { subject: string | undefined }) {
 
 function stateOf(slot: number, headers: Headers, time: KnownChain["time"]) {
   if (slot > time.slot) return "to come";
+  if (headers.length === 0) return "no block";
   const orphaned = headers.filter(({ canonical }) => !canonical).length;
-  const block = headers.length > orphaned ? html`<${BlockStatus} slot=${slot} isCanonical=${true} />` : "no block";
-  return orphaned === 0 ? block : html`${block}, <span class="is-orphaned">${orphaned} orphaned</span>`;
+  const block = headers.find(({ canonical }) => canonical);
+  if (!block) return html`<${BlockStatus} slot=${slot} isCanonical=${false} />`;
+  const status = html`<${BlockStatus} root=${block.root} slot=${slot} isCanonical=${true} />`;
+  return orphaned === 0 ? status : html`${status}, <span class="is-orphaned">${orphaned} orphaned</span>`;
 }
 
 /** Reads past proposers from blocks, and upcoming ones from the duties of this and the next epoch. */

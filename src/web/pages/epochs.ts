@@ -1,13 +1,25 @@
 import { html } from "htm/preact";
+import { countSlots } from "../chain-tree.ts";
 import { grouped } from "../format.ts";
 import { useChain } from "../live.ts";
 import { node, resultsOf } from "../node.ts";
+import { cellClass, minor, minorNumeric, numeric } from "../parts/column.ts";
 import { EpochParticipation } from "../parts/epoch-participation.ts";
 import { EpochLink, SlotLink } from "../parts/links.ts";
 import { Problem, useLoaded } from "../parts/loading.ts";
+import { RangeNav } from "../parts/range-nav.ts";
 import { EpochStatus } from "../parts/status.ts";
 
 const SHOWN_EPOCHS = 20;
+const COLUMNS = [
+  { label: "epoch" },
+  { label: "status" },
+  numeric("participation"),
+  minor("slots"),
+  minorNumeric("proposed"),
+  numeric("missed"),
+  numeric("orphaned"),
+];
 
 /** Lists epochs, newest first. The subject is the first one; without it the list follows the chain. */
 export function EpochsPage({ subject }: { subject: string | undefined }) {
@@ -20,16 +32,13 @@ export function EpochsPage({ subject }: { subject: string | undefined }) {
   const oldest = epochs.at(-1)!;
   const newer = newest + SHOWN_EPOCHS;
   return html`<h1>Epochs</h1>
-    <nav class="buttons" aria-label="Other epochs">
-      ${newest < current && html`<a href="#/epochs">latest</a>`}
-      ${newest < current && html`<a href=${newer >= current ? "#/epochs" : `#/epochs/${newer}`}>← newer</a>`}
-      <span>Epochs ${grouped(oldest)} to ${grouped(newest)}</span>
-      ${oldest > 0 && html`<a href=${`#/epochs/${oldest - 1}`}>older →</a>`}
-    </nav>
+    <${RangeNav} label="Other epochs" text=${`Epochs ${grouped(oldest)} to ${grouped(newest)}`}
+      older=${oldest > 0 ? `#/epochs/${oldest - 1}` : undefined}
+      newer=${newest < current ? (newer >= current ? "#/epochs" : `#/epochs/${newer}`) : undefined} latest="#/epochs" />
     <div class="scroll" tabindex="0" role="region" aria-label="Epochs">
       <table>
         <thead><tr>
-          ${["epoch", "status", "participation", "slots", "blocks", "missed", "orphaned"].map((name) => html`<th scope="col">${name}</th>`)}
+          ${COLUMNS.map((column) => html`<th scope="col" class=${cellClass(column)}>${column.label}</th>`)}
         </tr></thead>
         <tbody>${epochs.map((epoch) => html`<${EpochRow} key=${epoch} epoch=${epoch} />`)}</tbody>
       </table>
@@ -50,27 +59,27 @@ function EpochRow({ epoch }: { epoch: number }) {
     counts.error === undefined ? (value ?? html`<span class="placeholder"></span>`) : "–";
   return html`<tr aria-busy=${counts.value === undefined && counts.error === undefined}>
     <th scope="row"><${EpochLink} epoch=${epoch} /></th>
-    <td><${EpochStatus} epoch=${epoch} /></td>
-    <td><${EpochParticipation} epoch=${epoch} /></td>
-    <td><${SlotLink} slot=${first} /> to <${SlotLink} slot=${last} /></td>
-    <td>${cell(counts.value?.blocks)}</td>
-    <td>${cell(counts.value?.missed)}</td>
-    <td>${cell(counts.value?.orphaned)}</td>
+    ${[
+      html`<${EpochStatus} epoch=${epoch} />`,
+      html`<${EpochParticipation} epoch=${epoch} />`,
+      html`<${SlotLink} slot=${first} /> to <${SlotLink} slot=${last} />`,
+      cell(counts.value?.proposed),
+      cell(counts.value?.missed),
+      cell(counts.value?.orphaned),
+    ].map((content, index) => html`<td class=${cellClass(COLUMNS[index + 1]!)}>${content}</td>`)}
   </tr>`;
 }
 
-/** Counts blocks and empty slots. The current slot may still get a block. */
+/** Counts the slots of an epoch. The current slot may still get a block. */
 async function countBlocks(first: number, last: number, currentSlot: number, signal: AbortSignal) {
   const slots = Array.from({ length: last - first + 1 }, (_, index) => first + index);
   const answers = await node.batch(
     slots.map((slot) => ["get_v1_beacon_headers", { slot }] as const),
     { signal },
   );
-  const headers = resultsOf(answers);
-  const hasBlock = headers.map((found) => found.some(({ canonical }) => canonical));
-  return {
-    blocks: hasBlock.filter(Boolean).length,
-    missed: slots.filter((slot, index) => !hasBlock[index] && slot < currentSlot).length,
-    orphaned: headers.flat().filter(({ canonical }) => !canonical).length,
-  };
+  const blocks = resultsOf(answers).flatMap((headers, index) =>
+    headers.map(({ canonical }) => ({ slot: slots[index]!, isCanonical: canonical })),
+  );
+  const hasCurrent = blocks.some(({ slot, isCanonical }) => slot === currentSlot && isCanonical);
+  return countSlots(blocks, first, hasCurrent ? last : Math.min(last, currentSlot - 1));
 }

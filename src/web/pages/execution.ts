@@ -1,12 +1,14 @@
 import { html } from "htm/preact";
-import { counted, ether, grouped, gwei, percent } from "../format.ts";
+import { aligned, counted, grouped, percent, timeText } from "../format.ts";
 import { hasEvm, useChain } from "../live.ts";
 import { node } from "../node.ts";
+import { minor, minorNumeric, numeric } from "../parts/column.ts";
 import { Table } from "../parts/fields.ts";
 import { AccountLink, ExecutionBlockLink } from "../parts/links.ts";
 import { Show, useLoaded } from "../parts/loading.ts";
+import { RangeNav } from "../parts/range-nav.ts";
 import { Skeleton } from "../parts/skeleton.ts";
-import { type FullBlock, readBlocks, readLatestNumber, timeText } from "./execution/reads.ts";
+import { type FullBlock, readBlocks, readLatestNumber } from "./execution/reads.ts";
 import { Transactions } from "./execution/transactions.ts";
 
 const SHOWN_BLOCKS = 20;
@@ -42,20 +44,23 @@ export function ExecutionPage({ subject }: { subject: string | undefined }) {
 function Blocks({ latest, blocks }: { latest: number; blocks: readonly FullBlock[] }) {
   const newest = Number(blocks[0]?.number ?? 0);
   const oldest = Number(blocks.at(-1)?.number ?? 0);
+  const newer = newest + SHOWN_BLOCKS;
+  const baseFees = aligned(
+    blocks.map(({ baseFeePerGas }) => baseFeePerGas),
+    9,
+  );
   const transactions = blocks.flatMap((block) => block.transactions.toReversed());
   return html`<h2>Blocks</h2>
-    <nav class="buttons" aria-label="Other blocks">
-      ${newest < latest && html`<a href="#/execution">latest</a> <a href=${newest + SHOWN_BLOCKS >= latest ? "#/execution" : `#/execution/${newest + SHOWN_BLOCKS}`}>← newer</a>`}
-      <span>Blocks ${grouped(oldest)} to ${grouped(newest)}</span>
-      ${oldest > 0 && html`<a href=${`#/execution/${oldest - 1}`}>older →</a>`}
-    </nav>
-    <${Table} caption="Execution blocks" empty="" head=${["number", "time", "transactions", "gas used", "base fee", "fee recipient"]}
-      rows=${blocks.map(({ number, timestamp, transactions: included, gasUsed, gasLimit, baseFeePerGas, miner }) => [
+    <${RangeNav} label="Other blocks" text=${`Blocks ${grouped(oldest)} to ${grouped(newest)}`}
+      older=${oldest > 0 ? `#/execution/${oldest - 1}` : undefined}
+      newer=${newest < latest ? (newer >= latest ? "#/execution" : `#/execution/${newer}`) : undefined} latest="#/execution" />
+    <${Table} caption="Execution blocks" empty="" head=${["number", "time (UTC)", numeric("transactions"), minorNumeric("gas used"), minorNumeric("base fee (Gwei)"), minor("fee recipient")]}
+      rows=${blocks.map(({ number, timestamp, transactions: included, gasUsed, gasLimit, miner }, index) => [
         html`<${ExecutionBlockLink} number=${Number(number)} />`,
-        timeText(timestamp),
+        timeText(Number(timestamp)),
         included.length,
         `${grouped(BigInt(gasUsed))}, ${percent(Number(gasUsed) / Number(gasLimit))}`,
-        gwei(baseFeePerGas),
+        baseFees[index],
         miner === null ? "–" : html`<${AccountLink} address=${miner} />`,
       ])} />
     <h2>Transactions</h2>
@@ -80,8 +85,13 @@ function Accounts({ head }: { head: string }) {
   );
   return html`<h2>Accounts</h2>
     <${Show} of=${accounts}>
-      ${(list: NonNullable<typeof accounts.value>) =>
-        html`<${Table} caption="Accounts" empty="The node has no keys of accounts." head=${["account", "balance", "transactions"]}
-          rows=${list.map(({ address, balance, nonce }) => [html`<${AccountLink} address=${address} />`, ether(balance), Number(nonce)])} />`}
+      ${(list: NonNullable<typeof accounts.value>) => {
+        const balances = aligned(
+          list.map(({ balance }) => balance),
+          18,
+        );
+        return html`<${Table} caption="Accounts" empty="The node has no keys of accounts." head=${["account", numeric("balance (ETH)"), numeric("nonce")]}
+          rows=${list.map(({ address, nonce }, index) => [html`<${AccountLink} address=${address} />`, balances[index], Number(nonce)])} />`;
+      }}
     <//>`;
 }

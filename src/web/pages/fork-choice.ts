@@ -1,14 +1,16 @@
 import { html } from "htm/preact";
 import { useState } from "preact/hooks";
 import { placeBlocks } from "../chain-tree.ts";
-import { type Branch, chainOf, type ForkPoint, forkPointsOf } from "../fork-points.ts";
-import { counted, eth, percent } from "../format.ts";
+import { chainOf, type ForkChoiceBlock, type ForkPoint, forkPointsOf } from "../fork-points.ts";
+import { aligned, counted, percent } from "../format.ts";
 import { participation, placedBlocks, useChain } from "../live.ts";
 import { node } from "../node.ts";
 import { Band } from "../parts/band.ts";
+import { minor, minorNumeric, numeric } from "../parts/column.ts";
 import { Fields, Table } from "../parts/fields.ts";
 import { BlockLink, EpochLink, SlotLink } from "../parts/links.ts";
 import { Show, useLoaded } from "../parts/loading.ts";
+import { BlockStatus } from "../parts/status.ts";
 
 type ForkChoice = Awaited<ReturnType<typeof node.get_v1_debug_fork_choice>>;
 
@@ -42,6 +44,10 @@ function Tree({ of: { justified_checkpoint, finalized_checkpoint, fork_choice_no
     Blocks: `${counted(fork_choice_nodes.length, "block")} since the finalized checkpoint`,
   }} />
     <${Band} blocks=${placed} currentSlot=${time.slot} finalizedSlot=${Number(head.finalized_slot)} justifiedSlot=${Number(head.justified_slot)} slotsPerEpoch=${slotsPerEpoch} />
+    <p class="waiting">
+      Weights are votes for a block and its descendants. A timely block of the current slot also gives its chain the
+      proposer boost, so weights may add up to more than the stake.
+    </p>
     <h2>Forks</h2>
     <${Forks} points=${forkPointsOf(fork_choice_nodes, head.head_block_root)} />
     <h2>Blocks</h2>
@@ -51,29 +57,34 @@ function Tree({ of: { justified_checkpoint, finalized_checkpoint, fork_choice_no
 /** Compares the branches of each fork by their weights. */
 function Forks({ points }: { points: readonly ForkPoint[] }) {
   if (points.length === 0) return html`<p class="waiting">All blocks are on one chain.</p>`;
-  return points.map(
-    ({ parentRoot, parentSlot, branches }) => html`<section key=${parentRoot}>
+  return points.map(({ parentRoot, parentSlot, branches }) => {
+    const weights = aligned(
+      branches.map(({ first }) => first.weight),
+      9,
+    );
+    const place = parentSlot === undefined ? parentRoot : `slot ${parentSlot}`;
+    return html`<section key=${parentRoot}>
       <h3>After ${parentSlot === undefined ? html`<${BlockLink} root=${parentRoot} />` : html`slot <${SlotLink} slot=${parentSlot} />`}</h3>
-      <${Table} caption=${`Branches after ${parentSlot === undefined ? parentRoot : `slot ${parentSlot}`}`} empty="" head=${["branch", "newest block", "blocks", "weight", "status"]}
-        rows=${branches.map((branch) => [
-          html`<${BlockLink} root=${branch.first.block_root} />`,
-          html`slot <${SlotLink} slot=${branch.tip.slot} />`,
-          branch.blockCount,
-          html`<${Weight} of=${branch} />`,
-          branch.isChosen
-            ? html`<span class="is-canonical">chosen</span>`
-            : html`<span class="is-orphaned">not chosen</span>`,
+      <${Table} caption=${`Branches after ${place}`} empty=""
+        head=${["branch", minor("newest block"), minorNumeric("blocks"), numeric("weight (ETH)"), numeric("of the stake"), "status"]}
+        rows=${branches.map(({ first, tip, blockCount, isChosen }, index) => [
+          html`<${BlockLink} root=${first.block_root} />`,
+          html`slot <${SlotLink} slot=${tip.slot} />`,
+          blockCount,
+          weights[index],
+          html`<${Share} of=${first} />`,
+          isChosen ? html`<span class="is-canonical">chosen</span>` : html`<span class="is-orphaned">not chosen</span>`,
         ])} />
-    </section>`,
-  );
+    </section>`;
+  });
 }
 
-/** Shows the votes for a branch, in ETH and as a share of the active stake. */
-function Weight({ of: { first } }: { of: Branch }) {
+/** Shows the weight of a branch as a share of the active stake. */
+function Share({ of: { block_root, weight } }: { of: ForkChoiceBlock }) {
   const stake = participation.value && Number(participation.value.active_balance);
-  if (!stake) return eth(first.weight);
-  const share = Math.min(1, Number(first.weight) / stake);
-  return html`<progress class="bar" max="1" value=${share} aria-label=${`Weight of ${first.block_root}`}></progress> ${eth(first.weight)}, ${percent(share)} of the stake`;
+  if (!stake) return "–";
+  const share = Number(weight) / stake;
+  return html`${percent(share)} <progress class="bar minor" max="1" value=${Math.min(1, share)} aria-label=${`Weight of ${block_root}`}></progress>`;
 }
 
 function Blocks({ of, head }: { of: ForkChoice["fork_choice_nodes"]; head: string }) {
@@ -81,20 +92,21 @@ function Blocks({ of, head }: { of: ForkChoice["fork_choice_nodes"]; head: strin
   const chain = chainOf(of, head);
   const newestFirst = [...of].sort((a, b) => Number(b.slot) - Number(a.slot));
   const left = newestFirst.length - shown;
-  return html`<${Table} caption="Blocks since the finalized checkpoint" empty="" head=${["slot", "block", "parent", "weight", "payload", "status"]}
+  const weights = aligned(
+    newestFirst.map(({ weight }) => weight),
+    9,
+  );
+  return html`<${Table} caption="Blocks since the finalized checkpoint" empty=""
+      head=${["slot", "block", minor("parent"), numeric("weight (ETH)"), minor("payload"), "status"]}
       rows=${newestFirst
         .slice(0, shown)
-        .map(({ slot, block_root, parent_root, weight, validity }) => [
+        .map(({ slot, block_root: root, parent_root: parent, validity }, index) => [
           html`<${SlotLink} slot=${slot} />`,
-          html`<${BlockLink} root=${block_root} />`,
-          html`<${BlockLink} root=${parent_root} />`,
-          eth(weight),
+          html`<${BlockLink} root=${root} />`,
+          html`<${BlockLink} root=${parent} />`,
+          weights[index],
           validity,
-          block_root === head
-            ? "head"
-            : chain.has(block_root)
-              ? html`<span class="is-canonical">on the chain</span>`
-              : html`<span class="is-orphaned">orphaned</span>`,
+          html`<${BlockStatus} root=${root} slot=${Number(slot)} isCanonical=${chain.has(root)} />`,
         ])} />
     ${left > 0 && html`<p><button type="button" onClick=${() => setShown(shown + 4 * SHOWN_BLOCKS)}>Show more, ${counted(left, "block")} left</button></p>`}`;
 }

@@ -1,11 +1,13 @@
 import { html } from "htm/preact";
-import { useState } from "preact/hooks";
+import { useEffect, useRef, useState } from "preact/hooks";
 import type { DiscoveredMethod } from "../calls.ts";
 import { node } from "../node.ts";
 import { Problem, Show, useLoaded } from "../parts/loading.ts";
 import { MethodForm } from "./methods/form.ts";
 
 const FIRST_METHOD = "getChainHead";
+/** Height of the fading ends of the list, in the style sheet. */
+const FADE_PIXELS = 24;
 
 export function MethodsPage({ subject = FIRST_METHOD }: { subject: string | undefined }) {
   const discovered = useLoaded(
@@ -35,6 +37,8 @@ function MethodList({ methods, chosen }: MethodListProps) {
   const words = typed.toLowerCase().split(/\s+/).filter(Boolean);
   const found = methods.filter((method) => words.every((word) => textOf(method).includes(word)));
   const groups = Map.groupBy(words.length === 0 ? found.filter(isOriginal) : found, groupOf);
+  const list = useRef<HTMLDivElement>(null);
+  useEffect(() => showMarked(list.current), [chosen?.name]);
   const openFirst = (event: Event) => {
     event.preventDefault();
     const first = found.find(({ name }) => name.toLowerCase() === typed.trim().toLowerCase()) ?? found[0];
@@ -47,7 +51,7 @@ function MethodList({ methods, chosen }: MethodListProps) {
       </label>
     </form>
     <p class="waiting" role="status">${words.length > 0 && (found.length === 0 ? "No method matches." : `${found.length} found`)}</p>
-    <div class="groups">
+    <div class="groups" ref=${list}>
       ${Array.from(
         groups,
         ([
@@ -62,6 +66,16 @@ function MethodList({ methods, chosen }: MethodListProps) {
       )}
     </div>
   </nav>`;
+}
+
+/** Scrolls a list to its marked item, unless it is visible. Other than `scrollIntoView`, does not scroll the page. */
+function showMarked(list: HTMLElement | null): void {
+  const marked = list?.querySelector<HTMLElement>("[aria-current]");
+  if (!list || !marked) return;
+  const { offsetTop: top, offsetHeight: height } = marked;
+  const start = list.scrollTop + FADE_PIXELS;
+  const end = list.scrollTop + list.clientHeight - FADE_PIXELS;
+  if (top < start || top + height > end) list.scrollTop = top - list.clientHeight / 2;
 }
 
 /** Allows line breaks after the underscores of a name. */

@@ -2,6 +2,7 @@ import { html } from "htm/preact";
 import { useEffect, useState } from "preact/hooks";
 import { counted, grouped, short } from "../format.ts";
 import { node } from "../node.ts";
+import { minor, minorNumeric, numeric } from "../parts/column.ts";
 import { Fields, Table } from "../parts/fields.ts";
 import { Show, useLoaded } from "../parts/loading.ts";
 
@@ -27,8 +28,8 @@ export function PeersPage() {
     <${Show} of=${identity}>
       ${(value: NonNullable<typeof identity.value>) =>
         html`<${Fields} of=${{
-          "This node": html`<code>${value.peer_id}</code>`,
-          Record: html`<code>${value.enr}</code>`,
+          "Peer ID": html`<code>${value.peer_id}</code>`,
+          ENR: html`<code>${value.enr}</code>`,
           "Reached at":
             value.p2p_addresses.length === 0
               ? undefined
@@ -37,7 +38,7 @@ export function PeersPage() {
     <//>
     <${Show} of=${peers}>
       ${(value: Peers) => html`${value.length > 0 && html`<p>${summaryOf(value)}</p>`}
-      <${Table} caption="Peers" empty="The node has no peers." head=${["peer", "state", "direction", "agent", "score", "topics", "address"]}
+      <${Table} caption="Peers" empty="The node has no peers." head=${["peer", "state", "direction", minor("agent"), numeric("score"), minorNumeric("topics"), minor("address")]}
         rows=${value.map((peer) => {
           const more = details.value?.get(peer.peer_id);
           return [

@@ -1,11 +1,12 @@
 import { html } from "htm/preact";
 import type { ComponentChildren } from "preact";
 import type { EthTransaction } from "../../client/index.ts";
-import { countBits, counted } from "../format.ts";
+import { countBits, counted, grouped } from "../format.ts";
 import { hasEvm, useChain } from "../live.ts";
 import { node } from "../node.ts";
-import { Table } from "../parts/fields.ts";
-import { AccountLink, BlockLink, EpochLink, SlotLink, ValidatorLink } from "../parts/links.ts";
+import { type Column, numeric } from "../parts/column.ts";
+import { Fields, Table } from "../parts/fields.ts";
+import { Address, BlockLink, EpochLink, SlotLink, ValidatorLink } from "../parts/links.ts";
 import { Show, useLoaded } from "../parts/loading.ts";
 import { Transactions } from "./execution/transactions.ts";
 
@@ -18,82 +19,86 @@ interface Vote {
 /** Attestations of earlier slots are not shown; the pool may be very large. */
 const SHOWN_SLOTS = 2;
 const SHOWN_ROWS = 100;
+const ATTESTATIONS = `Attestations of the last ${SHOWN_SLOTS} slots`;
 
 export function PoolsPage() {
   const { head, time } = useChain();
-  const pools = useLoaded(readPools, [head.head_block_root]);
-  const votes = useLoaded((signal) => readVotes(time.slot, signal), [time.slot, head.head_block_root]);
+  const isExecuting = hasEvm.value === true;
+  const pools = useLoaded(
+    (signal) => readPools(time.slot, isExecuting, signal),
+    [time.slot, head.head_block_root, isExecuting],
+  );
   return html`<h1>Pools</h1>
-    <p>Operations that wait for a block.</p>
-    ${hasEvm.value && html`<${PooledTransactions} head=${head.head_block_root} />`}
-    <${Show} of=${pools}>
-      ${({ exits, proposerSlashings, attesterSlashings, changes }: NonNullable<typeof pools.value>) => html`
-        <${Pool} title="Voluntary exits" noun="exit" head=${["validator", "from epoch"]}
-          rows=${exits.map(({ message }) => [
-            html`<${ValidatorLink} index=${message.validator_index} />`,
-            html`<${EpochLink} epoch=${message.epoch} />`,
-          ])} />
-        <${Pool} title="Proposer slashings" noun="slashing" head=${["validator", "slot"]}
-          rows=${proposerSlashings.map(({ signed_header_1: { message } }) => [
-            html`<${ValidatorLink} index=${message.proposer_index} />`,
-            html`<${SlotLink} slot=${message.slot} />`,
-          ])} />
-        <${Pool} title="Attester slashings" noun="slashing" head=${["validators", "target epochs"]}
-          rows=${attesterSlashings.map(({ attestation_1: one, attestation_2: other }) => [
-            slashedIndices(one.attesting_indices, other.attesting_indices).map(
-              (index) => html`<${ValidatorLink} index=${index} /> `,
-            ),
-            html`<${EpochLink} epoch=${one.data.target.epoch} />, <${EpochLink} epoch=${other.data.target.epoch} />`,
-          ])} />
-        <${Pool} title="Credential changes" noun="change" head=${["validator", "new address"]}
-          rows=${changes.map(({ message }) => [
-            html`<${ValidatorLink} index=${message.validator_index} />`,
-            hasEvm.value
-              ? html`<${AccountLink} address=${message.to_execution_address} />`
-              : html`<code>${message.to_execution_address}</code>`,
-          ])} />`}
-    <//>
-    <${Show} of=${votes}>
-      ${(
-        list: Vote[],
-      ) => html`<${Pool} title=${`Attestations of the last ${SHOWN_SLOTS} slots`} noun="attestation" head=${["slot", "validators", "for"]}
-        rows=${list.map(({ aggregation_bits, data }) => [
-          html`<${SlotLink} slot=${data.slot} />`,
-          countBits(aggregation_bits, "list"),
-          html`<${BlockLink} root=${data.beacon_block_root} />`,
-        ])} />`}
-    <//>`;
+    <p>Operations known to the node.</p>
+    <${Show} of=${pools}>${(value: PooledOperations) => html`<${Pools} of=${value} />`}<//>`;
+}
+
+function Pools({ of }: { of: PooledOperations }) {
+  const { transactions, exits, proposerSlashings, attesterSlashings, changes, votes } = of;
+  return html`<${Fields} of=${{
+    Transactions: transactions && grouped(transactions.length),
+    "Voluntary exits": grouped(exits.length),
+    "Proposer slashings": grouped(proposerSlashings.length),
+    "Attester slashings": grouped(attesterSlashings.length),
+    "BLS to execution changes": grouped(changes.length),
+    [ATTESTATIONS]: grouped(votes.length),
+  }} />
+    ${
+      transactions !== undefined &&
+      transactions.length > 0 &&
+      html`<h2>Transactions</h2>
+        <${First} of=${transactions} />
+        <${Transactions} of=${transactions.slice(0, SHOWN_ROWS)} caption="Pooled transactions" empty="" />`
+    }
+    <${Pool} title="Voluntary exits" head=${["validator", "from epoch"]}
+      rows=${exits.map(({ message }) => [
+        html`<${ValidatorLink} index=${message.validator_index} />`,
+        html`<${EpochLink} epoch=${message.epoch} />`,
+      ])} />
+    <${Pool} title="Proposer slashings" head=${["validator", "slot"]}
+      rows=${proposerSlashings.map(({ signed_header_1: { message } }) => [
+        html`<${ValidatorLink} index=${message.proposer_index} />`,
+        html`<${SlotLink} slot=${message.slot} />`,
+      ])} />
+    <${Pool} title="Attester slashings" head=${["validators", "target epochs"]}
+      rows=${attesterSlashings.map(({ attestation_1: one, attestation_2: other }) => [
+        slashedIndices(one.attesting_indices, other.attesting_indices).map(
+          (index) => html`<${ValidatorLink} index=${index} /> `,
+        ),
+        html`<${EpochLink} epoch=${one.data.target.epoch} />, <${EpochLink} epoch=${other.data.target.epoch} />`,
+      ])} />
+    <${Pool} title="BLS to execution changes" head=${["validator", "new address"]}
+      rows=${changes.map(({ message }) => [
+        html`<${ValidatorLink} index=${message.validator_index} />`,
+        html`<${Address} address=${message.to_execution_address} />`,
+      ])} />
+    <${Pool} title=${ATTESTATIONS} head=${["slot", numeric("validators"), "head block"]}
+      rows=${votes.map(({ aggregation_bits, data }) => [
+        html`<${SlotLink} slot=${data.slot} />`,
+        countBits(aggregation_bits, "list"),
+        html`<${BlockLink} root=${data.beacon_block_root} />`,
+      ])} />`;
 }
 
 interface PoolProps {
   title: string;
-  noun: string;
-  head: readonly string[];
+  head: readonly (string | Column)[];
   rows: readonly (readonly ComponentChildren[])[];
 }
 
-/** Shows the first operations of a pool, and how many there are. */
-function Pool({ title, noun, head, rows }: PoolProps) {
+/** Shows the first operations of a pool, and nothing of an empty one. */
+function Pool({ title, head, rows }: PoolProps) {
+  if (rows.length === 0) return null;
   return html`<h2>${title}</h2>
-    ${rows.length > 0 && html`<p>${counted(rows.length, noun)}${rows.length > SHOWN_ROWS ? `, the first ${SHOWN_ROWS}:` : ""}</p>`}
-    <${Table} caption=${title} empty="None." head=${head} rows=${rows.slice(0, SHOWN_ROWS)} />`;
+    <${First} of=${rows} />
+    <${Table} caption=${title} empty="" head=${head} rows=${rows.slice(0, SHOWN_ROWS)} />`;
 }
 
-function PooledTransactions({ head }: { head: string }) {
-  const pooled = useLoaded(
-    async (signal) => {
-      const { pending, queued } = await node.txpool_content({}, { signal });
-      return [pending, queued].flatMap((senders) =>
-        Object.values(senders).flatMap((byNonce) => Object.values(byNonce)),
-      );
-    },
-    [head],
-  );
-  return html`<h2>Transactions</h2>
-    <${Show} of=${pooled}>
-      ${(list: EthTransaction[]) => html`${list.length > 0 && html`<p>${counted(list.length, "transaction")}</p>`}
-        <${Transactions} of=${list.slice(0, SHOWN_ROWS)} caption="Pooled transactions" empty="None." />`}
-    <//>`;
+/** Notes that a list is cut. */
+function First({ of }: { of: readonly unknown[] }) {
+  return of.length > SHOWN_ROWS
+    ? html`<p>The first ${SHOWN_ROWS} of ${counted(of.length, "entry", "entries")}:</p>`
+    : null;
 }
 
 /** A slashing applies to the validators of both attestations. */
@@ -102,14 +107,23 @@ function slashedIndices(one: readonly string[], other: readonly string[]): strin
   return one.filter((index) => indices.has(index));
 }
 
-async function readPools(signal: AbortSignal) {
-  const [exits, proposerSlashings, attesterSlashings, changes] = await Promise.all([
+type PooledOperations = Awaited<ReturnType<typeof readPools>>;
+
+async function readPools(slot: number, isExecuting: boolean, signal: AbortSignal) {
+  const [transactions, exits, proposerSlashings, attesterSlashings, changes, votes] = await Promise.all([
+    isExecuting ? readTransactions(signal) : undefined,
     node.get_v1_beacon_pool_voluntary_exits({}, { signal }),
     node.get_v1_beacon_pool_proposer_slashings({}, { signal }),
     node.get_v2_beacon_pool_attester_slashings({}, { signal }),
     node.get_v1_beacon_pool_bls_to_execution_changes({}, { signal }),
+    readVotes(slot, signal),
   ]);
-  return { exits, proposerSlashings, attesterSlashings, changes };
+  return { transactions, exits, proposerSlashings, attesterSlashings, changes, votes };
+}
+
+async function readTransactions(signal: AbortSignal): Promise<EthTransaction[]> {
+  const { pending, queued } = await node.txpool_content({}, { signal });
+  return [pending, queued].flatMap((senders) => Object.values(senders).flatMap((byNonce) => Object.values(byNonce)));
 }
 
 async function readVotes(slot: number, signal: AbortSignal): Promise<Vote[]> {

@@ -1,8 +1,10 @@
 import { html } from "htm/preact";
 import { useEffect, useState } from "preact/hooks";
+import { type Duty, listDuties } from "../duties.ts";
 import { epochText, eth, grouped, messageOf } from "../format.ts";
 import { placedBlocks, useChain } from "../live.ts";
 import { node } from "../node.ts";
+import { numeric } from "../parts/column.ts";
 import { Fields, Table } from "../parts/fields.ts";
 import { BlockLink, EpochLink, SlotLink } from "../parts/links.ts";
 import { Problem, Show, useLoaded } from "../parts/loading.ts";
@@ -52,7 +54,7 @@ function Details({ of: { index, balance, status, validator } }: { of: Validator 
       rows=${proposed.map(({ slot, root, lane }) => [
         html`<${SlotLink} slot=${slot} />`,
         html`<${BlockLink} root=${root} />`,
-        html`<${BlockStatus} slot=${slot} isCanonical=${lane === 0} />`,
+        html`<${BlockStatus} root=${root} slot=${slot} isCanonical=${lane === 0} />`,
       ])} />`;
 }
 
@@ -101,34 +103,44 @@ async function readBalances(
   }
 }
 
+/** Shows the duties of this and the next epoch. */
 function Duties({ index }: { index: string }) {
   const epoch = useEpochs().currentEpoch;
-  const duties = useLoaded(
-    async (signal) => {
-      const [attester, proposer] = await Promise.all([
-        node.post_v1_validator_duties_attester({ epoch, validators: [index] }, { signal }),
-        node.get_v1_validator_duties_proposer({ epoch }, { signal }),
-      ]);
-      return { attester, proposer: proposer.filter((duty) => duty.validator_index === index) };
-    },
-    [index, epoch],
-  );
+  const { time, slotsPerEpoch } = useChain();
+  const duties = useLoaded((signal) => readDuties(index, epoch, signal), [index, epoch]);
+  const context = { blocks: placedBlocks.value, currentSlot: time.slot, slotsPerEpoch };
   return html`<${Show} of=${duties}>
-    ${({
-      attester,
-      proposer,
-    }: NonNullable<
-      typeof duties.value
-    >) => html`<${Table} caption="Duties of this epoch" empty=${`No duties in epoch ${epoch}.`}
-      head=${["slot", "duty"]}
-      rows=${[
-        ...proposer.map(({ slot }) => [html`<${SlotLink} slot=${slot} />`, "proposes a block"]),
-        ...attester.map(({ slot, committee_index, validator_committee_index, committee_length }) => [
-          html`<${SlotLink} slot=${slot} />`,
-          `attests in committee ${committee_index}, position ${Number(validator_committee_index) + 1} of ${committee_length}`,
-        ]),
-      ]} />`}
+    ${(
+      of: NonNullable<typeof duties.value>,
+    ) => html`<${Table} caption="Duties" empty=${`No duties ahead in epochs ${epoch} and ${epoch + 1}.`}
+      head=${["epoch", "slot", "duty", "status"]}
+      rows=${listDuties(of, context).map((each) => [
+        html`<${EpochLink} epoch=${each.epoch} />`,
+        html`<${SlotLink} slot=${each.slot} />`,
+        each.duty,
+        html`<span class=${OUTCOME_STYLES[each.outcome]}>${each.outcome}</span>`,
+      ])} />`}
   <//>`;
+}
+
+const OUTCOME_STYLES: Partial<Record<Duty["outcome"], string>> = {
+  done: "is-canonical",
+  orphaned: "is-orphaned",
+  missed: "is-orphaned",
+};
+
+/** Reads the duties of an epoch and the next one. Before fulu, proposers of the next epoch are not known. */
+async function readDuties(index: string, epoch: number, signal: AbortSignal) {
+  const [attester, attesterNext, proposer, proposerNext] = await Promise.all([
+    node.post_v1_validator_duties_attester({ epoch, validators: [index] }, { signal }),
+    node.post_v1_validator_duties_attester({ epoch: epoch + 1, validators: [index] }, { signal }),
+    node.get_v1_validator_duties_proposer({ epoch }, { signal }),
+    node.get_v1_validator_duties_proposer({ epoch: epoch + 1 }, { signal }).catch(() => []),
+  ]);
+  return {
+    attester: [...attester, ...attesterNext],
+    proposer: [...proposer, ...proposerNext].filter((duty) => duty.validator_index === index),
+  };
 }
 
 /** Shows attestation rewards, which tell whether votes were correct and timely. */
@@ -152,12 +164,10 @@ function Votes({ index }: { index: string }) {
   return html`<${Show} of=${votes}>
     ${(
       rows: NonNullable<typeof votes.value>,
-    ) => html`<${Table} caption="Attestation rewards" empty="" head=${["epoch", "source", "target", "head"]}
+    ) => html`<${Table} caption="Attestation rewards" empty="" head=${["epoch", numeric("source (Gwei)"), numeric("target (Gwei)"), numeric("head (Gwei)")]}
       rows=${rows.map(({ epoch, reward }) => [
         html`<${EpochLink} epoch=${epoch} />`,
-        ...(reward
-          ? [reward.source, reward.target, reward.head].map((gwei) => `${grouped(gwei)} Gwei`)
-          : ["not active", "", ""]),
+        ...(reward ? [reward.source, reward.target, reward.head].map((gwei) => grouped(gwei)) : ["not active", "", ""]),
       ])} />`}
   <//>`;
 }

@@ -1,11 +1,11 @@
 import { html } from "htm/preact";
 import { useState } from "preact/hooks";
-import { counted, epochText, eth, short } from "../format.ts";
+import { aligned, counted, epochText, short } from "../format.ts";
 import { hasLargeRegistry, useChain } from "../live.ts";
 import { ValidatorLink } from "../parts/links.ts";
 import { Problem } from "../parts/loading.ts";
 import { Skeleton } from "../parts/skeleton.ts";
-import { type Column, type Sorting, VirtualTable } from "../parts/virtual-table.ts";
+import { type SortableColumn, type Sorting, VirtualTable } from "../parts/virtual-table.ts";
 import { useValidatorRows, type ValidatorRow, type ValidatorSortKey, type ValidatorStatus } from "./validators/rows.ts";
 
 const STATUSES: readonly ValidatorStatus[] = [
@@ -24,14 +24,17 @@ const STATUSES: readonly ValidatorStatus[] = [
   "withdrawal_done",
 ];
 
-const COLUMNS: readonly Column<ValidatorSortKey>[] = [
+/** Decimals of ETH in Gwei. Balances have all, since rows are loaded on demand. */
+const GWEI_DIGITS = 9;
+
+const COLUMNS: readonly SortableColumn<ValidatorSortKey>[] = [
   { label: "Index", sortKey: "index" },
-  { label: "Public key" },
+  { label: "Public key", isMinor: true },
   { label: "Status" },
-  { label: "Balance", sortKey: "balance", isNumber: true },
-  { label: "Effective balance", sortKey: "effective_balance", isNumber: true },
-  { label: "Active from", sortKey: "activation_epoch", isNumber: true },
-  { label: "Exit", sortKey: "exit_epoch", isNumber: true },
+  { label: "Balance (ETH)", sortKey: "balance", isNumber: true },
+  { label: "Effective (ETH)", sortKey: "effective_balance", isNumber: true, isMinor: true },
+  { label: "Active from", sortKey: "activation_epoch", isNumber: true, isMinor: true },
+  { label: "Exit", sortKey: "exit_epoch", isNumber: true, isMinor: true },
 ];
 
 const isIndex = (text: string) => /^\d{1,15}$/.test(text);
@@ -92,8 +95,8 @@ function cellsOf(row: ValidatorRow | undefined) {
     html`<${ValidatorLink} index=${index} />`,
     html`<code title=${validator.pubkey}>${short(validator.pubkey)}</code>`,
     status.replaceAll("_", " "),
-    eth(balance),
-    eth(validator.effective_balance),
+    ...aligned([balance], GWEI_DIGITS, GWEI_DIGITS),
+    ...aligned([validator.effective_balance], GWEI_DIGITS),
     epochText(validator.activation_epoch),
     epochText(validator.exit_epoch),
   ];

@@ -18,7 +18,8 @@ interface BandProps {
 }
 
 /**
- * Draws recent slots from left to right: canonical blocks in the lowest lane, branches above, missed slots as frames.
+ * Draws recent slots from left to right, with a legend: canonical blocks in the lowest lane, branches above, slots
+ * without a canonical block as frames.
  */
 export function Band({ blocks, currentSlot, finalizedSlot, justifiedSlot, slotsPerEpoch }: BandProps) {
   const place = useRef<HTMLDivElement>(null);
@@ -52,20 +53,20 @@ export function Band({ blocks, currentSlot, finalizedSlot, justifiedSlot, slotsP
         )}
       <${Reach} name="justified" to=${justifiedSlot} first=${first} x=${x} y=${bottom + 8} />
       <${Reach} name="finalized" to=${finalizedSlot} first=${first} x=${x} y=${bottom + 8} />
+      ${shown.map((block) => {
+        const parent = byRoot.get(block.parentRoot);
+        if (!parent || parent.slot < first) return null;
+        return html`<path key=${`edge-${block.root}`} class="edge" d=${edge(x(parent.slot), y(parent.lane), x(block.slot), y(block.lane))} />`;
+      })}
       ${slots
         .filter((slot) => !filled.has(slot) && slot < currentSlot)
         .map(
           (
             slot,
           ) => html`<rect key=${`missed-${slot}`} class="missed" x=${x(slot) - SIZE / 2} y=${y(0) - SIZE / 2} width=${SIZE} height=${SIZE} rx="2">
-            <title>Slot ${slot}: no block</title>
+            <title>Slot ${slot}: no block on the chain</title>
           </rect>`,
         )}
-      ${shown.map((block) => {
-        const parent = byRoot.get(block.parentRoot);
-        if (!parent || parent.slot < first) return null;
-        return html`<path key=${`edge-${block.root}`} class="edge" d=${edge(x(parent.slot), y(parent.lane), x(block.slot), y(block.lane))} />`;
-      })}
       ${shown.map((block) => {
         const state = block.lane > 0 ? "orphaned" : block.slot <= finalizedSlot ? "final" : "";
         const name = `Slot ${block.slot}, ${state || "on the chain"}${block.proposer === undefined ? "" : `, proposed by ${block.proposer}`}`;
@@ -77,6 +78,15 @@ export function Band({ blocks, currentSlot, finalizedSlot, justifiedSlot, slotsP
       })}
       <line class="now" x1=${x(currentSlot) + COLUMN / 2} x2=${x(currentSlot) + COLUMN / 2} y1="0" y2=${bottom} />
     </svg>
+    <ul class="legend">
+      <li class="is-canonical">on the chain</li>
+      <li class="is-final">final</li>
+      <li class="is-orphaned">orphaned</li>
+      <li class="is-missed">no block on the chain</li>
+      <li class="is-canonical is-line">justified</li>
+      <li class="is-final is-line">finalized</li>
+      <li class="is-now">current slot</li>
+    </ul>
   </div>`;
 }
 

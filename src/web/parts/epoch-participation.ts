@@ -6,5 +6,5 @@ import { percent } from "../format.ts";
 export function EpochParticipation({ epoch }: { epoch: number }) {
   const votes = useParticipation(epoch);
   if (votes === undefined) return "–";
-  return html`<span class="share">${percent(votes)}</span> <progress class="bar" max="1" value=${votes} aria-label=${`Participation in epoch ${epoch}`}></progress>`;
+  return html`${percent(votes)} <progress class="bar minor" max="1" value=${votes} aria-label=${`Participation in epoch ${epoch}`}></progress>`;
 }

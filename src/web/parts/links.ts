@@ -1,8 +1,20 @@
 import { html } from "htm/preact";
 import { grouped, short } from "../format.ts";
+import { hasEvm } from "../live.ts";
 
-export const BlockLink = ({ root }: { root: string }) =>
-  html`<a class="mono" href=${`#/block/${root}`} title=${root}>${short(root)}</a>`;
+interface RootProps {
+  root: string;
+  /** Shows the whole root. */
+  isWhole?: true;
+}
+
+const HexLink = ({ href, hex, isWhole }: { href: string; hex: string; isWhole: true | undefined }) =>
+  isWhole
+    ? html`<a href=${href}><code>${hex}</code></a>`
+    : html`<a class="mono" href=${href} title=${hex}>${short(hex)}</a>`;
+
+export const BlockLink = ({ root, isWhole }: RootProps) =>
+  html`<${HexLink} href=${`#/block/${root}`} hex=${root} isWhole=${isWhole} />`;
 
 export const SlotLink = ({ slot }: { slot: string | number }) =>
   html`<a href=${`#/block/${slot}`}>${grouped(slot)}</a>`;
@@ -13,8 +25,8 @@ export const EpochLink = ({ epoch }: { epoch: string | number }) =>
 export const ValidatorLink = ({ index }: { index: string | number }) =>
   html`<a href=${`#/validator/${index}`}>${index}</a>`;
 
-export const StateLink = ({ root }: { root: string }) =>
-  html`<a class="mono" href=${`#/state/${root}`} title=${root}>${short(root)}</a>`;
+export const StateLink = ({ root, isWhole }: RootProps) =>
+  html`<${HexLink} href=${`#/state/${root}`} hex=${root} isWhole=${isWhole} />`;
 
 export const ExecutionBlockLink = ({ number }: { number: number }) =>
   html`<a href=${`#/execution-block/${number}`}>${grouped(number)}</a>`;
@@ -22,5 +34,17 @@ export const ExecutionBlockLink = ({ number }: { number: number }) =>
 export const TransactionLink = ({ hash }: { hash: string }) =>
   html`<a class="mono" href=${`#/transaction/${hash}`} title=${hash}>${short(hash)}</a>`;
 
-export const AccountLink = ({ address }: { address: string }) =>
-  html`<a class="mono" href=${`#/account/${address}`} title=${address}>${short(address)}</a>`;
+interface AddressProps {
+  address: string;
+  /** Shows the whole address. */
+  isWhole?: true;
+}
+
+export const AccountLink = ({ address, isWhole }: AddressProps) =>
+  html`<${HexLink} href=${`#/account/${address}`} hex=${address} isWhole=${isWhole} />`;
+
+/** Shows an address, with a link if the node has accounts. */
+export function Address({ address, isWhole }: AddressProps) {
+  if (hasEvm.value) return html`<${AccountLink} address=${address} isWhole=${isWhole} />`;
+  return isWhole ? html`<code>${address}</code>` : html`<span class="mono" title=${address}>${short(address)}</span>`;
+}

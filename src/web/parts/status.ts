@@ -1,12 +1,19 @@
 import { html } from "htm/preact";
+import { type BlockStatusName, blockStatusOf } from "../block-status.ts";
 import { useChain } from "../live.ts";
 
-/** Shows whether a block is final, on the chain or orphaned. */
-export function BlockStatus({ slot, isCanonical }: { slot: number; isCanonical: boolean }) {
-  const { head } = useChain();
-  if (!isCanonical) return html`<span class="is-orphaned">orphaned</span>`;
-  if (slot <= Number(head.finalized_slot)) return html`<span class="is-final">final</span>`;
-  return html`<span class="is-canonical">on the chain</span>`;
+const BLOCK_STYLES: Readonly<Record<BlockStatusName, string>> = {
+  orphaned: "is-orphaned",
+  final: "is-final",
+  head: "is-canonical",
+  "justified checkpoint": "is-canonical",
+  "on the chain": "is-canonical",
+};
+
+/** Shows whether a block is final, on the chain or orphaned, and marks the head and the justified checkpoint. */
+export function BlockStatus(block: { root?: string; slot: number; isCanonical: boolean }) {
+  const status = blockStatusOf(block, useChain().head);
+  return html`<span class=${BLOCK_STYLES[status]}>${status}</span>`;
 }
 
 /** Shows whether an epoch is final or justified. The blocks of the finalized epoch after its first slot are not final. */

@@ -2,16 +2,15 @@ import { html } from "htm/preact";
 import type { ComponentChildren } from "preact";
 import { useEffect, useRef, useState } from "preact/hooks";
 import { type ScrollState, scrolledTo, scrollHeight } from "../virtual-rows.ts";
+import { type Column, cellClass } from "./column.ts";
 
 /** Heights in the style sheet. */
 const ROW_HEIGHT = 32;
 const HEAD_HEIGHT = 34;
 
-export interface Column<Key extends string = string> {
-  label: string;
+export interface SortableColumn<Key extends string = string> extends Column {
   /** Sorts by the column. */
   sortKey?: Key;
-  isNumber?: true;
 }
 
 export interface Sorting<Key extends string = string> {
@@ -21,7 +20,7 @@ export interface Sorting<Key extends string = string> {
 
 interface VirtualTableProps {
   caption: string;
-  columns: readonly Column[];
+  columns: readonly SortableColumn[];
   total: number;
   /** Scrolls to the top when it changes. */
   resetKey: string;
@@ -76,7 +75,7 @@ export function VirtualTable({
           ${rows.map((row) => {
             const cells = cellsAt(row);
             return html`<tr key=${row} aria-rowindex=${row + 2} aria-busy=${cells === undefined}>
-              ${columns.map(({ isNumber }, column) => html`<td class=${isNumber ? "number" : undefined}>${cells ? cells[column] : html`<span class="placeholder"></span>`}</td>`)}
+              ${columns.map((column, index) => html`<td class=${cellClass(column)}>${cells ? cells[index] : html`<span class="placeholder"></span>`}</td>`)}
             </tr>`;
           })}
         </tbody>
@@ -86,13 +85,14 @@ export function VirtualTable({
 }
 
 interface HeadingProps {
-  of: Column;
+  of: SortableColumn;
   sorting: Sorting;
   onSort(sorting: Sorting): void;
 }
 
-function Heading({ of: { label, sortKey, isNumber }, sorting, onSort }: HeadingProps) {
-  const style = isNumber ? "number" : undefined;
+function Heading({ of: column, sorting, onSort }: HeadingProps) {
+  const { label, sortKey } = column;
+  const style = cellClass(column);
   if (sortKey === undefined) return html`<th scope="col" class=${style}>${label}</th>`;
   const isSorted = sorting.key === sortKey;
   const order = sorting.isDescending ? "descending" : "ascending";

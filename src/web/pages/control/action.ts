@@ -9,6 +9,7 @@ export interface ActionField {
   name: string;
   label: string;
   initial?: string;
+  placeholder?: string;
   options?: readonly string[];
   isRequired?: true;
 }
@@ -47,10 +48,10 @@ interface FieldInputProps {
   onChange(text: string): void;
 }
 
-function FieldInput({ of: { options, isRequired }, value, onChange }: FieldInputProps) {
+function FieldInput({ of: { options, isRequired, placeholder }, value, onChange }: FieldInputProps) {
   const change = (event: Event) => onChange((event.currentTarget as HTMLInputElement).value);
   if (options === undefined) {
-    return html`<input value=${value} required=${isRequired} autocomplete="off" onInput=${change} />`;
+    return html`<input value=${value} required=${isRequired} placeholder=${placeholder} autocomplete="off" onInput=${change} />`;
   }
   return html`<select value=${value} onChange=${change}>${options.map((option) => html`<option>${option}</option>`)}</select>`;
 }

@@ -29,7 +29,7 @@ export function Advance() {
         onInput=${(event: Event) => setCount((event.currentTarget as HTMLInputElement).value)} />`
     }
     <select aria-label="Unit" value=${way} onChange=${(event: Event) => setWay((event.currentTarget as HTMLSelectElement).value)}>
-      ${Object.keys(WAYS).map((name) => html`<option>${name}</option>`)}
+      ${Object.keys(WAYS).map((name) => html`<option value=${name}>${count === "1" ? name.replace(/s$/, "") : name}</option>`)}
     </select>
     <button class="primary" type="submit" disabled=${isBusy}>${isBusy ? "Advancing …" : "Advance"}</button>
   </form>`;

@@ -21,8 +21,3 @@ export async function readBlocks(newest: number, count: number, signal: AbortSig
 export async function readLatestNumber(signal: AbortSignal): Promise<number> {
   return Number(await node.eth_blockNumber({}, { signal }));
 }
-
-/** UTC time of a block. */
-export function timeText(timestamp: string): string {
-  return new Date(Number(timestamp) * 1000).toISOString().replace("T", " ").replace(".000Z", " UTC");
-}

@@ -1,0 +1,30 @@
+interface StateIdentity {
+  readonly id: string;
+  readonly root: string;
+  readonly epoch: number;
+  readonly slotsPerEpoch: number;
+}
+
+interface BlockHeader {
+  readonly root: string;
+  readonly header: { readonly message: { readonly slot: string; readonly state_root: string } };
+}
+
+interface StatePosition {
+  readonly epoch: number;
+  /** Undefined if not known. */
+  readonly slot: number | undefined;
+  /** Block whose post-state it is. Undefined for a state of a slot without a block. */
+  readonly blockRoot: string | undefined;
+}
+
+/** Finds slot and block of a state among the headers of its epoch. The state of a slot without a block is in none. */
+export function locateState(state: StateIdentity, headers: readonly BlockHeader[]): StatePosition {
+  const { id, root, epoch, slotsPerEpoch } = state;
+  const found = headers.find(({ header }) => header.message.state_root === root);
+  if (found) return { epoch, slot: Number(found.header.message.slot), blockRoot: found.root };
+  // Checkpoint states are those of the first slot of their epoch.
+  const isCheckpoint = id === "finalized" || id === "justified";
+  const slot = /^\d+$/.test(id) ? Number(id) : isCheckpoint ? epoch * slotsPerEpoch : undefined;
+  return { epoch, slot, blockRoot: undefined };
+}
