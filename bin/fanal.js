@@ -79,4 +79,4 @@ const { npm_lifecycle_event: npmScript, INIT_CWD } = process.env;
 if (npmScript === "fanal" && INIT_CWD) process.chdir(INIT_CWD);
 if (Number.parseInt(process.versions.node, 10) >= requiredMajor) await run();
 else if (isCheckout) runWithOwnNode();
-else refuseNode("");
+else refuseNode(`. Install it, or run "npm install node@24" in your project`);

@@ -3,13 +3,13 @@ import { withoutCredentials } from "./flag-values.ts";
 
 const MAX_SHOWN_LENGTH = 80;
 
-/** Describes the type of a value in a config file. Texts are not shown, since they may be secrets. */
+/** Describes a value of the wrong type in a config file. Texts may be secrets, so only short numbers are shown. */
 export function describeValue(value: unknown): string {
   if (value === "" || value === null || value === undefined) return "an empty value";
   if (Array.isArray(value)) return "a list";
   if (value instanceof Date) return "a date";
   if (typeof value === "object") return "a map";
-  return typeof value === "string" ? "a text" : String(value);
+  return typeof value === "string" && !/^\d{1,9}$/.test(value) ? "a text" : String(value);
 }
 
 /** A URL up to its host and the character behind it. Without a scheme, it differs from 10.0.0.0/8. */

@@ -29,8 +29,14 @@ function processCount(text: string): number {
 }
 
 function redisUrl(text: string): string {
-  if (!/^rediss?:\/\//i.test(text) || !URL.canParse(text) || !/^\/?\d*$/.test(new URL(text).pathname)) {
+  if (!/^rediss?:\/\//i.test(text)) {
     throw new FlagValueError("it must be a URL that begins with redis:// or rediss://, such as redis://127.0.0.1:6379");
+  }
+  if (!URL.canParse(text)) throw new FlagValueError("it is not a URL: its host or port is invalid");
+  if (!/^\/?\d*$/.test(new URL(text).pathname)) {
+    throw new FlagValueError(
+      "it must end with the number of a database or with the port, as in redis://127.0.0.1:6379/2",
+    );
   }
   const { username, password } = new URL(text);
   try {

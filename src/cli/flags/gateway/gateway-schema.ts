@@ -98,7 +98,7 @@ const POLICY = object(
 /** Sections of a gateway's config file. All other keys are flags. */
 export const GATEWAY_SECTIONS = {
   upstreams: list(UPSTREAM, "[{ url: http://127.0.0.1:5052 }]"),
-  clients: list(CLIENT, "[{ name: wallet, key-sha256: … }]"),
+  clients: nonEmptyList(CLIENT, "[{ name: wallet, key-sha256: … }]", "access without keys"),
   methods: map(pattern, POLICY, "{ getChainHead: { quorum: 2 } }"),
 };
 

@@ -214,13 +214,15 @@ methods:
       `${UPSTREAM}\nclients: [{ name: a, classes: [] }]`,
       "clients[0].classes must not be empty; remove it for read and submit, or write [read]",
     ],
-    [
-      `${UPSTREAM}\nmethods: { getChainHead: 2 }`,
-      "methods.getChainHead must be a map, as in { quorum: 2 }, got a text",
-    ],
+    [`${UPSTREAM}\nmethods: { getChainHead: 2 }`, "methods.getChainHead must be a map, as in { quorum: 2 }, got 2"],
     [
       `${UPSTREAM}\ncache: http://a\ncache-seconds: 5`,
       /^cache must be a URL that begins with redis:[^\n]*, got "http:\/\/a"$/,
+    ],
+    [`${UPSTREAM}\ncache: redis://a:99999`, 'cache is not a URL: its host or port is invalid, got "redis://a:99999"'],
+    [
+      `${UPSTREAM}\nclients: []`,
+      "clients must not be empty; remove it for access without keys, or write [{ name: wallet, key-sha256: … }]",
     ],
     [`${UPSTREAM}\nrest: false\nrpc: false`, /^rpc and rest are both off/],
     [
