@@ -5,8 +5,8 @@ pragma solidity ^0.8.24;
 contract BeaconProofs {
     address constant BEACON_ROOTS = 0x000F3df6D732807Ef1319fB7B8bB8522d0Beac02;
 
-    /// Of the list of validators in the block of a state, from electra on: field 3 of the 8 leaves of a block, field 11 of the
-    /// 64 leaves of a state, and there the elements, beside the length.
+    /// Generalized index of the list of validators in a block, from electra on: field 3 of the 8 leaves of a block, field 11
+    /// of the 64 leaves of its state, and there the elements, beside the length. Up to deneb a state has 32 leaves.
     uint256 constant VALIDATORS = ((8 + 3) * 64 + 11) * 2;
     uint256 constant VALIDATOR_LIMIT = 2 ** 40;
 

@@ -1500,7 +1500,7 @@ export interface Methods<F extends ForkName = ForkName> {
       slots?: string | number | bigint;
       /** Number of epochs, instead of slots. */
       epochs?: string | number | bigint;
-      /** Condition to run until, instead of a number. Fails after `limit` slots. */
+      /** Condition to run until, instead of a number. Fails after `limit` slots. From electra on, the status of a public key fails early: if its deposit is dropped, or if it has had none for 32 epochs. */
       until?:
         | "block"
         | "finalized"
@@ -1508,8 +1508,8 @@ export interface Methods<F extends ForkName = ForkName> {
         | { slot: string | number | bigint }
         | { epoch: string | number | bigint }
         | { finalized: string | number | bigint }
-        | { validator: string | number | bigint; status: ValidatorStatus };
-      /** Maximum number of slots for `until`. Default: 65536. */
+        | { validator: string | number | bigint | Hex; status: ValidatorStatus };
+      /** Maximum number of slots for `until`. Default: 65536. The error says what holds instead. */
       limit?: string | number | bigint;
     },
     options?: CallOptions,
@@ -1732,7 +1732,7 @@ export interface Methods<F extends ForkName = ForkName> {
       validator?: ValidatorId;
       /** True for an invalid signature: the deposit adds no validator. A top-up ignores the signature. */
       bad_signature?: boolean;
-      /** False to only sign the deposits, for a contract that makes them. Default: true. */
+      /** False to only sign the deposits, for a contract that makes them. Default: true. Signed keys stay the next ones until their deposits are made, so another call returns the same keys: sign several at once with `count`. */
       submit?: boolean;
     },
     options?: CallOptions,

@@ -38,14 +38,20 @@ export interface NewValidators {
   readonly amount?: number | bigint | string;
   /** Withdrawal credentials; those of the chain by default. */
   readonly credentials?: `0x${string}`;
-  /** False to only sign the deposits, for a contract that makes them. */
+  /**
+   * False to only sign the deposits, for a contract that makes them. Another call returns the same keys until the
+   * deposits are made: sign several at once with `count`.
+   */
   readonly submit?: boolean;
 }
 
 export interface StateProofOptions {
   /** "head" by default. */
   readonly state?: StateId;
-  /** Root that the proof is verified against: that of the state, or that of its block. "state" by default. */
+  /**
+   * Root that the proof is verified against: that of the state, or that of its block. "state" by default. Contracts
+   * know the root of a block from the next block on, so "block" fails until the block has a child.
+   */
   readonly upTo?: "state" | "block";
 }
 
@@ -65,7 +71,10 @@ export interface Snapshot extends AsyncDisposable {
 export interface ChainActions<F extends ForkName = ForkName> {
   /** Runs slots with all validator duties; one slot by default. */
   advance(duration?: Duration): Promise<ChainPosition>;
-  /** Runs slots until a condition holds. Fails after `limit` slots, 65536 by default. */
+  /**
+   * Runs slots until a condition holds. Fails after `limit` slots, 65536 by default. The status of a public key fails
+   * early without a deposit.
+   */
   advanceUntil(condition: ChainCondition, options?: { readonly limit?: number | bigint }): Promise<ChainPosition>;
   /** Lets slots pass empty, as if all validators were offline; one slot by default. */
   skip(duration?: Duration): Promise<ChainPosition>;
@@ -103,12 +112,15 @@ export interface ChainActions<F extends ForkName = ForkName> {
 }
 
 export function chainActions<F extends ForkName>(client: Client<F>): ChainActions<F> {
-  const proveState = (path: ProofPath, { state = "head", upTo = "state" }: StateProofOptions = {}) =>
-    client.getStateProof({ state_id: state, path, up_to: upTo });
+  const proveState = async (path: ProofPath, { state = "head", upTo = "state" }: StateProofOptions = {}) => {
+    const proof = await client.getStateProof({ state_id: state, path, up_to: upTo });
+    if (upTo === "block" && proof.timestamp === null) await requireChild(client, proof);
+    return proof;
+  };
   return {
-    advance: (duration) => client.dev_advance(duration),
+    advance: async (duration) => client.dev_advance(checked("advance", duration)),
     advanceUntil: (until, { limit } = {}) => client.dev_advance({ until, ...(limit !== undefined && { limit }) }),
-    skip: (duration) => client.dev_skip(duration),
+    skip: async (duration) => client.dev_skip(checked("skip", duration)),
     reorg: (depth = 1) => client.dev_reorg({ depth }),
     snapshot: () => takeSnapshot(client),
     head: () => client.getChainHead(),
@@ -135,6 +147,25 @@ export function chainActions<F extends ForkName>(client: Client<F>): ChainAction
       block: (path, { block = "head" } = {}) => client.getBlockProof({ block_id: block, path }),
     },
   };
+}
+
+/** Rejects a bare number, which JavaScript programs may pass. */
+function checked(action: "advance" | "skip", duration: unknown): Duration | undefined {
+  if (duration === undefined || (typeof duration === "object" && duration !== null)) return duration;
+  const slots = /^\d+$/.test(String(duration)) ? String(duration) : "3";
+  throw new TypeError(
+    `chain.${action} takes an object, got ${String(duration)}. Write chain.${action}({ slots: ${slots} }).`,
+  );
+}
+
+/** Before deneb, a block with a child has no timestamp either. */
+async function requireChild(client: Client, { slot }: StateProof): Promise<void> {
+  const { head_slot } = await client.getChainHead();
+  if (slot !== head_slot) return;
+  throw new Error(
+    `The block of slot ${slot} has no child yet, so contracts do not know its root. ` +
+      `Run chain.advanceUntil("block") first, then prove { state: ${slot}, upTo: "block" }.`,
+  );
 }
 
 async function takeSnapshot(client: Client): Promise<Snapshot> {

@@ -90,11 +90,11 @@ describe("a snapshot", () => {
       expect(await caller.error("dev_revert", [id])).toMatchObject({ code: -32001 });
     }
     expect((await caller.error("dev_revert", ["0x1"])).message).toBe(
-      "No snapshot 0x1: none is left. dev_snapshot takes one.",
+      "No snapshot 0x1: a revert consumes its snapshot and all later ones. None is left: dev_snapshot takes one.",
     );
     for (const [id, message] of [
-      ["0xc9", "No snapshot 0x7. Available: 0xc9."],
-      ["0xca", "No snapshot 0x7. Available: 0xc9, 0xca."],
+      ["0xc9", "No snapshot 0x7: a revert consumes its snapshot and all later ones. Available: 0xc9."],
+      ["0xca", "No snapshot 0x7: a revert consumes its snapshot and all later ones. Available: 0xc9, 0xca."],
     ]) {
       expect(await caller.call("dev_snapshot")).toBe(id);
       expect((await caller.error("dev_revert", ["0x7"])).message).toBe(message);

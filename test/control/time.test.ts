@@ -34,14 +34,29 @@ describe("advanced time", () => {
     expect(complaints).toEqual([]);
   });
 
-  it("fails if the condition is not reached", async () => {
+  it.each<[until: unknown, actual: string]>([
+    [{ validator: 3, status: "exited_unslashed" }, "validator 3 is active_ongoing, not exited_unslashed"],
+    ["finalized", "the finalized epoch is still 0"],
+    ["justified", "the justified epoch is still 0"],
+    [{ finalized: 5 }, "the finalized epoch is 0, not 5"],
+    [{ epoch: "4" }, "the epoch is 0, not 4"],
+    [{ slot: 100 }, "the slot is 2, not 100"],
+  ])("fails if the condition is not reached: %j", async (until, actual) => {
     const { caller } = await open();
-    const error = await caller.error("dev_advance", {
-      until: { validator: 3, status: "exited_unslashed" },
-      limit: 2,
+    expect(await caller.error("dev_advance", { until, limit: 2 })).toMatchObject({
+      code: -32005,
+      message: `The condition does not hold after 2 slots, at slot 2: ${actual}.`,
     });
-    expect(error).toMatchObject({ code: -32005 });
     expect(await slotOf(caller)).toBe(2);
+  });
+
+  it("fails without a new block", async () => {
+    const { caller } = await open();
+    await caller.call("dev_advance");
+    await caller.call("dev_setValidators", { offline: "all" });
+    expect(await caller.error("dev_advance", { until: "block", limit: 2 })).toMatchObject({
+      message: "The condition does not hold after 2 slots, at slot 3: the head is still the block of slot 1.",
+    });
   });
 
   it("leaves slots empty", async () => {
@@ -63,7 +78,18 @@ describe("advanced time", () => {
       ["dev_advance", [65_537], /from 0 to 65536/],
       ["dev_advance", { until: "soon" }, /"until" must be "block", for/],
       ["dev_advance", { until: { validator: 1 } }, /"until" must be/],
-      ["dev_advance", { until: { validator: 1, status: "rich" } }, /"until" must be/],
+      ["dev_advance", { until: { validator: 1, status: "rich" } }, /"rich" is not a status\.$/],
+      [
+        "dev_advance",
+        { until: { validator: 1, status: "active" } },
+        /"active" is not a status\. Did you mean "active_ongoing"\?$/,
+      ],
+      [
+        "dev_advance",
+        { until: { validator: "0x11", status: "active_ongoing" } },
+        /"0x11" is not a validator\. Validator indices are decimal; did you mean 17\? A public key has 0x and 96 hex digits/,
+      ],
+      ["dev_advance", { until: "finalised" }, /Did you mean "finalized"\?$/],
       ["dev_advance", { until: { epoch: 1, slot: 2 } }, /"until" must be/],
       ["dev_skip", { slots: 1, epochs: 1 }, /are mutually exclusive/],
       ["dev_setSpeed", [], /speed/],
@@ -84,6 +110,51 @@ describe("advanced time", () => {
     const unknown = { until: { validator: 99, status: "exited_unslashed" } };
     expect(await caller.error("dev_advance", unknown)).toMatchObject({ code: -32001 });
     expect(await slotOf(caller)).toBe(0);
+  });
+});
+
+describe("advanced time until the status of a deposited key", () => {
+  const UNKNOWN = `0x${"11".repeat(48)}`;
+  const untilActive = (pubkey: string) => ({ until: { validator: pubkey, status: "active_ongoing" } });
+
+  it("says whether the deposit is pending", async () => {
+    const { caller } = await open();
+    const [{ data }] = (await caller.call("dev_deposit")) as [{ data: { pubkey: string } }];
+    expect(await caller.error("dev_advance", { ...untilActive(data.pubkey), limit: 2 })).toMatchObject({
+      code: -32005,
+      message: `The condition does not hold after 2 slots, at slot 2: ${data.pubkey} is not in the registry yet: its deposit is pending.`,
+    });
+    expect(await caller.error("dev_advance", { ...untilActive(UNKNOWN), limit: 2 })).toMatchObject({
+      message: expect.stringMatching(/at slot 4: 0x11+ is not in the registry, and no deposit of it is pending\.$/),
+    });
+    expect(await caller.call("dev_advance", untilActive(data.pubkey))).toBeDefined();
+  });
+
+  it("fails when the deposit is dropped", async () => {
+    const { caller } = await open();
+    const [{ data }] = (await caller.call("dev_deposit", { bad_signature: true })) as [{ data: { pubkey: string } }];
+    expect(await caller.error("dev_advance", untilActive(data.pubkey))).toMatchObject({
+      code: -32001,
+      message: expect.stringMatching(/^The deposit of 0x[0-9a-f]{96} was dropped: its signature is invalid\./),
+    });
+    expect(await slotOf(caller)).toBeLessThan(8 * SLOTS_PER_EPOCH);
+  });
+
+  it("fails after 32 epochs without a deposit", async () => {
+    const { caller } = await open();
+    expect(await caller.error("dev_advance", untilActive(UNKNOWN))).toMatchObject({
+      code: -32001,
+      message: expect.stringMatching(
+        /^0x11+ has been neither in the registry nor among the pending deposits for 32 epo/,
+      ),
+    });
+    expect(await slotOf(caller)).toBe(32 * SLOTS_PER_EPOCH);
+  });
+
+  it("waits for eth1 votes before electra", async () => {
+    const { caller } = await open({ forks: [{ fork: "deneb", epoch: 0 }] });
+    const error = await caller.error("dev_advance", { ...untilActive(UNKNOWN), limit: 1 });
+    expect(error).toMatchObject({ message: expect.stringMatching(/at slot 1: 0x11+ is not in the registry\.$/) });
   });
 });
 

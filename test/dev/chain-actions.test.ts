@@ -43,9 +43,47 @@ it("proves parts of states and blocks", async () => {
   expect(await chain.prove.validator(pubkey, "withdrawal_credentials")).toEqual(proof);
   const whole = await chain.prove.validator(3, undefined, { state: "genesis" });
   expect(whole).toMatchObject({ slot: "0", depth: String(Number(proof.depth) - 3) });
-  const { root, block_root } = await chain.prove.state(["slot"], { upTo: "block" });
+  const { head_slot } = await chain.head();
+  expect((await chain.prove.block(["slot"])).value).toBe(head_slot);
+  await chain.advanceUntil("block");
+  const { root, block_root, timestamp } = await chain.prove.state(["slot"], { state: head_slot, upTo: "block" });
   expect(root).toBe(block_root);
-  expect((await chain.prove.block(["slot"])).value).toBe((await chain.head()).head_slot);
+  expect(timestamp).toMatch(/^\d+$/);
+});
+
+it("rejects a proof up to a block without a child, whose root contracts do not know", async () => {
+  const { head_slot } = await chain.head();
+  const proof = chain.prove.validator(3, "slashed", { upTo: "block" });
+  await expect(proof).rejects.toThrow(
+    `The block of slot ${head_slot} has no child yet, so contracts do not know its root. ` +
+      `Run chain.advanceUntil("block") first, then prove { state: ${head_slot}, upTo: "block" }.`,
+  );
+  // Explorers prove the head, too.
+  const raw = await chain.client.getStateProof({ state_id: "head", path: ["slot"], up_to: "block" });
+  expect(raw.timestamp).toBeNull();
+});
+
+it("shows the form of a duration", async () => {
+  await expect(chain.advance(5 as never)).rejects.toThrow(
+    "chain.advance takes an object, got 5. Write chain.advance({ slots: 5 }).",
+  );
+  await expect(chain.skip("finalized" as never)).rejects.toThrow("Write chain.skip({ slots: 3 }).");
+});
+
+it("names the option of a chain without the EVM", async () => {
+  await expect(chain.eth.request({ method: "eth_blockNumber" })).rejects.toThrow("in the library, remove `evm: false`");
+  const { accounts } = chain;
+  expect(accounts).toEqual([]);
+});
+
+it("signs the same key again until its deposit is made", async () => {
+  const sign = async (count: number) =>
+    (await chain.validators.deposit({ count, submit: false })).map(({ data }) => data.pubkey);
+  const [first] = await sign(1);
+  expect(await sign(1)).toEqual([first]);
+  const two = await sign(2);
+  expect(two[0]).toBe(first);
+  expect(new Set(two).size).toBe(2);
 });
 
 it("creates the operations of a validator, which the next block has", async () => {
@@ -93,7 +131,9 @@ it("reverts to a snapshot, at the end of a block too", async () => {
   await chain.advance({ slots: 2 });
   await snapshot.revert();
   expect((await chain.client.getChainTime()).slot).toBe(slot);
-  await expect(snapshot.revert()).rejects.toThrow(/No snapshot/);
+  await expect(snapshot.revert()).rejects.toThrow(
+    /No snapshot .*: a revert consumes its snapshot and all later ones\./,
+  );
   await snapshot[Symbol.asyncDispose]();
   {
     await using _ = await chain.snapshot();

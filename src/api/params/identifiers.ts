@@ -77,12 +77,23 @@ export const blockId = paramSchema<BlockId>(
   identifierHint(BLOCK_TAGS),
 );
 
+const decimalIndex = decimalHint("Validator indices");
+/** Longer hex is a public key rather than an index. */
+const MAX_HEX_INDEX_LENGTH = "0xffffff".length;
+
+/** Suggests the decimal form of short hex. Other hex is a public key with digits missing or to spare. */
+export const validatorHint: Hint = (value) => {
+  if (typeof value !== "string" || !/^0x[0-9a-fA-F]+$/.test(value)) return undefined;
+  const key = `A public key has 0x and 96 hex digits, not ${value.length - 2}.`;
+  return value.length > MAX_HEX_INDEX_LENGTH ? key : `${decimalIndex(value)} ${key}`;
+};
+
 /** Parses 96 digits as a key even if all of them are decimal: no index is that long. */
 export const validatorId = paramSchema<ValidatorId>(
   "a validator id: a validator index, or a public key of 96 hex digits with or without 0x",
   identifierForm(PUBKEY_PATTERN),
   (value) => parsePubkey(value) ?? parseUint64(value),
-  decimalHint("Validator indices"),
+  validatorHint,
 );
 
 /** Validator id within the registry limit. Other validators never have duties. */
@@ -91,7 +102,7 @@ const dutyValidatorId = paramSchema<ValidatorId>(
     "0x before them",
   identifierForm(PUBKEY_PATTERN),
   (value) => parsePubkey(value) ?? parseIndex(value),
-  decimalHint("Validator indices"),
+  validatorHint,
 );
 
 function parseIndex(value: unknown): number | undefined {

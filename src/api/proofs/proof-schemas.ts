@@ -40,8 +40,9 @@ const membersWith = (blockRoot: JsonSchema) => ({
   block_root: blockRoot,
   timestamp: described(
     either(uint64, nothing),
-    "Timestamp by which the contract of EIP-4788 returns the root of the block: that of the payload in the block's " +
-      "canonical child. Null if there is no such child yet, and before deneb.",
+    "Timestamp by which the contract of EIP-4788 returns `block_root`: that of the payload in the block's canonical " +
+      "child. Also in a proof against the state root, which the contract does not have. Null if there is no such child " +
+      "yet, and before deneb.",
   ),
 });
 

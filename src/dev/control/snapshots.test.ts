@@ -53,12 +53,14 @@ it("restores the chain and all other state", async () => {
   expect([state.value, reverted]).toEqual([5, [1]]);
 });
 
+const CONSUMED = ": a revert consumes its snapshot and all later ones.";
+
 it("a revert deletes the snapshot and all later ones, whose ids are not used again", async () => {
   const { snapshots } = scene();
   for (const id of [1, 2, 3]) expect(await snapshots.take()).toBe(id);
   await snapshots.revert(2);
-  await expect(snapshots.revert(2)).rejects.toThrow("No snapshot 0x2. Available: 0x1.");
-  await expect(snapshots.revert(3)).rejects.toThrow("No snapshot 0x3. Available: 0x1.");
+  await expect(snapshots.revert(2)).rejects.toThrow(`No snapshot 0x2${CONSUMED} Available: 0x1.`);
+  await expect(snapshots.revert(3)).rejects.toThrow(`No snapshot 0x3${CONSUMED} Available: 0x1.`);
   expect(await snapshots.take()).toBe(4);
   expect(snapshots.list()).toEqual([
     { id: 1, slot: 7, headRoot: "0xab" },
@@ -66,7 +68,7 @@ it("a revert deletes the snapshot and all later ones, whose ids are not used aga
   ]);
   await snapshots.revert(1);
   expect(snapshots.list()).toEqual([]);
-  await expect(snapshots.revert(4)).rejects.toThrow("No snapshot 0x4: none is left. dev_snapshot takes one.");
+  await expect(snapshots.revert(4)).rejects.toThrow(`No snapshot 0x4${CONSUMED} None is left: dev_snapshot takes one.`);
 });
 
 it("a snapshot can be reverted to after a failed attempt", async () => {
@@ -85,7 +87,7 @@ it("a failed snapshot takes no id", async () => {
   const { snapshots, state } = scene();
   state.fails = true;
   await expect(snapshots.take()).rejects.toThrow("The disk is full.");
-  await expect(snapshots.revert(1)).rejects.toThrow("No snapshot 0x1: none has been taken.");
+  await expect(snapshots.revert(1)).rejects.toThrow("No snapshot 0x1. None has been taken: dev_snapshot takes one.");
   state.fails = false;
   expect(await snapshots.take()).toBe(1);
 });

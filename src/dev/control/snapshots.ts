@@ -63,7 +63,7 @@ export class DevSnapshots implements SnapshotControl {
     const { chain, time, evm } = this.#parts;
     return time.whilePaused(async () => {
       const taken = this.#taken.get(id);
-      if (!taken) throw ControlError.notFound(`No snapshot ${hex(id)}${this.#listed()}`);
+      if (!taken) throw ControlError.notFound(this.#missing(id));
       let reverting: Promise<boolean> | undefined;
       await chain.chainSnapshots.revertTo(taken.snapshot, () => {
         for (const restore of taken.restore) restore();
@@ -81,14 +81,17 @@ export class DevSnapshots implements SnapshotControl {
     return Array.from(this.#taken, ([id, { slot, headRoot }]) => ({ id, slot, headRoot }));
   }
 
-  /** Continues a sentence about a snapshot that does not exist. */
+  /** Says why there is no such snapshot, and which there are. */
+  #missing(id: number): string {
+    const isConsumed = id <= this.#lastId;
+    return `No snapshot ${hex(id)}${isConsumed ? ": a revert consumes its snapshot and all later ones" : ""}. ${this.#listed()}`;
+  }
+
   #listed(): string {
     const ids = [...this.#taken.keys()].map(hex);
-    if (ids.length === 0) {
-      return `: none ${this.#lastId === 0 ? "has been taken" : "is left"}. dev_snapshot takes one.`;
-    }
-    if (ids.length > MAX_LISTED) return `. There are ${ids.length}, from ${ids[0]} to ${ids.at(-1)}.`;
-    return `. Available: ${ids.join(", ")}.`;
+    if (ids.length === 0) return `None ${this.#lastId === 0 ? "has been taken" : "is left"}: dev_snapshot takes one.`;
+    if (ids.length > MAX_LISTED) return `There are ${ids.length}, from ${ids[0]} to ${ids.at(-1)}.`;
+    return `Available: ${ids.join(", ")}.`;
   }
 }
 

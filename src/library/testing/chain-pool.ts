@@ -60,13 +60,15 @@ export class ChainPool {
 
   async #start<F extends ForkName>({ options, setup }: ChainRecipe<F>): Promise<DevChain> {
     const chain: DevChain = await startDevChain(options);
+    // Before the setup, which may never end.
+    this.#running.add(chain);
     try {
       await setup?.(chain as DevChain<F>);
     } catch (error) {
+      this.#running.delete(chain);
       await chain.stop();
       throw error;
     }
-    this.#running.add(chain);
     return chain;
   }
 

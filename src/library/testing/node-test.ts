@@ -37,9 +37,13 @@ export function chainTest<
     const [testOptions, fn] = rest.length === 1 ? [{}, rest[0]] : rest;
     return it(name, testOptions, async (context) => {
       const { chain, release } = await pool.lease({ options, setup });
+      // The body of a test that timed out still runs. Stopping the chain rejects its calls.
+      const stop = () => void chain.stop();
+      context.signal.addEventListener("abort", stop);
       try {
         await fn({ chain }, context);
       } finally {
+        context.signal.removeEventListener("abort", stop);
         await release();
       }
     });

@@ -49,9 +49,11 @@ export function chainTest<
   // Has its own timeout, so that the first test does not have to wait for the start.
   beforeAll(() => pool.prepare(recipe), START_TIMEOUT_MS);
   return testWithPool.extend<{ chain: DevChain<ForksOf<Genesis, Later, Directory>> }>({
-    chain: async ({ chainPool }, use) => {
+    chain: async ({ chainPool, signal }, use) => {
       const { chain, release } = await chainPool.lease(recipe);
       await use(chain);
+      // The body of a test that timed out still runs. Stopping the chain rejects its calls.
+      if (signal.aborted) await chain.stop();
       await release();
     },
   });

@@ -20,7 +20,9 @@ const CONTROL = { ...DEV_METHOD, result: { name: "done", schema: nothing }, need
 function evmOf(context: ApiContext): EvmControl {
   const { evm } = controlOf(context);
   if (evm) return evm;
-  throw unsupported("This node has no EVM. Start a dev chain with `fanal dev --evm`.");
+  throw unsupported(
+    "This node has no EVM. Start a dev chain with `fanal dev --evm`; in the library, remove `evm: false`.",
+  );
 }
 
 const setBalance = defineMethod({

@@ -221,7 +221,11 @@ const devDeposit = defineMethod({
       boolean,
       "True for an invalid signature: the deposit adds no validator. A top-up ignores the signature.",
     ),
-    submit: optional(boolean, "False to only sign the deposits, for a contract that makes them. Default: true."),
+    submit: optional(
+      boolean,
+      "False to only sign the deposits, for a contract that makes them. Default: true. Signed keys stay the next ones until " +
+        "their deposits are made, so another call returns the same keys: sign several at once with `count`.",
+    ),
   },
   result: { name: "operations", schema: DEPOSITS },
   failures: ["not-found", "rejected", "unsupported"],

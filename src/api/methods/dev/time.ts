@@ -1,74 +1,17 @@
 import { SLOTS_PER_EPOCH } from "@lodestar/params";
-import { getValidatorStatus, type ValidatorStatus } from "@lodestar/types";
-import type { BeaconChain } from "../../../chain/chain.ts";
 import { MAX_SPEED } from "../../../chain/clock/clock.ts";
-import { Failure, invalidParams, notFound } from "../../../errors/failure.ts";
-import { VALIDATOR_STATUSES } from "../../../json/validator-status.ts";
+import { Failure, invalidParams } from "../../../errors/failure.ts";
 import type { ApiContext } from "../../context.ts";
 import { defineMethod, optional, required } from "../../definition.ts";
 import { controlOf } from "../../dev-control.ts";
-import { type ValidatorId, validatorId } from "../../params/identifiers.ts";
-import { integerUpTo, numberBetween, parseUint64 } from "../../params/scalars.ts";
-import { elementParser, paramSchema } from "../../params/schema.ts";
+import { integerUpTo, numberBetween } from "../../params/scalars.ts";
 import { shape } from "../../schemas.ts";
-import { indexInRegistry } from "../states/registry.ts";
+import { conditionOf } from "./advance-condition.ts";
+import { goal } from "./advance-goal.ts";
 import { DEV_METHOD } from "./dev-method.ts";
 
 /** Maximum number of slots per call. A full exit takes 2100 slots in the minimal preset. */
 export const MAX_SLOTS_PER_CALL = 65_536;
-
-type Goal =
-  | "block"
-  | "finalized"
-  | "justified"
-  | { slot: number }
-  | { epoch: number }
-  | { finalized: number }
-  | { validator: ValidatorId; status: ValidatorStatus };
-
-const parseValidator = elementParser(validatorId);
-
-function parseGoal(value: unknown): Goal | undefined {
-  if (value === "block" || value === "finalized" || value === "justified") return value;
-  if (typeof value !== "object" || value === null) return undefined;
-  const members = Object.entries(value);
-  const [[name, given] = []] = members;
-  if (members.length === 1 && (name === "slot" || name === "epoch" || name === "finalized")) {
-    const at = parseUint64(given);
-    return at === undefined ? undefined : ({ [name]: at } as Goal);
-  }
-  const { validator, status, ...others } = value as Record<string, unknown>;
-  const id = parseValidator(validator);
-  const known = VALIDATOR_STATUSES.find((each) => each === status);
-  if (id === undefined || known === undefined || Object.keys(others).length > 0) return undefined;
-  return { validator: id, status: known };
-}
-
-const integer = {
-  anyOf: [
-    { type: "string", pattern: "^(0|[1-9][0-9]*)$" },
-    { type: "integer", minimum: 0 },
-  ],
-};
-
-const goal = paramSchema<Goal>(
-  '"block", for a newer head than now; "finalized" or "justified", for a newer checkpoint; {"slot": …}, {"epoch": …} or {"finalized": epoch}; or ' +
-    `{"validator": index or public key, "status": …} with one of the statuses ${VALIDATOR_STATUSES.join(", ")}`,
-  {
-    anyOf: [
-      { type: "string", enum: ["block", "finalized", "justified"] },
-      { type: "object", properties: { slot: integer }, required: ["slot"] },
-      { type: "object", properties: { epoch: integer }, required: ["epoch"] },
-      { type: "object", properties: { finalized: integer }, required: ["finalized"] },
-      {
-        type: "object",
-        properties: { validator: integer, status: { type: "string", enum: [...VALIDATOR_STATUSES] } },
-        required: ["validator", "status"],
-      },
-    ],
-  },
-  parseGoal,
-);
 
 const speedFactor = numberBetween(0, MAX_SPEED, `a number from 0 to ${MAX_SPEED}`);
 
@@ -101,8 +44,15 @@ const devAdvance = defineMethod({
   params: {
     slots: optional(slots, "Number of slots. Default: 1."),
     epochs: optional(epochs, "Number of epochs, instead of slots."),
-    until: optional(goal, "Condition to run until, instead of a number. Fails after `limit` slots."),
-    limit: optional(slots, `Maximum number of slots for \`until\`. Default: ${MAX_SLOTS_PER_CALL}.`),
+    until: optional(
+      goal,
+      "Condition to run until, instead of a number. Fails after `limit` slots. From electra on, the status of a public key " +
+        "fails early: if its deposit is dropped, or if it has had none for 32 epochs.",
+    ),
+    limit: optional(
+      slots,
+      `Maximum number of slots for \`until\`. Default: ${MAX_SLOTS_PER_CALL}. The error says what holds instead.`,
+    ),
   },
   result: position,
   failures: ["not-found", "unsupported"],
@@ -116,13 +66,14 @@ const devAdvance = defineMethod({
       await time.advance({ slots: slots ?? (epochs === undefined ? 1 : epochs * SLOTS_PER_EPOCH), signal });
       return positionOf(context);
     }
-    const holds = conditionOf(context.chain, until);
+    const condition = conditionOf(context.chain, until);
     const maxSlots = limit ?? MAX_SLOTS_PER_CALL;
-    if (!holds()) await time.advance({ slots: maxSlots, until: holds, signal });
-    if (holds()) return positionOf(context);
+    if (!condition.holds()) await time.advance({ slots: maxSlots, until: () => condition.holds(), signal });
+    if (condition.holds()) return positionOf(context);
+    const { currentSlot } = context.chain.clock;
     throw new Failure(
       "limit-exceeded",
-      `The condition does not hold after ${maxSlots} slots, at slot ${context.chain.clock.currentSlot}.`,
+      `The condition does not hold after ${maxSlots} slots, at slot ${currentSlot}: ${condition.actual()}.`,
     );
   },
 });
@@ -187,37 +138,6 @@ function requireOne(given: Record<string, unknown>): void {
   const names = Object.keys(given).filter((name) => given[name] !== undefined);
   if (names.length <= 1) return;
   throw invalidParams(`${names.join(" and ")} are mutually exclusive. Give only one of them.`);
-}
-
-function conditionOf(chain: BeaconChain, until: Goal): () => boolean {
-  const { clock } = chain;
-  if (until === "block") return newerThan(() => chain.head.slot);
-  if (until === "finalized") return newerThan(() => chain.finalizedCheckpoint.epoch);
-  if (until === "justified") return newerThan(() => chain.justifiedCheckpoint.epoch);
-  if ("slot" in until) return () => clock.currentSlot >= until.slot;
-  if ("epoch" in until) return () => clock.currentEpoch >= until.epoch;
-  if ("finalized" in until) return () => chain.finalizedCheckpoint.epoch >= until.finalized;
-  const { validator: id, status } = until;
-  if (typeof id !== "string" && indexInRegistry(chain.headState, id) === undefined) {
-    const { length } = chain.headState.validators;
-    throw notFound(
-      `No validator ${id}: the registry has ${length} validators. Until its deposit is processed, use its public key.`,
-    );
-  }
-  return () => {
-    const { headState } = chain;
-    // A key may enter the registry by a deposit.
-    const index = indexInRegistry(headState, id);
-    return (
-      index !== undefined &&
-      getValidatorStatus(headState.validators.getReadonly(index), headState.epochCtx.epoch) === status
-    );
-  };
-}
-
-function newerThan(read: () => number): () => boolean {
-  const before = read();
-  return () => read() > before;
 }
 
 export const devTimeMethods = [devAdvance, devSkip, devPause, devResume, devSetSpeed] as const;

@@ -7,7 +7,8 @@ import { blockNumber, ethAddress, ethBlockId, hash32, quantity64 } from "../../p
 export function ethOf({ eth }: ApiContext): NonNullable<ApiContext["eth"]> {
   if (eth) return eth;
   throw unsupported(
-    "This is a beacon node without an EVM. Send eth_* to an execution client, or run `fanal dev --evm`.",
+    "This is a beacon node without an EVM. Send eth_* to an execution client, or run `fanal dev --evm`; in the library, " +
+      "remove `evm: false`.",
   );
 }
 

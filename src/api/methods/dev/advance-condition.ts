@@ -1,0 +1,143 @@
+import { ForkSeq } from "@lodestar/params";
+import type { CachedBeaconStateElectra } from "@lodestar/state-transition";
+import { getValidatorStatus } from "@lodestar/types";
+import { fromHex } from "@lodestar/utils";
+import type { BeaconChain } from "../../../chain/chain.ts";
+import { notFound } from "../../../errors/failure.ts";
+import { indexInRegistry } from "../states/registry.ts";
+import type { Goal, ValidatorGoal } from "./advance-goal.ts";
+
+/** Condition that dev_advance runs slots until. */
+export interface Condition {
+  /** Throws if the condition will not hold any more. */
+  holds(): boolean;
+  /** Says what holds instead. Continues a sentence. */
+  actual(): string;
+}
+
+/** Epochs without a deposit of a public key after which it is not expected any more. */
+const MAX_ABSENT_EPOCHS = 32;
+
+export function conditionOf(chain: BeaconChain, goal: Goal): Condition {
+  const { clock } = chain;
+  if (goal === "block") {
+    return newerThan(
+      () => chain.head.slot,
+      (slot) => `the head is still the block of slot ${slot}`,
+    );
+  }
+  if (goal === "finalized" || goal === "justified") {
+    return newerThan(
+      () => chain[`${goal}Checkpoint`].epoch,
+      (epoch) => `the ${goal} epoch is still ${epoch}`,
+    );
+  }
+  if ("slot" in goal) return reached("slot", () => clock.currentSlot, goal.slot);
+  if ("epoch" in goal) return reached("epoch", () => clock.currentEpoch, goal.epoch);
+  if ("finalized" in goal) return reached("finalized epoch", () => chain.finalizedCheckpoint.epoch, goal.finalized);
+  const { validator } = goal;
+  return typeof validator === "string"
+    ? new StatusOfKey(chain, validator, goal.status)
+    : statusOfIndex(chain, validator, goal.status);
+}
+
+function newerThan(read: () => number, describe: (value: number) => string): Condition {
+  const before = read();
+  return { holds: () => read() > before, actual: () => describe(before) };
+}
+
+function reached(what: string, read: () => number, wanted: number): Condition {
+  return { holds: () => read() >= wanted, actual: () => `the ${what} is ${read()}, not ${wanted}` };
+}
+
+function statusAt({ headState }: BeaconChain, index: number) {
+  return getValidatorStatus(headState.validators.getReadonly(index), headState.epochCtx.epoch);
+}
+
+function statusOfIndex(chain: BeaconChain, index: number, wanted: ValidatorGoal["status"]): Condition {
+  const { length } = chain.headState.validators;
+  if (index >= length) {
+    throw notFound(
+      `No validator ${index}: the registry has ${length} validators. Until its deposit is processed, use its public key.`,
+    );
+  }
+  return {
+    holds: () => statusAt(chain, index) === wanted,
+    actual: () => `validator ${index} is ${statusAt(chain, index)}, not ${wanted}`,
+  };
+}
+
+/** The status of a validator by its public key, which may enter the registry by a deposit. */
+class StatusOfKey implements Condition {
+  readonly #chain: BeaconChain;
+  readonly #pubkey: string;
+  readonly #wanted: ValidatorGoal["status"];
+  /** Last epoch in which the pending deposits were searched. */
+  #searchedEpoch = -1;
+  #wasPending = false;
+  #absentSince: number | undefined;
+
+  constructor(chain: BeaconChain, pubkey: string, wanted: ValidatorGoal["status"]) {
+    this.#chain = chain;
+    this.#pubkey = pubkey;
+    this.#wanted = wanted;
+  }
+
+  holds(): boolean {
+    const index = indexInRegistry(this.#chain.headState, this.#pubkey);
+    if (index !== undefined) return statusAt(this.#chain, index) === this.#wanted;
+    this.#requireDeposit();
+    return false;
+  }
+
+  actual(): string {
+    const { headState } = this.#chain;
+    const index = indexInRegistry(headState, this.#pubkey);
+    if (index !== undefined) return `validator ${index} is ${statusAt(this.#chain, index)}, not ${this.#wanted}`;
+    const absent = `${this.#pubkey} is not in the registry`;
+    // Before electra, deposits are on the execution chain until validators have voted for them.
+    if (!hasPendingDeposits(headState)) return absent;
+    return isPending(headState, this.#pubkey)
+      ? `${absent} yet: its deposit is pending`
+      : `${absent}, and no deposit of it is pending`;
+  }
+
+  /** Throws if the key has no pending deposit any more, or has had none for long. Searches once per epoch. */
+  #requireDeposit(): void {
+    const { headState } = this.#chain;
+    const { epoch } = headState.epochCtx;
+    if (!hasPendingDeposits(headState) || epoch === this.#searchedEpoch) return;
+    this.#searchedEpoch = epoch;
+    if (isPending(headState, this.#pubkey)) {
+      this.#wasPending = true;
+      return;
+    }
+    if (this.#wasPending) {
+      throw notFound(
+        `The deposit of ${this.#pubkey} was dropped: its signature is invalid. It must be over the same public key, ` +
+          "withdrawal credentials and amount as the deposit.",
+      );
+    }
+    this.#absentSince ??= epoch;
+    if (epoch - this.#absentSince < MAX_ABSENT_EPOCHS) return;
+    throw notFound(
+      `${this.#pubkey} has been neither in the registry nor among the pending deposits for ${MAX_ABSENT_EPOCHS} ` +
+        "epochs. Check that its deposit was sent and succeeded, with at least 1 ETH, and that its signature is over the " +
+        "same withdrawal credentials: a deposit with an invalid signature is dropped.",
+    );
+  }
+}
+
+type HeadState = BeaconChain["headState"];
+
+/** True if deposits wait in the state, and only there: from electra on, unless eth1 votes may still add others. */
+function hasPendingDeposits({ config, slot }: HeadState): boolean {
+  const fork = config.getForkSeq(slot);
+  return fork >= ForkSeq.fulu || (fork === ForkSeq.electra && config.ELECTRA_FORK_EPOCH === 0);
+}
+
+function isPending(state: HeadState, pubkey: string): boolean {
+  const key = fromHex(pubkey);
+  const pending = (state as CachedBeaconStateElectra).pendingDeposits.getAllReadonly();
+  return pending.some((deposit) => Buffer.compare(deposit.pubkey, key) === 0);
+}
