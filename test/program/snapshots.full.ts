@@ -24,7 +24,7 @@ it("a dev chain killed right after a revert is at the snapshot, with its pending
   const { error } = await second.reply("get_v1_beacon_headers_blockId", [left.head_block_root]);
   expect(error).toMatchObject({ code: -32001 });
   // Snapshots live as long as the process.
-  expect((await second.reply("dev_revert", [id])).error?.message).toContain("none has been taken");
+  expect((await second.reply("dev_revert", [id])).error?.message).toContain("None has been taken");
   await second.call("dev_advance", [2]);
   const { status } = await second.call("get_v1_beacon_states_stateId_validators_validatorId", ["head", 1]);
   expect(status).toBe("active_slashed");

@@ -65,7 +65,7 @@ function Tiles() {
     <${Tile} name="Execution" note=${executionClient.value}>
       ${sync && (sync.el_offline ? "offline" : executionClient.value === "" ? "built in" : "connected")}
     <//>
-    <${Tile} name="Peers"><a href="#/peers">${peerCount.value ?? ""}</a><//>
+    <${Tile} name="Peers">${peerCount.value !== undefined && html`<a href="#/peers">${peerCount.value}</a>`}<//>
     <${Tile} name="Sync" note=${sync && (sync.is_optimistic ? "optimistic" : "verified")}>
       ${sync && (sync.is_syncing ? `${counted(sync.sync_distance, "slot")} behind` : "in sync")}
     <//>
