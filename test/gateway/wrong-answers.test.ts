@@ -1,4 +1,6 @@
 import type { ServerResponse } from "node:http";
+import { ssz } from "@lodestar/types";
+import { toRootHex } from "@lodestar/utils";
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from "vitest";
 import { ClosingStack } from "../../src/async/closing-stack.ts";
 import { SYSTEM_TIMERS } from "../../src/async/timers.ts";
@@ -19,8 +21,10 @@ const SIGNATURE = `0x${"5c".repeat(96)}`;
 
 function headerAt(slot: number, given: object = {}) {
   const [parent_root, state_root, body_root] = [rootAt(slot - 1), rootAt(slot + 1000), rootAt(slot + 2000)];
-  const message = { slot: String(slot), proposer_index: "3", parent_root, state_root, body_root, ...given };
-  return { root: rootAt(slot), canonical: true, header: { message, signature: SIGNATURE } };
+  const message = { slot: String(slot), proposer_index: "3", parent_root, state_root, body_root };
+  const type = ssz.phase0.BeaconBlockHeader;
+  const root = toRootHex(type.hashTreeRoot(type.fromJson(message)));
+  return { root, canonical: true, header: { message: { ...message, ...given }, signature: SIGNATURE } };
 }
 
 const bodyOf = (data: unknown) => JSON.stringify({ execution_optimistic: false, finalized: true, data });
@@ -48,6 +52,7 @@ const FAULTS: Readonly<Record<string, (slot: number) => string>> = {
   "a slot that is no number": (slot) => bodyOf(headerAt(slot, { slot: "soon" })),
   "a negative index": (slot) => bodyOf(headerAt(slot, { proposer_index: "-1" })),
   "the header of another slot": (slot) => bodyOf(headerAt(slot + 1)),
+  "a root of another header": (slot) => bodyOf({ ...headerAt(slot), root: rootAt(slot) }),
   "a truncated body": (slot) => goodBody(slot).slice(0, -20),
   "a body that ends too early": (slot) => `${goodBody(slot).slice(0, 200)}"}}}}`,
   "two bodies": (slot) => goodBody(slot) + goodBody(slot),
@@ -159,7 +164,7 @@ it.each(Object.keys(FAULTS))(
 
 describe("a large answer", () => {
   const validator = {
-    index: "1",
+    index: "0",
     balance: "32000000000",
     status: "active_ongoing",
     validator: {
@@ -173,9 +178,10 @@ describe("a large answer", () => {
       withdrawable_epoch: "18446744073709551615",
     },
   };
-  const good = bodyOf(Array(400).fill(validator));
+  const validators = Array.from({ length: 400 }, (_, index) => ({ ...validator, index: String(index) }));
+  const good = bodyOf(validators);
   const cases = {
-    "a wrong first element": bodyOf([{ ...validator, index: null }, ...Array(400).fill(validator)]),
+    "a wrong first element": bodyOf([{ ...validator, index: null }, ...validators.slice(1)]),
     "a truncated end": good.slice(0, -1000),
     "no data": JSON.stringify({ error: "quota ".repeat(20_000) }),
   };

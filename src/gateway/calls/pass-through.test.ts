@@ -49,6 +49,16 @@ describe("a request", () => {
     expect(gateway.asked[0]).toMatchObject({ format: "ssz", params: { state_id: ROOT } });
   });
 
+  it("gets the Retry-After of a busy upstream", async () => {
+    const path = "/eth/v1/beacon/genesis";
+    for (const status of [429, 503]) {
+      const busy = (value: string) =>
+        new ScriptedGateway(() => ({ status, body: { message: "Busy" }, headers: { "retry-after": value } }));
+      expect((await busy("7").request(path, path)).headers).toMatchObject({ "Retry-After": "7" });
+      expect((await busy("soon").request(path, path)).headers).not.toHaveProperty("Retry-After");
+    }
+  });
+
   it("gets errors as JSON, even those of a proxy", async () => {
     const path = "/eth/v1/beacon/genesis";
     const own = { code: 404, message: "Chain genesis info is not yet known", stacktraces: [] };

@@ -79,7 +79,10 @@ export function forwardedAnswer(method: MethodDefinition, response: UpstreamResp
 
 function newAnswer(method: MethodDefinition, response: UpstreamResponse): RestResponse {
   const { status, body, headers } = response;
-  const answer = { status, headers: { ...upstreamHeaders(response), ...ethHeaders(response) } };
+  const answer = {
+    status,
+    headers: { ...upstreamHeaders(response), ...ethHeaders(response), ...retryHeaders(response) },
+  };
   if (isErrorResponse(response))
     return { ...answer, content: { format: "json", parts: [refusalBody(method, response)] } };
   // An empty body may be a valid answer: an empty list in SSZ.
@@ -92,6 +95,13 @@ function newAnswer(method: MethodDefinition, response: UpstreamResponse): RestRe
     cacheLifetime,
     ...(cacheLifetime !== "never" && { tag: headers.etag }),
   };
+}
+
+/** Returns the `Retry-After` header of a busy upstream, in seconds or as an HTTP date. */
+function retryHeaders({ status, headers }: UpstreamResponse): Record<string, string> {
+  const value = headers["retry-after"] ?? "";
+  const isBusy = status === 429 || status === 503;
+  return isBusy && /^(?:\d+|[\w, :]+ GMT)$/.test(value) ? { "Retry-After": value } : {};
 }
 
 function cachingOf(cacheControl = ""): CacheLifetime {

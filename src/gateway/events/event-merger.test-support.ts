@@ -31,7 +31,10 @@ export async function openMerger(...names: readonly string[]) {
         observer.push(`${upstream} head ${head.slot}`);
         health.set(upstream, { head });
       },
-      recordFinalized: (upstream, { epoch }) => observer.push(`${upstream} finalized ${epoch}`),
+      recordFinalized: (upstream, finalized) => {
+        observer.push(`${upstream} finalized ${finalized.epoch}`);
+        health.set(upstream, { finalized });
+      },
       recordReorg: (upstream, ancestorSlot) => observer.push(`${upstream} reorg after ${ancestorSlot}`),
     },
     chainSpec: CHAIN_SPEC,

@@ -82,7 +82,7 @@ it("publishes new finality after a revert", async () => {
 });
 
 it("continues with the log of another upstream when the leader fails", async () => {
-  const { upstreams, read } = await openMerger("a", "b");
+  const { upstreams, read, health } = await openMerger("a", "b");
   const [a, b] = upstreams as [ScriptedUpstream, ScriptedUpstream];
   const announced = read([...CHAIN_EVENT_TOPICS, "voluntary_exit"]);
   const [first, second, third] = chain(3) as [ScriptedBlock, ScriptedBlock, ScriptedBlock];
@@ -100,6 +100,7 @@ it("continues with the log of another upstream when the leader fails", async () 
     { topic: "voluntary_exit", value: exitEvent(7) },
   ]);
   const asked = b.requests.length;
+  health.set("a", { state: "down" });
   a.breakOff();
   expect(await announced.take(2)).toEqual([{ topic: "head", value: headEvent(second) }, finalized(1)]);
   b.imports(third);
@@ -342,8 +343,93 @@ it("skips unrequested topics and oversized events", async () => {
   ]);
 });
 
+it("publishes finality once another ready upstream confirms it", async () => {
+  const { upstreams, read, observer, health, timers } = await openMerger("a", "b", "c");
+  const [a, b, c] = upstreams as [ScriptedUpstream, ScriptedUpstream, ScriptedUpstream];
+  const announced = read(CHAIN_EVENT_TOPICS);
+  const finalized = (epoch: number, mark: number) => ({ block: hexOf(mark), state: hexOf(2), epoch: String(epoch) });
+  const event = (epoch: number, mark: number) => ({ topic: "finalized_checkpoint", value: finalized(epoch, mark) });
+  const [first] = chain(1) as [ScriptedBlock];
+  a.imports(first);
+  a.publish("finalized_checkpoint", finalized(3, 666));
+  await passUntil(timers, 0, () => observer.includes("a finalized 3"));
+  c.publish("finalized_checkpoint", finalized(3, 3));
+  await passUntil(timers, 0, () => observer.includes("c finalized 3"));
+  expect(await announced.take(announced.left)).toEqual(importOf(first));
+  a.publish("finalized_checkpoint", finalized(4, 4));
+  await passUntil(timers, 0, () => observer.includes("a finalized 4"));
+  expect(announced.left).toBe(0);
+  b.publish("finalized_checkpoint", finalized(4, 4));
+  expect(await announced.next()).toEqual(event(4, 4));
+  // Alone, it is believed.
+  for (const name of ["b", "c"]) health.set(name, { state: "behind" });
+  a.publish("finalized_checkpoint", finalized(5, 5));
+  expect(await announced.next()).toEqual(event(5, 5));
+});
+
+it("skips finality that the spec rules out", async () => {
+  const { upstreams, read, timers, observer } = await openMerger("a");
+  const [a] = upstreams as [ScriptedUpstream];
+  const announced = read(["finalized_checkpoint"]);
+  const epoch = Math.floor(timers.unixNow() / 1000 / 12 / SLOTS_PER_EPOCH);
+  const finalized = (epoch: number) => ({ block: hexOf(1), state: hexOf(2), epoch: String(epoch) });
+  a.publish("finalized_checkpoint", finalized(epoch - 1));
+  a.publish("finalized_checkpoint", finalized(epoch - 3));
+  expect((await announced.next()).value).toEqual(finalized(epoch - 3));
+  expect(observer).toEqual([`a finalized ${epoch - 3}`]);
+});
+
+it("skips exits of a future epoch", async () => {
+  const { upstreams, read } = await openMerger("a");
+  const [a] = upstreams as [ScriptedUpstream];
+  const announced = read(["voluntary_exit"]);
+  a.publish("voluntary_exit", { ...exitEvent(7), message: { epoch: "99999999", validator_index: "7" } });
+  a.publish("voluntary_exit", exitEvent(8));
+  expect((await announced.next()).value).toEqual(exitEvent(8));
+});
+
+it("skips a head before the last one unless the upstream confirms it", async () => {
+  const { upstreams, read, observer, logger } = await openMerger("a");
+  const [a] = upstreams as [ScriptedUpstream];
+  const announced = read(["head"]);
+  const blocks = chain(3) as [ScriptedBlock, ScriptedBlock, ScriptedBlock];
+  for (const each of blocks) a.imports(each);
+  a.tellHead(block(2, blocks[0], 1));
+  a.imports(block(4, blocks[2]));
+  expect((await announced.take(4)).map(({ value }) => value.slot)).toEqual(["1", "2", "3", "4"]);
+  expect(logger.records.some(({ message }) => message.includes("Invalid event"))).toBe(true);
+  // Some clients announce the head before the reorg.
+  const shorter = block(3, blocks[1], 1);
+  a.imports(shorter);
+  expect((await announced.next()).value).toEqual(headEvent(shorter));
+  expect(observer).toEqual([1, 2, 3, 4, 3].map((slot) => `a head ${slot}`));
+});
+
+it("skips a reorg behind finality unless the upstream has reverted that", async () => {
+  const { upstreams, read, observer } = await openMerger("a");
+  const [a] = upstreams as [ScriptedUpstream];
+  const announced = read(["head", "chain_reorg"]);
+  const blocks = chain(20);
+  for (const each of blocks) a.imports(each);
+  a.finalized = { epoch: 2, root: blocks[15]!.root };
+  a.publish("finalized_checkpoint", { block: blocks[15]!.root, state: hexOf(2), epoch: "2" });
+  const deep = block(21, blocks[9], 1);
+  const reorg = reorgEvent(blocks[19]!, deep, blocks[9]!);
+  a.publish("chain_reorg", reorg);
+  a.publish("chain_reorg", { ...reorg, old_head_block: hexOf("ab") });
+  const next = block(21, blocks[19]);
+  a.imports(next);
+  expect((await announced.take(21)).every(({ topic }) => topic === "head")).toBe(true);
+  a.finalized = { epoch: 1, root: blocks[7]!.root };
+  const reverted = reorgEvent(next, deep, blocks[9]!);
+  a.publish("chain_reorg", reverted);
+  expect((await announced.next()).value).toEqual(reverted);
+  expect(observer.at(-1)).toBe("a reorg after 10");
+});
+
 it("skips events that lack members of their topic or are about the future", async () => {
-  const { upstreams, read, observer, logger } = await openMerger("a", "b");
+  const { upstreams, read, health, observer, logger } = await openMerger("a", "b");
+  health.set("b", { finalized: { epoch: 1, root: hexOf(1) } });
   const [a] = upstreams as [ScriptedUpstream];
   const announced = read([...CHAIN_EVENT_TOPICS, "voluntary_exit"]);
   const [first] = chain(1) as [ScriptedBlock];

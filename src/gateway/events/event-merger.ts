@@ -3,7 +3,7 @@ import { OperationalError } from "../../errors/operational-error.ts";
 import type { UpstreamSettings } from "../settings.ts";
 import type { HealthState, HealthTracker } from "../upstream/upstream-health.ts";
 import { AnnouncedEvents } from "./announced-events.ts";
-import { type ChainEvent, type FinalizedCheckpoint, headOf, isRewind, numberAt } from "./chain-event.ts";
+import { type ChainEvent, type FinalizedCheckpoint, finalizedOf, headOf, isRewind, numberAt } from "./chain-event.ts";
 import { errorReason } from "./error-reason.ts";
 import { eventLimits } from "./event-limits.ts";
 import { isValidData } from "./event-shapes.ts";
@@ -54,6 +54,8 @@ export class EventMerger {
   /** True if all events of the leader have been published. */
   #isCaughtUp = false;
   #isCatchingUp = false;
+  /** The last finality of the leader, while no other upstream confirms it. */
+  #unconfirmed: ChainEvent | undefined;
   readonly #late = new Set<UpstreamEventSource>();
   #isCheckingLeader = false;
   #isWaitingForLeader = false;
@@ -68,7 +70,10 @@ export class EventMerger {
     this.#announcedOnDemand = new AnnouncedEvents(options.chainSpec);
     this.#sources = options.upstreams.map((upstream) => this.#createSource(upstream));
     this.#disposers = [
-      options.health.onChange(() => this.#electLeader()),
+      options.health.onChange(() => {
+        this.#electLeader();
+        this.#publishConfirmed();
+      }),
       options.timers.every(UNSUBSCRIBE_MILLIS, () => this.#subscribe(this.#requested)),
     ];
   }
@@ -178,8 +183,29 @@ export class EventMerger {
   #publishNew(event: ChainEvent): void {
     const announced = isAlwaysOn(event.topic) ? this.#announced : this.#announcedOnDemand;
     if (announced.has(event)) return;
+    const finalized = event.topic === "finalized_checkpoint" ? finalizedOf(event) : undefined;
+    if (finalized && !this.#isConfirmed(finalized)) {
+      this.#unconfirmed = event;
+      return;
+    }
     announced.add(event);
     this.#options.publish(event);
+  }
+
+  /** Publishes finality of the leader that another upstream has confirmed since. */
+  #publishConfirmed(): void {
+    if (!this.#unconfirmed || !this.#isActive || !this.#isCaughtUp) return;
+    const event = this.#unconfirmed;
+    this.#unconfirmed = undefined;
+    this.#publishNew(event);
+  }
+
+  /** True if another ready upstream reports the same finality as the leader, or none reports any. */
+  #isConfirmed({ epoch, root }: FinalizedCheckpoint): boolean {
+    const others = this.#options.health.all.flatMap(({ upstream, state, finalized }) =>
+      finalized && state === "ready" && upstream !== this.#leader?.name ? [finalized] : [],
+    );
+    return others.length === 0 || others.some((other) => other.epoch === epoch && other.root === root);
   }
 
   #addPending(event: ChainEvent): void {
@@ -205,6 +231,7 @@ export class EventMerger {
     const leader = electLeader(candidates)?.source;
     if (leader === this.#leader) return;
     this.#leader = leader;
+    this.#unconfirmed = undefined;
     this.#isCaughtUp = false;
     this.#hasRewound = false;
     if (leader) logger.debug("Elected leader for chain events", { upstream: leader.name });
@@ -291,10 +318,11 @@ export class EventMerger {
     return isValidData(topic, value, eventLimits(this.#options));
   }
 
-  /** Returns the finalized checkpoint that an upstream reports, unless it is in the future. */
-  #finalizedOf(upstream: string): FinalizedCheckpoint | undefined {
-    const { finalized } = this.#options.health.of(upstream);
-    return finalized && finalized.epoch <= eventLimits(this.#options).epoch ? finalized : undefined;
+  /** Returns the finalized checkpoint that the leader reports, unless it is in the future or unconfirmed. */
+  #finalizedOf(leader: string): FinalizedCheckpoint | undefined {
+    const { finalized } = this.#options.health.of(leader);
+    const isCredible = finalized && finalized.epoch <= eventLimits(this.#options).epoch;
+    return isCredible && this.#isConfirmed(finalized) ? finalized : undefined;
   }
 
   #isAhead({ log }: UpstreamEventSource): boolean {

@@ -38,6 +38,8 @@ const UINT = atMost(() => MAX_UINT64);
 const SLOT = atMost(({ slot }) => slot);
 /** An epoch that is not in the future. */
 const EPOCH = atMost(({ epoch }) => epoch);
+/** Finality is two epochs behind the clock or more. */
+const FINALIZED_EPOCH = atMost(({ epoch }) => Math.max(0, epoch - 2));
 const ROOT = hex(/^0x[\da-f]{64}$/i);
 const SIGNATURE = hex(/^0x[\da-f]{192}$/i);
 const PUBKEY = hex(/^0x[\da-f]{96}$/i);
@@ -67,7 +69,7 @@ const SHAPES: ReadonlyMap<string, Shape> = new Map(
     head_v2: { data: { ...BLOCK, state: ROOT } },
     block: BLOCK,
     block_gossip: BLOCK,
-    finalized_checkpoint: { block: ROOT, state: ROOT, epoch: EPOCH },
+    finalized_checkpoint: { block: ROOT, state: ROOT, epoch: FINALIZED_EPOCH },
     // The gateway does not know the states of all reorgs that it announces.
     chain_reorg: { slot: SLOT, depth: UINT, old_head_block: ROOT, new_head_block: ROOT },
     attestation: { aggregation_bits: BITS, data: ATTESTATION_DATA, signature: SIGNATURE },
@@ -76,7 +78,7 @@ const SHAPES: ReadonlyMap<string, Shape> = new Map(
       message: { aggregator_index: UINT, contribution: { slot: SLOT, beacon_block_root: ROOT } },
       signature: SIGNATURE,
     },
-    voluntary_exit: { message: { epoch: UINT, validator_index: UINT }, signature: SIGNATURE },
+    voluntary_exit: { message: { epoch: EPOCH, validator_index: UINT }, signature: SIGNATURE },
     proposer_slashing: { signed_header_1: SIGNED_HEADER, signed_header_2: SIGNED_HEADER },
     attester_slashing: { attestation_1: SLASHED_ATTESTATION, attestation_2: SLASHED_ATTESTATION },
     bls_to_execution_change: {

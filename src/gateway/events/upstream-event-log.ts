@@ -34,6 +34,12 @@ export class UpstreamEventLog {
     return this.#entries.findLast(({ head }) => head)?.head;
   }
 
+  /** Root of the head after the last reorg. */
+  get reorgedTo(): string | undefined {
+    const reorg = this.#entries.findLast(({ event }) => event?.topic === "chain_reorg")?.event;
+    return stringAt(reorg?.value, "new_head_block");
+  }
+
   /** Finds a current or former head. */
   findHead(root: string): BlockRef | undefined {
     return this.#entries.findLast(({ head }) => head?.root === root)?.head;

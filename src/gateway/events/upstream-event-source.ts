@@ -11,6 +11,7 @@ import {
   type FinalizedCheckpoint,
   finalizedOf,
   headOf,
+  numberAt,
   reorgAncestorSlot,
 } from "./chain-event.ts";
 import { errorReason } from "./error-reason.ts";
@@ -75,7 +76,7 @@ export class UpstreamEventSource {
   /** Newest head that the upstream confirmed after an event about the future: a dev chain can run ahead of the clock. */
   #confirmedSlot = Number.NEGATIVE_INFINITY;
   #nextConfirmationAt = Number.NEGATIVE_INFINITY;
-  /** Events that arrive while the head is requested. */
+  /** Events that arrive while another one is confirmed. */
   #held: StreamEvent[] | undefined;
   /** Incremented on every connection and disconnection. */
   #connection = 0;
@@ -157,6 +158,7 @@ export class UpstreamEventSource {
   /** Never rejects. */
   async #start(): Promise<void> {
     const connection = ++this.#connection;
+    this.#held = undefined;
     this.log.clear();
     const head = await this.#fetchHead();
     if (connection !== this.#connection) return;
@@ -166,12 +168,17 @@ export class UpstreamEventSource {
   }
 
   async #fetchHead(): Promise<BlockRef | undefined> {
+    return readHeader(await this.#fetch("/eth/v1/beacon/headers/head"));
+  }
+
+  /** Never rejects. */
+  async #fetch(path: string): Promise<unknown> {
     const { fetch, logger } = this.#deps;
     try {
-      const answer = await fetch(this.name, "/eth/v1/beacon/headers/head");
-      return answer && readHeader(JSON.parse(answer.toString()));
+      const answer = await fetch(this.name, path);
+      return answer && JSON.parse(answer.toString());
     } catch (error) {
-      logger.debug("Upstream did not report its head", { upstream: this.name, reason: errorReason(error) });
+      logger.debug("Upstream did not report its chain", { upstream: this.name, path, reason: errorReason(error) });
       return undefined;
     }
   }
@@ -192,7 +199,9 @@ export class UpstreamEventSource {
   #receive(received: StreamEvent): void {
     const event = this.#parse(received);
     if (event) {
-      this.#accept(event);
+      const doubt = this.#doubtOf(event);
+      if (doubt) void this.#confirm(received, async () => ((await doubt()) ? event : undefined));
+      else this.#accept(event);
       return;
     }
     const now = this.#deps.timers.now();
@@ -202,18 +211,48 @@ export class UpstreamEventSource {
       return;
     }
     this.#nextConfirmationAt = now + CONFIRMATION_MILLIS;
-    this.#held = [];
-    void this.#confirm(received, this.#connection);
+    // An event about the future is accepted if the head of the upstream is there, too.
+    void this.#confirm(received, async () => {
+      const head = await this.#fetchHead();
+      if (head) this.#confirmedSlot = Math.max(this.#confirmedSlot, head.slot);
+      return this.#parse(received);
+    });
   }
 
-  /** Accepts an event about the future if the head of the upstream is there, too. Never rejects. */
-  async #confirm(received: StreamEvent, connection: number): Promise<void> {
-    const head = await this.#fetchHead();
-    const held = this.#held ?? [];
-    this.#held = undefined;
+  /** Accepts the event that `ask` returns, or else rejects the received one. Holds further events until then. */
+  async #confirm(received: StreamEvent, ask: () => Promise<ChainEvent | undefined>): Promise<void> {
+    const connection = this.#connection;
+    const held: StreamEvent[] = [];
+    this.#held = held;
+    const event = await ask();
     if (connection !== this.#connection) return;
-    if (head) this.#confirmedSlot = Math.max(this.#confirmedSlot, head.slot);
-    for (const each of [received, ...held]) this.#onEvent(each);
+    this.#held = undefined;
+    if (event) this.#accept(event);
+    else this.#reject(received);
+    for (const each of held) this.#onEvent(each);
+  }
+
+  /**
+   * Returns a function that asks the upstream whether an event is true: a head before the last one without a reorg, or
+   * a reorg behind finality, which occurs only on dev chains. Undefined for other events.
+   */
+  #doubtOf(event: ChainEvent): (() => Promise<boolean>) | undefined {
+    const { log } = this;
+    const head = event.topic === "head" ? headOf(event) : undefined;
+    if (head && log.head && head.slot < log.head.slot && log.reorgedTo !== head.root) {
+      return async () => (await this.#fetchHead())?.root === head.root;
+    }
+    if (event.topic !== "chain_reorg") return undefined;
+    const { slotsPerEpoch } = this.#deps.chainSpec;
+    const { value } = event;
+    const ancestorSlot =
+      reorgAncestorSlot(event, log) ?? numberAt(value, "slot")! - (numberAt(value, "depth") ?? Infinity);
+    if (ancestorSlot >= (this.#deps.health.of(this.name).finalized?.epoch ?? 0) * slotsPerEpoch) return undefined;
+    return async () => {
+      const answer = await this.#fetch("/eth/v1/beacon/states/head/finality_checkpoints");
+      const epoch = numberAt(answer, "data", "finalized", "epoch");
+      return epoch !== undefined && epoch * slotsPerEpoch <= ancestorSlot;
+    };
   }
 
   #parse(received: StreamEvent): ChainEvent | undefined {
@@ -245,6 +284,7 @@ export class UpstreamEventSource {
 
   #onDisconnect(error: Error): void {
     this.#connection++;
+    this.#held = undefined;
     this.#outage.raise({ upstream: this.name, reason: errorReason(error) });
     if (!this.#isConnected) return;
     this.#isConnected = false;

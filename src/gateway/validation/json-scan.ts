@@ -13,6 +13,7 @@ import {
   SPACE,
   skipSpace,
 } from "../../json/value-bounds.ts";
+import type { ChainSpec } from "../network/chain-spec.ts";
 
 /** Parameters of a call, by name. */
 export type CallParams = Readonly<Record<string, string | undefined>>;
@@ -24,12 +25,25 @@ export const INCOMPLETE = -2;
 /** Checks the value at a position. Returns the position after it, `INVALID` or `INCOMPLETE`. */
 export type Check = (scan: JsonScan, at: number) => number;
 
+/** The call that a JSON text answers, and its network. */
+export interface ScanContext {
+  readonly params?: CallParams;
+  /** Body of the request, in JSON. */
+  readonly requestBody?: Buffer | undefined;
+  /** Undefined if the network is not compared. */
+  readonly chainSpec?: ChainSpec | undefined;
+  /** True if `Eth-Consensus-Version` names a fork that the schemas do not describe. */
+  readonly isUnknownFork?: boolean;
+}
+
 /** One pass over a JSON text. */
 export class JsonScan {
   readonly bytes: Buffer;
   readonly view: DataView;
   /** Parameters of the call that the text answers. */
   readonly params: CallParams;
+  readonly requestBody: Buffer | undefined;
+  readonly chainSpec: ChainSpec | undefined;
   /** True if the text belongs to a fork that the schemas do not describe. */
   isUnknownFork: boolean;
   /** The member `version`. */
@@ -40,15 +54,38 @@ export class JsonScan {
   networkText: string | undefined;
   /** True once the member `data` has been reached. */
   hasReachedData = false;
+  /** Elements of a list that have been compared with each other. */
+  elements = 0;
+  /** Values that may occur only once. */
+  readonly seen = new Set<string>();
+  /** Ids in the request body, once they are needed. */
+  requestedIds: ReadonlySet<string> | undefined;
+  /** Members of the current block body that depend on the fork. */
+  forkMembers: string[] = [];
+  /** The members of a block body that has been passed. */
+  bodyMembers: readonly string[] | undefined;
   /** The violation, as a clause without subject, and the path of its value. */
   violation = "";
   path = "";
 
-  constructor(bytes: Buffer, params: CallParams = {}, isUnknownFork = false) {
+  constructor(bytes: Buffer, { params = {}, requestBody, chainSpec, isUnknownFork = false }: ScanContext = {}) {
     this.bytes = bytes;
     this.view = new DataView(bytes.buffer, bytes.byteOffset, bytes.length);
     this.params = params;
+    this.requestBody = requestBody;
+    this.chainSpec = chainSpec;
     this.isUnknownFork = isUnknownFork;
+  }
+
+  /** Returns the text of a scalar, without quotes. */
+  scalar(at: number, end: number): string {
+    const isQuoted = this.bytes[at] === QUOTE;
+    return isQuoted ? this.bytes.toString("latin1", at + 1, end - 1) : this.bytes.toString("latin1", at, end);
+  }
+
+  /** Parses a value that passed its check. */
+  parse(at: number, end: number): unknown {
+    return JSON.parse(this.bytes.toString("utf8", at, end));
   }
 
   fail(violation: string): typeof INVALID {
@@ -237,24 +274,31 @@ function literalOf(scan: JsonScan, at: number, literals: readonly Buffer[], viol
   return scan.fail(violation);
 }
 
-/** Checks a decimal integer in a string. Accepts a number too, although the Beacon API specifies strings. */
-export const decimalString: Check = (scan, at) => decimalAt(scan, at, false);
+/** Checks an integer of 64 bits in a decimal string. */
+export const decimalString: Check = (scan, at) => decimalAt(scan, at, { isSigned: false, max: MAX_UINT64 });
 /** Like `decimalString`, but accepts a minus sign. */
-export const signedDecimalString: Check = (scan, at) => decimalAt(scan, at, true);
+export const signedDecimalString: Check = (scan, at) => decimalAt(scan, at, { isSigned: true, max: MAX_UINT64 });
+/** Checks an integer of up to 256 bits in a decimal string. */
+export const longDecimalString: Check = (scan, at) => decimalAt(scan, at, { isSigned: false, max: MAX_UINT256 });
 
-function decimalAt(scan: JsonScan, at: number, isSigned: boolean): number {
+const MAX_UINT64 = String(2n ** 64n - 1n);
+const MAX_UINT256 = String(2n ** 256n - 1n);
+const NO_DECIMAL = "is not a decimal integer";
+
+function decimalAt(scan: JsonScan, at: number, { isSigned, max }: { isSigned: boolean; max: string }): number {
   const { bytes } = scan;
   if (at >= bytes.length) return INCOMPLETE;
-  const isQuoted = bytes[at] === QUOTE;
-  let start = isQuoted ? at + 1 : at;
-  if (isSigned && bytes[start] === MINUS) start++;
+  if (bytes[at] !== QUOTE)
+    return scan.fail(isDigit(bytes[at]) ? "is a number instead of a decimal string" : NO_DECIMAL);
+  const start = isSigned && bytes[at + 1] === MINUS ? at + 2 : at + 1;
   let end = start;
   while (end < bytes.length && isDigit(bytes[end])) end++;
   if (end === bytes.length) return INCOMPLETE;
-  if (end === start) return scan.fail("is not a decimal integer");
-  if (isQuoted) return bytes[end] === QUOTE ? end + 1 : scan.fail("is not a decimal integer");
-  const hasLeadingZero = bytes[start] === ZERO && end > start + 1;
-  return endsScalar(bytes[end]!) && !hasLeadingZero ? end : scan.fail("is not a decimal integer");
+  const digits = end - start;
+  if (digits === 0 || bytes[end] !== QUOTE) return scan.fail(NO_DECIMAL);
+  if (bytes[start] === ZERO && digits > 1) return scan.fail("is a decimal integer with a leading zero");
+  if (digits < max.length || (digits === max.length && bytes.toString("latin1", start, end) <= max)) return end + 1;
+  return scan.fail("is too large");
 }
 
 const HEX_DIGITS = new Uint8Array(256);
@@ -304,6 +348,17 @@ export function matchingString(pattern: RegExp): Check {
     return pattern.test(scan.bytes.toString("latin1", at + 1, end - 1))
       ? end
       : scan.fail(`does not match ${pattern.source}`);
+  };
+}
+
+/** Checks a string that is one of several. */
+export function oneOfStrings(values: readonly string[]): Check {
+  const names = values.map((value) => new QuotedName(value));
+  return (scan, at) => {
+    const index = findMember(names, scan.view, at, 0);
+    if (index >= 0) return at + names[index]!.length;
+    const end = anyString(scan, at);
+    return end < 0 ? end : scan.fail(`is not one of ${values.join(", ")}`);
   };
 }
 

@@ -32,6 +32,47 @@ export function findForkViolation(
   return `${source} is ${stated}, but slot ${slot} is of ${expected}`;
 }
 
+/** Returns the fork of a slot, or undefined if it may move. */
+export function settledForkAt(chainSpec: ChainSpec, slot: number): string | undefined {
+  const fork = forkAt(chainSpec, slot);
+  return isSettled(fork, chainSpec) ? fork : undefined;
+}
+
+/** True if the fork after that of the slot is settled, so that no other one can precede the slot. */
+export function isFollowed({ forks, slotsPerEpoch }: ChainSpec, slot: number): boolean {
+  return forks.some(({ epoch, isUpcoming }) => epoch * slotsPerEpoch > slot && isUpcoming !== true);
+}
+
+/** True if the first fork precedes the second one in the specification. */
+export function isBefore(fork: string, other: string): boolean {
+  const order = [...KNOWN_FORKS];
+  return order.indexOf(fork) < order.indexOf(other);
+}
+
+/** The fork in a state. */
+export interface StateFork {
+  readonly current_version: string;
+  readonly epoch: string;
+}
+
+/** Returns why the state of a slot cannot have a fork, or undefined. */
+export function findForkOfStateViolation(
+  { current_version, epoch }: StateFork,
+  slot: number,
+  chainSpec: ChainSpec,
+): string | undefined {
+  const fork = settledForkAt(chainSpec, slot);
+  const start = chainSpec.forks.find(({ name }) => name === fork)?.epoch;
+  if (start === undefined) return undefined;
+  const found = Number(epoch);
+  const mayBeLater = found > start && found * chainSpec.slotsPerEpoch <= slot && !isFollowed(chainSpec, slot);
+  if (found !== start && !mayBeLater)
+    return `has epoch ${epoch}, but slot ${slot} is of ${fork}, from epoch ${start} on`;
+  const version = onlyGenesisVersion(chainSpec);
+  if (found !== 0 || version === undefined || isEqualTo(version, current_version)) return undefined;
+  return `has current_version ${current_version}, but the network has ${version}`;
+}
+
 const isKnown = (fork: string | undefined): boolean => fork !== undefined && KNOWN_FORKS.has(fork);
 
 /** True if the fork is scheduled and cannot be rescheduled. */

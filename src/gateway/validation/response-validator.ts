@@ -7,8 +7,9 @@ import { checkBodyEnd, MAX_BYTES_BEFORE_DATA } from "../calls/responses/data-sca
 import { isStatusOnly, isWrapped } from "../calls/responses/response-form.ts";
 import type { ChainSpec } from "../network/chain-spec.ts";
 import { KNOWN_FORKS } from "../network/spec-constants.ts";
+import { memberOf } from "../upstream/client/json-fields.ts";
 import type { UpstreamCall, UpstreamResponse } from "../upstream/upstream-call.ts";
-import { echoesOf } from "./echoes.ts";
+import { type BlockForm, findMemberViolation } from "./fork-members.ts";
 import {
   anyString,
   type Check,
@@ -19,8 +20,10 @@ import {
   matchingString,
   objectOf,
 } from "./json-scan.ts";
-import { findForkViolation, NETWORK_CHECKS } from "./network-checks.ts";
+import { findForkViolation, NETWORK_CHECKS, settledForkAt } from "./network-checks.ts";
+import { rulesOf } from "./rules.ts";
 import { compileOutline, compileSchema } from "./schema-checks.ts";
+import { slotOf } from "./slots.ts";
 import { findSszViolation, sszForkSlot } from "./ssz-checks.ts";
 
 /**
@@ -81,9 +84,7 @@ export function findViolation(
 }
 
 /** Returns the slot of the requested state: parts of a state do not contain its slot. */
-function requestedForkSlot({ params: { state_id = "" } }: ValidatedCall): number | undefined {
-  return /^\d+$/.test(state_id) ? Number(state_id) : undefined;
-}
+const requestedForkSlot = ({ params }: Pick<ValidatedCall, "params">) => slotOf(params.state_id);
 
 /** Returns true if `findViolation` checks all of the body by default. */
 export function isCheckedWhole({ body }: Pick<UpstreamResponse, "body">): boolean {
@@ -108,11 +109,14 @@ function findJsonViolation(
   bytes: Buffer,
   { isWhole, fork, chainSpec }: JsonOptions,
 ): string | undefined {
-  const { method, params } = call;
-  const scan = new JsonScan(bytes, params, fork !== undefined && !KNOWN_FORKS.has(fork.toLowerCase()));
+  const { method, params, request } = call;
+  const isUnknownFork = fork !== undefined && !KNOWN_FORKS.has(fork.toLowerCase());
+  const scan = new JsonScan(bytes, { params, requestBody: request.body, chainSpec, isUnknownFork });
   const end = checkOf(method)(scan, skipSpace(bytes, 0));
   if (end === INVALID) return `${scan.path === "" ? "the body" : scan.path.replace(/^\./, "")} ${scan.violation}`;
-  const violation = chainSpec && findNetworkViolation(call, scan, { isWhole, fork, chainSpec });
+  const violation =
+    (chainSpec && findNetworkViolation(call, scan, { isWhole, fork, chainSpec })) ??
+    findBlockViolation(call, scan, { fork, chainSpec });
   if (violation !== undefined) return violation;
   if (end === INCOMPLETE) {
     if (isWhole) return "the body is truncated";
@@ -133,6 +137,27 @@ function findNetworkViolation(
   if (check === undefined) return findForkViolation({ header, version }, slot, chainSpec);
   if (networkText !== undefined) return check(JSON.parse(networkText), chainSpec);
   return isWhole ? undefined : "the body is too long to be compared with the network";
+}
+
+/** Forms of blocks by path. */
+const BLOCK_FORMS: readonly [path: RegExp, form: BlockForm][] = [
+  [/\/(?:beacon|v[12]\/validator)\/blocks\/\{\w+\}$/, "full"],
+  [/\/blinded_blocks\/\{\w+\}$/, "blinded"],
+  [/\/v3\/validator\/blocks\/\{slot\}$/, "either"],
+];
+
+const formOf = (path = "") => BLOCK_FORMS.find(([pattern]) => pattern.test(path))?.[1];
+
+/** Compares the members of a block body with its form and fork. */
+function findBlockViolation(
+  { method }: ValidatedCall,
+  { bodyMembers, version, slot }: JsonScan,
+  { fork, chainSpec }: Omit<JsonOptions, "isWhole">,
+): string | undefined {
+  if (bodyMembers === undefined) return undefined;
+  const form = formOf(pathOf(method));
+  const scheduled = chainSpec && slot !== undefined ? settledForkAt(chainSpec, slot) : undefined;
+  return form && findMemberViolation(bodyMembers, form, { stated: (version ?? fork)?.toLowerCase(), scheduled });
 }
 
 function findEndViolation(bytes: Buffer, isWrapped: boolean): string | undefined {
@@ -161,13 +186,15 @@ function compileCheck(method: MethodDefinition): Check {
   const path = pathOf(method);
   const outline = compileOutline(schema);
   const isOutlineOnly = (path === undefined && rest.length > 0) || (path !== undefined && NODE_PATH.test(path));
-  const described = isOutlineOnly ? outline : compileSchema(schema, echoesOf(path ?? ""));
+  const described = isOutlineOnly ? outline : compileSchema(schema, rulesOf(path ?? ""));
   const whole = isSpec(path) ? specMembers : notEmpty(described, filtersOf(rest));
   const isOfNetwork = NETWORK_CHECKS.has(path);
+  const hasSlot = formOf(path) !== undefined;
   const data: Check = (scan, at) => {
     scan.hasReachedData = true;
+    const end = whole(scan, at);
     // Answers about the network are of no fork.
-    const end = (scan.isUnknownFork && !isOfNetwork ? outline : whole)(scan, at);
+    if (end === INVALID && scan.isUnknownFork && !isOfNetwork) return afterUnknownFork(scan, at, { outline, hasSlot });
     if (isOfNetwork && end > 0) scan.networkText = scan.bytes.toString("utf8", at, end);
     return end;
   };
@@ -176,6 +203,36 @@ function compileCheck(method: MethodDefinition): Check {
     { name: "version", check: forkName, isRequired: false },
     { name: "data", check: data, isRequired: true },
   ]);
+}
+
+/**
+ * Checks only the outline of an answer of an unknown fork. Keeps its violation if its slot has a settled fork that is
+ * not the last known one, and if a block has no slot.
+ */
+function afterUnknownFork(
+  scan: JsonScan,
+  at: number,
+  { outline, hasSlot }: { outline: Check; hasSlot: boolean },
+): number {
+  const { violation, path, chainSpec } = scan;
+  const end = outline(scan, at);
+  if (end < 0 || chainSpec === undefined) return end;
+  const slot = slotIn(scan.parse(at, end)) ?? requestedForkSlot(scan);
+  const fork = slot === undefined ? undefined : settledForkAt(chainSpec, slot);
+  const mayBeLater = slot === undefined ? !hasSlot : fork === undefined || fork === LAST_FORK;
+  if (mayBeLater) return end;
+  scan.violation = violation;
+  scan.path = path;
+  return INVALID;
+}
+
+const LAST_FORK = [...KNOWN_FORKS].at(-1);
+
+/** Returns the slot of a block, produced block or state. */
+function slotIn(data: unknown): number | undefined {
+  const parts = [data, memberOf(data, "message"), memberOf(data, "block")];
+  const slots = parts.map((part) => memberOf(part, "slot"));
+  return slotOf(slots.find((slot) => typeof slot === "string"));
 }
 
 /** Returns the path of a method in the Beacon API. */
@@ -216,6 +273,7 @@ function notEmpty(check: Check, filters: readonly string[] | undefined): Check {
 /** Checks the member `version`, and notes whether its fork is known. */
 const forkName: Check = (scan, at) => {
   const end = anyString(scan, at);
+  if (end === at + 2) return scan.fail("is empty");
   if (end > 0) {
     scan.version = scan.bytes.toString("latin1", at + 1, end - 1);
     scan.isUnknownFork = !KNOWN_FORKS.has(scan.version.toLowerCase());

@@ -1,4 +1,5 @@
 import { type JsonSchema, NAMED_SCHEMAS } from "../../api/schemas.ts";
+import { blockBody } from "./fork-members.ts";
 import {
   anyBoolean,
   anyButNull,
@@ -8,50 +9,52 @@ import {
   anyString,
   anyValue,
   arrayOf,
-  type CallParams,
   type Check,
   decimalString,
   hexString,
+  type JsonScan,
   type Member,
   matchingString,
   objectOf,
+  oneOfStrings,
   onlyNull,
   signedDecimalString,
 } from "./json-scan.ts";
 
-/** A value of an answer that a parameter of the call determines. */
-export interface Echo {
+/** A relation of a value to the call, the network or other values. */
+export interface Rule {
   /** Path of the value. Elements of an array are `*`. */
   readonly path: readonly string[];
-  readonly param: string;
-  /** True if the value is the slot that determines the fork of the answer. */
-  readonly isForkSlot?: boolean;
-  /** Returns false if the value contradicts the parameter. */
-  agrees(value: string, param: string, params: CallParams): boolean;
+  /** Returns the violation of the value between two positions, as a clause without subject, or undefined. */
+  find(scan: JsonScan, at: number, end: number): string | undefined;
 }
 
 const REFERENCE = /^#\/components\/schemas\/(\w+)$/;
 const FIXED_HEX = /^\^0x\[0-9a-f(?:A-F)?\]\{(\d+)\}\$$/;
+const BLOCK_BODY = "#/components/schemas/BeaconBlockBody";
 const references = new Map<string, Check>();
 
 /**
- * Compiles a schema to a check. The check is more lenient than the schema: it ignores enumerations, bounds and `not`,
- * and accepts uppercase hex and unquoted integers, because clients and later forks differ there.
+ * Compiles a schema to a check. The check is more lenient than the schema: it ignores bounds and `not`, and accepts
+ * uppercase hex, because clients and later forks differ there.
  */
-export function compileSchema(schema: JsonSchema, echoes: readonly Echo[] = []): Check {
+export function compileSchema(schema: JsonSchema, rules: readonly Rule[] = []): Check {
+  const own = rules.filter(({ path }) => path.length === 0);
+  const check = compileShape(
+    schema,
+    rules.filter(({ path }) => path.length > 0),
+  );
+  return own.length === 0 ? check : withRules(check, own);
+}
+
+function compileShape(schema: JsonSchema, rules: readonly Rule[]): Check {
   const { $ref, anyOf: anyForms, oneOf: oneForms, type } = schema;
-  if (typeof $ref === "string") return compileReference($ref, echoes);
+  if (typeof $ref === "string") return compileReference($ref, rules);
   const forms = anyForms ?? oneForms;
-  if (Array.isArray(forms)) return anyOf(forms.map((form) => compileSchema(form, echoes)));
-  if (type === "object") return compileObject(schema, echoes);
-  if (type === "array") {
-    return arrayOf(
-      schema.items === undefined ? anyValue : compileSchema(schema.items as JsonSchema, below(echoes, "*")),
-    );
-  }
-  const check = compileScalar(schema);
-  const own = echoes.filter(({ path }) => path.length === 0);
-  return own.length === 0 ? check : echoing(check, own);
+  if (Array.isArray(forms)) return anyOf(forms.map((form) => compileSchema(form, rules)));
+  if (type === "object") return compileObject(schema, rules);
+  if (type !== "array") return compileScalar(schema);
+  return arrayOf(schema.items === undefined ? anyValue : compileSchema(schema.items as JsonSchema, below(rules, "*")));
 }
 
 /** Checks only the type of a value, and the first required member of an object. */
@@ -67,8 +70,9 @@ export function compileOutline(schema: JsonSchema): Check {
 }
 
 /** References are shared, and compiled at the first use. */
-function compileReference(reference: string, echoes: readonly Echo[]): Check {
-  if (echoes.length > 0) return compileSchema(namedSchema(reference), echoes);
+function compileReference(reference: string, rules: readonly Rule[]): Check {
+  if (reference === BLOCK_BODY) return blockBody(compileMembers(namedSchema(reference), rules));
+  if (rules.length > 0) return compileSchema(namedSchema(reference), rules);
   const known = references.get(reference);
   if (known !== undefined) return known;
   let compiled: Check | undefined;
@@ -80,18 +84,22 @@ function compileReference(reference: string, echoes: readonly Echo[]): Check {
   return check;
 }
 
-function compileObject(schema: JsonSchema, echoes: readonly Echo[]): Check {
-  const required = new Set((schema.required ?? []) as string[]);
-  const properties = Object.entries((schema.properties ?? {}) as Record<string, JsonSchema>);
-  const members = properties.map(([name, property]): Member => {
-    return { name, check: compileSchema(property, below(echoes, name)), isRequired: required.has(name) };
-  });
-  return objectOf(members);
+function compileObject(schema: JsonSchema, rules: readonly Rule[]): Check {
+  return objectOf(compileMembers(schema, rules));
 }
 
-function compileScalar({ type, pattern }: JsonSchema): Check {
+function compileMembers(schema: JsonSchema, rules: readonly Rule[]): Member[] {
+  const required = new Set((schema.required ?? []) as string[]);
+  const properties = Object.entries((schema.properties ?? {}) as Record<string, JsonSchema>);
+  return properties.map(([name, property]) => {
+    return { name, check: compileSchema(property, below(rules, name)), isRequired: required.has(name) };
+  });
+}
+
+function compileScalar({ type, pattern, enum: values }: JsonSchema): Check {
   switch (type) {
     case "string":
+      if (Array.isArray(values)) return oneOfStrings(values);
       return pattern === undefined ? anyString : compilePattern(String(pattern));
     case "boolean":
       return anyBoolean;
@@ -123,27 +131,17 @@ function namedSchema(reference: string): JsonSchema {
   return schema;
 }
 
-function below(echoes: readonly Echo[], step: string): Echo[] {
-  return echoes.flatMap((echo) => (echo.path[0] === step ? [{ ...echo, path: echo.path.slice(1) }] : []));
+function below(rules: readonly Rule[], step: string): Rule[] {
+  return rules.flatMap((rule) => (rule.path[0] === step ? [{ ...rule, path: rule.path.slice(1) }] : []));
 }
 
-/** Bounds the part of a list that a violation repeats. */
-const MAX_SHOWN_PARAM = 100;
-
-/** Requires that a value agrees with the parameters that are set. Notes the slot that determines the fork. */
-function echoing(check: Check, echoes: readonly Echo[]): Check {
+function withRules(check: Check, rules: readonly Rule[]): Check {
   return (scan, at) => {
     const end = check(scan, at);
     if (end < 0) return end;
-    for (const { param: name, agrees, isForkSlot } of echoes) {
-      const param = scan.params[name];
-      if (param === undefined && !isForkSlot) continue;
-      const value = scan.bytes.toString("latin1", at, end).replaceAll('"', "");
-      if (isForkSlot) scan.slot = Number(value);
-      if (param === undefined) continue;
-      if (!agrees(value, param, scan.params)) {
-        return scan.fail(`is ${value}, but ${name} ${param.slice(0, MAX_SHOWN_PARAM)} was requested`);
-      }
+    for (const rule of rules) {
+      const violation = rule.find(scan, at, end);
+      if (violation !== undefined) return scan.fail(violation);
     }
     return end;
   };

@@ -1,8 +1,9 @@
 import type { ForkName } from "@lodestar/params";
 import { ssz } from "@lodestar/types";
 import { KNOWN_FORKS } from "../network/spec-constants.ts";
-import { isListed } from "./echoes.ts";
 import type { CallParams } from "./json-scan.ts";
+import { isListed } from "./rules.ts";
+import { slotOf } from "./slots.ts";
 import { findStructureViolation, sszTypeOf } from "./ssz-structure.ts";
 
 /** An SSZ body: its first bytes, and its length if known. */
@@ -154,8 +155,9 @@ function wrongOffset({ start }: SszBody, at: number, expected: readonly number[]
 }
 
 function wrongSlot({ start }: SszBody, at: number, requested: string | undefined): string | undefined {
-  if (requested === undefined || !/^\d+$/.test(requested)) return undefined;
+  const expected = slotOf(requested);
+  if (expected === undefined) return undefined;
   if (start.length < at + SLOT_BYTES) return "is too short";
   const slot = start.readBigUInt64LE(at);
-  return slot === BigInt(requested) ? undefined : `has slot ${slot}, but ${requested} was requested`;
+  return slot === BigInt(expected) ? undefined : `has slot ${slot}, but ${requested} was requested`;
 }

@@ -85,6 +85,16 @@ describe("assessHealth", () => {
     expect(judged(seen(900), seen(900)).state).toBe("ready");
     expect(judged(seen(5000)).state).toBe("ready");
     expect(judged(seen(5000), seen(4999)).state).toBe("ready");
+    expect(judged(seen(5000, { polledHead: { slot: 5050, root: rootAt(5050) } })).state).toBe("ready");
+  });
+
+  it("does not forget a polled head in the future at a head event", () => {
+    const polledHead = { slot: 1050, root: rootAt(1050) };
+    expect(judged(seen(1000, { polledHead }), seen(1000))).toEqual({
+      state: "behind",
+      reasons: ["Its head is at slot 1050, which is in the future."],
+    });
+    expect(judged(seen(1000), seen(1000, { polledHead })).state).toBe("ready");
   });
 
   it("ignores the heads of upstreams that are down", () => {

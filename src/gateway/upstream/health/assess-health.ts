@@ -9,6 +9,8 @@ export interface Observation extends Omit<UpstreamHealth, "upstream" | "state" |
   /** Why it is usable but incomplete, as a sentence. */
   readonly shortcoming?: string;
   readonly genesisValidatorsRoot?: string;
+  /** Its head in the last poll. Events may report another one. */
+  readonly polledHead?: UpstreamHealth["head"];
   /** Unix seconds. A restarted dev chain keeps its validators, so the root alone does not identify a chain. */
   readonly genesisTime?: number;
 }
@@ -52,17 +54,26 @@ function genesisMismatch(
   return `its genesis_time is ${time}, but that of the gateway's chain is ${genesisTime}.`;
 }
 
+type ReportedHead = Pick<Observation, "head" | "polledHead" | "failure">;
+
 /** Returns the latest slot at which a head is credible: that of the clock, or later if two upstreams report it. */
 export function maxCredibleSlot({
   clockSlot,
   maxSlotsBehind,
   all,
-}: Omit<HealthCriteria, "genesisValidatorsRoot" | "genesisTime">): number {
-  const slots = all.flatMap(({ failure, head }) => (failure === undefined && head ? [head.slot] : []));
+}: Pick<HealthCriteria, "clockSlot" | "maxSlotsBehind"> & { readonly all: readonly ReportedHead[] }): number {
+  // Upstreams may have a slightly faster clock.
+  const latest = clockSlot + 1;
+  const slots = all.flatMap((each) => (each.failure === undefined ? (latestSlot(each) ?? []) : []));
   slots.sort((a, b) => b - a);
-  if (slots.length === 1) return Math.max(clockSlot + 1, slots[0]!);
+  if (slots.length === 1) return Math.max(latest, slots[0]!);
   // A dev chain may run ahead of the local clock, and upstreams are polled at different times.
-  return Math.max(clockSlot + 1, (slots[1] ?? 0) + maxSlotsBehind);
+  return slots.length > 1 && slots[1]! >= latest ? slots[1]! + maxSlotsBehind : latest;
+}
+
+/** Returns the later one of the head by events and the polled head. */
+function latestSlot({ head, polledHead = head }: ReportedHead): number | undefined {
+  return head && Math.max(head.slot, polledHead!.slot);
 }
 
 export function isFinalityInFuture({ finalized }: Pick<Observation, "finalized">, criteria: HealthCriteria): boolean {
@@ -77,21 +88,21 @@ function shortcomings({ shortcoming, isOptimistic, isExecutionOffline }: Observa
   ].flat();
 }
 
-function lagReasons({ head, finalized, syncDistance = 0 }: Observation, criteria: HealthCriteria): string[] {
-  const { maxSlotsBehind, slotsPerEpoch } = criteria;
+function lagReasons(observation: Observation, criteria: HealthCriteria): string[] {
+  const { head, finalized, syncDistance = 0 } = observation;
+  const { maxSlotsBehind } = criteria;
   const latest = maxCredibleSlot(criteria);
   const others = criteria.all.filter(({ failure }) => failure === undefined);
   const bestHead = highest(
     others.map((other) => other.head?.slot).filter((slot) => slot !== undefined && slot <= latest),
   );
   const bestFinalized = highest(
-    others
-      .map((other) => other.finalized?.epoch)
-      .filter((epoch) => epoch !== undefined && epoch * slotsPerEpoch <= latest),
+    others.filter((other) => !isFinalityInFuture(other, criteria)).map((other) => other.finalized?.epoch),
   );
+  const ownSlot = latestSlot(observation) ?? 0;
   const reasons: string[] = [];
   if (syncDistance > maxSlotsBehind) reasons.push(`It is syncing, ${syncDistance} slots behind the clock.`);
-  if (head && head.slot > latest) reasons.push(`Its head is at slot ${head.slot}, which is in the future.`);
+  if (ownSlot > latest) reasons.push(`Its head is at slot ${ownSlot}, which is in the future.`);
   if (head && bestHead - head.slot > maxSlotsBehind) {
     reasons.push(`Its head is at slot ${head.slot}, but that of another upstream is at ${bestHead}.`);
   }

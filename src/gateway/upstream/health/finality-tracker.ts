@@ -1,5 +1,5 @@
 import type { Logger } from "../../../log/logger.ts";
-import type { UpstreamHealth } from "../upstream-health.ts";
+import { isUsable, type UpstreamHealth } from "../upstream-health.ts";
 
 export type Checkpoint = NonNullable<UpstreamHealth["finalized"]>;
 
@@ -10,6 +10,8 @@ export type Checkpoint = NonNullable<UpstreamHealth["finalized"]>;
 export class FinalityTracker {
   readonly #logger: Logger;
   readonly #latest = new Map<string, Checkpoint>();
+  /** Latest epoch that two upstreams have finalized. A single upstream may make one up. */
+  #confirmedEpoch = -1;
   #finalityReverts = 0;
 
   constructor(logger: Logger) {
@@ -26,18 +28,22 @@ export class FinalityTracker {
 
   record({ upstream, finalized }: UpstreamHealth): void {
     if (finalized && finalized.epoch > (this.#latest.get(upstream)?.epoch ?? -1)) this.#latest.set(upstream, finalized);
+    const epochs = Array.from(this.#latest.values(), ({ epoch }) => epoch).sort((a, b) => b - a);
+    this.#confirmedEpoch = Math.max(this.#confirmedEpoch, epochs[1] ?? -1);
   }
 
   /**
    * Records that an upstream has left its finalized checkpoint. Counts as a revert of the chain unless another usable
-   * upstream still has it.
+   * upstream still has it, or has an earlier one and none has confirmed it.
    */
   recordRevert(upstream: string, all: readonly UpstreamHealth[]): void {
     const reverted = this.#latest.get(upstream);
     if (reverted === undefined) return;
     this.#latest.delete(upstream);
-    const holders = all.filter(({ state }) => state === "ready" || state === "behind");
-    if (holders.some((holder) => (this.#latest.get(holder.upstream)?.epoch ?? -1) >= reverted.epoch)) return;
+    const others = all.flatMap((each) => (isUsable(each) ? (this.#latest.get(each.upstream) ?? []) : []));
+    if (others.some(({ epoch }) => epoch >= reverted.epoch)) return;
+    if (others.length > 0 && reverted.epoch > this.#confirmedEpoch) return;
+    this.#confirmedEpoch = -1;
     this.#finalityReverts++;
     this.#logger.warn("Chain reverted behind finality, dropping cached answers", {
       upstream,

@@ -32,11 +32,10 @@ export class HeadFloor {
     return this.#slot;
   }
 
-  /** Raises the floor up to `limit`. Returns true if it changed. */
+  /** Raises the floor, unless the slot is beyond `limit` and so says nothing about the chain. Returns true if it did. */
   raise(slot: number, limit: number): boolean {
-    const raised = Math.min(slot, limit);
-    if (raised <= this.#slot) return false;
-    this.#slot = raised;
+    if (slot <= this.#slot || slot > limit) return false;
+    this.#slot = slot;
     return true;
   }
 

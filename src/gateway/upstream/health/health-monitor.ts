@@ -327,6 +327,7 @@ export class HealthMonitor implements HealthTracker {
       genesisValidatorsRoot: polled.genesisValidatorsRoot ?? known.genesisValidatorsRoot,
       genesisTime: polled.genesisTime ?? known.genesisTime,
       head: newer.head ?? older.head,
+      polledHead: polled.head,
       finalized: newer.finalized ?? older.finalized,
     };
   }
@@ -382,6 +383,7 @@ export class HealthMonitor implements HealthTracker {
       failure: _failure,
       isLate: _isLate,
       shortcoming: _shortcoming,
+      polledHead: _polledHead,
       ...known
     } = monitored.observation;
     const previous = monitored.health;

@@ -45,8 +45,43 @@ async function passAllWaits(timers: FakeTimers): Promise<void> {
 describe("a quorum of two", () => {
   it("accepts equal data whatever the member order and metadata", async () => {
     const first = responseOf("a", '{"finalized":true,"data":{"epoch":"1","root":"0x01"}}');
-    const { quorum } = open([first, responseOf("b", '{"data": {"root": "0x01", "epoch": "1"}, "finalized": false}')]);
+    const { quorum } = open([first, responseOf("b", '{"data": {"root": "0x01", "epoch": "1"}, "finalized": true}')]);
     expect(await quorum.read(createCall(FINALIZED))).toEqual(first);
+  });
+
+  it.each([
+    [
+      { finalized: true, execution_optimistic: false },
+      { finalized: false, execution_optimistic: false },
+    ],
+    [
+      { finalized: true, execution_optimistic: false },
+      { finalized: false, execution_optimistic: true },
+    ],
+    [
+      { finalized: false, execution_optimistic: false },
+      { finalized: true, execution_optimistic: true },
+    ],
+  ])("answers with the least finality of %o and %o", async (one, other) => {
+    const data = { epoch: "1", root: "0x01" };
+    const first = {
+      ...responseOf("a", JSON.stringify({ ...one, data })),
+      headers: {
+        "content-type": "application/json",
+        "content-length": "80",
+        "eth-consensus-finalized": "true",
+        etag: '"a"',
+      },
+    };
+    const { quorum } = open([first, responseOf("b", JSON.stringify({ ...other, data }))]);
+    const response = await quorum.read(createCall(FINALIZED));
+    expect(JSON.parse(String(response.body))).toEqual({
+      data,
+      finalized: false,
+      execution_optimistic: one.execution_optimistic || other.execution_optimistic,
+    });
+    expect(response).toMatchObject({ upstream: "a", headers: { "content-type": "application/json" } });
+    expect(Object.keys(response.headers)).toEqual(["content-type"]);
   });
 
   it("retries when the answers differ", async () => {

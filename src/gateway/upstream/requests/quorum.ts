@@ -39,7 +39,11 @@ interface Vote {
   readonly value: string;
   /** Undefined if the answer is not JSON. */
   readonly data?: unknown;
+  /** The whole answer, if it is a JSON object. */
+  readonly json?: Json;
 }
+
+type Json = Readonly<Record<string, unknown>>;
 
 /** Reads finality and roots from several upstreams and requires that they agree. Forwards all other calls. */
 export class QuorumReader {
@@ -86,7 +90,7 @@ export class QuorumReader {
     if (answers.every(({ status }) => status !== 200)) return answers[0]!;
     const votes = await Promise.all(answers.map((response) => voteOf(response, call.cancellation.signal)));
     const other = votes.find(({ value }) => value !== votes[0]!.value);
-    return other === undefined ? votes[0]!.response : [votes[0]!, other];
+    return other === undefined ? withLeastFinality(votes) : [votes[0]!, other];
   }
 
   #disagreement(call: UpstreamCall, votes: [Vote, Vote]): Failure {
@@ -152,13 +156,31 @@ async function voteOf(response: UpstreamResponse, signal: AbortSignal): Promise<
   if (response.status !== 200) return { response: whole, value: `HTTP status ${response.status}` };
   try {
     const value: unknown = JSON.parse(body.toString("utf8"));
-    const data = (value as { data?: unknown } | null)?.data ?? value;
-    return { response: whole, value: JSON.stringify(data, sortKeys), data };
+    const json = typeof value === "object" && value !== null && !Array.isArray(value) ? (value as Json) : undefined;
+    const data = json?.data ?? value;
+    return { response: whole, value: JSON.stringify(data, sortKeys), data, json };
   } catch {
     // No JSON, or nested too deeply to be written.
     return { response: whole, value: `0x${body.toString("hex")}` };
   }
 }
+
+/** Returns the first answer. It is `finalized` only if all answers are, and `execution_optimistic` if any is. */
+function withLeastFinality(votes: readonly Vote[]): UpstreamResponse {
+  const { response, json } = votes[0]!;
+  const answers = votes.map((vote) => vote.json ?? {});
+  const isFinalized = answers.every(({ finalized }) => finalized === true);
+  const isOptimistic = answers.some((answer) => answer.execution_optimistic === true);
+  if (json === undefined) return response;
+  const { finalized = false, execution_optimistic: optimistic = false } = json;
+  if (finalized === isFinalized && optimistic === isOptimistic) return response;
+  const body = { ...json, finalized: isFinalized, execution_optimistic: isOptimistic };
+  const headers = Object.fromEntries(Object.entries(response.headers).filter(([name]) => !OF_BODY.test(name)));
+  return { ...response, headers, body: Buffer.from(JSON.stringify(body)) };
+}
+
+/** Headers that repeat or depend on the body. */
+const OF_BODY = /^(?:content-length|etag|cache-control|eth-consensus-finalized|eth-execution-optimistic)$/;
 
 /** Makes JSON independent of the order of members. */
 function sortKeys(_name: string, value: unknown): unknown {

@@ -40,7 +40,7 @@ export function invalidResponseReason(
   { method, format }: UpstreamCall,
 ): string | undefined {
   if (status >= 300 || method.resultForStatus !== undefined) return undefined;
-  if (status !== 200) return `${upstream} answered with HTTP status ${status}, which has no content.`;
+  if (status !== 200) return `${upstream} answered with HTTP status ${status} instead of 200.`;
   const type = mediaTypeOf(headers["content-type"]) || MEDIA_TYPES.json;
   if (type === MEDIA_TYPES.ssz) {
     return format === "ssz" ? undefined : `${upstream} answered with SSZ to a request for JSON.`;

@@ -1,5 +1,7 @@
 import { describe, expect, it } from "vitest";
-import { flushPromises } from "../../../../test/support/time/fake-timers.ts";
+import { type FakeTimers, flushPromises } from "../../../../test/support/time/fake-timers.ts";
+import { CHAIN_SPEC } from "../../cache/method-calls.test-support.ts";
+import { slotAt } from "../../network/chain-spec.ts";
 import { json, type ReceivedRequest, type ScriptedUpstream } from "../scripted-upstream.test-support.ts";
 import { createCall } from "../upstream-call.test-support.ts";
 import { answersOf, failureOf, HEDGE_MILLIS, openPool } from "./upstream-pool.test-support.ts";
@@ -270,6 +272,7 @@ describe("a head-bound read", () => {
   it("goes to upstreams at the head floor, and raises it", async () => {
     const { upstreams, health, server } = await openPool();
     health.set("b", { headSlot: 101 });
+    server("b").headSlot = 101;
     health.headFloor = 101;
     expect(await answersOf(() => upstreams.read(createCall(aboutHead)), 5)).toEqual({ b: 5 });
     health.set("b", { headSlot: 102 });
@@ -300,6 +303,77 @@ describe("a head-bound read", () => {
     expect(await told(finalized, { header: { message: { slot: "80" } } })).toBe(100);
   });
 
+  const syncing = { url: "/eth/v1/node/syncing", method: { dependsOn: "status" } } as const;
+  const clockSlot = (timers: FakeTimers) => slotAt(CHAIN_SPEC, timers.unixNow());
+  const answersHead = (upstream: ScriptedUpstream, slot: number) => {
+    upstream.everything = ({ url }, response) =>
+      json(response, {
+        data: url === syncing.url ? { head_slot: String(slot) } : { header: { message: { slot: String(slot) } } },
+      });
+  };
+
+  it("asks another upstream when a head is beyond the clock, and does not raise the head floor", async () => {
+    const { upstreams, health, events, server, timers } = await openPool();
+    for (const call of [aboutHead, syncing]) {
+      answersHead(server("a"), clockSlot(timers) + 2);
+      answersHead(server("b"), 100);
+      for (let i = 0; i < 4; i++) expect((await upstreams.read(createCall(call))).upstream).toBe("b");
+      expect(health.headFloor).toBe(100);
+    }
+    expect(events).toContain("a invalid");
+  });
+
+  it("accepts a head beyond the clock that a second upstream confirms", async () => {
+    const { upstreams, health, server, timers } = await openPool();
+    for (const name of ["a", "b"]) answersHead(server(name), clockSlot(timers) + 400);
+    expect((await upstreams.read(createCall(aboutHead))).status).toBe(200);
+    expect(health.headFloor).toBe(0);
+  });
+
+  it("passes on a head beyond the clock of the only upstream without raising the head floor", async () => {
+    const { upstreams, health, server } = await openPool({ names: ["a"] });
+    answersHead(server("a"), 2 ** 53);
+    expect((await upstreams.read(createCall(syncing))).status).toBe(200);
+    expect(health.headFloor).toBe(0);
+  });
+
+  it("asks another upstream when an answer is below the head floor", async () => {
+    const { upstreams, health, server } = await openPool();
+    health.headFloor = 100;
+    for (const call of [aboutHead, syncing]) {
+      answersHead(server("a"), 24);
+      answersHead(server("b"), 100);
+      for (let i = 0; i < 4; i++) expect((await upstreams.read(createCall(call))).upstream).toBe("b");
+    }
+    const message = { body: { attestations: [{ data: { slot: "70" } }] }, slot: "100" };
+    server("b").everything = (_request, response) => json(response, { data: { message } });
+    const block = { url: "/eth/v2/beacon/blocks/head", params: { block_id: "head" } };
+    expect((await upstreams.read(createCall(block))).upstream).toBe("b");
+  });
+
+  it("serves a head below the floor only once the floor is lowered", async () => {
+    const { upstreams, health, server, timers } = await openPool({ names: ["a"] });
+    health.headFloor = 100;
+    answersHead(server("a"), 24);
+    let isAnswered = false;
+    const answer = upstreams.read(createCall(aboutHead)).finally(() => {
+      isAnswered = true;
+    });
+    while (server("a").requests.length < 3) await timers.advance(20);
+    expect(isAnswered).toBe(false);
+    health.headFloor = 24;
+    while (!isAnswered) await timers.advance(20);
+    expect((await answer).status).toBe(200);
+
+    health.headFloor = 100;
+    const failure = failureOf(upstreams.read(createCall(aboutHead)));
+    for (let i = 0; i < 110; i++) await timers.advance(100);
+    expect(await failure).toMatchObject({
+      kind: "unavailable",
+      message: "No upstream has reached slot 100, the newest head that clients have seen. a answered with slot 24.",
+    });
+  });
+
   it("goes to an upstream without a known head while the floor is 0", async () => {
     const { upstreams, health } = await openPool({ names: ["a"] });
     health.set("a", { state: "behind", head: undefined });
@@ -316,6 +390,7 @@ describe("a head-bound read", () => {
     await flushPromises();
     health.set("b", { state: "down" });
     expect(server("a").requests).toEqual([]);
+    server("a").headSlot = 101;
     health.set("a", { headSlot: 101 });
     await arrived;
     expect(await answer).toMatchObject({ upstream: "a" });

@@ -2,19 +2,20 @@ import type { Timers } from "../../../async/timers.ts";
 import { type Failure, TimeLimitFailure, unavailable } from "../../../errors/failure.ts";
 import type { Cancellation } from "../../../server/method-table.ts";
 import type { GatewayObserver, RequestOutcome } from "../../metrics/gateway-observer.ts";
-import type { ChainSpec } from "../../network/chain-spec.ts";
+import { type ChainSpec, slotAt } from "../../network/chain-spec.ts";
 import type { GatewaySettings } from "../../settings.ts";
 import { withCheckedEnd } from "../../validation/checked-end.ts";
 import { findViolation } from "../../validation/response-validator.ts";
 import { discardBody } from "../client/fetch.ts";
 import type { ExchangeListener, HttpExchange } from "../client/http-exchange.ts";
 import { SHORT_STALL_MILLIS, UNRESPONSIVE_MILLIS, type UpstreamClient } from "../client/upstream-client.ts";
+import { maxCredibleSlot } from "../health/assess-health.ts";
 import { isHeadBound, reportedHeadSlot } from "../selection/head-bound.ts";
 import { noUpstreamError } from "../selection/no-upstream-error.ts";
 import { type RouteKey, routeKeyOf, type StickyRoutes } from "../selection/sticky-routes.ts";
 import type { UpstreamSelector } from "../selection/upstream-selector.ts";
 import { type UpstreamCall, UpstreamError, type UpstreamResponse } from "../upstream-call.ts";
-import type { HealthTracker } from "../upstream-health.ts";
+import { type HealthTracker, isUsable } from "../upstream-health.ts";
 import type { HedgeBudget } from "./hedge-budget.ts";
 import { classifyResponse, credentialError, invalidResponseReason, type ResponseVerdict } from "./response-verdict.ts";
 import type { Timeout, TimeoutQueue } from "./timeout-queue.ts";
@@ -26,6 +27,9 @@ const LONG_TIMEOUT_MILLIS = 10_000;
 /** How long a head-bound read waits for an upstream to reach the head floor. */
 const HEAD_FLOOR_TIMEOUT_MILLIS = 10_000;
 
+/** How far the heads of two upstreams may differ if the chain, a dev chain, is ahead of the clock. */
+const MAX_HEAD_DIFFERENCE = 3;
+
 /** Dependencies shared by all reads. */
 export interface ReadContext {
   readonly health: HealthTracker;
@@ -33,7 +37,7 @@ export interface ReadContext {
   readonly stickyRoutes: StickyRoutes;
   readonly budget: HedgeBudget;
   readonly timeouts: TimeoutQueue;
-  readonly timers: Pick<Timers, "now">;
+  readonly timers: Pick<Timers, "now" | "unixNow">;
   readonly settings: Pick<GatewaySettings, "hedgeDelayMillis" | "validation">;
   readonly observer: GatewayObserver | undefined;
   /** Network of valid answers. Undefined skips the comparison. */
@@ -89,6 +93,10 @@ export class UpstreamRead {
   /** An upstream that closed the connection, perhaps only a stale keep-alive connection. */
   #disconnected: UpstreamClient | undefined;
   #hasRetried = false;
+  /** Head slots of answers below the head floor. */
+  readonly #belowHeadFloor = new Map<UpstreamClient, number>();
+  /** Head slot of an answer beyond the clock. */
+  #futureSlot: number | undefined;
   #headFloorDeadline: number | undefined;
   #stopHeadFloorWait: (() => void) | undefined;
 
@@ -215,7 +223,8 @@ export class UpstreamRead {
   }
 
   #onResponse(attempt: Attempt, received: UpstreamResponse): void {
-    const invalid = this.#isDone ? undefined : this.#findProblem(received);
+    const headSlot = this.#isHeadBound ? reportedHeadSlot(this.#call, received) : undefined;
+    const invalid = this.#isDone ? undefined : this.#findProblem(received, headSlot);
     if (!this.#endAttempt(attempt, invalid === undefined ? received.status : "invalid")) {
       discardBody(received);
       return;
@@ -228,6 +237,11 @@ export class UpstreamRead {
     }
     const response = this.#checkStream(attempt, received);
     this.#context.recordResponse(attempt.client);
+    if (headSlot !== undefined && headSlot < this.#context.health.headFloor) {
+      this.#belowHeadFloor.set(attempt.client, headSlot);
+      this.#proceed();
+      return;
+    }
     const rejection = credentialError(response);
     if (rejection !== undefined) {
       discardBody(response);
@@ -240,7 +254,7 @@ export class UpstreamRead {
     if (verdict === "failed") this.#addFailed(attempt.client);
     else this.#recordAnswer(attempt.client);
     if (verdict === "accepted") {
-      this.#recordSuccess(attempt, response);
+      this.#recordSuccess(attempt, response, headSlot);
       this.#succeed(response);
     } else if (verdict === "unconfirmed" && this.#fallbacks.unconfirmed) {
       // A second upstream confirms it.
@@ -255,11 +269,29 @@ export class UpstreamRead {
   }
 
   /** Returns why a response is no answer to the call, as a sentence. */
-  #findProblem(response: UpstreamResponse): string | undefined {
+  #findProblem(response: UpstreamResponse, headSlot: number | undefined): string | undefined {
     const problem = invalidResponseReason(response, this.#call);
     if (problem !== undefined || !this.#context.settings.validation) return problem;
-    const violation = findViolation(this.#call, response, { chainSpec: this.#context.chainSpec });
+    const violation =
+      findViolation(this.#call, response, { chainSpec: this.#context.chainSpec }) ??
+      (headSlot !== undefined && this.#isInFuture(headSlot) ? `slot ${headSlot} is in the future` : undefined);
     return violation && `${response.upstream} answered ${this.#call.method.name} with an invalid result: ${violation}.`;
+  }
+
+  /** True for a head beyond the clock, unless the upstream is the only one, or a second one confirms it. */
+  #isInFuture(headSlot: number): boolean {
+    if (this.#isCredible(headSlot) || this.#context.health.all.filter(isUsable).length < 2) return false;
+    const other = this.#futureSlot ?? Number.POSITIVE_INFINITY;
+    this.#futureSlot = Math.min(headSlot, other);
+    return other === Number.POSITIVE_INFINITY || headSlot > other + MAX_HEAD_DIFFERENCE;
+  }
+
+  #isCredible(headSlot: number): boolean {
+    const { health, chainSpec, timers } = this.#context;
+    if (chainSpec === undefined || headSlot <= health.headFloor) return true;
+    const clockSlot = slotAt(chainSpec, timers.unixNow());
+    const all = health.all.filter(isUsable);
+    return headSlot <= maxCredibleSlot({ clockSlot, maxSlotsBehind: MAX_HEAD_DIFFERENCE, all });
   }
 
   /** Checks the end of a streamed answer. If it is invalid, the stream fails instead of completing. */
@@ -323,14 +355,12 @@ export class UpstreamRead {
     return true;
   }
 
-  #recordSuccess(winner: Attempt, response: UpstreamResponse): void {
+  #recordSuccess(winner: Attempt, response: UpstreamResponse, headSlot = winner.headSlot): void {
     const { stickyRoutes, health } = this.#context;
     for (const { client, startedAt } of this.#attempts) if (startedAt < winner.startedAt) client.recordLostHedge();
     if (response.status >= 300) return;
     if (this.#routeKey) stickyRoutes.pin(this.#routeKey, response.upstream);
-    if (!this.#isHeadBound) return;
-    const slot = reportedHeadSlot(this.#call, response) ?? winner.headSlot;
-    if (slot > health.headFloor) health.raiseHeadFloor(slot);
+    if (this.#isHeadBound && headSlot > health.headFloor && this.#isCredible(headSlot)) health.raiseHeadFloor(headSlot);
   }
 
   #finishExhausted(): void {
@@ -347,7 +377,8 @@ export class UpstreamRead {
     }
     const { selector, timers } = this.#context;
     const constraints = { tags: this.#call.policy?.tags, includesLate: !this.#failsFast };
-    const isBelowHeadFloor = this.#isHeadBound && selector.hasLaggingUpstream(this.#tried, constraints);
+    const isBelowHeadFloor =
+      this.#belowHeadFloor.size > 0 || (this.#isHeadBound && selector.hasLaggingUpstream(this.#tried, constraints));
     this.#headFloorDeadline ??= timers.now() + HEAD_FLOOR_TIMEOUT_MILLIS;
     if (isBelowHeadFloor && timers.now() < this.#headFloorDeadline)
       this.#waitForHeadFloor(this.#headFloorDeadline - timers.now());
@@ -360,10 +391,13 @@ export class UpstreamRead {
     const { timeouts, health } = this.#context;
     const proceed = () => {
       this.#stopHeadFloorWait?.();
+      // Its answers may be older than its events for a moment.
+      for (const client of this.#belowHeadFloor.keys()) this.#tried.splice(this.#tried.indexOf(client), 1);
+      this.#belowHeadFloor.clear();
       this.#proceed();
     };
     const stop = health.onChange(proceed);
-    const timeout = timeouts.add(millis, proceed);
+    const timeout = timeouts.add(this.#belowHeadFloor.size > 0 ? SHORT_STALL_MILLIS : millis, proceed);
     this.#stopHeadFloorWait = () => {
       this.#stopHeadFloorWait = undefined;
       stop();
@@ -379,9 +413,12 @@ export class UpstreamRead {
     }
     const untried = health.all.filter(({ upstream }) => this.#tried.every(({ name }) => name !== upstream));
     const each = untried.map(({ upstream, state, head }) => `${upstream} is ${state}, at slot ${head?.slot ?? 0}.`);
-    const whose = this.#tried.length === 0 ? "No upstream" : "No other upstream";
+    const answers = Array.from(this.#belowHeadFloor, ([{ name }, slot]) => `${name} answered with slot ${slot}.`);
+    const whose = this.#tried.length === answers.length ? "No upstream" : "No other upstream";
     const problem = `${whose} has reached slot ${health.headFloor}, the newest head that clients have seen.`;
-    return unavailable([problem, ...each].join(" "), { detail: "Retry: after two slots, an earlier head is served." });
+    return unavailable([problem, ...answers, ...each].join(" "), {
+      detail: "Retry: after two slots, an earlier head is served.",
+    });
   }
 
   /** Names the upstreams that a timeout has waited for. */

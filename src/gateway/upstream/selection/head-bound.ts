@@ -1,4 +1,7 @@
+import { MEDIA_TYPES, mediaTypeOf } from "../../../server/http/response/negotiation.ts";
 import type { UpstreamCall, UpstreamResponse } from "../upstream-call.ts";
+import { slotInJson } from "./slot-in-json.ts";
+import { slotInSszBlock } from "./sticky-routes.ts";
 
 const HEAD_RELATIVE_IDS: ReadonlySet<string> = new Set(["head", "justified", "finalized"]);
 
@@ -13,16 +16,14 @@ export function isHeadBound({ method, params }: Pick<UpstreamCall, "method" | "p
 
 /** Paths whose response contains the head slot. */
 const HEAD_PATHS = /^\/eth\/v\d+\/(?:beacon\/(?:headers(?:\/head)?|(?:blinded_)?blocks\/head)|node\/syncing)(?:\?|$)/;
-/**
- * The first slot of the body. In a block with another member order it is that of an attestation, which is not later.
- */
-const SLOT = /"(?:head_)?slot"\s*:\s*"?(\d+)/;
-/** The slot is near the start, so only that is scanned. */
-const SCANNED_BYTES = 1024;
+const HEAD_SLOT = /"head_slot"\s*:\s*"?(\d+)/;
 
-/** Returns the head slot that a response reveals to the client, or undefined if its first bytes do not contain one. */
-export function reportedHeadSlot(call: UpstreamCall, { status, body }: UpstreamResponse): number | undefined {
-  if (status !== 200 || !Buffer.isBuffer(body) || !HEAD_PATHS.test(call.request.url)) return undefined;
-  const slot = isHeadBound(call) ? SLOT.exec(body.toString("latin1", 0, SCANNED_BYTES))?.[1] : undefined;
+/** Returns the head slot that a response reveals to the client, or undefined if it does not contain one. */
+export function reportedHeadSlot(call: UpstreamCall, { status, headers, body }: UpstreamResponse): number | undefined {
+  const { url } = call.request;
+  if (status !== 200 || !Buffer.isBuffer(body) || !HEAD_PATHS.test(url) || !isHeadBound(call)) return undefined;
+  if (mediaTypeOf(headers["content-type"]) === MEDIA_TYPES.ssz) return slotInSszBlock(body);
+  if (!url.includes("/syncing")) return slotInJson(body);
+  const slot = HEAD_SLOT.exec(body.toString("latin1"))?.[1];
   return slot === undefined ? undefined : Number(slot);
 }

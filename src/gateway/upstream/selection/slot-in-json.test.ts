@@ -25,6 +25,12 @@ describe("the slot in JSON", () => {
     expect(slotOf({ attestation_1: { attesting_indices: ["1"], data: { slot: "76" } } })).toBe(76);
   });
 
+  it("is that of a header", () => {
+    const header = { header: { message: { slot: "79", proposer_index: "1" }, signature: "0x00" } };
+    expect(slotOf({ data: { root: "0x00", canonical: true, ...header } })).toBe(79);
+    expect(slotOf({ data: [{ root: "0x00", canonical: true, ...header }] })).toBe(79);
+  });
+
   it("is undefined if missing or truncated", () => {
     expect(slotOf({ message: { body } })).toBeUndefined();
     expect(slotOf([])).toBeUndefined();

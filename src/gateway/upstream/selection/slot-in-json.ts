@@ -8,16 +8,17 @@ import {
   skipSpace,
 } from "../../../json/value-bounds.ts";
 
-/** Members that wrap an object with a slot: blocks with and without blobs, attestations, aggregates and slashings. */
+/** Members that wrap an object with a slot: headers, blocks, attestations, aggregates and slashings. */
 const WRAPPERS: ReadonlySet<string> = new Set([
   "signed_block",
+  "header",
   "message",
   "aggregate",
   "data",
   "attestation_1",
   "attestation_2",
 ]);
-/** Nesting of a list of signed aggregates: list, signed aggregate, message, attestation, data. */
+/** Nesting of a list of signed aggregates or headers. */
 const MAX_LEVELS = 5;
 const MAX_NUMBER_LENGTH = 24;
 

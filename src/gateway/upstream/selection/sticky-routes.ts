@@ -55,7 +55,8 @@ const MESSAGE_OFFSET = 100;
 /** From deneb on, the block follows the three offsets of `SignedBlockContents`. */
 const CONTENTS_BLOCK_OFFSET = 12;
 
-function slotInSszBlock(body: Buffer): number | undefined {
+/** Returns the slot of a block, signed or with its contents. */
+export function slotInSszBlock(body: Buffer): number | undefined {
   if (body.length < CONTENTS_BLOCK_OFFSET + MESSAGE_OFFSET + 8) return undefined;
   const first = body.readUInt32LE(0);
   if (first !== MESSAGE_OFFSET && first !== CONTENTS_BLOCK_OFFSET) return undefined;
