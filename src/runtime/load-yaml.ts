@@ -12,7 +12,7 @@ const NEEDS_QUOTES = /alias|tag|scalar start/;
 
 /** Words for frequent errors. Others are described by their code. */
 const PROBLEMS: Readonly<Record<string, string>> = {
-  BAD_INDENT: "wrong indentation",
+  BAD_INDENT: "wrong indentation, or a bracket that is not closed,",
   BLOCK_AS_IMPLICIT_KEY: "wrong indentation, or a colon that needs quotes around its text,",
   MULTILINE_IMPLICIT_KEY: "a key without a colon, or wrong indentation,",
   TAB_AS_INDENT: "a tab as indentation",

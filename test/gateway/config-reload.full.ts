@@ -104,7 +104,7 @@ it("config changes on SIGHUP reach all workers under load without a failed read 
   await reload(["c"], { hasWallet: true, versionUnits: 501 });
   await expectReadsAt("c");
   expect(await walletStatuses()).toEqual(fourTimes(429));
-  await rejects("upstreams: [", "Flow sequence");
+  await rejects("upstreams: [", "a bracket that is not closed");
   await expectReadsAt("c");
   expect(await walletStatuses()).toEqual(fourTimes(429));
 
