@@ -11,18 +11,8 @@ import {
 } from "@chainsafe/ssz";
 import { ssz } from "@lodestar/types";
 import { KNOWN_FORKS } from "../network/spec-constants.ts";
-import {
-  anyBoolean,
-  anyButNull,
-  anyHexString,
-  arrayOf,
-  type Check,
-  decimalString,
-  hexString,
-  longDecimalString,
-  type Member,
-  objectOf,
-} from "./json-scan.ts";
+import { anyBoolean, anyButNull, arrayOf, type Check, type Member, objectOf } from "./json-scan.ts";
+import { anyHexString, decimalString, hexString, longDecimalString } from "./string-checks.ts";
 
 const FULL_PAYLOAD = "execution_payload";
 const BLINDED_PAYLOAD = "execution_payload_header";

@@ -108,7 +108,7 @@ const ESCAPES = Buffer.from('"\\\\/bfnrtu');
 const NO_JSON = "is not valid JSON";
 const MAX_DEPTH = 64;
 /** Quotes and backslashes of longer strings are searched natively. */
-const LONG_STRING = 256;
+export const LONG_STRING = 256;
 
 /** Checks a string of any content. */
 export const anyString: Check = (scan, at) => {
@@ -222,12 +222,16 @@ function commaAt(scan: JsonScan, at: number): number {
   return scan.bytes[at] === COMMA ? skipSpace(scan.bytes, at + 1) : scan.fail(NO_JSON);
 }
 
-const MINUS = 0x2d;
+/** 1 for each hex digit. */
+export const HEX_DIGITS = new Uint8Array(256);
+for (const digit of Buffer.from("0123456789abcdefABCDEF")) HEX_DIGITS[digit] = 1;
+export const ZERO = 0x30;
+export const MINUS = 0x2d;
 const LETTER_N = 0x6e;
 const NUMBER = /^-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?$/;
 const LITERALS = ["true", "false", "null"].map((text) => Buffer.from(text));
 
-const isDigit = (byte: number | undefined): boolean => byte !== undefined && byte >= 0x30 && byte <= 0x39;
+export const isDigit = (byte: number | undefined): boolean => byte !== undefined && byte >= 0x30 && byte <= 0x39;
 
 function numberAt(scan: JsonScan, at: number): number {
   const { bytes } = scan;
@@ -272,94 +276,6 @@ function literalOf(scan: JsonScan, at: number, literals: readonly Buffer[], viol
     if (end !== undefined) return end;
   }
   return scan.fail(violation);
-}
-
-/** Checks an integer of 64 bits in a decimal string. */
-export const decimalString: Check = (scan, at) => decimalAt(scan, at, { isSigned: false, max: MAX_UINT64 });
-/** Like `decimalString`, but accepts a minus sign. */
-export const signedDecimalString: Check = (scan, at) => decimalAt(scan, at, { isSigned: true, max: MAX_UINT64 });
-/** Checks an integer of up to 256 bits in a decimal string. */
-export const longDecimalString: Check = (scan, at) => decimalAt(scan, at, { isSigned: false, max: MAX_UINT256 });
-
-const MAX_UINT64 = String(2n ** 64n - 1n);
-const MAX_UINT256 = String(2n ** 256n - 1n);
-const NO_DECIMAL = "is not a decimal integer";
-
-function decimalAt(scan: JsonScan, at: number, { isSigned, max }: { isSigned: boolean; max: string }): number {
-  const { bytes } = scan;
-  if (at >= bytes.length) return INCOMPLETE;
-  if (bytes[at] !== QUOTE)
-    return scan.fail(isDigit(bytes[at]) ? "is a number instead of a decimal string" : NO_DECIMAL);
-  const start = isSigned && bytes[at + 1] === MINUS ? at + 2 : at + 1;
-  let end = start;
-  while (end < bytes.length && isDigit(bytes[end])) end++;
-  if (end === bytes.length) return INCOMPLETE;
-  const digits = end - start;
-  if (digits === 0 || bytes[end] !== QUOTE) return scan.fail(NO_DECIMAL);
-  if (bytes[start] === ZERO && digits > 1) return scan.fail("is a decimal integer with a leading zero");
-  if (digits < max.length || (digits === max.length && bytes.toString("latin1", start, end) <= max)) return end + 1;
-  return scan.fail("is too large");
-}
-
-const HEX_DIGITS = new Uint8Array(256);
-for (const digit of Buffer.from("0123456789abcdefABCDEF")) HEX_DIGITS[digit] = 1;
-const ZERO = 0x30;
-const LETTER_X = 0x78;
-
-/** Checks a hex string of this many bytes. */
-export function hexString(byteLength: number): Check {
-  const violation = `is not a hex string of ${byteLength} bytes`;
-  const length = 2 * byteLength + 4;
-  return (scan, at) => {
-    const { bytes } = scan;
-    const end = at + length;
-    if (end > bytes.length) return incompleteString(scan, at, violation);
-    if (bytes[at] !== QUOTE || bytes[at + 1] !== ZERO || bytes[at + 2] !== LETTER_X) return scan.fail(violation);
-    let isHex = 1;
-    for (let next = at + 3; next < end - 1; next++) isHex &= HEX_DIGITS[bytes[next]!]!;
-    return isHex === 1 && bytes[end - 1] === QUOTE ? end : scan.fail(violation);
-  };
-}
-
-/** Fails if the string ends although it is too short. */
-function incompleteString(scan: JsonScan, at: number, violation: string): number {
-  const end = anyString(scan, at);
-  return end === INCOMPLETE ? end : scan.fail(violation);
-}
-
-/** Checks a hex string of any length. Of a long one, only the start. */
-export const anyHexString: Check = (scan, at) => {
-  const { bytes } = scan;
-  const violation = "is not a hex string";
-  const end = anyString(scan, at);
-  if (end < 0) return end === INCOMPLETE ? end : scan.fail(violation);
-  if ((end - at) % 2 !== 0 || bytes[at + 1] !== ZERO || bytes[at + 2] !== LETTER_X) return scan.fail(violation);
-  let isHex = 1;
-  const last = Math.min(end - 1, at + LONG_STRING);
-  for (let next = at + 3; next < last; next++) isHex &= HEX_DIGITS[bytes[next]!]!;
-  return isHex === 1 ? end : scan.fail(violation);
-};
-
-/** Checks a string against a regular expression. */
-export function matchingString(pattern: RegExp): Check {
-  return (scan, at) => {
-    const end = anyString(scan, at);
-    if (end < 0) return end;
-    return pattern.test(scan.bytes.toString("latin1", at + 1, end - 1))
-      ? end
-      : scan.fail(`does not match ${pattern.source}`);
-  };
-}
-
-/** Checks a string that is one of several. */
-export function oneOfStrings(values: readonly string[]): Check {
-  const names = values.map((value) => new QuotedName(value));
-  return (scan, at) => {
-    const index = findMember(names, scan.view, at, 0);
-    if (index >= 0) return at + names[index]!.length;
-    const end = anyString(scan, at);
-    return end < 0 ? end : scan.fail(`is not one of ${values.join(", ")}`);
-  };
 }
 
 /** Checks an array whose elements all pass. */
@@ -436,7 +352,7 @@ export function objectOf(members: readonly Member[], other: Check = anyValue): C
 }
 
 /** The name of a member, compared four bytes at a time. */
-class QuotedName {
+export class QuotedName {
   readonly length: number;
   /** Offsets and contents of its four-byte words. The last one overlaps the one before. */
   readonly #offsets: readonly number[];
@@ -461,7 +377,7 @@ class QuotedName {
 }
 
 /** Returns the index of the member whose name is at a position, or -1. Tries the expected one first. */
-function findMember(names: readonly QuotedName[], view: DataView, at: number, expected: number): number {
+export function findMember(names: readonly QuotedName[], view: DataView, at: number, expected: number): number {
   if (expected < names.length && names[expected]!.isAt(view, at)) return expected;
   for (let index = 0; index < names.length; index++) if (names[index]!.isAt(view, at)) return index;
   return -1;

@@ -10,21 +10,13 @@ import { KNOWN_FORKS } from "../network/spec-constants.ts";
 import { memberOf } from "../upstream/client/json-fields.ts";
 import type { UpstreamCall, UpstreamResponse } from "../upstream/upstream-call.ts";
 import { type BlockForm, findMemberViolation } from "./fork-members.ts";
-import {
-  anyString,
-  type Check,
-  hexString,
-  INCOMPLETE,
-  INVALID,
-  JsonScan,
-  matchingString,
-  objectOf,
-} from "./json-scan.ts";
+import { anyString, type Check, INCOMPLETE, INVALID, JsonScan, objectOf } from "./json-scan.ts";
 import { findForkViolation, NETWORK_CHECKS, settledForkAt } from "./network-checks.ts";
 import { rulesOf } from "./rules.ts";
 import { compileOutline, compileSchema } from "./schema-checks.ts";
 import { slotOf } from "./slots.ts";
 import { findSszViolation, sszForkSlot } from "./ssz-checks.ts";
+import { hexString, matchingString } from "./string-checks.ts";
 
 /**
  * Operations that describe the node rather than the chain. Clients differ in the details, so only the outline is

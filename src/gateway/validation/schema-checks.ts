@@ -3,23 +3,25 @@ import { blockBody } from "./fork-members.ts";
 import {
   anyBoolean,
   anyButNull,
-  anyHexString,
   anyNumber,
   anyOf,
   anyString,
   anyValue,
   arrayOf,
   type Check,
-  decimalString,
-  hexString,
   type JsonScan,
   type Member,
-  matchingString,
   objectOf,
-  oneOfStrings,
   onlyNull,
-  signedDecimalString,
 } from "./json-scan.ts";
+import {
+  anyHexString,
+  decimalString,
+  hexString,
+  matchingString,
+  oneOfStrings,
+  signedDecimalString,
+} from "./string-checks.ts";
 
 /** A relation of a value to the call, the network or other values. */
 export interface Rule {
