@@ -89,6 +89,15 @@ export class EthChain {
     return isLatest ? this.engine.overridden(state) : state;
   }
 
+  /**
+   * Returns a block with the state that a call on it sees. In the pending block, that is the state that a further
+   * transaction of this block would run on.
+   */
+  async withCallState(id: BlockId): Promise<ExecutedBlock> {
+    const block = await this.withState(id);
+    return "tag" in id && id.tag === "pending" ? { ...block, world: block.openWorld } : block;
+  }
+
   /** Number of the oldest consecutive block with its state in memory. */
   get #oldest(): bigint {
     const { number } = this.engine.blocks.branchAbove(0n, this.latest)[0]?.header ?? { number: 0n };

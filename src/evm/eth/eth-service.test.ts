@@ -4,6 +4,7 @@ import { describe, expect, it, vi } from "vitest";
 import { TEST_MNEMONIC } from "../accounts.ts";
 import { addressOf, bytesOf, GENESIS_TIME, GWEI, hexOf, optionsOf } from "../evm.test-support.ts";
 import { toHex } from "../execution/payload.ts";
+import { WITHDRAWAL_REQUESTS_ADDRESS } from "../execution/system-contracts.ts";
 import { openEth } from "./eth.test-support.ts";
 import { EthError } from "./eth-error.ts";
 
@@ -159,6 +160,35 @@ describe("the pending block", () => {
     await expect(service.call("sendRawTransaction", { raw })).rejects.toThrow("transaction gas limit too high");
     service.setTags(tags);
     await service.call("sendRawTransaction", { raw });
+  });
+});
+
+describe("a call on the pending block", () => {
+  it("runs where the next transaction will: before the system calls that end the block", async () => {
+    const { chain, service, mine } = await openEth();
+    await mine();
+    const request = { to: WITHDRAWAL_REQUESTS_ADDRESS, value: 10n, data: new Uint8Array(56).fill(1) };
+    const call = { ...request, from: SENDER, to: WITHDRAWAL_REQUESTS_ADDRESS.bytes };
+    // More than the target of two, so that the system call raises the fee of the next block.
+    for (const account of [1, 2, 3, 4]) {
+      await service.call("sendRawTransaction", { raw: chain.signRaw(account, request) });
+    }
+    const estimated = BigInt((await service.call("estimateGas", { call })) as string);
+    const block = { tag: "pending" } as const;
+    const trace = (await service.call("traceCall", { call: { ...call, gas: 200_000n }, block })) as Json;
+    const { gasUsed } = (await service.call("createAccessList", { call, block })) as { gasUsed: string };
+    await expect(service.call("call", { call: { ...call, gas: estimated }, block })).resolves.toBe("0x");
+    await service.call("sendTransaction", { transaction: call });
+    await mine();
+    const { number } = (await service.call("getBlock", { block: { tag: "latest" } })) as { number: string };
+    const receipts = (await service.call("getBlockReceipts", { block: { number: BigInt(number) } })) as Json[];
+    const own = receipts.find(({ from }) => from === wallet.address.toLowerCase())!;
+    expect(own.status).toBe("0x1");
+    const used = BigInt(own.gasUsed as string);
+    expect(estimated).toBeGreaterThanOrEqual(used);
+    expect(estimated).toBeLessThan((used * 103n) / 100n);
+    expect(trace.gas).toBe(Number(used));
+    expect(BigInt(gasUsed)).toBeGreaterThan(100_000n);
   });
 });
 

@@ -204,7 +204,8 @@ export class BlockExecutor {
     const header = this.#headerOf(environment, extraData, rules, result, withdrawals);
     const hash = this.rules.crypto.keccak(encodeHeader(header));
     const { transactions, requests } = result;
-    return executed({ hash, header, transactions, withdrawals, requests }, parent, result);
+    const block = executed({ hash, header, transactions, withdrawals, requests }, parent, result);
+    return { ...block, openWorld: result.openWorld };
   }
 
   #headerOf(

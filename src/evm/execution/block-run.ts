@@ -13,6 +13,7 @@ import { blobCountOf, type Transaction } from "./transaction.ts";
 /** Execution result of a block. */
 export interface BlockResult {
   world: World;
+  openWorld: World;
   receipts: Receipt[];
   transactions: Transaction[];
   /** Since Prague. */
@@ -145,12 +146,14 @@ export class BlockRun {
   /** Credits withdrawals, runs the request contracts and seals the state. */
   async finish(withdrawals: readonly Withdrawal[] | undefined): Promise<BlockResult> {
     const { state } = this.#machine;
+    const openWorld = state.seal();
     for (const { address, amount } of withdrawals ?? []) state.credit(address, amount * WEI_PER_GWEI);
     const requests = this.#rules.isSince("prague")
       ? await this.#contracts.collectRequests(this.#machine, this.#block, this.#rules, this.#receipts)
       : undefined;
     return {
       world: state.seal(),
+      openWorld,
       receipts: this.#receipts,
       transactions: this.#transactions,
       requests,

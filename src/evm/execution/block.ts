@@ -43,6 +43,11 @@ export interface Block {
 export interface ExecutedBlock extends Block {
   receipts: readonly Receipt[];
   world: World;
+  /**
+   * State after the transactions, before withdrawals and system calls end the block: where a further transaction would
+   * run. Only of blocks that were built here.
+   */
+  openWorld?: World;
   /** Of this block and its ancestors. */
   blockHashes: BlockHashes;
   /** Tips of all transactions, in wei. */

@@ -5,6 +5,7 @@ import type { ForkRules } from "../../execution/rules.ts";
 import { impersonate } from "../../overrides/impersonation.ts";
 import { fromLibraryError } from "../../pool/validation.ts";
 import { numberToBytes } from "../../rlp.ts";
+import { PENDING } from "../block-id.ts";
 import { CallState } from "../calls/call-state.ts";
 import { checkFields } from "../calls/call-transaction.ts";
 import { estimateGas } from "../calls/estimate-gas.ts";
@@ -43,7 +44,7 @@ export class AccountSigner {
     const { gas: given } = request;
     if (given !== undefined) return { ...request, gas: given };
     this.#check(request);
-    const block = await this.#chain.pending();
+    const block = await this.#chain.withCallState(PENDING);
     const gas = await CallState.open(this.#chain.engine.rules, { block }, (state) => estimateGas(state, request));
     return { ...request, gas };
   }

@@ -27,7 +27,7 @@ export function callMethods(chain: EthChain) {
     signal: AbortSignal | undefined,
     work: (state: CallState) => Promise<T>,
   ): Promise<T> => {
-    const context = { block: await chain.withState(block), stateOverrides, blockOverrides, signal };
+    const context = { block: await chain.withCallState(block), stateOverrides, blockOverrides, signal };
     return CallState.open(chain.engine.rules, context, work);
   };
   return {

@@ -76,7 +76,7 @@ export function traceMethods(chain: EthChain) {
     },
     traceCall: async (args: TraceCallArgs, signal?: AbortSignal) => {
       const { call, block = LATEST, stateOverrides, blockOverrides, options = {} } = args;
-      const context = { block: await chain.withState(block), stateOverrides, blockOverrides, signal };
+      const context = { block: await chain.withCallState(block), stateOverrides, blockOverrides, signal };
       return CallState.open(rules, context, async (state) => {
         const { machine, environment } = state;
         const gas = lower(call.gas ?? GAS_CAP, GAS_CAP);
