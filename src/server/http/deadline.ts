@@ -1,4 +1,5 @@
 import { Failure, TimeLimitFailure } from "../../errors/failure.ts";
+import { type AccessClass, isReadOnly } from "../access-class.ts";
 import type { Cancellation } from "../method-table.ts";
 import type { RequestTrace } from "../request-trace.ts";
 
@@ -47,14 +48,18 @@ export class DeadlineTimer {
   }
 }
 
+interface Race {
+  reject(reason: Failure): void;
+  access: AccessClass;
+}
+
 /** Time limit of one message and all of its calls. Also aborted when the client disconnects. */
 export class Deadline implements Cancellation {
   readonly at: number;
   /** Set if the request is traced or logged. */
   trace: RequestTrace | undefined = undefined;
   readonly #millis: number;
-  /** Reject functions of pending races. */
-  readonly #races: ((reason: Failure) => void)[] = [];
+  readonly #races: Race[] = [];
   readonly #listeners = new Set<(reason: Failure) => void>();
   #controller: AbortController | undefined;
   /** Why the deadline was aborted. */
@@ -85,19 +90,20 @@ export class Deadline implements Cancellation {
   }
 
   /**
-   * Resolves with the result of `work`, or rejects with a `Failure` on expiry. A result after expiry is passed to
-   * `tooLate`.
+   * Resolves with the result of `work`, or rejects with a `Failure` on expiry, which says so if work of this class may
+   * still take effect. A result after expiry is passed to `tooLate`.
    */
-  race<T>(work: Promise<T>, tooLate: (result: T) => void): Promise<T> {
+  race<T>(work: Promise<T>, tooLate: (result: T) => void, access: AccessClass = "read"): Promise<T> {
     return new Promise<T>((resolve, reject) => {
-      this.#races.push(reject);
+      const race = { reject, access };
+      this.#races.push(race);
       work.then(
         (result) => {
-          if (this.#leaveRace(reject)) resolve(result);
+          if (this.#leave(race)) resolve(result);
           else tooLate(result);
         },
         (error: unknown) => {
-          this.#leaveRace(reject);
+          this.#leave(race);
           reject(error);
         },
       );
@@ -105,8 +111,8 @@ export class Deadline implements Cancellation {
   }
 
   /** Returns false if the race was rejected already. */
-  #leaveRace(reject: (reason: Failure) => void): boolean {
-    const position = this.#races.indexOf(reject);
+  #leave(race: Race): boolean {
+    const position = this.#races.indexOf(race);
     if (position !== -1) this.#races.splice(position, 1);
     return position !== -1;
   }
@@ -118,11 +124,12 @@ export class Deadline implements Cancellation {
 
   /** Expires the deadline. Called by `DeadlineTimer`. */
   expire(): void {
-    const reason = new TimeLimitFailure("server", `The call exceeded its time limit of ${this.#millis} ms.`, {
-      detail: "A submission may still take effect.",
-    });
-    for (const reject of this.#races.splice(0)) reject(reason);
-    this.#abort(reason);
+    const message = `The call exceeded its time limit of ${this.#millis} ms.`;
+    for (const { reject, access } of this.#races.splice(0)) {
+      const detail = isReadOnly(access) ? undefined : "It may still take effect.";
+      reject(new TimeLimitFailure("server", message, { detail }));
+    }
+    this.#abort(new TimeLimitFailure("server", message));
   }
 
   #abort(reason: Failure): void {

@@ -266,6 +266,7 @@ describe("the time limit", () => {
     const { error } = JSON.parse((await server.post(requestText({ method: '"never"' }))).text);
     expect(error.code).toBe(-32000);
     expect(error.message).toBe("The call exceeded its time limit of 20 ms.");
+    expect(error.data).toEqual({ status: 500 });
   });
 
   it("applies to a batch as a whole: finished calls are answered, queued submissions do not run", async () => {
@@ -283,6 +284,11 @@ describe("the time limit", () => {
     const submit = (n: number) => requestText({ id: String(n), method: '"submit"', params: `[${n}]` });
     const answers = JSON.parse((await server.post(`[${submit(1)},${submit(2)},${requestText({ id: "3" })}]`)).text);
     expect(answers.map(({ error }: { error?: { code: number } }) => error?.code)).toEqual([-32000, -32000, undefined]);
+    // Only the one that runs may still take effect.
+    expect(answers.slice(0, 2).map(({ error }: { error: { data: object } }) => error.data)).toEqual([
+      { status: 500, detail: "It may still take effect." },
+      { status: 500 },
+    ]);
     expect(started).toEqual([[1]]);
   });
 

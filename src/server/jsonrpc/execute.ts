@@ -275,7 +275,7 @@ function runCall(
 ): Promise<CallResponse | undefined> {
   // A queued submission must not start after its caller got a timeout error.
   if (deadline.abortReason) return Promise.reject(deadline.abortReason);
-  return deadline.race(callMethod(call, method, deadline, caller), closeResponse);
+  return deadline.race(callMethod(call, method, deadline, caller), closeResponse, method.access);
 }
 
 async function callMethod(

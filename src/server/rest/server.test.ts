@@ -279,11 +279,18 @@ describe("pages of other origins", () => {
 
 describe("limits and shutdown", () => {
   it("aborts calls after the time limit", async () => {
-    const impatient = await openTestServer({ limits: { requestMillis: 20 } });
+    const impatient = await openTestServer({
+      limits: { requestMillis: 20 },
+      handlers: { "GET /submission": () => new Promise(() => {}) },
+      classes: { "GET /submission": "submit" },
+    });
     try {
       const { status, text } = await impatient.ask("/never");
       expect(status).toBe(500);
-      expect(JSON.parse(text).message).toContain("exceeded its time limit of 20 ms");
+      const message = "The call exceeded its time limit of 20 ms.";
+      expect(JSON.parse(text)).toEqual({ code: 500, kind: "server", message });
+      const submission = await impatient.ask("/submission");
+      expect(JSON.parse(submission.text)).toMatchObject({ message, detail: "It may still take effect." });
     } finally {
       await impatient.close();
     }

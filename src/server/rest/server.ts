@@ -2,6 +2,7 @@ import type { IncomingMessage } from "node:http";
 import { inspect } from "node:util";
 import { Failure } from "../../errors/failure.ts";
 import type { Logger } from "../../log/logger.ts";
+import type { AccessClass } from "../access-class.ts";
 import type { CallObserver, ObservedCall } from "../call-observer.ts";
 import { createEventStreams, type EventStreamLimits } from "../events/sse.ts";
 import { type AccessOptions, AccessPolicy } from "../http/access/access-policy.ts";
@@ -97,6 +98,7 @@ export function createRestServer(options: RestServerOptions): HttpServer {
         exchange,
         client ? () => charge(client, route).then(() => call(body)) : () => call(body),
         observe(exchange, route),
+        route.access,
       );
     if (route.verb === "GET") run();
     else readBody(req, exchange, limitOf(route), run, (reason) => refuse(exchange, reason, route));
@@ -166,8 +168,13 @@ export function createRestServer(options: RestServerOptions): HttpServer {
   }
 
   /** Runs `work` when it is the request's turn, and sends its response. */
-  function answer(exchange: Exchange, work: () => Promise<RestResponse>, observed?: ObservedCall): void {
-    exchange.start(() => void respondNow(exchange, work, observed));
+  function answer(
+    exchange: Exchange,
+    work: () => Promise<RestResponse>,
+    observed?: ObservedCall,
+    access?: AccessClass,
+  ): void {
+    exchange.start(() => void respondNow(exchange, work, observed, access));
   }
 
   /** Sends the response of `work`. Never rejects. */
@@ -175,6 +182,7 @@ export function createRestServer(options: RestServerOptions): HttpServer {
     exchange: Exchange,
     work: () => Promise<RestResponse>,
     observed: ObservedCall | undefined,
+    access: AccessClass | undefined,
   ): Promise<void> {
     if (exchange.isClosed) {
       observed?.end(undefined);
@@ -186,7 +194,7 @@ export function createRestServer(options: RestServerOptions): HttpServer {
     let open: OpenResponse;
     try {
       const opened = work().then((given) => openResponse(given, exchange, observed));
-      open = await exchange.deadline.race(opened, closeResponse);
+      open = await exchange.deadline.race(opened, closeResponse, access);
     } catch (error) {
       logError(req, error);
       exchange.discardBody();
