@@ -2298,7 +2298,7 @@ export interface Methods<F extends ForkName = ForkName> {
     },
     options?: CallOptions,
   ): Promise<EthTransaction | null>;
-  /** Returns the receipt of a transaction of the chain; null if no block includes it. */
+  /** Returns the receipt of a transaction of the chain; null if no block includes it. Fails with the reason if the transaction was dropped because no block can include it. */
   eth_getTransactionReceipt(
     params: {
       /** Transaction hash. */

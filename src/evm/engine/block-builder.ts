@@ -1,6 +1,6 @@
 import type { PayloadBlobs } from "../../execution/engine.ts";
 import type { ExecutedBlock } from "../execution/block.ts";
-import type { BlockAttributes, BlockExecutor } from "../execution/block-executor.ts";
+import type { BlockAttributes, BlockExecutor, FaultListener } from "../execution/block-executor.ts";
 import { blobBaseFee } from "../execution/fees.ts";
 import type { Transaction } from "../execution/transaction.ts";
 import type { ChainOverrides } from "../overrides/chain-overrides.ts";
@@ -28,7 +28,7 @@ export class BlockBuilder {
     this.#parts = parts;
   }
 
-  async build(parent: ExecutedBlock, attributes: BlockAttributes): Promise<ExecutedBlock> {
+  async build(parent: ExecutedBlock, attributes: BlockAttributes, onFault?: FaultListener): Promise<ExecutedBlock> {
     const { executor, blocks, head } = this.#parts;
     const { rules } = executor;
     const divergence = blocks.divergence(head.block, parent);
@@ -43,7 +43,7 @@ export class BlockBuilder {
       parent === head.block
         ? this.#parts.pool
         : this.#parts.pool.copyFor(withGasLimit(state, gasLimit), attributes.timestamp, transactionsLost(divergence));
-    const block = await executor.build(state, changed, this.#candidates(pool, baseFeePerGas, blobFee));
+    const block = await executor.build(state, changed, this.#candidates(pool, baseFeePerGas, blobFee), onFault);
     const isRecorded = overrides.length > 0 || block.transactions.some(({ tx }) => isImpersonated(tx));
     return isRecorded ? { ...block, overrides } : block;
   }

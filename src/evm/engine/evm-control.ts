@@ -28,7 +28,7 @@ export class EvmControl {
 
   /** Returns false if the pool does not have the transaction. */
   async dropTransaction(hash: Uint8Array): Promise<boolean> {
-    return (await this.#engine.dropTransactions([hash])) > 0;
+    return (await this.#engine.dropped.drop([hash])) > 0;
   }
 
   /** Drops all transactions, or those of one sender. */
@@ -38,7 +38,7 @@ export class EvmControl {
     const hashes = own.flatMap(([, { pending, queued }]) =>
       [...pending, ...queued].map(({ transaction }) => transaction.hash),
     );
-    await this.#engine.dropTransactions(hashes);
+    await this.#engine.dropped.drop(hashes);
   }
 
   /** Counts transactions that the next block can include. */

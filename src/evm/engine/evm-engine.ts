@@ -28,6 +28,7 @@ import { proofsOfBlob, type SidecarKzg } from "../pool/sidecar.ts";
 import { TransactionPool } from "../pool/transaction-pool.ts";
 import { BlockBuilder } from "./block-builder.ts";
 import { BlockReplay } from "./block-replay.ts";
+import { DroppedTransactions } from "./dropped-transactions.ts";
 import { EngineHead } from "./engine-head.ts";
 import { ExecutedBlocks } from "./executed-blocks.ts";
 import { decodeRequests } from "./execution-requests.ts";
@@ -78,6 +79,7 @@ export class EvmEngine implements ExecutionEngine {
   readonly pool: TransactionPool;
   readonly blocks: ExecutedBlocks;
   readonly overrides: ChainOverrides = new ChainOverrides();
+  readonly dropped: DroppedTransactions;
   readonly secondsPerSlot: number;
   readonly #head: EngineHead;
   readonly #builder: BlockBuilder;
@@ -113,6 +115,7 @@ export class EvmEngine implements ExecutionEngine {
     this.#base = base;
     this.#replay = replay;
     this.#storage = new FinalizedStore({ rules, blocks, pool, overrides, base, replay, logger });
+    this.dropped = new DroppedTransactions({ pool, storage: this.#storage, logger });
   }
 
   get rules(): ChainRules {
@@ -173,6 +176,7 @@ export class EvmEngine implements ExecutionEngine {
     const pooled = await this.pool.add(sent, impersonation);
     this.#changed();
     const { hash } = pooled.transaction;
+    this.dropped.forget(hash);
     try {
       await this.#storage.journal?.put(hash, sent);
     } catch (error) {
@@ -187,13 +191,6 @@ export class EvmEngine implements ExecutionEngine {
   onTransaction(listener: (pooled: PooledTransaction) => void): () => void {
     this.#transactionListeners.add(listener);
     return () => this.#transactionListeners.delete(listener);
-  }
-
-  /** Removes transactions from the pool for good. Returns their number. */
-  async dropTransactions(hashes: readonly Uint8Array[]): Promise<number> {
-    const dropped = hashes.filter((hash) => this.pool.drop(hash));
-    await this.#storage.journal?.delete(dropped);
-    return dropped.length;
   }
 
   /** Changes the state at the head. The next block applies and records the change. */
@@ -376,7 +373,7 @@ export class EvmEngine implements ExecutionEngine {
   async #buildPayload(fork: ForkPostBellatrix, { request, parent }: BuildJob): Promise<BuiltPayload> {
     const { timestamp, prevRandao, feeRecipient, withdrawals, parentBeaconBlockRoot } = request;
     const attributes = { timestamp, prevRandao, feeRecipient, withdrawals, parentBeaconBlockRoot };
-    const block = await this.#builder.build(parent, attributes);
+    const block = await this.#builder.build(parent, attributes, (...fault) => this.dropped.dropUnusable(...fault));
     await this.overrides.record(block);
     this.blocks.add(block);
     return {

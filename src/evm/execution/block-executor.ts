@@ -8,6 +8,7 @@ import { type Block, type ExecutedBlock, encodedBlockSize, encodeWithdrawal, typ
 import { type BlockResult, BlockRun } from "./block-run.ts";
 import type { CallBudget } from "./call-budget.ts";
 import type { BlockEnvironment } from "./evm-block.ts";
+import { EvmFaultError } from "./evm-fault.ts";
 import { isGasLimitAllowed, nextBaseFee, nextExcessBlobGas, nextGasLimit } from "./fees.ts";
 import { encodeHeader, type Header } from "./header.ts";
 import { InvalidBlockError } from "./invalid-block.ts";
@@ -30,6 +31,9 @@ export interface BlockAttributes extends HeaderChange {
   /** Gas limit to move to; by default that of the parent. */
   desiredGasLimit?: bigint;
 }
+
+/** Is told of a transaction that a block omits because the EVM failed to execute it. */
+export type FaultListener = (transaction: Transaction, fault: EvmFaultError) => void;
 
 interface SimulationOptions {
   budget: CallBudget;
@@ -59,19 +63,20 @@ export class BlockExecutor {
 
   /**
    * Builds a block with the given transactions in their order. Skips a transaction that does not fit or is not valid,
-   * and all later ones of its sender.
+   * and all later ones of its sender. Calls `onFault` for one that the EVM fails to execute.
    */
   async build(
     parent: ExecutedBlock,
     attributes: BlockAttributes,
     candidates: Iterable<Transaction> = [],
+    onFault?: FaultListener,
   ): Promise<ExecutedBlock> {
     const rules = this.rules.at(attributes.timestamp);
     const environment = this.environmentOf(parent, attributes);
     const withdrawals = rules.isSince("shanghai") ? (attributes.withdrawals ?? []) : undefined;
     return rules.withMachine(async (machine) => {
       const run = await BlockRun.start(machine, rules, this.#contracts, parent, environment);
-      await applyAll(run, rules, candidates);
+      await applyAll(run, rules, candidates, onFault);
       return this.#seal(run, parent, environment, rules, withdrawals, attributes.extraData);
     });
   }
@@ -234,7 +239,12 @@ export class BlockExecutor {
   }
 }
 
-async function applyAll(run: BlockRun, rules: ForkRules, candidates: Iterable<Transaction>): Promise<void> {
+async function applyAll(
+  run: BlockRun,
+  rules: ForkRules,
+  candidates: Iterable<Transaction>,
+  onFault?: FaultListener,
+): Promise<void> {
   const skipped = new Set<string>();
   let sizeLeft = rules.maxBlockSize - SIZE_RESERVE;
   for (const candidate of candidates) {
@@ -245,8 +255,9 @@ async function applyAll(run: BlockRun, rules: ForkRules, candidates: Iterable<Tr
       if (candidate.raw.length > sizeLeft) throw new Error("transaction does not fit into the block");
       await run.apply(withRules(candidate, rules));
       sizeLeft -= candidate.raw.length + 4;
-    } catch {
+    } catch (error) {
       skipped.add(sender);
+      if (error instanceof EvmFaultError) onFault?.(candidate, error);
     }
   }
 }

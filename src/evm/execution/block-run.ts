@@ -91,7 +91,10 @@ export class BlockRun {
     return this.#rules.maxBlobGas - this.#blobGasUsed;
   }
 
-  /** Executes a transaction. Throws if it cannot be in the block; the state is then as before. */
+  /**
+   * Executes a transaction. Throws if it cannot be in the block, an `EvmFaultError` if the EVM failed to execute it; the
+   * block is then as before.
+   */
   async apply(transaction: Transaction, leniency: Leniency = {}): Promise<RunTxResult> {
     const { tx } = transaction;
     if (tx.gasLimit > this.gasLeft) {
@@ -123,20 +126,22 @@ export class BlockRun {
 
   /** An impersonated sender may be a contract. */
   async #run({ tx, sender }: Transaction, { skipNonce = false, skipBaseFee }: Leniency): Promise<RunTxResult> {
-    const { state, vm } = this.#machine;
+    const { state } = this.#machine;
     const isForeign = isImpersonated(tx);
     if (isForeign) state.allowSenderWithCode(sender.bytes);
     const block = skipBaseFee ? this.#blockWith(0n) : this.#block;
     // The base fee is compared with the price before the first message. BASEFEE returns it from then on.
     const showBaseFee = () => Object.assign(block.header, { baseFeePerGas: this.#environment.baseFeePerGas });
-    if (skipBaseFee) vm.evm.events!.on("beforeMessage", showBaseFee);
-    try {
-      const options = { block, blockGasUsed: this.#gasUsed, skipHardForkValidation: true, skipNonce };
-      return await runTx(vm, { tx, ...options });
-    } finally {
-      if (skipBaseFee) vm.evm.events!.off("beforeMessage", showBaseFee);
-      if (isForeign) state.forbidSenderWithCode();
-    }
+    const options = { block, blockGasUsed: this.#gasUsed, skipHardForkValidation: true, skipNonce };
+    return this.#machine.attempt(async (vm) => {
+      if (skipBaseFee) vm.evm.events!.on("beforeMessage", showBaseFee);
+      try {
+        return await runTx(vm, { tx, ...options });
+      } finally {
+        if (skipBaseFee) vm.evm.events!.off("beforeMessage", showBaseFee);
+        if (isForeign) state.forbidSenderWithCode();
+      }
+    });
   }
 
   #blockWith(baseFeePerGas: bigint): EvmBlock {

@@ -1,10 +1,12 @@
 import { type ChainConfig, Common, type CustomCrypto } from "@ethereumjs/common";
+import { EthereumJSError } from "@ethereumjs/util";
 import { createVM, type VM } from "@ethereumjs/vm";
 import type { EvmCrypto } from "../crypto.ts";
 import { KeyHashes } from "../state/key-hashes.ts";
 import { WorldState } from "../state/world-state.ts";
 import type { BlockHashes } from "./block-hashes.ts";
 import type { CallBudget } from "./call-budget.ts";
+import { EvmFaultError } from "./evm-fault.ts";
 import {
   type BlobParameters,
   blobParametersAt,
@@ -32,12 +34,15 @@ interface MachineInputs {
   /** For BLOCKHASH. */
   blockHashes?: BlockHashes;
   budget?: CallBudget;
+  /** An error that the EVM took for the failure of a message. */
+  hiddenFault?: unknown;
 }
 
 /** An EVM with its state. Executes one block at a time. */
 export class Machine {
   readonly state: WorldState;
-  readonly vm: VM;
+  readonly #createVm: () => Promise<VM>;
+  #vm: VM;
   readonly #inputs: MachineInputs;
   /** Set once the precompiles may have been changed. */
   #originalPrecompiles: Precompiles | undefined;
@@ -60,17 +65,53 @@ export class Machine {
       logicFunction: () => inputs.budget?.onJump(),
     };
     const evmOpts = limited ? { customOpcodes: [jump] } : {};
-    const vm = await createVM({ common, stateManager: state, blockchain, evmOpts });
     const onMessage = (_: unknown, next: (() => void) | undefined) =>
       inputs.budget ? inputs.budget.onMessage(next!) : next!();
-    if (limited) vm.evm.events?.on("beforeMessage", onMessage);
-    return new Machine(state, vm, inputs);
+    const createVm = async () => {
+      const vm = await createVM({ common, stateManager: state, blockchain, evmOpts });
+      if (limited) vm.evm.events!.on("beforeMessage", onMessage);
+      vm.evm.events!.on("afterMessage", ({ execResult: { exceptionError } }) => {
+        if (exceptionError !== undefined && !("errorType" in exceptionError)) inputs.hiddenFault ??= exceptionError;
+      });
+      return vm;
+    };
+    return new Machine(state, createVm, await createVm(), inputs);
   }
 
-  private constructor(state: WorldState, vm: VM, inputs: MachineInputs) {
+  private constructor(state: WorldState, createVm: () => Promise<VM>, vm: VM, inputs: MachineInputs) {
     this.state = state;
-    this.vm = vm;
+    this.#createVm = createVm;
+    this.#vm = vm;
     this.#inputs = inputs;
+  }
+
+  /** Replaced after an EVM fault. */
+  get vm(): VM {
+    return this.#vm;
+  }
+
+  /**
+   * Executes a transaction. If `execute` throws, the state is as before. Throws an `EvmFaultError` for any error but
+   * those of the EVM's checks, which come before the first change. With a budget, errors are passed on.
+   */
+  async attempt<T>(execute: (vm: VM) => Promise<T>): Promise<T> {
+    const { state } = this;
+    const { changes, openCheckpoints } = state;
+    this.#inputs.hiddenFault = undefined;
+    try {
+      await state.checkpoint();
+      const result = await execute(this.#vm);
+      if (this.#inputs.hiddenFault !== undefined) throw this.#inputs.hiddenFault;
+      await state.commit();
+      return result;
+    } catch (error) {
+      state.revertTo(openCheckpoints);
+      const isCheck = error instanceof EthereumJSError && state.changes === changes;
+      if (isCheck || this.#inputs.budget !== undefined) throw error;
+      // The messages that were interrupted have left their marks in the EVM, such as transient storage.
+      this.#vm = await this.#createVm();
+      throw new EvmFaultError(error);
+    }
   }
 
   /** Sets the hashes that BLOCKHASH returns. */

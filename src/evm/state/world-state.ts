@@ -21,6 +21,7 @@ export class WorldState implements StateManagerInterface {
   #codes = new Map<string, Uint8Array>();
   #undo: (() => void)[] = [];
   #checkpoints: number[] = [];
+  #changes = 0;
   #originals = new Map<string, Uint8Array>();
   /** Sender whose code is hidden from the next read of its account. */
   #senderWithCode: string | undefined;
@@ -48,6 +49,15 @@ export class WorldState implements StateManagerInterface {
     },
     clear: (): void => this.clearOriginals(),
   };
+
+  /** Number of changes made so far, including reverted ones. */
+  get changes(): number {
+    return this.#changes;
+  }
+
+  get openCheckpoints(): number {
+    return this.#checkpoints.length;
+  }
 
   /** Continues from a world and drops all changes. */
   open(world: World): void {
@@ -124,6 +134,7 @@ export class WorldState implements StateManagerInterface {
     const slotKey = keyOf(slot);
     const previous = slots.get(slotKey);
     slots.set(slotKey, withoutLeadingZeros(value));
+    this.#changes++;
     if (this.#checkpoints.length === 0) return;
     const changed = slots;
     this.#undo.push(() => (previous === undefined ? changed.delete(slotKey) : changed.set(slotKey, previous)));
@@ -242,7 +253,12 @@ export class WorldState implements StateManagerInterface {
   }
 
   async revert(): Promise<void> {
-    const length = this.#checkpoints.pop() ?? 0;
+    this.revertTo(this.#checkpoints.length - 1);
+  }
+
+  /** Reverts the newest checkpoints until the given number is open. */
+  revertTo(openCheckpoints: number): void {
+    const [length = this.#undo.length] = this.#checkpoints.splice(Math.max(openCheckpoints, 0));
     while (this.#undo.length > length) this.#undo.pop()!();
   }
 
@@ -287,12 +303,14 @@ export class WorldState implements StateManagerInterface {
       });
     }
     this.#accounts.set(key, account);
+    this.#changes++;
   }
 
   #dropSlots(key: string): void {
     const slots = this.#slots.get(key);
     if (slots === undefined) return;
     this.#slots.delete(key);
+    this.#changes++;
     if (this.#checkpoints.length > 0) this.#undo.push(() => this.#slots.set(key, slots));
   }
 }

@@ -51,7 +51,9 @@ const getTransactionByBlockNumberAndIndex = defineMethod({
 const getTransactionReceipt = defineMethod({
   ...ETH_READ,
   name: "eth_getTransactionReceipt",
-  summary: "Returns the receipt of a transaction of the chain; null if no block includes it.",
+  summary:
+    "Returns the receipt of a transaction of the chain; null if no block includes it. Fails with the reason if the " +
+    "transaction was dropped because no block can include it.",
   params: { hash: TRANSACTION_HASH },
   result: { name: "receipt", schema: either(shape("EthReceipt"), nothing) },
   example: { params: (chain) => [chain.transactionHash] },

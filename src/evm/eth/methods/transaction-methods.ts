@@ -1,5 +1,6 @@
 import type { BlockId } from "../block-id.ts";
 import type { EthChain } from "../eth-chain.ts";
+import { EthError } from "../eth-error.ts";
 import { data, fromHex } from "../json/hex.ts";
 import { receiptsJson } from "../json/receipt-json.ts";
 import { transactionJson } from "../json/transaction-json.ts";
@@ -32,8 +33,12 @@ export function transactionMethods(chain: EthChain) {
     },
     getReceipt: async ({ hash }: HashArgs) => {
       const place = await chain.findTransaction(hash);
-      if (place === undefined) return null;
-      return receiptsJson(place.block, engine.rules.at(place.block.header.timestamp))[place.index]!;
+      if (place !== undefined) {
+        return receiptsJson(place.block, engine.rules.at(place.block.header.timestamp))[place.index]!;
+      }
+      const reason = engine.dropped.reasonOf(fromHex(hash));
+      if (reason !== undefined) throw new EthError(`transaction dropped: ${reason}`);
+      return null;
     },
     sendRawTransaction: async ({ raw }: { raw: Uint8Array }) => {
       const { transaction } = await engine.addTransaction(raw);
