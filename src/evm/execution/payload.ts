@@ -133,7 +133,10 @@ function decodeAt(raw: Uint8Array, index: number, rules: ForkRules): Transaction
   }
 }
 
+/** What the EVM library appends to its messages: fields of its VM, the block and the transaction. */
+const LIBRARY_CONTEXT = / \((?:vm hf|tx type)=.*\)$/s;
+
 export function reasonOf(error: unknown): string {
   const text = error instanceof Error ? error.message : String(error);
-  return text.replace(/\.$/, "");
+  return text.replace(LIBRARY_CONTEXT, "").replace(/\.$/, "");
 }

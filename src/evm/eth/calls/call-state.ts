@@ -5,7 +5,6 @@ import type { ExecutedBlock } from "../../execution/block.ts";
 import { CallBudget } from "../../execution/call-budget.ts";
 import { type BlockEnvironment, evmBlock } from "../../execution/evm-block.ts";
 import { GAS_PER_BLOB } from "../../execution/forks.ts";
-import { reasonOf } from "../../execution/payload.ts";
 import type { Log } from "../../execution/receipt.ts";
 import type { ChainRules, ForkRules, Machine } from "../../execution/rules.ts";
 import { maxFeePerGas } from "../../execution/transaction.ts";
@@ -15,6 +14,7 @@ import { type CallFailure, callFailure } from "./call-failure.ts";
 import type { BlockOverrides, CallRequest, StateOverrides } from "./call-request.ts";
 import { callTransaction, NO_ADDRESS } from "./call-transaction.ts";
 import { overrideAccounts } from "./override-accounts.ts";
+import { refusalOf } from "./refusal.ts";
 
 /** Default of geth. */
 export const GAS_CAP = 50_000_000n;
@@ -118,7 +118,7 @@ export class CallState {
       };
     } catch (error) {
       if ((error as Error).name === "AbortError") throw error;
-      throw new EthError(runErrorMessage(reasonOf(error)));
+      throw new EthError(refusalOf(error).message);
     }
   }
 
@@ -150,14 +150,6 @@ export class CallState {
         `(supplied gas ${tx.gasLimit})`,
     );
   }
-}
-
-/** Message of the EVM for a gas limit below the intrinsic gas. */
-const GAS_TOO_LOW = /tx gas limit (\d+) is lower than the minimum gas limit of (\d+)/;
-
-function runErrorMessage(reason: string): string {
-  const [, have, want] = GAS_TOO_LOW.exec(reason) ?? [];
-  return want === undefined ? reason : `intrinsic gas too low: have ${have}, want ${want}`;
 }
 
 const capped = (gas: bigint | undefined): bigint => (gas === undefined || gas > GAS_CAP ? GAS_CAP : gas);

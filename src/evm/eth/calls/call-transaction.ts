@@ -1,10 +1,10 @@
 import { createTx, type TypedTransaction, type TypedTxData } from "@ethereumjs/tx";
 import { Address, bigIntToHex, bytesToHex } from "@ethereumjs/util";
-import { reasonOf } from "../../execution/payload.ts";
 import type { ForkRules } from "../../execution/rules.ts";
 import { EthError } from "../eth-error.ts";
 import type { TransactionRequest } from "../transaction-request.ts";
 import type { CallRequest } from "./call-request.ts";
+import { refusalOf } from "./refusal.ts";
 
 /** EIP-7825. A call may have more, so it gets its gas limit after the check. */
 export const MAX_TRANSACTION_GAS: bigint = 2n ** 24n;
@@ -56,7 +56,7 @@ export function callTransaction(
   try {
     tx = createTx(fields as TypedTxData, { common: rules.common, freeze: false });
   } catch (error) {
-    throw new EthError(reasonOf(error));
+    throw new EthError(refusalOf(error).message);
   }
   const sender = new Address(from);
   return Object.assign(tx, { gasLimit: gas, getSenderAddress: () => sender });

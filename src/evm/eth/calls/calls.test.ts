@@ -127,6 +127,31 @@ it("returns other failures with geth's messages", async () => {
   );
 });
 
+it("names what is wrong with a call without the text of the EVM library", async () => {
+  const { run } = await openCalls({ blockOverrides: { blobBaseFee: 10n } });
+  const blobs = (count: number, first = 1) => Array.from({ length: count }, () => new Uint8Array(32).fill(first, 0, 1));
+  const overflow = 2n ** 256n - 1n;
+  for (const [request, message] of [
+    [{ data: new Uint8Array(60_000) }, "max initcode size exceeded: code size 60000 limit 49152"],
+    [{ blobVersionedHashes: [] }, "blob transaction missing blob hashes"],
+    [{ blobVersionedHashes: blobs(7) }, "too many blobs in transaction: have 7, permitted 6"],
+    [{ blobVersionedHashes: blobs(10) }, "too many blobs in transaction: blob gas 1310720, permitted 1179648"],
+    [{ blobVersionedHashes: blobs(1, 2) }, "blob hash has an invalid version: versioned hashes start with 0x01"],
+    [
+      { blobVersionedHashes: blobs(1), maxFeePerBlobGas: 1n },
+      "max fee per blob gas less than block blob gas fee: maxFeePerBlobGas: 1, blobBaseFee: 10",
+    ],
+    [{ authorizationList: [] }, "EIP-7702 transaction with empty auth list"],
+    [{ to: undefined, blobVersionedHashes: blobs(1) }, 'transaction of this type cannot create a contract: "to" is'],
+    [{ gasPrice: overflow }, "gasPrice too high: gas * gasPrice exceeds 2^256 - 1"],
+    [{ maxFeePerGas: overflow }, "maxFeePerGas too high: gas * maxFeePerGas exceeds 2^256 - 1"],
+    [{ nonce: 2n ** 64n - 1n }, "nonce has max value"],
+  ] satisfies [CallRequest, string][]) {
+    const to = "data" in request ? undefined : WRITER;
+    await expect(run({ from: FUNDED, ...(to && { to }), ...request }), message).rejects.toThrow(message);
+  }
+});
+
 it("aborts an endless call, and lets other work run meanwhile", async () => {
   const { chain, context } = await openCalls();
   const cancelled = new AbortController();

@@ -205,6 +205,30 @@ it("applies the rules of transactions with validation only", async () => {
   await expect(validated({ gas: 20_000n })).rejects.toMatchObject({ code: -38013 });
 });
 
+it("says that the gas of all calls is used up, in its own words", async () => {
+  const exceeding = (gas: bigint, next: object) =>
+    run({
+      blockStateCalls: [
+        { blockOverrides: { gasLimit: 10n ** 9n }, calls: [{ from: SENDER, data: bytesOf("fe"), gas }, next] },
+      ],
+    });
+  await expect(exceeding(49_990_000n, { from: SENDER, to: NUMBERS })).rejects.toMatchObject({
+    code: -38026,
+    message:
+      "cap of 50000000 gas for all calls of a simulation reached: earlier calls used 49990000 of it, " +
+      "intrinsic gas too low: have 10000, want 21000",
+  });
+  await expect(exceeding(49_000_000n, { from: SENDER, to: NUMBERS, gas: 20_000n })).rejects.toMatchObject({
+    code: -38013,
+    message: "intrinsic gas too low: have 20000, want 21000",
+  });
+  const { blocks } = await exceeding(49_978_990n, { from: SENDER, to: NUMBERS });
+  expect(blocks[0]?.calls[1]?.error).toEqual({
+    code: -32015,
+    message: "out of gas: cap of 50000000 gas for all calls of a simulation reached",
+  });
+});
+
 it("rejects blocks out of order and too many blocks", async () => {
   const at = (...blockOverrides: object[]) =>
     run({ blockStateCalls: blockOverrides.map((o) => ({ blockOverrides: o })) });

@@ -4,7 +4,6 @@ import type { BlockExecutor } from "../../execution/block-executor.ts";
 import type { BlockRun } from "../../execution/block-run.ts";
 import { CallBudget } from "../../execution/call-budget.ts";
 import type { BlockEnvironment } from "../../execution/evm-block.ts";
-import { reasonOf } from "../../execution/payload.ts";
 import type { Log } from "../../execution/receipt.ts";
 import type { ChainRules, Machine } from "../../execution/rules.ts";
 import { maxFeePerGas, type Transaction } from "../../execution/transaction.ts";
@@ -19,11 +18,14 @@ import type { BlockOverrides, CallRequest, SimulatedBlock, Simulation } from "./
 import { GAS_CAP } from "./call-state.ts";
 import { callTransaction, higher, lower, NO_ADDRESS } from "./call-transaction.ts";
 import { overrideAccounts } from "./override-accounts.ts";
+import { type Refusal, refusalOf } from "./refusal.ts";
 
 /** Limits of geth. */
 const MAX_BLOCKS = 256n;
 const SECONDS_BETWEEN_BLOCKS = 12n;
 const TIMEOUT_MS = 5000;
+
+const CAP_REACHED = `cap of ${GAS_CAP} gas for all calls of a simulation reached`;
 
 /** Codes of execution-apis. */
 const CODES = {
@@ -35,7 +37,7 @@ const CODES = {
   blockGasLimit: -38015,
   blockNumber: -38020,
   blockTimestamp: -38021,
-  tooManyBlocks: -38026,
+  clientLimit: -38026,
   executionError: -32015,
 } as const;
 
@@ -88,7 +90,7 @@ function withoutGaps({ header }: ExecutedBlock, blocks: readonly SimulatedBlock[
     if (wanted <= number) {
       throw new EthError(`block numbers must be in order: ${wanted} <= ${number}`, CODES.blockNumber);
     }
-    if (wanted - header.number > MAX_BLOCKS) throw new EthError("too many blocks", CODES.tooManyBlocks);
+    if (wanted - header.number > MAX_BLOCKS) throw new EthError("too many blocks", CODES.clientLimit);
     for (let empty = number + 1n; empty < wanted; empty++) {
       timestamp += SECONDS_BETWEEN_BLOCKS;
       filled.push({ blockOverrides: { number: empty, time: timestamp } });
@@ -135,7 +137,8 @@ interface CallContext {
 }
 
 async function runCall(context: CallContext, request: CallRequest): Promise<SimulatedCall> {
-  const { run, machine, environment, simulation } = context;
+  const { run, machine, environment, gasLeft, simulation } = context;
+  const isCapped = (request.gas ?? run.gasLeft) > gasLeft;
   const transaction = transactionOf(context, request);
   const { tx, sender } = transaction;
   const skipBaseFee = !simulation.validation && maxFeePerGas(tx) === 0n;
@@ -155,20 +158,25 @@ async function runCall(context: CallContext, request: CallRequest): Promise<Simu
       gasUsed: totalGasSpent,
       // Without a refund, the floor of EIP-7623 may be higher.
       maxUsedGas: higher(gasBeforeRefund, totalGasSpent),
-      ...(exceptionError && { error: errorJson(callFailure(exceptionError.error, returnValue)) }),
+      ...(exceptionError && { error: errorJson(callFailure(exceptionError.error, returnValue), isCapped) }),
       logs: transfers?.logs ?? receipt.logs.map(([address, topics, bytes]) => ({ address, topics, data: bytes })),
     };
   } catch (error) {
     if ((error as Error).name === "AbortError") throw error;
-    throw new EthError(reasonOf(error), codeOf(reasonOf(error)));
+    const refusal = refusalOf(error);
+    if (refusal.kind !== "intrinsicGas" || !isCapped) throw new EthError(refusal.message, codeOf(refusal));
+    const used = `earlier calls used ${GAS_CAP - gasLeft} of it, ${refusal.message}`;
+    throw new EthError(`${CAP_REACHED}: ${used}`, CODES.clientLimit);
   } finally {
     detach?.();
   }
 }
 
-function errorJson(failure: CallFailure): Json {
+function errorJson(failure: CallFailure, isCapped: boolean): Json {
   const { code, message, data: returnData } = failureError(failure);
-  return failure.kind === "reverted" ? { code, message, data: returnData } : { code: CODES.executionError, message };
+  if (failure.kind === "reverted") return { code, message, data: returnData };
+  const reason = failure.kind === "outOfGas" && isCapped ? `: ${CAP_REACHED}` : "";
+  return { code: CODES.executionError, message: `${message}${reason}` };
 }
 
 /** A transaction with an empty signature. */
@@ -210,9 +218,8 @@ function requireFunds(machine: Machine, baseFee: bigint, { tx, sender }: Transac
   throw new EthError(`insufficient funds for gas * price + value: ${where} ${amounts}`, CODES.insufficientFunds);
 }
 
-function codeOf(reason: string): number | undefined {
-  if (reason.includes("INTRINSIC_GAS_TOO_LOW")) return CODES.intrinsicGas;
-  return reason.includes("enough funds") ? CODES.insufficientFunds : undefined;
+function codeOf({ kind }: Refusal): number | undefined {
+  return kind === "other" ? undefined : CODES[kind];
 }
 
 function blockResult(block: ExecutedBlock, calls: readonly SimulatedCall[], simulation: Simulation): Json {
