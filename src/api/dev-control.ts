@@ -44,10 +44,10 @@ export interface EvmControl {
 
 /** Control of time. Operations are sequential; the clock is stopped during each and resumes if it was running. */
 export interface TimeControl {
-  /** Runs slots with all validator duties, except those that stay empty. */
-  advance(passage: SlotRange & { staysEmpty?(slot: Slot): boolean }): Promise<void>;
-  /** Runs slots without any duties. */
-  skip(passage: SlotRange): Promise<void>;
+  /** Runs slots with all validator duties, except those that stay empty. Returns the number of slots that passed. */
+  advance(passage: SlotRange & { staysEmpty?(slot: Slot): boolean }): Promise<Slot>;
+  /** Runs slots without any duties. Returns their number. */
+  skip(passage: SlotRange): Promise<Slot>;
   /** Stops the clock after the current slot. */
   pause(): Promise<void>;
   resume(): Promise<void>;
@@ -98,6 +98,8 @@ interface SlotRange {
   slots: Slot;
   /** Stop condition, checked before the first slot and after each. */
   until?(): boolean;
+  /** Describes progress towards the condition for the log. */
+  describe?(): string;
   /** Stops after the current slot. */
   signal?: AbortSignal | undefined;
 }

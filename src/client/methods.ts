@@ -1500,7 +1500,7 @@ export interface Methods<F extends ForkName = ForkName> {
       slots?: string | number | bigint;
       /** Number of epochs, instead of slots. */
       epochs?: string | number | bigint;
-      /** Condition to run until, instead of a number. Fails after `limit` slots. From electra on, the status of a public key fails early: if its deposit is dropped, or if it has had none for 32 epochs. */
+      /** Condition to run until, instead of a number. A later status of the validator on the same path counts as reached. Fails early for a status that the validator can no longer reach and, from electra on, for a public key whose deposit is dropped or that has had none for 32 epochs. */
       until?:
         | "block"
         | "finalized"
@@ -1511,6 +1511,8 @@ export interface Methods<F extends ForkName = ForkName> {
         | { validator: string | number | bigint | Hex; status: ValidatorStatus };
       /** Maximum number of slots for `until`. Default: 65536. The error says what holds instead. */
       limit?: string | number | bigint;
+      /** Maximum duration in seconds of real time. Default: 50 for `until`, otherwise no limit but that of the server. Slots that have passed stay. */
+      timeout_seconds?: number;
     },
     options?: CallOptions,
   ): Promise<ChainPosition>;
@@ -1521,6 +1523,8 @@ export interface Methods<F extends ForkName = ForkName> {
       slots?: string | number | bigint;
       /** Number of epochs, instead of slots. */
       epochs?: string | number | bigint;
+      /** Maximum duration in seconds of real time. Default: no limit but that of the server. Slots that have passed stay. */
+      timeout_seconds?: number;
     },
     options?: CallOptions,
   ): Promise<ChainPosition>;

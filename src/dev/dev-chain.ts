@@ -145,6 +145,8 @@ export class DevChain {
       headSlot: () => chain.head.slot,
       onFlow: () => this.#lagMonitor.reset(),
       storeSlot,
+      logger: parts.logger,
+      timers: SYSTEM_TIMERS,
     });
     const time = this.#time;
     const { db, genesisDeposits, feeRecipient } = parts;

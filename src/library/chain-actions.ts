@@ -12,7 +12,7 @@ import type {
   Validator,
   ValidatorId,
 } from "../client/chain-types.ts";
-import type { Client } from "../client/index.ts";
+import type { CallOptions, Client } from "../client/index.ts";
 import type { Methods } from "../client/methods.ts";
 import { type ValidatorActions, validatorActions } from "./validator-actions.ts";
 
@@ -21,6 +21,18 @@ type Result<Name extends keyof Methods> = ReturnType<Methods[Name]>;
 
 /** Number of slots or epochs. */
 export type Duration = Pick<Params<"dev_advance">, "slots" | "epochs">;
+
+export interface AdvanceOptions extends CallOptions {
+  /** Maximum duration in seconds of real time. Slots that have passed stay. */
+  readonly timeoutSeconds?: number;
+}
+
+export interface UntilOptions extends CallOptions {
+  /** Maximum duration in seconds of real time; 50 by default. Slots that have passed stay. */
+  readonly timeoutSeconds?: number;
+  /** Maximum number of slots; 65536 by default. */
+  readonly limit?: number | bigint;
+}
 
 /** Condition on the chain: a checkpoint, a slot, an epoch, or the status of a validator. */
 export type ChainCondition = NonNullable<Params<"dev_advance">["until"]>;
@@ -69,17 +81,18 @@ export interface Snapshot extends AsyncDisposable {
 
 /** The most common calls of a dev chain under short names. `client` has the others. */
 export interface ChainActions<F extends ForkName = ForkName> {
-  /** Runs slots with all validator duties; one slot by default. */
-  advance(duration?: Duration): Promise<ChainPosition>;
+  /** Runs slots with all validator duties; one slot by default. An aborted call stops after the current slot. */
+  advance(duration?: Duration, options?: AdvanceOptions): Promise<ChainPosition>;
   /**
-   * Runs slots until a condition holds. Fails after `limit` slots, 65536 by default. The status of a public key fails
-   * early without a deposit.
+   * Runs slots until a condition holds. A later status of a validator on the same path counts as reached. Fails after
+   * `timeoutSeconds` or `limit` slots, and at once for a status that the validator can no longer reach. The status of a
+   * public key fails early without a deposit.
    */
-  advanceUntil(condition: ChainCondition, options?: { readonly limit?: number | bigint }): Promise<ChainPosition>;
+  advanceUntil(condition: ChainCondition, options?: UntilOptions): Promise<ChainPosition>;
   /** Lets slots pass empty, as if all validators were offline; one slot by default. */
-  skip(duration?: Duration): Promise<ChainPosition>;
+  skip(duration?: Duration, options?: AdvanceOptions): Promise<ChainPosition>;
   /** Replaces the last blocks by another branch; the last block by default. */
-  reorg(depth?: number | bigint): Result<"dev_reorg">;
+  reorg(depth?: number | bigint, options?: CallOptions): Result<"dev_reorg">;
   /** Takes a snapshot of the whole chain. */
   snapshot(): Promise<Snapshot>;
   /** Returns slots and roots of the head, the justified and the finalized block. */
@@ -118,10 +131,13 @@ export function chainActions<F extends ForkName>(client: Client<F>): ChainAction
     return proof;
   };
   return {
-    advance: async (duration) => client.dev_advance(checked("advance", duration)),
-    advanceUntil: (until, { limit } = {}) => client.dev_advance({ until, ...(limit !== undefined && { limit }) }),
-    skip: async (duration) => client.dev_skip(checked("skip", duration)),
-    reorg: (depth = 1) => client.dev_reorg({ depth }),
+    advance: async (duration, { timeoutSeconds, ...call } = {}) =>
+      client.dev_advance({ ...checked("advance", duration), ...timeout(timeoutSeconds) }, call),
+    advanceUntil: (until, { limit, timeoutSeconds, ...call } = {}) =>
+      client.dev_advance({ until, ...(limit !== undefined && { limit }), ...timeout(timeoutSeconds) }, call),
+    skip: async (duration, { timeoutSeconds, ...call } = {}) =>
+      client.dev_skip({ ...checked("skip", duration), ...timeout(timeoutSeconds) }, call),
+    reorg: (depth = 1, call = {}) => client.dev_reorg({ depth }, call),
     snapshot: () => takeSnapshot(client),
     head: () => client.getChainHead(),
     block: (id = "head") => client.get_v2_beacon_blocks_blockId({ block_id: id }),
@@ -148,6 +164,8 @@ export function chainActions<F extends ForkName>(client: Client<F>): ChainAction
     },
   };
 }
+
+const timeout = (seconds: number | undefined) => (seconds === undefined ? {} : { timeout_seconds: seconds });
 
 /** Rejects a bare number, which JavaScript programs may pass. */
 function checked(action: "advance" | "skip", duration: unknown): Duration | undefined {

@@ -1,5 +1,6 @@
 export * from "../client/index.ts";
 export type {
+  AdvanceOptions,
   BlockProofOptions,
   ChainActions,
   ChainCondition,
@@ -8,6 +9,7 @@ export type {
   ProofPath,
   Snapshot,
   StateProofOptions,
+  UntilOptions,
   ValidatorSelection,
 } from "./chain-actions.ts";
 export type { Account, DevChain, DevChainOptions, ForksOf } from "./dev-chain.ts";

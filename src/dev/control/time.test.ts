@@ -2,6 +2,7 @@ import { SLOTS_PER_EPOCH } from "@lodestar/params";
 import { expect, it, onTestFinished } from "vitest";
 import { ControlError } from "../../api/dev-control.ts";
 import { VirtualClock } from "../../chain/clock/virtual-clock.ts";
+import { createLogger } from "../../log/pino-logger.ts";
 import { MAX_EMPTY_EPOCHS } from "../constants.ts";
 import { DevTime } from "./time.ts";
 
@@ -11,10 +12,12 @@ interface SceneOptions {
   headSlot?: number;
   startSlot?: number;
   fixedReason?: string;
+  /** Seconds of real time that a slot takes. */
+  slotDuration?: number;
 }
 
 /** Time control on a clock whose slots are too long to pass during a test. */
-function scene({ headSlot = 0, startSlot = 0, fixedReason }: SceneOptions = {}) {
+function scene({ headSlot = 0, startSlot = 0, fixedReason, slotDuration = 0 }: SceneOptions = {}) {
   const clock = new VirtualClock({
     genesisTime: 0,
     secondsPerSlot: 1e6,
@@ -28,15 +31,19 @@ function scene({ headSlot = 0, startSlot = 0, fixedReason }: SceneOptions = {}) 
   const stored: number[] = [];
   const flows: number[] = [];
   const triggers: string[] = [];
+  const lines: string[] = [];
+  const { logger } = createLogger({ format: "text", spec: "INFO", destination: { write: (line) => lines.push(line) } });
   const time = new DevTime({
     clock,
     fixedReason,
     headSlot: () => headSlot,
     onFlow: () => flows.push(clock.speed),
     storeSlot: async (slot) => void stored.push(slot),
+    logger,
+    timers: { now: () => clock.currentSlot * slotDuration * 1000 },
   });
   clock.onSlot((slot) => void triggers.push(`${slot} ${time.slotTrigger}`));
-  return { clock, time, stored, flows, triggers };
+  return { clock, time, stored, flows, triggers, lines };
 }
 
 const refusalOf = (work: Promise<unknown>): Promise<unknown> =>
@@ -99,6 +106,35 @@ it("stops at the condition, which is checked before the first slot, or at the ab
   expect(clock.currentSlot).toBe(2);
   await time.advance({ slots: 5, signal: AbortSignal.abort() });
   expect(clock.currentSlot).toBe(2);
+});
+
+it("counts the slots that passed", async () => {
+  const { time } = scene();
+  expect(await time.advance({ slots: 2 })).toBe(2);
+  expect(await time.skip({ slots: 5, signal: AbortSignal.abort() })).toBe(0);
+});
+
+it("lets an abort in between slots that do nothing", async () => {
+  const { time, clock } = scene();
+  const waiting = new AbortController();
+  setImmediate(() => waiting.abort());
+  expect(await time.skip({ slots: MAX_EMPTY_SLOTS, signal: waiting.signal })).toBeLessThan(MAX_EMPTY_SLOTS);
+  expect(clock.currentSlot).toBeLessThan(MAX_EMPTY_SLOTS);
+});
+
+it("logs the progress of a call that takes long, and its end", async () => {
+  const { time, lines } = scene({ slotDuration: 1 });
+  await time.advance({ slots: 1 });
+  expect(lines).toEqual([]);
+  await time.advance({ slots: 10, describe: () => "the finalized epoch is still 0" });
+  await time.skip({ slots: 4 });
+  expect(lines.map((line) => line.slice(line.indexOf("Advancing")).trim())).toEqual([
+    'Advancing on request  slot=3 slotsPerSecond=1 detail="the finalized epoch is still 0"',
+    'Advancing on request  slot=8 slotsPerSecond=1 detail="the finalized epoch is still 0"',
+    "Advancing on request: done  slot=11 tookSeconds=10",
+    "Advancing on request  slot=13 slotsPerSecond=1 percent=50 remainingSeconds=2",
+    "Advancing on request: done  slot=15 tookSeconds=4",
+  ]);
 });
 
 it("distinguishes slots with duties, empty slots and slots started by the clock", async () => {

@@ -2,7 +2,11 @@ import { SLOTS_PER_EPOCH } from "@lodestar/params";
 import type { Slot } from "@lodestar/types";
 import { ControlError, type TimeControl } from "../../api/dev-control.ts";
 import { SerialQueue } from "../../async/serial-queue.ts";
+import { TimeSlice } from "../../async/time-slice.ts";
+import type { Timers } from "../../async/timers.ts";
 import type { VirtualClock } from "../../chain/clock/virtual-clock.ts";
+import type { Logger } from "../../log/logger.ts";
+import { Progress } from "../../log/progress.ts";
 import { MAX_EMPTY_EPOCHS } from "../constants.ts";
 
 interface DevTimeParts {
@@ -14,6 +18,17 @@ interface DevTimeParts {
   onFlow(): void;
   /** Persists the current slot of the clock. */
   storeSlot(slot: Slot): Promise<void>;
+  logger: Logger;
+  timers: Pick<Timers, "now">;
+}
+
+/** Slots of one control call. */
+interface Passage {
+  readonly progress: Progress;
+  passed: Slot;
+  /** Undefined if a condition decides. */
+  total?: Slot | undefined;
+  describe?: (() => string) | undefined;
 }
 
 /** Trigger of the current slot: the running clock, or a call that advances or skips slots. */
@@ -25,6 +40,7 @@ export class DevTime implements TimeControl {
   readonly #turns = new SerialQueue();
   #slotTrigger: SlotTrigger = "flow";
   #requestedFlow: boolean | undefined;
+  #passage: Passage | undefined;
 
   constructor(parts: DevTimeParts) {
     this.#parts = parts;
@@ -55,15 +71,19 @@ export class DevTime implements TimeControl {
    */
   whilePaused<T>(work: (wasFlowing: boolean) => Promise<T>): Promise<T> {
     return this.exclusive(async () => {
-      const { clock, fixedReason, onFlow, storeSlot } = this.#parts;
+      const { clock, fixedReason, logger, onFlow, storeSlot, timers } = this.#parts;
       if (fixedReason !== undefined) throw ControlError.unsupported(fixedReason);
       const wasFlowing = clock.isFlowing;
       if (wasFlowing) clock.pause();
       await clock.advanceTo(clock.currentSlot);
       const from = clock.currentSlot;
+      const progress = new Progress({ message: "Advancing on request", logger, timers });
+      this.#passage = { progress, passed: 0 };
       try {
         return await work(wasFlowing);
       } finally {
+        if (this.#passage.passed > 0) progress.finish({ slot: clock.currentSlot });
+        this.#passage = undefined;
         if (clock.currentSlot !== from) await storeSlot(clock.currentSlot);
         if (wasFlowing) {
           clock.run();
@@ -73,11 +93,11 @@ export class DevTime implements TimeControl {
     });
   }
 
-  advance(range: Parameters<TimeControl["advance"]>[0]): Promise<void> {
+  advance(range: Parameters<TimeControl["advance"]>[0]): Promise<Slot> {
     return this.whilePaused(() => this.#advance(range));
   }
 
-  skip(range: Parameters<TimeControl["skip"]>[0]): Promise<void> {
+  skip(range: Parameters<TimeControl["skip"]>[0]): Promise<Slot> {
     return this.whilePaused(() => {
       this.#requireSkippable(range.slots);
       return this.#advance({ ...range, staysEmpty: () => true });
@@ -96,11 +116,18 @@ export class DevTime implements TimeControl {
     return this.#flow(speed > 0, speed);
   }
 
-  async #advance({ slots, until, staysEmpty, signal }: Parameters<TimeControl["advance"]>[0]): Promise<void> {
+  async #advance(range: Parameters<TimeControl["advance"]>[0]): Promise<Slot> {
+    const { slots, until, describe, staysEmpty, signal } = range;
     const { clock } = this.#parts;
-    for (let passed = 0; passed < slots && signal?.aborted !== true && until?.() !== true; passed++) {
+    Object.assign(this.#passage!, { total: describe ? undefined : slots, describe });
+    const slice = new TimeSlice();
+    let passed = 0;
+    for (; passed < slots && signal?.aborted !== true && until?.() !== true; passed++) {
       await this.advanceSlot(staysEmpty?.(clock.currentSlot + 1) ? "skip" : "advance");
+      // Slots without duties may run in microtasks only, and an abort arrives in a turn of the event loop.
+      await slice.yieldIfDue();
     }
+    return passed;
   }
 
   #requireSkippable(slots: number): void {
@@ -135,5 +162,17 @@ export class DevTime implements TimeControl {
     } finally {
       this.#slotTrigger = "flow";
     }
+    this.#report();
+  }
+
+  #report(): void {
+    if (!this.#passage) return;
+    const { progress, total, describe } = this.#passage;
+    const { currentSlot } = this.#parts.clock;
+    progress.report(++this.#passage.passed, total, (slotsPerSecond) => ({
+      slot: currentSlot,
+      slotsPerSecond,
+      detail: describe?.(),
+    }));
   }
 }

@@ -3,13 +3,14 @@ import type { CachedBeaconStateElectra } from "@lodestar/state-transition";
 import { getValidatorStatus } from "@lodestar/types";
 import { fromHex } from "@lodestar/utils";
 import type { BeaconChain } from "../../../chain/chain.ts";
-import { notFound } from "../../../errors/failure.ts";
+import { type Failure, notFound, rejected } from "../../../errors/failure.ts";
 import { indexInRegistry } from "../states/registry.ts";
 import type { Goal, ValidatorGoal } from "./advance-goal.ts";
+import { locateStatus, type PathPosition, statusesAfter } from "./status-path.ts";
 
 /** Condition that dev_advance runs slots until. */
 export interface Condition {
-  /** Throws if the condition will not hold any more. */
+  /** Throws if the condition cannot hold any more. */
   holds(): boolean;
   /** Says what holds instead. Continues a sentence. */
   actual(): string;
@@ -50,8 +51,9 @@ function reached(what: string, read: () => number, wanted: number): Condition {
   return { holds: () => read() >= wanted, actual: () => `the ${what} is ${read()}, not ${wanted}` };
 }
 
-function statusAt({ headState }: BeaconChain, index: number) {
-  return getValidatorStatus(headState.validators.getReadonly(index), headState.epochCtx.epoch);
+function positionAt({ headState }: BeaconChain, index: number): PathPosition {
+  const validator = headState.validators.getReadonly(index);
+  return { status: getValidatorStatus(validator, headState.epochCtx.epoch), isSlashed: validator.slashed };
 }
 
 function statusOfIndex(chain: BeaconChain, index: number, wanted: ValidatorGoal["status"]): Condition {
@@ -61,10 +63,31 @@ function statusOfIndex(chain: BeaconChain, index: number, wanted: ValidatorGoal[
       `No validator ${index}: the registry has ${length} validators. Until its deposit is processed, use its public key.`,
     );
   }
+  requireNotPassed(chain, index, wanted);
   return {
-    holds: () => statusAt(chain, index) === wanted,
-    actual: () => `validator ${index} is ${statusAt(chain, index)}, not ${wanted}`,
+    holds: () => hasReached(chain, index, wanted),
+    actual: () => `validator ${index} is ${positionAt(chain, index).status}, not ${wanted}`,
   };
+}
+
+/** Throws if the status lies behind the validator. A condition passes statuses only after it was created. */
+function requireNotPassed(chain: BeaconChain, index: number, wanted: ValidatorGoal["status"]): void {
+  const position = positionAt(chain, index);
+  if (locateStatus(position, wanted) === "passed") throw outOfReach(index, position, wanted);
+}
+
+/** True for a later status, too: a validator may have several statuses in one slot. Throws if it is out of reach. */
+function hasReached(chain: BeaconChain, index: number, wanted: ValidatorGoal["status"]): boolean {
+  const position = positionAt(chain, index);
+  const where = locateStatus(position, wanted);
+  if (where === "unreachable") throw outOfReach(index, position, wanted);
+  return where !== "ahead";
+}
+
+function outOfReach(index: number, position: PathPosition, wanted: ValidatorGoal["status"]): Failure {
+  const following = statusesAfter(position);
+  const next = following.length === 0 ? "This is its last status." : `Its next statuses are ${following.join(", ")}.`;
+  return rejected(`Validator ${index} is ${position.status} and can no longer become ${wanted}. ${next}`);
 }
 
 /** The status of a validator by its public key, which may enter the registry by a deposit. */
@@ -81,11 +104,13 @@ class StatusOfKey implements Condition {
     this.#chain = chain;
     this.#pubkey = pubkey;
     this.#wanted = wanted;
+    const index = indexInRegistry(chain.headState, pubkey);
+    if (index !== undefined) requireNotPassed(chain, index, wanted);
   }
 
   holds(): boolean {
     const index = indexInRegistry(this.#chain.headState, this.#pubkey);
-    if (index !== undefined) return statusAt(this.#chain, index) === this.#wanted;
+    if (index !== undefined) return hasReached(this.#chain, index, this.#wanted);
     this.#requireDeposit();
     return false;
   }
@@ -93,7 +118,8 @@ class StatusOfKey implements Condition {
   actual(): string {
     const { headState } = this.#chain;
     const index = indexInRegistry(headState, this.#pubkey);
-    if (index !== undefined) return `validator ${index} is ${statusAt(this.#chain, index)}, not ${this.#wanted}`;
+    if (index !== undefined)
+      return `validator ${index} is ${positionAt(this.#chain, index).status}, not ${this.#wanted}`;
     const absent = `${this.#pubkey} is not in the registry`;
     // Before electra, deposits are on the execution chain until validators have voted for them.
     if (!hasPendingDeposits(headState)) return absent;

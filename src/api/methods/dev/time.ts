@@ -1,4 +1,5 @@
 import { SLOTS_PER_EPOCH } from "@lodestar/params";
+import { SYSTEM_TIMERS } from "../../../async/timers.ts";
 import { MAX_SPEED } from "../../../chain/clock/clock.ts";
 import { Failure, invalidParams } from "../../../errors/failure.ts";
 import type { ApiContext } from "../../context.ts";
@@ -13,12 +14,24 @@ import { DEV_METHOD } from "./dev-method.ts";
 /** Maximum number of slots per call. A full exit takes 2100 slots in the minimal preset. */
 export const MAX_SLOTS_PER_CALL = 65_536;
 
+/** Default limit of a call that waits for a condition. Below the default of --call-timeout, so that the error of a call over HTTP says what holds instead. */
+const UNTIL_SECONDS = 50;
+const MAX_TIMEOUT_SECONDS = 86_400;
+
+const RAISE_TIMEOUT = " timeout_seconds raises the limit.";
+
 const speedFactor = numberBetween(0, MAX_SPEED, `a number from 0 to ${MAX_SPEED}`);
 
 const slots = integerUpTo(BigInt(MAX_SLOTS_PER_CALL), `a number of slots from 0 to ${MAX_SLOTS_PER_CALL}`);
 const epochs = integerUpTo(
   BigInt(Math.floor(MAX_SLOTS_PER_CALL / SLOTS_PER_EPOCH)),
   `a number of epochs from 0 to ${Math.floor(MAX_SLOTS_PER_CALL / SLOTS_PER_EPOCH)}`,
+);
+
+const timeoutSeconds = numberBetween(
+  0,
+  MAX_TIMEOUT_SECONDS,
+  `a number of seconds of real time from 0 to ${MAX_TIMEOUT_SECONDS}`,
 );
 
 /** Result of the methods that advance the chain: clock, head and checkpoints. */
@@ -46,34 +59,49 @@ const devAdvance = defineMethod({
     epochs: optional(epochs, "Number of epochs, instead of slots."),
     until: optional(
       goal,
-      "Condition to run until, instead of a number. Fails after `limit` slots. From electra on, the status of a public key " +
-        "fails early: if its deposit is dropped, or if it has had none for 32 epochs.",
+      "Condition to run until, instead of a number. A later status of the validator on the same path counts as reached. " +
+        "Fails early for a status that the validator can no longer reach and, from electra on, for a public key whose " +
+        "deposit is dropped or that has had none for 32 epochs.",
     ),
     limit: optional(
       slots,
       `Maximum number of slots for \`until\`. Default: ${MAX_SLOTS_PER_CALL}. The error says what holds instead.`,
     ),
+    timeoutSeconds: optional(
+      timeoutSeconds,
+      `Maximum duration in seconds of real time. Default: ${UNTIL_SECONDS} for \`until\`, otherwise no limit but that of ` +
+        "the server. Slots that have passed stay.",
+    ),
   },
   result: position,
-  failures: ["not-found", "unsupported"],
+  failures: ["not-found", "rejected", "unsupported"],
   example: { stage: "control", params: [2] },
-  async handler(context, { slots, epochs, until, limit }, call) {
+  async handler(context, { slots, epochs, until, limit, timeoutSeconds }, call) {
     requireOne({ slots, epochs, until });
     if (limit !== undefined && until === undefined) throw invalidParams("limit requires until.");
     const { time } = controlOf(context);
     const signal = call?.signal;
     if (until === undefined) {
-      await time.advance({ slots: slots ?? (epochs === undefined ? 1 : epochs * SLOTS_PER_EPOCH), signal });
+      const range = { ...timedRange(countOf(slots, epochs), timeoutSeconds), signal };
+      requireAll(await time.advance(range), range);
       return positionOf(context);
     }
     const condition = conditionOf(context.chain, until);
-    const maxSlots = limit ?? MAX_SLOTS_PER_CALL;
-    if (!condition.holds()) await time.advance({ slots: maxSlots, until: () => condition.holds(), signal });
     if (condition.holds()) return positionOf(context);
-    const { currentSlot } = context.chain.clock;
+    const { slots: maxSlots, ...range } = timedRange(limit ?? MAX_SLOTS_PER_CALL, timeoutSeconds ?? UNTIL_SECONDS);
+    const passed = await time.advance({
+      slots: maxSlots,
+      until: () => condition.holds() || range.until(),
+      describe: () => condition.actual(),
+      signal,
+    });
+    signal?.throwIfAborted();
+    if (condition.holds()) return positionOf(context);
+    const isTimeout = passed < maxSlots;
     throw new Failure(
       "limit-exceeded",
-      `The condition does not hold after ${maxSlots} slots, at slot ${currentSlot}: ${condition.actual()}.`,
+      `The condition does not hold after ${isTimeout ? `${range.seconds} seconds and ` : ""}${passed} slots, at slot ` +
+        `${context.chain.clock.currentSlot}: ${condition.actual()}.${isTimeout ? RAISE_TIMEOUT : ""}`,
     );
   },
 });
@@ -85,14 +113,18 @@ const devSkip = defineMethod({
   params: {
     slots: optional(slots, "Number of slots. Default: 1."),
     epochs: optional(epochs, "Number of epochs, instead of slots."),
+    timeoutSeconds: optional(
+      timeoutSeconds,
+      "Maximum duration in seconds of real time. Default: no limit but that of the server. Slots that have passed stay.",
+    ),
   },
   result: position,
   failures: ["rejected", "unsupported"],
   example: { stage: "control", params: [3] },
-  async handler(context, { slots, epochs }, call) {
+  async handler(context, { slots, epochs, timeoutSeconds }, call) {
     requireOne({ slots, epochs });
-    const count = slots ?? (epochs === undefined ? 1 : epochs * SLOTS_PER_EPOCH);
-    await controlOf(context).time.skip({ slots: count, signal: call?.signal });
+    const range = { ...timedRange(countOf(slots, epochs), timeoutSeconds), signal: call?.signal };
+    requireAll(await controlOf(context).time.skip(range), range);
     return positionOf(context);
   },
 });
@@ -133,6 +165,29 @@ const devSetSpeed = defineMethod({
     return positionOf(context);
   },
 });
+
+function countOf(slots: number | undefined, epochs: number | undefined): number {
+  return slots ?? (epochs === undefined ? 1 : epochs * SLOTS_PER_EPOCH);
+}
+
+/** A range of slots that ends early after a duration. */
+function timedRange(slots: number, seconds = Number.POSITIVE_INFINITY) {
+  const end = SYSTEM_TIMERS.now() + seconds * 1000;
+  return { slots, seconds, until: () => SYSTEM_TIMERS.now() >= end };
+}
+
+/** Throws if a range ended before its last slot. */
+function requireAll(
+  passed: number,
+  { slots, seconds, signal }: { slots: number; seconds: number; signal?: AbortSignal | undefined },
+): void {
+  signal?.throwIfAborted();
+  if (passed === slots) return;
+  throw new Failure(
+    "limit-exceeded",
+    `Only ${passed} of ${slots} slots passed within ${seconds} seconds.${RAISE_TIMEOUT}`,
+  );
+}
 
 function requireOne(given: Record<string, unknown>): void {
   const names = Object.keys(given).filter((name) => given[name] !== undefined);
