@@ -16,6 +16,11 @@ it.each([
   expect(stringifyFor(method, params)).toBe(text);
 });
 
+it("rejects numbers that JSON does not have", () => {
+  const call = () => stringifyFor("getStateProof", { params: { path: ["balances", Number.NaN] } });
+  expect(call).toThrow('The parameter "1" of getStateProof must be a finite number, got NaN.');
+});
+
 it("tells methods of the execution layer from those of the beacon node", () => {
   const names = ["eth_call", "evm_mine", "debug_traceCall", "debug_getGossipSubPeers", "getEth1Chain", "dev_snapshot"];
   expect(names.filter(isExecutionMethod)).toEqual(["eth_call", "evm_mine", "debug_traceCall"]);

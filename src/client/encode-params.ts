@@ -8,11 +8,16 @@ export function isExecutionMethod(name: string): boolean {
 
 /**
  * Serializes an object with the parameters of a method. Bigints become hex quantities for the execution layer.
- * Elsewhere they become numbers, or decimal strings where numbers are inexact.
+ * Elsewhere they become numbers, or decimal strings where numbers are inexact. Throws for NaN and infinity, which JSON
+ * would silently turn into null, so that a parameter would have its default.
  */
 export function stringifyFor(method: string, value: object): string {
   const encode = isExecutionMethod(method) ? hexQuantity : decimal;
-  return JSON.stringify(value, (_, each) => (typeof each === "bigint" ? encode(each) : each));
+  return JSON.stringify(value, (name, each) => {
+    if (typeof each === "bigint") return encode(each);
+    if (typeof each !== "number" || Number.isFinite(each)) return each;
+    throw new TypeError(`The parameter "${name}" of ${method} must be a finite number, got ${each}.`);
+  });
 }
 
 const hexQuantity = (integer: bigint): string => `0x${integer.toString(16)}`;

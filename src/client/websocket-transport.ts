@@ -73,6 +73,7 @@ export class WebSocketTransport implements Transport {
   #ask(method: string, params: object, onResult?: (result: unknown) => void): Promise<void> {
     const request = { jsonrpc: "2.0", id: --this.#lastOwnId, method, params } as const;
     return this.#connect().then((socket) => {
+      const message = messageOf([request]);
       const { promise, resolve, reject } = Promise.withResolvers<void>();
       this.#waiting.set(request.id, {
         reject,
@@ -82,7 +83,7 @@ export class WebSocketTransport implements Transport {
           resolve();
         },
       });
-      socket.send(messageOf([request]));
+      socket.send(message);
       return promise;
     });
   }
@@ -90,12 +91,13 @@ export class WebSocketTransport implements Transport {
   async #exchange(requests: readonly RpcRequest[], signal?: AbortSignal): Promise<readonly RpcResponse[]> {
     const socket = await this.#connect();
     signal?.throwIfAborted();
+    const message = messageOf(requests);
     const responses = requests.map(({ id }) => {
       const { promise, resolve, reject } = Promise.withResolvers<RpcResponse>();
       this.#waiting.set(id, { resolve, reject });
       return promise;
     });
-    socket.send(messageOf(requests));
+    socket.send(message);
     return Promise.all(responses);
   }
 

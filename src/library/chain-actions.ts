@@ -167,12 +167,20 @@ export function chainActions<F extends ForkName>(client: Client<F>): ChainAction
 
 const timeout = (seconds: number | undefined) => (seconds === undefined ? {} : { timeout_seconds: seconds });
 
-/** Rejects a bare number, which JavaScript programs may pass. */
+/** Rejects a bare number and an object without a number, which JavaScript programs may pass. */
 function checked(action: "advance" | "skip", duration: unknown): Duration | undefined {
-  if (duration === undefined || (typeof duration === "object" && duration !== null)) return duration;
-  const slots = /^\d+$/.test(String(duration)) ? String(duration) : "3";
+  if (duration === undefined) return undefined;
+  if (typeof duration !== "object" || duration === null) {
+    const slots = /^\d+$/.test(String(duration)) ? String(duration) : "3";
+    throw new TypeError(
+      `chain.${action} takes an object, got ${String(duration)}. Write chain.${action}({ slots: ${slots} }).`,
+    );
+  }
+  const { slots, epochs } = duration as Duration;
+  if (slots !== undefined || epochs !== undefined) return duration;
   throw new TypeError(
-    `chain.${action} takes an object, got ${String(duration)}. Write chain.${action}({ slots: ${slots} }).`,
+    `chain.${action} got neither slots nor epochs. ` +
+      `Write chain.${action}({ slots: 3 }), or chain.${action}() for one slot.`,
   );
 }
 

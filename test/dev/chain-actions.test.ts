@@ -68,6 +68,19 @@ it("shows the form of a duration", async () => {
     "chain.advance takes an object, got 5. Write chain.advance({ slots: 5 }).",
   );
   await expect(chain.skip("finalized" as never)).rejects.toThrow("Write chain.skip({ slots: 3 }).");
+  const { slot } = await chain.client.getChainTime();
+  for (const slots of [Number.NaN, Number.POSITIVE_INFINITY]) {
+    await expect(chain.advance({ slots })).rejects.toThrow(
+      `The parameter "slots" of dev_advance must be a finite number, got ${slots}.`,
+    );
+  }
+  await expect(chain.skip({ epochs: Number.NaN })).rejects.toThrow('The parameter "epochs" of dev_skip');
+  for (const empty of [{}, { slots: undefined }]) {
+    await expect(chain.advance(empty as never)).rejects.toThrow(
+      "chain.advance got neither slots nor epochs. Write chain.advance({ slots: 3 }), or chain.advance() for one slot.",
+    );
+  }
+  expect((await chain.client.getChainTime()).slot).toBe(slot);
 });
 
 it("names the option of a chain without the EVM", async () => {
