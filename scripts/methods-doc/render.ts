@@ -39,7 +39,7 @@ function errorSection(): string {
   const head = ["## Errors", "", "| Code | Name | When |", "|---|---|---|"];
   const envelope = [
     "| -32700 | Parse error | The body is not JSON. |",
-    "| -32600 | Invalid request | The message is not a JSON-RPC request. |",
+    "| -32600 | Invalid request | The message is not a JSON-RPC request, or exceeds a limit of JSON. |",
     "| -32601 | Method not found | There is no such method. |",
   ];
   return [...head, ...rows, ...envelope].join("\n");

@@ -7,7 +7,7 @@ import { fromHex, toHex } from "@lodestar/utils";
 import { parsePubkey } from "../api/params/scalars.ts";
 import { InvalidPayloadError } from "../api/params/ssz-payload.ts";
 import type { SlashingProtection } from "../dev/validators/slashing-protection.ts";
-import { JsonParseError, parseMessage } from "../json/parse.ts";
+import { JsonLimitError, JsonParseError, parseMessage } from "../json/parse.ts";
 import type { Logger } from "../log/logger.ts";
 import { type AccessOptions, AccessPolicy } from "../server/http/access/access-policy.ts";
 import { HttpCore } from "../server/http/core.ts";
@@ -137,6 +137,7 @@ export function createSignerServer({ config, keys, protection, access, logger }:
     try {
       return readSigningMessage(parseMessage(body), config);
     } catch (error) {
+      if (error instanceof JsonLimitError) throw new HttpError(400, error.message);
       if (error instanceof JsonParseError) throw new HttpError(400, `The body is not JSON: ${error.message}`);
       if (error instanceof InvalidPayloadError) throw new HttpError(400, `The signing request ${error.message}`);
       throw error;

@@ -1,7 +1,13 @@
 import type { ChainForkConfig } from "@lodestar/config";
 import { yieldToEventLoop } from "../../async/time-slice.ts";
 import { invalidParams } from "../../errors/failure.ts";
-import { JsonParseError, LARGE_MESSAGE_BYTES, parseMessage, parseMessageInSlices } from "../../json/parse.ts";
+import {
+  JsonLimitError,
+  JsonParseError,
+  LARGE_MESSAGE_BYTES,
+  parseMessage,
+  parseMessageInSlices,
+} from "../../json/parse.ts";
 import type { RestRequest } from "../../server/rest/route-table.ts";
 import { type Args, bind, type Signature } from "../bind.ts";
 import type { RequestCodec } from "../codecs.ts";
@@ -111,6 +117,7 @@ export async function parseJson(body: Buffer): Promise<unknown> {
     return await parseMessageInSlices(body);
   } catch (cause) {
     if (!(cause instanceof JsonParseError)) throw cause;
+    if (cause instanceof JsonLimitError) throw invalidParams(cause.message, { cause });
     throw invalidParams(`The body is not valid JSON: ${cause.message}`, { cause });
   }
 }

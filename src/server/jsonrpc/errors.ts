@@ -1,4 +1,5 @@
 import { Failure, type FailureKind, type ItemFailure } from "../../errors/failure.ts";
+import { JsonLimitError, type JsonParseError } from "../../json/parse.ts";
 import type { BudgetRejection } from "../http/access/api-clients.ts";
 import { toErrorResponse } from "../http/http-error.ts";
 
@@ -35,8 +36,10 @@ const INTERNAL_ERROR = -32603;
 /** Longer names are truncated in messages and get no suggestion. */
 const MAX_QUOTED_NAME = 100;
 
-export function parseError(detail: string): ErrorObject {
-  return { code: -32700, message: "The request is not valid JSON.", data: { status: 400, detail } };
+/** Returns the error for a message that cannot be parsed, or is not because of its size. */
+export function unreadable(error: JsonParseError): ErrorObject {
+  if (error instanceof JsonLimitError) return invalidRequest(error.message);
+  return { code: -32700, message: "The request is not valid JSON.", data: { status: 400, detail: error.message } };
 }
 
 export function invalidRequest(message: string): ErrorObject {

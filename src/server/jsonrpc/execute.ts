@@ -23,8 +23,8 @@ import {
   type ErrorObject,
   invalidRequest,
   methodNotFound,
-  parseError,
   toErrorObject,
+  unreadable,
 } from "./errors.ts";
 import { batchResponse, errorResponse, resultResponse, streamedResponse } from "./respond.ts";
 
@@ -99,7 +99,7 @@ export function createExecutor(options: ExecutorOptions): Execute {
       return messageOf(await runElement(request, context, immediately, rest));
     } catch (error) {
       if (!(error instanceof JsonParseError)) throw error;
-      return rejectMessage(parseError(error.message), context);
+      return rejectMessage(unreadable(error), context);
     }
   }
 
@@ -138,7 +138,7 @@ export function createExecutor(options: ExecutorOptions): Execute {
       request = parseMessage(message);
     } catch (error) {
       if (!(error instanceof JsonParseError)) return Promise.reject(error);
-      return Promise.resolve(rejectMessage(parseError(error.message), context));
+      return Promise.resolve(rejectMessage(unreadable(error), context));
     }
     if (Array.isArray(request)) return runBatch(request, context);
     return runElement(request, context, immediately).then(messageOf);
@@ -239,7 +239,7 @@ export function createExecutor(options: ExecutorOptions): Execute {
       return response;
     } catch (error) {
       if (error instanceof JsonParseError) {
-        return failed({ ...call, id: NULL_ID }, parseError(error.message), observed);
+        return failed({ ...call, id: NULL_ID }, unreadable(error), observed);
       }
       if (!(error instanceof Failure)) {
         logger.error("Method failed unexpectedly", { method: call.method, error: inspect(error) });

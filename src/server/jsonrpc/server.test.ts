@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { MAX_MEMBERS, MAX_NESTING, MAX_VALUES } from "../../json/parse.ts";
 import { openTestServer, requestText, type TestServer } from "./server.test-support.ts";
 
 let server: TestServer;
@@ -54,8 +55,8 @@ describe("responds with an error object and HTTP status 200", () => {
     ["an empty body", "", "null", -32700],
     ["a body that is not JSON", '{"jsonrpc":', "null", -32700],
     ["invalid UTF-8", Buffer.from([0x22, 0xff, 0x22]), "null", -32700],
-    ["a million brackets", "[".repeat(1_000_000), "null", -32700],
-    ["a million balanced brackets", "[".repeat(500_000) + "]".repeat(500_000), "null", -32700],
+    ["a million brackets", "[".repeat(1_000_000), "null", -32600],
+    ["a million balanced brackets", "[".repeat(500_000) + "]".repeat(500_000), "null", -32600],
     ["null as body", "null", "null", -32600],
     ["a string as body", '"echo"', "null", -32600],
     ["a number as body", "1", "null", -32600],
@@ -113,6 +114,21 @@ describe("responds with an error object and HTTP status 200", () => {
 
 describe("error objects", () => {
   const errorOf = async (body: string) => JSON.parse((await server.post(body)).text).error;
+
+  it("name the limit that a message exceeds, which may be valid JSON", async () => {
+    const members = (count: number) => Array.from({ length: count }, (_, index) => `"${index}":0`).join();
+    const exceeded = (message: string) => ({ code: -32600, message, data: { status: 400 } });
+    for (const [params, message] of [
+      [`[{${members(MAX_MEMBERS + 1)}}]`, "The message has an object with more than 10000 members. Split it."],
+      [`[0${",0".repeat(MAX_VALUES)}]`, "The message has more than 500000 values. Split it."],
+      ["[".repeat(MAX_NESTING) + "]".repeat(MAX_NESTING), "nests arrays and objects more than 512 levels deep."],
+      [`[1.5,"${"x".repeat(256 * 1024)}"]`, "A message of 262144 bytes or more must not contain fractions"],
+    ] as const) {
+      const received = await errorOf(requestText({ params }));
+      expect(received).toEqual(exceeded(expect.stringContaining(message)));
+    }
+    expect(await errorOf(requestText({ params: `[{${members(MAX_MEMBERS)}}]` }))).toBeUndefined();
+  });
 
   it("contain detail and failures", async () => {
     const failures = [{ index: 1, message: "bad signature" }];

@@ -72,6 +72,7 @@ export type TransferredBody = TransferredBytes | TransferredStream;
 export type SerializedError =
   | { failure: FailureKind; message: string; detail?: string; failures?: ItemFailure[]; rpc?: RpcErrorFields }
   | { status: number; message: string; headers: Record<string, string> }
+  | { aboveLimit: string }
   | { unreadable: string }
   | { unexpected: string; stack: string };
 

@@ -1,6 +1,6 @@
 import { inspect } from "node:util";
 import { Failure } from "../../../errors/failure.ts";
-import { JsonParseError } from "../../../json/parse.ts";
+import { JsonLimitError, JsonParseError } from "../../../json/parse.ts";
 import { HttpError } from "../../http/http-error.ts";
 import type { SerializedError } from "./protocol.ts";
 
@@ -14,6 +14,7 @@ export function serializeError(thrown: unknown): SerializedError {
     const { status, message, headers } = thrown;
     return { status, message, headers };
   }
+  if (thrown instanceof JsonLimitError) return { aboveLimit: thrown.message };
   if (thrown instanceof JsonParseError) return { unreadable: thrown.message };
   return { unexpected: thrown instanceof Error ? thrown.message : String(thrown), stack: inspect(thrown) };
 }
@@ -22,6 +23,7 @@ export function serializeError(thrown: unknown): SerializedError {
 export function deserializeError(thrown: SerializedError): Error {
   if ("failure" in thrown) return new Failure(thrown.failure, thrown.message, thrown);
   if ("status" in thrown) return new HttpError(thrown.status, thrown.message, thrown.headers);
+  if ("aboveLimit" in thrown) return new JsonLimitError(thrown.aboveLimit);
   if ("unreadable" in thrown) return new JsonParseError(thrown.unreadable);
   const error = new Error(thrown.unexpected);
   error.stack = thrown.stack;
