@@ -41,7 +41,7 @@ export async function openDevChain<F extends ForkName>(
     colour: false,
   });
   useNativeHasher(logger);
-  const servers = serverOptions(settings, logger, { trustsLocalPages: true });
+  const servers = serverOptions(settings, logger, { allowsLocalPages: true });
   const futures = settings.trackFutures ? PromiseTracker.started() : undefined;
   opening.defer(() => futures?.close());
   const { networking } = settings;

@@ -95,6 +95,44 @@ it("serves eth_* on a separate port, over HTTP and WebSocket, and on the beacon 
   expect(JSON.parse(message.toString())).toMatchObject({ result: "0x2" });
 });
 
+it("lets pages of this machine read and send, but control the chain only from an allowed origin", async () => {
+  const allowed = { origin: "http://localhost:3000" };
+  const page = { origin: "http://localhost:5173" };
+  const ports = ["--eth-rpc-port", "0", "--rpc-allow-origin", allowed.origin];
+  const program = await ProgramHere.dev([...devFlags(), "--evm", "--eth-rpc", ...ports]);
+  const ethUrl = (await program.untilLine(/Ethereum RPC is served at (http:\S+)/))[1]!;
+  const rpcUrl = program.url;
+  const reason = {
+    code: -32004,
+    message: expect.stringContaining("to web pages only of origins listed in --rpc-allow-origin"),
+  };
+
+  for (const url of [ethUrl, rpcUrl]) {
+    const read = await post(url, CHAIN_ID, page);
+    expect(read.body).toMatchObject({ result: "0x7a69" });
+    expect(read.headers.get("access-control-allow-origin")).toBe(page.origin);
+    const ofBeaconPort = url === rpcUrl ? ["setLogLevel"] : [];
+    for (const method of ["anvil_reset", "evm_mine", "dev_advance", ...ofBeaconPort]) {
+      const control = { ...CHAIN_ID, method, params: [] };
+      expect((await post(url, control, page)).body.error, method).toMatchObject(reason);
+      // A page may send this content type without asking first.
+      const simple = { ...page, "content-type": "text/plain" };
+      expect((await post(url, control, simple)).status, method).toBe(415);
+    }
+    const socket = new WebSocket(url.replace("http", "ws"), { origin: page.origin });
+    onTestFinished(() => socket.terminate());
+    await once(socket, "open");
+    socket.send(JSON.stringify({ ...CHAIN_ID, method: "anvil_reset" }));
+    const [message] = await once(socket, "message");
+    expect(JSON.parse(message.toString()).error).toMatchObject(reason);
+    expect((await post(url, { ...CHAIN_ID, method: "eth_blockNumber" })).body.result).toBe("0x0");
+  }
+  for (const url of [ethUrl, rpcUrl]) {
+    expect((await post(url, { ...CHAIN_ID, method: "evm_mine" }, allowed)).body.result).toBe("0x0");
+  }
+  expect((await post(ethUrl, { ...CHAIN_ID, method: "eth_blockNumber" }, page)).body.result).toBe("0x2");
+});
+
 it("fails if the requested port is in use", async () => {
   const other = createServer().listen(0, "127.0.0.1");
   onTestFinished(() => void other.close());

@@ -198,5 +198,6 @@ describe("fanal dev --signer-port", () => {
     expect(await status({})).toBe(200);
     expect(await status({ host: "rebound.example" })).toBe(403);
     expect(await status({ origin: "https://page.example" })).toBe(403);
+    expect(await status({ origin: "http://localhost:3000" })).toBe(403);
   });
 });

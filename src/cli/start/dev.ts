@@ -37,7 +37,7 @@ export async function runDev(
   );
   useNativeHasher(logger);
   const servers = await limitConnections(
-    { servers: serverOptions(settings, logger, { trustsLocalPages: true }), networking: settings.networking },
+    { servers: serverOptions(settings, logger, { allowsLocalPages: true }), networking: settings.networking },
     logger,
   );
   const futures = settings.trackFutures ? PromiseTracker.started() : undefined;

@@ -12,20 +12,23 @@ interface ServedSettings<Limits> {
   log: Pick<LogSettings, "accessLog">;
 }
 
-/** Reads the token files and opens the access log. Servers of a dev chain trust pages of this machine. */
+/**
+ * Reads the token files and opens the access log. Servers of a dev chain allow pages of this machine, except for the
+ * signer, which no page needs.
+ */
 export function serverOptions<Limits>(
   { servers, log }: ServedSettings<Limits>,
   logger: Logger,
-  { trustsLocalPages = false } = {},
+  { allowsLocalPages = false } = {},
 ): Omit<ServersOptions, "limits"> & { limits: Limits } {
   const { jsonRpc, ethRpc, rest, signer, ...others } = servers;
-  const accessOf = (settings: AccessSettings) => ({ ...withToken(settings, logger), trustsLocalPages });
+  const accessOf = (settings: AccessSettings) => ({ ...withToken(settings, logger), allowsLocalPages });
   return {
     ...others,
     jsonRpc: jsonRpc && { ...jsonRpc, access: accessOf(jsonRpc.access) },
     ethRpc: ethRpc && { ...ethRpc, access: accessOf(ethRpc.access) },
     rest: rest && { ...rest, access: accessOf(rest.access) },
-    signer: signer && { ...signer, access: accessOf(signer.access) },
+    signer: signer && { ...signer, access: withToken(signer.access, logger) },
     writeAccess: log.accessLog && accessLogWriter(log.accessLog, logger),
   };
 }

@@ -11,7 +11,7 @@ type AccessOptions = NonNullable<ApiOptions["access"]>;
 /** Server options whose token file is not yet read. */
 export type WithTokenFile<Options extends ApiOptions> = Omit<Options, "access"> & { access: AccessSettings };
 
-export interface AccessSettings extends Omit<Required<AccessOptions>, "trustsLocalPages" | "classes" | "token"> {
+export interface AccessSettings extends Omit<Required<AccessOptions>, "allowsLocalPages" | "classes" | "token"> {
   /** Undefined for the default, which depends on the address. */
   classes: AccessOptions["classes"];
   /** Absolute path. */

@@ -45,8 +45,8 @@ it("trusts its own pages on loopback", () => {
   expect(new AccessPolicy("rpc").isPrivileged(requestFrom("127.0.0.1", own))).toBe(false);
 });
 
-it("trusts pages of this machine and allows extensions if asked to", () => {
-  const { policy } = listening("127.0.0.1", { trustsLocalPages: true });
+it("allows pages of this machine and extensions if asked to, as unprivileged callers", () => {
+  const { policy } = listening("127.0.0.1", { allowsLocalPages: true });
   const from = (origin: string) => requestFrom("127.0.0.1", { host: "127.0.0.1:8545", origin });
   for (const origin of [
     "http://localhost:3000",
@@ -55,7 +55,9 @@ it("trusts pages of this machine and allows extensions if asked to", () => {
     "moz-extension://a-b",
   ]) {
     expect(() => policy.authorize(from(origin)), origin).not.toThrow();
-    expect(policy.isPrivileged(from(origin)), origin).toBe(origin.startsWith("http"));
+    expect(policy.isPrivileged(from(origin)), origin).toBe(false);
+    const named = listening("127.0.0.1", { allowsLocalPages: true, allowedOrigins: [origin] });
+    expect(named.policy.isPrivileged(from(origin)), origin).toBe(true);
     expect(() => listening("127.0.0.1").policy.authorize(from(origin)), origin).toThrow("--rpc-allow-origin");
   }
   for (const origin of ["https://example.org", "null", "http://localhost.example.org", "ftp://localhost"]) {

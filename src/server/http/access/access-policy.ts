@@ -24,8 +24,8 @@ export interface AccessOptions {
   virtualHosts?: readonly string[];
   /** Origins whose pages may call the server; "*" allows all. Default: none. */
   allowedOrigins?: readonly string[];
-  /** Also allows pages of this machine as privileged callers, and browser extensions, such as wallets, as others. */
-  trustsLocalPages?: boolean;
+  /** Also allows pages of this machine, and browser extensions such as wallets, as unprivileged callers. */
+  allowsLocalPages?: boolean;
   /** Served access classes. Default: all on loopback, `REMOTE_CLASSES` elsewhere. */
   classes?: readonly AccessClass[];
   /** Addresses or CIDR blocks of proxies whose X-Forwarded-For header is trusted. */
@@ -76,8 +76,8 @@ export class AccessPolicy {
     options: AccessOptions = {},
     { hasPages = false, clients }: { hasPages?: boolean; clients?: ApiClients | undefined } = {},
   ) {
-    const { virtualHosts = [], allowedOrigins = [], trustsLocalPages, classes, trustedProxies = [], token } = options;
-    this.origins = new AllowedOrigins(allowedOrigins, { trustsLocalPages });
+    const { virtualHosts = [], allowedOrigins = [], allowsLocalPages, classes, trustedProxies = [], token } = options;
+    this.origins = new AllowedOrigins(allowedOrigins, { allowsLocalPages });
     this.#flag = (name) => `--${flagPrefix}-${name}`;
     this.#virtualHosts = new Set(virtualHosts);
     this.#tokenHash = token === undefined ? undefined : hashOf(token);

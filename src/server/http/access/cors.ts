@@ -15,30 +15,33 @@ const EXTENSION = /^[a-z-]+-extension:\/\//;
 export class AllowedOrigins {
   readonly #named: ReadonlySet<string>;
   readonly #all: boolean;
-  readonly #trustsLocalPages: boolean;
+  readonly #allowsLocalPages: boolean;
 
   constructor(
     allowed: readonly string[],
-    { trustsLocalPages = false }: { trustsLocalPages?: boolean | undefined } = {},
+    { allowsLocalPages = false }: { allowsLocalPages?: boolean | undefined } = {},
   ) {
-    this.#trustsLocalPages = trustsLocalPages;
+    this.#allowsLocalPages = allowsLocalPages;
     this.#named = new Set(allowed);
     this.#all = this.#named.has("*");
   }
 
   allows(origin: string): boolean {
     if (this.#all || this.isTrusted(origin)) return true;
-    return this.#trustsLocalPages && isExtension(origin);
+    return this.#allowsLocalPages && (isLocalPage(origin) || isExtension(origin));
   }
 
-  /** Returns true if the origin is listed explicitly, not only matched by "*", or is a trusted page of this machine. */
+  /**
+   * Returns true if the origin is listed explicitly, not only matched by "*". A page of this machine is not: any program
+   * may serve one, and any page that a browser shows from a local port would control the node.
+   */
   isTrusted(origin: string): boolean {
-    return this.#named.has(origin) || (this.#trustsLocalPages && isLocalPage(origin));
+    return this.#named.has(origin);
   }
 
   /** Sets the CORS headers of a response. */
   setHeaders({ headers: { origin } }: IncomingMessage, res: ServerResponse): void {
-    if (this.#named.size === 0 && !this.#trustsLocalPages) return;
+    if (this.#named.size === 0 && !this.#allowsLocalPages) return;
     res.setHeader("Vary", "Origin");
     if (origin === undefined || !this.allows(origin)) return;
     res.setHeader("Access-Control-Allow-Origin", this.#all ? "*" : origin);
