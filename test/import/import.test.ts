@@ -1,9 +1,18 @@
-import { SLOTS_PER_EPOCH } from "@lodestar/params";
-import type { Attestation, altair, BeaconBlock, electra, phase0, SignedBeaconBlock } from "@lodestar/types";
+import { ForkName, SLOTS_PER_EPOCH } from "@lodestar/params";
+import {
+  type Attestation,
+  type altair,
+  type BeaconBlock,
+  type electra,
+  type phase0,
+  type SignedBeaconBlock,
+  ssz,
+} from "@lodestar/types";
 import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";
 import type { RejectionReason } from "../../src/chain/import/block-rejection.ts";
 import { collect } from "../../src/db/collect.test-support.ts";
 import type { DevFork } from "../../src/dev/forks.ts";
+import { devBlockHash } from "../../src/execution/dev-payload.ts";
 import { ByHand, type HandMadeBlock } from "../support/chains/by-hand.ts";
 import { type OpenedDevChain, startQuietDevChain } from "../support/chains/dev-chain.ts";
 
@@ -177,6 +186,17 @@ const ELECTRA: Case[] = [
     "invalid-payload",
     async ({ byHand }, block) => {
       payloadOf(block).gasUsed++;
+      return byHand.sign(await byHand.withStateRoot(block)).signed;
+    },
+  ],
+  [
+    "more requests than its list can hold",
+    "invalid-transition",
+    async ({ byHand }, block) => {
+      const { executionPayload: payload, executionRequests } = (block as electra.BeaconBlock).body;
+      const withdrawal = ssz.electra.WithdrawalRequest.defaultValue();
+      executionRequests.withdrawals = Array.from({ length: 18 }, () => withdrawal);
+      payload.blockHash = devBlockHash(ForkName.electra, payload, { executionRequests });
       return byHand.sign(await byHand.withStateRoot(block)).signed;
     },
   ],

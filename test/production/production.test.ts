@@ -244,3 +244,19 @@ it("block production for a slashed proposer is rejected", async () => {
   expect(failure.kind).toBe("invalid-params");
   expect(failure.message).toBe(`Slot 4 cannot have a block: its proposer, validator ${proposer}, is slashed.`);
 });
+
+it("a block that could not be encoded is not produced, so it is never signed", async () => {
+  const { devChain } = await openDevChain();
+  const { chain, clock } = devChain;
+  await clock.advanceTo(1);
+  const request = {
+    slot: 2,
+    parentRoot: chain.head.root,
+    randaoReveal: new Uint8Array(96),
+    graffiti: new Uint8Array(31),
+    feeRecipient: new Uint8Array(20),
+  };
+  await expect(chain.producer.produce(request)).rejects.toThrow(
+    "The block produced for slot 2 cannot be encoded: body.graffiti has 31 bytes, expected 32.",
+  );
+});

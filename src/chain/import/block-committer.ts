@@ -4,7 +4,8 @@ import type { RootHex } from "@lodestar/types";
 import { toRootHex } from "@lodestar/utils";
 import type { DataSidecar } from "../../data/sidecar.ts";
 import type { BeaconDb, BeaconDbBatch } from "../../db/beacon-db.ts";
-import { serializeSignedBlock } from "../blocks/block-encoding.ts";
+import { describeValueFault } from "../../ssz/value-fault.ts";
+import { deserializeSignedBlock, serializeSignedBlock } from "../blocks/block-encoding.ts";
 import type { BlockStore } from "../blocks/block-store.ts";
 import type { Clock } from "../clock/clock.ts";
 import { attestationDueShare, timeInSlot } from "../clock/slot-timing.ts";
@@ -14,7 +15,7 @@ import { withPayloadStatus } from "../fork-choice/payload-status.ts";
 import { putForkChoiceBlock } from "../fork-choice/stored-fork-choice.ts";
 import type { ForkChoiceBlock } from "../fork-choice/types.ts";
 import type { StateStore } from "../states/state-store.ts";
-import { attributeTo } from "./block-rejection.ts";
+import { attributeTo, BlockRejection } from "./block-rejection.ts";
 import { checkBeforeTransition } from "./cheap-checks.ts";
 import { applyBlockAttestations, toForkChoiceBlock } from "./fork-choice-import.ts";
 import type { VerifiedBlock } from "./verify-block.ts";
@@ -47,7 +48,7 @@ export class BlockCommitter {
 
   /**
    * Commits a run of blocks, each the child of the previous, in one database write. Throws a `BlockRejection` if
-   * finality has passed them or the pool has evicted their data.
+   * finality has passed them, the pool has evicted their data, or one cannot be encoded.
    */
   async commit(run: readonly VerifiedBlock[]): Promise<void> {
     const first = run[0];
@@ -56,6 +57,7 @@ export class BlockCommitter {
     const parent = this.#requireFit(first);
     for (const block of run) data.requireAvailable(block);
     const pooled = new Map(run.map(({ root }) => [root, data.pool.all(root)]));
+    const encoded = run.map((block) => encode(this.#parts.config, block));
     const batch = db.batch();
     const blocks = this.#withJointStatus(
       run.map((verified) => ({ verified, block: toForkChoiceBlock(verified) })),
@@ -67,8 +69,9 @@ export class BlockCommitter {
       }
     }
     let before = parent;
-    for (const { verified, block } of blocks) {
-      this.#store(batch, verified, { block, parent: before });
+    for (const [index, { verified, block }] of blocks.entries()) {
+      batch.blocks.put(block.root, encoded[index]!);
+      this.#index(batch, verified, { block, parent: before });
       await data.store(batch, block, pooled.get(block.root) ?? []);
       verified.extraWrites?.(batch);
       before = block;
@@ -151,13 +154,12 @@ export class BlockCommitter {
     return arrivedAt < timeInSlot(clock, signed.message.slot, attestationDueShare(config));
   }
 
-  #store(
+  #index(
     batch: BeaconDbBatch,
-    { signed, state }: VerifiedBlock,
+    { state }: VerifiedBlock,
     { block, parent }: { block: ForkChoiceBlock; parent: ForkChoiceBlock },
   ): void {
     const { slot, root, stateRoot } = block;
-    batch.blocks.put(root, serializeSignedBlock(this.#parts.config, signed));
     putForkChoiceBlock(batch, block);
     batch.stateIndex.put(stateRoot, { slot, blockRoot: root });
     // Indexes the states of the empty slots since the parent, which this block confirms.
@@ -165,5 +167,22 @@ export class BlockCommitter {
       const emptySlotRoot = state.stateRoots.get(empty % SLOTS_PER_HISTORICAL_ROOT);
       batch.stateIndex.put(toRootHex(emptySlotRoot), { slot: empty, blockRoot: parent.root });
     }
+  }
+}
+
+/**
+ * Encodes a block, and decodes it again: a block that cannot be read back would be lost. Throws a `BlockRejection` that
+ * names the faulty part.
+ */
+function encode(config: BeaconConfig, { signed, root }: VerifiedBlock): Uint8Array {
+  const { slot } = signed.message;
+  const bytes = serializeSignedBlock(config, signed);
+  try {
+    deserializeSignedBlock(config, bytes);
+    return bytes;
+  } catch (error) {
+    const fault = describeValueFault(config.getForkTypes(slot).SignedBeaconBlock, signed) ?? String(error);
+    const message = `The block at slot ${slot} cannot be encoded: ${fault}.`;
+    throw attributeTo(new BlockRejection("invalid-transition", message, error), { slot, root });
   }
 }

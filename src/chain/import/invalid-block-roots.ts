@@ -4,6 +4,7 @@ import { getBlockProposerSignatureSet } from "@lodestar/state-transition";
 import type { BeaconBlock, RootHex, SignedBeaconBlock } from "@lodestar/types";
 import type { BlsVerifier } from "../../bls/verifier.ts";
 import { LruMap } from "../../collections/lru-map.ts";
+import { valueFault } from "../../ssz/value-fault.ts";
 import type { BlockRejection, RejectionReason } from "./block-rejection.ts";
 
 const ROOTS_HELD = 1024;
@@ -48,8 +49,11 @@ export async function isPermanentlyInvalid(
   return isOfRoot && isAsHashed(signed.message, config);
 }
 
-/** False if a number is too large to be exact: it is hashed as another one, which a valid block may contain. */
+/**
+ * False if a number is too large to be exact, as it is hashed as another one, which a valid block may contain, and for
+ * a value that is no block.
+ */
 function isAsHashed(block: BeaconBlock, config: BeaconConfig): boolean {
   const type = config.getForkTypes(block.slot).BeaconBlock as Type<BeaconBlock>;
-  return type.equals(type.deserialize(type.serialize(block)), block);
+  return valueFault(type, block) === undefined && type.equals(type.deserialize(type.serialize(block)), block);
 }

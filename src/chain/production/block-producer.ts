@@ -19,6 +19,7 @@ import {
 import { fromHex, toRootHex } from "@lodestar/utils";
 import { LruMap } from "../../collections/lru-map.ts";
 import type { BuiltPayload, ExecutionEngine, PayloadBlobs } from "../../execution/engine.ts";
+import { describeValueFault } from "../../ssz/value-fault.ts";
 import type { Eth1Proposal, Eth1Proposals } from "../eth1/eth1-proposals.ts";
 import { mayMergeAt } from "../import/terminal-block-hash.ts";
 import { packAttestations } from "../pools/attestation-packing.ts";
@@ -156,7 +157,7 @@ export class BlockProducer {
     return this.#parts.states.afterBlock(parentRoot, slot);
   }
 
-  /** Produces a blinded block for a bid. */
+  /** Produces a blinded block for a bid. Throws an error if the block could not be encoded. */
   #assemble(
     preState: CachedBeaconStateAllForks,
     request: BlockRequest,
@@ -172,6 +173,10 @@ export class BlockProducer {
       stateRoot: ssz.Root.defaultValue(),
       body: this.#assembleBody(preState, request, payload, eth1),
     };
+    const types = isBid(payload) ? this.#parts.config.getPostBellatrixForkTypes(slot) : null;
+    const type = types?.BlindedBeaconBlock ?? this.#parts.config.getForkTypes(slot).BeaconBlock;
+    const fault = describeValueFault(type, block);
+    if (fault) throw new Error(`The block produced for slot ${slot} cannot be encoded: ${fault}.`);
     const postState = processBlock(preState, { message: block, signature: ssz.BLSSignature.defaultValue() });
     block.stateRoot = postState.hashTreeRoot();
     const { attestations, syncAggregate, slashing } = postState.proposerRewards;

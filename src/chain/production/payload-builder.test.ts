@@ -1,5 +1,5 @@
 import { ForkName } from "@lodestar/params";
-import type { capella, ExecutionPayload } from "@lodestar/types";
+import { type capella, type ExecutionPayload, ssz } from "@lodestar/types";
 import { expect, it } from "vitest";
 import { FakeTimers, flushPromises } from "../../../test/support/time/fake-timers.ts";
 import { BuildingEngine } from "../../execution/building-engine.test-support.ts";
@@ -145,6 +145,7 @@ const wrong: [what: string, change: Partial<capella.ExecutionPayload>, complaint
   ["timestamp", { timestamp: 1 }, /its timestamp is 1, expected 1700000054/],
   ["randao", { prevRandao: bytes(9) }, /its prev_randao is 0x0909/],
   ["withdrawals", { withdrawals: [] }, /its withdrawals do not match/],
+  ["length of its extra data", { extraData: bytes(1, 33) }, /extraData has 33 bytes, at most 32 allowed/],
 ];
 it.each(wrong)("rejects a payload with a wrong %s and requests another", async (_what, change, complaint) => {
   const { engine, builder, build, warnings } = setUp();
@@ -160,6 +161,19 @@ it.each(wrong)("rejects a payload with a wrong %s and requests another", async (
   const error = await build(other, FILLING_MS, FILLING_MS);
   expect(error).toBeInstanceOf(EngineUnavailableError);
   expect((error as Error).message).toMatch(complaint);
+});
+
+it("rejects more requests than a block can hold, and requests another payload", async () => {
+  const { engine, builder, build, warnings } = setUp();
+  await builder.prepare(REQUEST);
+  const withdrawals = Array.from({ length: 17 }, () => ssz.electra.WithdrawalRequest.defaultValue());
+  engine.payloads.push(async (honest) => ({
+    ...honest,
+    executionRequests: { ...ssz.electra.ExecutionRequests.defaultValue(), withdrawals },
+  }));
+  expect((await build(REQUEST, FILLING_MS)) as BuiltPayload).not.toMatchObject({ executionRequests: { withdrawals } });
+  expect(engine.begun).toHaveLength(2);
+  expect(warnings.join()).toMatch(/executionRequests.withdrawals has 17 elements, at most 16 allowed/);
 });
 
 it("accepts the maximum number of blobs and requests another payload above it", async () => {

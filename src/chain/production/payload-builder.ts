@@ -16,7 +16,7 @@ import { Alarm } from "../../log/alarm.ts";
 import type { Logger } from "../../log/logger.ts";
 import { type Clock, slotMs } from "../clock/clock.ts";
 import { type ForkchoiceView, forkchoiceState } from "../engine/forkchoice-state.ts";
-import { faultOfBlobs, faultOfPayload, paysAsRequested } from "./payload-check.ts";
+import { faultOfBlobs, faultOfEncoding, faultOfPayload, paysAsRequested } from "./payload-check.ts";
 import { withTimeout } from "./with-timeout.ts";
 
 /** Timeout of engine_getPayload in the Engine API. */
@@ -216,7 +216,10 @@ export class PayloadBuilder {
   #accept(request: PayloadRequest, built: BuiltPayload): BuiltPayload {
     const { slot } = request;
     const { payload } = built;
-    const fault = faultOfPayload(request, payload) ?? faultOfBlobs(this.#parts.config, request, built.blobsBundle);
+    const fault =
+      faultOfEncoding(request, built) ??
+      faultOfPayload(request, payload) ??
+      faultOfBlobs(this.#parts.config, request, built.blobsBundle);
     if (fault) throw new EngineUnavailableError(`The execution engine's payload for slot ${slot} is invalid: ${fault}`);
     if (!paysAsRequested(request, payload)) {
       this.#parts.logger.warn("Execution engine used another fee recipient than requested", {

@@ -1,9 +1,10 @@
 import type { BeaconConfig } from "@lodestar/config";
-import { isForkPostCapella } from "@lodestar/params";
+import { isForkPostCapella, isForkPostElectra } from "@lodestar/params";
 import { computeEpochAtSlot } from "@lodestar/state-transition";
-import { type BlobsBundle, type capella, type ExecutionPayload, ssz } from "@lodestar/types";
+import { type BlobsBundle, type capella, type ExecutionPayload, ssz, sszTypesFor } from "@lodestar/types";
 import { byteArrayEquals, toRootHex } from "@lodestar/utils";
-import type { PayloadRequest } from "../../execution/engine.ts";
+import type { BuiltPayload, PayloadRequest } from "../../execution/engine.ts";
+import { describeValueFault } from "../../ssz/value-fault.ts";
 
 /** Returns why a block with the payload would be invalid, as a clause (bellatrix and capella/beacon-chain.md). */
 export function faultOfPayload(request: PayloadRequest, payload: ExecutionPayload): string | undefined {
@@ -25,6 +26,18 @@ export function faultOfPayload(request: PayloadRequest, payload: ExecutionPayloa
     return "its withdrawals do not match the state's expected withdrawals.";
   }
   return undefined;
+}
+
+/** Returns why a block cannot hold the payload or its requests, such as a list beyond its limit. */
+export function faultOfEncoding(
+  { fork }: Pick<PayloadRequest, "fork">,
+  { payload, executionRequests }: Pick<BuiltPayload, "payload" | "executionRequests">,
+): string | undefined {
+  const fault = describeValueFault(sszTypesFor(fork).ExecutionPayload, payload);
+  if (fault) return `${fault}.`;
+  if (!isForkPostElectra(fork) || !executionRequests) return undefined;
+  const requestsFault = describeValueFault(sszTypesFor(fork).ExecutionRequests, executionRequests);
+  return requestsFault && `executionRequests.${requestsFault}.`;
 }
 
 /** deneb/beacon-chain.md, process_execution_payload; since Fulu the limit comes from the blob schedule (EIP-7892). */

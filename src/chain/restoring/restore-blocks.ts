@@ -1,6 +1,7 @@
 import type { BeaconConfig } from "@lodestar/config";
 import type { RootHex, SignedBeaconBlock } from "@lodestar/types";
 import type { BeaconDb } from "../../db/beacon-db.ts";
+import { DatabaseCorruptError } from "../../db/errors.ts";
 import type { SlotAndRoot } from "../../db/keys.ts";
 import type { Logger } from "../../log/logger.ts";
 import { Progress } from "../../log/progress.ts";
@@ -23,16 +24,15 @@ interface RestoreParts {
   signal?: AbortSignal;
 }
 
-interface StoredBlock {
-  root: RootHex;
+interface StoredBlock extends SlotAndRoot {
   /** Stored payload status; null if unknown. */
   execution: ForkChoiceExecution | null;
 }
 
 /**
  * Imports unfinalized blocks from the database that are missing in fork choice, in slot order. Skips blocks that no
- * longer fit, their descendants, and blocks with invalid payloads; they stay in the database until finality passes
- * them. Asks the execution engine only about payloads without a stored status.
+ * longer fit or are damaged, their descendants, and blocks with invalid payloads; they stay in the database until
+ * finality passes them. Asks the execution engine only about payloads without a stored status.
  */
 export async function restoreBlocks({
   config,
@@ -48,36 +48,38 @@ export async function restoreBlocks({
     if (forkChoice.has(position.root)) continue;
     const execution = readExecution(forkChoiceData, position);
     if (execution?.status === "invalid") forkChoice.retryBackoff.schedule(position.root, clock.currentSlot);
-    else missing.push({ root: position.root, execution });
+    else missing.push({ slot: position.slot, root: position.root, execution });
   }
   const progress = new Progress({ message: "Replaying blocks", logger });
   let restored = 0;
   let leftOut = 0;
-  for (const { root, execution } of missing) {
+  const unreadable: (SlotAndRoot & { reason: string })[] = [];
+  for (const { slot, root, execution } of missing) {
     signal?.throwIfAborted();
     progress.report(restored + leftOut, missing.length, (blocksPerSecond) => ({
       blocks: restored + leftOut,
       of: missing.length,
       blocksPerSecond,
     }));
-    const signed = await readBlock({ config, db }, root);
+    const signed = await readBlock({ config, db }, root).catch((error) => {
+      if (!(error instanceof DatabaseCorruptError)) throw error;
+      unreadable.push({ slot, root, reason: error.problem });
+    });
     if (signed && (await fits(signed, { root, execution }, importQueue))) restored++;
     else leftOut++;
+  }
+  if (unreadable[0]) {
+    const fields = { blocks: unreadable.length, ...unreadable[0] };
+    logger.error("Stored blocks unreadable, continuing without them", fields);
   }
   return { restored, leftOut };
 }
 
-/** Returns null if the bytes are missing or damaged. */
-async function readBlock(
-  stored: Pick<RestoreParts, "config" | "db">,
-  root: RootHex,
-): Promise<SignedBeaconBlock | null> {
+/** Throws a `DatabaseCorruptError` if the bytes are missing or damaged. */
+async function readBlock(stored: Pick<RestoreParts, "config" | "db">, root: RootHex): Promise<SignedBeaconBlock> {
   const bytes = await stored.db.blocks.get(root);
-  try {
-    return bytes && readStoredBlock(stored, root, bytes);
-  } catch {
-    return null;
-  }
+  if (bytes === null) throw new DatabaseCorruptError(stored.db.path, `block ${root} is missing`);
+  return readStoredBlock(stored, root, bytes);
 }
 
 /** Returns null if it was not stored or cannot be decoded. */
@@ -95,7 +97,7 @@ function readExecution(
 
 async function fits(
   signed: SignedBeaconBlock,
-  { root, execution }: StoredBlock,
+  { root, execution }: Pick<StoredBlock, "root" | "execution">,
   importQueue: ImportQueue,
 ): Promise<boolean> {
   try {

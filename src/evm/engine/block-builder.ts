@@ -9,6 +9,7 @@ import { headerChange, overrideState } from "../overrides/override.ts";
 import type { TransactionPool } from "../pool/transaction-pool.ts";
 import { type EngineHead, withGasLimit } from "./engine-head.ts";
 import { type ExecutedBlocks, transactionsLost } from "./executed-blocks.ts";
+import { requireRequestsFit } from "./execution-requests.ts";
 
 interface BlockBuilderParts {
   executor: BlockExecutor;
@@ -44,6 +45,7 @@ export class BlockBuilder {
         ? this.#parts.pool
         : this.#parts.pool.copyFor(withGasLimit(state, gasLimit), attributes.timestamp, transactionsLost(divergence));
     const block = await executor.build(state, changed, this.#candidates(pool, baseFeePerGas, blobFee), onFault);
+    if (block.requests) requireRequestsFit(block.requests, rules.at(attributes.timestamp).depositContract);
     const isRecorded = overrides.length > 0 || block.transactions.some(({ tx }) => isImpersonated(tx));
     return isRecorded ? { ...block, overrides } : block;
   }

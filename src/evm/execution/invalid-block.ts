@@ -8,3 +8,16 @@ export class InvalidBlockError extends Error {
     this.field = field;
   }
 }
+
+/** A system contract makes a block invalid, which only replaced code does. */
+export class ContractFaultError extends InvalidBlockError {
+  /** Address with 0x. */
+  readonly contract: string;
+
+  constructor(contract: Uint8Array, fault: string) {
+    const address = `0x${Buffer.from(contract).toString("hex")}`;
+    super("executionRequests", `system contract ${address} ${fault}`);
+    this.name = "ContractFaultError";
+    this.contract = address;
+  }
+}

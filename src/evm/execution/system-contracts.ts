@@ -10,7 +10,7 @@ import { numberToBytes } from "../rlp.ts";
 import type { Keccak } from "../state/trie.ts";
 import type { WorldState } from "../state/world-state.ts";
 import { BEACON_ROOTS, CONSOLIDATION_REQUESTS, HISTORY_STORAGE, WITHDRAWAL_REQUESTS } from "../system-addresses.ts";
-import { InvalidBlockError } from "./invalid-block.ts";
+import { ContractFaultError } from "./invalid-block.ts";
 import type { Log, Receipt } from "./receipt.ts";
 import type { ForkRules, Machine } from "./rules.ts";
 
@@ -111,10 +111,8 @@ export class SystemContracts {
         continue;
       }
       const { code, returnValue, error } = await systemCall(machine, block, address, new Uint8Array(0));
-      if (code.length === 0) throw new InvalidBlockError("executionRequests", `system contract ${address} has no code`);
-      if (error !== undefined) {
-        throw new InvalidBlockError("executionRequests", `call of system contract ${address} failed: ${error}`);
-      }
+      if (code.length === 0) throw new ContractFaultError(address.bytes, "has no code");
+      if (error !== undefined) throw new ContractFaultError(address.bytes, `failed: ${error}`);
       if (returnValue.length > 0) requests.push(withType(type, [returnValue]));
     }
     return requests;
@@ -173,7 +171,7 @@ export function isDepositLog({ address, topics }: Log, contract: Uint8Array): bo
   return topic !== undefined && DEPOSIT_TOPIC.equals(topic) && Buffer.compare(address, contract) === 0;
 }
 
-function depositFields({ data }: Log): Uint8Array[] {
+function depositFields({ address, data }: Log): Uint8Array[] {
   const word = (offset: number) => Buffer.from(data.buffer, data.byteOffset + offset, WORD);
   const isWord = (offset: number, value: number) => {
     const bytes = word(offset);
@@ -182,7 +180,7 @@ function depositFields({ data }: Log): Uint8Array[] {
   const isValid =
     data.length === DEPOSIT_LOG_SIZE &&
     DEPOSIT_FIELDS.every(([offset, size], index) => isWord(index * WORD, offset) && isWord(offset, size));
-  if (!isValid) throw new InvalidBlockError("executionRequests", "deposit event has an invalid layout");
+  if (!isValid) throw new ContractFaultError(address, "logged a deposit event with an invalid layout");
   return DEPOSIT_FIELDS.map(([offset, size]) => data.subarray(offset + WORD, offset + WORD + size));
 }
 
