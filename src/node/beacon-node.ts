@@ -238,6 +238,15 @@ export class BeaconNode<Source extends ChainSource = ChainSource> {
     return metrics;
   }
 
+  /** Waits for work on the stored chain. Throws a `StartError` if the chain cannot be used. */
+  async untilReady(work: Promise<void> | undefined): Promise<void> {
+    try {
+      await work;
+    } catch (error) {
+      throw asStartError(this.#dataDir, error) ?? error;
+    }
+  }
+
   /** Closes `part` with the node, before the node's own parts. */
   own(part: { close(): void | Promise<void> }): void {
     this.#opened.defer(async () => part.close());
@@ -258,7 +267,7 @@ export class BeaconNode<Source extends ChainSource = ChainSource> {
     });
     void this.source.engine.failed?.then((error) => {
       this.#logger.error("Execution engine failed, shutting down", { error });
-      callback(error);
+      callback(asStartError(this.#dataDir, error) ?? error);
     });
     void this.#serversFailed.promise.then((error) => {
       this.#logger.error("Servers failed, shutting down", { error });

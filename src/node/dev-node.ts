@@ -127,7 +127,7 @@ export class DevNode {
     const { devChain, node } = this;
     const { isNew, missingSlots } = devChain;
     if (!isNew && missingSlots > 0) this.#logger.notice("Catching up missed slots", { slots: missingSlots });
-    await devChain.evm?.ready;
+    await node.untilReady(devChain.evm?.ready);
     await devChain.warmUp();
     if (node.networking) {
       node.own(preloadTrustedSetup(node.chain));

@@ -52,7 +52,7 @@ export async function startNetworkNode(options: NetworkNodeOptions): Promise<Net
   attachBlobs(source.engine, { config: chain.config, counts: options.devBlobs });
   if (source.evm) {
     const { ready, deposits } = new DevEvm(source.evm, { chain, db: node.db, hasNetwork: true });
-    await ready;
+    await node.untilReady(ready);
     // Before the validators: their blocks have to contain the deposits that the chain has agreed on.
     source.clock.onSlot((slot) => deposits.onSlot(slot));
   }

@@ -2,6 +2,8 @@
 export type StartErrorKind =
   | "dataDirInUse"
   | "dataDirDamaged"
+  /** The EVM of this version rejects a stored block. */
+  | "unexecutableBlock"
   | "dataDirUnusable"
   /** No permission to read or write the data directory. */
   | "dataDirForbidden"

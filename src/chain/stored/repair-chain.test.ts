@@ -111,6 +111,22 @@ it("a stored state of an unfinalized block finalizes nothing", async () => {
   expect(await db.meta.getFinalized()).toEqual({ epoch: 0, root: last.root });
 });
 
+it("cuts a chain off before a slot, and takes the newest finalized state before it as final", async () => {
+  const db = await openChain();
+  await write(db, (batch) => batch.blocks.put(stray.root, stray.bytes));
+  expect(await repairChain({ config, db, before: 4 })).toMatchObject({
+    firstSlot: 0,
+    finalizedSlot: 0,
+    newestSlot: 2,
+    blocks: 4,
+    states: 1,
+  });
+  expect(await heldRoots(db)).toEqual(rootsOf([genesis, first, second, stray]));
+  expect(await db.meta.getFinalized()).toEqual({ epoch: 0, root: genesis.root });
+  expect(await problemsOf(db)).toEqual([]);
+  expect(await repairChain({ config, db, before: 0 })).toBeNull();
+});
+
 it("returns null without a finalized state", async () => {
   const db = await openEmptyDatabase();
   await write(db, (batch) => batch.blocks.put(genesis.root, genesis.bytes));

@@ -12,6 +12,8 @@ import { attempt, type BlockLink, linkOf } from "./check-chain.ts";
 interface RepairParts {
   config: BeaconConfig;
   db: BeaconDb;
+  /** Drops the blocks and states of this slot and later ones, too. */
+  before?: Slot;
 }
 
 /** Result of a repair. */
@@ -36,11 +38,12 @@ interface IntactState extends StatePosition {
  * without an intact finalized state. Requires exclusive access.
  */
 export async function repairChain(parts: RepairParts): Promise<RepairedChain | null> {
-  const { db } = parts;
+  const { db, before = Number.POSITIVE_INFINITY } = parts;
   await upgradeSchema(db);
   const dropped: string[] = [];
-  const links = await intactBlocks(parts, dropped);
-  const states = await intactStates(parts, dropped);
+  const intact = await intactBlocks(parts, dropped);
+  const links = new Map([...intact].filter(([, { slot }]) => slot < before));
+  const states = (await intactStates(parts, dropped)).filter(({ slot }) => slot < before);
   const final = await finalRoots(db);
   const newest = states.findLast(({ blockRoot }) => final.has(blockRoot));
   if (!newest) return null;
@@ -51,7 +54,7 @@ export async function repairChain(parts: RepairParts): Promise<RepairedChain | n
 
   await deleteIndices(db);
   // Blocks on no remaining chain are deleted, because nothing tells whether they were canonical.
-  const others = [...links.keys()].filter((root) => !chain.has(root) && !hot.has(root));
+  const others = [...intact.keys()].filter((root) => !chain.has(root) && !hot.has(root));
   await inBatches(db, others, (batch, root) => batch.blocks.delete(root));
   await inBatches(db, chain, (batch, [root, slot]) => {
     batch.finalizedBlocks.put(slot, root);

@@ -1,8 +1,15 @@
 import { usageError } from "../exit.ts";
 import { didYouMean } from "../flags/did-you-mean.ts";
 
-/** Actions of `fanal db`, and whether they take a file. */
-const ACTIONS = { check: false, repair: false, compact: false, export: true, import: true } as const;
+/** Actions of `fanal db`, and their operand. */
+const ACTIONS = {
+  check: undefined,
+  repair: undefined,
+  rewind: "slot",
+  compact: undefined,
+  export: "file name",
+  import: "file name",
+} as const;
 
 export type DbAction = keyof typeof ACTIONS;
 export const DB_ACTIONS = Object.keys(ACTIONS) as DbAction[];
@@ -11,9 +18,11 @@ export interface DbOperands {
   action: DbAction;
   /** Empty for actions without a file. */
   file: string;
+  /** Only of `rewind`. */
+  slot?: number;
 }
 
-export function readDbOperands([action, file, ...more]: readonly string[]): DbOperands {
+export function readDbOperands([action, operand, ...more]: readonly string[]): DbOperands {
   const names = DB_ACTIONS.join(", ");
   if (action === undefined) throw usageError(`Missing action. Give one of ${names}.`);
   if (!isAction(action)) {
@@ -21,10 +30,20 @@ export function readDbOperands([action, file, ...more]: readonly string[]): DbOp
       `Unknown action "${action}" of "fanal db". Give one of ${names}.${didYouMean(action, DB_ACTIONS)}`,
     );
   }
-  if (ACTIONS[action] && file === undefined) throw usageError(`"fanal db ${action}" requires a file name.`);
-  const unexpected = ACTIONS[action] ? more[0] : file;
+  const kind = ACTIONS[action];
+  if (kind && operand === undefined) throw usageError(`"fanal db ${action}" requires a ${kind}.`);
+  const unexpected = kind ? more[0] : operand;
   if (unexpected !== undefined) throw usageError(`Unexpected argument "${unexpected}" of "fanal db ${action}".`);
-  return { action, file: file ?? "" };
+  if (kind === "slot") return { action, file: "", slot: readSlot(operand!) };
+  return { action, file: operand ?? "" };
+}
+
+function readSlot(text: string): number {
+  const slot = /^\d+$/.test(text) ? Number(text) : Number.NaN;
+  if (Number.isSafeInteger(slot) && slot > 0) return slot;
+  throw usageError(
+    `Invalid slot "${text}" of "fanal db rewind". Give the first slot to drop, a decimal number from 1 on.`,
+  );
 }
 
 function isAction(text: string): text is DbAction {

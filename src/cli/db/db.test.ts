@@ -32,10 +32,10 @@ async function dataDirectory({ missingBlocks = 0 } = {}): Promise<string> {
   return path;
 }
 
-type Operands = Pick<Parameters<typeof runDb>[0], "action"> & { file?: string };
+type Operands = Pick<Parameters<typeof runDb>[0], "action" | "slot"> & { file?: string };
 
 /** Runs an action. Returns its output and its error. */
-async function run(dataDir: string, { action, file = "" }: Operands) {
+async function run(dataDir: string, { action, file = "", slot }: Operands) {
   const lines: string[] = [];
   const terminal = {
     isInteractive: false,
@@ -43,7 +43,15 @@ async function run(dataDir: string, { action, file = "" }: Operands) {
     writeError: () => {},
     readInput: async () => Buffer.alloc(0),
   };
-  const options = { action, file, dataDir, network: undefined, workingDirectory: dataDir, environment: {} };
+  const options = {
+    action,
+    file,
+    ...(slot && { slot }),
+    dataDir,
+    network: undefined,
+    workingDirectory: dataDir,
+    environment: {},
+  };
   const error = await runDb(options, terminal).then(
     (code) => expect(code).toBe(EXIT_CODES.ok),
     (thrown: unknown) => thrown,
@@ -78,6 +86,24 @@ it("repairs only a database with problems", async () => {
   );
   const again = await run(dataDir, { action: "repair" });
   expect(again.lines.at(-1)).toBe("No problems found, nothing changed.");
+});
+
+it("rewinds only to a finalized state, and only a chain with later blocks", async () => {
+  const dataDir = await dataDirectory();
+  expect((await run(dataDir, { action: "rewind", slot: 7 })).lines).toEqual([
+    "The newest block is that of slot 6, nothing changed.",
+  ]);
+  expect((await run(dataDir, { action: "rewind", slot: 4 })).error).toEqual(
+    new StartupError(
+      "dataDirUnusable",
+      `The data directory ${dataDir} has no finalized state before slot 4. It is unchanged; give a later slot.`,
+    ),
+  );
+  expect((await run(dataDir, { action: "rewind", slot: 6 })).lines).toEqual([
+    `${dataDir} now holds the chain from slot 4 to slot 5, finalized up to slot 4, with 2 blocks and 1 state.`,
+    `The original database was moved to ${dataDir}/beacon-db.original; delete it when it is no longer needed.`,
+  ]);
+  expect((await run(dataDir, { action: "check" })).lines.at(-1)).toBe("No problems found.");
 });
 
 it("names the file that cannot be read or written, with the reason", async () => {

@@ -1,6 +1,7 @@
 import { resolve } from "node:path";
 import { ChainFileError } from "../../chain/stored/chain-file.ts";
 import type { ExportedCounts } from "../../chain/stored/export-chain.ts";
+import type { RepairedChain } from "../../chain/stored/repair-chain.ts";
 import { StartError, type StartErrorKind } from "../../node/start-error.ts";
 import {
   asStartError,
@@ -43,6 +44,7 @@ const TABLES_PER_LINE = 500;
 const RUNS: Record<DbAction, (task: Task) => Promise<void>> = {
   check,
   repair,
+  rewind,
   compact,
   export: exportToFile,
   import: importFromFile,
@@ -108,13 +110,39 @@ async function repair(task: Task): Promise<void> {
   if (mended === null) {
     throw damaged(dataDir, "cannot be repaired: it has no readable finalized state. It is unchanged; restore a backup");
   }
-  const aside = await replacement.swapIn();
+  const aside = await replacement.swapIn("damaged");
   await list([...salvaged.losses.map((loss) => `Lost: ${loss}.`), ...mended.dropped], task);
-  await say(
-    `${dataDir} now holds the chain from slot ${mended.firstSlot} to slot ${mended.newestSlot}, finalized up to slot ` +
-      `${mended.finalizedSlot}, with ${counted(mended.blocks, "block")} and ${counted(mended.states, "state")}.`,
-  );
+  await say(describeChain(dataDir, mended));
   await say(`The damaged database was moved to ${aside}; delete it when it is no longer needed.`);
+}
+
+/** Cuts the chain off before a slot. */
+async function rewind(task: Task): Promise<void> {
+  const { dataDir, say } = task;
+  const before = task.slot!;
+  await using replacement = await salvageStoredDatabase(dataDir);
+  const { db, salvaged } = replacement;
+  const [hot, final] = [await db.hotBlocks.last(), await db.finalizedBlocks.lastAtOrBefore(Number.MAX_SAFE_INTEGER)];
+  const newest = Math.max(hot?.slot ?? 0, final?.slot ?? 0);
+  if (newest < before) {
+    await say(`The newest block is that of slot ${newest}, nothing changed.`);
+    return;
+  }
+  const config = await configOf(await identityOf(dataDir, db), task, dataDirLocation(dataDir, db));
+  const { repairChain } = await import("../../chain/stored/repair-chain.ts");
+  const { rewindDevChain } = await import("../../dev/rewound-chain.ts");
+  const cut = await repairChain({ config, db, before });
+  if (cut === null) {
+    throw new StartupError(
+      "dataDirUnusable",
+      `The data directory ${dataDir} has no finalized state before slot ${before}. It is unchanged; give a later slot.`,
+    );
+  }
+  await rewindDevChain(db, before);
+  const aside = await replacement.swapIn("original");
+  await list([...salvaged.losses.map((loss) => `Lost: ${loss}.`), ...cut.dropped], task);
+  await say(describeChain(dataDir, cut));
+  await say(`The original database was moved to ${aside}; delete it when it is no longer needed.`);
 }
 
 async function compact({ dataDir, say }: Task): Promise<void> {
@@ -224,6 +252,16 @@ async function withFile<T>(file: string, work: () => Promise<T>): Promise<T> {
 }
 
 const counted = (count: number, noun: string) => `${count} ${noun}${count === 1 ? "" : "s"}`;
+
+function describeChain(
+  dataDir: string,
+  { firstSlot, newestSlot, finalizedSlot, blocks, states }: RepairedChain,
+): string {
+  return (
+    `${dataDir} now holds the chain from slot ${firstSlot} to slot ${newestSlot}, finalized up to slot ` +
+    `${finalizedSlot}, with ${counted(blocks, "block")} and ${counted(states, "state")}.`
+  );
+}
 
 function describeCounts({ finalizedBlocks, hotBlocks, states }: ExportedCounts): string {
   return `${counted(finalizedBlocks, "finalized block")}, ${counted(hotBlocks, "other")} and ${counted(states, "state")}`;

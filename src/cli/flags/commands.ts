@@ -178,9 +178,9 @@ export const COMMANDS = {
     notes: DOCTOR_NOTES,
   },
   db: {
-    description: "Check, repair, compact, export or import the database of a node",
+    description: "Check, repair, rewind, compact, export or import the database of a node",
     flags: DB_FLAGS,
-    operands: "check|repair|compact|export FILE|import FILE",
+    operands: "check|repair|rewind SLOT|compact|export FILE|import FILE",
     notes: DB_NOTES,
   },
   methods: {

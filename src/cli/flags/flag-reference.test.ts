@@ -13,7 +13,7 @@ describe("flag reference", () => {
       "## `fanal call METHOD [PARAM...]`",
       "## `fanal console`",
       "## `fanal doctor URL...`",
-      "## `fanal db check|repair|compact|export FILE|import FILE`",
+      "## `fanal db check|repair|rewind SLOT|compact|export FILE|import FILE`",
       "## `fanal methods [WORD...]`",
       "## `fanal completion bash|zsh|fish`",
     ]);

@@ -23,6 +23,12 @@ const ERROR_EXITS: Record<StartErrorKind, ErrorExit> = {
       '; "fanal db check" gives details, "fanal db repair" salvages what is readable; ' +
       "or restore a backup, or give another --data-dir",
   },
+  unexecutableBlock: {
+    reason: "dataDirUnusable",
+    advice:
+      '; start the version of Fanal that made the block, drop it and all later ones with "fanal db rewind SLOT", ' +
+      "or give another --data-dir",
+  },
   dataDirUnusable: { reason: "dataDirUnusable" },
   dataDirForbidden: { reason: "dataDirUnusable", advice: "; it must be writable by this user" },
   dataDirFailed: {

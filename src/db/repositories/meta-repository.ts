@@ -61,6 +61,8 @@ const Name = {
   joined: "joined",
 } as const;
 
+const DELETED_AT_ONCE = 1000;
+
 /** Values of the database and the node. All others belong to the chain. */
 const NODE_NAMES = [Name.schemaVersion, Name.nodeKey, Name.announcedNode, Name.peers, Name.bans, Name.joined];
 
@@ -151,6 +153,19 @@ export class MetaRepository {
     for await (const [key, value] of this.#store.entries(Bucket.meta, { gte: customKey(from), lt: end })) {
       yield [new TextDecoder().decode(key).slice(CUSTOM.length), value];
     }
+  }
+
+  /** Deletes the custom values whose names start with the prefix. */
+  async deleteCustoms(prefix: string): Promise<void> {
+    let batch = this.#store.batch();
+    let count = 0;
+    for await (const [name] of this.customEntries(prefix)) {
+      new MetaWrites(batch).deleteCustom(name);
+      if (++count % DELETED_AT_ONCE > 0) continue;
+      await batch.write();
+      batch = this.#store.batch();
+    }
+    await batch.write();
   }
 
   /** Iterates the keys that belong to the chain rather than to the node. */

@@ -75,6 +75,11 @@ export function evmStore(db: BeaconDb): EvmStore {
   };
 }
 
+/** Empties the archive. The EVM fills it again by executing the payloads of the chain. */
+export async function clearArchive(db: BeaconDb): Promise<void> {
+  for (const prefix of [LAST_ARCHIVED, BLOCKS, NUMBERS.block, NUMBERS.transaction]) await db.meta.deleteCustoms(prefix);
+}
+
 /** True if a block of the chain, or the next one, has changes that other nodes could not verify. */
 export async function hasOverrides(db: BeaconDb): Promise<boolean> {
   for await (const [name, bytes] of db.meta.customEntries(OVERRIDES)) {

@@ -120,6 +120,11 @@ const NAME = "signed/";
 
 type Row = [proposed: number, source: number, target: number];
 
+/** Deletes all signing records. The validators may then sign again what they have signed. */
+export function clearSigningRecords(db: BeaconDb): Promise<void> {
+  return db.meta.deleteCustoms(NAME);
+}
+
 /** Stores signing records in the database of the node, one entry per validator. */
 export function slashingProtectionStore(db: BeaconDb): SlashingProtectionStore {
   return {

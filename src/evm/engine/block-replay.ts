@@ -6,18 +6,21 @@ import { Progress } from "../../log/progress.ts";
 import type { Block, ExecutedBlock } from "../execution/block.ts";
 import type { BlockExecutor } from "../execution/block-executor.ts";
 import { InvalidBlockError } from "../execution/invalid-block.ts";
+import { toHex } from "../execution/payload.ts";
 import type { ChainOverrides } from "../overrides/chain-overrides.ts";
 import { headerChange, type Override, overrideState } from "../overrides/override.ts";
 import type { ExecutedBlocks } from "./executed-blocks.ts";
 import { encodeRequests } from "./execution-requests.ts";
 import { collectMissing, executeMissing, type PayloadHistory, type StoredPayload } from "./history.ts";
 import type { StoredBase } from "./storage/stored-base.ts";
+import { UnexecutableBlockError } from "./unexecutable-block.ts";
 
 interface BlockReplayParts {
   executor: BlockExecutor;
   blocks: ExecutedBlocks;
   overrides: ChainOverrides;
   base: StoredBase;
+  secondsPerSlot: number;
   logger: Logger;
 }
 
@@ -29,6 +32,8 @@ export class BlockReplay {
   readonly #parts: BlockReplayParts;
   readonly #rebuilding = new SingleFlight<RootHex, ExecutedBlock | undefined>();
   #history: PayloadHistory | undefined;
+  /** The stored block that failed last. */
+  #failure: UnexecutableBlockError | undefined;
 
   constructor(parts: BlockReplayParts) {
     this.#parts = parts;
@@ -47,6 +52,11 @@ export class BlockReplay {
     const root = beaconRoot ?? (await history.rootOf(blockHash));
     if (root === undefined) return undefined;
     return this.#rebuilding.run(blockHash, undefined, () => this.#rebuild(history, blockHash, root));
+  }
+
+  /** Returns why a block was not found although it is stored. */
+  failureOf(blockHash: RootHex): Error {
+    return this.#failure ?? new Error(`Execution block ${blockHash} cannot be rebuilt from stored payloads.`);
   }
 
   /** Executes a payload, and keeps its block. Throws an `InvalidBlockError`. */
@@ -94,22 +104,37 @@ export class BlockReplay {
     const { blocks, base, logger } = this.#parts;
     const readBase = await base.open();
     const missing = await collectMissing(history, blockHash, root, (hash) => blocks.get(hash) ?? readBase(hash));
+    this.#failure = undefined;
     if (missing === undefined) return undefined;
     const total = missing.roots.length;
     const progress = new Progress({ message: "Executing stored payloads", logger, firstReportMs: FIRST_REPORT_MS });
     try {
       let rebuilt = missing.base;
       let done = 0;
-      for await (const block of executeMissing(history, missing, (...args) => this.executePayload(...args))) {
+      for await (const block of executeMissing(history, missing, (...args) => this.#executeAgain(...args))) {
         rebuilt = block;
         progress.report(++done, total, (perSecond) => ({ blocks: total, perSecond }));
       }
       progress.finish({ blocks: done });
       return done === total ? rebuilt : undefined;
     } catch (error) {
-      if (!(error instanceof InvalidBlockError)) throw error;
-      logger.error("Stored payload failed re-execution", { blockHash, error });
+      if (!(error instanceof UnexecutableBlockError)) throw error;
+      const { slot, number, hash } = error;
+      logger.error("Stored payload failed re-execution", { slot, number, hash, error });
+      this.#failure = error;
       return undefined;
+    }
+  }
+
+  async #executeAgain(parent: ExecutedBlock, stored: StoredPayload): Promise<ExecutedBlock> {
+    try {
+      return await this.executePayload(parent, stored);
+    } catch (error) {
+      if (!(error instanceof InvalidBlockError)) throw error;
+      const { blocks, secondsPerSlot } = this.#parts;
+      const { timestamp, blockNumber, blockHash } = stored.payload;
+      const slot = (timestamp - Number(blocks.genesis.header.timestamp)) / secondsPerSlot;
+      throw new UnexecutableBlockError({ slot, number: blockNumber, hash: toHex(blockHash) }, error.message);
     }
   }
 

@@ -105,7 +105,7 @@ export class EvmEngine implements ExecutionEngine {
     const pool = new TransactionPool({ rules, kzg }, genesis, Number(genesis.header.timestamp) + secondsPerSlot);
     const head = new EngineHead({ rules, blocks, pool, overrides, secondsPerSlot });
     const base = new StoredBase({ rules, blocks, interval: baseInterval, logger });
-    const replay = new BlockReplay({ executor, blocks, overrides, base, logger });
+    const replay = new BlockReplay({ executor, blocks, overrides, base, secondsPerSlot, logger });
     this.executor = executor;
     this.blocks = blocks;
     this.pool = pool;
@@ -160,7 +160,7 @@ export class EvmEngine implements ExecutionEngine {
   /** Rebuilds the head and the pool from the database, after a start or when another chain was loaded. */
   async restore(headBlockHash: RootHex): Promise<void> {
     const head = await this.#replay.find(headBlockHash);
-    if (head === undefined) throw new Error(`Execution block ${headBlockHash} cannot be rebuilt from stored payloads.`);
+    if (head === undefined) throw this.#replay.failureOf(headBlockHash);
     await this.overrides.load(this.blocks.branchAbove(0n, head));
     this.pool.clear();
     this.#head.moveTo(head);

@@ -1,10 +1,18 @@
 import { EngineUnavailableError, PayloadUnavailableError } from "../../execution/engine.ts";
+import { UnexecutableBlockError } from "../engine/unexecutable-block.ts";
 import { EthError } from "../eth/eth-error.ts";
 import { InvalidBlockError } from "../execution/invalid-block.ts";
 import { PoolError } from "../pool/pool-error.ts";
 
 /** Classes that errors keep across threads. Their fields have to be cloneable. Others become plain errors. */
-const KNOWN_CLASSES = { EthError, PoolError, InvalidBlockError, PayloadUnavailableError, EngineUnavailableError };
+const KNOWN_CLASSES = {
+  EthError,
+  PoolError,
+  InvalidBlockError,
+  UnexecutableBlockError,
+  PayloadUnavailableError,
+  EngineUnavailableError,
+};
 
 export interface SerializedError {
   className: string;

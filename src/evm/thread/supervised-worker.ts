@@ -1,5 +1,6 @@
 import { EngineUnavailableError } from "../../execution/engine.ts";
 import type { Logger } from "../../log/logger.ts";
+import { UnexecutableBlockError } from "../engine/unexecutable-block.ts";
 import { type CallHandler, Channel, type ChannelMessage, type ChannelPort } from "./channel.ts";
 
 /** The part of a worker that is used. */
@@ -120,8 +121,7 @@ export class SupervisedWorker {
         `The EVM's thread stopped ${MAX_DEATHS} times within a minute, last with: ${reason}`,
         { cause: error },
       );
-      this.#end(failure);
-      this.#failure.resolve(failure);
+      this.#fail(failure);
       return;
     }
     this.#parts.logger.warn("EVM thread stopped, restarting", { error });
@@ -140,10 +140,16 @@ export class SupervisedWorker {
       this.#isReady = true;
       this.#ready.resolve(session.channel);
     } catch (error) {
-      // A thread that cannot be brought to the head counts as one that stopped.
-      this.#onDeath(session, error);
+      // No thread can execute that block. Otherwise, one that cannot be brought to the head counts as stopped.
+      if (error instanceof UnexecutableBlockError && session === this.#session) this.#fail(error);
+      else this.#onDeath(session, error);
       await session.worker.terminate();
     }
+  }
+
+  #fail(failure: Error): void {
+    this.#end(failure);
+    this.#failure.resolve(failure);
   }
 
   /** Ends all calls. */

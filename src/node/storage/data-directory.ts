@@ -10,6 +10,7 @@ import {
   DatabaseWriteError,
 } from "../../db/errors.ts";
 import { openDatabase } from "../../db/open-database.ts";
+import { UnexecutableBlockError } from "../../evm/engine/unexecutable-block.ts";
 import type { Logger } from "../../log/logger.ts";
 import { Progress } from "../../log/progress.ts";
 import { StartError } from "../start-error.ts";
@@ -98,7 +99,7 @@ function linkTarget(path: string): string | undefined {
   }
 }
 
-/** Converts an error of the database to a `StartError`. Returns undefined for other errors. */
+/** Converts an error of the database or its content to a `StartError`. Returns undefined for other errors. */
 export function asStartError(dataDir: string, error: unknown): StartError | undefined {
   // Closing failed as well, usually for the same reason.
   if (isSuppressed(error)) return asStartError(dataDir, error.suppressed);
@@ -107,6 +108,9 @@ export function asStartError(dataDir: string, error: unknown): StartError | unde
   }
   if (error instanceof DatabaseSchemaError) return new StartError("dataDirSchema", error.message, error);
   if (error instanceof DatabaseCorruptError) return new StartError("dataDirDamaged", error.message, error);
+  if (error instanceof UnexecutableBlockError) {
+    return new StartError("unexecutableBlock", `The data directory ${dataDir} cannot be used: ${error.message}`, error);
+  }
   if (error instanceof DatabaseWriteError) return new StartError("dataDirFailed", error.message, error);
   return undefined;
 }

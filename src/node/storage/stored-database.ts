@@ -49,15 +49,15 @@ export async function checkStoredFiles(
   });
 }
 
-/** A salvaged database that can replace the damaged one. Disposing deletes it unless it was swapped in. */
+/** A salvaged database that can replace the original. Disposing deletes it unless it was swapped in. */
 export interface ReplacementDatabase extends AsyncDisposable {
   db: BeaconDb;
   salvaged: SalvageResult;
-  /** Renames the damaged database and moves this one to its place. Returns the new path of the damaged one. */
-  swapIn(): Promise<string>;
+  /** Adds a suffix to the original's name and moves this one to its place. Returns the new path of the original. */
+  swapIn(suffix: "damaged" | "original"): Promise<string>;
 }
 
-/** Copies the readable part of a damaged database to a new one beside it. */
+/** Copies the readable part of a database to a new one beside it. */
 export async function salvageStoredDatabase(dataDir: string): Promise<ReplacementDatabase> {
   requireDatabase(dataDir);
   const damaged = databasePath(dataDir);
@@ -71,9 +71,9 @@ export async function salvageStoredDatabase(dataDir: string): Promise<Replacemen
       return {
         db,
         salvaged,
-        async swapIn() {
+        async swapIn(suffix) {
           await db.close();
-          const aside = unusedPath(`${damaged}.damaged`);
+          const aside = unusedPath(`${damaged}.${suffix}`);
           await rename(damaged, aside);
           await rename(replacement, damaged);
           return aside;
