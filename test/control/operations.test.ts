@@ -128,6 +128,7 @@ describe("operations of a chain in fulu", () => {
     const sizes = { proposerSlashings: 2, attesterSlashings: 1, voluntaryExits: 1 };
     expect(chain.chain.pools.operations.sizes).toMatchObject(sizes);
     await expectRefusals(chain, [
+      ["dev_withdraw", [COMPOUNDS, 10 ** 15], CODES.invalid, /must be in Gwei, but .* If that is wei, it is 1000000 /],
       ["dev_withdraw", [SOURCE, 1], CODES.rejected, /Partial withdrawals require compounding credentials/],
     ]);
     await call("dev_advance", { until: { validator: 2, status: "active_slashed" }, limit: 20 });

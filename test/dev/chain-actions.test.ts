@@ -119,6 +119,14 @@ it("creates the operations of a validator, which the next block has", async () =
   expect(await chain.validator(3).status()).toBe("active_slashed");
 });
 
+it("names the unit of amounts that are given in wei", async () => {
+  const wei = 32n * 10n ** 18n;
+  const hint = "If that is wei, it is 32000000000 Gwei.";
+  await expect(chain.validator(6).withdraw(wei)).rejects.toThrow(hint);
+  await expect(chain.validator(7).topUp(wei)).rejects.toThrow(hint);
+  await expect(chain.validators.deposit({ amount: wei })).rejects.toThrow(hint);
+});
+
 it("deposits with the credentials of the chain, or with those given", async () => {
   const deposits = await chain.validators.deposit({ count: 2 });
   expect(deposits.map(({ data }) => data.withdrawal_credentials)).toEqual([POOL_CREDENTIALS, POOL_CREDENTIALS]);

@@ -22,6 +22,7 @@ import {
   requireFork,
   requireNoPendingWithdrawals,
   requireNotExiting,
+  requirePlausibleAmount,
   requireSlashable,
 } from "./operation-rules.ts";
 
@@ -163,6 +164,17 @@ it.each<[string, Partial<phase0.Validator>, StateChange, string | undefined]>([
   ],
 ])("partial withdrawal of a balance %s", (_, change, changeState, refusal) => {
   expect(refusalOf(() => requireExcessBalance(subject(change, changeState)))).toBe(refusal);
+});
+
+it("a partial withdrawal of many times the balance is in the wrong unit", () => {
+  const of = subject({}, (state) => state.balances.set(3, 64 * ETHER));
+  const refusal = (amount: bigint) => refusalOf(() => requirePlausibleAmount(of, amount));
+  // The chain reduces it to the balance above 32 ETH.
+  expect(refusal(6400n * BigInt(ETHER))).toBeUndefined();
+  expect(refusal(10n ** 18n)).toBe(
+    '"amount" must be in Gwei, but 1000000000000000000 Gwei are 1000000000 ETH and validator 3 has 64 ETH. ' +
+      "If that is wei, it is 1000000000 Gwei.",
+  );
 });
 
 /** A queue that holds as many entries as the limit, or one less. */

@@ -21,8 +21,11 @@ import {
 import type { phase0, ValidatorIndex } from "@lodestar/types";
 import { toHex } from "@lodestar/utils";
 import { ControlError } from "../../api/dev-control.ts";
+import { weiHint } from "../../api/params/gwei.ts";
 
 const GWEI_PER_ETHER = 1e9;
+/** A partial withdrawal of more than so many balances is an error. */
+const MAX_BALANCES = 100n;
 
 // The functions below throw a `ControlError` if the chain would reject an operation.
 
@@ -126,6 +129,19 @@ export function requireExcessBalance({ index, validator, state }: OperationSubje
   throw conflict(
     `Validator ${index} has no balance above ${ether(MIN_ACTIVATION_BALANCE)} to withdraw: ` +
       `it has ${ether(balance)}${after}.`,
+  );
+}
+
+/**
+ * Rejects a partial withdrawal of many times the balance, which is meant in another unit. The chain would reduce it to
+ * the balance above 32 ETH, so less than that is allowed.
+ */
+export function requirePlausibleAmount({ index, state }: OperationSubject, amount: bigint): void {
+  const balance = state.balances.get(index);
+  if (amount <= BigInt(balance) * MAX_BALANCES) return;
+  throw ControlError.invalid(
+    `"amount" must be in Gwei, but ${amount} Gwei are ${ether(Number(amount))} and validator ${index} has ` +
+      `${ether(balance)}. ${weiHint(amount)}`,
   );
 }
 

@@ -35,6 +35,7 @@ import {
   requireFork,
   requireNoPendingWithdrawals,
   requireNotExiting,
+  requirePlausibleAmount,
   requireSlashable,
 } from "./operation-rules.ts";
 import { OperationSigner } from "./operation-signer.ts";
@@ -103,6 +104,7 @@ export class DevOperations implements OperationControl {
       else {
         requireCompounding(subject, "Partial withdrawals require");
         requireExcessBalance(subject);
+        requirePlausibleAmount(subject, amount);
       }
       const { pubkey, withdrawalCredentials } = subject.validator;
       const request = { sourceAddress: withdrawalCredentials.subarray(12), validatorPubkey: pubkey, amount };

@@ -3,16 +3,9 @@ import { fromHex } from "@lodestar/utils";
 import { invalidParams } from "../../../errors/failure.ts";
 import { defineMethod, optional, required } from "../../definition.ts";
 import { CREDENTIALS_TYPES, controlOf, type OperationStatus } from "../../dev-control.ts";
+import { gweiBetween } from "../../params/gwei.ts";
 import { type ValidatorId, validatorId } from "../../params/identifiers.ts";
-import {
-  boolean,
-  exactUint64,
-  executionAddress,
-  INTEGER_NOTATION,
-  parseFixedHex,
-  parseInteger,
-  stringEnum,
-} from "../../params/scalars.ts";
+import { boolean, executionAddress, parseFixedHex, parseInteger, stringEnum } from "../../params/scalars.ts";
 import { elementParser, paramSchema } from "../../params/schema.ts";
 import { described, either, type JsonSchema, list, object, shape } from "../../schemas.ts";
 import { DEV_METHOD } from "./dev-method.ts";
@@ -20,7 +13,7 @@ import { DEV_METHOD } from "./dev-method.ts";
 /** Maximum number of new validators per call. */
 const MAX_NEW_VALIDATORS = 1024;
 /** In Gwei: a million ETH, so that sums of balances are safe integers. */
-const MAX_DEPOSIT = 10 ** 15;
+const MAX_DEPOSIT = 10n ** 15n;
 
 const parseValidator = elementParser(validatorId);
 
@@ -61,19 +54,8 @@ const newValidators = paramSchema(
   (value) => Number(parseInteger(value, BigInt(MAX_NEW_VALIDATORS)) ?? 0) || undefined,
 );
 
-const depositAmount = paramSchema(
-  `an amount in Gwei from ${MIN_DEPOSIT_AMOUNT} to ${MAX_DEPOSIT}, ${INTEGER_NOTATION}`,
-  {
-    anyOf: [
-      { type: "string", pattern: "^(0|[1-9][0-9]*)$" },
-      { type: "integer", minimum: MIN_DEPOSIT_AMOUNT },
-    ],
-  },
-  (value) => {
-    const gwei = parseInteger(value, BigInt(MAX_DEPOSIT));
-    return gwei === undefined || gwei < MIN_DEPOSIT_AMOUNT ? undefined : gwei;
-  },
-);
+const depositAmount = gweiBetween(BigInt(MIN_DEPOSIT_AMOUNT), MAX_DEPOSIT);
+const withdrawalAmount = gweiBetween(0n, 2n ** 64n - 1n);
 
 /** Schema of a submitted operation. `type` is its name in the consensus specification. */
 function operation(
@@ -155,7 +137,7 @@ const devWithdraw = defineMethod({
     "Creates a withdrawal request from the validator's withdrawal address (EIP-7002), for a part of the balance or a full exit.",
   params: {
     validator: VALIDATOR,
-    amount: optional(exactUint64, "Amount in Gwei, limited to the balance above 32 ETH. Default: 0, a full exit."),
+    amount: optional(withdrawalAmount, "Amount in Gwei, limited to the balance above 32 ETH. Default: 0, a full exit."),
   },
   result: {
     name: "operation",
