@@ -3,7 +3,7 @@ import { removeOtherFiles, writeDocument } from "./write-document.ts";
 
 // The consensus libraries read the preset when they are loaded.
 process.env.LODESTAR_PRESET = "minimal";
-const { useNativeHasher } = await import("../src/chain/states/native-hasher.ts");
+const { useNativeHasher } = await import("../src/runtime/native-hasher.ts");
 const { generateMethodsDocument } = await import("./methods-doc/generate.ts");
 
 useNativeHasher();

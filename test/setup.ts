@@ -1,4 +1,4 @@
-import { useNativeHasher } from "../src/chain/states/native-hasher.ts";
+import { useNativeHasher } from "../src/runtime/native-hasher.ts";
 import { rememberSignatures } from "./support/crypto/remembered-signatures.ts";
 import { disableSigningThreads } from "./support/crypto/signing-threads.ts";
 import { waitPatiently } from "./support/suite/patient-waits.ts";

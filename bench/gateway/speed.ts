@@ -21,7 +21,7 @@ const MAX_ADDED_MILLIS = 0.3;
 const MIN_FORWARDED_SHARE = 0.6;
 const MIN_CACHED_SHARE = 1;
 
-interface Call {
+export interface Call {
   title: string;
   server: "JSON-RPC" | "REST";
   requests: readonly string[];

@@ -4,7 +4,7 @@ import { chainConfig } from "@lodestar/config/default";
 import { ZERO_HASH, ZERO_HASH_HEX } from "@lodestar/params";
 import type { Api } from "../../src/api/api.ts";
 import { createMethodTable } from "../../src/api/bound-methods.ts";
-import { useNativeHasher } from "../../src/chain/states/native-hasher.ts";
+import { useNativeHasher } from "../../src/runtime/native-hasher.ts";
 import { describeMachine } from "../support/machine.ts";
 import { median, quantile } from "../support/statistics.ts";
 import { type LargeState, largeState } from "./large-state.ts";

@@ -1,8 +1,8 @@
 /** Builds a state and its network directory. */
 import { renameSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { useNativeHasher } from "../../src/chain/states/native-hasher.ts";
 import { configYaml } from "../../src/dev/config-yaml.ts";
+import { useNativeHasher } from "../../src/runtime/native-hasher.ts";
 import { parentGone, report } from "../support/child.ts";
 import type { KeptState } from "./kept-state.ts";
 import { makeState, scaleConfig } from "./state.ts";

@@ -1,6 +1,6 @@
 /** Builds blocks on a state ahead of time, and writes each to a file. */
 import { readFileSync, writeFileSync } from "node:fs";
-import { useNativeHasher } from "../../src/chain/states/native-hasher.ts";
+import { useNativeHasher } from "../../src/runtime/native-hasher.ts";
 import { parentGone, report } from "../support/child.ts";
 import { blockFile, type Recorded, type RecordOrder } from "./recorded-blocks.ts";
 import { RecordedChain } from "./recorded-chain.ts";

@@ -6,7 +6,7 @@ import {
   processSlots,
 } from "@lodestar/state-transition";
 import type { Slot } from "@lodestar/types";
-import { useNativeHasher } from "../../src/chain/states/native-hasher.ts";
+import { useNativeHasher } from "../../src/runtime/native-hasher.ts";
 import { PipelineImport } from "../import/pipeline-import.ts";
 import { describeMachine } from "../support/machine.ts";
 import { median } from "../support/statistics.ts";

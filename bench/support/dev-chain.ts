@@ -1,10 +1,10 @@
-import { useNativeHasher } from "../../src/chain/states/native-hasher.ts";
 import type { BeaconDb } from "../../src/db/beacon-db.ts";
 import type { DevChain } from "../../src/dev/dev-chain.ts";
 import type { ScheduledFork } from "../../src/dev/forks.ts";
 import { createLogger } from "../../src/log/pino-logger.ts";
 import type { BeaconNode } from "../../src/node/beacon-node.ts";
 import { DevNode, type DevNodeOptions } from "../../src/node/dev-node.ts";
+import { useNativeHasher } from "../../src/runtime/native-hasher.ts";
 import { DEV_SETTINGS, NODE_SETTINGS } from "../../test/support/chains/settings.ts";
 import { withTempDirectory } from "./temp-directory.ts";
 

@@ -3,6 +3,7 @@ import { ClosingStack } from "../async/closing-stack.ts";
 import type { Timers } from "../async/timers.ts";
 import { Failure } from "../errors/failure.ts";
 import type { Logger } from "../log/logger.ts";
+import { useNativeHasher } from "../runtime/native-hasher.ts";
 import { CallStatsCollector } from "../server/call-stats.ts";
 import type { AccessOptions } from "../server/http/access/access-policy.ts";
 import { AccessLog, type WriteLines } from "../server/http/access-log.ts";
@@ -87,6 +88,8 @@ export class GatewayServer {
     const { settings, chainSpec, health, events, timers, logger } = deps;
     const { servers: served, hasMetrics, writeAccessLog } = deps;
     await using opening = new ClosingStack();
+    // For the roots of blocks.
+    useNativeHasher();
     const counters = new GatewayCounters();
     const calls = new CallStatsCollector();
     const draining = { isDraining: false };

@@ -1,7 +1,6 @@
 import { join } from "node:path";
 import { createMethodTable } from "../api/bound-methods.ts";
 import { ClosingStack } from "../async/closing-stack.ts";
-import { useNativeHasher } from "../chain/states/native-hasher.ts";
 import type { DevCommandSettings } from "../cli/flags/dev/dev-settings.ts";
 import { serverOptions } from "../cli/start/servers.ts";
 import { verifyPeers } from "../cli/start/verify-peers.ts";
@@ -11,6 +10,7 @@ import { PromiseTracker } from "../debug/promise-tracker.ts";
 import { fundedAccounts } from "../evm/accounts.ts";
 import { createLogger } from "../log/pino-logger.ts";
 import { DevNode } from "../node/dev-node.ts";
+import { useNativeHasher } from "../runtime/native-hasher.ts";
 import { chainActions } from "./chain-actions.ts";
 import { ChainEthProvider } from "./chain-eth-provider.ts";
 import type { DevChain, DevChainOptions } from "./dev-chain.ts";

@@ -4,10 +4,8 @@ import { toRootHex } from "@lodestar/utils";
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from "vitest";
 import { ClosingStack } from "../../src/async/closing-stack.ts";
 import { SYSTEM_TIMERS } from "../../src/async/timers.ts";
-import { CachingReader } from "../../src/gateway/cache/caching-reader.ts";
-import { CHAIN_SPEC, methodCall } from "../../src/gateway/cache/method-calls.test-support.ts";
+import { methodCall } from "../../src/gateway/cache/method-calls.test-support.ts";
 import { HealthStub } from "../../src/gateway/upstream/health-stub.test-support.ts";
-import { QuorumReader } from "../../src/gateway/upstream/requests/quorum.ts";
 import { UpstreamPool } from "../../src/gateway/upstream/requests/upstream-pool.ts";
 import { rootAt, ScriptedUpstream } from "../../src/gateway/upstream/scripted-upstream.test-support.ts";
 import type { UpstreamCall } from "../../src/gateway/upstream/upstream-call.ts";
@@ -16,6 +14,7 @@ import { missingRedis } from "../support/gateway/redis-process.ts";
 import { RedisServer } from "../support/gateway/redis-server.ts";
 import { skipSuite } from "../support/suite/skip-suite.ts";
 import { untilStored } from "./caching-gateway.ts";
+import { openReader, readWhole } from "./pool-reader.ts";
 
 const SIGNATURE = `0x${"5c".repeat(96)}`;
 
@@ -87,56 +86,7 @@ function send(response: ServerResponse, body: string): void {
   response.end(body);
 }
 
-interface GatewayOptions {
-  upstreams: ScriptedUpstream[];
-  quorum?: number;
-  redisUrl?: string | undefined;
-}
-
-/** Opens the part of a gateway between its servers and its upstreams. */
-async function openReader({ upstreams, quorum = 1, redisUrl }: GatewayOptions): Promise<CachingReader> {
-  const health = new HealthStub(...upstreams.map(({ name }) => name));
-  // A busy machine may exceed the timeouts of the cache.
-  const timers = { ...SYSTEM_TIMERS, every: (ms: number, run: () => void) => SYSTEM_TIMERS.every(ms * 50, run) };
-  const logger = createRecordingLogger();
-  const settings = {
-    upstreams: upstreams.map(({ options }) => options),
-    broadcast: 1,
-    // The wrong upstream is always used first, without hedging.
-    hedgeDelayMillis: 60_000,
-    validation: true,
-    quorum,
-    memoryBytes: 16 * 1024 * 1024,
-    ...(redisUrl && { cache: { url: redisUrl, prefix: "test:", ttlSeconds: 60 } }),
-  };
-  const pool = new UpstreamPool({ settings, health, timers, logger });
-  const quorumReader = new QuorumReader({ upstreams: pool, settings, timers });
-  const isUp = Promise.withResolvers<void>();
-  const reader = new CachingReader({
-    fetch: (call) => quorumReader.read(call),
-    revision: new Int32Array(2),
-    chainSpec: CHAIN_SPEC,
-    settings,
-    health,
-    timers,
-    logger,
-    observer: { onCacheLookup: () => {}, onCacheState: () => isUp.resolve() },
-  });
-  onTestFinished(async () => {
-    await reader.close();
-    await pool.close();
-  });
-  if (redisUrl) await isUp.promise;
-  return reader;
-}
-
 const headerCall = (slot: number) => methodCall("get_v1_beacon_headers_blockId", { block_id: String(slot) });
-
-async function read(reader: CachingReader, call: UpstreamCall) {
-  const { upstream, body, cachedIn } = await reader.read(call);
-  const bytes = Buffer.isBuffer(body) ? body : Buffer.concat(await Array.fromAsync(body));
-  return { upstream, body: String(bytes), cachedIn };
-}
 
 describe.each([1, 2])("with a quorum of %i, a wrong answer", (quorum) => {
   it.each(Object.keys(FAULTS))("is neither returned nor cached: %s", async (kind) => {
@@ -144,9 +94,9 @@ describe.each([1, 2])("with a quorum of %i, a wrong answer", (quorum) => {
     wrong.handler = (_request, response) => send(response, FAULTS[kind]!(slot));
     const reader = await openReader({ upstreams: [wrong, ...healthy], quorum });
     const before = wrong.questions.length;
-    expect(await read(reader, headerCall(slot))).toMatchObject({ body: goodBody(slot), cachedIn: undefined });
+    expect(await readWhole(reader, headerCall(slot))).toMatchObject({ body: goodBody(slot), cachedIn: undefined });
     expect(wrong.questions.length).toBeGreaterThan(before);
-    expect(await read(reader, headerCall(slot))).toMatchObject({ body: goodBody(slot), cachedIn: "memory" });
+    expect(await readWhole(reader, headerCall(slot))).toMatchObject({ body: goodBody(slot), cachedIn: "memory" });
   });
 });
 
@@ -158,7 +108,7 @@ it.each(Object.keys(FAULTS))(
     const reader = await openReader({ upstreams: [wrong] });
     await expect(reader.read(headerCall(slot))).rejects.toThrow(/wrong/);
     wrong.handler = (_request, response) => send(response, goodBody(slot));
-    expect(await read(reader, headerCall(slot))).toMatchObject({ body: goodBody(slot), cachedIn: undefined });
+    expect(await readWhole(reader, headerCall(slot))).toMatchObject({ body: goodBody(slot), cachedIn: undefined });
   },
 );
 
@@ -194,8 +144,8 @@ describe("a large answer", () => {
     wrong.handler = (_request, response) => send(response, body);
     healthy[0]!.handler = (_request, response) => send(response, good);
     const reader = await openReader({ upstreams: [wrong, healthy[0]!] });
-    expect(await read(reader, final)).toMatchObject({ upstream: "good", body: good });
-    expect(await read(reader, final)).toMatchObject({ cachedIn: "memory", body: good });
+    expect(await readWhole(reader, final)).toMatchObject({ upstream: "good", body: good });
+    expect(await readWhole(reader, final)).toMatchObject({ cachedIn: "memory", body: good });
   });
 
   it("is cut off if only its end is wrong and it is not buffered", async () => {
@@ -231,12 +181,12 @@ describe("with a shared cache", () => {
     for (const slot of slots) {
       // A new gateway each time, so that the wrong upstream is used first.
       const reader = await openReader({ upstreams: [wrong, ...healthy], quorum, redisUrl: redis.url });
-      expect(await read(reader, headerCall(slot))).toMatchObject({ body: goodBody(slot), cachedIn: undefined });
+      expect(await readWhole(reader, headerCall(slot))).toMatchObject({ body: goodBody(slot), cachedIn: undefined });
     }
     await untilStored(redis, faults.length);
     const other = await openReader({ upstreams: [wrong, ...healthy], quorum, redisUrl: redis.url });
     for (const slot of slots) {
-      expect(await read(other, headerCall(slot))).toMatchObject({ body: goodBody(slot), cachedIn: "cache" });
+      expect(await readWhole(other, headerCall(slot))).toMatchObject({ body: goodBody(slot), cachedIn: "cache" });
     }
   });
 });

@@ -235,7 +235,7 @@ async function configOf(
 ) {
   const { preset, network } = storedPreset(identity, given, workingDirectory);
   environment.LODESTAR_PRESET = preset;
-  const { useNativeHasher } = await import("../../chain/states/native-hasher.ts");
+  const { useNativeHasher } = await import("../../runtime/native-hasher.ts");
   useNativeHasher();
   const { loadStoredConfig } = await import("../../node/chain-source/stored-config.ts");
   return loadStoredConfig(identity as Parameters<typeof loadStoredConfig>[0], network, holder);

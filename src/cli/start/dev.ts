@@ -1,5 +1,4 @@
 import { join } from "node:path";
-import { useNativeHasher } from "../../chain/states/native-hasher.ts";
 import { PromiseTracker } from "../../debug/promise-tracker.ts";
 import type { Logger } from "../../log/logger.ts";
 import type { LogControl } from "../../log/pino-logger.ts";
@@ -7,6 +6,7 @@ import type { NetworkSettings } from "../../network/network-settings.ts";
 import { DevNode } from "../../node/dev-node.ts";
 import { Notifier } from "../../node/notifier.ts";
 import { limitConnections } from "../../node/servers/connection-limits.ts";
+import { useNativeHasher } from "../../runtime/native-hasher.ts";
 import { isLoopbackAddress } from "../../server/http/access/loopback.ts";
 import type { DevCommandSettings } from "../flags/dev/dev-settings.ts";
 import type { RunningNode } from "../run.ts";

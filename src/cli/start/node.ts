@@ -1,5 +1,4 @@
 import type { StaleState } from "../../chain/anchor/weak-subjectivity.ts";
-import { useNativeHasher } from "../../chain/states/native-hasher.ts";
 import { PromiseTracker } from "../../debug/promise-tracker.ts";
 import { isDevConfig } from "../../dev/chain-config.ts";
 import type { Logger } from "../../log/logger.ts";
@@ -9,6 +8,7 @@ import { loadNetworkConfig } from "../../node/chain-source/network-config.ts";
 import { startNetworkNode } from "../../node/network-node.ts";
 import { Notifier } from "../../node/notifier.ts";
 import { limitConnections } from "../../node/servers/connection-limits.ts";
+import { useNativeHasher } from "../../runtime/native-hasher.ts";
 import { usageError } from "../exit.ts";
 import { listedValidators } from "../flags/dev/validator-list.ts";
 import { networkBootnodes } from "../flags/network/bootnodes.ts";

@@ -188,7 +188,7 @@ export class CachingReader {
   /** Buffers a body that fits into the cache and the buffer budget. */
   async #bufferBody(response: UpstreamResponse, call: UpstreamCall): Promise<UpstreamResponse> {
     const { status, headers, body } = response;
-    if (status !== 200 || isCheckedWhole(response)) return response;
+    if (status !== 200 || isCheckedWhole(call, response)) return response;
     if (Buffer.isBuffer(body)) return this.#requireValid(call, { ...response, body });
     const length = headers["content-length"];
     const maxBytes = length === undefined ? Math.min(this.#maxBodyBytes, MAX_UNSIZED_BYTES) : this.#maxBodyBytes;

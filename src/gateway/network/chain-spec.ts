@@ -20,6 +20,8 @@ export interface ChainSpec extends SpecConstants {
   readonly genesisValidatorsRoot: string;
   /** Unix seconds. */
   readonly genesisTime: number;
+  /** Epoch of the clock when the upstreams reported the forks. No other fork starts before it. */
+  readonly reportedAtEpoch?: number;
 }
 
 /** Returns the slot at a Unix time in milliseconds. Before genesis it is 0. */
@@ -112,7 +114,7 @@ function markUpcomingForks(spec: ChainSpec, pinned: ChainSpec["forks"] = [], uni
     const isUpcoming = fork.epoch > epoch && pinned.every(({ name }) => name !== fork.name);
     return isUpcoming ? { ...fork, isUpcoming } : fork;
   });
-  return { ...spec, forks };
+  return { ...spec, forks, reportedAtEpoch: epoch };
 }
 
 const messageOf = (reason: unknown): string => (reason instanceof Error ? reason.message : String(reason));

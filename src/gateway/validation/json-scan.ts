@@ -54,6 +54,8 @@ export class JsonScan {
   networkText: string | undefined;
   /** True once the member `data` has been reached. */
   hasReachedData = false;
+  /** Start and end of the value that was requested, once it has passed its check. */
+  data: readonly [at: number, end: number] | undefined;
   /** Elements of a list that have been compared with each other. */
   elements = 0;
   /** Values that may occur only once. */
@@ -329,6 +331,10 @@ export function objectOf(members: readonly Member[], other: Check = anyValue): C
       const index = findMember(names, scan.view, next, expected);
       next = index < 0 ? anyString(scan, next) : next + names[index]!.length;
       if (next < 0) return next;
+      if (index < 0 && hasEscape(bytes, start, next)) {
+        const name = JSON.parse(bytes.toString("utf8", start, next));
+        if (members.some((member) => member.name === name)) return scan.fail(`has the member "${name}" with escapes`);
+      }
       next = colonAt(scan, next);
       if (next < 0) return next;
       if (index >= 0) {
@@ -349,6 +355,11 @@ export function objectOf(members: readonly Member[], other: Check = anyValue): C
     const missing = members.findIndex((_, index) => (required & ~seen & (1 << index)) !== 0);
     return scan.fail(`has no member "${members[missing]!.name}"`);
   };
+}
+
+function hasEscape(bytes: Buffer, start: number, end: number): boolean {
+  for (let at = start; at < end; at++) if (bytes[at] === BACKSLASH) return true;
+  return false;
 }
 
 /** The name of a member, compared four bytes at a time. */

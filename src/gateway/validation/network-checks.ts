@@ -76,7 +76,7 @@ export function findForkOfStateViolation(
 const isKnown = (fork: string | undefined): boolean => fork !== undefined && KNOWN_FORKS.has(fork);
 
 /** True if the fork is scheduled and cannot be rescheduled. */
-function isSettled(fork: string, { forks }: ChainSpec): boolean {
+export function isSettled(fork: string, { forks }: ChainSpec): boolean {
   return forks.some(({ name, isUpcoming }) => name === fork && isUpcoming !== true);
 }
 

@@ -1,10 +1,10 @@
 // Relations between values of an answer, and to the call and its network.
 
 import { SLOTS_PER_EPOCH } from "@lodestar/params";
-import { ssz } from "@lodestar/types";
-import { toRootHex } from "@lodestar/utils";
 import type { ChainSpec } from "../network/chain-spec.ts";
+import { memberOf } from "../upstream/client/json-fields.ts";
 import { findForkOfStateViolation, isBefore, isFollowed, type StateFork, settledForkAt } from "./network-checks.ts";
+import { attestationDataRoot, headerRoot, requestedRoot, wrongRoot } from "./requested-roots.ts";
 import type { Rule } from "./schema-checks.ts";
 import { DECIMAL, epochOf, slotOf } from "./slots.ts";
 
@@ -12,6 +12,8 @@ type Find = Rule["find"];
 
 /** Of longer lists, only this many headers are hashed. */
 const MAX_HASHED_HEADERS = 64;
+/** A block has at most this many sidecars. */
+const MAX_SIDECARS = 128;
 
 interface Header {
   root: string;
@@ -22,14 +24,36 @@ interface Header {
 export const HEADER_ROOT: Find = (scan, at, end) => {
   if (scan.elements++ >= MAX_HASHED_HEADERS) return undefined;
   const { root, header } = scan.parse(at, end) as Header;
-  const expected = rootOf(header.message);
+  const expected = headerRoot(header.message);
   return root.toLowerCase() === expected ? undefined : `has root ${root}, but its header has ${expected}`;
 };
 
-function rootOf(message: unknown): string {
-  const type = ssz.phase0.BeaconBlockHeaderBigint;
-  return toRootHex(type.hashTreeRoot(type.fromJson(message)));
-}
+/** The header has the requested root. */
+export const headerOf =
+  (param: string): Find =>
+  (scan, at, end) => {
+    const requested = scan.params[param];
+    if (requestedRoot(requested) === undefined || scan.elements++ >= MAX_SIDECARS) return undefined;
+    return wrongRoot(headerRoot(scan.parse(at, end)), param, requested);
+  };
+
+/** The attestation data have the requested root. */
+export const REQUESTED_DATA: Find = (scan, at, end) => {
+  const { attestation_data_root: requested } = scan.params;
+  if (requestedRoot(requested) === undefined) return undefined;
+  return wrongRoot(attestationDataRoot(scan.parse(at, end)), "attestation_data_root", requested);
+};
+
+/** The payload envelope, signed or not, is that of the requested block. */
+export const envelopeOf =
+  (param: string): Find =>
+  (scan, at, end) => {
+    const requested = scan.params[param];
+    if (requestedRoot(requested) === undefined) return undefined;
+    const data = scan.parse(at, end);
+    const found = memberOf(memberOf(data, "message") ?? data, "beacon_block_root");
+    return wrongRoot(String(found).toLowerCase(), param, requested);
+  };
 
 interface Checkpoint {
   epoch: string;

@@ -12,6 +12,7 @@ import type { UpstreamCall, UpstreamResponse } from "../upstream/upstream-call.t
 import { type BlockForm, findMemberViolation } from "./fork-members.ts";
 import { anyString, type Check, INCOMPLETE, INVALID, JsonScan, objectOf } from "./json-scan.ts";
 import { findForkViolation, NETWORK_CHECKS, settledForkAt } from "./network-checks.ts";
+import { findBlockJsonViolation, needsWholeBody, requestedRoot, typedForkOf } from "./requested-roots.ts";
 import { rulesOf } from "./rules.ts";
 import { compileOutline, compileSchema } from "./schema-checks.ts";
 import { slotOf } from "./slots.ts";
@@ -64,12 +65,12 @@ export function findViolation(
   const fork = headers["eth-consensus-version"];
   if (isSsz(response)) {
     const length = isWhole ? bytes.length : parseLength(headers["content-length"]);
-    const violation = findSszViolation(call.request.url, call.params, { start: bytes, length, fork });
+    const violation = findSszViolation(call.request.url, call.params, { start: bytes, length, fork, chainSpec });
     if (violation !== undefined) return `the body ${violation}`;
     const slot = sszForkSlot(call.request.url, bytes) ?? requestedForkSlot(call);
     return chainSpec && findForkViolation({ header: fork }, slot, chainSpec);
   }
-  if (isWhole && bytes.length <= Math.max(maxBytes, WHOLE_BYTES))
+  if (isWhole && (bytes.length <= Math.max(maxBytes, WHOLE_BYTES) || needsWholeBody(call)))
     return findJsonViolation(call, bytes, { isWhole, fork, chainSpec });
   const violation = findJsonViolation(call, bytes.subarray(0, maxBytes), { isWhole: false, fork, chainSpec });
   return violation ?? (isWhole ? findEndViolation(bytes, isWrapped(method)) : undefined);
@@ -79,8 +80,8 @@ export function findViolation(
 const requestedForkSlot = ({ params }: Pick<ValidatedCall, "params">) => slotOf(params.state_id);
 
 /** Returns true if `findViolation` checks all of the body by default. */
-export function isCheckedWhole({ body }: Pick<UpstreamResponse, "body">): boolean {
-  return Buffer.isBuffer(body) && body.length <= WHOLE_BYTES;
+export function isCheckedWhole(call: ValidatedCall, { body }: Pick<UpstreamResponse, "body">): boolean {
+  return Buffer.isBuffer(body) && (body.length <= WHOLE_BYTES || needsWholeBody(call));
 }
 
 export function isSsz({ headers }: Pick<UpstreamResponse, "headers">): boolean {
@@ -110,6 +111,8 @@ function findJsonViolation(
     (chainSpec && findNetworkViolation(call, scan, { isWhole, fork, chainSpec })) ??
     findBlockViolation(call, scan, { fork, chainSpec });
   if (violation !== undefined) return violation;
+  const wrongBlock = end > 0 ? findWrongBlock(call, scan, { fork, chainSpec }) : undefined;
+  if (wrongBlock !== undefined) return `data ${wrongBlock}`;
   if (end === INCOMPLETE) {
     if (isWhole) return "the body is truncated";
     const isLate = !scan.hasReachedData && bytes.length >= MAX_BYTES_BEFORE_DATA;
@@ -152,6 +155,20 @@ function findBlockViolation(
   return form && findMemberViolation(bodyMembers, form, { stated: (version ?? fork)?.toLowerCase(), scheduled });
 }
 
+/** Compares the root of a block with the requested one. */
+function findWrongBlock(
+  { method, params }: ValidatedCall,
+  scan: JsonScan,
+  { fork: header, chainSpec }: Omit<JsonOptions, "isWhole">,
+): string | undefined {
+  const form = formOf(pathOf(method));
+  if (form === undefined || scan.data === undefined || requestedRoot(params.block_id) === undefined) return undefined;
+  const fork = typedForkOf({ slot: scan.slot, stated: scan.version ?? header, chainSpec });
+  if (fork === undefined) return undefined;
+  const data = scan.parse(...scan.data);
+  return findBlockJsonViolation(data, { fork, isBlinded: form === "blinded", blockId: params.block_id });
+}
+
 function findEndViolation(bytes: Buffer, isWrapped: boolean): string | undefined {
   try {
     checkBodyEnd({ start: bytes, rest: bytes, passedBytes: 0, isWrapped }, "");
@@ -187,6 +204,7 @@ function compileCheck(method: MethodDefinition): Check {
     const end = whole(scan, at);
     // Answers about the network are of no fork.
     if (end === INVALID && scan.isUnknownFork && !isOfNetwork) return afterUnknownFork(scan, at, { outline, hasSlot });
+    if (end > 0) scan.data = [at, end];
     if (isOfNetwork && end > 0) scan.networkText = scan.bytes.toString("utf8", at, end);
     return end;
   };

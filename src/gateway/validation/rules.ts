@@ -6,10 +6,13 @@ import {
   ascendingIndices,
   CHECKPOINTS,
   COMMITTEE_OF_STATE,
+  envelopeOf,
   FORK_OF_STATE,
   HEADER_ROOT,
+  headerOf,
   PROPOSER_SLOT,
   PROPOSER_SLOTS,
+  REQUESTED_DATA,
   REQUESTED_VALIDATOR,
 } from "./relations.ts";
 import type { Rule } from "./schema-checks.ts";
@@ -142,9 +145,16 @@ const RULES: readonly [path: RegExp, rules: readonly Rule[]][] = [
   ],
   [
     /_sidecars\/\{block_id\}$/,
-    [forkSlot("*.signed_block_header.message.slot", "block_id"), echo("*.index", "indices", isListed)],
+    [
+      forkSlot("*.signed_block_header.message.slot", "block_id"),
+      echo("*.index", "indices", isListed),
+      at("*.signed_block_header.message", headerOf("block_id")),
+    ],
   ],
   [/\/beacon\/pool\/attestations$/, [echo("*.data.slot", "slot"), at("*.data", ATTESTATION_TIMES)]],
+  [/\/execution_payload_envelopes\/\{block_id\}$/, [at("", envelopeOf("block_id"))]],
+  [/\/execution_payload_envelopes\/\{slot\}\/\{beacon_block_root\}$/, [at("", envelopeOf("beacon_block_root"))]],
+  [/\/beacon\/light_client\/bootstrap\/\{block_root\}$/, [at("header.beacon", headerOf("block_root"))]],
   [/\/beacon\/light_client\/updates$/, [echo("*.data.attested_header.beacon.slot", "start_period", inPeriods)]],
   [
     /\/validator\/duties\/attester\/\{epoch\}$/,
@@ -157,7 +167,10 @@ const RULES: readonly [path: RegExp, rules: readonly Rule[]][] = [
   [/\/validator\/duties\/sync\/\{epoch\}$/, [at("*.validator_index", REQUESTED_VALIDATOR)]],
   [/\/validator\/(?:blinded_)?blocks\/\{slot\}$/, [forkSlot("slot", "slot"), forkSlot("block.slot", "slot")]],
   [/\/validator\/attestation_data$/, [echo("slot", "slot"), at("", ATTESTATION_DATA)]],
-  [/\/validator\/aggregate_attestation$/, [echo("data.slot", "slot"), at("data", ATTESTATION_TIMES)]],
+  [
+    /\/validator\/aggregate_attestation$/,
+    [echo("data.slot", "slot"), at("data", ATTESTATION_TIMES), at("data", REQUESTED_DATA)],
+  ],
   [
     /\/validator\/sync_committee_contribution$/,
     [

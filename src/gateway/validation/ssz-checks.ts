@@ -1,7 +1,16 @@
-import type { ForkName } from "@lodestar/params";
+import { type ForkName, isForkPostCapella } from "@lodestar/params";
 import { ssz } from "@lodestar/types";
+import type { ChainSpec } from "../network/chain-spec.ts";
 import { KNOWN_FORKS } from "../network/spec-constants.ts";
 import type { CallParams } from "./json-scan.ts";
+import {
+  findBlockSszViolation,
+  requestedRoot,
+  sszAttestationDataRoot,
+  sszHeaderRoot,
+  typedForkOf,
+  wrongRoot,
+} from "./requested-roots.ts";
 import { isListed } from "./rules.ts";
 import { slotOf } from "./slots.ts";
 import { findStructureViolation, sszTypeOf } from "./ssz-structure.ts";
@@ -12,6 +21,8 @@ export interface SszBody {
   readonly length: number | undefined;
   /** The header `Eth-Consensus-Version`. */
   readonly fork?: string | undefined;
+  /** Undefined if the network is unknown. */
+  readonly chainSpec?: ChainSpec | undefined;
 }
 
 /** Returns a violation, as a clause without subject, or undefined. */
@@ -48,14 +59,21 @@ const CHECKS: readonly [path: RegExp, check: SszCheck][] = [
   [/\/proposer_lookahead$/, listOf(8)],
   [/\/expected_withdrawals$/, listOf(44)],
   [/\/beacon\/blobs\/[^/]+$/, listOf(131_072)],
-  [/\/blob_sidecars\/[^/]+$/, listOf(ssz.deneb.BlobSidecar.fixedSize!)],
+  [/\/blob_sidecars\/[^/]+$/, checkBlobSidecars],
   [/\/data_column_sidecars\/[^/]+$/, listOfVariable],
+  [/\/light_client\/bootstrap\/[^/]+$/, checkBootstrap],
+  [/\/validator\/aggregate_attestation$/, checkAggregate],
+  [/\/beacon\/execution_payload_envelopes\/[^/]+$/, checkEnvelope],
 ];
 
 /** Returns why a body cannot be the SSZ response of a path, or undefined. Paths without a check accept any bytes. */
 export function findSszViolation(url: string, params: CallParams, body: SszBody): string | undefined {
   const path = pathOf(url);
-  return CHECKS.find(([pattern]) => pattern.test(path))?.[1](body, params) ?? wrongStructure(path, body);
+  return (
+    CHECKS.find(([pattern]) => pattern.test(path))?.[1](body, params) ??
+    wrongStructure(path, body) ??
+    wrongBlock(path, body, params)
+  );
 }
 
 function pathOf(url: string): string {
@@ -80,6 +98,20 @@ function wrongStructure(path: string, { start, length, fork = "" }: SszBody): st
   if (start.length !== length || !KNOWN_FORKS.has(fork.toLowerCase())) return undefined;
   const type = sszTypeOf(path, fork.toLowerCase() as ForkName);
   return type && findStructureViolation(type, start);
+}
+
+/** Compares the root of a block whose bytes are known with the requested one. */
+function wrongBlock(
+  path: string,
+  { start, length, fork: stated, chainSpec }: SszBody,
+  { block_id: blockId }: CallParams,
+): string | undefined {
+  if (start.length !== length || requestedRoot(blockId) === undefined || !SIGNED_BLOCK_PATH.test(path))
+    return undefined;
+  const fork = typedForkOf({ slot: slotAt(start, SIGNED_BLOCK_BYTES), stated, chainSpec });
+  if (fork === undefined) return undefined;
+  const isBlinded = path.includes("/blinded_blocks/");
+  return findBlockSszViolation(start.subarray(SIGNED_BLOCK_BYTES), { fork, isBlinded, blockId });
 }
 
 function checkSignedBlock(body: SszBody, { block_id }: CallParams): string | undefined {
@@ -134,6 +166,42 @@ function checkBalances(body: SszBody, params: CallParams): string | undefined {
     if (!isListed(String(index), params.id)) return `has validator ${index}, which was not requested`;
   }
   return undefined;
+}
+
+const SIDECAR_BYTES = ssz.deneb.BlobSidecar.fixedSize!;
+/** Index, blob, commitment and proof precede the header. */
+const SIDECAR_HEADER_AT = 8 + 131_072 + 48 + 48;
+
+function checkBlobSidecars(body: SszBody, params: CallParams): string | undefined {
+  const violation = listOf(SIDECAR_BYTES)(body, params);
+  if (violation !== undefined || requestedRoot(params.block_id) === undefined) return violation;
+  for (let at = SIDECAR_HEADER_AT; ; at += SIDECAR_BYTES) {
+    const root = sszHeaderRoot(body.start, at);
+    const wrong = root && wrongRoot(root, "block_id", params.block_id);
+    if (root === undefined || wrong !== undefined) return wrong;
+  }
+}
+
+/** From capella on, the header of the light client has an offset. */
+function checkBootstrap({ start, fork = "" }: SszBody, { block_root: requested }: CallParams): string | undefined {
+  const name = fork.toLowerCase();
+  if (!KNOWN_FORKS.has(name) || start.length < 4) return undefined;
+  const root = sszHeaderRoot(start, isForkPostCapella(name as ForkName) ? start.readUInt32LE(0) : 0);
+  return root && wrongRoot(root, "block_root", requested);
+}
+
+/** The offset of the bits precedes the data. */
+function checkAggregate({ start }: SszBody, { attestation_data_root: requested }: CallParams): string | undefined {
+  const root = sszAttestationDataRoot(start, 4);
+  return root && wrongRoot(root, "attestation_data_root", requested);
+}
+
+/** Two offsets and the builder precede the root of the block. */
+const ENVELOPE_ROOT_AT = SIGNED_BLOCK_BYTES + 4 + 4 + 8;
+
+function checkEnvelope({ start }: SszBody, { block_id: requested }: CallParams): string | undefined {
+  if (start.length < ENVELOPE_ROOT_AT + 32) return "is too short";
+  return wrongRoot(`0x${start.toString("hex", ENVELOPE_ROOT_AT, ENVELOPE_ROOT_AT + 32)}`, "block_id", requested);
 }
 
 /** The first offset of a list of variable-size elements is the length of all offsets. */

@@ -1,8 +1,9 @@
 import { errorCode } from "../../../errors/error-code.ts";
-import { type Failure, invalidParams } from "../../../errors/failure.ts";
+import { type Failure, invalidParams, overloaded } from "../../../errors/failure.ts";
 import { BodyStream } from "../../../http-client/body-stream.ts";
 import type { Connection, ResponseHandler } from "../../../http-client/connection.ts";
 import { isConnectionLoss } from "../../../http-client/http-error.ts";
+import { BudgetReservation, type ByteBudget } from "../../../server/http/request/byte-budget.ts";
 import type { CallCost } from "../../../server/method-table.ts";
 import { UpstreamError, type UpstreamResponse } from "../upstream-call.ts";
 import { redactSecrets, SecretRedactor } from "./redact-secrets.ts";
@@ -13,6 +14,12 @@ const MAX_BUFFERED_BYTES = 64 * 1024;
 const START_BYTES = 4 * 1024;
 /** Joins chunks beyond this number: each takes more memory than its bytes when they arrive one by one. */
 const MAX_CHUNKS = 1024;
+
+/**
+ * Larger bodies are not buffered, even if they must be: a node accepts blocks of up to 10 MiB, which are about twice as
+ * long in JSON.
+ */
+const MAX_WHOLE_BYTES = 24 * 1024 * 1024;
 
 /** Tracks the progress of exchanges. */
 export interface ExchangeObserver {
@@ -41,6 +48,8 @@ interface ExchangeOptions {
   readonly idempotent: boolean;
   /** Redacted in bodies. */
   readonly secrets: readonly string[];
+  /** Memory for a successful body that must be buffered whatever its size. Undefined streams large bodies. */
+  readonly wholeBodyBudget?: ByteBudget | undefined;
   readonly listener: ExchangeListener;
 }
 
@@ -69,13 +78,15 @@ export class HttpExchange implements ResponseHandler {
   #bytes = 0;
   /** Bytes that are buffered before the body is streamed. */
   #maxBuffered = MAX_BUFFERED_BYTES;
+  /** Reserves the memory of a body that is buffered whatever its size. */
+  readonly #reservation: BudgetReservation | undefined;
   #stream: BodyStream | undefined;
   /** Redacts streamed bodies, which may echo request headers. */
   #redactor: SecretRedactor | undefined;
   #isDone = false;
 
   constructor(
-    { upstream, cost, startedAt, idempotent, secrets, listener }: ExchangeOptions,
+    { upstream, cost, startedAt, idempotent, secrets, wholeBodyBudget, listener }: ExchangeOptions,
     observer: ExchangeObserver,
   ) {
     this.cost = cost;
@@ -84,6 +95,7 @@ export class HttpExchange implements ResponseHandler {
     this.#upstream = upstream;
     this.#observer = observer;
     this.#secrets = secrets;
+    this.#reservation = wholeBodyBudget && new BudgetReservation(wholeBodyBudget);
     this.#listener = listener;
   }
 
@@ -118,6 +130,7 @@ export class HttpExchange implements ResponseHandler {
     // An event stream never ends.
     const isEndless = headers["content-type"]?.startsWith("text/event-stream");
     if (isEndless) this.#startStream();
+    else if (this.#isWhole) this.#maxBuffered = MAX_WHOLE_BYTES;
     else if (Number(headers["content-length"]) > MAX_BUFFERED_BYTES) this.#maxBuffered = START_BYTES;
   }
 
@@ -127,7 +140,22 @@ export class HttpExchange implements ResponseHandler {
       return;
     }
     this.#buffer(chunk);
-    if (this.#bytes > this.#maxBuffered) this.#startStream();
+    if (this.#bytes > this.#maxBuffered) this.#onFull();
+    else if (this.#isWhole && !this.#reservation!.reserve(chunk.length)) {
+      const connection = this.#connection;
+      this.#fail(overloaded("The gateway has no memory for another block. Retry later."));
+      connection?.abort(this);
+    }
+  }
+
+  /** True if the body is buffered whatever its size. */
+  get #isWhole(): boolean {
+    return this.#reservation !== undefined && this.#status === 200;
+  }
+
+  #onFull(): void {
+    if (this.#isWhole) this.#cancel(`answered with more than ${MAX_WHOLE_BYTES} bytes`, { isInvalidResponse: true });
+    else this.#startStream();
   }
 
   onEnd(): void {
@@ -198,6 +226,7 @@ export class HttpExchange implements ResponseHandler {
   #finish(): void {
     this.#isDone = true;
     this.#connection = undefined;
+    this.#reservation?.releaseAll();
     this.#observer.onDone(this);
   }
 

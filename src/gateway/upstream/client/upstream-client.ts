@@ -1,5 +1,6 @@
 import type { Timers } from "../../../async/timers.ts";
 import { HttpClient } from "../../../http-client/http-client.ts";
+import type { ByteBudget } from "../../../server/http/request/byte-budget.ts";
 import type { CallCost } from "../../../server/method-table.ts";
 import type { Budget } from "../../clients/budget.ts";
 import { credentialHeaders, type UpstreamSettings } from "../../settings.ts";
@@ -40,6 +41,8 @@ interface RequestOptions {
   readonly headersTimeoutMs?: number;
   /** By default true. Otherwise the request uses its own connection, takes no concurrency slot and is never retried. */
   readonly idempotent?: boolean;
+  /** Buffers a successful body whatever its size, within this budget. By default large bodies are streamed. */
+  readonly wholeBodyBudget?: ByteBudget | undefined;
 }
 
 /** HTTP client of one upstream, with keep-alive connections, a concurrency limit and latency tracking. */
@@ -137,10 +140,14 @@ export class UpstreamClient implements ExchangeObserver {
 
   /** The callback form of `request`. */
   start(request: UpstreamRequest, listener: ExchangeListener, options: RequestOptions = {}): HttpExchange {
-    const { cost = "cheap", headersTimeoutMs, idempotent = true } = options;
+    const { cost = "cheap", headersTimeoutMs, idempotent = true, wholeBodyBudget } = options;
     const startedAt = this.#timers.now();
-    const exchangeOptions = { upstream: this.name, cost, startedAt, idempotent, secrets: this.#secrets, listener };
-    const exchange = new HttpExchange(exchangeOptions, this);
+    const upstream = this.name;
+    const secrets = this.#secrets;
+    const exchange = new HttpExchange(
+      { upstream, cost, startedAt, idempotent, secrets, wholeBodyBudget, listener },
+      this,
+    );
     if (isPromptExpected(exchange) && this.#promptPending++ === 0) this.#quietSince = startedAt;
     this.#pendingRequests++;
     for (const budget of this.#budgets) budget.spend(1);

@@ -1,6 +1,7 @@
 import type { Timers } from "../../../async/timers.ts";
 import { unavailable } from "../../../errors/failure.ts";
 import type { Logger } from "../../../log/logger.ts";
+import { ByteBudget } from "../../../server/http/request/byte-budget.ts";
 import { upstreamBudgets } from "../../clients/budget.ts";
 import type { BudgetStore } from "../../clients/budget-store.ts";
 import type { GatewayObserver } from "../../metrics/gateway-observer.ts";
@@ -24,6 +25,8 @@ import { type ReadContext, UpstreamRead } from "./upstream-read.ts";
 const MAX_CONSECUTIVE_ERRORS = 5;
 const SUBMISSION_TIMEOUT_MILLIS = 30_000;
 const LOG_INTERVAL_MILLIS = 60_000;
+/** Memory for bodies that are checked as a whole: three of the largest ones, or hundreds of usual ones. */
+const WHOLE_BODY_BYTES = 80 * 1024 * 1024;
 
 interface ConsecutiveErrors {
   readonly count: number;
@@ -111,6 +114,7 @@ export class UpstreamPool {
       settings,
       observer,
       chainSpec,
+      wholeBodyBudget: new ByteBudget(WHOLE_BODY_BYTES),
       recordResponse: (client) => this.#recordResponse(client),
       recordError: (client, error, startedAt) => this.#recordError(client, error, startedAt),
     };

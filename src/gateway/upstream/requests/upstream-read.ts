@@ -1,10 +1,12 @@
 import type { Timers } from "../../../async/timers.ts";
 import { type Failure, TimeLimitFailure, unavailable } from "../../../errors/failure.ts";
+import type { ByteBudget } from "../../../server/http/request/byte-budget.ts";
 import type { Cancellation } from "../../../server/method-table.ts";
 import type { GatewayObserver, RequestOutcome } from "../../metrics/gateway-observer.ts";
 import { type ChainSpec, slotAt } from "../../network/chain-spec.ts";
 import type { GatewaySettings } from "../../settings.ts";
 import { withCheckedEnd } from "../../validation/checked-end.ts";
+import { needsWholeBody } from "../../validation/requested-roots.ts";
 import { findViolation } from "../../validation/response-validator.ts";
 import { discardBody } from "../client/fetch.ts";
 import type { ExchangeListener, HttpExchange } from "../client/http-exchange.ts";
@@ -42,6 +44,8 @@ export interface ReadContext {
   readonly observer: GatewayObserver | undefined;
   /** Network of valid answers. Undefined skips the comparison. */
   readonly chainSpec: ChainSpec | undefined;
+  /** Memory for bodies that are checked as a whole. */
+  readonly wholeBodyBudget: ByteBudget;
   recordResponse(client: UpstreamClient): void;
   /** An upstream did not answer a request that was sent at `startedAt`. */
   recordError(client: UpstreamClient, error: UpstreamError, startedAt: number): void;
@@ -150,8 +154,10 @@ export class UpstreamRead {
   }
 
   #send(client: UpstreamClient): void {
-    const { selector, health, timers } = this.#context;
+    const { selector, health, timers, settings, wholeBodyBudget } = this.#context;
     const { method, request } = this.#call;
+    const isWhole = settings.validation && needsWholeBody(this.#call);
+    const options = { cost: method.cost, wholeBodyBudget: isWhole ? wholeBodyBudget : undefined };
     const listener: ExchangeListener = {
       onResponse: (response) => this.#onResponse(attempt, response),
       onFailure: (error) => this.#onFailure(attempt, error),
@@ -160,7 +166,7 @@ export class UpstreamRead {
       client,
       startedAt: timers.now(),
       headSlot: health.of(client.name).head?.slot ?? 0,
-      exchange: client.start(request, listener, { cost: method.cost }),
+      exchange: client.start(request, listener, options),
       timeout: undefined,
       isTimedOut: false,
     };

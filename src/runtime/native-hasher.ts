@@ -1,8 +1,11 @@
 import { setHasher } from "@chainsafe/persistent-merkle-tree";
-import type { Logger } from "../../log/logger.ts";
-import { missingNativeModule } from "../../runtime/native-modules.ts";
+import { missingNativeModule } from "./native-modules.ts";
 
 const { hasher, missing } = await loadHasher();
+
+interface Logger {
+  notice(message: string, fields: Record<string, unknown>): void;
+}
 
 /**
  * Installs the native SHA-256 hasher, about eight times faster than the default. Falls back to WebAssembly on platforms
