@@ -1,3 +1,5 @@
+import { usageError } from "../cli/exit.ts";
+import { ANVIL_FLAGS } from "../cli/flags/dev/anvil-flags.ts";
 import { DEV_FLAGS } from "../cli/flags/dev/dev-flags.ts";
 import { type DevCommandSettings, devSettings } from "../cli/flags/dev/dev-settings.ts";
 import type { Flag } from "../cli/flags/flag.ts";
@@ -64,6 +66,9 @@ function flagOf([key, value]: [key: string, value: unknown]): Given {
   if (other !== undefined) throw unknownOption(key, `Use "${other}".`);
   const flag = FLAGS.get(key);
   if (flag !== undefined) return [flag.name, [value].flat().map(String)];
+  const ofAnvil = ANVIL_FLAGS.get(kebabCase(key));
+  // Names flags, which are converted to options with the other errors of the command line.
+  if (ofAnvil !== undefined) throw usageError(`Unknown option "${key}" of a dev chain. Anvil's ${key} ${ofAnvil}.`);
   const nearest = nearestName(key, [...FLAGS.keys(), "log"]);
   throw unknownOption(key, nearest === undefined ? "" : `Did you mean "${nearest}"?`);
 }
@@ -84,6 +89,10 @@ function pairs(
 
 function camelCase(name: string): string {
   return name.replace(/-[a-z]/g, ([, letter]) => letter!.toUpperCase());
+}
+
+function kebabCase(name: string): string {
+  return name.replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`);
 }
 
 function serving(server: "rpc" | "rest" | "eth-rpc", port: number | undefined): Given[] {

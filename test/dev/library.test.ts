@@ -205,6 +205,22 @@ it.each<[what: string, options: object, message: RegExp]>([
   ],
   ["an option that another one says", { rpcPort: 9190 }, /Unknown option "rpcPort" of a dev chain\. Use "rpc"\./],
   ["an unknown option", { validator: 8 }, /Unknown option "validator" of a dev chain\. Did you mean "validators"\?/],
+  [
+    "an option of Anvil",
+    { forkUrl: "https://rpc.example" },
+    /^Unknown option "forkUrl" of a dev chain\. Anvil's forkUrl has no counterpart: a dev chain starts from its own genesis/,
+  ],
+  [
+    "an option of Anvil with another name",
+    { blockTime: 2 },
+    /^Unknown option "blockTime" of a dev chain\. Anvil's blockTime is "slotSeconds" here, since each slot has a block\.$/,
+  ],
+  ["a fork by its other name", { fork: "pectra" }, /"pectra" of "fork" is not accepted: .* which is electra\.$/],
+  [
+    "a later fork by its other name",
+    { fork: "deneb", forkAt: { prague: 3 } },
+    /"forkAt" is not accepted: prague must be named as on the consensus layer, electra=3/,
+  ],
   ["a value out of bounds", { validators: 3 }, /^validators: 3 is too few.* at least 8/],
   ["a value of another kind", { slotSeconds: "long" }, /"long" of "slotSeconds" is not accepted/],
   ["forks out of order", { fork: "phase0", forkAt: { capella: 2 } }, /^forkAt: { capella: 2 } skips altair, bellatrix/],

@@ -1,7 +1,7 @@
 import { DEV_FORKS } from "../../../dev/forks.ts";
 import { type FlagTable, listFlag, undecidedFlag, valueFlag } from "../flag.ts";
 import { contractAddress, nonEmpty, oneOf, wholeNumber } from "../flag-values.ts";
-import { parseForkActivation } from "./fork-schedule.ts";
+import { parseFork, parseForkActivation } from "./fork-schedule.ts";
 import { configValue, ether, indexRange, validatorRange, withdrawalTarget } from "./genesis-values.ts";
 
 export const DEV_PRESETS = ["minimal", "mainnet"] as const;
@@ -63,7 +63,7 @@ export const DEV_GENESIS_FLAGS = {
     choices: DEV_FORKS,
     fallback: undefined,
     fallbackText: `${DEV_FORKS.at(-1)}, or the one before those of --fork-at`,
-    parse: oneOf(DEV_FORKS),
+    parse: parseFork,
   }),
   forkAt: listFlag({
     name: "fork-at",

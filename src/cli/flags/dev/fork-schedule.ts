@@ -1,13 +1,26 @@
 import { DEV_FORKS, type DevFork, type ScheduledFork } from "../../../dev/forks.ts";
 import { usageError } from "../../exit.ts";
-import { FlagValueError, wholeNumber } from "../flag-values.ts";
+import { FlagValueError, oneOf, wholeNumber } from "../flag-values.ts";
+import { FORK_ALIASES } from "./anvil-flags.ts";
 
 const parseEpoch = wholeNumber(0);
+const parseDevFork = oneOf(DEV_FORKS);
+
+/** Parses the name of a fork on the consensus layer. */
+export function parseFork(text: string): DevFork {
+  const meant = FORK_ALIASES.get(text.toLowerCase());
+  if (meant === undefined) return parseDevFork(text);
+  throw new FlagValueError(`it must be the name on the consensus layer, which is ${meant}`);
+}
 
 /** Parses `NAME=EPOCH`. */
 export function parseForkActivation(text: string): ScheduledFork {
   const [name, epoch, ...rest] = text.split("=").map((part) => part.trim());
   const fork = DEV_FORKS.find((candidate) => candidate === name);
+  const meant = FORK_ALIASES.get(name?.toLowerCase() ?? "");
+  if (meant !== undefined) {
+    throw new FlagValueError(`${name} must be named as on the consensus layer, ${meant}=${epoch ?? 2}`);
+  }
   if (fork === undefined || epoch === undefined || !/^\d+$/.test(epoch) || rest.length > 0) {
     throw new FlagValueError(
       `it must be a fork and its epoch, such as altair=2; the forks are ${DEV_FORKS.join(", ")}`,

@@ -1,0 +1,42 @@
+const NO_FORK = "has no counterpart: a dev chain starts from its own genesis and cannot fork another chain";
+
+/**
+ * Flags of Anvil that `fanal dev` has under another name or not at all. Each text continues "Anvil's --FLAG"; the library
+ * converts the flags in it to options.
+ */
+export const ANVIL_FLAGS: ReadonlyMap<string, string> = new Map([
+  ["port", "is --eth-rpc-port here, or --rpc-port for the methods of the beacon node"],
+  ["host", "is --eth-rpc-address here, or --rpc-address for the methods of the beacon node"],
+  ["block-time", "is --slot-seconds here, since each slot has a block"],
+  ["accounts", "has no counterpart: ten accounts are funded, and the method anvil_setBalance funds others"],
+  ["balance", "is the method anvil_setBalance here; --balances sets those of validators"],
+  ["gas-limit", "is the method evm_setBlockGasLimit here"],
+  ["base-fee", "is the method anvil_setNextBlockBaseFeePerGas here"],
+  ["block-base-fee-per-gas", "is the method anvil_setNextBlockBaseFeePerGas here"],
+  ["auto-impersonate", "is the method anvil_autoImpersonateAccount here"],
+  ["hardfork", "is --fork here, with the names of the consensus layer, such as fulu for osaka"],
+  ["timestamp", "is --genesis-time here"],
+  ["state", "is --data-dir here, which keeps the chain"],
+  ["dump-state", "is the method dev_dump here; --data-dir keeps the chain"],
+  ["load-state", "is the method dev_load here; --data-dir keeps the chain"],
+  ["quiet", "is --log-level here, such as ERROR"],
+  ["silent", "is --log-level here, such as ERROR"],
+  ["fork-url", NO_FORK],
+  ["fork-block-number", NO_FORK],
+  ["fork-chain-id", NO_FORK],
+  ["rpc-url", NO_FORK],
+]);
+
+/** Names of forks on the execution layer, and of both layers together. */
+export const FORK_ALIASES: ReadonlyMap<string, string> = new Map([
+  ["paris", "bellatrix"],
+  ["merge", "bellatrix"],
+  ["shanghai", "capella"],
+  ["shapella", "capella"],
+  ["cancun", "deneb"],
+  ["dencun", "deneb"],
+  ["prague", "electra"],
+  ["pectra", "electra"],
+  ["osaka", "fulu"],
+  ["fusaka", "fulu"],
+]);
