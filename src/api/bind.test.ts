@@ -6,6 +6,7 @@ import { Failure } from "../errors/failure.ts";
 import type { Params } from "../server/method-table.ts";
 import { bind } from "./bind.ts";
 import { defineMethod, each, optional, required } from "./definition.ts";
+import { ethAddress, ethBlockId } from "./params/eth.ts";
 import { stateId } from "./params/identifiers.ts";
 import { root, slot, stringEnum, text } from "./params/scalars.ts";
 import { listSchema, paramSchema } from "./params/schema.ts";
@@ -52,6 +53,11 @@ const range = defineMethod({
   name: "range",
   params: { slot: required(slot, ""), root: required(root, "") },
 });
+const getBalance = defineMethod({
+  ...facts,
+  name: "getBalance",
+  params: { address: required(ethAddress, ""), block: optional(ethBlockId, "") },
+});
 
 describe("hints for positional parameters", () => {
   const messageOf = (...args: Parameters<typeof bind>): string => {
@@ -66,6 +72,8 @@ describe("hints for positional parameters", () => {
 
   it.each<[Parameters<typeof bind>[0], unknown[], string]>([
     [range, [someRoot, 5], "was given. Swap the two: the order is slot, root."],
+    // A cut address, not a block, although a block may be a short quantity.
+    [getBalance, ["0x123"], 'must be an address: 0x followed by 40 hex digits, but "0x123" was given.'],
     [devAdvance, ["finalized"], 'was given. Did you mean "until"? Pass it by name: {"until": "finalized"}.'],
     // Free text accepts everything, so it is never what was meant.
     [devAdvance, ["later"], '"later" was given.'],

@@ -105,11 +105,20 @@ function misplacedHint(signature: Signature, params: readonly unknown[], positio
     if (isGiven && accepts(failed, params[index])) {
       return `Swap the two: the order is ${signature.params.map(({ name }) => name).join(", ")}.`;
     }
-    if (!isGiven && !accepts(other, NONSENSE)) {
+    if (!isGiven && !accepts(other, NONSENSE) && !isCutHex(failed, value)) {
       return `Did you mean "${other.name}"? Pass it by name: {"${other.name}": ${JSON.stringify(value)}}.`;
     }
   }
   return undefined;
+}
+
+/** Numbers of hex digits of addresses, roots and public keys. */
+const HEX_LENGTHS = [40, 64, 96];
+
+/** True for hex with digits missing or to spare, where the parameter takes hex of another length. */
+function isCutHex({ schema }: Param, value: string): boolean {
+  if (!/^0x[0-9a-fA-F]*$/.test(value)) return false;
+  return HEX_LENGTHS.some((length) => parseWith(schema, `0x${"0".repeat(length)}`).success);
 }
 
 function isShort(value: unknown): value is string | number {

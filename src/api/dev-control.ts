@@ -55,6 +55,10 @@ export interface TimeControl {
   setSpeed(speed: number): Promise<void>;
 }
 
+/** Advice for a jump in time beyond a limit of slots. */
+export const LONGER_SLOTS =
+  "To move time further, start the chain with longer slots: --slot-seconds, or slotSeconds in the library.";
+
 /** In-memory snapshots of the chain. The clock is stopped during each operation. */
 export interface SnapshotControl {
   /** Takes a snapshot and returns its id. */

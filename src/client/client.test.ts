@@ -237,6 +237,17 @@ it("rejects unsupported URLs with the valid schemes", () => {
   }
 });
 
+it("shows the form of its options", () => {
+  expect(() => createClient("http://user:secret@localhost:9190" as never)).toThrow(
+    'createClient takes an object. Write createClient({ url: "http://localhost:9190" }).',
+  );
+  for (const options of [undefined, {}, { url: undefined }]) {
+    expect(() => createClient(options as never)).toThrow(
+      'createClient needs the "url" of a node, such as "http://127.0.0.1:9190", got undefined.',
+    );
+  }
+});
+
 it("reports the response of a server that does not speak JSON-RPC", async () => {
   const server = createServer((_request, response) => response.writeHead(502).end("<p>Bad gateway"));
   onTestFinished(() => void server.close());

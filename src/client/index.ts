@@ -1,7 +1,7 @@
 import type { ForkName } from "./chain-types.ts";
 import { type Client, clientOver } from "./client.ts";
 import { HttpTransport } from "./http-transport.ts";
-import { readNodeUrl } from "./node-url.ts";
+import { readClientOptions, readNodeUrl } from "./node-url.ts";
 import { WebSocketTransport } from "./websocket-transport.ts";
 
 export type { CallOptions } from "./call-options.ts";
@@ -25,7 +25,8 @@ export interface ClientOptions {
  * Creates a client of a running node. Connects on the first call. `createClient<"fulu">` types results for a chain of
  * that fork.
  */
-export function createClient<F extends ForkName = ForkName>({ url, token }: ClientOptions): Client<F> {
+export function createClient<F extends ForkName = ForkName>(options: ClientOptions): Client<F> {
+  const { url, token } = readClientOptions("createClient", options);
   const { protocol, address, authorization } = readNodeUrl(url);
   const given = token === undefined ? authorization : `Bearer ${token}`;
   const headers: Record<string, string> = given === undefined ? {} : { Authorization: given };

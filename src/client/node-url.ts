@@ -8,11 +8,24 @@ interface NodeUrl {
   authorization: string | undefined;
 }
 
+/** Returns the options of a client. Rejects a bare URL and a missing one, which JavaScript programs may pass. */
+export function readClientOptions<T extends { readonly url: string }>(caller: string, options: T): T {
+  const given: unknown = options;
+  if (typeof given === "string") {
+    throw new TypeError(`${caller} takes an object. Write ${caller}({ url: ${JSON.stringify(shownUrl(given))} }).`);
+  }
+  const url: unknown = (given as { url?: unknown } | null | undefined)?.url;
+  if (typeof url === "string") return options;
+  throw new TypeError(`${caller} needs the "url" of a node, such as "http://127.0.0.1:9190", got ${String(url)}.`);
+}
+
+/** Returns a URL without credentials. */
+const shownUrl = (url: string): string => url.replace(/[^/]*@/, "");
+
 export function readNodeUrl(url: string): NodeUrl {
   const parsed = URL.canParse(url) ? new URL(url) : undefined;
   if (parsed === undefined || !/^(http|ws)s?:$/.test(parsed.protocol)) {
-    const shown = url.replace(/[^/]*@/, "");
-    throw new Error(`Invalid node URL "${shown}". It must start with http://, https://, ws:// or wss://.`);
+    throw new Error(`Invalid node URL "${shownUrl(url)}". It must start with http://, https://, ws:// or wss://.`);
   }
   const { protocol, username, password } = parsed;
   if (username === "" && password === "") return { protocol, address: url, authorization: undefined };

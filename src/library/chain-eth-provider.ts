@@ -7,12 +7,16 @@ import type { EthEvents, EthMessage, EthProvider, EthRequest } from "./eth-provi
 /** Calls a method. The caller receives the events of its subscriptions. */
 type Send = (method: string, params: object, caller: Caller) => Promise<unknown>;
 
+export const CHAIN_STOPPED = "The chain is stopped. Start another one with startDevChain.";
+
 /** Error code of a provider without a connection to the chain (EIP-1193). */
 const DISCONNECTED = 4900;
 
 /** Provider of a chain in this process or of a connected one. */
 export class ChainEthProvider implements EthProvider {
   readonly #send: Send;
+  readonly #closedReason: string;
+  #isClosed = false;
   readonly #events = new EventEmitter();
   /** Functions that end subscriptions, by id. */
   readonly #subscriptions = new Map<string, () => void>();
@@ -22,13 +26,16 @@ export class ChainEthProvider implements EthProvider {
     denialReason: () => undefined,
   };
 
-  constructor(send: Send) {
+  /** `closedReason` is the error of requests after `close`. */
+  constructor(send: Send, closedReason: string) {
     this.#send = send;
+    this.#closedReason = closedReason;
     // Tests may add more than ten listeners.
     this.#events.setMaxListeners(0);
   }
 
   async request<Result = unknown>({ method, params = [] }: EthRequest): Promise<Result> {
+    if (this.#isClosed) throw disconnected(this.#closedReason);
     return (await this.#send(method, params, this.#caller)) as Result;
   }
 
@@ -47,7 +54,8 @@ export class ChainEthProvider implements EthProvider {
   /** Ends all subscriptions. */
   close(): void {
     for (const id of [...this.#subscriptions.keys()]) this.#unsubscribe(id);
-    this.#events.emit("disconnect", Object.assign(new Error("The chain is stopped."), { code: DISCONNECTED }));
+    this.#isClosed = true;
+    this.#events.emit("disconnect", disconnected(this.#closedReason));
     this.#events.removeAllListeners();
   }
 
@@ -71,7 +79,7 @@ export class ChainEthProvider implements EthProvider {
         }),
       disconnect: () => {
         this.#subscriptions.delete(subscription);
-        this.#events.emit("disconnect", Object.assign(new Error(OVERLOAD_MESSAGE), { code: DISCONNECTED }));
+        this.#events.emit("disconnect", disconnected(OVERLOAD_MESSAGE));
       },
     });
     this.#subscriptions.set(subscription, end);
@@ -82,4 +90,8 @@ export class ChainEthProvider implements EthProvider {
     this.#subscriptions.get(id)?.();
     return this.#subscriptions.delete(id);
   }
+}
+
+function disconnected(message: string): Error & { code: number } {
+  return Object.assign(new Error(message), { code: DISCONNECTED });
 }

@@ -64,8 +64,8 @@ export class InProcessTransport implements Transport {
     return response.result;
   }
 
-  async close(): Promise<void> {
-    this.#closing.abort(new Error("The client is closed."));
+  async close(reason = "The client is closed."): Promise<void> {
+    this.#closing.abort(new Error(reason));
     for (const end of this.#endings) end();
   }
 

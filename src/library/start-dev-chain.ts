@@ -1,5 +1,6 @@
 import type { ForkName } from "../client/chain-types.ts";
 import { type ClientOptions, createClient } from "../client/index.ts";
+import { readClientOptions } from "../client/node-url.ts";
 import type { DevIdentity } from "../dev/identity.ts";
 import { fundedAccounts } from "../evm/accounts.ts";
 import { preloadEvm } from "../node/execution/preload-evm.ts";
@@ -39,12 +40,13 @@ export async function startDevChain<
 }
 
 /** Connects to a running `fanal dev`, by an http:// URL or, for events, a ws:// URL. */
-export function attachDevChain<F extends ForkName = ForkName>({ url, token }: ClientOptions): DevChain<F> {
+export function attachDevChain<F extends ForkName = ForkName>(options: ClientOptions): DevChain<F> {
+  const { url, token } = readClientOptions("attachDevChain", options);
   const client = createClient<F>({ url, ...(token !== undefined && { token }) });
   const eth = new ChainEthProvider(async (method, params) => {
     if (method !== "eth_subscribe") return client.call(method, params);
     throw new Error("Subscriptions of another process need a WebSocket client, such as webSocket() of viem.");
-  });
+  }, "The client is closed.");
   const stop = async () => {
     eth.close();
     await client.close();

@@ -11,14 +11,21 @@ export class SlashableError extends Error {
   }
 }
 
+type Slashable = NonNullable<SigningMessage["slashable"]>;
+
+interface Signed {
+  signingRoot: string;
+  slashable: Slashable;
+}
+
 /**
  * Records messages in the slashing protection of the chain before they are signed. The same message may be signed
  * again, for a client that repeats a request.
  */
 export class SlashingGuard {
   readonly #protection: SlashingProtection;
-  /** Signing roots of the latest block and attestation of each validator. */
-  readonly #latestRoots = { block: new Map<ValidatorIndex, string>(), attestation: new Map<ValidatorIndex, string>() };
+  /** Latest signed block and attestation of each validator. */
+  readonly #latest = { block: new Map<ValidatorIndex, Signed>(), attestation: new Map<ValidatorIndex, Signed>() };
 
   constructor(protection: SlashingProtection) {
     this.#protection = protection;
@@ -27,32 +34,62 @@ export class SlashingGuard {
   /** Resolves once the record is stored. Rejects with a `SlashableError` if the message must not be signed. */
   async record(index: ValidatorIndex, { signingRoot, slashable }: SigningMessage): Promise<void> {
     if (slashable === undefined) return;
-    const roots = this.#latestRoots["block" in slashable ? "block" : "attestation"];
-    const root = toHex(signingRoot);
-    const conflict = this.#conflict(index, slashable);
+    const latest = this.#latest["block" in slashable ? "block" : "attestation"];
+    const signed = latest.get(index);
+    const signing: Signed = { signingRoot: toHex(signingRoot), slashable };
+    const conflict = this.#conflict(index, slashable, () => difference(signed, signing));
     if (conflict === undefined) {
       if ("block" in slashable) this.#protection.recordProposal(index, slashable.block.slot);
       else this.#protection.recordAttestation(index, slashable.attestation);
-      roots.set(index, root);
-    } else if (roots.get(index) !== root) {
-      throw new SlashableError(conflict);
+      latest.set(index, signing);
+    } else if (signed?.signingRoot !== signing.signingRoot) {
+      throw new SlashableError(`Slashing protection: validator ${index} has already signed ${conflict}.`);
     }
     await this.#protection.flush();
   }
 
-  /** Returns why signing could be slashable; undefined if it is safe. */
-  #conflict(index: ValidatorIndex, slashable: NonNullable<SigningMessage["slashable"]>): string | undefined {
+  /** Names the signed message with which signing could be slashable; undefined if it is safe. */
+  #conflict(index: ValidatorIndex, slashable: Slashable, differs: () => string): string | undefined {
     const { proposed, source, target } = this.#protection.latest(index);
-    const refused = `Slashing protection: validator ${index} has already signed`;
     if ("block" in slashable) {
       const { slot } = slashable.block;
-      return slot > proposed ? undefined : `${refused} a block for slot ${proposed}, and this one is for slot ${slot}.`;
+      if (slot > proposed) return undefined;
+      const before = `a block for slot ${proposed}`;
+      return slot === proposed ? `${before}, ${differs()}` : `${before}, and this one is for slot ${slot}`;
     }
     const { attestation } = slashable;
-    if (attestation.target.epoch > target && attestation.source.epoch >= source) return undefined;
-    return (
-      `${refused} an attestation with source ${source} and target ${target}, ` +
-      `and this one has source ${attestation.source.epoch} and target ${attestation.target.epoch}.`
-    );
+    const epochs = { source: attestation.source.epoch, target: attestation.target.epoch };
+    if (epochs.target > target && epochs.source >= source) return undefined;
+    const before = `an attestation with source ${source} and target ${target}`;
+    return epochs.source === source && epochs.target === target
+      ? `${before}, ${differs()}`
+      : `${before}, and this one has source ${epochs.source} and target ${epochs.target}`;
   }
+}
+
+/** Says which root differs between two messages of the same slot or epochs. */
+function difference(signed: Signed | undefined, signing: Signed): string {
+  const before = new Map(signed && rootsOf(signed));
+  const isSameDuty = signed !== undefined && dutyOf(signed.slashable) === dutyOf(signing.slashable);
+  const changed = isSameDuty ? rootsOf(signing).find(([name, root]) => before.get(name) !== root) : undefined;
+  if (changed === undefined) return "which may be another message than this one";
+  const [name, root] = changed;
+  return `whose ${name} is ${before.get(name)}, not ${root}`;
+}
+
+function dutyOf(slashable: Slashable): string {
+  if ("block" in slashable) return String(slashable.block.slot);
+  return `${slashable.attestation.source.epoch}-${slashable.attestation.target.epoch}`;
+}
+
+function rootsOf({ signingRoot, slashable }: Signed): [name: string, root: string][] {
+  const ofMessage: [name: string, root: string][] = [["signing root", signingRoot]];
+  if ("block" in slashable) return ofMessage;
+  const { beaconBlockRoot, source, target } = slashable.attestation;
+  return [
+    ["beacon_block_root", toHex(beaconBlockRoot)],
+    ["target root", toHex(target.root)],
+    ["source root", toHex(source.root)],
+    ...ofMessage,
+  ];
 }

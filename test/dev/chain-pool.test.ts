@@ -63,7 +63,7 @@ it("stops a chain whose setup fails", async () => {
     throw new Error("No contract.");
   };
   await expect(pool.lease(recipe({}, setup))).rejects.toThrow("No contract.");
-  await expect(failed?.head()).rejects.toThrow("The client is closed.");
+  await expect(failed?.head()).rejects.toThrow("The chain is stopped.");
 });
 
 it("gives concurrent tests chains of their own", async () => {
@@ -83,12 +83,12 @@ it.each<[what: string, change: (chain: DevChain) => Promise<unknown>]>([
     expect(chain).not.toBe(changed);
     expect(await chain.client.getChainTime()).toMatchObject({ speed: 0, slot: "0" });
   });
-  await expect(changed.head()).rejects.toThrow("The client is closed.");
+  await expect(changed.head()).rejects.toThrow("The chain is stopped.");
 });
 
 it("stops all chains, and can be used again", async () => {
   const stopped = await use();
   await pool.stop();
-  await expect(stopped.head()).rejects.toThrow("The client is closed.");
+  await expect(stopped.head()).rejects.toThrow("The chain is stopped.");
   expect(await use()).not.toBe(stopped);
 });

@@ -42,7 +42,13 @@ it("runs several chains at once, each paused until it is advanced", async () => 
   expect(await other.client.get_v1_beacon_states_fork({ state_id: "head" })).toMatchObject({ epoch: "0" });
   expect(kept()).toEqual([]);
   await Promise.all([one.stop(), other.stop()]);
-  await expect(one.client.getChainHead()).rejects.toThrow("The client is closed.");
+  await expect(one.client.getChainHead()).rejects.toThrow(
+    "The chain is stopped. Start another one with startDevChain.",
+  );
+  await expect(one.eth.request({ method: "eth_chainId" })).rejects.toMatchObject({
+    code: 4900,
+    message: "The chain is stopped. Start another one with startDevChain.",
+  });
 });
 
 it("snapshots, resets and dumps a chain in memory, with files for dumps only", async () => {
@@ -176,6 +182,12 @@ it("serves the chain on request, also to other processes", async () => {
   await chain.client.dev_advance();
   expect((await told.promise).data.slot).toBe("3");
   expect(lines.join("")).toContain("Dev chain is running");
+});
+
+it("shows how to attach to a chain", () => {
+  expect(() => attachDevChain("http://127.0.0.1:9190" as never)).toThrow(
+    'attachDevChain takes an object. Write attachDevChain({ url: "http://127.0.0.1:9190" }).',
+  );
 });
 
 it("rejects the data directory of another chain in this process", async () => {

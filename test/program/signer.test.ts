@@ -127,7 +127,7 @@ describe("fanal dev --signer-port", () => {
     expect(doubled.status).toBe(412);
     expect(JSON.parse(doubled.body).message).toBe(
       "Slashing protection: validator 1 has already signed an attestation with source 1 and target 3, " +
-        "and this one has source 1 and target 3.",
+        `whose beacon_block_root is ${ZERO}, not ${OTHER}.`,
     );
     expect((await signer.vote(1, 0, 4)).status).toBe(412);
     expect((await signer.vote(1, 2, 2)).status).toBe(412);
@@ -136,13 +136,20 @@ describe("fanal dev --signer-port", () => {
     const block = await signer.propose(1, 9);
     expect(block.status).toBe(200);
     expect(await signer.propose(1, 9)).toEqual(block);
-    expect((await signer.propose(1, 9, OTHER)).status).toBe(412);
+    const { status, body } = await signer.propose(1, 9, OTHER);
+    expect([status, JSON.parse(body).message]).toEqual([
+      412,
+      expect.stringMatching(/has already signed a block for slot 9, whose signing root is 0x[0-9a-f]{64}, not 0x/),
+    ]);
     expect((await signer.propose(1, 8)).status).toBe(412);
     expect((await signer.propose(1, 10)).status).toBe(200);
 
     await signer.program.stop();
     const restarted = await Signer.start(["--dev-validators", "none"], directory);
-    expect((await restarted.vote(1, 1, 3, OTHER)).status).toBe(412);
+    expect(JSON.parse((await restarted.vote(1, 1, 3, OTHER)).body).message).toBe(
+      "Slashing protection: validator 1 has already signed an attestation with source 1 and target 3, " +
+        "which may be another message than this one.",
+    );
     expect((await restarted.propose(1, 10, OTHER)).status).toBe(412);
     expect((await restarted.vote(1, 1, 4)).status).toBe(200);
   });

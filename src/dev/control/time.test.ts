@@ -148,7 +148,8 @@ it("distinguishes slots with duties, empty slots and slots started by the clock"
 it("skips up to the limit of empty epochs since the head, and no further", async () => {
   const { time, clock } = scene({ headSlot: 7, startSlot: 7 + MAX_EMPTY_SLOTS - 2 });
   const refusal =
-    "more slots can be skipped before the next block: after 2048 epochs without votes all validators may be ejected.";
+    "more slots can be skipped before the next block: after 2048 epochs without votes all validators may be ejected. " +
+    "To move time further, start the chain with longer slots: --slot-seconds, or slotSeconds in the library.";
   expect(await refusalOf(time.skip({ slots: 3 }))).toBe(`At most 2 ${refusal}`);
   await time.skip({ slots: 2 });
   expect(clock.currentSlot).toBe(7 + MAX_EMPTY_SLOTS);

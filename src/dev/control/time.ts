@@ -1,6 +1,6 @@
 import { SLOTS_PER_EPOCH } from "@lodestar/params";
 import type { Slot } from "@lodestar/types";
-import { ControlError, type TimeControl } from "../../api/dev-control.ts";
+import { ControlError, LONGER_SLOTS, type TimeControl } from "../../api/dev-control.ts";
 import { SerialQueue } from "../../async/serial-queue.ts";
 import { TimeSlice } from "../../async/time-slice.ts";
 import type { Timers } from "../../async/timers.ts";
@@ -136,7 +136,7 @@ export class DevTime implements TimeControl {
     if (slots <= left) return;
     throw ControlError.conflict(
       `At most ${left} more slots can be skipped before the next block: ` +
-        `after ${MAX_EMPTY_EPOCHS} epochs without votes all validators may be ejected.`,
+        `after ${MAX_EMPTY_EPOCHS} epochs without votes all validators may be ejected. ${LONGER_SLOTS}`,
     );
   }
 

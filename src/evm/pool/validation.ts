@@ -33,7 +33,7 @@ const LIBRARY_ERRORS: readonly (readonly [
   [/signature|not signed|EIP-2/i, "invalidSender"],
   [/TypedTransaction with ID|not (activated|enabled|supported)/i, "typeNotSupported"],
   [/maxFeePerGas cannot be less than maxPriorityFeePerGas/, "tipAboveFeeCap", () => undefined],
-  [/gas limit (\d+) exceeds .* EIP-7825 \((\d+)\)/, "maxTxGas", ([, gas, cap]) => `cap ${cap}, tx ${gas}`],
+  [/gas limit (\d+) exceeds .* EIP-7825 \((\d+)\)/, "maxTxGas", ([, gas, cap]) => `cap ${cap} (EIP-7825), tx ${gas}`],
   [/initcode/i, "initCodeSize"],
   [/blob gas|blobs per tx/i, "tooManyBlobs"],
 ];

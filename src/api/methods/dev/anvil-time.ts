@@ -2,7 +2,7 @@ import type { Slot } from "@lodestar/types";
 import { type Clock, MAX_SPEED, SlotTime } from "../../../chain/clock/clock.ts";
 import { invalidParams } from "../../../errors/failure.ts";
 import { defineMethod, optional, required } from "../../definition.ts";
-import { controlOf } from "../../dev-control.ts";
+import { controlOf, LONGER_SLOTS } from "../../dev-control.ts";
 import { numberOrQuantityUpTo, quantity, quantityUpTo } from "../../params/quantities.ts";
 import { boolean } from "../../params/scalars.ts";
 import { boolean as anyBoolean, described, either, nothing, number } from "../../schemas.ts";
@@ -224,7 +224,8 @@ function futureSlotFrom({ genesisTime, secondsPerSlot, currentSlot }: Clock, tim
 
 function requireMaxSlots(slots: number): void {
   if (slots <= MAX_SLOTS_PER_CALL) return;
-  throw invalidParams(`One call runs at most ${MAX_SLOTS_PER_CALL} slots, but this one needs ${slots}.`);
+  const needed = `One call runs at most ${MAX_SLOTS_PER_CALL} slots, but this one needs ${slots}.`;
+  throw invalidParams(`${needed} ${LONGER_SLOTS}`);
 }
 
 /** Returns a predicate of empty slots: of the following slots, only every n-th has a block. */

@@ -117,8 +117,11 @@ export class AccountSigner {
 
   #accountOf(address: Uint8Array): DevAccount {
     const account = this.#find(address);
-    if (account === undefined) throw new EthError(`unknown account ${data(address)}`);
-    return account;
+    if (account !== undefined) return account;
+    throw new EthError(
+      `unknown account ${data(address)}: eth_accounts lists those with keys. anvil_impersonateAccount allows ` +
+        "eth_sendTransaction from any other; eth_sendRawTransaction takes signed transactions",
+    );
   }
 
   #find(address: Uint8Array): DevAccount | undefined {

@@ -145,7 +145,7 @@ describe("refused transactions", () => {
       { maxFeePerGas: 1n, maxPriorityFeePerGas: 2n },
     ],
     ["both gasPrice and (maxFeePerGas or maxPriorityFeePerGas) specified", { gasPrice: 1n, maxFeePerGas: 1n }],
-    ["transaction gas limit too high: cap 16777216, tx 16777217", { gas: 2n ** 24n + 1n }],
+    ["transaction gas limit too high: cap 16777216 (EIP-7825), tx 16777217", { gas: 2n ** 24n + 1n }],
     ["chainId does not match node's (have=1, want=31337)", { chainId: 1n }],
   ])("have the message %s", async (message, fields) => {
     const { service } = await openEth();
