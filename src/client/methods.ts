@@ -1971,7 +1971,7 @@ export interface Methods<F extends ForkName = ForkName> {
     params: {
       /** Address of the account. */
       address: Hex;
-      /** Balance in wei. */
+      /** Balance in wei, up to 2^256-1. Credits beyond that are lost. */
       balance: Hex | bigint;
     },
     options?: CallOptions,

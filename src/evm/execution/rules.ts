@@ -3,6 +3,7 @@ import { EthereumJSError } from "@ethereumjs/util";
 import { createVM, type VM } from "@ethereumjs/vm";
 import type { EvmCrypto } from "../crypto.ts";
 import { KeyHashes } from "../state/key-hashes.ts";
+import { MAX_BALANCE } from "../state/world.ts";
 import { WorldState } from "../state/world-state.ts";
 import type { BlockHashes } from "./block-hashes.ts";
 import type { CallBudget } from "./call-budget.ts";
@@ -69,6 +70,7 @@ export class Machine {
       inputs.budget ? inputs.budget.onMessage(next!) : next!();
     const createVm = async () => {
       const vm = await createVM({ common, stateManager: state, blockchain, evmOpts });
+      saturateTransfers(vm);
       if (limited) vm.evm.events!.on("beforeMessage", onMessage);
       vm.evm.events!.on("afterMessage", ({ execResult: { exceptionError } }) => {
         if (exceptionError !== undefined && !("errorType" in exceptionError)) inputs.hiddenFault ??= exceptionError;
@@ -141,6 +143,24 @@ export class Machine {
     for (const [address, precompile] of this.#originalPrecompiles) precompiles.set(address, precompile);
     this.#originalPrecompiles = undefined;
   }
+}
+
+interface TransferringEvm {
+  _addToBalance(to: { balance: bigint }, message: { value: bigint }): Promise<void>;
+}
+
+/**
+ * Lets a transfer to an account that cannot hold it leave the account with the highest balance, as other credits do. By
+ * default, the message fails.
+ */
+function saturateTransfers({ evm }: VM): void {
+  const transferring = evm as unknown as TransferringEvm;
+  const add = transferring._addToBalance.bind(evm);
+  transferring._addToBalance = (to, message) => {
+    const headroom = MAX_BALANCE - message.value;
+    if (to.balance > headroom) to.balance = headroom;
+    return add(to, message);
+  };
 }
 
 /** Rules of one fork and one set of blob parameters. */

@@ -2,7 +2,15 @@ import type { AccountFields, StateManagerInterface } from "@ethereumjs/common";
 import { Account, type Address } from "@ethereumjs/util";
 import { KeyHashes, keyOf } from "./key-hashes.ts";
 import { deleteValue, getValue, type Keccak, putValue } from "./trie.ts";
-import { type AccountRecord, NO_ACCOUNT, NO_CODE, NO_CODE_HASH, type World, WorldReader } from "./world.ts";
+import {
+  type AccountRecord,
+  MAX_BALANCE,
+  NO_ACCOUNT,
+  NO_CODE,
+  NO_CODE_HASH,
+  type World,
+  WorldReader,
+} from "./world.ts";
 
 /**
  * State manager of an EVM on a world: holds all changes since the world was opened, with an undo log for checkpoints.
@@ -294,7 +302,9 @@ export class WorldState implements StateManagerInterface {
     return code;
   }
 
-  #set(key: string, account: AccountRecord | null): void {
+  /** A balance beyond 2^256 - 1, which only overridden balances lead to, is reduced to that. */
+  #set(key: string, changed: AccountRecord | null): void {
+    const account = changed && changed.balance > MAX_BALANCE ? { ...changed, balance: MAX_BALANCE } : changed;
     if (this.#checkpoints.length > 0) {
       const previous = this.#accounts.get(key);
       this.#undo.push(() => {

@@ -16,6 +16,7 @@ export type Storage = TrieNode<Uint8Array> | undefined;
 /** State of all accounts after a block, by address hash. Kept while referenced. */
 export type World = TrieNode<AccountRecord> | undefined;
 
+export const MAX_BALANCE: bigint = 2n ** 256n - 1n;
 export const NO_CODE: Uint8Array = new Uint8Array(0);
 /** Keccak-256 of no bytes. */
 export const NO_CODE_HASH: Uint8Array = new Uint8Array(

@@ -30,7 +30,10 @@ const setBalance = defineMethod({
   name: "anvil_setBalance",
   aliases: ["hardhat_setBalance", "evm_setAccountBalance"],
   summary: "Sets the balance of an account. Recorded with the next block. Rejected with --p2p.",
-  params: { address: ADDRESS, balance: required(quantity256, "Balance in wei.") },
+  params: {
+    address: ADDRESS,
+    balance: required(quantity256, "Balance in wei, up to 2^256-1. Credits beyond that are lost."),
+  },
   example: { stage: "control", params: [RECIPIENT, "0xde0b6b3a7640000"] },
   handler: async (context, change) => {
     await evmOf(context).override(change);
