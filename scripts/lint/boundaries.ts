@@ -90,7 +90,9 @@ export const BOUNDARIES: Readonly<Record<string, readonly string[]>> = {
   // Puts the EVM behind the interface of execution engines.
   "evm/engine": ["execution", "data (types)", "log"],
   // Runs the engine in a worker thread.
-  "evm/thread": ["execution", "log"],
+  "evm/thread": ["execution", "json", "log"],
+  // Runs reads in another one.
+  "evm/reads": ["execution", "json", "log"],
   execution: ["http-client", "db (types)", "log (types)"],
   data: ["log (types)"],
   // Logs failures of worker threads.

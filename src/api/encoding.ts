@@ -1,4 +1,5 @@
 import { encodeJson } from "../json/encode.ts";
+import { JsonBytes } from "../json/json-bytes.ts";
 import type { MethodResponse } from "../server/method-table.ts";
 import { toFailure, withFailures } from "./chain-failures.ts";
 import type { MetaCodec, ResponseCodec } from "./codecs.ts";
@@ -72,7 +73,7 @@ function encoderOf(
   codec: Codec | undefined,
   resultForStatus: (status: number) => unknown,
 ): (given: unknown) => MethodResponse {
-  if (codec === undefined) return (value) => ({ body: encodeJson(value) });
+  if (codec === undefined) return (value) => ({ body: value instanceof JsonBytes ? value.buffer : encodeJson(value) });
   if (codec.isEmpty) {
     return (response) => ({
       body: encodeJson(resultForStatus((response as HandlerResponse | undefined)?.status ?? 200)),

@@ -13,7 +13,7 @@ export interface LaneLimits {
 export interface CallLimits {
   duty: LaneLimits;
   heavy: LaneLimits;
-  /** Calls share the EVM's thread in turns. */
+  /** Calls share the thread for reads in turns. */
   evm: LaneLimits;
   /** Maximum number of large responses being read. Each holds a state in memory. */
   streams: number;

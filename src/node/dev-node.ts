@@ -8,8 +8,8 @@ import { DevEvm } from "../dev/evm/dev-evm.ts";
 import { FeeRecipient } from "../dev/evm/fee-recipient.ts";
 import { writeBootnodes, writeNetworkDirectory } from "../dev/network-directory.ts";
 import { SlashingProtection, slashingProtectionStore } from "../dev/validators/slashing-protection.ts";
+import type { ThreadPort } from "../evm/thread/channel.ts";
 import { EvmThread } from "../evm/thread/evm-thread.ts";
-import type { EvmWorker } from "../evm/thread/supervised-worker.ts";
 import type { Logger } from "../log/logger.ts";
 import { DEFAULT_SYNC_SETTINGS } from "../sync/settings.ts";
 import { BeaconNode, type SharedOptions } from "./beacon-node.ts";
@@ -24,7 +24,7 @@ export interface DevNodeOptions extends SharedOptions, DevSourceOptions {
   servers?: ServersOptions;
   timeOfDay?: TimeOfDay;
   /** Replaces the thread of the EVM, for tests. */
-  startEvmWorker?: () => EvmWorker;
+  startEvmWorker?: () => ThreadPort;
 }
 
 /** Callbacks of a start. */

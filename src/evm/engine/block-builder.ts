@@ -5,7 +5,7 @@ import { blobBaseFee } from "../execution/fees.ts";
 import type { Transaction } from "../execution/transaction.ts";
 import type { ChainOverrides } from "../overrides/chain-overrides.ts";
 import { isImpersonated } from "../overrides/impersonation.ts";
-import { headerChange, overrideState } from "../overrides/override.ts";
+import { headerChange, type Override, overrideState } from "../overrides/override.ts";
 import type { TransactionPool } from "../pool/transaction-pool.ts";
 import { type EngineHead, withGasLimit } from "./engine-head.ts";
 import { type ExecutedBlocks, transactionsLost } from "./executed-blocks.ts";
@@ -19,6 +19,15 @@ interface BlockBuilderParts {
   head: EngineHead;
 }
 
+/** What the next block on a block is built from. */
+export interface BlockPlan {
+  attributes: BlockAttributes;
+  /** Applied before the transactions. */
+  overrides: readonly Override[];
+  /** In the order of inclusion. More than fit. */
+  candidates: Iterable<Transaction>;
+}
+
 const EXTRA_DATA = new TextEncoder().encode("fanal");
 
 /** Builds blocks from the pool and the overrides that wait. Stores nothing. */
@@ -30,6 +39,14 @@ export class BlockBuilder {
   }
 
   async build(parent: ExecutedBlock, attributes: BlockAttributes, onFault?: FaultListener): Promise<ExecutedBlock> {
+    const { executor } = this.#parts;
+    const block = await buildPlanned(executor, parent, this.plan(parent, attributes), onFault);
+    if (block.requests) requireRequestsFit(block.requests, executor.rules.at(attributes.timestamp).depositContract);
+    return block;
+  }
+
+  /** The candidates have to be read before the pool changes. */
+  plan(parent: ExecutedBlock, attributes: BlockAttributes): BlockPlan {
     const { executor, blocks, head } = this.#parts;
     const { rules } = executor;
     const divergence = blocks.divergence(head.block, parent);
@@ -44,10 +61,7 @@ export class BlockBuilder {
       parent === head.block
         ? this.#parts.pool
         : this.#parts.pool.copyFor(withGasLimit(state, gasLimit), attributes.timestamp, transactionsLost(divergence));
-    const block = await executor.build(state, changed, this.#candidates(pool, baseFeePerGas, blobFee), onFault);
-    if (block.requests) requireRequestsFit(block.requests, rules.at(attributes.timestamp).depositContract);
-    const isRecorded = overrides.length > 0 || block.transactions.some(({ tx }) => isImpersonated(tx));
-    return isRecorded ? { ...block, overrides } : block;
+    return { attributes: changed, overrides, candidates: this.#candidates(pool, baseFeePerGas, blobFee) };
   }
 
   /** Returns the blobs of a block that was built here. */
@@ -68,4 +82,17 @@ export class BlockBuilder {
       if (isComplete) yield transaction;
     }
   }
+}
+
+/** Builds a block on its parent. Stores nothing. */
+export async function buildPlanned(
+  executor: BlockExecutor,
+  parent: ExecutedBlock,
+  { attributes, overrides, candidates }: BlockPlan,
+  onFault?: FaultListener,
+): Promise<ExecutedBlock> {
+  const state = overrideState(parent, overrides, executor.rules.crypto.keccak);
+  const block = await executor.build(state, attributes, candidates, onFault);
+  const isRecorded = overrides.length > 0 || block.transactions.some(({ tx }) => isImpersonated(tx));
+  return isRecorded ? { ...block, overrides } : block;
 }

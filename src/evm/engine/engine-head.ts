@@ -3,7 +3,7 @@ import { nextBaseFee } from "../execution/fees.ts";
 import type { ChainRules } from "../execution/rules.ts";
 import type { Transaction } from "../execution/transaction.ts";
 import type { ChainOverrides } from "../overrides/chain-overrides.ts";
-import { headerChange, overrideState } from "../overrides/override.ts";
+import { headerChange, type Override, overrideState } from "../overrides/override.ts";
 import type { TransactionPool } from "../pool/transaction-pool.ts";
 import { type ExecutedBlocks, transactionsLost } from "./executed-blocks.ts";
 
@@ -58,9 +58,13 @@ export class EngineHead {
   /** Returns a block with the overrides that its next block would apply. */
   overridden(block: ExecutedBlock): ExecutedBlock {
     if (block === this.#block) return this.#overridden;
-    const { rules, blocks, overrides } = this.#parts;
-    const pending = overrides.pendingOn(blocks.divergence(this.#block, block));
-    return overrideState(block, pending, rules.crypto.keccak);
+    return overrideState(block, this.overridesOn(block), this.#parts.rules.crypto.keccak);
+  }
+
+  /** Returns the overrides that the next block on a block would apply. */
+  overridesOn(block: ExecutedBlock): readonly Override[] {
+    const { blocks, overrides } = this.#parts;
+    return block === this.#block ? overrides.pending : overrides.pendingOn(blocks.divergence(this.#block, block));
   }
 
   /** Base fee of the next block on a block. */

@@ -22,11 +22,11 @@ import { toHex, toPayload } from "../execution/payload.ts";
 import type { ChainRules } from "../execution/rules.ts";
 import type { Transaction } from "../execution/transaction.ts";
 import { ChainOverrides } from "../overrides/chain-overrides.ts";
-import type { Change } from "../overrides/override.ts";
+import type { Change, Override } from "../overrides/override.ts";
 import type { PooledTransaction } from "../pool/pooled-transaction.ts";
 import { proofsOfBlob, type SidecarKzg } from "../pool/sidecar.ts";
 import { TransactionPool } from "../pool/transaction-pool.ts";
-import { BlockBuilder } from "./block-builder.ts";
+import { BlockBuilder, type BlockPlan, buildPlanned } from "./block-builder.ts";
 import { BlockReplay } from "./block-replay.ts";
 import { DroppedTransactions } from "./dropped-transactions.ts";
 import { EngineHead } from "./engine-head.ts";
@@ -62,6 +62,14 @@ interface BuildJob {
   parent: ExecutedBlock;
 }
 
+/** Plan of the pending block. */
+export interface PendingPlan {
+  /** Equal for equal plans. */
+  key: string;
+  /** Absent if the caller has it. */
+  plan?: BlockPlan;
+}
+
 const VALID: PayloadVerdict = { status: "valid" };
 const OPTIMISTIC: PayloadVerdict = { status: "optimistic" };
 /** A proposer fetches its payload within a slot or two. */
@@ -89,7 +97,9 @@ export class EvmEngine implements ExecutionEngine {
   readonly #jobs = new Map<PayloadId, BuildJob>();
   readonly #transactionListeners = new Set<(pooled: PooledTransaction) => void>();
   /** Counts what changes the next payload besides the head. Other threads read it. */
-  readonly #revision = new Int32Array(new SharedArrayBuffer(Int32Array.BYTES_PER_ELEMENT));
+  readonly #revision = sharedCounter();
+  /** Counts changes of the blocks and of the state that reads see. Other threads read it. */
+  readonly #readRevision = sharedCounter();
   #kzg: SidecarKzg | undefined;
   #proposals: EvmServices["proposals"];
   #payloadIds = 0;
@@ -97,7 +107,7 @@ export class EvmEngine implements ExecutionEngine {
   constructor({ rules, genesis, secondsPerSlot, logger, baseInterval, maxBlocks }: EvmEngineParts) {
     const { overrides } = this;
     const executor = new BlockExecutor(rules);
-    const blocks = new ExecutedBlocks(genesis, maxBlocks);
+    const blocks = new ExecutedBlocks(genesis, maxBlocks, () => count(this.#readRevision));
     const kzg: SidecarKzg = {
       verify: (sidecar) => this.#requiredKzg().verify(sidecar),
       upgrade: (sidecar) => this.#requiredKzg().upgrade!(sidecar),
@@ -125,6 +135,11 @@ export class EvmEngine implements ExecutionEngine {
   /** Counter of changes of the pool, in shared memory. */
   get revision(): Int32Array {
     return this.#revision;
+  }
+
+  /** Counter of changes that reads see, in shared memory. */
+  get readRevision(): Int32Array {
+    return this.#readRevision;
   }
 
   /** Head block of the pool. */
@@ -165,7 +180,7 @@ export class EvmEngine implements ExecutionEngine {
     this.pool.clear();
     this.#head.moveTo(head);
     await this.#storage.loadJournal();
-    this.#changed();
+    this.#stateChanged();
   }
 
   /**
@@ -174,7 +189,7 @@ export class EvmEngine implements ExecutionEngine {
    */
   async addTransaction(sent: Uint8Array, impersonation?: "allowed"): Promise<PooledTransaction> {
     const pooled = await this.pool.add(sent, impersonation);
-    this.#changed();
+    count(this.#revision);
     const { hash } = pooled.transaction;
     this.dropped.forget(hash);
     try {
@@ -196,7 +211,7 @@ export class EvmEngine implements ExecutionEngine {
   /** Changes the state at the head. The next block applies and records the change. */
   async override(change: Change): Promise<void> {
     this.overrides.add(change);
-    this.#changed();
+    this.#stateChanged();
     this.#head.moveTo(this.head);
     await this.overrides.save();
   }
@@ -204,6 +219,11 @@ export class EvmEngine implements ExecutionEngine {
   /** Returns a block with the overrides that its next block would apply. */
   overridden(block: ExecutedBlock): ExecutedBlock {
     return this.#head.overridden(block);
+  }
+
+  /** Returns the overrides that the next block on a block would apply. */
+  overridesOn(block: ExecutedBlock): readonly Override[] {
+    return this.#head.overridesOn(block);
   }
 
   /** Base fee of the next block on a block. */
@@ -243,7 +263,7 @@ export class EvmEngine implements ExecutionEngine {
       this.#head.nextSlotTime = nextSlotTime;
       this.#head.moveTo(head);
       restorePool();
-      this.#changed();
+      this.#stateChanged();
       // An earlier write may have finished after the database was reverted.
       this.#storage.writeLater(() => this.overrides.save());
     };
@@ -333,9 +353,21 @@ export class EvmEngine implements ExecutionEngine {
     return this.#builder.build(parent, attributes);
   }
 
-  /** Returns what consensus decides about the next block on a block. */
-  async nextAttributes(parent: ExecutedBlock): Promise<BlockAttributes> {
-    return (await this.#proposals?.next(toHex(parent.hash))) ?? this.#attributesAfter(parent);
+  /**
+   * Returns what the next block on a block would be built from, with a key that changes with it. Returns no plan if the
+   * key is the given one.
+   */
+  async pendingPlan(parent: ExecutedBlock, known?: string): Promise<PendingPlan> {
+    const proposed = await this.#proposals?.next(toHex(parent.hash));
+    const attributes = proposed ?? this.#attributesAfter(parent);
+    const revisions = [this.#revision[0], this.pool.revision, toHex(this.head.hash)];
+    const key = [toHex(parent.hash), ...revisions, keyOf(attributes)].join();
+    return key === known ? { key } : { key, plan: this.#builder.plan(parent, attributes) };
+  }
+
+  /** Builds a block from a plan, without storing it. */
+  buildPlanned(parent: ExecutedBlock, plan: BlockPlan): Promise<ExecutedBlock> {
+    return buildPlanned(this.executor, parent, plan);
   }
 
   #attributesAfter(parent: ExecutedBlock): BlockAttributes {
@@ -367,7 +399,9 @@ export class EvmEngine implements ExecutionEngine {
   }
 
   #setHead(head: ExecutedBlock, nextTimestamp: number | undefined): void {
-    if (this.#head.follow(head, nextTimestamp)) this.#storage.writeLater(() => this.overrides.save());
+    if (!this.#head.follow(head, nextTimestamp)) return;
+    count(this.#readRevision);
+    this.#storage.writeLater(() => this.overrides.save());
   }
 
   async #buildPayload(fork: ForkPostBellatrix, { request, parent }: BuildJob): Promise<BuiltPayload> {
@@ -384,12 +418,23 @@ export class EvmEngine implements ExecutionEngine {
     };
   }
 
-  #changed(): void {
-    Atomics.add(this.#revision, 0, 1);
+  /** The next payload and what reads see have changed. */
+  #stateChanged(): void {
+    count(this.#revision);
+    count(this.#readRevision);
   }
 
   #requiredKzg(): SidecarKzg {
     if (this.#kzg === undefined) throw new Error("The EVM engine is not connected to a node yet.");
     return this.#kzg;
   }
+}
+
+/** A counter in shared memory. */
+const sharedCounter = () => new Int32Array(new SharedArrayBuffer(Int32Array.BYTES_PER_ELEMENT));
+const count = (counter: Int32Array) => void Atomics.add(counter, 0, 1);
+
+function keyOf({ timestamp, prevRandao, feeRecipient, withdrawals, parentBeaconBlockRoot }: BlockAttributes): string {
+  const root = parentBeaconBlockRoot && toHex(parentBeaconBlockRoot);
+  return [timestamp, toHex(prevRandao), toHex(feeRecipient), root, withdrawals?.map(({ index }) => index)].join();
 }

@@ -19,10 +19,13 @@ export class ExecutedBlocks {
   readonly genesis: ExecutedBlock;
   readonly #blocks = new Map<RootHex, ExecutedBlock>();
   readonly #maxBlocks: number;
+  readonly #onChange: () => void;
 
-  constructor(genesis: ExecutedBlock, maxBlocks = MAX_BLOCKS) {
+  /** Calls `onChange` for each block that is added, and after others were dropped. */
+  constructor(genesis: ExecutedBlock, maxBlocks = MAX_BLOCKS, onChange: () => void = () => {}) {
     this.genesis = genesis;
     this.#maxBlocks = maxBlocks;
+    this.#onChange = onChange;
   }
 
   get size(): number {
@@ -39,10 +42,15 @@ export class ExecutedBlocks {
 
   add(block: ExecutedBlock): void {
     this.#blocks.set(toHex(block.hash), block);
+    this.#onChange();
     for (const oldest of this.#blocks.keys()) {
       if (this.#blocks.size <= this.#maxBlocks) return;
       this.#blocks.delete(oldest);
     }
+  }
+
+  drop(hash: RootHex): void {
+    this.#blocks.delete(hash);
   }
 
   all(): Iterable<ExecutedBlock> {
@@ -62,6 +70,7 @@ export class ExecutedBlocks {
     for (const [hash, block] of this.#blocks) {
       if (block.header.number + KEPT_FINALIZED < header.number) this.#blocks.delete(hash);
     }
+    this.#onChange();
   }
 
   /**

@@ -1,10 +1,11 @@
-import type { EvmEngine } from "../engine/evm-engine.ts";
 import type { ReceiptedBlock, ScannedBlock } from "../engine/storage/block-archive.ts";
 import type { ExecutedBlock } from "../execution/block.ts";
 import { toHex } from "../execution/payload.ts";
 import type { BlockId, ChainTags, NumberedBlock } from "./block-id.ts";
 import { CanonicalIndex, type HeadChange } from "./canonical-index.ts";
+import type { EthEngine } from "./eth-engine.ts";
 import { EthError } from "./eth-error.ts";
+import { ExecutionNeededError } from "./execution-needed.ts";
 import type { TransactionPlace } from "./json/transaction-json.ts";
 import { OldStates } from "./old-states.ts";
 import { PendingBlock } from "./pending-block.ts";
@@ -18,21 +19,21 @@ export interface IncludedTransaction extends TransactionPlace {
 }
 
 /** Looks up blocks by tag, number or hash. Consensus sets the tags and thereby the canonical chain. */
-export class EthChain {
-  readonly engine: EvmEngine;
+export class EthChain<Engine extends EthEngine = EthEngine> {
+  readonly engine: Engine;
   readonly #index: CanonicalIndex;
-  readonly #oldStates: OldStates;
-  readonly #pending: PendingBlock;
+  /** Absent if blocks are not executed here. */
+  readonly #execution: { oldStates: OldStates; pending: PendingBlock } | undefined;
   readonly #listeners = new Set<(change: HeadChange) => void>();
   #tags: ChainTags;
 
-  constructor(engine: EvmEngine) {
+  /** Without `executesBlocks`, what needs an execution throws an `ExecutionNeededError`. */
+  constructor(engine: Engine, { executesBlocks = true } = {}) {
     this.engine = engine;
     const genesis = toHex(engine.blocks.genesis.hash);
     this.#tags = { latest: genesis, safe: genesis, finalized: genesis };
     this.#index = new CanonicalIndex(engine.blocks);
-    this.#oldStates = new OldStates(engine);
-    this.#pending = new PendingBlock(engine);
+    if (executesBlocks) this.#execution = { oldStates: new OldStates(engine), pending: new PendingBlock(engine) };
   }
 
   get tags(): ChainTags {
@@ -80,7 +81,7 @@ export class EthChain {
     if ("tag" in id && id.tag === "pending") return this.pending();
     const found = await this.find(id);
     if (found === undefined) throw new EthError("hash" in id ? "header for hash not found" : "header not found");
-    const state = await this.#oldStates.find(found);
+    const state = this.engine.blocks.get(toHex(found.hash)) ?? (await this.#executing.oldStates.find(found));
     if (state === undefined) {
       const { number } = found.header;
       throw new EthError(`state of block ${number} is not available: states are held from block ${this.#oldest} on`);
@@ -147,8 +148,13 @@ export class EthChain {
   }
 
   /** Returns the block that the next slot would have, from the pool. */
-  pending(): Promise<ExecutedBlock> {
-    return this.#pending.on(this.latest);
+  async pending(): Promise<ExecutedBlock> {
+    return this.#executing.pending.on(this.latest);
+  }
+
+  get #executing() {
+    if (this.#execution === undefined) throw new ExecutionNeededError();
+    return this.#execution;
   }
 
   async #findByNumber(number: bigint): Promise<ReceiptedBlock | undefined> {

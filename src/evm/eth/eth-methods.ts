@@ -1,3 +1,5 @@
+import type { EvmEngine } from "../engine/evm-engine.ts";
+import type { GasEstimator } from "./accounts/signer.ts";
 import type { EthChain } from "./eth-chain.ts";
 import { accountMethods } from "./methods/account-methods.ts";
 import { blockMethods } from "./methods/block-methods.ts";
@@ -8,29 +10,43 @@ import { feeMethods } from "./methods/fee-methods.ts";
 import { logMethods } from "./methods/log-methods.ts";
 import { poolMethods } from "./methods/pool-methods.ts";
 import { rawMethods } from "./methods/raw-methods.ts";
-import { stateMethods } from "./methods/state-methods.ts";
+import { type AccountArgs, stateMethods } from "./methods/state-methods.ts";
 import { traceMethods } from "./methods/trace-methods.ts";
 import { transactionMethods } from "./methods/transaction-methods.ts";
 
 /**
- * All methods of the service by name. Each takes one object of arguments and, if it can be cancelled, a signal.
- * Arguments and results survive structured clone; results are the JSON of the response.
+ * Methods that a replica of the engine has, too. Each takes one object of arguments and, if it can be cancelled, a
+ * signal. Arguments and results survive structured clone; results are the JSON of the response.
  */
-export function ethMethods(chain: EthChain) {
+export function readMethods(chain: EthChain) {
   return {
-    ...chainMethods(chain),
-    ...configMethods(chain),
-    ...accountMethods(chain),
     ...feeMethods(chain),
     ...blockMethods(chain),
-    ...transactionMethods(chain),
     ...rawMethods(chain),
     ...stateMethods(chain),
     ...callMethods(chain),
     ...traceMethods(chain),
     ...logMethods(chain),
-    ...poolMethods(chain),
   };
 }
 
+/** All methods of the service by name. */
+export function ethMethods(chain: EthChain<EvmEngine>, estimateGas: GasEstimator) {
+  const reads = readMethods(chain);
+  const pool = poolMethods(chain);
+  return {
+    ...reads,
+    ...pool,
+    ...chainMethods(chain),
+    ...configMethods(chain),
+    ...accountMethods(chain, estimateGas),
+    ...transactionMethods(chain),
+    getTransactionCount: (args: AccountArgs) =>
+      isPending(args) ? pool.pooledTransactionCount(args) : reads.getTransactionCount(args),
+  };
+}
+
+const isPending = ({ block }: AccountArgs): boolean => block !== undefined && "tag" in block && block.tag === "pending";
+
+export type ReadMethods = ReturnType<typeof readMethods>;
 export type EthMethods = ReturnType<typeof ethMethods>;

@@ -1,5 +1,6 @@
 import type { EvmEngine } from "../engine/evm-engine.ts";
 import { PoolError } from "../pool/pool-error.ts";
+import type { GasEstimator } from "./accounts/signer.ts";
 import type { ChainTags } from "./block-id.ts";
 import { EthChain } from "./eth-chain.ts";
 import { EthError } from "./eth-error.ts";
@@ -11,12 +12,14 @@ type AnyMethod = (args: unknown, signal?: AbortSignal) => Promise<unknown>;
 
 /** Service in the thread of its engine. */
 export class LocalEthService implements EthService {
-  readonly chain: EthChain;
+  readonly chain: EthChain<EvmEngine>;
   readonly #methods: EthMethods;
 
-  constructor(engine: EvmEngine) {
-    this.chain = new EthChain(engine);
-    this.#methods = ethMethods(this.chain);
+  /** With an estimator elsewhere, reads that need an execution are refused with an `ExecutionNeededError`. */
+  constructor(engine: EvmEngine, estimator?: GasEstimator) {
+    this.chain = new EthChain(engine, { executesBlocks: estimator === undefined });
+    const estimate: GasEstimator = async (call) => BigInt(await this.#methods.estimateGas({ call }));
+    this.#methods = ethMethods(this.chain, estimator ?? estimate);
   }
 
   setTags(tags: ChainTags): boolean {

@@ -1,10 +1,10 @@
 import { SingleFlight } from "../../async/single-flight.ts";
 import { TimeSlice } from "../../async/time-slice.ts";
 import { LruMap } from "../../collections/lru-map.ts";
-import type { EvmEngine } from "../engine/evm-engine.ts";
 import type { ReceiptedBlock } from "../engine/storage/block-archive.ts";
 import type { ExecutedBlock } from "../execution/block.ts";
 import { toHex } from "../execution/payload.ts";
+import type { EthEngine } from "./eth-engine.ts";
 
 /** Maximum number of blocks re-executed for one state. */
 const MAX_REBUILT_BLOCKS = 1024;
@@ -12,12 +12,12 @@ const CACHED_STATES = 16;
 
 /** Rebuilds states that are no longer in memory by re-executing archived blocks. */
 export class OldStates {
-  readonly #engine: EvmEngine;
+  readonly #engine: EthEngine;
   readonly #maxBlocks: number;
   readonly #cache = new LruMap<string, ExecutedBlock>(CACHED_STATES);
   readonly #rebuilding = new SingleFlight<string, ExecutedBlock | undefined>();
 
-  constructor(engine: EvmEngine, maxBlocks = MAX_REBUILT_BLOCKS) {
+  constructor(engine: EthEngine, maxBlocks = MAX_REBUILT_BLOCKS) {
     this.#engine = engine;
     this.#maxBlocks = maxBlocks;
   }

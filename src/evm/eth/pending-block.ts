@@ -1,48 +1,27 @@
-import type { EvmEngine } from "../engine/evm-engine.ts";
 import type { ExecutedBlock } from "../execution/block.ts";
-import type { BlockAttributes } from "../execution/block-executor.ts";
-import { toHex } from "../execution/payload.ts";
-
-interface CachedBlock {
-  parent: ExecutedBlock;
-  /** Revision of the pool that the block was built from. */
-  revision: number;
-  attributes: BlockAttributes;
-  block: Promise<ExecutedBlock>;
-}
+import type { EthEngine } from "./eth-engine.ts";
 
 /** Builds the pending block. Caches it until the head, the pool or its attributes change. */
 export class PendingBlock {
-  readonly #engine: EvmEngine;
-  #cached: CachedBlock | undefined;
+  readonly #engine: Pick<EthEngine, "pendingPlan" | "buildPlanned">;
+  #cached: { key: string; block: Promise<ExecutedBlock> } | undefined;
 
-  constructor(engine: EvmEngine) {
+  constructor(engine: Pick<EthEngine, "pendingPlan" | "buildPlanned">) {
     this.#engine = engine;
   }
 
   /** Returns the next block on a block. */
   async on(parent: ExecutedBlock): Promise<ExecutedBlock> {
-    const attributes = await this.#engine.nextAttributes(parent);
-    const { revision } = this.#engine.pool;
-    const cached = this.#cached;
-    if (cached?.parent === parent && cached.revision === revision && isSame(cached.attributes, attributes)) {
-      return cached.block;
-    }
-    const block = this.#engine.buildPending(parent, attributes);
-    const built: CachedBlock = { parent, revision, attributes, block };
+    const known = this.#cached;
+    const { key, plan } = await this.#engine.pendingPlan(parent, known?.key);
+    if (plan === undefined) return known!.block;
+    // Another call may have built it since.
+    if (this.#cached?.key === key) return this.#cached.block;
+    const built = { key, block: this.#engine.buildPlanned(parent, plan) };
     this.#cached = built;
-    block.catch(() => {
+    built.block.catch(() => {
       if (this.#cached === built) this.#cached = undefined;
     });
-    return block;
+    return built.block;
   }
-}
-
-function isSame(one: BlockAttributes, other: BlockAttributes): boolean {
-  return keyOf(one) === keyOf(other);
-}
-
-function keyOf({ timestamp, prevRandao, feeRecipient, withdrawals, parentBeaconBlockRoot }: BlockAttributes): string {
-  const root = parentBeaconBlockRoot && toHex(parentBeaconBlockRoot);
-  return [timestamp, toHex(prevRandao), toHex(feeRecipient), root, withdrawals?.map(({ index }) => index)].join();
 }

@@ -5,40 +5,28 @@ const SLICE_MS = 5;
 /** Jump destinations between checks of the clock. */
 const JUMPS_PER_CHECK = 64;
 
-/** A call ran for longer than its time limit. */
-export class CallTimeoutError extends Error {
-  constructor(timeoutMs: number) {
-    super(`execution aborted (timeout = ${timeoutMs / 1000}s)`);
-    this.name = "CallTimeoutError";
-  }
-}
-
-/** Limits the duration of a call, and yields to other work of the thread. */
+/**
+ * Time slices of a call: it yields to other work of the thread, and ends when it is cancelled. Code that neither jumps
+ * nor calls is not interrupted.
+ */
 export class CallBudget {
-  readonly #timeoutMs: number;
-  readonly #deadline: number;
   readonly #signal: AbortSignal | undefined;
   #sliceEnd = performance.now() + SLICE_MS;
   #jumps = 0;
 
-  constructor(timeoutMs: number, signal?: AbortSignal) {
-    this.#timeoutMs = timeoutMs;
-    this.#deadline = performance.now() + timeoutMs;
+  constructor(signal?: AbortSignal) {
     this.#signal = signal;
   }
 
-  /** Called at each JUMPDEST, which every loop passes. Throws when the time is up or the call was cancelled. */
+  /** Called at each JUMPDEST, which every loop passes. Throws when the call was cancelled. */
   onJump(): Promise<void> | undefined {
     if (++this.#jumps % JUMPS_PER_CHECK !== 0) return undefined;
     return this.checkpoint();
   }
 
-  /**
-   * Called before each message, since recursion needs no jumps. Throws when the time is up or the call was cancelled,
-   * but not later.
-   */
+  /** Called before each message, since recursion needs no jumps. Throws when the call was cancelled, but not later. */
   onMessage(next: () => void): void {
-    this.#throwIfOver();
+    this.#signal?.throwIfAborted();
     const pause = this.checkpoint();
     if (pause === undefined) next();
     // The next message throws the reason.
@@ -51,14 +39,9 @@ export class CallBudget {
   }
 
   async #yield(): Promise<void> {
-    this.#throwIfOver();
-    await yieldToEventLoop();
-    this.#throwIfOver();
-    this.#sliceEnd = performance.now() + SLICE_MS;
-  }
-
-  #throwIfOver(): void {
     this.#signal?.throwIfAborted();
-    if (performance.now() > this.#deadline) throw new CallTimeoutError(this.#timeoutMs);
+    await yieldToEventLoop();
+    this.#signal?.throwIfAborted();
+    this.#sliceEnd = performance.now() + SLICE_MS;
   }
 }

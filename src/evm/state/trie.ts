@@ -67,9 +67,9 @@ class Branch<V> {
   }
 }
 
-export function getValue<V>(root: TrieNode<V> | undefined, key: Uint8Array): V | undefined {
+export function getValue<V>(root: TrieNode<V> | undefined, key: Uint8Array, from = 0): V | undefined {
   let node = root;
-  let depth = 0;
+  let depth = from;
   while (node !== undefined) {
     if (node.kind === 2) {
       node = node.children[nibbleAt(key, depth++)];
@@ -132,6 +132,46 @@ export function forEachValue<V>(node: TrieNode<V> | undefined, visit: (key: Uint
   if (node.kind === 0) visit(node.key, node.value);
   else if (node.kind === 1) forEachValue(node.child, visit);
   else for (const child of node.children) forEachValue(child, visit);
+}
+
+/**
+ * Yields the keys whose values differ between two tries, with both values; undefined stands for a missing one. Skips
+ * nodes that both share, so it takes as long as the difference is large.
+ */
+export function* differences<V>(
+  before: TrieNode<V> | undefined,
+  after: TrieNode<V> | undefined,
+  depth = 0,
+): Generator<[key: Uint8Array, before: V | undefined, after: V | undefined]> {
+  if (before === after) return;
+  if (before?.kind === 2 && after?.kind === 2) {
+    for (let nibble = 0; nibble < WIDTH; nibble++) {
+      const [one, other] = [before.children[nibble], after.children[nibble]];
+      if (one !== other) yield* differences(one, other, depth + 1);
+    }
+    return;
+  }
+  if (before?.kind === 1 && after?.kind === 1 && before.to === after.to) {
+    if (sharedUntil(before.key, after.key, depth) >= before.to) {
+      yield* differences(before.child, after.child, before.to);
+      return;
+    }
+  }
+  for (const [key, value] of values(before)) {
+    const now = getValue(after, key, depth);
+    if (now !== value) yield [key, value, now];
+  }
+  for (const [key, value] of values(after)) {
+    if (getValue(before, key, depth) === undefined) yield [key, undefined, value];
+  }
+}
+
+/** Yields all values in the order of their keys. */
+function* values<V>(node: TrieNode<V> | undefined): Generator<[key: Uint8Array, value: V]> {
+  if (node === undefined) return;
+  if (node.kind === 0) yield [node.key, node.value];
+  else if (node.kind === 1) yield* values(node.child);
+  else for (const child of node.children) if (child !== undefined) yield* values(child);
 }
 
 export function rootHash<V>(root: TrieNode<V> | undefined, codec: TrieCodec<V>): Uint8Array {

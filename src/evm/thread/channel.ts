@@ -1,3 +1,4 @@
+import { MessagePort } from "node:worker_threads";
 import { deserializeError, type SerializedError, serializeError } from "./serialized-error.ts";
 
 /** A message between the ends of a channel. */
@@ -9,8 +10,18 @@ export type ChannelMessage =
 
 /** The part of a message port or worker that a channel uses. */
 export interface ChannelPort {
-  postMessage(message: unknown): void;
+  postMessage(message: unknown, transfer?: readonly MessagePort[]): void;
   on(event: "message", listener: (message: ChannelMessage) => void): unknown;
+}
+
+/** The part of a worker that is used. */
+export interface ThreadPort extends ChannelPort {
+  on(event: "message", listener: (message: ChannelMessage) => void): unknown;
+  on(event: "error", listener: (error: unknown) => void): unknown;
+  on(event: "exit", listener: (code: number) => void): unknown;
+  ref(): void;
+  unref(): void;
+  terminate(): Promise<unknown>;
 }
 
 /** Handles a call from the other end. An abortable call has an `AbortSignal` as its last argument. */
@@ -29,7 +40,8 @@ interface PendingCall {
 
 /**
  * Request/response channel between two threads. Both ends can call methods of the other. Arguments and results are
- * cloned; errors keep their class if `serializeError` knows it. Calls arrive in the order of sending.
+ * cloned, ports among the arguments are transferred; errors keep their class if `serializeError` knows it. Calls arrive
+ * in the order of sending.
  */
 export class Channel {
   readonly #port: ChannelPort;
@@ -80,14 +92,17 @@ export class Channel {
 
   #send(message: Extract<ChannelMessage, [kind: "call", ...unknown[]]>): void {
     try {
-      this.#post(message);
+      this.#post(
+        message,
+        message[3].filter((arg) => arg instanceof MessagePort),
+      );
     } catch (error) {
       this.#take(message[1])?.reject(error);
     }
   }
 
-  #post(message: ChannelMessage): void {
-    this.#port.postMessage(withOwnBuffers(message));
+  #post(message: ChannelMessage, transfer?: readonly MessagePort[]): void {
+    this.#port.postMessage(withOwnBuffers(message), transfer);
   }
 
   #take(id: number): PendingCall | undefined {

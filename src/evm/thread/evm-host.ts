@@ -1,37 +1,29 @@
+import type { MessagePort } from "node:worker_threads";
 import { createThreadLogger, type LogMessage } from "../../log/thread-logger.ts";
 import { createEvmCrypto } from "../crypto.ts";
 import { DevWallet } from "../engine/dev-wallet.ts";
 import { EvmControl } from "../engine/evm-control.ts";
 import { EvmEngine, type EvmServices } from "../engine/evm-engine.ts";
+import type { GasEstimator } from "../eth/accounts/signer.ts";
 import { LocalEthService } from "../eth/local-eth-service.ts";
 import type { EthSubscription } from "../eth/logs/subscription.ts";
-import type { ChainRulesOptions } from "../execution/forks.ts";
-import { ChainRules } from "../execution/rules.ts";
-import { createGenesis } from "../genesis.ts";
+import { BlockFeed } from "../reads/block-feed.ts";
 import { Channel, type ChannelPort } from "./channel.ts";
 import { EngineService } from "./engine-service.ts";
-
-/** Parameters of a chain with the EVM. */
-export interface EvmChainOptions {
-  rules: ChainRulesOptions;
-  /** Unix seconds. */
-  genesisTime: number;
-  secondsPerSlot: number;
-}
+import { type EvmChainOptions, openChain } from "./open-chain.ts";
+import { callService, remoteService } from "./remote.ts";
 
 /** Services of the thread: classes over the engine whose arguments and results can be cloned. */
 export type HostServices = ReturnType<typeof createServices>;
 
-function createServices(engine: EvmEngine) {
+function createServices(engine: EvmEngine, estimateGas: GasEstimator) {
   return {
     engine: new EngineService(engine),
     wallet: new DevWallet(engine),
     control: new EvmControl(engine),
-    eth: new LocalEthService(engine),
+    eth: new LocalEthService(engine, estimateGas),
   };
 }
-
-type Method = (...args: readonly unknown[]) => unknown;
 
 /** Runs the EVM of a chain at one end of a channel. The other end has the database, the blocks and the log. */
 export class EvmHost {
@@ -53,25 +45,21 @@ export class EvmHost {
   }
 
   /** Creates the engine of a chain at its block 0. Returns its counter of changes. */
-  async open({ rules: options, genesisTime, secondsPerSlot }: EvmChainOptions): Promise<Int32Array> {
-    const rules = new ChainRules(options, await this.#crypto);
-    const genesis = createGenesis(rules, { timestamp: genesisTime, depositContract: options.depositContract });
+  async open(options: EvmChainOptions): Promise<Int32Array> {
     const send = (record: LogMessage) => void this.#channel.call("log", record).catch(() => {});
     const logger = createThreadLogger({ send }, "execution");
-    this.#engine = new EvmEngine({ rules, genesis, secondsPerSlot, logger });
-    this.#services = createServices(this.#engine);
+    this.#engine = new EvmEngine({ ...openChain(options, await this.#crypto), logger });
+    this.#services = createServices(
+      this.#engine,
+      (request) => this.#channel.call("estimateGas", [request]) as Promise<bigint>,
+    );
     return this.#engine.revision;
   }
 
   /** Connects the engine to the node at the other end. */
   connect(): void {
-    const remote = <T extends object>(name: string): T =>
-      new Proxy({} as T, {
-        get:
-          (_, method: string) =>
-          (...args: unknown[]) =>
-            this.#channel.call(`${name}.${method}`, args),
-      });
+    const remote = <T extends object>(name: string) =>
+      remoteService<T>((method, args) => this.#channel.call(`${name}.${method}`, args)) as unknown as T;
     this.engine.connect({
       history: remote<EvmServices["history"]>("history"),
       store: remote<EvmServices["store"]>("store"),
@@ -91,15 +79,21 @@ export class EvmHost {
     });
   }
 
+  /** Keeps a replica in another thread up to date, through a port. Returns the counter of changes that it sees. */
+  #serveReplica(port: MessagePort): Int32Array {
+    const feed = new BlockFeed(this.engine);
+    new Channel(port, (method, args) => callService(feed, method, args));
+    port.unref();
+    return this.engine.readRevision;
+  }
+
   #handle(method: string, args: readonly unknown[]): unknown {
     if (method === "open") return this.open(args[0] as EvmChainOptions);
     if (method === "connect") return this.connect();
+    if (method === "serveReplica") return this.#serveReplica(args[0] as MessagePort);
     if (method === "subscribe") return this.#subscribe(...(args as [number, EthSubscription]));
     if (method === "unsubscribe") return this.#subscriptions.get(args[0] as number)?.();
     const [service, name] = method.split(".") as [keyof HostServices, string];
-    const target = this.#services[service] as Readonly<Record<string, Method>> | undefined;
-    const called = target?.[name];
-    if (called === undefined) throw new Error(`The EVM's thread has no method ${method}.`);
-    return called.apply(target, args as unknown[]);
+    return callService(this.#services[service], name, args);
   }
 }

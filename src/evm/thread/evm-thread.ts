@@ -16,19 +16,26 @@ import {
   type TerminalBlockVerdict,
 } from "../../execution/engine.ts";
 import type { GenesisBlock } from "../../execution/engine-api/genesis-block.ts";
+import type { JsonBytes } from "../../json/json-bytes.ts";
 import type { Logger } from "../../log/logger.ts";
 import type { LogMessage } from "../../log/thread-logger.ts";
 import type { EvmServices } from "../engine/evm-engine.ts";
 import type { ChainTags } from "../eth/block-id.ts";
 import type { EthService } from "../eth/eth-service.ts";
+import { ExecutionNeededError } from "../eth/execution-needed.ts";
 import type { EthSubscription } from "../eth/logs/subscription.ts";
+import type { TransactionRequest } from "../eth/transaction-request.ts";
+import { isHeavyRead, type ReadName } from "../reads/read-limits.ts";
+import { type ReadableChain, type ReadThread, sharedReadThread } from "../reads/read-thread.ts";
 import { AheadBuild } from "./ahead-build.ts";
-import type { Channel } from "./channel.ts";
+import type { Channel, ThreadPort } from "./channel.ts";
 import type { EngineService } from "./engine-service.ts";
-import type { EvmChainOptions, HostServices } from "./evm-host.ts";
+import type { HostServices } from "./evm-host.ts";
 import { createGenesisBlock } from "./genesis-block.ts";
+import type { EvmChainOptions } from "./open-chain.ts";
+import { callService, type Remote, remoteService } from "./remote.ts";
 import { startEvmWorker } from "./start-worker.ts";
-import { type EvmWorker, SupervisedWorker } from "./supervised-worker.ts";
+import { SupervisedWorker } from "./supervised-worker.ts";
 
 /** A proposer fetches its payload within a slot or two. */
 const MAX_BUILDS = 16;
@@ -43,19 +50,12 @@ export interface EvmNode extends Required<EvmServices> {
   headBlockHash(): RootHex | null;
 }
 
-/** Methods of a service as seen from another thread. An `AbortSignal` as last argument cancels a call. */
-export type Remote<Service> = {
-  [Name in keyof Service as Service[Name] extends (...args: never[]) => unknown ? Name : never]: Service[Name] extends (
-    ...args: infer Args
-  ) => infer Result
-    ? (...args: Args | [...Args, signal?: AbortSignal]) => Promise<Awaited<Result>>
-    : never;
-};
-
 interface EvmThreadOptions {
   logger: Logger;
   /** Replaces the worker thread, for tests. */
-  startWorker?: () => EvmWorker;
+  startWorker?: () => ThreadPort;
+  /** Runs reads that execute code or search the chain. */
+  reads?: ReadThread;
 }
 
 /** A subscription of the main thread, which survives a restart of the thread. */
@@ -71,8 +71,6 @@ interface Build {
   /** Number of earlier reverts of the chain. */
   reverts: number;
 }
-
-type ReverseCall = (...args: readonly unknown[]) => unknown;
 
 /**
  * Execution engine that runs the EVM in a worker thread. Its libraries are loaded there only. If the thread stops, it
@@ -96,7 +94,15 @@ export class EvmThread implements ExecutionEngine {
       // Messages of the thread arrive in order.
       await this.#worker.call("eth.delivered", [], { isRepeated: true });
     },
-    call: (name, args, signal) => this.#worker.call("eth.call", signal ? [name, args, signal] : [name, args]),
+    call: async (name, args, signal) => {
+      if (isHeavyRead(name)) return this.#read(name, args, signal);
+      try {
+        return await this.#worker.call("eth.call", signal ? [name, args, signal] : [name, args]);
+      } catch (error) {
+        if (!(error instanceof ExecutionNeededError)) throw error;
+        return this.#read(name as ReadName, args, signal);
+      }
+    },
     subscribe: (subscription, deliver) => {
       const id = this.#subscriptionIds++;
       this.#subscriptions.set(id, { subscription, deliver });
@@ -109,6 +115,9 @@ export class EvmThread implements ExecutionEngine {
   };
   readonly #logger: Logger;
   readonly #worker: SupervisedWorker;
+  readonly #reads: ReadThread;
+  /** The engine of the current thread, for reads. */
+  #readable: ReadableChain | undefined;
   readonly #built = new Map<PayloadId, Build>();
   readonly #ahead = new AheadBuild();
   /** Number of reverts and replacements of the chain. */
@@ -128,8 +137,9 @@ export class EvmThread implements ExecutionEngine {
   #subscriptionIds = 0;
   #stopping: Promise<void> | undefined;
 
-  constructor({ logger, startWorker = startEvmWorker }: EvmThreadOptions) {
+  constructor({ logger, startWorker = startEvmWorker, reads = sharedReadThread() }: EvmThreadOptions) {
     this.#logger = logger;
+    this.#reads = reads;
     this.#worker = new SupervisedWorker({
       startWorker,
       handle: (method, args) => this.#handle(method, args),
@@ -172,12 +182,7 @@ export class EvmThread implements ExecutionEngine {
 
   /** Returns a service of the thread. Its calls fail with a `ThreadStoppedError` if the thread stops meanwhile. */
   service<Name extends keyof HostServices>(name: Name): Remote<HostServices[Name]> {
-    return new Proxy({} as Remote<HostServices[Name]>, {
-      get:
-        (_, method: string) =>
-        (...args: unknown[]) =>
-          this.#worker.call(`${name}.${method}`, args),
-    });
+    return remoteService((method, args) => this.#worker.call(`${name}.${method}`, args));
   }
 
   /** Adds a transaction to the pool and stores it. Returns its hash. Throws a `PoolError` if it is refused. */
@@ -284,6 +289,32 @@ export class EvmThread implements ExecutionEngine {
   async #stop(): Promise<void> {
     if (this.#worker.isReady) await this.#engine("flush", []).catch(() => {});
     await this.#worker.stop();
+    this.#forgetReplica();
+  }
+
+  /** Calls a method on a replica of the engine, in the thread for reads. */
+  #read(name: ReadName, args: unknown, signal?: AbortSignal): Promise<JsonBytes> {
+    const latest = toRootHex(this.#genesis!.blockHash);
+    const tags = this.#tags ?? { latest, safe: latest, finalized: latest };
+    return this.#reads.read(() => this.#replicable(), { name, args, tags }, signal);
+  }
+
+  /** Returns the current engine for a replica, once it is ready. */
+  async #replicable(): Promise<ReadableChain> {
+    await this.#worker.ready;
+    this.#readable ??= {
+      options: this.#chain!,
+      store: this.#node!.store,
+      logger: this.#logger.topic("execution"),
+      connect: async (port) => (await this.#worker.call("serveReplica", [port])) as Int32Array,
+    };
+    return this.#readable;
+  }
+
+  /** The engine has stopped, and its replica with it. */
+  #forgetReplica(): void {
+    if (this.#readable) this.#reads.forget(this.#readable);
+    this.#readable = undefined;
   }
 
   /** Outdates the payloads that were built before. */
@@ -301,6 +332,7 @@ export class EvmThread implements ExecutionEngine {
   }
 
   async #prepare(channel: Channel): Promise<void> {
+    this.#forgetReplica();
     this.#ahead.connect((await channel.call("open", [this.#chain])) as Int32Array);
     await channel.call("connect", []);
     const head = this.#node?.headBlockHash() ?? null;
@@ -316,11 +348,15 @@ export class EvmThread implements ExecutionEngine {
   /** Handles a call from the thread: of the log, or of a service of the node. */
   #handle(method: string, args: readonly unknown[]): unknown {
     if (method === "log") return this.#log(args as LogMessage);
+    if (method === "estimateGas") return this.#estimateGas(args[0] as TransactionRequest);
     if (method === "deliver") return this.#subscriptions.get(args[0] as number)?.deliver(args[1] as unknown[]);
     if (this.#node === undefined) throw new Error("The EVM is not connected to a node yet.");
     const [service, name] = method.split(".") as [keyof EvmServices, string];
-    const target = this.#node[service] as unknown as Readonly<Record<string, ReverseCall>>;
-    return target[name]!(...args);
+    return callService(this.#node[service], name, args);
+  }
+
+  async #estimateGas(call: TransactionRequest): Promise<bigint> {
+    return BigInt((await this.#read("estimateGas", { call })).parse() as string);
   }
 
   #log([, topic, level, message, fields]: LogMessage): void {

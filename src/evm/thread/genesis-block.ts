@@ -2,7 +2,7 @@ import type { GenesisBlock } from "../../execution/engine-api/genesis-block.ts";
 import { EXECUTION_FORKS, type ExecutionFork, forkAt } from "../execution/forks.ts";
 import { createGenesis } from "../genesis.ts";
 import { createKeccak256 } from "../keccak.ts";
-import type { EvmChainOptions } from "./evm-host.ts";
+import type { EvmChainOptions } from "./open-chain.ts";
 
 /** Creates block 0 of a chain, with the fields for the genesis state of the beacon chain. */
 export async function createGenesisBlock({ rules, genesisTime }: EvmChainOptions): Promise<GenesisBlock> {

@@ -1,8 +1,8 @@
 import { EventEmitter } from "node:events";
-import { MessageChannel } from "node:worker_threads";
+import { MessageChannel, type MessagePort } from "node:worker_threads";
 import type { EvmEngine } from "../engine/evm-engine.ts";
+import type { ThreadPort } from "./channel.ts";
 import { EvmHost } from "./evm-host.ts";
-import type { EvmWorker } from "./supervised-worker.ts";
 
 /** Runs the EVM in the thread of the test, at the other end of a message channel. The test can look at its engine. */
 export class SameThreadEvm {
@@ -12,7 +12,7 @@ export class SameThreadEvm {
     return this.#host!.engine;
   }
 
-  readonly startWorker = (): EvmWorker => {
+  readonly startWorker = (): ThreadPort => {
     const { port1, port2 } = new MessageChannel();
     this.#host = new EvmHost(port2);
     port2.unref();
@@ -20,7 +20,7 @@ export class SameThreadEvm {
     port1.on("message", (message) => worker.emit("message", message));
     port1.unref();
     return Object.assign(worker, {
-      postMessage: (message: unknown) => port1.postMessage(message),
+      postMessage: (message: unknown, transfer?: readonly MessagePort[]) => port1.postMessage(message, transfer),
       ref: () => port1.ref(),
       unref: () => port1.unref(),
       terminate: async () => port1.close(),

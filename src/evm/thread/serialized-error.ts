@@ -1,17 +1,21 @@
 import { EngineUnavailableError, PayloadUnavailableError } from "../../execution/engine.ts";
 import { UnexecutableBlockError } from "../engine/unexecutable-block.ts";
 import { EthError } from "../eth/eth-error.ts";
+import { ExecutionNeededError } from "../eth/execution-needed.ts";
 import { InvalidBlockError } from "../execution/invalid-block.ts";
 import { PoolError } from "../pool/pool-error.ts";
+import { ThreadStoppedError } from "./thread-stopped.ts";
 
 /** Classes that errors keep across threads. Their fields have to be cloneable. Others become plain errors. */
 const KNOWN_CLASSES = {
   EthError,
+  ExecutionNeededError,
   PoolError,
   InvalidBlockError,
   UnexecutableBlockError,
   PayloadUnavailableError,
   EngineUnavailableError,
+  ThreadStoppedError,
 };
 
 export interface SerializedError {

@@ -1,14 +1,12 @@
 import { extname } from "node:path";
 import { Worker } from "node:worker_threads";
 
-/** Same extension as this file, compiled or not: the compiler does not rewrite paths outside of imports. */
-const WORKER = new URL(`./worker${extname(import.meta.url)}`, import.meta.url);
 let preloaded: Worker | undefined;
 
 /** Starts the next thread ahead of its use: it loads the EVM while this thread loads the node. */
 export function preloadEvm(): void {
   if (preloaded !== undefined) return;
-  const worker = start();
+  const worker = startThread("./worker", import.meta.url);
   preloaded = worker;
   worker.unref();
   const drop = () => {
@@ -20,13 +18,17 @@ export function preloadEvm(): void {
 }
 
 export function startEvmWorker(): Worker {
-  const worker = preloaded ?? start();
+  const worker = preloaded ?? startThread("./worker", import.meta.url);
   preloaded = undefined;
   return worker;
 }
 
-/** Threads inherit the options of Node. `--input-type` is for `--eval` only, and a thread with a file refuses it. */
-function start(): Worker {
+/**
+ * Starts a thread with a module, whose path is relative to the importing one and has the same extension, compiled or
+ * not: the compiler does not rewrite paths outside of imports. Threads inherit the options of Node. `--input-type` is
+ * for `--eval` only, and a thread with a file refuses it.
+ */
+export function startThread(path: string, importer: string): Worker {
   const hasInputType = process.execArgv.some((option) => option.startsWith("--input-type"));
-  return new Worker(WORKER, hasInputType ? { execArgv: [] } : {});
+  return new Worker(new URL(`${path}${extname(importer)}`, importer), hasInputType ? { execArgv: [] } : {});
 }

@@ -1,20 +1,11 @@
 import { EngineUnavailableError } from "../../execution/engine.ts";
 import type { Logger } from "../../log/logger.ts";
 import { UnexecutableBlockError } from "../engine/unexecutable-block.ts";
-import { type CallHandler, Channel, type ChannelMessage, type ChannelPort } from "./channel.ts";
-
-/** The part of a worker that is used. */
-export interface EvmWorker extends ChannelPort {
-  on(event: "message", listener: (message: ChannelMessage) => void): unknown;
-  on(event: "error", listener: (error: unknown) => void): unknown;
-  on(event: "exit", listener: (code: number) => void): unknown;
-  ref(): void;
-  unref(): void;
-  terminate(): Promise<unknown>;
-}
+import { type CallHandler, Channel, type ThreadPort } from "./channel.ts";
+import { ThreadStoppedError } from "./thread-stopped.ts";
 
 interface SupervisedWorkerParts {
-  startWorker(): EvmWorker;
+  startWorker(): ThreadPort;
   /** Handles calls from the thread. */
   handle: CallHandler;
   /** Initializes a new thread with the state of the chain. */
@@ -23,20 +14,12 @@ interface SupervisedWorkerParts {
 }
 
 interface Session {
-  worker: EvmWorker;
+  worker: ThreadPort;
   channel: Channel;
 }
 
 const MAX_DEATHS = 3;
 const DEATHS_WINDOW_MS = 60_000;
-
-/** The thread stopped during a call, whose outcome is unknown. */
-export class ThreadStoppedError extends EngineUnavailableError {
-  constructor() {
-    super("The EVM's thread stopped before it finished the call. It is being restarted: try again.");
-    this.name = "ThreadStoppedError";
-  }
-}
 
 /** A worker thread that is restarted when it stops. Gives up when it stops too often. */
 export class SupervisedWorker {
@@ -69,6 +52,11 @@ export class SupervisedWorker {
   /** Resolves if the thread stops too often to be restarted. */
   get failed(): Promise<Error> {
     return this.#failure.promise;
+  }
+
+  /** Resolves once the current thread is ready. Rejects if there will be none. */
+  get ready(): Promise<unknown> {
+    return this.#ready.promise;
   }
 
   /** True if a call is sent at once. */

@@ -23,7 +23,7 @@ const getLogs = defineMethod({
   summary: "Returns the logs of a range of blocks or of one block that match a filter.",
   params: { query: QUERY },
   result: { name: "logs", schema: list(shape("EthLog")) },
-  cost: "heavy",
+  cost: "evm",
   example: { params: [{ fromBlock: "earliest", toBlock: "latest" }] },
   handler: (context, args, call) => ethOf(context).call("getLogs", args, call?.signal),
 });
@@ -72,7 +72,7 @@ const getFilterLogs = defineMethod({
   summary: "Returns all logs that match a filter, as eth_getLogs does.",
   params: { id: FILTER_ID },
   result: { name: "logs", schema: list(shape("EthLog")) },
-  cost: "heavy",
+  cost: "evm",
   example: { params: async (chain) => [await chain.filterId()] },
   handler: (context, { id }, call) => ethOf(context).filters.logs(id, call?.signal),
 });

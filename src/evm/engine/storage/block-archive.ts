@@ -61,7 +61,7 @@ export class BlockArchive {
   async append(blocks: readonly ExecutedBlock[]): Promise<void> {
     const last = await this.last();
     const missing = blocks.filter(({ header }) => header.number > last);
-    if (missing.length > 0) await this.#store.archiveBlocks(missing.map(encodeArchived));
+    if (missing.length > 0) await this.#store.archiveBlocks(missing.map(archivedOf));
   }
 
   async byNumber(number: bigint): Promise<ReceiptedBlock | undefined> {
@@ -74,7 +74,7 @@ export class BlockArchive {
     const numbers = Array.from({ length: Number(to - from) + 1 }, (_, index) => Number(from) + index);
     const stored = await this.#store.readArchived(numbers);
     return stored.map((bytes) =>
-      bytes === null ? undefined : { logsBloom: bloomOf(bytes), decode: () => decodeArchived(bytes, this.#rules) },
+      bytes === null ? undefined : { logsBloom: bloomOf(bytes), decode: () => decodeReceipted(bytes, this.#rules) },
     );
   }
 
@@ -89,19 +89,23 @@ export class BlockArchive {
   }
 }
 
-/** Encodes a block with its receipts and senders, which are costly to recover. */
-function encodeArchived(block: ExecutedBlock): ArchivedBlock {
-  const { hash, header, transactions, receipts } = block;
+function archivedOf(block: ExecutedBlock): ArchivedBlock {
+  const { hash, header, transactions } = block;
   return {
     number: Number(header.number),
     hash: toHex(hash),
     transactions: transactions.map((transaction) => toHex(transaction.hash)),
-    bytes: encodeList([
-      encodeBytes(encodeBlock(block)),
-      encodeBytes(encodeReceipts(receipts)),
-      encodeBytes(Buffer.concat(transactions.map(({ sender }) => sender.bytes))),
-    ]),
+    bytes: encodeReceipted(block),
   };
+}
+
+/** Encodes a block with its receipts and senders, which are costly to recover. */
+export function encodeReceipted(block: ReceiptedBlock): Uint8Array {
+  return encodeList([
+    encodeBytes(encodeBlock(block)),
+    encodeBytes(encodeReceipts(block.receipts)),
+    encodeBytes(Buffer.concat(block.transactions.map(({ sender }) => sender.bytes))),
+  ]);
 }
 
 function bloomOf(bytes: Uint8Array): Uint8Array {
@@ -110,7 +114,8 @@ function bloomOf(bytes: Uint8Array): Uint8Array {
   return decodeHeader(header!).logsBloom;
 }
 
-function decodeArchived(bytes: Uint8Array, rules: ChainRules): ReceiptedBlock {
+/** Inverse of `encodeReceipted`. */
+export function decodeReceipted(bytes: Uint8Array, rules: ChainRules): ReceiptedBlock {
   const [block, receipts, senders] = asList(decode(bytes)).map(asBytes);
   const senderAt = (index: number) => new Address(senders!.slice(index * ADDRESS_SIZE, (index + 1) * ADDRESS_SIZE));
   return {

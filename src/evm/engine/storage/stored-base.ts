@@ -14,7 +14,8 @@ export interface BaseInterval {
 
 interface StoredBaseParts {
   rules: ChainRules;
-  blocks: ExecutedBlocks;
+  /** Keeps the block of the stored state once it was read. */
+  blocks?: Pick<ExecutedBlocks, "add">;
   interval?: BaseInterval;
   logger: Logger;
 }
@@ -62,7 +63,7 @@ export class StoredBase {
       try {
         const block = decodeBase(bytes!, rules);
         this.#stored(block, bytes!);
-        blocks.add(block);
+        blocks?.add(block);
         return block;
       } catch (error) {
         unreadable(error);

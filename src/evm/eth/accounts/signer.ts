@@ -1,14 +1,12 @@
 import { createTx, type TypedTransaction, type TypedTxData } from "@ethereumjs/tx";
 import { Address } from "@ethereumjs/util";
 import { type DevAccount, devAccountKeys } from "../../accounts.ts";
+import type { EvmEngine } from "../../engine/evm-engine.ts";
 import type { ForkRules } from "../../execution/rules.ts";
 import { impersonate } from "../../overrides/impersonation.ts";
 import { fromLibraryError } from "../../pool/validation.ts";
 import { numberToBytes } from "../../rlp.ts";
-import { PENDING } from "../block-id.ts";
-import { CallState } from "../calls/call-state.ts";
 import { checkFields } from "../calls/call-transaction.ts";
-import { estimateGas } from "../calls/estimate-gas.ts";
 import type { EthChain } from "../eth-chain.ts";
 import { EthError } from "../eth-error.ts";
 import { data } from "../json/hex.ts";
@@ -19,12 +17,17 @@ const DEFAULT_TIP = 10n ** 9n;
 
 type FilledRequest = TransactionRequest & { gas: bigint };
 
+/** Estimates the gas of a transaction of the next block. Throws the error of a failing one. */
+export type GasEstimator = (request: TransactionRequest) => Promise<bigint>;
+
 /** Signs with the funded accounts, and completes transactions of impersonated ones. */
 export class AccountSigner {
-  readonly #chain: EthChain;
+  readonly #chain: EthChain<EvmEngine>;
+  readonly #estimateGas: GasEstimator;
 
-  constructor(chain: EthChain) {
+  constructor(chain: EthChain<EvmEngine>, estimateGas: GasEstimator) {
     this.#chain = chain;
+    this.#estimateGas = estimateGas;
   }
 
   get addresses(): string[] {
@@ -44,9 +47,7 @@ export class AccountSigner {
     const { gas: given } = request;
     if (given !== undefined) return { ...request, gas: given };
     this.#check(request);
-    const block = await this.#chain.withCallState(PENDING);
-    const gas = await CallState.open(this.#chain.engine.rules, { block }, (state) => estimateGas(state, request));
-    return { ...request, gas };
+    return { ...request, gas: await this.#estimateGas(request) };
   }
 
   /** Fills in and signs a transaction. Returns its network encoding. */

@@ -18,7 +18,6 @@ import { refusalOf } from "./refusal.ts";
 
 /** Default of geth. */
 export const GAS_CAP = 50_000_000n;
-const TIMEOUT_MS = 5000;
 
 /** Result of an executed call. */
 export interface CallOutcome {
@@ -52,7 +51,7 @@ export class CallState {
   static async open<T>(chain: ChainRules, context: CallContext, work: (state: CallState) => Promise<T>): Promise<T> {
     const { block, stateOverrides = [], blockOverrides = {}, signal } = context;
     const rules = chain.at(blockOverrides.time ?? block.header.timestamp);
-    const budget = new CallBudget(TIMEOUT_MS, signal);
+    const budget = new CallBudget(signal);
     return rules.withLimitedMachine(budget, async (machine) => {
       machine.state.open(block.world);
       machine.blockHashes = block.blockHashes;

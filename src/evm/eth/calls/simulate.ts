@@ -23,7 +23,6 @@ import { type Refusal, refusalOf } from "./refusal.ts";
 /** Limits of geth. */
 const MAX_BLOCKS = 256n;
 const SECONDS_BETWEEN_BLOCKS = 12n;
-const TIMEOUT_MS = 5000;
 
 const CAP_REACHED = `cap of ${GAS_CAP} gas for all calls of a simulation reached`;
 
@@ -58,7 +57,7 @@ export async function simulate(
   simulation: Simulation,
   signal?: AbortSignal,
 ): Promise<Json[]> {
-  const budget = new CallBudget(TIMEOUT_MS, signal);
+  const budget = new CallBudget(signal);
   const results: Json[] = [];
   let parent = base;
   let gasLeft = GAS_CAP;

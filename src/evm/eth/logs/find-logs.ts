@@ -16,10 +16,9 @@ export interface LogQuery extends LogCriteria {
 export interface LogLimits {
   blocks: number;
   results: number;
-  millis: number;
 }
 
-const DEFAULT_LIMITS: LogLimits = { blocks: 1_000_000, results: 20_000, millis: 20_000 };
+const DEFAULT_LIMITS: LogLimits = { blocks: 1_000_000, results: 20_000 };
 const INVALID_PARAMS = -32602;
 const LIMIT_EXCEEDED = -32005;
 
@@ -28,7 +27,7 @@ export async function findLogs(
   chain: EthChain,
   query: LogQuery,
   signal?: AbortSignal,
-  { blocks: maxBlocks, results, millis }: LogLimits = DEFAULT_LIMITS,
+  { blocks: maxBlocks, results }: LogLimits = DEFAULT_LIMITS,
 ): Promise<Json[]> {
   const matcher = new LogMatcher(query, chain.engine.rules.crypto.keccak);
   if (query.blockHash !== undefined) {
@@ -43,13 +42,11 @@ export async function findLogs(
   if (to - from >= maxBlocks) {
     throw new EthError(`block range is too large: ${to - from + 1n} blocks, limit ${maxBlocks}`, LIMIT_EXCEEDED);
   }
-  const deadline = performance.now() + millis;
   const slice = new TimeSlice();
   const found: Json[] = [];
   for await (const { logsBloom, decode } of chain.scan(from, to)) {
     if (matcher.mayMatch(logsBloom)) found.push(...matcher.logsOf(decode()));
     if (found.length > results) throw new EthError(`query returned more than ${results} results`, LIMIT_EXCEEDED);
-    if (performance.now() > deadline) throw new EthError(`query timeout exceeded (${millis} ms)`, LIMIT_EXCEEDED);
     await slice.yieldIfDue();
     signal?.throwIfAborted();
   }

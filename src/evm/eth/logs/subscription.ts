@@ -1,3 +1,4 @@
+import type { EvmEngine } from "../../engine/evm-engine.ts";
 import type { EthChain } from "../eth-chain.ts";
 import { headerJson } from "../json/block-json.ts";
 import { data } from "../json/hex.ts";
@@ -16,7 +17,7 @@ export type EthSubscription =
  * a function that ends the subscription.
  */
 export function subscribe(
-  chain: EthChain,
+  chain: EthChain<EvmEngine>,
   subscription: EthSubscription,
   deliver: (results: readonly unknown[]) => void,
 ): () => void {

@@ -1,5 +1,6 @@
+import type { EvmEngine } from "../../engine/evm-engine.ts";
 import { decodeTransaction } from "../../execution/transaction.ts";
-import { AccountSigner } from "../accounts/signer.ts";
+import { AccountSigner, type GasEstimator } from "../accounts/signer.ts";
 import { type TypedData, typedDataHash } from "../accounts/typed-data.ts";
 import type { EthChain } from "../eth-chain.ts";
 import { EthError } from "../eth-error.ts";
@@ -22,10 +23,10 @@ interface TransactionArgs {
 }
 
 /** Methods that sign with the funded accounts. */
-export function accountMethods(chain: EthChain) {
+export function accountMethods(chain: EthChain<EvmEngine>, estimateGas: GasEstimator) {
   const { engine } = chain;
   const { keccak } = engine.rules.crypto;
-  const signer = new AccountSigner(chain);
+  const signer = new AccountSigner(chain, estimateGas);
   return {
     accounts: async () => signer.addresses,
     coinbase: async () => data(chain.latest.header.feeRecipient),

@@ -3,9 +3,14 @@ import type { EthChain } from "../eth-chain.ts";
 import { blockJson } from "../json/block-json.ts";
 import { quantity } from "../json/hex.ts";
 import { receiptsJson } from "../json/receipt-json.ts";
+import { transactionJson } from "../json/transaction-json.ts";
 
 interface BlockArgs {
   block: BlockId;
+}
+
+interface IndexArgs extends BlockArgs {
+  index: bigint;
 }
 
 interface FullBlockArgs extends BlockArgs {
@@ -22,6 +27,13 @@ export function blockMethods(chain: EthChain) {
       const found = await chain.find(block);
       const isPending = "tag" in block && block.tag === "pending";
       return found === undefined ? null : blockJson(found, { isFull: full, isPending });
+    },
+    getTransactionOfBlock: async ({ block: id, index }: IndexArgs) => {
+      const block = await chain.find(id);
+      const transaction = block?.transactions[Number(index)];
+      if (block === undefined || transaction === undefined) return null;
+      const isPending = "tag" in id && id.tag === "pending";
+      return transactionJson(transaction, isPending ? undefined : { block, index: Number(index) });
     },
     getTransactionCountOfBlock: async ({ block }: BlockArgs) => {
       const found = await chain.find(block);

@@ -1,3 +1,4 @@
+import { TimeSlice } from "../../../async/time-slice.ts";
 import type { ReceiptedBlock } from "../../engine/storage/block-archive.ts";
 import { blobBaseFee, nextExcessBlobGas } from "../../execution/fees.ts";
 import type { Header } from "../../execution/header.ts";
@@ -37,10 +38,10 @@ export function feeMethods(chain: EthChain) {
     gasPrice: async () => quantity(chain.engine.nextBaseFee(chain.latest) + SUGGESTED_TIP),
     maxPriorityFeePerGas: async () => quantity(SUGGESTED_TIP),
     blobBaseFee: async () => quantity(blobFee(chain.latest.header, true)),
-    feeHistory: async ({ count, newest, percentiles }: FeeHistoryArgs) => {
+    feeHistory: async ({ count, newest, percentiles }: FeeHistoryArgs, signal?: AbortSignal) => {
       const last = await chain.find(newest);
       if (last === undefined) throw new EthError("header not found");
-      const blocks = await blocksUpTo(chain, last, Math.min(count, MAX_FEE_HISTORY));
+      const blocks = await blocksUpTo(chain, last, Math.min(count, MAX_FEE_HISTORY), signal);
       const headers = blocks.map(({ header }) => header);
       const newestHeader = last.header;
       const ratio = (used: bigint, max: bigint) => (max === 0n ? 0 : Number(used) / Number(max));
@@ -64,11 +65,19 @@ export function feeMethods(chain: EthChain) {
 }
 
 /** Consecutive blocks that end with the given one, the oldest first. */
-async function blocksUpTo(chain: EthChain, last: ReceiptedBlock, count: number): Promise<ReceiptedBlock[]> {
+async function blocksUpTo(
+  chain: EthChain,
+  last: ReceiptedBlock,
+  count: number,
+  signal: AbortSignal | undefined,
+): Promise<ReceiptedBlock[]> {
   const blocks: ReceiptedBlock[] = [];
+  const slice = new TimeSlice();
   for (let block: ReceiptedBlock | undefined = last; block !== undefined && blocks.length < count; ) {
     blocks.push(block);
     block = await chain.parentOf(block);
+    await slice.yieldIfDue();
+    signal?.throwIfAborted();
   }
   return blocks.reverse();
 }

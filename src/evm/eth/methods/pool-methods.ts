@@ -1,3 +1,4 @@
+import type { EvmEngine } from "../../engine/evm-engine.ts";
 import type { PooledTransaction } from "../../pool/pooled-transaction.ts";
 import type { EthChain } from "../eth-chain.ts";
 import { data, quantity } from "../json/hex.ts";
@@ -6,7 +7,7 @@ import { transactionJson } from "../json/transaction-json.ts";
 type Encode<T> = (pooled: PooledTransaction) => T;
 
 /** Methods about the transaction pool, in geth's format. */
-export function poolMethods({ engine: { pool } }: EthChain) {
+export function poolMethods({ engine: { pool } }: EthChain<EvmEngine>) {
   const bySender = <T>(encode: Encode<T>) => {
     const all = [...pool.content()];
     const side = (name: "pending" | "queued") =>
@@ -21,6 +22,8 @@ export function poolMethods({ engine: { pool } }: EthChain) {
     return { pending: side("pending"), queued: side("queued") };
   };
   return {
+    /** Number of transactions of an account, with those in the pool. */
+    pooledTransactionCount: async ({ address }: { address: Uint8Array }) => quantity(pool.nextNonce(address)),
     poolStatus: async () => {
       const { pending, queued } = pool.counts();
       return { pending: quantity(pending), queued: quantity(queued) };

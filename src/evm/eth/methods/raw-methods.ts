@@ -4,13 +4,13 @@ import { encodeReceipt } from "../../execution/receipt.ts";
 import type { BlockId } from "../block-id.ts";
 import type { EthChain } from "../eth-chain.ts";
 import { EthError } from "../eth-error.ts";
-import { data, fromHex } from "../json/hex.ts";
+import { data } from "../json/hex.ts";
 
 interface BlockArgs {
   block: BlockId;
 }
 
-/** Reads of blocks and transactions in their binary encoding. */
+/** Methods that read blocks in their binary encoding. */
 export function rawMethods(chain: EthChain) {
   const find = async ({ block }: BlockArgs) => {
     const found = await chain.find(block);
@@ -22,10 +22,5 @@ export function rawMethods(chain: EthChain) {
     getRawBlock: async (args: BlockArgs) => data(encodeNetworkBlock(await find(args))),
     getRawReceipts: async (args: BlockArgs) =>
       (await find(args)).receipts.map((receipt) => data(encodeReceipt(receipt))),
-    getRawTransaction: async ({ hash }: { hash: string }) => {
-      const place = await chain.findTransaction(hash);
-      const { raw } = place?.block.transactions[place.index] ?? chain.engine.pool.get(fromHex(hash))?.transaction ?? {};
-      return raw === undefined ? null : data(raw);
-    },
   };
 }

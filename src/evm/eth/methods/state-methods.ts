@@ -4,7 +4,7 @@ import type { EthChain } from "../eth-chain.ts";
 import { EthError } from "../eth-error.ts";
 import { data, quantity, word } from "../json/hex.ts";
 
-interface AccountArgs {
+export interface AccountArgs {
   address: Uint8Array;
   block?: BlockId | undefined;
 }
@@ -23,19 +23,14 @@ const MAX_PROOF_SLOTS = 1024;
 
 /** Methods about accounts. */
 export function stateMethods(chain: EthChain) {
-  const { executor, pool } = chain.engine;
-  const { reader } = executor;
+  const { reader } = chain.engine.executor;
   const accountOf = async ({ address, block = LATEST }: AccountArgs) =>
     reader.account((await chain.withState(block)).world, address);
   return {
     getBalance: async (args: AccountArgs) => quantity((await accountOf(args))?.balance ?? 0n),
     getCode: async (args: AccountArgs) => data((await accountOf(args))?.code ?? NO_CODE),
     getStorageAt: async ({ slot, ...args }: SlotArgs) => word(reader.slot((await accountOf(args))?.storage, slot)),
-    /** Counts pooled transactions for the pending block. */
-    getTransactionCount: async (args: AccountArgs) => {
-      const isPending = args.block !== undefined && "tag" in args.block && args.block.tag === "pending";
-      return quantity(isPending ? pool.nextNonce(args.address) : ((await accountOf(args))?.nonce ?? 0n));
-    },
+    getTransactionCount: async (args: AccountArgs) => quantity((await accountOf(args))?.nonce ?? 0n),
     getProof: async ({ address, slots, block = LATEST }: ProofArgs) => {
       if (slots.length > MAX_PROOF_SLOTS) throw new EthError(`too many keys (limit ${MAX_PROOF_SLOTS})`, -32602);
       const { world } = await chain.withState(block);

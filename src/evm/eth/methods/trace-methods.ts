@@ -18,8 +18,6 @@ import { TraceSize } from "../traces/trace-size.ts";
 import type { TraceSubject } from "../traces/tracer.ts";
 import type { CallArgs } from "./call-methods.ts";
 
-const TIMEOUT_MS = 5000;
-
 interface TraceTransactionArgs {
   hash: string;
   options?: TraceOptions | undefined;
@@ -47,7 +45,7 @@ export function traceMethods(chain: EthChain) {
     const parent = await chain.withState({ hash: toHex(block.header.parentHash) });
     const state = await chain.engine.stateBefore(parent, block);
     const size = new TraceSize();
-    const budget = new CallBudget(TIMEOUT_MS, signal);
+    const budget = new CallBudget(signal);
     return executor.replay(state, block, { budget, only }, async (machine, transaction, apply) => {
       const tracer = createTracer(options, transaction.tx.gasLimit, size);
       const subject = subjectOf(machine, transaction, block.header.feeRecipient);

@@ -1,4 +1,4 @@
-import type { BlockId } from "../block-id.ts";
+import type { EvmEngine } from "../../engine/evm-engine.ts";
 import type { EthChain } from "../eth-chain.ts";
 import { EthError } from "../eth-error.ts";
 import { data, fromHex } from "../json/hex.ts";
@@ -9,13 +9,8 @@ interface HashArgs {
   hash: string;
 }
 
-interface IndexArgs {
-  block: BlockId;
-  index: bigint;
-}
-
 /** Methods that read and submit transactions. */
-export function transactionMethods(chain: EthChain) {
+export function transactionMethods(chain: EthChain<EvmEngine>) {
   const { engine } = chain;
   return {
     getTransaction: async ({ hash }: HashArgs) => {
@@ -23,13 +18,6 @@ export function transactionMethods(chain: EthChain) {
       if (place !== undefined) return transactionJson(place.block.transactions[place.index]!, place);
       const pooled = engine.pool.get(fromHex(hash));
       return pooled === undefined ? null : transactionJson(pooled.transaction);
-    },
-    getTransactionOfBlock: async ({ block: id, index }: IndexArgs) => {
-      const block = await chain.find(id);
-      const transaction = block?.transactions[Number(index)];
-      if (block === undefined || transaction === undefined) return null;
-      const isPending = "tag" in id && id.tag === "pending";
-      return transactionJson(transaction, isPending ? undefined : { block, index: Number(index) });
     },
     getReceipt: async ({ hash }: HashArgs) => {
       const place = await chain.findTransaction(hash);
@@ -39,6 +27,11 @@ export function transactionMethods(chain: EthChain) {
       const reason = engine.dropped.reasonOf(fromHex(hash));
       if (reason !== undefined) throw new EthError(`transaction dropped: ${reason}`);
       return null;
+    },
+    getRawTransaction: async ({ hash }: HashArgs) => {
+      const place = await chain.findTransaction(hash);
+      const { raw } = place?.block.transactions[place.index] ?? engine.pool.get(fromHex(hash))?.transaction ?? {};
+      return raw === undefined ? null : data(raw);
     },
     sendRawTransaction: async ({ raw }: { raw: Uint8Array }) => {
       const { transaction } = await engine.addTransaction(raw);

@@ -1,0 +1,119 @@
+import type { RootHex } from "@lodestar/types";
+import type { EvmEngine } from "../engine/evm-engine.ts";
+import { encodeReceipted } from "../engine/storage/block-archive.ts";
+import type { ExecutedBlock } from "../execution/block.ts";
+import type { BlockAttributes } from "../execution/block-executor.ts";
+import { toHex } from "../execution/payload.ts";
+import type { Override } from "../overrides/override.ts";
+import type { World } from "../state/world.ts";
+import { type WorldChange, worldChanges } from "../state/world-change.ts";
+
+/** A step from the blocks of a replica to those of its engine. The state of a block comes before the block. */
+export type FeedItem =
+  | WorldChange
+  | readonly [kind: "block", block: FeedBlock]
+  | readonly [kind: "drop", hash: RootHex];
+
+export interface FeedBlock {
+  /** With receipts and senders. */
+  bytes: Uint8Array;
+  value: bigint;
+  /** Recent block hashes, unless those of its parent are known. */
+  hashes?: readonly Uint8Array[];
+  overrides?: readonly Override[];
+}
+
+export interface FeedBatch {
+  items: readonly FeedItem[];
+  /** True if nothing is left. */
+  isLast: boolean;
+}
+
+/** Plan of the pending block that can be cloned. */
+export interface FeedPlan {
+  key: string;
+  plan?: {
+    attributes: BlockAttributes;
+    overrides: readonly Override[];
+    candidates: readonly { raw: Uint8Array; sender: Uint8Array }[];
+  };
+}
+
+/** Bounds a message, and the time that it takes from the engine. */
+const ITEMS_PER_BATCH = 2000;
+
+/** Brings a replica of an engine in another thread up to date, in the engine's thread. */
+export class BlockFeed {
+  readonly #engine: EvmEngine;
+  /** Hashes of the blocks that the replica has. */
+  readonly #sent: Set<RootHex>;
+  /** State that the replica was told of last. */
+  #world: World;
+  #items: Generator<FeedItem> | undefined;
+
+  constructor(engine: EvmEngine) {
+    const { genesis } = engine.blocks;
+    this.#engine = engine;
+    this.#sent = new Set([toHex(genesis.hash)]);
+    this.#world = genesis.world;
+  }
+
+  /** Returns some of what the replica lacks. Calls must not overlap. */
+  next(): FeedBatch {
+    this.#items ??= this.#missing();
+    const items: FeedItem[] = [];
+    while (items.length < ITEMS_PER_BATCH) {
+      const { value, done } = this.#items.next();
+      if (done) {
+        this.#items = undefined;
+        return { items, isLast: true };
+      }
+      items.push(value);
+    }
+    return { items, isLast: false };
+  }
+
+  /** Returns the overrides that the next block on a block would apply. */
+  overridesOn(hash: RootHex): readonly Override[] {
+    const block = this.#engine.blocks.get(hash);
+    return block === undefined ? [] : this.#engine.overridesOn(block);
+  }
+
+  /** Returns what the next block on a block would be built from, unless its key is the given one. */
+  async pendingPlan(parent: RootHex, known?: string): Promise<FeedPlan> {
+    const block = this.#engine.blocks.get(parent);
+    if (block === undefined) throw new Error(`Execution block ${parent} is no longer held.`);
+    const { key, plan } = await this.#engine.pendingPlan(block, known);
+    if (plan === undefined) return { key };
+    const candidates = Array.from(plan.candidates, ({ raw, sender }) => ({ raw, sender: sender.bytes }));
+    return { key, plan: { ...plan, candidates } };
+  }
+
+  *#missing(): Generator<FeedItem> {
+    const { blocks } = this.#engine;
+    for (const hash of this.#sent) {
+      if (blocks.get(hash) !== undefined) continue;
+      this.#sent.delete(hash);
+      yield ["drop", hash];
+    }
+    for (const block of blocks.all()) {
+      const hash = toHex(block.hash);
+      if (this.#sent.has(hash)) continue;
+      yield* worldChanges(this.#world, block.world);
+      this.#world = block.world;
+      this.#sent.add(hash);
+      yield ["block", this.#encode(block)];
+    }
+  }
+
+  #encode(block: ExecutedBlock): FeedBlock {
+    const { value, overrides, blockHashes } = block;
+    const isConnected = this.#sent.has(toHex(block.header.parentHash));
+    return {
+      bytes: encodeReceipted(block),
+      value,
+      ...(!isConnected && { hashes: blockHashes.list() }),
+      ...(overrides && { overrides }),
+    };
+  }
+}

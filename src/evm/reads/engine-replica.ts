@@ -1,0 +1,177 @@
+import { Address } from "@ethereumjs/util";
+import type { RootHex } from "@lodestar/types";
+import type { Logger } from "../../log/logger.ts";
+import { type BlockPlan, buildPlanned } from "../engine/block-builder.ts";
+import { BlockReplay } from "../engine/block-replay.ts";
+import type { PendingPlan } from "../engine/evm-engine.ts";
+import { ExecutedBlocks } from "../engine/executed-blocks.ts";
+import { BlockArchive, decodeReceipted } from "../engine/storage/block-archive.ts";
+import type { EvmStore } from "../engine/storage/evm-store.ts";
+import { StoredBase } from "../engine/storage/stored-base.ts";
+import type { EthEngine } from "../eth/eth-engine.ts";
+import type { Block, ExecutedBlock } from "../execution/block.ts";
+import { BlockExecutor } from "../execution/block-executor.ts";
+import { BlockHashes } from "../execution/block-hashes.ts";
+import { nextBaseFee } from "../execution/fees.ts";
+import { toHex } from "../execution/payload.ts";
+import type { ChainRules } from "../execution/rules.ts";
+import { decodeTransaction } from "../execution/transaction.ts";
+import { ChainOverrides } from "../overrides/chain-overrides.ts";
+import { headerChange, type Override, overrideState } from "../overrides/override.ts";
+import { FollowingWorld } from "../state/world-change.ts";
+import type { Remote } from "../thread/remote.ts";
+import type { BlockFeed, FeedBlock, FeedItem } from "./block-feed.ts";
+
+interface EngineReplicaParts {
+  rules: ChainRules;
+  genesis: ExecutedBlock;
+  secondsPerSlot: number;
+  feed: Remote<BlockFeed>;
+  /** Counter of the engine's changes, in shared memory. */
+  revision: Int32Array;
+  store: EvmStore;
+  logger: Logger;
+}
+
+/** Overrides that wait for the next block on a block. */
+interface WaitingOverrides {
+  on: RootHex;
+  overrides: readonly Override[];
+}
+
+/** Read-only copy of an engine in another thread, which follows its blocks when `follow` is called. */
+export class EngineReplica implements EthEngine {
+  readonly executor: BlockExecutor;
+  readonly blocks: ExecutedBlocks;
+  readonly archive: BlockArchive;
+  readonly secondsPerSlot: number;
+  readonly #feed: Remote<BlockFeed>;
+  readonly #revision: Int32Array;
+  readonly #replay: BlockReplay;
+  readonly #base: StoredBase;
+  readonly #world: FollowingWorld;
+  /** Revision that the blocks have at least. */
+  #followed: number | undefined;
+  #fetching: Promise<void> | undefined;
+  #waiting: WaitingOverrides;
+  #overridden: ExecutedBlock;
+  #nextSlotTime = 0;
+
+  constructor({ rules, genesis, secondsPerSlot, feed, revision, store, logger }: EngineReplicaParts) {
+    const executor = new BlockExecutor(rules);
+    const blocks = new ExecutedBlocks(genesis, Number.POSITIVE_INFINITY);
+    const overrides = new ChainOverrides();
+    const base = new StoredBase({ rules, logger });
+    overrides.connect(store);
+    base.connect(store);
+    this.executor = executor;
+    this.blocks = blocks;
+    this.archive = new BlockArchive(store, rules);
+    this.secondsPerSlot = secondsPerSlot;
+    this.#feed = feed;
+    this.#revision = revision;
+    this.#base = base;
+    this.#replay = new BlockReplay({ executor, blocks, overrides, base, secondsPerSlot, logger });
+    this.#world = new FollowingWorld(genesis.world);
+    this.#waiting = { on: toHex(genesis.hash), overrides: [] };
+    this.#overridden = genesis;
+  }
+
+  get rules(): ChainRules {
+    return this.executor.rules;
+  }
+
+  /** Resolves once the replica has all that the engine had when this was called. */
+  async follow(latest: RootHex): Promise<void> {
+    const wanted = Atomics.load(this.#revision, 0);
+    while (!this.#isAt(wanted, latest)) {
+      this.#fetching ??= this.#fetch(latest).finally(() => {
+        this.#fetching = undefined;
+      });
+      await this.#fetching;
+    }
+  }
+
+  overridden(block: ExecutedBlock): ExecutedBlock {
+    return toHex(block.hash) === this.#waiting.on ? this.#overridden : block;
+  }
+
+  nextBaseFee({ header }: Pick<Block, "header">): bigint {
+    const isWaiting = header === this.blocks.get(this.#waiting.on)?.header;
+    const change = isWaiting ? headerChange(this.#waiting.overrides) : {};
+    return change.baseFeePerGas ?? nextBaseFee(header);
+  }
+
+  nextTimestamp({ header }: Pick<Block, "header">): number {
+    return Math.max(Number(header.timestamp) + this.secondsPerSlot, this.#nextSlotTime);
+  }
+
+  setNextSlot(timestamp = 0): void {
+    this.#nextSlotTime = timestamp;
+  }
+
+  async pendingPlan(parent: ExecutedBlock, known?: string): Promise<PendingPlan> {
+    const { key, plan } = await this.#feed.pendingPlan(toHex(parent.hash), known);
+    if (plan === undefined) return { key };
+    const rules = this.rules.at(plan.attributes.timestamp);
+    const candidates = plan.candidates.map(({ raw, sender }) => decodeTransaction(raw, rules, new Address(sender)));
+    return { key, plan: { ...plan, candidates } };
+  }
+
+  buildPlanned(parent: ExecutedBlock, plan: BlockPlan): Promise<ExecutedBlock> {
+    return buildPlanned(this.executor, parent, plan);
+  }
+
+  execute(parent: ExecutedBlock, block: Block): Promise<ExecutedBlock> {
+    return this.#replay.execute(parent, block);
+  }
+
+  stateBefore(parent: ExecutedBlock, block: Block): Promise<ExecutedBlock> {
+    return this.#replay.stateBefore(parent, block);
+  }
+
+  openBase(): Promise<(blockHash: RootHex) => ExecutedBlock | undefined> {
+    return this.#base.open();
+  }
+
+  /** The counter wraps around. */
+  #isAt(revision: number, latest: RootHex): boolean {
+    return this.#followed !== undefined && ((this.#followed - revision) | 0) >= 0 && this.#waiting.on === latest;
+  }
+
+  async #fetch(latest: RootHex): Promise<void> {
+    const revision = Atomics.load(this.#revision, 0);
+    for (let isLast = false; !isLast; ) {
+      const batch = await this.#feed.next();
+      for (const item of batch.items) this.#apply(item);
+      isLast = batch.isLast;
+    }
+    const overrides = await this.#feed.overridesOn(latest);
+    const block = this.blocks.get(latest) ?? this.blocks.genesis;
+    this.#waiting = { on: latest, overrides };
+    this.#overridden = overrideState(block, overrides, this.rules.crypto.keccak);
+    this.#followed = revision;
+  }
+
+  #apply(item: FeedItem): void {
+    switch (item[0]) {
+      case "block":
+        this.blocks.add(this.#decode(item[1]));
+        return;
+      case "drop":
+        this.blocks.drop(item[1]);
+        return;
+      default:
+        this.#world.apply(item);
+    }
+  }
+
+  #decode({ bytes, value, hashes, overrides }: FeedBlock): ExecutedBlock {
+    const block = decodeReceipted(bytes, this.rules);
+    const { hash, header } = block;
+    const blockHashes = hashes
+      ? BlockHashes.of(header.number, hashes)
+      : this.blocks.get(toHex(header.parentHash))!.blockHashes.append(hash);
+    return { ...block, value, world: this.#world.seal(), blockHashes, ...(overrides && { overrides }) };
+  }
+}

@@ -1,0 +1,191 @@
+import { type Transferable, Worker } from "node:worker_threads";
+import type { ExecutionPayload } from "@lodestar/types";
+import { toRootHex } from "@lodestar/utils";
+import { expect, it, onTestFinished } from "vitest";
+import type { JsonBytes } from "../../json/json-bytes.ts";
+import type { EthArgs } from "../eth/eth-service.ts";
+import { addressOf, bytesOf, optionsOf, TestChain } from "../evm.test-support.ts";
+import type { ChannelMessage } from "../thread/channel.ts";
+import { openThread, ZERO_HASH } from "../thread/evm-thread.test-support.ts";
+import type { ReadName } from "./read-limits.ts";
+import { ReadThread } from "./read-thread.ts";
+
+const LIMIT_MS = 500;
+const FUNDED = bytesOf("f39fd6e51aad88f6f4ce6ab8827279cfffb92266");
+const CONTRACT = addressOf(9);
+/** Returns the balance of the account in the input. */
+const BALANCE_CODE = bytesOf("5f35315f5260205ff3");
+/** Emits a log without topics, and deploys nothing. */
+const LOGGING_CODE = bytesOf("60006000a000");
+/** JUMPDEST, PUSH0, JUMP. */
+const LOOP_CODE = bytesOf("5b5f56");
+const GAS = 50_000_000n;
+/** 48 million rounds of BLAKE2, which take seconds and cannot be interrupted. */
+const STUCK_CALL = {
+  to: bytesOf("0000000000000000000000000000000000000009"),
+  data: bytesOf(`02dc6c00${"00".repeat(208)}01`),
+  gas: GAS,
+};
+const TIMEOUT = { code: -32000, message: `execution aborted (timeout = ${LIMIT_MS / 1000}s)` };
+
+interface Options {
+  readLimit?: (name: ReadName) => number;
+}
+
+/** An EVM whose reads run in a thread of the test. */
+async function openReads({ readLimit = () => 60_000 }: Options = {}) {
+  const workers: Worker[] = [];
+  /** Resolves when the thread is sent a read. */
+  let sent = Promise.withResolvers<void>();
+  const startWorker = () => {
+    const worker = new Worker(new URL("./worker.ts", import.meta.url));
+    workers.push(worker);
+    const { postMessage } = worker;
+    worker.postMessage = (message: ChannelMessage, transfer?: readonly Transferable[]) => {
+      postMessage.call(worker, message, transfer);
+      if (message[0] === "call" && message[2] === "read") sent.resolve();
+    };
+    return worker;
+  };
+  const reads = new ReadThread({ startWorker, readLimit, graceMs: 500 });
+  onTestFinished(() => reads.stop());
+  const opened = await openThread(reads);
+  const { thread, build } = opened;
+  const follow = (payload: ExecutionPayload) => {
+    const latest = toRootHex(payload.blockHash);
+    thread.eth.setTags({ latest, safe: ZERO_HASH, finalized: ZERO_HASH });
+  };
+  const read = async <Name extends ReadName>(name: Name, args: EthArgs<Name>, signal?: AbortSignal) => {
+    const result = await thread.eth.call(name, args, signal);
+    return (result as JsonBytes).parse();
+  };
+  const override = thread.service("control").override;
+  return {
+    ...opened,
+    reads,
+    readWorkers: workers,
+    nextSent: () => {
+      sent = Promise.withResolvers();
+      return sent.promise;
+    },
+    read,
+    override,
+    mine: async (slot: number) => follow(await build(slot)),
+    balanceOf: async (address: Uint8Array) => {
+      const data = Buffer.concat([new Uint8Array(12), address]);
+      return BigInt((await read("call", { call: { to: CONTRACT, data } })) as string);
+    },
+  };
+}
+
+it("sees every block, override, transaction and revert that was acknowledged before", async () => {
+  const { thread, override, balanceOf, mine, read } = await openReads();
+  const signer = await TestChain.open(optionsOf("osaka"));
+  const receiver = addressOf(5);
+  await override({ address: CONTRACT, code: BALANCE_CODE });
+  expect(await balanceOf(receiver)).toBe(0n);
+  for (let slot = 1; slot <= 20; slot++) {
+    await thread.addTransaction(signer.signRaw(0, { to: receiver as never, value: 1n }));
+    if (slot % 3 === 0) await override({ address: addressOf(6), balance: BigInt(slot) });
+    if (slot % 3 === 0) expect(await balanceOf(addressOf(6))).toBe(BigInt(slot));
+    await mine(slot);
+    expect(await balanceOf(receiver)).toBe(BigInt(slot));
+    expect(await balanceOf(addressOf(6))).toBe(BigInt(slot - (slot % 3)));
+  }
+  await thread.capture(1);
+  await override({ address: receiver, balance: 7n });
+  expect(await balanceOf(receiver)).toBe(7n);
+  await thread.revert(1);
+  expect(await balanceOf(receiver)).toBe(20n);
+
+  await thread.addTransaction(signer.signRaw(0, { data: LOGGING_CODE }));
+  const pending = { tag: "pending" } as const;
+  expect(await read("getBlock", { block: pending })).toMatchObject({ transactions: [expect.any(String)] });
+  await mine(21);
+  expect(await read("getLogs", { query: {} })).toHaveLength(1);
+});
+
+it("estimates the gas of a transaction that its engine signs", async () => {
+  const { thread, mine } = await openReads();
+  await mine(1);
+  const transaction = { from: FUNDED, to: addressOf(5), value: 1n };
+  expect(await thread.eth.call("sendTransaction", { transaction })).toMatch(/^0x/);
+  const failing = { from: FUNDED, to: addressOf(5), value: 10n ** 40n };
+  await expect(thread.eth.call("sendTransaction", { transaction: failing })).rejects.toMatchObject({ code: -32000 });
+});
+
+it("ends reads at their limit with one error, and replaces a thread that is stuck", async () => {
+  const { override, read, mine, thread, readWorkers, nextSent, logger } = await openReads({
+    readLimit: (name) => (name === "getLogs" ? 60_000 : LIMIT_MS),
+  });
+  await mine(1);
+  await override({ address: CONTRACT, code: LOOP_CODE });
+  await mine(2);
+  const looping = { to: CONTRACT, gas: GAS / 2n };
+  const calls = [
+    read("call", { call: looping }),
+    read("estimateGas", { call: looping }),
+    read("createAccessList", { call: looping }),
+    read("traceCall", { call: looping, options: { tracer: "callTracer" } as never }),
+    read("simulate", { simulation: { blockStateCalls: [{ calls: [looping] }] } }),
+  ];
+  for (const call of calls) await expect(call).rejects.toMatchObject(TIMEOUT);
+  expect(readWorkers).toHaveLength(1);
+
+  // A precompile cannot be interrupted. Other reads are repeated, and the engine goes on.
+  await mine(3);
+  await read("call", { call: { to: addressOf(5) } });
+  const sent = nextSent();
+  const stuck = read("call", { call: STUCK_CALL });
+  await sent;
+  await mine(4);
+  await expect(stuck).rejects.toMatchObject(TIMEOUT);
+  expect(await read("getLogs", { query: {} })).toEqual([]);
+  expect(readWorkers).toHaveLength(2);
+  expect(await thread.eth.call("blockNumber", {})).toBe("0x4");
+  const [warning] = logger.records.filter(({ level }) => level === "warn");
+  expect(warning).toMatchObject({
+    message: "Read could not be stopped, replacing the thread for reads",
+    fields: { method: "call" },
+  });
+});
+
+it("ends a read whose caller is gone", async () => {
+  const { read, mine, readWorkers, nextSent } = await openReads();
+  await mine(1);
+  await read("call", { call: { to: CONTRACT } });
+  const caller = new AbortController();
+  const sent = nextSent();
+  const stuck = read("call", { call: STUCK_CALL }, caller.signal);
+  await sent;
+  caller.abort(new Error("hung up"));
+  await expect(stuck).rejects.toThrow("hung up");
+  expect(await read("getLogs", { query: {} })).toEqual([]);
+  expect(readWorkers).toHaveLength(2);
+});
+
+it("follows a new engine after its thread was restarted", async () => {
+  const { override, balanceOf, mine, kill, readWorkers } = await openReads();
+  await override({ address: CONTRACT, code: BALANCE_CODE });
+  await override({ address: addressOf(5), balance: 5n });
+  await mine(1);
+  expect(await balanceOf(addressOf(5))).toBe(5n);
+  await kill();
+  await mine(2);
+  expect(await balanceOf(addressOf(5))).toBe(5n);
+  await override({ address: addressOf(5), balance: 6n });
+  expect(await balanceOf(addressOf(5))).toBe(6n);
+  expect(readWorkers).toHaveLength(1);
+});
+
+it("repeats reads if its thread stops, and gives up after three threads", async () => {
+  const { override, balanceOf, mine, readWorkers, logger } = await openReads();
+  await override({ address: CONTRACT, code: BALANCE_CODE });
+  await mine(1);
+  expect(await balanceOf(addressOf(5))).toBe(0n);
+  const read = balanceOf(addressOf(5));
+  await readWorkers[0]!.terminate();
+  expect(await read).toBe(0n);
+  expect(logger.records.map(({ message }) => message)).toContain("Thread for reads stopped, restarting");
+  expect(readWorkers.length).toBeGreaterThan(1);
+});

@@ -1,0 +1,202 @@
+import { MessageChannel, type MessagePort } from "node:worker_threads";
+import { JsonBytes } from "../../json/json-bytes.ts";
+import type { Logger } from "../../log/logger.ts";
+import type { LogMessage } from "../../log/thread-logger.ts";
+import type { EvmStore } from "../engine/storage/evm-store.ts";
+import type { ChainTags } from "../eth/block-id.ts";
+import { EthError } from "../eth/eth-error.ts";
+import { Channel, type ThreadPort } from "../thread/channel.ts";
+import type { EvmChainOptions } from "../thread/open-chain.ts";
+import { callService } from "../thread/remote.ts";
+import { startThread } from "../thread/start-worker.ts";
+import { ThreadStoppedError } from "../thread/thread-stopped.ts";
+import { type ReadName, readLimit } from "./read-limits.ts";
+
+/** A chain whose engine runs in another thread. A new engine is another one. */
+export interface ReadableChain {
+  options: EvmChainOptions;
+  store: EvmStore;
+  logger: Logger;
+  /** Lets the engine keep a replica up to date through a port. Returns the counter of changes that the replica sees. */
+  connect(port: MessagePort): Promise<Int32Array>;
+}
+
+/** A call of a method, with the tags that it sees. */
+export interface Read {
+  name: ReadName;
+  args: unknown;
+  tags: ChainTags;
+}
+
+interface ReadThreadOptions {
+  /** Replaces the worker thread, for tests. */
+  startWorker?: () => ThreadPort;
+  readLimit?: (name: ReadName) => number;
+  graceMs?: number;
+}
+
+interface Session {
+  worker: ThreadPort;
+  channel: Channel;
+  /** Ids of open chains. */
+  opened: Map<ReadableChain, Promise<number>>;
+}
+
+/** A read has to end within that time after it was aborted. */
+const GRACE_MS = 1000;
+/** A thread that has had no chain for that long ends. */
+const IDLE_MS = 10_000;
+/** Threads that a read is tried on. Others may have to be replaced because of other reads. */
+const MAX_ATTEMPTS = 3;
+
+/**
+ * Thread for reads that execute code or search the chain, so that they do not delay blocks. Starts when it is first
+ * needed. A read is aborted at its time limit, or by its caller; if it goes on then, the thread is replaced, and its
+ * other reads are repeated.
+ */
+export class ReadThread {
+  readonly #startWorker: () => ThreadPort;
+  readonly #readLimit: (name: ReadName) => number;
+  readonly #graceMs: number;
+  #session: Session | undefined;
+  readonly #chains = new Map<number, ReadableChain>();
+  #lastId = 0;
+  #lastRead = 0;
+  #idle: NodeJS.Timeout | undefined;
+
+  constructor(options: ReadThreadOptions = {}) {
+    this.#startWorker = options.startWorker ?? (() => startThread("./worker", import.meta.url));
+    this.#readLimit = options.readLimit ?? readLimit;
+    this.#graceMs = options.graceMs ?? GRACE_MS;
+  }
+
+  /** Calls a method on a replica of the current engine, which has all changes that were acknowledged before. */
+  async read(engine: () => Promise<ReadableChain>, read: Read, signal?: AbortSignal): Promise<JsonBytes> {
+    for (let attempt = 1; ; attempt++) {
+      const chain = await engine();
+      signal?.throwIfAborted();
+      this.#session ??= this.#start();
+      const session = this.#session;
+      try {
+        return await this.#readOn(session, await this.#open(session, chain), chain, read, signal);
+      } catch (error) {
+        if (!(error instanceof ThreadStoppedError) || attempt === MAX_ATTEMPTS) throw error;
+      }
+    }
+  }
+
+  /** Drops the replica of an engine that has stopped. */
+  forget(chain: ReadableChain): void {
+    const session = this.#session;
+    const opened = session?.opened.get(chain);
+    if (session === undefined || opened === undefined) return;
+    session.opened.delete(chain);
+    opened.then((id) => session.channel.call("close", [id])).catch(() => {});
+    if (session.opened.size > 0) return;
+    this.#idle = setTimeout(() => this.#end(session), IDLE_MS).unref();
+  }
+
+  /** Ends the thread. */
+  async stop(): Promise<void> {
+    if (this.#session) await this.#end(this.#session);
+  }
+
+  #start(): Session {
+    const worker = this.#startWorker();
+    // An idle thread does not keep the process alive.
+    worker.unref();
+    const channel = new Channel(worker, (method, args) => this.#handle(method, args), worker);
+    const session: Session = { worker, channel, opened: new Map() };
+    worker.on("error", (error) => this.#onDeath(session, error));
+    worker.on("exit", (code) => this.#onDeath(session, new Error(`The thread ended with code ${code}.`)));
+    return session;
+  }
+
+  #open(session: Session, chain: ReadableChain): Promise<number> {
+    clearTimeout(this.#idle);
+    let opened = session.opened.get(chain);
+    if (opened === undefined) {
+      opened = this.#replicate(session, chain);
+      session.opened.set(chain, opened);
+      opened.catch(() => session.opened.delete(chain));
+    }
+    return opened;
+  }
+
+  async #replicate({ channel }: Session, chain: ReadableChain): Promise<number> {
+    const id = ++this.#lastId;
+    const { port1, port2 } = new MessageChannel();
+    const revision = await chain.connect(port1);
+    this.#chains.set(id, chain);
+    await channel.call("open", [id, chain.options, port2, revision]);
+    return id;
+  }
+
+  async #readOn(session: Session, id: number, chain: ReadableChain, read: Read, signal?: AbortSignal) {
+    const limit = this.#readLimit(read.name);
+    const number = ++this.#lastRead;
+    const timeout = new AbortController();
+    const timer = setTimeout(() => timeout.abort(timeoutError(limit)), limit);
+    const ends = signal ? AbortSignal.any([signal, timeout.signal]) : timeout.signal;
+    const check = () =>
+      void this.#awaitEnd(session, number, () => {
+        chain.logger.warn("Read could not be stopped, replacing the thread for reads", { method: read.name });
+      });
+    ends.addEventListener("abort", check, { once: true });
+    try {
+      return new JsonBytes((await session.channel.call("read", [id, { number, ...read }, ends])) as Uint8Array);
+    } finally {
+      clearTimeout(timer);
+      ends.removeEventListener("abort", check);
+    }
+  }
+
+  /** Replaces the thread if an aborted read does not end. */
+  async #awaitEnd(session: Session, read: number, onReplace: () => void): Promise<void> {
+    const timer = setTimeout(() => {
+      if (session !== this.#session) return;
+      onReplace();
+      void this.#end(session);
+    }, this.#graceMs);
+    await session.channel.call("settled", [read]).catch(() => {});
+    clearTimeout(timer);
+  }
+
+  #onDeath(session: Session, error: unknown): void {
+    if (session !== this.#session) return;
+    const [chain] = session.opened.keys();
+    chain?.logger.warn("Thread for reads stopped, restarting", { error });
+    void this.#end(session);
+  }
+
+  /** Ends a thread. Its reads are repeated on the next one. */
+  async #end(session: Session): Promise<void> {
+    if (session === this.#session) this.#session = undefined;
+    for (const opened of session.opened.values()) opened.then((id) => this.#chains.delete(id)).catch(() => {});
+    session.channel.close(new ThreadStoppedError());
+    await session.worker.terminate();
+  }
+
+  /** Handles a call from the thread: of the log or the database of a chain. */
+  #handle(method: string, [id, ...args]: readonly unknown[]): unknown {
+    const chain = this.#chains.get(id as number);
+    if (chain === undefined) throw new ThreadStoppedError();
+    if (method === "log") return logTo(chain.logger, args[0] as LogMessage);
+    return callService(chain.store, method.slice("store.".length), args);
+  }
+}
+
+let shared: ReadThread | undefined;
+
+/** Returns the thread for reads that the chains of the process share. */
+export function sharedReadThread(): ReadThread {
+  shared ??= new ReadThread();
+  return shared;
+}
+
+/** One error for all reads, that of geth's calls. */
+const timeoutError = (limitMs: number) => new EthError(`execution aborted (timeout = ${limitMs / 1000}s)`);
+
+function logTo(logger: Logger, [, topic, level, message, fields]: LogMessage): void {
+  (topic === undefined ? logger : logger.topic(topic))[level](message, fields);
+}
