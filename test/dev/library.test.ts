@@ -233,6 +233,7 @@ it.each<[what: string, options: object, message: RegExp]>([
     { fork: "deneb", forkAt: { prague: 3 } },
     /"forkAt" is not accepted: prague must be named as on the consensus layer, electra=3/,
   ],
+  ["more validators than fit into memory", { validators: 1e9 }, /^validators: 1000000000 is too many: \d+ fit into/],
   ["a value out of bounds", { validators: 3 }, /^validators: 3 is too few.* at least 8/],
   ["a value of another kind", { slotSeconds: "long" }, /"long" of "slotSeconds" is not accepted/],
   ["forks out of order", { fork: "phase0", forkAt: { capella: 2 } }, /^forkAt: { capella: 2 } skips altair, bellatrix/],

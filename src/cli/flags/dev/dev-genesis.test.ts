@@ -54,6 +54,12 @@ describe("genesis of a dev chain", () => {
     expect(node(["--dev-validators", "all", "--mnemonic-file", mnemonic]).keys).toEqual(words);
   });
 
+  it("has only validators that fit into memory", () => {
+    const tooMany = /--validators 1000000000 is too many: \d+ fit into the (heap|memory) of/;
+    expect(refusal(() => dev(["--validators", "1000000000"]))).toMatch(tooMany);
+    expect(refusal(() => dev(["--interop-keys", "0-999999999"]))).toMatch(tooMany);
+  });
+
   it("overrides constants of the configuration", () => {
     const argv = [
       "--config",

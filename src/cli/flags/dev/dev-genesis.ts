@@ -11,6 +11,7 @@ import { StartupError, usageError } from "../../exit.ts";
 import type { FlagValues } from "../flag.ts";
 import type { DEV_GENESIS_FLAGS, DEV_PRESETS, KEY_FLAGS } from "./dev-genesis-flags.ts";
 import { forkSchedule } from "./fork-schedule.ts";
+import { memoryLimits, memoryProblem } from "./validator-memory.ts";
 
 export type DevPreset = (typeof DEV_PRESETS)[number];
 
@@ -46,6 +47,7 @@ export function devGenesis(values: GenesisValues, stored: DevIdentity | null, wo
       `--validators ${validators} is too few: the ${preset} preset requires at least ${fewest}, one per slot.`,
     );
   }
+  if (validators !== stored?.validators) requireMemoryFor(validators);
   requireKeysFor(validators, values);
   const forks = devForks(values, stored);
   const slotSeconds = values.slotSeconds ?? stored?.slotSeconds ?? 2;
@@ -125,6 +127,11 @@ function readMnemonic(file: string): string {
 /** Returns the number of keys in the range; undefined if only the first is given. */
 function keyCount({ interopKeys }: FlagValues<typeof KEY_FLAGS>): number | undefined {
   return interopKeys?.last === undefined ? undefined : interopKeys.last - interopKeys.first + 1;
+}
+
+function requireMemoryFor(validators: number): void {
+  const problem = memoryProblem(validators, memoryLimits());
+  if (problem !== undefined) throw usageError(`--validators ${validators} is too many: ${problem}.`);
 }
 
 function requireKeysFor(validators: number, values: GenesisValues): void {
