@@ -21,8 +21,13 @@ const MAX_CHUNKS = 1024;
  */
 const MAX_WHOLE_BYTES = 24 * 1024 * 1024;
 
+/** A body is cut off if fewer bytes than this arrive in a period, unless its reader pauses it. */
+const MIN_PERIOD_BYTES = 64 * 1024;
+const PERIOD_MILLIS = 10_000;
+
 /** Tracks the progress of exchanges. */
 export interface ExchangeObserver {
+  now(): number;
   /** Runs at the end of the event loop tick if other requests are pending, otherwise at once. */
   batch(run: () => void): void;
   /** The response headers have arrived. */
@@ -58,8 +63,10 @@ export class HttpExchange implements ResponseHandler {
   readonly cost: CallCost;
   readonly startedAt: number;
   readonly idempotent: boolean;
-  /** True from the response headers on. */
-  hasResponse = false;
+  /** When the response headers arrived. */
+  respondedAt: number | undefined;
+  /** True once it was cut off because its body came too slowly. */
+  isTooSlow = false;
   /** True while it holds a concurrency slot of the upstream. */
   holdsSlot = false;
   /** Cancels the wait for a slot. */
@@ -76,6 +83,9 @@ export class HttpExchange implements ResponseHandler {
   /** Chunks of a body that may still be buffered. */
   #chunks: Buffer[] = [];
   #bytes = 0;
+  /** Start of the current period of the body, and the bytes since then. */
+  #periodStart = 0;
+  #periodBytes = 0;
   /** Bytes that are buffered before the body is streamed. */
   #maxBuffered = MAX_BUFFERED_BYTES;
   /** Reserves the memory of a body that is buffered whatever its size. */
@@ -103,6 +113,18 @@ export class HttpExchange implements ResponseHandler {
     return this.#isDone;
   }
 
+  /** True from the response headers on. */
+  get hasResponse(): boolean {
+    return this.respondedAt !== undefined;
+  }
+
+  /** True if a buffered body takes longer than this since the headers, or than this for each 64 KiB. */
+  isBodyLate(millis: number): boolean {
+    if (this.respondedAt === undefined || this.#isDone) return false;
+    const elapsed = this.#observer.now() - this.respondedAt;
+    return elapsed > millis && this.#bytes < (elapsed / millis) * MIN_PERIOD_BYTES;
+  }
+
   /** Cancels the exchange. The reason is a clause without a period. */
   abort(reason: string): void {
     if (!this.#isDone) this.#cancel(reason);
@@ -120,6 +142,7 @@ export class HttpExchange implements ResponseHandler {
 
   onHeaders(status: number, headers: Readonly<Record<string, string>>): void {
     this.#observer.onResponseStart(this);
+    this.#startPeriod();
     this.#status = status;
     this.#headers = headers;
     const problem = responseProblem(status, headers);
@@ -135,6 +158,11 @@ export class HttpExchange implements ResponseHandler {
   }
 
   onData(chunk: Buffer): void {
+    if (this.#isSlow(chunk.length)) {
+      this.isTooSlow = true;
+      this.#cancel(`sent less than ${MIN_PERIOD_BYTES} bytes of its response in ${PERIOD_MILLIS / 1000} s`);
+      return;
+    }
     if (this.#stream) {
       this.#stream.push(this.#redactor ? this.#redactor.push(chunk) : chunk);
       return;
@@ -146,6 +174,20 @@ export class HttpExchange implements ResponseHandler {
       this.#fail(overloaded("The gateway has no memory for another block. Retry later."));
       connection?.abort(this);
     }
+  }
+
+  #startPeriod(): void {
+    this.#periodStart = this.#observer.now();
+    this.#periodBytes = 0;
+  }
+
+  /** True if a period is over in which too few bytes have arrived. */
+  #isSlow(bytes: number): boolean {
+    this.#periodBytes += bytes;
+    if (this.#observer.now() - this.#periodStart < PERIOD_MILLIS) return false;
+    if (this.#periodBytes < MIN_PERIOD_BYTES) return true;
+    this.#startPeriod();
+    return false;
   }
 
   /** True if the body is buffered whatever its size. */
@@ -198,6 +240,7 @@ export class HttpExchange implements ResponseHandler {
       },
       resume: () => {
         this.#observer.onResumed(this);
+        this.#startPeriod();
         this.#connection?.resume();
       },
       stop: () => this.abort("was cancelled before its response ended"),

@@ -173,6 +173,10 @@ export class UpstreamClient implements ExchangeObserver {
     return Promise.resolve();
   }
 
+  now(): number {
+    return this.#timers.now();
+  }
+
   batch(run: () => void): void {
     if (this.#pendingRequests > 1) runAtTickEnd(run);
     else run();
@@ -205,7 +209,7 @@ export class UpstreamClient implements ExchangeObserver {
 
   #markResponded(exchange: HttpExchange): void {
     if (exchange.hasResponse) return;
-    exchange.hasResponse = true;
+    exchange.respondedAt = this.#timers.now();
     if (isPromptExpected(exchange)) this.#promptPending--;
   }
 

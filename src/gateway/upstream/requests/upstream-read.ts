@@ -193,7 +193,7 @@ export class UpstreamRead {
     const { client } = attempt;
     const { budget, observer } = this.#context;
     const isDegraded = this.#isDegraded(client);
-    const isStalled = isDegraded || (this.#isHedged && client.isUnresponsive);
+    const isStalled = isDegraded || (this.#isHedged && client.isUnresponsive) || this.#isBodyLate(attempt);
     const mayHedge = this.#isHedged || this.#isOverdue(attempt);
     const maySend = isStalled || (mayHedge && !this.#isPinnedTo(client) && this.#attempts.length === 1);
     const next = maySend ? this.#selectNext() : undefined;
@@ -215,6 +215,11 @@ export class UpstreamRead {
   /** True if the upstream is late, down or foreign by now. */
   #isDegraded({ name }: UpstreamClient): boolean {
     return !["ready", "behind"].includes(this.#context.health.of(name).state);
+  }
+
+  /** True if the headers have arrived, but the body does not follow. */
+  #isBodyLate({ exchange }: Attempt): boolean {
+    return exchange.isBodyLate(this.#call.method.cost === "heavy" ? LONG_TIMEOUT_MILLIS : UNRESPONSIVE_MILLIS);
   }
 
   /** True if no response headers have arrived for a long time. Block production may take longer. */
@@ -327,11 +332,11 @@ export class UpstreamRead {
     else this.#fail(error);
   }
 
-  #handleError({ client, startedAt, isTimedOut }: Attempt, error: UpstreamError): void {
+  #handleError({ client, exchange, startedAt, isTimedOut }: Attempt, error: UpstreamError): void {
     this.#context.recordError(client, error, startedAt);
     this.#addFailed(client);
     this.#recordError(client.name, error.message);
-    if (error.mayHaveArrived && !isTimedOut) this.#disconnected ??= client;
+    if (error.mayHaveArrived && !isTimedOut && !exchange.isTooSlow) this.#disconnected ??= client;
     this.#proceed(client);
   }
 
@@ -363,7 +368,10 @@ export class UpstreamRead {
 
   #recordSuccess(winner: Attempt, response: UpstreamResponse, headSlot = winner.headSlot): void {
     const { stickyRoutes, health } = this.#context;
-    for (const { client, startedAt } of this.#attempts) if (startedAt < winner.startedAt) client.recordLostHedge();
+    for (const attempt of this.#attempts) {
+      if (attempt.startedAt < winner.startedAt) attempt.client.recordLostHedge();
+      if (this.#isBodyLate(attempt)) attempt.client.breaker.recordFailure();
+    }
     if (response.status >= 300) return;
     if (this.#routeKey) stickyRoutes.pin(this.#routeKey, response.upstream);
     if (this.#isHeadBound && headSlot > health.headFloor && this.#isCredible(headSlot)) health.raiseHeadFloor(headSlot);
