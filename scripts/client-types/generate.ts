@@ -45,7 +45,7 @@ const { generic: forkTypes } = FORK_TYPES;
 
 /** Generates the client's types from the method definitions and the SSZ types. */
 export function generateClientTypes(): GeneratedFile[] {
-  return [chainTypes(), methodTypes()];
+  return [chainTypes(), methodTypes(), ethParamNames()];
 }
 
 function chainTypes(): GeneratedFile {
@@ -100,6 +100,22 @@ function methodTypes(): GeneratedFile {
     `export const METHOD_NAMES = ${JSON.stringify(names)} as const satisfies readonly (keyof Methods)[];`,
   ].join("\n");
   return { path, text: formatted(path, text), content: `${methods.length} methods` };
+}
+
+/** Names of positional parameters, from which the schema of the provider is derived (EIP-1193). */
+function ethParamNames(): GeneratedFile {
+  const path = "src/client/eth-param-names.ts";
+  const methods = allMethods.filter(({ name, needsConnection }) => isExecutionMethod(name) && !needsConnection);
+  const lines = methods.flatMap(({ name, aliases, params }) => {
+    const names = JSON.stringify(params.map((param) => param.name));
+    return [name, ...aliases].map((each) => `${JSON.stringify(each)}: ${names};`);
+  });
+  const text = [
+    HEADING,
+    "/** Names of the parameters of the methods of the execution layer, in their order. */",
+    `export interface EthParamNames {${lines.join("\n")}}`,
+  ].join("\n");
+  return { path, text: formatted(path, text), content: `${lines.length} methods` };
 }
 
 const OTHER_TYPES: ReadonlySet<string> = new Set([

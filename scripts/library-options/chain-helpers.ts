@@ -40,11 +40,14 @@ const SECTIONS: readonly Section[] = [
     file: "src/library/chain-actions.ts",
     names: [
       "Duration",
+      "AdvanceOptions",
+      "UntilOptions",
       "ChainCondition",
       "ValidatorSelection",
       "ProofPath",
       "NewValidators",
       "StateProofOptions",
+      "StateProofUpToBlock",
       "BlockProofOptions",
       "Snapshot",
     ],
@@ -76,7 +79,7 @@ ${sections.join("\n")}`;
 
 /** Returns an exported interface or type with its comment. */
 function declaration(source: string, name: string): string {
-  const pattern = `^(?:/\\*\\*[^\\n]*\\*/\\n)?export (?:interface ${name}\\b.*?\\{\\n.*?^\\}|type ${name} =.*?;(?=\\n(?:\\n|$)))$`;
+  const pattern = `^(?:/\\*\\*[^\\n]*\\*/\\n)?export (?:interface ${name}\\b.*?\\{\\n.*?^\\}|type ${name}(?: =|<).*?;(?=\\n(?:\\n|$)))$`;
   const [text] = new RegExp(pattern, "ms").exec(source) ?? [];
   if (text === undefined) throw new Error(`The sources of the library have no ${name}.`);
   return text.replaceAll(/^export /gm, "");

@@ -68,8 +68,16 @@ function parseOverride(name: string, text: string, config: ChainConfig): SpecVal
   throw invalidValue(name, text, `it must be a whole number from ${least} to ${most}`);
 }
 
+/** Returns the constants that `--config` can set. */
+export function configurableNames(): string[] {
+  return Object.keys(chainConfigTypes).filter((name) => elsewhereOf(name) === undefined);
+}
+
+const elsewhereOf = (name: string): string | undefined =>
+  /_FORK_EPOCH$/.test(name) ? "--fork and --fork-at set it" : SET_ELSEWHERE[name];
+
 function requireConfigurable(name: string): asserts name is keyof ChainConfig {
-  const elsewhere = /_FORK_EPOCH$/.test(name) ? "--fork and --fork-at set it" : SET_ELSEWHERE[name];
+  const elsewhere = elsewhereOf(name);
   if (Object.hasOwn(chainConfigTypes, name)) {
     if (elsewhere === undefined) return;
     throw new InvalidChainError(`${name} cannot be set by --config: ${elsewhere}.`);

@@ -5,10 +5,13 @@ import type {
   BlockProof,
   ChainPosition,
   ForkName,
+  Hex,
+  Root,
   SignedBeaconBlock,
   StateId,
   StateProof,
   StateValidator,
+  Uint64,
   Validator,
   ValidatorId,
 } from "../client/chain-types.ts";
@@ -43,13 +46,30 @@ export type ValidatorSelection = NonNullable<Params<"dev_setValidators">["online
 /** Path of field names and element indices, or a generalized index. */
 export type ProofPath = ReadonlyArray<string | number | bigint> | number | bigint;
 
-export interface NewValidators {
+/** Characters of a literal; `number` for other strings. */
+type LengthOf<Text extends string, Counted extends readonly unknown[] = []> = string extends Text
+  ? number
+  : Text extends `${string}${infer Rest}`
+    ? LengthOf<Rest, readonly [...Counted, unknown]>
+    : Counted["length"];
+
+/** 32 bytes in hex. Rejects a literal of another length, such as the prefix "0x01" alone. */
+export type Credentials<Text extends Hex = Hex> =
+  LengthOf<Text> extends infer Length
+    ? number extends Length
+      ? Text
+      : Length extends 66
+        ? Text
+        : "0x and 64 hex digits: 0x01 or 0x02, 11 zero bytes and the address"
+    : never;
+
+export interface NewValidators<Text extends Hex = Hex> {
   /** 1 by default. */
   readonly count?: number | bigint;
   /** Gwei per deposit; 32 ETH by default. */
   readonly amount?: number | bigint | string;
   /** Withdrawal credentials; those of the chain by default. */
-  readonly credentials?: `0x${string}`;
+  readonly credentials?: Credentials<Text>;
   /**
    * False to only sign the deposits, for a contract that makes them. Another call returns the same keys until the
    * deposits are made: sign several at once with `count`.
@@ -71,6 +91,14 @@ export interface BlockProofOptions {
   /** "head" by default. */
   readonly block?: BlockId;
 }
+
+type ForkBeforeDeneb = "phase0" | "altair" | "bellatrix" | "capella";
+
+/** Proof up to the root of a block with a child. Before deneb, contracts do not know it, so there is no timestamp. */
+export type StateProofUpToBlock<F extends ForkName = ForkName> = StateProof & {
+  readonly block_root: Root;
+  readonly timestamp: F extends ForkBeforeDeneb ? Uint64 | null : Uint64;
+};
 
 /** Snapshot of a chain. `await using` reverts to it at the end of the block. */
 export interface Snapshot extends AsyncDisposable {
@@ -107,7 +135,7 @@ export interface ChainActions<F extends ForkName = ForkName> {
     /** Returns validators with their balances and statuses; all by default. */
     list(filter?: Omit<Params<"get_v1_beacon_states_stateId_validators">, "state_id">): Promise<StateValidator[]>;
     /** Deposits for new validators, with the next keys of the chain. */
-    deposit(options?: NewValidators): Result<"dev_deposit">;
+    deposit<const Text extends Hex = Hex>(options?: NewValidators<Text>): Result<"dev_deposit">;
     /** Sets exactly these validators online, from the next slot on. */
     setOnline(selection: ValidatorSelection): Result<"dev_setValidators">;
     /** Sets exactly these validators offline, from the next slot on. */
@@ -116,8 +144,14 @@ export interface ChainActions<F extends ForkName = ForkName> {
   /** Merkle proofs. */
   readonly prove: {
     /** Proves a field of a validator, or the whole validator. */
+    validator(
+      id: ValidatorId,
+      field: keyof Validator | undefined,
+      options: StateProofOptions & { readonly upTo: "block" },
+    ): Promise<StateProofUpToBlock<F>>;
     validator(id: ValidatorId, field?: keyof Validator, options?: StateProofOptions): Promise<StateProof>;
     /** Proves a part of a state. */
+    state(path: ProofPath, options: StateProofOptions & { readonly upTo: "block" }): Promise<StateProofUpToBlock<F>>;
     state(path: ProofPath, options?: StateProofOptions): Promise<StateProof>;
     /** Proves a part of a block. */
     block(path: ProofPath, options?: BlockProofOptions): Promise<BlockProof>;
@@ -125,10 +159,11 @@ export interface ChainActions<F extends ForkName = ForkName> {
 }
 
 export function chainActions<F extends ForkName>(client: Client<F>): ChainActions<F> {
+  // The assertion holds for proofs up to a block, since one without a canonical child is rejected.
   const proveState = async (path: ProofPath, { state = "head", upTo = "state" }: StateProofOptions = {}) => {
     const proof = await client.getStateProof({ state_id: state, path, up_to: upTo });
     if (upTo === "block" && proof.timestamp === null) await requireChild(client, proof);
-    return proof;
+    return proof as StateProofUpToBlock<F>;
   };
   return {
     advance: async (duration, { timeoutSeconds, ...call } = {}) =>
@@ -184,13 +219,20 @@ function checked(action: "advance" | "skip", duration: unknown): Duration | unde
   );
 }
 
-/** Before deneb, a block with a child has no timestamp either. */
-async function requireChild(client: Client, { slot }: StateProof): Promise<void> {
+/** Rejects a proof whose block has no canonical child. Before deneb, a block with one has no timestamp either. */
+async function requireChild(client: Client, { slot, block_root }: StateProof): Promise<void> {
   const { head_slot } = await client.getChainHead();
-  if (slot !== head_slot) return;
+  if (slot === head_slot) {
+    throw new Error(
+      `The block of slot ${slot} has no child yet, so contracts do not know its root. ` +
+        `Run chain.advanceUntil("block") first, then prove { state: ${slot}, upTo: "block" }.`,
+    );
+  }
+  const canonical = await client.get_v1_beacon_blocks_blockId_root({ block_id: slot }).catch(() => undefined);
+  if (canonical?.root === block_root) return;
   throw new Error(
-    `The block of slot ${slot} has no child yet, so contracts do not know its root. ` +
-      `Run chain.advanceUntil("block") first, then prove { state: ${slot}, upTo: "block" }.`,
+    `The block ${block_root} of slot ${slot} is not on the canonical chain, so contracts do not know its root. ` +
+      "Prove a state of that chain.",
   );
 }
 

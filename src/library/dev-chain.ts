@@ -2,6 +2,7 @@
 import type { ForkName } from "../client/chain-types.ts";
 import type { Client } from "../client/index.ts";
 import type { ChainActions } from "./chain-actions.ts";
+import type { ConfigName } from "./config-names.ts";
 import type { EthProvider } from "./eth-provider.ts";
 import type { FlagOptions } from "./flag-options.ts";
 
@@ -27,7 +28,7 @@ interface OwnOptions<Genesis extends ForkName, Later extends ForkName, Directory
   /** In ether, for all validators or for some: "0-7=2048". */
   readonly balances?: number | bigint | string | readonly string[];
   /** Overridden constants of the configuration: `{ MIN_VALIDATOR_WITHDRAWABILITY_DELAY: 1 }`. */
-  readonly config?: Readonly<Record<string, number | bigint | string>>;
+  readonly config?: { readonly [Name in ConfigName]?: number | bigint | string };
   /** Range of interop keys, such as "100-163"; from 0 on by default. */
   readonly interopKeys?: string;
   /** Mnemonic to derive the validator keys from, instead of interop keys. */

@@ -1,6 +1,9 @@
+import type { EthSchema, EthSchemaRequest } from "../client/eth-schema.ts";
+
 /** Arguments of a request (EIP-1193). */
-export interface EthRequest {
-  readonly method: string;
+export interface EthRequest<Method extends string = string> {
+  /** Methods of the schema are typed, unless the type of the result is given. */
+  readonly method: Method extends keyof EthSchema ? never : Method;
   readonly params?: readonly unknown[] | object;
 }
 
@@ -21,8 +24,12 @@ export interface EthEvents {
 
 /** Provider of a chain with the EVM (EIP-1193): `custom(chain.eth)` in viem, `BrowserProvider` in ethers. */
 export interface EthProvider {
-  /** Calls any method of the chain. Errors have the `code` and the `data` of the response. */
-  request<Result = unknown>(request: EthRequest): Promise<Result>;
+  /**
+   * Calls a method of the chain. Parameters and results of the execution layer are typed; `request<Result>(…)` calls any
+   * other. Errors have the `code` and the `data` of the response.
+   */
+  request<Method extends keyof EthSchema>(request: EthSchemaRequest<Method>): Promise<EthSchema[Method]["result"]>;
+  request<Result = unknown, Method extends string = string>(request: EthRequest<Method>): Promise<Result>;
   on<Event extends keyof EthEvents>(event: Event, listener: (...args: EthEvents[Event]) => void): this;
   removeListener<Event extends keyof EthEvents>(event: Event, listener: (...args: EthEvents[Event]) => void): this;
 }

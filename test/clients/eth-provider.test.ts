@@ -3,7 +3,7 @@ import { createPublicClient, createWalletClient, custom, parseEther } from "viem
 import { privateKeyToAccount } from "viem/accounts";
 import { foundry } from "viem/chains";
 import { expect, it, onTestFinished } from "vitest";
-import { attachDevChain, type EthMessage, startDevChain } from "../../src/library/index.ts";
+import { attachDevChain, type EthMessage, type Hex, startDevChain } from "../../src/library/index.ts";
 
 const OTHER = "0x7777777777777777777777777777777777777777";
 
@@ -44,6 +44,28 @@ it("serves viem and ethers, with funded accounts and the errors of the responses
   await attached.stop();
 });
 
+it("types the parameters and results of the execution layer", async () => {
+  const { eth } = await start();
+  const number: Hex = await eth.request({ method: "eth_blockNumber" });
+  const balances: Hex[] = [
+    await eth.request({ method: "eth_getBalance", params: [OTHER] }),
+    await eth.request({ method: "eth_getBalance", params: [OTHER, "latest"] }),
+    await eth.request({ method: "eth_getBalance", params: { address: OTHER } }),
+    await eth.request<Hex>({ method: "eth_getBalance", params: [OTHER] }),
+  ];
+  expect([number, ...balances]).toEqual(Array(5).fill("0x0"));
+  // Methods of the beacon node, and those whose name is not known to the compiler, have unknown results.
+  const head: unknown = await eth.request({ method: "getChainHead" });
+  const method: string = "eth_chainId";
+  expect([head, await eth.request({ method })]).toEqual([expect.objectContaining({ head_slot: "0" }), "0x7a69"]);
+  // @ts-expect-error an address is hex.
+  await expect(eth.request({ method: "eth_getBalance", params: [5] })).rejects.toThrow('"address" must be an address');
+  // @ts-expect-error the address is required.
+  await expect(eth.request({ method: "eth_getBalance" })).rejects.toThrow('"address" is missing');
+  // @ts-expect-error the result is hex.
+  (await eth.request({ method: "eth_blockNumber" })) satisfies number;
+});
+
 it("emits connect, the messages of subscriptions, and disconnect", async () => {
   const { eth, client, stop } = await start();
   const connected = Promise.withResolvers<{ chainId: string }>();
@@ -53,7 +75,7 @@ it("emits connect, the messages of subscriptions, and disconnect", async () => {
   const messages: EthMessage[] = [];
   const receive = (message: EthMessage) => void messages.push(message);
   eth.on("message", receive);
-  const subscription = await eth.request<string>({ method: "eth_subscribe", params: ["newHeads"] });
+  const subscription = await eth.request({ method: "eth_subscribe", params: ["newHeads"] });
   await client.dev_advance({ slots: 1 });
   await expect
     .poll(() => messages)

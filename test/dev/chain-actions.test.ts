@@ -48,7 +48,21 @@ it("proves parts of states and blocks", async () => {
   await chain.advanceUntil("block");
   const { root, block_root, timestamp } = await chain.prove.state(["slot"], { state: head_slot, upTo: "block" });
   expect(root).toBe(block_root);
-  expect(timestamp).toMatch(/^\d+$/);
+  const seconds: string = timestamp;
+  expect(seconds).toMatch(/^\d+$/);
+  const ofValidator = await chain.prove.validator(3, undefined, { state: head_slot, upTo: "block" });
+  expect(ofValidator.timestamp satisfies string).toBe(timestamp);
+  // @ts-expect-error a proof up to the state may have no timestamp.
+  (await chain.prove.state(["slot"])).timestamp satisfies string;
+});
+
+it("rejects a proof up to a block that was reorganized away", async () => {
+  const { head_slot } = await chain.advance();
+  const { state_root } = await chain.prove.state(["slot"], { state: head_slot });
+  await chain.reorg();
+  await expect(chain.prove.state(["slot"], { state: state_root, upTo: "block" })).rejects.toThrow(
+    `of slot ${head_slot} is not on the canonical chain, so contracts do not know its root.`,
+  );
 });
 
 it("rejects a proof up to a block without a child, whose root contracts do not know", async () => {
@@ -131,6 +145,8 @@ it("deposits with the credentials of the chain, or with those given", async () =
   const deposits = await chain.validators.deposit({ count: 2 });
   expect(deposits.map(({ data }) => data.withdrawal_credentials)).toEqual([POOL_CREDENTIALS, POOL_CREDENTIALS]);
   const credentials = `0x02${"00".repeat(11)}${"ab".repeat(20)}` as const;
+  // @ts-expect-error a prefix is not the credentials.
+  await expect(chain.validators.deposit({ credentials: "0x01" })).rejects.toThrow("64 hex digits");
   const [deposit] = await chain.validators.deposit({ credentials, submit: false });
   expect(deposit).toMatchObject({
     type: "deposit_data",

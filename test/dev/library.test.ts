@@ -119,9 +119,9 @@ it("creates the requested genesis, and reopens a stored chain with its parameter
   const balances = await second.client.get_v1_beacon_states_stateId_validator_balances({ state_id: "head" });
   expect(balances).toHaveLength(8);
   expect(balances[0]).toEqual({ index: "0", balance: "64000000000" });
-  await expect(startDevChain({ dataDir: tempDirectory(), config: { SHARD_COMITTEE_PERIOD: 2 } })).rejects.toThrow(
-    "SHARD_COMMITTEE_PERIOD",
-  );
+  // @ts-expect-error a constant of another name.
+  const misspelt: DevChainOptions["config"] = { SHARD_COMITTEE_PERIOD: 2 };
+  await expect(startDevChain({ dataDir: tempDirectory(), config: misspelt })).rejects.toThrow("SHARD_COMMITTEE_PERIOD");
 });
 
 it("accepts the options that fanal dev has as flags only", async () => {

@@ -2,7 +2,7 @@ import { existsSync, globSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, it } from "vitest";
 import { architectureDiagram } from "../../scripts/architecture/diagram.ts";
-import { generateFlagOptions } from "../../scripts/library-options/generate.ts";
+import { generateConfigNames, generateFlagOptions } from "../../scripts/library-options/generate.ts";
 import { ledger } from "../../scripts/rest-doc/ledger.ts";
 import { sidebar } from "../../site/.vitepress/navigation.ts";
 import { EXIT_CODES } from "../../src/cli/exit.ts";
@@ -19,6 +19,11 @@ it("docs/flags.md has the flags that the command line accepts", () => {
 
 it("the options of the library are the flags of fanal dev", () => {
   const { path, text } = generateFlagOptions();
+  expect(read(path), `${path} is out of date: run "npm run docs".`).toBe(text);
+});
+
+it("the library knows the constants that --config can set", () => {
+  const { path, text } = generateConfigNames();
   expect(read(path), `${path} is out of date: run "npm run docs".`).toBe(text);
 });
 
