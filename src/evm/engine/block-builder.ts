@@ -1,7 +1,8 @@
-import type { PayloadBlobs } from "../../execution/engine.ts";
+import { type PayloadBlobs, PayloadUnavailableError } from "../../execution/engine.ts";
 import type { ExecutedBlock } from "../execution/block.ts";
 import type { BlockAttributes, BlockExecutor, FaultListener } from "../execution/block-executor.ts";
 import { blobBaseFee } from "../execution/fees.ts";
+import { ContractFaultError } from "../execution/invalid-block.ts";
 import type { Transaction } from "../execution/transaction.ts";
 import type { ChainOverrides } from "../overrides/chain-overrides.ts";
 import { isImpersonated } from "../overrides/impersonation.ts";
@@ -9,7 +10,8 @@ import { headerChange, type Override, overrideState } from "../overrides/overrid
 import type { TransactionPool } from "../pool/transaction-pool.ts";
 import { type EngineHead, withGasLimit } from "./engine-head.ts";
 import { type ExecutedBlocks, transactionsLost } from "./executed-blocks.ts";
-import { requireRequestsFit } from "./execution-requests.ts";
+import { type BuildBlock, fillBlock } from "./fill-block.ts";
+import { requireRequestsFit } from "./request-limits.ts";
 
 interface BlockBuilderParts {
   executor: BlockExecutor;
@@ -38,11 +40,9 @@ export class BlockBuilder {
     this.#parts = parts;
   }
 
-  async build(parent: ExecutedBlock, attributes: BlockAttributes, onFault?: FaultListener): Promise<ExecutedBlock> {
-    const { executor } = this.#parts;
-    const block = await buildPlanned(executor, parent, this.plan(parent, attributes), onFault);
-    if (block.requests) requireRequestsFit(block.requests, executor.rules.at(attributes.timestamp).depositContract);
-    return block;
+  /** Throws a `PayloadUnavailableError` if a system contract makes every block invalid. */
+  build(parent: ExecutedBlock, attributes: BlockAttributes, onFault?: FaultListener): Promise<ExecutedBlock> {
+    return buildPlanned(this.#parts.executor, parent, this.plan(parent, attributes), onFault);
   }
 
   /** The candidates have to be read before the pool changes. */
@@ -84,7 +84,10 @@ export class BlockBuilder {
   }
 }
 
-/** Builds a block on its parent. Stores nothing. */
+/**
+ * Builds a block on its parent, without transactions that would make it invalid. Stores nothing. Throws a
+ * `PayloadUnavailableError` if a system contract makes every block invalid.
+ */
 export async function buildPlanned(
   executor: BlockExecutor,
   parent: ExecutedBlock,
@@ -92,7 +95,21 @@ export async function buildPlanned(
   onFault?: FaultListener,
 ): Promise<ExecutedBlock> {
   const state = overrideState(parent, overrides, executor.rules.crypto.keccak);
-  const block = await executor.build(state, attributes, candidates, onFault);
+  const { depositContract } = executor.rules.at(attributes.timestamp);
+  const build: BuildBlock = async (some, listener) => {
+    const built = await executor.build(state, attributes, some, listener);
+    requireRequestsFit(built, depositContract);
+    return built;
+  };
+  const block = await fillBlock(build, candidates, onFault).catch((error) => {
+    throw error instanceof ContractFaultError ? unavailable(error) : error;
+  });
   const isRecorded = overrides.length > 0 || block.transactions.some(({ tx }) => isImpersonated(tx));
   return isRecorded ? { ...block, overrides } : block;
+}
+
+function unavailable({ fault }: ContractFaultError): PayloadUnavailableError {
+  return new PayloadUnavailableError(
+    `No block can be built: ${fault}. Restore its code with anvil_setCode, or revert to a snapshot with evm_revert.`,
+  );
 }

@@ -4,11 +4,9 @@ import {
   MAX_WITHDRAWAL_REQUESTS_PER_PAYLOAD,
 } from "@lodestar/params";
 import type { ExecutionRequests, electra } from "@lodestar/types";
-import { ContractFaultError } from "../execution/invalid-block.ts";
-import { CONSOLIDATION_REQUESTS, WITHDRAWAL_REQUESTS } from "../system-addresses.ts";
 
 /** Encodes and decodes one kind of request. Its SSZ has a fixed size. */
-interface RequestCodec<T> {
+export interface RequestCodec<T> {
   /** Type byte of EIP-7685. */
   type: number;
   name: string;
@@ -61,7 +59,7 @@ class FieldReader {
   }
 }
 
-const DEPOSIT: RequestCodec<electra.DepositRequest> = {
+export const DEPOSIT: RequestCodec<electra.DepositRequest> = {
   type: 0,
   name: "deposit",
   size: 192,
@@ -82,7 +80,7 @@ const DEPOSIT: RequestCodec<electra.DepositRequest> = {
   }),
 };
 
-const WITHDRAWAL: RequestCodec<electra.WithdrawalRequest> = {
+export const WITHDRAWAL: RequestCodec<electra.WithdrawalRequest> = {
   type: 1,
   name: "withdrawal",
   size: 76,
@@ -99,7 +97,7 @@ const WITHDRAWAL: RequestCodec<electra.WithdrawalRequest> = {
   }),
 };
 
-const CONSOLIDATION: RequestCodec<electra.ConsolidationRequest> = {
+export const CONSOLIDATION: RequestCodec<electra.ConsolidationRequest> = {
   type: 2,
   name: "consolidation",
   size: 116,
@@ -125,16 +123,6 @@ export function encodeRequests({ deposits, withdrawals, consolidations }: Execut
   return lists.filter(({ length }) => length > 1);
 }
 
-/**
- * Checks that a beacon block can hold the requests of an executed block. The genuine contracts respect the limits;
- * replaced code need not. Throws a `ContractFaultError`.
- */
-export function requireRequestsFit(requests: readonly Uint8Array[], depositContract: Uint8Array): void {
-  requireFits(DEPOSIT, requests, depositContract);
-  requireFits(WITHDRAWAL, requests, WITHDRAWAL_REQUESTS);
-  requireFits(CONSOLIDATION, requests, CONSOLIDATION_REQUESTS);
-}
-
 /** Decodes the requests of an executed block. */
 export function decodeRequests(requests: readonly Uint8Array[]): ExecutionRequests {
   return {
@@ -151,29 +139,13 @@ function encode<T>({ type, size, write }: RequestCodec<T>, list: readonly T[]): 
   return writer.bytes;
 }
 
-function requireFits(
-  { type, name, size, limit }: RequestCodec<unknown>,
-  requests: readonly Uint8Array[],
-  contract: Uint8Array,
-): void {
-  const { length } = bodyOf(requests, type);
-  if (length % size !== 0) {
-    throw new ContractFaultError(
-      contract,
-      `returned ${length} bytes of ${name} requests, which have ${size} bytes each`,
-    );
-  }
-  const count = length / size;
-  if (count <= limit) return;
-  throw new ContractFaultError(contract, `made ${count} ${name} requests, a block holds at most ${limit}`);
-}
-
-function bodyOf(requests: readonly Uint8Array[], type: number): Uint8Array {
+/** Returns the SSZ of the list of one kind. */
+export function bodyOf(requests: readonly Uint8Array[], { type }: Pick<RequestCodec<never>, "type">): Uint8Array {
   return requests.find(([first]) => first === type)?.subarray(1) ?? new Uint8Array(0);
 }
 
 function decode<T>({ type, size, read }: RequestCodec<T>, requests: readonly Uint8Array[]): T[] {
-  const body = bodyOf(requests, type);
+  const body = bodyOf(requests, { type });
   if (body.length % size !== 0) throw new RangeError(`Requests of type ${type} have ${body.length} bytes.`);
   const reader = new FieldReader(body);
   return Array.from({ length: body.length / size }, () => read(reader));

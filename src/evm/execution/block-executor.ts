@@ -32,8 +32,8 @@ export interface BlockAttributes extends HeaderChange {
   desiredGasLimit?: bigint;
 }
 
-/** Is told of a transaction that a block omits because the EVM failed to execute it. */
-export type FaultListener = (transaction: Transaction, fault: EvmFaultError) => void;
+/** Is told of a transaction that no block can include. */
+export type FaultListener = (transaction: Transaction, fault: Error) => void;
 
 interface SimulationOptions {
   budget: CallBudget;

@@ -153,8 +153,9 @@ export class BlockRun {
     const { state } = this.#machine;
     const openWorld = state.seal();
     for (const { address, amount } of withdrawals ?? []) state.credit(address, amount * WEI_PER_GWEI);
+    const executed = this.#receipts.map((receipt, index) => ({ transaction: this.#transactions[index]!, receipt }));
     const requests = this.#rules.isSince("prague")
-      ? await this.#contracts.collectRequests(this.#machine, this.#block, this.#rules, this.#receipts)
+      ? await this.#contracts.collectRequests(this.#machine, this.#block, this.#rules, executed)
       : undefined;
     return {
       world: state.seal(),

@@ -10,8 +10,8 @@ import { numberToBytes } from "../rlp.ts";
 import type { Keccak } from "../state/trie.ts";
 import type { WorldState } from "../state/world-state.ts";
 import { BEACON_ROOTS, CONSOLIDATION_REQUESTS, HISTORY_STORAGE, WITHDRAWAL_REQUESTS } from "../system-addresses.ts";
+import { depositRequests, type ExecutedTransaction } from "./deposit-events.ts";
 import { ContractFaultError } from "./invalid-block.ts";
-import type { Log, Receipt } from "./receipt.ts";
 import type { ForkRules, Machine } from "./rules.ts";
 
 type EvmBlock = NonNullable<Parameters<Machine["vm"]["evm"]["runCall"]>[0]["block"]>;
@@ -31,18 +31,6 @@ const WITHDRAWAL_REQUEST = 1;
 const CONSOLIDATION_REQUEST = 2;
 /** Of both request contracts: excess, count of the block, head and tail of the queue. All zero: nothing to do. */
 const QUEUE_SLOTS = [0n, 1n, 2n, 3n].map(slotOf);
-/** keccak256("DepositEvent(bytes,bytes,bytes,bytes,bytes)") */
-const DEPOSIT_TOPIC = Buffer.from("649bbc62d0e31342afea4e5cd82d4049e7e1ee912fc0889aa790803be39038c5", "hex");
-const DEPOSIT_LOG_SIZE = 576;
-/** EIP-6110, is_valid_deposit_event_data: offset and length of each field of the ABI-encoded event. */
-const DEPOSIT_FIELDS = [
-  [160, 48],
-  [256, 32],
-  [320, 8],
-  [384, 96],
-  [512, 8],
-] as const;
-
 interface RequestContract {
   type: number;
   address: Address;
@@ -92,16 +80,19 @@ export class SystemContracts {
     machine.state.setStorage(HISTORY_STORAGE_ADDRESS, slotOf((number - 1n) % HISTORY_LENGTH), parentHash);
   }
 
-  /** Execution requests of a block in the order of their types, without empty ones (EIP-7685). */
+  /**
+   * Execution requests of a block in the order of their types, without empty ones (EIP-7685). Throws a
+   * `ContractFaultError` if a contract with replaced code makes none.
+   */
   async collectRequests(
     machine: Machine,
     block: EvmBlock,
     { depositContract }: ForkRules,
-    receipts: readonly Receipt[],
+    executed: readonly ExecutedTransaction[],
   ): Promise<Uint8Array[]> {
     const requests: Uint8Array[] = [];
-    const deposits = receipts.flatMap(({ logs }) => logs.filter((log) => isDepositLog(log, depositContract)));
-    if (deposits.length > 0) requests.push(withType(DEPOSIT_REQUEST, deposits.flatMap(depositFields)));
+    const deposits = depositRequests(executed, depositContract);
+    if (deposits.length > 0) requests.push(withType(DEPOSIT_REQUEST, deposits));
     for (const { type, address, codeHash } of this.#requests) {
       const { state } = machine;
       if (
@@ -163,25 +154,6 @@ async function systemCall(
   await vm.evm.journal.cleanup();
   state.clearOriginals();
   return { code, returnValue: execResult.returnValue, error: execResult.exceptionError?.error };
-}
-
-/** True for the event of a deposit. */
-export function isDepositLog({ address, topics }: Log, contract: Uint8Array): boolean {
-  const [topic] = topics;
-  return topic !== undefined && DEPOSIT_TOPIC.equals(topic) && Buffer.compare(address, contract) === 0;
-}
-
-function depositFields({ address, data }: Log): Uint8Array[] {
-  const word = (offset: number) => Buffer.from(data.buffer, data.byteOffset + offset, WORD);
-  const isWord = (offset: number, value: number) => {
-    const bytes = word(offset);
-    return bytes.readUInt32BE(WORD - 4) === value && bytes.subarray(0, WORD - 4).every((byte) => byte === 0);
-  };
-  const isValid =
-    data.length === DEPOSIT_LOG_SIZE &&
-    DEPOSIT_FIELDS.every(([offset, size], index) => isWord(index * WORD, offset) && isWord(offset, size));
-  if (!isValid) throw new ContractFaultError(address, "logged a deposit event with an invalid layout");
-  return DEPOSIT_FIELDS.map(([offset, size]) => data.subarray(offset + WORD, offset + WORD + size));
 }
 
 function withType(type: number, parts: readonly Uint8Array[]): Uint8Array {

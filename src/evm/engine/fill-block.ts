@@ -1,0 +1,100 @@
+import type { ExecutedBlock } from "../execution/block.ts";
+import type { FaultListener } from "../execution/block-executor.ts";
+import { ContractFaultError } from "../execution/invalid-block.ts";
+import type { Transaction } from "../execution/transaction.ts";
+import { hashKey } from "../pool/pooled-transaction.ts";
+
+/** Builds a block with transactions in their order. Throws a `ContractFaultError` if no beacon block can hold it. */
+export type BuildBlock = (candidates: Iterable<Transaction>, onFault?: FaultListener) => Promise<ExecutedBlock>;
+
+/** Number of attempts to fill one block. Bounds its time if many transactions are faulty. */
+const MAX_ATTEMPTS = 4;
+
+/**
+ * Builds a block without the transactions that would make it invalid, and calls `onFault` for each of them. Throws a
+ * `ContractFaultError` if a system contract makes even the block without transactions invalid.
+ */
+export async function fillBlock(
+  build: BuildBlock,
+  candidates: Iterable<Transaction>,
+  onFault?: FaultListener,
+): Promise<ExecutedBlock> {
+  const offers = new Offers(candidates);
+  for (let attempt = 0; attempt < MAX_ATTEMPTS; attempt++) {
+    try {
+      return await build(offers.all(), onFault);
+    } catch (error) {
+      if (!(error instanceof ContractFaultError)) throw error;
+      const { faulty, postponed } = error.causes;
+      offers.omit([...faulty, ...postponed]);
+      for (const transaction of faulty) onFault?.(transaction, error);
+      if (faulty.length + postponed.length > 0) continue;
+      const { block, cause } = await buildUpToCause(build, offers.read);
+      offers.omit([cause]);
+      onFault?.(cause, error);
+      return (await buildOrNull(build, offers.all())) ?? block;
+    }
+  }
+  return build([]);
+}
+
+/** Candidates of several attempts. Reads no more than an attempt takes. */
+class Offers {
+  readonly #unread: Iterator<Transaction>;
+  #read: Transaction[] = [];
+
+  constructor(candidates: Iterable<Transaction>) {
+    this.#unread = candidates[Symbol.iterator]();
+  }
+
+  /** Candidates of earlier attempts. */
+  get read(): readonly Transaction[] {
+    return this.#read;
+  }
+
+  *all(): Generator<Transaction> {
+    yield* this.#read;
+    for (let next = this.#unread.next(); !next.done; next = this.#unread.next()) {
+      this.#read.push(next.value);
+      yield next.value;
+    }
+  }
+
+  omit(transactions: readonly Transaction[]): void {
+    const omitted = new Set(transactions.map(({ hash }) => hashKey(hash)));
+    this.#read = this.#read.filter(({ hash }) => !omitted.has(hashKey(hash)));
+  }
+}
+
+/**
+ * Finds a transaction that makes a block invalid by bisection, for transactions of which no block could be built.
+ * Returns it with a block of those before it. Throws a `ContractFaultError` if no transaction is the cause.
+ */
+async function buildUpToCause(
+  build: BuildBlock,
+  transactions: readonly Transaction[],
+): Promise<{ block: ExecutedBlock; cause: Transaction }> {
+  let block = await build([]);
+  let valid = 0;
+  let invalid = transactions.length;
+  while (invalid - valid > 1) {
+    const middle = Math.floor((valid + invalid) / 2);
+    const built = await buildOrNull(build, transactions.slice(0, middle));
+    if (built) {
+      block = built;
+      valid = middle;
+    } else {
+      invalid = middle;
+    }
+  }
+  return { block, cause: transactions[valid]! };
+}
+
+async function buildOrNull(build: BuildBlock, candidates: Iterable<Transaction>): Promise<ExecutedBlock | null> {
+  try {
+    return await build(candidates);
+  } catch (error) {
+    if (error instanceof ContractFaultError) return null;
+    throw error;
+  }
+}

@@ -1,0 +1,65 @@
+import type { ExecutedBlock } from "../execution/block.ts";
+import { depositLogs } from "../execution/deposit-events.ts";
+import { ContractFaultError } from "../execution/invalid-block.ts";
+import type { Transaction } from "../execution/transaction.ts";
+import { CONSOLIDATION_REQUESTS, WITHDRAWAL_REQUESTS } from "../system-addresses.ts";
+import { bodyOf, CONSOLIDATION, DEPOSIT, decodeRequests, type RequestCodec, WITHDRAWAL } from "./execution-requests.ts";
+
+/**
+ * Checks that a beacon block can hold the requests of an executed block. The genuine contracts respect the limits of
+ * withdrawals and consolidations; replaced code need not. Throws a `ContractFaultError`.
+ */
+export function requireRequestsFit(block: ExecutedBlock, depositContract: Uint8Array): void {
+  const { requests } = block;
+  if (requests === undefined) return;
+  requireReturned(WITHDRAWAL, requests, WITHDRAWAL_REQUESTS);
+  requireReturned(CONSOLIDATION, requests, CONSOLIDATION_REQUESTS);
+  requireDeposits(block, decodeRequests(requests).deposits, depositContract);
+}
+
+/** Checks what a contract returned at the end of the block. */
+function requireReturned(
+  { type, name, size, limit }: Pick<RequestCodec<never>, "type" | "name" | "size" | "limit">,
+  requests: readonly Uint8Array[],
+  contract: Uint8Array,
+): void {
+  const { length } = bodyOf(requests, { type });
+  if (length % size !== 0) {
+    throw new ContractFaultError(
+      contract,
+      `returned ${length} bytes of ${name} requests, which have ${size} bytes each`,
+    );
+  }
+  const count = length / size;
+  if (count <= limit) return;
+  throw new ContractFaultError(contract, `made ${count} ${name} requests, a block holds at most ${limit}`);
+}
+
+/** Checks what the transactions of the block deposited. */
+function requireDeposits(
+  { transactions, receipts }: ExecutedBlock,
+  deposits: readonly { amount: number }[],
+  contract: Uint8Array,
+): void {
+  const { limit } = DEPOSIT;
+  const inexact: Transaction[] = [];
+  const excessive: Transaction[] = [];
+  const postponed: Transaction[] = [];
+  let next = 0;
+  let count = 0;
+  for (const [index, transaction] of transactions.entries()) {
+    const own = depositLogs({ transaction, receipt: receipts[index]! }, contract).length;
+    const amounts = deposits.slice(next, next + own).map(({ amount }) => amount);
+    next += own;
+    if (!amounts.every(Number.isSafeInteger)) inexact.push(transaction);
+    else if (own > limit) excessive.push(transaction);
+    else if (count + own > limit) postponed.push(transaction);
+    else count += own;
+  }
+  if (inexact.length > 0) {
+    throw new ContractFaultError(contract, "logged a deposit of more than 2^53 - 1 Gwei", { faulty: inexact });
+  }
+  if (next <= limit) return;
+  const fault = `made ${next} deposit requests, a block holds at most ${limit}`;
+  throw new ContractFaultError(contract, fault, { faulty: excessive, postponed });
+}
