@@ -121,7 +121,7 @@ describe("a call whose caller goes away", () => {
 
   it("stops with the chain", async () => {
     const { chain, untilSlot } = await start();
-    const rejected = expect(chain.advanceUntil(FAR, LONG)).rejects.toThrow("closed");
+    const rejected = expect(chain.advanceUntil(FAR, LONG)).rejects.toThrow("The chain is stopped.");
     await untilSlot(4);
     await chain.stop();
     await rejected;
