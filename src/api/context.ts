@@ -2,6 +2,7 @@ import type { BeaconChain } from "../chain/chain.ts";
 import type { PendingPromise } from "../debug/promise-tracker.ts";
 import type { EthService } from "../evm/eth/eth-service.ts";
 import type { Filters } from "../evm/eth/logs/filters.ts";
+import type { EthSubscription } from "../evm/eth/logs/subscription.ts";
 import type { EngineClientVersion } from "../execution/engine.ts";
 import type { Broadcast } from "../network/broadcast.ts";
 import type { NetworkView } from "../network/network-view.ts";
@@ -21,6 +22,8 @@ export interface NodeHealth {
 /** The execution layer of a chain, with the filters that clients poll. */
 interface EthCalls extends Pick<EthService, "call" | "subscribe"> {
   readonly filters: Filters;
+  /** Throws an `EthError` if a subscription exceeds a limit. */
+  checkSubscription(subscription: EthSubscription): void;
 }
 
 /** Dependencies of method handlers. */

@@ -1,3 +1,4 @@
+import { EthError } from "../evm/eth/eth-error.ts";
 import type { EthSubscription } from "../evm/eth/logs/subscription.ts";
 import { encodeJson } from "../json/encode.ts";
 import { ETH_TOPIC, type Feed } from "../server/events/feed.ts";
@@ -10,9 +11,16 @@ export function ethFeed({ eth }: Pick<ApiContext, "eth">, subscription: EthSubsc
     topics: [`${ETH_TOPIC}${JSON.stringify(subscription)}`],
     open: (reader) => {
       if (eth === undefined) return () => {};
-      return eth.subscribe(subscription, (results) => {
-        for (const result of results) reader.deliver({ topic: ETH_TOPIC, data: encodeJson(result) });
-      });
+      try {
+        return eth.subscribe(subscription, (results) => {
+          for (const result of results) reader.deliver({ topic: ETH_TOPIC, data: encodeJson(result) });
+        });
+      } catch (error) {
+        if (!(error instanceof EthError)) throw error;
+        // Others took the room that the method had found.
+        queueMicrotask(() => reader.disconnect());
+        return () => {};
+      }
     },
   };
 }

@@ -2368,7 +2368,7 @@ export interface Methods<F extends ForkName = ForkName> {
     },
     options?: CallOptions,
   ): Promise<Array<EthLog>>;
-  /** Creates a filter for logs. It expires if it is not polled for five minutes. */
+  /** Creates a filter for logs, with at most 1000 addresses and topics. It expires if it is not polled for five minutes. */
   eth_newFilter(
     params: {
       /** Filter: fromBlock and toBlock, or blockHash; address, one or several; topics by position, each one, several or null. */

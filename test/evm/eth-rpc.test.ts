@@ -51,6 +51,31 @@ it("serves viem and ethers: transfers, receipts, logs, fees and errors", async (
   expect((await provider.getFeeData()).maxFeePerGas).toBeGreaterThan(0n);
 });
 
+it("limits the topics of filters and of subscriptions, each and in all", async () => {
+  const { client, jsonRpcUrl } = await serve();
+  const socket = createPublicClient({ chain: foundry, transport: webSocket(jsonRpcUrl.replace("http", "ws")) });
+  onTestFinished(async () => (await socket.transport.getRpcClient()).close());
+  const filter = (count: number) => ({ topics: [Array<`0x${string}`>(count).fill(`0x${"11".repeat(32)}`), null] });
+  const add = (count: number) => client.request({ method: "eth_newFilter", params: [filter(count)] });
+  const subscribe = (count: number) =>
+    socket.transport.subscribe({ params: ["logs", filter(count)], onData: () => {}, onError: () => {} });
+  const two = { topics: [...filter(600).topics, ...filter(600).topics] };
+  const tooMany = "filter or subscription has 1200, limit 1000";
+  await expect(client.request({ method: "eth_newFilter", params: [two] })).rejects.toThrow(tooMany);
+  const { unsubscribe } = await subscribe(1000);
+  const ids = [];
+  for (let n = 0; n < 99; n++) ids.push(await add(1000));
+  const full = /in all filters and subscriptions: 100000 in use, 1 requested, limit 100000/;
+  await expect(add(1)).rejects.toThrow(full);
+  await expect(subscribe(1)).rejects.toThrow(full);
+  await client.request({ method: "eth_uninstallFilter", params: [ids[0]! as never] });
+  await subscribe(1);
+  await unsubscribe();
+  // The subscription ends in another thread.
+  await expect.poll(() => add(1000).catch(() => null)).toMatch(/^0x/);
+  await add(999);
+});
+
 it("delivers heads, logs and transactions over WebSocket, and marks logs that a reorganisation removed", async () => {
   const { wallet, advance, call, jsonRpcUrl } = await serve();
   const socket = createPublicClient({ chain: foundry, transport: webSocket(jsonRpcUrl.replace("http", "ws")) });

@@ -2,7 +2,9 @@ import type { BeaconChain } from "../../chain/chain.ts";
 import { blockHashOf, forkchoiceState } from "../../chain/engine/forkchoice-state.ts";
 import type { ChainTags } from "../../evm/eth/block-id.ts";
 import type { EthArgs, EthMethodName, EthService } from "../../evm/eth/eth-service.ts";
+import { CriteriaBudget } from "../../evm/eth/logs/criteria-budget.ts";
 import { Filters } from "../../evm/eth/logs/filters.ts";
+import type { EthSubscription } from "../../evm/eth/logs/subscription.ts";
 import type { NextPayload } from "./next-payload.ts";
 
 const TAGS = ["latest", "safe", "finalized", "nextTimestamp"] as const satisfies (keyof ChainTags)[];
@@ -13,6 +15,7 @@ const SENDING_METHODS: readonly EthMethodName[] = ["sendTransaction", "sendRawTr
  */
 export class ChainEth implements Pick<EthService, "call" | "subscribe" | "delivered"> {
   readonly filters: Filters = new Filters(this);
+  readonly #criteria = new CriteriaBudget();
   readonly #service: EthService;
   readonly #chain: BeaconChain;
   readonly #nextPayload: Pick<NextPayload, "timestamp">;
@@ -38,9 +41,20 @@ export class ChainEth implements Pick<EthService, "call" | "subscribe" | "delive
     return result;
   }
 
-  subscribe(...args: Parameters<EthService["subscribe"]>): () => void {
+  /** Throws an `EthError` if the subscription has too many addresses and topics. */
+  checkSubscription(subscription: EthSubscription): void {
+    this.#criteria.check(subscription);
+  }
+
+  /** Throws as `checkSubscription` does. */
+  subscribe(...[subscription, deliver]: Parameters<EthService["subscribe"]>): () => void {
+    const release = this.#criteria.take(subscription);
     this.#update();
-    return this.#service.subscribe(...args);
+    const end = this.#service.subscribe(subscription, deliver);
+    return () => {
+      end();
+      release();
+    };
   }
 
   delivered(): Promise<void> {

@@ -31,7 +31,8 @@ const getLogs = defineMethod({
 const newFilter = defineMethod({
   ...ETH_READ,
   name: "eth_newFilter",
-  summary: "Creates a filter for logs. It expires if it is not polled for five minutes.",
+  summary:
+    "Creates a filter for logs, with at most 1000 addresses and topics. It expires if it is not polled for five minutes.",
   params: { query: QUERY },
   result: NEW_FILTER,
   example: { params: [{ topics: [] }] },
@@ -101,8 +102,9 @@ const subscribe = defineMethod({
   needsConnection: true,
   example: { params: ["newHeads"] },
   handler: (context, { kind, options }, call) => {
-    ethOf(context);
-    return callerOf(call).subscribe(ethFeed(context, subscriptionOf(kind, options)));
+    const wanted = subscriptionOf(kind, options);
+    ethOf(context).checkSubscription(wanted);
+    return callerOf(call).subscribe(ethFeed(context, wanted));
   },
 });
 

@@ -7,6 +7,8 @@ interface Filter {
   /** Only for logs. */
   query: LogQuery | undefined;
   changes: unknown[];
+  /** Approximate size of the changes. */
+  bytes: number;
   polledAt: number;
   end(): void;
 }
@@ -15,17 +17,32 @@ const EXPIRY_MS = 5 * 60 * 1000;
 const MAX_FILTERS = 1000;
 /** A filter with more unfetched changes is dropped. */
 const MAX_CHANGES = 20_000;
+/** Approximate size of the unfetched changes of all filters. Beyond it, the largest filter is dropped. */
+const MAX_BYTES = 64 * 2 ** 20;
+/** Overhead of a log. */
+const LOG_BYTES = 1000;
+const EXPIRED = `it was not polled for ${EXPIRY_MS / 60_000} minutes`;
+/** Reasons that are held for clients that still poll. */
+const MAX_REASONS = 1000;
 
 /** Filters polled by clients. They collect what the service delivers, and so survive a restart of its thread. */
 export class Filters {
   readonly #service: Pick<EthService, "call" | "subscribe" | "delivered">;
   readonly #now: () => number;
+  readonly #maxBytes: number;
   readonly #filters = new Map<string, Filter>();
+  /** Why filters were dropped, by id. */
+  readonly #reasons = new Map<string, string>();
+  #bytes = 0;
   #lastId = 0;
 
-  constructor(service: Pick<EthService, "call" | "subscribe" | "delivered">, now: () => number = Date.now) {
+  constructor(
+    service: Pick<EthService, "call" | "subscribe" | "delivered">,
+    { now = Date.now, maxBytes = MAX_BYTES }: { now?: () => number; maxBytes?: number } = {},
+  ) {
     this.#service = service;
     this.#now = now;
+    this.#maxBytes = maxBytes;
   }
 
   get size(): number {
@@ -49,7 +66,10 @@ export class Filters {
   async changes(id: string): Promise<unknown[]> {
     this.#poll(id);
     await this.#service.delivered();
-    return this.#poll(id).changes.splice(0);
+    const filter = this.#poll(id);
+    this.#bytes -= filter.bytes;
+    filter.bytes = 0;
+    return filter.changes.splice(0);
   }
 
   /** Returns all logs of a filter. */
@@ -60,8 +80,19 @@ export class Filters {
   }
 
   remove(id: string): boolean {
-    this.#filters.get(id)?.end();
+    const filter = this.#filters.get(id);
+    filter?.end();
+    this.#bytes -= filter?.bytes ?? 0;
     return this.#filters.delete(id);
+  }
+
+  #drop(id: string, reason: string): void {
+    this.remove(id);
+    this.#reasons.set(id, reason);
+    for (const oldest of this.#reasons.keys()) {
+      if (this.#reasons.size <= MAX_REASONS) break;
+      this.#reasons.delete(oldest);
+    }
   }
 
   #add(subscription: EthSubscription, query?: LogQuery): string {
@@ -72,11 +103,15 @@ export class Filters {
     const isInRange = query === undefined ? () => true : rangeFilter(query);
     const end = this.#service.subscribe(subscription, (results) => {
       const changes = isHead ? results.map((header) => (header as { hash: string }).hash) : results.filter(isInRange);
+      const bytes = changes.reduce((sum: number, change) => sum + sizeOf(change), 0);
       filter.changes.push(...changes);
-      const isOld = this.#now() - filter.polledAt > EXPIRY_MS;
-      if (isOld || filter.changes.length > MAX_CHANGES) this.remove(id);
+      filter.bytes += bytes;
+      this.#bytes += bytes;
+      if (this.#now() - filter.polledAt > EXPIRY_MS) this.#drop(id, EXPIRED);
+      else if (filter.changes.length > MAX_CHANGES) this.#drop(id, `it had more than ${MAX_CHANGES} unfetched changes`);
+      else this.#dropLargest();
     });
-    const filter: Filter = { query, changes: [], polledAt: this.#now(), end };
+    const filter: Filter = { query, changes: [], bytes: 0, polledAt: this.#now(), end };
     this.#filters.set(id, filter);
     return id;
   }
@@ -84,15 +119,32 @@ export class Filters {
   #poll(id: string): Filter {
     this.#expire();
     const filter = this.#filters.get(id);
-    if (filter === undefined) throw new EthError("filter not found");
+    if (filter === undefined) {
+      const reason = this.#reasons.get(id);
+      throw new EthError(reason === undefined ? "filter not found" : `filter not found: ${reason}`);
+    }
     filter.polledAt = this.#now();
     return filter;
   }
 
   #expire(): void {
     const oldest = this.#now() - EXPIRY_MS;
-    for (const [id, { polledAt }] of this.#filters) if (polledAt < oldest) this.remove(id);
+    for (const [id, { polledAt }] of this.#filters) if (polledAt < oldest) this.#drop(id, EXPIRED);
   }
+
+  /** Drops the filters with the most unfetched changes until the rest is within the limit. */
+  #dropLargest(): void {
+    while (this.#bytes > this.#maxBytes) {
+      const [id] = [...this.#filters].reduce((largest, each) => (each[1].bytes > largest[1].bytes ? each : largest));
+      this.#drop(id, `the unfetched changes of all filters exceeded ${this.#maxBytes} bytes, and it had the most`);
+    }
+  }
+}
+
+/** Approximate size of a change: a log or a hash. */
+function sizeOf(change: unknown): number {
+  if (typeof change === "string") return change.length;
+  return LOG_BYTES + ((change as { data?: string }).data?.length ?? 0);
 }
 
 /** Checks logs against the block numbers of a query. Tags other than "earliest" do not bound it. */

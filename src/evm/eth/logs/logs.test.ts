@@ -3,8 +3,10 @@ import { memoryStore } from "../../engine/storage/memory-store.test-support.ts";
 import { bytesOf } from "../../evm.test-support.ts";
 import { toHex } from "../../execution/payload.ts";
 import { openEth } from "../eth.test-support.ts";
+import { CriteriaBudget } from "./criteria-budget.ts";
 import { Filters } from "./filters.ts";
 import { findLogs } from "./find-logs.ts";
+import type { EthSubscription } from "./subscription.ts";
 
 const LATEST = { tag: "latest" } as const;
 const EARLIEST = { tag: "earliest" } as const;
@@ -132,7 +134,7 @@ describe("filters", () => {
   it("expire when they are not polled, and are bounded in number", async () => {
     const { service, mine } = await openLogs();
     let now = 0;
-    const filters = new Filters(service, () => now);
+    const filters = new Filters(service, { now: () => now });
     const polled = filters.addBlocks();
     filters.addBlocks();
     now = 4 * 60_000;
@@ -146,6 +148,55 @@ describe("filters", () => {
     now = 12 * 60_000;
     filters.addBlocks();
     expect(filters.size).toBe(1);
+  });
+
+  it("say why they were dropped: for their age, or for the most unfetched changes beyond a limit in bytes", async () => {
+    const { service, mine, emit } = await openLogs();
+    let now = 0;
+    const filters = new Filters(service, { now: () => now, maxBytes: 2500 });
+    const blocks = filters.addBlocks();
+    const one = filters.addLogs({ topics: [[topic(1)]] });
+    const two = filters.addLogs({ topics: [[topic(1), topic(2)]] });
+    await emit(0, 1, 2);
+    await mine();
+    expect(filters.size).toBe(2);
+    await expect(filters.changes(two)).rejects.toThrow(
+      "filter not found: the unfetched changes of all filters exceeded 2500 bytes, and it had the most",
+    );
+    expect(await filters.changes(one)).toHaveLength(1);
+    // Fetched changes no longer count.
+    await emit(0, 1, 1);
+    await mine();
+    expect(await filters.changes(one)).toHaveLength(2);
+    now = 6 * 60_000;
+    await expect(filters.changes(blocks)).rejects.toThrow("filter not found: it was not polled for 5 minutes");
+    await expect(filters.changes("0x99")).rejects.toThrow(/^filter not found$/);
+  });
+});
+
+describe("limits of addresses and topics", () => {
+  const logs = (addresses: number, ...topics: (number | null)[]): EthSubscription => ({
+    kind: "logs",
+    addresses: Array<string>(addresses).fill(topic(1)),
+    topics: topics.map((count) => count && Array<string>(count).fill(topic(1))) as string[][],
+  });
+
+  it("hold for one filter or subscription and for all of them together", () => {
+    const budget = new CriteriaBudget();
+    expect(() => budget.check(logs(250, 250, null, 501))).toThrow(
+      "too many addresses and topics: filter or subscription has 1001, limit 1000",
+    );
+    const releases = Array.from({ length: 99 }, () => budget.take(logs(0, 500, 500)));
+    releases.push(budget.take(logs(999)));
+    budget.take({ kind: "newHeads" });
+    budget.check(logs(1));
+    expect(() => budget.take(logs(2))).toThrow(
+      "too many addresses and topics in all filters and subscriptions: 99999 in use, 2 requested, limit 100000",
+    );
+    releases[0]!();
+    releases[0]!();
+    budget.take(logs(1000));
+    expect(() => budget.take(logs(2))).toThrow("99999 in use");
   });
 });
 

@@ -1,0 +1,43 @@
+import { EthError } from "../eth-error.ts";
+import type { EthSubscription } from "./subscription.ts";
+
+/** Addresses and topics of one filter or subscription. */
+const MAX_OF_ONE = 1000;
+/** Addresses and topics of all filters and subscriptions of a chain. Each is held in two threads. */
+const MAX_OF_ALL = 100_000;
+const INVALID_PARAMS = -32602;
+const LIMIT_EXCEEDED = -32005;
+
+/** Limits the addresses and topics of filters and subscriptions, which are held as long as these. */
+export class CriteriaBudget {
+  #held = 0;
+
+  /** Throws an `EthError` if the subscription has too many addresses and topics, or all together would. */
+  check(subscription: EthSubscription): void {
+    const count = countOf(subscription);
+    if (count > MAX_OF_ONE) {
+      const counts = `has ${count}, limit ${MAX_OF_ONE}`;
+      throw new EthError(`too many addresses and topics: filter or subscription ${counts}`, INVALID_PARAMS);
+    }
+    if (this.#held + count <= MAX_OF_ALL) return;
+    const counts = `${this.#held} in use, ${count} requested, limit ${MAX_OF_ALL}`;
+    throw new EthError(`too many addresses and topics in all filters and subscriptions: ${counts}`, LIMIT_EXCEEDED);
+  }
+
+  /** Counts the subscription until the returned function is called. Throws as `check` does. */
+  take(subscription: EthSubscription): () => void {
+    this.check(subscription);
+    let count = countOf(subscription);
+    this.#held += count;
+    return () => {
+      this.#held -= count;
+      count = 0;
+    };
+  }
+}
+
+function countOf(subscription: EthSubscription): number {
+  if (subscription.kind !== "logs") return 0;
+  const { addresses = [], topics = [] } = subscription;
+  return topics.reduce((sum, values) => sum + (values?.length ?? 0), addresses.length);
+}
