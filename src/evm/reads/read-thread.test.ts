@@ -1,7 +1,7 @@
 import { type Transferable, Worker } from "node:worker_threads";
 import type { ExecutionPayload } from "@lodestar/types";
 import { toRootHex } from "@lodestar/utils";
-import { expect, it, onTestFinished } from "vitest";
+import { expect, it, onTestFinished, vi } from "vitest";
 import type { JsonBytes } from "../../json/json-bytes.ts";
 import type { EthArgs } from "../eth/eth-service.ts";
 import { addressOf, bytesOf, optionsOf, TestChain } from "../evm.test-support.ts";
@@ -148,6 +148,23 @@ it("ends reads at their limit with one error, and replaces a thread that is stuc
     message: "Read could not be stopped, replacing the thread for reads",
     fields: { method: "call" },
   });
+});
+
+it("counts the time on a replaced thread against the limit of a read", async () => {
+  const { read, mine, readWorkers, nextSent } = await openReads({ readLimit: () => LIMIT_MS });
+  await mine(1);
+  await read("call", { call: { to: CONTRACT } });
+  vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout"] });
+  onTestFinished(() => void vi.useRealTimers());
+  let sent = nextSent();
+  const stuck = expect(read("call", { call: STUCK_CALL })).rejects.toMatchObject(TIMEOUT);
+  await sent;
+  vi.advanceTimersByTime(LIMIT_MS - 1);
+  sent = nextSent();
+  await readWorkers[0]!.terminate();
+  await sent;
+  vi.advanceTimersByTime(1);
+  await stuck;
 });
 
 it("ends a read whose caller is gone", async () => {

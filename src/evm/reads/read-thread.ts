@@ -72,16 +72,27 @@ export class ReadThread {
 
   /** Calls a method on a replica of the current engine, which has all changes that were acknowledged before. */
   async read(engine: () => Promise<ReadableChain>, read: Read, signal?: AbortSignal): Promise<JsonBytes> {
-    for (let attempt = 1; ; attempt++) {
-      const chain = await engine();
-      signal?.throwIfAborted();
-      this.#session ??= this.#start();
-      const session = this.#session;
-      try {
-        return await this.#readOn(session, await this.#open(session, chain), chain, read, signal);
-      } catch (error) {
-        if (!(error instanceof ThreadStoppedError) || attempt === MAX_ATTEMPTS) throw error;
+    const limit = this.#readLimit(read.name);
+    const timeout = new AbortController();
+    const ends = signal ? AbortSignal.any([signal, timeout.signal]) : timeout.signal;
+    let timer: NodeJS.Timeout | undefined;
+    try {
+      for (let attempt = 1; ; attempt++) {
+        const chain = await engine();
+        ends.throwIfAborted();
+        this.#session ??= this.#start();
+        const session = this.#session;
+        try {
+          const id = await this.#open(session, chain);
+          // The first start of a thread does not count. Its replacement does, since a caller waits no longer than that.
+          timer ??= setTimeout(() => timeout.abort(timeoutError(limit)), limit);
+          return await this.#readOn(session, id, chain, read, ends);
+        } catch (error) {
+          if (!(error instanceof ThreadStoppedError) || attempt === MAX_ATTEMPTS) throw error;
+        }
       }
+    } finally {
+      clearTimeout(timer);
     }
   }
 
@@ -132,22 +143,17 @@ export class ReadThread {
     return id;
   }
 
-  async #readOn(session: Session, id: number, chain: ReadableChain, read: Read, signal?: AbortSignal) {
-    const limit = this.#readLimit(read.name);
+  async #readOn(session: Session, id: number, chain: ReadableChain, read: Read, signal: AbortSignal) {
     const number = ++this.#lastRead;
-    const timeout = new AbortController();
-    const timer = setTimeout(() => timeout.abort(timeoutError(limit)), limit);
-    const ends = signal ? AbortSignal.any([signal, timeout.signal]) : timeout.signal;
-    const check = () =>
+    const awaitEnd = () =>
       void this.#awaitEnd(session, number, () => {
         chain.logger.warn("Read could not be stopped, replacing the thread for reads", { method: read.name });
       });
-    ends.addEventListener("abort", check, { once: true });
+    signal.addEventListener("abort", awaitEnd, { once: true });
     try {
-      return new JsonBytes((await session.channel.call("read", [id, { number, ...read }, ends])) as Uint8Array);
+      return new JsonBytes((await session.channel.call("read", [id, { number, ...read }, signal])) as Uint8Array);
     } finally {
-      clearTimeout(timer);
-      ends.removeEventListener("abort", check);
+      signal.removeEventListener("abort", awaitEnd);
     }
   }
 

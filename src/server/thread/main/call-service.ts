@@ -21,6 +21,7 @@ import {
 import { deserializeError, serializeError } from "../messages/serialized-error.ts";
 import { copyForTransfer, copyLargeForTransfer, receiveBytes } from "../messages/transferred-bytes.ts";
 import { CachePrewarmer } from "./cache-prewarmer.ts";
+import { LargeCallQueue } from "./large-call-queue.ts";
 import type { StreamSender } from "./stream-sender.ts";
 
 /** Methods and routes by their index in the server thread. */
@@ -40,9 +41,6 @@ const NO_PARAMS = "[]";
 /** For prewarming, which is never cancelled. */
 const NEVER_CANCELLED: Cancellation = { signal: new AbortController().signal };
 
-/** Concurrently parsed large calls. Parsed parameters take several times the memory of their bytes. */
-const LARGE_CALL_CONCURRENCY = 4;
-
 /** Calls methods and routes for the servers, which run in another thread. */
 export class CallService {
   readonly #targets: CallTargets;
@@ -53,9 +51,7 @@ export class CallService {
   #lastReply = 0;
   readonly #prewarmer: CachePrewarmer;
   readonly #stopListening: () => void;
-  #largeCalls = 0;
-  /** Large calls that wait for a slot. */
-  readonly #queuedCalls: (() => void)[] = [];
+  readonly #largeCalls = new LargeCallQueue();
 
   constructor(targets: CallTargets, outbox: ThreadOutbox<ToThread>, streams: StreamSender) {
     this.#targets = targets;
@@ -160,25 +156,22 @@ export class CallService {
     return running;
   }
 
-  /** Parses and makes a large call when a slot is free, unless it was cancelled. Never rejects. */
-  async #callQueued(
+  /** Parses and makes a large call when it is its turn, unless it was cancelled. Never rejects. */
+  #callQueued(
     running: RunningCall,
     position: number,
     message: Uint8Array,
     paramsOf: (message: unknown) => Params,
   ): Promise<void> {
-    if (this.#largeCalls < LARGE_CALL_CONCURRENCY) this.#largeCalls++;
-    else await new Promise<void>((resolve) => this.#queuedCalls.push(resolve));
-    await yieldToEventLoop();
-    try {
-      if (running.abortReason) throw running.abortReason;
-      await this.#call(running, position, paramsOf(await parseMessageInSlices(message)));
-    } catch (error) {
-      this.#fail(running, error);
-    }
-    const next = this.#queuedCalls.shift();
-    if (next) next();
-    else this.#largeCalls--;
+    return this.#largeCalls.run(message.length, async () => {
+      await yieldToEventLoop();
+      try {
+        if (running.abortReason) throw running.abortReason;
+        await this.#call(running, position, paramsOf(await parseMessageInSlices(message)));
+      } catch (error) {
+        this.#fail(running, error);
+      }
+    });
   }
 
   /** Calls a method and sends its response. Never rejects. */

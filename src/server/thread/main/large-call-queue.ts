@@ -1,0 +1,41 @@
+/** Bytes of large messages that are parsed or executed at the same time. Parsed, they take several times that memory. */
+const LIMIT_BYTES = 64 * 1024 * 1024;
+
+interface QueuedCall {
+  bytes: number;
+  start(): void;
+}
+
+/** Runs large calls as long as their messages fit into memory together. Others wait in FIFO order. */
+export class LargeCallQueue {
+  readonly #limit: number;
+  #bytes = 0;
+  readonly #queue: QueuedCall[] = [];
+
+  constructor(limit = LIMIT_BYTES) {
+    this.#limit = limit;
+  }
+
+  /** A message beyond the limit runs alone. */
+  async run(bytes: number, call: () => Promise<void>): Promise<void> {
+    await new Promise<void>((start) => {
+      this.#queue.push({ bytes, start });
+      this.#startNext();
+    });
+    try {
+      await call();
+    } finally {
+      this.#bytes -= bytes;
+      this.#startNext();
+    }
+  }
+
+  #startNext(): void {
+    for (let next = this.#queue[0]; next !== undefined; next = this.#queue[0]) {
+      if (this.#bytes > 0 && this.#bytes + next.bytes > this.#limit) return;
+      this.#queue.shift();
+      this.#bytes += next.bytes;
+      next.start();
+    }
+  }
+}
