@@ -77,6 +77,9 @@ const BENCHES: Readonly<Record<string, Bench>> = {
     about: "cost of blocks, transactions and memory in the EVM",
     nodeOptions: SMALL_HEAP,
   },
+  "heavy-calls": {
+    about: "blocks and latency of a dev chain while clients make the heaviest calls",
+  },
   eth: {
     about: "eth_* calls per second, logs of 10,000 blocks and the time of a contract test, beside Anvil and EDR",
   },
