@@ -1,5 +1,6 @@
 import { expect, it } from "vitest";
 import { account, bytesOf, hexOf, openEvmChain } from "../support/chains/evm-chain.ts";
+import { tempDirectory } from "../support/directories/temp-directory.ts";
 
 const RECEIVER = new Uint8Array(20).fill(0x77);
 /** Stores the call value at slot 0, and deploys one STOP. */
@@ -84,4 +85,26 @@ it("includes pooled transactions after skipped slots", async () => {
   await call("dev_reorg", { depth: 1 });
   expect([await pooled(), await balance(RECEIVER)]).toEqual([0, 11n]);
   expectHealth();
+});
+
+it("keeps the newest block and its transactions after a restart: it is not late", async () => {
+  const directory = tempDirectory();
+  for (const end of ["close", "abandon"] as const) {
+    const first = await openEvmChain({}, directory);
+    await first.devChain.run();
+    await first.advance(2);
+    const { raw } = await first.send(0, { to: RECEIVER, value: 1n });
+    await first.advance(1);
+    const { root } = first.chain.head;
+    await first[end]();
+    const second = await openEvmChain({}, directory);
+    await second.devChain.run();
+    // The block that the execution engine follows.
+    await second.chain.pendingVerdicts.untilHeadVerdict();
+    expect([second.chain.head.root, await second.pooled()]).toEqual([root, 0]);
+    await second.advance(1);
+    expect([second.chain.head.parentRoot, (await second.slotsOf(raw)).length]).toEqual([root, 1]);
+    second.expectHealth();
+    await second.close();
+  }
 });

@@ -187,22 +187,18 @@ export class ForkChoice extends BlockTree {
   /** on_block, after the state transition. `timely`: arrived before the attestation deadline. */
   onBlock(block: ForkChoiceBlock, { timely }: { timely: boolean }): void {
     if (this.has(block.root)) return;
-    const finalizedSlot = this.finalized.epoch * this.slotsPerEpoch;
-    requireImportable(this, block, { currentSlot: this.#currentSlot, finalizedSlot });
+    this.#requireImportable(block);
     const boosted = timely && this.#deservesBoost(block);
-    const index = this.tree.insert(block);
-    this.retryBackoff.delete(block.root);
-    if (block.execution.status === "valid") markPayloadValid(this.tree, [index]);
+    this.#insert(block);
     if (boosted) this.#boostedRoot = block.root;
     if (!timely && block.slot + 1 >= this.#currentSlot) this.#late.set(block.root, block.slot);
+  }
 
-    this.#checkpoints = updateCheckpoints(this.#checkpoints, block);
-    // compute_pulled_up_tip
-    this.#checkpoints = updateUnrealizedCheckpoints(this.#checkpoints, block);
-    if (this.epochOf(block.slot) < this.epochOf(this.#currentSlot)) {
-      this.#checkpoints = updateCheckpoints(this.#checkpoints, unrealizedOf(block));
-    }
-    this.revision.raise();
+  /** Adds a block of before a restart. It is neither boosted nor late: its time of arrival is not stored. */
+  restoreBlock(block: ForkChoiceBlock): void {
+    if (this.has(block.root)) return;
+    this.#requireImportable(block);
+    this.#insert(block);
   }
 
   /**
@@ -346,6 +342,24 @@ export class ForkChoice extends BlockTree {
     for (const { root } of this.invalidBranchRoots()) {
       if (!this.retryBackoff.has(root)) this.retryBackoff.schedule(root, this.#currentSlot);
     }
+  }
+
+  #requireImportable(block: ForkChoiceBlock): void {
+    const finalizedSlot = this.finalized.epoch * this.slotsPerEpoch;
+    requireImportable(this, block, { currentSlot: this.#currentSlot, finalizedSlot });
+  }
+
+  #insert(block: ForkChoiceBlock): void {
+    const index = this.tree.insert(block);
+    this.retryBackoff.delete(block.root);
+    if (block.execution.status === "valid") markPayloadValid(this.tree, [index]);
+    this.#checkpoints = updateCheckpoints(this.#checkpoints, block);
+    // compute_pulled_up_tip
+    this.#checkpoints = updateUnrealizedCheckpoints(this.#checkpoints, block);
+    if (this.epochOf(block.slot) < this.epochOf(this.#currentSlot)) {
+      this.#checkpoints = updateCheckpoints(this.#checkpoints, unrealizedOf(block));
+    }
+    this.revision.raise();
   }
 
   #selectHead(): number {

@@ -84,7 +84,8 @@ export class BlockCommitter {
       throw error;
     }
     for (const { verified, block } of blocks) {
-      this.#addToForkChoice(verified, block, { timely: this.#isTimely(verified) });
+      forkChoice.onBlock(block, { timely: this.#isTimely(verified) });
+      this.#added(verified);
       data.pool.delete(block.root, pooled.get(block.root));
     }
   }
@@ -133,16 +134,13 @@ export class BlockCommitter {
 
   /** Adds a block from the database to fork choice. */
   restore(verified: VerifiedBlock): void {
-    this.#addToForkChoice(verified, toForkChoiceBlock(verified), { timely: false });
+    this.#parts.forkChoice.restoreBlock(toForkChoiceBlock(verified));
+    this.#added(verified);
   }
 
-  #addToForkChoice(
-    { signed, root, state, indexedAttestations }: VerifiedBlock,
-    block: ForkChoiceBlock,
-    { timely }: { timely: boolean },
-  ): void {
+  /** Caches a block of fork choice, and counts the votes in it. */
+  #added({ signed, root, state, indexedAttestations }: VerifiedBlock): void {
     const { forkChoice, blocks, states } = this.#parts;
-    forkChoice.onBlock(block, { timely });
     blocks.cache(root, signed);
     states.hold(root, state);
     applyBlockAttestations(forkChoice, signed.message, indexedAttestations);

@@ -40,7 +40,7 @@ async function restoreBlocks(leaves: readonly RootHex[], { db, forkChoice, logge
     if (!counted.has(position.root) || forkChoiceData.length === 0) continue;
     try {
       forkChoice.onTick(position.slot);
-      forkChoice.onBlock(deserializeForkChoiceBlock(forkChoiceData, position), { timely: false });
+      forkChoice.restoreBlock(deserializeForkChoiceBlock(forkChoiceData, position));
       restored++;
     } catch (error) {
       logger.debug("Failed to restore a stored block", { root: position.root, error });
