@@ -12,9 +12,10 @@ export function ethFeed({ eth }: Pick<ApiContext, "eth">, subscription: EthSubsc
     open: (reader) => {
       if (eth === undefined) return () => {};
       try {
-        return eth.subscribe(subscription, (results) => {
+        const deliver = (results: readonly unknown[]) => {
           for (const result of results) reader.deliver({ topic: ETH_TOPIC, data: encodeJson(result) });
-        });
+        };
+        return eth.subscribe(subscription, deliver, () => reader.disconnect());
       } catch (error) {
         if (!(error instanceof EthError)) throw error;
         // Others took the room that the method had found.

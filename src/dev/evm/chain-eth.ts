@@ -47,10 +47,10 @@ export class ChainEth implements Pick<EthService, "call" | "subscribe" | "delive
   }
 
   /** Throws as `checkSubscription` does. */
-  subscribe(...[subscription, deliver]: Parameters<EthService["subscribe"]>): () => void {
+  subscribe(...[subscription, ...subscriber]: Parameters<EthService["subscribe"]>): () => void {
     const release = this.#criteria.take(subscription);
     this.#update();
-    const end = this.#service.subscribe(subscription, deliver);
+    const end = this.#service.subscribe(subscription, ...subscriber);
     return () => {
       end();
       release();

@@ -16,8 +16,15 @@ export interface EthService {
   /** Sets the blocks of the tags. Holds for all later calls. */
   setTags(tags: ChainTags): void;
   call<Name extends EthMethodName>(name: Name, args: EthArgs<Name>, signal?: AbortSignal): Promise<unknown>;
-  /** Delivers events in chronological order. Returns a function that unsubscribes. */
-  subscribe(subscription: EthSubscription, deliver: (results: readonly unknown[]) => void): () => void;
+  /**
+   * Delivers events in chronological order, logs block by block. Returns a function that unsubscribes, which has to be called on overload:
+   * then not all logs are delivered.
+   */
+  subscribe(
+    subscription: EthSubscription,
+    deliver: (results: readonly unknown[]) => void,
+    onOverload?: () => void,
+  ): () => void;
   /** Resolves once everything that has happened is delivered. */
   delivered(): Promise<void>;
 }

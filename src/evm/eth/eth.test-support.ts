@@ -27,7 +27,7 @@ export async function openEth(services?: EvmServices, options = optionsOf("osaka
       safeBlockHash: hashes.safe,
       finalizedBlockHash: finalized,
     });
-    service.setTags({ ...hashes, latest: toHex(block.hash) });
+    await service.setTags({ ...hashes, latest: toHex(block.hash) });
   };
   /** Builds a block from the pool on the head, or on another block, and makes it the latest one. */
   const mine = async (parent: ExecutedBlock = engine.head) => {

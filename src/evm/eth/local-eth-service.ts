@@ -6,7 +6,8 @@ import { EthChain } from "./eth-chain.ts";
 import { EthError } from "./eth-error.ts";
 import { type EthMethods, ethMethods } from "./eth-methods.ts";
 import type { EthArgs, EthMethodName, EthService } from "./eth-service.ts";
-import { type EthSubscription, subscribe } from "./logs/subscription.ts";
+import type { EthSubscription } from "./logs/subscription.ts";
+import { Subscriptions } from "./logs/subscriptions.ts";
 
 type AnyMethod = (args: unknown, signal?: AbortSignal) => Promise<unknown>;
 
@@ -14,24 +15,34 @@ type AnyMethod = (args: unknown, signal?: AbortSignal) => Promise<unknown>;
 export class LocalEthService implements EthService {
   readonly chain: EthChain<EvmEngine>;
   readonly #methods: EthMethods;
+  readonly #subscriptions: Subscriptions;
 
   /** With an estimator elsewhere, reads that need an execution are refused with an `ExecutionNeededError`. */
   constructor(engine: EvmEngine, estimator?: GasEstimator) {
     this.chain = new EthChain(engine, { executesBlocks: estimator === undefined });
     const estimate: GasEstimator = async (call) => BigInt(await this.#methods.estimateGas({ call }));
     this.#methods = ethMethods(this.chain, estimator ?? estimate);
+    this.#subscriptions = new Subscriptions(this.chain);
   }
 
-  setTags(tags: ChainTags): boolean {
-    return this.chain.setTags(tags);
+  /** Resolves once subscriptions know the new head; false if it is not held. */
+  async setTags(tags: ChainTags): Promise<boolean> {
+    const isKnown = this.chain.setTags(tags);
+    await this.#subscriptions.delivered();
+    return isKnown;
   }
 
-  subscribe(subscription: EthSubscription, deliver: (results: readonly unknown[]) => void): () => void {
-    return subscribe(this.chain, subscription, deliver);
+  subscribe(
+    subscription: EthSubscription,
+    deliver: (results: readonly unknown[]) => unknown,
+    onOverload?: () => void,
+  ): () => void {
+    return this.#subscriptions.add(subscription, { deliver, onOverload });
   }
 
-  /** Everything is delivered at once. */
-  async delivered(): Promise<void> {}
+  delivered(): Promise<void> {
+    return this.#subscriptions.delivered();
+  }
 
   async call<Name extends EthMethodName>(name: Name, args: EthArgs<Name>, signal?: AbortSignal): Promise<unknown> {
     try {

@@ -33,6 +33,8 @@ export class EvmHost {
   #services: Partial<HostServices> = {};
   /** Functions that end subscriptions, by id. */
   readonly #subscriptions = new Map<number, () => void>();
+  /** The last results of subscriptions, and those that get them. */
+  #delivery: { ids: number[]; results: readonly unknown[]; delivered: Promise<unknown> } | undefined;
 
   constructor(port: ChannelPort) {
     this.#channel = new Channel(port, (method, args) => this.#handle(method, args));
@@ -70,13 +72,28 @@ export class EvmHost {
 
   /** Sends the results of a subscription to the other end. */
   #subscribe(id: number, subscription: EthSubscription): void {
-    const end = this.#services.eth!.subscribe(subscription, (results) => {
-      this.#channel.call("deliver", [id, results]).catch(() => {});
-    });
+    const end = this.#services.eth!.subscribe(
+      subscription,
+      (results) => this.#deliver(id, results),
+      () => void this.#channel.call("overload", [id]).catch(() => {}),
+    );
     this.#subscriptions.set(id, () => {
       end();
       this.#subscriptions.delete(id);
     });
+  }
+
+  /** Sends the same results to several subscriptions at once. Resolves when they have them. */
+  #deliver(id: number, results: readonly unknown[]): Promise<unknown> {
+    if (this.#delivery?.results === results) {
+      this.#delivery.ids.push(id);
+      return this.#delivery.delivered;
+    }
+    const ids = [id];
+    const send = () => this.#channel.call("deliver", [ids, results]).catch(() => {});
+    const delivered = Promise.resolve().then(send);
+    this.#delivery = { ids, results, delivered };
+    return delivered;
   }
 
   /** Keeps a replica in another thread up to date, through a port. Returns the counter of changes that it sees. */

@@ -22,10 +22,15 @@ export async function openThread(reads?: ReadThread) {
   const workers: Worker[] = [];
   /** Methods of the thread that were called. */
   const called: string[] = [];
+  /** Methods that the thread called. */
+  const received: string[] = [];
   const logger = createRecordingLogger();
   const startWorker = () => {
     const worker = new Worker(new URL("./worker.ts", import.meta.url));
     workers.push(worker);
+    worker.on("message", (message: ChannelMessage) => {
+      if (message[0] === "call") received.push(message[2]);
+    });
     const { postMessage } = worker;
     worker.postMessage = (message: ChannelMessage, transfer?: readonly Transferable[]) => {
       if (message[0] === "call") called.push(message[2]);
@@ -89,6 +94,7 @@ export async function openThread(reads?: ReadThread) {
     logger,
     reading,
     called,
+    received,
     requestOf,
     begin,
     accept,

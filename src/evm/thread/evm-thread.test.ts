@@ -144,6 +144,18 @@ it("continues subscriptions and filters when its thread is restarted", async () 
   end();
 });
 
+it("sends the logs of a block once for all filters that are equal", async () => {
+  const { thread, build, received } = await openThread();
+  const signer = await TestChain.open(optionsOf("osaka"));
+  const filters = new Filters(thread.eth);
+  const ids = Array.from({ length: 100 }, () => filters.addLogs({}));
+  await thread.addTransaction(signer.signRaw(0, { data: LOGGING_CODE }));
+  const latest = toRootHex((await build(1)).blockHash);
+  thread.eth.setTags({ latest, safe: ZERO_HASH, finalized: ZERO_HASH });
+  for (const id of ids) expect(await filters.changes(id)).toHaveLength(1);
+  expect(received.filter((method) => method === "deliver")).toHaveLength(1);
+});
+
 it("fails other calls when its thread stops, and gives up after three stops", async () => {
   const { thread, kill, build, workers } = await openThread();
   const sending = thread.service("wallet").storageAt(addressOf(1), 0);

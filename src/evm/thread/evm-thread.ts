@@ -62,6 +62,7 @@ interface EvmThreadOptions {
 interface Subscription {
   subscription: EthSubscription;
   deliver(results: readonly unknown[]): void;
+  onOverload: (() => void) | undefined;
 }
 
 /** A built payload with its inputs. */
@@ -103,9 +104,9 @@ export class EvmThread implements ExecutionEngine {
         return this.#read(name as ReadName, args, signal);
       }
     },
-    subscribe: (subscription, deliver) => {
+    subscribe: (subscription, deliver, onOverload) => {
       const id = this.#subscriptionIds++;
-      this.#subscriptions.set(id, { subscription, deliver });
+      this.#subscriptions.set(id, { subscription, deliver, onOverload });
       // A thread that is being restarted gets it at its end.
       this.#worker.call("subscribe", [id, subscription]).catch(() => {});
       return () => {
@@ -349,10 +350,15 @@ export class EvmThread implements ExecutionEngine {
   #handle(method: string, args: readonly unknown[]): unknown {
     if (method === "log") return this.#log(args as LogMessage);
     if (method === "estimateGas") return this.#estimateGas(args[0] as TransactionRequest);
-    if (method === "deliver") return this.#subscriptions.get(args[0] as number)?.deliver(args[1] as unknown[]);
+    if (method === "deliver") return this.#deliver(...(args as [number[], unknown[]]));
+    if (method === "overload") return this.#subscriptions.get(args[0] as number)?.onOverload?.();
     if (this.#node === undefined) throw new Error("The EVM is not connected to a node yet.");
     const [service, name] = method.split(".") as [keyof EvmServices, string];
     return callService(this.#node[service], name, args);
+  }
+
+  #deliver(ids: readonly number[], results: readonly unknown[]): void {
+    for (const id of ids) this.#subscriptions.get(id)?.deliver(results);
   }
 
   async #estimateGas(call: TransactionRequest): Promise<bigint> {

@@ -6,7 +6,9 @@ import type { EthSubscription } from "./subscription.ts";
 interface Filter {
   /** Only for logs. */
   query: LogQuery | undefined;
-  changes: unknown[];
+  /** What was delivered since the last poll. Filters may share an array. */
+  changes: (readonly unknown[])[];
+  count: number;
   /** Approximate size of the changes. */
   bytes: number;
   polledAt: number;
@@ -21,6 +23,7 @@ const MAX_CHANGES = 20_000;
 const MAX_BYTES = 64 * 2 ** 20;
 /** Overhead of a log. */
 const LOG_BYTES = 1000;
+const OVERLOADED = "its chain has more filters and subscriptions than it can deliver the logs of a block to";
 const EXPIRED = `it was not polled for ${EXPIRY_MS / 60_000} minutes`;
 /** Reasons that are held for clients that still poll. */
 const MAX_REASONS = 1000;
@@ -31,6 +34,8 @@ export class Filters {
   readonly #now: () => number;
   readonly #maxBytes: number;
   readonly #filters = new Map<string, Filter>();
+  /** Approximate sizes of results that filters share. */
+  readonly #sizes = new WeakMap<readonly unknown[], number>();
   /** Why filters were dropped, by id. */
   readonly #reasons = new Map<string, string>();
   #bytes = 0;
@@ -69,7 +74,8 @@ export class Filters {
     const filter = this.#poll(id);
     this.#bytes -= filter.bytes;
     filter.bytes = 0;
-    return filter.changes.splice(0);
+    filter.count = 0;
+    return filter.changes.splice(0).flat();
   }
 
   /** Returns all logs of a filter. */
@@ -100,20 +106,31 @@ export class Filters {
     if (this.#filters.size >= MAX_FILTERS) throw new EthError(`too many filters (limit ${MAX_FILTERS})`, -32005);
     const id = `0x${(++this.#lastId).toString(16)}`;
     const isHead = subscription.kind === "newHeads";
-    const isInRange = query === undefined ? () => true : rangeFilter(query);
-    const end = this.#service.subscribe(subscription, (results) => {
-      const changes = isHead ? results.map((header) => (header as { hash: string }).hash) : results.filter(isInRange);
-      const bytes = changes.reduce((sum: number, change) => sum + sizeOf(change), 0);
-      filter.changes.push(...changes);
+    const deliver = (results: readonly unknown[]) => {
+      if (query !== undefined && !isInRange(query, results)) return;
+      const changes = isHead ? results.map((header) => (header as { hash: string }).hash) : results;
+      const bytes = this.#sizeOf(changes);
+      filter.changes.push(changes);
+      filter.count += changes.length;
       filter.bytes += bytes;
       this.#bytes += bytes;
       if (this.#now() - filter.polledAt > EXPIRY_MS) this.#drop(id, EXPIRED);
-      else if (filter.changes.length > MAX_CHANGES) this.#drop(id, `it had more than ${MAX_CHANGES} unfetched changes`);
+      else if (filter.count > MAX_CHANGES) this.#drop(id, `it had more than ${MAX_CHANGES} unfetched changes`);
       else this.#dropLargest();
-    });
-    const filter: Filter = { query, changes: [], bytes: 0, polledAt: this.#now(), end };
+    };
+    const end = this.#service.subscribe(subscription, deliver, () => this.#drop(id, OVERLOADED));
+    const filter: Filter = { query, changes: [], count: 0, bytes: 0, polledAt: this.#now(), end };
     this.#filters.set(id, filter);
     return id;
+  }
+
+  #sizeOf(changes: readonly unknown[]): number {
+    let size = this.#sizes.get(changes);
+    if (size === undefined) {
+      size = changes.reduce((sum: number, change) => sum + sizeOf(change), 0);
+      this.#sizes.set(changes, size);
+    }
+    return size;
   }
 
   #poll(id: string): Filter {
@@ -147,12 +164,9 @@ function sizeOf(change: unknown): number {
   return LOG_BYTES + ((change as { data?: string }).data?.length ?? 0);
 }
 
-/** Checks logs against the block numbers of a query. Tags other than "earliest" do not bound it. */
-function rangeFilter({ fromBlock, toBlock }: LogQuery): (log: unknown) => boolean {
-  const from = fromBlock !== undefined && "number" in fromBlock ? fromBlock.number : 0n;
-  const to = toBlock !== undefined && "number" in toBlock ? toBlock.number : undefined;
-  return (log) => {
-    const number = BigInt((log as { blockNumber: string }).blockNumber);
-    return number >= from && (to === undefined || number <= to);
-  };
+/** True if logs of a block are within the block numbers of a query. Tags other than "earliest" do not bound it. */
+function isInRange({ fromBlock, toBlock }: LogQuery, logs: readonly unknown[]): boolean {
+  const number = BigInt((logs[0] as { blockNumber: string }).blockNumber);
+  if (fromBlock !== undefined && "number" in fromBlock && number < fromBlock.number) return false;
+  return toBlock === undefined || !("number" in toBlock) || number <= toBlock.number;
 }

@@ -4,6 +4,7 @@ import type { Keccak } from "../../state/trie.ts";
 import { data, fromHex } from "../json/hex.ts";
 import { logJson } from "../json/receipt-json.ts";
 import type { Json } from "../json/transaction-json.ts";
+import type { IndexedLogs, LogJson } from "./indexed-logs.ts";
 
 /** Filter criteria for logs, in lowercase hex. */
 export interface LogCriteria {
@@ -48,6 +49,33 @@ export class LogMatcher {
       }
     }
     return found;
+  }
+
+  /** Returns the matching logs of a block, and how many logs had to be examined. */
+  select(indexed: IndexedLogs): { found: readonly LogJson[]; examined: number } {
+    const candidates = this.#candidates(indexed);
+    const found = candidates.filter(
+      ({ address, topics }) =>
+        topics.length >= this.#topics.length &&
+        (this.#addresses?.has(address) ?? true) &&
+        this.#topics.every((wanted, index) => wanted?.has(topics[index]!) ?? true),
+    );
+    return { found, examined: candidates.length };
+  }
+
+  /** Logs that meet the condition with the fewest logs. */
+  #candidates(indexed: IndexedLogs): readonly LogJson[] {
+    let fewest: { count: number; lists: (readonly number[])[] } | undefined;
+    for (const [index, values] of [this.#addresses, ...this.#topics].entries()) {
+      if (values === undefined) continue;
+      const lists = Array.from(values, (value) => indexed.positionsOf(index, value)).filter(({ length }) => length > 0);
+      const count = lists.reduce((sum, { length }) => sum + length, 0);
+      if (fewest === undefined || count < fewest.count) fewest = { count, lists };
+    }
+    if (fewest === undefined) return indexed.logs;
+    const [only = []] = fewest.lists;
+    const positions = fewest.lists.length <= 1 ? only : fewest.lists.flat().sort((a, b) => a - b);
+    return positions.map((position) => indexed.logs[position]!);
   }
 
   #matches({ address, topics }: Log): boolean {

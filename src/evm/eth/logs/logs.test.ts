@@ -174,6 +174,21 @@ describe("filters", () => {
   });
 });
 
+it("filters say that they were dropped since not all logs of a block can be delivered", async () => {
+  let overload: (() => void) | undefined;
+  const filters = new Filters({
+    call: () => Promise.reject(new Error("not called")),
+    delivered: async () => {},
+    subscribe: (_subscription, _deliver, onOverload) => {
+      overload = onOverload;
+      return () => {};
+    },
+  });
+  const id = filters.addLogs({});
+  overload?.();
+  await expect(filters.changes(id)).rejects.toThrow("filter not found: its chain has more filters and subscriptions");
+});
+
 describe("limits of addresses and topics", () => {
   const logs = (addresses: number, ...topics: (number | null)[]): EthSubscription => ({
     kind: "logs",

@@ -1,0 +1,111 @@
+import { TimeSlice } from "../../../async/time-slice.ts";
+import type { EvmEngine } from "../../engine/evm-engine.ts";
+import type { ReceiptedBlock } from "../../engine/storage/block-archive.ts";
+import type { HeadChange } from "../canonical-index.ts";
+import type { EthChain } from "../eth-chain.ts";
+import { IndexedLogs, type LogJson } from "./indexed-logs.ts";
+import type { LogMatcher } from "./log-matcher.ts";
+import type { EthSubscriber } from "./subscription.ts";
+
+/** Subscribers with the same criteria. */
+export interface LogAudience {
+  readonly matcher: LogMatcher;
+  readonly subscribers: ReadonlySet<EthSubscriber>;
+}
+
+/** An audience when a head came. Those who subscribe later get none of its logs. */
+interface Recipients {
+  audience: LogAudience;
+  subscribers: readonly EthSubscriber[];
+}
+
+/** Work for a new head, in logs examined. Beyond it, the audiences that came last end. */
+const MAX_WORK = 1_000_000;
+/** Work of a log that is delivered. */
+const DELIVERY_WORK = 10;
+/** Bounds the time that a delivery takes from other work of the thread that receives it. */
+const LOGS_PER_DELIVERY = 500;
+
+/** Delivers the logs of new heads, one head after another. Yields to other work of the thread. */
+export class LogPublisher {
+  readonly #chain: EthChain<EvmEngine>;
+  readonly #maxWork: number;
+  readonly #audiences = new Set<LogAudience>();
+  #published: Promise<void> = Promise.resolve();
+  #end: (() => void) | undefined;
+
+  constructor(chain: EthChain<EvmEngine>, maxWork = MAX_WORK) {
+    this.#chain = chain;
+    this.#maxWork = maxWork;
+  }
+
+  /** Delivers the logs of later heads. Returns a function that ends that. */
+  add(audience: LogAudience): () => void {
+    this.#audiences.add(audience);
+    this.#end ??= this.#chain.onHead((change) => {
+      const recipients = Array.from(this.#audiences, (each) => ({
+        audience: each,
+        subscribers: [...each.subscribers],
+      }));
+      this.#published = this.#published.then(() => this.#publish(change, recipients));
+    });
+    return () => {
+      this.#audiences.delete(audience);
+      if (this.#audiences.size > 0) return;
+      this.#end?.();
+      this.#end = undefined;
+    };
+  }
+
+  /** Resolves once the logs of all heads so far are delivered. */
+  published(): Promise<void> {
+    return this.#published;
+  }
+
+  async #publish({ removed, added }: HeadChange, recipients: readonly Recipients[]): Promise<void> {
+    const slice = new TimeSlice();
+    const blocks = [
+      ...removed.map((block) => new PublishedBlock(block, true)),
+      ...added.map((block) => new PublishedBlock(block, false)),
+    ];
+    let work = 0;
+    for (const { audience, subscribers } of recipients) {
+      const current = () => subscribers.filter((subscriber) => audience.subscribers.has(subscriber));
+      if (work > this.#maxWork) {
+        for (const { onOverload } of current()) onOverload?.();
+        continue;
+      }
+      for (const block of blocks) {
+        if (!audience.matcher.mayMatch(block.bloom)) continue;
+        const { found, examined } = audience.matcher.select(await block.logs(slice));
+        work += examined + DELIVERY_WORK * found.length;
+        for (let from = 0; from < found.length; from += LOGS_PER_DELIVERY) {
+          const some: readonly LogJson[] = found.slice(from, from + LOGS_PER_DELIVERY);
+          await Promise.all(current().map(({ deliver }) => deliver(some)));
+        }
+      }
+      await slice.yieldIfDue();
+    }
+  }
+}
+
+/** A block whose logs are encoded when a subscription may match. */
+class PublishedBlock {
+  readonly #block: ReceiptedBlock;
+  readonly #isRemoved: boolean;
+  #logs: Promise<IndexedLogs> | undefined;
+
+  constructor(block: ReceiptedBlock, isRemoved: boolean) {
+    this.#block = block;
+    this.#isRemoved = isRemoved;
+  }
+
+  get bloom(): Uint8Array {
+    return this.#block.header.logsBloom;
+  }
+
+  logs(slice: TimeSlice): Promise<IndexedLogs> {
+    this.#logs ??= IndexedLogs.of(this.#block, this.#isRemoved, slice);
+    return this.#logs;
+  }
+}
