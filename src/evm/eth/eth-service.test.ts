@@ -152,13 +152,13 @@ describe("the pending block", () => {
     const raw = chain.signRaw(0, { to: new Address(addressOf(1)), gasLimit: 2n ** 24n + 1n });
     await service.call("sendRawTransaction", { raw });
     expect(await service.call("getTransactionCountOfBlock", { block })).toBe("0x1");
-    service.setTags({ ...tags, nextTimestamp });
+    await service.setTags({ ...tags, nextTimestamp });
     expect(await service.call("getBlock", { block })).toMatchObject({
       timestamp: `0x${nextTimestamp.toString(16)}`,
       transactions: [],
     });
     await expect(service.call("sendRawTransaction", { raw })).rejects.toThrow("transaction gas limit too high");
-    service.setTags(tags);
+    await service.setTags(tags);
     await service.call("sendRawTransaction", { raw });
   });
 });

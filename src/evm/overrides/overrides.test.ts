@@ -21,7 +21,8 @@ const accountOf = (engine: EvmEngine, address: Uint8Array, block = engine.head) 
 function serviceOf(engine: EvmEngine) {
   const service = new LocalEthService(engine);
   const latest = toRootHex(engine.head.hash);
-  service.setTags({ latest, safe: latest, finalized: latest });
+  // Nothing is subscribed.
+  void service.setTags({ latest, safe: latest, finalized: latest });
   return service;
 }
 

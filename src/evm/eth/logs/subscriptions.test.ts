@@ -24,7 +24,10 @@ async function open(maxWork?: number) {
   };
   /** Topics of the delivered logs, negative if they were removed, and the number of overloads. */
   const follow = (topics: (number[] | null)[]) => {
-    const subscription: EthSubscription = { kind: "logs", topics: topics.map((some) => some && some.map(topic)) };
+    const subscription: EthSubscription = {
+      kind: "logs",
+      topics: topics.map((some) => (some ? some.map(topic) : null)),
+    };
     const followed = { arrays: [] as (readonly unknown[])[], overloads: 0, end: () => {} };
     followed.end = subscriptions.add(subscription, {
       deliver: (results) => followed.arrays.push(results),
