@@ -51,6 +51,17 @@ it("serves viem and ethers: transfers, receipts, logs, fees and errors", async (
   expect((await provider.getFeeData()).maxFeePerGas).toBeGreaterThan(0n);
 });
 
+it("takes state overrides of 10,000 slots, which are larger than other calls", async () => {
+  const { client } = await serve();
+  const word = (n: number): `0x${string}` => `0x${n.toString(16).padStart(64, "0")}`;
+  const account = `0x${"12".repeat(20)}` as const;
+  // Returns the value of the slot in the call data.
+  const code = "0x5f35545f5260205ff3" as const;
+  const stateDiff = Array.from({ length: 10_000 }, (_, n) => ({ slot: word(n), value: word(n + 1) }));
+  const stateOverride = [{ address: account, code, stateDiff }];
+  expect(await client.call({ to: account, data: word(9999), stateOverride })).toEqual({ data: word(10_000) });
+});
+
 it("limits the topics of filters and of subscriptions, each and in all", async () => {
   const { client, jsonRpcUrl } = await serve();
   const socket = createPublicClient({ chain: foundry, transport: webSocket(jsonRpcUrl.replace("http", "ws")) });

@@ -150,7 +150,10 @@ describe("batches", () => {
         .join(",")}]`;
     const refused = JSON.parse((await server.post(body(3))).text);
     expect(refused.id).toBeNull();
-    expect(refused.error.code).toBe(-32005);
+    expect(refused.error).toMatchObject({
+      code: -32005,
+      message: "The batch has 3 requests, the limit is 2. Split it, or raise --max-batch-calls.",
+    });
     expect(calls).toBe(0);
     await server.post(body(2));
     expect(calls).toBe(2);

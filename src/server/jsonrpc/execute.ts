@@ -153,7 +153,7 @@ export function createExecutor(options: ExecutorOptions): Execute {
       return rejectMessage(invalidRequest("The batch is empty. Send at least one request."), context);
     }
     if (requests.length > batchLength) {
-      const message = `The batch has ${requests.length} requests, the limit is ${batchLength}.`;
+      const message = `The batch has ${requests.length} requests, the limit is ${batchLength}. Split it, or raise --max-batch-calls.`;
       return rejectMessage(toErrorObject(new Failure("limit-exceeded", message)), context);
     }
     const responses = new Array<CallResponse | undefined>(requests.length);
@@ -184,7 +184,7 @@ export function createExecutor(options: ExecutorOptions): Execute {
   /** Rejects a call after the response size limit of the batch was reached. */
   function rejectCall(request: unknown, context: MessageContext): CallResponse | undefined {
     const call = parseRequest(request);
-    const message = `Not called: the responses to earlier calls of the batch exceed ${batchBytes} bytes.`;
+    const message = `Not called: the responses to earlier calls of the batch exceed ${batchBytes} bytes (--max-batch-bytes).`;
     return isInvalid(call)
       ? rejectInvalid(call, context)
       : failed(call, toErrorObject(new Failure("limit-exceeded", message)), observe(call, context));

@@ -131,7 +131,9 @@ describe("body size", () => {
     const own = await open({ limits });
     const received = await own.post(bodyOf(limits.bodyBytes + surplus));
     expect(received.status).toBe(413);
-    expect(JSON.parse(received.text).message).toBe("The request body is larger than 100000 bytes.");
+    expect(JSON.parse(received.text).message).toBe(
+      "The request body is larger than 100000 bytes. Split it, or raise --max-body-bytes.",
+    );
   });
 
   it("the limit is higher for methods with large parameters, wherever the name is", async () => {

@@ -46,6 +46,7 @@ const VERBS = ["OPTIONS", "POST"];
 
 const SIZE_ADVICE =
   "Only methods with large parameters, such as a block, accept more; put such a call first in a batch.";
+const BODY_ADVICE = "Split it, or raise --max-body-bytes.";
 /** Matches a call or batch whose `params` precede its `method`. */
 const PARAMS_FIRST = /^\s*(?:\[\s*)?\{[\s\S]{0,1000}?"params"\s*:/;
 const METHOD = /"method"\s*:\s*"(\w+)"/g;
@@ -88,6 +89,7 @@ export function createJsonRpcServer(options: JsonRpcServerOptions): HttpServer {
   });
   const bodyLimit: BodyLimit = {
     bytes: limits.smallBodyBytes,
+    advice: BODY_ADVICE,
     raised: { bytes: limits.bodyBytes, isFor: isLargeCall, advice: SIZE_ADVICE },
   };
   core.server.on("upgrade", webSockets.accept);

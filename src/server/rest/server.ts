@@ -123,7 +123,8 @@ export function createRestServer(options: RestServerOptions): HttpServer {
   }
 
   function limitOf({ takesLargeBody }: RestRoute): BodyLimit {
-    return { bytes: takesLargeBody ? limits.bodyBytes : limits.smallBodyBytes };
+    if (!takesLargeBody) return { bytes: limits.smallBodyBytes };
+    return { bytes: limits.bodyBytes, advice: "Split it, or raise --max-body-bytes." };
   }
 
   function refuse(exchange: Exchange, reason: unknown, route?: RestRoute): void {

@@ -8,8 +8,13 @@ const FUNDED = "0xf39fd6e51aad88f6f4ce6ab8827279cfffb92266";
 const RECIPIENT = "0x70997970c51812dc3a010c7d01b50e0d17dc79c8";
 const TRANSFER = { from: FUNDED, to: RECIPIENT, value: "0x1" };
 
-/** Members shared by all contract calls. */
-export const ETH_CALL = { ...ETH_READ, failures: ["unsupported", "rejected"], cost: "evm" } as const;
+/** Members shared by all contract calls. Overrides of the state may be large. */
+export const ETH_CALL = {
+  ...ETH_READ,
+  failures: ["unsupported", "rejected"],
+  cost: "evm",
+  takesLargeBody: true,
+} as const;
 
 export const CALL = required(callRequest, "The call: from, to, gas, value, data and further fields of a transaction.");
 const STATE_OVERRIDES = optional(

@@ -89,7 +89,10 @@ function withoutGaps({ header }: ExecutedBlock, blocks: readonly SimulatedBlock[
     if (wanted <= number) {
       throw new EthError(`block numbers must be in order: ${wanted} <= ${number}`, CODES.blockNumber);
     }
-    if (wanted - header.number > MAX_BLOCKS) throw new EthError("too many blocks", CODES.clientLimit);
+    if (wanted - header.number > MAX_BLOCKS) {
+      const blocks = wanted - header.number;
+      throw new EthError(`too many blocks: ${blocks}, limit ${MAX_BLOCKS}`, CODES.clientLimit);
+    }
     for (let empty = number + 1n; empty < wanted; empty++) {
       timestamp += SECONDS_BETWEEN_BLOCKS;
       filled.push({ blockOverrides: { number: empty, time: timestamp } });

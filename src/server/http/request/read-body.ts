@@ -13,6 +13,8 @@ const BYTES_PER_TURN = 64 * 1024;
 
 export interface BodyLimit {
   bytes: number;
+  /** Sentence for the error of a body above every limit. */
+  advice?: string;
   /** A higher limit for some bodies, selected by their first `bytes` bytes. */
   raised?: {
     bytes: number;
@@ -63,7 +65,7 @@ export function readBody(
     }
     body.add(chunk);
     if (length > bytes && bytes < most && raised?.isFor(body.soFar().subarray(0, bytes))) bytes = most;
-    if (length > bytes) reject(tooLarge(bytes, bytes < most ? raised?.advice : undefined));
+    if (length > bytes) reject(tooLarge(bytes, bytes < most ? raised?.advice : limit.advice));
     else if (chunks > MAX_SMALL_CHUNKS && length < chunks * MIN_CHUNK_BYTES) reject(tooManyChunks());
     else if (!exchange.reserveRequest(came)) reject(memoryLimitReached());
     else if (declared <= bytes) body.allocate(declared);
@@ -77,7 +79,7 @@ export function readBody(
     if (whole instanceof Promise) void whole.then(onBody);
     else onBody(whole);
   });
-  if (declared > most) reject(tooLarge(most));
+  if (declared > most) reject(tooLarge(most, limit.advice));
   else if (expectsContinue(req)) exchange.res.writeContinue();
 }
 

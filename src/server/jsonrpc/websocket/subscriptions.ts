@@ -58,7 +58,7 @@ export class Subscriptions {
       throw new Failure("limit-exceeded", message);
     }
     if (this.#all.value >= this.#all.limit) {
-      const message = `The limit of ${this.#all.limit} subscriptions of all clients is reached. Retry later.`;
+      const message = `The limit of ${this.#all.limit} subscriptions of all clients (--max-connections) is reached. Retry later.`;
       throw new Failure("limit-exceeded", message);
     }
     const id = `0x${randomBytes(8).toString("hex")}`;

@@ -217,7 +217,10 @@ it("closes the connection with code 1009 for a message that is too large", async
   const client = await Client.connect(server.url);
   expect(await client.call("echo", "x".repeat(900))).toHaveProperty("result");
   void client.call("echo", "x".repeat(1000));
-  expect(await client.closed).toMatchObject({ code: 1009 });
+  expect(await client.closed).toMatchObject({
+    code: 1009,
+    reason: "A message is larger than 1000 bytes (--max-body-bytes).",
+  });
   await server.close();
 });
 
@@ -226,7 +229,7 @@ it("limits the number of connections", async () => {
   const client = await Client.connect(server.url);
   expect(await refusal(server.url)).toEqual({
     status: 503,
-    body: { code: 503, message: "The limit of 1 WebSocket connections is reached." },
+    body: { code: 503, message: "The limit of 1 WebSocket connections (--max-connections) is reached." },
   });
   expect(await client.call("echo")).toHaveProperty("result");
   await server.close();

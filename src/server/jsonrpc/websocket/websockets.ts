@@ -1,7 +1,7 @@
 import type { IncomingMessage } from "node:http";
 import type { Socket } from "node:net";
 import type { Duplex } from "node:stream";
-import { WebSocketServer } from "ws";
+import { WebSocket, WebSocketServer } from "ws";
 import type { Logger } from "../../../log/logger.ts";
 import { ServerResponse } from "../../../runtime/node-http.ts";
 import type { AccessPolicy } from "../../http/access/access-policy.ts";
@@ -59,6 +59,18 @@ const DEFAULT_LIMITS: Omit<WebSocketLimits, "connections" | "allSubscriptions" |
 /** How long a client may take to read the error response to its upgrade. */
 const ERROR_RESPONSE_MILLIS = 2_000;
 
+const MESSAGE_TOO_LARGE = 1009;
+
+/** Returns a class of WebSockets that say how large a message may be when they are closed because of one. */
+function socketWithLimit(bytes: number): typeof WebSocket {
+  const reason = `A message is larger than ${bytes} bytes (--max-body-bytes).`;
+  return class extends WebSocket {
+    override close(code?: number, data?: string | Buffer): void {
+      super.close(code, data ?? (code === MESSAGE_TOO_LARGE ? reason : undefined));
+    }
+  };
+}
+
 export function isWebSocketUpgrade({ headers }: IncomingMessage): boolean {
   return headers.upgrade?.toLowerCase() === "websocket";
 }
@@ -75,6 +87,7 @@ export function createWebSockets(options: WebSocketsOptions): WebSockets {
     noServer: true,
     clientTracking: false,
     maxPayload: httpLimits.bodyBytes,
+    WebSocket: socketWithLimit(httpLimits.bodyBytes),
     maxFragments: limits.fragments,
     // At most one message per connection and turn of the event loop.
     allowSynchronousEvents: false,
@@ -107,7 +120,12 @@ export function createWebSockets(options: WebSocketsOptions): WebSockets {
     if (closing) {
       rejectUpgrade(request, socket, 503, "The node is shutting down.");
     } else if (connections.size >= limits.connections) {
-      rejectUpgrade(request, socket, 503, `The limit of ${limits.connections} WebSocket connections is reached.`);
+      rejectUpgrade(
+        request,
+        socket,
+        503,
+        `The limit of ${limits.connections} WebSocket connections (--max-connections) is reached.`,
+      );
     } else {
       server.handleUpgrade(request, socket, head, (webSocket) => {
         const isPrivileged = policy.isPrivileged(request);
