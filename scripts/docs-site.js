@@ -4,6 +4,7 @@ import { spawnSync } from "node:child_process";
 import { cpSync, existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { dirname, join, relative, resolve } from "node:path";
 import { fileURLToPath } from "node:url";
+import { ownNode } from "../bin/own-node.js";
 
 const ROOT = dirname(dirname(fileURLToPath(import.meta.url)));
 const SITE = join(ROOT, "site");
@@ -37,20 +38,47 @@ function copyLinked(page, link) {
   return `${link}.txt`;
 }
 
-/** Adapts a page. HTML comments would show, since VitePress takes HTML for text here: <NAME> is no element. */
+/** Returns the pages of the reference by the anchors of their methods. */
+function methodPages() {
+  const directory = join(CONTENT, "docs", "methods");
+  return new Map(
+    readdirSync(directory).flatMap((name) => {
+      const headings = readFileSync(join(directory, name), "utf8").matchAll(/^## (\S+)$/gm);
+      return [...headings].map(([, method]) => [method.toLowerCase().replaceAll(".", ""), name]);
+    }),
+  );
+}
+
+/** Leads links to a method to its page with examples, which only the site has. */
+function linkToMethods(page, text) {
+  if (page === join(CONTENT, "docs", "methods.md")) {
+    return text.replaceAll(
+      /<a id="(\w+)"><\/a>(`[^`]+`)/g,
+      (_, id, name) => `[${name}](methods/${METHOD_PAGES.get(id)}#${id})`,
+    );
+  }
+  return text.replaceAll(/\bmethods\.md#(\w+)\)/g, (match, id) => {
+    const target = METHOD_PAGES.get(id);
+    return target === undefined ? match : `methods/${target}#${id})`;
+  });
+}
+
+/** Adapts a page. HTML would show, since VitePress takes it for text here: <NAME> is no element. */
 function adapt(page) {
-  const text = readFileSync(page, "utf8").replaceAll(/^<!--.*?-->\n/gms, "");
+  const text = linkToMethods(page, readFileSync(page, "utf8").replaceAll(/^<!--.*?-->\n/gms, ""));
   const linked = text.replaceAll(/\]\(([^)\s]+)\)/g, (match, link) =>
     HANDLED.test(link) ? match : `](${copyLinked(page, link)})`,
   );
   writeFileSync(page, linked);
 }
 
+run(ownNode() ?? process.execPath, [join(ROOT, "scripts", "methods-doc.ts")]);
 if (!isInstalled()) run("npm", ["ci", "--no-audit", "--no-fund"]);
 // A directory of its own for each build: VitePress also writes temporary files beside its configuration.
 const CONTENT = mkdtempSync(join(SITE, ".content-"));
 process.on("exit", () => rmSync(CONTENT, { recursive: true, force: true }));
 for (const page of PAGES) cpSync(join(ROOT, page), join(CONTENT, page), { recursive: true });
+const METHOD_PAGES = methodPages();
 for (const name of readdirSync(CONTENT, { recursive: true })) if (name.endsWith(".md")) adapt(join(CONTENT, name));
 for (const name of ["index.md", ".vitepress"]) cpSync(join(SITE, name), join(CONTENT, name), { recursive: true });
 cpSync(join(ROOT, "docs", "page.png"), join(CONTENT, "public", "page.png"));

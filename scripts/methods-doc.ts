@@ -1,18 +1,18 @@
-// Writes docs/methods.md, docs/methods/ and src/api/openrpc-examples.json. Needs Node 24, as the program itself does.
+// Writes docs/methods.md, docs/methods/, which git ignores, and src/api/openrpc-examples.json. Needs Node 24, as the program itself does.
 import { removeOtherFiles, writeDocument } from "./write-document.ts";
 
 // The consensus libraries read the preset when they are loaded.
 process.env.LODESTAR_PRESET = "minimal";
 const { useNativeHasher } = await import("../src/runtime/native-hasher.ts");
 const { generateMethodsDocument } = await import("./methods-doc/generate.ts");
+const { INDEX } = await import("./methods-doc/render.ts");
 
 useNativeHasher();
 try {
   const { pages, calls, methods } = await generateMethodsDocument();
   removeOtherFiles("docs/methods", pages);
   for (const [path, text] of pages) {
-    const content = path === "docs/methods.md" ? `index of ${methods} methods` : "methods with examples";
-    writeDocument(path, text, content);
+    writeDocument(path, text, path === INDEX ? `table of ${methods} methods` : "methods with examples");
   }
   writeDocument("src/api/openrpc-examples.json", calls, "the same examples for rpc.discover");
 } catch (error) {

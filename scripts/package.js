@@ -1,4 +1,4 @@
-// Hooks of "npm pack": builds dist/ and swaps the manifest before packing, restores it afterwards. Plain JavaScript
+// Hooks of "npm pack": builds dist/ and the reference of the methods, and swaps the manifest before packing, restores it afterwards. Plain JavaScript
 // that Node 20 can read.
 import { spawnSync } from "node:child_process";
 import { existsSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
@@ -47,6 +47,7 @@ function build() {
   const compiler = join("node_modules", "typescript", "bin", "tsc");
   run(compiler, "-p", "tsconfig.build.json");
   run(compiler, "-p", "tsconfig.types.json");
+  run(join("scripts", "methods-doc.ts"));
   const published = JSON.parse(readFileSync(manifest, "utf8"));
   for (const key of CHECKOUT_FIELDS) delete published[key];
   published.dependencies = JSON.parse(run(join("scripts", "package", "vendor.ts")));

@@ -24,7 +24,7 @@ const SECTIONS: readonly Section[] = [
   },
   {
     heading: "chain.validator(id)",
-    text: "Operations wait for the next block ([methods](../methods/dev-validators.md)).",
+    text: "Operations wait for the next block ([methods](../methods.md#dev-chain-validators)).",
     file: "src/library/validator-actions.ts",
     names: ["ValidatorActions"],
   },
@@ -71,7 +71,7 @@ export function generateChainHelpers(): { path: string; text: string; sections: 
 # Chain helpers
 
 TypeScript signatures of the short names in [the library](../library.md#a-chain-in-a-test). Types of the Beacon API,
-such as \`StateValidator\`, are in [types](../methods/types.md).
+such as \`StateValidator\`, are in [types](../methods.md#types).
 
 ${sections.join("\n")}`;
   return { path: "docs/reference/chain-helpers.md", text, sections: sections.length };

@@ -5,30 +5,32 @@ import { NAMED_SCHEMAS } from "../../src/api/schemas.ts";
 import { isReadOnly } from "../../src/server/access-class.ts";
 import { callBlocks } from "./call-blocks.ts";
 import { fenced, fencedJson } from "./fenced.ts";
-import { GENERATED, INTRODUCTION } from "./introduction.ts";
+import { EXAMPLES, GENERATED, INTRODUCTION } from "./introduction.ts";
 import type { MadeExample } from "./make-examples.ts";
 import { type MethodPage, methodPages } from "./pages.ts";
 import { wrapped } from "./wrapped.ts";
 
-/** Directory of the pages, next to the index. */
+/** The table of all methods. */
+export const INDEX = "docs/methods.md";
+/** Directory of the pages. */
 const DIRECTORY = "docs/methods";
 
-/** Renders the reference in Markdown: an index, a page per subject and the types. By path. */
+/** Renders the reference in Markdown, by path: the table of all methods, and a page per subject, which is not committed. */
 export function renderReference(examples: ReadonlyMap<string, MadeExample>): Map<string, string> {
   const pages = methodPages();
   const links = new Map(
-    pages.flatMap(({ name, methods }) => methods.map((method) => [method.name, link(name, method)])),
+    pages.flatMap(({ name, methods }) => methods.map((method) => [method.name, `${name}.md#${anchorOf(method)}`])),
   );
   const render = ({ title, methods }: MethodPage) => [
     `# ${title}`,
     GENERATED,
-    "[All methods and conventions](../methods.md), [types](types.md)",
+    "[All methods, conventions and types](../methods.md)",
+    EXAMPLES,
     ...methods.map((method) => methodSection(method, examples.get(method.name)!, links)),
   ];
   return new Map([
-    ["docs/methods.md", document([INTRODUCTION, errorSection(), ...pages.map(indexSection)])],
+    [INDEX, document([INTRODUCTION, errorSection(), ...pages.map(indexSection), `## Types\n\n${typeList()}`])],
     ...pages.map((page) => [`${DIRECTORY}/${page.name}.md`, document(render(page))] as const),
-    [`${DIRECTORY}/types.md`, document(["# Types", GENERATED, typeList()])],
   ]);
 }
 
@@ -45,15 +47,22 @@ function errorSection(): string {
   return [...head, ...rows, ...envelope].join("\n");
 }
 
-function indexSection({ name, title, methods }: MethodPage): string {
-  const rows = methods.map(
-    (method) => `| [\`${method.name}\`](methods/${link(name, method)}) | ${cell(method.summary)} |`,
-  );
-  return [`## ${title}`, "", "| Method | |", "|---|---|", ...rows].join("\n");
+function indexSection({ title, methods }: MethodPage): string {
+  const head = ["| Method | | Parameters | REST | Since |", "|---|---|---|---|---|"];
+  return [`## ${title}`, "", ...head, ...methods.map(indexRow)].join("\n");
 }
 
-/** Link to a method from the directory of the pages. GitHub's anchors have no dots and no upper case. */
-const link = (page: string, { name }: MethodDefinition) => `${page}.md#${name.toLowerCase().replaceAll(".", "")}`;
+/** A row with the anchor of links to the method. */
+function indexRow(method: MethodDefinition): string {
+  const { name, summary, params, rest, since = "" } = method;
+  const names = params.map((param) => `\`${param.name}${param.required ? "" : "?"}\``);
+  const paths = rest.map(({ verb, path }) => `\`${verb} ${path}\``);
+  const cells = [`\`${name}\``, cell(summary), names.join(", "), paths.join(", "), since];
+  return `| <a id="${anchorOf(method)}"></a>${cells.join(" | ")} |`;
+}
+
+/** GitHub's anchors have no dots and no upper case. */
+const anchorOf = ({ name }: MethodDefinition) => name.toLowerCase().replaceAll(".", "");
 
 function methodSection(method: MethodDefinition, example: MadeExample, links: ReadonlyMap<string, string>): string {
   const { name, summary, rest, aliases, sameAs, access, number, result, since, until } = method;

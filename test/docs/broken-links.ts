@@ -19,9 +19,9 @@ export function brokenLinks(root: string): string[] {
 
 const withoutCode = (text: string) => text.replaceAll(/^```.*?^```$/gms, "");
 
-/** Returns the anchors of a document's headings, as GitHub makes them. */
+/** Returns the anchors of a document: its own, and those of headings as GitHub makes them. */
 function anchorsOf(text: string): Set<string> {
-  const anchors = new Set<string>();
+  const anchors = new Set([...text.matchAll(/<a id="(\w+)">/g)].map(([, id]) => id!));
   for (const [, heading] of withoutCode(text).matchAll(/^#+ (.+)$/gm)) {
     const anchor = githubAnchor(heading!.replaceAll(/\[([^\]]*)\]\([^)]*\)/g, "$1"));
     let unique = anchor;

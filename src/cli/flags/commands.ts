@@ -95,7 +95,7 @@ Examples:
   fanal methods /eth/v1/beacon/pool
   fanal methods get_v1_beacon_headers
 
-docs/methods.md lists the same methods with examples. Programs get them from a
+docs/methods.md lists the same methods. Programs get them from a
 node by the method rpc.discover.`;
 
 const DOCTOR_NOTES = `
