@@ -55,10 +55,10 @@ export function readOptions(given: DevChainOptions, stored: DevIdentity | null):
   return devSettings(values, workingDirectory, stored);
 }
 
-/** Returns the option for a flag. */
-export function optionOf(flagName: string): string {
+/** Returns the option for a flag; undefined if it is no flag of a dev chain, but of Node. */
+export function optionOf(flagName: string): string | undefined {
   const option = camelCase(flagName.replace(/^no-/, ""));
-  return REPLACED_BY.get(option) ?? option;
+  return REPLACED_BY.get(option) ?? (FLAGS.has(option) ? option : undefined);
 }
 
 function flagOf([key, value]: [key: string, value: unknown]): Given {
@@ -66,7 +66,7 @@ function flagOf([key, value]: [key: string, value: unknown]): Given {
   if (other !== undefined) throw unknownOption(key, `Use "${other}".`);
   const flag = FLAGS.get(key);
   if (flag !== undefined) return [flag.name, [value].flat().map(String)];
-  const ofAnvil = ANVIL_FLAGS.get(kebabCase(key));
+  const ofAnvil = ANVIL_FLAGS.get(kebabCase(key).replace(/^no-/, ""));
   // Names flags, which are converted to options with the other errors of the command line.
   if (ofAnvil !== undefined) throw usageError(`Unknown option "${key}" of a dev chain. Anvil's ${key} ${ofAnvil}.`);
   const nearest = nearestName(key, [...FLAGS.keys(), "log"]);

@@ -10,6 +10,7 @@ it.each([
   ["--p2p and --no-auto exclude each other.", '"p2p" and speed: 0 exclude each other.'],
   ["The port is taken; give another --rpc-port.", 'The port is taken; give another "rpc".'],
   ["--interop-keys 0-7 has 8 keys.", 'interopKeys: "0-7" has 8 keys.'],
+  ["Node's option --max-old-space-size raises it.", "Node's option --max-old-space-size raises it."],
   ["--catch-up and --speed 2.5 exclude each other.", '"catchUp" and speed: 2.5 exclude each other.'],
 ])("names options instead of flags: %s", (message, expected) => {
   expect(withOptionNames(message)).toBe(expected);

@@ -29,9 +29,10 @@ const FLAG =
 
 /** Replaces flags by options: `--validators 4` by `validators: 4`, `--fork-at` by `"forkAt"`. */
 export function withOptionNames(message: string): string {
-  return message.replaceAll(FLAG, (_, flag: string, value: string | undefined) => {
+  return message.replaceAll(FLAG, (text: string, flag: string, value: string | undefined) => {
     if (flag === "no-auto") return "speed: 0";
     const option = optionOf(flag);
+    if (option === undefined) return text;
     if (value === undefined) return `"${option}"`;
     const [fork, epoch] = value.split("=");
     if (epoch !== undefined) return `${option}: { ${fork}: ${epoch} }`;

@@ -48,9 +48,10 @@ describe("waiting for the status of a validator", () => {
   it("fails after its time limit, and says what holds", async () => {
     const never = chain.advanceUntil({ validator: 9, status: "exited_unslashed" }, { timeoutSeconds: 0.001 });
     await expect(never).rejects.toThrow(
-      /^The condition does not hold after 0\.001 seconds and \d+ slots, at slot \d+: validator 9 is active_ongoing, not exited_unslashed\. timeout_seconds raises the limit\.$/,
+      /^The condition does not hold after 0\.001 seconds and \d+ slots, at slot \d+: validator 9 is active_ongoing, not exited_unslashed\. timeout_seconds, or timeoutSeconds in the library, raises the limit\.$/,
     );
-    const error = /^Only \d+ of 2000 slots passed within 0\.001 seconds\. timeout_seconds raises the limit\.$/;
+    const error =
+      /^Only \d+ of 2000 slots passed within 0\.001 seconds\. timeout_seconds, or timeoutSeconds in the library, raises the limit\.$/;
     await expect(chain.advance({ slots: 2000 }, { timeoutSeconds: 0.001 })).rejects.toThrow(error);
     await expect(chain.skip({ slots: 2000 }, { timeoutSeconds: 0.001 })).rejects.toThrow(error);
   });

@@ -1,7 +1,7 @@
 import { Command, CommanderError, Option } from "commander";
 import { usageError } from "../exit.ts";
 import { COMMAND_NAMES, COMMANDS, type CommandDefinition, type CommandName, FIRST_COMMAND_NAMES } from "./commands.ts";
-import { ANVIL_FLAGS } from "./dev/anvil-flags.ts";
+import { ANVIL_FLAGS, ANVIL_SHORT_FLAGS } from "./dev/anvil-flags.ts";
 import { didYouMean } from "./did-you-mean.ts";
 import { environmentName, type Flag, flagNames } from "./flag.ts";
 import { flagGroups } from "./flag-groups.ts";
@@ -104,8 +104,8 @@ function unexpectedArgument(argument: string, command: CommandName): Error {
   if (owners[0] !== undefined) {
     return usageError(`The flag ${written} belongs to "fanal ${owners[0]}", not to "fanal ${command}".`);
   }
-  const ofAnvil = command === "dev" ? ANVIL_FLAGS.get(name) : undefined;
-  if (ofAnvil !== undefined) return usageError(`Unknown flag ${written}. Anvil's --${name} ${ofAnvil}.`);
+  const ofAnvil = command === "dev" ? ANVIL_FLAGS.get(ANVIL_SHORT_FLAGS.get(name) ?? name) : undefined;
+  if (ofAnvil !== undefined) return usageError(`Unknown flag ${written}. Anvil's ${written} ${ofAnvil}.`);
   const hint = didYouMeanFlag(written, commandFlags(command).flatMap(flagNames));
   return usageError(`Unknown flag ${written}.${hint || ` "fanal ${command} --help" lists the flags.`}`);
 }

@@ -18,7 +18,7 @@ export const MAX_SLOTS_PER_CALL = 65_536;
 const UNTIL_SECONDS = 50;
 const MAX_TIMEOUT_SECONDS = 86_400;
 
-const RAISE_TIMEOUT = " timeout_seconds raises the limit.";
+const RAISE_TIMEOUT = " timeout_seconds, or timeoutSeconds in the library, raises the limit.";
 
 const speedFactor = numberBetween(0, MAX_SPEED, `a number from 0 to ${MAX_SPEED}`);
 
@@ -100,7 +100,7 @@ const devAdvance = defineMethod({
     const isTimeout = passed < maxSlots;
     throw new Failure(
       "limit-exceeded",
-      `The condition does not hold after ${isTimeout ? `${range.seconds} seconds and ` : ""}${passed} slots, at slot ` +
+      `The condition does not hold after ${isTimeout ? `${secondsOf(range)} and ` : ""}${passed} slots, at slot ` +
         `${context.chain.clock.currentSlot}: ${condition.actual()}.${isTimeout ? RAISE_TIMEOUT : ""}`,
     );
   },
@@ -176,6 +176,8 @@ function timedRange(slots: number, seconds = Number.POSITIVE_INFINITY) {
   return { slots, seconds, until: () => SYSTEM_TIMERS.now() >= end };
 }
 
+const secondsOf = ({ seconds }: { seconds: number }): string => `${seconds} second${seconds === 1 ? "" : "s"}`;
+
 /** Throws if a range ended before its last slot. */
 function requireAll(
   passed: number,
@@ -185,7 +187,7 @@ function requireAll(
   if (passed === slots) return;
   throw new Failure(
     "limit-exceeded",
-    `Only ${passed} of ${slots} slots passed within ${seconds} seconds.${RAISE_TIMEOUT}`,
+    `Only ${passed} of ${slots} slots passed within ${secondsOf({ seconds })}.${RAISE_TIMEOUT}`,
   );
 }
 

@@ -1,13 +1,26 @@
+const NO_MNEMONIC =
+  "has no counterpart: the accounts are those of Anvil's default mnemonic, and --mnemonic is for keys of validators";
 const NO_FORK = "has no counterpart: a dev chain starts from its own genesis and cannot fork another chain";
 
 /**
- * Flags of Anvil that `fanal dev` has under another name or not at all. Each text continues "Anvil's --FLAG"; the library
- * converts the flags in it to options.
+ * Flags of Anvil that `fanal dev` has under another name or not at all, without "no-". Each text continues "Anvil's
+ * --FLAG"; the library converts the flags in it to options.
  */
 export const ANVIL_FLAGS: ReadonlyMap<string, string> = new Map([
   ["port", "is --eth-rpc-port here, or --rpc-port for the methods of the beacon node"],
   ["host", "is --eth-rpc-address here, or --rpc-address for the methods of the beacon node"],
   ["block-time", "is --slot-seconds here, since each slot has a block"],
+  ["mining", "is --no-auto here: the chain then advances for transactions and on request"],
+  ["mixed-mining", "has no counterpart: each slot has a block, and on a paused chain each transaction gets one"],
+  ["slots-in-an-epoch", "is part of --preset here"],
+  ["init", "has no counterpart: methods such as anvil_setCode change the state"],
+  ["cors", "is not needed: --rpc-allow-origin names the origins of pages with access"],
+  ["ipc", "has no counterpart: clients use HTTP or WebSocket"],
+  ["mnemonic-random", NO_MNEMONIC],
+  ["mnemonic-seed-unsafe", NO_MNEMONIC],
+  ["derivation-path", NO_MNEMONIC],
+  ["steps-tracing", "is not needed: debug_traceTransaction traces every transaction"],
+  ["disable-block-gas-limit", "is the method evm_setBlockGasLimit here"],
   ["accounts", "has no counterpart: ten accounts are funded, and the method anvil_setBalance funds others"],
   ["balance", "is the method anvil_setBalance here; --balances sets those of validators"],
   ["gas-limit", "is the method evm_setBlockGasLimit here"],
@@ -25,6 +38,14 @@ export const ANVIL_FLAGS: ReadonlyMap<string, string> = new Map([
   ["fork-block-number", NO_FORK],
   ["fork-chain-id", NO_FORK],
   ["rpc-url", NO_FORK],
+]);
+
+/** Short flags of Anvil. */
+export const ANVIL_SHORT_FLAGS: ReadonlyMap<string, string> = new Map([
+  ["a", "accounts"],
+  ["b", "block-time"],
+  ["f", "fork-url"],
+  ["p", "port"],
 ]);
 
 /** Names of forks on the execution layer, and of both layers together. */
