@@ -202,7 +202,7 @@ export function chainActions<F extends ForkName>(client: Client<F>): ChainAction
 
 const timeout = (seconds: number | undefined) => (seconds === undefined ? {} : { timeout_seconds: seconds });
 
-/** Rejects a bare number and an object without a number, which JavaScript programs may pass. */
+/** Rejects a bare number, an object without a number and one with options, which JavaScript programs may pass. */
 function checked(action: "advance" | "skip", duration: unknown): Duration | undefined {
   if (duration === undefined) return undefined;
   if (typeof duration !== "object" || duration === null) {
@@ -210,6 +210,11 @@ function checked(action: "advance" | "skip", duration: unknown): Duration | unde
     throw new TypeError(
       `chain.${action} takes an object, got ${String(duration)}. Write chain.${action}({ slots: ${slots} }).`,
     );
+  }
+  for (const option of ["signal", "timeoutSeconds"] satisfies (keyof AdvanceOptions)[]) {
+    if (!(option in duration)) continue;
+    const call = `chain.${action}({ slots: 3 }, { ${option} })`;
+    throw new TypeError(`chain.${action} takes ${option} in its second argument. Write ${call}.`);
   }
   const { slots, epochs } = duration as Duration;
   if (slots !== undefined || epochs !== undefined) return duration;

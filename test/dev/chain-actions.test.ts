@@ -94,6 +94,9 @@ it("shows the form of a duration", async () => {
       "chain.advance got neither slots nor epochs. Write chain.advance({ slots: 3 }), or chain.advance() for one slot.",
     );
   }
+  await expect(chain.skip({ slots: 1, signal: AbortSignal.abort() } as never)).rejects.toThrow(
+    "chain.skip takes signal in its second argument. Write chain.skip({ slots: 3 }, { signal }).",
+  );
   expect((await chain.client.getChainTime()).slot).toBe(slot);
 });
 
@@ -137,6 +140,8 @@ it("names the unit of amounts that are given in wei", async () => {
   const wei = 32n * 10n ** 18n;
   const hint = "If that is wei, it is 32000000000 Gwei.";
   await expect(chain.validator(6).withdraw(wei)).rejects.toThrow(hint);
+  const ofOne = "If that is wei, it is 1000000000 Gwei.";
+  await expect(chain.validator(6).withdraw(10n ** 18n)).rejects.toThrow(ofOne);
   await expect(chain.validator(7).topUp(wei)).rejects.toThrow(hint);
   await expect(chain.validators.deposit({ amount: wei })).rejects.toThrow(hint);
 });

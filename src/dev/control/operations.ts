@@ -98,13 +98,14 @@ export class DevOperations implements OperationControl {
       requireFork(state, ForkName.electra, "Withdrawal requests are supported");
       const requests = this.#requests("call the withdrawal request contract (EIP-7002)");
       const subject = this.#known(state, validator);
+      // First: a wrong unit is an error in any state of the chain.
+      requirePlausibleAmount(subject, amount);
       requireExecutionCredentials(subject);
       requireExitAllowed(subject, isExit ? "exit" : "withdraw partially");
       if (isExit) requireNoPendingWithdrawals(subject, "exit");
       else {
         requireCompounding(subject, "Partial withdrawals require");
         requireExcessBalance(subject);
-        requirePlausibleAmount(subject, amount);
       }
       const { pubkey, withdrawalCredentials } = subject.validator;
       const request = { sourceAddress: withdrawalCredentials.subarray(12), validatorPubkey: pubkey, amount };
