@@ -33,7 +33,7 @@ export async function findLogs(
   if (query.blockHash !== undefined) {
     const block = await chain.find({ hash: query.blockHash });
     if (block === undefined) throw new EthError("unknown block");
-    return matcher.logsOf(block);
+    return atMost(results, matcher.logsOf(block));
   }
   const { from, to } = rangeOf(chain, query);
   if (to > chain.latest.header.number) {
@@ -45,12 +45,16 @@ export async function findLogs(
   const slice = new TimeSlice();
   const found: Json[] = [];
   for await (const { logsBloom, decode } of chain.scan(from, to)) {
-    if (matcher.mayMatch(logsBloom)) found.push(...matcher.logsOf(decode()));
-    if (found.length > results) throw new EthError(`query returned more than ${results} results`, LIMIT_EXCEEDED);
+    if (matcher.mayMatch(logsBloom)) found.push(...atMost(results - found.length, matcher.logsOf(decode()), results));
     await slice.yieldIfDue();
     signal?.throwIfAborted();
   }
   return found;
+}
+
+function atMost(count: number, logs: Json[], limit = count): Json[] {
+  if (logs.length <= count) return logs;
+  throw new EthError(`query returned more than ${limit} results`, LIMIT_EXCEEDED);
 }
 
 /** Bounds of a query on the current chain. */

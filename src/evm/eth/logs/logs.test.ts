@@ -79,7 +79,7 @@ describe("eth_getLogs", () => {
   it("is bounded in blocks and results, and can be cancelled", async () => {
     const { service, mine, emit } = await openLogs();
     await emit(0, 1, 2, 3);
-    await mine();
+    const blockHash = toHex((await mine()).hash);
     await mine();
     const all = { fromBlock: EARLIEST };
     const limits = { blocks: 3, results: 3 };
@@ -87,6 +87,10 @@ describe("eth_getLogs", () => {
     const code = -32005;
     await expect(findLogs(service.chain, all, undefined, { ...limits, blocks: 2 })).rejects.toMatchObject({ code });
     await expect(findLogs(service.chain, all, undefined, { ...limits, results: 2 })).rejects.toMatchObject({ code });
+    await expect(findLogs(service.chain, { blockHash }, undefined, { ...limits, results: 2 })).rejects.toMatchObject({
+      code,
+      message: "query returned more than 2 results",
+    });
     await expect(service.call("getLogs", { query: all }, AbortSignal.abort(new Error("left")))).rejects.toThrow("left");
     await expect(service.call("getLogs", { query: { blockHash: topic(9) } })).rejects.toThrow("unknown block");
   });
