@@ -55,8 +55,8 @@ async function openChain() {
   engine.headVerdict = SYNCING;
   engine.enter("syncing");
   await chain.pendingVerdicts.untilHeadVerdict();
-  const given: [slots: number, blocks: RootHex[]][] = [];
-  const throwIfAborted = async (from: number, to: number) => {
+  const sent: [slots: number, blocks: RootHex[]][] = [];
+  const runSlots = async (from: number, to: number) => {
     engine.takeAsked("newPayload");
     for (let slots = from; slots <= to; slots++) {
       await clock.advanceTo(HEAD + slots);
@@ -65,53 +65,53 @@ async function openChain() {
       engine.enter("syncing");
       await chain.pendingVerdicts.untilHeadVerdict();
       const asked = engine.takeAsked("newPayload");
-      if (asked.length > 0) given.push([slots, asked]);
+      if (asked.length > 0) sent.push([slots, asked]);
     }
-    return given.splice(0);
+    return sent.splice(0);
   };
-  return { engine, throwIfAborted, complaints };
+  return { engine, runSlots, complaints };
 }
 
 const hashes = (from: number, to: number) => main.slice(from - 1, to).map((block) => engineBlock(block).hash);
 
 it("sends nothing to an engine at the head, whatever its verdict", async () => {
-  const { engine, throwIfAborted } = await openChain();
+  const { engine, runSlots } = await openChain();
   engine.latest = engineBlock(main[HEAD - 1]!);
-  expect(await throwIfAborted(1, 5)).toEqual([]);
+  expect(await runSlots(1, 5)).toEqual([]);
 });
 
 it("backs off without progress and restarts at once after a change", async () => {
-  const { engine, throwIfAborted } = await openChain();
+  const { engine, runSlots } = await openChain();
   engine.latest = engineBlock(main[8]!);
-  const inVain = await throwIfAborted(1, 40);
+  const inVain = await runSlots(1, 40);
   expect(inVain.map(([slots]) => slots)).toEqual([1, 2, 4, 8, 16, 32]);
   expect(inVain.every(([, blocks]) => blocks.join() === hashes(10, HEAD).join())).toBe(true);
   engine.latest = engineBlock(main[9]!);
-  expect((await throwIfAborted(41, 41))[0]?.[1]).toEqual(hashes(11, HEAD));
+  expect((await runSlots(41, 41))[0]?.[1]).toEqual(hashes(11, HEAD));
   // A reconnected engine may be repaired.
   engine.enter("offline");
-  expect((await throwIfAborted(42, 42))[0]?.[1]).toEqual(hashes(11, HEAD));
+  expect((await runSlots(42, 42))[0]?.[1]).toEqual(hashes(11, HEAD));
 });
 
 it("sends unfinalized payloads to an engine on another branch, with the same backoff", async () => {
-  const { engine, throwIfAborted } = await openChain();
+  const { engine, runSlots } = await openChain();
   engine.latest = { hash: `0x${"ab".repeat(32)}`, number: HEAD };
-  const inVain = await throwIfAborted(1, 10);
+  const inVain = await runSlots(1, 10);
   expect(inVain.map(([slots]) => slots)).toEqual([1, 2, 4, 8]);
   expect(inVain[0]?.[1]).toEqual(hashes(1, HEAD));
 });
 
 it("sends payloads that are rejected, and logs them, with backoff", async () => {
-  const { engine, throwIfAborted, complaints } = await openChain();
+  const { engine, runSlots, complaints } = await openChain();
   engine.latest = engineBlock(main[8]!);
   engine.answer(engineBlock(main[9]!).hash, invalid(null));
-  expect((await throwIfAborted(1, 10)).map(([slots]) => slots)).toEqual([1, 2, 4, 8]);
+  expect((await runSlots(1, 10)).map(([slots]) => slots)).toEqual([1, 2, 4, 8]);
   expect(complaints.filter((line) => line.includes("rejected a backfilled payload"))).toHaveLength(4);
 });
 
 it("retries every slot while the engine has no verdict on the first payload", async () => {
-  const { engine, throwIfAborted } = await openChain();
+  const { engine, runSlots } = await openChain();
   engine.latest = engineBlock(main[8]!);
   engine.answer(engineBlock(main[9]!).hash, SYNCING);
-  expect((await throwIfAborted(1, 4)).map(([slots]) => slots)).toEqual([1, 2, 3, 4]);
+  expect((await runSlots(1, 4)).map(([slots]) => slots)).toEqual([1, 2, 3, 4]);
 });

@@ -90,9 +90,9 @@ export class CachingReader {
   read(call: UpstreamCall): Promise<UpstreamResponse> {
     if (!this.#isCacheable(call)) return this.#fetch(call);
     const key = cacheKey(call);
-    const cachedIn = this.#memory.get(key, this.#validationKind(call));
-    this.#observer?.onCacheLookup("memory", cachedIn !== undefined);
-    return cachedIn ?? this.#readSingleFlight(key, call);
+    const cached = this.#memory.get(key, this.#validationKind(call));
+    this.#observer?.onCacheLookup("memory", cached !== undefined);
+    return cached ?? this.#readSingleFlight(key, call);
   }
 
   async close(): Promise<void> {

@@ -83,14 +83,10 @@ export function extensionMethod(
       const response = await extensions.request(method, await requestBuilder.build(params), cancellation);
       return response === undefined ? composed.call(params, cancellation, caller) : toRpcAnswer(method, response);
     },
-    at(ownMethods) {
-      const compose = composed.at(ownMethods);
+    at(restPath) {
+      const compose = composed.at(restPath);
       const namespace = path.path.slice(0, path.path.indexOf("/", 1));
-      const forward = createForwarder(
-        method,
-        ownMethods,
-        namespace + ownMethods.path.slice(ownMethods.path.indexOf("/", 1)),
-      );
+      const forward = createForwarder(method, restPath, namespace + restPath.path.slice(restPath.path.indexOf("/", 1)));
       return async (request) => {
         const response = await extensions.request(method, forward(request), request.cancellation);
         return response === undefined ? compose(request) : forwardedAnswer(method, response);

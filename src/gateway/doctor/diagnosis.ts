@@ -169,7 +169,7 @@ function upstreamReport(
   upstreams: readonly DiagnosedUpstream[],
   furtherProblems: readonly string[],
 ): UpstreamReport {
-  const { spec, chainSpec: _facts, peerId: _peerId, observedAt: _observedAt, ...inspected } = inspection;
+  const { spec, chainSpec: _chainSpec, peerId: _peerId, observedAt: _observedAt, ...inspected } = inspection;
   const network =
     typeof spec?.CONFIG_NAME === "string" ? { network: spec.CONFIG_NAME.slice(0, MAX_NETWORK_LENGTH) } : {};
   const all = upstreams.map((upstream): Inspection => upstream.inspection);

@@ -5,7 +5,7 @@ import type { ExampleChain } from "../../api/example.ts";
 export class UntestableOperation extends Error {
   constructor(message: string) {
     super(message);
-    this.name = "Unaskable";
+    this.name = "UntestableOperation";
   }
 }
 

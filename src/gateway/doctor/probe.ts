@@ -103,7 +103,7 @@ async function readBody(
 ): Promise<Pick<ProbeResponse, "body" | "digest">> {
   const { body } = response;
   const hash = createHash("sha256");
-  let cachedIn: Buffer[] | undefined = [];
+  let chunks: Buffer[] | undefined = [];
   let bytes = 0;
   // Ends a body that stalls.
   const stop = () => discardBody(response);
@@ -113,12 +113,12 @@ async function readBody(
     for await (const chunk of Buffer.isBuffer(body) ? [body] : body) {
       hash.update(chunk);
       bytes += chunk.length;
-      if (bytes > MAX_KEPT_BYTES) cachedIn = undefined;
-      cachedIn?.push(copyOutOfPool(chunk));
+      if (bytes > MAX_KEPT_BYTES) chunks = undefined;
+      chunks?.push(copyOutOfPool(chunk));
     }
     signal.throwIfAborted();
   } finally {
     signal.removeEventListener("abort", stop);
   }
-  return { body: cachedIn && Buffer.concat(cachedIn), digest: hash.digest("hex") };
+  return { body: chunks && Buffer.concat(chunks), digest: hash.digest("hex") };
 }

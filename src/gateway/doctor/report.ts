@@ -20,7 +20,7 @@ export interface Distances {
   readonly behindBest?: number;
 }
 
-export interface UpstreamReport extends Omit<Inspection, "spec" | "facts" | "peerId" | "observedAt">, Distances {
+export interface UpstreamReport extends Omit<Inspection, "spec" | "chainSpec" | "peerId" | "observedAt">, Distances {
   readonly url: string;
   /** `CONFIG_NAME` of its constants. */
   readonly network?: string;

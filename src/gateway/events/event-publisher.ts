@@ -104,10 +104,10 @@ export class EventPublisher implements GatewayEvents {
 
   /** Detects head changes by polling too, in case there are no events. */
   #onHealthChange(): void {
-    const readNewest = newestHead(this.#options.health);
-    if (readNewest === this.#newestHead) Atomics.add(this.revision, STATUS, 1);
+    const head = newestHead(this.#options.health);
+    if (head === this.#newestHead) Atomics.add(this.revision, STATUS, 1);
     else this.#bumpHead();
-    this.#newestHead = readNewest;
+    this.#newestHead = head;
   }
 
   #bumpHead(): void {
@@ -117,7 +117,7 @@ export class EventPublisher implements GatewayEvents {
 }
 
 function newestHead({ all }: HealthTracker): string {
-  let readNewest: { slot: number; root: string } | undefined;
-  for (const { head } of all) if (head && head.slot > (readNewest?.slot ?? -1)) readNewest = head;
-  return readNewest ? `${readNewest.slot} ${readNewest.root}` : "";
+  let newest: { slot: number; root: string } | undefined;
+  for (const { head } of all) if (head && head.slot > (newest?.slot ?? -1)) newest = head;
+  return newest ? `${newest.slot} ${newest.root}` : "";
 }

@@ -78,8 +78,8 @@ export const isNodeView = (topic: string): boolean => OBJECT_KEYS[topic] === und
  * Returns a key that is equal for all events about the same object, or undefined if the event is not about an object.
  */
 export function objectKey({ topic, value, data }: ChainEvent): string | undefined {
-  const deps = OBJECT_KEYS[topic]?.map((path) => partAt(value, path));
-  const key = deps && deps[0] === undefined ? data.toString() : deps?.join(" ");
+  const parts = OBJECT_KEYS[topic]?.map((path) => partAt(value, path));
+  const key = parts && parts[0] === undefined ? data.toString() : parts?.join(" ");
   return key !== undefined && key.length > LONGEST_KEY ? hash("sha256", key, "base64url") : key;
 }
 

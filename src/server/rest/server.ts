@@ -151,7 +151,7 @@ export function createRestServer(options: RestServerOptions): HttpServer {
   ): Promise<RestResponse> {
     const { headers, url = "" } = req;
     if (route.verb === "POST") requirePlainBody(headers["content-encoding"]);
-    const respond = await route.handle(
+    const response = await route.handle(
       new RouteRequest(route, {
         params,
         url,
@@ -162,10 +162,10 @@ export function createRestServer(options: RestServerOptions): HttpServer {
         format: route.responseFormats.length === 0 ? undefined : chooseFormat(headers.accept, route),
       }),
     );
-    if (respond.feed && !eventStreams.hasRoom) {
+    if (response.feed && !eventStreams.hasRoom) {
       throw new HttpError(503, "The limit of event streams is reached. Retry later.");
     }
-    return route.isProbe && !policy.isAuthenticated(req) ? { status: respond.status } : respond;
+    return route.isProbe && !policy.isAuthenticated(req) ? { status: response.status } : response;
   }
 
   /** Runs `work` when it is the request's turn, and sends its response. */

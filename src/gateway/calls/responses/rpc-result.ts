@@ -105,9 +105,9 @@ function canonicalHeaderName(name: string): string {
 }
 
 /** One operation nests its metadata under `meta`. */
-function unwrapMeta(transform: Metadata): Metadata {
-  const { meta } = transform;
-  return typeof meta === "object" && meta !== null ? (meta as Metadata) : transform;
+function unwrapMeta(metadata: Metadata): Metadata {
+  const { meta } = metadata;
+  return typeof meta === "object" && meta !== null ? (meta as Metadata) : metadata;
 }
 
 /** Response headers by metadata member. */

@@ -4,16 +4,16 @@ import type { ToThread } from "../messages/protocol.ts";
 import { CachePrewarmer } from "./cache-prewarmer.ts";
 
 /** Two calls that depend on the head, one that depends on the status, and the responses sent for them. */
-function createRenewals({ takesMs = 0 } = {}) {
+function createPrewarmer({ takesMs = 0 } = {}) {
   const revision = new Int32Array(2);
   const sent: string[][] = [];
   let now = 0;
   const outbox = new ThreadOutbox<ToThread>({
     postMessage: (messages) => sent.push(messages.map(([, id, body]) => `${id}: ${body}`)),
   });
-  const renewals = new CachePrewarmer(outbox, revision, () => now);
+  const prewarmer = new CachePrewarmer(outbox, revision, () => now);
   const add = (id: number, on: "head" | "status", until?: Promise<void>) =>
-    renewals.add(id, {
+    prewarmer.add(id, {
       on,
       isList: until !== undefined,
       answer: async (validity) => {
@@ -23,7 +23,7 @@ function createRenewals({ takesMs = 0 } = {}) {
       },
     });
   return {
-    renewals,
+    prewarmer,
     sent,
     add,
     pass: (millis: number) => {
@@ -31,7 +31,7 @@ function createRenewals({ takesMs = 0 } = {}) {
     },
     async raise(...places: number[]) {
       for (const place of places) revision[place]!++;
-      renewals.schedule();
+      prewarmer.schedule();
       await new Promise(setImmediate);
     },
   };
@@ -41,7 +41,7 @@ const of = (id: number, on: string, revision: number) =>
   `${id}: ${JSON.stringify({ on, revision, isPrewarmed: true })}`;
 
 it("sends responses whose revision has changed, with the new revision, in one batch", async () => {
-  const { add, raise, renewals, sent } = createRenewals();
+  const { add, raise, prewarmer, sent } = createPrewarmer();
   await raise(0, 1);
   for (const [id, on] of [
     [-1, "head"],
@@ -53,7 +53,7 @@ it("sends responses whose revision has changed, with the new revision, in one ba
   await raise(1);
   // Nothing has changed since.
   await raise();
-  renewals.delete(-3);
+  prewarmer.delete(-3);
   await raise(0, 1);
   expect(sent).toEqual([
     [of(-1, "head", 2), of(-2, "status", 2), of(-3, "head", 2)],
@@ -63,23 +63,23 @@ it("sends responses whose revision has changed, with the new revision, in one ba
 });
 
 it("responds once to changes of the same turn", async () => {
-  const { add, raise, renewals, sent } = createRenewals();
+  const { add, raise, prewarmer, sent } = createPrewarmer();
   add(-1, "head");
-  renewals.schedule();
+  prewarmer.schedule();
   await raise(0, 1);
   expect(sent).toEqual([[of(-1, "head", 1)]]);
 });
 
 it("continues after a call has failed", async () => {
-  const { add, raise, renewals, sent } = createRenewals();
-  renewals.add(-1, { on: "head", isList: false, answer: () => Promise.reject(new Error("There is none.")) });
+  const { add, raise, prewarmer, sent } = createPrewarmer();
+  prewarmer.add(-1, { on: "head", isList: false, answer: () => Promise.reject(new Error("There is none.")) });
   add(-2, "head");
   await raise(0, 1);
   expect(sent).toEqual([[of(-2, "head", 1)]]);
 });
 
 it("does not wait for lists, and repeats one only after it has finished and changed", async () => {
-  const { add, raise, sent } = createRenewals();
+  const { add, raise, sent } = createPrewarmer();
   const { promise, resolve } = Promise.withResolvers<void>();
   add(-1, "head", promise);
   add(-2, "head");
@@ -92,12 +92,12 @@ it("does not wait for lists, and repeats one only after it has finished and chan
 });
 
 it("limits the number of calls and its share of time", async () => {
-  const many = createRenewals();
+  const many = createPrewarmer();
   for (let id = -1; id >= -100; id--) many.add(id, "head");
   await many.raise(0);
   expect(many.sent.flat()).toHaveLength(64);
 
-  const slow = createRenewals({ takesMs: 2 });
+  const slow = createPrewarmer({ takesMs: 2 });
   for (let id = -1; id >= -5; id--) slow.add(id, "head");
   for (let change = 0; change < 10; change++) await slow.raise(0);
   expect(slow.sent.flat()).toHaveLength(10);

@@ -35,7 +35,7 @@ export interface ServeCommand {
   /** Static files at the URL of JSON-RPC. */
   pages: StaticFilePaths | undefined;
   limits: Partial<JsonRpcLimits> | undefined;
-  /** Shared memory with a counter per cache dependency, at `REVISION_PLACES`. */
+  /** Shared memory with a counter per cache dependency, at `REVISION_INDEXES`. */
   revision: Int32Array;
   isMeasured: boolean;
   isLogged: boolean;

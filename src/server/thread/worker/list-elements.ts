@@ -10,7 +10,7 @@ export interface ListElement {
   key: string;
   index: number;
   /** Returns the message that starts prewarming the list. */
-  renewal(id: number): ToMain;
+  prewarm(id: number): ToMain;
 }
 
 /** Elements identified in other ways are left to the main thread. */
@@ -22,8 +22,8 @@ export function elementOfCall(listedBy: number, params: Params): ListElement | u
   const [list, index] = params;
   if (typeof index !== "string" || !INDEX.test(index)) return undefined;
   const text = JSON.stringify([list]);
-  const prewarmMessage = (id: number): ToMain => ["prewarm call", id, true, listedBy, text];
-  return { key: `list ${listedBy} ${text}`, index: Number(index), renewal: prewarmMessage };
+  const prewarm = (id: number): ToMain => ["prewarm call", id, true, listedBy, text];
+  return { key: `list ${listedBy} ${text}`, index: Number(index), prewarm };
 }
 
 /** Returns the list element that a REST request requests, if its list can be prewarmed. */
@@ -33,7 +33,7 @@ export function elementOfRequest(listedBy: number, { url, params, format }: Rest
   if (!INDEX.test(index)) return undefined;
   const list = url.slice(0, slash);
   const paramsOfList = Object.fromEntries(Object.entries(params).slice(0, -1));
-  const renewal = (id: number): ToMain => [
+  const prewarm = (id: number): ToMain => [
     "prewarm request",
     id,
     true,
@@ -44,7 +44,7 @@ export function elementOfRequest(listedBy: number, { url, params, format }: Rest
     format,
     undefined,
   ];
-  return { key: `list ${listedBy} ${format} ${list}`, index: Number(index), renewal };
+  return { key: `list ${listedBy} ${format} ${list}`, index: Number(index), prewarm };
 }
 
 /** Extracts the response for one element from the response for the list. */

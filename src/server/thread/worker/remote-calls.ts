@@ -125,20 +125,20 @@ export class RemoteCalls {
   }
 
   /** Looks up a cached response. On its second use, prewarming starts if the policy allows it. */
-  #cached<Kind extends Response>(key: string, renewal: (id: number) => ToMain): Kind | undefined {
+  #cached<Kind extends Response>(key: string, prewarm: (id: number) => ToMain): Kind | undefined {
     const isRepeated = this.#repeated.touch(key);
     const cached = this.#cache.get(key);
     if (cached === undefined) return undefined;
-    if (!isRepeated) this.#prewarm(key, cached.validity, renewal);
+    if (!isRepeated) this.#prewarm(key, cached.validity, prewarm);
     // Keys of calls and requests never collide.
     return cached.response as Kind;
   }
 
   /** Starts prewarming of a response, if its policy allows it. */
-  #prewarm(key: string, validity: Validity | undefined, renewal: (id: number) => ToMain): void {
+  #prewarm(key: string, validity: Validity | undefined, prewarm: (id: number) => ToMain): void {
     if (validity === undefined || validity === "always" || !validity.isPrewarmed) return;
     const id = this.#repeated.add(key);
-    if (id !== undefined) this.#outbox.send(renewal(id));
+    if (id !== undefined) this.#outbox.send(prewarm(id));
   }
 
   /** Serves an element of a prewarmed list. */
@@ -184,8 +184,8 @@ export class RemoteCalls {
     validity: Validity | undefined,
   ): void {
     const body = this.#streams.bodyOf(passed);
-    const respond: MethodResponse = { body, meta, headers };
-    this.#end(id, respond, [body], validity)?.resolve(respond);
+    const response: MethodResponse = { body, meta, headers };
+    this.#end(id, response, [body], validity)?.resolve(response);
   }
 
   respondToRequest(id: number, validity: Validity | undefined, ...answered: TransferredRestResponse): void {
@@ -212,7 +212,7 @@ export class RemoteCalls {
     if (validity !== undefined && key !== undefined && size !== undefined) {
       this.#cache.put(key, response, size, validity);
     }
-    if (pending?.element) this.#prewarm(pending.element.key, validity, pending.element.renewal);
+    if (pending?.element) this.#prewarm(pending.element.key, validity, pending.element.prewarm);
     return pending;
   }
 

@@ -3,7 +3,7 @@ import type { MethodResponse } from "../../method-table.ts";
 import { ResponseCache } from "./response-cache.ts";
 
 const answer = (text: string): MethodResponse => ({ body: Buffer.from(text) });
-const cachedIn = (cache: ResponseCache, key: string) => {
+const cachedBody = (cache: ResponseCache, key: string) => {
   const cached = cache.get(key)?.response as MethodResponse | undefined;
   return cached && String(cached.body);
 };
@@ -15,9 +15,9 @@ it("caps the age of status responses, since a stuck node changes no revision", (
   cache.put("status", answer("well"), 4, on("status", 0));
   cache.put("head", answer("7"), 1, on("head", 0));
   now = 99;
-  expect([cachedIn(cache, "status"), cachedIn(cache, "head")]).toEqual(["well", "7"]);
+  expect([cachedBody(cache, "status"), cachedBody(cache, "head")]).toEqual(["well", "7"]);
   now = 100;
-  expect([cachedIn(cache, "status"), cachedIn(cache, "head")]).toEqual([undefined, "7"]);
+  expect([cachedBody(cache, "status"), cachedBody(cache, "head")]).toEqual([undefined, "7"]);
 });
 
 it("evicts the least recently used responses and caches none that is too large", () => {
@@ -37,17 +37,17 @@ it("never replaces a response of a later revision", () => {
   const put = (text: string, number: number) => cache.put("head", answer(text), 1, on("head", number));
   put("7", 0);
   revision[0] = 1;
-  expect(cachedIn(cache, "head")).toBeUndefined();
+  expect(cachedBody(cache, "head")).toBeUndefined();
   put("8", 1);
   put("7", 0);
-  expect(cachedIn(cache, "head")).toBe("8");
+  expect(cachedBody(cache, "head")).toBe("8");
   // A response may arrive before its revision is visible.
   put("9", 2);
-  expect(cachedIn(cache, "head")).toBeUndefined();
+  expect(cachedBody(cache, "head")).toBeUndefined();
   revision[0] = 0x7fffffff;
   put("before", 0x7fffffff);
   Atomics.add(revision, 0, 1);
   put("after", revision[0]);
   put("before", 0x7fffffff);
-  expect(cachedIn(cache, "head")).toBe("after");
+  expect(cachedBody(cache, "head")).toBe("after");
 });
