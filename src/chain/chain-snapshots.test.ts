@@ -8,13 +8,38 @@ type Parts = ConstructorParameters<typeof ChainSnapshots>[0];
 const GENESIS = { root: "0x00", slot: 0, parentRoot: "0xff" };
 const HEAD = { root: "0x01", slot: 4, parentRoot: GENESIS.root };
 
+/** Parts that are restored to what they were, besides fork choice and the head. */
+const CAPTURED = [
+  "payloads",
+  "states",
+  "snapshots",
+  "pubkeys",
+  "pools",
+  "dataPool",
+  "dataHistory",
+  "deposits",
+  "archiver",
+  "lightClient",
+  "subscriptions",
+  "syncSubscriptions",
+];
+/** Parts that forget the blocks that were left. */
+const RESET = ["blocks", "importQueue", "payloadPreparer"];
+
 /** Snapshots of a chain whose parts only log their calls. */
 function scene({ name = "", canonical = [GENESIS.root, HEAD.root] }: { name?: string; canonical?: RootHex[] } = {}) {
   const log: string[] = [];
   const nodes = [GENESIS, HEAD].map((block) => ({ block }));
-  const part = (own: object = {}) => ({ capture: () => ({}), restore: () => {}, ...own });
-  const restored: { forkSlot?: number } = {};
-  const parts = {
+  /** What each part was restored to. */
+  const parts = new Map<string, unknown>();
+  const part = (of: string, own: object = {}) => ({
+    capture: () => `captured ${name}${of}`,
+    restore: (captured: unknown) => void parts.set(of, captured),
+    ...own,
+  });
+  const reset = (of: string) => () => void parts.set(of, "reset");
+  const restored: { forkSlot?: number; parts: Map<string, unknown> } = { parts };
+  const changing = {
     db: {
       addLayer: async () => {
         log.push("add layer");
@@ -35,7 +60,7 @@ function scene({ name = "", canonical = [GENESIS.root, HEAD.root] }: { name?: st
         log.push(`${name}finish`);
       },
     },
-    forkChoice: part({
+    forkChoice: part("forkChoice", {
       head: HEAD,
       justified: GENESIS,
       finalized: GENESIS,
@@ -44,30 +69,23 @@ function scene({ name = "", canonical = [GENESIS.root, HEAD.root] }: { name?: st
         log.push(`${name}capture`);
         return { nodes, head: HEAD };
       },
-      restore: () => log.push("restore"),
+      restore: (captured: unknown) => {
+        log.push("restore");
+        parts.set("forkChoice", captured);
+      },
     }),
-    blocks: { clear: () => {}, isCanonical: async (root: RootHex) => canonical.includes(root) },
-    importQueue: { dropAwaiting: () => {} },
-    payloadPreparer: { forget: () => {} },
-    tracker: part({
-      restore: (_: unknown, forkSlot: number) => {
+    blocks: { clear: reset("blocks"), isCanonical: async (root: RootHex) => canonical.includes(root) },
+    importQueue: { dropAwaiting: reset("importQueue") },
+    payloadPreparer: { forget: reset("payloadPreparer") },
+    tracker: part("tracker", {
+      restore: (captured: unknown, forkSlot: number) => {
+        parts.set("tracker", captured);
         restored.forkSlot = forkSlot;
       },
     }),
-    payloads: part(),
-    states: part(),
-    snapshots: part(),
-    pubkeys: part(),
-    pools: part(),
-    dataPool: part(),
-    dataHistory: part(),
-    deposits: part(),
-    archiver: part(),
-    lightClient: part(),
-    subscriptions: part(),
-    syncSubscriptions: part(),
+    ...Object.fromEntries(CAPTURED.map((of) => [of, part(of)])),
   } as unknown as Parts;
-  return { chainSnapshots: new ChainSnapshots(parts), log, restored };
+  return { chainSnapshots: new ChainSnapshots(changing), log, restored };
 }
 
 it("finishes a pending state write before a snapshot adds its layer", async () => {
@@ -83,6 +101,24 @@ it("finishes a pending state write before a layer is dropped", async () => {
   await chainSnapshots.revertTo(snapshot, () => log.push("others"));
   expect(log).toEqual(["finish", "drop layer 7", "others", "restore"]);
   expect(restored.forkSlot).toBe(HEAD.slot);
+});
+
+it("a revert restores every part to what it was, and resets those that follow the blocks", async () => {
+  const { chainSnapshots, restored } = scene();
+  await chainSnapshots.revertTo(await chainSnapshots.take(), () => {});
+  const { forkChoice, ...parts } = Object.fromEntries(restored.parts);
+  expect(forkChoice).toMatchObject({ head: HEAD });
+  expect(parts).toEqual({
+    ...Object.fromEntries([...CAPTURED, "tracker"].map((of) => [of, `captured ${of}`])),
+    ...Object.fromEntries(RESET.map((of) => [of, "reset"])),
+  });
+});
+
+it("a replaced chain has the parts of the other one", async () => {
+  const { chainSnapshots, restored } = scene();
+  await chainSnapshots.replaceBy(scene({ name: "other " }).chainSnapshots, () => {});
+  for (const of of [...CAPTURED, "tracker"]) expect(restored.parts.get(of)).toBe(`captured other ${of}`);
+  for (const of of RESET) expect(restored.parts.get(of)).toBe("reset");
 });
 
 it("the fork slot is that of the newest block that is still canonical", async () => {
