@@ -1,12 +1,15 @@
 import { BitArray } from "@chainsafe/ssz";
-import { SYNC_COMMITTEE_SIZE, WHISTLEBLOWER_REWARD_QUOTIENT } from "@lodestar/params";
+import { type ForkPostBellatrix, SYNC_COMMITTEE_SIZE } from "@lodestar/params";
 import { type CachedBeaconStateAllForks, processSlots } from "@lodestar/state-transition";
-import { type altair, type SignedBeaconBlock, ssz, type ValidatorIndex } from "@lodestar/types";
+import { type altair, type bellatrix, type SignedBeaconBlock, ssz, type ValidatorIndex } from "@lodestar/types";
 import { expect, it } from "vitest";
 import { devChainConfig } from "../../dev/chain-config.ts";
 import type { DevFork } from "../../dev/forks.ts";
 import { createDevGenesis } from "../../dev/genesis.ts";
+import { createDevPayload } from "../../execution/dev-payload.ts";
 import { latestBlockHeader } from "../anchor/anchor.ts";
+import { latestPayload, payloadRequest } from "../production/payload-request.ts";
+import { processBlock } from "../states/advance.ts";
 import { computeBlockRewards, genesisBlockRewards } from "./block-rewards.ts";
 import { computeSyncCommitteeRewards, genesisSyncCommitteeRewards } from "./sync-committee-rewards.ts";
 
@@ -37,7 +40,17 @@ function blockOn(state: CachedBeaconStateAllForks, { signs = () => true, slashed
     const bits = Array.from({ length: SYNC_COMMITTEE_SIZE }, (_, seat) => signs(seat));
     message.body.syncAggregate.syncCommitteeBits = BitArray.fromBoolArray(bits);
   }
+  if ("executionPayload" in message.body) message.body.executionPayload = payloadOn(state);
   return signed as SignedBeaconBlock;
+}
+
+function payloadOn(state: CachedBeaconStateAllForks): bellatrix.ExecutionPayload {
+  const { config, slot } = state;
+  const fork = config.getForkName(slot) as ForkPostBellatrix;
+  const parent = latestPayload(state)!;
+  const options = { slot, parentRoot: `0x${"00".repeat(32)}`, feeRecipient: new Uint8Array(20), parent };
+  const request = payloadRequest(config, fork, state, options);
+  return createDevPayload(request, parent.blockHash, parent.blockNumber! + 1) as bellatrix.ExecutionPayload;
 }
 
 function slashingOf(proposerIndex: ValidatorIndex) {
@@ -62,24 +75,27 @@ it("the genesis block earns its proposer nothing", () => {
   expect(genesisBlockRewards(block)).toEqual({ proposerIndex: 4, ...nothing });
 });
 
-it.each<DevFork>(["phase0", "altair"])(
-  "%s: slashings earn the proposer a share of the slashed balances",
-  async (fork) => {
-    const state = stateBefore(fork);
-    const proposer = state.epochCtx.getBeaconProposer(1);
-    const slashed = [0, 1, 2].filter((index) => index !== proposer).slice(0, 2);
-    const rewards = await computeBlockRewards(state, blockOn(state, { slashed, signs: () => false }));
-    const proposerSlashings = 2 * Math.floor(32e9 / WHISTLEBLOWER_REWARD_QUOTIENT);
-    expect(rewards).toEqual({
-      proposerIndex: proposer,
-      total: proposerSlashings,
-      attestations: 0,
-      syncAggregate: 0,
-      proposerSlashings,
-      attesterSlashings: 0,
-    });
-  },
-);
+// 32 ETH divided by WHISTLEBLOWER_REWARD_QUOTIENT and WHISTLEBLOWER_REWARD_QUOTIENT_ELECTRA, 512 and 4096.
+it.each<[DevFork, number]>([
+  ["phase0", 62_500_000],
+  ["altair", 62_500_000],
+  ["deneb", 62_500_000],
+  ["electra", 7_812_500],
+  ["fulu", 7_812_500],
+])("%s: a slashing earns the proposer %d Gwei of 32 ETH", async (fork, share) => {
+  const state = stateBefore(fork);
+  const proposer = state.epochCtx.getBeaconProposer(1);
+  const slashed = [0, 1, 2].filter((index) => index !== proposer).slice(0, 2);
+  const rewards = await computeBlockRewards(state, blockOn(state, { slashed, signs: () => false }));
+  expect(rewards).toEqual({
+    proposerIndex: proposer,
+    total: 2 * share,
+    attestations: 0,
+    syncAggregate: 0,
+    proposerSlashings: 2 * share,
+    attesterSlashings: 0,
+  });
+});
 
 it("altair: each signed seat earns the proposer its share", async () => {
   const state = stateBefore("altair");
@@ -134,3 +150,28 @@ it("the genesis block rewards no member of the sync committee", () => {
   const members = [...new Set(seatsOf(state))];
   expect(genesisSyncCommitteeRewards(state)).toEqual(members.map((validatorIndex) => ({ validatorIndex, reward: 0 })));
 });
+
+it.each<[string, (seat: number) => boolean]>([
+  ["none", () => false],
+  ["all", () => true],
+  ["the first half", (seat) => seat < SYNC_COMMITTEE_SIZE / 2],
+  ["the second half", (seat) => seat >= SYNC_COMMITTEE_SIZE / 2],
+  ["every other one", (seat) => seat % 2 === 0],
+])(
+  "altair: rewards explain the balances of members who have next to nothing, also the proposer's: %s sign",
+  async (_, signs) => {
+    const state = stateBefore("altair");
+    for (let index = 0; index < VALIDATORS; index++) state.balances.set(index, index);
+    state.commit();
+    const block = blockOn(state, { signs });
+    const before = state.balances.getAll();
+    const expected = processBlock(state.clone(true), block).balances.getAll();
+    const ofProposer = await computeBlockRewards(state, block);
+    const rewards = await computeSyncCommitteeRewards(state, block);
+    expect(rewards.map(({ validatorIndex }) => validatorIndex)).toContain(ofProposer.proposerIndex);
+    const explained = [...before];
+    explained[ofProposer.proposerIndex]! += ofProposer.total;
+    for (const { validatorIndex, reward } of rewards) explained[validatorIndex]! += reward;
+    expect(explained).toEqual(expected);
+  },
+);

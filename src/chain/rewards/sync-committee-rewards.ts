@@ -23,14 +23,19 @@ export async function computeSyncCommitteeRewards(
   const seats = seatsOf(preState);
   if (seats.length === 0) return [];
   const { syncCommitteeBits } = (block.message.body as altair.BeaconBlockBody).syncAggregate;
-  const seatReward = preState.epochCtx.syncParticipantReward;
+  const { syncParticipantReward: seatReward, syncProposerReward } = preState.epochCtx;
+  const { proposerIndex } = block.message;
   const balances = await balancesOfMembers(preState, block as altair.SignedBeaconBlock);
   const rewards = new Map<ValidatorIndex, number>();
   for (const [seat, member] of seats.entries()) {
     const balance = balances.get(member)!;
+    const signed = syncCommitteeBits.get(seat);
     // Balances do not go below zero.
-    const change = syncCommitteeBits.get(seat) ? seatReward : -Math.min(seatReward, balance);
+    const change = signed ? seatReward : -Math.min(seatReward, balance);
     balances.set(member, balance + change);
+    // The proposer is paid for each seat at once, which its own later penalties can take.
+    const ofProposer = balances.get(proposerIndex);
+    if (signed && ofProposer !== undefined) balances.set(proposerIndex, ofProposer + syncProposerReward);
     rewards.set(member, (rewards.get(member) ?? 0) + change);
   }
   return Array.from(rewards, ([validatorIndex, reward]) => ({ validatorIndex, reward }));

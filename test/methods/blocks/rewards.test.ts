@@ -5,7 +5,7 @@ import { createMethodTable } from "../../../src/api/bound-methods.ts";
 import { createRouteTable } from "../../../src/api/rest/routes.ts";
 import { OpenApi } from "../../conformance/openapi.ts";
 import { Caller } from "../../support/api/caller.ts";
-import { type OpenedDevChain, startQuietDevChain } from "../../support/chains/dev-chain.ts";
+import { type OpenedDevChain, openQuietDevChain, startQuietDevChain } from "../../support/chains/dev-chain.ts";
 
 const OF_BLOCK = "get_v1_beacon_rewards_blocks_blockId";
 const OF_SYNC_COMMITTEE = "post_v1_beacon_rewards_sync_committee_blockId";
@@ -134,4 +134,16 @@ describe.each(["altair", "fulu"] as const)("rewards on a chain that becomes %s",
       expect(Math.max(...delays)).toBeGreaterThan(Number(ideal.inclusion_delay));
     });
   }
+});
+
+it("rewards of votes are not available in the last slot of the next epoch before its block, but after it", async () => {
+  const { devChain } = await openQuietDevChain(1, { forks: [{ fork: "altair", epoch: 0 }] });
+  const caller = new Caller(devChain.api);
+  await devChain.clock.advanceTo(2 * SLOTS_PER_EPOCH - 1);
+  expect(await caller.error(OF_VOTES, [0])).toMatchObject({
+    code: NOT_FOUND,
+    message: expect.stringContaining("the next epoch is not over. It ends with slot 15."),
+  });
+  await devChain.clock.advanceTo(2 * SLOTS_PER_EPOCH);
+  expect((await caller.call(OF_VOTES, [0])).total_rewards).toHaveLength(devChain.keys.count);
 });
