@@ -185,6 +185,32 @@ describe("BestUpdates", () => {
       expect(await updates.range(0, 1, 128)).toEqual([]);
     });
 
+    it("serves what is stored after a revert of the database", async () => {
+      const db = await openEmptyDatabase();
+      const { updates, state } = open(blocks, second, db);
+      updates.restore([signedBy(10, blocks[1]!)]);
+      state.finalized = first;
+      await updates.settle();
+      const candidates = updates.capture();
+      const stored = (await db.lightClient.get(0))!;
+      updates.restore([signedBy(20, blocks[2]!)]);
+      state.finalized = second;
+      await updates.settle();
+      expect(participantsOf(await updates.range(0, 1, 128))).toEqual([20]);
+
+      await db.lightClient.put(0, stored, 0);
+      state.finalized = first;
+      state.head = first;
+      updates.restore(candidates);
+      expect(participantsOf(await updates.range(0, 1, 128))).toEqual([10]);
+      // The block is finalized again.
+      updates.restore([signedBy(20, blocks[2]!)]);
+      state.head = second;
+      state.finalized = second;
+      await updates.settle();
+      expect((await db.lightClient.get(0))?.blockRoot).toBe(second);
+    });
+
     it("prefers a better unfinalized update of the canonical chain to the stored one", async () => {
       const db = await openEmptyDatabase();
       const { updates, state } = open(blocks, second, db);

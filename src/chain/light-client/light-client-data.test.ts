@@ -137,6 +137,20 @@ it("converts the finalized header to the fork of the attested one, and keeps the
   expect(update.finalizedHeader.beacon).toEqual(final.beacon);
 });
 
+it("an update signed in the next fork has the format of the attested one", () => {
+  const update = createFinalityUpdate(config, {
+    syncAggregate: aggregate(5),
+    signatureSlot: SLOTS.deneb,
+    attestedHeader: headerAt(SLOTS.deneb - 1),
+    attestedState: stateAt(SLOTS.deneb - 1),
+    finalizedHeader: headerAt(SLOTS.bellatrix),
+  });
+  const { execution } = update.finalizedHeader as capella.LightClientHeader;
+  expect(execution).toEqual(ssz.capella.ExecutionPayloadHeader.defaultValue());
+  const type = ssz.capella.LightClientFinalityUpdate;
+  expect(type.toJson(type.deserialize(type.serialize(update as never)))).toEqual(type.toJson(update as never));
+});
+
 it("counts the signed seats", () => {
   expect([0, 1, SYNC_COMMITTEE_SIZE].map((signers) => participants(aggregate(signers)))).toEqual([
     0,

@@ -1,7 +1,7 @@
 import { BitArray } from "@chainsafe/ssz";
 import { createBeaconConfig } from "@lodestar/config";
 import { chainConfig } from "@lodestar/config/default";
-import { SYNC_COMMITTEE_SIZE } from "@lodestar/params";
+import { EPOCHS_PER_SYNC_COMMITTEE_PERIOD, SLOTS_PER_EPOCH, SYNC_COMMITTEE_SIZE } from "@lodestar/params";
 import { type LightClientFinalityUpdate, type RootHex, ssz } from "@lodestar/types";
 import { fromHex, toRootHex } from "@lodestar/utils";
 import { expect, it } from "vitest";
@@ -15,6 +15,7 @@ import type { StateStore } from "../states/state-store.ts";
 import { LightClientServer } from "./light-client-server.ts";
 
 const ZERO_ROOT = toRootHex(new Uint8Array(32));
+const PERIOD_SLOTS = EPOCHS_PER_SYNC_COMMITTEE_PERIOD * SLOTS_PER_EPOCH;
 const EMPTY_BRANCH = ssz.altair.LightClientFinalityUpdate.defaultValue().finalityBranch;
 
 interface BlockOptions {
@@ -40,6 +41,8 @@ function scene() {
   });
   const blocks = new Map<RootHex, { block: ForkChoiceBlock; signed: unknown; state: unknown }>();
   let head: RootHex = ZERO_ROOT;
+  /** Slots of the blocks whose states were read. */
+  const statesRead: number[] = [];
 
   const add = (
     slot: number,
@@ -76,7 +79,13 @@ function scene() {
       isCanonical: async (root: RootHex) => ancestors(head).includes(root),
       link: async (root: RootHex) => blocks.get(root)?.block ?? null,
     } as unknown as BlockStore,
-    states: { afterBlock: async (root: RootHex) => blocks.get(root)?.state } as unknown as StateStore,
+    states: {
+      afterBlock: async (root: RootHex) => {
+        const known = blocks.get(root);
+        if (known) statesRead.push(known.block.slot);
+        return known?.state;
+      },
+    } as unknown as StateStore,
     events,
     logger,
   });
@@ -84,7 +93,7 @@ function scene() {
     head = root;
     await server.follow(blocks.get(root)!.block);
   };
-  return { server, add, follow, announced, finalityUpdates, logger };
+  return { server, add, follow, announced, finalityUpdates, statesRead, logger };
 }
 
 it("publishes a signed block, but no finality update for the zero root", async () => {
@@ -179,4 +188,41 @@ it("a restored server has the earlier updates and publishes new ones", async () 
   announced.length = 0;
   await follow(third);
   expect(announced).toEqual(["optimistic 1", "optimistic 2", "finality 2"]);
+});
+
+it("reads the states of only the newest blocks, and none of earlier ones for their best update", async () => {
+  const { server, add, follow, announced, statesRead } = scene();
+  const slots = Array.from({ length: 36 }, (_, index) => index + 1);
+  let parent = add(0, {});
+  // The block of slot 2 has the most signers, that of slot 1 none.
+  for (const slot of slots) parent = add(slot, { parent, signers: slot === 1 ? 0 : slot === 2 ? 3 : 1 });
+  await follow(parent);
+  const newest = slots.slice(-32);
+  expect(announced).toEqual(newest.map((slot) => `optimistic ${slot - 1}`));
+  expect(statesRead).toEqual(newest.map((slot) => slot - 1));
+  expect(await server.updates(0, 1)).toMatchObject([{ signatureSlot: 2 }]);
+});
+
+it("an update that crosses a period is no best update, also of a block without its state", async () => {
+  const { server, add, follow } = scene();
+  const attested = add(PERIOD_SLOTS - 1, { parent: add(0, {}), signers: 0 });
+  let parent = add(PERIOD_SLOTS, { parent: attested });
+  for (let n = 1; n <= 33; n++) parent = add(PERIOD_SLOTS + n, { parent, signers: 0 });
+  await follow(parent);
+  expect(await server.updates(0, 3)).toEqual([]);
+  await follow(add(PERIOD_SLOTS + 34, { parent, signers: 1 }));
+  expect(await server.updates(0, 3)).toMatchObject([{ signatureSlot: PERIOD_SLOTS + 34 }]);
+});
+
+it("after a revert, a block that becomes the head again is announced again", async () => {
+  const { server, add, follow, announced } = scene();
+  const first = add(1, { parent: add(0, {}) });
+  await follow(first);
+  const snapshot = server.capture();
+  const second = add(2, { parent: first });
+  await follow(second);
+  server.restore(snapshot);
+  announced.length = 0;
+  await follow(second);
+  expect(announced).toEqual(["optimistic 1"]);
 });
