@@ -56,6 +56,17 @@ it("a loaded dump equals the dumped chain and continues identically", async () =
   expect([...second.complaints, ...third.complaints]).toEqual([]);
 });
 
+it("a loaded dump has the offline validators of its chain, whose duties they do not do", async () => {
+  const first = await openChainInHand();
+  await first.caller.call("dev_setValidators", { online: "none" });
+  const dump = await first.caller.call("dev_dump");
+  const second = await openChainInHand();
+  await second.caller.call("dev_load", [dump]);
+  expect(second.devChain.control.validators.presence().online).toEqual([]);
+  await second.caller.call("dev_advance", [2]);
+  expect(second.devChain.chain.head.slot).toBe(0);
+});
+
 it("a dump is written to and loaded from a file, and an invalid one changes nothing", async () => {
   const { caller, db } = await openChainInHand();
   await caller.call("dev_advance", [5]);

@@ -176,6 +176,16 @@ describe("operations of a chain in fulu", () => {
       ["dev_exit", [4], CODES.rejected, /Validator 4 cannot exit: it exited at epoch/],
       ["dev_slash", [4], CODES.rejected, /is no longer slashable: it is withdrawable since epoch/],
     ]);
+    await call("dev_exit", [TARGET]);
+    await advance(1);
+    await expectRefusals(chain, [
+      [
+        "dev_consolidate",
+        [COMPOUNDS, TARGET],
+        CODES.rejected,
+        /Validator 11 cannot be the target of a consolidation: it is exiting/,
+      ],
+    ]);
     await chain.expectFollowed();
     chain.expectHealth();
   });
@@ -242,8 +252,10 @@ it("creates slashings across a fork that started in empty slots", async () => {
   await call("dev_skip", [3]);
   await call("dev_slash", [2]);
   await call("dev_slash", [3, "attester"]);
-  await advance(2);
-  expect([await status(2), await status(3)]).toEqual(["active_slashed", "active_slashed"]);
+  // A pending slashing of another validator does not stand for this one.
+  await call("dev_slash", [4, "attester"]);
+  await advance(3);
+  expect(await Promise.all([2, 3, 4].map(status))).toEqual(Array(3).fill("active_slashed"));
   expectHealth();
 });
 

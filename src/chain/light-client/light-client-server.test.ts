@@ -24,6 +24,8 @@ interface BlockOptions {
   finalized?: RootHex;
   /** Number of sync committee positions that sign the parent. */
   signers?: number;
+  /** Slot of its state; by default that of the block. */
+  stateSlot?: number;
 }
 
 /** A light client server on an Altair chain with minimal blocks and states. */
@@ -46,7 +48,7 @@ function scene() {
 
   const add = (
     slot: number,
-    { parent = ZERO_ROOT, finalized = ZERO_ROOT, signers = SYNC_COMMITTEE_SIZE }: BlockOptions,
+    { parent = ZERO_ROOT, finalized = ZERO_ROOT, signers = SYNC_COMMITTEE_SIZE, stateSlot = slot }: BlockOptions,
   ) => {
     const signed = ssz.altair.SignedBeaconBlock.defaultValue();
     const bits = Array.from({ length: SYNC_COMMITTEE_SIZE }, (_, seat) => seat < signers);
@@ -54,7 +56,7 @@ function scene() {
     signed.message.parentRoot = fromHex(parent);
     signed.message.body.syncAggregate.syncCommitteeBits = BitArray.fromBoolArray(bits);
     const state = ssz.altair.BeaconState.defaultViewDU();
-    state.slot = slot;
+    state.slot = stateSlot;
     state.finalizedCheckpoint = ssz.phase0.Checkpoint.toViewDU({ epoch: 0, root: fromHex(finalized) });
     const root = toRootHex(ssz.altair.BeaconBlock.hashTreeRoot(signed.message));
     const block = { slot, root, parentRoot: parent, finalized: { epoch: 0, root: finalized } } as ForkChoiceBlock;
@@ -212,6 +214,18 @@ it("an update that crosses a period is no best update, also of a block without i
   expect(await server.updates(0, 3)).toEqual([]);
   await follow(add(PERIOD_SLOTS + 34, { parent, signers: 1 }));
   expect(await server.updates(0, 3)).toMatchObject([{ signatureSlot: PERIOD_SLOTS + 34 }]);
+});
+
+it("an anchor state that is past its block, and so has another root, proves nothing", async () => {
+  const { server, add, follow, announced } = scene();
+  const anchor = add(1, { parent: add(0, {}), stateSlot: 3 });
+  await follow(anchor);
+  expect(await server.bootstrap(anchor)).toBeNull();
+  announced.length = 0;
+  const child = add(4, { parent: anchor });
+  await follow(child);
+  expect(announced).toEqual([]);
+  expect(await server.bootstrap(child)).toMatchObject({ header: { beacon: { slot: 4 } } });
 });
 
 it("after a revert, a block that becomes the head again is announced again", async () => {

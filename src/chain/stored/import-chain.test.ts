@@ -6,10 +6,12 @@ import { createTempDir } from "../../db/temp-dir.test-support.ts";
 import { ChainFileError, ChainFileWriter, EntryKind, type FileEntry, readChainFile } from "./chain-file.ts";
 import { type ExportedCounts, exportChain } from "./export-chain.ts";
 import { importChain } from "./import-chain.ts";
-import { blockOn, chainOf, config, storeChain } from "./linked-blocks.test-support.ts";
+import { blockOn, chainOf, config, storeChain, write } from "./linked-blocks.test-support.ts";
 
 const finalized = chainOf([0, 1, 2]);
 const hot = chainOf([3, 4], finalized.at(-1));
+/** Of a dev chain whose last slots were empty. */
+const CLOCK_SLOT = 9;
 const WHOLE: ExportedCounts = { states: 1, finalizedBlocks: 3, hotBlocks: 2, emptySlots: 0 };
 
 /** Exports a chain and imports it into another database after changing its entries. */
@@ -19,6 +21,7 @@ async function importChanged(change: (entries: FileEntry[]) => FileEntry[]) {
   const path = join(directory.path, "chain");
   const source = await openEmptyDatabase();
   await storeChain(source, { finalized, hot });
+  await write(source, (batch) => batch.meta.putClockSlot(CLOCK_SLOT));
   await exportChain(source, path);
   const entries = await Array.fromAsync(readChainFile(path));
   await rm(path);
@@ -47,6 +50,7 @@ it("a complete file restores the exported chain", async () => {
   const { db, imported } = await importChanged((entries) => entries);
   expect(await imported).toEqual(WHOLE);
   expect(await db.meta.getIdentity()).toEqual({ kind: "test" });
+  expect(await db.meta.getClockSlot()).toBe(CLOCK_SLOT);
   expect((await Array.fromAsync(db.finalizedBlocks.range({}))).map(({ root }) => root)).toEqual(
     finalized.map(({ root }) => root),
   );

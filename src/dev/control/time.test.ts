@@ -1,3 +1,4 @@
+import { setImmediate as nextTurn } from "node:timers/promises";
 import { SLOTS_PER_EPOCH } from "@lodestar/params";
 import { expect, it, onTestFinished } from "vitest";
 import { ControlError } from "../../api/dev-control.ts";
@@ -74,6 +75,30 @@ it("stops the clock during work and restarts it after, also when the work fails"
   await expect(failing).rejects.toThrow("The work failed.");
   expect(clock.isFlowing).toBe(true);
   expect(flows).toEqual([1]);
+});
+
+it.each<[string, (time: DevTime) => Promise<unknown>]>([
+  ["a control call", (time) => time.whilePaused(async () => {})],
+  ["a pause", (time) => time.pause()],
+])("%s waits for the duties of the current slot", async (_, control) => {
+  const { time, clock } = scene();
+  const [begun, duties] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
+  clock.onSlot(() => {
+    begun.resolve();
+    return duties.promise;
+  });
+  // A slot takes a millisecond.
+  clock.setSpeed(1e9);
+  clock.run();
+  await begun.promise;
+  let isDone = false;
+  const work = control(time).then(() => {
+    isDone = true;
+  });
+  await nextTurn();
+  expect([clock.isFlowing, isDone]).toEqual([false, false]);
+  duties.resolve();
+  await work;
 });
 
 it("leaves a paused clock paused", async () => {
