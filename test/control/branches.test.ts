@@ -176,6 +176,20 @@ describe("dev_fork", () => {
     expect(complaints).toEqual([]);
   });
 
+  it("begins the new branch at the common ancestor also if its first slots stayed empty", async () => {
+    const { caller, chain } = await open();
+    await caller.call("dev_advance", [10]);
+    const [old, ancestor] = chainOf(chain);
+    await caller.call("dev_setValidators", { online: "none" });
+    const empty = await caller.call("dev_fork", { slots: 2 });
+    expect([empty.new_branch.head.root, empty.old_branch.head.root]).toEqual([ancestor, old]);
+    await caller.call("dev_setValidators", { online: "all" });
+    const fork = await caller.call("dev_fork", { slots: 2 });
+    expect(fork.common_ancestor.root).toBe(ancestor);
+    const parents = [fork.new_branch, fork.old_branch].map(({ head }) => chain.forkChoice.get(head.root)?.parentRoot);
+    expect(parents).toEqual([ancestor, old]);
+  });
+
   it("splits the votes in halves or by a fraction", async () => {
     const { caller, complaints } = await open();
     await caller.call("dev_advance", [1]);

@@ -35,6 +35,23 @@ describe("block hashes", () => {
     expect(trunk.at(300n)).toEqual(hash(300));
   });
 
+  it("keeps all hashes of a short chain on each of its branches", () => {
+    const trunk = grown(BlockHashes.of(0n, [hash(0)]), 1, 3);
+    const one = trunk.append(hash(4, 1));
+    const other = grown(trunk, 4, 5, 2);
+    expect(one.list()).toEqual([hash(0), hash(1), hash(2), hash(3), hash(4, 1)]);
+    expect(other.list()).toEqual([hash(0), hash(1), hash(2), hash(3), hash(4, 2), hash(5, 2)]);
+    expect(other.at(0n)).toEqual(hash(0));
+  });
+
+  it("keeps 256 hashes on a second branch of a long chain", () => {
+    const trunk = grown(BlockHashes.of(0n, [hash(0)]), 1, 300);
+    trunk.append(hash(301, 1));
+    const other = trunk.append(hash(301, 2));
+    expect(other.at(46n)).toEqual(hash(46));
+    expect(other.at(45n)).toBeUndefined();
+  });
+
   it("starts from a stored list", () => {
     const hashes = grown(BlockHashes.of(0n, [hash(0)]), 1, 600);
     const restored = BlockHashes.of(600n, hashes.list());
