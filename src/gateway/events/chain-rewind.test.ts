@@ -92,14 +92,14 @@ it("publishes repeated events after a revert behind finality", async () => {
   a.publish("finalized_checkpoint", finalized(2));
   a.publish("voluntary_exit", exit);
   const [, other] = chain(2, blocks[9], 1);
+  a.setHead(other!);
   a.publish("chain_reorg", reorgEvent(blocks[19]!, other!, blocks[9]!));
   a.tellHead(other!);
+  // The upstream announces the blocks of the other branch only by the reorg.
+  const announcedThen = ["voluntary_exit", "block 11", "block 12", "chain_reorg 12"];
+  expect((await announced.take(24)).slice(20).map(described)).toEqual(announcedThen);
   a.publish("voluntary_exit", exit);
-  expect((await announced.take(23)).slice(20).map(described)).toEqual([
-    "voluntary_exit",
-    "chain_reorg 12",
-    "voluntary_exit",
-  ]);
+  expect((await announced.next()).topic).toBe("voluntary_exit");
 });
 
 it("publishes repeated attestations after a rewind", async () => {

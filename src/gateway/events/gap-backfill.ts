@@ -56,6 +56,7 @@ export class GapBackfill {
     const path = last && (await this.#pathTo(target));
     if (!path) return undefined;
     const { ancestor, branch } = path;
+    if (target === last.root) return [];
     if (branch.length === 0) return this.rewindTo(target);
     const isReorg = ancestor.root !== last.root;
     // A node does not switch to a block older than its head.
@@ -63,18 +64,24 @@ export class GapBackfill {
     const newHeadIndex = newer === -1 ? branch.length - 1 : newer;
     const firstHead = isReorg ? newHeadIndex : 0;
     const events: ChainEvent[] = [];
-    let parent = {
-      ...ancestor,
-      dependentRoots: ancestor.dependentRoots ?? (await this.#dependentRootsAt(ancestor.slot)),
-    };
+    let parent = await this.#withDependentRoots(ancestor, branch.slice(firstHead));
     for (const [index, header] of branch.entries()) {
       const head = { ...header, dependentRoots: this.#dependentRootsAfter(parent, header.slot) };
-      events.push(blockEvent(header));
+      events.push(this.#blockEvent(header));
       if (isReorg && index === firstHead) events.push(this.#reorgEvent(last, ancestor.slot, header));
       if (index >= firstHead) events.push(this.#headEvent(parent, head));
       parent = head;
     }
     return events;
+  }
+
+  /** Returns block events from the last announced head before a block to the block itself, as far as they are new. */
+  async blocksTo(target: string): Promise<ChainEvent[]> {
+    const branch = [await this.#header(target)];
+    while (branch.length <= MAX_BLOCKS && branch[0]!.slot > 0 && !this.#announced.findHead(branch[0]!.parentRoot)) {
+      branch.unshift(await this.#header(branch[0]!.parentRoot));
+    }
+    return branch.filter(({ root }) => !this.#announced.hasBlock(root)).map((header) => this.#blockEvent(header));
   }
 
   /** Returns the events of a rewind to a block. */
@@ -138,6 +145,27 @@ export class GapBackfill {
     return answer && JSON.parse(answer.toString());
   }
 
+  /** The dependent roots are requested only if head events have to be reconstructed. */
+  async #withDependentRoots(ancestor: Head, heads: readonly Header[]): Promise<KnownHead> {
+    const { dependentRoots } = ancestor;
+    if (dependentRoots) return { ...ancestor, dependentRoots };
+    if (heads.every(({ root }) => this.#ownHeadEvent(root))) return { ...ancestor, dependentRoots: NO_ROOTS };
+    return { ...ancestor, dependentRoots: await this.#dependentRootsAt(ancestor.slot) };
+  }
+
+  #ownHeadEvent(root: string): ChainEvent | undefined {
+    return this.#upstreamEvents.find((event) => event.topic === "head" && headOf(event)?.root === root);
+  }
+
+  #blockEvent(header: Header): ChainEvent {
+    const { slot, root, isOptimistic } = header;
+    const isOwn = ({ topic, value }: ChainEvent) => topic === "block" && stringAt(value, "block") === root;
+    return (
+      this.#upstreamEvents.find(isOwn) ??
+      createEvent("block", { slot: String(slot), block: root, execution_optimistic: isOptimistic })
+    );
+  }
+
   /** Returns the dependent roots of the block that follows a head. */
   #dependentRootsAfter({ slot, root, dependentRoots }: KnownHead, nextSlot: number): DependentRoots {
     const epochs = this.#epochOf(nextSlot) - this.#epochOf(slot);
@@ -163,9 +191,8 @@ export class GapBackfill {
   }
 
   #headEvent(parent: Head, head: Header & KnownHead): ChainEvent {
-    const ownEvent = this.#upstreamEvents.find((event) => event.topic === "head" && headOf(event)?.root === head.root);
     return (
-      ownEvent ??
+      this.#ownHeadEvent(head.root) ??
       createEvent("head", {
         slot: String(head.slot),
         block: head.root,
@@ -179,6 +206,12 @@ export class GapBackfill {
   }
 
   #reorgEvent(old: Head, ancestorSlot: number, head: Header): ChainEvent {
+    const isOwn = ({ topic, value }: ChainEvent) =>
+      topic === "chain_reorg" &&
+      stringAt(value, "old_head_block") === old.root &&
+      stringAt(value, "new_head_block") === head.root;
+    const ownEvent = this.#upstreamEvents.findLast(isOwn);
+    if (ownEvent) return ownEvent;
     return createEvent("chain_reorg", {
       slot: String(head.slot),
       depth: String(old.slot - ancestorSlot),
@@ -198,6 +231,9 @@ export class GapBackfill {
 
 type KnownHead = Head & { readonly dependentRoots: DependentRoots };
 
+/** For heads whose events are not reconstructed. */
+const NO_ROOTS: DependentRoots = { previous: "", current: "" };
+
 /** Parses a response of `/eth/v1/beacon/headers/{block_id}`. */
 export function readHeader(answer: unknown): Header | undefined {
   const root = stringAt(answer, "data", "root");
@@ -206,8 +242,4 @@ export function readHeader(answer: unknown): Header | undefined {
   const stateRoot = stringAt(answer, "data", "header", "message", "state_root");
   if (root === undefined || slot === undefined || parentRoot === undefined || stateRoot === undefined) return undefined;
   return { root, slot, parentRoot, stateRoot, isOptimistic: stringAt(answer, "execution_optimistic") === "true" };
-}
-
-function blockEvent({ slot, root, isOptimistic }: Header): ChainEvent {
-  return createEvent("block", { slot: String(slot), block: root, execution_optimistic: isOptimistic });
 }

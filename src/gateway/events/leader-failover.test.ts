@@ -1,6 +1,6 @@
 import { expect, it } from "vitest";
 import { seededRandom } from "../../../test/support/random/seeded-random.ts";
-import { CHAIN_EVENT_TOPICS, openMerger, type PublishedEvent } from "./event-merger.test-support.ts";
+import { CHAIN_EVENT_TOPICS, chainOf, faultsOf, openMerger, type PublishedEvent } from "./event-merger.test-support.ts";
 import {
   block,
   GENESIS,
@@ -35,38 +35,6 @@ class Follower {
     }
     this.head = head;
   }
-}
-
-/** Blocks from genesis to a head. */
-function chainOf(head: ScriptedBlock): ScriptedBlock[] {
-  return head.parent ? [...chainOf(head.parent), head] : [head];
-}
-
-/** Returns violations in a sequence of events, in which every head must follow on the previous one or on a reorg. */
-function faultsOf(announced: readonly PublishedEvent[], blocks: ReadonlyMap<unknown, ScriptedBlock>): string[] {
-  const faults: string[] = [];
-  const seen = new Set<unknown>();
-  let head = GENESIS.root;
-  let reorganised: unknown;
-  for (const { topic, value } of announced) {
-    if (topic === "block") {
-      if (seen.has(value.block)) faults.push(`The block of slot ${value.slot} was told twice.`);
-      seen.add(value.block);
-    } else if (topic === "chain_reorg") {
-      if (value.old_head_block !== head)
-        faults.push(`A reorganisation to slot ${value.slot} does not begin at the head.`);
-      reorganised = value.new_head_block;
-    } else {
-      const { root, parent } = blocks.get(value.block)!;
-      if (parent?.root !== head && reorganised !== root)
-        faults.push(`The head of slot ${value.slot} does not follow on the one before.`);
-      head = root;
-    }
-  }
-  for (const { root, slot } of chainOf(blocks.get(head)!).slice(1)) {
-    if (!seen.has(root)) faults.push(`The block of slot ${slot} was not told.`);
-  }
-  return faults;
 }
 
 it.each([1, 2, 3, 4, 5, 6])(

@@ -115,6 +115,8 @@ export class ScriptedUpstream {
   readonly authorizations = new Set<string | undefined>();
   /** Answers requests other than subscriptions. */
   isAnswering = true;
+  /** Returns a status instead of the answer, or a promise that delays the answer. Undefined to answer at once. */
+  disturb: (path: string) => number | Promise<void> | undefined = () => undefined;
   finalized = { epoch: 0, root: rootOf("b", 0, 0) };
   #head: ScriptedBlock | undefined;
   readonly #blocks = new Map<string, ScriptedBlock>();
@@ -147,6 +149,11 @@ export class ScriptedUpstream {
   /** Adds blocks that can be requested, without an event. */
   setHead(head: ScriptedBlock): void {
     this.#head = head;
+    this.addBlocks(head);
+  }
+
+  /** Adds a block and its ancestors without making it the head. */
+  addBlocks(head: ScriptedBlock): void {
     for (let at: ScriptedBlock | undefined = head; at; at = at.parent) this.#blocks.set(at.root, at);
   }
 
@@ -239,8 +246,12 @@ export class ScriptedUpstream {
       res.destroy();
       return;
     }
+    const disturbed = this.disturb(pathname);
     const answer = this.answerTo(pathname);
-    res.writeHead(answer === undefined ? 404 : 200, { "content-type": "application/json" }).end(JSON.stringify(answer));
+    const status = typeof disturbed === "number" ? disturbed : answer === undefined ? 404 : 200;
+    const send = () => res.writeHead(status, { "content-type": "application/json" }).end(JSON.stringify(answer));
+    if (disturbed instanceof Promise) void disturbed.then(send);
+    else send();
   }
 
   #subscribe(topics: string[], res: ServerResponse): void {
@@ -270,7 +281,9 @@ export function fetchFrom(upstreams: readonly ScriptedUpstream[]) {
     const { url } = upstreams.find((upstream) => upstream.name === name)!.options();
     const response = await fetch(url + path);
     const body = Buffer.from(await response.arrayBuffer());
-    return response.status === 404 ? undefined : body;
+    if (response.status === 404) return undefined;
+    if (response.status !== 200) throw new Error(`HTTP status ${response.status}`);
+    return body;
   };
 }
 

@@ -4,8 +4,8 @@ const MAX_ENTRIES = 256;
 
 interface Entry {
   /** The head that it announces. */
-  readonly head?: BlockRef;
-  /** Undefined for the initial head. */
+  readonly head?: BlockRef | undefined;
+  /** Undefined where events may be missing: after the head at the time of connection, and after rejected events. */
   readonly event?: ChainEvent;
   /** True for a reorg to an earlier slot. */
   readonly isRewind?: boolean;
@@ -24,9 +24,18 @@ export class UpstreamEventLog {
     this.#entries.unshift({ head });
   }
 
+  /** Marks that an event is missing. */
+  addGap(): void {
+    if (this.#entries.at(-1)?.event) this.#push({ head: this.head });
+  }
+
   add(event: ChainEvent): void {
     const head = event.topic === "head" ? headOf(event) : undefined;
-    this.#entries.push({ event, head, isRewind: event.topic === "chain_reorg" && isRewind(event, this) });
+    this.#push({ event, head, isRewind: event.topic === "chain_reorg" && isRewind(event, this) });
+  }
+
+  #push(entry: Entry): void {
+    this.#entries.push(entry);
     if (this.#entries.length > MAX_ENTRIES) this.#entries.shift();
   }
 
@@ -40,6 +49,13 @@ export class UpstreamEventLog {
     return stringAt(reorg?.value, "new_head_block");
   }
 
+  /** True if the upstream has announced a reorg from this head. */
+  hasLeft(root: string): boolean {
+    return this.events.some(
+      ({ topic, value }) => topic === "chain_reorg" && stringAt(value, "old_head_block") === root,
+    );
+  }
+
   /** Finds a current or former head. */
   findHead(root: string): BlockRef | undefined {
     return this.#entries.findLast(({ head }) => head?.root === root)?.head;
@@ -51,17 +67,37 @@ export class UpstreamEventLog {
     return first?.event ? undefined : first?.head;
   }
 
-  /** Returns the events after a head, or undefined if the block was not its head. */
+  /**
+   * Returns the events after a head. Undefined if the block was not its head, or if a block may be missing: one that was
+   * imported before the connection can become the head after it. Blocks after a gap come with the next head.
+   */
   after(root: string): ChainEvent[] | undefined {
     const index = this.#entries.findLastIndex(({ head }) => head?.root === root);
-    return index === -1 ? undefined : eventsOf(this.#entries.slice(index + 1));
+    if (index === -1) return undefined;
+    const gap = this.#lastGap;
+    if (index > gap) return eventsOf(this.#entries.slice(index + 1));
+    const events = eventsOf(this.#entries.slice(index + 1));
+    const mayLackBlocks = events.some(({ topic }) => topic === "head" || topic === "chain_reorg");
+    return mayLackBlocks ? undefined : events.filter(({ topic }) => topic !== "block");
   }
 
-  /** Returns the blocks after the last one for which `isKnown` returns true, or undefined if there is none. */
+  /**
+   * Returns the blocks after the last one for which `isKnown` returns true. Undefined if there is none since the last
+   * head or gap.
+   */
   blocksAfter(isKnown: (root: string) => boolean): ChainEvent[] | undefined {
     const index = this.#entries.findLastIndex((entry) => isKnown(blockOf(entry) ?? ""));
-    if (index === -1) return undefined;
+    if (index <= this.#lastGap) return undefined;
     return eventsOf(this.#entries.slice(index + 1)).filter(({ topic }) => topic === "block");
+  }
+
+  /** True if a head was announced since the last gap. */
+  get isContinuous(): boolean {
+    return this.#entries.findLastIndex(({ event }) => event?.topic === "head") > this.#lastGap;
+  }
+
+  get #lastGap(): number {
+    return this.#entries.findLastIndex(({ event }) => event === undefined);
   }
 
   get events(): ChainEvent[] {

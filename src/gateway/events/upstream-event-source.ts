@@ -262,6 +262,7 @@ export class UpstreamEventSource {
   }
 
   #reject({ topic }: StreamEvent): void {
+    if (isLogged(topic)) this.log.addGap();
     this.#lastInvalidAt = this.#deps.timers.now();
     this.#invalidEvents.raise({ upstream: this.name, topic });
   }
@@ -271,7 +272,7 @@ export class UpstreamEventSource {
       this.#invalidEvents.clear({ upstream: this.name });
     }
     this.#outage.clear({ upstream: this.name });
-    if (event.topic === "block" || CHAIN_TOPICS.has(event.topic)) this.log.add(event);
+    if (isLogged(event.topic)) this.log.add(event);
     const { observer } = this.#deps;
     const head = event.topic === "head" ? headOf(event) : undefined;
     if (head) observer.recordHead(this.name, { slot: head.slot, root: head.root });
@@ -291,6 +292,8 @@ export class UpstreamEventSource {
     this.#listener.onConnectionChange();
   }
 }
+
+const isLogged = (topic: string): boolean => topic === "block" || CHAIN_TOPICS.has(topic);
 
 const isDeduplicated = (topic: string): boolean => isAlwaysOn(topic) && topic !== "attester_slashing";
 
