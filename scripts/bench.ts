@@ -80,6 +80,10 @@ const BENCHES: Readonly<Record<string, Bench>> = {
   "heavy-calls": {
     about: "blocks and latency of a dev chain while clients make the heaviest calls",
   },
+  "worst-block": {
+    about: "time of a full block of each heavy opcode and precompile",
+    nodeOptions: SMALL_HEAP,
+  },
   eth: {
     about: "eth_* calls per second, logs of 10,000 blocks and the time of a contract test, beside Anvil and EDR",
   },

@@ -7,7 +7,7 @@ import type { ExecutedBlock } from "../../src/evm/execution/block.ts";
 import { BlockExecutor } from "../../src/evm/execution/block-executor.ts";
 import { updateFractionOf } from "../../src/evm/execution/forks.ts";
 import { ChainRules } from "../../src/evm/execution/rules.ts";
-import { createGenesis, DEFAULT_CHAIN_ID } from "../../src/evm/genesis.ts";
+import { createGenesis, DEFAULT_CHAIN_ID, type GenesisAccount } from "../../src/evm/genesis.ts";
 import { TransactionPool } from "../../src/evm/pool/transaction-pool.ts";
 
 const SLOT_SECONDS = 12;
@@ -27,7 +27,8 @@ export class BenchChain {
   readonly #sign: Sign;
   readonly #nonces = new Array<bigint>(10).fill(0n);
 
-  static async open(): Promise<BenchChain> {
+  /** With further accounts at genesis. */
+  static async open(accounts: readonly GenesisAccount[] = []): Promise<BenchChain> {
     const options = {
       chainId: DEFAULT_CHAIN_ID,
       depositContract: DEPOSIT_CONTRACT,
@@ -40,18 +41,18 @@ export class BenchChain {
     const keys = Array.from({ length: 10 }, (_, index) =>
       Buffer.from(parent.deriveChild(index).privateKey.slice(2), "hex"),
     );
-    return new BenchChain(rules, (hash, sender) => {
+    return new BenchChain(rules, accounts, (hash, sender) => {
       const signed = secp256k1.signMessageHashRecoverableCompact(keys[sender]!, hash);
       if (typeof signed === "string") throw new Error(signed);
       return signed;
     });
   }
 
-  private constructor(rules: ChainRules, sign: Sign) {
+  private constructor(rules: ChainRules, accounts: readonly GenesisAccount[], sign: Sign) {
     this.#rules = rules;
     this.#sign = sign;
     this.executor = new BlockExecutor(rules);
-    this.head = createGenesis(rules, { timestamp: GENESIS_TIME, depositContract: DEPOSIT_CONTRACT });
+    this.head = createGenesis(rules, { timestamp: GENESIS_TIME, depositContract: DEPOSIT_CONTRACT, accounts });
     const kzg = { verify: async () => true };
     this.pool = new TransactionPool({ rules, kzg }, this.head, GENESIS_TIME + SLOT_SECONDS);
   }
