@@ -1,4 +1,3 @@
-import { assemble, dup, endless } from "./code.ts";
 import {
   blake2Input,
   blsPairingInput,
@@ -15,7 +14,8 @@ import {
   modexpInput,
   p256Input,
   pointEvaluationInput,
-} from "./inputs.ts";
+} from "../../src/evm/precompiles/inputs.test-support.ts";
+import { assemble, dup, endless } from "./code.ts";
 
 /** Work that fills a block: a contract that repeats it until its gas is used up. */
 export interface Kind {

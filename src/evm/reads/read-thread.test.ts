@@ -5,6 +5,7 @@ import { expect, it, onTestFinished, vi } from "vitest";
 import type { JsonBytes } from "../../json/json-bytes.ts";
 import type { EthArgs } from "../eth/eth-service.ts";
 import { addressOf, bytesOf, optionsOf, TestChain } from "../evm.test-support.ts";
+import { blsPairingInput, repeat } from "../precompiles/inputs.test-support.ts";
 import type { ChannelMessage } from "../thread/channel.ts";
 import { openThread, ZERO_HASH } from "../thread/evm-thread.test-support.ts";
 import type { ReadName } from "./read-limits.ts";
@@ -20,10 +21,11 @@ const LOGGING_CODE = bytesOf("60006000a000");
 /** JUMPDEST, PUSH0, JUMP. */
 const LOOP_CODE = bytesOf("5b5f56");
 const GAS = 50_000_000n;
-/** 48 million rounds of BLAKE2, which take seconds and cannot be interrupted. */
+const PAIR = blsPairingInput(1);
+/** A pairing of 1,200 points of BLS12-381, which takes seconds and cannot be interrupted. */
 const STUCK_CALL = {
-  to: bytesOf("0000000000000000000000000000000000000009"),
-  data: bytesOf(`02dc6c00${"00".repeat(208)}01`),
+  to: bytesOf("000000000000000000000000000000000000000f"),
+  data: repeat(1200, () => PAIR),
   gas: GAS,
 };
 const TIMEOUT = { code: -32000, message: `execution aborted (timeout = ${LIMIT_MS / 1000}s)` };

