@@ -16,6 +16,9 @@ const SETUP_G2 = [
     "185cbfee53492714734429b7b38608e23926c911cceceac9a36851477ba4c60b087041de621000edc98edada20c1def2",
 ];
 
+/** Bounds the rounds of BLAKE2 that an input may ask for. */
+const GAS_LIMIT = 1_000_000n;
+
 export interface Outcome {
   gasUsed: bigint;
   output: string;
@@ -42,7 +45,7 @@ export async function openPrecompiles(): Promise<{ ours: RunPrecompile; library:
 }
 
 function runner(evm: EVM): RunPrecompile {
-  return async (address, data, gasLimit = 1_000_000_000n) => {
+  return async (address, data, gasLimit = GAS_LIMIT) => {
     const precompile: PrecompileFunc = evm.precompiles.get(address.toString(16).padStart(40, "0"))!;
     const result = await precompile({ data, gasLimit, common: evm.common, _EVM: evm });
     return {

@@ -13,6 +13,7 @@ const MUTATIONS = 3;
 const MANY = 600;
 /** Fills a block of BLAKE2b with distinct words. */
 const LONG_TEXT = Array.from({ length: 128 }, (_, index) => String.fromCharCode(33 + (index % 90))).join("");
+const MUCH_GAS = 100_000_000n;
 /** State of BLAKE2b with a digest of 64 bytes. */
 const BLAKE2B_STATE =
   "48c9bdf267e6096a3ba7ca8485ae67bb2bf894fe72f36e3cf1361d5f3af54fa5" +

@@ -28,14 +28,23 @@ const STUCK_CALL = {
   data: repeat(1200, () => PAIR),
   gas: GAS,
 };
+/** 48 million rounds of BLAKE2, which take a second and cannot be interrupted. They begin within a time slice. */
+const LONG_CALL = {
+  to: bytesOf("0000000000000000000000000000000000000009"),
+  data: bytesOf(`02dc6c00${"00".repeat(208)}01`),
+  gas: GAS,
+};
+/** Loads the curve of `STUCK_CALL`. */
+const SHORT_CALL = { ...STUCK_CALL, data: PAIR };
 const TIMEOUT = { code: -32000, message: `execution aborted (timeout = ${LIMIT_MS / 1000}s)` };
 
 interface Options {
   readLimit?: (name: ReadName) => number;
+  graceMs?: number;
 }
 
 /** An EVM whose reads run in a thread of the test. */
-async function openReads({ readLimit = () => 60_000 }: Options = {}) {
+async function openReads({ readLimit = () => 60_000, graceMs = 500 }: Options = {}) {
   const workers: Worker[] = [];
   /** Resolves when the thread is sent a read. */
   let sent = Promise.withResolvers<void>();
@@ -49,7 +58,7 @@ async function openReads({ readLimit = () => 60_000 }: Options = {}) {
     };
     return worker;
   };
-  const reads = new ReadThread({ startWorker, readLimit, graceMs: 500 });
+  const reads = new ReadThread({ startWorker, readLimit, graceMs });
   onTestFinished(() => reads.stop());
   const opened = await openThread(reads);
   const { thread, build } = opened;
@@ -117,10 +126,13 @@ it("estimates the gas of a transaction that its engine signs", async () => {
 });
 
 it("ends reads at their limit with one error, and replaces a thread that is stuck", async () => {
+  let limitMs = 60_000;
   const { override, read, mine, thread, readWorkers, nextSent, logger } = await openReads({
-    readLimit: (name) => (name === "getLogs" ? 60_000 : LIMIT_MS),
+    readLimit: (name) => (name === "getLogs" ? 60_000 : limitMs),
   });
   await mine(1);
+  await read("call", { call: SHORT_CALL });
+  limitMs = LIMIT_MS;
   await override({ address: CONTRACT, code: LOOP_CODE });
   await mine(2);
   const looping = { to: CONTRACT, gas: GAS / 2n };
@@ -170,12 +182,12 @@ it("counts the time on a replaced thread against the limit of a read", async () 
 });
 
 it("ends a read whose caller is gone", async () => {
-  const { read, mine, readWorkers, nextSent } = await openReads();
+  const { read, mine, readWorkers, nextSent } = await openReads({ graceMs: 50 });
   await mine(1);
   await read("call", { call: { to: CONTRACT } });
   const caller = new AbortController();
   const sent = nextSent();
-  const stuck = read("call", { call: STUCK_CALL }, caller.signal);
+  const stuck = read("call", { call: LONG_CALL }, caller.signal);
   await sent;
   caller.abort(new Error("hung up"));
   await expect(stuck).rejects.toThrow("hung up");
