@@ -58,6 +58,7 @@ describe("precompiles", () => {
       const { output } = await ours(
         address,
         repeat(MANY, () => concat(point, word(1))),
+        MUCH_GAS,
       );
       expect(output).toBe((await ours(address, concat(point, word(MANY)))).output);
     }
