@@ -8,7 +8,7 @@ import { type ChainEvent, type FinalizedCheckpoint, headOf, numberAt, stringAt }
 import { errorReason } from "./error-reason.ts";
 import { eventLimits } from "./event-limits.ts";
 import { isValidData } from "./event-shapes.ts";
-import { GapBackfill } from "./gap-backfill.ts";
+import { GapBackfill, readHeader } from "./gap-backfill.ts";
 import type { FetchFrom, UpstreamEventSource } from "./upstream-event-source.ts";
 
 /**
@@ -234,17 +234,18 @@ export class ChainFollower {
     return new GapBackfill(announced, leader.log.events, chainSpec.slotsPerEpoch, (path) => this.#fetch(path));
   }
 
-  /** Asks the leader first. Any upstream can have a block that is requested by root. */
+  /** Asks the leader first. Another upstream is as good for a block that is requested by root. */
   async #fetch(path: string): Promise<Buffer | undefined> {
     const { fetch, health, leader } = this.#options;
+    const root = /\/headers\/(0x\w+)$/.exec(path)?.[1];
+    if (root === undefined) return fetch(leader.name, path);
     const others = health.all.filter(({ upstream, state }) => upstream !== leader.name && state === "ready");
-    const names = [leader.name, ...(path.includes("/headers/0x") ? others.map(({ upstream }) => upstream) : [])];
     let failure: unknown;
-    for (const name of names) {
+    for (const name of [leader.name, ...others.map(({ upstream }) => upstream)]) {
       if (this.#isClosed) break;
       try {
         const answer = await fetch(name, path);
-        if (answer) return answer;
+        if (answer && readHeader(JSON.parse(answer.toString()))?.root === root) return answer;
       } catch (error) {
         failure ??= error;
       }

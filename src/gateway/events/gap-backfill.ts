@@ -1,4 +1,6 @@
 import { OperationalError } from "../../errors/operational-error.ts";
+import { memberOf } from "../upstream/client/json-fields.ts";
+import { headerRoot, requestedRoot } from "../validation/requested-roots.ts";
 import type { AnnouncedEvents } from "./announced-events.ts";
 import {
   type ChainEvent,
@@ -136,7 +138,8 @@ export class GapBackfill {
 
   async #header(blockId: string): Promise<Header> {
     const header = readHeader(await this.#read(`/eth/v1/beacon/headers/${blockId}`));
-    if (!header) throw new OperationalError(`It returned no header for block ${blockId}.`);
+    if (!header || (requestedRoot(blockId) ?? header.root) !== header.root)
+      throw new OperationalError(`It returned no header for block ${blockId}.`);
     return header;
   }
 
@@ -234,12 +237,21 @@ type KnownHead = Head & { readonly dependentRoots: DependentRoots };
 /** For heads whose events are not reconstructed. */
 const NO_ROOTS: DependentRoots = { previous: "", current: "" };
 
-/** Parses a response of `/eth/v1/beacon/headers/{block_id}`. */
+/** Parses a response of `/eth/v1/beacon/headers/{block_id}`. Undefined if its root is not that of the header. */
 export function readHeader(answer: unknown): Header | undefined {
   const root = stringAt(answer, "data", "root");
   const slot = numberAt(answer, "data", "header", "message", "slot");
   const parentRoot = stringAt(answer, "data", "header", "message", "parent_root");
   const stateRoot = stringAt(answer, "data", "header", "message", "state_root");
   if (root === undefined || slot === undefined || parentRoot === undefined || stateRoot === undefined) return undefined;
+  if (rootOfHeader(answer) !== root) return undefined;
   return { root, slot, parentRoot, stateRoot, isOptimistic: stringAt(answer, "execution_optimistic") === "true" };
+}
+
+function rootOfHeader(answer: unknown): string | undefined {
+  try {
+    return headerRoot(memberOf(memberOf(memberOf(answer, "data"), "header"), "message"));
+  } catch {
+    return undefined;
+  }
 }

@@ -126,6 +126,30 @@ it("fills the gap from another upstream if the leader does not have the blocks",
   expect((await announced.take(4)).map(described)).toEqual(["block 2", "head 2", "block 3", "head 3"]);
 });
 
+it.each(["its own", "the requested"])(
+  "does not fill a gap with another block that comes under %s root",
+  async (claimed) => {
+    const { upstreams, read, reconnect } = await openMerger("a", "b");
+    const [a, b] = upstreams as [ScriptedUpstream, ScriptedUpstream];
+    const announced = read(CHAIN_EVENT_TOPICS);
+    const [first, second, third] = chain(3) as [ScriptedBlock, ScriptedBlock, ScriptedBlock];
+    for (const upstream of upstreams) upstream.imports(first);
+    await announced.take(2);
+    for (const upstream of upstreams) upstream.setHead(third);
+    const truth = a.answerTo.bind(a);
+    const other = block(2, first, 1);
+    a.addBlocks(other);
+    const lie = truth(`/eth/v1/beacon/headers/${other.root}`) as { data: { root: string } };
+    if (claimed === "the requested") lie.data.root = second.root;
+    a.answerTo = (path) => (path.endsWith(second.root) ? lie : truth(path));
+    await reconnect(b);
+    await reconnect(a);
+    const events = await announced.take(4);
+    const expected = [second, third].flatMap((each) => [each.root, stateRootOf(each)]);
+    expect(events.map(({ value }) => value.state ?? value.block)).toEqual(expected);
+  },
+);
+
 /** A node that imports and announces blocks in several steps, between which its stream can be cut. */
 class SteppingNode {
   readonly upstream: ScriptedUpstream;

@@ -5,6 +5,7 @@ import { onTestFinished } from "vitest";
 import type { FakeTimers } from "../../../test/support/time/fake-timers.ts";
 import type { ChainSpec } from "../network/chain-spec.ts";
 import type { UpstreamSettings } from "../settings.ts";
+import { headerRoot } from "../validation/requested-roots.ts";
 
 export const SLOTS_PER_EPOCH = 8;
 
@@ -22,19 +23,31 @@ export const CHAIN_SPEC: ChainSpec = {
 export interface ScriptedBlock {
   slot: number;
   root: string;
+  stateRoot: string;
   parent?: ScriptedBlock;
 }
 
 /** Creates a block. Different marks give different blocks of the same slot. */
 export function block(slot: number, parent?: ScriptedBlock, mark = 0): ScriptedBlock {
-  return { slot, parent, root: rootOf("b", slot, mark) };
+  const stateRoot = rootOf("5", slot, mark);
+  return { slot, parent, stateRoot, root: headerRoot(headerOf({ slot, parent, stateRoot })) };
+}
+
+function headerOf({ slot, parent, stateRoot }: Omit<ScriptedBlock, "root">) {
+  return {
+    slot: String(slot),
+    proposer_index: "0",
+    parent_root: parent?.root ?? rootOf("b", 0, 15),
+    state_root: stateRoot,
+    body_root: rootOf("0", 0, 0),
+  };
 }
 
 function rootOf(kind: string, slot: number, mark: number): string {
   return `0x${kind}${mark.toString(16)}${slot.toString(16).padStart(62, "0")}`;
 }
 
-export const stateRootOf = ({ root }: ScriptedBlock): string => root.replace("0xb", "0x5");
+export const stateRootOf = ({ stateRoot }: ScriptedBlock): string => stateRoot;
 
 /** State root of an empty slot. */
 export const stateRootAt = (slot: number): string => rootOf("e", slot, 0);
@@ -117,7 +130,7 @@ export class ScriptedUpstream {
   isAnswering = true;
   /** Returns a status instead of the answer, or a promise that delays the answer. Undefined to answer at once. */
   disturb: (path: string) => number | Promise<void> | undefined = () => undefined;
-  finalized = { epoch: 0, root: rootOf("b", 0, 0) };
+  finalized = { epoch: 0, root: GENESIS.root };
   #head: ScriptedBlock | undefined;
   readonly #blocks = new Map<string, ScriptedBlock>();
   readonly #server: Server;
@@ -224,13 +237,7 @@ export class ScriptedUpstream {
     let found = id === "head" || id === "genesis" ? this.#head : this.#blocks.get(id);
     while (id === "genesis" && found?.parent) found = found.parent;
     if (!found) return undefined;
-    const message = {
-      slot: String(found.slot),
-      proposer_index: "0",
-      parent_root: found.parent?.root ?? rootOf("b", 0, 15),
-      state_root: stateRootOf(found),
-      body_root: rootOf("0", 0, 0),
-    };
+    const message = headerOf(found);
     return { execution_optimistic: false, data: { root: found.root, canonical: true, header: { message } } };
   }
 
