@@ -101,6 +101,18 @@ describe("a snapshot", () => {
     }
   });
 
+  it("has no delays of blocks that were set after it", async () => {
+    const { caller, devChain } = await openChainInHand();
+    await caller.call("dev_advance", [2]);
+    const id = await caller.call("dev_snapshot");
+    await caller.call("dev_delayBlocks", { slots: 2, slots_late: 1 });
+    await caller.call("dev_advance", [1]);
+    expect(devChain.chain.head.slot).toBe(2);
+    await caller.call("dev_revert", [id]);
+    await caller.call("dev_advance", [1]);
+    expect(devChain.chain.head.slot).toBe(3);
+  });
+
   it("is reverted to while the clock runs, which continues from there", async () => {
     const { caller, devChain } = await openChainInHand({ speed: 8 });
     await caller.call("dev_advance", [9]);

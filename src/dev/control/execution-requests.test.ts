@@ -121,6 +121,19 @@ it("a block before a request does not include it, even if it includes a final on
   expect(amountsOf((await build(third.root, ELECTRA_SLOT + 3)).requests)).toEqual([0]);
 });
 
+it("the block that was the head when a request was made does not include it", async () => {
+  const made = await scene();
+  const { queue, build, chain } = made;
+  for (let n = 0; n <= MAX_WITHDRAWAL_REQUESTS_PER_PAYLOAD; n++) await queue.addWithdrawal(withdrawal(n));
+  const first = await build(GENESIS, ELECTRA_SLOT);
+  chain.forkChoice.finalized.root = first.root;
+  await queue.selectFor(first.root);
+  await queue.addWithdrawal(withdrawal(0));
+  made.restart();
+  const { requests } = await build(first.root, ELECTRA_SLOT + 1);
+  expect(amountsOf(requests)).toEqual([MAX_WITHDRAWAL_REQUESTS_PER_PAYLOAD, 0]);
+});
+
 it("keeps requests and deposit indices over a restart", async () => {
   const made = await scene();
   const { build } = made;

@@ -87,6 +87,7 @@ it.each<[string, (time: DevTime) => Promise<unknown>]>([
     begun.resolve();
     return duties.promise;
   });
+  onTestFinished(() => duties.resolve());
   // A slot takes a millisecond.
   clock.setSpeed(1e9);
   clock.run();

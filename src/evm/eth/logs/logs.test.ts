@@ -44,7 +44,11 @@ describe("eth_getLogs", () => {
     await mine();
     const receipts = (await service.call("getBlockReceipts", { block: { number: 1n } })) as {
       contractAddress: string;
+      logs: LogJson[];
     }[];
+    const ofReceipts = receipts.flatMap(({ logs }) => logs);
+    expect(await service.call("getLogs", { query: { blockHash: toHex(first.hash) } })).toEqual(ofReceipts);
+    expect(ofReceipts.map(({ logIndex }) => logIndex)).toEqual(["0x0", "0x1", "0x2"]);
     const ask = async () => ({
       all: await query({ fromBlock: EARLIEST, toBlock: LATEST }),
       latest: await query({}),
