@@ -45,6 +45,15 @@ describe("fees", () => {
     expect(nextExcessBlobGas({ ...parent, baseFeePerGas: 1n }, parameters, true)).toBe(6n * GAS_PER_BLOB);
   });
 
+  it("an excess at the target is kept below the reserve price only, and none below the target", () => {
+    const parameters = { timestamp: 0, target: 6, max: 9, updateFraction: updateFractionOf(9) };
+    const after = (blobs: bigint, hasReservePrice: boolean) =>
+      nextExcessBlobGas(header({ blobGasUsed: blobs * GAS_PER_BLOB, excessBlobGas: 0n }), parameters, hasReservePrice);
+    expect([after(6n, false), after(5n, false), after(5n, true)]).toEqual([0n, 0n, 0n]);
+    // EIP-7918: used × (max - target) / max.
+    expect(after(6n, true)).toBe(2n * GAS_PER_BLOB);
+  });
+
   it("the rules follow from the consensus configuration", () => {
     const times = { chainId: 1, genesisTime: 1000, slotsPerEpoch: 32 };
     const rules = rulesFromConsensus(

@@ -64,6 +64,21 @@ describe("world state", () => {
     expect(state.reader.stateRoot(world)).toEqual(root);
   });
 
+  it("clears the storage of a sealed world, and restores it when that is reverted", async () => {
+    await applyScenario(state);
+    const world = state.seal();
+    const before = state.account(address(0).bytes)!;
+    await state.checkpoint();
+    await state.clearStorage(address(0));
+    expect(state.storageAt(address(0), slot(1))).toHaveLength(0);
+    await state.revert();
+    expect(state.storageAt(address(0), slot(1))).toEqual(Uint8Array.of(2, 7));
+    expect(state.seal()).toBe(world);
+    await state.clearStorage(address(0));
+    state.seal();
+    expect(state.account(address(0).bytes)).toEqual({ ...before, storage: undefined });
+  });
+
   it("drops unsealed changes when a world is opened", async () => {
     await state.putAccount(address(0), new Account(1n, 5n));
     const world = state.seal();
