@@ -43,7 +43,7 @@ export async function digestOf(
     slot: (await chain.call<{ slot: string }>("getChainTime")).slot,
     pendingOverrides: overrides.pending(canonical.head?.recorded ?? new Set()).length,
   };
-  for (const [method, params] of calls)
-    digest[`${method} ${JSON.stringify(params)}`] = await chain.call(method, params);
+  const results = await Promise.all(calls.map(([method, params]) => chain.call(method, params)));
+  for (const [index, call] of calls.entries()) digest[JSON.stringify(call)] = results[index];
   return digest;
 }

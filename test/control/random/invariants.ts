@@ -2,7 +2,7 @@ import { expect } from "vitest";
 import { VAULTS } from "./accounts.ts";
 import type { CheckedBlock } from "./canonical-chain.ts";
 import type { Hex } from "./json.ts";
-import { clockSlot, type Scenario } from "./scenario.ts";
+import { clockSlot, isContested, type Scenario } from "./scenario.ts";
 import { expectProven, expectStateRoot, stakeIn } from "./state-checks.ts";
 import { lastOfEach } from "./state-overrides.ts";
 
@@ -75,16 +75,18 @@ export class Invariants {
       canonical,
       fuluEpoch: forks.fork === "fulu" ? 0 : forks.forkAt.fulu!,
       nextEpoch,
+      isContested: await isContested(scenario),
       wasNonceSet: (address) => overrides.wasNonceSet(address),
     });
     const nonces = new Map(canonical.head?.nonces);
     for (const { kind, address, value } of overrides.pending(canonical.head?.recorded ?? new Set())) {
       if (kind === "nonce") nonces.set(address, BigInt(value));
     }
-    for (const [address, nonce] of nonces) {
-      const count = await chain.call<Hex>("eth_getTransactionCount", [address, "latest"]);
-      expect(BigInt(count), `nonce of ${address}`).toBe(nonce);
-    }
+    const addresses = [...nonces.keys()];
+    const counts = await Promise.all(
+      addresses.map((address) => chain.call<Hex>("eth_getTransactionCount", [address, "latest"])),
+    );
+    expect(new Map(addresses.map((address, index) => [address, BigInt(counts[index]!)]))).toEqual(nonces);
   }
 
   /** The accounts that only overrides change are as they were last set. */

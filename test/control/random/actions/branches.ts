@@ -1,8 +1,15 @@
+import type { ChainHeadJson } from "../json.ts";
 import { type Action, attempt, contest, outcomeOf, type Scenario } from "../scenario.ts";
+import { setStorage } from "./overrides.ts";
 
 async function reorg(scenario: Scenario): Promise<string> {
   const depth = scenario.choices.integer(1, 5);
-  const before = scenario.canonical.head?.root;
+  if (scenario.choices.chance(0.5)) {
+    // Moves to the new branch.
+    await setStorage(scenario);
+    await scenario.chain.call("dev_advance", { slots: 1 });
+  }
+  const before = (await scenario.chain.call<ChainHeadJson>("getChainHead")).head_block_root;
   const outcome = await attempt<{ old_head: { root: string } }>(scenario, "dev_reorg", { depth });
   if (outcome.error === undefined && outcome.result.old_head.root !== before) {
     throw new Error(`dev_reorg replaced ${outcome.result.old_head.root}, but the head was ${before}`);

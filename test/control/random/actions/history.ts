@@ -2,16 +2,19 @@ import { expect } from "vitest";
 import { digestOf, expectSame } from "../digest.ts";
 import type { Hex } from "../json.ts";
 import { type Action, attempt, isContested, outcomeOf, type Scenario } from "../scenario.ts";
+import { setStorage } from "./overrides.ts";
 
 const MAX_SNAPSHOTS = 4;
 
 async function snapshot(scenario: Scenario): Promise<string> {
-  const { chain, canonical, overrides, sent, contracts, replaced, snapshots } = scenario;
+  const { choices, chain, canonical, overrides, sent, contracts, replaced, snapshots } = scenario;
+  if (choices.chance(0.5)) await setStorage(scenario);
   const digest = await digestOf(scenario);
   const id = await chain.call<Hex>("evm_snapshot");
   const kept = { overrides: overrides.copy(), sent: sent.copy(), contracts: [...contracts] };
   snapshots.push({ id, position: canonical.position, ...kept, replaced: new Map(replaced), digest });
   if (snapshots.length > MAX_SNAPSHOTS) snapshots.shift();
+  if (choices.chance(0.5)) await setStorage(scenario);
   return id;
 }
 

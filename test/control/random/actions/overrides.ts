@@ -53,7 +53,8 @@ async function setCode(scenario: Scenario): Promise<string> {
   return override(scenario, "anvil_setCode", [address, value], { kind: "code", address, value });
 }
 
-async function setStorage(scenario: Scenario): Promise<string> {
+/** Sets a slot of an account that only overrides change. */
+export async function setStorage(scenario: Scenario): Promise<string> {
   const { choices } = scenario;
   const address = choices.pick(VAULTS);
   const slot = quantity(choices.integer(0, VAULT_SLOTS - 1));
@@ -78,6 +79,7 @@ async function replaceSystemContract(scenario: Scenario): Promise<string> {
   // Reverts, stops, has no code, returns half a request, logs a malformed deposit.
   const code = choices.pick(["60006000fd", "00", "", "600a6000f3", `7f${"64".repeat(32)}60006000a100`]);
   if (!replaced.has(address)) replaced.set(address, original);
+  scenario.expectedComplaints.push(/No block can be built: system contract/, /Dropped a transaction that no block can/);
   return override(scenario, "anvil_setCode", [address, `0x${code}`], { kind: "code", address, value: `0x${code}` });
 }
 

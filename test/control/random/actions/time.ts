@@ -1,5 +1,5 @@
 import { quantity } from "../json.ts";
-import { type Action, attempt, clockSlot, outcomeOf, type Scenario } from "../scenario.ts";
+import { type Action, attempt, clockSlot, contest, outcomeOf, type Scenario } from "../scenario.ts";
 
 const SLOT_SECONDS = 2;
 const FAST = 400;
@@ -67,6 +67,8 @@ async function flow(scenario: Scenario): Promise<string> {
   const from = await clockSlot(scenario);
   const slots = choices.integer(1, 4);
   const isInterval = choices.chance(0.2);
+  // At this speed, blocks may miss the attestation deadline.
+  await contest(scenario);
   if (isInterval) await chain.call("evm_setIntervalMining", [1]);
   await chain.call("dev_setSpeed", [FAST * SLOT_SECONDS]);
   const reads = [];
