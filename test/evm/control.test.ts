@@ -255,3 +255,25 @@ it("drops pooled transactions", async () => {
   await call("anvil_dropAllTransactions");
   expect(await call("txpool_status")).toEqual({ pending: "0x0", queued: "0x0" });
 });
+
+it("does not bring back replaced or unaffordable transactions after a crash", async () => {
+  const directory = tempDirectory();
+  const first = await openEvmChain({}, directory);
+  const { call, send } = first;
+  const transfer = { to: OTHER, value: 1n, nonce: 0n };
+  await send(0, transfer);
+  const replacement = await send(0, { ...transfer, maxFeePerGas: 50n * GWEI, maxPriorityFeePerGas: 10n * GWEI });
+  expect(await call("anvil_dropTransaction", [hexOf(replacement.hash)])).toBe(hexOf(replacement.hash));
+  await send(1, transfer);
+  const address = hexOf(account(1).address);
+  await call("anvil_setBalance", [address, "0x1"]);
+  await call("anvil_setBalance", [address, quantity(ETHER)]);
+  const kept = await send(2, transfer);
+  expect(await first.pooled()).toBe(1);
+  await first.abandon();
+  const second = await openEvmChain({}, directory);
+  expect(await second.pooled()).toBe(1);
+  await second.advance(1);
+  expect(await second.included()).toEqual([hexOf(kept.raw)]);
+  await second.close();
+});

@@ -198,6 +198,8 @@ export class EvmEngine implements ExecutionEngine {
       this.pool.drop(hash);
       throw error;
     }
+    // What it replaces.
+    await this.#storage.pruneDiscarded();
     for (const listener of this.#transactionListeners) listener(pooled);
     return pooled;
   }
@@ -214,6 +216,7 @@ export class EvmEngine implements ExecutionEngine {
     this.#stateChanged();
     this.#head.moveTo(this.head);
     await this.overrides.save();
+    await this.#storage.pruneDiscarded();
   }
 
   /** Returns a block with the overrides that its next block would apply. */
@@ -399,7 +402,9 @@ export class EvmEngine implements ExecutionEngine {
   }
 
   #setHead(head: ExecutedBlock, nextTimestamp: number | undefined): void {
-    if (!this.#head.follow(head, nextTimestamp)) return;
+    const isChanged = this.#head.follow(head, nextTimestamp);
+    this.#storage.writeLater(() => this.#storage.pruneDiscarded());
+    if (!isChanged) return;
     count(this.#readRevision);
     this.#storage.writeLater(() => this.overrides.save());
   }

@@ -63,6 +63,7 @@ export class TransactionPool {
   #bytes = 0;
   #arrivals = 0;
   #revision = 0;
+  #discards = 0;
 
   /** The timestamp is that of the next block, whose rules transactions have to follow. */
   constructor({ rules, kzg, limits }: PoolOptions, head: ExecutedBlock, nextTimestamp: number) {
@@ -83,6 +84,11 @@ export class TransactionPool {
   /** Grows with every change of the head or the transactions. */
   get revision(): number {
     return this.#revision;
+  }
+
+  /** Counts transactions that have left the pool without a block that includes them. */
+  get discards(): number {
+    return this.#discards;
   }
 
   /**
@@ -322,8 +328,12 @@ export class TransactionPool {
     this.#transactions.delete(pooled.key);
     this.#revision++;
     this.#bytes -= pooled.size;
-    if (isIncluded) this.#blobs.markIncluded(pooled.key);
-    else this.#blobs.delete(pooled.key);
+    if (isIncluded) {
+      this.#blobs.markIncluded(pooled.key);
+    } else {
+      this.#blobs.delete(pooled.key);
+      this.#discards++;
+    }
     const queue = this.#senders.get(pooled.sender);
     queue?.delete(pooled);
     if (queue?.size === 0) this.#senders.delete(pooled.sender);

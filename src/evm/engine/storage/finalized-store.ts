@@ -32,6 +32,8 @@ export class FinalizedStore {
   #journal: PoolJournal | undefined;
   #finalized: ExecutedBlock;
   #writing: Promise<void> = Promise.resolve();
+  /** Discards of the pool that the journal has followed. */
+  #discards = 0;
 
   constructor(parts: FinalizedStoreParts) {
     this.#parts = parts;
@@ -62,6 +64,14 @@ export class FinalizedStore {
   /** Adds the stored transactions to the pool, except for those that a later block than the finalized one has. */
   async loadJournal(): Promise<void> {
     await this.#journal?.load(this.#transactionsAfter(this.#finalized.header.number));
+  }
+
+  /** Deletes what the pool has discarded since the last call from the journal: a restart must not bring it back. */
+  async pruneDiscarded(): Promise<void> {
+    const { discards } = this.#parts.pool;
+    if (discards === this.#discards) return;
+    this.#discards = discards;
+    await this.#journal?.prune(this.#transactionsAfter(this.#finalized.header.number));
   }
 
   /** Takes a block as finalized, if it is known. */
