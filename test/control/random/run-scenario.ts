@@ -4,7 +4,7 @@ import { RandomChoices } from "../../support/random/random-choices.ts";
 import { FUNDED, RECEIVERS, VAULTS } from "./accounts.ts";
 import { BRANCH_ACTIONS } from "./actions/branches.ts";
 import { HISTORY_ACTIONS } from "./actions/history.ts";
-import { OVERRIDE_ACTIONS } from "./actions/overrides.ts";
+import { OVERRIDE_ACTIONS, restoreSystemContract } from "./actions/overrides.ts";
 import { READ_ACTIONS } from "./actions/reads.ts";
 import { TIME_ACTIONS } from "./actions/time.ts";
 import { noteContracts, TRANSACTION_ACTIONS } from "./actions/transactions.ts";
@@ -36,6 +36,9 @@ const ACTIONS: readonly Action[] = [
 const SLOTS_PER_EPOCH = 8;
 const SLOT_SECONDS = 2;
 const STEPS_SHOWN = 40;
+const RESTORE: Action = { name: "restore system contract", weight: 0, run: restoreSystemContract };
+/** A chain whose payloads are impossible is soon boring. */
+const RESTORED_PER_STEP = 0.25;
 const STEPS_PER_THOROUGH_CHECK = 25;
 
 /** Runs random steps on a chain, and checks it after each. */
@@ -46,7 +49,7 @@ export async function runScenario(seed: number, steps: number): Promise<void> {
     const invariants = new Invariants(scenario);
     await invariants.check();
     for (let step = 1; step <= steps; step++) {
-      const action = scenario.choices.weighted(ACTIONS.map((each) => [each.weight, each]));
+      const action = nextAction(scenario);
       history.push(`${step} ${action.name}`);
       history[history.length - 1] += `: ${await action.run(scenario)}`;
       await invariants.check();
@@ -61,6 +64,11 @@ export async function runScenario(seed: number, steps: number): Promise<void> {
       `\n\nIn step ${history.length} of seed ${seed}. To repeat it:\n  ${again}\nSteps:\n  ${shown}`;
     throw error;
   }
+}
+
+function nextAction({ choices, replaced }: Scenario): Action {
+  const isRestored = replaced.size > 0 && choices.chance(RESTORED_PER_STEP);
+  return isRestored ? RESTORE : choices.weighted(ACTIONS.map((each) => [each.weight, each]));
 }
 
 async function openScenario(seed: number): Promise<Scenario> {

@@ -7,8 +7,8 @@ import type { SentTransactions } from "./sent-transactions.ts";
 import type { StateOverrides } from "./state-overrides.ts";
 import { CallError, type ForkSchedule, type TestedChain } from "./tested-chain.ts";
 
-/** Errors that a call may have: invalid parameters, refusals, limits, and those of the EVM. */
-const EXPECTED_CODES: readonly number[] = [-32602, -32000, -32001, -32003, -32004, -32005, 3];
+/** Errors that a call may have: invalid parameters, refusals, limits, no payload, and those of the EVM. */
+const EXPECTED_CODES: readonly number[] = [-32602, -32000, -32001, -32002, -32003, -32004, -32005, 3];
 
 /** A deployed contract, by what its code does. */
 export interface Contract {

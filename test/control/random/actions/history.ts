@@ -21,7 +21,7 @@ async function snapshot(scenario: Scenario): Promise<string> {
 async function revert(scenario: Scenario): Promise<string> {
   const { choices, snapshots } = scenario;
   const chosen = snapshots[choices.integer(0, snapshots.length - 1)];
-  if (chosen === undefined || choices.chance(0.1)) {
+  if (chosen === undefined || choices.chance(0.05)) {
     const { error } = await attempt(scenario, "evm_revert", ["0xffff"]);
     expect(error?.code, "revert to an unknown snapshot").toBe(-32001);
     return "unknown";
@@ -80,9 +80,9 @@ async function crashWhileAdvancing(scenario: Scenario): Promise<string> {
 }
 
 export const HISTORY_ACTIONS: readonly Action[] = [
-  { name: "snapshot", weight: 4, run: snapshot },
-  { name: "revert", weight: 4, run: revert },
+  { name: "snapshot", weight: 6, run: snapshot },
+  { name: "revert", weight: 6, run: revert },
   { name: "dump and load", weight: 1, run: dumpAndLoad },
-  { name: "restart", weight: 3, run: restart },
-  { name: "crash while advancing", weight: 2, run: crashWhileAdvancing },
+  { name: "restart", weight: 2, run: restart },
+  { name: "crash while advancing", weight: 1, run: crashWhileAdvancing },
 ];

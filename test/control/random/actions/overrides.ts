@@ -63,15 +63,17 @@ export async function setStorage(scenario: Scenario): Promise<string> {
   return override(scenario, "anvil_setStorageAt", [address, slot, value], change);
 }
 
-/** Replaces the code of a system contract, or puts it back. */
+/** Puts the code of a system contract back. */
+export async function restoreSystemContract(scenario: Scenario): Promise<string> {
+  const [[address, value] = []] = scenario.replaced;
+  if (address === undefined || value === undefined) return "nothing to restore";
+  scenario.replaced.delete(address);
+  return override(scenario, "anvil_setCode", [address, value], { kind: "code", address, value });
+}
+
+/** Replaces the code of a system contract, which may keep slots empty until it is restored. */
 async function replaceSystemContract(scenario: Scenario): Promise<string> {
   const { choices, chain, replaced } = scenario;
-  const [restored] = replaced;
-  if (restored && choices.chance(0.8)) {
-    const [address, value] = restored;
-    replaced.delete(address);
-    return override(scenario, "anvil_setCode", [address, value], { kind: "code", address, value });
-  }
   const contracts = [WITHDRAWAL_REQUESTS, CONSOLIDATION_REQUESTS, DEPOSIT_CONTRACT, BEACON_ROOTS, HISTORY_STORAGE];
   const address = choices.pick(contracts);
   const original = await chain.call<Hex>("eth_getCode", [address, "latest"]);
