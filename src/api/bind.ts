@@ -1,6 +1,7 @@
 import type { z } from "zod";
 import { TimeSlice, yieldToEventLoop } from "../async/time-slice.ts";
 import { type Failure, invalidParams } from "../errors/failure.ts";
+import { truncate } from "../errors/truncate.ts";
 import type { Params } from "../server/method-table.ts";
 import type { DispatchedMethod, Param } from "./definition.ts";
 import { elementSchema, firstMessage, invalidElementAt, parseWith } from "./params/schema.ts";
@@ -146,7 +147,7 @@ function byName(signature: Signature, params: Record<string, unknown>): Lookup {
   for (const name of Object.keys(params)) {
     if (!known.has(name)) {
       throw invalidParams(
-        `${describeSignature(signature)}, but one called ${JSON.stringify(shorten(name))} was given.`,
+        `${describeSignature(signature)}, but one called ${JSON.stringify(truncate(name, 40))} was given.`,
       );
     }
   }
@@ -166,8 +167,4 @@ function describeSignature({ name, params }: Signature): string {
     (param) => `${param.name}${param.each ? " (one or more)" : param.required ? "" : " (optional)"}`,
   );
   return `${name} takes ${params.length === 1 ? "the parameter" : "the parameters"} ${list.join(", ")}`;
-}
-
-function shorten(name: string): string {
-  return name.length <= 40 ? name : `${name.slice(0, 40)}…`;
 }

@@ -1,3 +1,5 @@
+import { isJsonObject } from "./json-object.ts";
+
 /** Path of a difference, such as `data.validators[3].balance`, and both values. */
 export interface JsonDifference {
   readonly path: string;
@@ -13,7 +15,7 @@ export function* diffJson(first: unknown, second: unknown, path = "data"): Gener
     for (let place = 0; place < Math.max(first.length, second.length); place++) {
       yield* diffJson(first[place], second[place], `${path}[${place}]`);
     }
-  } else if (isObject(first) && isObject(second)) {
+  } else if (isJsonObject(first) && isJsonObject(second)) {
     for (const name of new Set([...Object.keys(first), ...Object.keys(second)])) {
       yield* diffJson(first[name], second[name], `${path}.${name}`);
     }
@@ -24,7 +26,7 @@ export function* diffJson(first: unknown, second: unknown, path = "data"): Gener
 
 /** Keeps only the members that both objects have. Clients list different constants. */
 export function pickSharedMembers(first: unknown, second: unknown): [unknown, unknown] {
-  if (!isObject(first) || !isObject(second)) return [first, second];
+  if (!isJsonObject(first) || !isJsonObject(second)) return [first, second];
   const shared = Object.keys(first).filter((name) => Object.hasOwn(second, name));
   const of = (value: Record<string, unknown>) => Object.fromEntries(shared.map((name) => [name, value[name]]));
   return [of(first), of(second)];
@@ -37,7 +39,3 @@ function isSameHex(first: unknown, second: unknown): boolean {
 }
 
 const HEX = /^0x[0-9a-f]*$/i;
-
-function isObject(value: unknown): value is Record<string, unknown> {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
-}

@@ -1,5 +1,6 @@
 import type { TypedData } from "../../evm/eth/accounts/typed-data.ts";
 import { BLOCK_TAGS, type BlockId, type BlockTag, type NumberedBlock } from "../../evm/eth/block-id.ts";
+import { isJsonObject } from "../../json/json-object.ts";
 import { isHex, parseFixedHex, parseNumber } from "./scalars.ts";
 import { type JsonForm, type ParamSchema, paramSchema } from "./schema.ts";
 
@@ -106,7 +107,7 @@ function parseBlockHash(value: unknown): BlockId | undefined {
 }
 
 function parseBlockObject(value: unknown): BlockId | undefined {
-  if (!isObject(value)) return undefined;
+  if (!isJsonObject(value)) return undefined;
   const { blockNumber: number, blockHash, requireCanonical, ...others } = value;
   if (Object.keys(others).length > 0 || (number === undefined) === (blockHash === undefined)) return undefined;
   if (number !== undefined) {
@@ -185,17 +186,14 @@ function parseTypedData(value: unknown): TypedData | undefined {
       return undefined;
     }
   }
-  if (!isObject(value)) return undefined;
+  if (!isJsonObject(value)) return undefined;
   const { types, primaryType, domain, message } = value;
-  if (!isObject(types) || typeof primaryType !== "string" || !isObject(domain) || !isObject(message)) return undefined;
+  if (!isJsonObject(types) || typeof primaryType !== "string" || !isJsonObject(domain) || !isJsonObject(message))
+    return undefined;
   const isField = (field: unknown) =>
-    isObject(field) && typeof field.name === "string" && typeof field.type === "string";
+    isJsonObject(field) && typeof field.name === "string" && typeof field.type === "string";
   if (!Object.values(types).every((fields) => Array.isArray(fields) && fields.every(isField))) return undefined;
   return { types: types as unknown as TypedData["types"], primaryType, domain, message };
-}
-
-function isObject(value: unknown): value is Record<string, unknown> {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
 }
 
 /** Id returned by `eth_newFilter`. */

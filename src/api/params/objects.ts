@@ -1,5 +1,6 @@
 import { z } from "zod";
 import { nearestName } from "../../errors/nearest-name.ts";
+import { isJsonObject } from "../../json/json-object.ts";
 import { parseData } from "./eth.ts";
 import { parseFixedHex } from "./scalars.ts";
 import {
@@ -33,7 +34,8 @@ export function optionalFields<T extends object>(
     .unknown()
     .meta({ type: "object", properties, ...(refusesUnknown && { additionalProperties: false }) })
     .transform((value, context) => {
-      if (!isObject(value)) return addIssue(context, value, `must be ${noun}, but ${describeValue(value)} was given.`);
+      if (!isJsonObject(value))
+        return addIssue(context, value, `must be ${noun}, but ${describeValue(value)} was given.`);
       const unknown = refusesUnknown && Object.keys(value).find((name) => !names.includes(name));
       if (unknown) return addIssue(context, value, unknownField(unknown, names));
       const parsed: Record<string, unknown> = {};
@@ -91,7 +93,8 @@ export function hexRecord<T>(noun: string, keySize: number, element: ParamSchema
     .unknown()
     .meta({ type: "object", additionalProperties: formOf(element) })
     .transform((value, context) => {
-      if (!isObject(value)) return addIssue(context, value, `must be ${noun}, but ${describeValue(value)} was given.`);
+      if (!isJsonObject(value))
+        return addIssue(context, value, `must be ${noun}, but ${describeValue(value)} was given.`);
       const entries: [Uint8Array, T][] = [];
       for (const [key, given] of Object.entries(value)) {
         if (parseFixedHex(key, keySize) === undefined) {
@@ -110,10 +113,6 @@ export function hexRecord<T>(noun: string, keySize: number, element: ParamSchema
 export function formOf(schema: z.ZodType): JsonForm {
   const { $schema: _dialect, ...form } = z.toJSONSchema(schema, { io: "input", unrepresentable: "any" });
   return form;
-}
-
-function isObject(value: unknown): value is Record<string, unknown> {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
 }
 
 function unknownField(name: string, known: readonly string[]): string {

@@ -1,5 +1,6 @@
 import type { ChainForkConfig } from "@lodestar/config";
 import { z } from "zod";
+import { truncate } from "../../errors/truncate.ts";
 import { IrregularNumber } from "../../json/parse.ts";
 
 /** JSON schema of a parameter, for generated documents. */
@@ -112,14 +113,10 @@ const SHOWN_CHARACTERS = 40;
 
 /** Describes a received value for an error message, shortened to 40 characters. */
 export function describeValue(value: unknown): string {
-  if (value instanceof IrregularNumber) return `the number ${shorten(value.source)}`;
-  if (typeof value === "string") return JSON.stringify(shorten(value));
+  if (value instanceof IrregularNumber) return `the number ${truncate(value.source, SHOWN_CHARACTERS)}`;
+  if (typeof value === "string") return JSON.stringify(truncate(value, SHOWN_CHARACTERS));
   if (typeof value === "number") return `the number ${value}`;
   if (Array.isArray(value)) return "an array";
   if (typeof value === "object" && value !== null) return "an object";
   return String(value);
-}
-
-function shorten(text: string): string {
-  return text.length <= SHOWN_CHARACTERS ? text : `${text.slice(0, SHOWN_CHARACTERS)}…`;
 }

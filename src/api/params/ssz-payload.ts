@@ -18,7 +18,7 @@ import type { ChainForkConfig } from "@lodestar/config";
 import type { Slot } from "@lodestar/types";
 import { fromHex } from "@lodestar/utils";
 import { z } from "zod";
-import { IrregularNumber } from "../../json/parse.ts";
+import { isJsonObject } from "../../json/json-object.ts";
 import type { JsonSchema } from "../schemas.ts";
 import {
   GRAFFITI_FORM,
@@ -113,9 +113,7 @@ function normalize(type: Type<unknown>, json: unknown, location: PayloadLocation
 }
 
 export function requireObject(json: unknown, location: PayloadLocation): JsonObject {
-  const isObject =
-    typeof json === "object" && json !== null && !Array.isArray(json) && !(json instanceof IrregularNumber);
-  return expected(location, "a JSON object", json, isObject ? (json as JsonObject) : undefined);
+  return expected(location, "a JSON object", json, isJsonObject(json) ? json : undefined);
 }
 
 export function requireMember(json: unknown, name: string, location: PayloadLocation): unknown {

@@ -1,4 +1,4 @@
-import { IrregularNumber } from "../../json/parse.ts";
+import { isJsonObject } from "../../json/json-object.ts";
 import { printable } from "./printable.ts";
 
 export interface FormatOptions {
@@ -53,7 +53,7 @@ function* arrayLines(array: readonly unknown[], options: FormatOptions, indent: 
 
 /** Returns the table cells of an object; undefined if a member needs more than one line. */
 function cellsOf(item: unknown, options: FormatOptions): Map<string, string> | undefined {
-  if (!isObject(item) || Object.keys(item).length === 0) return undefined;
+  if (!isJsonObject(item) || Object.keys(item).length === 0) return undefined;
   const cells = new Map<string, string>();
   for (const [name, value] of Object.entries(item)) {
     const inline = inlineText(value, options);
@@ -76,9 +76,10 @@ function* tableLines(rows: readonly Map<string, string>[], indent: string): Gene
 
 /** Returns the value on one line; undefined if it needs more. */
 function inlineText(value: unknown, options: FormatOptions): string | undefined {
-  if (!isObject(value) && !Array.isArray(value)) return scalarText(value, options);
+  if (!isJsonObject(value) && !Array.isArray(value)) return scalarText(value, options);
   if (!Array.isArray(value)) return Object.keys(value).length === 0 ? "{}" : undefined;
-  if (value.length > MAX_INLINE_LIST || value.some((item) => isObject(item) || Array.isArray(item))) return undefined;
+  if (value.length > MAX_INLINE_LIST || value.some((item) => isJsonObject(item) || Array.isArray(item)))
+    return undefined;
   const list = `[${value.map((item) => scalarText(item, options)).join(", ")}]`;
   return list.length <= MAX_INLINE_LIST ? list : undefined;
 }
@@ -87,8 +88,4 @@ function scalarText(value: unknown, { shortenHex }: FormatOptions): string {
   if (typeof value !== "string") return String(value);
   if (shortenHex && LONG_HEX.test(value)) return `${value.slice(0, 10)}…${value.slice(-8)}`;
   return printable(value);
-}
-
-function isObject(value: unknown): value is Record<string, unknown> {
-  return typeof value === "object" && value !== null && !Array.isArray(value) && !(value instanceof IrregularNumber);
 }

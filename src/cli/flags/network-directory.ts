@@ -1,4 +1,5 @@
 import { statSync } from "node:fs";
+import { truncate } from "../../errors/truncate.ts";
 import { StartupError } from "../exit.ts";
 
 /** Codes of paths that cannot exist: the text is no path, or too long for one. */
@@ -24,5 +25,5 @@ const MAX_SHOWN_LENGTH = 80;
 
 /** Shows the value of --network, quoted, without control characters and not longer than a line. */
 export function shownNetwork(text: string): string {
-  return JSON.stringify(text.length > MAX_SHOWN_LENGTH ? `${text.slice(0, MAX_SHOWN_LENGTH)}…` : text);
+  return JSON.stringify(truncate(text, MAX_SHOWN_LENGTH));
 }

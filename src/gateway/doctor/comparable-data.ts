@@ -1,4 +1,5 @@
 import type { RestPath } from "../../api/definition.ts";
+import { isJsonObject } from "../../json/json-object.ts";
 import type { Operation } from "./operations.ts";
 
 export const SPEC_PATH = "/eth/v1/config/spec";
@@ -26,13 +27,13 @@ export function isMissingBlockData({ isBlockData }: Pick<Operation, "isBlockData
 export function comparableData({ path }: Pick<RestPath, "path">, data: unknown): unknown {
   switch (path) {
     case SPEC_PATH:
-      return isObject(data) ? withoutUnscheduledForks(data) : data;
+      return isJsonObject(data) ? withoutUnscheduledForks(data) : data;
     case FORK_SCHEDULE_PATH:
       return Array.isArray(data) ? data.filter((fork) => fork?.epoch !== FAR_FUTURE_EPOCH) : data;
     case GENESIS_PATH: {
       // If several forks start at genesis, Lodestar returns the version of the last one, but the constants that of the
       // first.
-      const { genesis_fork_version: _, ...rest } = isObject(data) ? data : {};
+      const { genesis_fork_version: _, ...rest } = isJsonObject(data) ? data : {};
       return rest;
     }
     default:
@@ -48,8 +49,4 @@ function withoutUnscheduledForks(spec: Record<string, unknown>): Record<string, 
   );
   const words = new Set(unscheduled.flatMap((fork) => [fork, ...(FORK_NAME_WORDS[fork] ?? [])]));
   return Object.fromEntries(entries.filter(([name]) => !name.split("_").some((word) => words.has(word))));
-}
-
-function isObject(value: unknown): value is Record<string, unknown> {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
 }

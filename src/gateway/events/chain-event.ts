@@ -1,3 +1,4 @@
+import { isJsonObject } from "../../json/json-object.ts";
 import type { StreamEvent } from "../../server/events/feed.ts";
 
 type JsonObject = Readonly<Record<string, unknown>>;
@@ -73,14 +74,10 @@ export function isRewind({ value }: ChainEvent, heads: HeadLookup): boolean {
   return old !== undefined && slot !== undefined && slot < old.slot;
 }
 
-export function isObject(value: unknown): value is JsonObject {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
-}
-
 /** Returns the value at a path of member names, as a lowercase string. */
 export function stringAt(value: unknown, ...path: readonly string[]): string | undefined {
   let found = value;
-  for (const name of path) found = isObject(found) ? found[name] : undefined;
+  for (const name of path) found = isJsonObject(found) ? found[name] : undefined;
   if (typeof found === "number" || typeof found === "boolean") return String(found);
   return typeof found === "string" ? found.toLowerCase() : undefined;
 }

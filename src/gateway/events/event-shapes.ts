@@ -1,4 +1,4 @@
-import { isObject } from "./chain-event.ts";
+import { isJsonObject } from "../../json/json-object.ts";
 
 type Check = (value: unknown, limits: EventLimits) => boolean;
 
@@ -102,7 +102,7 @@ export function isValidData(topic: string, value: unknown, limits: EventLimits):
 }
 
 function hasShape(value: unknown, shape: Shape, limits: EventLimits): boolean {
-  if (!isObject(value)) return false;
+  if (!isJsonObject(value)) return false;
   return Object.entries(shape).every(([name, check]) =>
     typeof check === "function" ? check(value[name], limits) : hasShape(value[name], check, limits),
   );

@@ -1,5 +1,6 @@
+import { isJsonObject } from "../../json/json-object.ts";
 import type { StreamEvent } from "../../server/events/feed.ts";
-import { type ChainEvent, isObject } from "./chain-event.ts";
+import type { ChainEvent } from "./chain-event.ts";
 import { type EventLimits, isValidData } from "./event-shapes.ts";
 
 const LINE_FEED = 0x0a;
@@ -13,7 +14,7 @@ export function parseEvent({ topic, data }: StreamEvent, limits: EventLimits): C
   if (data.includes(LINE_FEED) || data.includes(CARRIAGE_RETURN)) return undefined;
   try {
     const value: unknown = JSON.parse(data.toString());
-    return isObject(value) && isValidData(topic, value, limits) ? { topic, data, value } : undefined;
+    return isJsonObject(value) && isValidData(topic, value, limits) ? { topic, data, value } : undefined;
   } catch {
     return undefined;
   }

@@ -1,5 +1,6 @@
 import type { ServerResponse } from "node:http";
 import { SYSTEM_TIMERS, type Timers } from "../../async/timers.ts";
+import { truncate } from "../../errors/truncate.ts";
 import type { CallObserver, CallServer, ObservedCall } from "../call-observer.ts";
 import type { RequestTrace } from "../request-trace.ts";
 
@@ -138,7 +139,7 @@ export class AccessRecord implements CallObserver {
   end(res: ServerResponse): void {
     const { method, url = "" } = res.req;
     const path = this.#loggedUrl(url.split("?", 1)[0]!);
-    const request = `${method} ${path.length <= MAX_PATH_LENGTH ? path : `${path.slice(0, MAX_PATH_LENGTH)}…`}`;
+    const request = `${method} ${truncate(path, MAX_PATH_LENGTH)}`;
     if (res.headersSent) this.#write({ request, status: res.statusCode, bytes: this.#bytes });
     else this.#write({ request, status: CLIENT_CLOSED_REQUEST, bytes: 0 });
   }

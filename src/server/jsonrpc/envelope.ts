@@ -1,3 +1,4 @@
+import { isJsonObject } from "../../json/json-object.ts";
 import { IrregularNumber } from "../../json/parse.ts";
 import type { Params } from "../method-table.ts";
 
@@ -29,7 +30,7 @@ export function isInvalid(request: Call | InvalidRequest): request is InvalidReq
 
 /** Validates a parsed request object (JSON-RPC 2.0, section 4). Unknown members are ignored. */
 export function parseRequest(value: unknown): Call | InvalidRequest {
-  if (!isObject(value)) {
+  if (!isJsonObject(value)) {
     return { id: NULL_ID, reason: "A request must be a JSON object." };
   }
   const isNotification = value.id === undefined;
@@ -46,7 +47,7 @@ export function parseRequest(value: unknown): Call | InvalidRequest {
   }
   // Absent and null params mean none, as in other Ethereum servers.
   const params = value.params ?? [];
-  if (!Array.isArray(params) && !isObject(params)) {
+  if (!Array.isArray(params) && !isJsonObject(params)) {
     return { id, reason: `"params" must be an array or an object${exampleOf(params)}.` };
   }
   return { id: isNotification ? undefined : id, method, params, wantsMeta: value.meta === true };
@@ -57,10 +58,6 @@ function exampleOf(value: unknown): string {
   if (value instanceof IrregularNumber) return `, such as [${value.source.slice(0, MAX_EXAMPLE_LENGTH)}]`;
   const isLong = typeof value === "string" && value.length > MAX_EXAMPLE_LENGTH;
   return isLong ? "" : `, such as [${JSON.stringify(value)}]`;
-}
-
-function isObject(value: unknown): value is Record<string, unknown> {
-  return typeof value === "object" && value !== null && !Array.isArray(value) && !(value instanceof IrregularNumber);
 }
 
 /** Encodes an id. Integers of any length are preserved; fractions and exponents are invalid. */

@@ -1,4 +1,5 @@
 import { Failure, type FailureKind, type ItemFailure } from "../../errors/failure.ts";
+import { truncate } from "../../errors/truncate.ts";
 import { JsonLimitError, type JsonParseError } from "../../json/parse.ts";
 import type { BudgetRejection } from "../http/access/api-clients.ts";
 import { toErrorResponse } from "../http/http-error.ts";
@@ -47,9 +48,8 @@ export function invalidRequest(message: string): ErrorObject {
 }
 
 export function methodNotFound(name: string, suggest?: (name: string) => string | undefined): ErrorObject {
-  const isLong = name.length > MAX_QUOTED_NAME;
-  const quoted = JSON.stringify(isLong ? `${name.slice(0, MAX_QUOTED_NAME)}…` : name);
-  const similar = isLong ? undefined : suggest?.(name);
+  const quoted = JSON.stringify(truncate(name, MAX_QUOTED_NAME));
+  const similar = name.length > MAX_QUOTED_NAME ? undefined : suggest?.(name);
   const hint = similar === undefined ? "" : ` Did you mean "${similar}"?`;
   return { code: -32601, message: `The method ${quoted} does not exist.${hint}`, data: { status: 404 } };
 }

@@ -1,6 +1,7 @@
 import type { IncomingMessage } from "node:http";
 import { inspect } from "node:util";
 import { Failure } from "../../errors/failure.ts";
+import { truncate } from "../../errors/truncate.ts";
 import type { Logger } from "../../log/logger.ts";
 import type { AccessClass } from "../access-class.ts";
 import type { CallObserver, ObservedCall } from "../call-observer.ts";
@@ -108,7 +109,7 @@ export function createRestServer(options: RestServerOptions): HttpServer {
     const path = pathOf(req);
     const similar = router.suggest(path);
     const hint = jsonRpcHint(req) || (similar === undefined ? "" : ` Did you mean ${similar}?`);
-    return new HttpError(404, `Unknown path ${shortened(path)}.${hint}`, {}, "unsupported");
+    return new HttpError(404, `Unknown path ${truncate(path, 100)}.${hint}`, {}, "unsupported");
   }
 
   function unsupportedVerb({ path, verbs, allow }: PathEntry, req: IncomingMessage): HttpError {
@@ -256,8 +257,4 @@ function enforceSizeLimits({ url = "", rawHeaders }: IncomingMessage): void {
 
 function pathOf({ url = "" }: IncomingMessage): string {
   return url.split("?", 1)[0]!;
-}
-
-function shortened(path: string): string {
-  return path.length <= 100 ? path : `${path.slice(0, 100)}…`;
 }

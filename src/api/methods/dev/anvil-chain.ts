@@ -3,6 +3,7 @@ import type { CachedBeaconStateBellatrix } from "@lodestar/state-transition";
 import { ssz } from "@lodestar/types";
 import { fromHex, toHex, toRootHex } from "@lodestar/utils";
 import { invalidParams, unsupported } from "../../../errors/failure.ts";
+import { isJsonObject } from "../../../json/json-object.ts";
 import { defineMethod, optional, required } from "../../definition.ts";
 import { controlOf } from "../../dev-control.ts";
 import { quantity, quantityUpTo } from "../../params/quantities.ts";
@@ -137,15 +138,11 @@ const resetOptions = paramSchema<{ forking: Readonly<Record<string, unknown>> | 
     additionalProperties: false,
   },
   (value) => {
-    if (!isObject(value) || Object.keys(value).some((name) => name !== "forking")) return undefined;
+    if (!isJsonObject(value) || Object.keys(value).some((name) => name !== "forking")) return undefined;
     const { forking = null } = value;
-    return forking === null || isObject(forking) ? { forking } : undefined;
+    return forking === null || isJsonObject(forking) ? { forking } : undefined;
   },
 );
-
-function isObject(value: unknown): value is Readonly<Record<string, unknown>> {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
-}
 
 const anvilReset = defineMethod({
   ...DEV_METHOD,

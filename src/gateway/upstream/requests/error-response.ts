@@ -1,4 +1,5 @@
 import type { ItemFailure } from "../../../errors/failure.ts";
+import { truncate } from "../../../errors/truncate.ts";
 import { mediaTypeOf } from "../../../server/http/response/negotiation.ts";
 import type { UpstreamResponse } from "../upstream-call.ts";
 
@@ -32,15 +33,18 @@ export function parseErrorBody({ headers, body }: Pick<ErrorResponse, "headers" 
   try {
     value = JSON.parse(text);
   } catch {
-    return { message: truncate(text), failures: undefined };
+    return { message: truncate(text, MAX_MESSAGE_LENGTH), failures: undefined };
   }
-  if (typeof value !== "object" || value === null) return { message: truncate(text), failures: undefined };
+  if (typeof value !== "object" || value === null)
+    return { message: truncate(text, MAX_MESSAGE_LENGTH), failures: undefined };
   const { message, title, kind, detail, failures } = value as Record<string, unknown>;
   // RFC 9457 problem details.
   const parts = typeof message === "string" ? [message] : [title, detail].filter((each) => typeof each === "string");
   const own =
-    typeof kind === "string" ? { kind, detail: typeof detail === "string" ? truncate(detail) : undefined } : {};
-  return { message: truncate(parts.join(": ")), ...own, failures: parseItems(failures) };
+    typeof kind === "string"
+      ? { kind, detail: typeof detail === "string" ? truncate(detail, MAX_MESSAGE_LENGTH) : undefined }
+      : {};
+  return { message: truncate(parts.join(": "), MAX_MESSAGE_LENGTH), ...own, failures: parseItems(failures) };
 }
 
 function parseItems(failures: unknown): ItemFailure[] | undefined {
@@ -49,13 +53,9 @@ function parseItems(failures: unknown): ItemFailure[] | undefined {
     const { index, message } = (typeof item === "object" && item !== null ? item : {}) as Record<string, unknown>;
     const position = Number(index);
     return Number.isSafeInteger(position) && typeof message === "string"
-      ? [{ index: position, message: truncate(message) }]
+      ? [{ index: position, message: truncate(message, MAX_MESSAGE_LENGTH) }]
       : [];
   });
-}
-
-function truncate(text: string): string {
-  return text.length <= MAX_MESSAGE_LENGTH ? text : `${text.slice(0, MAX_MESSAGE_LENGTH)}…`;
 }
 
 /** True for HTML, which no beacon node sends, but proxies do. */

@@ -1,5 +1,6 @@
 import type { Timers } from "../../../async/timers.ts";
 import { type Failure, unavailable } from "../../../errors/failure.ts";
+import { truncate } from "../../../errors/truncate.ts";
 import { diffJson } from "../../../json/diff.ts";
 import type { GatewayObserver } from "../../metrics/gateway-observer.ts";
 import type { GatewaySettings } from "../../settings.ts";
@@ -121,7 +122,7 @@ function tooFewAnswers(
 /** Returns the method and the parameters of a call, such as `get_v1_beacon_blocks_root with block_id "7"`. */
 function describeCall({ method, params }: UpstreamCall): string {
   const each = Object.entries(params).flatMap(([name, value]) =>
-    value === undefined ? [] : `${name} ${truncate(JSON.stringify(value))}`,
+    value === undefined ? [] : `${name} ${truncate(JSON.stringify(value), MAX_SHOWN_CHARACTERS)}`,
   );
   return each.length === 0 ? method.name : `${method.name} with ${each.join(" and ")}`;
 }
@@ -142,7 +143,8 @@ function describeDifference(one: Vote, other: Vote): string {
 
 const sizeOf = ({ response: { body } }: Vote): string => `${Buffer.isBuffer(body) ? body.length : 0} bytes`;
 
-const show = (value: unknown): string => (value === undefined ? "missing" : truncate(JSON.stringify(value)));
+const show = (value: unknown): string =>
+  value === undefined ? "missing" : truncate(JSON.stringify(value), MAX_SHOWN_CHARACTERS);
 
 function needsQuorum({ request: { verb, url }, policy }: UpstreamCall): boolean {
   if (policy?.quorum !== undefined) return verb === "GET";
@@ -186,8 +188,4 @@ const OF_BODY = /^(?:content-length|etag|cache-control|eth-consensus-finalized|e
 function sortKeys(_name: string, value: unknown): unknown {
   if (typeof value !== "object" || value === null || Array.isArray(value)) return value;
   return Object.fromEntries(Object.entries(value).sort(([a], [b]) => (a < b ? -1 : 1)));
-}
-
-function truncate(value: string): string {
-  return value.length > MAX_SHOWN_CHARACTERS ? `${value.slice(0, MAX_SHOWN_CHARACTERS)}…` : value;
 }

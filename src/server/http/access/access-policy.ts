@@ -1,6 +1,7 @@
 import { createHash, timingSafeEqual } from "node:crypto";
 import type { IncomingMessage } from "node:http";
 import { isIP } from "node:net";
+import { truncate } from "../../../errors/truncate.ts";
 import type { Logger } from "../../../log/logger.ts";
 import { ACCESS_CLASSES, type AccessClass } from "../../access-class.ts";
 import { HttpError } from "../http-error.ts";
@@ -260,5 +261,5 @@ function hashOf(token: string): Buffer {
 }
 
 function quoted(text: string): string {
-  return JSON.stringify(text.length <= MAX_QUOTE_LENGTH ? text : `${text.slice(0, MAX_QUOTE_LENGTH)}…`);
+  return JSON.stringify(truncate(text, MAX_QUOTE_LENGTH));
 }
