@@ -150,7 +150,7 @@ it.each([
 it("reports that a message exceeds the size limit", async () => {
   const { url } = await serve({ limits: { bodyBytes: 1000 } });
   await expect(connect({ url: url.replace("http", "ws") }).call("echo", ["x".repeat(1000)])).rejects.toThrow(
-    /was closed: a message exceeds the size limit of the node\.$/,
+    /was closed: A message is larger than 1000 bytes \(--max-body-bytes\)\.$/,
   );
 });
 
