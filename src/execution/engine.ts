@@ -69,6 +69,8 @@ export interface PayloadRequest {
   feeRecipient: Uint8Array;
   /** Empty before capella. */
   withdrawals: capella.Withdrawal[];
+  /** After this time in milliseconds, an engine that builds at once adds no more transactions. Unlimited by default. */
+  fillingMs?: number;
 }
 
 /** Blobs of a payload with commitments and proofs. */

@@ -1,12 +1,14 @@
 import { once } from "node:events";
 import { request } from "node:http";
+import { toHex } from "@lodestar/utils";
 import { expect, it } from "vitest";
 import { WebSocket } from "ws";
+import { bn254PairingInput } from "../../src/evm/precompiles/inputs.test-support.ts";
 import { tempDirectory } from "../support/directories/temp-directory.ts";
 import { Program } from "../support/program/program.ts";
 
-/** BLAKE2 F with 48 million rounds (EIP-152), which run for half a minute without a pause. */
-const STUCK = { to: `0x${"9".padStart(40, "0")}`, data: `0x02dc6c00${"00".repeat(208)}01`, gas: "0x5f5e100" };
+/** 1,250 pairings, which run for seconds without a pause. */
+const STUCK = { to: `0x${"8".padStart(40, "0")}`, data: toHex(bn254PairingInput(1250)) };
 /** The identity. */
 const CHEAP = { to: `0x${"4".padStart(40, "0")}`, data: "0x1234" };
 const BODY = JSON.stringify({ jsonrpc: "2.0", id: 1, method: "eth_call", params: [STUCK] });

@@ -32,7 +32,7 @@ const REQUEST: PayloadRequest = {
   withdrawals: [{ index: 1, validatorIndex: 2, address: bytes(5, 20), amount: 7n }],
 };
 
-function setUp({ secondsPerSlot = 12, buildsAtOnce = false } = {}) {
+function setUp({ secondsPerSlot = 12, speed = 1, buildsAtOnce = false, isFlowing = true } = {}) {
   const engine = Object.assign(new BuildingEngine(), buildsAtOnce && { buildsAtOnce: true as const });
   const timers = new FakeTimers();
   const warnings: string[] = [];
@@ -45,7 +45,7 @@ function setUp({ secondsPerSlot = 12, buildsAtOnce = false } = {}) {
     config,
     engine,
     forkChoice: { justified: CHECKPOINT, finalized: CHECKPOINT, get: () => undefined },
-    clock: { secondsPerSlot, speed: 1 },
+    clock: { secondsPerSlot, speed, isFlowing },
     logger,
     timers,
   });
@@ -90,6 +90,16 @@ it("builds the same payload anew if the engine builds at once", async () => {
   expect(engine.taken).toEqual(ids(engine));
 });
 
+it("bounds the time of transactions by a share of the slot if the engine builds at once and time flows", async () => {
+  const live = setUp({ buildsAtOnce: true });
+  await live.build(REQUEST);
+  expect(live.engine.begun[0]!.request).toEqual({ ...REQUEST, fillingMs: 2000 });
+  for (const { engine, build } of [setUp({ buildsAtOnce: true, isFlowing: false }), setUp()]) {
+    await build(REQUEST, FILLING_MS);
+    expect(engine.begun[0]!.request).toEqual(REQUEST);
+  }
+});
+
 it("shares a pending preparation", async () => {
   const { engine, builder, build } = setUp();
   const preparing = builder.prepare(REQUEST);
@@ -128,15 +138,8 @@ it("keeps the prepared payload while others are requested", async () => {
 });
 
 it("limits the time to fill in a short slot", async () => {
-  const engine = new BuildingEngine();
-  const timers = new FakeTimers();
-  const { logger } = createLogger({ format: "text", spec: "FATAL", destination: { write: () => {} } });
-  const forkChoice = { justified: CHECKPOINT, finalized: CHECKPOINT, get: () => undefined };
-  const clock = { secondsPerSlot: 6, speed: 10 };
-  const building = new PayloadBuilder({ config, engine, forkChoice, clock, logger, timers }).build(REQUEST);
-  await flushPromises();
-  await timers.advance(25);
-  expect(await building).toHaveProperty("payload");
+  const { build } = setUp({ secondsPerSlot: 6, speed: 10 });
+  expect(await build(REQUEST, 25)).toHaveProperty("payload");
 });
 
 const wrong: [what: string, change: Partial<capella.ExecutionPayload>, complaint: RegExp][] = [

@@ -24,6 +24,8 @@ const GET_PAYLOAD_MS = 1000;
 /** Time for the engine to collect transactions if it was not asked ahead, and its maximum share of a slot. */
 const FILLING_MS = 500;
 const FILLING_SHARE_OF_SLOT = 1 / 24;
+/** Share of a slot in which an engine that builds at once executes transactions. */
+const EXECUTING_SHARE_OF_SLOT = 1 / 6;
 /** Share of a slot and number of retries for an unavailable engine. */
 const RETRYING_SHARE_OF_SLOT = 1 / 12;
 const RETRIES = 10;
@@ -37,7 +39,7 @@ interface PayloadBuilderParts {
   config: Pick<BeaconConfig, "getMaxBlobsPerBlock">;
   engine: ExecutionEngine;
   forkChoice: ForkchoiceView;
-  clock: Pick<Clock, "secondsPerSlot" | "speed">;
+  clock: Pick<Clock, "secondsPerSlot" | "speed" | "isFlowing">;
   logger: Logger;
   /** Called if the engine does not build on the head: it may have a verdict that the chain lacks. */
   doubtHead?(): void;
@@ -189,9 +191,11 @@ export class PayloadBuilder {
   }
 
   async #requestPayload(request: PayloadRequest, fillingMs: number): Promise<PayloadId> {
-    const { engine, forkChoice } = this.#parts;
+    const { clock, engine, forkChoice } = this.#parts;
     const state = forkchoiceState(forkChoice, toRootHex(request.parent.blockHash));
-    const { payloadId, verdict } = await engine.forkchoiceUpdated(request.fork, state, request);
+    const isLimited = engine.buildsAtOnce === true && clock.isFlowing;
+    const limit = isLimited && { fillingMs: slotMs(clock) * EXECUTING_SHARE_OF_SLOT };
+    const { payloadId, verdict } = await engine.forkchoiceUpdated(request.fork, state, { ...request, ...limit });
     if (payloadId === null) {
       this.#parts.doubtHead?.();
       throw new PayloadUnavailableError(

@@ -30,6 +30,13 @@ export interface BlockPlan {
   candidates: Iterable<Transaction>;
 }
 
+interface BuildOptions {
+  /** Is told of transactions that no block can include. */
+  onFault?: FaultListener;
+  /** No transaction but the first starts after this time in milliseconds. */
+  fillingMs?: number | undefined;
+}
+
 const EXTRA_DATA = new TextEncoder().encode("fanal");
 
 /** Builds blocks from the pool and the overrides that wait. Stores nothing. */
@@ -41,8 +48,8 @@ export class BlockBuilder {
   }
 
   /** Throws a `PayloadUnavailableError` if a system contract makes every block invalid. */
-  build(parent: ExecutedBlock, attributes: BlockAttributes, onFault?: FaultListener): Promise<ExecutedBlock> {
-    return buildPlanned(this.#parts.executor, parent, this.plan(parent, attributes), onFault);
+  build(parent: ExecutedBlock, attributes: BlockAttributes, options?: BuildOptions): Promise<ExecutedBlock> {
+    return buildPlanned(this.#parts.executor, parent, this.plan(parent, attributes), options);
   }
 
   /** The candidates have to be read before the pool changes. */
@@ -92,12 +99,13 @@ export async function buildPlanned(
   executor: BlockExecutor,
   parent: ExecutedBlock,
   { attributes, overrides, candidates }: BlockPlan,
-  onFault?: FaultListener,
+  { onFault, fillingMs = Number.POSITIVE_INFINITY }: BuildOptions = {},
 ): Promise<ExecutedBlock> {
+  const endsAt = performance.now() + fillingMs;
   const state = overrideState(parent, overrides, executor.rules.crypto.keccak);
   const { depositContract } = executor.rules.at(attributes.timestamp);
   const build: BuildBlock = async (some, listener) => {
-    const built = await executor.build(state, attributes, some, listener);
+    const built = await executor.build(state, attributes, takeUntil(endsAt, some), listener);
     requireRequestsFit(built, depositContract);
     return built;
   };
@@ -106,6 +114,14 @@ export async function buildPlanned(
   });
   const isRecorded = overrides.length > 0 || block.transactions.some(({ tx }) => isImpersonated(tx));
   return isRecorded ? { ...block, overrides } : block;
+}
+
+/** Yields the first value, and others before a time of `performance.now`. */
+function* takeUntil<T>(endsAt: number, values: Iterable<T>): Generator<T> {
+  for (const value of values) {
+    yield value;
+    if (performance.now() >= endsAt) return;
+  }
 }
 
 function unavailable({ fault }: ContractFaultError): PayloadUnavailableError {

@@ -1,8 +1,10 @@
 import { ForkName } from "@lodestar/params";
 import type { RootHex } from "@lodestar/types";
 import { toRootHex } from "@lodestar/utils";
+import type { PayloadRequest } from "../../execution/engine.ts";
 import { createRecordingLogger } from "../../log/recording-logger.test-support.ts";
 import { addressOf, optionsOf, SLOT_SECONDS, TestChain } from "../evm.test-support.ts";
+import type { ExecutedBlock } from "../execution/block.ts";
 import { EvmEngine } from "./evm-engine.ts";
 import type { StoredPayload } from "./history.ts";
 import { memoryStore } from "./storage/memory-store.test-support.ts";
@@ -38,21 +40,25 @@ export async function openEngines({ baseInterval = BASE_INTERVAL, ...rest }: Eng
     engine.connect({ history, store, kzg: NO_KZG });
     return engine;
   };
-  /** Builds the block of a slot on the head, or on another block, and makes it the head. */
-  const build = async (engine: EvmEngine, slot: number, finalized = ZERO_HASH, parent = engine.head) => {
+  const requestOf = (slot: number, parent: ExecutedBlock): PayloadRequest => {
     const parentSlot = Number(parent.header.timestamp - chain.genesis.header.timestamp) / SLOT_SECONDS;
-    const parentBeaconBlockRoot = rootOfSlot(parentSlot);
-    const state = { headBlockHash: toRootHex(parent.hash), safeBlockHash: ZERO_HASH, finalizedBlockHash: finalized };
-    const { payloadId } = await engine.forkchoiceUpdated(FORK, state, {
+    return {
       fork: FORK,
       slot,
       parent: { blockHash: parent.hash, blockNumber: null },
-      parentBeaconBlockRoot,
+      parentBeaconBlockRoot: rootOfSlot(parentSlot),
       timestamp: Number(chain.genesis.header.timestamp) + slot * SLOT_SECONDS,
       prevRandao: rootOfSlot(slot),
       feeRecipient: addressOf(1),
       withdrawals: [],
-    });
+    };
+  };
+  /** Builds the block of a slot on the head, or on another block, and makes it the head. */
+  const build = async (engine: EvmEngine, slot: number, finalized = ZERO_HASH, parent = engine.head) => {
+    const request = requestOf(slot, parent);
+    const { parentBeaconBlockRoot } = request;
+    const state = { headBlockHash: toRootHex(parent.hash), safeBlockHash: ZERO_HASH, finalizedBlockHash: finalized };
+    const { payloadId } = await engine.forkchoiceUpdated(FORK, state, request);
     const { payload, executionRequests } = await engine.getPayload(FORK, payloadId!);
     const context = { parentBeaconBlockRoot, versionedHashes: [], executionRequests: executionRequests! };
     payloads.set(toRootHex(rootOfSlot(slot)), { fork: FORK, payload, context });
@@ -62,5 +68,5 @@ export async function openEngines({ baseInterval = BASE_INTERVAL, ...rest }: Eng
     await engine.forkchoiceUpdated(FORK, { ...state, headBlockHash });
     return headBlockHash;
   };
-  return { chain, open, build, stored, failing, reads, payloads, logger };
+  return { chain, open, requestOf, build, stored, failing, reads, payloads, logger };
 }

@@ -4,6 +4,7 @@ import { ssz } from "@lodestar/types";
 import { toRootHex } from "@lodestar/utils";
 import { describe, expect, it } from "vitest";
 import { encodeDepositCall } from "../../dev/evm/deposit-call.ts";
+import type { PayloadRequest } from "../../execution/engine.ts";
 import { devAccountKeys } from "../accounts.ts";
 import { addressOf, DEPOSIT_CONTRACT, hexOf, optionsOf, TestChain } from "../evm.test-support.ts";
 import { asBytes, asList, decode, encode } from "../rlp.ts";
@@ -132,6 +133,24 @@ describe("an engine after a restart", () => {
     expect(first.head.header.number).toBe(1n);
     await expect(first.getPayload(FORK, "0x99")).rejects.toThrow("Unknown payload id 0x99");
   });
+});
+
+it("includes at least one transaction, and no more after the time of a request", async () => {
+  const { chain, open, requestOf } = await openEngines();
+  const engine = open();
+  for (let count = 0; count < 3; count++) {
+    await engine.addTransaction(chain.signRaw(0, { to: new Address(addressOf(5)), value: 1n, gasLimit: 21_000n }));
+  }
+  const headBlockHash = toRootHex(engine.head.hash);
+  const state = { headBlockHash, safeBlockHash: ZERO_HASH, finalizedBlockHash: ZERO_HASH };
+  const included = async (limit: Pick<PayloadRequest, "fillingMs">) => {
+    const request = { ...requestOf(1, engine.head), ...limit };
+    const { payloadId } = await engine.forkchoiceUpdated(FORK, state, request);
+    return (await engine.getPayload(FORK, payloadId!)).payload.transactions.length;
+  };
+  expect([await included({ fillingMs: 0 }), await included({ fillingMs: 60_000 }), await included({})]).toEqual([
+    1, 3, 3,
+  ]);
 });
 
 it("archives final blocks that are no longer in memory", async () => {

@@ -16,7 +16,7 @@ import {
 } from "../../execution/engine.ts";
 import type { Logger } from "../../log/logger.ts";
 import type { Block, ExecutedBlock } from "../execution/block.ts";
-import { type BlockAttributes, BlockExecutor } from "../execution/block-executor.ts";
+import { type BlockAttributes, BlockExecutor, type FaultListener } from "../execution/block-executor.ts";
 import { InvalidBlockError } from "../execution/invalid-block.ts";
 import { toHex, toPayload } from "../execution/payload.ts";
 import type { ChainRules } from "../execution/rules.ts";
@@ -410,9 +410,10 @@ export class EvmEngine implements ExecutionEngine {
   }
 
   async #buildPayload(fork: ForkPostBellatrix, { request, parent }: BuildJob): Promise<BuiltPayload> {
-    const { timestamp, prevRandao, feeRecipient, withdrawals, parentBeaconBlockRoot } = request;
+    const { timestamp, prevRandao, feeRecipient, withdrawals, parentBeaconBlockRoot, fillingMs } = request;
     const attributes = { timestamp, prevRandao, feeRecipient, withdrawals, parentBeaconBlockRoot };
-    const block = await this.#builder.build(parent, attributes, (...fault) => this.dropped.dropUnusable(...fault));
+    const onFault: FaultListener = (...fault) => this.dropped.dropUnusable(...fault);
+    const block = await this.#builder.build(parent, attributes, { onFault, fillingMs });
     await this.overrides.record(block);
     this.blocks.add(block);
     return {
