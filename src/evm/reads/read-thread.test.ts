@@ -1,15 +1,17 @@
+import { EventEmitter } from "node:events";
 import { type Transferable, Worker } from "node:worker_threads";
 import type { ExecutionPayload } from "@lodestar/types";
 import { toRootHex } from "@lodestar/utils";
 import { expect, it, onTestFinished, vi } from "vitest";
-import type { JsonBytes } from "../../json/json-bytes.ts";
+import { JsonBytes } from "../../json/json-bytes.ts";
+import { createRecordingLogger } from "../../log/recording-logger.test-support.ts";
 import type { EthArgs } from "../eth/eth-service.ts";
 import { addressOf, bytesOf, optionsOf, TestChain } from "../evm.test-support.ts";
 import { blsPairingInput, repeat } from "../precompiles/inputs.test-support.ts";
 import type { ChannelMessage } from "../thread/channel.ts";
 import { openThread, ZERO_HASH } from "../thread/evm-thread.test-support.ts";
 import type { ReadName } from "./read-limits.ts";
-import { ReadThread } from "./read-thread.ts";
+import { type ReadableChain, ReadThread } from "./read-thread.ts";
 
 const LIMIT_MS = 500;
 const FUNDED = bytesOf("f39fd6e51aad88f6f4ce6ab8827279cfffb92266");
@@ -209,7 +211,35 @@ it("follows a new engine after its thread was restarted", async () => {
   expect(readWorkers).toHaveLength(1);
 });
 
-it("repeats reads if its thread stops, and gives up after three threads", async () => {
+it("repeats a read as often as its thread is replaced because of other reads", async () => {
+  let isStuck = true;
+  /** Opens chains, and answers reads with nothing once it is not stuck. */
+  class ScriptedWorker extends EventEmitter {
+    postMessage(message: ChannelMessage): void {
+      if (message[0] !== "call" || (message[2] !== "open" && isStuck)) return;
+      queueMicrotask(() => this.emit("message", ["result", message[1], new Uint8Array()]));
+    }
+    ref(): void {}
+    unref(): void {}
+    async terminate(): Promise<void> {}
+  }
+  const workers: ScriptedWorker[] = [];
+  const startWorker = () => workers[workers.push(new ScriptedWorker()) - 1]!;
+  const reads = new ReadThread({ startWorker, graceMs: 0 });
+  const logger = createRecordingLogger();
+  const chain = { logger, connect: async () => new Int32Array(1) } as unknown as ReadableChain;
+  const tags = { latest: ZERO_HASH, safe: ZERO_HASH, finalized: ZERO_HASH };
+  const read = (signal?: AbortSignal) => reads.read(async () => chain, { name: "call", args: {}, tags }, signal);
+  const patient = read();
+  for (let replaced = 1; replaced <= 4; replaced++) {
+    await expect(read(AbortSignal.timeout(1))).rejects.toThrow("timeout");
+    isStuck = replaced < 4;
+    await expect.poll(() => workers.length).toBe(1 + replaced);
+  }
+  expect(await patient).toBeInstanceOf(JsonBytes);
+});
+
+it("repeats reads if its thread stops", async () => {
   const { override, balanceOf, mine, readWorkers, logger } = await openReads();
   await override({ address: CONTRACT, code: BALANCE_CODE });
   await mine(1);

@@ -40,14 +40,15 @@ interface Session {
   channel: Channel;
   /** Ids of open chains. */
   opened: Map<ReadableChain, Promise<number>>;
+  hasCrashed: boolean;
 }
 
 /** A read has to end within that time after it was aborted. */
 const GRACE_MS = 1000;
 /** A thread that has had no chain for that long ends. */
 const IDLE_MS = 10_000;
-/** Threads that a read is tried on. Others may have to be replaced because of other reads. */
-const MAX_ATTEMPTS = 3;
+/** Threads that may crash during a read. It is repeated as often as its thread is replaced because of other reads. */
+const MAX_CRASHES = 3;
 
 /**
  * Thread for reads that execute code or search the chain, so that they do not delay blocks. Starts when it is first
@@ -77,7 +78,7 @@ export class ReadThread {
     const ends = signal ? AbortSignal.any([signal, timeout.signal]) : timeout.signal;
     let timer: NodeJS.Timeout | undefined;
     try {
-      for (let attempt = 1; ; attempt++) {
+      for (let crashes = 0; ; ) {
         const chain = await engine();
         ends.throwIfAborted();
         this.#session ??= this.#start();
@@ -88,7 +89,8 @@ export class ReadThread {
           timer ??= setTimeout(() => timeout.abort(timeoutError(limit)), limit);
           return await this.#readOn(session, id, chain, read, ends);
         } catch (error) {
-          if (!(error instanceof ThreadStoppedError) || attempt === MAX_ATTEMPTS) throw error;
+          if (!(error instanceof ThreadStoppedError)) throw error;
+          if (session.hasCrashed && ++crashes === MAX_CRASHES) throw error;
         }
       }
     } finally {
@@ -117,7 +119,7 @@ export class ReadThread {
     // An idle thread does not keep the process alive.
     worker.unref();
     const channel = new Channel(worker, (method, args) => this.#handle(method, args), worker);
-    const session: Session = { worker, channel, opened: new Map() };
+    const session: Session = { worker, channel, opened: new Map(), hasCrashed: false };
     worker.on("error", (error) => this.#onDeath(session, error));
     worker.on("exit", (code) => this.#onDeath(session, new Error(`The thread ended with code ${code}.`)));
     return session;
@@ -170,6 +172,7 @@ export class ReadThread {
 
   #onDeath(session: Session, error: unknown): void {
     if (session !== this.#session) return;
+    session.hasCrashed = true;
     const [chain] = session.opened.keys();
     chain?.logger.warn("Thread for reads stopped, restarting", { error });
     void this.#end(session);
