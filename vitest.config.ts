@@ -49,7 +49,6 @@ export default defineConfig({
     coverage: {
       provider: "v8",
       include: ["src/**/*.ts"],
-      exclude: ["src/**/*.test-support.ts"],
       reporter: ["text-summary", "html"],
     },
     projects: [

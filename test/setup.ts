@@ -1,6 +1,6 @@
 import { useNativeHasher } from "../src/runtime/native-hasher.ts";
-import { rememberSignatures } from "./support/crypto/remembered-signatures.ts";
-import { disableSigningThreads } from "./support/crypto/signing-threads.ts";
+import { rememberSignatures } from "./support/bls/remembered-signatures.ts";
+import { disableSigningThreads } from "./support/bls/signing-threads.ts";
 import { waitPatiently } from "./support/suite/patient-waits.ts";
 
 useNativeHasher();

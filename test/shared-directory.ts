@@ -1,4 +1,4 @@
-import { SHARED_DIRECTORY } from "./support/chains/made-once.ts";
+import { SHARED_DIRECTORY } from "./support/chain/made-once.ts";
 import { removableDirectory } from "./support/directories/removable-directory.ts";
 
 /** Runs before the first test. Test processes inherit the environment. The returned function runs after the last test. */

@@ -1,5 +1,5 @@
 import { setTimeout as delay } from "node:timers/promises";
-import { FaultyLink } from "../../test/support/net/faulty-link.ts";
+import { FaultyLink } from "../../test/support/sockets/faulty-link.ts";
 import { milliseconds, printHeader, printRow } from "../scale/subject.ts";
 import { quantile } from "../support/statistics.ts";
 import { withTempDirectory } from "../support/temp-directory.ts";

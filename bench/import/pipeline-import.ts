@@ -7,7 +7,7 @@ import { DevExecutionEngine } from "../../src/execution/dev-engine.ts";
 import { createLogger } from "../../src/log/pino-logger.ts";
 import { BeaconNode, type ChainSource } from "../../src/node/beacon-node.ts";
 import { DEFAULT_SYNC_SETTINGS } from "../../src/sync/settings.ts";
-import { NODE_SETTINGS } from "../../test/support/chains/settings.ts";
+import { NODE_SETTINGS } from "../../test/support/chain/settings.ts";
 import type { RecordedChain } from "./record-chain.ts";
 
 export interface PipelineOptions {

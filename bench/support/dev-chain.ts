@@ -5,7 +5,7 @@ import { createLogger } from "../../src/log/pino-logger.ts";
 import type { BeaconNode } from "../../src/node/beacon-node.ts";
 import { DevNode, type DevNodeOptions } from "../../src/node/dev-node.ts";
 import { useNativeHasher } from "../../src/runtime/native-hasher.ts";
-import { DEV_SETTINGS, NODE_SETTINGS } from "../../test/support/chains/settings.ts";
+import { DEV_SETTINGS, NODE_SETTINGS } from "../../test/support/chain/settings.ts";
 import { withTempDirectory } from "./temp-directory.ts";
 
 export interface BenchedChain {

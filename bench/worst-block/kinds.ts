@@ -14,7 +14,7 @@ import {
   modexpInput,
   p256Input,
   pointEvaluationInput,
-} from "../../src/evm/precompiles/inputs.test-support.ts";
+} from "../../test/support/evm/precompiles/inputs.ts";
 import { assemble, dup, endless } from "./code.ts";
 
 /** Work that fills a block: a contract that repeats it until its gas is used up. */

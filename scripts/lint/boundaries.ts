@@ -3,7 +3,7 @@
  * inside one with its own row. A row lists only parts below it. "(types)" allows only `import type`. Besides what is
  * listed, a part may import its own folder and the `COMMON` folders.
  *
- * Tests and their helpers (`*.test.ts`, `*.test-support.ts`) may import everything. Only tests may import them.
+ * Tests (`*.test.ts`) may import everything. Only tests may import what they share, in `test/support/`.
  */
 export const BOUNDARIES: Readonly<Record<string, readonly string[]>> = {
   // Offers dev chains with the options of the command line, and an in-process client.

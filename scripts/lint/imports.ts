@@ -27,6 +27,7 @@ export function forbiddenImports(file: SourceFile, path: string): Problem[] {
   if (!path.startsWith("src/")) return [];
   if (folderOf(path) === undefined)
     return [{ node: file, message: "No files directly in src/: move it into a folder." }];
+  if (path.endsWith(".test-support.ts")) return [{ node: file, message: "Test support belongs to test/support/." }];
   if (isTestFile(path)) return [];
   return importsOf(file).flatMap(({ node, specifier, isTypeOnly }) => {
     const message = specifier.startsWith(".")
@@ -85,7 +86,7 @@ function parsePermission(text: string): { place: string; typesOnly: boolean } {
 
 const isWithin = (path: string, place: string) => path === `src/${place}` || path.startsWith(`src/${place}/`);
 
-const isTestFile = (path: string) => /\.(test|test-support)\.ts$/.test(path);
+const isTestFile = (path: string) => path.endsWith(".test.ts");
 
 /** Finds static and dynamic imports, re-exports and import types. */
 function importsOf(file: SourceFile): Import[] {

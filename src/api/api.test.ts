@@ -3,16 +3,16 @@ import { ssz } from "@lodestar/types";
 import { toHex, toRootHex } from "@lodestar/utils";
 import { beforeEach, describe, expect, it } from "vitest";
 import { Caller } from "../../test/support/api/caller.ts";
-import { LogSpecError } from "../log/log-spec.ts";
-import { type Api, createApi } from "./api.ts";
-import { createMethodTable } from "./bound-methods.ts";
 import {
   asBeaconChain,
   createFakeChain,
   type FakeChain,
   fakeNetwork,
   GENESIS_TIME,
-} from "./fake-chain.test-support.ts";
+} from "../../test/support/api/fake-chain.ts";
+import { LogSpecError } from "../log/log-spec.ts";
+import { type Api, createApi } from "./api.ts";
+import { createMethodTable } from "./bound-methods.ts";
 import { OPENRPC_ERRORS } from "./openrpc.ts";
 
 let chain: FakeChain;

@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
+import { asBeaconChain, createFakeChain, fakeNetwork } from "../../test/support/api/fake-chain.ts";
 import { createApi } from "./api.ts";
 import { createMethodTable } from "./bound-methods.ts";
-import { asBeaconChain, createFakeChain, fakeNetwork } from "./fake-chain.test-support.ts";
 import { methods } from "./method-groups.ts";
 
 const chain = createFakeChain();

@@ -1,6 +1,6 @@
 import { toRootHex } from "@lodestar/utils";
 import { describe, expect, it } from "vitest";
-import { CURRENT_SLOT, createFakeChain, HEAD_SLOT } from "./fake-chain.test-support.ts";
+import { CURRENT_SLOT, createFakeChain, HEAD_SLOT } from "../../test/support/api/fake-chain.ts";
 import { findBlock, resolveBlock, resolveState } from "./lookup.ts";
 
 const UNKNOWN_ROOT = `0x${"ab".repeat(32)}`;

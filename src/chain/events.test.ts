@@ -1,5 +1,5 @@
 import { expect, it, vi } from "vitest";
-import { createRecordingLogger } from "../log/recording-logger.test-support.ts";
+import { createRecordingLogger } from "../../test/support/log/recording-logger.ts";
 import { type BlockEvent, ChainEvents } from "./events.ts";
 
 const BLOCK: BlockEvent = { slot: 7, root: "0x07", executionOptimistic: false };

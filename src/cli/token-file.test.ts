@@ -2,7 +2,7 @@ import { chmodSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync }
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, expect, it } from "vitest";
-import { createRecordingLogger } from "../log/recording-logger.test-support.ts";
+import { createRecordingLogger } from "../../test/support/log/recording-logger.ts";
 import { EXIT_CODES } from "./exit.ts";
 import { openToken, readSecret, readToken } from "./token-file.ts";
 

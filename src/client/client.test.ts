@@ -3,9 +3,9 @@ import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { describe, expect, it, onTestFinished, vi } from "vitest";
 import { WebSocketServer } from "ws";
-import { Channel } from "../server/events/channel.test-support.ts";
-import { createSignal } from "../server/http/http.test-support.ts";
-import { json, openTestServer, type TestServerOptions } from "../server/jsonrpc/server.test-support.ts";
+import { Channel } from "../../test/support/server/events/channel.ts";
+import { createSignal } from "../../test/support/server/http/http.ts";
+import { json, openTestServer, type TestServerOptions } from "../../test/support/server/jsonrpc/server.ts";
 import { type ClientOptions, createClient, RpcError } from "./index.ts";
 
 async function serve(options: TestServerOptions = {}): Promise<{ url: string; close(): Promise<void> }> {

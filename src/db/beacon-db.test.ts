@@ -3,14 +3,14 @@ import { readdirSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { toRootHex } from "@lodestar/utils";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { collect } from "../../test/support/db/collect.ts";
+import { createTempDir } from "../../test/support/db/temp-dir.ts";
 import type { BeaconDb, BeaconDbBatch } from "./beacon-db.ts";
-import { collect } from "./collect.test-support.ts";
 import { DatabaseInUseError, DatabaseSchemaError } from "./errors.ts";
 import { salvageDatabase } from "./files/salvage.ts";
 import { Bucket } from "./keys.ts";
 import { LevelStore } from "./level/level-store.ts";
 import { openDatabase, SCHEMA_VERSION, upgradeSchema } from "./open-database.ts";
-import { createTempDir } from "./temp-dir.test-support.ts";
 
 const root = (n: number) => toRootHex(new Uint8Array(32).fill(n));
 const bytes = (...values: number[]) => Uint8Array.from(values);

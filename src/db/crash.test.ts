@@ -3,12 +3,12 @@ import { once } from "node:events";
 import { createInterface } from "node:readline";
 import { fileURLToPath } from "node:url";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import { collect } from "./collect.test-support.ts";
+import { collect } from "../../test/support/db/collect.ts";
+import { createTempDir } from "../../test/support/db/temp-dir.ts";
 import { DatabaseInUseError } from "./errors.ts";
 import { openDatabase } from "./open-database.ts";
-import { createTempDir } from "./temp-dir.test-support.ts";
 
-const WRITER = fileURLToPath(new URL("./crash-writer.test-support.ts", import.meta.url));
+const WRITER = fileURLToPath(new URL("../../test/support/db/crash-writer.ts", import.meta.url));
 const BATCHES_BEFORE_KILL = 50;
 
 describe("a process killed while writing", () => {

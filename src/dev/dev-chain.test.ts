@@ -1,7 +1,7 @@
 import { SLOTS_PER_EPOCH } from "@lodestar/params";
 import { computeEpochAtSlot } from "@lodestar/state-transition";
 import { afterEach, expect, it, vi } from "vitest";
-import { openDevChain } from "../../test/support/chains/dev-chain.ts";
+import { openDevChain } from "../../test/support/chain/dev-chain.ts";
 import { tempDirectory } from "../../test/support/directories/temp-directory.ts";
 import { SYSTEM_TIMERS } from "../async/timers.ts";
 import type { NetworkSettings } from "../network/network-settings.ts";

@@ -1,6 +1,6 @@
 import { SLOTS_PER_EPOCH } from "@lodestar/params";
 import { expect, it } from "vitest";
-import { createRecordingLogger } from "../log/recording-logger.test-support.ts";
+import { createRecordingLogger } from "../../test/support/log/recording-logger.ts";
 import { LagMonitor } from "./lag-monitor.ts";
 
 const SECONDS_PER_SLOT = 2;

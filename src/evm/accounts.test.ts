@@ -1,7 +1,7 @@
 import { HDNodeWallet, Mnemonic } from "ethers";
 import { expect, it } from "vitest";
+import { hexOf } from "../../test/support/evm/evm.ts";
 import { devAccountKeys, fundedAccounts, TEST_MNEMONIC } from "./accounts.ts";
-import { hexOf } from "./evm.test-support.ts";
 
 it("has the first accounts of the test mnemonic", () => {
   const parent = HDNodeWallet.fromMnemonic(Mnemonic.fromPhrase(TEST_MNEMONIC), "m/44'/60'/0'/0");

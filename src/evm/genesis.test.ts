@@ -2,8 +2,8 @@ import { Address } from "@ethereumjs/util";
 import { HDNodeWallet, Interface, Mnemonic, ZeroAddress } from "ethers";
 import { describe, expect, it } from "vitest";
 import contracts from "../../test/fixtures/execution-contracts.json" with { type: "json" };
+import { addressOf, bytesOf, DEPOSIT_CONTRACT, hexOf, optionsOf, TestChain } from "../../test/support/evm/evm.ts";
 import { FUNDED_ADDRESSES, TEST_MNEMONIC } from "./accounts.ts";
-import { addressOf, bytesOf, DEPOSIT_CONTRACT, hexOf, optionsOf, TestChain } from "./evm.test-support.ts";
 import { DETERMINISTIC_DEPLOYER_ADDRESS, MULTICALL3_ADDRESS } from "./genesis.ts";
 import { CONSOLIDATION_REQUESTS, WITHDRAWAL_REQUESTS } from "./system-addresses.ts";
 

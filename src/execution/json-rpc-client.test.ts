@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { type ReceivedCall, ScriptedError, ScriptedServer } from "../../test/support/execution/scripted-server.ts";
 import { FakeTimers } from "../../test/support/time/fake-timers.ts";
 import { JsonRpcClient, JsonRpcFailure, JsonRpcResponseError } from "./json-rpc-client.ts";
-import { type ReceivedCall, ScriptedError, ScriptedServer } from "./scripted-server.test-support.ts";
 
 let server: ScriptedServer;
 let client: JsonRpcClient;

@@ -1,11 +1,11 @@
 import { hash } from "node:crypto";
 import { describe, expect, it, onTestFinished } from "vitest";
-import { SseClient } from "../server/events/sse-client.test-support.ts";
-import { Client } from "../server/jsonrpc/websocket/client.test-support.ts";
-import { currentUpstream, openGateway } from "./gateway.test-support.ts";
+import { currentUpstream, openGateway } from "../../test/support/gateway/gateway.ts";
+import { json } from "../../test/support/gateway/upstream/scripted-upstream.ts";
+import { SseClient } from "../../test/support/server/events/sse-client.ts";
+import { Client } from "../../test/support/server/jsonrpc/websocket/client.ts";
 import type { Gateway } from "./gateway.ts";
 import type { ClientSettings, GatewaySettings } from "./settings.ts";
-import { json } from "./upstream/scripted-upstream.test-support.ts";
 
 const PATH = "/eth/v1/beacon/states/head/root";
 

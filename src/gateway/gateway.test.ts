@@ -1,11 +1,11 @@
 import { expect, it, onTestFinished } from "vitest";
+import { currentUpstream, openGateway } from "../../test/support/gateway/gateway.ts";
+import { GENESIS_ROOT, ScriptedUpstream } from "../../test/support/gateway/upstream/scripted-upstream.ts";
+import { createRecordingLogger } from "../../test/support/log/recording-logger.ts";
 import { FakeTimers, flushPromises } from "../../test/support/time/fake-timers.ts";
-import { createRecordingLogger } from "../log/recording-logger.test-support.ts";
-import { currentUpstream, openGateway } from "./gateway.test-support.ts";
 import { Gateway } from "./gateway.ts";
 import type { ChainSpec } from "./network/chain-spec.ts";
 import { DEFAULT_GATEWAY_SETTINGS } from "./settings.ts";
-import { GENESIS_ROOT, ScriptedUpstream } from "./upstream/scripted-upstream.test-support.ts";
 
 const SECONDS_PER_SLOT = 12;
 const ANYWHERE = { host: "127.0.0.1", port: 0 };

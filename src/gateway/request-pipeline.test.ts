@@ -1,17 +1,17 @@
 import { describe, expect, it, onTestFinished } from "vitest";
+import { CHAIN_SPEC } from "../../test/support/gateway/cache/method-calls.ts";
+import { currentUpstream } from "../../test/support/gateway/gateway.ts";
+import { HealthStub } from "../../test/support/gateway/upstream/health-stub.ts";
+import { createCall } from "../../test/support/gateway/upstream/upstream-call.ts";
+import { createRecordingLogger, type LogRecord } from "../../test/support/log/recording-logger.ts";
 import { FakeTimers, flushPromises } from "../../test/support/time/fake-timers.ts";
 import { SYSTEM_TIMERS, type Timers } from "../async/timers.ts";
-import { createRecordingLogger, type LogRecord } from "../log/recording-logger.test-support.ts";
 import { DeadlineTimer } from "../server/http/deadline.ts";
-import { CHAIN_SPEC } from "./cache/method-calls.test-support.ts";
 import { LocalBudgetStore } from "./clients/budget-store.ts";
-import { currentUpstream } from "./gateway.test-support.ts";
 import type { RequestOutcome } from "./metrics/gateway-observer.ts";
 import { MethodPolicies } from "./policies/method-policies.ts";
 import { RequestPipeline } from "./request-pipeline.ts";
 import { DEFAULT_GATEWAY_SETTINGS } from "./settings.ts";
-import { HealthStub } from "./upstream/health-stub.test-support.ts";
-import { createCall } from "./upstream/upstream-call.test-support.ts";
 
 /** Opens the pipeline of one upstream, or of those named. */
 async function openPipeline({

@@ -1,7 +1,7 @@
 import { expect, it } from "vitest";
+import { currentUpstream, openGateway } from "../../test/support/gateway/gateway.ts";
+import { json } from "../../test/support/gateway/upstream/scripted-upstream.ts";
 import { traceOf } from "../server/request-trace.ts";
-import { currentUpstream, openGateway } from "./gateway.test-support.ts";
-import { json } from "./upstream/scripted-upstream.test-support.ts";
 
 const CONTRACT = "/eth/v1/config/deposit_contract";
 const TRACE_ID = "4bf92f3577b34da6a3ce929d0e0e4736";

@@ -2,8 +2,8 @@ import { execFileSync } from "node:child_process";
 import { once } from "node:events";
 import type { Socket } from "node:net";
 import { describe, expect, it } from "vitest";
+import { OK, openRawServer } from "../../test/support/http-client/raw-server.ts";
 import type { HttpClient, HttpRequest, SendOptions } from "./http-client.ts";
-import { OK, openRawServer } from "./raw-server.test-support.ts";
 import { readBody } from "./response.ts";
 
 const GET: HttpRequest = { method: "GET", path: "/" };

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, it, vi } from "vitest";
-import { openRawServer } from "./raw-server.test-support.ts";
+import { openRawServer } from "../../test/support/http-client/raw-server.ts";
 import { readBody } from "./response.ts";
 
 const GET = { method: "GET", path: "/" } as const;

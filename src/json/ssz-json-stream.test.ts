@@ -1,7 +1,7 @@
 import type { CompositeTypeAny } from "@chainsafe/ssz";
 import { describe, expect, it } from "vitest";
+import { sampleStates, treeOf } from "../../test/support/ssz/sample-states.ts";
 import { countTurns } from "../../test/support/time/event-loop.ts";
-import { sampleStates, treeOf } from "../ssz/sample-states.test-support.ts";
 import { streamSszJson } from "./ssz-json-stream.ts";
 
 async function collect(type: CompositeTypeAny, value: unknown): Promise<Buffer[]> {

@@ -1,6 +1,6 @@
 import { expect, it } from "vitest";
+import { createRecordingLogger } from "../../test/support/log/recording-logger.ts";
 import { Progress } from "./progress.ts";
-import { createRecordingLogger } from "./recording-logger.test-support.ts";
 
 function setup() {
   const logger = createRecordingLogger();

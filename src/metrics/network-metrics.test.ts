@@ -1,7 +1,7 @@
 import { Registry } from "prom-client";
 import { expect, it } from "vitest";
+import { asBeaconChain, createFakeChain, fakeNetwork } from "../../test/support/api/fake-chain.ts";
 import { networkWith, PEERS } from "../../test/support/api/peers.ts";
-import { asBeaconChain, createFakeChain, fakeNetwork } from "../api/fake-chain.test-support.ts";
 import { Instruments } from "./instruments.ts";
 import { addNetworkMetrics, addSyncMetrics, type NetworkingSource } from "./network-metrics.ts";
 

@@ -1,6 +1,6 @@
 import { type phase0, ssz } from "@lodestar/types";
 import { expect, it } from "vitest";
-import { createFakeChain } from "../api/fake-chain.test-support.ts";
+import { createFakeChain } from "../../test/support/api/fake-chain.ts";
 import { ValidatorCounts } from "./validator-counts.ts";
 
 const FAR = Number.POSITIVE_INFINITY;

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { PeerNetwork, type TestPeer } from "../../test/support/network/peers/peer-network.ts";
 import { asPubsub } from "./gossip/pubsub.ts";
 import { GossipView } from "./gossip-view.ts";
-import { PeerNetwork, type TestPeer } from "./peers/peer-network.test-support.ts";
 
 const viewOf = ({ host, manager }: TestPeer) =>
   new GossipView({ gossip: asPubsub(host.services.pubsub), known: manager.known });

@@ -1,7 +1,7 @@
 import { createECDH } from "node:crypto";
 import { expect, it, onTestFinished } from "vitest";
+import { createTempDir } from "../../test/support/db/temp-dir.ts";
 import { openDatabase } from "../db/open-database.ts";
-import { createTempDir } from "../db/temp-dir.test-support.ts";
 import { isPrivateKey, openNodeKey } from "./node-key.ts";
 
 it("creates a key at the first start and keeps it", async () => {

@@ -1,6 +1,6 @@
 import { ENR } from "@chainsafe/enr";
 import { expect, it } from "vitest";
-import { openDevChain, QUIET } from "../../test/support/chains/dev-chain.ts";
+import { openDevChain, QUIET } from "../../test/support/chain/dev-chain.ts";
 import { tempDirectory } from "../../test/support/directories/temp-directory.ts";
 import type { DevNodeOptions } from "./dev-node.ts";
 

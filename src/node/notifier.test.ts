@@ -1,8 +1,8 @@
 import { SLOTS_PER_EPOCH } from "@lodestar/params";
 import { expect, it, onTestFinished } from "vitest";
-import { advance, openDevChain, QUIET } from "../../test/support/chains/dev-chain.ts";
+import { advance, openDevChain, QUIET } from "../../test/support/chain/dev-chain.ts";
+import { createRecordingLogger } from "../../test/support/log/recording-logger.ts";
 import type { BeaconChain } from "../chain/chain.ts";
-import { createRecordingLogger } from "../log/recording-logger.test-support.ts";
 import { Notifier } from "./notifier.ts";
 
 type NotifierParts = ConstructorParameters<typeof Notifier>[0];

@@ -2,11 +2,11 @@ import { request } from "node:http";
 import { connect } from "node:net";
 import { text } from "node:stream/consumers";
 import { describe, expect, it, onTestFinished } from "vitest";
+import { openTestServer as openJsonRpc, json as rpcJson } from "../../test/support/server/jsonrpc/server.ts";
+import { Client } from "../../test/support/server/jsonrpc/websocket/client.ts";
+import { json, openTestServer as openRest } from "../../test/support/server/rest/server.ts";
 import type { AccessOptions } from "./http/access/access-policy.ts";
-import { openTestServer as openJsonRpc, json as rpcJson } from "./jsonrpc/server.test-support.ts";
-import { Client } from "./jsonrpc/websocket/client.test-support.ts";
 import type { RestRoute } from "./rest/route-table.ts";
-import { json, openTestServer as openRest } from "./rest/server.test-support.ts";
 
 interface Reply {
   status: number;

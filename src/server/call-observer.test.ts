@@ -1,8 +1,8 @@
 import { beforeEach, expect, it, onTestFinished } from "vitest";
+import { openTestServer as openJsonRpc, type TestServerOptions } from "../../test/support/server/jsonrpc/server.ts";
+import { Client } from "../../test/support/server/jsonrpc/websocket/client.ts";
+import { openTestServer as openRest } from "../../test/support/server/rest/server.ts";
 import type { CallObserver } from "./call-observer.ts";
-import { openTestServer as openJsonRpc, type TestServerOptions } from "./jsonrpc/server.test-support.ts";
-import { Client } from "./jsonrpc/websocket/client.test-support.ts";
-import { openTestServer as openRest } from "./rest/server.test-support.ts";
 
 interface Seen {
   call: string;

@@ -1,5 +1,5 @@
 import { expect, it } from "vitest";
-import { createRecordingLogger } from "../log/recording-logger.test-support.ts";
+import { createRecordingLogger } from "../../test/support/log/recording-logger.ts";
 import { listenOnFreePort } from "./listen.ts";
 
 /** A server on a machine where some ports are in use. */

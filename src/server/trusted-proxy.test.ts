@@ -1,6 +1,6 @@
 import { expect, it, onTestFinished } from "vitest";
+import { openTestServer } from "../../test/support/server/rest/server.ts";
 import { AccessLog } from "./http/access-log.ts";
-import { openTestServer } from "./rest/server.test-support.ts";
 
 it("limits the rate and logs by the client behind a trusted proxy", async () => {
   let lines = "";

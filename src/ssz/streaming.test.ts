@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { sampleStates, treeOf } from "./sample-states.test-support.ts";
+import { sampleStates, treeOf } from "../../test/support/ssz/sample-states.ts";
 import { sszChunks } from "./streaming.ts";
 import { serializedLength } from "./tree.ts";
 

@@ -1,7 +1,7 @@
 import { expect, it } from "vitest";
+import { FakePeers } from "../../test/support/sync/fake-peers.ts";
 import { Batch } from "./batch.ts";
 import { BatchPeers } from "./batch-peers.ts";
-import { FakePeers } from "./fake-peers.test-support.ts";
 
 const REST_MS = 100;
 const BATCH_START = 9;

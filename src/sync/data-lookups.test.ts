@@ -1,6 +1,12 @@
 import { describe, expect, it } from "vitest";
-import { FakePeers, type ServedBlock } from "./fake-peers.test-support.ts";
-import { believeProofs, committingHistory, openFollower, untilHead, withWrongProof } from "./history.test-support.ts";
+import { FakePeers, type ServedBlock } from "../../test/support/sync/fake-peers.ts";
+import {
+  believeProofs,
+  committingHistory,
+  openFollower,
+  untilHead,
+  withWrongProof,
+} from "../../test/support/sync/history.ts";
 
 const SLOTS = 5;
 /** Peers without a chain status, so that only gossip matters. */

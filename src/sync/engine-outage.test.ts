@@ -1,12 +1,12 @@
 import type { bellatrix } from "@lodestar/types";
 import { toRootHex } from "@lodestar/utils";
 import { afterAll, beforeAll, expect, it, onTestFinished, vi } from "vitest";
-import { type OpenedDevChain, startQuietDevChain } from "../../test/support/chains/dev-chain.ts";
-import { emptyStoredChain, openStoredChain } from "../../test/support/chains/stored-chain.ts";
+import { type OpenedDevChain, startQuietDevChain } from "../../test/support/chain/dev-chain.ts";
+import { emptyStoredChain, openStoredChain } from "../../test/support/chain/stored-chain.ts";
 import { invalid, ScriptedEngine, SYNCING, VALID } from "../../test/support/execution/scripted-engine.ts";
+import { FakePeers, type ServedBlock } from "../../test/support/sync/fake-peers.ts";
+import { blocksOf, untilHead } from "../../test/support/sync/history.ts";
 import { createLogger } from "../log/pino-logger.ts";
-import { FakePeers, type ServedBlock } from "./fake-peers.test-support.ts";
-import { blocksOf, untilHead } from "./history.test-support.ts";
 import { DEFAULT_SYNC_SETTINGS } from "./settings.ts";
 import { Sync } from "./sync.ts";
 

@@ -5,17 +5,23 @@ import { chainConfig } from "@lodestar/config/default";
 import { ssz } from "@lodestar/types";
 import { toRootHex } from "@lodestar/utils";
 import { describe, expect, it, vi } from "vitest";
-import { ByHand } from "../../test/support/chains/by-hand.ts";
+import { ByHand } from "../../test/support/chain/by-hand.ts";
+import { createRecordingLogger } from "../../test/support/log/recording-logger.ts";
 import { variants } from "../../test/support/suite/tier.ts";
+import { FakePeers, type ServedBlock } from "../../test/support/sync/fake-peers.ts";
+import {
+  believeProofs,
+  committingHistory,
+  openFollower,
+  untilHead,
+  withWrongProof,
+} from "../../test/support/sync/history.ts";
 import { FakeTimers } from "../../test/support/time/fake-timers.ts";
 import type { BeaconChain } from "../chain/chain.ts";
 import { ALL_COLUMNS } from "../data/column-sidecars.ts";
 import { type DataSidecar, serializeSidecar, slotOfSidecar } from "../data/sidecar.ts";
 import { DevExecutionEngine } from "../execution/dev-engine.ts";
-import { createRecordingLogger } from "../log/recording-logger.test-support.ts";
 import { RequestError } from "../network/reqresp/errors.ts";
-import { FakePeers, type ServedBlock } from "./fake-peers.test-support.ts";
-import { believeProofs, committingHistory, openFollower, untilHead, withWrongProof } from "./history.test-support.ts";
 import { DEFAULT_LIMITS } from "./limits.ts";
 import { RangeData } from "./range-data.ts";
 import type { SyncChain } from "./sync-chain.ts";

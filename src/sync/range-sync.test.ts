@@ -2,10 +2,10 @@ import { setImmediate as nextTurn } from "node:timers/promises";
 import { type phase0, type SignedBeaconBlock, ssz } from "@lodestar/types";
 import { fromHex } from "@lodestar/utils";
 import { beforeAll, describe, expect, it, onTestFinished } from "vitest";
-import { startQuietDevChain } from "../../test/support/chains/dev-chain.ts";
+import { startQuietDevChain } from "../../test/support/chain/dev-chain.ts";
+import { FakePeers, type ServedBlock } from "../../test/support/sync/fake-peers.ts";
+import { blocksOf, GENESIS_TIME, growBranch, openFollower } from "../../test/support/sync/history.ts";
 import { RequestError } from "../network/reqresp/errors.ts";
-import { FakePeers, type ServedBlock } from "./fake-peers.test-support.ts";
-import { blocksOf, GENESIS_TIME, growBranch, openFollower } from "./history.test-support.ts";
 
 const SLOTS = 50;
 

@@ -1,10 +1,10 @@
 import { setImmediate as nextTurn } from "node:timers/promises";
 import { SLOTS_PER_EPOCH } from "@lodestar/params";
 import { beforeAll, describe, expect, it } from "vitest";
-import { startQuietDevChain } from "../../test/support/chains/dev-chain.ts";
+import { startQuietDevChain } from "../../test/support/chain/dev-chain.ts";
+import { FakePeers, type ServedBlock } from "../../test/support/sync/fake-peers.ts";
+import { blocksOf, GENESIS_TIME, growBranch, openFollower, untilHead } from "../../test/support/sync/history.ts";
 import type { SyncPeers } from "../network/peers/sync-peers.ts";
-import { FakePeers, type ServedBlock } from "./fake-peers.test-support.ts";
-import { blocksOf, GENESIS_TIME, growBranch, openFollower, untilHead } from "./history.test-support.ts";
 
 const SLOTS = 20;
 /** Far behind in slots, though less than three minutes on a dev chain. */

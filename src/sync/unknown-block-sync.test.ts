@@ -2,13 +2,13 @@ import { setImmediate as nextTurn } from "node:timers/promises";
 import { type phase0, type SignedBeaconBlock, ssz } from "@lodestar/types";
 import { fromHex, toRootHex } from "@lodestar/utils";
 import { beforeAll, describe, expect, it, vi } from "vitest";
-import { ByHand } from "../../test/support/chains/by-hand.ts";
-import { startQuietDevChain } from "../../test/support/chains/dev-chain.ts";
-import { createRecordingLogger } from "../log/recording-logger.test-support.ts";
+import { ByHand } from "../../test/support/chain/by-hand.ts";
+import { startQuietDevChain } from "../../test/support/chain/dev-chain.ts";
+import { createRecordingLogger } from "../../test/support/log/recording-logger.ts";
+import { FakePeers, type ServedBlock } from "../../test/support/sync/fake-peers.ts";
+import { blocksOf, GENESIS_TIME, growBranch, openFollower, untilHead } from "../../test/support/sync/history.ts";
 import { BlockHandler } from "../network/gossip/block-handler.ts";
 import type { ReceivedMessage } from "../network/gossip/message-types.ts";
-import { FakePeers, type ServedBlock } from "./fake-peers.test-support.ts";
-import { blocksOf, GENESIS_TIME, growBranch, openFollower, untilHead } from "./history.test-support.ts";
 import { MAX_DEPTH } from "./unknown-block-sync.ts";
 
 const SLOTS = 42;

@@ -2,9 +2,9 @@ import { type altair, type phase0, type SingleAttestation, ssz } from "@lodestar
 import { fromHex } from "@lodestar/utils";
 import { expect, it } from "vitest";
 import { validateAttestations } from "../../src/chain/validation/attestation.ts";
-import { summarize } from "../../src/chain/validation/validation-chain.test-support.ts";
-import { ByHand } from "../support/chains/by-hand.ts";
-import { openDevChain, QUIET } from "../support/chains/dev-chain.ts";
+import { ByHand } from "../support/chain/by-hand.ts";
+import { openDevChain, QUIET } from "../support/chain/dev-chain.ts";
+import { summarize } from "../support/chain/validation/validation-chain.ts";
 import { tempDirectory } from "../support/directories/temp-directory.ts";
 
 it.each(["altair", "electra"] as const)(

@@ -1,6 +1,6 @@
 import { SLOTS_PER_EPOCH } from "@lodestar/params";
 import { expect, it } from "vitest";
-import { openDevChain } from "../support/chains/dev-chain.ts";
+import { openDevChain } from "../support/chain/dev-chain.ts";
 
 it("a chain continues and finalizes after its clock was far ahead for a moment", async () => {
   const { devChain, complaints } = await openDevChain();

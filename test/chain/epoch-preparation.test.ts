@@ -1,8 +1,8 @@
 import { cpSync } from "node:fs";
 import { SLOTS_PER_EPOCH } from "@lodestar/params";
 import { expect, it, onTestFinished, vi } from "vitest";
-import { makeHistory, startDevChain } from "../support/chains/dev-chain.ts";
-import { openStoredChain, storedChain } from "../support/chains/stored-chain.ts";
+import { makeHistory, startDevChain } from "../support/chain/dev-chain.ts";
+import { openStoredChain, storedChain } from "../support/chain/stored-chain.ts";
 import { tempDirectory } from "../support/directories/temp-directory.ts";
 
 const LAST_OF_EPOCH = 2 * SLOTS_PER_EPOCH - 1;

@@ -1,7 +1,7 @@
 import { SLOTS_PER_EPOCH } from "@lodestar/params";
 import { expect, it } from "vitest";
 import { DEV_FORKS } from "../../src/dev/forks.ts";
-import { advance, openDevChain } from "../support/chains/dev-chain.ts";
+import { advance, openDevChain } from "../support/chain/dev-chain.ts";
 
 it.each(DEV_FORKS)("a dev chain that starts in %s finalizes", async (fork) => {
   const { devChain, complaints } = await openDevChain({ forks: fork === "phase0" ? [] : [{ fork, epoch: 0 }] });

@@ -4,8 +4,8 @@ import { describe, expect, it, vi } from "vitest";
 import { produceBlock } from "../../src/api/methods/validator/block-production.ts";
 import { DEFAULT_CHAIN_SETTINGS } from "../../src/chain/settings.ts";
 import type { DevNodeOptions } from "../../src/node/dev-node.ts";
-import { ByHand } from "../support/chains/by-hand.ts";
-import { openQuietDevChain } from "../support/chains/dev-chain.ts";
+import { ByHand } from "../support/chain/by-hand.ts";
+import { openQuietDevChain } from "../support/chain/dev-chain.ts";
 
 /** In the middle of the second epoch. */
 const PARENT_SLOT = 10;

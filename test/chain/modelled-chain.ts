@@ -14,19 +14,19 @@ import type { Attestation, RootHex, SignedBeaconBlock } from "@lodestar/types";
 import { toRootHex } from "@lodestar/utils";
 import { expect } from "vitest";
 import type { BeaconChain } from "../../src/chain/chain.ts";
+import type { Checkpoint, ForkChoiceBlock } from "../../src/chain/fork-choice/types.ts";
+import { toCheckpoint } from "../../src/chain/import/fork-choice-import.ts";
+import type { DevChain } from "../../src/dev/dev-chain.ts";
+import type { DevNodeOptions } from "../../src/node/dev-node.ts";
+import { ByHand, type HandMadeBlock } from "../support/chain/by-hand.ts";
+import { type OpenedDevChain, openDevChain, QUIET } from "../support/chain/dev-chain.ts";
 import {
   assertionOf,
   type CheckpointBalances,
   type SpecAttestation,
   SpecStore,
-} from "../../src/chain/fork-choice/spec-store.test-support.ts";
-import type { Checkpoint, ForkChoiceBlock } from "../../src/chain/fork-choice/types.ts";
-import { toCheckpoint } from "../../src/chain/import/fork-choice-import.ts";
-import type { DevChain } from "../../src/dev/dev-chain.ts";
-import type { DevNodeOptions } from "../../src/node/dev-node.ts";
-import { ByHand, type HandMadeBlock } from "../support/chains/by-hand.ts";
-import { type OpenedDevChain, openDevChain, QUIET } from "../support/chains/dev-chain.ts";
-import { SignedOperations } from "../support/chains/signed-operations.ts";
+} from "../support/chain/fork-choice/spec-store.ts";
+import { SignedOperations } from "../support/chain/signed-operations.ts";
 import type { RandomChoices } from "../support/random/random-choices.ts";
 
 interface ModelledBlock {

@@ -4,11 +4,11 @@ import type { RootHex, Slot } from "@lodestar/types";
 import { toRootHex } from "@lodestar/utils";
 import { afterAll, afterEach, beforeAll, expect, it, vi } from "vitest";
 import type { BeaconChain } from "../../src/chain/chain.ts";
-import { collect } from "../../src/db/collect.test-support.ts";
 import { BlockRepository } from "../../src/db/repositories/block-repositories.ts";
 import type { DevNodeOptions } from "../../src/node/dev-node.ts";
-import { ByHand } from "../support/chains/by-hand.ts";
-import { advance, makeHistory, openDevChain, QUIET, startDevChain } from "../support/chains/dev-chain.ts";
+import { ByHand } from "../support/chain/by-hand.ts";
+import { advance, makeHistory, openDevChain, QUIET, startDevChain } from "../support/chain/dev-chain.ts";
+import { collect } from "../support/db/collect.ts";
 import { removableDirectory } from "../support/directories/removable-directory.ts";
 import { tempDirectory } from "../support/directories/temp-directory.ts";
 

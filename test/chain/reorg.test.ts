@@ -5,11 +5,11 @@ import { toRootHex } from "@lodestar/utils";
 import { expect, it, vi } from "vitest";
 import type { BeaconChain } from "../../src/chain/chain.ts";
 import type { ReorgEvent } from "../../src/chain/events.ts";
-import { collect } from "../../src/db/collect.test-support.ts";
 import type { DevChain } from "../../src/dev/dev-chain.ts";
-import { ByHand, type HandMadeBlock } from "../support/chains/by-hand.ts";
-import { advance, openDevChain, openQuietDevChain, QUIET } from "../support/chains/dev-chain.ts";
-import { SignedOperations } from "../support/chains/signed-operations.ts";
+import { ByHand, type HandMadeBlock } from "../support/chain/by-hand.ts";
+import { advance, openDevChain, openQuietDevChain, QUIET } from "../support/chain/dev-chain.ts";
+import { SignedOperations } from "../support/chain/signed-operations.ts";
+import { collect } from "../support/db/collect.ts";
 import { tempDirectory } from "../support/directories/temp-directory.ts";
 
 const stateRootOf = ({ signed }: HandMadeBlock): RootHex => toRootHex(signed.message.stateRoot);

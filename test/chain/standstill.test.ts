@@ -3,8 +3,8 @@ import { expect, it } from "vitest";
 import { createDevValidators } from "../../src/dev/validators/validators.ts";
 import { createLogger } from "../../src/log/pino-logger.ts";
 import { Caller } from "../support/api/caller.ts";
-import { ByHand } from "../support/chains/by-hand.ts";
-import { openDevChain, QUIET } from "../support/chains/dev-chain.ts";
+import { ByHand } from "../support/chain/by-hand.ts";
+import { openDevChain, QUIET } from "../support/chain/dev-chain.ts";
 
 /** Five minutes per slot, so that hours pass. */
 const EMPTY_SLOTS = 3 * SLOTS_PER_EPOCH + 4;

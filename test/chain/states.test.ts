@@ -4,12 +4,12 @@ import { toRootHex } from "@lodestar/utils";
 import { afterEach, expect, it, vi } from "vitest";
 import type { BeaconChain } from "../../src/chain/chain.ts";
 import type { BeaconDb } from "../../src/db/beacon-db.ts";
-import { collect } from "../../src/db/collect.test-support.ts";
 import type { DevChain } from "../../src/dev/dev-chain.ts";
 import type { DevNodeOptions } from "../../src/node/dev-node.ts";
 import { Caller } from "../support/api/caller.ts";
-import { ByHand } from "../support/chains/by-hand.ts";
-import { advance, openDevChain, openQuietDevChain, QUIET } from "../support/chains/dev-chain.ts";
+import { ByHand } from "../support/chain/by-hand.ts";
+import { advance, openDevChain, openQuietDevChain, QUIET } from "../support/chain/dev-chain.ts";
+import { collect } from "../support/db/collect.ts";
 import { tempDirectory } from "../support/directories/temp-directory.ts";
 
 const INTERVAL_EPOCHS = 4;

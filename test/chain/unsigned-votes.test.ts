@@ -1,8 +1,8 @@
 import { SLOTS_PER_EPOCH } from "@lodestar/params";
 import { expect, it, vi } from "vitest";
-import { summarize } from "../../src/chain/validation/validation-chain.test-support.ts";
-import { ByHand } from "../support/chains/by-hand.ts";
-import { openDevChain, QUIET } from "../support/chains/dev-chain.ts";
+import { ByHand } from "../support/chain/by-hand.ts";
+import { openDevChain, QUIET } from "../support/chain/dev-chain.ts";
+import { summarize } from "../support/chain/validation/validation-chain.ts";
 
 const UNSIGNED = new Uint8Array(96);
 

@@ -7,9 +7,9 @@ import type { MonitorSelection } from "../../src/chain/monitor/monitored-validat
 import type { DevChain } from "../../src/dev/dev-chain.ts";
 import type { ScheduledFork } from "../../src/dev/forks.ts";
 import { InteropKeys } from "../../src/dev/interop-keys.ts";
-import { createRecordingLogger, type LogRecord } from "../../src/log/recording-logger.test-support.ts";
 import type { DevNodeOptions } from "../../src/node/dev-node.ts";
-import { openDevChain } from "../support/chains/dev-chain.ts";
+import { openDevChain } from "../support/chain/dev-chain.ts";
+import { createRecordingLogger, type LogRecord } from "../support/log/recording-logger.ts";
 
 const VALIDATORS = 16;
 const ELECTRA: ScheduledFork[] = [{ fork: "electra", epoch: 0 }];

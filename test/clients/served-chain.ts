@@ -1,6 +1,6 @@
 import { afterAll, beforeAll } from "vitest";
 import { type ServedApi, serveApi } from "../support/api/served-api.ts";
-import { type OpenedDevChain, startQuietDevChain } from "../support/chains/dev-chain.ts";
+import { type OpenedDevChain, startQuietDevChain } from "../support/chain/dev-chain.ts";
 
 const HEAD_SLOT = 9;
 

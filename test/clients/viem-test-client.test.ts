@@ -3,7 +3,7 @@ import { toRootHex } from "@lodestar/utils";
 import { createTestClient, type EIP1193RequestFn, http } from "viem";
 import { afterAll, beforeAll, beforeEach, expect, it } from "vitest";
 import { type ServedApi, serveApi } from "../support/api/served-api.ts";
-import { type OpenedDevChain, startDevChain } from "../support/chains/dev-chain.ts";
+import { type OpenedDevChain, startDevChain } from "../support/chain/dev-chain.ts";
 import { removableDirectory } from "../support/directories/removable-directory.ts";
 
 const SLOT_SECONDS = 6;

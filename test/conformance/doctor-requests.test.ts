@@ -6,8 +6,8 @@ import { inspect, readPubkeys } from "../../src/gateway/doctor/inspection.ts";
 import { measureLatencies } from "../../src/gateway/doctor/latency.ts";
 import { operationsOf, RETIRED_PATHS, requestOf } from "../../src/gateway/doctor/operations.ts";
 import { Probe } from "../../src/gateway/doctor/probe.ts";
-import { healthyScript, root, scriptedProbe } from "../../src/gateway/doctor/scripted-probe.test-support.ts";
 import type { UpstreamRequest } from "../../src/gateway/upstream/upstream-call.ts";
+import { healthyScript, root, scriptedProbe } from "../support/gateway/doctor/scripted-probe.ts";
 import { OpenApiRequests } from "./openapi-requests.ts";
 
 const OLDER = new OpenApiRequests("v2.5.0");

@@ -3,12 +3,12 @@ import { beforeAll, describe, expect, it } from "vitest";
 import { createApi } from "../../src/api/api.ts";
 import { createMethodTable } from "../../src/api/bound-methods.ts";
 import type { MethodDefinition } from "../../src/api/definition.ts";
-import { asBeaconChain, createFakeChain, fakeNetwork } from "../../src/api/fake-chain.test-support.ts";
 import { methodGroups, methods } from "../../src/api/method-groups.ts";
 import { loadRecordedCalls, OPENRPC_ERRORS, type OpenRpcDocument, type OpenRpcMethod } from "../../src/api/openrpc.ts";
 import { Failure, type FailureKind } from "../../src/errors/failure.ts";
 import { isReadOnly } from "../../src/server/access-class.ts";
 import { toErrorObject } from "../../src/server/jsonrpc/errors.ts";
+import { asBeaconChain, createFakeChain, fakeNetwork } from "../support/api/fake-chain.ts";
 import { openRpcValidator } from "../support/api/openrpc-meta-schema.ts";
 import { allDocumentedParams, documentedResult } from "./documented.ts";
 

@@ -7,8 +7,8 @@ import { DevExecutionEngine } from "../../src/execution/dev-engine.ts";
 import type { MethodResponse } from "../../src/server/method-table.ts";
 import type { Caller } from "../support/api/caller.ts";
 import { type ServedApi, serveApi } from "../support/api/served-api.ts";
-import { ByHand } from "../support/chains/by-hand.ts";
-import { openChainInHand } from "../support/chains/chain-in-hand.ts";
+import { ByHand } from "../support/chain/by-hand.ts";
+import { openChainInHand } from "../support/chain/chain-in-hand.ts";
 import { SYNCING } from "../support/execution/scripted-engine.ts";
 import { variants } from "../support/suite/tier.ts";
 

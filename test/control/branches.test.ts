@@ -6,7 +6,7 @@ import type { ReorgEvent } from "../../src/chain/events.ts";
 import { DEFAULT_CHAIN_SETTINGS } from "../../src/chain/settings.ts";
 import type { DevNodeOptions } from "../../src/node/dev-node.ts";
 import { Caller } from "../support/api/caller.ts";
-import { openDevChain, QUIET } from "../support/chains/dev-chain.ts";
+import { openDevChain, QUIET } from "../support/chain/dev-chain.ts";
 import { tempDirectory } from "../support/directories/temp-directory.ts";
 
 const VALIDATORS = 64;

@@ -4,7 +4,7 @@ import type { BeaconBlock, electra } from "@lodestar/types";
 import { toHex } from "@lodestar/utils";
 import { describe, expect, it } from "vitest";
 import type { ScheduledFork } from "../../src/dev/forks.ts";
-import { ByHand } from "../support/chains/by-hand.ts";
+import { ByHand } from "../support/chain/by-hand.ts";
 import {
   ADDRESS,
   CODES,
@@ -14,7 +14,7 @@ import {
   openControlled,
   type Refusal,
   VALIDATORS,
-} from "../support/chains/controlled-chain.ts";
+} from "../support/chain/controlled-chain.ts";
 import { tempDirectory } from "../support/directories/temp-directory.ts";
 
 const VOTING_PERIOD = EPOCHS_PER_ETH1_VOTING_PERIOD * SLOTS_PER_EPOCH;

@@ -7,8 +7,8 @@ import { describe, expect, it, onTestFinished, vi } from "vitest";
 import { ChainFileWriter } from "../../src/chain/stored/chain-file.ts";
 import type { DevIdentity } from "../../src/dev/identity.ts";
 import type { Caller } from "../support/api/caller.ts";
-import { openChainInHand, TIME_OF_DAY } from "../support/chains/chain-in-hand.ts";
-import { SignedOperations } from "../support/chains/signed-operations.ts";
+import { openChainInHand, TIME_OF_DAY } from "../support/chain/chain-in-hand.ts";
+import { SignedOperations } from "../support/chain/signed-operations.ts";
 import { tempDirectory } from "../support/directories/temp-directory.ts";
 import { survey } from "./survey.ts";
 

@@ -1,6 +1,6 @@
 import { expect, it, onTestFinished } from "vitest";
 import { serveApi } from "../support/api/served-api.ts";
-import { openDevChain } from "../support/chains/dev-chain.ts";
+import { openDevChain } from "../support/chain/dev-chain.ts";
 
 it("fractions pass through a socket unchanged", async () => {
   const { devChain } = await openDevChain({ forks: [{ fork: "fulu", epoch: 0 }], speed: 0 });

@@ -2,7 +2,7 @@ import { SecretKey } from "@chainsafe/blst";
 import { toHex } from "@lodestar/utils";
 import { expect, it } from "vitest";
 import { Caller } from "../support/api/caller.ts";
-import { openDevChain } from "../support/chains/dev-chain.ts";
+import { openDevChain } from "../support/chain/dev-chain.ts";
 
 it("returns the actual validator keys, whatever their source", async () => {
   const address = `0x${"ab".repeat(20)}`;

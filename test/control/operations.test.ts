@@ -12,8 +12,8 @@ import {
   FULU,
   openControlled,
   VALIDATORS,
-} from "../support/chains/controlled-chain.ts";
-import { openDevChain } from "../support/chains/dev-chain.ts";
+} from "../support/chain/controlled-chain.ts";
+import { openDevChain } from "../support/chain/dev-chain.ts";
 import { tempDirectory } from "../support/directories/temp-directory.ts";
 import { ExecutionClient } from "../support/execution/execution-client.ts";
 

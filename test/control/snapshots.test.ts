@@ -1,9 +1,9 @@
 import { SLOTS_PER_EPOCH } from "@lodestar/params";
 import { describe, expect, it } from "vitest";
 import type { Caller } from "../support/api/caller.ts";
-import { openChainInHand } from "../support/chains/chain-in-hand.ts";
-import { SignedOperations } from "../support/chains/signed-operations.ts";
-import { sharedKzg } from "../support/crypto/shared-kzg.ts";
+import { openChainInHand } from "../support/chain/chain-in-hand.ts";
+import { SignedOperations } from "../support/chain/signed-operations.ts";
+import { sharedKzg } from "../support/data/kzg/shared-kzg.ts";
 import { tempDirectory } from "../support/directories/temp-directory.ts";
 import { survey } from "./survey.ts";
 

@@ -1,7 +1,7 @@
 import { SLOTS_PER_EPOCH } from "@lodestar/params";
 import { describe, expect, it } from "vitest";
 import { Caller } from "../support/api/caller.ts";
-import { type OpenedDevChain, openDevChain } from "../support/chains/dev-chain.ts";
+import { type OpenedDevChain, openDevChain } from "../support/chain/dev-chain.ts";
 
 type Position = Record<"slot" | "epoch" | "head_slot" | "justified_epoch" | "finalized_epoch", string> & {
   speed: number;

@@ -3,7 +3,7 @@ import type { CachedBeaconStateAltair } from "@lodestar/state-transition";
 import { describe, expect, it } from "vitest";
 import type { DevNodeOptions } from "../../src/node/dev-node.ts";
 import { Caller } from "../support/api/caller.ts";
-import { openDevChain } from "../support/chains/dev-chain.ts";
+import { openDevChain } from "../support/chain/dev-chain.ts";
 import { tempDirectory } from "../support/directories/temp-directory.ts";
 
 const VALIDATORS = 16;

@@ -6,9 +6,9 @@ import { RECOVERY_COLUMNS } from "../../src/chain/data/blobs-of-block.ts";
 import { validateGossipBlock } from "../../src/chain/validation/block.ts";
 import type { DataSidecar } from "../../src/data/sidecar.ts";
 import { versionedHashesOf } from "../../src/execution/engine.ts";
-import { openDevChain } from "../support/chains/dev-chain.ts";
-import { emptyStoredChain, openStoredChain } from "../support/chains/stored-chain.ts";
-import { sharedKzg } from "../support/crypto/shared-kzg.ts";
+import { openDevChain } from "../support/chain/dev-chain.ts";
+import { emptyStoredChain, openStoredChain } from "../support/chain/stored-chain.ts";
+import { sharedKzg } from "../support/data/kzg/shared-kzg.ts";
 import { ScriptedEngine } from "../support/execution/scripted-engine.ts";
 
 /** The only published sidecars of a block. */

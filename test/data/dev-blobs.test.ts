@@ -6,8 +6,8 @@ import { verifyBlobInclusion } from "../../src/data/blob-sidecars.ts";
 import { cellsOfColumns, verifyColumnInclusion } from "../../src/data/column-sidecars.ts";
 import { commitmentsOf } from "../../src/data/commitments.ts";
 import type { DataSidecar } from "../../src/data/sidecar.ts";
-import { openDevChain } from "../support/chains/dev-chain.ts";
-import { sharedKzg as kzg } from "../support/crypto/shared-kzg.ts";
+import { openDevChain } from "../support/chain/dev-chain.ts";
+import { sharedKzg as kzg } from "../support/data/kzg/shared-kzg.ts";
 
 /** Epochs at which the blob limit changes, with the new limit. */
 const LIMITS = [

@@ -11,8 +11,8 @@ import { loadBackend } from "../../src/data/kzg/load-backend.ts";
 import { ThreadedKzg } from "../../src/data/kzg/threaded-kzg.ts";
 import { DevBlobs } from "../../src/dev/dev-blobs.ts";
 import type { PayloadBlobs, PayloadRequest } from "../../src/execution/engine.ts";
-import { createRecordingLogger } from "../../src/log/recording-logger.test-support.ts";
-import { openTestKzg, sharedKzg } from "../support/crypto/shared-kzg.ts";
+import { openTestKzg, sharedKzg } from "../support/data/kzg/shared-kzg.ts";
+import { createRecordingLogger } from "../support/log/recording-logger.ts";
 import { variants } from "../support/suite/tier.ts";
 import { answerTo, functionsIn, vectorsOf } from "./kzg-vectors.ts";
 

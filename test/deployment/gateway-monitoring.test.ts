@@ -3,8 +3,8 @@ import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, it } from "vitest";
 import { stringify } from "yaml";
-import { currentUpstream, openGateway } from "../../src/gateway/gateway.test-support.ts";
 import { tempDirectory } from "../support/directories/temp-directory.ts";
+import { currentUpstream, openGateway } from "../support/gateway/gateway.ts";
 import { alerts, dashboard, GATEWAY_ALERTS } from "./expressions.ts";
 import { skipWithout } from "./prometheus.ts";
 

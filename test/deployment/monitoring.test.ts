@@ -5,10 +5,10 @@ import { routes } from "@lodestar/api";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { parse, stringify } from "yaml";
 import type { Servers } from "../../src/node/servers/servers.ts";
-import { send } from "../../src/server/http/http.test-support.ts";
-import { ByHand } from "../support/chains/by-hand.ts";
-import { type OpenedDevChain, startQuietDevChain } from "../support/chains/dev-chain.ts";
+import { ByHand } from "../support/chain/by-hand.ts";
+import { type OpenedDevChain, startQuietDevChain } from "../support/chain/dev-chain.ts";
 import { tempDirectory } from "../support/directories/temp-directory.ts";
+import { send } from "../support/server/http/http.ts";
 import { ALERTS, alerts, dashboard, GATEWAY_ALERTS } from "./expressions.ts";
 import { skipWithout } from "./prometheus.ts";
 

@@ -4,7 +4,7 @@ import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, it, onTestFinished, vi } from "vitest";
 import { stringify } from "yaml";
-import { openQuietDevChain } from "../support/chains/dev-chain.ts";
+import { openQuietDevChain } from "../support/chain/dev-chain.ts";
 import { tempDirectory } from "../support/directories/temp-directory.ts";
 import { ALERTS, dashboard } from "./expressions.ts";
 import { skipWithout } from "./prometheus.ts";

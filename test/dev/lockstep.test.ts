@@ -10,8 +10,8 @@ import type { DutyPlan } from "../../src/dev/validators/duty-plan.ts";
 import { slashingProtectionStore } from "../../src/dev/validators/slashing-protection.ts";
 import { createDevValidators } from "../../src/dev/validators/validators.ts";
 import { createLogger } from "../../src/log/pino-logger.ts";
-import { ByHand } from "../support/chains/by-hand.ts";
-import { type OpenedDevChain, openDevChain, QUIET } from "../support/chains/dev-chain.ts";
+import { ByHand } from "../support/chain/by-hand.ts";
+import { type OpenedDevChain, openDevChain, QUIET } from "../support/chain/dev-chain.ts";
 import { tempDirectory } from "../support/directories/temp-directory.ts";
 
 const GENESIS_TIME = 1_700_000_000;

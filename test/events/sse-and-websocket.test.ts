@@ -1,10 +1,10 @@
 import { expect, it, onTestFinished } from "vitest";
 import type { DevChain } from "../../src/dev/dev-chain.ts";
-import { SseClient } from "../../src/server/events/sse-client.test-support.ts";
-import { Client } from "../../src/server/jsonrpc/websocket/client.test-support.ts";
 import { serveApi } from "../support/api/served-api.ts";
-import { ByHand } from "../support/chains/by-hand.ts";
-import { openDevChain, QUIET } from "../support/chains/dev-chain.ts";
+import { ByHand } from "../support/chain/by-hand.ts";
+import { openDevChain, QUIET } from "../support/chain/dev-chain.ts";
+import { SseClient } from "../support/server/events/sse-client.ts";
+import { Client } from "../support/server/jsonrpc/websocket/client.ts";
 
 async function openBothServers({ api }: DevChain) {
   const { jsonRpcUrl, restUrl, close } = await serveApi(api);

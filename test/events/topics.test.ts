@@ -3,11 +3,11 @@ import { ssz } from "@lodestar/types";
 import { expect, it, onTestFinished } from "vitest";
 import type { Api } from "../../src/api/api.ts";
 import { TOPICS, type Topic } from "../../src/api/event-stream.ts";
-import { Client } from "../../src/server/jsonrpc/websocket/client.test-support.ts";
 import { ExampleDevChain } from "../support/api/example-chain.ts";
 import { serveApi } from "../support/api/served-api.ts";
-import { ByHand } from "../support/chains/by-hand.ts";
-import { advance, openDevChain, QUIET } from "../support/chains/dev-chain.ts";
+import { ByHand } from "../support/chain/by-hand.ts";
+import { advance, openDevChain, QUIET } from "../support/chain/dev-chain.ts";
+import { Client } from "../support/server/jsonrpc/websocket/client.ts";
 import { formOf, readExamples, topicsOf } from "./event-examples.ts";
 
 const EXAMPLES = { [ForkName.phase0]: readExamples("v2.5.0"), [ForkName.fulu]: readExamples("v4.0.0") };

@@ -1,6 +1,6 @@
 import { expect, it } from "vitest";
 import { EVM_WITHDRAWALS } from "../../src/dev/genesis-parameters.ts";
-import { bytesOf, hexOf, openEvmChain } from "../support/chains/evm-chain.ts";
+import { bytesOf, hexOf, openEvmChain } from "../support/chain/evm-chain.ts";
 import { tempDirectory } from "../support/directories/temp-directory.ts";
 
 const { address: WITHDRAWAL_ADDRESS } = EVM_WITHDRAWALS[0]!.value as { address: string };

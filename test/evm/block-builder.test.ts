@@ -5,21 +5,14 @@ import { createTxFromRLP } from "@ethereumjs/tx";
 import { Account, Address, bytesToHex } from "@ethereumjs/util";
 import { buildBlock, createVM, type VM } from "@ethereumjs/vm";
 import { describe, expect, it } from "vitest";
-import {
-  addressOf,
-  DEPOSIT_CONTRACT,
-  hexOf,
-  optionsOf,
-  sharedCrypto,
-  TestChain,
-} from "../../src/evm/evm.test-support.ts";
 import type { ExecutedBlock } from "../../src/evm/execution/block.ts";
 import type { BlockAttributes } from "../../src/evm/execution/block-executor.ts";
 import { EXECUTION_FORKS, type ExecutionFork } from "../../src/evm/execution/forks.ts";
 import { toPayload } from "../../src/evm/execution/payload.ts";
-import { SCENARIO_ACCOUNTS, scenarioTransactions } from "../../src/evm/execution/scenario.test-support.ts";
 import { versionedHashesOf } from "../../src/evm/execution/transaction.ts";
 import { DEFAULT_CHAIN_ID, devAccounts } from "../../src/evm/genesis.ts";
+import { addressOf, DEPOSIT_CONTRACT, hexOf, optionsOf, sharedCrypto, TestChain } from "../support/evm/evm.ts";
+import { SCENARIO_ACCOUNTS, scenarioTransactions } from "../support/evm/execution/scenario.ts";
 
 const EARLY_FORKS = [
   ["homestead", "eip150", "eip155", "eip158", "byzantium", "constantinople", "petersburg", "istanbul", "berlin"],

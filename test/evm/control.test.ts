@@ -1,6 +1,6 @@
 import { expect, it } from "vitest";
 import type { NetworkSettings } from "../../src/network/network-settings.ts";
-import { account, GWEI, hexOf, openEvmChain, signed } from "../support/chains/evm-chain.ts";
+import { account, GWEI, hexOf, openEvmChain, signed } from "../support/chain/evm-chain.ts";
 import { tempDirectory } from "../support/directories/temp-directory.ts";
 import { expectVerified } from "./evm-verifier.ts";
 

@@ -6,7 +6,7 @@ import { expect, it } from "vitest";
 import { encodeDepositCall } from "../../src/dev/evm/deposit-call.ts";
 import type { ScheduledFork } from "../../src/dev/forks.ts";
 import { signDeposit } from "../../src/dev/genesis-deposits.ts";
-import { GWEI, hexOf, openEvmChain } from "../support/chains/evm-chain.ts";
+import { GWEI, hexOf, openEvmChain } from "../support/chain/evm-chain.ts";
 
 const VOTING_PERIOD = EPOCHS_PER_ETH1_VOTING_PERIOD * SLOTS_PER_EPOCH;
 const STAKE = 32n * 10n ** 18n;

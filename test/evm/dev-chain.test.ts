@@ -19,12 +19,12 @@ import { headerOfPayload } from "../../src/evm/execution/payload.ts";
 import { WITHDRAWAL_REQUESTS_ADDRESS } from "../../src/evm/execution/system-contracts.ts";
 import { joinSidecar } from "../../src/evm/pool/sidecar.ts";
 import { EvmThread } from "../../src/evm/thread/evm-thread.ts";
-import { SameThreadEvm } from "../../src/evm/thread/same-thread.test-support.ts";
 import { versionedHashesOf } from "../../src/execution/engine.ts";
-import { createRecordingLogger } from "../../src/log/recording-logger.test-support.ts";
-import { account, bytesOf, GWEI, hexOf, openEvmChain, signed } from "../support/chains/evm-chain.ts";
-import { openFollower } from "../support/chains/follower.ts";
+import { account, bytesOf, GWEI, hexOf, openEvmChain, signed } from "../support/chain/evm-chain.ts";
+import { openFollower } from "../support/chain/follower.ts";
 import { tempDirectory } from "../support/directories/temp-directory.ts";
+import { SameThreadEvm } from "../support/evm/thread/same-thread.ts";
+import { createRecordingLogger } from "../support/log/recording-logger.ts";
 
 const OTHER = new Uint8Array(20).fill(0x77);
 /** Stores the call value at slot 0, and deploys one STOP. */

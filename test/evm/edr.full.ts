@@ -1,7 +1,7 @@
 import { beforeAll, describe, expect, it } from "vitest";
-import { bytesOf, GENESIS_TIME, hexOf, optionsOf, SLOT_SECONDS, TestChain } from "../../src/evm/evm.test-support.ts";
 import type { Receipt } from "../../src/evm/execution/receipt.ts";
 import type { Transaction } from "../../src/evm/execution/transaction.ts";
+import { bytesOf, GENESIS_TIME, hexOf, optionsOf, SLOT_SECONDS, TestChain } from "../support/evm/evm.ts";
 import { EdrChain, loadEdr } from "./edr-chain.ts";
 import { RandomTransactions } from "./random-transactions.ts";
 

@@ -5,7 +5,7 @@ import { foundry } from "viem/chains";
 import { expect, it, onTestFinished } from "vitest";
 import { TEST_MNEMONIC } from "../../src/evm/accounts.ts";
 import { serveApi } from "../support/api/served-api.ts";
-import { hexOf, openEvmChain } from "../support/chains/evm-chain.ts";
+import { hexOf, openEvmChain } from "../support/chain/evm-chain.ts";
 import { tempDirectory } from "../support/directories/temp-directory.ts";
 
 const OTHER = "0x7777777777777777777777777777777777777777";

@@ -7,7 +7,7 @@ import { EvmEngine } from "../../src/evm/engine/evm-engine.ts";
 import { rulesFromConsensus } from "../../src/evm/execution/forks.ts";
 import { ChainRules } from "../../src/evm/execution/rules.ts";
 import { createGenesis } from "../../src/evm/genesis.ts";
-import { createRecordingLogger } from "../../src/log/recording-logger.test-support.ts";
+import { createRecordingLogger } from "../support/log/recording-logger.ts";
 
 /** Executes all canonical payloads of a chain with a second engine, which knows nothing but the genesis. */
 export async function expectVerified({ chain, config }: Pick<DevChain, "chain" | "config">): Promise<EvmEngine> {

@@ -6,7 +6,7 @@ import { DevBlobs } from "../../src/dev/dev-blobs.ts";
 import { joinSidecar } from "../../src/evm/pool/sidecar.ts";
 import { versionedHashesOf } from "../../src/execution/engine.ts";
 import type { Params } from "../../src/server/method-table.ts";
-import { account, bytesOf, GWEI, hexOf, openEvmChain, signed } from "../support/chains/evm-chain.ts";
+import { account, bytesOf, GWEI, hexOf, openEvmChain, signed } from "../support/chain/evm-chain.ts";
 import { ExecutionApis } from "./execution-apis.ts";
 
 /** A checkout of ethereum/execution-apis. */

@@ -6,7 +6,7 @@ import { encodeDepositCall } from "../../src/dev/evm/deposit-call.ts";
 import type { ScheduledFork } from "../../src/dev/forks.ts";
 import { signDeposit } from "../../src/dev/genesis-deposits.ts";
 import { CONSOLIDATION_REQUESTS, WITHDRAWAL_REQUESTS } from "../../src/evm/system-addresses.ts";
-import { account, bytesOf, hexOf, openEvmChain, signedBlob } from "../support/chains/evm-chain.ts";
+import { account, bytesOf, hexOf, openEvmChain, signedBlob } from "../support/chain/evm-chain.ts";
 import { expectVerified } from "./evm-verifier.ts";
 
 const RECEIVER = new Uint8Array(20).fill(0x77);

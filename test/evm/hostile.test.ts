@@ -1,5 +1,5 @@
 import { expect, it } from "vitest";
-import { account, bytesOf, GWEI, openEvmChain } from "../support/chains/evm-chain.ts";
+import { account, bytesOf, GWEI, openEvmChain } from "../support/chain/evm-chain.ts";
 
 const RECEIVER = new Uint8Array(20).fill(0x77);
 /** JUMPDEST, PUSH1 0, JUMP. */

@@ -7,8 +7,8 @@ import { eventually } from "../network/adversary/support/scenario.ts";
 import { createEvmGenesis, range, TestNetwork } from "../network/support/test-network.ts";
 import type { TestNode } from "../network/support/test-node.ts";
 import { Caller } from "../support/api/caller.ts";
-import { account, bytesOf, hexOf, openEvmChain, signedBlob } from "../support/chains/evm-chain.ts";
-import { sharedKzg } from "../support/crypto/shared-kzg.ts";
+import { account, bytesOf, hexOf, openEvmChain, signedBlob } from "../support/chain/evm-chain.ts";
+import { sharedKzg } from "../support/data/kzg/shared-kzg.ts";
 import { variants } from "../support/suite/tier.ts";
 
 vi.setConfig({ testTimeout: 120_000 });

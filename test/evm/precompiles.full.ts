@@ -1,6 +1,6 @@
 import { beforeAll, describe, expect, it } from "vitest";
-import { CASES, mutated } from "../../src/evm/precompiles/cases.test-support.ts";
-import { openPrecompiles, type RunPrecompile } from "../../src/evm/precompiles/comparison.test-support.ts";
+import { CASES, mutated } from "../support/evm/precompiles/cases.ts";
+import { openPrecompiles, type RunPrecompile } from "../support/evm/precompiles/comparison.ts";
 
 const MUTATIONS = 100;
 

@@ -1,4 +1,3 @@
-import { bytesOf, hexOf, sharedCrypto } from "../../src/evm/evm.test-support.ts";
 import type { ExecutedBlock, Withdrawal } from "../../src/evm/execution/block.ts";
 import { BlockExecutor } from "../../src/evm/execution/block-executor.ts";
 import { BlockHashes } from "../../src/evm/execution/block-hashes.ts";
@@ -16,6 +15,7 @@ import { SystemContracts } from "../../src/evm/execution/system-contracts.ts";
 import { decodeTransaction } from "../../src/evm/execution/transaction.ts";
 import { createGenesisBlock, type GenesisAccount } from "../../src/evm/genesis.ts";
 import { asBytes, asList, decode, encode, type RlpItem } from "../../src/evm/rlp.ts";
+import { bytesOf, hexOf, sharedCrypto } from "../support/evm/evm.ts";
 
 // Runs tests in the formats of ethereum/tests and execution-spec-tests.
 

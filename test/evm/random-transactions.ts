@@ -1,7 +1,7 @@
 import { Address, createAddressFromPrivateKey, eoaCode7702SignAuthorization } from "@ethereumjs/util";
-import { bytesOf, type TestChain } from "../../src/evm/evm.test-support.ts";
 import type { Transaction } from "../../src/evm/execution/transaction.ts";
 import { DEFAULT_CHAIN_ID } from "../../src/evm/genesis.ts";
+import { bytesOf, type TestChain } from "../support/evm/evm.ts";
 
 type Random = (below: number) => number;
 

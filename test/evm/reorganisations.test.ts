@@ -1,5 +1,5 @@
 import { expect, it } from "vitest";
-import { account, bytesOf, hexOf, openEvmChain } from "../support/chains/evm-chain.ts";
+import { account, bytesOf, hexOf, openEvmChain } from "../support/chain/evm-chain.ts";
 import { tempDirectory } from "../support/directories/temp-directory.ts";
 
 const RECEIVER = new Uint8Array(20).fill(0x77);

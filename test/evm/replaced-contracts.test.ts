@@ -1,5 +1,5 @@
 import { expect, it } from "vitest";
-import { account, hexOf, openEvmChain } from "../support/chains/evm-chain.ts";
+import { account, hexOf, openEvmChain } from "../support/chain/evm-chain.ts";
 import { tempDirectory } from "../support/directories/temp-directory.ts";
 
 const WITHDRAWAL_REQUESTS = "0x00000961ef480eb55e80d19ad83579a64c007002";

@@ -4,12 +4,12 @@ import { readDbOperands } from "../../src/cli/db/actions.ts";
 import { runDb } from "../../src/cli/db/db.ts";
 import { asStartupError } from "../../src/cli/start/start-errors.ts";
 import { toHex } from "../../src/evm/execution/payload.ts";
-import { SameThreadEvm } from "../../src/evm/thread/same-thread.test-support.ts";
-import { FULU, openControlled } from "../support/chains/controlled-chain.ts";
-import { EVM, hexOf, openEvmChain } from "../support/chains/evm-chain.ts";
-import { sharedKzg as kzg } from "../support/crypto/shared-kzg.ts";
+import { FULU, openControlled } from "../support/chain/controlled-chain.ts";
+import { EVM, hexOf, openEvmChain } from "../support/chain/evm-chain.ts";
+import { sharedKzg as kzg } from "../support/data/kzg/shared-kzg.ts";
 import { inDataDirectory } from "../support/directories/data-directory.ts";
 import { tempDirectory } from "../support/directories/temp-directory.ts";
+import { SameThreadEvm } from "../support/evm/thread/same-thread.ts";
 
 const RECEIVER = new Uint8Array(20).fill(0x77);
 const OTHER = new Uint8Array(20).fill(0x78);

@@ -1,7 +1,7 @@
 import { ClassicLevel } from "classic-level";
 import { expect, it, onTestFinished, vi } from "vitest";
 import { Bucket } from "../../src/db/keys.ts";
-import { hexOf, openEvmChain } from "../support/chains/evm-chain.ts";
+import { hexOf, openEvmChain } from "../support/chain/evm-chain.ts";
 import { tempDirectory } from "../support/directories/temp-directory.ts";
 
 const RECEIVER = new Uint8Array(20).fill(0x77);

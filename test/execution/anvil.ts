@@ -7,7 +7,7 @@ import { type phase0, ssz } from "@lodestar/types";
 import { Interface } from "ethers";
 import { JsonRpcClient } from "../../src/execution/json-rpc-client.ts";
 import contracts from "../fixtures/execution-contracts.json" with { type: "json" };
-import { freePorts } from "../support/net/free-ports.ts";
+import { freePorts } from "../support/sockets/free-ports.ts";
 
 export const DEPOSIT_CONTRACT = `0x${"42".repeat(20)}`;
 export const ANVIL_CHAIN_ID = 31337;

@@ -8,7 +8,7 @@ import { DepositTreeSnapshotType } from "../../src/execution/eth1/deposit-snapsh
 import type { DevNodeOptions } from "../../src/node/dev-node.ts";
 import { Caller } from "../support/api/caller.ts";
 import { serveApi } from "../support/api/served-api.ts";
-import { advance, openDevChain, QUIET } from "../support/chains/dev-chain.ts";
+import { advance, openDevChain, QUIET } from "../support/chain/dev-chain.ts";
 import { tempDirectory } from "../support/directories/temp-directory.ts";
 import { skipSuite } from "../support/suite/skip-suite.ts";
 import { ANVIL_CHAIN_ID, Anvil, DEPOSIT_CONTRACT, missingAnvil } from "./anvil.ts";

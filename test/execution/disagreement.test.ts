@@ -2,15 +2,15 @@ import type { bellatrix, RootHex } from "@lodestar/types";
 import { toRootHex } from "@lodestar/utils";
 import { expect, it, onTestFinished, vi } from "vitest";
 import type { BeaconChain } from "../../src/chain/chain.ts";
-import { createRecordingLogger } from "../../src/log/recording-logger.test-support.ts";
 import { connectExecutionClients } from "../../src/node/execution/execution-client.ts";
-import { openDevChain } from "../support/chains/dev-chain.ts";
-import { emptyStoredChain, openStoredChain, type StoredChain } from "../support/chains/stored-chain.ts";
+import { openDevChain } from "../support/chain/dev-chain.ts";
+import { emptyStoredChain, openStoredChain, type StoredChain } from "../support/chain/stored-chain.ts";
 import { tempDirectory } from "../support/directories/temp-directory.ts";
 import { ExecutionClient } from "../support/execution/execution-client.ts";
 import { NodeWithClient } from "../support/execution/node-with-client.ts";
 import { answers, type Fault, syncing } from "../support/execution-layer/faults.ts";
 import { type Hex, ZERO_HASH } from "../support/execution-layer/wire.ts";
+import { createRecordingLogger } from "../support/log/recording-logger.ts";
 import { variants } from "../support/suite/tier.ts";
 
 const HEAD = 12;

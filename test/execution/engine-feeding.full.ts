@@ -2,7 +2,7 @@ import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { toHex } from "@lodestar/utils";
 import { expect, it, onTestFinished, vi } from "vitest";
-import { openDevChain } from "../support/chains/dev-chain.ts";
+import { openDevChain } from "../support/chain/dev-chain.ts";
 import { tempDirectory } from "../support/directories/temp-directory.ts";
 import { ExecutionLayer } from "../support/execution-layer/execution-layer.ts";
 import { executionGenesis } from "../support/execution-layer/genesis.ts";

@@ -3,18 +3,18 @@ import type { BeaconStateElectra } from "@lodestar/state-transition";
 import { toHex, toRootHex } from "@lodestar/utils";
 import { expect, it } from "vitest";
 import { DevExecutionEngine } from "../../src/execution/dev-engine.ts";
-import { createRecordingLogger } from "../../src/log/recording-logger.test-support.ts";
 import { openNetworkSource } from "../../src/node/chain-source/network-source.ts";
 import type { DevNodeOptions } from "../../src/node/dev-node.ts";
 import { StartError } from "../../src/node/start-error.ts";
 import { openDataDirectory } from "../../src/node/storage/data-directory.ts";
 import { Caller } from "../support/api/caller.ts";
-import { openDevChain, startDevChain } from "../support/chains/dev-chain.ts";
-import { FROM_GENESIS } from "../support/chains/settings.ts";
+import { openDevChain, startDevChain } from "../support/chain/dev-chain.ts";
+import { FROM_GENESIS } from "../support/chain/settings.ts";
 import { tempDirectory } from "../support/directories/temp-directory.ts";
 import { ExecutionClient } from "../support/execution/execution-client.ts";
 import { EngineTimers } from "../support/execution/node-with-client.ts";
 import { hold } from "../support/execution-layer/faults.ts";
+import { createRecordingLogger } from "../support/log/recording-logger.ts";
 
 it("starts a dev chain from the genesis block of its execution client, which builds all payloads", async () => {
   const client = await ExecutionClient.open({ chainId: 77 });

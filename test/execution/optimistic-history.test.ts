@@ -5,8 +5,8 @@ import { initialiseDatabase } from "../../src/chain/anchor/anchor.ts";
 import type { BeaconChain } from "../../src/chain/chain.ts";
 import { openDatabase } from "../../src/db/open-database.ts";
 import { DevExecutionEngine } from "../../src/execution/dev-engine.ts";
-import { openQuietDevChain } from "../support/chains/dev-chain.ts";
-import { openFollower } from "../support/chains/follower.ts";
+import { openQuietDevChain } from "../support/chain/dev-chain.ts";
+import { openFollower } from "../support/chain/follower.ts";
 import { tempDirectory } from "../support/directories/temp-directory.ts";
 import { SYNCING, VALID } from "../support/execution/scripted-engine.ts";
 

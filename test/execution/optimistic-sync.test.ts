@@ -5,9 +5,9 @@ import type { BeaconChain } from "../../src/chain/chain.ts";
 import type { HeadEvent, ReorgEvent } from "../../src/chain/events.ts";
 import { ForkChoiceError } from "../../src/chain/fork-choice/error.ts";
 import type { DevChain } from "../../src/dev/dev-chain.ts";
-import { ByHand, type HandMadeBlock } from "../support/chains/by-hand.ts";
-import { openQuietDevChain, startQuietDevChain } from "../support/chains/dev-chain.ts";
-import { emptyStoredChain, openStoredChain, type StoredChain } from "../support/chains/stored-chain.ts";
+import { ByHand, type HandMadeBlock } from "../support/chain/by-hand.ts";
+import { openQuietDevChain, startQuietDevChain } from "../support/chain/dev-chain.ts";
+import { emptyStoredChain, openStoredChain, type StoredChain } from "../support/chain/stored-chain.ts";
 import { invalid, ScriptedEngine, SYNCING, VALID } from "../support/execution/scripted-engine.ts";
 
 const HEAD = 12;

@@ -4,8 +4,8 @@ import { toRootHex } from "@lodestar/utils";
 import { afterAll, beforeAll, expect, it, vi } from "vitest";
 import type { ChainBlock } from "../../src/chain/blocks/block-store.ts";
 import type { BeaconChain } from "../../src/chain/chain.ts";
-import { blocksUpTo, type OpenedDevChain, startQuietDevChain } from "../support/chains/dev-chain.ts";
-import { emptyStoredChain, openStoredChain } from "../support/chains/stored-chain.ts";
+import { blocksUpTo, type OpenedDevChain, startQuietDevChain } from "../support/chain/dev-chain.ts";
+import { emptyStoredChain, openStoredChain } from "../support/chain/stored-chain.ts";
 import { invalid, ScriptedEngine, SYNCING, VALID } from "../support/execution/scripted-engine.ts";
 
 /** Long enough for a justified checkpoint after genesis. */

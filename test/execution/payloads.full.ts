@@ -10,8 +10,8 @@ import { type electra, type phase0, type Slot, ssz } from "@lodestar/types";
 import { fromHex, toHex } from "@lodestar/utils";
 import { expect, it } from "vitest";
 import type { BeaconChain } from "../../src/chain/chain.ts";
-import { openDevChain } from "../support/chains/dev-chain.ts";
-import { SignedOperations } from "../support/chains/signed-operations.ts";
+import { openDevChain } from "../support/chain/dev-chain.ts";
+import { SignedOperations } from "../support/chain/signed-operations.ts";
 import { ExecutionClient } from "../support/execution/execution-client.ts";
 
 const RECEIVER = `0x${"ab".repeat(20)}`;

@@ -2,10 +2,10 @@ import { EventEmitter, once } from "node:events";
 import { onTestFinished } from "vitest";
 import { SYSTEM_TIMERS } from "../../src/async/timers.ts";
 import { CachingReader } from "../../src/gateway/cache/caching-reader.ts";
-import { CHAIN_SPEC, finalAnswer, methodCall, response } from "../../src/gateway/cache/method-calls.test-support.ts";
 import type { UpstreamCall, UpstreamResponse } from "../../src/gateway/upstream/upstream-call.ts";
-import { createRecordingLogger } from "../../src/log/recording-logger.test-support.ts";
+import { CHAIN_SPEC, finalAnswer, methodCall, response } from "../support/gateway/cache/method-calls.ts";
 import type { RedisServer } from "../support/gateway/redis-server.ts";
+import { createRecordingLogger } from "../support/log/recording-logger.ts";
 
 export const stateRoot = (slot: number) => methodCall("get_v1_beacon_states_root", { state_id: String(slot) });
 export const block = (slot: number) => methodCall("get_v2_beacon_blocks_blockId", { block_id: String(slot) });

@@ -2,11 +2,11 @@ import { hash } from "node:crypto";
 import { renameSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, it, onTestFinished } from "vitest";
-import { Client } from "../../src/server/jsonrpc/websocket/client.test-support.ts";
 import { tempDirectory } from "../support/directories/temp-directory.ts";
 import { KeepAliveReaders } from "../support/gateway/keep-alive-readers.ts";
-import { RecordingProxy } from "../support/net/recording-proxy.ts";
 import { Program } from "../support/program/program.ts";
+import { Client } from "../support/server/jsonrpc/websocket/client.ts";
+import { RecordingProxy } from "../support/sockets/recording-proxy.ts";
 
 const CLIENTS = 16;
 /** Reads that are awaited after each change. */

@@ -12,10 +12,10 @@ import {
   spoilBody,
   untilState,
 } from "../support/gateway/faults.ts";
-import { FaultyLink } from "../support/net/faulty-link.ts";
 import { Program } from "../support/program/program.ts";
 import { ProgramHere } from "../support/program/program-here.ts";
 import type { ProgramRun } from "../support/program/program-run.ts";
+import { FaultyLink } from "../support/sockets/faulty-link.ts";
 
 const DELAY_MILLIS = 400;
 

@@ -13,8 +13,8 @@ import {
   spoilBody,
   untilState,
 } from "../support/gateway/faults.ts";
-import { FaultyLink } from "../support/net/faulty-link.ts";
 import { ProgramHere } from "../support/program/program-here.ts";
+import { FaultyLink } from "../support/sockets/faulty-link.ts";
 
 // Both upstreams are one node behind two links. It produces blocks on demand, so only the faults of the links differ.
 let node: ProgramHere;

@@ -1,14 +1,14 @@
 import { onTestFinished } from "vitest";
 import { SYSTEM_TIMERS } from "../../src/async/timers.ts";
 import { CachingReader } from "../../src/gateway/cache/caching-reader.ts";
-import { CHAIN_SPEC } from "../../src/gateway/cache/method-calls.test-support.ts";
 import type { ChainSpec } from "../../src/gateway/network/chain-spec.ts";
-import { HealthStub } from "../../src/gateway/upstream/health-stub.test-support.ts";
 import { QuorumReader } from "../../src/gateway/upstream/requests/quorum.ts";
 import { UpstreamPool } from "../../src/gateway/upstream/requests/upstream-pool.ts";
-import type { ScriptedUpstream } from "../../src/gateway/upstream/scripted-upstream.test-support.ts";
 import type { UpstreamCall } from "../../src/gateway/upstream/upstream-call.ts";
-import { createRecordingLogger } from "../../src/log/recording-logger.test-support.ts";
+import { CHAIN_SPEC } from "../support/gateway/cache/method-calls.ts";
+import { HealthStub } from "../support/gateway/upstream/health-stub.ts";
+import type { ScriptedUpstream } from "../support/gateway/upstream/scripted-upstream.ts";
+import { createRecordingLogger } from "../support/log/recording-logger.ts";
 
 interface ReaderOptions {
   upstreams: ScriptedUpstream[];

@@ -1,7 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { methods } from "../../src/api/method-groups.ts";
 import { LARGE_MESSAGE_BYTES } from "../../src/json/parse.ts";
-import { Client } from "../../src/server/jsonrpc/websocket/client.test-support.ts";
 import { SPECIAL_CALLS } from "../conformance/special-calls/special-calls.ts";
 import { askTwin } from "../rest/lodestar-client.ts";
 import { restCall } from "../rest/rest-request.ts";
@@ -9,6 +8,7 @@ import { ExampleDevChain, type ExampleFork } from "../support/api/example-chain.
 import { exampleParams, inExampleOrder } from "../support/api/examples.ts";
 import { type ServedApi, serveApi } from "../support/api/served-api.ts";
 import { type ServedCalls, serveCalls } from "../support/gateway/served-calls.ts";
+import { Client } from "../support/server/jsonrpc/websocket/client.ts";
 
 /** Methods that a gateway answers itself. */
 const OWN = ["rpc.discover", "getReadiness", "subscribe", "unsubscribe"];

@@ -5,9 +5,9 @@ import { RedisBudgetStore } from "../../src/gateway/clients/budget-store.ts";
 import { ClientRegistry } from "../../src/gateway/clients/client-registry.ts";
 import { MethodPolicies } from "../../src/gateway/policies/method-policies.ts";
 import type { BudgetSettings, CacheSettings } from "../../src/gateway/settings.ts";
-import { createRecordingLogger } from "../../src/log/recording-logger.test-support.ts";
 import { missingRedis } from "../support/gateway/redis-process.ts";
 import { RedisServer } from "../support/gateway/redis-server.ts";
+import { createRecordingLogger } from "../support/log/recording-logger.ts";
 import { skipSuite } from "../support/suite/skip-suite.ts";
 
 const METHOD = { name: "getChainHead", access: "read" } as const;

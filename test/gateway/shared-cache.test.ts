@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { CHAIN_SPEC, response } from "../../src/gateway/cache/method-calls.test-support.ts";
+import { CHAIN_SPEC, response } from "../support/gateway/cache/method-calls.ts";
 import { missingRedis } from "../support/gateway/redis-process.ts";
 import { RedisServer } from "../support/gateway/redis-server.ts";
 import { skipSuite } from "../support/suite/skip-suite.ts";

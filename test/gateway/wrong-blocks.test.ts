@@ -3,10 +3,10 @@ import { ssz } from "@lodestar/types";
 import { toRootHex } from "@lodestar/utils";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { ClosingStack } from "../../src/async/closing-stack.ts";
-import { CHAIN_SPEC, methodCall } from "../../src/gateway/cache/method-calls.test-support.ts";
 import type { ChainSpec } from "../../src/gateway/network/chain-spec.ts";
-import { ScriptedUpstream } from "../../src/gateway/upstream/scripted-upstream.test-support.ts";
 import type { Format } from "../../src/server/http/response/negotiation.ts";
+import { CHAIN_SPEC, methodCall } from "../support/gateway/cache/method-calls.ts";
+import { ScriptedUpstream } from "../support/gateway/upstream/scripted-upstream.ts";
 import { openReader, readWhole } from "./pool-reader.ts";
 
 const FORKS = ["phase0", "altair", "bellatrix", "capella", "deneb", "electra", "fulu"] as const;

@@ -7,9 +7,9 @@ import type { Checkpoint } from "../../src/chain/fork-choice/types.ts";
 import { forkSchedule } from "../../src/cli/flags/dev/fork-schedule.ts";
 import type { BeaconDb } from "../../src/db/beacon-db.ts";
 import { openDatabase } from "../../src/db/open-database.ts";
-import { EMPTY_SLOTS, LAST_SLOT, makeChainWithGap } from "../support/chains/chain-with-gap.ts";
-import { type OpenedDevChain, openDevChain, QUIET, startQuietDevChain } from "../support/chains/dev-chain.ts";
-import { openFollower } from "../support/chains/follower.ts";
+import { EMPTY_SLOTS, LAST_SLOT, makeChainWithGap } from "../support/chain/chain-with-gap.ts";
+import { type OpenedDevChain, openDevChain, QUIET, startQuietDevChain } from "../support/chain/dev-chain.ts";
+import { openFollower } from "../support/chain/follower.ts";
 import { tempDirectory } from "../support/directories/temp-directory.ts";
 
 const HISTORY_SLOTS = 60;

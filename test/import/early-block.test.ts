@@ -1,7 +1,7 @@
 import type { SignedBlockContents } from "@lodestar/types";
 import { expect, it } from "vitest";
-import { ByHand } from "../support/chains/by-hand.ts";
-import { openQuietDevChain } from "../support/chains/dev-chain.ts";
+import { ByHand } from "../support/chain/by-hand.ts";
+import { openQuietDevChain } from "../support/chain/dev-chain.ts";
 
 it("a block that arrives shortly before its slot is imported when the slot starts", async () => {
   const { devChain, complaints } = await openQuietDevChain(2);

@@ -8,9 +8,9 @@ import { type DataSidecar, serializeSidecar } from "../../src/data/sidecar.ts";
 import { DevExecutionEngine } from "../../src/execution/dev-engine.ts";
 import { EngineUnavailableError } from "../../src/execution/engine.ts";
 import type { DevNodeOptions } from "../../src/node/dev-node.ts";
-import { BlobBlocks, type BlockWithCommitments } from "../support/chains/blob-blocks.ts";
-import { ByHand } from "../support/chains/by-hand.ts";
-import { openDevChain, openQuietDevChain, QUIET } from "../support/chains/dev-chain.ts";
+import { BlobBlocks, type BlockWithCommitments } from "../support/chain/blob-blocks.ts";
+import { ByHand } from "../support/chain/by-hand.ts";
+import { openDevChain, openQuietDevChain, QUIET } from "../support/chain/dev-chain.ts";
 import { tempDirectory } from "../support/directories/temp-directory.ts";
 
 const UNAVAILABLE = { name: "BlockRejection", reason: "data-unavailable" };

@@ -3,9 +3,9 @@ import type { SignedBeaconBlock } from "@lodestar/types";
 import { afterEach, expect, it, vi } from "vitest";
 import type { BeaconChain } from "../../src/chain/chain.ts";
 import type { BeaconDb } from "../../src/db/beacon-db.ts";
-import { collect } from "../../src/db/collect.test-support.ts";
-import { ByHand } from "../support/chains/by-hand.ts";
-import { openQuietDevChain } from "../support/chains/dev-chain.ts";
+import { ByHand } from "../support/chain/by-hand.ts";
+import { openQuietDevChain } from "../support/chain/dev-chain.ts";
+import { collect } from "../support/db/collect.ts";
 
 /** The next slot finalizes epoch 2. */
 const LAST_UNFINALIZED_SLOT = 4 * SLOTS_PER_EPOCH - 1;

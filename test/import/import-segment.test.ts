@@ -4,8 +4,8 @@ import { fromHex } from "@lodestar/utils";
 import { ClassicLevel } from "classic-level";
 import { beforeAll, expect, it, vi } from "vitest";
 import { DevExecutionEngine } from "../../src/execution/dev-engine.ts";
-import { ByHand, type HandMadeBlock } from "../support/chains/by-hand.ts";
-import { type OpenedDevChain, openDevChain, QUIET, startQuietDevChain } from "../support/chains/dev-chain.ts";
+import { ByHand, type HandMadeBlock } from "../support/chain/by-hand.ts";
+import { type OpenedDevChain, openDevChain, QUIET, startQuietDevChain } from "../support/chain/dev-chain.ts";
 import { tempDirectory } from "../support/directories/temp-directory.ts";
 
 /** Shared by all chains, so that they have the same genesis. A fork starts in the middle of a run. */

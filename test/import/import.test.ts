@@ -10,11 +10,11 @@ import {
 } from "@lodestar/types";
 import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";
 import type { RejectionReason } from "../../src/chain/import/block-rejection.ts";
-import { collect } from "../../src/db/collect.test-support.ts";
 import type { DevFork } from "../../src/dev/forks.ts";
 import { devBlockHash } from "../../src/execution/dev-payload.ts";
-import { ByHand, type HandMadeBlock } from "../support/chains/by-hand.ts";
-import { type OpenedDevChain, startQuietDevChain } from "../support/chains/dev-chain.ts";
+import { ByHand, type HandMadeBlock } from "../support/chain/by-hand.ts";
+import { type OpenedDevChain, startQuietDevChain } from "../support/chain/dev-chain.ts";
+import { collect } from "../support/db/collect.ts";
 
 /** Enough for finality that a block can contradict. */
 const HISTORY_SLOTS = 4 * SLOTS_PER_EPOCH + 1;

@@ -5,9 +5,9 @@ import { fileURLToPath } from "node:url";
 import type { GethGenesis } from "@ethereumjs/common";
 import { EngineHttpClient } from "../support/execution-layer/http-client.ts";
 import type { Hex } from "../support/execution-layer/wire.ts";
-import { freePorts } from "../support/net/free-ports.ts";
 import { ProgramProcess } from "../support/program/program-process.ts";
 import type { Exit } from "../support/program/program-run.ts";
+import { freePorts } from "../support/sockets/free-ports.ts";
 
 const POLL_MS = 50;
 const LOOPBACK_ONLY = fileURLToPath(new URL("loopback-only.ts", import.meta.url));

@@ -1,7 +1,7 @@
 import { mkdirSync } from "node:fs";
 import { join } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
-import { freePorts } from "../support/net/free-ports.ts";
+import { freePorts } from "../support/sockets/free-ports.ts";
 import { BeaconRest } from "./beacon-rest.ts";
 import type { LodestarInstall } from "./lodestar-install.ts";
 import { LodestarProcess, type LodestarProcessOptions } from "./lodestar-process.ts";

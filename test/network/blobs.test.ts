@@ -6,7 +6,7 @@ import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";
 import { type DataSidecar, isColumn, serializeSidecar } from "../../src/data/sidecar.ts";
 import { metadataCodec } from "../../src/network/reqresp/message-codecs.ts";
 import { encodeChunk } from "../../src/network/reqresp/response-chunk.ts";
-import { type BlockWithSidecars, ByHand } from "../support/chains/by-hand.ts";
+import { type BlockWithSidecars, ByHand } from "../support/chain/by-hand.ts";
 import { variants } from "../support/suite/tier.ts";
 import type { Adversary } from "./adversary/support/adversary.ts";
 import { eventually, Scenario, statusOf } from "./adversary/support/scenario.ts";

@@ -2,7 +2,7 @@ import type { RootHex } from "@lodestar/types";
 import { afterAll, beforeAll, expect, it, vi } from "vitest";
 import { ALL_COLUMNS } from "../../src/data/column-sidecars.ts";
 import type { DataSidecar } from "../../src/data/sidecar.ts";
-import { type BlockWithSidecars, ByHand } from "../support/chains/by-hand.ts";
+import { type BlockWithSidecars, ByHand } from "../support/chain/by-hand.ts";
 import { isFullTier } from "../support/suite/tier.ts";
 import { Adversary } from "./adversary/support/adversary.ts";
 import { eventually, statusOf } from "./adversary/support/scenario.ts";

@@ -6,8 +6,8 @@ import { type phase0, ssz } from "@lodestar/types";
 import { toHex, toRootHex } from "@lodestar/utils";
 import { beforeEach, describe, expect, it } from "vitest";
 import { Caller } from "../support/api/caller.ts";
-import { ByHand } from "../support/chains/by-hand.ts";
-import { SignedOperations } from "../support/chains/signed-operations.ts";
+import { ByHand } from "../support/chain/by-hand.ts";
+import { SignedOperations } from "../support/chain/signed-operations.ts";
 import { TestNetwork, until } from "./support/test-network.ts";
 import type { TestNode } from "./support/test-node.ts";
 

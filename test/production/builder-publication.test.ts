@@ -4,7 +4,7 @@ import { type SignedBeaconBlock, ssz } from "@lodestar/types";
 import { toHex } from "@lodestar/utils";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { validateGossipBlock } from "../../src/chain/validation/block.ts";
-import { ByHand } from "../support/chains/by-hand.ts";
+import { ByHand } from "../support/chain/by-hand.ts";
 import { ALWAYS_BUILDER, BLOCK, ChainWithBuilder, HEAD } from "./chain-with-builder.ts";
 import { builderFault } from "./mock-builder.ts";
 

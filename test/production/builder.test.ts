@@ -4,11 +4,11 @@ import { type BuilderBid, type bellatrix, type deneb, type SignedBeaconBlock, ss
 import { toHex } from "@lodestar/utils";
 import { afterAll, beforeAll, beforeEach, describe, expect, it, onTestFinished } from "vitest";
 import { DEFAULT_BUILDER_SETTINGS } from "../../src/chain/production/builder-settings.ts";
-import { BLOB_BYTES } from "../../src/data/kzg/fake-kzg.test-support.ts";
 import { PayloadUnavailableError } from "../../src/execution/engine.ts";
 import { serveApi } from "../support/api/served-api.ts";
-import { ByHand } from "../support/chains/by-hand.ts";
-import { openDevChain } from "../support/chains/dev-chain.ts";
+import { ByHand } from "../support/chain/by-hand.ts";
+import { openDevChain } from "../support/chain/dev-chain.ts";
+import { BLOB_BYTES } from "../support/data/kzg/fake-kzg.ts";
 import { variants } from "../support/suite/tier.ts";
 import { ALWAYS_BUILDER, BLOCK, ChainWithBuilder, HEAD } from "./chain-with-builder.ts";
 import { BUILDER_FEE_RECIPIENT, builderFault, MockBuilder } from "./mock-builder.ts";

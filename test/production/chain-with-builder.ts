@@ -5,12 +5,12 @@ import { type BlindedBeaconBlock, type bellatrix, type SignedBlindedBeaconBlock,
 import { toHex } from "@lodestar/utils";
 import { expect } from "vitest";
 import { DEFAULT_BUILDER_SETTINGS } from "../../src/chain/production/builder-settings.ts";
-import { FakeKzg } from "../../src/data/kzg/fake-kzg.test-support.ts";
 import type { DevFork, ScheduledFork } from "../../src/dev/forks.ts";
 import { DEV_GAS_LIMIT } from "../../src/execution/dev-payload.ts";
 import { Caller } from "../support/api/caller.ts";
-import { ByHand } from "../support/chains/by-hand.ts";
-import { type OpenedDevChain, startQuietDevChain } from "../support/chains/dev-chain.ts";
+import { ByHand } from "../support/chain/by-hand.ts";
+import { type OpenedDevChain, startQuietDevChain } from "../support/chain/dev-chain.ts";
+import { FakeKzg } from "../support/data/kzg/fake-kzg.ts";
 import { MockBuilder, signedRegistration } from "./mock-builder.ts";
 
 export const BLOCK = "get_v3_validator_blocks_slot";

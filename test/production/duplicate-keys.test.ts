@@ -1,7 +1,7 @@
 import { expect, it } from "vitest";
 import { Caller } from "../support/api/caller.ts";
-import { ByHand } from "../support/chains/by-hand.ts";
-import { openQuietDevChain } from "../support/chains/dev-chain.ts";
+import { ByHand } from "../support/chain/by-hand.ts";
+import { openQuietDevChain } from "../support/chain/dev-chain.ts";
 
 const HISTORY_SLOTS = 8;
 const SLOT = HISTORY_SLOTS + 1;

@@ -3,11 +3,11 @@ import type { bellatrix } from "@lodestar/types";
 import { toRootHex } from "@lodestar/utils";
 import { expect, it, onTestFinished, vi } from "vitest";
 import { produceBlock } from "../../src/api/methods/validator/block-production.ts";
-import { BuildingEngine } from "../../src/execution/building-engine.test-support.ts";
 import { type PayloadRequest, PayloadUnavailableError } from "../../src/execution/engine.ts";
-import { makeHistory, startDevChain } from "../support/chains/dev-chain.ts";
-import { openStoredChain, storedChain } from "../support/chains/stored-chain.ts";
+import { makeHistory, startDevChain } from "../support/chain/dev-chain.ts";
+import { openStoredChain, storedChain } from "../support/chain/stored-chain.ts";
 import { tempDirectory } from "../support/directories/temp-directory.ts";
+import { BuildingEngine } from "../support/execution/building-engine.ts";
 
 const HEAD = 3;
 const VALIDATORS = 16;

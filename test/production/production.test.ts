@@ -4,8 +4,8 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import type { DevChain } from "../../src/dev/dev-chain.ts";
 import type { DevFork } from "../../src/dev/forks.ts";
 import { Failure } from "../../src/errors/failure.ts";
-import { advance, type OpenedDevChain, openDevChain, startQuietDevChain } from "../support/chains/dev-chain.ts";
-import { SignedOperations } from "../support/chains/signed-operations.ts";
+import { advance, type OpenedDevChain, openDevChain, startQuietDevChain } from "../support/chain/dev-chain.ts";
+import { SignedOperations } from "../support/chain/signed-operations.ts";
 
 /** Slots after which a dev chain validator may exit. */
 const OLD_ENOUGH = 4 * SLOTS_PER_EPOCH;

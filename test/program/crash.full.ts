@@ -1,6 +1,6 @@
 import { it } from "vitest";
+import { survivesCrashes, survivesFullDisks } from "../support/db/storage-faults.ts";
 import { seededRandom } from "../support/random/seeded-random.ts";
-import { survivesCrashes, survivesFullDisks } from "../support/storage/storage-faults.ts";
 
 const CRASHES = 8;
 const FULL_DISKS = 4;

@@ -1,6 +1,6 @@
 import { it } from "vitest";
+import { survivesCrashes } from "../support/db/storage-faults.ts";
 import { seededRandom } from "../support/random/seeded-random.ts";
-import { survivesCrashes } from "../support/storage/storage-faults.ts";
 
 // test/program/crash.full.ts has more crashes, and full disks.
 const seed = Number(process.env.FANAL_TEST_SEED ?? Date.now() % 2 ** 32);

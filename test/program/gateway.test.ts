@@ -1,13 +1,13 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, beforeAll, expect, it, vi } from "vitest";
-import { SseClient } from "../../src/server/events/sse-client.test-support.ts";
-import { Client } from "../../src/server/jsonrpc/websocket/client.test-support.ts";
 import { removableDirectory } from "../support/directories/removable-directory.ts";
 import { tempDirectory } from "../support/directories/temp-directory.ts";
 import { followsBack } from "../support/gateway/following.ts";
 import { Program } from "../support/program/program.ts";
 import { ProgramHere } from "../support/program/program-here.ts";
+import { SseClient } from "../support/server/events/sse-client.ts";
+import { Client } from "../support/server/jsonrpc/websocket/client.ts";
 import { isFullTier } from "../support/suite/tier.ts";
 
 // Starts several programs, each of which may take long on a busy machine.

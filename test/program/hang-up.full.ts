@@ -3,8 +3,8 @@ import { request } from "node:http";
 import { toHex } from "@lodestar/utils";
 import { expect, it } from "vitest";
 import { WebSocket } from "ws";
-import { bn254PairingInput } from "../../src/evm/precompiles/inputs.test-support.ts";
 import { tempDirectory } from "../support/directories/temp-directory.ts";
+import { bn254PairingInput } from "../support/evm/precompiles/inputs.ts";
 import { Program } from "../support/program/program.ts";
 
 /** 1,250 pairings, which run for seconds without a pause. */

@@ -1,7 +1,7 @@
 import { ssz, sszTypesFor } from "@lodestar/types";
 import { toRootHex } from "@lodestar/utils";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { EMPTY_SLOTS, LAST_SLOT } from "../support/chains/chain-with-gap.ts";
+import { EMPTY_SLOTS, LAST_SLOT } from "../support/chain/chain-with-gap.ts";
 import type { ProgramHere } from "../support/program/program-here.ts";
 import type { RpcCall } from "../support/program/program-run.ts";
 import { serveTestedChain, TESTED_CHAINS } from "../support/program/tested-chains.ts";

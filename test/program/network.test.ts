@@ -5,7 +5,7 @@ import { createServer } from "node:net";
 import { join } from "node:path";
 import { expect, it, onTestFinished, vi } from "vitest";
 import { EXIT_CODES } from "../../src/cli/exit.ts";
-import { sharedKzg } from "../support/crypto/shared-kzg.ts";
+import { sharedKzg } from "../support/data/kzg/shared-kzg.ts";
 import { tempDirectory } from "../support/directories/temp-directory.ts";
 import { type Head, slotOf, untilAgreed } from "../support/program/agreement.ts";
 import { ProgramHere } from "../support/program/program-here.ts";

@@ -9,7 +9,7 @@ import { latestBlockHeader } from "../../src/chain/anchor/anchor.ts";
 import { serializeSignedBlock } from "../../src/chain/blocks/block-encoding.ts";
 import type { StateStore } from "../../src/chain/states/state-store.ts";
 import { serveApi } from "../support/api/served-api.ts";
-import { type OpenedDevChain, startQuietDevChain } from "../support/chains/dev-chain.ts";
+import { type OpenedDevChain, startQuietDevChain } from "../support/chain/dev-chain.ts";
 import { writeNetworkDirectory } from "../support/directories/network-directory.ts";
 import { tempDirectory } from "../support/directories/temp-directory.ts";
 import { ProgramHere } from "../support/program/program-here.ts";

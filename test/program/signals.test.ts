@@ -5,7 +5,7 @@ import { DOMAIN_VOLUNTARY_EXIT } from "@lodestar/params";
 import { computeSigningRoot } from "@lodestar/state-transition";
 import { ssz } from "@lodestar/types";
 import { expect, it, vi } from "vitest";
-import { advance, openDevChain } from "../support/chains/dev-chain.ts";
+import { advance, openDevChain } from "../support/chain/dev-chain.ts";
 import { inDataDirectory } from "../support/directories/data-directory.ts";
 import { tempDirectory } from "../support/directories/temp-directory.ts";
 import { Program } from "../support/program/program.ts";

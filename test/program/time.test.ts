@@ -1,6 +1,6 @@
 import { expect, it } from "vitest";
 import { forkSchedule } from "../../src/cli/flags/dev/fork-schedule.ts";
-import { makeHistory } from "../support/chains/dev-chain.ts";
+import { makeHistory } from "../support/chain/dev-chain.ts";
 import { tempDirectory } from "../support/directories/temp-directory.ts";
 import { ProgramHere } from "../support/program/program-here.ts";
 

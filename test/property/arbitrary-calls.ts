@@ -5,11 +5,11 @@ import { createMethodTable } from "../../src/api/bound-methods.ts";
 import type { MethodDefinition } from "../../src/api/definition.ts";
 import { methods } from "../../src/api/method-groups.ts";
 import { failuresOf, OPENRPC_ERRORS } from "../../src/api/openrpc.ts";
-import { createRecordingLogger, type LogRecord } from "../../src/log/recording-logger.test-support.ts";
 import { Deadline } from "../../src/server/http/deadline.ts";
 import { createExecutor, type Execute } from "../../src/server/jsonrpc/execute.ts";
 import { ExampleDevChain, type ExampleFork } from "../support/api/example-chain.ts";
 import { paramsOfExamples } from "../support/api/example-params.ts";
+import { createRecordingLogger, type LogRecord } from "../support/log/recording-logger.ts";
 import { EVM_PARAMS } from "./evm-params.ts";
 import { type Edit, edit, edited } from "./mutation.ts";
 

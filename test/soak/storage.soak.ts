@@ -1,11 +1,11 @@
 import { cpSync } from "node:fs";
 import { SLOTS_PER_EPOCH } from "@lodestar/params";
 import { it, onTestFinished } from "vitest";
-import { makeHistory, QUIET, startDevChain } from "../support/chains/dev-chain.ts";
+import { makeHistory, QUIET, startDevChain } from "../support/chain/dev-chain.ts";
+import { answersOf, type DamageOutcome, damageOneFile, startDamaged } from "../support/db/damage.ts";
+import { survivesCrashes, survivesFullDisks } from "../support/db/storage-faults.ts";
 import { removableDirectory } from "../support/directories/removable-directory.ts";
 import { seededRandom } from "../support/random/seeded-random.ts";
-import { answersOf, type DamageOutcome, damageOneFile, startDamaged } from "../support/storage/damage.ts";
-import { survivesCrashes, survivesFullDisks } from "../support/storage/storage-faults.ts";
 
 /** Number of runs per fault. */
 const CRASHES = Number(process.env.SOAK_CRASHES ?? 100);

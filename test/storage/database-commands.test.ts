@@ -9,12 +9,12 @@ import { runDb } from "../../src/cli/db/db.ts";
 import { EXIT_CODES } from "../../src/cli/exit.ts";
 import type { BeaconDb } from "../../src/db/beacon-db.ts";
 import { SCHEMA_VERSION } from "../../src/db/open-database.ts";
-import { makeHistory, openDevChain, QUIET, startDevChain } from "../support/chains/dev-chain.ts";
+import { makeHistory, openDevChain, QUIET, startDevChain } from "../support/chain/dev-chain.ts";
+import { answersOf } from "../support/db/damage.ts";
 import { inDataDirectory } from "../support/directories/data-directory.ts";
 import { type RemovableDirectory, removableDirectory } from "../support/directories/removable-directory.ts";
 import { tempDirectory } from "../support/directories/temp-directory.ts";
 import { ProgramHere } from "../support/program/program-here.ts";
-import { answersOf } from "../support/storage/damage.ts";
 
 const HEAD_SLOT = 7 * SLOTS_PER_EPOCH + 3;
 

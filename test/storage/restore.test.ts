@@ -6,11 +6,11 @@ import { expect, it, vi } from "vitest";
 import { serializeSignedBlock } from "../../src/chain/blocks/block-encoding.ts";
 import { blockHashOf } from "../../src/chain/engine/forkchoice-state.ts";
 import { FinalityArchiver } from "../../src/chain/finality-archiver.ts";
-import { collect } from "../../src/db/collect.test-support.ts";
-import { ByHand } from "../support/chains/by-hand.ts";
-import { advance, openDevChain, openQuietDevChain, QUIET } from "../support/chains/dev-chain.ts";
-import { SignedOperations } from "../support/chains/signed-operations.ts";
-import { openStoredChain, storedChain } from "../support/chains/stored-chain.ts";
+import { ByHand } from "../support/chain/by-hand.ts";
+import { advance, openDevChain, openQuietDevChain, QUIET } from "../support/chain/dev-chain.ts";
+import { SignedOperations } from "../support/chain/signed-operations.ts";
+import { openStoredChain, storedChain } from "../support/chain/stored-chain.ts";
+import { collect } from "../support/db/collect.ts";
 import { tempDirectory } from "../support/directories/temp-directory.ts";
 import { invalid, ScriptedEngine } from "../support/execution/scripted-engine.ts";
 

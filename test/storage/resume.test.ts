@@ -4,8 +4,8 @@ import { expect, it } from "vitest";
 import type { DevChain } from "../../src/dev/dev-chain.ts";
 import { DEV_FORKS } from "../../src/dev/forks.ts";
 import { Caller } from "../support/api/caller.ts";
-import { ByHand } from "../support/chains/by-hand.ts";
-import { advance, openDevChain, QUIET } from "../support/chains/dev-chain.ts";
+import { ByHand } from "../support/chain/by-hand.ts";
+import { advance, openDevChain, QUIET } from "../support/chain/dev-chain.ts";
 import { tempDirectory } from "../support/directories/temp-directory.ts";
 
 function standing({ chain, clock }: DevChain) {

@@ -3,12 +3,12 @@ import { join } from "node:path";
 import { SLOTS_PER_EPOCH } from "@lodestar/params";
 import { afterAll, beforeAll, expect, it, onTestFinished } from "vitest";
 import { DatabaseCorruptError } from "../../src/db/errors.ts";
-import { makeHistory, openDevChain, QUIET, startDevChain } from "../support/chains/dev-chain.ts";
+import { makeHistory, openDevChain, QUIET, startDevChain } from "../support/chain/dev-chain.ts";
+import { answersOf, damageOneFile, startDamaged } from "../support/db/damage.ts";
 import { inDataDirectory } from "../support/directories/data-directory.ts";
 import { type RemovableDirectory, removableDirectory } from "../support/directories/removable-directory.ts";
 import { tempDirectory } from "../support/directories/temp-directory.ts";
 import { seededRandom } from "../support/random/seeded-random.ts";
-import { answersOf, damageOneFile, startDamaged } from "../support/storage/damage.ts";
 
 const DAMAGES = 10;
 

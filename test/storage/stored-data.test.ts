@@ -7,8 +7,8 @@ import { repairChain } from "../../src/chain/stored/repair-chain.ts";
 import type { BeaconDb } from "../../src/db/beacon-db.ts";
 import { Bucket } from "../../src/db/keys.ts";
 import { openDatabase } from "../../src/db/open-database.ts";
-import { BlobBlocks, type BlockWithCommitments } from "../support/chains/blob-blocks.ts";
-import { type OpenedDevChain, openQuietDevChain } from "../support/chains/dev-chain.ts";
+import { BlobBlocks, type BlockWithCommitments } from "../support/chain/blob-blocks.ts";
+import { type OpenedDevChain, openQuietDevChain } from "../support/chain/dev-chain.ts";
 import { tempDirectory } from "../support/directories/temp-directory.ts";
 
 let opened: OpenedDevChain;

@@ -4,7 +4,7 @@ import { ClassicLevel } from "classic-level";
 import { afterAll, beforeAll, expect, it, onTestFinished, vi } from "vitest";
 import { Bucket } from "../../src/db/keys.ts";
 import { StartError } from "../../src/node/start-error.ts";
-import { makeHistory, startDevChain } from "../support/chains/dev-chain.ts";
+import { makeHistory, startDevChain } from "../support/chain/dev-chain.ts";
 import { type RemovableDirectory, removableDirectory } from "../support/directories/removable-directory.ts";
 import { tempDirectory } from "../support/directories/temp-directory.ts";
 

@@ -97,14 +97,16 @@ describe("lint", () => {
 
   it("rejects test support in the program, imports of common folders from above, and files directly in src", async () => {
     const { code, output } = await lint({
-      "src/db/part.test-support.ts": PART,
-      "src/db/part.ts": 'export { part } from "./part.test-support.ts";\n',
+      "test/support/db/part.ts": PART,
+      "src/db/part.ts": 'export { part } from "../../test/support/db/part.ts";\n',
+      "src/db/rows.test-support.ts": PART,
       "src/db/other.ts": PART,
       "src/async/part.ts": 'export { part } from "../db/other.ts";\n',
       "src/runtime/part.ts": 'export { part } from "../async/part.ts";\n',
       "src/part.ts": PART,
     });
-    expect(output).toContain("src/db/part.ts:1: src/db/part.test-support.ts is not part of the program");
+    expect(output).toContain("src/db/part.ts:1: test/support/db/part.ts is not part of the program");
+    expect(output).toContain("src/db/rows.test-support.ts:1: Test support belongs to test/support/");
     expect(output).toContain("src/async/part.ts:1: src/async may not import src/db");
     expect(output).toContain("src/runtime/part.ts:1: src/runtime may not import src/async");
     expect(output).toContain("src/part.ts:1: No files directly in src/");

@@ -1,7 +1,7 @@
 import { afterEach, describe, expect, it } from "vitest";
+import { type BlockWithBlobs, produceWithBlobs } from "../../../test/support/chain/data/blobs.ts";
+import { TestChain } from "../../../test/support/chain/validation/validation-chain.ts";
 import type { DataSidecar } from "../../data/sidecar.ts";
-import { TestChain } from "../validation/validation-chain.test-support.ts";
-import { type BlockWithBlobs, produceWithBlobs } from "./blobs.test-support.ts";
 import { blobsOfBlock, DataUnavailableError } from "./blobs-of-block.ts";
 
 describe("blobsOfBlock", () => {

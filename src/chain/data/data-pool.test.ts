@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
+import { SampleSidecars } from "../../../test/support/chain/data/sidecars.ts";
 import { DataPool } from "./data-pool.ts";
-import { SampleSidecars } from "./sidecars.test-support.ts";
 
 const CELL_BYTES = 2048;
 

@@ -1,9 +1,9 @@
 import { SLOTS_PER_EPOCH } from "@lodestar/params";
 import { toRootHex } from "@lodestar/utils";
 import { expect, it, onTestFinished } from "vitest";
+import { createTempDir } from "../../../test/support/db/temp-dir.ts";
 import { SerialQueue } from "../../async/serial-queue.ts";
 import { openDatabase } from "../../db/open-database.ts";
-import { createTempDir } from "../../db/temp-dir.test-support.ts";
 import { createLogger } from "../../log/pino-logger.ts";
 import { DataPruner } from "./data-pruner.ts";
 

@@ -1,14 +1,14 @@
 import { toRootHex } from "@lodestar/utils";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { type BlockWithBlobs, produceWithBlobs } from "../../../test/support/chain/data/blobs.ts";
+import { TestChain } from "../../../test/support/chain/validation/validation-chain.ts";
 import { ScriptedEngine } from "../../../test/support/execution/scripted-engine.ts";
+import { createRecordingLogger } from "../../../test/support/log/recording-logger.ts";
 import { flushPromises } from "../../../test/support/time/fake-timers.ts";
 import { commitmentsOf } from "../../data/commitments.ts";
 import type { DataSidecar } from "../../data/sidecar.ts";
 import { versionedHashesOf } from "../../execution/engine.ts";
-import { createRecordingLogger } from "../../log/recording-logger.test-support.ts";
 import { ChainEvents } from "../events.ts";
-import { TestChain } from "../validation/validation-chain.test-support.ts";
-import { type BlockWithBlobs, produceWithBlobs } from "./blobs.test-support.ts";
 import type { BlockWithCommitments } from "./block-with-commitments.ts";
 import { Custody } from "./custody.ts";
 import { DataPool } from "./data-pool.ts";

@@ -1,14 +1,14 @@
 import { ForkName, type ForkPostDeneb } from "@lodestar/params";
 import type { fulu } from "@lodestar/types";
 import { expect, it, vi } from "vitest";
-import { sharedKzg as kzg } from "../../../test/support/crypto/shared-kzg.ts";
+import { produceWithBlobs } from "../../../test/support/chain/data/blobs.ts";
+import { refusalOf, TestChain } from "../../../test/support/chain/validation/validation-chain.ts";
+import { sharedKzg as kzg } from "../../../test/support/data/kzg/shared-kzg.ts";
+import { createRecordingLogger } from "../../../test/support/log/recording-logger.ts";
 import { type DataSidecar, subnetOfSidecar } from "../../data/sidecar.ts";
 import { DevBlobs } from "../../dev/dev-blobs.ts";
-import { createRecordingLogger } from "../../log/recording-logger.test-support.ts";
 import { validateBlobSidecar } from "../validation/blob-sidecar.ts";
 import { validateColumnSidecar } from "../validation/column-sidecar.ts";
-import { refusalOf, TestChain } from "../validation/validation-chain.test-support.ts";
-import { produceWithBlobs } from "./blobs.test-support.ts";
 import { blobsOfBlock } from "./blobs-of-block.ts";
 import { Custody } from "./custody.ts";
 import { DataPool } from "./data-pool.ts";

@@ -1,11 +1,11 @@
 import type { RootHex } from "@lodestar/types";
 import { afterEach, describe, expect, it } from "vitest";
+import { type BlockWithBlobs, produceWithBlobs } from "../../../test/support/chain/data/blobs.ts";
+import { TestChain } from "../../../test/support/chain/validation/validation-chain.ts";
+import { createRecordingLogger } from "../../../test/support/log/recording-logger.ts";
 import { flushPromises } from "../../../test/support/time/fake-timers.ts";
 import type { DataSidecar } from "../../data/sidecar.ts";
-import { createRecordingLogger } from "../../log/recording-logger.test-support.ts";
 import { TimeWaiters } from "../clock/time-waiters.ts";
-import { TestChain } from "../validation/validation-chain.test-support.ts";
-import { type BlockWithBlobs, produceWithBlobs } from "./blobs.test-support.ts";
 import { Custody } from "./custody.ts";
 import { DataPool } from "./data-pool.ts";
 import { Reconstruction } from "./reconstruction.ts";

@@ -1,9 +1,9 @@
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { produceWithBlobs } from "../../../test/support/chain/data/blobs.ts";
+import { refusalOf, TestChain } from "../../../test/support/chain/validation/validation-chain.ts";
+import { createRecordingLogger } from "../../../test/support/log/recording-logger.ts";
 import { subnetOfSidecar } from "../../data/sidecar.ts";
-import { createRecordingLogger } from "../../log/recording-logger.test-support.ts";
 import { ChainEvents } from "../events.ts";
-import { refusalOf, TestChain } from "../validation/validation-chain.test-support.ts";
-import { produceWithBlobs } from "./blobs.test-support.ts";
 import { DataPool } from "./data-pool.ts";
 import { SidecarProcessor } from "./sidecar-processor.ts";
 

@@ -1,6 +1,6 @@
 import { expect, it } from "vitest";
+import { SampleSidecars } from "../../../test/support/chain/data/sidecars.ts";
 import { serializeSidecar } from "../../data/sidecar.ts";
-import { SampleSidecars } from "./sidecars.test-support.ts";
 import { readStoredSidecar } from "./stored-sidecar.ts";
 
 const DB = { path: "/somewhere" };

@@ -1,9 +1,9 @@
 import { createBeaconConfig } from "@lodestar/config";
 import { EFFECTIVE_BALANCE_INCREMENT } from "@lodestar/params";
 import { describe, expect, it } from "vitest";
+import { createRecordingLogger } from "../../../test/support/log/recording-logger.ts";
 import { yieldToEventLoop } from "../../async/time-slice.ts";
 import { devChainConfig } from "../../dev/chain-config.ts";
-import { createRecordingLogger } from "../../log/recording-logger.test-support.ts";
 import { ChainEvents } from "../events.ts";
 import { ProposerPreparations } from "../production/proposer-preparations.ts";
 import { AttachedValidators } from "../subscriptions/attached-validators.ts";

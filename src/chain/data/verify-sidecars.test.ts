@@ -1,8 +1,8 @@
 import type { deneb, fulu } from "@lodestar/types";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { type BlockWithBlobs, produceWithBlobs } from "../../../test/support/chain/data/blobs.ts";
+import { TestChain } from "../../../test/support/chain/validation/validation-chain.ts";
 import { type DataSidecar, isColumn } from "../../data/sidecar.ts";
-import { TestChain } from "../validation/validation-chain.test-support.ts";
-import { type BlockWithBlobs, produceWithBlobs } from "./blobs.test-support.ts";
 import { verifySidecars, WrongSidecarError } from "./verify-sidecars.ts";
 
 async function errorOf(promise: Promise<void>): Promise<WrongSidecarError> {

@@ -1,8 +1,8 @@
 import type { bellatrix, ExecutionPayload, RootHex } from "@lodestar/types";
 import { toRootHex } from "@lodestar/utils";
 import { afterAll, beforeAll, expect, it } from "vitest";
-import { blocksUpTo, type OpenedDevChain, startQuietDevChain } from "../../../test/support/chains/dev-chain.ts";
-import { emptyStoredChain, openStoredChain } from "../../../test/support/chains/stored-chain.ts";
+import { blocksUpTo, type OpenedDevChain, startQuietDevChain } from "../../../test/support/chain/dev-chain.ts";
+import { emptyStoredChain, openStoredChain } from "../../../test/support/chain/stored-chain.ts";
 import { invalid, ScriptedEngine, SYNCING, VALID } from "../../../test/support/execution/scripted-engine.ts";
 import type { EngineBlock } from "../../execution/engine.ts";
 import type { ChainBlock } from "../blocks/block-store.ts";

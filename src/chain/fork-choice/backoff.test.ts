@@ -1,6 +1,6 @@
 import { expect, it } from "vitest";
+import { root } from "../../../test/support/chain/fork-choice/blocks.ts";
 import { Backoff } from "./backoff.ts";
-import { root } from "./blocks.test-support.ts";
 
 const ROOT = root(7);
 

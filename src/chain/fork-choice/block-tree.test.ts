@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { addBlock, EPOCH, makeForkChoice, root } from "./blocks.test-support.ts";
+import { addBlock, EPOCH, makeForkChoice, root } from "../../../test/support/chain/fork-choice/blocks.ts";
 import type { ForkChoice } from "./fork-choice.ts";
 import type { ForkChoiceBlock } from "./types.ts";
 

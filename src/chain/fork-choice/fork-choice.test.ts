@@ -1,5 +1,12 @@
 import { describe, expect, it } from "vitest";
-import { addBlock, EPOCH, GENESIS, makeBlock, makeForkChoice, root } from "./blocks.test-support.ts";
+import {
+  addBlock,
+  EPOCH,
+  GENESIS,
+  makeBlock,
+  makeForkChoice,
+  root,
+} from "../../../test/support/chain/fork-choice/blocks.ts";
 import { ForkChoiceError } from "./error.ts";
 import type { ForkChoice } from "./fork-choice.ts";
 

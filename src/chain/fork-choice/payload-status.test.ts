@@ -1,5 +1,11 @@
 import { describe, expect, it } from "vitest";
-import { addBlock, makeBlock, makeForkChoice, optimistic, root } from "./blocks.test-support.ts";
+import {
+  addBlock,
+  makeBlock,
+  makeForkChoice,
+  optimistic,
+  root,
+} from "../../../test/support/chain/fork-choice/blocks.ts";
 import { ForkChoiceError } from "./error.ts";
 import type { ForkChoice } from "./fork-choice.ts";
 

@@ -1,6 +1,6 @@
 import { expect, it } from "vitest";
+import { type Happenings, ModelRun } from "../../../test/support/chain/fork-choice/model-run.ts";
 import { seededRandom } from "../../../test/support/random/seeded-random.ts";
-import { type Happenings, ModelRun } from "./model-run.test-support.ts";
 
 const STEPS = Number(process.env.FANAL_TEST_STEPS ?? 10_000);
 const SEED = Number(process.env.FANAL_TEST_SEED ?? Date.now() % 2 ** 31);

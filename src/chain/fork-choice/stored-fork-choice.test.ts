@@ -1,6 +1,12 @@
 import { inflateSync } from "node:zlib";
 import { expect, it } from "vitest";
-import { addBlock, makeBlock, makeForkChoice, optimistic, root } from "./blocks.test-support.ts";
+import {
+  addBlock,
+  makeBlock,
+  makeForkChoice,
+  optimistic,
+  root,
+} from "../../../test/support/chain/fork-choice/blocks.ts";
 import {
   deserializeForkChoiceBlock,
   deserializeVotes,

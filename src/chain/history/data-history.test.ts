@@ -1,7 +1,7 @@
 import type { Slot } from "@lodestar/types";
 import { expect, it, vi } from "vitest";
-import { BlobBlocks } from "../../../test/support/chains/blob-blocks.ts";
-import { openDevChain, QUIET } from "../../../test/support/chains/dev-chain.ts";
+import { BlobBlocks } from "../../../test/support/chain/blob-blocks.ts";
+import { openDevChain, QUIET } from "../../../test/support/chain/dev-chain.ts";
 import type { ScheduledFork } from "../../dev/forks.ts";
 import { Custody } from "../data/custody.ts";
 import { DataAvailability } from "../data/data-availability.ts";

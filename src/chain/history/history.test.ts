@@ -1,11 +1,11 @@
 import { ssz } from "@lodestar/types";
 import { toRootHex } from "@lodestar/utils";
 import { expect, it } from "vitest";
+import { chainOf, config } from "../../../test/support/chain/stored/linked-blocks.ts";
 import type { BeaconDb } from "../../db/beacon-db.ts";
 import type { Clock } from "../clock/clock.ts";
 import type { DataAvailability } from "../data/data-availability.ts";
 import { Revision } from "../revision.ts";
-import { chainOf, config } from "../stored/linked-blocks.test-support.ts";
 import { History } from "./history.ts";
 
 const blocks = chainOf([3, 4, 5]);

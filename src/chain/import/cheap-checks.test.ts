@@ -4,9 +4,9 @@ import { SLOTS_PER_EPOCH } from "@lodestar/params";
 import { type BeaconBlock, ssz } from "@lodestar/types";
 import { fromHex } from "@lodestar/utils";
 import { expect, it } from "vitest";
+import { addBlock, EPOCH, makeForkChoice, optimistic, root } from "../../../test/support/chain/fork-choice/blocks.ts";
 import type { BlsVerifier } from "../../bls/verifier.ts";
 import type { Clock } from "../clock/clock.ts";
-import { addBlock, EPOCH, makeForkChoice, optimistic, root } from "../fork-choice/blocks.test-support.ts";
 import type { ForkChoice } from "../fork-choice/fork-choice.ts";
 import { checkBeforeTransition, requireSignedEpochSkip } from "./cheap-checks.ts";
 

@@ -1,7 +1,7 @@
 import { type BeaconBlock, type phase0, ssz } from "@lodestar/types";
 import { fromHex } from "@lodestar/utils";
 import { expect, it } from "vitest";
-import { addBlock, makeForkChoice, root } from "../fork-choice/blocks.test-support.ts";
+import { addBlock, makeForkChoice, root } from "../../../test/support/chain/fork-choice/blocks.ts";
 import type { ForkChoice } from "../fork-choice/fork-choice.ts";
 import { applyBlockAttestations } from "./fork-choice-import.ts";
 

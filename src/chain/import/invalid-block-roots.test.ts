@@ -1,8 +1,8 @@
 import type { Type } from "@chainsafe/ssz";
 import type { BeaconBlock } from "@lodestar/types";
 import { describe, expect, it } from "vitest";
-import { ByHand } from "../../../test/support/chains/by-hand.ts";
-import { openDevChain, QUIET } from "../../../test/support/chains/dev-chain.ts";
+import { ByHand } from "../../../test/support/chain/by-hand.ts";
+import { openDevChain, QUIET } from "../../../test/support/chain/dev-chain.ts";
 import { InvalidBlockRoots } from "./invalid-block-roots.ts";
 
 /** A chain with a block at slot 1, and a producer of blocks at slot 2 with votes for it. */

@@ -6,8 +6,8 @@ import { type LightClientUpdateSummary, toLightClientUpdateSummary } from "@lode
 import { type LightClientUpdate, type RootHex, ssz } from "@lodestar/types";
 import { toRootHex } from "@lodestar/utils";
 import { describe, expect, it } from "vitest";
+import { openEmptyDatabase } from "../../../test/support/db/empty-database.ts";
 import type { BeaconDb } from "../../db/beacon-db.ts";
-import { openEmptyDatabase } from "../../db/empty-database.test-support.ts";
 import type { BlockStore } from "../blocks/block-store.ts";
 import type { ForkChoice } from "../fork-choice/fork-choice.ts";
 import { BestUpdates, type Candidate } from "./best-updates.ts";

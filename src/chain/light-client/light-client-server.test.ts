@@ -5,8 +5,8 @@ import { EPOCHS_PER_SYNC_COMMITTEE_PERIOD, SLOTS_PER_EPOCH, SYNC_COMMITTEE_SIZE 
 import { type LightClientFinalityUpdate, type RootHex, ssz } from "@lodestar/types";
 import { fromHex, toRootHex } from "@lodestar/utils";
 import { expect, it } from "vitest";
+import { createRecordingLogger } from "../../../test/support/log/recording-logger.ts";
 import type { BeaconDb } from "../../db/beacon-db.ts";
-import { createRecordingLogger } from "../../log/recording-logger.test-support.ts";
 import type { BlockStore } from "../blocks/block-store.ts";
 import { ChainEvents } from "../events.ts";
 import type { ForkChoice } from "../fork-choice/fork-choice.ts";

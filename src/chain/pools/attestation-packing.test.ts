@@ -2,10 +2,10 @@ import { ForkName, ForkSeq, MAX_ATTESTATIONS, MAX_ATTESTATIONS_ELECTRA, SLOTS_PE
 import type { CachedBeaconStateAltair } from "@lodestar/state-transition";
 import type { electra } from "@lodestar/types";
 import { describe, expect, it } from "vitest";
+import { TestChain } from "../../../test/support/chain/pools/pool-chain.ts";
 import { variants } from "../../../test/support/suite/tier.ts";
 import { packAttestations } from "./attestation-packing.ts";
 import { AttestationPool } from "./attestation-pool.ts";
-import { TestChain } from "./pool-chain.test-support.ts";
 
 const FORKS = variants({
   fast: [ForkName.phase0, ForkName.fulu],

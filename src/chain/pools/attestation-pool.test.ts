@@ -5,8 +5,8 @@ import { getAttestationDataSigningRoot } from "@lodestar/state-transition";
 import { type electra, type phase0, ssz } from "@lodestar/types";
 import { toRootHex } from "@lodestar/utils";
 import { beforeAll, describe, expect, it } from "vitest";
+import { TestChain } from "../../../test/support/chain/pools/pool-chain.ts";
 import { AttestationPool } from "./attestation-pool.ts";
-import { TestChain } from "./pool-chain.test-support.ts";
 
 const ANY_SIGNATURE_KEY = 0;
 

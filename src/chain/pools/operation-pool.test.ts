@@ -16,8 +16,8 @@ import {
 } from "@lodestar/state-transition";
 import { type AttesterSlashing, type capella, type phase0, ssz } from "@lodestar/types";
 import { describe, expect, it } from "vitest";
+import { TestChain } from "../../../test/support/chain/pools/pool-chain.ts";
 import { OperationPool } from "./operation-pool.ts";
-import { TestChain } from "./pool-chain.test-support.ts";
 
 /** No waiting period for exits, so that a young chain can have one. */
 const overrides = { SHARD_COMMITTEE_PERIOD: 0 };

@@ -10,7 +10,7 @@ import { G2_POINT_AT_INFINITY } from "@lodestar/state-transition";
 import { type altair, ssz } from "@lodestar/types";
 import { toRootHex } from "@lodestar/utils";
 import { beforeEach, describe, expect, it } from "vitest";
-import { TestChain } from "./pool-chain.test-support.ts";
+import { TestChain } from "../../../test/support/chain/pools/pool-chain.ts";
 import { SyncCommitteePool } from "./sync-committee-pool.ts";
 
 describe("SyncCommitteePool", () => {

@@ -1,9 +1,9 @@
 import { SLOTS_PER_EPOCH } from "@lodestar/params";
 import { type bellatrix, ssz } from "@lodestar/types";
 import { beforeEach, describe, expect, it } from "vitest";
+import { createRecordingLogger, type RecordingLogger } from "../../../test/support/log/recording-logger.ts";
 import { flushPromises } from "../../../test/support/time/fake-timers.ts";
 import { BuilderError } from "../../execution/builder/builder.ts";
-import { createRecordingLogger, type RecordingLogger } from "../../log/recording-logger.test-support.ts";
 import { VirtualClock } from "../clock/virtual-clock.ts";
 import { BuilderRegistrations } from "./builder-registrations.ts";
 import { ProposerPreparations } from "./proposer-preparations.ts";

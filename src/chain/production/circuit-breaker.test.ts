@@ -1,6 +1,6 @@
 import { SLOTS_PER_EPOCH } from "@lodestar/params";
 import { describe, expect, it } from "vitest";
-import { createRecordingLogger } from "../../log/recording-logger.test-support.ts";
+import { createRecordingLogger } from "../../../test/support/log/recording-logger.ts";
 import { VirtualClock } from "../clock/virtual-clock.ts";
 import type { ForkChoiceBlock } from "../fork-choice/types.ts";
 import { CircuitBreaker, missedSlots } from "./circuit-breaker.ts";

@@ -1,8 +1,8 @@
 import { ForkName } from "@lodestar/params";
 import { type capella, type ExecutionPayload, ssz } from "@lodestar/types";
 import { expect, it } from "vitest";
+import { BuildingEngine } from "../../../test/support/execution/building-engine.ts";
 import { FakeTimers, flushPromises } from "../../../test/support/time/fake-timers.ts";
-import { BuildingEngine } from "../../execution/building-engine.test-support.ts";
 import {
   type BuiltPayload,
   EngineUnavailableError,

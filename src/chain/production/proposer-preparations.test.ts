@@ -1,5 +1,5 @@
 import { expect, it } from "vitest";
-import { createRecordingLogger } from "../../log/recording-logger.test-support.ts";
+import { createRecordingLogger } from "../../../test/support/log/recording-logger.ts";
 import { ProposerPreparations } from "./proposer-preparations.ts";
 
 const ZERO_ADDRESS = new Uint8Array(20);

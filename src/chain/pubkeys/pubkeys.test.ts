@@ -4,9 +4,9 @@ import { join } from "node:path";
 import { PublicKey } from "@chainsafe/blst";
 import { interopSecretKeys } from "@lodestar/state-transition";
 import { expect, it, onTestFinished } from "vitest";
+import { createTempDir } from "../../../test/support/db/temp-dir.ts";
+import { createRecordingLogger } from "../../../test/support/log/recording-logger.ts";
 import { PubkeyFile } from "../../db/pubkey-file.ts";
-import { createTempDir } from "../../db/temp-dir.test-support.ts";
-import { createRecordingLogger } from "../../log/recording-logger.test-support.ts";
 import { Pubkeys } from "./pubkeys.ts";
 
 const MANY = 8;

@@ -1,8 +1,8 @@
 import { expect, it } from "vitest";
+import { addBlock, makeBlock, makeForkChoice, root } from "../../../test/support/chain/fork-choice/blocks.ts";
+import { openEmptyDatabase } from "../../../test/support/db/empty-database.ts";
+import { createRecordingLogger } from "../../../test/support/log/recording-logger.ts";
 import type { BeaconDb } from "../../db/beacon-db.ts";
-import { openEmptyDatabase } from "../../db/empty-database.test-support.ts";
-import { createRecordingLogger } from "../../log/recording-logger.test-support.ts";
-import { addBlock, makeBlock, makeForkChoice, root } from "../fork-choice/blocks.test-support.ts";
 import type { ForkChoice } from "../fork-choice/fork-choice.ts";
 import { countedVotes, putCountedVotes, serializeForkChoiceBlock } from "../fork-choice/stored-fork-choice.ts";
 import { restoreCountedBlocks } from "./restore-counted-blocks.ts";

@@ -2,8 +2,8 @@ import { SLOTS_PER_EPOCH } from "@lodestar/params";
 import { computeStartSlotAtEpoch } from "@lodestar/state-transition";
 import type { RootHex } from "@lodestar/types";
 import { afterEach, beforeEach, expect, it, vi } from "vitest";
+import { TestChain } from "../../../test/support/chain/validation/validation-chain.ts";
 import type { StateStore } from "../states/state-store.ts";
-import { TestChain } from "../validation/validation-chain.test-support.ts";
 import { Shufflings } from "./shufflings.ts";
 
 const EPOCH = 2;

@@ -2,8 +2,8 @@ import { EPOCHS_PER_SYNC_COMMITTEE_PERIOD, SLOTS_PER_EPOCH } from "@lodestar/par
 import { createCachedBeaconState, processSlots } from "@lodestar/state-transition";
 import { ssz } from "@lodestar/types";
 import { expect, it } from "vitest";
-import { openQuietDevChain } from "../../../test/support/chains/dev-chain.ts";
-import { createRecordingLogger } from "../../log/recording-logger.test-support.ts";
+import { openQuietDevChain } from "../../../test/support/chain/dev-chain.ts";
+import { createRecordingLogger } from "../../../test/support/log/recording-logger.ts";
 import { Pubkeys } from "../pubkeys/pubkeys.ts";
 import { withCaches } from "./cached-state.ts";
 import { readState } from "./read-state.ts";

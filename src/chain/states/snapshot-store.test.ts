@@ -4,15 +4,15 @@ import { type CachedBeaconStateAllForks, processSlots } from "@lodestar/state-tr
 import { type RootHex, ssz } from "@lodestar/types";
 import { toRootHex } from "@lodestar/utils";
 import { expect, it, onTestFinished } from "vitest";
+import { collect } from "../../../test/support/db/collect.ts";
+import { createTempDir } from "../../../test/support/db/temp-dir.ts";
+import { createRecordingLogger } from "../../../test/support/log/recording-logger.ts";
 import { seededRandom } from "../../../test/support/random/seeded-random.ts";
 import type { BeaconDbBatch } from "../../db/beacon-db.ts";
-import { collect } from "../../db/collect.test-support.ts";
 import { DatabaseCorruptError } from "../../db/errors.ts";
 import { openDatabase } from "../../db/open-database.ts";
-import { createTempDir } from "../../db/temp-dir.test-support.ts";
 import { devChainConfig } from "../../dev/chain-config.ts";
 import { createDevGenesis } from "../../dev/genesis.ts";
-import { createRecordingLogger } from "../../log/recording-logger.test-support.ts";
 import { latestBlockHeader } from "../anchor/anchor.ts";
 import { Pubkeys } from "../pubkeys/pubkeys.ts";
 import { SnapshotStore } from "./snapshot-store.ts";

@@ -1,7 +1,7 @@
 import type { CachedBeaconStateAllForks } from "@lodestar/state-transition";
 import { expect, it, vi } from "vitest";
+import { createRecordingLogger } from "../../../test/support/log/recording-logger.ts";
 import { SerialQueue } from "../../async/serial-queue.ts";
-import { createRecordingLogger } from "../../log/recording-logger.test-support.ts";
 import type { PreparedSnapshot, SnapshotStore } from "./snapshot-store.ts";
 import { SnapshotWriter } from "./snapshot-writer.ts";
 

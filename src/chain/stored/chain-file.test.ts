@@ -2,7 +2,7 @@ import { readFile, stat, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { crc32c } from "@node-rs/crc32";
 import { expect, it, onTestFinished } from "vitest";
-import { createTempDir } from "../../db/temp-dir.test-support.ts";
+import { createTempDir } from "../../../test/support/db/temp-dir.ts";
 import { ChainFileError, ChainFileWriter, EntryKind, type FileEntry, readChainFile } from "./chain-file.ts";
 import { readChainFileHeader } from "./chain-file-header.ts";
 

@@ -1,15 +1,15 @@
 import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { expect, it, onTestFinished } from "vitest";
+import { blockOn, finalizedAndHot, storeChain, write } from "../../../test/support/chain/stored/linked-blocks.ts";
+import { openEmptyDatabase } from "../../../test/support/db/empty-database.ts";
+import { createTempDir } from "../../../test/support/db/temp-dir.ts";
 import type { BeaconDb, BeaconDbBatch } from "../../db/beacon-db.ts";
-import { openEmptyDatabase } from "../../db/empty-database.test-support.ts";
 import { DatabaseCorruptError } from "../../db/errors.ts";
 import { Bucket } from "../../db/keys.ts";
-import { createTempDir } from "../../db/temp-dir.test-support.ts";
 import { EntryKind, readChainFile } from "./chain-file.ts";
 import { readChainFileHeader } from "./chain-file-header.ts";
 import { exportChain, readEmptySlots, readRawEntry } from "./export-chain.ts";
-import { blockOn, finalizedAndHot, storeChain, write } from "./linked-blocks.test-support.ts";
 
 const { finalized, hot, genesis, first, second, last, tip } = finalizedAndHot();
 const STATE_ROOT = `0x${"ab".repeat(32)}`;

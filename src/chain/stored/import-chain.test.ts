@@ -1,12 +1,12 @@
 import { rm } from "node:fs/promises";
 import { join } from "node:path";
 import { expect, it, onTestFinished } from "vitest";
-import { openEmptyDatabase } from "../../db/empty-database.test-support.ts";
-import { createTempDir } from "../../db/temp-dir.test-support.ts";
+import { blockOn, chainOf, config, storeChain, write } from "../../../test/support/chain/stored/linked-blocks.ts";
+import { openEmptyDatabase } from "../../../test/support/db/empty-database.ts";
+import { createTempDir } from "../../../test/support/db/temp-dir.ts";
 import { ChainFileError, ChainFileWriter, EntryKind, type FileEntry, readChainFile } from "./chain-file.ts";
 import { type ExportedCounts, exportChain } from "./export-chain.ts";
 import { importChain } from "./import-chain.ts";
-import { blockOn, chainOf, config, storeChain, write } from "./linked-blocks.test-support.ts";
 
 const finalized = chainOf([0, 1, 2]);
 const hot = chainOf([3, 4], finalized.at(-1));

@@ -1,10 +1,17 @@
 import { ssz } from "@lodestar/types";
 import { expect, it } from "vitest";
+import {
+  blockOn,
+  config,
+  finalizedAndHot,
+  type LinkedBlock,
+  storeChain,
+  write,
+} from "../../../test/support/chain/stored/linked-blocks.ts";
+import { openEmptyDatabase } from "../../../test/support/db/empty-database.ts";
 import { serializeSidecar } from "../../data/sidecar.ts";
 import type { BeaconDb } from "../../db/beacon-db.ts";
-import { openEmptyDatabase } from "../../db/empty-database.test-support.ts";
 import { checkChain } from "./check-chain.ts";
-import { blockOn, config, finalizedAndHot, type LinkedBlock, storeChain, write } from "./linked-blocks.test-support.ts";
 import { repairChain } from "./repair-chain.ts";
 
 const { finalized, hot, genesis, first, second, last, child, tip } = finalizedAndHot();

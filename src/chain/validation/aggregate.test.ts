@@ -3,9 +3,13 @@ import { MAX_COMMITTEES_PER_SLOT, SLOTS_PER_EPOCH } from "@lodestar/params";
 import { type Attestation, type electra, type phase0, type SignedAggregateAndProof, ssz } from "@lodestar/types";
 import { toRootHex } from "@lodestar/utils";
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
+import {
+  aggregatedAttestation,
+  committeeOf,
+  signAggregate,
+} from "../../../test/support/chain/validation/attestations.ts";
+import { summarize, TestChain } from "../../../test/support/chain/validation/validation-chain.ts";
 import { validateAggregates } from "./aggregate.ts";
-import { aggregatedAttestation, committeeOf, signAggregate } from "./attestations.test-support.ts";
-import { summarize, TestChain } from "./validation-chain.test-support.ts";
 
 let chain: TestChain;
 let committee: Uint32Array;

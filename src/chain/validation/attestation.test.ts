@@ -3,9 +3,9 @@ import { SLOTS_PER_EPOCH } from "@lodestar/params";
 import { type phase0, type SingleAttestation, ssz } from "@lodestar/types";
 import { toRootHex } from "@lodestar/utils";
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
+import { committeeOf, singleAttestation } from "../../../test/support/chain/validation/attestations.ts";
+import { summarize, TestChain } from "../../../test/support/chain/validation/validation-chain.ts";
 import { validateAttestations } from "./attestation.ts";
-import { committeeOf, singleAttestation } from "./attestations.test-support.ts";
-import { summarize, TestChain } from "./validation-chain.test-support.ts";
 
 let chain: TestChain;
 afterEach(() => chain.close());

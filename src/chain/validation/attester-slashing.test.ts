@@ -3,9 +3,9 @@ import { DOMAIN_BEACON_ATTESTER, ForkSeq } from "@lodestar/params";
 import { computeSigningRoot } from "@lodestar/state-transition";
 import { type AttesterSlashing, type IndexedAttestationBigint, type phase0, ssz } from "@lodestar/types";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { refusalOf, TestChain } from "../../../test/support/chain/validation/validation-chain.ts";
 import { validateAttesterSlashing } from "./attester-slashing.ts";
 import type { Origin } from "./outcome.ts";
-import { refusalOf, TestChain } from "./validation-chain.test-support.ts";
 
 describe.each(["phase0", "fulu"] as const)("the rules for attester slashings of %s", (fork) => {
   let chain: TestChain;

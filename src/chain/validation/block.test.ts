@@ -3,8 +3,8 @@ import type { CachedBeaconStateBellatrix } from "@lodestar/state-transition";
 import { ssz } from "@lodestar/types";
 import { fromHex, toRootHex } from "@lodestar/utils";
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
+import { PROPOSAL_FAULTS, refusalOf, TestChain } from "../../../test/support/chain/validation/validation-chain.ts";
 import { validateGossipBlock } from "./block.ts";
-import { PROPOSAL_FAULTS, refusalOf, TestChain } from "./validation-chain.test-support.ts";
 
 describe.each(["phase0", "bellatrix", "fulu"] as const)("the rules for blocks of %s", (fork) => {
   let chain: TestChain;

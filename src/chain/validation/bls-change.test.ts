@@ -3,9 +3,9 @@ import { DOMAIN_BLS_TO_EXECUTION_CHANGE, ForkName } from "@lodestar/params";
 import { computeSigningRoot } from "@lodestar/state-transition";
 import { type capella, ssz } from "@lodestar/types";
 import { afterEach, beforeEach, expect, it } from "vitest";
+import { refusalOf, TestChain } from "../../../test/support/chain/validation/validation-chain.ts";
 import { validateBlsChange } from "./bls-change.ts";
 import type { Origin } from "./outcome.ts";
-import { refusalOf, TestChain } from "./validation-chain.test-support.ts";
 
 let chain: TestChain;
 beforeEach(() => {

@@ -1,13 +1,18 @@
 import type { SingleAttestation } from "@lodestar/types";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import { createRecordingLogger } from "../../log/recording-logger.test-support.ts";
+import {
+  aggregatedAttestation,
+  committeeOf,
+  signAggregate,
+  singleAttestation,
+} from "../../../test/support/chain/validation/attestations.ts";
+import { refusalOf, summarize, TestChain } from "../../../test/support/chain/validation/validation-chain.ts";
+import { createRecordingLogger } from "../../../test/support/log/recording-logger.ts";
 import { AttachedValidators } from "../subscriptions/attached-validators.ts";
 import { validateAggregates } from "./aggregate.ts";
 import { validateAttestations } from "./attestation.ts";
-import { aggregatedAttestation, committeeOf, signAggregate, singleAttestation } from "./attestations.test-support.ts";
 import { reportConflict, validateGossipBlock } from "./block.ts";
 import { DuplicateKeys } from "./duplicate-keys.ts";
-import { refusalOf, summarize, TestChain } from "./validation-chain.test-support.ts";
 
 let chain: TestChain;
 beforeEach(() => {

@@ -2,9 +2,9 @@ import { DOMAIN_BEACON_PROPOSER, ForkSeq } from "@lodestar/params";
 import { computeSigningRoot } from "@lodestar/state-transition";
 import { type phase0, ssz } from "@lodestar/types";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { refusalOf, TestChain } from "../../../test/support/chain/validation/validation-chain.ts";
 import type { Origin } from "./outcome.ts";
 import { validateProposerSlashing } from "./proposer-slashing.ts";
-import { refusalOf, TestChain } from "./validation-chain.test-support.ts";
 
 type HeaderFields = Partial<phase0.BeaconBlockHeaderBigint> & { signedBy?: number };
 

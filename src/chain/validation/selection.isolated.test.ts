@@ -1,9 +1,13 @@
 import { afterEach, beforeEach, expect, it, vi } from "vitest";
+import {
+  aggregatedAttestation,
+  committeeOf,
+  signAggregate,
+} from "../../../test/support/chain/validation/attestations.ts";
+import { contributionOf, signContribution } from "../../../test/support/chain/validation/sync-committee.ts";
+import { summarize, TestChain } from "../../../test/support/chain/validation/validation-chain.ts";
 import { validateAggregates } from "./aggregate.ts";
-import { aggregatedAttestation, committeeOf, signAggregate } from "./attestations.test-support.ts";
-import { contributionOf, signContribution } from "./sync-committee.test-support.ts";
 import { validateContributions } from "./sync-committee.ts";
-import { summarize, TestChain } from "./validation-chain.test-support.ts";
 
 // Committees of the minimal preset are so small that every validator is selected as an aggregator.
 vi.mock("@lodestar/state-transition", async (importOriginal) => ({

@@ -2,13 +2,13 @@ import { SLOTS_PER_EPOCH } from "@lodestar/params";
 import { type BeaconBlock, type deneb, type fulu, ssz } from "@lodestar/types";
 import { toRootHex } from "@lodestar/utils";
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
+import { produceWithBlobs } from "../../../test/support/chain/data/blobs.ts";
+import { PROPOSAL_FAULTS, refusalOf, TestChain } from "../../../test/support/chain/validation/validation-chain.ts";
 import { variants } from "../../../test/support/suite/tier.ts";
 import { type DataSidecar, isColumn, subnetOfSidecar } from "../../data/sidecar.ts";
-import { produceWithBlobs } from "../data/blobs.test-support.ts";
 import { validateBlobSidecar } from "./blob-sidecar.ts";
 import { validateColumnSidecar } from "./column-sidecar.ts";
 import type { ValidationContext } from "./context.ts";
-import { PROPOSAL_FAULTS, refusalOf, TestChain } from "./validation-chain.test-support.ts";
 import { VerifiedHeaders } from "./verified-headers.ts";
 
 function validateOn(

@@ -2,10 +2,15 @@ import { BitArray } from "@chainsafe/ssz";
 import { SLOTS_PER_EPOCH } from "@lodestar/params";
 import { type altair, ssz } from "@lodestar/types";
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
-import { contributionOf, membersOf, signContribution, syncMessage } from "./sync-committee.test-support.ts";
+import {
+  contributionOf,
+  membersOf,
+  signContribution,
+  syncMessage,
+} from "../../../test/support/chain/validation/sync-committee.ts";
+import { summarize, TestChain } from "../../../test/support/chain/validation/validation-chain.ts";
 import { validateContributions, validateSyncMessages } from "./sync-committee.ts";
 import { positionsOf } from "./sync-committee-at.ts";
-import { summarize, TestChain } from "./validation-chain.test-support.ts";
 
 const OTHER_ROOT = new Uint8Array(32).fill(9);
 

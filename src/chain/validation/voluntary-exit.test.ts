@@ -2,8 +2,8 @@ import { DOMAIN_VOLUNTARY_EXIT, ForkName, ForkSeq, SLOTS_PER_EPOCH } from "@lode
 import { type CachedBeaconStateElectra, computeSigningRoot } from "@lodestar/state-transition";
 import { type phase0, ssz } from "@lodestar/types";
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
+import { refusalOf, TestChain } from "../../../test/support/chain/validation/validation-chain.ts";
 import type { Origin } from "./outcome.ts";
-import { refusalOf, TestChain } from "./validation-chain.test-support.ts";
 import { validateVoluntaryExit } from "./voluntary-exit.ts";
 
 /** Epochs after which validators of the test chain can exit. */

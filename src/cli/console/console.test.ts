@@ -6,7 +6,7 @@ import { join } from "node:path";
 import { PassThrough } from "node:stream";
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from "vitest";
 import { WebSocketServer } from "ws";
-import { answering, fakeTerminal, serve } from "../call/call.test-support.ts";
+import { answering, fakeTerminal, serve } from "../../../test/support/cli/call/call.ts";
 import { EXIT_CODES, StartupError } from "../exit.ts";
 import { runConsole } from "./console.ts";
 

@@ -1,9 +1,9 @@
 import { join } from "node:path";
 import { expect, it, onTestFinished } from "vitest";
+import { finalizedAndHot, storeChain, write } from "../../../test/support/chain/stored/linked-blocks.ts";
+import { createTempDir } from "../../../test/support/db/temp-dir.ts";
 import { ChainFileWriter, EntryKind } from "../../chain/stored/chain-file.ts";
-import { finalizedAndHot, storeChain, write } from "../../chain/stored/linked-blocks.test-support.ts";
 import { openDatabase } from "../../db/open-database.ts";
-import { createTempDir } from "../../db/temp-dir.test-support.ts";
 import { EXIT_CODES, StartupError } from "../exit.ts";
 import { runDb } from "./db.ts";
 

@@ -1,7 +1,7 @@
 import { mkdir, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { expect, it, onTestFinished } from "vitest";
-import { createTempDir } from "../../db/temp-dir.test-support.ts";
+import { createTempDir } from "../../../test/support/db/temp-dir.ts";
 import { storedPreset } from "./stored-preset.ts";
 
 /** A working directory with the network "devnet" of the minimal preset. */

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { refusal, settingsInTemporaryDirectory } from "./settings.test-support.ts";
+import { refusal, settingsInTemporaryDirectory } from "../../../test/support/cli/flags/settings.ts";
 
 const { dev, file } = settingsInTemporaryDirectory();
 

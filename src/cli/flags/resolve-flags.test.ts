@@ -1,6 +1,6 @@
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
-import { settingsInTemporaryDirectory } from "./settings.test-support.ts";
+import { settingsInTemporaryDirectory } from "../../../test/support/cli/flags/settings.ts";
 
 const { folder, dev, file } = settingsInTemporaryDirectory();
 

@@ -1,11 +1,11 @@
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
+import { refusal, settingsInTemporaryDirectory } from "../../../test/support/cli/flags/settings.ts";
 import { DEFAULT_CHAIN_SETTINGS } from "../../chain/settings.ts";
 import { DEV_FORKS } from "../../dev/forks.ts";
 import { EVM_WITHDRAWALS } from "../../dev/genesis-parameters.ts";
 import { DEFAULT_SERVER_LIMITS } from "../../node/servers/server-limits.ts";
 import { DEFAULT_SYNC_SETTINGS } from "../../sync/settings.ts";
-import { refusal, settingsInTemporaryDirectory } from "./settings.test-support.ts";
 
 const { folder, dev, node } = settingsInTemporaryDirectory();
 

@@ -1,7 +1,7 @@
 import { expect, it, onTestFinished } from "vitest";
+import { settingsInTemporaryDirectory } from "../../../test/support/cli/flags/settings.ts";
+import { createRecordingLogger } from "../../../test/support/log/recording-logger.ts";
 import type { GatewaySettings } from "../../gateway/settings.ts";
-import { createRecordingLogger } from "../../log/recording-logger.test-support.ts";
-import { settingsInTemporaryDirectory } from "../flags/settings.test-support.ts";
 import { loadGatewaySettings } from "./check.ts";
 import { ConfigReloader } from "./reload.ts";
 

@@ -1,5 +1,5 @@
 import { expect, it } from "vitest";
-import { createRecordingLogger } from "../../log/recording-logger.test-support.ts";
+import { createRecordingLogger } from "../../../test/support/log/recording-logger.ts";
 import { announceAccounts } from "./banner.ts";
 
 function announced(settings: Parameters<typeof announceAccounts>[0]): string[] {

@@ -1,8 +1,8 @@
 import { readdirSync } from "node:fs";
 import { expect, it } from "vitest";
+import { settingsInTemporaryDirectory } from "../../../test/support/cli/flags/settings.ts";
 import { createLogger } from "../../log/pino-logger.ts";
 import { EXIT_CODES } from "../exit.ts";
-import { settingsInTemporaryDirectory } from "../flags/settings.test-support.ts";
 import { runNode } from "./node.ts";
 
 const { folder, node } = settingsInTemporaryDirectory();

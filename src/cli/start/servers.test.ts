@@ -1,5 +1,5 @@
 import { expect, it } from "vitest";
-import { createRecordingLogger } from "../../log/recording-logger.test-support.ts";
+import { createRecordingLogger } from "../../../test/support/log/recording-logger.ts";
 import { announceServers } from "./servers.ts";
 
 const SERVERS = { jsonRpcUrl: "http://127.0.0.1:9190", restUrl: undefined, metricsUrl: undefined };

@@ -1,7 +1,7 @@
 import { EventEmitter } from "node:events";
 import type { Worker } from "node:worker_threads";
 import { describe, expect, it } from "vitest";
-import { createRecordingLogger } from "../../log/recording-logger.test-support.ts";
+import { createRecordingLogger } from "../../../test/support/log/recording-logger.ts";
 import type { KzgBackendName } from "./backend.ts";
 import type { KzgJobs, KzgRequest, KzgWorkerData, KzgWorkerMessage } from "./jobs.ts";
 import { ThreadedKzg } from "./threaded-kzg.ts";

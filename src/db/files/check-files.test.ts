@@ -1,11 +1,11 @@
 import { cpSync, readdirSync, readFileSync, renameSync, rmSync, statSync, truncateSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from "vitest";
+import { createTempDir } from "../../../test/support/db/temp-dir.ts";
 import { DatabaseCorruptError } from "../errors.ts";
 import { Bucket } from "../keys.ts";
 import { LevelStore } from "../level/level-store.ts";
 import { openDatabase } from "../open-database.ts";
-import { createTempDir } from "../temp-dir.test-support.ts";
 import { checkFiles } from "./check-files.ts";
 
 const EVERYTHING = { bulkBytes: Number.POSITIVE_INFINITY };

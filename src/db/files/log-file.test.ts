@@ -1,8 +1,8 @@
 import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { createTempDir } from "../../../test/support/db/temp-dir.ts";
 import { LevelStore } from "../level/level-store.ts";
-import { createTempDir } from "../temp-dir.test-support.ts";
 import { readLog } from "./log-file.ts";
 import { entriesOfRecord, sequencesOf } from "./write-record.ts";
 

@@ -1,8 +1,8 @@
 import { ClassicLevel } from "classic-level";
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
-import { collect } from "../collect.test-support.ts";
+import { collect } from "../../../test/support/db/collect.ts";
+import { createTempDir } from "../../../test/support/db/temp-dir.ts";
 import { LAYERS } from "../keys.ts";
-import { createTempDir } from "../temp-dir.test-support.ts";
 import { Layers, readLiveLayers } from "./layers.ts";
 import { LevelStore } from "./level-store.ts";
 

@@ -2,9 +2,9 @@ import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { ClassicLevel } from "classic-level";
 import { afterEach, beforeEach, describe, expect, it, onTestFinished, vi } from "vitest";
-import { collect } from "../collect.test-support.ts";
+import { collect } from "../../../test/support/db/collect.ts";
+import { createTempDir } from "../../../test/support/db/temp-dir.ts";
 import { DatabaseCorruptError, DatabaseInUseError, DatabaseOpenError, DatabaseWriteError } from "../errors.ts";
-import { createTempDir } from "../temp-dir.test-support.ts";
 import { LevelStore } from "./level-store.ts";
 
 const bytes = (...values: number[]) => Uint8Array.from(values);

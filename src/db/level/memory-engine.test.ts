@@ -1,7 +1,7 @@
 import { ClassicLevel } from "classic-level";
 import { describe, expect, it, onTestFinished } from "vitest";
-import { collect } from "../collect.test-support.ts";
-import { createTempDir } from "../temp-dir.test-support.ts";
+import { collect } from "../../../test/support/db/collect.ts";
+import { createTempDir } from "../../../test/support/db/temp-dir.ts";
 import type { Engine, EngineRange } from "./engine.ts";
 import type { Operation } from "./layers.ts";
 import { MemoryEngine } from "./memory-engine.ts";

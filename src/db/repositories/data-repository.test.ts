@@ -1,8 +1,8 @@
 import { toRootHex } from "@lodestar/utils";
 import { expect, it, onTestFinished } from "vitest";
+import { createTempDir } from "../../../test/support/db/temp-dir.ts";
 import { DatabaseCorruptError } from "../errors.ts";
 import { openDatabase } from "../open-database.ts";
-import { createTempDir } from "../temp-dir.test-support.ts";
 
 const rootOf = (fill: number) => toRootHex(new Uint8Array(32).fill(fill));
 

@@ -1,7 +1,7 @@
 import { toRootHex } from "@lodestar/utils";
 import { expect, it, onTestFinished } from "vitest";
+import { createTempDir } from "../../../test/support/db/temp-dir.ts";
 import { openDatabase } from "../open-database.ts";
-import { createTempDir } from "../temp-dir.test-support.ts";
 
 it("stores one update per period and deletes old ones with a new one", async () => {
   const dir = await createTempDir();

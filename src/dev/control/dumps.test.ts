@@ -1,8 +1,8 @@
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { expect, it, onTestFinished } from "vitest";
+import { createTempDir } from "../../../test/support/db/temp-dir.ts";
 import { ChainFileWriter, EntryKind } from "../../chain/stored/chain-file.ts";
-import { createTempDir } from "../../db/temp-dir.test-support.ts";
 import type { DevIdentity } from "../identity.ts";
 import { ChainReplacer } from "./chain-replacer.ts";
 import { DevDumps } from "./dumps.ts";

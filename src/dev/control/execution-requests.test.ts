@@ -6,8 +6,8 @@ import {
 import { type electra, type RootHex, type SignedBeaconBlock, ssz } from "@lodestar/types";
 import { fromHex, toRootHex } from "@lodestar/utils";
 import { expect, it } from "vitest";
+import { openEmptyDatabase } from "../../../test/support/db/empty-database.ts";
 import type { BeaconChain } from "../../chain/chain.ts";
-import { openEmptyDatabase } from "../../db/empty-database.test-support.ts";
 import { ExecutionRequestQueue } from "./execution-requests.ts";
 
 const ELECTRA_SLOT = 2;

@@ -1,6 +1,6 @@
 import type { ValidatorIndex } from "@lodestar/types";
 import { expect, it } from "vitest";
-import { openEmptyDatabase } from "../../db/empty-database.test-support.ts";
+import { openEmptyDatabase } from "../../../test/support/db/empty-database.ts";
 import type { DevTime } from "./time.ts";
 import { PresenceStore, ValidatorPresence } from "./validator-presence.ts";
 

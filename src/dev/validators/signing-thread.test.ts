@@ -1,7 +1,7 @@
 import { once } from "node:events";
 import { Worker } from "node:worker_threads";
 import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from "vitest";
-import { disableSigningThreads, enableSigningThreads } from "../../../test/support/crypto/signing-threads.ts";
+import { disableSigningThreads, enableSigningThreads } from "../../../test/support/bls/signing-threads.ts";
 import { createLogger } from "../../log/pino-logger.ts";
 import { LazyAggregateSignature } from "./lazy-aggregate-signature.ts";
 import { type SigningRequest, signingRequest, signRequest } from "./signing-request.ts";

@@ -1,7 +1,7 @@
 import { ssz } from "@lodestar/types";
 import { describe, expect, it, onTestFinished } from "vitest";
+import { createTempDir } from "../../../test/support/db/temp-dir.ts";
 import { openDatabase } from "../../db/open-database.ts";
-import { createTempDir } from "../../db/temp-dir.test-support.ts";
 import { SlashingProtection, slashingProtectionStore } from "./slashing-protection.ts";
 
 const attestation = (source: number, target: number) => {

@@ -15,13 +15,13 @@ import {
 } from "@lodestar/types";
 import { toRootHex } from "@lodestar/utils";
 import { describe, expect, it } from "vitest";
-import { createRecordingLogger } from "../../log/recording-logger.test-support.ts";
+import { createLocalApi } from "../../../test/support/dev/validators/local-api.ts";
+import { ManualClock } from "../../../test/support/dev/validators/manual-clock.ts";
+import { createRecordingLogger } from "../../../test/support/log/recording-logger.ts";
 import { devChainConfig } from "../chain-config.ts";
 import type { ScheduledFork } from "../forks.ts";
 import { createDevGenesis } from "../genesis.ts";
 import { DEFAULT_PLAN, type DutyPlan } from "./duty-plan.ts";
-import { createLocalApi } from "./local-api.test-support.ts";
-import { ManualClock } from "./manual-clock.test-support.ts";
 import { type SigningRecord, SlashingProtection } from "./slashing-protection.ts";
 import { createDevValidators } from "./validators.ts";
 

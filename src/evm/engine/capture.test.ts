@@ -1,7 +1,7 @@
 import { Address } from "@ethereumjs/util";
 import { expect, it } from "vitest";
-import { addressOf, GENESIS_TIME, hexOf, SLOT_SECONDS, type TestChain } from "../evm.test-support.ts";
-import { openEngines } from "./engines.test-support.ts";
+import { openEngines } from "../../../test/support/evm/engine/engines.ts";
+import { addressOf, GENESIS_TIME, hexOf, SLOT_SECONDS, type TestChain } from "../../../test/support/evm/evm.ts";
 
 const startOf = (slot: number) => GENESIS_TIME + slot * SLOT_SECONDS;
 const transfer = (chain: TestChain, account = 0) =>

@@ -1,10 +1,10 @@
 import { Address } from "@ethereumjs/util";
 import { afterEach, expect, it, vi } from "vitest";
+import { openEngines } from "../../../test/support/evm/engine/engines.ts";
+import { addressOf, hexOf } from "../../../test/support/evm/evm.ts";
 import { LocalEthService } from "../eth/local-eth-service.ts";
-import { addressOf, hexOf } from "../evm.test-support.ts";
 import { toHex } from "../execution/payload.ts";
 import { WorldState } from "../state/world-state.ts";
-import { openEngines } from "./engines.test-support.ts";
 
 const POISON = new Address(addressOf(0x66));
 

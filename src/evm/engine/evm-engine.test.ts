@@ -3,13 +3,13 @@ import type { RootHex } from "@lodestar/types";
 import { ssz } from "@lodestar/types";
 import { toRootHex } from "@lodestar/utils";
 import { describe, expect, it } from "vitest";
+import { FORK, openEngines, rootOfSlot, ZERO_HASH } from "../../../test/support/evm/engine/engines.ts";
+import { addressOf, DEPOSIT_CONTRACT, hexOf, optionsOf, TestChain } from "../../../test/support/evm/evm.ts";
 import { encodeDepositCall } from "../../dev/evm/deposit-call.ts";
 import type { PayloadRequest } from "../../execution/engine.ts";
 import { devAccountKeys } from "../accounts.ts";
-import { addressOf, DEPOSIT_CONTRACT, hexOf, optionsOf, TestChain } from "../evm.test-support.ts";
 import { asBytes, asList, decode, encode } from "../rlp.ts";
 import { DevWallet } from "./dev-wallet.ts";
-import { FORK, openEngines, rootOfSlot, ZERO_HASH } from "./engines.test-support.ts";
 import { ExecutedBlocks } from "./executed-blocks.ts";
 import { hashOfBase } from "./storage/stored-world.ts";
 

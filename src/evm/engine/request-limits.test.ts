@@ -1,6 +1,6 @@
 import { ssz } from "@lodestar/types";
 import { expect, it } from "vitest";
-import { bytesOf, DEPOSIT_CONTRACT } from "../evm.test-support.ts";
+import { bytesOf, DEPOSIT_CONTRACT } from "../../../test/support/evm/evm.ts";
 import type { ExecutedBlock } from "../execution/block.ts";
 import { ContractFaultError } from "../execution/invalid-block.ts";
 import type { Transaction } from "../execution/transaction.ts";

@@ -1,10 +1,10 @@
 import { Address } from "@ethereumjs/util";
 import { toRootHex } from "@lodestar/utils";
 import { expect, it } from "vitest";
-import { memoryStore } from "../engine/storage/memory-store.test-support.ts";
-import { addressOf } from "../evm.test-support.ts";
+import { memoryStore } from "../../../test/support/evm/engine/storage/memory-store.ts";
+import { openEth } from "../../../test/support/evm/eth/eth.ts";
+import { addressOf } from "../../../test/support/evm/evm.ts";
 import { toHex } from "../execution/payload.ts";
-import { openEth } from "./eth.test-support.ts";
 import { OldStates } from "./old-states.ts";
 
 const NO_HISTORY = { rootOf: async () => undefined, read: async () => null };

@@ -1,7 +1,7 @@
 import { Address } from "@ethereumjs/util";
 import { expect, it } from "vitest";
+import { addressOf, optionsOf, TestChain } from "../../../test/support/evm/evm.ts";
 import { ExecutedBlocks } from "../engine/executed-blocks.ts";
-import { addressOf, optionsOf, TestChain } from "../evm.test-support.ts";
 import type { ExecutedBlock } from "../execution/block.ts";
 import { toHex } from "../execution/payload.ts";
 import { CanonicalIndex } from "./canonical-index.ts";

@@ -1,11 +1,11 @@
 import { Address } from "@ethereumjs/util";
 import { getCreateAddress, HDNodeWallet, Mnemonic, Transaction, verifyMessage, verifyTypedData } from "ethers";
 import { describe, expect, it, vi } from "vitest";
+import { openEth } from "../../../test/support/evm/eth/eth.ts";
+import { addressOf, bytesOf, GENESIS_TIME, GWEI, hexOf, optionsOf } from "../../../test/support/evm/evm.ts";
 import { TEST_MNEMONIC } from "../accounts.ts";
-import { addressOf, bytesOf, GENESIS_TIME, GWEI, hexOf, optionsOf } from "../evm.test-support.ts";
 import { toHex } from "../execution/payload.ts";
 import { WITHDRAWAL_REQUESTS_ADDRESS } from "../execution/system-contracts.ts";
-import { openEth } from "./eth.test-support.ts";
 import { EthError } from "./eth-error.ts";
 
 const wallet = HDNodeWallet.fromMnemonic(Mnemonic.fromPhrase(TEST_MNEMONIC), "m/44'/60'/0'/0/0");

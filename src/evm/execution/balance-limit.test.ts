@@ -1,6 +1,6 @@
 import { Address } from "@ethereumjs/util";
 import { expect, it } from "vitest";
-import { addressOf, bytesOf, GWEI, hexOf, optionsOf, TestChain } from "../evm.test-support.ts";
+import { addressOf, bytesOf, GWEI, hexOf, optionsOf, TestChain } from "../../../test/support/evm/evm.ts";
 import { MAX_BALANCE } from "../state/world.ts";
 
 const RICH = addressOf(0x0a);

@@ -1,13 +1,13 @@
 import { Address } from "@ethereumjs/util";
 import type { deneb, ExecutionPayload } from "@lodestar/types";
 import { beforeAll, describe, expect, it } from "vitest";
-import { addressOf, bytesOf, hexOf, optionsOf, TestChain } from "../evm.test-support.ts";
+import { addressOf, bytesOf, hexOf, optionsOf, TestChain } from "../../../test/support/evm/evm.ts";
+import { depositCall, SCENARIO_ACCOUNTS, scenarioTransactions } from "../../../test/support/evm/execution/scenario.ts";
 import { decodeBlock, type ExecutedBlock, encodeBlock } from "./block.ts";
 import { encodeHeader } from "./header.ts";
 import { InvalidBlockError } from "./invalid-block.ts";
 import { fromPayload, type PayloadContext, toPayload } from "./payload.ts";
 import { decodeReceipts, encodeReceipts } from "./receipt.ts";
-import { depositCall, SCENARIO_ACCOUNTS, scenarioTransactions } from "./scenario.test-support.ts";
 import { CONSOLIDATION_REQUESTS_ADDRESS, WITHDRAWAL_REQUESTS_ADDRESS } from "./system-contracts.ts";
 import { versionedHashesOf } from "./transaction.ts";
 

@@ -1,6 +1,6 @@
 import { Address } from "@ethereumjs/util";
 import { expect, it } from "vitest";
-import { addressOf, bytesOf, optionsOf, SLOT_SECONDS, TestChain } from "../evm.test-support.ts";
+import { addressOf, bytesOf, optionsOf, SLOT_SECONDS, TestChain } from "../../../test/support/evm/evm.ts";
 import { CallBudget } from "./call-budget.ts";
 import { evmBlock } from "./evm-block.ts";
 

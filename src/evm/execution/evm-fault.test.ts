@@ -1,6 +1,6 @@
 import { Address, EthereumJSErrorWithoutCode, eoaCode7702SignAuthorization } from "@ethereumjs/util";
 import { afterEach, expect, it, vi } from "vitest";
-import { addressOf, bytesOf, hexOf, optionsOf, TestChain } from "../evm.test-support.ts";
+import { addressOf, bytesOf, hexOf, optionsOf, TestChain } from "../../../test/support/evm/evm.ts";
 import { DEFAULT_CHAIN_ID } from "../genesis.ts";
 import { WorldState } from "../state/world-state.ts";
 import type { Transaction } from "./transaction.ts";

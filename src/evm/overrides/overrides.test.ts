@@ -1,10 +1,10 @@
 import { toRootHex } from "@lodestar/utils";
 import { expect, it } from "vitest";
-import { FORK, openEngines, rootOfSlot } from "../engine/engines.test-support.ts";
+import { FORK, openEngines, rootOfSlot } from "../../../test/support/evm/engine/engines.ts";
+import { addressOf, bytesOf, GWEI, hexOf } from "../../../test/support/evm/evm.ts";
 import { EvmControl } from "../engine/evm-control.ts";
 import type { EvmEngine } from "../engine/evm-engine.ts";
 import { LocalEthService } from "../eth/local-eth-service.ts";
-import { addressOf, bytesOf, GWEI, hexOf } from "../evm.test-support.ts";
 
 const ETHER = 10n ** 18n;
 const OWNER = addressOf(7);

@@ -9,7 +9,7 @@ import {
   optionsOf,
   SLOT_SECONDS,
   TestChain,
-} from "../evm.test-support.ts";
+} from "../../../test/support/evm/evm.ts";
 import { blobBaseFee } from "../execution/fees.ts";
 import type { ExecutionFork } from "../execution/forks.ts";
 import { PoolError } from "./pool-error.ts";

@@ -1,8 +1,8 @@
 import { hash } from "node:crypto";
 import { beforeAll, describe, expect, it } from "vitest";
-import { CASES, g1Outside, g2Outside, mutated } from "./cases.test-support.ts";
-import { openPrecompiles, type RunPrecompile } from "./comparison.test-support.ts";
-import { bytes, concat, g1Point, g2Point, repeat, word } from "./inputs.test-support.ts";
+import { CASES, g1Outside, g2Outside, mutated } from "../../../test/support/evm/precompiles/cases.ts";
+import { openPrecompiles, type RunPrecompile } from "../../../test/support/evm/precompiles/comparison.ts";
+import { bytes, concat, g1Point, g2Point, repeat, word } from "../../../test/support/evm/precompiles/inputs.ts";
 
 const BLAKE2F = 9;
 const G1_SUM = 0xc;

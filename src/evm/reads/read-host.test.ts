@@ -1,8 +1,8 @@
 import { MessageChannel } from "node:worker_threads";
 import { expect, it, onTestFinished } from "vitest";
-import { openEngines, ZERO_HASH } from "../engine/engines.test-support.ts";
+import { openEngines, ZERO_HASH } from "../../../test/support/evm/engine/engines.ts";
+import { GENESIS_TIME, GWEI, optionsOf, SLOT_SECONDS } from "../../../test/support/evm/evm.ts";
 import type { BlockId } from "../eth/block-id.ts";
-import { GENESIS_TIME, GWEI, optionsOf, SLOT_SECONDS } from "../evm.test-support.ts";
 import { Channel } from "../thread/channel.ts";
 import { callService } from "../thread/remote.ts";
 import { BlockFeed } from "./block-feed.ts";

@@ -3,13 +3,13 @@ import { type Transferable, Worker } from "node:worker_threads";
 import type { ExecutionPayload } from "@lodestar/types";
 import { toRootHex } from "@lodestar/utils";
 import { expect, it, onTestFinished, vi } from "vitest";
+import { addressOf, bytesOf, optionsOf, TestChain } from "../../../test/support/evm/evm.ts";
+import { blsPairingInput, repeat } from "../../../test/support/evm/precompiles/inputs.ts";
+import { openThread, ZERO_HASH } from "../../../test/support/evm/thread/evm-thread.ts";
+import { createRecordingLogger } from "../../../test/support/log/recording-logger.ts";
 import { JsonBytes } from "../../json/json-bytes.ts";
-import { createRecordingLogger } from "../../log/recording-logger.test-support.ts";
 import type { EthArgs } from "../eth/eth-service.ts";
-import { addressOf, bytesOf, optionsOf, TestChain } from "../evm.test-support.ts";
-import { blsPairingInput, repeat } from "../precompiles/inputs.test-support.ts";
 import type { ChannelMessage } from "../thread/channel.ts";
-import { openThread, ZERO_HASH } from "../thread/evm-thread.test-support.ts";
 import type { ReadName } from "./read-limits.ts";
 import { type ReadableChain, ReadThread } from "./read-thread.ts";
 

@@ -1,6 +1,6 @@
 import { Address } from "@ethereumjs/util";
 import { beforeAll, describe, expect, it } from "vitest";
-import { addressOf, sharedCrypto } from "../evm.test-support.ts";
+import { addressOf, sharedCrypto } from "../../../test/support/evm/evm.ts";
 import type { Keccak } from "./trie.ts";
 import { type World, WorldReader } from "./world.ts";
 import { FollowingWorld, worldChanges } from "./world-change.ts";

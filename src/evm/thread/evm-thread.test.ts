@@ -1,10 +1,10 @@
 import type { ExecutionPayload } from "@lodestar/types";
 import { toRootHex } from "@lodestar/utils";
 import { expect, it } from "vitest";
+import { addressOf, bytesOf, optionsOf, TestChain } from "../../../test/support/evm/evm.ts";
+import { FORK, openThread, ZERO_HASH } from "../../../test/support/evm/thread/evm-thread.ts";
 import { Filters } from "../eth/logs/filters.ts";
-import { addressOf, bytesOf, optionsOf, TestChain } from "../evm.test-support.ts";
 import { PoolError } from "../pool/pool-error.ts";
-import { FORK, openThread, ZERO_HASH } from "./evm-thread.test-support.ts";
 import { ThreadStoppedError } from "./thread-stopped.ts";
 
 /** JUMPDEST, PUSH1 0, JUMP. */

@@ -3,7 +3,7 @@ import { createServer, type RequestListener } from "node:http";
 import type { AddressInfo } from "node:net";
 import { createChainForkConfig, defaultChainConfig } from "@lodestar/config";
 import { expect, it, onTestFinished } from "vitest";
-import { createRecordingLogger } from "../../log/recording-logger.test-support.ts";
+import { createRecordingLogger } from "../../../test/support/log/recording-logger.ts";
 import { HttpBuilder } from "./http-builder.ts";
 
 const config = createChainForkConfig(defaultChainConfig);

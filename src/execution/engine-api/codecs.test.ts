@@ -1,11 +1,11 @@
 import { ForkName, type ForkPostBellatrix } from "@lodestar/params";
 import { ssz } from "@lodestar/types";
 import { describe, expect, it } from "vitest";
+import { samplePayload, samplePayloadJson } from "../../../test/support/execution/engine-api/sample-payload.ts";
 import { JsonValue } from "../json-value.ts";
 import { blobsBundleFromJson, blobsFromJson, blobsWithCellProofsFromJson } from "./blobs-json.ts";
 import { payloadFromJson, payloadToJson } from "./payload-json.ts";
 import { requestsFromJson, requestsToJson } from "./requests-json.ts";
-import { samplePayload, samplePayloadJson } from "./sample-payload.test-support.ts";
 import { verdictFromJson } from "./verdict-json.ts";
 
 const FORKS: ForkPostBellatrix[] = [

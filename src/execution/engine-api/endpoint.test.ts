@@ -1,9 +1,6 @@
 import { createHmac } from "node:crypto";
 import { ForkName } from "@lodestar/params";
 import { describe, expect, it, vi } from "vitest";
-import { FakeTimers } from "../../../test/support/time/fake-timers.ts";
-import { type EngineState, EngineUnavailableError } from "../engine.ts";
-import { ScriptedError } from "../scripted-server.test-support.ts";
 import {
   builtJson,
   CAPABILITIES,
@@ -18,8 +15,11 @@ import {
   payloadRequest,
   payloadStatus,
   SECRET,
-} from "./engine-api.test-support.ts";
-import { samplePayload } from "./sample-payload.test-support.ts";
+} from "../../../test/support/execution/engine-api/engine-api.ts";
+import { samplePayload } from "../../../test/support/execution/engine-api/sample-payload.ts";
+import { ScriptedError } from "../../../test/support/execution/scripted-server.ts";
+import { FakeTimers } from "../../../test/support/time/fake-timers.ts";
+import { type EngineState, EngineUnavailableError } from "../engine.ts";
 
 describe("Endpoint", () => {
   it("authenticates with a fresh JWT and reads the client version", async () => {

@@ -1,8 +1,6 @@
 import { ForkName, type ForkPostBellatrix } from "@lodestar/params";
 import { fromHex, toRootHex } from "@lodestar/utils";
 import { describe, expect, it } from "vitest";
-import { EngineUnavailableError, PayloadUnavailableError } from "../engine.ts";
-import { ScriptedError } from "../scripted-server.test-support.ts";
 import {
   builtJson,
   CAPABILITIES,
@@ -16,8 +14,10 @@ import {
   payloadRequest,
   payloadStatus,
   ZERO_HASH,
-} from "./engine-api.test-support.ts";
-import { samplePayload, samplePayloadJson } from "./sample-payload.test-support.ts";
+} from "../../../test/support/execution/engine-api/engine-api.ts";
+import { samplePayload, samplePayloadJson } from "../../../test/support/execution/engine-api/sample-payload.ts";
+import { ScriptedError } from "../../../test/support/execution/scripted-server.ts";
+import { EngineUnavailableError, PayloadUnavailableError } from "../engine.ts";
 
 const FORKS: [ForkPostBellatrix, newPayload: number, forkchoiceUpdated: number, getPayload: number][] = [
   [ForkName.bellatrix, 1, 1, 1],

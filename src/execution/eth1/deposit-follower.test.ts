@@ -1,11 +1,11 @@
 import { expect, it, onTestFinished } from "vitest";
+import { createTempDir } from "../../../test/support/db/temp-dir.ts";
+import { Eth1Server } from "../../../test/support/execution/eth1/eth1-server.ts";
+import { createRecordingLogger } from "../../../test/support/log/recording-logger.ts";
 import { openDatabase } from "../../db/open-database.ts";
-import { createTempDir } from "../../db/temp-dir.test-support.ts";
 import { devChainConfig } from "../../dev/chain-config.ts";
-import { createRecordingLogger } from "../../log/recording-logger.test-support.ts";
 import { DepositChain } from "./deposit-chain.ts";
 import { DepositFollower } from "./deposit-follower.ts";
-import { Eth1Server } from "./eth1-server.test-support.ts";
 
 const config = devChainConfig({
   forks: [],

@@ -2,15 +2,15 @@ import { DEPOSIT_CONTRACT_TREE_DEPTH } from "@lodestar/params";
 import { type phase0, ssz } from "@lodestar/types";
 import { fromHex, verifyMerkleBranch } from "@lodestar/utils";
 import { describe, expect, it, onTestFinished } from "vitest";
+import { createTempDir } from "../../../test/support/db/temp-dir.ts";
+import { CONTRACT, depositData, depositRoot, Eth1Server } from "../../../test/support/execution/eth1/eth1-server.ts";
+import { createRecordingLogger } from "../../../test/support/log/recording-logger.ts";
 import { LevelStore } from "../../db/level/level-store.ts";
 import { Eth1Repository } from "../../db/repositories/eth1-repository.ts";
-import { createTempDir } from "../../db/temp-dir.test-support.ts";
-import { createRecordingLogger } from "../../log/recording-logger.test-support.ts";
 import { JsonRpcClient } from "../json-rpc-client.ts";
 import { DepositChain, DepositsUnavailableError } from "./deposit-chain.ts";
 import { DepositReader } from "./deposit-reader.ts";
 import { Eth1Node } from "./eth1-node.ts";
-import { CONTRACT, depositData, depositRoot, Eth1Server } from "./eth1-server.test-support.ts";
 
 /** Creates a reader of the server with its own database. */
 async function openReader() {

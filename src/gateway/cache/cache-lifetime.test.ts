@@ -1,7 +1,13 @@
 import { expect, it } from "vitest";
+import {
+  CHAIN_SPEC,
+  finalAnswer,
+  methodCall,
+  ROOT,
+  response,
+} from "../../../test/support/gateway/cache/method-calls.ts";
 import type { UpstreamResponse } from "../upstream/upstream-call.ts";
 import { type BufferedResponse, type FinalityView, finalityFrom, lifetimeOf, mayBeFinal } from "./cache-lifetime.ts";
-import { CHAIN_SPEC, finalAnswer, methodCall, ROOT, response } from "./method-calls.test-support.ts";
 
 /** The first upstream has finalized epoch 2 and verifies payloads. The second has finalized epoch 3 and does not. */
 const FINALITY: FinalityView = finalityFrom(

@@ -1,10 +1,16 @@
 import { expect, it } from "vitest";
+import {
+  CHAIN_SPEC,
+  finalAnswer,
+  methodCall,
+  ROOT,
+  response,
+} from "../../../test/support/gateway/cache/method-calls.ts";
+import { createRecordingLogger } from "../../../test/support/log/recording-logger.ts";
 import { FakeTimers, flushPromises } from "../../../test/support/time/fake-timers.ts";
-import { createRecordingLogger } from "../../log/recording-logger.test-support.ts";
 import { type UpstreamCall, UpstreamError, type UpstreamResponse } from "../upstream/upstream-call.ts";
 import type { UpstreamHealth } from "../upstream/upstream-health.ts";
 import { CachingReader, type CachingReaderOptions } from "./caching-reader.ts";
-import { CHAIN_SPEC, finalAnswer, methodCall, ROOT, response } from "./method-calls.test-support.ts";
 
 const FINAL = methodCall("get_v1_beacon_states_root", { state_id: ROOT });
 const HEAD = methodCall("get_v1_beacon_headers");

@@ -1,6 +1,6 @@
 import { expect, it } from "vitest";
+import { finalAnswer, response } from "../../../test/support/gateway/cache/method-calls.ts";
 import type { BufferedResponse } from "./cache-lifetime.ts";
-import { finalAnswer, response } from "./method-calls.test-support.ts";
 import { decodeResponse, encodeResponse } from "./response-codec.ts";
 
 const LONG = response(finalAnswer(JSON.stringify(Array(200).fill("0x5a5a"))), {

@@ -1,5 +1,5 @@
 import { expect, it } from "vitest";
-import { ScriptedGateway } from "./scripted-gateway.test-support.ts";
+import { ScriptedGateway } from "../../../test/support/gateway/calls/scripted-gateway.ts";
 
 const ZERO_ROOT = rootOf(0);
 

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { bodyOf, CHAIN_SPEC, ScriptedGateway } from "./scripted-gateway.test-support.ts";
+import { bodyOf, CHAIN_SPEC, ScriptedGateway } from "../../../test/support/gateway/calls/scripted-gateway.ts";
 import { StandardOperations } from "./standard-operations.ts";
 
 describe("a composed answer", () => {

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
+import { bodyOf, ScriptedGateway } from "../../../test/support/gateway/calls/scripted-gateway.ts";
 import { methods as definitions } from "../../api/method-groups.ts";
-import { bodyOf, ScriptedGateway } from "./scripted-gateway.test-support.ts";
 
 describe("a gateway itself", () => {
   it("is ready while an upstream is, and reports the health of all", async () => {

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { bodyOf, ROOT, ScriptedGateway } from "./scripted-gateway.test-support.ts";
+import { bodyOf, ROOT, ScriptedGateway } from "../../../test/support/gateway/calls/scripted-gateway.ts";
 
 describe("a request", () => {
   it("is forwarded with query, fork and SSZ body, and nothing else", async () => {

@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
+import { ROOT, ScriptedGateway } from "../../../test/support/gateway/calls/scripted-gateway.ts";
 import { parseMessage } from "../../json/parse.ts";
 import type { Params } from "../../server/method-table.ts";
-import { ROOT, ScriptedGateway } from "./scripted-gateway.test-support.ts";
 
 describe("a call becomes a REST request", () => {
   async function requestOf(name: string, params: Params) {

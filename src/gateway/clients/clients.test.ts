@@ -1,7 +1,7 @@
 import { hash } from "node:crypto";
 import { expect, it } from "vitest";
-import { Client } from "../../server/jsonrpc/websocket/client.test-support.ts";
-import { currentUpstream, openGateway } from "../gateway.test-support.ts";
+import { currentUpstream, openGateway } from "../../../test/support/gateway/gateway.ts";
+import { Client } from "../../../test/support/server/jsonrpc/websocket/client.ts";
 import type { ClientSettings } from "../settings.ts";
 
 const KEY = "wallet-key-0123456789";

@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
+import { header, healthyScript, root, scriptedProbe } from "../../../test/support/gateway/doctor/scripted-probe.ts";
 import { checkAgreement } from "./chain-agreement.ts";
 import { inspect } from "./inspection.ts";
-import { header, healthyScript, root, scriptedProbe } from "./scripted-probe.test-support.ts";
 
 const agreementOf = async (...scripts: object[]) => {
   const inspected = scripts.map(async (script, place) => {

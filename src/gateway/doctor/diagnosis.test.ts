@@ -1,8 +1,8 @@
 import { describe, expect, it } from "vitest";
+import { Answer, healthyScript, root, scriptedProbe } from "../../../test/support/gateway/doctor/scripted-probe.ts";
 import { diagnose } from "./diagnosis.ts";
 import { inspect } from "./inspection.ts";
 import { isHealthy } from "./report.ts";
-import { Answer, healthyScript, root, scriptedProbe } from "./scripted-probe.test-support.ts";
 
 /** Diagnoses an upstream that reports its version and then answers everything with one status. */
 async function diagnosisOf(status: number) {

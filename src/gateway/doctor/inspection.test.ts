@@ -1,11 +1,11 @@
 import { once } from "node:events";
 import { describe, expect, it } from "vitest";
+import { Answer, healthyScript, root, scriptedProbe } from "../../../test/support/gateway/doctor/scripted-probe.ts";
 import { flushPromises } from "../../../test/support/time/fake-timers.ts";
 import type { RequestClient } from "../upstream/client/fetch.ts";
 import { UpstreamError } from "../upstream/upstream-call.ts";
 import { inspect, inspectAll, readPubkeys } from "./inspection.ts";
 import { Probe } from "./probe.ts";
-import { Answer, healthyScript, root, scriptedProbe } from "./scripted-probe.test-support.ts";
 
 describe("an inspected upstream", () => {
   it("reports version, head and finality", async () => {

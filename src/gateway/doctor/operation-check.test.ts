@@ -1,8 +1,8 @@
 import { describe, expect, it } from "vitest";
+import { Answer, root, scriptedProbe } from "../../../test/support/gateway/doctor/scripted-probe.ts";
 import { methods } from "../../api/method-groups.ts";
 import { checkOperation } from "./operation-check.ts";
 import { operationsOf } from "./operations.ts";
-import { Answer, root, scriptedProbe } from "./scripted-probe.test-support.ts";
 
 const URL_ASKED = "/asked";
 const operations = operationsOf(methods);

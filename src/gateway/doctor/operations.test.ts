@@ -1,10 +1,10 @@
 import { ForkName } from "@lodestar/params";
 import { describe, expect, it } from "vitest";
+import { root } from "../../../test/support/gateway/doctor/scripted-probe.ts";
 import { methods } from "../../api/method-groups.ts";
 import type { UpstreamRequest } from "../upstream/upstream-call.ts";
 import { exampleChainAt, UntestableOperation } from "./example-chain.ts";
 import { operationsOf, requestOf } from "./operations.ts";
-import { root } from "./scripted-probe.test-support.ts";
 
 const PUBKEY = `0x${"ab".repeat(48)}`;
 const PLACE = {

@@ -1,5 +1,9 @@
 import { expect, it } from "vitest";
-import { CHAIN_EVENT_TOPICS, openMerger, type PublishedEvent } from "./event-merger.test-support.ts";
+import {
+  CHAIN_EVENT_TOPICS,
+  openMerger,
+  type PublishedEvent,
+} from "../../../test/support/gateway/events/event-merger.ts";
 import {
   attestationEvent,
   block,
@@ -10,7 +14,7 @@ import {
   reorgEvent,
   type ScriptedBlock,
   type ScriptedUpstream,
-} from "./scripted-upstream.test-support.ts";
+} from "../../../test/support/gateway/events/scripted-upstream.ts";
 
 function chain(slots: number, parent = GENESIS, mark = 0): ScriptedBlock[] {
   const blocks: ScriptedBlock[] = [];

@@ -1,6 +1,6 @@
 import { expect, it } from "vitest";
-import { openMerger } from "./event-merger.test-support.ts";
-import { hexOf, type ScriptedUpstream } from "./scripted-upstream.test-support.ts";
+import { openMerger } from "../../../test/support/gateway/events/event-merger.ts";
+import { hexOf, type ScriptedUpstream } from "../../../test/support/gateway/events/scripted-upstream.ts";
 
 // docs/reference/beacon-clients.md has the source.
 it("publishes a blob sidecar once if Prysm announces it with other members", async () => {

@@ -1,5 +1,9 @@
 import { expect, it } from "vitest";
-import { CHAIN_EVENT_TOPICS, openMerger, type PublishedEvent } from "./event-merger.test-support.ts";
+import {
+  CHAIN_EVENT_TOPICS,
+  openMerger,
+  type PublishedEvent,
+} from "../../../test/support/gateway/events/event-merger.ts";
 import {
   attestationEvent,
   block,
@@ -15,7 +19,7 @@ import {
   SLOTS_PER_EPOCH,
   stateRootAt,
   stateRootOf,
-} from "./scripted-upstream.test-support.ts";
+} from "../../../test/support/gateway/events/scripted-upstream.ts";
 
 const importOf = (head: ScriptedBlock): PublishedEvent[] => [
   { topic: "block", value: blockEvent(head) },

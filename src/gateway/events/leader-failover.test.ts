@@ -1,6 +1,11 @@
 import { expect, it } from "vitest";
-import { seededRandom } from "../../../test/support/random/seeded-random.ts";
-import { CHAIN_EVENT_TOPICS, chainOf, faultsOf, openMerger, type PublishedEvent } from "./event-merger.test-support.ts";
+import {
+  CHAIN_EVENT_TOPICS,
+  chainOf,
+  faultsOf,
+  openMerger,
+  type PublishedEvent,
+} from "../../../test/support/gateway/events/event-merger.ts";
 import {
   block,
   GENESIS,
@@ -8,7 +13,8 @@ import {
   reorgEvent,
   type ScriptedBlock,
   type ScriptedUpstream,
-} from "./scripted-upstream.test-support.ts";
+} from "../../../test/support/gateway/events/scripted-upstream.ts";
+import { seededRandom } from "../../../test/support/random/seeded-random.ts";
 
 /** A node that moves from head to head and announces it. */
 class Follower {

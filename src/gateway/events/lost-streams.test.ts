@@ -1,6 +1,11 @@
 import { expect, it } from "vitest";
-import { seededRandom } from "../../../test/support/random/seeded-random.ts";
-import { CHAIN_EVENT_TOPICS, chainOf, faultsOf, openMerger, type PublishedEvent } from "./event-merger.test-support.ts";
+import {
+  CHAIN_EVENT_TOPICS,
+  chainOf,
+  faultsOf,
+  openMerger,
+  type PublishedEvent,
+} from "../../../test/support/gateway/events/event-merger.ts";
 import {
   block,
   GENESIS,
@@ -10,7 +15,8 @@ import {
   type ScriptedUpstream,
   SLOTS_PER_EPOCH,
   stateRootOf,
-} from "./scripted-upstream.test-support.ts";
+} from "../../../test/support/gateway/events/scripted-upstream.ts";
+import { seededRandom } from "../../../test/support/random/seeded-random.ts";
 
 /** Creates a chain with a block per slot. */
 function chain(slots: number, parent = GENESIS, mark = 0): ScriptedBlock[] {

@@ -1,12 +1,5 @@
 import { describe, expect, it, onTestFinished, vi } from "vitest";
-import { missingRedis } from "../../../test/support/gateway/redis-process.ts";
-import { RedisServer } from "../../../test/support/gateway/redis-server.ts";
-import { skipSuite } from "../../../test/support/suite/skip-suite.ts";
-import { SYSTEM_TIMERS } from "../../async/timers.ts";
-import { createRecordingLogger } from "../../log/recording-logger.test-support.ts";
-import { Arrivals } from "../../server/events/arrivals.test-support.ts";
-import { EventHub } from "./event-hub.ts";
-import { ScriptedHealth } from "./scripted-health.test-support.ts";
+import { ScriptedHealth } from "../../../test/support/gateway/events/scripted-health.ts";
 import {
   attestationEvent,
   block,
@@ -17,7 +10,14 @@ import {
   reorgEvent,
   type ScriptedBlock,
   ScriptedUpstream,
-} from "./scripted-upstream.test-support.ts";
+} from "../../../test/support/gateway/events/scripted-upstream.ts";
+import { missingRedis } from "../../../test/support/gateway/redis-process.ts";
+import { RedisServer } from "../../../test/support/gateway/redis-server.ts";
+import { createRecordingLogger } from "../../../test/support/log/recording-logger.ts";
+import { Arrivals } from "../../../test/support/server/events/arrivals.ts";
+import { skipSuite } from "../../../test/support/suite/skip-suite.ts";
+import { SYSTEM_TIMERS } from "../../async/timers.ts";
+import { EventHub } from "./event-hub.ts";
 
 const TOPICS = ["head", "block", "chain_reorg", "finalized_checkpoint", "voluntary_exit", "single_attestation"];
 const KEYS = `test:${GENESIS.root}:${CHAIN_SPEC.genesisTime}:events:`;

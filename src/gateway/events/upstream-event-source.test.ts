@@ -1,8 +1,5 @@
 import { describe, expect, it, onTestFinished } from "vitest";
-import { FakeTimers } from "../../../test/support/time/fake-timers.ts";
-import { createRecordingLogger } from "../../log/recording-logger.test-support.ts";
-import { Arrivals } from "../../server/events/arrivals.test-support.ts";
-import { ScriptedHealth } from "./scripted-health.test-support.ts";
+import { ScriptedHealth } from "../../../test/support/gateway/events/scripted-health.ts";
 import {
   block,
   CHAIN_SPEC,
@@ -10,7 +7,10 @@ import {
   GENESIS,
   passUntil,
   ScriptedUpstream,
-} from "./scripted-upstream.test-support.ts";
+} from "../../../test/support/gateway/events/scripted-upstream.ts";
+import { createRecordingLogger } from "../../../test/support/log/recording-logger.ts";
+import { Arrivals } from "../../../test/support/server/events/arrivals.ts";
+import { FakeTimers } from "../../../test/support/time/fake-timers.ts";
 import { UpstreamEventSource } from "./upstream-event-source.ts";
 
 /** Far ahead of the clock. */

@@ -1,9 +1,9 @@
 import { genesisData } from "@lodestar/config/networks";
 import { afterEach, expect, it } from "vitest";
+import { GENESIS_ROOT, json, ScriptedUpstream } from "../../../test/support/gateway/upstream/scripted-upstream.ts";
+import { createRecordingLogger } from "../../../test/support/log/recording-logger.ts";
 import { FakeTimers } from "../../../test/support/time/fake-timers.ts";
-import { createRecordingLogger } from "../../log/recording-logger.test-support.ts";
 import { UpstreamClient } from "../upstream/client/upstream-client.ts";
-import { GENESIS_ROOT, json, ScriptedUpstream } from "../upstream/scripted-upstream.test-support.ts";
 import { type ChainSpec, fetchChainSpecFrom, slotAt } from "./chain-spec.ts";
 import { KNOWN_NETWORKS, type NetworkPin } from "./network-pin.ts";
 import { parseNetworkConfig } from "./spec-constants.ts";

@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
-import { currentUpstream, openGateway } from "../gateway.test-support.ts";
+import { currentUpstream, openGateway } from "../../../test/support/gateway/gateway.ts";
+import { json } from "../../../test/support/gateway/upstream/scripted-upstream.ts";
 import type { MethodPolicySettings } from "../settings.ts";
-import { json } from "../upstream/scripted-upstream.test-support.ts";
 
 const ROOT = "/eth/v1/beacon/states/head/root";
 const CONTRACT = "/eth/v1/config/deposit_contract";

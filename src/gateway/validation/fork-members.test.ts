@@ -1,6 +1,6 @@
 import { ssz } from "@lodestar/types";
 import { describe, expect, it } from "vitest";
-import { methodCall, response, CHAIN_SPEC as SPEC } from "../cache/method-calls.test-support.ts";
+import { methodCall, response, CHAIN_SPEC as SPEC } from "../../../test/support/gateway/cache/method-calls.ts";
 import type { ChainSpec } from "../network/chain-spec.ts";
 import { findViolation } from "./response-validator.ts";
 

@@ -2,7 +2,7 @@ import { SLOTS_PER_EPOCH } from "@lodestar/params";
 import { ssz } from "@lodestar/types";
 import { toRootHex } from "@lodestar/utils";
 import { describe, expect, it } from "vitest";
-import { methodCall, ROOT, response, CHAIN_SPEC as SPEC } from "../cache/method-calls.test-support.ts";
+import { methodCall, ROOT, response, CHAIN_SPEC as SPEC } from "../../../test/support/gateway/cache/method-calls.ts";
 import type { ChainSpec } from "../network/chain-spec.ts";
 import type { UpstreamCall } from "../upstream/upstream-call.ts";
 import { findViolation } from "./response-validator.ts";

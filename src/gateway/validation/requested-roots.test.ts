@@ -1,7 +1,7 @@
 import { ssz } from "@lodestar/types";
 import { toRootHex } from "@lodestar/utils";
 import { describe, expect, it } from "vitest";
-import { methodCall, ROOT, response } from "../cache/method-calls.test-support.ts";
+import { methodCall, ROOT, response } from "../../../test/support/gateway/cache/method-calls.ts";
 import type { UpstreamCall } from "../upstream/upstream-call.ts";
 import { findViolation } from "./response-validator.ts";
 

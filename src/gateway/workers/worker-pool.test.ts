@@ -1,6 +1,6 @@
 import { expect, it } from "vitest";
+import { createRecordingLogger } from "../../../test/support/log/recording-logger.ts";
 import { FakeTimers, flushPromises } from "../../../test/support/time/fake-timers.ts";
-import { createRecordingLogger } from "../../log/recording-logger.test-support.ts";
 import { LocalBudgetStore } from "../clients/budget-store.ts";
 import { EventPublisher } from "../events/event-publisher.ts";
 import type { GatewaySettings } from "../settings.ts";

@@ -1,6 +1,6 @@
 import { type ENR, SignableENR } from "@chainsafe/enr";
 import { expect, it, onTestFinished } from "vitest";
-import { createRecordingLogger } from "../../log/recording-logger.test-support.ts";
+import { createRecordingLogger } from "../../../test/support/log/recording-logger.ts";
 import { createDiscv5, replaceEnr } from "./discv5-adapter.ts";
 import { UdpTransport } from "./udp-transport.ts";
 

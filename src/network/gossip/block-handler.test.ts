@@ -2,13 +2,13 @@ import type { Type } from "@chainsafe/ssz";
 import type { BeaconBlock, SignedBeaconBlock } from "@lodestar/types";
 import { fromHex } from "@lodestar/utils";
 import { expect, it, onTestFinished, vi } from "vitest";
-import { BlobBlocks } from "../../../test/support/chains/blob-blocks.ts";
-import { ByHand } from "../../../test/support/chains/by-hand.ts";
-import { openDevChain, QUIET } from "../../../test/support/chains/dev-chain.ts";
+import { BlobBlocks } from "../../../test/support/chain/blob-blocks.ts";
+import { ByHand } from "../../../test/support/chain/by-hand.ts";
+import { openDevChain, QUIET } from "../../../test/support/chain/dev-chain.ts";
+import { TestChain } from "../../../test/support/chain/validation/validation-chain.ts";
+import { createRecordingLogger } from "../../../test/support/log/recording-logger.ts";
 import type { BeaconChain } from "../../chain/chain.ts";
 import { BlockRejection } from "../../chain/import/block-rejection.ts";
-import { TestChain } from "../../chain/validation/validation-chain.test-support.ts";
-import { createRecordingLogger } from "../../log/recording-logger.test-support.ts";
 import { BlockHandler } from "./block-handler.ts";
 import type { ReceivedMessage } from "./message-types.ts";
 

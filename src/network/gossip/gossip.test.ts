@@ -4,9 +4,15 @@ import { type electra, type SingleAttestation, ssz } from "@lodestar/types";
 import { toRootHex } from "@lodestar/utils";
 import { compressSync } from "snappy";
 import { expect, it, onTestFinished } from "vitest";
+import {
+  eventually,
+  type GossipNode,
+  invalidFrom,
+  openLine,
+  whenMeshed,
+} from "../../../test/support/network/gossip/gossip.ts";
 import type { ChainEventName } from "../../chain/events.ts";
 import type { DevNodeOptions } from "../../node/dev-node.ts";
-import { eventually, type GossipNode, invalidFrom, openLine, whenMeshed } from "./gossip.test-support.ts";
 
 const ELECTRA: Partial<DevNodeOptions> = { forks: [{ fork: "electra", epoch: 0 }], validators: 8 };
 /** First epoch for voluntary exits. */

@@ -1,10 +1,16 @@
 import type { fulu, RootHex, Slot } from "@lodestar/types";
 import { expect, it } from "vitest";
-import type { BlockWithSidecars } from "../../../test/support/chains/by-hand.ts";
-import { sharedKzg } from "../../../test/support/crypto/shared-kzg.ts";
+import type { BlockWithSidecars } from "../../../test/support/chain/by-hand.ts";
+import { sharedKzg } from "../../../test/support/data/kzg/shared-kzg.ts";
+import {
+  eventually,
+  type GossipNode,
+  invalidFrom,
+  openLine,
+  whenMeshed,
+} from "../../../test/support/network/gossip/gossip.ts";
 import { ALL_COLUMNS } from "../../data/column-sidecars.ts";
 import type { DevNodeOptions } from "../../node/dev-node.ts";
-import { eventually, type GossipNode, invalidFrom, openLine, whenMeshed } from "./gossip.test-support.ts";
 
 const FULU_SLOT = 8;
 /** Too few columns to reconstruct the others. */

@@ -1,5 +1,5 @@
 import { expect, it, onTestFinished } from "vitest";
-import { PeerNetwork, type TestPeer } from "./peer-network.test-support.ts";
+import { PeerNetwork, type TestPeer } from "../../../test/support/network/peers/peer-network.ts";
 
 const MINUTE_MS = 60_000;
 

@@ -1,6 +1,7 @@
 import type { Connection } from "@libp2p/interface";
 import { multiaddr } from "@multiformats/multiaddr";
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
+import { PeerNetwork, type TestPeer, type TestPeerOptions } from "../../../test/support/network/peers/peer-network.ts";
 import type { StoredBan } from "../../db/repositories/meta-repository.ts";
 import { asPubsub } from "../gossip/pubsub.ts";
 import { GossipTopics } from "../gossip/topics.ts";
@@ -8,7 +9,6 @@ import { PeersView } from "../peers-view.ts";
 import { protocolId } from "../reqresp/protocols.ts";
 import { GOODBYE } from "./goodbye.ts";
 import { addAddress, type KnownPeer } from "./known-peers.ts";
-import { PeerNetwork, type TestPeer, type TestPeerOptions } from "./peer-network.test-support.ts";
 
 const ids = (peer: TestPeer) => peer.manager.list().map(({ peerId }) => peerId);
 const knows = (peer: TestPeer, other: TestPeer) => () => ids(peer).includes(other.id);

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { PeerChain, root, rootHex, startOf } from "./peer-chain.test-support.ts";
+import { PeerChain, root, rootHex, startOf } from "../../../test/support/network/peers/peer-chain.ts";
 import { irrelevanceReason } from "./peer-relevance.ts";
 
 describe("irrelevanceReason", () => {

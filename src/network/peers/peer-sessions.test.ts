@@ -1,10 +1,10 @@
 import { type fulu, ssz } from "@lodestar/types";
 import { beforeEach, describe, expect, it } from "vitest";
+import { createRecordingLogger } from "../../../test/support/log/recording-logger.ts";
+import { PeerChain, startOf } from "../../../test/support/network/peers/peer-chain.ts";
 import { FakeTimers, flushPromises } from "../../../test/support/time/fake-timers.ts";
-import { createRecordingLogger } from "../../log/recording-logger.test-support.ts";
 import { RequestError } from "../reqresp/errors.ts";
 import { KnownPeers } from "./known-peers.ts";
-import { PeerChain, startOf } from "./peer-chain.test-support.ts";
 import { PeerSessions } from "./peer-sessions.ts";
 
 describe("PeerSessions", () => {

@@ -1,8 +1,8 @@
 import { join } from "node:path";
 import { expect, it, onTestFinished } from "vitest";
 import { tempDirectory } from "../../../test/support/directories/temp-directory.ts";
+import { createRecordingLogger } from "../../../test/support/log/recording-logger.ts";
 import { openDatabase } from "../../db/open-database.ts";
-import { createRecordingLogger } from "../../log/recording-logger.test-support.ts";
 import { addAddress, KnownPeers } from "./known-peers.ts";
 import { PeerStore } from "./peer-store.ts";
 

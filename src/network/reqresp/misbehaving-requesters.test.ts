@@ -2,7 +2,6 @@ import { randomBytes } from "node:crypto";
 import { ssz } from "@lodestar/types";
 import { compressSync } from "snappy";
 import { afterAll, afterEach, beforeAll, describe, expect, it, onTestFinished } from "vitest";
-import type { Host } from "../libp2p/host.ts";
 import {
   chainOfBlocks,
   chunkOf,
@@ -13,7 +12,8 @@ import {
   startNode,
   stopNode,
   type TestNode,
-} from "./hosts.test-support.ts";
+} from "../../../test/support/network/reqresp/hosts.ts";
+import type { Host } from "../libp2p/host.ts";
 import { DEFAULT_LIMITS } from "./limits.ts";
 import { type Protocol, type ProtocolName, servedProtocols } from "./protocols.ts";
 import { encodeFrames, encodePayload, encodeVarint } from "./ssz-snappy.ts";

@@ -4,8 +4,6 @@ import { type SignedBeaconBlock, ssz } from "@lodestar/types";
 import { toRootHex } from "@lodestar/utils";
 import { compressSync } from "snappy";
 import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
-import { serializeSidecar } from "../../data/sidecar.ts";
-import type { Host } from "../libp2p/host.ts";
 import {
   chainOfBlocks,
   chunkOf,
@@ -18,7 +16,9 @@ import {
   startNode,
   stopNode,
   type TestNode,
-} from "./hosts.test-support.ts";
+} from "../../../test/support/network/reqresp/hosts.ts";
+import { serializeSidecar } from "../../data/sidecar.ts";
+import type { Host } from "../libp2p/host.ts";
 import { type ProtocolName, protocolId, SERVED_VERSIONS } from "./protocols.ts";
 import { encodeChunk, encodeErrorChunk, type ResponseChunk } from "./response-chunk.ts";
 import { encodeFrames, encodePayload, encodeVarint } from "./ssz-snappy.ts";

@@ -1,8 +1,6 @@
 import { ssz } from "@lodestar/types";
 import { toRootHex } from "@lodestar/utils";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { type DataSidecar, slotOfSidecar } from "../../data/sidecar.ts";
-import { ResourceUnavailable } from "./errors.ts";
 import {
   chainOfBlocks,
   FIRST_ELECTRA_SLOT,
@@ -12,7 +10,9 @@ import {
   startNode,
   stopNode,
   type TestNode,
-} from "./hosts.test-support.ts";
+} from "../../../test/support/network/reqresp/hosts.ts";
+import { type DataSidecar, slotOfSidecar } from "../../data/sidecar.ts";
+import { ResourceUnavailable } from "./errors.ts";
 
 /** Protocol ids of phase0, altair, deneb and fulu/p2p-interface.md, with the encoding. */
 const SPECIFIED_IDS = [

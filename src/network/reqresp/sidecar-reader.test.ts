@@ -1,10 +1,10 @@
 import type { RootHex, Slot } from "@lodestar/types";
 import { toHex } from "@lodestar/utils";
 import { expect, it, onTestFinished, vi } from "vitest";
-import { BlobBlocks } from "../../../test/support/chains/blob-blocks.ts";
-import { openDevChain, QUIET } from "../../../test/support/chains/dev-chain.ts";
+import { BlobBlocks } from "../../../test/support/chain/blob-blocks.ts";
+import { openDevChain, QUIET } from "../../../test/support/chain/dev-chain.ts";
+import { collect } from "../../../test/support/db/collect.ts";
 import { type DataSidecar, serializeSidecar } from "../../data/sidecar.ts";
-import { collect } from "../../db/collect.test-support.ts";
 import { ResourceUnavailable } from "./errors.ts";
 import { SidecarReader } from "./sidecar-reader.ts";
 import { BLOB_SIDECARS, COLUMN_SIDECARS } from "./sidecar-responses.ts";

@@ -2,7 +2,7 @@ import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { SecretKey } from "@chainsafe/blst";
 import { expect, it, vi } from "vitest";
-import { openDevChain, startDevChain } from "../../../test/support/chains/dev-chain.ts";
+import { openDevChain, startDevChain } from "../../../test/support/chain/dev-chain.ts";
 import { inDataDirectory } from "../../../test/support/directories/data-directory.ts";
 import { tempDirectory } from "../../../test/support/directories/temp-directory.ts";
 import type { DevIdentity } from "../../dev/identity.ts";

@@ -5,7 +5,7 @@ import { networksChainConfig } from "@lodestar/config/networks";
 import { toRootHex } from "@lodestar/utils";
 import { expect, it } from "vitest";
 import { parse } from "yaml";
-import { openDevChain } from "../../../test/support/chains/dev-chain.ts";
+import { openDevChain } from "../../../test/support/chain/dev-chain.ts";
 import { tempDirectory } from "../../../test/support/directories/temp-directory.ts";
 import { networkBootnodes } from "../../cli/flags/network/bootnodes.ts";
 import { resolveNetwork } from "../../cli/flags/node/preset.ts";

@@ -1,11 +1,11 @@
 import { join } from "node:path";
 import { SLOTS_PER_EPOCH } from "@lodestar/params";
 import { expect, it, onTestFinished } from "vitest";
-import { openDevChain } from "../../../test/support/chains/dev-chain.ts";
-import { FROM_GENESIS } from "../../../test/support/chains/settings.ts";
+import { openDevChain } from "../../../test/support/chain/dev-chain.ts";
+import { FROM_GENESIS } from "../../../test/support/chain/settings.ts";
 import { writeNetworkDirectory } from "../../../test/support/directories/network-directory.ts";
 import { tempDirectory } from "../../../test/support/directories/temp-directory.ts";
-import { createRecordingLogger } from "../../log/recording-logger.test-support.ts";
+import { createRecordingLogger } from "../../../test/support/log/recording-logger.ts";
 import { openDataDirectory } from "../storage/data-directory.ts";
 import { openNetworkSource } from "./network-source.ts";
 

@@ -3,7 +3,7 @@ import { chmodSync, readFileSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, it } from "vitest";
 import { tempDirectory } from "../../../test/support/directories/temp-directory.ts";
-import { createRecordingLogger } from "../../log/recording-logger.test-support.ts";
+import { createRecordingLogger } from "../../../test/support/log/recording-logger.ts";
 import { StartError } from "../start-error.ts";
 import { loadOrCreateJwtSecret, reloadingJwtSecret } from "./jwt-secret.ts";
 

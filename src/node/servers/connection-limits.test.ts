@@ -1,5 +1,5 @@
 import { expect, it } from "vitest";
-import { createRecordingLogger } from "../../log/recording-logger.test-support.ts";
+import { createRecordingLogger } from "../../../test/support/log/recording-logger.ts";
 import { limitConnections } from "./connection-limits.ts";
 import { DEFAULT_SERVER_LIMITS } from "./server-limits.ts";
 

@@ -2,11 +2,11 @@ import { once } from "node:events";
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { expect, it, onTestFinished, vi } from "vitest";
-import { createSignal } from "../http/http.test-support.ts";
+import { Channel } from "../../../test/support/server/events/channel.ts";
+import { SseClient } from "../../../test/support/server/events/sse-client.ts";
+import { createSignal } from "../../../test/support/server/http/http.ts";
 import { ByteBudget } from "../http/request/byte-budget.ts";
-import { Channel } from "./channel.test-support.ts";
 import { createEventStreams, type EventStreamLimits } from "./sse.ts";
-import { SseClient } from "./sse-client.test-support.ts";
 
 /** Opens a server that responds with the channel's events. */
 async function serve(channel: Channel, limits?: Partial<EventStreamLimits>, unread = new ByteBudget(2 ** 30)) {

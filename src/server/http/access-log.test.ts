@@ -1,10 +1,10 @@
 import { expect, it, onTestFinished } from "vitest";
+import { Channel } from "../../../test/support/server/events/channel.ts";
+import { SseClient } from "../../../test/support/server/events/sse-client.ts";
+import { openTestServer as openJsonRpc, requestText } from "../../../test/support/server/jsonrpc/server.ts";
+import { Client } from "../../../test/support/server/jsonrpc/websocket/client.ts";
+import { json, openTestServer as openRest } from "../../../test/support/server/rest/server.ts";
 import { CallStatsCollector } from "../call-stats.ts";
-import { Channel } from "../events/channel.test-support.ts";
-import { SseClient } from "../events/sse-client.test-support.ts";
-import { openTestServer as openJsonRpc, requestText } from "../jsonrpc/server.test-support.ts";
-import { Client } from "../jsonrpc/websocket/client.test-support.ts";
-import { json, openTestServer as openRest } from "../rest/server.test-support.ts";
 import { AccessLog, UPSTREAM_HEADER } from "./access-log.ts";
 
 /** An access log in memory. Entries are complete once the servers are closed. */

@@ -1,10 +1,10 @@
 import { once } from "node:events";
 import { setImmediate as nextTurn } from "node:timers/promises";
 import { expect, it } from "vitest";
-import { createSignal } from "../http/http.test-support.ts";
+import { createSignal } from "../../../test/support/server/http/http.ts";
+import { connectTo, open } from "../../../test/support/server/jsonrpc/abuse.ts";
+import { json, openTestServer, requestText } from "../../../test/support/server/jsonrpc/server.ts";
 import type { Cancellation } from "../method-table.ts";
-import { connectTo, open } from "./abuse.test-support.ts";
-import { json, openTestServer, requestText } from "./server.test-support.ts";
 
 const head = (length: number) =>
   `POST / HTTP/1.1\r\nHost: 127.0.0.1\r\nContent-Type: application/json\r\nContent-Length: ${length}\r\n\r\n`;

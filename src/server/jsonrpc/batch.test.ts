@@ -1,9 +1,15 @@
 import { afterEach, describe, expect, it, vi } from "vitest";
-import { createRecordingLogger } from "../../log/recording-logger.test-support.ts";
+import { createRecordingLogger } from "../../../test/support/log/recording-logger.ts";
+import { createSignal } from "../../../test/support/server/http/http.ts";
+import {
+  json,
+  openTestServer,
+  requestText,
+  type TestServer,
+  type TestServerOptions,
+} from "../../../test/support/server/jsonrpc/server.ts";
 import { Deadline } from "../http/deadline.ts";
-import { createSignal } from "../http/http.test-support.ts";
 import { createExecutor } from "./execute.ts";
-import { json, openTestServer, requestText, type TestServer, type TestServerOptions } from "./server.test-support.ts";
 
 const servers: TestServer[] = [];
 const open = async (options?: TestServerOptions) => {

@@ -3,8 +3,8 @@ import { Agent, type IncomingMessage, request } from "node:http";
 import { connect } from "node:net";
 import { text } from "node:stream/consumers";
 import { expect, it } from "vitest";
-import { createSignal } from "../http/http.test-support.ts";
-import { json, openTestServer, requestText } from "./server.test-support.ts";
+import { createSignal } from "../../../test/support/server/http/http.ts";
+import { json, openTestServer, requestText } from "../../../test/support/server/jsonrpc/server.ts";
 
 function createGatedCall() {
   const called = createSignal();

@@ -4,9 +4,14 @@ import { connect } from "node:net";
 import { text } from "node:stream/consumers";
 import { gunzipSync, gzipSync } from "node:zlib";
 import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
-import { createRecordingLogger } from "../../log/recording-logger.test-support.ts";
-import { send, sendAfterContinue } from "../http/http.test-support.ts";
-import { openTestServer, requestText, type TestServer, type TestServerOptions } from "./server.test-support.ts";
+import { createRecordingLogger } from "../../../test/support/log/recording-logger.ts";
+import { send, sendAfterContinue } from "../../../test/support/server/http/http.ts";
+import {
+  openTestServer,
+  requestText,
+  type TestServer,
+  type TestServerOptions,
+} from "../../../test/support/server/jsonrpc/server.ts";
 import { createJsonRpcServer } from "./server.ts";
 
 let server: TestServer;

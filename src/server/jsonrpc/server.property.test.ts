@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { afterAll, beforeAll, expect, it } from "vitest";
-import { openTestServer, type TestServer } from "./server.test-support.ts";
+import { openTestServer, type TestServer } from "../../../test/support/server/jsonrpc/server.ts";
 
 let server: TestServer;
 beforeAll(async () => {

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { openTestServer, requestText, type TestServer } from "../../../test/support/server/jsonrpc/server.ts";
 import { MAX_MEMBERS, MAX_NESTING, MAX_VALUES } from "../../json/parse.ts";
-import { openTestServer, requestText, type TestServer } from "./server.test-support.ts";
 
 let server: TestServer;
 beforeAll(async () => {

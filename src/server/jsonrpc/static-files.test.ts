@@ -3,7 +3,7 @@ import { request } from "node:http";
 import { join } from "node:path";
 import { expect, it, onTestFinished } from "vitest";
 import { tempDirectory } from "../../../test/support/directories/temp-directory.ts";
-import { openTestServer, requestText, type TestServerOptions } from "./server.test-support.ts";
+import { openTestServer, requestText, type TestServerOptions } from "../../../test/support/server/jsonrpc/server.ts";
 
 const HTML = '<!doctype html><script type="importmap">{"imports":{}}</script><p>A chain</p>';
 const TYPESCRIPT = `import { a } from "./a.ts";\ninterface Gone { a: string }\nexport const b: number = ${"a + ".repeat(1000)}1;\n`;

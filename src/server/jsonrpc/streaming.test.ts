@@ -3,9 +3,15 @@ import { type IncomingMessage, request } from "node:http";
 import { connect } from "node:net";
 import { text } from "node:stream/consumers";
 import { afterEach, expect, it, vi } from "vitest";
+import { createSignal } from "../../../test/support/server/http/http.ts";
+import {
+  json,
+  openTestServer,
+  requestText,
+  type TestServer,
+  type TestServerOptions,
+} from "../../../test/support/server/jsonrpc/server.ts";
 import { SharedStream, type StreamDescriptor, writeToBuffer } from "../../json/shared-stream.ts";
-import { createSignal } from "../http/http.test-support.ts";
-import { json, openTestServer, requestText, type TestServer, type TestServerOptions } from "./server.test-support.ts";
 
 const servers: TestServer[] = [];
 const open = async (options?: TestServerOptions) => {

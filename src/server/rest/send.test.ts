@@ -1,9 +1,9 @@
 import { randomBytes } from "node:crypto";
 import { gunzipSync } from "node:zlib";
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from "vitest";
+import { createSignal } from "../../../test/support/server/http/http.ts";
+import { LARGE, openTestServer, type TestServer } from "../../../test/support/server/rest/server.ts";
 import { SharedStream } from "../../json/shared-stream.ts";
-import { createSignal } from "../http/http.test-support.ts";
-import { LARGE, openTestServer, type TestServer } from "./server.test-support.ts";
 
 let server: TestServer;
 beforeAll(async () => {

@@ -1,10 +1,10 @@
 import { connect } from "node:net";
 import { gzipSync } from "node:zlib";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { createSignal, sendAfterContinue } from "../../../test/support/server/http/http.ts";
+import { json, openTestServer, type TestServer } from "../../../test/support/server/rest/server.ts";
 import { invalidParams } from "../../errors/failure.ts";
-import { createSignal, sendAfterContinue } from "../http/http.test-support.ts";
 import type { RestRoute } from "./route-table.ts";
-import { json, openTestServer, type TestServer } from "./server.test-support.ts";
 
 let server: TestServer;
 beforeAll(async () => {

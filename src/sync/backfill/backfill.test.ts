@@ -1,10 +1,10 @@
 import { afterAll, beforeAll, expect, it, vi } from "vitest";
-import { type OpenedDevChain, startQuietDevChain } from "../../../test/support/chains/dev-chain.ts";
-import { createRecordingLogger } from "../../log/recording-logger.test-support.ts";
-import { FakePeers, type ServedBlock } from "../fake-peers.test-support.ts";
-import { blocksOf } from "../history.test-support.ts";
+import { type OpenedDevChain, startQuietDevChain } from "../../../test/support/chain/dev-chain.ts";
+import { createRecordingLogger } from "../../../test/support/log/recording-logger.ts";
+import { openAnchoredAt } from "../../../test/support/sync/backfill/anchored-chain.ts";
+import { FakePeers, type ServedBlock } from "../../../test/support/sync/fake-peers.ts";
+import { blocksOf } from "../../../test/support/sync/history.ts";
 import { DEFAULT_SYNC_SETTINGS, type SyncSettings } from "../settings.ts";
-import { openAnchoredAt } from "./anchored-chain.test-support.ts";
 import { Backfill } from "./backfill.ts";
 
 const ANCHOR_SLOT = 12;

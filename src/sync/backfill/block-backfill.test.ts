@@ -1,14 +1,14 @@
 import { SLOTS_PER_EPOCH } from "@lodestar/params";
 import { ssz } from "@lodestar/types";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { type OpenedDevChain, startQuietDevChain } from "../../../test/support/chains/dev-chain.ts";
+import { type OpenedDevChain, startQuietDevChain } from "../../../test/support/chain/dev-chain.ts";
+import { createRecordingLogger } from "../../../test/support/log/recording-logger.ts";
+import { openAnchoredAt } from "../../../test/support/sync/backfill/anchored-chain.ts";
+import { FakePeers, type ServedBlock } from "../../../test/support/sync/fake-peers.ts";
+import { blocksOf } from "../../../test/support/sync/history.ts";
 import type { BeaconChain } from "../../chain/chain.ts";
 import { checkChain } from "../../chain/stored/check-chain.ts";
-import { createRecordingLogger } from "../../log/recording-logger.test-support.ts";
 import { RequestError } from "../../network/reqresp/errors.ts";
-import { FakePeers, type ServedBlock } from "../fake-peers.test-support.ts";
-import { blocksOf } from "../history.test-support.ts";
-import { openAnchoredAt } from "./anchored-chain.test-support.ts";
 import { BackfillPeers } from "./backfill-peers.ts";
 import { BlockBackfill } from "./block-backfill.ts";
 

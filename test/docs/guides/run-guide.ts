@@ -4,7 +4,7 @@ import { pathToFileURL } from "node:url";
 import { expect } from "vitest";
 import { parse } from "yaml";
 import { tempDirectory } from "../../support/directories/temp-directory.ts";
-import { freePorts } from "../../support/net/free-ports.ts";
+import { freePorts } from "../../support/sockets/free-ports.ts";
 import { outputPattern, ROOT, readGuide } from "./guide.ts";
 import { Shell } from "./shell.ts";
 

@@ -12,20 +12,20 @@ import {
 import { toHex } from "@lodestar/utils";
 import { afterAll, beforeAll, beforeEach, describe, expect, it, onTestFinished, vi } from "vitest";
 import { createApi } from "../../../src/api/api.ts";
-import { fakeNetwork } from "../../../src/api/fake-chain.test-support.ts";
-import { blobOf } from "../../../src/chain/data/blobs.test-support.ts";
 import { checkGossipBlock } from "../../../src/chain/validation/block.ts";
 import { verifyBlobInclusion } from "../../../src/data/blob-sidecars.ts";
 import { ALL_COLUMNS, verifyColumnInclusion } from "../../../src/data/column-sidecars.ts";
-import { FakeKzg } from "../../../src/data/kzg/fake-kzg.test-support.ts";
 import type { DataSidecar } from "../../../src/data/sidecar.ts";
 import type { DevExecutionEngine } from "../../../src/execution/dev-engine.ts";
 import { versionedHashesOf } from "../../../src/execution/engine.ts";
-import { Client } from "../../../src/server/jsonrpc/websocket/client.test-support.ts";
+import { fakeNetwork } from "../../support/api/fake-chain.ts";
 import { RecordingBroadcast } from "../../support/api/recording-broadcast.ts";
 import { type ServedApi, serveApi } from "../../support/api/served-api.ts";
-import { ByHand } from "../../support/chains/by-hand.ts";
-import { type OpenedDevChain, startQuietDevChain } from "../../support/chains/dev-chain.ts";
+import { ByHand } from "../../support/chain/by-hand.ts";
+import { blobOf } from "../../support/chain/data/blobs.ts";
+import { type OpenedDevChain, startQuietDevChain } from "../../support/chain/dev-chain.ts";
+import { FakeKzg } from "../../support/data/kzg/fake-kzg.ts";
+import { Client } from "../../support/server/jsonrpc/websocket/client.ts";
 import { variants } from "../../support/suite/tier.ts";
 
 const BLOBS = "get_v1_beacon_blobs_blockId";

@@ -2,7 +2,7 @@ import { type ForkName, isForkPostDeneb } from "@lodestar/params";
 import type { BeaconBlock, SignedBeaconBlock, Slot } from "@lodestar/types";
 import type { DevChain } from "../../../src/dev/dev-chain.ts";
 import { Caller } from "../../support/api/caller.ts";
-import { ByHand } from "../../support/chains/by-hand.ts";
+import { ByHand } from "../../support/chain/by-hand.ts";
 
 // biome-ignore lint/suspicious/noExplicitAny: tests change payloads in ways that no type allows
 type Json = any;

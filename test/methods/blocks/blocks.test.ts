@@ -10,7 +10,7 @@ import {
   openDevChain,
   openQuietDevChain,
   startQuietDevChain,
-} from "../../support/chains/dev-chain.ts";
+} from "../../support/chain/dev-chain.ts";
 import { atSlot, type BlockSetting } from "./block-setting.ts";
 
 const POST = "post_v1_beacon_blocks";

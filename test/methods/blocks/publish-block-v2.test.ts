@@ -5,8 +5,8 @@ import { fromHex, toHex } from "@lodestar/utils";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { produceBlock } from "../../../src/api/methods/validator/block-production.ts";
 import { Caller } from "../../support/api/caller.ts";
-import { ByHand } from "../../support/chains/by-hand.ts";
-import { type OpenedDevChain, openQuietDevChain, startQuietDevChain } from "../../support/chains/dev-chain.ts";
+import { ByHand } from "../../support/chain/by-hand.ts";
+import { type OpenedDevChain, openQuietDevChain, startQuietDevChain } from "../../support/chain/dev-chain.ts";
 
 const POST = "post_v2_beacon_blocks";
 const POST_BLINDED = "post_v2_beacon_blinded_blocks";

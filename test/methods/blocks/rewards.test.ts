@@ -5,7 +5,7 @@ import { createMethodTable } from "../../../src/api/bound-methods.ts";
 import { createRouteTable } from "../../../src/api/rest/routes.ts";
 import { OpenApi } from "../../conformance/openapi.ts";
 import { Caller } from "../../support/api/caller.ts";
-import { type OpenedDevChain, openQuietDevChain, startQuietDevChain } from "../../support/chains/dev-chain.ts";
+import { type OpenedDevChain, openQuietDevChain, startQuietDevChain } from "../../support/chain/dev-chain.ts";
 
 const OF_BLOCK = "get_v1_beacon_rewards_blocks_blockId";
 const OF_SYNC_COMMITTEE = "post_v1_beacon_rewards_sync_committee_blockId";

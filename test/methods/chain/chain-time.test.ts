@@ -1,6 +1,6 @@
 import { expect, it } from "vitest";
 import { Caller } from "../../support/api/caller.ts";
-import { openDevChain, QUIET } from "../../support/chains/dev-chain.ts";
+import { openDevChain, QUIET } from "../../support/chain/dev-chain.ts";
 
 const GENESIS_TIME = 1_700_000_000;
 

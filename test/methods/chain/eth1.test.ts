@@ -2,10 +2,10 @@ import type { CachedBeaconStateAllForks, CachedBeaconStateElectra } from "@lodes
 import { type BeaconBlock, ssz } from "@lodestar/types";
 import { describe, expect, it } from "vitest";
 import { createApi } from "../../../src/api/api.ts";
-import { asBeaconChain, createFakeChain, fakeNetwork } from "../../../src/api/fake-chain.test-support.ts";
 import type { DevFork, ScheduledFork } from "../../../src/dev/forks.ts";
 import { Caller } from "../../support/api/caller.ts";
-import { openQuietDevChain } from "../../support/chains/dev-chain.ts";
+import { asBeaconChain, createFakeChain, fakeNetwork } from "../../support/api/fake-chain.ts";
+import { openQuietDevChain } from "../../support/chain/dev-chain.ts";
 
 const NO_REVEAL = Uint8Array.from({ length: 96 }, (_, i) => (i === 0 ? 0xc0 : 0));
 const ZERO_VOTE = ssz.phase0.Eth1Data.toJson(ssz.phase0.Eth1Data.defaultValue());

@@ -14,7 +14,7 @@ import type { DevChain } from "../../../src/dev/dev-chain.ts";
 import type { ScheduledFork } from "../../../src/dev/forks.ts";
 import { Caller } from "../../support/api/caller.ts";
 import { serveApi } from "../../support/api/served-api.ts";
-import { ByHand } from "../../support/chains/by-hand.ts";
+import { ByHand } from "../../support/chain/by-hand.ts";
 import {
   advance,
   type OpenedDevChain,
@@ -23,7 +23,7 @@ import {
   QUIET,
   startDevChain,
   startQuietDevChain,
-} from "../../support/chains/dev-chain.ts";
+} from "../../support/chain/dev-chain.ts";
 import { tempDirectory } from "../../support/directories/temp-directory.ts";
 
 const BOOTSTRAP = "get_v1_beacon_light_client_bootstrap_blockRoot";

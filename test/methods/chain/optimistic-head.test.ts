@@ -4,8 +4,8 @@ import { fromHex, toHex, toRootHex } from "@lodestar/utils";
 import { expect, it, onTestFinished, vi } from "vitest";
 import { DevExecutionEngine } from "../../../src/execution/dev-engine.ts";
 import { Caller } from "../../support/api/caller.ts";
-import { ByHand } from "../../support/chains/by-hand.ts";
-import { openQuietDevChain } from "../../support/chains/dev-chain.ts";
+import { ByHand } from "../../support/chain/by-hand.ts";
+import { openQuietDevChain } from "../../support/chain/dev-chain.ts";
 import { SYNCING } from "../../support/execution/scripted-engine.ts";
 
 const SLOT = 3;

@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import type { PendingPromise } from "../../../src/debug/promise-tracker.ts";
 import { Caller } from "../../support/api/caller.ts";
-import { openDevChain, QUIET } from "../../support/chains/dev-chain.ts";
+import { openDevChain, QUIET } from "../../support/chain/dev-chain.ts";
 import { tempDirectory } from "../../support/directories/temp-directory.ts";
 import { Program } from "../../support/program/program.ts";
 

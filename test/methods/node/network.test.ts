@@ -1,10 +1,10 @@
 import { beforeAll, describe, expect, it } from "vitest";
 import { type Api, createApi } from "../../../src/api/api.ts";
 import { createMethodTable } from "../../../src/api/bound-methods.ts";
-import { asBeaconChain, createFakeChain, fakeNetwork } from "../../../src/api/fake-chain.test-support.ts";
 import { Caller } from "../../support/api/caller.ts";
+import { asBeaconChain, createFakeChain, fakeNetwork } from "../../support/api/fake-chain.ts";
 import { CONNECTED_IN, CONNECTED_OUT, networkWith, PEERS } from "../../support/api/peers.ts";
-import { openDevChain, QUIET } from "../../support/chains/dev-chain.ts";
+import { openDevChain, QUIET } from "../../support/chain/dev-chain.ts";
 
 let api: Api;
 let caller: Caller;

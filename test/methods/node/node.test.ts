@@ -3,9 +3,9 @@ import { peerIdFromString } from "@libp2p/peer-id";
 import { SLOTS_PER_EPOCH } from "@lodestar/params";
 import { beforeAll, describe, expect, it } from "vitest";
 import { createApi } from "../../../src/api/api.ts";
-import { asBeaconChain, createFakeChain, fakeNetwork } from "../../../src/api/fake-chain.test-support.ts";
 import type { ScheduledFork } from "../../../src/dev/forks.ts";
 import { Caller } from "../../support/api/caller.ts";
+import { asBeaconChain, createFakeChain, fakeNetwork } from "../../support/api/fake-chain.ts";
 import {
   CONNECTED_IN,
   CONNECTED_OUT,
@@ -14,7 +14,7 @@ import {
   networkWith,
   PEERS,
 } from "../../support/api/peers.ts";
-import { openDevChain, QUIET } from "../../support/chains/dev-chain.ts";
+import { openDevChain, QUIET } from "../../support/chain/dev-chain.ts";
 import { tempDirectory } from "../../support/directories/temp-directory.ts";
 
 const INVALID_PARAMS = -32602;

@@ -2,10 +2,10 @@ import { ClassicLevel } from "classic-level";
 import { expect, it, vi } from "vitest";
 import { createApi } from "../../../src/api/api.ts";
 import { createMethodTable } from "../../../src/api/bound-methods.ts";
-import { asBeaconChain, createFakeChain, fakeNetwork } from "../../../src/api/fake-chain.test-support.ts";
 import { createRouteTable } from "../../../src/api/rest/routes.ts";
 import { Caller } from "../../support/api/caller.ts";
-import { startDevChain } from "../../support/chains/dev-chain.ts";
+import { asBeaconChain, createFakeChain, fakeNetwork } from "../../support/api/fake-chain.ts";
+import { startDevChain } from "../../support/chain/dev-chain.ts";
 import { tempDirectory } from "../../support/directories/temp-directory.ts";
 
 const READY = { ready: true, warmed_up: true, synced: true, database_writable: true, execution_online: true };

@@ -6,13 +6,13 @@ import type { DevChain } from "../../../src/dev/dev-chain.ts";
 import type { ScheduledFork } from "../../../src/dev/forks.ts";
 import type { DevNodeOptions } from "../../../src/node/dev-node.ts";
 import { Caller } from "../../support/api/caller.ts";
-import { ByHand } from "../../support/chains/by-hand.ts";
+import { ByHand } from "../../support/chain/by-hand.ts";
 import {
   type OpenedDevChain,
   openDevChain,
   openQuietDevChain,
   startQuietDevChain,
-} from "../../support/chains/dev-chain.ts";
+} from "../../support/chain/dev-chain.ts";
 
 const ATTESTATIONS = "get_v1_beacon_pool_attestations";
 const POST_ATTESTATIONS = "post_v1_beacon_pool_attestations";

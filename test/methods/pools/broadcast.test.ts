@@ -12,14 +12,14 @@ import { type altair, type BeaconBlock, type electra, type fulu, type SingleAtte
 import { fromHex, toRootHex } from "@lodestar/utils";
 import { afterAll, beforeAll, beforeEach, describe, expect, it, onTestFinished, vi } from "vitest";
 import { type Api, createApi } from "../../../src/api/api.ts";
-import { fakeNetwork } from "../../../src/api/fake-chain.test-support.ts";
 import { DevExecutionEngine } from "../../../src/execution/dev-engine.ts";
 import { EngineUnavailableError } from "../../../src/execution/engine.ts";
 import { Caller } from "../../support/api/caller.ts";
+import { fakeNetwork } from "../../support/api/fake-chain.ts";
 import { RecordingBroadcast } from "../../support/api/recording-broadcast.ts";
-import { ByHand } from "../../support/chains/by-hand.ts";
-import { type OpenedDevChain, startQuietDevChain } from "../../support/chains/dev-chain.ts";
-import { SignedOperations } from "../../support/chains/signed-operations.ts";
+import { ByHand } from "../../support/chain/by-hand.ts";
+import { type OpenedDevChain, startQuietDevChain } from "../../support/chain/dev-chain.ts";
+import { SignedOperations } from "../../support/chain/signed-operations.ts";
 
 /** Enough for two committees per slot. */
 const VALIDATORS = 64;

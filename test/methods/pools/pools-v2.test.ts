@@ -4,9 +4,9 @@ import { type AttesterSlashing, ssz, sszTypesFor } from "@lodestar/types";
 import { describe, expect, it } from "vitest";
 import { OpenApi } from "../../conformance/openapi.ts";
 import { Caller } from "../../support/api/caller.ts";
-import { ByHand } from "../../support/chains/by-hand.ts";
-import { openDevChain, openQuietDevChain } from "../../support/chains/dev-chain.ts";
-import { SignedOperations } from "../../support/chains/signed-operations.ts";
+import { ByHand } from "../../support/chain/by-hand.ts";
+import { openDevChain, openQuietDevChain } from "../../support/chain/dev-chain.ts";
+import { SignedOperations } from "../../support/chain/signed-operations.ts";
 
 const ATTESTATIONS = "v2_beacon_pool_attestations";
 const SLASHINGS = "v2_beacon_pool_attester_slashings";

@@ -3,8 +3,8 @@ import { type AttesterSlashing, type phase0, ssz } from "@lodestar/types";
 import { describe, expect, it } from "vitest";
 import type { DevChain } from "../../../src/dev/dev-chain.ts";
 import { Caller } from "../../support/api/caller.ts";
-import { advance, openDevChain, openQuietDevChain } from "../../support/chains/dev-chain.ts";
-import { SignedOperations } from "../../support/chains/signed-operations.ts";
+import { advance, openDevChain, openQuietDevChain } from "../../support/chain/dev-chain.ts";
+import { SignedOperations } from "../../support/chain/signed-operations.ts";
 
 const ATTESTER_SLASHINGS = "get_v1_beacon_pool_attester_slashings";
 const POST_ATTESTER_SLASHING = "post_v1_beacon_pool_attester_slashings";

@@ -2,11 +2,11 @@ import { ForkName, SLOTS_PER_EPOCH } from "@lodestar/params";
 import type { deneb } from "@lodestar/types";
 import { describe, expect, it } from "vitest";
 import { createApi } from "../../../src/api/api.ts";
-import { asBeaconChain, createFakeChain, fakeNetwork } from "../../../src/api/fake-chain.test-support.ts";
 import { OpenApi } from "../../conformance/openapi.ts";
 import { Caller } from "../../support/api/caller.ts";
-import { ByHand } from "../../support/chains/by-hand.ts";
-import { openQuietDevChain } from "../../support/chains/dev-chain.ts";
+import { asBeaconChain, createFakeChain, fakeNetwork } from "../../support/api/fake-chain.ts";
+import { ByHand } from "../../support/chain/by-hand.ts";
+import { openQuietDevChain } from "../../support/chain/dev-chain.ts";
 
 const FORK_CHOICE = "get_v1_debug_fork_choice";
 const BLOBS = "get_v1_beacon_blobs_blockId";

@@ -2,8 +2,8 @@ import { SLOTS_PER_EPOCH } from "@lodestar/params";
 import { ssz } from "@lodestar/types";
 import { expect, it } from "vitest";
 import { Caller } from "../../support/api/caller.ts";
-import { openDevChain } from "../../support/chains/dev-chain.ts";
-import { SignedOperations } from "../../support/chains/signed-operations.ts";
+import { openDevChain } from "../../support/chain/dev-chain.ts";
+import { SignedOperations } from "../../support/chain/signed-operations.ts";
 
 const EXPECTED = "get_v1_builder_states_stateId_expected_withdrawals";
 const INVALID = -32602;

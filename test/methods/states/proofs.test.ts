@@ -4,7 +4,7 @@ import { DEV_FORKS, type DevFork } from "../../../src/dev/forks.ts";
 import { Caller } from "../../support/api/caller.ts";
 import { rootOfBranch, rootOfMultiproof } from "../../support/api/merkle-verifier.ts";
 import { type ServedApi, serveApi } from "../../support/api/served-api.ts";
-import { type OpenedDevChain, startQuietDevChain } from "../../support/chains/dev-chain.ts";
+import { type OpenedDevChain, startQuietDevChain } from "../../support/chain/dev-chain.ts";
 
 const VALIDATORS = 16;
 const SLOT_SECONDS = 2;

@@ -4,7 +4,7 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import type { ScheduledFork } from "../../../src/dev/forks.ts";
 import { OpenApi } from "../../conformance/openapi.ts";
 import { Caller } from "../../support/api/caller.ts";
-import { type OpenedDevChain, startQuietDevChain } from "../../support/chains/dev-chain.ts";
+import { type OpenedDevChain, startQuietDevChain } from "../../support/chain/dev-chain.ts";
 
 const STATES = "v1_beacon_states_stateId";
 const VALIDATORS = 16;

@@ -2,7 +2,7 @@ import { MAX_COMMITTEES_PER_SLOT, SLOTS_PER_EPOCH } from "@lodestar/params";
 import { toRootHex } from "@lodestar/utils";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { Caller } from "../../support/api/caller.ts";
-import { type OpenedDevChain, openQuietDevChain, startQuietDevChain } from "../../support/chains/dev-chain.ts";
+import { type OpenedDevChain, openQuietDevChain, startQuietDevChain } from "../../support/chain/dev-chain.ts";
 
 interface Committee {
   index: string;

@@ -12,8 +12,8 @@ import { toHex, toRootHex } from "@lodestar/utils";
 import { beforeEach, describe, expect, it, vi } from "vitest";
 import type { DevChain } from "../../../src/dev/dev-chain.ts";
 import { Caller } from "../../support/api/caller.ts";
-import { ByHand } from "../../support/chains/by-hand.ts";
-import { openQuietDevChain } from "../../support/chains/dev-chain.ts";
+import { ByHand } from "../../support/chain/by-hand.ts";
+import { openQuietDevChain } from "../../support/chain/dev-chain.ts";
 
 const DATA = "get_v1_validator_attestation_data";
 const AGGREGATE = "get_v1_validator_aggregate_attestation";

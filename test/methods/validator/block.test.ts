@@ -6,9 +6,9 @@ import { produceBlock } from "../../../src/api/methods/validator/block-productio
 import type { BeaconChain } from "../../../src/chain/chain.ts";
 import type { DevFork } from "../../../src/dev/forks.ts";
 import { Caller } from "../../support/api/caller.ts";
-import { ByHand } from "../../support/chains/by-hand.ts";
-import { type OpenedDevChain, openQuietDevChain, startQuietDevChain } from "../../support/chains/dev-chain.ts";
-import { SignedOperations } from "../../support/chains/signed-operations.ts";
+import { ByHand } from "../../support/chain/by-hand.ts";
+import { type OpenedDevChain, openQuietDevChain, startQuietDevChain } from "../../support/chain/dev-chain.ts";
+import { SignedOperations } from "../../support/chain/signed-operations.ts";
 
 const BLOCK = "get_v1_validator_block";
 const HEAD = 3;

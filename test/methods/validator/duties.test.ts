@@ -4,7 +4,7 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { initialiseDatabase } from "../../../src/chain/anchor/anchor.ts";
 import type { DevChain } from "../../../src/dev/dev-chain.ts";
 import { Caller } from "../../support/api/caller.ts";
-import { type OpenedDevChain, openDevChain, QUIET, startQuietDevChain } from "../../support/chains/dev-chain.ts";
+import { type OpenedDevChain, openDevChain, QUIET, startQuietDevChain } from "../../support/chain/dev-chain.ts";
 import { inDataDirectory } from "../../support/directories/data-directory.ts";
 import { tempDirectory } from "../../support/directories/temp-directory.ts";
 

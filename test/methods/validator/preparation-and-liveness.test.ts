@@ -6,14 +6,14 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { DEFAULT_CHAIN_SETTINGS } from "../../../src/chain/settings.ts";
 import type { DevChain } from "../../../src/dev/dev-chain.ts";
 import { Caller } from "../../support/api/caller.ts";
-import { ByHand } from "../../support/chains/by-hand.ts";
+import { ByHand } from "../../support/chain/by-hand.ts";
 import {
   type OpenedDevChain,
   openDevChain,
   openQuietDevChain,
   QUIET,
   startQuietDevChain,
-} from "../../support/chains/dev-chain.ts";
+} from "../../support/chain/dev-chain.ts";
 
 const BLOCK = "get_v3_validator_blocks_slot";
 const PREPARE = "post_v1_validator_prepare_beacon_proposer";

@@ -5,7 +5,7 @@ import { beforeEach, expect, it } from "vitest";
 import type { DevChain } from "../../../src/dev/dev-chain.ts";
 import { ValidatorSigner } from "../../../src/dev/validators/signer.ts";
 import { Caller } from "../../support/api/caller.ts";
-import { openDevChain, QUIET } from "../../support/chains/dev-chain.ts";
+import { openDevChain, QUIET } from "../../support/chain/dev-chain.ts";
 
 const SUBSCRIBE = "post_v1_validator_beacon_committee_subscriptions";
 const VALIDATORS = 64;

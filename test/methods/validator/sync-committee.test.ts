@@ -13,14 +13,14 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import type { DevChain } from "../../../src/dev/dev-chain.ts";
 import { ValidatorSigner } from "../../../src/dev/validators/signer.ts";
 import { Caller } from "../../support/api/caller.ts";
-import { ByHand } from "../../support/chains/by-hand.ts";
+import { ByHand } from "../../support/chain/by-hand.ts";
 import {
   type OpenedDevChain,
   openDevChain,
   openQuietDevChain,
   QUIET,
   startQuietDevChain,
-} from "../../support/chains/dev-chain.ts";
+} from "../../support/chain/dev-chain.ts";
 
 const DUTIES = "post_v1_validator_duties_sync_epoch";
 const MESSAGES = "post_v1_beacon_pool_sync_committees";

@@ -14,15 +14,15 @@ import { selectKeys } from "../../../src/dev/validator-keys.ts";
 import type { DutyTiming } from "../../../src/dev/validators/duty-timing.ts";
 import { createDevValidators } from "../../../src/dev/validators/validators.ts";
 import { EvmThread } from "../../../src/evm/thread/evm-thread.ts";
-import { SameThreadEvm } from "../../../src/evm/thread/same-thread.test-support.ts";
 import { DevExecutionEngine } from "../../../src/execution/dev-engine.ts";
 import { createLogger } from "../../../src/log/pino-logger.ts";
 import { BeaconNode } from "../../../src/node/beacon-node.ts";
 import type { Networking, NetworkingParts } from "../../../src/node/networking.ts";
 import { DEFAULT_SYNC_SETTINGS } from "../../../src/sync/settings.ts";
-import { NODE_SETTINGS } from "../../support/chains/settings.ts";
-import { createRememberingVerifier } from "../../support/crypto/remembering-verifier.ts";
-import { sharedKzg } from "../../support/crypto/shared-kzg.ts";
+import { createRememberingVerifier } from "../../support/bls/remembering-verifier.ts";
+import { NODE_SETTINGS } from "../../support/chain/settings.ts";
+import { sharedKzg } from "../../support/data/kzg/shared-kzg.ts";
+import { SameThreadEvm } from "../../support/evm/thread/same-thread.ts";
 
 export interface TestNodeOptions {
   config: BeaconConfig;

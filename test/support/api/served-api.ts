@@ -2,11 +2,11 @@ import type { Api } from "../../../src/api/api.ts";
 import { type BoundMethods, createMethodTable } from "../../../src/api/bound-methods.ts";
 import { createRouteTable } from "../../../src/api/rest/routes.ts";
 import { feedOf } from "../../../src/api/subscription-feed.ts";
-import { createRecordingLogger, type LogRecord } from "../../../src/log/recording-logger.test-support.ts";
 import { startServers } from "../../../src/node/servers/servers.ts";
 import type { Params } from "../../../src/server/method-table.ts";
 import { ServersThread } from "../../../src/server/thread/main/servers-thread.ts";
-import { serveInSameThread } from "../../../src/server/thread/same-thread.test-support.ts";
+import { createRecordingLogger, type LogRecord } from "../log/recording-logger.ts";
+import { serveInSameThread } from "../server/thread/same-thread.ts";
 
 interface Reply {
   status: number;

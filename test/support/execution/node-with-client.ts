@@ -1,8 +1,8 @@
-import { createRecordingLogger, type LogRecord } from "../../../src/log/recording-logger.test-support.ts";
 import type { DevNodeOptions } from "../../../src/node/dev-node.ts";
 import { Caller } from "../api/caller.ts";
-import { type OpenedDevChain, openDevChain } from "../chains/dev-chain.ts";
+import { type OpenedDevChain, openDevChain } from "../chain/dev-chain.ts";
 import { tempDirectory } from "../directories/temp-directory.ts";
+import { createRecordingLogger, type LogRecord } from "../log/recording-logger.ts";
 import { FakeTimers } from "../time/fake-timers.ts";
 import type { ExecutionClient } from "./execution-client.ts";
 

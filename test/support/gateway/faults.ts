@@ -5,10 +5,10 @@ import { Gateway } from "../../../src/gateway/gateway.ts";
 import { fetchChainSpec } from "../../../src/gateway/network/chain-spec.ts";
 import { DEFAULT_GATEWAY_SETTINGS, type GatewaySettings } from "../../../src/gateway/settings.ts";
 import type { HealthState } from "../../../src/gateway/upstream/upstream-health.ts";
-import { createRecordingLogger } from "../../../src/log/recording-logger.test-support.ts";
-import { SseClient } from "../../../src/server/events/sse-client.test-support.ts";
-import type { FaultyLink } from "../net/faulty-link.ts";
+import { createRecordingLogger } from "../log/recording-logger.ts";
 import type { ProgramRun } from "../program/program-run.ts";
+import { SseClient } from "../server/events/sse-client.ts";
+import type { FaultyLink } from "../sockets/faulty-link.ts";
 
 const ANYWHERE = { host: "127.0.0.1", port: 0 };
 const READERS = 3;

@@ -1,9 +1,9 @@
 import { expect } from "vitest";
-import { Client } from "../../../src/server/jsonrpc/websocket/client.test-support.ts";
 import { tempDirectory } from "../directories/temp-directory.ts";
 import type { Program } from "../program/program.ts";
 import { ProgramHere } from "../program/program-here.ts";
 import type { ProgramRun } from "../program/program-run.ts";
+import { Client } from "../server/jsonrpc/websocket/client.ts";
 
 /** Reverts a dev chain to before a finalized checkpoint. The gateway must follow. */
 export async function followsBack(Run: typeof Program | typeof ProgramHere, workers: string): Promise<void> {

@@ -5,7 +5,7 @@ import { delimiter, join } from "node:path";
 import { createInterface } from "node:readline";
 import { createClient, RESP_TYPES } from "@redis/client";
 import { type RemovableDirectory, removableDirectory } from "../directories/removable-directory.ts";
-import { freePorts } from "../net/free-ports.ts";
+import { freePorts } from "../sockets/free-ports.ts";
 
 /** Returns why Redis is unavailable. Undefined if it is available. */
 export function missingRedis(): string | undefined {

@@ -1,5 +1,5 @@
 import { onTestFinished } from "vitest";
-import { freePorts } from "../net/free-ports.ts";
+import { freePorts } from "../sockets/free-ports.ts";
 import { RedisProcess } from "./redis-process.ts";
 
 /** Starts a Redis for the duration of a test. */

@@ -10,11 +10,11 @@ import {
   type UpstreamResponse,
 } from "../../../src/gateway/upstream/upstream-call.ts";
 import type { HealthTracker, UpstreamHealth } from "../../../src/gateway/upstream/upstream-health.ts";
-import { createRecordingLogger, type LogRecord } from "../../../src/log/recording-logger.test-support.ts";
 import { createJsonRpcServer } from "../../../src/server/jsonrpc/server.ts";
 import type { Params } from "../../../src/server/method-table.ts";
 import { createRestServer } from "../../../src/server/rest/server.ts";
 import type { ExampleDevChain } from "../api/example-chain.ts";
+import { createRecordingLogger, type LogRecord } from "../log/recording-logger.ts";
 
 export interface ServedCalls {
   restUrl: string;

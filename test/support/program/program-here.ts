@@ -9,8 +9,8 @@ import { runNode } from "../../../src/cli/start/node.ts";
 import type { Kzg } from "../../../src/data/kzg/kzg.ts";
 import { createLogger } from "../../../src/log/pino-logger.ts";
 import type { SharedOptions } from "../../../src/node/beacon-node.ts";
-import { createRememberingVerifier } from "../crypto/remembering-verifier.ts";
-import { sharedKzg } from "../crypto/shared-kzg.ts";
+import { createRememberingVerifier } from "../bls/remembering-verifier.ts";
+import { sharedKzg } from "../data/kzg/shared-kzg.ts";
 import { type Exit, ProgramRun } from "./program-run.ts";
 
 interface ProgramHereOptions {

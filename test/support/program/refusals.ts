@@ -1,7 +1,7 @@
 import { expect } from "vitest";
 import { EXIT_CODES, type ExitReason } from "../../../src/cli/exit.ts";
 import type { DevFork } from "../../../src/dev/forks.ts";
-import { openDevChain } from "../chains/dev-chain.ts";
+import { openDevChain } from "../chain/dev-chain.ts";
 import type { Program } from "./program.ts";
 import { ProgramHere } from "./program-here.ts";
 

@@ -1,5 +1,5 @@
 import { ForkName } from "@lodestar/params";
-import { makeChainWithGap } from "../chains/chain-with-gap.ts";
+import { makeChainWithGap } from "../chain/chain-with-gap.ts";
 import { removableDirectory } from "../directories/removable-directory.ts";
 import { ProgramHere } from "./program-here.ts";
 

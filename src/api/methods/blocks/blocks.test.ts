@@ -2,15 +2,15 @@ import { ssz } from "@lodestar/types";
 import { toRootHex } from "@lodestar/utils";
 import { beforeEach, describe, expect, it } from "vitest";
 import { Caller } from "../../../../test/support/api/caller.ts";
-import { createApi } from "../../api.ts";
-import { createMethodTable } from "../../bound-methods.ts";
 import {
   asBeaconChain,
   createFakeChain,
   type FakeChain,
   fakeNetwork,
   HEAD_SLOT,
-} from "../../fake-chain.test-support.ts";
+} from "../../../../test/support/api/fake-chain.ts";
+import { createApi } from "../../api.ts";
+import { createMethodTable } from "../../bound-methods.ts";
 
 const BLOCK = "get_v1_beacon_blocks_blockId";
 const HEADER = "get_v1_beacon_headers_blockId";

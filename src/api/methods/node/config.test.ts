@@ -2,8 +2,8 @@ import { activePreset, SLOTS_PER_EPOCH } from "@lodestar/params";
 import { toHex } from "@lodestar/utils";
 import { describe, expect, it } from "vitest";
 import { Caller } from "../../../../test/support/api/caller.ts";
+import { asBeaconChain, createFakeChain, fakeNetwork } from "../../../../test/support/api/fake-chain.ts";
 import { createApi } from "../../api.ts";
-import { asBeaconChain, createFakeChain, fakeNetwork } from "../../fake-chain.test-support.ts";
 
 const fake = createFakeChain([
   { fork: "altair", epoch: 2 },

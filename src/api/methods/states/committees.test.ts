@@ -2,8 +2,8 @@ import { EPOCHS_PER_HISTORICAL_VECTOR } from "@lodestar/params";
 import { createCachedBeaconState } from "@lodestar/state-transition";
 import { describe, expect, it } from "vitest";
 import { Caller } from "../../../../test/support/api/caller.ts";
+import { asBeaconChain, createFakeChain, fakeNetwork } from "../../../../test/support/api/fake-chain.ts";
 import { createApi } from "../../api.ts";
-import { asBeaconChain, createFakeChain, fakeNetwork } from "../../fake-chain.test-support.ts";
 
 const METHOD = "get_v1_beacon_states_stateId_committees_epoch";
 const fake = createFakeChain([{ fork: "phase0", epoch: 0 }]);

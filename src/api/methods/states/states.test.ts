@@ -1,8 +1,8 @@
 import type { CachedBeaconStateElectra } from "@lodestar/state-transition";
 import { ssz } from "@lodestar/types";
 import { expect, it } from "vitest";
+import { asBeaconChain, createFakeChain, fakeNetwork } from "../../../../test/support/api/fake-chain.ts";
 import { createApi } from "../../api.ts";
-import { asBeaconChain, createFakeChain, fakeNetwork } from "../../fake-chain.test-support.ts";
 
 it("returns the pending queues in order", async () => {
   const chain = createFakeChain();

@@ -4,9 +4,9 @@ import { getValidatorStatus, type phase0, ssz } from "@lodestar/types";
 import { toHex } from "@lodestar/utils";
 import { describe, expect, it } from "vitest";
 import { Caller } from "../../../../test/support/api/caller.ts";
+import { asBeaconChain, createFakeChain, fakeNetwork } from "../../../../test/support/api/fake-chain.ts";
 import { createApi } from "../../api.ts";
 import { createMethodTable } from "../../bound-methods.ts";
-import { asBeaconChain, createFakeChain, fakeNetwork } from "../../fake-chain.test-support.ts";
 
 const LIST = "get_v1_beacon_states_stateId_validators";
 const ONE = "get_v1_beacon_states_stateId_validators_validatorId";

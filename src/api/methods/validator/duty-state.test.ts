@@ -1,7 +1,7 @@
 import { SLOTS_PER_EPOCH } from "@lodestar/params";
 import { expect, it } from "vitest";
+import { SetClock } from "../../../../test/support/chain/validation/clock.ts";
 import type { BeaconChain } from "../../../chain/chain.ts";
-import { SetClock } from "../../../chain/validation/clock.test-support.ts";
 import { lastKnownEpoch } from "./duty-state.ts";
 
 it("knows the committees of the next epoch, with a tolerance of half a second at epoch boundaries", () => {

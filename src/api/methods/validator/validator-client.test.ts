@@ -2,13 +2,13 @@ import { SLOTS_PER_EPOCH, ZERO_HASH_HEX } from "@lodestar/params";
 import type { BlockContents } from "@lodestar/types";
 import { toRootHex } from "@lodestar/utils";
 import { afterAll, beforeAll, describe, expect, it, onTestFinished, vi } from "vitest";
-import { ByHand } from "../../../../test/support/chains/by-hand.ts";
+import { ByHand } from "../../../../test/support/chain/by-hand.ts";
 import {
   type OpenedDevChain,
   openDevChain,
   QUIET,
   startQuietDevChain,
-} from "../../../../test/support/chains/dev-chain.ts";
+} from "../../../../test/support/chain/dev-chain.ts";
 import type { Api } from "../../api.ts";
 
 type ValidatorHandlers = Api["validator"];

@@ -1,8 +1,8 @@
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
+import { refusal, settingsInTemporaryDirectory } from "../../../../test/support/cli/flags/settings.ts";
 import { DEV_FORKS } from "../../../dev/forks.ts";
 import type { DevIdentity } from "../../../dev/identity.ts";
-import { refusal, settingsInTemporaryDirectory } from "../settings.test-support.ts";
 
 const { folder, dev, node, file } = settingsInTemporaryDirectory();
 const address = `0x${"Ab".repeat(20)}`;

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
+import { refusal, settingsInTemporaryDirectory } from "../../../../test/support/cli/flags/settings.ts";
 import { DEFAULT_BUILDER_SETTINGS } from "../../../chain/production/builder-settings.ts";
-import { refusal, settingsInTemporaryDirectory } from "../settings.test-support.ts";
 
 const { dev, node } = settingsInTemporaryDirectory();
 

@@ -1,7 +1,7 @@
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
+import { refusal, settingsInTemporaryDirectory } from "../../../../test/support/cli/flags/settings.ts";
 import { FUNDED_ADDRESSES } from "../../../evm/accounts.ts";
-import { refusal, settingsInTemporaryDirectory } from "../settings.test-support.ts";
 
 const { folder, dev, node } = settingsInTemporaryDirectory();
 

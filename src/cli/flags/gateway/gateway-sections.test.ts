@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
+import { refusal, settingsInTemporaryDirectory } from "../../../../test/support/cli/flags/settings.ts";
 import { checkGatewayFile } from "../../gateway/check.ts";
-import { refusal, settingsInTemporaryDirectory } from "../settings.test-support.ts";
 
 const { folder, gateway, file } = settingsInTemporaryDirectory();
 const HASH = "ab".repeat(32);

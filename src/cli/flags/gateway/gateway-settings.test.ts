@@ -2,10 +2,10 @@ import { mkdirSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { availableParallelism } from "node:os";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
+import { refusal, settingsInTemporaryDirectory } from "../../../../test/support/cli/flags/settings.ts";
 import { KNOWN_NETWORKS } from "../../../gateway/network/network-pin.ts";
 import { DEFAULT_GATEWAY_SETTINGS } from "../../../gateway/settings.ts";
 import { EXIT_CODES } from "../../exit.ts";
-import { refusal, settingsInTemporaryDirectory } from "../settings.test-support.ts";
 
 const { folder, gateway, file } = settingsInTemporaryDirectory();
 

@@ -1,7 +1,7 @@
 import { mkdirSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
-import { refusal, settingsInTemporaryDirectory } from "../settings.test-support.ts";
+import { refusal, settingsInTemporaryDirectory } from "../../../../test/support/cli/flags/settings.ts";
 
 const { folder, dev, node, file } = settingsInTemporaryDirectory();
 

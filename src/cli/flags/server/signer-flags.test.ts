@@ -1,5 +1,5 @@
 import { expect, it } from "vitest";
-import { refusal, settingsInTemporaryDirectory } from "../settings.test-support.ts";
+import { refusal, settingsInTemporaryDirectory } from "../../../../test/support/cli/flags/settings.ts";
 
 const { dev } = settingsInTemporaryDirectory();
 const signer = (...flags: string[]) => dev(flags).servers.signer;

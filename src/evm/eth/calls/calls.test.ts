@@ -1,5 +1,5 @@
 import { expect, it } from "vitest";
-import { addressOf, bytesOf, GWEI, hexOf, optionsOf, TestChain } from "../../evm.test-support.ts";
+import { addressOf, bytesOf, GWEI, hexOf, optionsOf, TestChain } from "../../../../test/support/evm/evm.ts";
 import type { GenesisAccount } from "../../genesis.ts";
 import { createAccessList } from "./access-list.ts";
 import { failureError, revertReason } from "./call-failure.ts";

@@ -1,7 +1,7 @@
 import { createHash } from "node:crypto";
 import { getCreateAddress } from "ethers";
 import { expect, it } from "vitest";
-import { addressOf, bytesOf, GWEI, hexOf, optionsOf, TestChain } from "../../evm.test-support.ts";
+import { addressOf, bytesOf, GWEI, hexOf, optionsOf, TestChain } from "../../../../test/support/evm/evm.ts";
 import type { Simulation } from "./call-request.ts";
 import { simulate } from "./simulate.ts";
 

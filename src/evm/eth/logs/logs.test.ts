@@ -1,8 +1,8 @@
 import { describe, expect, it } from "vitest";
-import { memoryStore } from "../../engine/storage/memory-store.test-support.ts";
-import { bytesOf } from "../../evm.test-support.ts";
+import { memoryStore } from "../../../../test/support/evm/engine/storage/memory-store.ts";
+import { openEth } from "../../../../test/support/evm/eth/eth.ts";
+import { bytesOf } from "../../../../test/support/evm/evm.ts";
 import { toHex } from "../../execution/payload.ts";
-import { openEth } from "../eth.test-support.ts";
 import { CriteriaBudget } from "./criteria-budget.ts";
 import { Filters } from "./filters.ts";
 import { findLogs } from "./find-logs.ts";

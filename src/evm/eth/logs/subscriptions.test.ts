@@ -1,6 +1,6 @@
 import { expect, it } from "vitest";
-import { bytesOf } from "../../evm.test-support.ts";
-import { openEth } from "../eth.test-support.ts";
+import { openEth } from "../../../../test/support/evm/eth/eth.ts";
+import { bytesOf } from "../../../../test/support/evm/evm.ts";
 import type { EthSubscription } from "./subscription.ts";
 import { Subscriptions } from "./subscriptions.ts";
 

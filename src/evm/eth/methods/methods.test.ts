@@ -2,9 +2,9 @@ import { crc32 } from "node:zlib";
 import { Address } from "@ethereumjs/util";
 import { decodeRlp, encodeRlp, keccak256 } from "ethers";
 import { describe, expect, it } from "vitest";
-import { addressOf, bytesOf, GENESIS_TIME, GWEI, optionsOf } from "../../evm.test-support.ts";
+import { openEth } from "../../../../test/support/evm/eth/eth.ts";
+import { addressOf, bytesOf, GENESIS_TIME, GWEI, optionsOf } from "../../../../test/support/evm/evm.ts";
 import { toHex } from "../../execution/payload.ts";
-import { openEth } from "../eth.test-support.ts";
 
 const LATEST = { tag: "latest" } as const;
 const UNKNOWN = `0x${"11".repeat(32)}`;

@@ -1,6 +1,6 @@
 import { getCreateAddress } from "ethers";
 import { expect, it } from "vitest";
-import { addressOf, bytesOf, hexOf, optionsOf, TestChain } from "../../evm.test-support.ts";
+import { addressOf, bytesOf, hexOf, optionsOf, TestChain } from "../../../../test/support/evm/evm.ts";
 import { CallState, GAS_CAP } from "../calls/call-state.ts";
 import { CallTracer } from "./call-tracer.ts";
 import { FourByteTracer } from "./four-byte-tracer.ts";

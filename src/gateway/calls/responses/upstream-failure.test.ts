@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
+import { ScriptedGateway } from "../../../../test/support/gateway/calls/scripted-gateway.ts";
 import type { FailureKind } from "../../../errors/failure.ts";
 import { UpstreamError } from "../../upstream/upstream-call.ts";
-import { ScriptedGateway } from "../scripted-gateway.test-support.ts";
 
 describe("an error response", () => {
   const READ = "get_v1_beacon_states_root";

@@ -1,8 +1,8 @@
 import { expect, it, onTestFinished, vi } from "vitest";
+import { ScriptedUpstream } from "../../../../test/support/gateway/events/scripted-upstream.ts";
+import { createRecordingLogger } from "../../../../test/support/log/recording-logger.ts";
+import { Arrivals } from "../../../../test/support/server/events/arrivals.ts";
 import { FakeTimers } from "../../../../test/support/time/fake-timers.ts";
-import { createRecordingLogger } from "../../../log/recording-logger.test-support.ts";
-import { Arrivals } from "../../../server/events/arrivals.test-support.ts";
-import { ScriptedUpstream } from "../scripted-upstream.test-support.ts";
 import { SseClient } from "./sse-client.ts";
 
 // Isolated, because the clock of undici, which all its connections share, is mocked.

@@ -1,8 +1,8 @@
 import { expect, it, onTestFinished } from "vitest";
+import { passUntil, ScriptedUpstream } from "../../../../test/support/gateway/events/scripted-upstream.ts";
+import { createRecordingLogger } from "../../../../test/support/log/recording-logger.ts";
+import { Arrivals } from "../../../../test/support/server/events/arrivals.ts";
 import { FakeTimers } from "../../../../test/support/time/fake-timers.ts";
-import { createRecordingLogger } from "../../../log/recording-logger.test-support.ts";
-import { Arrivals } from "../../../server/events/arrivals.test-support.ts";
-import { passUntil, ScriptedUpstream } from "../scripted-upstream.test-support.ts";
 import { ALWAYS_ON_TOPICS } from "../topics.ts";
 import { SseClient, type SseClientOptions } from "./sse-client.ts";
 

@@ -4,8 +4,8 @@ import { createServer, type Server, type Socket } from "node:net";
 import { setFlagsFromString } from "node:v8";
 import { runInNewContext } from "node:vm";
 import { afterEach, describe, expect, it } from "vitest";
+import { json, ScriptedUpstream } from "../../../../test/support/gateway/upstream/scripted-upstream.ts";
 import { SYSTEM_TIMERS } from "../../../async/timers.ts";
-import { json, ScriptedUpstream } from "../scripted-upstream.test-support.ts";
 import { UpstreamError, type UpstreamRequest, type UpstreamResponse } from "../upstream-call.ts";
 import { UpstreamClient } from "./upstream-client.ts";
 

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { GENESIS_ROOT, rootAt } from "../scripted-upstream.test-support.ts";
+import { GENESIS_ROOT, rootAt } from "../../../../test/support/gateway/upstream/scripted-upstream.ts";
 import { assessHealth, maxCredibleSlot, type Observation } from "./assess-health.ts";
 
 const CLOCK_SLOT = 1000;

@@ -1,8 +1,13 @@
 import { afterEach, describe, expect, it } from "vitest";
+import {
+  GENESIS_ROOT,
+  json,
+  rootAt,
+  ScriptedUpstream,
+} from "../../../../test/support/gateway/upstream/scripted-upstream.ts";
+import { createRecordingLogger } from "../../../../test/support/log/recording-logger.ts";
 import { FakeTimers, flushPromises } from "../../../../test/support/time/fake-timers.ts";
-import { createRecordingLogger } from "../../../log/recording-logger.test-support.ts";
 import type { ChainSpec } from "../../network/chain-spec.ts";
-import { GENESIS_ROOT, json, rootAt, ScriptedUpstream } from "../scripted-upstream.test-support.ts";
 import { HealthMonitor } from "./health-monitor.ts";
 
 const SECONDS_PER_SLOT = 12;

@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
-import { json, type ScriptedUpstream } from "../scripted-upstream.test-support.ts";
-import { createCall } from "../upstream-call.test-support.ts";
-import { openPool } from "./upstream-pool.test-support.ts";
+import { openPool } from "../../../../test/support/gateway/upstream/requests/upstream-pool.ts";
+import { json, type ScriptedUpstream } from "../../../../test/support/gateway/upstream/scripted-upstream.ts";
+import { createCall } from "../../../../test/support/gateway/upstream/upstream-call.ts";
 
 /** Answers like a client. docs/reference/beacon-clients.md has the sources. */
 type Imitation = (server: ScriptedUpstream) => void;

@@ -1,8 +1,8 @@
 import { describe, expect, it } from "vitest";
-import { CHAIN_SPEC, methodCall } from "../../cache/method-calls.test-support.ts";
-import { json } from "../scripted-upstream.test-support.ts";
-import { createCall } from "../upstream-call.test-support.ts";
-import { openPool } from "./upstream-pool.test-support.ts";
+import { CHAIN_SPEC, methodCall } from "../../../../test/support/gateway/cache/method-calls.ts";
+import { openPool } from "../../../../test/support/gateway/upstream/requests/upstream-pool.ts";
+import { json } from "../../../../test/support/gateway/upstream/scripted-upstream.ts";
+import { createCall } from "../../../../test/support/gateway/upstream/upstream-call.ts";
 
 describe("a ready upstream that fails reads", () => {
   const fail = (_request: unknown, response: Parameters<typeof json>[0]) => json(response, { message: "broken" }, 500);

@@ -1,9 +1,14 @@
 import { describe, expect, it } from "vitest";
+import {
+  answersOf,
+  failureOf,
+  HEDGE_MILLIS,
+  openPool,
+} from "../../../../test/support/gateway/upstream/requests/upstream-pool.ts";
+import { json } from "../../../../test/support/gateway/upstream/scripted-upstream.ts";
+import { createCall } from "../../../../test/support/gateway/upstream/upstream-call.ts";
 import { flushPromises } from "../../../../test/support/time/fake-timers.ts";
 import { Failure } from "../../../errors/failure.ts";
-import { json } from "../scripted-upstream.test-support.ts";
-import { createCall } from "../upstream-call.test-support.ts";
-import { answersOf, failureOf, HEDGE_MILLIS, openPool } from "./upstream-pool.test-support.ts";
 
 describe("a slow read", () => {
   /** Starts a read that has arrived at `a`, which does not answer. */

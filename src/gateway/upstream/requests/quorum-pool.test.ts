@@ -1,8 +1,8 @@
 import { describe, expect, it } from "vitest";
+import { failureOf, openPool } from "../../../../test/support/gateway/upstream/requests/upstream-pool.ts";
+import { createCall } from "../../../../test/support/gateway/upstream/upstream-call.ts";
 import { flushPromises } from "../../../../test/support/time/fake-timers.ts";
-import { createCall } from "../upstream-call.test-support.ts";
 import { QuorumReader } from "./quorum.ts";
-import { failureOf, openPool } from "./upstream-pool.test-support.ts";
 
 const CALL = createCall({
   url: "/eth/v1/beacon/states/head/finality_checkpoints",

@@ -1,8 +1,8 @@
 import { describe, expect, it } from "vitest";
+import { createCall } from "../../../../test/support/gateway/upstream/upstream-call.ts";
 import { FakeTimers } from "../../../../test/support/time/fake-timers.ts";
 import { unavailable } from "../../../errors/failure.ts";
 import type { GatewayObserver } from "../../metrics/gateway-observer.ts";
-import { createCall } from "../upstream-call.test-support.ts";
 import type { UpstreamResponse } from "../upstream-call.ts";
 import { QuorumReader } from "./quorum.ts";
 

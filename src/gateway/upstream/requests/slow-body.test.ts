@@ -1,10 +1,10 @@
 import type { ServerResponse } from "node:http";
 import { describe, expect, it } from "vitest";
+import { failureOf, openPool } from "../../../../test/support/gateway/upstream/requests/upstream-pool.ts";
+import type { ScriptedUpstream } from "../../../../test/support/gateway/upstream/scripted-upstream.ts";
+import { createCall } from "../../../../test/support/gateway/upstream/upstream-call.ts";
 import { flushPromises } from "../../../../test/support/time/fake-timers.ts";
-import type { ScriptedUpstream } from "../scripted-upstream.test-support.ts";
-import { createCall } from "../upstream-call.test-support.ts";
 import type { UpstreamResponse } from "../upstream-call.ts";
-import { failureOf, openPool } from "./upstream-pool.test-support.ts";
 
 const KIB = 1024;
 /** More than the chunks that are held back to check the end. */

@@ -1,10 +1,10 @@
 import { describe, expect, it } from "vitest";
+import { openPool } from "../../../../test/support/gateway/upstream/requests/upstream-pool.ts";
+import { json, type ScriptedUpstream } from "../../../../test/support/gateway/upstream/scripted-upstream.ts";
+import { createCall } from "../../../../test/support/gateway/upstream/upstream-call.ts";
 import { flushPromises } from "../../../../test/support/time/fake-timers.ts";
-import { json, type ScriptedUpstream } from "../scripted-upstream.test-support.ts";
-import { createCall } from "../upstream-call.test-support.ts";
 import { UpstreamError } from "../upstream-call.ts";
 import { withUnknownOutcome } from "./submission.ts";
-import { openPool } from "./upstream-pool.test-support.ts";
 
 describe("a submission", () => {
   const body = Buffer.from("[]");

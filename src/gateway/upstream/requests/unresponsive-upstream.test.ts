@@ -1,8 +1,8 @@
 import { describe, expect, it } from "vitest";
+import { failureOf, HEDGE_MILLIS, openPool } from "../../../../test/support/gateway/upstream/requests/upstream-pool.ts";
+import { json, type ScriptedUpstream } from "../../../../test/support/gateway/upstream/scripted-upstream.ts";
+import { createCall } from "../../../../test/support/gateway/upstream/upstream-call.ts";
 import { flushPromises } from "../../../../test/support/time/fake-timers.ts";
-import { json, type ScriptedUpstream } from "../scripted-upstream.test-support.ts";
-import { createCall } from "../upstream-call.test-support.ts";
-import { failureOf, HEDGE_MILLIS, openPool } from "./upstream-pool.test-support.ts";
 
 const LATE = { state: "late", reasons: ["It did not answer."] } as const;
 

@@ -1,10 +1,19 @@
 import { describe, expect, it } from "vitest";
+import { CHAIN_SPEC } from "../../../../test/support/gateway/cache/method-calls.ts";
+import {
+  answersOf,
+  failureOf,
+  HEDGE_MILLIS,
+  openPool,
+} from "../../../../test/support/gateway/upstream/requests/upstream-pool.ts";
+import {
+  json,
+  type ReceivedRequest,
+  type ScriptedUpstream,
+} from "../../../../test/support/gateway/upstream/scripted-upstream.ts";
+import { createCall } from "../../../../test/support/gateway/upstream/upstream-call.ts";
 import { type FakeTimers, flushPromises } from "../../../../test/support/time/fake-timers.ts";
-import { CHAIN_SPEC } from "../../cache/method-calls.test-support.ts";
 import { slotAt } from "../../network/chain-spec.ts";
-import { json, type ReceivedRequest, type ScriptedUpstream } from "../scripted-upstream.test-support.ts";
-import { createCall } from "../upstream-call.test-support.ts";
-import { answersOf, failureOf, HEDGE_MILLIS, openPool } from "./upstream-pool.test-support.ts";
 
 describe("upstream selection", () => {
   it("follows weight and tier, then uses upstreams that are behind", async () => {

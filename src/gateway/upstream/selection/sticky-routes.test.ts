@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { createCall } from "../upstream-call.test-support.ts";
+import { createCall } from "../../../../test/support/gateway/upstream/upstream-call.ts";
 import { routeKeyOf, StickyRoutes } from "./sticky-routes.ts";
 
 function bondOfBody(url: string, body: Buffer, contentType = "application/json") {

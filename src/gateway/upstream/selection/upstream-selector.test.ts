@@ -1,7 +1,7 @@
 import { expect, it } from "vitest";
+import { HealthStub } from "../../../../test/support/gateway/upstream/health-stub.ts";
 import { CircuitBreaker } from "../client/circuit-breaker.ts";
 import type { UpstreamClient } from "../client/upstream-client.ts";
-import { HealthStub } from "../health-stub.test-support.ts";
 import { type RouteConstraints, UpstreamSelector } from "./upstream-selector.ts";
 
 interface FakeClient {

@@ -10,7 +10,7 @@ const ROOT = join(SOURCE, "..");
 const CACHE = join(ROOT, "node_modules", ".cache", "fanal-page");
 /** Folders with the files of the page. */
 const FOLDERS = ["web", "client"];
-const IS_SERVED = /(?<!\.test|\.test-support|\.d)\.(ts|js|css|svg)$/;
+const IS_SERVED = /(?<!\.test|\.d)\.(ts|js|css|svg)$/;
 
 /** Libraries of the page by file name in the import map of `index.html`. */
 const LIBRARIES: Readonly<Record<string, string>> = {

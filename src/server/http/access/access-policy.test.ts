@@ -1,6 +1,6 @@
 import type { IncomingMessage } from "node:http";
 import { expect, it } from "vitest";
-import { createRecordingLogger, type LogRecord } from "../../../log/recording-logger.test-support.ts";
+import { createRecordingLogger, type LogRecord } from "../../../../test/support/log/recording-logger.ts";
 import { ACCESS_CLASSES } from "../../access-class.ts";
 import { type AccessOptions, AccessPolicy } from "./access-policy.ts";
 

@@ -1,8 +1,8 @@
 import { once } from "node:events";
 import { expect, it, onTestFinished } from "vitest";
 import { WebSocket } from "ws";
-import { connectTo, open } from "../abuse.test-support.ts";
-import { json, requestText } from "../server.test-support.ts";
+import { connectTo, open } from "../../../../test/support/server/jsonrpc/abuse.ts";
+import { json, requestText } from "../../../../test/support/server/jsonrpc/server.ts";
 
 it("counts fragments of a message against the memory limit", async () => {
   const server = await open({ limits: { heldBytes: 200_000 } });

@@ -1,10 +1,10 @@
 import { once } from "node:events";
 import { expect, it, onTestFinished, vi } from "vitest";
-import { Channel } from "../../events/channel.test-support.ts";
-import { createSignal } from "../../http/http.test-support.ts";
+import { Channel } from "../../../../test/support/server/events/channel.ts";
+import { createSignal } from "../../../../test/support/server/http/http.ts";
+import { json, openTestServer, type TestServerOptions } from "../../../../test/support/server/jsonrpc/server.ts";
+import { Client, numberOf } from "../../../../test/support/server/jsonrpc/websocket/client.ts";
 import type { Caller } from "../../method-table.ts";
-import { json, openTestServer, type TestServerOptions } from "../server.test-support.ts";
-import { Client, numberOf } from "./client.test-support.ts";
 
 /** Opens a server whose method `subscribe` opens the channel's feed. */
 async function serveChannel(channel: Channel, options: TestServerOptions = {}) {

@@ -3,9 +3,9 @@ import { type IncomingMessage, request } from "node:http";
 import { text } from "node:stream/consumers";
 import { expect, it, onTestFinished, vi } from "vitest";
 import { type ClientOptions, WebSocket } from "ws";
-import { createSignal, streamOf } from "../../http/http.test-support.ts";
-import { json, openTestServer, requestText } from "../server.test-support.ts";
-import { Client } from "./client.test-support.ts";
+import { createSignal, streamOf } from "../../../../test/support/server/http/http.ts";
+import { json, openTestServer, requestText } from "../../../../test/support/server/jsonrpc/server.ts";
+import { Client } from "../../../../test/support/server/jsonrpc/websocket/client.ts";
 
 /** Returns the error response to an upgrade. */
 async function refusal(url: string, options?: ClientOptions): Promise<{ status?: number; body: unknown }> {

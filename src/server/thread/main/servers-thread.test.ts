@@ -1,9 +1,9 @@
 import { Worker } from "node:worker_threads";
 import { afterAll, beforeAll, expect, it, onTestFinished } from "vitest";
-import { createRecordingLogger } from "../../../log/recording-logger.test-support.ts";
-import { send } from "../../http/http.test-support.ts";
+import { createRecordingLogger } from "../../../../test/support/log/recording-logger.ts";
+import { send } from "../../../../test/support/server/http/http.ts";
+import { ANY_PORT, TestServers } from "../../../../test/support/server/thread/test-servers.ts";
 import { ListenError } from "../../listen-error.ts";
-import { ANY_PORT, TestServers } from "../test-servers.test-support.ts";
 import { ServersThread } from "./servers-thread.ts";
 
 const servers = new TestServers();

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, it } from "vitest";
-import { TestServers } from "../test-servers.test-support.ts";
+import { TestServers } from "../../../../test/support/server/thread/test-servers.ts";
 
 const servers = new TestServers();
 const { api, call, fetch } = servers;

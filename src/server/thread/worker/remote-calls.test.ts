@@ -1,9 +1,9 @@
 import { once } from "node:events";
 import { connect } from "node:net";
 import { afterAll, beforeAll, expect, it } from "vitest";
-import { Client } from "../../jsonrpc/websocket/client.test-support.ts";
-import { LARGE_BYTES } from "../test-api.test-support.ts";
-import { TestServers } from "../test-servers.test-support.ts";
+import { Client } from "../../../../test/support/server/jsonrpc/websocket/client.ts";
+import { LARGE_BYTES } from "../../../../test/support/server/thread/test-api.ts";
+import { TestServers } from "../../../../test/support/server/thread/test-servers.ts";
 
 const servers = new TestServers();
 const { api, call, fetch, post } = servers;
@@ -62,7 +62,7 @@ it("forwards failures, and logs unexpected errors with their stacks in the main 
   const logged = servers.log.find(
     ({ message, fields }) => message.includes("unexpectedly") && fields?.method === "crash",
   );
-  expect(logged?.fields?.error).toMatch(/a secret of the node\n {4}at .*test-api\.test-support/);
+  expect(logged?.fields?.error).toMatch(/a secret of the node\n {4}at .*test-api/);
   expect((await call("ecko")).error?.message).toContain('Did you mean "echo"?');
 });
 

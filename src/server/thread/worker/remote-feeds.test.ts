@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, it } from "vitest";
-import { SseClient } from "../../events/sse-client.test-support.ts";
-import { Client } from "../../jsonrpc/websocket/client.test-support.ts";
-import { TestServers } from "../test-servers.test-support.ts";
+import { SseClient } from "../../../../test/support/server/events/sse-client.ts";
+import { Client } from "../../../../test/support/server/jsonrpc/websocket/client.ts";
+import { TestServers } from "../../../../test/support/server/thread/test-servers.ts";
 
 const servers = new TestServers();
 const { api, call } = servers;

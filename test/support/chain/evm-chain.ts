@@ -1,0 +1,122 @@
+import { createTx, type TypedTxData } from "@ethereumjs/tx";
+import { Address } from "@ethereumjs/util";
+import type { BeaconConfig } from "@lodestar/config";
+import { type ForkPostDeneb, isForkPostFulu } from "@lodestar/params";
+import type { ExecutionPayload, SignedBeaconBlock, Slot } from "@lodestar/types";
+import { DevBlobs } from "../../../src/dev/dev-blobs.ts";
+import { EVM_WITHDRAWALS } from "../../../src/dev/genesis-parameters.ts";
+import { type DevAccount, devAccountKeys } from "../../../src/evm/accounts.ts";
+import type { EvmEngine } from "../../../src/evm/engine/evm-engine.ts";
+import type { ExecutedBlock } from "../../../src/evm/execution/block.ts";
+import { joinSidecar } from "../../../src/evm/pool/sidecar.ts";
+import { versionedHashesOf } from "../../../src/execution/engine.ts";
+import type { DevNodeOptions } from "../../../src/node/dev-node.ts";
+import { sharedKzg as kzg } from "../data/kzg/shared-kzg.ts";
+import { tempDirectory } from "../directories/temp-directory.ts";
+import { SameThreadEvm } from "../evm/thread/same-thread.ts";
+import { FULU, openControlled } from "./controlled-chain.ts";
+
+export const GWEI = 10n ** 9n;
+export const EVM: Pick<DevNodeOptions, "evm" | "withdrawals"> = {
+  evm: { chainId: 31_337 },
+  withdrawals: EVM_WITHDRAWALS,
+};
+export const bytesOf = (hex: string): Uint8Array => new Uint8Array(Buffer.from(hex.replace(/^0x/, ""), "hex"));
+export const hexOf = (bytes: Uint8Array): `0x${string}` => `0x${Buffer.from(bytes).toString("hex")}`;
+export const account = (index: number): DevAccount => devAccountKeys()[index]!;
+
+/** Fields of any type of transaction. Nonce, fees and gas limit have defaults. */
+type Fields = Record<string, unknown> & { type?: number };
+
+/** Signs a transaction of a funded account with its next nonce. */
+export function signed(engine: EvmEngine, from: number, { to, type = 2, ...fields }: Fields): Uint8Array {
+  const { pool, rules, head } = engine;
+  const { address, privateKey } = account(from);
+  const { common, chainId } = rules.at(head.header.timestamp + 2n);
+  const data = {
+    chainId,
+    nonce: pool.nextNonce(address),
+    gasLimit: 300_000n,
+    ...(type >= 2 ? { maxFeePerGas: 20n * GWEI, maxPriorityFeePerGas: 2n * GWEI } : { gasPrice: 20n * GWEI }),
+    ...(to instanceof Uint8Array && { to: new Address(to) }),
+    ...fields,
+    type,
+  };
+  return createTx(data as TypedTxData, { common })
+    .sign(privateKey)
+    .serialize();
+}
+
+function payloadOf({ message }: SignedBeaconBlock): ExecutionPayload {
+  return (message.body as unknown as { executionPayload: ExecutionPayload }).executionPayload;
+}
+
+/** A fulu chain with the EVM in this thread and a manual clock. */
+export async function openEvmChain(options: Partial<DevNodeOptions> = {}, directory = tempDirectory()) {
+  const evm = new SameThreadEvm();
+  const { startWorker: startEvmWorker } = evm;
+  const opened = await openControlled(FULU, directory, { ...EVM, chainTuning: { kzg }, startEvmWorker, ...options });
+  await opened.devChain.evm!.ready;
+  const { engine } = evm;
+  const balance = (address: Uint8Array, { world }: ExecutedBlock = engine.head) =>
+    engine.executor.reader.account(world, address)?.balance ?? 0n;
+  return {
+    ...opened,
+    engine,
+    balance,
+    nonce: (address: Uint8Array) => engine.executor.reader.account(engine.head.world, address)?.nonce ?? 0n,
+    send: async (from: number, fields: Fields) => {
+      const { transaction } = await engine.addTransaction(signed(engine, from, fields));
+      return transaction;
+    },
+    sendRaw: async (raw: Uint8Array): Promise<void> => {
+      await engine.addTransaction(raw);
+    },
+    sign: (from: number, fields: Fields): Uint8Array => signed(engine, from, fields),
+    /** Receipts of the block at the head. */
+    receipts: async () => engine.head.receipts,
+    pooled: async (): Promise<number> => engine.pool.size,
+    /** Transactions of the canonical chain as hex strings, the oldest first. */
+    included: async (): Promise<string[]> => {
+      const { chain } = opened;
+      const included: string[] = [];
+      for (let slot = 1; slot <= chain.head.slot; slot++) {
+        const block = await chain.blocks.canonicalAtSlot(slot);
+        if (block) included.push(...payloadOf(block.signed).transactions.map(hexOf));
+      }
+      return included;
+    },
+    /** Slots of the canonical blocks that have a transaction. */
+    slotsOf: async (raw: Uint8Array): Promise<number[]> => {
+      const { chain } = opened;
+      const slots: number[] = [];
+      for (let slot = 1; slot <= chain.head.slot; slot++) {
+        const block = await chain.blocks.canonicalAtSlot(slot);
+        if (block && payloadOf(block.signed).transactions.some((each) => hexOf(each) === hexOf(raw))) slots.push(slot);
+      }
+      return slots;
+    },
+    /** Payload of the block at the head. */
+    payload: async (): Promise<ExecutionPayload> => {
+      const block = await opened.chain.blocks.signedByRoot(opened.chain.head.root);
+      return payloadOf(block!);
+    },
+  };
+}
+
+/** Signs a transaction with one blob, as it is sent: with the sidecar that a fork needs. */
+export function signedBlob(
+  engine: EvmEngine,
+  from: number,
+  { config, slot, fork }: { config: BeaconConfig; slot: Slot; fork: ForkPostDeneb },
+): { sent: Uint8Array; raw: Uint8Array; blob: Uint8Array; commitment: Uint8Array } {
+  const blobs = new DevBlobs({ config, counts: { least: 1, most: 1 } });
+  const parent = { blockHash: account(from).address, blockNumber: 0 };
+  const bundle = blobs.bundleFor({ fork, slot, parent });
+  const blobVersionedHashes = versionedHashesOf(bundle.commitments).map(hexOf);
+  const to = new Uint8Array(20).fill(0xb1);
+  const raw = signed(engine, from, { type: 3, to, blobVersionedHashes, maxFeePerBlobGas: GWEI });
+  const version = isForkPostFulu(fork) ? 1 : 0;
+  const sent = joinSidecar({ raw, sidecar: { version, ...bundle } });
+  return { sent, raw, blob: bundle.blobs[0]!, commitment: bundle.commitments[0]! };
+}

@@ -1,0 +1,367 @@
+import { type BeaconBlock, type IndexedAttestation, type RootHex, ssz } from "@lodestar/types";
+import { fromHex } from "@lodestar/utils";
+import { expect } from "vitest";
+import { ForkChoiceError } from "../../../../src/chain/fork-choice/error.ts";
+import { ForkChoice } from "../../../../src/chain/fork-choice/fork-choice.ts";
+import type { Checkpoint } from "../../../../src/chain/fork-choice/types.ts";
+import { applyBlockAttestations } from "../../../../src/chain/import/fork-choice-import.ts";
+import { RandomChoices } from "../../random/random-choices.ts";
+import { EPOCH } from "./blocks.ts";
+import { assertionOf, SpecStore } from "./spec-store.ts";
+import { type Vote, type VotingBlock, VotingChain } from "./voting-chain.ts";
+
+const VALIDATORS = 24;
+/** Byzantine validators. With less than a third of the stake they cannot break finality. */
+const FAITHLESS = 4;
+const BOOST_PERCENT = 40;
+/** Weights of all blocks are compared rarely, because the specification is slow. */
+const STEPS_TO_WEIGHING = 16;
+const BALANCES = Uint16Array.from({ length: VALIDATORS }, (_, index) => 32 + ((index * 5) % 7));
+
+/** Coverage counters: a comparison is useful only if the hard cases were reached. */
+export type Happenings = Record<
+  "reorgs" | "finalizations" | "boosts" | "prunings" | "invalidBranchRoots" | "refusedVotes" | "restarts" | "dropped",
+  number
+>;
+
+/**
+ * Runs the node's fork choice and the specification's store through the same random history. All choices of a step
+ * follow from a number, so that steps can be repeated.
+ */
+export class ModelRun {
+  /** Log of the steps. */
+  readonly story: string[] = [];
+  readonly #happenings: Happenings;
+  #steps = 0;
+  readonly #chain = new VotingChain(BALANCES, EPOCH);
+  /** All blocks, known to the node or not. */
+  readonly #made: VotingBlock[] = [this.#chain.genesis];
+  /** Votes cast in this or the previous epoch. */
+  #cast: Vote[] = [];
+  /** Votes that reached the node outside blocks. */
+  #heard: Vote[] = [];
+  readonly #slashed = new Set<number>();
+  /** Last vote of each honest validator; the next must not be slashable. */
+  readonly #lastVotes = new Map<number, { source: number; target: number }>();
+  #spec: SpecStore;
+  #forkChoice: ForkChoice;
+  #choices = new RandomChoices(0);
+
+  constructor(happenings: Happenings) {
+    this.#happenings = happenings;
+    const checkpoint = { epoch: 0, root: this.#chain.genesis.root };
+    [this.#spec, this.#forkChoice] = this.#open(this.#chain.genesis, checkpoint, 0);
+  }
+
+  step(seed: number): void {
+    this.#choices = new RandomChoices(seed);
+    const act = this.#choices.weighted([
+      [10, () => this.#tick(1)],
+      [1, () => this.#tick(this.#choices.integer(2, 5))],
+      [0.2, () => this.#tick(this.#choices.integer(EPOCH, 4 * EPOCH))],
+      [0.5, () => this.#setClockBack()],
+      [16, () => this.#makeBlock()],
+      [3, () => this.#deliverBlock(this.#choices.pick(this.#made.slice(-12)))],
+      [18, () => this.#castVotes()],
+      [5, () => this.#castFaithlessVotes()],
+      [4, () => this.#hear(this.#cast.slice(-8))],
+      [0.5, () => this.#slash()],
+      [2, () => this.#prune()],
+      [0.5, () => this.#restart()],
+    ]);
+    const headBefore = this.#forkChoice.head.root;
+    act();
+    this.#compare();
+    if (this.#steps++ % STEPS_TO_WEIGHING === 0) this.#compareWeights();
+    if (!this.#forkChoice.isDescendant(headBefore, this.#forkChoice.head.root)) this.#happenings.reorgs++;
+  }
+
+  #compare(): void {
+    const [spec, forkChoice] = [this.#spec, this.#forkChoice];
+    this.#provideBalances();
+    const head = forkChoice.updateHead().root;
+    const held = {
+      head,
+      justified: forkChoice.justified,
+      finalized: forkChoice.finalized,
+      unrealizedJustified: forkChoice.unrealizedJustified,
+      unrealizedFinalized: forkChoice.unrealizedFinalized,
+      boostedRoot: forkChoice.proposerBoostRoot,
+      weight: Math.round(forkChoice.weightOf(head) * 1e9),
+    };
+    expect(held).toEqual({
+      head: spec.getHead(),
+      justified: spec.justified,
+      finalized: spec.finalized,
+      unrealizedJustified: spec.unrealizedJustified,
+      unrealizedFinalized: spec.unrealizedFinalized,
+      boostedRoot: spec.boostedRoot,
+      weight: spec.getWeight(head),
+    });
+  }
+
+  #compareWeights(): void {
+    for (const { root } of this.#forkChoice.all()) {
+      expect(Math.round(this.#forkChoice.weightOf(root) * 1e9), name(root)).toBe(this.#spec.getWeight(root));
+    }
+  }
+
+  #tick(slots: number): void {
+    const slot = this.#spec.currentSlot + slots;
+    this.#tell(`It becomes slot ${slot}`);
+    const finalized = this.#spec.finalized.epoch;
+    this.#setClock(slot);
+    if (this.#spec.finalized.epoch > finalized) this.#happenings.finalizations++;
+    const oldestEpoch = this.#chain.epochOf(slot) - 1;
+    this.#cast = this.#cast.filter(({ target }) => target.epoch >= oldestEpoch);
+    this.#heard = this.#heard.filter(({ target }) => target.epoch >= oldestEpoch);
+  }
+
+  #setClock(slot: number): void {
+    this.#spec.onTick(slot);
+    this.#forkChoice.onTick(slot);
+  }
+
+  #setClockBack(): void {
+    const slot = Math.max(0, this.#spec.currentSlot - this.#choices.integer(1, EPOCH));
+    this.#tell(`The clock goes back to slot ${slot}, which nothing takes note of`);
+    this.#forkChoice.onTick(slot);
+  }
+
+  /** A block, honest or not; most are imported at once. */
+  #makeBlock(): void {
+    const { currentSlot } = this.#spec;
+    const parent = this.#pickBlock();
+    const slots = this.#choices.chance(this.#isCalm() ? 0.9 : 0.6)
+      ? 0
+      : this.#choices.chance(0.1)
+        ? -1
+        : this.#choices.integer(1, EPOCH);
+    const slot = Math.max(parent.slot + 1, currentSlot - slots);
+    const carried = this.#isCalm() || this.#choices.chance(0.5) ? 0.95 : 0.3;
+    const votes = this.#cast.filter(() => this.#choices.chance(carried));
+    const slashed = this.#choices.chance(0.05) ? [...this.#slashed, this.#choices.integer(0, FAITHLESS - 1)] : [];
+    const block = this.#chain.build(parent, slot, votes, slashed);
+    this.#made.push(block);
+    this.#tell(`${name(block.root)} is made in slot ${slot} on ${name(parent.root)} with ${block.votes.length} votes`);
+    if (this.#choices.chance(this.#isCalm() ? 0.95 : 0.7)) this.#deliverBlock(block);
+  }
+
+  #deliverBlock(block: VotingBlock): void {
+    const timely = this.#choices.chance(0.6);
+    this.#tell(`${name(block.root)} arrives ${timely ? "timely" : "late"}`);
+    const isNew = !this.#spec.blocks.has(block.root);
+    const refusal = this.#takeBlock(block, timely);
+    if (refusal !== null) {
+      this.#tell(`… and is refused: not so that ${refusal}`);
+      this.#happenings.invalidBranchRoots++;
+    } else if (isNew && this.#spec.boostedRoot === block.root) this.#happenings.boosts++;
+  }
+
+  /** The specification's objection to the block, if any; the node must agree. */
+  #takeBlock(block: VotingBlock, timely: boolean): string | null {
+    const { finalized } = this.#spec;
+    const isKnown = this.#spec.blocks.has(block.root);
+    this.#provideBalances();
+    const missing = assertionOf(() => this.#spec.onBlock(block, timely));
+    const refusal = refusalOf(() => this.#forkChoice.onBlock(block, { timely }));
+    expect(refusal === null, refusal ?? `the node takes a block, not so that ${missing}`).toBe(missing === null);
+    if (missing !== null || isKnown) return missing;
+    this.#spec.onAttesterSlashing(block.slashed);
+    for (const vote of block.votes) {
+      if (assertionOf(() => this.#spec.onAttestation(vote, { isFromBlock: true })) !== null) {
+        this.#happenings.refusedVotes++;
+      }
+    }
+    applyBlockAttestations(this.#forkChoice, ...toBlockOperations(block));
+    if (this.#spec.finalized.epoch > finalized.epoch) this.#happenings.finalizations++;
+    return null;
+  }
+
+  /** Some honest validators vote, once per epoch and never slashably. */
+  #castVotes(): void {
+    const { currentSlot } = this.#spec;
+    const slot = this.#choices.chance(0.85) ? currentSlot : Math.max(0, currentSlot - this.#choices.integer(1, EPOCH));
+    const block = this.#pickBlock();
+    if (block.slot > slot) return;
+    const vote = this.#chain.vote([], block, slot);
+    const willing = Array.from({ length: VALIDATORS - FAITHLESS }, (_, index) => index + FAITHLESS).filter((index) => {
+      const last = this.#lastVotes.get(index);
+      return last === undefined || (last.target < vote.target.epoch && last.source <= vote.source.epoch);
+    });
+    const indices = willing.filter(() => this.#choices.chance(0.5));
+    if (indices.length === 0) return;
+    for (const index of indices) {
+      this.#lastVotes.set(index, { source: vote.source.epoch, target: vote.target.epoch });
+    }
+    this.#publish({ ...vote, indices });
+  }
+
+  /** Byzantine validators vote repeatedly and arbitrarily. */
+  #castFaithlessVotes(): void {
+    const slot = Math.max(0, this.#spec.currentSlot + this.#choices.integer(-EPOCH, 1));
+    const block = this.#choices.chance(0.5) ? this.#pickBlock() : this.#choices.pick(this.#made.slice(-30));
+    const vote = this.#chain.vote(
+      [this.#choices.integer(0, FAITHLESS - 1), this.#choices.integer(0, FAITHLESS - 1)],
+      block,
+      slot,
+    );
+    const target = this.#choices.chance(0.85)
+      ? vote.target
+      : { epoch: vote.target.epoch, root: this.#choices.pick(this.#made.slice(-30)).root };
+    this.#publish({ ...vote, target });
+  }
+
+  #publish(vote: Vote): void {
+    this.#cast.push(vote);
+    this.#tell(
+      `Validators ${vote.indices} vote in slot ${vote.slot} for ${name(vote.blockRoot)}, target ${name(vote.target.root)} of epoch ${vote.target.epoch}`,
+    );
+    if (this.#choices.chance(0.6)) this.#hear([vote]);
+  }
+
+  /** Delivers votes to the node. Votes that the specification rejects would not pass gossip validation. */
+  #hear(votes: readonly Vote[]): void {
+    for (const vote of votes) {
+      const missing = assertionOf(() => this.#spec.onAttestation(vote, { isFromBlock: false }));
+      if (missing !== null) {
+        this.#happenings.refusedVotes++;
+        continue;
+      }
+      const { indices, slot, target, blockRoot } = vote;
+      this.#forkChoice.onAttestation({ indices, slot, targetEpoch: target.epoch, blockRoot });
+      this.#heard.push(vote);
+      this.#tell(`The vote of ${indices} in slot ${slot} for ${name(blockRoot)} is heard`);
+    }
+  }
+
+  #slash(): void {
+    const index = this.#choices.chance(0.9)
+      ? this.#choices.integer(0, FAITHLESS - 1)
+      : this.#choices.integer(0, VALIDATORS - 1);
+    this.#tell(`Validator ${index} is seen to have voted twice`);
+    this.#slashed.add(index);
+    this.#spec.onAttesterSlashing([index]);
+    this.#forkChoice.onAttesterSlashing([index]);
+  }
+
+  #prune(): void {
+    this.#tell("What finality has passed is forgotten");
+    this.#spec.prune();
+    if (this.#forkChoice.prune().length > 0) this.#happenings.prunings++;
+    expect(new Set(Array.from(this.#forkChoice.all(), ({ root }) => root))).toEqual(new Set(this.#spec.blocks.keys()));
+  }
+
+  /**
+   * Restarts both from the finalized block with stored blocks, votes and slashings: time advances through the slots of
+   * the blocks to the present, as in the node.
+   */
+  #restart(): void {
+    const before = this.#spec;
+    const passed = this.#choices.chance(0.7) ? 0 : this.#choices.integer(-EPOCH, 2 * EPOCH);
+    const slot = Math.max(before.finalized.epoch * EPOCH, before.currentSlot + passed);
+    this.#tell(`The node starts anew in slot ${slot}`);
+    this.#happenings.restarts++;
+    const { finalized } = before;
+    [this.#spec, this.#forkChoice] = this.#open(this.#chain.get(finalized.root), finalized, finalized.epoch * EPOCH);
+
+    const stored = Array.from(before.blocks.keys(), (root) => this.#chain.get(root));
+    stored.sort((a, b) => a.slot - b.slot || (a.root < b.root ? -1 : 1));
+    let dropped = 0;
+    for (const block of stored) {
+      this.#setClock(block.slot);
+      if (this.#takeBlock(block, false) !== null) dropped++;
+    }
+    this.#setClock(slot);
+    this.#spec.onAttesterSlashing(this.#slashed);
+    this.#forkChoice.onAttesterSlashing(this.#slashed);
+    this.#hear(this.#heard.splice(0));
+    if (dropped > 0) this.#happenings.dropped++;
+    if (passed !== 0) return;
+    expect([this.#spec.justified, this.#spec.finalized]).toEqual([before.justified, before.finalized]);
+  }
+
+  #open(anchor: VotingBlock, checkpoint: Checkpoint, currentSlot: number): [SpecStore, ForkChoice] {
+    const balancesAt = (ofCheckpoint: Checkpoint) => this.#chain.balancesAt(ofCheckpoint);
+    const { balances, totalActive } = balancesAt(checkpoint);
+    const trusted = { ...anchor, justified: checkpoint, finalized: checkpoint };
+    return [
+      new SpecStore({
+        anchor: trusted,
+        checkpoint,
+        currentSlot,
+        slotsPerEpoch: EPOCH,
+        boostPercent: BOOST_PERCENT,
+        balancesAt,
+      }),
+      ForkChoice.fromAnchor({
+        config: { PROPOSER_SCORE_BOOST: BOOST_PERCENT },
+        anchor: trusted,
+        checkpoint,
+        currentSlot,
+        slotsPerEpoch: EPOCH,
+        balances,
+        totalActiveBalance: totalActive,
+      }),
+    ];
+  }
+
+  #provideBalances(): void {
+    const checkpoint = this.#forkChoice.needsBalances();
+    if (checkpoint === null) return;
+    const { balances, totalActive } = this.#chain.balancesAt(checkpoint);
+    this.#forkChoice.setJustifiedBalances(checkpoint, balances, totalActive);
+  }
+
+  /** The head, or another recent or known block. */
+  #pickBlock(): VotingBlock {
+    if (this.#choices.chance(this.#isCalm() ? 0.97 : 0.5)) return this.#chain.get(this.#spec.getHead());
+    if (this.#choices.chance(0.7)) return this.#choices.pick(this.#made.slice(-8));
+    return this.#chain.get(this.#choices.pick([...this.#spec.blocks.keys()]));
+  }
+
+  /** Alternates between periods with and without finality. */
+  #isCalm(): boolean {
+    return this.#chain.epochOf(this.#spec.currentSlot) % 9 < 6;
+  }
+
+  #tell(sentence: string): void {
+    this.story.push(`${sentence}.`);
+  }
+}
+
+/** The number in the last digits of a block's root. */
+const name = (root: RootHex): string => `block ${Number.parseInt(root.slice(-8), 16)}`;
+
+function refusalOf(action: () => void): string | null {
+  try {
+    action();
+    return null;
+  } catch (error) {
+    if (error instanceof ForkChoiceError) return error.message;
+    throw error;
+  }
+}
+
+/** What a beacon block contributes to fork choice. */
+function toBlockOperations({ votes, slashed }: VotingBlock): [BeaconBlock, IndexedAttestation[]] {
+  const block = ssz.phase0.BeaconBlock.defaultValue();
+  if (slashed.length > 0) {
+    const slashing = ssz.phase0.AttesterSlashing.defaultValue();
+    slashing.attestation1.attestingIndices = [...slashed];
+    slashing.attestation2.attestingIndices = [...slashed];
+    block.body.attesterSlashings = [slashing];
+  }
+  const attestations = votes.map(({ indices, slot, blockRoot, target, source }) => ({
+    attestingIndices: [...indices],
+    data: {
+      slot,
+      index: 0,
+      beaconBlockRoot: fromHex(blockRoot),
+      source: { epoch: source.epoch, root: fromHex(source.root) },
+      target: { epoch: target.epoch, root: fromHex(target.root) },
+    },
+    signature: new Uint8Array(96),
+  }));
+  return [block, attestations];
+}

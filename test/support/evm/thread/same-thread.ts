@@ -1,0 +1,29 @@
+import { EventEmitter } from "node:events";
+import { MessageChannel, type MessagePort } from "node:worker_threads";
+import type { EvmEngine } from "../../../../src/evm/engine/evm-engine.ts";
+import type { ThreadPort } from "../../../../src/evm/thread/channel.ts";
+import { EvmHost } from "../../../../src/evm/thread/evm-host.ts";
+
+/** Runs the EVM in the thread of the test, at the other end of a message channel. The test can look at its engine. */
+export class SameThreadEvm {
+  #host: EvmHost | undefined;
+
+  get engine(): EvmEngine {
+    return this.#host!.engine;
+  }
+
+  readonly startWorker = (): ThreadPort => {
+    const { port1, port2 } = new MessageChannel();
+    this.#host = new EvmHost(port2);
+    port2.unref();
+    const worker = new EventEmitter();
+    port1.on("message", (message) => worker.emit("message", message));
+    port1.unref();
+    return Object.assign(worker, {
+      postMessage: (message: unknown, transfer?: readonly MessagePort[]) => port1.postMessage(message, transfer),
+      ref: () => port1.ref(),
+      unref: () => port1.unref(),
+      terminate: async () => port1.close(),
+    });
+  };
+}

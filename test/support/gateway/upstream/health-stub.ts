@@ -1,0 +1,37 @@
+import type { HealthTracker, UpstreamHealth } from "../../../../src/gateway/upstream/upstream-health.ts";
+
+/** Health that a test sets. */
+export class HealthStub implements HealthTracker {
+  readonly #health = new Map<string, UpstreamHealth>();
+  readonly #listeners = new Set<() => void>();
+  headFloor = 0;
+  finalityReverts = 0;
+
+  constructor(...upstreams: string[]) {
+    for (const upstream of upstreams) this.set(upstream, {});
+  }
+
+  get all(): readonly UpstreamHealth[] {
+    return [...this.#health.values()];
+  }
+
+  /** By default ready with the head at slot 100. */
+  set(upstream: string, { headSlot = 100, ...upstreamHealth }: Partial<UpstreamHealth> & { headSlot?: number }): void {
+    const head = { slot: headSlot, root: `0x${headSlot.toString(16).padStart(64, "0")}` };
+    this.#health.set(upstream, { upstream, state: "ready", reasons: [], head, ...upstreamHealth });
+    for (const listener of [...this.#listeners]) listener();
+  }
+
+  of(upstream: string): UpstreamHealth {
+    return this.#health.get(upstream)!;
+  }
+
+  onChange(listener: () => void): () => void {
+    this.#listeners.add(listener);
+    return () => this.#listeners.delete(listener);
+  }
+
+  raiseHeadFloor(slot: number): void {
+    this.headFloor = Math.max(this.headFloor, slot);
+  }
+}
