@@ -115,7 +115,7 @@ export const COMMON: readonly string[] = ["async", "collections", "errors", "run
 
 /** Files in common folders that only some folders may import. A `Failure` is the error of a call. */
 export const RESERVED: Readonly<Record<string, readonly string[]>> = {
-  "errors/failure.ts": ["server", "api", "gateway"],
+  "errors/failure.ts": ["server", "api", "gateway", "cli"],
 };
 
 /** Folders that import only themselves: neither packages nor common folders. */

@@ -1,7 +1,8 @@
 import type { MethodDefinition } from "../../src/api/definition.ts";
 import { describeType } from "../../src/api/describe-type.ts";
-import { failuresOf, OPENRPC_ERRORS, paramJsonSchema } from "../../src/api/openrpc.ts";
+import { failuresOf, paramJsonSchema } from "../../src/api/openrpc.ts";
 import { NAMED_SCHEMAS } from "../../src/api/schemas.ts";
+import { FAILURES } from "../../src/errors/failure.ts";
 import { isReadOnly } from "../../src/server/access-class.ts";
 import { callBlocks } from "./call-blocks.ts";
 import { fenced, fencedJson } from "./fenced.ts";
@@ -37,7 +38,7 @@ export function renderReference(examples: ReadonlyMap<string, MadeExample>): Map
 const document = (parts: readonly string[]) => `${parts.join("\n\n")}\n`;
 
 function errorSection(): string {
-  const rows = Object.values(OPENRPC_ERRORS).map(({ code, message, data }) => `| ${code} | ${message} | ${data} |`);
+  const rows = Object.values(FAILURES).map(({ code, title, description }) => `| ${code} | ${title} | ${description} |`);
   const head = ["## Errors", "", "| Code | Name | When |", "|---|---|---|"];
   const envelope = [
     "| -32700 | Parse error | The body is not JSON. |",
@@ -74,7 +75,7 @@ function methodSection(method: MethodDefinition, example: MadeExample, links: Re
     ...(since ? [`- Since ${since}`] : []),
     ...(until ? [`- Until ${until}`] : []),
     `- Errors: ${failuresOf(method)
-      .map((kind) => `${OPENRPC_ERRORS[kind].code} ${OPENRPC_ERRORS[kind].message.toLowerCase()}`)
+      .map((kind) => `${FAILURES[kind].code} ${FAILURES[kind].title.toLowerCase()}`)
       .join(", ")}`,
     ...(access === "read" ? [] : [`- Access class: ${access}`]),
     ...(isReadOnly(access) ? [] : ["- Changes the node: in a batch, such calls run one after the other"]),

@@ -10,10 +10,10 @@ import {
   fakeNetwork,
   GENESIS_TIME,
 } from "../../test/support/api/fake-chain.ts";
+import { FAILURES } from "../errors/failure.ts";
 import { LogSpecError } from "../log/log-spec.ts";
 import { type Api, createApi } from "./api.ts";
 import { createMethodTable } from "./bound-methods.ts";
-import { OPENRPC_ERRORS } from "./openrpc.ts";
 
 let chain: FakeChain;
 let api: Api;
@@ -160,14 +160,14 @@ describe("extensions", () => {
   });
 
   it.each([{}, { slot: 1, root: `0x${"00".repeat(32)}` }])("reject %j instead of one slot or root", async (args) => {
-    const { code } = OPENRPC_ERRORS["invalid-params"];
+    const { code } = FAILURES["invalid-params"];
     expect(await caller.error("getBeaconState", args)).toMatchObject({ code });
   });
 
   it("set the log specification and reject an invalid one", async () => {
     expect(await caller.call("setLogLevel", ["DEBUG"])).toBe(true);
     expect(await caller.error("setLogLevel", ["LOUD"])).toMatchObject({
-      code: OPENRPC_ERRORS["invalid-params"].code,
+      code: FAILURES["invalid-params"].code,
       message: "LOUD is no level.",
     });
     expect(logSpecs).toEqual(["DEBUG"]);

@@ -1,5 +1,5 @@
 import { z } from "zod";
-import type { FailureKind } from "../errors/failure.ts";
+import { FAILURES, type FailureKind } from "../errors/failure.ts";
 import { isReadOnly } from "../server/access-class.ts";
 import type { MethodDefinition, Param, RestPath } from "./definition.ts";
 import { type JsonSchema, NAMED_SCHEMAS } from "./schemas.ts";
@@ -10,36 +10,15 @@ const OPENRPC_VERSION = "1.2.6";
 interface ErrorForm {
   code: number;
   message: string;
-  data?: string;
+  data: string;
 }
 
-/** OpenRPC error objects by kind of failure. */
-export const OPENRPC_ERRORS: Readonly<Record<FailureKind, ErrorForm>> = {
-  "invalid-params": {
-    code: -32602,
-    message: "Invalid params",
-    data: "Wrong count, type, format or range of parameters, or a payload that cannot be decoded.",
-  },
-  "not-found": { code: -32001, message: "Not found", data: "A well-formed reference to something absent." },
-  unavailable: {
-    code: -32002,
-    message: "Unavailable",
-    data: "The node is not initialised or is syncing, its head is only optimistically verified, or its execution node is offline.",
-  },
-  rejected: { code: -32003, message: "Rejected", data: "A well-formed submission failed validation." },
-  unsupported: {
-    code: -32004,
-    message: "Unsupported",
-    data: "The method cannot be served in this build, configuration or fork, or is not served to this caller.",
-  },
-  "limit-exceeded": { code: -32005, message: "Limit exceeded", data: "A limit on batches or answers." },
-  overloaded: {
-    code: -32005,
-    message: "Overloaded",
-    data: "Too many calls of this cost are running and queued; retry later.",
-  },
-  server: { code: -32000, message: "Server error", data: "The node is shutting down, or the call took too long." },
-};
+const ERRORS = Object.fromEntries(
+  Object.entries(FAILURES).map(([kind, { code, title, description }]) => [
+    kind,
+    { code, message: title, data: description } satisfies ErrorForm,
+  ]),
+);
 
 export interface OpenRpcDocument {
   openrpc: string;
@@ -129,7 +108,7 @@ export function openRpcDocument(
         .filter(({ name }) => !name.startsWith(RESERVED_PREFIX))
         .flatMap((method) => describeMethod(method, title, recorded[method.name])),
     ),
-    components: { schemas: TITLED_SCHEMAS, errors: OPENRPC_ERRORS },
+    components: { schemas: TITLED_SCHEMAS, errors: ERRORS },
   };
 }
 
@@ -195,7 +174,7 @@ function exampleOf({ name, params, result }: MethodDefinition, recorded: Recorde
 export function failuresOf({ failures, cost }: Pick<MethodDefinition, "failures" | "cost">): FailureKind[] {
   const all: FailureKind[] = ["invalid-params", ...failures];
   if (cost !== "cheap") all.push("overloaded");
-  return (Object.keys(OPENRPC_ERRORS) as FailureKind[]).filter((kind) => all.includes(kind));
+  return (Object.keys(FAILURES) as FailureKind[]).filter((kind) => all.includes(kind));
 }
 
 function isStandard(path: RestPath | undefined): path is RestPath {

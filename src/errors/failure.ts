@@ -1,6 +1,6 @@
 import { OperationalError } from "./operational-error.ts";
 
-/** Kinds of call errors, independent of the transport. Each server maps them to JSON-RPC codes or HTTP statuses. */
+/** Kinds of call errors, independent of the transport. `FAILURES` has their codes. */
 export type FailureKind =
   | "invalid-params"
   | "not-found"
@@ -10,6 +10,68 @@ export type FailureKind =
   | "limit-exceeded"
   | "overloaded"
   | "server";
+
+interface FailureForm {
+  /** JSON-RPC error code; -32001 to -32005 follow EIP-1474. */
+  code: number;
+  /** HTTP status. */
+  status: number;
+  title: string;
+  description: string;
+}
+
+/** Codes and descriptions of failures over JSON-RPC and HTTP, in documentation order. */
+export const FAILURES: Readonly<Record<FailureKind, FailureForm>> = {
+  "invalid-params": {
+    code: -32602,
+    status: 400,
+    title: "Invalid params",
+    description: "Wrong count, type, format or range of parameters, or a payload that cannot be decoded.",
+  },
+  "not-found": {
+    code: -32001,
+    status: 404,
+    title: "Not found",
+    description: "A well-formed reference to something absent.",
+  },
+  unavailable: {
+    code: -32002,
+    status: 503,
+    title: "Unavailable",
+    description:
+      "The node is not initialised or is syncing, its head is only optimistically verified, or its execution node is offline.",
+  },
+  rejected: {
+    code: -32003,
+    status: 400,
+    title: "Rejected",
+    description: "A well-formed submission failed validation.",
+  },
+  unsupported: {
+    code: -32004,
+    status: 501,
+    title: "Unsupported",
+    description: "The method cannot be served in this build, configuration or fork, or is not served to this caller.",
+  },
+  "limit-exceeded": {
+    code: -32005,
+    status: 413,
+    title: "Limit exceeded",
+    description: "A limit on batches or answers.",
+  },
+  overloaded: {
+    code: -32005,
+    status: 503,
+    title: "Overloaded",
+    description: "Too many calls of this cost are running and queued; retry later.",
+  },
+  server: {
+    code: -32000,
+    status: 500,
+    title: "Server error",
+    description: "The node is shutting down, or the call took too long.",
+  },
+};
 
 /** A rejected item of a submission of several items. */
 export interface ItemFailure {

@@ -2,7 +2,7 @@ import { ForkName } from "@lodestar/params";
 import type { ValidateFunction } from "ajv/dist/2020.js";
 import { afterAll, beforeAll, expect, it } from "vitest";
 import { methods } from "../../src/api/method-groups.ts";
-import { OPENRPC_ERRORS } from "../../src/api/openrpc.ts";
+import { FAILURES } from "../../src/errors/failure.ts";
 import { ExampleDevChain } from "../support/api/example-chain.ts";
 import { exampleParams, inExampleOrder } from "../support/api/examples.ts";
 import { documentedParams, documentedResult } from "./documented.ts";
@@ -11,7 +11,7 @@ import { wrongCalls } from "./wrong-params.ts";
 const METHODS = inExampleOrder(methods)
   .filter(({ needsEvm }) => needsEvm)
   .map((method) => [method.name, method] as const);
-const INVALID_PARAMS = OPENRPC_ERRORS["invalid-params"].code;
+const INVALID_PARAMS = FAILURES["invalid-params"].code;
 
 let chain: ExampleDevChain;
 beforeAll(async () => {

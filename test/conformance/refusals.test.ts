@@ -1,7 +1,7 @@
 import { ForkName } from "@lodestar/params";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { methods } from "../../src/api/method-groups.ts";
-import { OPENRPC_ERRORS } from "../../src/api/openrpc.ts";
+import { FAILURES } from "../../src/errors/failure.ts";
 import { ExampleDevChain } from "../support/api/example-chain.ts";
 import { exampleParams, isServedOn, refusalOn } from "../support/api/examples.ts";
 import { variants } from "../support/suite/tier.ts";
@@ -9,7 +9,7 @@ import { SPECIAL_CALLS } from "./special-calls/special-calls.ts";
 import { wrongCalls } from "./wrong-params.ts";
 import type { Mistake } from "./wrong-payloads.ts";
 
-const INVALID_PARAMS = OPENRPC_ERRORS["invalid-params"].code;
+const INVALID_PARAMS = FAILURES["invalid-params"].code;
 
 /** Text and boolean parameters, for which every well-formed value is valid. */
 const NO_GENERATED_FORM: readonly string[] = [
@@ -69,7 +69,7 @@ describe.each(variants({ fast: [ForkName.fulu], full: [ForkName.phase0] } as con
       // If valid parameters were rejected too, the above would prove nothing.
       const refusal = method.needsConnection ? "unsupported" : refusalOn(method, fork);
       if (refusal === undefined) await chain.caller.call(name, given);
-      else expect(await chain.caller.error(name, given)).toMatchObject({ code: OPENRPC_ERRORS[refusal].code });
+      else expect(await chain.caller.error(name, given)).toMatchObject({ code: FAILURES[refusal].code });
     },
   );
 

@@ -3,7 +3,7 @@ import type { ValidateFunction } from "ajv/dist/2020.js";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import type { MethodDefinition } from "../../src/api/definition.ts";
 import { methods } from "../../src/api/method-groups.ts";
-import { OPENRPC_ERRORS } from "../../src/api/openrpc.ts";
+import { FAILURES } from "../../src/errors/failure.ts";
 import { ExampleDevChain } from "../support/api/example-chain.ts";
 import { exampleParams, inExampleOrder, refusalOn } from "../support/api/examples.ts";
 import { type ServedApi, serveApi } from "../support/api/served-api.ts";
@@ -50,7 +50,7 @@ describe.each(FORKS)("on %s", (fork) => {
     // Only WebSocket clients receive events.
     const refusal = method.needsConnection ? "unsupported" : refusalOn(method, fork);
     if (refusal !== undefined) {
-      const { code } = OPENRPC_ERRORS[refusal];
+      const { code } = FAILURES[refusal];
       expect(await chain.caller.error(name, params)).toMatchObject({ code });
       expect(JSON.parse((await served.call(name, params)).text)).toMatchObject({ error: { code } });
       return;

@@ -4,7 +4,8 @@ import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from
 import { createMethodTable } from "../../src/api/bound-methods.ts";
 import type { MethodDefinition } from "../../src/api/definition.ts";
 import { methods } from "../../src/api/method-groups.ts";
-import { failuresOf, OPENRPC_ERRORS } from "../../src/api/openrpc.ts";
+import { failuresOf } from "../../src/api/openrpc.ts";
+import { FAILURES } from "../../src/errors/failure.ts";
 import { Deadline } from "../../src/server/http/deadline.ts";
 import { createExecutor, type Execute } from "../../src/server/jsonrpc/execute.ts";
 import { ExampleDevChain, type ExampleFork } from "../support/api/example-chain.ts";
@@ -130,7 +131,7 @@ export function testArbitraryCalls({ listsPerChain, seed }: { listsPerChain: num
 /** Documented error codes of the method. */
 function documentedCodes(name: string): number[] {
   const method = methods.find((each) => each.name === name)!;
-  return failuresOf(method).map((kind) => OPENRPC_ERRORS[kind].code);
+  return failuresOf(method).map((kind) => FAILURES[kind].code);
 }
 
 function editedParams(

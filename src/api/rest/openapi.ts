@@ -1,5 +1,6 @@
+import { FAILURES } from "../../errors/failure.ts";
 import type { MethodDefinition, Param, RestPath } from "../definition.ts";
-import { failuresOf, type MethodGroup, paramJsonSchema } from "../openrpc.ts";
+import { type MethodGroup, paramJsonSchema } from "../openrpc.ts";
 import { type JsonSchema, NAMED_SCHEMAS } from "../schemas.ts";
 import { locateParams, type ParamLocation } from "./param-locations.ts";
 
@@ -30,15 +31,6 @@ const ERROR: JsonSchema = {
 
 /** Methods whose REST response is the result itself, by the standard. */
 const WITHOUT_DATA: readonly string[] = ["get_v1_debug_fork_choice", "get_v1_beacon_light_client_updates"];
-
-/** HTTP statuses of the failures that a method documents. */
-const STATUSES = {
-  "invalid-params": 400,
-  "not-found": 404,
-  unavailable: 503,
-  rejected: 400,
-  unsupported: 501,
-} as const;
 
 /** Creates the OpenAPI document of all REST paths, from the same definitions that serve them. */
 export function openApiDocument(groups: readonly MethodGroup[], version: string): OpenApiDocument {
@@ -108,10 +100,8 @@ function schemaOf(param: Param): JsonSchema {
 }
 
 function responsesOf(method: MethodDefinition, { ssz }: RestPath): Operation["responses"] {
-  const failures = failuresOf(method).flatMap((kind) =>
-    kind in STATUSES ? [STATUSES[kind as keyof typeof STATUSES]] : [],
-  );
-  const errors = [...new Set([...failures, 500])].map((status) => [
+  const kinds = ["invalid-params", ...method.failures, "server"] as const;
+  const errors = [...new Set(kinds.map((kind) => FAILURES[kind].status))].map((status) => [
     String(status),
     { description: "Error", content: { "application/json": { schema: ERROR } } },
   ]);

@@ -1,7 +1,8 @@
 import type { MethodDefinition, Param } from "../../api/definition.ts";
 import { describeType } from "../../api/describe-type.ts";
-import { failuresOf, OPENRPC_ERRORS, paramJsonSchema } from "../../api/openrpc.ts";
+import { failuresOf, paramJsonSchema } from "../../api/openrpc.ts";
 import { type JsonSchema, NAMED_SCHEMAS } from "../../api/schemas.ts";
+import { FAILURES } from "../../errors/failure.ts";
 import { exampleLines } from "./example-call.ts";
 import { signatureOf, WIDTH, wrapText } from "./text.ts";
 
@@ -21,8 +22,8 @@ export async function methodText(method: MethodDefinition): Promise<string> {
     ...(access === "read" ? [] : [`Access class: ${access}.`]),
   ];
   const errors = failuresOf(method).map((kind) => {
-    const { code, message, data = "" } = OPENRPC_ERRORS[kind];
-    return `${code} ${message}: ${data}`;
+    const { code, title, description } = FAILURES[kind];
+    return `${code} ${title}: ${description}`;
   });
   const types = Array.from(namedTypes(result.schema), ([name, schema]) => {
     const note = typeof schema.description === "string" ? ` (${schema.description.replace(/\.$/, "")})` : "";

@@ -1,4 +1,4 @@
-import { Failure, type FailureKind, type ItemFailure } from "../../errors/failure.ts";
+import { FAILURES, Failure, type FailureKind, type ItemFailure } from "../../errors/failure.ts";
 
 /** Error with an HTTP status and headers. */
 export class HttpError extends Error {
@@ -27,17 +27,6 @@ interface ErrorResponse {
   headers?: Record<string, string>;
 }
 
-const STATUSES: Record<FailureKind, number> = {
-  "invalid-params": 400,
-  server: 500,
-  "not-found": 404,
-  unavailable: 503,
-  rejected: 400,
-  unsupported: 501,
-  "limit-exceeded": 413,
-  overloaded: 503,
-};
-
 /**
  * Returns the error response of a thrown value. Unexpected errors are reported as "Internal error", without details.
  */
@@ -45,7 +34,7 @@ export function toErrorResponse(thrown: unknown): ErrorResponse {
   if (thrown instanceof HttpError) return thrown;
   if (!(thrown instanceof Failure)) return { status: 500, message: "Internal error" };
   const { kind, message, detail, failures } = thrown;
-  return { status: STATUSES[kind], message, kind, detail, failures };
+  return { status: FAILURES[kind].status, message, kind, detail, failures };
 }
 
 /**

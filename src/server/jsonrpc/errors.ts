@@ -1,4 +1,4 @@
-import { Failure, type FailureKind, type ItemFailure } from "../../errors/failure.ts";
+import { FAILURES, Failure, type ItemFailure } from "../../errors/failure.ts";
 import { truncate } from "../../errors/truncate.ts";
 import { JsonLimitError, type JsonParseError } from "../../json/parse.ts";
 import type { BudgetRejection } from "../http/access/api-clients.ts";
@@ -19,18 +19,6 @@ interface ErrorData {
   /** Seconds after which a call within the budget is possible again. */
   retry_after?: number;
 }
-
-/** Error codes; -32001 to -32005 follow EIP-1474. */
-const ERROR_CODES: Record<FailureKind, number> = {
-  "invalid-params": -32602,
-  server: -32000,
-  "not-found": -32001,
-  unavailable: -32002,
-  rejected: -32003,
-  unsupported: -32004,
-  "limit-exceeded": -32005,
-  overloaded: -32005,
-};
 
 const INTERNAL_ERROR = -32603;
 
@@ -56,12 +44,12 @@ export function methodNotFound(name: string, suggest?: (name: string) => string 
 
 /** Returns the error for a method that is not served to this caller. */
 export function accessDenied(message: string): ErrorObject {
-  return { code: ERROR_CODES.unsupported, message, data: { status: 403 } };
+  return { code: FAILURES.unsupported.code, message, data: { status: 403 } };
 }
 
 /** Returns the error for a call beyond the budget of its client. */
 export function budgetExceeded({ message, retryAfterSeconds }: BudgetRejection): ErrorObject {
-  return { code: ERROR_CODES["limit-exceeded"], message, data: { status: 429, retry_after: retryAfterSeconds } };
+  return { code: FAILURES["limit-exceeded"].code, message, data: { status: 429, retry_after: retryAfterSeconds } };
 }
 
 /** Returns the error for a thrown value. */
@@ -70,7 +58,7 @@ export function toErrorObject(thrown: unknown): ErrorObject {
     // Such data has its own format.
     return { code: thrown.rpc.code, message: thrown.message, data: thrown.rpc.data as ErrorData };
   }
-  const code = thrown instanceof Failure ? ERROR_CODES[thrown.kind] : INTERNAL_ERROR;
+  const code = thrown instanceof Failure ? FAILURES[thrown.kind].code : INTERNAL_ERROR;
   const { status, message, detail, failures } = toErrorResponse(thrown);
   // JSON.stringify omits undefined members.
   return { code, message, data: { status, detail, failures } };
