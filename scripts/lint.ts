@@ -1,7 +1,7 @@
 /**
- * Lints the tree in the working directory: Biome's rules, which folder imports which, and promises that nobody waits
- * for. With --types the types are checked, too, for which the sources would otherwise be read a second time. Needs Node
- * 24, as the program itself does.
+ * Lints the tree in the working directory: Biome's rules, which folder imports which, promises that nobody waits for,
+ * and omitted keys that do not exist. With --types the types are checked, too, for which the sources would otherwise be
+ * read a second time. Needs Node 24, as the program itself does.
  */
 import { spawn } from "node:child_process";
 import { once } from "node:events";
@@ -11,6 +11,7 @@ import { fileURLToPath } from "node:url";
 import { API } from "typescript/unstable/sync";
 import { floatingPromises } from "./lint/floating-promises.ts";
 import { forbiddenImports } from "./lint/imports.ts";
+import { omittedKeys } from "./lint/omitted-keys.ts";
 import { typeErrors } from "./lint/type-errors.ts";
 
 const BIOME = fileURLToPath(import.meta.resolve("@biomejs/biome/bin/biome"));
@@ -36,7 +37,13 @@ function lintSources(): number {
         const file = project.program.getSourceFile(name);
         if (file === undefined) continue;
         const path = relative(process.cwd(), name).replaceAll(sep, "/");
-        for (const { node, message } of [...forbiddenImports(file, path), ...floatingPromises(file, project.checker)]) {
+        const { checker } = project;
+        const problems = [
+          ...forbiddenImports(file, path),
+          ...floatingPromises(file, checker),
+          ...omittedKeys(file, checker),
+        ];
+        for (const { node, message } of problems) {
           const { line } = file.getLineAndCharacterOfPosition(node.getStart(file));
           complain(`${path}:${line + 1}: ${message}`);
         }

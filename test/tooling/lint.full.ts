@@ -61,6 +61,15 @@ describe("lint", () => {
     expect(code).toBe(1);
   });
 
+  it("rejects an Omit of a key that the type does not have", async () => {
+    const { code, output } = await lint({
+      "src/db/part.ts": `${TYPE}export type Rest = Omit<Part, "size">;\nexport type All = Omit<Part, "length">;\n`,
+      "src/db/generic.ts": 'export type Rest<T> = Omit<T, "size">;\n',
+    });
+    expect(output.match(/^src.*/gm)).toEqual(['src/db/part.ts:5: Omit names "length", which the type does not have.']);
+    expect(code).toBe(1);
+  });
+
   it("rejects a reserved file outside of its folders", async () => {
     const { code, output } = await lint({
       "src/errors/failure.ts": PART,
