@@ -40,13 +40,14 @@ export const BOUNDARIES: Readonly<Record<string, readonly string[]>> = {
     "http-client",
     "data",
     "db",
+    "threads (types)",
     "log",
   ],
   // Has no chain. Of api it uses the method definitions.
   gateway: ["metrics", "server", "api", "http-client", "json", "log"],
   // Serves the Web3Signer API over keys of a dev chain.
   signer: ["dev (types)", "server", "api/params/scalars.ts", "api/params/ssz-payload.ts", "json", "log (types)"],
-  dev: ["api", "chain", "evm", "execution", "bls", "db", "log"],
+  dev: ["api", "chain", "evm", "execution", "bls", "db", "threads", "log"],
   // Observes all parts of a node. None of them imports it.
   metrics: [
     "server",
@@ -90,13 +91,15 @@ export const BOUNDARIES: Readonly<Record<string, readonly string[]>> = {
   // Puts the EVM behind the interface of execution engines.
   "evm/engine": ["execution", "data (types)", "log"],
   // Runs the engine in a worker thread.
-  "evm/thread": ["execution", "json", "log"],
+  "evm/thread": ["execution", "threads", "json", "log"],
   // Runs reads in another one.
-  "evm/reads": ["execution", "json", "log"],
+  "evm/reads": ["execution", "threads", "json", "log"],
   execution: ["http-client", "db (types)", "log (types)"],
   data: ["log (types)"],
   // Logs failures of worker threads.
   bls: ["log (types)"],
+  // Channels between threads. Users define the calls and the errors.
+  threads: ["log (types)"],
   "http-client": [],
   client: [],
   db: [],

@@ -10,6 +10,11 @@ export type LogMessage = [
   fields: LogFields | undefined,
 ];
 
+/** Writes a record of another thread or process to the log of this one. */
+export function writeRecord(logger: Logger, [, topic, level, message, fields]: LogMessage): void {
+  (topic === undefined ? logger : logger.topic(topic))[level](message, fields);
+}
+
 /** Outbox for log records. */
 interface RecordOutbox {
   send(message: LogMessage): void;

@@ -4,7 +4,7 @@ import type { BeaconDb } from "../../db/beacon-db.ts";
 import type { EvmControl } from "../../evm/engine/evm-control.ts";
 import { sidecarKzg } from "../../evm/engine/sidecar-kzg.ts";
 import type { EvmThread } from "../../evm/thread/evm-thread.ts";
-import type { Remote } from "../../evm/thread/remote.ts";
+import type { Remote } from "../../threads/remote.ts";
 import { ChainEth } from "./chain-eth.ts";
 import { chainPayloads } from "./chain-payloads.ts";
 import { EvmDepositLog } from "./evm-deposit-log.ts";

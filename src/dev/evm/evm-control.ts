@@ -2,7 +2,7 @@ import { ControlError, type EvmControl } from "../../api/dev-control.ts";
 import type { Clock } from "../../chain/clock/clock.ts";
 import type { EvmControl as RemoteControl } from "../../evm/engine/evm-control.ts";
 import type { Change } from "../../evm/overrides/override.ts";
-import type { Remote } from "../../evm/thread/remote.ts";
+import type { Remote } from "../../threads/remote.ts";
 import type { Automine } from "./automine.ts";
 
 export interface DevEvmControlParts {

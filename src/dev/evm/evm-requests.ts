@@ -6,8 +6,8 @@ import type { ContractCall, DevWallet } from "../../evm/engine/dev-wallet.ts";
 import { PoolError } from "../../evm/pool/pool-error.ts";
 import { bytesToBigint } from "../../evm/rlp.ts";
 import { CONSOLIDATION_REQUESTS, WITHDRAWAL_REQUESTS } from "../../evm/system-addresses.ts";
-import type { Remote } from "../../evm/thread/remote.ts";
 import { type LoggedDeposit, parseDepositLog } from "../../execution/eth1/deposit-log.ts";
+import type { Remote } from "../../threads/remote.ts";
 import type { ExecutionRequestSink } from "../control/execution-requests.ts";
 import { decodeDepositCall, encodeDepositCall } from "./deposit-call.ts";
 

@@ -1,6 +1,7 @@
 import { Address } from "@ethereumjs/util";
 import type { RootHex } from "@lodestar/types";
 import type { Logger } from "../../log/logger.ts";
+import type { Remote } from "../../threads/remote.ts";
 import { type BlockPlan, buildPlanned } from "../engine/block-builder.ts";
 import { BlockReplay } from "../engine/block-replay.ts";
 import type { PendingPlan } from "../engine/evm-engine.ts";
@@ -19,7 +20,6 @@ import { decodeTransaction } from "../execution/transaction.ts";
 import { ChainOverrides } from "../overrides/chain-overrides.ts";
 import { headerChange, type Override, overrideState } from "../overrides/override.ts";
 import { FollowingWorld } from "../state/world-change.ts";
-import type { Remote } from "../thread/remote.ts";
 import type { BlockFeed, FeedBlock, FeedItem } from "./block-feed.ts";
 
 interface EngineReplicaParts {

@@ -2,9 +2,9 @@ import { MessageChannel } from "node:worker_threads";
 import { expect, it, onTestFinished } from "vitest";
 import { openEngines, ZERO_HASH } from "../../../test/support/evm/engine/engines.ts";
 import { GENESIS_TIME, GWEI, optionsOf, SLOT_SECONDS } from "../../../test/support/evm/evm.ts";
+import { Channel } from "../../threads/channel.ts";
+import { callService } from "../../threads/remote.ts";
 import type { BlockId } from "../eth/block-id.ts";
-import { Channel } from "../thread/channel.ts";
-import { callService } from "../thread/remote.ts";
 import { BlockFeed } from "./block-feed.ts";
 import { ReadHost } from "./read-host.ts";
 
@@ -19,7 +19,7 @@ async function openHost() {
     for (const { port1 } of [node, feed]) port1.close();
   });
   const blocks = new BlockFeed(engine);
-  new Channel(feed.port1, (method, args) => callService(blocks, method, args));
+  new Channel(feed.port1, { handle: (method, args) => callService(blocks, method, args) });
   const host = new ReadHost(node.port2);
   const options = { rules: optionsOf("osaka"), genesisTime: GENESIS_TIME, secondsPerSlot: SLOT_SECONDS };
   await host.open(CHAIN, options, feed.port2, engine.readRevision);

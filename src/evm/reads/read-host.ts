@@ -1,13 +1,14 @@
 import type { MessagePort } from "node:worker_threads";
 import { createThreadLogger, type LogMessage } from "../../log/thread-logger.ts";
+import { Channel, type ChannelPort } from "../../threads/channel.ts";
+import { callService, remoteService } from "../../threads/remote.ts";
 import { createEvmCrypto } from "../crypto.ts";
 import type { EvmStore } from "../engine/storage/evm-store.ts";
 import type { ChainTags } from "../eth/block-id.ts";
 import { EthChain } from "../eth/eth-chain.ts";
 import { type ReadMethods, readMethods } from "../eth/eth-methods.ts";
-import { Channel, type ChannelPort } from "../thread/channel.ts";
+import { EVM_ERRORS } from "../thread/errors.ts";
 import { type EvmChainOptions, openChain } from "../thread/open-chain.ts";
-import { callService, remoteService } from "../thread/remote.ts";
 import { ThreadStoppedError } from "../thread/thread-stopped.ts";
 import type { BlockFeed } from "./block-feed.ts";
 import { EngineReplica } from "./engine-replica.ts";
@@ -43,14 +44,17 @@ export class ReadHost {
   readonly #running = new Map<number, Promise<unknown>>();
 
   constructor(port: ChannelPort) {
-    this.#channel = new Channel(port, (method, args) => callService(this, method, args));
+    this.#channel = new Channel(port, {
+      handle: (method, args) => callService(this, method, args),
+      errors: EVM_ERRORS,
+    });
   }
 
   /** Creates a replica of a chain, whose engine is at the other end of a port. */
   async open(id: number, options: EvmChainOptions, port: MessagePort, revision: Int32Array): Promise<void> {
     const store = remoteService<EvmStore>((method, args) => this.#channel.call(`store.${method}`, [id, ...args]));
-    const send = (record: LogMessage) => void this.#channel.call("log", [id, record]).catch(() => {});
-    const feed = new Channel(port, () => {});
+    const send = (record: LogMessage) => this.#channel.notify("log", [id, record]);
+    const feed = new Channel(port, { errors: EVM_ERRORS });
     port.unref();
     const engine = new EngineReplica({
       ...openChain(options, await this.#crypto),

@@ -8,8 +8,8 @@ import { blsPairingInput, repeat } from "../../../test/support/evm/precompiles/i
 import { openThread, ZERO_HASH } from "../../../test/support/evm/thread/evm-thread.ts";
 import { createRecordingLogger } from "../../../test/support/log/recording-logger.ts";
 import { JsonBytes } from "../../json/json-bytes.ts";
+import type { ChannelMessage } from "../../threads/channel.ts";
 import type { EthArgs } from "../eth/eth-service.ts";
-import type { ChannelMessage } from "../thread/channel.ts";
 import type { ReadName } from "./read-limits.ts";
 import { type ReadableChain, ReadThread } from "./read-thread.ts";
 

@@ -1,14 +1,14 @@
 import { MessageChannel, type MessagePort } from "node:worker_threads";
 import { JsonBytes } from "../../json/json-bytes.ts";
 import type { Logger } from "../../log/logger.ts";
-import type { LogMessage } from "../../log/thread-logger.ts";
+import { type LogMessage, writeRecord } from "../../log/thread-logger.ts";
+import { callService } from "../../threads/remote.ts";
+import { startThread, Thread, type ThreadPort } from "../../threads/thread.ts";
 import type { EvmStore } from "../engine/storage/evm-store.ts";
 import type { ChainTags } from "../eth/block-id.ts";
 import { EthError } from "../eth/eth-error.ts";
-import { Channel, type ThreadPort } from "../thread/channel.ts";
+import { EVM_ERRORS } from "../thread/errors.ts";
 import type { EvmChainOptions } from "../thread/open-chain.ts";
-import { callService } from "../thread/remote.ts";
-import { startThread } from "../thread/start-worker.ts";
 import { ThreadStoppedError } from "../thread/thread-stopped.ts";
 import { type ReadName, readLimit } from "./read-limits.ts";
 
@@ -36,8 +36,7 @@ interface ReadThreadOptions {
 }
 
 interface Session {
-  worker: ThreadPort;
-  channel: Channel;
+  thread: Thread;
   /** Ids of open chains. */
   opened: Map<ReadableChain, Promise<number>>;
   hasCrashed: boolean;
@@ -104,7 +103,7 @@ export class ReadThread {
     const opened = session?.opened.get(chain);
     if (session === undefined || opened === undefined) return;
     session.opened.delete(chain);
-    opened.then((id) => session.channel.call("close", [id])).catch(() => {});
+    opened.then((id) => session.thread.channel.notify("close", [id])).catch(() => {});
     if (session.opened.size > 0) return;
     this.#idle = setTimeout(() => this.#end(session), IDLE_MS).unref();
   }
@@ -115,13 +114,12 @@ export class ReadThread {
   }
 
   #start(): Session {
-    const worker = this.#startWorker();
-    // An idle thread does not keep the process alive.
-    worker.unref();
-    const channel = new Channel(worker, (method, args) => this.#handle(method, args), worker);
-    const session: Session = { worker, channel, opened: new Map(), hasCrashed: false };
-    worker.on("error", (error) => this.#onDeath(session, error));
-    worker.on("exit", (code) => this.#onDeath(session, new Error(`The thread ended with code ${code}.`)));
+    const thread = new Thread(this.#startWorker(), {
+      handle: (method, args) => this.#handle(method, args),
+      errors: EVM_ERRORS,
+      onDeath: (_, error) => this.#onDeath(session, error),
+    });
+    const session: Session = { thread, opened: new Map(), hasCrashed: false };
     return session;
   }
 
@@ -136,12 +134,12 @@ export class ReadThread {
     return opened;
   }
 
-  async #replicate({ channel }: Session, chain: ReadableChain): Promise<number> {
+  async #replicate({ thread }: Session, chain: ReadableChain): Promise<number> {
     const id = ++this.#lastId;
     const { port1, port2 } = new MessageChannel();
     const revision = await chain.connect(port1);
     this.#chains.set(id, chain);
-    await channel.call("open", [id, chain.options, port2, revision]);
+    await thread.channel.call("open", [id, chain.options, port2, revision]);
     return id;
   }
 
@@ -153,7 +151,9 @@ export class ReadThread {
       });
     signal.addEventListener("abort", awaitEnd, { once: true });
     try {
-      return new JsonBytes((await session.channel.call("read", [id, { number, ...read }, signal])) as Uint8Array);
+      return new JsonBytes(
+        (await session.thread.channel.call("read", [id, { number, ...read }, signal])) as Uint8Array,
+      );
     } finally {
       signal.removeEventListener("abort", awaitEnd);
     }
@@ -166,7 +166,7 @@ export class ReadThread {
       onReplace();
       void this.#end(session);
     }, this.#graceMs);
-    await session.channel.call("settled", [read]).catch(() => {});
+    await session.thread.channel.call("settled", [read]).catch(() => {});
     clearTimeout(timer);
   }
 
@@ -182,15 +182,14 @@ export class ReadThread {
   async #end(session: Session): Promise<void> {
     if (session === this.#session) this.#session = undefined;
     for (const opened of session.opened.values()) opened.then((id) => this.#chains.delete(id)).catch(() => {});
-    session.channel.close(new ThreadStoppedError());
-    await session.worker.terminate();
+    await session.thread.end(new ThreadStoppedError());
   }
 
   /** Handles a call from the thread: of the log or the database of a chain. */
   #handle(method: string, [id, ...args]: readonly unknown[]): unknown {
     const chain = this.#chains.get(id as number);
     if (chain === undefined) throw new ThreadStoppedError();
-    if (method === "log") return logTo(chain.logger, args[0] as LogMessage);
+    if (method === "log") return writeRecord(chain.logger, args[0] as LogMessage);
     return callService(chain.store, method.slice("store.".length), args);
   }
 }
@@ -205,7 +204,3 @@ export function sharedReadThread(): ReadThread {
 
 /** One error for all reads, that of geth's calls. */
 const timeoutError = (limitMs: number) => new EthError(`execution aborted (timeout = ${limitMs / 1000}s)`);
-
-function logTo(logger: Logger, [, topic, level, message, fields]: LogMessage): void {
-  (topic === undefined ? logger : logger.topic(topic))[level](message, fields);
-}

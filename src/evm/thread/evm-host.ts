@@ -1,5 +1,7 @@
 import type { MessagePort } from "node:worker_threads";
 import { createThreadLogger, type LogMessage } from "../../log/thread-logger.ts";
+import { Channel, type ChannelPort } from "../../threads/channel.ts";
+import { callService, remoteService } from "../../threads/remote.ts";
 import { createEvmCrypto } from "../crypto.ts";
 import { DevWallet } from "../engine/dev-wallet.ts";
 import { EvmControl } from "../engine/evm-control.ts";
@@ -8,10 +10,9 @@ import type { GasEstimator } from "../eth/accounts/signer.ts";
 import { LocalEthService } from "../eth/local-eth-service.ts";
 import type { EthSubscription } from "../eth/logs/subscription.ts";
 import { BlockFeed } from "../reads/block-feed.ts";
-import { Channel, type ChannelPort } from "./channel.ts";
 import { EngineService } from "./engine-service.ts";
+import { EVM_ERRORS } from "./errors.ts";
 import { type EvmChainOptions, openChain } from "./open-chain.ts";
-import { callService, remoteService } from "./remote.ts";
 
 /** Services of the thread: classes over the engine whose arguments and results can be cloned. */
 export type HostServices = ReturnType<typeof createServices>;
@@ -37,7 +38,7 @@ export class EvmHost {
   #delivery: { ids: number[]; results: readonly unknown[]; delivered: Promise<unknown> } | undefined;
 
   constructor(port: ChannelPort) {
-    this.#channel = new Channel(port, (method, args) => this.#handle(method, args));
+    this.#channel = new Channel(port, { handle: (method, args) => this.#handle(method, args), errors: EVM_ERRORS });
   }
 
   /** Throws before a chain is opened. */
@@ -48,7 +49,7 @@ export class EvmHost {
 
   /** Creates the engine of a chain at its block 0. Returns its counter of changes. */
   async open(options: EvmChainOptions): Promise<Int32Array> {
-    const send = (record: LogMessage) => void this.#channel.call("log", record).catch(() => {});
+    const send = (record: LogMessage) => this.#channel.notify("log", record);
     const logger = createThreadLogger({ send }, "execution");
     this.#engine = new EvmEngine({ ...openChain(options, await this.#crypto), logger });
     this.#services = createServices(
@@ -75,7 +76,7 @@ export class EvmHost {
     const end = this.#services.eth!.subscribe(
       subscription,
       (results) => this.#deliver(id, results),
-      () => void this.#channel.call("overload", [id]).catch(() => {}),
+      () => this.#channel.notify("overload", [id]),
     );
     this.#subscriptions.set(id, () => {
       end();
@@ -99,7 +100,7 @@ export class EvmHost {
   /** Keeps a replica in another thread up to date, through a port. Returns the counter of changes that it sees. */
   #serveReplica(port: MessagePort): Int32Array {
     const feed = new BlockFeed(this.engine);
-    new Channel(port, (method, args) => callService(feed, method, args));
+    new Channel(port, { handle: (method, args) => callService(feed, method, args), errors: EVM_ERRORS });
     port.unref();
     return this.engine.readRevision;
   }

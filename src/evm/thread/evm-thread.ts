@@ -18,7 +18,10 @@ import {
 import type { GenesisBlock } from "../../execution/engine-api/genesis-block.ts";
 import type { JsonBytes } from "../../json/json-bytes.ts";
 import type { Logger } from "../../log/logger.ts";
-import type { LogMessage } from "../../log/thread-logger.ts";
+import { type LogMessage, writeRecord } from "../../log/thread-logger.ts";
+import type { Channel } from "../../threads/channel.ts";
+import { callService, type Remote, remoteService } from "../../threads/remote.ts";
+import type { ThreadPort } from "../../threads/thread.ts";
 import type { EvmServices } from "../engine/evm-engine.ts";
 import type { ChainTags } from "../eth/block-id.ts";
 import type { EthService } from "../eth/eth-service.ts";
@@ -28,12 +31,10 @@ import type { TransactionRequest } from "../eth/transaction-request.ts";
 import { isHeavyRead, type ReadName } from "../reads/read-limits.ts";
 import { type ReadableChain, type ReadThread, sharedReadThread } from "../reads/read-thread.ts";
 import { AheadBuild } from "./ahead-build.ts";
-import type { Channel, ThreadPort } from "./channel.ts";
 import type { EngineService } from "./engine-service.ts";
 import type { HostServices } from "./evm-host.ts";
 import { createGenesisBlock } from "./genesis-block.ts";
 import type { EvmChainOptions } from "./open-chain.ts";
-import { callService, type Remote, remoteService } from "./remote.ts";
 import { startEvmWorker } from "./start-worker.ts";
 import { SupervisedWorker } from "./supervised-worker.ts";
 
@@ -348,7 +349,7 @@ export class EvmThread implements ExecutionEngine {
 
   /** Handles a call from the thread: of the log, or of a service of the node. */
   #handle(method: string, args: readonly unknown[]): unknown {
-    if (method === "log") return this.#log(args as LogMessage);
+    if (method === "log") return writeRecord(this.#logger, args as unknown as LogMessage);
     if (method === "estimateGas") return this.#estimateGas(args[0] as TransactionRequest);
     if (method === "deliver") return this.#deliver(...(args as [number[], unknown[]]));
     if (method === "overload") return this.#subscriptions.get(args[0] as number)?.onOverload?.();
@@ -363,10 +364,6 @@ export class EvmThread implements ExecutionEngine {
 
   async #estimateGas(call: TransactionRequest): Promise<bigint> {
     return BigInt((await this.#read("estimateGas", { call })).parse() as string);
-  }
-
-  #log([, topic, level, message, fields]: LogMessage): void {
-    (topic === undefined ? this.#logger : this.#logger.topic(topic))[level](message, fields);
   }
 }
 

@@ -1,5 +1,5 @@
-import { extname } from "node:path";
-import { Worker } from "node:worker_threads";
+import type { Worker } from "node:worker_threads";
+import { startThread } from "../../threads/thread.ts";
 
 let preloaded: Worker | undefined;
 
@@ -21,14 +21,4 @@ export function startEvmWorker(): Worker {
   const worker = preloaded ?? startThread("./worker", import.meta.url);
   preloaded = undefined;
   return worker;
-}
-
-/**
- * Starts a thread with a module, whose path is relative to the importing one and has the same extension, compiled or
- * not: the compiler does not rewrite paths outside of imports. Threads inherit the options of Node. `--input-type` is
- * for `--eval` only, and a thread with a file refuses it.
- */
-export function startThread(path: string, importer: string): Worker {
-  const hasInputType = process.execArgv.some((option) => option.startsWith("--input-type"));
-  return new Worker(new URL(`${path}${extname(importer)}`, importer), hasInputType ? { execArgv: [] } : {});
 }

@@ -1,7 +1,9 @@
 import { EngineUnavailableError } from "../../execution/engine.ts";
 import type { Logger } from "../../log/logger.ts";
+import type { CallHandler, Channel } from "../../threads/channel.ts";
+import { Thread, type ThreadPort } from "../../threads/thread.ts";
 import { UnexecutableBlockError } from "../engine/unexecutable-block.ts";
-import { type CallHandler, Channel, type ThreadPort } from "./channel.ts";
+import { EVM_ERRORS } from "./errors.ts";
 import { ThreadStoppedError } from "./thread-stopped.ts";
 
 interface SupervisedWorkerParts {
@@ -13,11 +15,6 @@ interface SupervisedWorkerParts {
   logger: Logger;
 }
 
-interface Session {
-  worker: ThreadPort;
-  channel: Channel;
-}
-
 const MAX_DEATHS = 3;
 const DEATHS_WINDOW_MS = 60_000;
 
@@ -25,7 +22,7 @@ const DEATHS_WINDOW_MS = 60_000;
 export class SupervisedWorker {
   readonly #parts: SupervisedWorkerParts;
   readonly #failure = Promise.withResolvers<Error>();
-  #session: Session;
+  #thread: Thread;
   /** Resolves to the channel of a ready thread. */
   #ready = Promise.withResolvers<Channel>();
   /** Times of the last deaths, in milliseconds. */
@@ -39,13 +36,13 @@ export class SupervisedWorker {
   constructor(parts: SupervisedWorkerParts) {
     this.#parts = parts;
     this.#ready.promise.catch(() => {});
-    this.#session = this.#start();
+    this.#thread = this.#start();
   }
 
   /** Prepares the thread. Resolves once it is ready. */
   async begin(): Promise<void> {
     this.#isBegun = true;
-    void this.#prepare(this.#session);
+    void this.#prepare(this.#thread);
     await this.#ready.promise;
   }
 
@@ -83,23 +80,16 @@ export class SupervisedWorker {
 
   /** Ends the thread. Pending and later calls fail. */
   async stop(): Promise<void> {
-    this.#end(new EngineUnavailableError("The node is shutting down; the EVM takes no more calls."));
-    await this.#session.worker.terminate();
+    await this.#end(new EngineUnavailableError("The node is shutting down; the EVM takes no more calls."));
   }
 
-  #start(): Session {
+  #start(): Thread {
     const { startWorker, handle } = this.#parts;
-    const worker = startWorker();
-    // An idle thread does not keep the process alive.
-    worker.unref();
-    const session = { worker, channel: new Channel(worker, handle, worker) };
-    worker.on("error", (error) => this.#onDeath(session, error));
-    worker.on("exit", (code) => this.#onDeath(session, new Error(`The thread ended with code ${code}.`)));
-    return session;
+    return new Thread(startWorker(), { handle, errors: EVM_ERRORS, onDeath: (...death) => this.#onDeath(...death) });
   }
 
-  #onDeath(session: Session, error: unknown): void {
-    if (session !== this.#session || this.#isStopped) return;
+  #onDeath(thread: Thread, error: unknown): void {
+    if (thread !== this.#thread || this.#isStopped) return;
     const now = performance.now();
     this.#deaths = [...this.#deaths.filter((time) => now - time < DEATHS_WINDOW_MS), now];
     this.#restarts++;
@@ -116,35 +106,34 @@ export class SupervisedWorker {
     if (this.#isReady) this.#ready = Promise.withResolvers();
     this.#isReady = false;
     this.#ready.promise.catch(() => {});
-    session.channel.close(new ThreadStoppedError());
-    this.#session = this.#start();
-    if (this.#isBegun) void this.#prepare(this.#session);
+    void thread.end(new ThreadStoppedError());
+    this.#thread = this.#start();
+    if (this.#isBegun) void this.#prepare(this.#thread);
   }
 
-  async #prepare(session: Session): Promise<void> {
+  async #prepare(thread: Thread): Promise<void> {
     try {
-      await this.#parts.prepare(session.channel);
-      if (session !== this.#session || this.#isStopped) return;
+      await this.#parts.prepare(thread.channel);
+      if (thread !== this.#thread || this.#isStopped) return;
       this.#isReady = true;
-      this.#ready.resolve(session.channel);
+      this.#ready.resolve(thread.channel);
     } catch (error) {
       // No thread can execute that block. Otherwise, one that cannot be brought to the head counts as stopped.
-      if (error instanceof UnexecutableBlockError && session === this.#session) this.#fail(error);
-      else this.#onDeath(session, error);
-      await session.worker.terminate();
+      if (error instanceof UnexecutableBlockError && thread === this.#thread) this.#fail(error);
+      else this.#onDeath(thread, error);
     }
   }
 
   #fail(failure: Error): void {
-    this.#end(failure);
+    void this.#end(failure);
     this.#failure.resolve(failure);
   }
 
-  /** Ends all calls. */
-  #end(error: Error): void {
+  /** Ends the thread and all calls. */
+  async #end(error: Error): Promise<void> {
     this.#isStopped = true;
     this.#isReady = false;
     this.#ready.reject(error);
-    this.#session.channel.close(error);
+    await this.#thread.end(error);
   }
 }

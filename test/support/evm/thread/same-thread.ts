@@ -1,8 +1,9 @@
 import { EventEmitter } from "node:events";
-import { MessageChannel, type MessagePort } from "node:worker_threads";
+import { MessageChannel } from "node:worker_threads";
 import type { EvmEngine } from "../../../../src/evm/engine/evm-engine.ts";
-import type { ThreadPort } from "../../../../src/evm/thread/channel.ts";
 import { EvmHost } from "../../../../src/evm/thread/evm-host.ts";
+import type { ThreadPort } from "../../../../src/threads/thread.ts";
+import type { Movable } from "../../../../src/threads/transfer.ts";
 
 /** Runs the EVM in the thread of the test, at the other end of a message channel. The test can look at its engine. */
 export class SameThreadEvm {
@@ -20,7 +21,7 @@ export class SameThreadEvm {
     port1.on("message", (message) => worker.emit("message", message));
     port1.unref();
     return Object.assign(worker, {
-      postMessage: (message: unknown, transfer?: readonly MessagePort[]) => port1.postMessage(message, transfer),
+      postMessage: (message: unknown, moved?: readonly Movable[]) => port1.postMessage(message, moved),
       ref: () => port1.ref(),
       unref: () => port1.unref(),
       terminate: async () => port1.close(),

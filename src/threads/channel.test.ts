@@ -1,15 +1,21 @@
-import { MessageChannel } from "node:worker_threads";
+import { once } from "node:events";
+import { MessageChannel, type MessagePort } from "node:worker_threads";
 import { describe, expect, it, onTestFinished } from "vitest";
-import { PayloadUnavailableError } from "../../execution/engine.ts";
-import { PoolError } from "../pool/pool-error.ts";
+import { PoolError } from "../evm/pool/pool-error.ts";
+import { PayloadUnavailableError } from "../execution/engine.ts";
 import { type CallHandler, Channel } from "./channel.ts";
+import { ErrorRegistry } from "./error-registry.ts";
+import { Moved } from "./transfer.ts";
 
 const NONE: CallHandler = () => undefined;
 
 function connect(handleHere: CallHandler, handleThere: CallHandler) {
   const { port1, port2 } = new MessageChannel();
   onTestFinished(() => port1.close());
-  return { here: new Channel(port1, handleHere), there: new Channel(port2, handleThere), port1 };
+  const errors = new ErrorRegistry([PoolError, PayloadUnavailableError]);
+  const here = new Channel(port1, { handle: handleHere, errors });
+  const there = new Channel(port2, { handle: handleThere, errors });
+  return { here, there };
 }
 
 describe("a channel", () => {
@@ -67,6 +73,39 @@ describe("a channel", () => {
     });
     const large = new Uint8Array(1000).fill(3);
     expect(await here.call("echo", [{ bytes: large.subarray(10, 12) }])).toEqual([Uint8Array.of(3, 3), 2]);
+  });
+
+  it("notifies without an answer, whatever the handler does", async () => {
+    const received: unknown[] = [];
+    const { here } = connect(NONE, (method, args) => {
+      received.push([method, args]);
+      throw new Error("Not sent back.");
+    });
+    here.notify("first", [1]);
+    await expect(here.call("second", [])).rejects.toThrow("Not sent back.");
+    expect(received).toEqual([
+      ["first", [1]],
+      ["second", []],
+    ]);
+    here.close(new Error("closed"));
+    here.notify("third", []);
+  });
+
+  it("moves memory and ports, and shares shared memory", async () => {
+    const { here } = connect(NONE, (_, [bytes, port, shared]) => {
+      (port as MessagePort).postMessage("hello");
+      (shared as Uint8Array)[0] = 7;
+      const reply = Uint8Array.of(...(bytes as Uint8Array), 3);
+      return new Moved(reply, reply.buffer);
+    });
+    const bytes = Uint8Array.of(1, 2);
+    const shared = new Uint8Array(new SharedArrayBuffer(8), 4, 2);
+    const { port1, port2 } = new MessageChannel();
+    const greeting = once(port1, "message");
+    expect(await here.call("move", [new Moved(bytes, bytes.buffer), port2, shared])).toEqual(Uint8Array.of(1, 2, 3));
+    expect(await greeting).toEqual(["hello"]);
+    expect([bytes.length, shared[0]]).toEqual([0, 7]);
+    port1.close();
   });
 
   it("rejects pending and later calls once it is closed", async () => {
