@@ -4,7 +4,8 @@
  *
  *     npm run bench -- non-finality [epochs]
  *
- * Runs with the same Node flags as long-run.
+ * Runs with `--expose-gc`, which excludes uncollected garbage, and with `--max-semi-space-size`, since V8 otherwise
+ * grows its young generation for a long time.
  */
 process.env.LODESTAR_PRESET = "minimal";
 const { benchNonFinality } = await import("./non-finality/run.ts");

@@ -17,35 +17,14 @@ const SMALL_HEAP = [...EXPOSE_GC, "--max-semi-space-size=4"];
 /** The first lines of a benchmark's file document its arguments. */
 const BENCHES: Readonly<Record<string, Bench>> = {
   import: {
-    about: "cost of a block import beside its state transition",
-  },
-  slots: {
-    about: "cost of slots and epochs with the votes of a million validators",
-    nodeOptions: [...EXPOSE_GC, "--max-old-space-size=8192"],
-  },
-  "sync-import": {
-    about: "import speed of history, against the state transition alone",
-  },
-  "long-run": {
-    about: "speed and memory of a dev chain over thousands of slots",
-    nodeOptions: SMALL_HEAP,
+    about: "cost of a block import beside its state transition, speed of importing and syncing a history",
   },
   "non-finality": {
     about: "cost of a thousand epochs without finality, during and after",
     nodeOptions: SMALL_HEAP,
   },
-  data: {
-    about: "cost of blobs and columns with each KZG backend, and delays of the main thread",
-  },
-  "peer-sync": {
-    about: "sync speed between nodes, also with Lodestar",
-    nodeOptions: ["scripts/with-lodestar.js"],
-  },
-  network: {
-    about: "networks of several nodes: agreement, late nodes, discovery, many peers",
-  },
   control: {
-    about: "slots per second of dev_advance and dev_skip",
+    about: "slots per second of dev_advance and dev_skip, time of snapshots",
   },
   startup: {
     about: "time from the start to the first answer and to a finalized history",
@@ -53,25 +32,12 @@ const BENCHES: Readonly<Record<string, Bench>> = {
   "json-rpc": {
     about: "JSON-RPC requests per second, against a bare node:http server",
   },
-  indexer: {
-    about: "speed of an indexer that reads the whole history of a chain",
-  },
-  proofs: {
-    about: "time of Merkle proofs of a state with a million validators",
-  },
-  events: {
-    about: "cost of many event subscribers, and whether each receives all events",
-    nodeOptions: EXPOSE_GC,
-  },
   "mixed-load": {
     about: "memory and latency of a node under half an hour of mixed load",
   },
   adversary: {
     about: "cost of floods from a hostile peer to a node that follows a chain",
     nodeOptions: EXPOSE_GC,
-  },
-  snapshots: {
-    about: "time of dev_snapshot and dev_revert",
   },
   evm: {
     about: "cost of blocks, transactions and memory in the EVM",
@@ -86,9 +52,6 @@ const BENCHES: Readonly<Record<string, Bench>> = {
   },
   eth: {
     about: "eth_* calls per second, logs of 10,000 blocks and the time of a contract test, beside Anvil and EDR",
-  },
-  page: {
-    about: "requests, bytes and paint time of the page, its delay behind the head, and the cost of many open pages",
   },
   scale: {
     about: "starts, long answers, epochs and disk of a node with a million validators",

@@ -1,5 +1,5 @@
 // Programs of others that tests run with. Each is installed into a cache of its own, apart from the locked
-// dependencies: they are large, and nothing but interop tests and benchmarks needs them.
+// dependencies: they are large, and only interop tests need them.
 import { spawnSync } from "node:child_process";
 import { cpSync, existsSync, mkdtempSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";

@@ -3,8 +3,9 @@ import { ATTACKS } from "../../test/support/abuse/attacks.ts";
 import { GAUGED, type GaugeReading, readGauge } from "../../test/support/abuse/gauged-node.ts";
 import { Attacker, type ProbeFigures, probe, targetOf } from "../../test/support/abuse/siege.ts";
 import { ProgramProcess } from "../../test/support/program/program-process.ts";
-import { describeMachine, watchSteal } from "../support/machine.ts";
+import { watchSteal } from "../support/machine.ts";
 import { quantile } from "../support/statistics.ts";
+import { mebibytes, milliseconds, percent, printHeader, printRow, printSetting } from "../support/table.ts";
 import { withTempDirectory } from "../support/temp-directory.ts";
 
 interface AbuseOptions {
@@ -29,7 +30,7 @@ const ATTACKER_NICENESS = 10;
 export function benchAbuse({ validators, seconds, only }: AbuseOptions): Promise<boolean> {
   const names = Object.keys(ATTACKS).filter((name) => name.includes(only));
   const preset = validators < MAINNET_FROM_VALIDATORS ? "minimal" : "mainnet";
-  console.log(`${describeMachine()}; ${validators} validators, preset ${preset}; ${seconds} s per attack\n`);
+  printSetting(`${validators} validators, preset ${preset}; ${seconds} s per attack`);
   return withTempDirectory(async (directory) => {
     const args = ["dev", "--data-dir", directory, ...chainFlags(validators, preset)];
     const attacker = await Attacker.start({ niceness: ATTACKER_NICENESS });
@@ -69,11 +70,12 @@ async function printQuiet(args: readonly string[], seconds: number): Promise<voi
   const node = await startNode(args, "nothing");
   const steal = watchSteal();
   const figures = await probe(node, { seconds });
-  const lost = percent(steal());
+  const lost = percent(steal(), 1);
   const gauge = await readGauge(node);
   const began = performance.now();
   const { code } = await node.stop();
-  printRow("nothing", [
+  printRow(
+    "nothing",
     ...latencies(figures),
     ...blockedCells(gauge),
     mebibytes(figures.peakBytes),
@@ -81,7 +83,7 @@ async function printQuiet(args: readonly string[], seconds: number): Promise<voi
     "",
     stopText(began, code),
     lost,
-  ]);
+  );
 }
 
 async function attack(
@@ -92,10 +94,10 @@ async function attack(
   const target = await targetOf(node);
   const steal = watchSteal();
   const during = await probe(node, { seconds, begin: () => attacker.begin(name, target) });
-  const lost = percent(steal());
+  const lost = percent(steal(), 1);
   await attacker.end();
   if (node.child.exitCode !== null || node.child.signalCode !== null) {
-    printRow(name, [...latencies(during), "", "", mebibytes(during.peakBytes), "died", "", "", lost]);
+    printRow(name, ...latencies(during), "", "", mebibytes(during.peakBytes), "died", "", "", lost);
     return false;
   }
   const gauge = await readGauge(node);
@@ -108,9 +110,10 @@ async function attack(
   const { code } = await node.stop();
   const stopSeconds = (performance.now() - began) / 1000;
   await attacker.end();
-  const recovered = `p99 ${millis(quantile(after.latencies, 0.99))}, ${mebibytes(residentBytes)}`;
+  const recovered = `p99 ${milliseconds(quantile(after.latencies, 0.99))}, ${mebibytes(residentBytes)}`;
   const left = during.unanswered > 0 ? `${during.unanswered} unanswered` : "yes";
-  printRow(name, [
+  printRow(
+    name,
     ...latencies(during),
     ...blockedCells(gauge),
     mebibytes(during.peakBytes),
@@ -118,21 +121,18 @@ async function attack(
     recovered,
     stopText(began, code),
     lost,
-  ]);
+  );
   return after.unanswered === 0 && code === 0 && stopSeconds < STOPPED_WITHIN_SECONDS;
 }
 
 const latencies = ({ latencies, newcomers }: ProbeFigures) => [
-  ...[0.5, 0.99, 1].map((share) => millis(quantile(latencies, share))),
-  [0.5, 0.99, 1].map((share) => millis(quantile(newcomers, share))).join(", "),
+  ...[0.5, 0.99, 1].map((share) => milliseconds(quantile(latencies, share))),
+  [0.5, 0.99, 1].map((share) => milliseconds(quantile(newcomers, share))).join(", "),
 ];
 const blockedCells = ({ blockedMillis, blockedCpuMillis }: GaugeReading) => [
-  millis(blockedMillis),
-  millis(blockedCpuMillis),
+  milliseconds(blockedMillis),
+  milliseconds(blockedCpuMillis),
 ];
-const millis = (value: number) => `${value.toFixed(value < 10 ? 1 : 0)} ms`;
-const mebibytes = (bytes: number) => `${(bytes / 2 ** 20).toFixed(0)} MiB`;
-const percent = (share = Number.NaN) => (Number.isNaN(share) ? "?" : `${(share * 100).toFixed(1)} %`);
 const stopText = (began: number, code: number | null) =>
   `${((performance.now() - began) / 1000).toFixed(1)} s, code ${code}`;
 
@@ -150,10 +150,5 @@ function printHead(): void {
     "shutdown",
     "CPU steal",
   ];
-  console.log(`| attack | ${columns.join(" | ")} |`);
-  console.log(`| --- |${" ---: |".repeat(columns.length)}`);
-}
-
-function printRow(name: string, cells: readonly string[]): void {
-  console.log(`| ${[name, ...cells].join(" | ")} |`);
+  printHeader("attack", ...columns);
 }

@@ -4,31 +4,26 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { ssz } from "@lodestar/types";
 import { toHex } from "@lodestar/utils";
 import { Scenario, statusOf } from "../../test/network/adversary/support/scenario.ts";
-import { describeMachine } from "../support/machine.ts";
+import { mebibytes, milliseconds, printHeader, printRow, printSetting } from "../support/table.ts";
 import type { FloodOrder, FloodReport } from "./attacker-process.ts";
 import { FLOODS } from "./floods.ts";
 
 const SLOT_MS = 500;
 const SAMPLE_MS = 50;
-const MEBIBYTE = 2 ** 20;
 /** A block that takes longer counts as missed. */
 const TIMEOUT_MS = 10_000;
 
-const mebibytes = (bytes: number) => (bytes / MEBIBYTE).toFixed(0);
-
 /** Prints a row per flood. Returns false if the node missed a block. */
 export async function benchAdversary(seconds: number): Promise<boolean> {
-  console.log(`${describeMachine()}; ${seconds} s per flood.\n`);
+  printSetting(`${seconds} s per flood`);
   const scenario = await Scenario.begin({ forks: [{ fork: "altair", epoch: 0 }] });
-  console.log(
-    "| flood | sent | peer ids used | heap before | heap peak | heap after | RSS peak | blocks followed | slowest block |",
-  );
-  console.log("| --- | ---: | ---: | ---: | ---: | ---: | ---: | ---: | ---: |");
+  const heap = ["heap before", "heap peak", "heap after"];
+  printHeader("flood", "sent", "peer ids used", ...heap, "RSS peak", "blocks followed", "slowest block");
   let isFollowing = true;
   for (const flood of Object.keys(FLOODS)) {
     const row = await runFlood(scenario, flood, seconds);
     isFollowing &&= row.isFollowing;
-    console.log(`| ${row.cells.join(" | ")} |`);
+    printRow(...row.cells);
   }
   await scenario.end();
   return isFollowing;
@@ -65,12 +60,12 @@ async function runFlood(scenario: Scenario, flood: string, seconds: number) {
       flood,
       flooded.sent,
       flooded.identities,
-      `${mebibytes(before)} MiB`,
-      `${mebibytes(peak.heap)} MiB`,
-      `${mebibytes(after)} MiB`,
-      `${mebibytes(peak.rss)} MiB`,
+      mebibytes(before),
+      mebibytes(peak.heap),
+      mebibytes(after),
+      mebibytes(peak.rss),
       `${followed} of ${delays.length}`,
-      `${Math.max(...delays).toFixed(0)} ms`,
+      milliseconds(Math.max(...delays)),
     ],
   };
 }

@@ -1,15 +1,15 @@
-import { describeMachine } from "../support/machine.ts";
+import { printHeader, printRow, printSetting } from "../support/table.ts";
 import { advancingRows } from "./advancing.ts";
 import { FORK, VALIDATORS } from "./benched-chain.ts";
 import { libraryRows } from "./library.ts";
 import { skippingRows } from "./skipping.ts";
+import { snapshotRows } from "./snapshots.ts";
 
 /** Prints one table. */
 export async function benchControl(slots: number): Promise<void> {
-  console.log(`${describeMachine()}; ${VALIDATORS} validators, ${FORK}, minimal preset\n`);
-  console.log("| what | |");
-  console.log("| --- | ---: |");
-  for (const measure of [advancingRows, libraryRows, skippingRows]) {
-    for (const { what, figure } of await measure(slots)) console.log(`| ${what} | ${figure} |`);
+  printSetting(`${VALIDATORS} validators, ${FORK}, minimal preset`);
+  printHeader("what", "");
+  for (const measure of [advancingRows, libraryRows, skippingRows, snapshotRows]) {
+    for (const { what, figure } of await measure(slots)) printRow(what, figure);
   }
 }

@@ -3,6 +3,7 @@ import { type Measured, measure, Server, type Target } from "../json-rpc/measure
 import type { BenchedRequest } from "../json-rpc/requests.ts";
 import { Child } from "../support/child.ts";
 import { median } from "../support/statistics.ts";
+import { percent, printHeader, printRow } from "../support/table.ts";
 import { takeTurns } from "../support/turns.ts";
 import { balanceCall, type TokenChain } from "./history.ts";
 import type { EthServer } from "./servers.ts";
@@ -38,8 +39,7 @@ export async function benchCalls({ chains, beacon, rounds, seconds }: CallsBench
     Child.start("load-process", new URL("../json-rpc/", import.meta.url).href),
   ]);
   try {
-    printRow(["requests/s", "bare `node:http`", ...contestants.map(({ server }) => server.name), "port/bare"]);
-    printRow(["---", ...Array(contestants.length + 2).fill("---:")]);
+    printHeader("requests/s", "bare `node:http`", ...contestants.map(({ server }) => server.name), "port/bare");
     for (const [title, call] of Object.entries(CALLS)) {
       const requests = await Promise.all(contestants.map((contestant) => requestTo(contestant, title, call)));
       await bare.child.ask({ answer: requests[0]!.response });
@@ -58,7 +58,7 @@ export async function benchCalls({ chains, beacon, rounds, seconds }: CallsBench
       const rates = measured.map((each) => median(each.map(rate)).toFixed(0));
       const [ofBare, ofPort] = measured as [Measured[], Measured[]];
       const share = median(ofPort.map((each, round) => rate(each) / rate(ofBare[round]!)));
-      printRow([title, ...rates, `${(100 * share).toFixed(0)} %`]);
+      printRow(title, ...rates, percent(share));
     }
   } finally {
     await Promise.all([bare.child.end(), load.end()]);
@@ -76,8 +76,4 @@ async function requestTo(contestant: Contestant, title: string, call: Call) {
   const text = await response.text();
   if (text.includes('"error":')) throw new Error(`${contestant.server.name} answered ${text}.`);
   return { request: { ...request, responseBytes: Buffer.byteLength(text) }, response: text };
-}
-
-export function printRow(cells: readonly string[]): void {
-  console.log(`| ${cells.join(" | ")} |`);
 }

@@ -1,8 +1,8 @@
 import { tokenInitCode } from "../evm/token.ts";
 import { Child } from "../support/child.ts";
 import { median } from "../support/statistics.ts";
+import { printHeader, printRow } from "../support/table.ts";
 import { takeTurns } from "../support/turns.ts";
-import { printRow } from "./calls.ts";
 import type { ContractTest } from "./contract-test-process.ts";
 
 const ROUNDS = 5;
@@ -19,10 +19,9 @@ export async function benchContractTests(chains: readonly ContractTest["chain"][
       return times;
     }),
   );
-  printRow(["contract test", ...chains]);
-  printRow(["---", ...chains.map(() => "---:")]);
+  printHeader("contract test", ...chains);
   const row = (title: string, of: "green" | "stopped") =>
-    printRow([title, ...measured.map((each) => `${(median(each.map((times) => times[of])) / 1000).toFixed(2)} s`)]);
+    printRow(title, ...measured.map((each) => `${(median(each.map((times) => times[of])) / 1000).toFixed(2)} s`));
   row("import to last assertion", "green");
   row("import to chain stopped", "stopped");
 }

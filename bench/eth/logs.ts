@@ -1,6 +1,6 @@
 import { median } from "../support/statistics.ts";
+import { printHeader, printRow } from "../support/table.ts";
 import { takeTurns } from "../support/turns.ts";
-import { printRow } from "./calls.ts";
 import type { TokenChain } from "./history.ts";
 
 const ROUNDS = 15;
@@ -17,8 +17,7 @@ const QUERIES: Readonly<Record<string, Query>> = {
 
 /** Prints the time of `eth_getLogs` over the whole chain on each server, one call at a time. */
 export async function benchLogs(chains: readonly TokenChain[], blocks: number): Promise<void> {
-  printRow([`eth_getLogs over ${blocks} blocks`, "logs", ...chains.map(({ server }) => server.name)]);
-  printRow(["---", ...Array(chains.length + 1).fill("---:")]);
+  printHeader(`eth_getLogs over ${blocks} blocks`, "logs", ...chains.map(({ server }) => server.name));
   for (const [title, query] of Object.entries(QUERIES)) {
     let found = 0;
     const measured = await takeTurns(
@@ -31,6 +30,6 @@ export async function benchLogs(chains: readonly TokenChain[], blocks: number): 
         return elapsed;
       }),
     );
-    printRow([title, String(found), ...measured.map((each) => `${median(each).toFixed(1)} ms`)]);
+    printRow(title, found, ...measured.map((each) => `${median(each).toFixed(1)} ms`));
   }
 }

@@ -1,6 +1,6 @@
-import { describeMachine } from "../support/machine.ts";
+import { printHeader, printRow, printSetting } from "../support/table.ts";
 import { withTempDirectory } from "../support/temp-directory.ts";
-import { benchCalls, printRow } from "./calls.ts";
+import { benchCalls } from "./calls.ts";
 import { benchContractTests } from "./contract-tests.ts";
 import { makeHistory, type TokenChain } from "./history.ts";
 import { benchLogs } from "./logs.ts";
@@ -13,7 +13,7 @@ interface Options {
 }
 
 export async function benchEth(options: Options): Promise<void> {
-  console.log(`${describeMachine()}\n`);
+  printSetting(`${options.rounds} rounds of ${options.seconds} s for each server, 64 connections, medians`);
   const others = await withTempDirectory(async (directory) => {
     const { eth, beacon } = await startFanal(directory);
     const found = { Anvil: await startAnvil(), EDR: await startEdr() };
@@ -38,10 +38,9 @@ async function benchServers(
 ): Promise<void> {
   const chains: TokenChain[] = [];
   for (const server of servers) chains.push(await makeHistory(server, blocks));
-  printRow([`${blocks} blocks, every tenth with a transaction`, ...servers.map(({ name }) => name)]);
-  printRow(["---", ...servers.map(() => "---:")]);
-  printRow(["mined one after the other", ...chains.map((chain) => `${chain.seconds.toFixed(1)} s`)]);
-  console.log(`\n${rounds} rounds of ${seconds} s for each server, 64 connections, medians\n`);
+  printHeader(`${blocks} blocks, every tenth with a transaction`, ...servers.map(({ name }) => name));
+  printRow("mined one after the other", ...chains.map((chain) => `${chain.seconds.toFixed(1)} s`));
+  console.log();
   await benchCalls({ chains, beacon, rounds, seconds });
   console.log();
   await benchLogs(chains, blocks);

@@ -1,5 +1,6 @@
 import { NodeProcess } from "../support/node-process.ts";
 import { median } from "../support/statistics.ts";
+import { megabytes, printHeader, printRow, seconds } from "../support/table.ts";
 import { withTempDirectory } from "../support/temp-directory.ts";
 
 const STARTS = 5;
@@ -13,19 +14,15 @@ type Figures = Record<keyof typeof ENGINES, number[]>;
 const noFigures = (): Figures => ({ "built-in engine": [], EVM: [] });
 
 /** Compares the real program with and without the EVM, in turn, so that machine load affects both. */
-export async function benchNode(print: (name: string, figures: string) => void): Promise<void> {
-  const seconds = (times: readonly number[]) => `${(median(times) / 1000).toFixed(2)} s`;
+export async function benchNode(): Promise<void> {
+  const columns = Object.keys(ENGINES) as (keyof typeof ENGINES)[];
+  printHeader("the program, elapsed time", ...columns);
   const answers = await firstAnswers();
-  print("first answer, built-in engine and EVM", `${seconds(answers["built-in engine"])}, ${seconds(answers.EVM)}`);
+  printRow("first answer", ...columns.map((engine) => seconds(median(answers[engine]))));
   const { perSlot, resident } = await advancing();
-  const [builtIn, evm] = [median(perSlot["built-in engine"]), median(perSlot.EVM)];
-  print(
-    "dev_advance, built-in engine and EVM",
-    `${(1000 / builtIn).toFixed(0)} and ${(1000 / evm).toFixed(0)} slots/s ` +
-      `(${((100 * builtIn) / evm).toFixed(0)} %, ${(evm - builtIn).toFixed(2)} ms more per slot)`,
-  );
-  const megabytes = (bytes: readonly number[]) => `${(bytes.at(-1)! / 1e6).toFixed(0)} MB`;
-  print("resident, built-in engine and EVM", `${megabytes(resident["built-in engine"])}, ${megabytes(resident.EVM)}`);
+  printRow("a slot of dev_advance", ...columns.map((engine) => `${median(perSlot[engine]).toFixed(2)} ms`));
+  printRow("dev_advance", ...columns.map((engine) => `${(1000 / median(perSlot[engine])).toFixed(0)} slots/s`));
+  printRow("resident memory", ...columns.map((engine) => megabytes(resident[engine].at(-1)!)));
 }
 
 /** Milliseconds from process start to the first response, on an empty data directory. */

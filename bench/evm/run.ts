@@ -2,8 +2,8 @@ import { Address, type AddressLike } from "@ethereumjs/util";
 import type { ExecutedBlock } from "../../src/evm/execution/block.ts";
 import { toPayload } from "../../src/evm/execution/payload.ts";
 import { decodeWorld, encodeWorld } from "../../src/evm/state/world-codec.ts";
-import { describeMachine } from "../support/machine.ts";
 import { median } from "../support/statistics.ts";
+import { printHeader, printRow, printSetting } from "../support/table.ts";
 import { BenchChain } from "./chain.ts";
 import { benchNode } from "./node.ts";
 import { tokenInitCode } from "./token.ts";
@@ -17,13 +17,14 @@ const HELD_BLOCKS = 64;
 type Call = (index: number) => { to: AddressLike; value?: bigint; data?: Uint8Array; gasLimit: bigint };
 
 export async function benchEvm({ transactions }: { transactions: number }): Promise<void> {
-  console.log(`${describeMachine()}; CPU time of all threads\n`);
+  printSetting("CPU time of all threads");
+  printHeader("the EVM", "");
   await benchEmptyBlocks();
   await benchTransactions("transfer", async () => transfer);
   await benchTransactions("ERC-20 mint", deployToken);
   await benchMemory(transactions);
-  console.log("\nthe program, elapsed time");
-  await benchNode(print);
+  console.log();
+  await benchNode();
 }
 
 async function benchEmptyBlocks(): Promise<void> {
@@ -31,7 +32,7 @@ async function benchEmptyBlocks(): Promise<void> {
   const first = await cpuMs(() => buildBlocks(chain, WARM_BLOCKS));
   await buildBlocks(chain, 500);
   const warm = await cpuMs(() => buildBlocks(chain, 1000));
-  print(
+  printRow(
     "empty block, built",
     `${(warm / 1000).toFixed(3)} ms (first ${WARM_BLOCKS}: ${(first / WARM_BLOCKS).toFixed(2)})`,
   );
@@ -42,7 +43,7 @@ async function benchEmptyBlocks(): Promise<void> {
   const verified = await cpuMs(async () => {
     for (let count = 0; count < 500; count++) await chain.executor.verify(parent, payload, context);
   });
-  print("empty block, verified", `${(verified / 500).toFixed(3)} ms`);
+  printRow("empty block, verified", `${(verified / 500).toFixed(3)} ms`);
 }
 
 async function benchTransactions(name: string, prepare: (chain: BenchChain) => Promise<Call>): Promise<void> {
@@ -68,7 +69,7 @@ async function benchTransactions(name: string, prepare: (chain: BenchChain) => P
   }
   const perTransaction = (times: readonly number[]) => median(times.slice(times.length / 2)) / PER_BLOCK;
   const [add, build, verify] = [adding, building, verifying].map(perTransaction) as [number, number, number];
-  print(
+  printRow(
     `${name}s, pool and block`,
     `${(1000 / (add + build)).toFixed(0)}/s (each: pool with sender recovery ${add.toFixed(3)} ms, ` +
       `block ${build.toFixed(3)} ms, re-executed ${verify.toFixed(3)} ms)`,
@@ -95,7 +96,7 @@ async function benchMemory(count: number): Promise<void> {
       marks.push(`${index + PER_BLOCK}: +${(heapMb() - before).toFixed(0)} MB, ${residentMb().toFixed(0)} MB resident`);
     }
   }
-  print(`memory, ${HELD_BLOCKS} blocks held`, marks.join("; "));
+  printRow(`memory, ${HELD_BLOCKS} blocks held`, marks.join("; "));
 
   const snapshot = chain.head;
   const old = held[0]!;
@@ -110,13 +111,13 @@ async function benchMemory(count: number): Promise<void> {
       }),
     );
   }
-  print("revert by 63 blocks and a block on top", `${median(reverting).toFixed(2)} ms; a snapshot is a reference`);
+  printRow("revert by 63 blocks and a block on top", `${median(reverting).toFixed(2)} ms; a snapshot is a reference`);
   let bytes = new Uint8Array(0) as Uint8Array;
   const encoding = await cpuMs(() => {
     bytes = encodeWorld(snapshot.world);
   });
   const decoding = await cpuMs(() => decodeWorld(bytes, chain.executor.rules.crypto.keccak));
-  print(
+  printRow(
     "state dump",
     `${(bytes.length / 1e6).toFixed(1)} MB, encoded in ${encoding.toFixed(0)} ms, decoded in ${decoding.toFixed(0)} ms`,
   );
@@ -172,7 +173,3 @@ function heapMb(): number {
 }
 
 const residentMb = () => process.memoryUsage().rss / 1e6;
-
-function print(name: string, figures: string): void {
-  console.log(`${name.padEnd(40)} ${figures}`);
-}

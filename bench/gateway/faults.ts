@@ -1,7 +1,7 @@
 import { setTimeout as delay } from "node:timers/promises";
 import { FaultyLink } from "../../test/support/sockets/faulty-link.ts";
-import { milliseconds, printHeader, printRow } from "../scale/subject.ts";
 import { quantile } from "../support/statistics.ts";
+import { milliseconds, printHeader, printRow } from "../support/table.ts";
 import { withTempDirectory } from "../support/temp-directory.ts";
 import { Load, rpcRequest } from "./load.ts";
 import { type Served, serve, serveGateway } from "./programs.ts";

@@ -3,8 +3,8 @@ import { Reader, rpcBody, withMemory } from "../scale/clients.ts";
 import { copyWithGenesisTime, keptState } from "../scale/kept-state.ts";
 import { ScaleNode } from "../scale/scale-node.ts";
 import { SECONDS_PER_SLOT, STATE_SLOT } from "../scale/state.ts";
-import { megabytes, printHeader, printRow, seconds } from "../scale/subject.ts";
 import { median } from "../support/statistics.ts";
+import { megabytes, percent, printHeader, printRow, seconds } from "../support/table.ts";
 import { withTempDirectory } from "../support/temp-directory.ts";
 import { takeTurns } from "../support/turns.ts";
 import { BareProxy } from "./bare-proxy.ts";
@@ -57,7 +57,6 @@ export async function benchLongList({ validators, rounds }: GatewayBenchOptions)
         const grownBytes = Math.max(...ofGateway.map((one) => one.grownBytes));
         isWithinBudget &&= speedOf(ofGateway) >= MIN_SPEED && grownBytes < MAX_GROWN_BYTES;
         const time = (of: Read[]) => seconds(median(of.map(({ millis }) => millis)));
-        const percent = (share: number) => `${(share * 100).toFixed(0)} %`;
         const speeds = [ofProxy, ofGateway].map((of) => percent(speedOf(of)));
         const cells = [megabytes([...sizes][0]!), ...reads.map(time), ...speeds, megabytes(grownBytes)];
         printRow(server, ...cells);

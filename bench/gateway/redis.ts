@@ -1,5 +1,5 @@
 import { RedisProcess } from "../../test/support/gateway/redis-process.ts";
-import { printHeader, printRow } from "../scale/subject.ts";
+import { percent, printHeader, printRow } from "../support/table.ts";
 import { withTempDirectory } from "../support/temp-directory.ts";
 import { Load, restRequest } from "./load.ts";
 import type { LoadOrder } from "./load-process.ts";
@@ -44,9 +44,9 @@ export async function benchRedis({ rounds, seconds }: GatewayBenchOptions): Prom
           printRow(
             String(workers),
             (count / elapsed).toFixed(0),
-            `${((hits / count) * 100).toFixed(0)} %`,
+            percent(hits / count),
             ((cpuSeconds * 1e6) / count).toFixed(1),
-            `${((cpuSeconds / elapsed) * 100).toFixed(0)} %`,
+            percent(cpuSeconds / elapsed),
           );
         } finally {
           await gateway.process.stop();

@@ -1,5 +1,5 @@
 import { missingRedis } from "../../test/support/gateway/redis-process.ts";
-import { describeMachine } from "../support/machine.ts";
+import { printSetting } from "../support/table.ts";
 import { benchFaults } from "./faults.ts";
 import { benchLongList } from "./long-list.ts";
 import type { GatewayBenchOptions } from "./options.ts";
@@ -35,7 +35,7 @@ const PARTS: Readonly<Record<string, Part>> = {
 /** Returns false if a part exceeds its budget. */
 export async function benchGateway(options: GatewayBenchOptions): Promise<boolean> {
   const { only, rounds, seconds } = options;
-  console.log(`${describeMachine()}; ${rounds} rounds of ${seconds} s`);
+  printSetting(`${rounds} rounds of ${seconds} s`);
   let isWithinBudget = true;
   for (const [name, part] of Object.entries(PARTS)) {
     if (!name.includes(only)) continue;

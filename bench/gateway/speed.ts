@@ -1,5 +1,5 @@
-import { printHeader, printRow } from "../scale/subject.ts";
 import { median, quantile } from "../support/statistics.ts";
+import { percent, printHeader, printRow } from "../support/table.ts";
 import { withTempDirectory } from "../support/temp-directory.ts";
 import { type CalmTurns, takeCalmTurns } from "../support/turns.ts";
 import { Yardstick } from "../support/yardstick.ts";
@@ -310,5 +310,4 @@ export function sum(measured: readonly Measured[]): Measured {
 
 export const microsPerRequest = ({ cpuSeconds, requests }: Measured) => (cpuSeconds * 1e6) / requests;
 const twoDigits = (millis: number) => `${millis.toFixed(2)} ms`;
-export const percent = (share: number) => `${(share * 100).toFixed(0)} %`;
 export const times = (slowdown: number) => `${slowdown.toFixed(2)} times`;

@@ -1,22 +1,12 @@
 import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { printHeader, printRow } from "../scale/subject.ts";
+import { percent, printHeader, printRow } from "../support/table.ts";
 import { withTempDirectory } from "../support/temp-directory.ts";
 import { Yardstick } from "../support/yardstick.ts";
 import { Load, restRequest, rpcRequest } from "./load.ts";
 import type { GatewayBenchOptions } from "./options.ts";
 import { type Served, serveGateway, serveStillChain } from "./programs.ts";
-import {
-  type Call,
-  callsOn,
-  measureRate,
-  microsPerRequest,
-  percent,
-  sum,
-  takeTurns,
-  targetOf,
-  times,
-} from "./speed.ts";
+import { type Call, callsOn, measureRate, microsPerRequest, sum, takeTurns, targetOf, times } from "./speed.ts";
 
 /** Minimum requests per CPU second with validation, relative to those without. */
 const MIN_SHARE = 0.9;

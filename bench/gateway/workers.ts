@@ -1,4 +1,4 @@
-import { printHeader, printRow } from "../scale/subject.ts";
+import { printHeader, printRow } from "../support/table.ts";
 import { withTempDirectory } from "../support/temp-directory.ts";
 import { Load } from "./load.ts";
 import type { GatewayBenchOptions } from "./options.ts";

@@ -1,9 +1,9 @@
 import { setTimeout as delay } from "node:timers/promises";
 import { Pool } from "undici";
-import { describeMachine, watchSteal } from "../support/machine.ts";
-import { NodeProcess } from "../support/node-process.ts";
+import { watchSteal } from "../support/machine.ts";
+import { type NodeProcess, withNode } from "../support/node-process.ts";
 import { quantile } from "../support/statistics.ts";
-import { withTempDirectory } from "../support/temp-directory.ts";
+import { milliseconds, percent, printHeader, printRow, printSetting, seconds } from "../support/table.ts";
 import { HEAVY_CALLS, type HeavyCall, LOGGING, LOGS } from "./calls.ts";
 
 interface HeavyCallsOptions {
@@ -43,24 +43,21 @@ interface Row {
 }
 
 /** Prints a row per call and number of callers. Returns false if a block was late or missing, or a call too long. */
-export async function benchHeavyCalls({ seconds, only }: HeavyCallsOptions): Promise<boolean> {
-  console.log(`${describeMachine()}; slots of ${SLOT_SECONDS} s, ${seconds} s per row\n`);
-  console.log("| call | callers | blocks on time | eth_blockNumber p50 | p99 | calls | longest | stolen |");
-  console.log("| --- | ---: | ---: | ---: | ---: | ---: | ---: | ---: |");
-  const calls = Object.entries(HEAVY_CALLS).filter(([name]) => name.includes(only));
-  return withTempDirectory(async (directory) => {
-    const node = await NodeProcess.start("The node", [...FLAGS, "--data-dir", directory]);
+export async function benchHeavyCalls(options: HeavyCallsOptions): Promise<boolean> {
+  printSetting(`slots of ${SLOT_SECONDS} s, ${options.seconds} s per row`);
+  printHeader("call", "callers", "blocks on time", "eth_blockNumber p50", "p99", "calls", "longest", "stolen");
+  const calls = Object.entries(HEAVY_CALLS).filter(([name]) => name.includes(options.only));
+  return withNode(FLAGS, async (node) => {
     const client = new EthClient(await ethUrl(node));
     await emitLogs(client);
-    let isWell = await measureRow(client, node, { name: "nothing", callers: 0, seconds });
+    let isWell = await measureRow(client, node, { name: "nothing", callers: 0, seconds: options.seconds });
     for (const [name, call] of calls) {
       for (const callers of CALLERS) {
         await delay(PAUSE_MS);
-        isWell = (await measureRow(client, node, { name, call, callers, seconds })) && isWell;
+        isWell = (await measureRow(client, node, { name, call, callers, seconds: options.seconds })) && isWell;
       }
     }
     await client.close();
-    await node.stop();
     return isWell;
   });
 }
@@ -132,7 +129,7 @@ async function measureRow(client: EthClient, node: NodeProcess, load: Load): Pro
   const isOver = () => performance.now() >= ends;
   const callers = Array.from({ length: load.callers }, () => callUntil(client, load.call!, row, isOver));
   await Promise.all([probeUntil(client, row, isOver), watchSlots(node, row, isOver), ...callers]);
-  printRow(load, row, steal());
+  printLoad(load, row, steal());
   const longest = Math.max(0, ...row.calls);
   const limit = LONGEST_MS[(load.call?.method ?? "eth_call") as keyof typeof LONGEST_MS];
   return row.blocksOnTime === row.slots && longest < limit && row.errors.length === 0;
@@ -170,21 +167,20 @@ async function watchSlots(node: NodeProcess, row: Row, isOver: () => boolean): P
   }
 }
 
-function printRow(
+function printLoad(
   { name, callers }: Load,
   { slots, blocksOnTime, probes, calls, errors }: Row,
-  stolen = Number.NaN,
+  stolen: number | undefined,
 ): void {
-  const cells = [
+  printRow(
     name,
     callers,
     `${blocksOnTime} of ${slots}`,
-    `${quantile(probes, 0.5).toFixed(1)} ms`,
-    `${quantile(probes, 0.99).toFixed(0)} ms`,
+    milliseconds(quantile(probes, 0.5)),
+    milliseconds(quantile(probes, 0.99)),
     calls.length,
-    calls.length > 0 ? `${(Math.max(...calls) / 1000).toFixed(1)} s` : "",
-    `${(stolen * 100).toFixed(1)} %`,
-  ];
-  console.log(`| ${cells.join(" | ")} |`);
+    calls.length > 0 ? seconds(Math.max(...calls)) : "",
+    percent(stolen, 1),
+  );
   for (const error of new Set(errors)) console.log(`  unexpected error: ${error}`);
 }

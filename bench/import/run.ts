@@ -1,20 +1,29 @@
 import { deserializeSignedBlock } from "../../src/chain/blocks/block-encoding.ts";
 import type { DevFork } from "../../src/dev/forks.ts";
-import { describeMachine } from "../support/machine.ts";
+import { printSetting } from "../support/table.ts";
 import { withTempDirectory } from "../support/temp-directory.ts";
 import { Breakdown } from "./breakdown.ts";
+import { benchHistory } from "./history.ts";
 import { LibraryImport } from "./library-import.ts";
+import { benchPeerSync } from "./peer-sync.ts";
 import { PipelineImport, type PipelineOptions } from "./pipeline-import.ts";
 import { type RecordedChain, recordChain } from "./record-chain.ts";
-import { ownPartOf, type Round, tableOf } from "./summary.ts";
+import { ownPartOf, printRounds, type Round } from "./summary.ts";
+
+interface ImportOptions {
+  epochs: number;
+  rounds: number;
+  /** Length of the history that is imported and synced as a whole. */
+  historyEpochs: number;
+}
 
 const VALIDATORS = 64;
 const BUDGET = 0.3;
 const FORKS: readonly DevFork[] = ["phase0", "fulu"];
 
-/** Prints one table per fork and write mode. Returns false if the pipeline exceeds its budget. */
-export async function benchImport({ epochs, rounds }: { epochs: number; rounds: number }): Promise<boolean> {
-  console.log(`${describeMachine()}; ${VALIDATORS} validators, ${epochs} epochs, ${rounds} rounds after a warm-up`);
+/** Prints tables per fork: of each write mode, of a history, and of a sync from a peer. Returns false if the pipeline exceeds its budget. */
+export async function benchImport({ epochs, rounds, historyEpochs }: ImportOptions): Promise<boolean> {
+  printSetting(`${VALIDATORS} validators, ${epochs} epochs, ${rounds} rounds after a warm-up`);
   let isWithinBudget = true;
   for (const fork of FORKS) {
     const recorded = await recordChain(fork, VALIDATORS, epochs);
@@ -22,11 +31,15 @@ export async function benchImport({ epochs, rounds }: { epochs: number; rounds: 
       await runRound(recorded, { sync });
       const measured: Round[] = [];
       for (let round = 0; round < rounds; round++) measured.push(await runRound(recorded, { sync }));
-      console.log(`\n${fork}, ${sync ? "writes synced to disk" : "writes left to the operating system"}`);
-      console.log(tableOf(measured));
+      printRounds(`${fork}, ${sync ? "writes synced to disk" : "writes left to the operating system"}`, measured);
+      console.log();
       // The budget excludes synced writes, which depend on the disk.
       if (!sync && ownPartOf(measured) >= BUDGET) isWithinBudget = false;
     }
+    await benchHistory(await recordChain(fork, VALIDATORS, historyEpochs));
+    console.log();
+    await benchPeerSync({ fork, validators: VALIDATORS, epochs: historyEpochs });
+    console.log();
   }
   return isWithinBudget;
 }

@@ -1,4 +1,5 @@
-import { mean, median } from "../support/statistics.ts";
+import { mean, median, sum } from "../support/statistics.ts";
+import { percent, printHeader, printRow } from "../support/table.ts";
 
 /** Milliseconds for one block with pipeline and library. */
 interface BlockTimes {
@@ -25,24 +26,20 @@ export function ownPartOf(rounds: readonly Round[]): number {
   return 1 - typical(rounds, ({ library }) => library) / typical(rounds, ({ pipeline }) => pipeline);
 }
 
-/** Formats milliseconds per block and shares as Markdown. */
-export function tableOf(rounds: readonly Round[]): string {
+/** Prints milliseconds per block and shares. */
+export function printRounds(title: string, rounds: readonly Round[]): void {
   const pipeline = typical(rounds, (times) => times.pipeline);
   const library = typical(rounds, (times) => times.library);
   const labels = [...new Set(rounds.flat().flatMap(({ parts }) => [...parts.keys()]))];
   const parts = labels
     .map((label) => ({ label, ms: typical(rounds, (times) => times.parts.get(label) ?? 0) }))
     .toSorted((a, b) => b.ms - a.ms);
-  const rest = pipeline - parts.reduce((sum, { ms }) => sum + ms, 0);
-  const line = (title: string, ms: number) =>
-    `| ${title} | ${ms.toFixed(3)} | ${((100 * ms) / pipeline).toFixed(1)} % |`;
-  return [
-    "| | ms per block | share |",
-    "| --- | ---: | ---: |",
-    line("pipeline", pipeline),
-    line("library alone", library),
-    line("pipeline's own part", pipeline - library),
-    ...parts.map(({ label, ms }) => line(`· ${label}`, ms)),
-    line("· other", rest),
-  ].join("\n");
+  const rest = pipeline - sum(parts.map(({ ms }) => ms));
+  const print = (what: string, ms: number) => printRow(what, ms.toFixed(3), percent(ms / pipeline, 1));
+  printHeader(title, "ms per block", "share");
+  print("pipeline", pipeline);
+  print("library alone", library);
+  print("pipeline's own part", pipeline - library);
+  for (const { label, ms } of parts) print(`· ${label}`, ms);
+  print("· other", rest);
 }

@@ -1,6 +1,6 @@
 import { Child } from "../support/child.ts";
-import { describeMachine } from "../support/machine.ts";
 import { median } from "../support/statistics.ts";
+import { percent, printHeader, printRow, printSetting } from "../support/table.ts";
 import { takeTurns } from "../support/turns.ts";
 import { type Measured, measure, Server } from "./measure.ts";
 import { BATCH, type BenchedRequest, GENESIS, SINGLE_REQUESTS } from "./requests.ts";
@@ -35,9 +35,9 @@ export async function benchJsonRpc(options: Options): Promise<boolean> {
   ]);
   const bench = { ...options, fanal, other, bare, load };
   try {
-    console.log(`${describeMachine()}; ${rounds} rounds of ${seconds} s for each server, medians\n`);
-    console.log("| call | Fanal, requests/s | bare, requests/s | Fanal/bare | Fanal, CPU µs | bare, CPU µs | by CPU |");
-    console.log("| --- | ---: | ---: | ---: | ---: | ---: | ---: |");
+    printSetting(`${rounds} rounds of ${seconds} s for each server, medians`);
+    const columns = ["Fanal, requests/s", "bare, requests/s", "Fanal/bare", "Fanal, CPU µs", "bare, CPU µs", "by CPU"];
+    printHeader("call", ...columns);
     const compared: Comparison[] = [];
     for (const request of SINGLE_REQUESTS) compared.push(await compare(request, bench));
     if (other) printOther(compared);
@@ -78,24 +78,23 @@ async function compare(request: BenchedRequest, bench: Bench): Promise<Compariso
     otherShare: other ? shareOf(ofOther) : Number.NaN,
     otherShareByCpu: other ? shareByCpuOf(ofOther) : Number.NaN,
   };
-  const cells = [
+  printRow(
     title,
     median(ofFanal.map(rate)).toFixed(0),
     median(ofBare.map(rate)).toFixed(0),
-    percent(comparison.share),
+    percent(comparison.share, 1),
     median(ofFanal.map(cpu)).toFixed(1),
     median(ofBare.map(cpu)).toFixed(1),
-    percent(comparison.shareByCpu),
-  ];
-  console.log(`| ${cells.join(" | ")} |`);
+    percent(comparison.shareByCpu, 1),
+  );
   return comparison;
 }
 
 function printOther(compared: readonly Comparison[]): void {
-  console.log("\n| call | other checkout/bare | this checkout/bare | other checkout, by CPU | this checkout, by CPU |");
-  console.log("| --- | ---: | ---: | ---: | ---: |");
+  console.log();
+  printHeader("call", ...["/bare", ", by CPU"].flatMap((what) => [`other checkout${what}`, `this checkout${what}`]));
   for (const { title, share, shareByCpu, otherShare, otherShareByCpu } of compared) {
-    console.log(`| ${[title, ...[otherShare, share, otherShareByCpu, shareByCpu].map(percent)].join(" | ")} |`);
+    printRow(title, ...[otherShare, share, otherShareByCpu, shareByCpu].map((each) => percent(each, 1)));
   }
 }
 
@@ -124,5 +123,3 @@ async function answerOf(server: Server, request: BenchedRequest): Promise<string
   if (!response.ok || text.includes('"error":')) throw new Error(`The server answered ${text}.`);
   return text;
 }
-
-const percent = (share: number) => `${(share * 100).toFixed(1)} %`;

@@ -1,8 +1,7 @@
 import { MixedLoad } from "../../test/support/program/mixed-load.ts";
-import { describeMachine } from "../support/machine.ts";
-import { NodeProcess } from "../support/node-process.ts";
+import { type NodeProcess, withNode } from "../support/node-process.ts";
 import { quantile } from "../support/statistics.ts";
-import { withTempDirectory } from "../support/temp-directory.ts";
+import { mebibytes, percent, printHeader, printRow, printSetting } from "../support/table.ts";
 
 const CONNECTIONS = 16;
 /** Load relative to the node's capacity. */
@@ -13,14 +12,7 @@ const PARTS = 10;
 
 /** Prints the table. Returns false if a call failed. */
 export function benchMixedLoad(minutes: number): Promise<boolean> {
-  return withTempDirectory(async (directory) => {
-    const node = await NodeProcess.start("node", ["dev", "--data-dir", directory]);
-    try {
-      return await measure(node, minutes);
-    } finally {
-      await node.stop();
-    }
-  });
+  return withNode(["dev"], (node) => measure(node, minutes));
 }
 
 async function measure(node: NodeProcess, minutes: number): Promise<boolean> {
@@ -28,9 +20,8 @@ async function measure(node: NodeProcess, minutes: number): Promise<boolean> {
   load.slot = await node.headSlot();
   await load.run(performance.now() + CAPACITY_SECONDS * 1000);
   const capacity = load.millis.length / CAPACITY_SECONDS;
-  console.log(`${describeMachine()}; ${CONNECTIONS} connections, capacity ${capacity.toFixed(0)} calls/s\n`);
-  console.log("| minutes | calls/s | p50 | p99 | longest | RSS | CPU | head behind the clock |");
-  console.log("| ---: | ---: | ---: | ---: | ---: | ---: | ---: | ---: |");
+  printSetting(`${CONNECTIONS} connections, capacity ${capacity.toFixed(0)} calls/s`);
+  printHeader("minutes", "calls/s", "p50", "p99", "longest", "RSS", "CPU", "head behind the clock");
   const seconds = (minutes * 60) / PARTS;
   for (let part = 1; part <= PARTS; part++) {
     load.millis.length = 0;
@@ -42,15 +33,14 @@ async function measure(node: NodeProcess, minutes: number): Promise<boolean> {
     const millis = (share: number) => `${quantile(load.millis, share).toFixed(1)} ms`;
     const { residentBytes, cpuSeconds: cpuAfter } = node.usage;
     const { sync_distance: distance } = await node.call<{ sync_distance: string }>("get_v1_node_syncing");
-    const cells = [
+    printRow(
       ((part * minutes) / PARTS).toFixed(1),
       (load.millis.length / elapsed).toFixed(0),
       ...[0.5, 0.99, 1].map(millis),
-      `${(residentBytes / 2 ** 20).toFixed(0)} MiB`,
-      `${(((cpuAfter - cpuSeconds) / elapsed) * 100).toFixed(0)} %`,
+      mebibytes(residentBytes),
+      percent((cpuAfter - cpuSeconds) / elapsed),
       `${distance} slots`,
-    ];
-    console.log(`| ${cells.join(" | ")} |`);
+    );
   }
   if (load.firstFailure !== undefined) console.error(load.firstFailure);
   return load.firstFailure === undefined;

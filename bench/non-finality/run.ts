@@ -1,6 +1,5 @@
-import { mebibytes, seconds, table } from "../network/table.ts";
 import { Child } from "../support/child.ts";
-import { describeMachine } from "../support/machine.ts";
+import { mebibytes, printHeader, printRow, printSetting, seconds } from "../support/table.ts";
 import { bytesIn, withTempDirectory } from "../support/temp-directory.ts";
 import type { ChainFigures, ChainOrder, ChainRequest, Lookups, Opened } from "./chain-process.ts";
 
@@ -14,9 +13,7 @@ const EPOCHS_TO_FINALITY = 5;
 
 /** Prints a row at a tenth, half and all of the epochs. */
 export async function benchNonFinality(epochs: number): Promise<void> {
-  console.log(
-    `${describeMachine()}; ${VALIDATORS} validators, ${ATTESTING} of them attesting, phase0, ${epochs} epochs\n`,
-  );
+  printSetting(`${VALIDATORS} validators, ${ATTESTING} of them attesting, phase0, ${epochs} epochs`);
   await withTempDirectory(async (directory) => {
     const lastEpoch = epochs + EPOCHS_TO_FINALITY;
     const withAttesters = (activeValidators: number) => ({
@@ -25,7 +22,7 @@ export async function benchNonFinality(epochs: number): Promise<void> {
       activeValidators,
       epochs: lastEpoch,
     });
-    const row = table(
+    printHeader(
       "epoch",
       "import of a block",
       "RSS",
@@ -48,7 +45,7 @@ export async function benchNonFinality(epochs: number): Promise<void> {
         return { restart: opened, lookups: await ask<Lookups>(chain, { lookUp: { epochs: back } }) };
       });
       const times = [lookups.meanMilliseconds, lookups.cpuMilliseconds, lookups.longestMilliseconds];
-      row(
+      printRow(
         mark,
         ...cellsOf(figures),
         ...[restart.milliseconds, restart.cpuMilliseconds].map(seconds),
@@ -57,7 +54,7 @@ export async function benchNonFinality(epochs: number): Promise<void> {
       );
     }
     const figures = await withChain(withAttesters(VALIDATORS), (chain) => advanceTo(chain, lastEpoch));
-    row(`${lastEpoch}, all attest since ${epochs}`, ...cellsOf(figures), "", "", "", "", "", "");
+    printRow(`${lastEpoch}, all attest since ${epochs}`, ...cellsOf(figures), "", "", "", "", "", "");
     if (figures.finalizedEpoch <= epochs) throw new Error("No epoch was finalized although all validators attested.");
   });
 }

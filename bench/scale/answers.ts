@@ -1,6 +1,7 @@
 import { join } from "node:path";
 import { computeEpochAtSlot } from "@lodestar/state-transition";
 import { median } from "../support/statistics.ts";
+import { megabytes, milliseconds, printHeader, printRow, seconds } from "../support/table.ts";
 import { withTempDirectory } from "../support/temp-directory.ts";
 import { BareServer } from "./bare-server.ts";
 import { Probe, Reader, rpcBody, withMemory } from "./clients.ts";
@@ -8,7 +9,7 @@ import { copyWithGenesisTime } from "./kept-state.ts";
 import type { ReadRequest } from "./reader-process.ts";
 import { type Program, ScaleNode } from "./scale-node.ts";
 import { SECONDS_PER_SLOT, STATE_SLOT } from "./state.ts";
-import { type Bench, megabytes, milliseconds, printHeader, printRow, seconds } from "./subject.ts";
+import type { Bench } from "./subject.ts";
 
 const DUTIES = 50_000;
 const IDS = 100;

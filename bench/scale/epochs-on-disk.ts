@@ -3,11 +3,12 @@ import { join } from "node:path";
 import { MAX_ATTESTATIONS_ELECTRA, SLOTS_PER_EPOCH } from "@lodestar/params";
 import type { Slot } from "@lodestar/types";
 import { mean } from "../support/statistics.ts";
+import { megabytes, printHeader, printRow } from "../support/table.ts";
 import { bytesIn, withTempDirectory } from "../support/temp-directory.ts";
 import { RecordedBlocks } from "./recorded-blocks.ts";
 import { ScaleNode } from "./scale-node.ts";
 import { SECONDS_PER_SLOT, STATE_SLOT } from "./state.ts";
-import { type Bench, megabytes, printHeader, printRow } from "./subject.ts";
+import type { Bench } from "./subject.ts";
 
 const EPOCHS = 12;
 /** Epochs until the first fully recorded epoch is finalized. */

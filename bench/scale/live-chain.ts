@@ -3,6 +3,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { SLOTS_PER_EPOCH } from "@lodestar/params";
 import type { Slot } from "@lodestar/types";
 import { median, quantile } from "../support/statistics.ts";
+import { milliseconds, printHeader, printRow, seconds } from "../support/table.ts";
 import { withTempDirectory } from "../support/temp-directory.ts";
 import { ListReaders, Probe, rpcBody } from "./clients.ts";
 import { HeadEvents } from "./head-events.ts";
@@ -10,7 +11,7 @@ import type { Probed, ProbedCall } from "./probe-process.ts";
 import { RecordedBlocks } from "./recorded-blocks.ts";
 import { type Program, ScaleNode } from "./scale-node.ts";
 import { STATE_SLOT } from "./state.ts";
-import { type Bench, milliseconds, printHeader, printRow, seconds } from "./subject.ts";
+import type { Bench } from "./subject.ts";
 
 /** Number of list readers per part. Each part has its own chain. */
 const CLIENTS = [0, 4];

@@ -1,11 +1,12 @@
 import { join } from "node:path";
 import type { Page } from "playwright-core";
 import { missingBrowser, openBrowser } from "../../test/support/browser/browser.ts";
+import { milliseconds, printHeader, printRow, seconds } from "../support/table.ts";
 import { withTempDirectory } from "../support/temp-directory.ts";
 import { copyWithGenesisTime } from "./kept-state.ts";
 import { type Program, ScaleNode } from "./scale-node.ts";
 import { SECONDS_PER_SLOT, STATE_SLOT } from "./state.ts";
-import { type Bench, milliseconds, printHeader, printRow, seconds } from "./subject.ts";
+import type { Bench } from "./subject.ts";
 
 /** In the page: records the durations of tasks over 50 ms, the least that browsers report. */
 const RECORD_LONG_TASKS = `

@@ -33,7 +33,7 @@ import { secretScalar } from "./validator-keys.ts";
 
 const FEE_RECIPIENT = new Uint8Array(20).fill(0xfa);
 
-export interface RecordedBlock {
+interface RecordedBlock {
   slot: Slot;
   /** SSZ of the signed block contents. */
   contents: Uint8Array;

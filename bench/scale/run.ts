@@ -1,5 +1,5 @@
 import { join } from "node:path";
-import { describeMachine } from "../support/machine.ts";
+import { printSetting } from "../support/table.ts";
 import { benchAnswers } from "./answers.ts";
 import { benchEpochsOnDisk } from "./epochs-on-disk.ts";
 import { keptState } from "./kept-state.ts";
@@ -34,7 +34,7 @@ const SUBJECTS: Readonly<Record<string, Subject>> = {
 
 export async function benchScale(options: Options): Promise<void> {
   const { validators, only, beside, rounds, slotSeconds, leadSeconds } = options;
-  console.log(`${describeMachine()}; a fulu state of ${validators} validators, mainnet preset; rounds: ${rounds}`);
+  printSetting(`a fulu state of ${validators} validators, mainnet preset; rounds: ${rounds}`);
   const kept = await keptState(validators);
   const programs = [{ title: "this checkout", directory: join(import.meta.dirname, "../..") }];
   if (beside !== undefined) programs.push({ title: `checkout ${beside}`, directory: beside });

@@ -1,9 +1,10 @@
 import { join } from "node:path";
+import { megabytes, printHeader, printRow, seconds } from "../support/table.ts";
 import { withTempDirectory } from "../support/temp-directory.ts";
 import { copyWithGenesisTime } from "./kept-state.ts";
 import { type Program, ScaleNode } from "./scale-node.ts";
 import { SECONDS_PER_SLOT, STATE_SLOT } from "./state.ts";
-import { type Bench, megabytes, printHeader, printRow, seconds } from "./subject.ts";
+import type { Bench } from "./subject.ts";
 
 /** Measures the time from process start to the first answer, from a checkpoint file and from the data directory. */
 export async function benchStarts({ kept, programs, rounds }: Bench): Promise<void> {

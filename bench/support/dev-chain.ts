@@ -3,7 +3,7 @@ import type { DevChain } from "../../src/dev/dev-chain.ts";
 import type { ScheduledFork } from "../../src/dev/forks.ts";
 import { createLogger } from "../../src/log/pino-logger.ts";
 import type { BeaconNode } from "../../src/node/beacon-node.ts";
-import { DevNode, type DevNodeOptions } from "../../src/node/dev-node.ts";
+import { DevNode } from "../../src/node/dev-node.ts";
 import { useNativeHasher } from "../../src/runtime/native-hasher.ts";
 import { DEV_SETTINGS, NODE_SETTINGS } from "../../test/support/chain/settings.ts";
 import { withTempDirectory } from "./temp-directory.ts";
@@ -14,8 +14,7 @@ export interface BenchedChain {
   db: BeaconDb;
 }
 
-interface BenchedChainOptions
-  extends Partial<Pick<DevNodeOptions, "genesisTime" | "configOverrides" | "devBlobs" | "kzgBackend">> {
+interface BenchedChainOptions {
   validators: number;
   /** Validators with duties enabled. Default: all. */
   activeValidators?: readonly number[];

@@ -1,6 +1,7 @@
 import { ProgramProcess } from "../../test/support/program/program-process.ts";
 import type { Exit, Patience } from "../../test/support/program/program-run.ts";
 import { type ProcessUsage, usageOf } from "./process-usage.ts";
+import { withTempDirectory } from "./temp-directory.ts";
 
 export interface ChainHead {
   head_slot: string;
@@ -11,23 +12,18 @@ export interface ChainHead {
   finalized_block_root: string;
 }
 
-export interface NodeProcessOptions {
-  /** Path of another checkout's program. */
-  bin?: string;
-}
-
 /** The real program with JSON-RPC on a free loopback port. */
 export class NodeProcess extends ProgramProcess {
   /** Starts the program and waits until it serves JSON-RPC. */
-  static async start(name: string, args: readonly string[], options?: NodeProcessOptions): Promise<NodeProcess> {
-    const started = new NodeProcess(name, [...args, "--rpc", "--rpc-port", "0"], options);
+  static async start(name: string, args: readonly string[]): Promise<NodeProcess> {
+    const started = new NodeProcess(name, [...args, "--rpc", "--rpc-port", "0"]);
     await started.untilServed();
     return started;
   }
 
-  private constructor(name: string, args: readonly string[], options?: NodeProcessOptions) {
+  private constructor(name: string, args: readonly string[]) {
     // Passes on options such as --cpu-prof.
-    super(args, { ...options, name, execArgv: process.execArgv });
+    super(args, { name, execArgv: process.execArgv });
   }
 
   get usage(): ProcessUsage {
@@ -56,4 +52,16 @@ export class NodeProcess extends ProgramProcess {
     for (const line of this.lines) if (/ (WARN|ERROR|FATAL) /.test(line)) console.error(`${this.name}: ${line}`);
     return exit;
   }
+}
+
+/** Runs the work with the program on a temporary data directory, and stops it afterwards. */
+export function withNode<T>(args: readonly string[], work: (node: NodeProcess) => Promise<T>): Promise<T> {
+  return withTempDirectory(async (directory) => {
+    const node = await NodeProcess.start("The program", [...args, "--data-dir", directory]);
+    try {
+      return await work(node);
+    } finally {
+      await node.stop();
+    }
+  });
 }

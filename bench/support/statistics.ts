@@ -10,4 +10,6 @@ export function median(values: readonly number[]): number {
   return middle;
 }
 
-export const mean = (values: readonly number[]) => values.reduce((sum, value) => sum + value, 0) / values.length;
+export const mean = (values: readonly number[]) => sum(values) / values.length;
+
+export const sum = (values: readonly number[]) => values.reduce((total, value) => total + value, 0);

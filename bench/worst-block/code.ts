@@ -51,7 +51,7 @@ function push(value: bigint): Uint8Array {
 }
 
 export const dup = (depth: number): Uint8Array => Uint8Array.of(DUP1 + depth - 1);
-export const swap = (depth: number): Uint8Array => Uint8Array.of(SWAP1 + depth - 1);
+const swap = (depth: number): Uint8Array => Uint8Array.of(SWAP1 + depth - 1);
 
 interface Loop {
   /** Runs before the loop. */

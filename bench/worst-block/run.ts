@@ -1,6 +1,6 @@
 import { Address } from "@ethereumjs/util";
 import { BenchChain } from "../evm/chain.ts";
-import { describeMachine } from "../support/machine.ts";
+import { printHeader, printRow, printSetting } from "../support/table.ts";
 import { ECRECOVER, KINDS, type Kind } from "./kinds.ts";
 
 const CONTRACT = new Uint8Array(20).fill(0xcc);
@@ -19,22 +19,15 @@ interface Figures {
 
 /** Prints a table in the order of the kinds. */
 export async function benchWorstBlocks(part: string): Promise<void> {
-  console.log(`${describeMachine()}; blocks of ${BLOCK_GAS} gas, CPU time of all threads\n`);
-  console.log("| block full of | ms per million gas | seconds | against ecrecover |");
-  console.log("| --- | ---: | ---: | ---: |");
+  printSetting(`blocks of ${BLOCK_GAS} gas, CPU time of all threads`);
+  printHeader("block full of", "ms per million gas", "seconds", "against ecrecover");
   let base: Figures | undefined;
   for (const kind of KINDS.filter(({ name }) => name === ECRECOVER || name.includes(part))) {
     const figures = await measure(kind);
     base ??= figures;
     const { perMillion } = figures;
     const block = (perMillion * Number(BLOCK_GAS)) / 1e6;
-    const cells = [
-      kind.name,
-      (perMillion * 1000).toFixed(1),
-      block.toFixed(2),
-      (perMillion / base.perMillion).toFixed(2),
-    ];
-    console.log(`| ${cells.join(" | ")} |`);
+    printRow(kind.name, (perMillion * 1000).toFixed(1), block.toFixed(2), (perMillion / base.perMillion).toFixed(2));
   }
 }
 

@@ -1,5 +1,6 @@
 import { releaseBuffer } from "../../src/json/buffer-pool.ts";
 import { median } from "../support/statistics.ts";
+import { printHeader, printRow } from "../support/table.ts";
 import { type BenchedResponse, otherResponses, responsesFor } from "./responses.ts";
 
 const SMALL = 64;
@@ -8,8 +9,7 @@ const REPETITIONS = 500;
 
 /** Measures CPU time per response with both encoders in turn, and prints medians. */
 export async function benchWriters({ validators, rounds }: { validators: number; rounds: number }): Promise<void> {
-  console.log("| response | codec, ms | writer, ms | codec / writer |");
-  console.log("| --- | ---: | ---: | ---: |");
+  printHeader("response", "codec, ms", "writer, ms", "codec / writer");
   await compareAll(`${SMALL} validators`, responsesFor(SMALL), rounds, REPETITIONS);
   await compareAll(`${validators.toLocaleString("en")} validators`, responsesFor(validators), rounds, 1);
   await compareAll("", otherResponses(), rounds, 5);
@@ -35,7 +35,7 @@ async function compareAll(
     }
     const [codec, writer] = [median(times.generic), median(times.special)];
     const name = [title, size].filter((part) => part !== "").join(", ");
-    console.log(`| ${name} | ${codec.toFixed(3)} | ${writer.toFixed(3)} | ${(codec / writer).toFixed(1)} |`);
+    printRow(name, codec.toFixed(3), writer.toFixed(3), (codec / writer).toFixed(1));
   }
 }
 

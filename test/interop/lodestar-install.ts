@@ -17,8 +17,7 @@ export function ownLodestar(): LodestarInstall {
 
 function fromEnvironment(name: string): string {
   const value = process.env[name];
-  if (value === undefined)
-    throw new Error(`${name} is not set; run this with "npm run test:interop" or scripts/with-lodestar.js.`);
+  if (value === undefined) throw new Error(`${name} is not set; run this with "npm run test:interop".`);
   return value;
 }
 
