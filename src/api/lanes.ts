@@ -1,3 +1,4 @@
+import { Semaphore } from "../async/semaphore.ts";
 import { overloaded } from "../errors/failure.ts";
 import { SharedStream } from "../json/shared-stream.ts";
 import type { CallCost, Cancellation } from "../server/method-table.ts";
@@ -73,66 +74,39 @@ export class Lanes {
   }
 }
 
-interface Waiter {
-  begin(): void;
-}
-
 class Lane {
-  readonly #limits: LaneLimits;
-  readonly #waiting = new Set<Waiter>();
-  #running = 0;
+  readonly #maxWaiting: number;
+  readonly #slots: Semaphore;
   #rejected = 0;
 
-  constructor(limits: LaneLimits) {
-    this.#limits = limits;
+  constructor({ running, waiting }: LaneLimits) {
+    this.#slots = new Semaphore(running);
+    this.#maxWaiting = waiting;
   }
 
   get load() {
-    return { running: this.#running, waiting: this.#waiting.size, rejected: this.#rejected };
+    return { running: this.#slots.active, waiting: this.#slots.waiting, rejected: this.#rejected };
   }
 
   async run<T>(cancellation: Cancellation | undefined, work: () => Promise<T>): Promise<T> {
-    if (this.#running >= this.#limits.running) await this.#waitForSlot(cancellation?.signal);
-    else this.#running++;
+    if (!this.#slots.tryAcquire()) await this.#waitForSlot(cancellation?.signal);
     try {
       return await work();
     } finally {
-      this.#next();
+      this.#slots.release();
     }
   }
 
-  /** Passes the slot to the next queued call. */
-  #next(): void {
-    const [first] = this.#waiting;
-    if (first) first.begin();
-    else this.#running--;
-  }
-
-  #waitForSlot(signal: AbortSignal | undefined): Promise<void> {
-    if (signal?.aborted) return Promise.reject(signal.reason);
-    if (this.#waiting.size >= this.#limits.waiting) {
+  async #waitForSlot(signal: AbortSignal | undefined): Promise<void> {
+    signal?.throwIfAborted();
+    const { active, waiting } = this.#slots;
+    if (waiting >= this.#maxWaiting) {
       this.#rejected++;
-      return Promise.reject(
-        overloaded(
-          `The node is busy: ${this.#running} calls of this cost are running and ${this.#waiting.size} are queued. Retry later.`,
-        ),
+      throw overloaded(
+        `The node is busy: ${active} calls of this cost are running and ${waiting} are queued. Retry later.`,
       );
     }
-    return new Promise((resolve, reject) => {
-      const leave = () => {
-        this.#waiting.delete(waiter);
-        reject(signal?.reason);
-      };
-      const waiter: Waiter = {
-        begin: () => {
-          this.#waiting.delete(waiter);
-          signal?.removeEventListener("abort", leave);
-          resolve();
-        },
-      };
-      this.#waiting.add(waiter);
-      signal?.addEventListener("abort", leave, { once: true });
-    });
+    await this.#slots.wait(signal);
   }
 }
 

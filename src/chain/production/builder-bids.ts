@@ -4,6 +4,7 @@ import type { CachedBeaconStateAllForks, CachedBeaconStateBellatrix } from "@lod
 import type { BuilderBid, RootHex, Slot } from "@lodestar/types";
 import { toPubkeyHex } from "@lodestar/utils";
 import { SYSTEM_TIMERS, type Timers } from "../../async/timers.ts";
+import { withTimeout } from "../../async/with-timeout.ts";
 import type { BlsVerifier } from "../../bls/verifier.ts";
 import { type Builder, BuilderError, type OfferedBid } from "../../execution/builder/builder.ts";
 import { type BuiltPayload, EngineUnavailableError } from "../../execution/engine.ts";
@@ -17,7 +18,6 @@ import type { BuilderSettings } from "./builder-settings.ts";
 import type { CircuitBreaker } from "./circuit-breaker.ts";
 import { latestPayload, payloadRequest } from "./payload-request.ts";
 import type { ProposerPreparations } from "./proposer-preparations.ts";
-import { withTimeout } from "./with-timeout.ts";
 
 interface BuilderBidsParts {
   config: BeaconConfig;
@@ -101,7 +101,7 @@ export class BuilderBids {
   /** A hanging engine must not cost a slot for which there is a bid. */
   #soon<Built>(building: Promise<Built>, { slot }: BidFor): Promise<Built> {
     const ms = slotMs(this.#parts.clock) * LOCAL_SHARE_OF_SLOT;
-    return withTimeout(this.#timers, ms, building, () => {
+    return withTimeout(building, ms, this.#timers, () => {
       const limit = `within ${Math.round(ms)} ms after the builder's bid`;
       return new EngineUnavailableError(`The execution engine returned no payload for slot ${slot} ${limit}.`);
     });

@@ -1,6 +1,7 @@
 import type { BeaconConfig } from "@lodestar/config";
 import { toHex, toRootHex } from "@lodestar/utils";
 import { SYSTEM_TIMERS, type Timers } from "../../async/timers.ts";
+import { withTimeout } from "../../async/with-timeout.ts";
 import {
   type BuiltPayload,
   EngineUnavailableError,
@@ -17,7 +18,6 @@ import type { Logger } from "../../log/logger.ts";
 import { type Clock, slotMs } from "../clock/clock.ts";
 import { type ForkchoiceView, forkchoiceState } from "../engine/forkchoice-state.ts";
 import { faultOfBlobs, faultOfEncoding, faultOfPayload, paysAsRequested } from "./payload-check.ts";
-import { withTimeout } from "./with-timeout.ts";
 
 /** Timeout of engine_getPayload in the Engine API. */
 const GET_PAYLOAD_MS = 1000;
@@ -177,7 +177,7 @@ export class PayloadBuilder {
     if (engine.buildsAtOnce) return begun;
     const ms = Math.max(LEAST_BEGINNING_MS, slotMs(clock) * BEGINNING_SHARE_OF_SLOT);
     const leftMs = Math.max(0, since + ms - this.#timers.now());
-    return withTimeout(this.#timers, leftMs, begun, () => {
+    return withTimeout(begun, leftMs, this.#timers, () => {
       const message = `The execution engine did not start a payload for slot ${slot} within ${Math.round(ms)} ms.`;
       return new EngineUnavailableError(message);
     });
@@ -211,7 +211,7 @@ export class PayloadBuilder {
     // A late response is kept for the next call.
     const answer = engine.getPayload(request.fork, id).then((built) => this.#accept(request, built));
     if (engine.buildsAtOnce) return answer;
-    return withTimeout(this.#timers, GET_PAYLOAD_MS, answer, () => {
+    return withTimeout(answer, GET_PAYLOAD_MS, this.#timers, () => {
       const message = `The execution engine did not return its payload for slot ${request.slot} within ${GET_PAYLOAD_MS} ms.`;
       return new EngineUnavailableError(message);
     });

@@ -1,6 +1,7 @@
 import type { ChainForkConfig } from "@lodestar/config";
 import type { RootHex } from "@lodestar/types";
 import { toRootHex } from "@lodestar/utils";
+import { Backoff } from "../../async/backoff.ts";
 import type { Timers } from "../../async/timers.ts";
 import type { Logger } from "../../log/logger.ts";
 import { CLIENT_CODE, CLIENT_COMMIT, VERSION } from "../../runtime/version.ts";
@@ -93,7 +94,7 @@ export class Endpoint {
   #loggedMissing = "";
   #checking: Promise<boolean> | null = null;
   /** Backoff per method that failed and has not succeeded since. */
-  readonly #backoffsMs = new Map<string, number>();
+  readonly #backoffs = new Map<string, Backoff>();
 
   constructor(options: EndpointOptions) {
     this.#options = options;
@@ -182,7 +183,7 @@ export class Endpoint {
   }
 
   #onResponse(method: string, outcome: "answered" | "refused"): void {
-    this.#backoffsMs.delete(method);
+    this.#backoffs.delete(method);
     this.#options.onCall(method, outcome);
   }
 
@@ -244,18 +245,12 @@ export class Endpoint {
   }
 
   /** Retries the handshake with backoff until the client is back. */
-  async #recover(firstBackoffMs = MIN_BACKOFF_MS): Promise<void> {
+  async #recover(firstMillis = MIN_BACKOFF_MS): Promise<void> {
     const { signal } = this.#closing;
-    let backoffMs = firstBackoffMs;
-    while (!signal.aborted) {
-      try {
-        await this.#options.timers.sleep(backoffMs, signal);
-      } catch {
-        return;
-      }
-      if (await this.#handshake()) return;
-      backoffMs = doubled(backoffMs);
-    }
+    const backoff = new Backoff({ firstMillis, maxMillis: MAX_BACKOFF_MS });
+    do {
+      await this.#options.timers.sleep(backoff.next(), signal).catch(() => {});
+    } while (!signal.aborted && !(await this.#handshake()));
   }
 
   #onFailure(failure: JsonRpcFailure, method?: string): void {
@@ -272,10 +267,10 @@ export class Endpoint {
    * flap.
    */
   #backoffAfter(method: string): number {
-    const before = this.#backoffsMs.get(method);
-    const backoffMs = before === undefined ? MIN_BACKOFF_MS : doubled(before);
-    this.#backoffsMs.set(method, backoffMs);
-    return backoffMs;
+    const backoff =
+      this.#backoffs.get(method) ?? new Backoff({ firstMillis: MIN_BACKOFF_MS, maxMillis: MAX_BACKOFF_MS });
+    this.#backoffs.set(method, backoff);
+    return backoff.next();
   }
 
   #setState(state: EngineState): void {
@@ -351,8 +346,6 @@ export class Endpoint {
     });
   }
 }
-
-const doubled = (backoffMs: number): number => Math.min(2 * backoffMs, MAX_BACKOFF_MS);
 
 const OWN_VERSION: EngineClientVersion = {
   code: CLIENT_CODE,

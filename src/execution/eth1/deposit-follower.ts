@@ -2,6 +2,7 @@ import type { ChainConfig } from "@lodestar/config";
 import { EPOCHS_PER_ETH1_VOTING_PERIOD, SLOTS_PER_EPOCH } from "@lodestar/params";
 import type { phase0 } from "@lodestar/types";
 import { toRootHex } from "@lodestar/utils";
+import { Backoff } from "../../async/backoff.ts";
 import { SYSTEM_TIMERS, type Timers } from "../../async/timers.ts";
 import type { Logger } from "../../log/logger.ts";
 import { JsonRpcClient, JsonRpcResponseError } from "../json-rpc-client.ts";
@@ -92,13 +93,16 @@ export class DepositFollower {
   async #follow(): Promise<void> {
     const { timers = SYSTEM_TIMERS, logger } = this.#parts;
     const { signal } = this.#closing;
-    let failures = 0;
+    const backoff = new Backoff({ firstMillis: MIN_BACKOFF_MS, maxMillis: MAX_BACKOFF_MS });
     try {
       while (!signal.aborted) {
         this.#woken = Promise.withResolvers<void>();
-        failures = (await this.update()) ? 0 : failures + 1;
-        if (failures === 0) await this.#woken.promise;
-        else await timers.sleep(Math.min(MAX_BACKOFF_MS, MIN_BACKOFF_MS * 2 ** (failures - 1)), signal);
+        if (await this.update()) {
+          backoff.reset();
+          await this.#woken.promise;
+        } else {
+          await timers.sleep(backoff.next(), signal);
+        }
       }
     } catch (error) {
       if (!signal.aborted) logger.error("Deposit chain follower stopped", { error });

@@ -1,4 +1,5 @@
 import { hash, randomBytes } from "node:crypto";
+import { Backoff } from "../../async/backoff.ts";
 import type { Timers } from "../../async/timers.ts";
 import type { Logger } from "../../log/logger.ts";
 import type { GatewayObserver } from "../metrics/gateway-observer.ts";
@@ -152,8 +153,9 @@ export class RedisCache {
   async #awaitResponse(keys: AnswerLookup, signal: AbortSignal): Promise<Lookup | undefined> {
     const { timers } = this.#options;
     const end = timers.now() + MAX_WAIT_MILLIS;
-    for (let backoff = FIRST_POLL_MILLIS; ; backoff = Math.min(2 * backoff, MAX_POLL_MILLIS)) {
-      await timers.sleep(backoff, signal);
+    const backoff = new Backoff({ firstMillis: FIRST_POLL_MILLIS, maxMillis: MAX_POLL_MILLIS });
+    for (;;) {
+      await timers.sleep(backoff.next(), signal);
       const lookup = await this.#lookUp(keys);
       if (!lookup?.isLocked || lookup.answer || timers.now() >= end) return lookup;
     }

@@ -1,4 +1,6 @@
+import { reconnect } from "../../async/backoff.ts";
 import type { Timers } from "../../async/timers.ts";
+import { withTimeout } from "../../async/with-timeout.ts";
 import { Alarm } from "../../log/alarm.ts";
 import type { Logger } from "../../log/logger.ts";
 import type { GatewayObserver } from "../metrics/gateway-observer.ts";
@@ -121,14 +123,8 @@ export class RedisConnection {
   }
 
   #withTimeout<T>(reply: Promise<T>, millis: number): Promise<T> {
-    return new Promise((resolve, reject) => {
-      const end = this.#options.timers.every(millis, () => {
-        end();
-        // If this process was busy, the reply may be waiting in the socket. It is read before the callback.
-        setImmediate(() => reject(new TimeoutError(`It did not answer within ${millis} ms.`)));
-      });
-      reply.finally(end).then(resolve, reject);
-    });
+    const timeoutError = () => new TimeoutError(`It did not answer within ${millis} ms.`);
+    return withTimeout(reply, millis, this.#options.timers, timeoutError);
   }
 
   /** True if Redis itself reported the error, unlike a full command queue. */
@@ -163,18 +159,15 @@ export class RedisConnection {
 
   /** Reconnects with backoff until closed. */
   async #run(): Promise<void> {
-    const { timers } = this.#options;
-    const { signal } = this.#closing;
-    this.#redis = await import("@redis/client");
-    let backoff = FIRST_BACKOFF_MILLIS;
-    while (!signal.aborted) {
-      const startedAt = timers.now();
-      await this.#connectOnce(createClient(this.#redis, this.#options.url));
-      // Resets the backoff only after a long stable connection.
-      if (timers.now() - startedAt > 2 * MAX_BACKOFF_MILLIS) backoff = FIRST_BACKOFF_MILLIS;
-      await timers.sleep(backoff, signal).catch(() => {});
-      backoff = Math.min(2 * backoff, MAX_BACKOFF_MILLIS);
-    }
+    const redis = await import("@redis/client");
+    this.#redis = redis;
+    await reconnect(() => this.#connectOnce(createClient(redis, this.#options.url)), {
+      firstMillis: FIRST_BACKOFF_MILLIS,
+      maxMillis: MAX_BACKOFF_MILLIS,
+      stableMillis: 2 * MAX_BACKOFF_MILLIS,
+      timers: this.#options.timers,
+      signal: this.#closing.signal,
+    });
   }
 
   /** Resolves when the connection is lost or could not be opened. The client is unusable then. */

@@ -1,6 +1,6 @@
+import { Semaphore } from "../../async/semaphore.ts";
 import { SYSTEM_TIMERS } from "../../async/timers.ts";
 import { type ChainSpec, parseChainSpec } from "../network/chain-spec.ts";
-import { ConcurrencyLimiter } from "../upstream/client/concurrency-limiter.ts";
 import { fetchData } from "../upstream/client/fetch.ts";
 import { integerOf, memberOf } from "../upstream/client/json-fields.ts";
 import type { Observation } from "../upstream/health/assess-health.ts";
@@ -34,10 +34,10 @@ const MAX_CONCURRENT = 32;
 
 /** Inspects upstreams in parallel, so that one that hangs does not delay the others. */
 export function inspectAll(probes: readonly Probe[]): Promise<Inspection[]> {
-  const limiter = new ConcurrencyLimiter(MAX_CONCURRENT);
+  const limiter = new Semaphore(MAX_CONCURRENT);
   return Promise.all(
     probes.map(async (probe) => {
-      await new Promise<void>((start) => limiter.acquire(start));
+      await limiter.wait();
       try {
         return await inspect(probe);
       } finally {

@@ -1,5 +1,5 @@
+import { Semaphore } from "../../async/semaphore.ts";
 import { SYSTEM_TIMERS, type Timers } from "../../async/timers.ts";
-import { ConcurrencyLimiter } from "../upstream/client/concurrency-limiter.ts";
 import { UpstreamError } from "../upstream/upstream-call.ts";
 import type { Probe } from "./probe.ts";
 
@@ -31,9 +31,9 @@ export function measureLatencies(
   probes: readonly Probe[],
   timers: Pick<Timers, "sleep"> = SYSTEM_TIMERS,
 ): Promise<Latencies[]> {
-  const limiter = new ConcurrencyLimiter(1);
+  const limiter = new Semaphore(1);
   const millisOf = async (probe: Probe, url: string) => {
-    await new Promise<void>((start) => limiter.acquire(start));
+    await limiter.wait();
     const answered = new AbortController();
     const release = () => limiter.release();
     timers.sleep(MAX_SLOT_MILLIS, answered.signal).then(release, release);

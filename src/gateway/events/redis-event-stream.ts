@@ -1,4 +1,5 @@
 import type { Timers } from "../../async/timers.ts";
+import { withTimeout } from "../../async/with-timeout.ts";
 import { OperationalError } from "../../errors/operational-error.ts";
 import type { StreamEvent } from "../../server/events/feed.ts";
 import { createClient, type Redis } from "../cache/redis-connection.ts";
@@ -76,6 +77,7 @@ export class RedisEventStream {
         Promise.all([stream.#reader.connect(), stream.#writer.connect()]),
         CONNECT_MILLIS,
         options.timers,
+        () => replyTimeout(CONNECT_MILLIS),
       );
       return stream;
     } catch (error) {
@@ -141,7 +143,8 @@ export class RedisEventStream {
 
   /** Half the lease, so that another gateway can take over in time. */
   #withTimeout<T>(reply: Promise<T>, waitMillis: number): Promise<T> {
-    return withTimeout(reply, waitMillis + this.#options.leaseMillis / 2, this.#options.timers);
+    const millis = waitMillis + this.#options.leaseMillis / 2;
+    return withTimeout(reply, millis, this.#options.timers, () => replyTimeout(millis));
   }
 }
 
@@ -161,20 +164,8 @@ function readEntry([id, fields]: RawEntry): StreamEntry {
   };
 }
 
-async function withTimeout<T>(reply: Promise<T>, millis: number, timers: Timers): Promise<T> {
-  const answered = new AbortController();
-  const late = timers.sleep(millis, answered.signal).then(
-    () => {
-      throw new OperationalError(`It did not answer within ${millis} ms.`);
-    },
-    () => reply,
-  );
-  try {
-    return await Promise.race([reply, late]);
-  } finally {
-    late.catch(() => {});
-    answered.abort();
-  }
+function replyTimeout(millis: number): OperationalError {
+  return new OperationalError(`It did not answer within ${millis} ms.`);
 }
 
 function openClient(redis: Redis, url: string) {

@@ -1,4 +1,5 @@
 import { randomUUID } from "node:crypto";
+import { reconnect } from "../../async/backoff.ts";
 import type { Timers } from "../../async/timers.ts";
 import { Alarm } from "../../log/alarm.ts";
 import type { Logger } from "../../log/logger.ts";
@@ -100,19 +101,20 @@ export class SharedEventLog {
     return this.#closing.signal.aborted;
   }
 
-  async #run(): Promise<void> {
-    const { timers } = this.#options;
-    let backoff = FIRST_BACKOFF_MILLIS;
-    while (!this.#isClosed) {
-      const startedAt = timers.now();
+  #run(): Promise<void> {
+    const connect = async () => {
       const error = await this.#replicateUntilBroken();
       if (this.#isClosed) return;
       this.#outage.raise({ reason: errorReason(error) });
       this.#goStandalone();
-      if (timers.now() - startedAt > MAX_BACKOFF_MILLIS) backoff = FIRST_BACKOFF_MILLIS;
-      await timers.sleep(backoff, this.#closing.signal).catch(() => {});
-      backoff = Math.min(2 * backoff, MAX_BACKOFF_MILLIS);
-    }
+    };
+    return reconnect(connect, {
+      firstMillis: FIRST_BACKOFF_MILLIS,
+      maxMillis: MAX_BACKOFF_MILLIS,
+      stableMillis: MAX_BACKOFF_MILLIS,
+      timers: this.#options.timers,
+      signal: this.#closing.signal,
+    });
   }
 
   /** Resolves with the error. */

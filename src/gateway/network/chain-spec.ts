@@ -1,3 +1,4 @@
+import { Backoff } from "../../async/backoff.ts";
 import { SYSTEM_TIMERS, type Timers } from "../../async/timers.ts";
 import type { Logger } from "../../log/logger.ts";
 import type { GatewaySettings } from "../settings.ts";
@@ -71,7 +72,8 @@ export async function fetchChainSpecFrom(
   clients: readonly UpstreamClient[],
   { network, signal, logger, timers = SYSTEM_TIMERS }: FetchChainSpecOptions,
 ): Promise<ChainSpec> {
-  for (let backoff = FIRST_BACKOFF_MILLIS; ; backoff = Math.min(2 * backoff, MAX_BACKOFF_MILLIS)) {
+  const backoff = new Backoff({ firstMillis: FIRST_BACKOFF_MILLIS, maxMillis: MAX_BACKOFF_MILLIS });
+  for (;;) {
     const read = clients.map(async (client) => ({
       upstream: client.name,
       genesis: await readFrom(client, { timers, signal, timeoutMillis: TIMEOUT_MILLIS }),
@@ -95,7 +97,7 @@ export async function fetchChainSpecFrom(
     } else {
       logger.warn("No upstream reports its chain, retrying", { reasons });
     }
-    await timers.sleep(backoff, signal);
+    await timers.sleep(backoff.next(), signal);
   }
 }
 

@@ -1,5 +1,6 @@
 import { SYSTEM_TIMERS, type Timers } from "../../async/timers.ts";
-import { PeerBuckets, type Rate, TokenBucket } from "../token-bucket.ts";
+import { type Rate, TokenBucket } from "../../async/token-bucket.ts";
+import { PeerBuckets } from "../peer-buckets.ts";
 
 /** A single peer may deliver all expected messages, some of them late or twice. */
 const PEER_FACTOR = 3;

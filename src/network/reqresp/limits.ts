@@ -1,7 +1,7 @@
 import type { BeaconConfig } from "@lodestar/config";
 import { ForkSeq, MAX_CONCURRENT_REQUESTS } from "@lodestar/params";
 import type { Epoch } from "@lodestar/types";
-import type { Rate } from "../token-bucket.ts";
+import type { Rate } from "../../async/token-bucket.ts";
 import type { ProtocolName } from "./protocols.ts";
 
 /** Timeouts, concurrency and rate limits of requests. */

@@ -1,9 +1,10 @@
 import type { Connection, Stream } from "@libp2p/interface";
 import { SYSTEM_TIMERS } from "../../async/timers.ts";
+import { TokenBucket } from "../../async/token-bucket.ts";
 import type { Logger } from "../../log/logger.ts";
 import type { Host } from "../libp2p/host.ts";
+import { PeerBuckets } from "../peer-buckets.ts";
 import type { PeerReporter } from "../peers/peer-scores.ts";
-import { PeerBuckets, TokenBucket } from "../token-bucket.ts";
 import { ErrorResponse, ProtocolViolation, RateLimited, StreamReset, StreamTimeout } from "./errors.ts";
 import type { ReqRespLimits } from "./limits.ts";
 import {

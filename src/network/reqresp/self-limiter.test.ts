@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { TokenBucket } from "../token-bucket.ts";
+import { TokenBucket } from "../../async/token-bucket.ts";
 import { protocolId } from "./protocols.ts";
 import { RequestQueue, RequestQuotas } from "./self-limiter.ts";
 

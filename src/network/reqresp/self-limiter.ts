@@ -1,18 +1,15 @@
+import { Semaphore } from "../../async/semaphore.ts";
 import type { Timers } from "../../async/timers.ts";
-import { PeerBuckets, type Rate } from "../token-bucket.ts";
+import type { Rate } from "../../async/token-bucket.ts";
+import { PeerBuckets } from "../peer-buckets.ts";
 import { RequestError } from "./errors.ts";
 import { type ProtocolName, protocolId } from "./protocols.ts";
-
-interface Queue {
-  active: number;
-  waiting: Set<() => void>;
-}
 
 /** Limits the concurrent requests per kind. Further requests wait in FIFO order. */
 export class RequestQueue {
   readonly #concurrency: number;
   readonly #maxWaiting: number;
-  readonly #queues = new Map<string, Queue>();
+  readonly #slots = new Map<string, Semaphore>();
 
   constructor(concurrency: number, maxWaiting: number) {
     this.#concurrency = concurrency;
@@ -22,46 +19,21 @@ export class RequestQueue {
   /** Waits for a slot and returns its release function. */
   async take(kind: string, signal: AbortSignal): Promise<() => void> {
     if (signal.aborted) throw abortedError(signal);
-    const queue = this.#queues.get(kind) ?? { active: 0, waiting: new Set() };
-    this.#queues.set(kind, queue);
-    if (queue.active < this.#concurrency) queue.active++;
-    else await this.#wait(queue, signal);
+    const slots = this.#slots.get(kind) ?? new Semaphore(this.#concurrency);
+    this.#slots.set(kind, slots);
+    if (!slots.tryAcquire()) {
+      if (slots.waiting >= this.#maxWaiting) throw new RequestError("disconnected", "Too many requests are queued.");
+      await slots.wait(signal).catch(() => {
+        throw abortedError(signal);
+      });
+    }
     let released = false;
     return () => {
       if (released) return;
       released = true;
-      this.#release(kind, queue);
+      slots.release();
+      if (slots.active === 0) this.#slots.delete(kind);
     };
-  }
-
-  #wait(queue: Queue, signal: AbortSignal): Promise<void> {
-    if (queue.waiting.size >= this.#maxWaiting) {
-      throw new RequestError("disconnected", "Too many requests are queued.");
-    }
-    return new Promise((resolve, reject) => {
-      const go = (): void => {
-        signal.removeEventListener("abort", giveUp);
-        resolve();
-      };
-      const giveUp = (): void => {
-        queue.waiting.delete(go);
-        reject(abortedError(signal));
-      };
-      queue.waiting.add(go);
-      signal.addEventListener("abort", giveUp, { once: true });
-    });
-  }
-
-  /** Passes the slot to the longest waiting request. */
-  #release(kind: string, queue: Queue): void {
-    const [next] = queue.waiting;
-    if (next !== undefined) {
-      queue.waiting.delete(next);
-      next();
-      return;
-    }
-    queue.active--;
-    if (queue.active === 0) this.#queues.delete(kind);
   }
 }
 

@@ -1,4 +1,5 @@
 import { inspect } from "node:util";
+import { SerialQueue } from "../../async/serial-queue.ts";
 import { TimeSlice, yieldToEventLoop } from "../../async/time-slice.ts";
 import { Failure } from "../../errors/failure.ts";
 import {
@@ -157,7 +158,8 @@ export function createExecutor(options: ExecutorOptions): Execute {
       return rejectMessage(toErrorObject(new Failure("limit-exceeded", message)), context);
     }
     const responses = new Array<CallResponse | undefined>(requests.length);
-    const inOrder = createQueue();
+    const queue = new SerialQueue();
+    const inOrder: Schedule = (run) => queue.run(run);
     let next = 0;
     let bytes = 0;
     let turnBegan = performance.now();
@@ -331,13 +333,3 @@ function toBody(parts: ResponsePart[]): Buffer[] | ChunkStream {
 type Schedule = <T>(run: () => Promise<T>) => Promise<T>;
 
 const immediately: Schedule = (run) => run();
-
-/** Creates a queue that runs tasks sequentially, even after failures. */
-function createQueue(): Schedule {
-  let last: Promise<unknown> = Promise.resolve();
-  return (run) => {
-    const result = last.then(run, run);
-    last = result;
-    return result;
-  };
-}

@@ -1,3 +1,4 @@
+import { Backoff } from "../../../async/backoff.ts";
 import type { Timers } from "../../../async/timers.ts";
 import { OperationalError } from "../../../errors/operational-error.ts";
 import { HttpClient } from "../../../http-client/http-client.ts";
@@ -75,15 +76,14 @@ export class SseClient {
   async #run(): Promise<void> {
     const { timers, listener, timeoutMillis } = this.#options;
     const endWatch = timers.every(timeoutMillis / 4, () => this.#endStale());
-    let wait = FIRST_BACKOFF_MILLIS;
+    const backoff = new Backoff({ firstMillis: FIRST_BACKOFF_MILLIS, maxMillis: MAX_BACKOFF_MILLIS });
     while (!this.#isClosed) {
       this.#provenAt = Number.POSITIVE_INFINITY;
       const reason = await this.#streamUntilBroken();
       if (this.#isClosed) break;
       listener.disconnected(reason);
-      if (timers.now() >= this.#provenAt) wait = FIRST_BACKOFF_MILLIS;
-      await this.#pause(wait);
-      wait = Math.min(2 * wait, MAX_BACKOFF_MILLIS);
+      if (timers.now() >= this.#provenAt) backoff.reset();
+      await this.#pause(backoff.next());
     }
     endWatch();
   }

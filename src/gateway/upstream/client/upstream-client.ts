@@ -1,3 +1,4 @@
+import { Semaphore } from "../../../async/semaphore.ts";
 import type { Timers } from "../../../async/timers.ts";
 import { HttpClient } from "../../../http-client/http-client.ts";
 import type { ByteBudget } from "../../../server/http/request/byte-budget.ts";
@@ -6,7 +7,6 @@ import type { Budget } from "../../clients/budget.ts";
 import { credentialHeaders, type UpstreamSettings } from "../../settings.ts";
 import type { UpstreamRequest, UpstreamResponse } from "../upstream-call.ts";
 import { CircuitBreaker } from "./circuit-breaker.ts";
-import { ConcurrencyLimiter } from "./concurrency-limiter.ts";
 import { type ExchangeListener, type ExchangeObserver, HttpExchange } from "./http-exchange.ts";
 import { LatencyTracker } from "./latency-tracker.ts";
 import { extractSecrets } from "./redact-secrets.ts";
@@ -53,7 +53,7 @@ export class UpstreamClient implements ExchangeObserver {
   readonly #timers: Pick<Timers, "now">;
   readonly #http: HttpClient;
   readonly #pathPrefix: string;
-  readonly #limiter: ConcurrencyLimiter;
+  readonly #limiter: Semaphore;
   readonly #secrets: readonly string[];
   readonly #budgets: readonly Budget[];
   #pendingRequests = 0;
@@ -78,7 +78,7 @@ export class UpstreamClient implements ExchangeObserver {
     this.#http = new HttpClient(url, { headers: credentialHeaders(options) });
     this.#pathPrefix = new URL(url).pathname.replace(/\/+$/, "");
     this.#secrets = extractSecrets(options);
-    this.#limiter = new ConcurrencyLimiter(connections);
+    this.#limiter = new Semaphore(connections);
   }
 
   get name(): string {

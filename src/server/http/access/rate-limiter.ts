@@ -1,31 +1,32 @@
+import { SYSTEM_TIMERS, type Timers } from "../../../async/timers.ts";
+import { type Rate, TokenBucket } from "../../../async/token-bucket.ts";
+
 /** Tracked addresses; the oldest are evicted first. */
 const MAX_ADDRESSES = 100_000;
 
 /** Token bucket per address, with a burst of one second. */
 export class RateLimiter {
-  readonly #perSecond: number;
-  readonly #now: () => number;
-  readonly #buckets = new Map<string, { left: number; at: number }>();
+  readonly #rate: Rate;
+  readonly #timers: Pick<Timers, "now">;
+  readonly #buckets = new Map<string, TokenBucket>();
 
-  constructor(perSecond: number, now: () => number = () => performance.now()) {
-    this.#perSecond = perSecond;
-    this.#now = now;
+  constructor(perSecond: number, timers: Pick<Timers, "now"> = SYSTEM_TIMERS) {
+    this.#rate = { burst: perSecond, perSecond };
+    this.#timers = timers;
   }
 
   /** Takes a token. Returns undefined if there was one, otherwise the seconds until the next. */
   take(address: string): number | undefined {
-    const now = this.#now();
     let bucket = this.#buckets.get(address);
     if (!bucket) {
-      bucket = { left: this.#perSecond, at: now };
+      bucket = new TokenBucket(this.#rate, this.#timers);
       this.#buckets.set(address, bucket);
       const [first] = this.#buckets.keys();
       if (this.#buckets.size > MAX_ADDRESSES && first !== undefined) this.#buckets.delete(first);
     }
-    bucket.left = Math.min(this.#perSecond, bucket.left + ((now - bucket.at) / 1000) * this.#perSecond);
-    bucket.at = now;
-    if (bucket.left < 1) return Math.ceil((1 - bucket.left) / this.#perSecond);
-    bucket.left--;
+    const delayMillis = bucket.delayFor(1);
+    if (delayMillis > 0) return Math.ceil(delayMillis / 1000);
+    bucket.take(1);
     return undefined;
   }
 }

@@ -1,4 +1,4 @@
-import type { Timers } from "../async/timers.ts";
+import type { Timers } from "./timers.ts";
 
 /** `burst` at once, and `perSecond` on average. */
 export interface Rate {
@@ -42,38 +42,5 @@ export class TokenBucket {
     this.#tokens = Math.min(this.#rate.burst, this.#tokens + ((now - this.#countedAt) * this.#rate.perSecond) / 1000);
     this.#countedAt = now;
     return this.#tokens;
-  }
-}
-
-const SWEEP_AT_LEAST = 256;
-
-/**
- * Token buckets per peer and purpose. Buckets of idle peers are full again and are evicted, which bounds their number.
- */
-export class PeerBuckets {
-  readonly #buckets = new Map<string, TokenBucket>();
-  readonly #timers: Pick<Timers, "now">;
-  #sweepAt = SWEEP_AT_LEAST;
-
-  constructor(timers: Pick<Timers, "now">) {
-    this.#timers = timers;
-  }
-
-  /** The rate of a purpose must not change. */
-  bucket(peerId: string, purpose: string, rate: Rate): TokenBucket {
-    const key = `${peerId}/${purpose}`;
-    const known = this.#buckets.get(key);
-    if (known !== undefined) return known;
-    if (this.#buckets.size >= this.#sweepAt) this.#sweep();
-    const bucket = new TokenBucket(rate, this.#timers);
-    this.#buckets.set(key, bucket);
-    return bucket;
-  }
-
-  #sweep(): void {
-    for (const [key, bucket] of this.#buckets) {
-      if (bucket.isFull) this.#buckets.delete(key);
-    }
-    this.#sweepAt = Math.max(SWEEP_AT_LEAST, 2 * this.#buckets.size);
   }
 }

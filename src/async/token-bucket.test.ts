@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { PeerBuckets, TokenBucket } from "./token-bucket.ts";
+import { TokenBucket } from "./token-bucket.ts";
 
 /** A clock that only the test advances. */
 function handClock() {
@@ -28,19 +28,4 @@ describe("TokenBucket", () => {
     expect(bucket.take(30)).toBe(0);
     expect(bucket.delayFor(1)).toBe(2100);
   });
-});
-
-it("evicts the buckets of idle peers only", () => {
-  const clock = handClock();
-  const buckets = new PeerBuckets(clock);
-  const rate = { burst: 1, perSecond: 1 };
-  const early = Array.from({ length: 256 }, (_, index) => buckets.bucket(`early ${index}`, "x", rate));
-  early[0]?.take(100);
-  early[1]?.take(1);
-  clock.milliseconds = 2000;
-
-  buckets.bucket("late", "x", rate);
-
-  expect(buckets.bucket("early 0", "x", rate)).toBe(early[0]);
-  expect(buckets.bucket("early 1", "x", rate)).not.toBe(early[1]);
 });
