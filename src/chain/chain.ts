@@ -44,6 +44,7 @@ import type { StateStore } from "./states/state-store.ts";
 import type { AttachedValidators } from "./subscriptions/attached-validators.ts";
 import type { CommitteeSubscriptions } from "./subscriptions/committee-subscriptions.ts";
 import type { SyncSubscriptions } from "./subscriptions/sync-subscriptions.ts";
+import type { ValidatedBlock } from "./validation/block.ts";
 import type { ValidationContext } from "./validation/context.ts";
 import { type ChainParts, type WiredParts, wireParts } from "./wiring.ts";
 
@@ -190,10 +191,20 @@ export class BeaconChain {
 
   /**
    * Verifies and imports a block. Resolves once it is stored and the head is updated; throws a `BlockRejection` if it
-   * is invalid.
+   * is invalid. What gossip validation has proven about a `ValidatedBlock` is not verified again.
    */
-  importBlock(signed: SignedBeaconBlock, arrival?: Arrival): Promise<ImportedBlock> {
-    return this.#wired.importQueue.importBlock(signed, arrival);
+  importBlock(block: SignedBeaconBlock | ValidatedBlock, arrival?: Arrival): Promise<ImportedBlock> {
+    return this.#wired.importQueue.importBlock(block, arrival);
+  }
+
+  /** True while a block is verified and stored, from any source. */
+  isImporting(root: RootHex): boolean {
+    return this.#wired.importQueue.isImporting(root);
+  }
+
+  /** Resolves once the block is no longer being imported, whether the import succeeds or fails. */
+  untilImportEnds(root: RootHex): Promise<void> {
+    return this.#wired.importQueue.untilImportEnds(root);
   }
 
   /**

@@ -12,6 +12,7 @@ export type SyncChain = Pick<
   | "events"
   | "importBlock"
   | "importSegment"
+  | "isImporting"
   | "isWaitingForEngine"
   | "isWaitingForData"
   | "data"

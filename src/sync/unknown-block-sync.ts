@@ -35,7 +35,7 @@ export class UnknownBlockSync implements UnknownBlocks {
   readonly #lookups: BlockLookups;
   /** Blocks on branches that left the chain before finality, and their descendants. */
   readonly #finalityConflicts = new InvalidBlockRoots();
-  readonly #importing = new Map<RootHex, Promise<void>>();
+  readonly #inFlight = new Set<Promise<void>>();
   #unsubscribes: (() => void)[] = [];
 
   constructor(parts: UnknownBlockSyncParts) {
@@ -63,7 +63,7 @@ export class UnknownBlockSync implements UnknownBlocks {
   async close(): Promise<void> {
     for (const unsubscribe of this.#unsubscribes.splice(0)) unsubscribe();
     await this.#lookups.close();
-    await Promise.all(this.#importing.values());
+    await Promise.all(this.#inFlight);
   }
 
   onUnknownParent(signed: SignedBeaconBlock, peerId: string): void {
@@ -75,7 +75,7 @@ export class UnknownBlockSync implements UnknownBlocks {
     if (isRangeSyncing ? slot > chain.head.slot + MAX_DEPTH : this.#isFarAhead(slot, peerId)) return;
     if (!this.#pending.hasRoomFor(peerId)) return;
     const root = blockRoot(chain.config, signed.message);
-    if (chain.forkChoice.has(root) || this.#importing.has(root)) return;
+    if (chain.forkChoice.has(root) || chain.isImporting(root)) return;
     const held = this.#pending.add(signed, { root, peerId, isRequested: false, clock: chain.clock });
     if (held && (!isRangeSyncing || chain.forkChoice.has(held.parentRoot))) this.#proceed(held);
   }
@@ -126,7 +126,7 @@ export class UnknownBlockSync implements UnknownBlocks {
   #lookUp(root: RootHex, peerIds: Iterable<string>, count = 1): void {
     const { chain } = this.#parts;
     // Such a block is announced once the execution engine has answered and its data is available.
-    if (chain.forkChoice.has(root) || this.#importing.has(root)) return;
+    if (chain.forkChoice.has(root) || chain.isImporting(root)) return;
     if (chain.isWaitingForEngine(root) || chain.isWaitingForData(root)) return;
     if (chain.forkChoice.isInvalid(root)) {
       this.#pending.removeDescendantsOf(root);
@@ -184,9 +184,9 @@ export class UnknownBlockSync implements UnknownBlocks {
     const held = this.#pending.remove(root);
     if (held === undefined) return;
     const importing = this.#importHeld(held);
-    this.#importing.set(root, importing);
+    this.#inFlight.add(importing);
     await importing;
-    this.#importing.delete(root);
+    this.#inFlight.delete(importing);
     this.#importChildrenOf(root);
   }
 

@@ -56,12 +56,13 @@ export function readBlock(
   }
 }
 
-/** Returns the signature sets of all signatures in a block. Throws a `BlockRejection`. */
+/** Returns the signature sets of all signatures in a block that are to be verified. Throws a `BlockRejection`. */
 export function signatureSetsOf(
   config: BeaconConfig,
   signed: AnySignedBlock,
   preState: CachedBeaconStateAllForks,
   { indexedAttestations }: ReadBlock,
+  options?: { skipProposerSignature: boolean },
 ): ISignatureSet[] {
   const { slot } = signed.message;
   const { epochCtx } = preState;
@@ -70,7 +71,14 @@ export function signatureSetsOf(
     const syncCommittee = hasSyncCommittee ? epochCtx.currentSyncCommitteeIndexed : new SyncCommitteeCacheEmpty();
     const view = new BeaconStateView(preState);
     // Payloads carry no signature.
-    return getBlockSignatureSets(config, syncCommittee, view, signed as SignedBeaconBlock, indexedAttestations);
+    return getBlockSignatureSets(
+      config,
+      syncCommittee,
+      view,
+      signed as SignedBeaconBlock,
+      indexedAttestations,
+      options,
+    );
   } catch (error) {
     throw invalidTransition(slot, error);
   }

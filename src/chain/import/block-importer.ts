@@ -6,6 +6,7 @@ import type { BlsVerifier } from "../../bls/verifier.ts";
 import type { Clock } from "../clock/clock.ts";
 import type { ForkChoice } from "../fork-choice/fork-choice.ts";
 import type { StateStore } from "../states/state-store.ts";
+import type { ValidatedBlock } from "../validation/block.ts";
 import type { BlockCommitter } from "./block-committer.ts";
 import { attributeTo } from "./block-rejection.ts";
 import { checkBeforeTransition, refuseInvalidPayload, requireSignedEpochSkip } from "./cheap-checks.ts";
@@ -58,15 +59,19 @@ export class BlockImporter {
     }
   }
 
-  /** Verifies a received block. Waits for the execution engine. Returns null if the block is known. */
-  async verify(block: ArrivedBlock): Promise<VerifiedBlock | null> {
+  /**
+   * Verifies a received block, except for what gossip validation has proven. Waits for the execution engine. Returns
+   * null if the block is known.
+   */
+  async verify(block: ArrivedBlock, validated?: ValidatedBlock): Promise<VerifiedBlock | null> {
     const { signed, root } = block;
     const { forkChoice } = this.#parts;
     try {
       refuseInvalidPayload(root, forkChoice);
       if (forkChoice.has(root)) return null;
       const producedState = this.#parts.producedState(root);
-      return await verifyBlock(block, await this.#checkedPreState(signed), { ...this.#parts, producedState });
+      const preState = await this.#checkedPreState(signed, validated);
+      return await verifyBlock(block, preState, { ...this.#parts, producedState, validated });
     } catch (error) {
       throw attributeTo(error, { slot: signed.message.slot, root });
     }
@@ -103,9 +108,10 @@ export class BlockImporter {
     committer.restore(await verifyBlock(block, preState, verifiers));
   }
 
-  async #checkedPreState(signed: SignedBeaconBlock): Promise<CachedBeaconStateAllForks> {
+  async #checkedPreState(signed: SignedBeaconBlock, validated?: ValidatedBlock): Promise<CachedBeaconStateAllForks> {
     const { forkChoice, clock, states } = this.#parts;
     const parent = checkBeforeTransition(signed.message, { forkChoice, clock });
+    if (validated) return validated.preState;
     await requireSignedEpochSkip(signed, parent.slot, this.#parts);
     return preStateOf(signed, states);
   }

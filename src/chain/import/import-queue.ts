@@ -12,6 +12,7 @@ import type { PayloadVerification } from "../fork-choice/payload-verification.ts
 import type { ForkChoiceExecution } from "../fork-choice/types.ts";
 import type { ChainSettings } from "../settings.ts";
 import type { HotSnapshots } from "../states/hot-snapshots.ts";
+import { ValidatedBlock } from "../validation/block.ts";
 import { BlockCommitter, type BlockCommitterParts } from "./block-committer.ts";
 import { BlockImporter, type ImportedBlock } from "./block-importer.ts";
 import {
@@ -67,6 +68,8 @@ export class ImportQueue {
   /** Blocks are verified before they enter the queue of changes, which must not wait for the engine. */
   readonly #singles = new SerialQueue();
   readonly #segments = new SerialQueue();
+  /** Imports of single blocks in progress, by block root. */
+  readonly #importing = new Map<RootHex, Promise<unknown>>();
   readonly #trusting: VerifyPayload;
   readonly #waiting = new BlocksAwaitingEngine();
   readonly #awaitingData: BlocksAwaitingData;
@@ -81,6 +84,16 @@ export class ImportQueue {
     this.#importer = new BlockImporter({ ...parts, verifyPayload, committer: this.#committer });
     this.#segmentImporter = new SegmentImporter({ ...parts, verifyPayload, commit: (run) => this.#commit(run) });
     this.#awaitingData = new BlocksAwaitingData({ ...parts, commit: (block) => this.#commit([block]) });
+  }
+
+  /** True while the block is being verified and stored. False while it waits for data. */
+  isImporting(root: RootHex): boolean {
+    return this.#importing.has(root) && !this.#awaitingData.has(root);
+  }
+
+  /** Resolves once the block is no longer being imported, whether the import succeeds or fails. */
+  async untilImportEnds(root: RootHex): Promise<void> {
+    if (this.isImporting(root)) await this.#importing.get(root)?.catch(() => undefined);
   }
 
   /** True if the block waits for the execution engine. */
@@ -117,12 +130,17 @@ export class ImportQueue {
     await this.#retrying;
   }
 
+  /** Verifies and imports a block. What gossip validation has proven about a `ValidatedBlock` is not verified again. */
   async importBlock(
-    signed: SignedBeaconBlock,
+    received: SignedBeaconBlock | ValidatedBlock,
     { arrivedAt = this.#parts.clock.nowSeconds(), waitsForData = true }: Arrival = {},
   ): Promise<ImportedBlock> {
-    const block = { signed, root: blockRoot(this.#parts.config, signed.message), arrivedAt };
-    return this.#importOrHold(block, () => this.#importer.verify(block), waitsForData);
+    const { config } = this.#parts;
+    const validated = received instanceof ValidatedBlock ? received : undefined;
+    const { signed, root } =
+      received instanceof ValidatedBlock ? received : { signed: received, root: blockRoot(config, received.message) };
+    const block = { signed, root, arrivedAt };
+    return this.#import(block, () => this.#importer.verify(block, validated), waitsForData);
   }
 
   /**
@@ -130,7 +148,17 @@ export class ImportQueue {
    * in the pool.
    */
   importOwn(block: ArrivedBlock, postState: CachedBeaconStateAllForks): Promise<ImportedBlock> {
-    return this.#importOrHold(block, () => this.#importer.verifyOwn(block, postState), false);
+    return this.#import(block, () => this.#importer.verifyOwn(block, postState), false);
+  }
+
+  #import(block: ArrivedBlock, verify: Verify, waitsForData: boolean): Promise<ImportedBlock> {
+    const { root } = block;
+    const imported = this.#importOrHold(block, verify, waitsForData).finally(() => {
+      // A second import of the block may have begun.
+      if (this.#importing.get(root) === imported) this.#importing.delete(root);
+    });
+    this.#importing.set(root, imported);
+    return imported;
   }
 
   async #importOrHold(block: ArrivedBlock, verify: Verify, waitsForData: boolean): Promise<ImportedBlock> {

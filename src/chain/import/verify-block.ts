@@ -6,6 +6,7 @@ import { toRootHex } from "@lodestar/utils";
 import type { BlsVerifier } from "../../bls/verifier.ts";
 import type { ForkChoiceExecution } from "../fork-choice/types.ts";
 import { type StateStore, StateUnavailableError } from "../states/state-store.ts";
+import type { ValidatedBlock } from "../validation/block.ts";
 import { type AnySignedBlock, applyBlock, type ReadBlock, readBlock, signatureSetsOf } from "./apply-block.ts";
 import { BlockRejection } from "./block-rejection.ts";
 import type { ArrivedBlock } from "./segment.ts";
@@ -24,6 +25,8 @@ interface TransitionVerifiers {
   bls: Pick<BlsVerifier, "verify"> | null;
   /** Post-state if this node produced the block. */
   producedState?: CachedBeaconStateAllForks | undefined;
+  /** Set if the block passed gossip validation, which verifies the proposer signature. */
+  validated?: ValidatedBlock | undefined;
 }
 
 interface Verifiers extends TransitionVerifiers {
@@ -59,10 +62,12 @@ async function verifiedState(
   signed: AnySignedBlock,
   preState: CachedBeaconStateAllForks,
   read: ReadBlock,
-  { config, bls, producedState }: TransitionVerifiers,
+  { config, bls, producedState, validated }: TransitionVerifiers,
 ): Promise<CachedBeaconStateAllForks> {
   // Worker threads verify the signatures while the transition runs here. An invalid signature takes precedence.
-  const signatures = Promise.resolve(bls?.verify(signatureSetsOf(config, signed, preState, read)) ?? true);
+  const skipProposerSignature = validated?.signed === signed;
+  const sets = () => signatureSetsOf(config, signed, preState, read, { skipProposerSignature });
+  const signatures = Promise.resolve(bls?.verify(sets()) ?? true);
   signatures.catch(() => undefined);
   // The transition blocks the thread; pending requests go first.
   if (!producedState) await nextTurn();

@@ -13,10 +13,10 @@ import {
   type bellatrix,
   type RootHex,
   type SignedBeaconBlock,
-  type SignedBlindedBeaconBlock,
   ssz,
 } from "@lodestar/types";
 import { toRootHex } from "@lodestar/utils";
+import type { AnySignedBlock } from "../import/apply-block.ts";
 import type { ValidationContext } from "./context.ts";
 import type { SignedDuty } from "./duplicate-keys.ts";
 import { alreadyKnown, ignore, reject } from "./outcome.ts";
@@ -34,10 +34,44 @@ const SUBJECT = "The block";
 /** Rules use only the payload's timestamp, which the payload header also has. */
 type AnyBlock = BeaconBlock | BlindedBeaconBlock;
 
-interface ValidatedBlock {
-  root: RootHex;
-  /** Parent's post-state advanced to the block's slot; reused by the import. */
-  preState: CachedBeaconStateAllForks;
+/**
+ * A block that passed the gossip rules: it is signed by its proposer, who has the duty of the slot. Only `validate`
+ * constructs one, so the import does not verify this again.
+ */
+export class ValidatedBlock<T extends AnySignedBlock = SignedBeaconBlock> {
+  readonly signed: T;
+  readonly root: RootHex;
+  /** Parent's post-state advanced to the block's slot. */
+  readonly preState: CachedBeaconStateAllForks;
+
+  private constructor(signed: T, root: RootHex, preState: CachedBeaconStateAllForks) {
+    this.signed = signed;
+    this.root = root;
+    this.preState = preState;
+  }
+
+  /**
+   * Checks the rules of the topic beacon_block (p2p-interface.md of phase0 and each fork up to fulu). Parent rules,
+   * including an unknown parent, apply only after the proposer signature is verified. Does not mark the block as seen.
+   */
+  static async validate<T extends AnySignedBlock>(context: ValidationContext, signed: T): Promise<ValidatedBlock<T>> {
+    const { message: block, signature } = signed;
+    const { config, forkChoice } = context;
+    refuseFutureSlot(context, block.slot, SUBJECT);
+    const blockRoot = blindedOrFullBlockHashTreeRoot(config, block);
+    const root = toRootHex(blockRoot);
+    if (forkChoice.has(root)) throw alreadyKnown(`Block ${root} of slot ${block.slot} is already imported.`);
+    refuseFinalizedSlot(context, block.slot, SUBJECT);
+    await reportConflict(context, signed, context.seen.blockProposers.root(block.slot, block.proposerIndex));
+    refuseSecondBlock(context, block, root);
+    refuseUnknownProposer(context, block, SUBJECT);
+    const proposal = { proposal: block, root: blockRoot, signature };
+    await verifyProposerSignature(context, proposal, SUBJECT);
+    refuseInvalidParent(context, proposal, SUBJECT);
+    refuseWrongPayload(context, block);
+    refuseTooManyBlobs(context, block);
+    return new ValidatedBlock(signed, root, await verifyProposerDuty(context, block, SUBJECT));
+  }
 }
 
 /** Validates a block by the gossip rules and marks it as seen. At most one block per proposer and slot passes. */
@@ -45,7 +79,7 @@ export async function validateGossipBlock(
   context: ValidationContext,
   signed: SignedBeaconBlock,
 ): Promise<ValidatedBlock> {
-  const validated = await checkGossipBlock(context, signed);
+  const validated = await ValidatedBlock.validate(context, signed);
   const { slot, proposerIndex } = signed.message;
   const isExpected = context.seen.blockProposers.isExpected(slot, proposerIndex);
   markBlockSeen(context, signed.message, validated.root);
@@ -54,38 +88,12 @@ export async function validateGossipBlock(
 }
 
 /**
- * Checks the rules of the topic beacon_block (p2p-interface.md of phase0 and each fork up to fulu). Parent rules,
- * including an unknown parent, apply only after the proposer signature is verified. Does not mark the block as seen.
- */
-export async function checkGossipBlock(
-  context: ValidationContext,
-  signed: SignedBeaconBlock | SignedBlindedBeaconBlock,
-): Promise<ValidatedBlock> {
-  const { message: block, signature } = signed;
-  const { config, forkChoice } = context;
-  refuseFutureSlot(context, block.slot, SUBJECT);
-  const blockRoot = blindedOrFullBlockHashTreeRoot(config, block);
-  const root = toRootHex(blockRoot);
-  if (forkChoice.has(root)) throw alreadyKnown(`Block ${root} of slot ${block.slot} is already imported.`);
-  refuseFinalizedSlot(context, block.slot, SUBJECT);
-  await reportConflict(context, signed, context.seen.blockProposers.root(block.slot, block.proposerIndex));
-  refuseSecondBlock(context, block, root);
-  refuseUnknownProposer(context, block, SUBJECT);
-  const proposal = { proposal: block, root: blockRoot, signature };
-  await verifyProposerSignature(context, proposal, SUBJECT);
-  refuseInvalidParent(context, proposal, SUBJECT);
-  refuseWrongPayload(context, block);
-  refuseTooManyBlobs(context, block);
-  return { root, preState: await verifyProposerDuty(context, block, SUBJECT) };
-}
-
-/**
  * Reports a block that conflicts with an earlier one of the same proposer and slot, if the proposer uses this node.
  * Verifies the signature first; a forged block is rejected.
  */
 export async function reportConflict(
   context: ValidationContext,
-  { message: block, signature }: SignedBeaconBlock | SignedBlindedBeaconBlock,
+  { message: block, signature }: AnySignedBlock,
   first: RootHex | undefined,
 ): Promise<void> {
   if (first === undefined || !context.duplicates.watches(block.proposerIndex)) return;

@@ -41,7 +41,7 @@ it("a block is imported with its arrival time, not its validation time", async (
   });
   const importBlock = vi.fn<BeaconChain["importBlock"]>();
   const handler = new BlockHandler({
-    chain: { validation: context, clock, events: { publish: () => {} }, importBlock },
+    chain: { validation: context, clock, events: { publish: () => {} }, importBlock, untilImportEnds: async () => {} },
     unknownBlocks: { onUnknownParent: () => {}, onUnknownBlock: () => {} },
     reporter: { penalize: () => {} },
     logger: createRecordingLogger([]),
@@ -53,7 +53,7 @@ it("a block is imported with its arrival time, not its validation time", async (
 
   expect(report).toHaveBeenCalledWith("accept");
   expect(importBlock).toHaveBeenCalledWith(
-    signed,
+    expect.objectContaining({ signed }),
     expect.objectContaining({ arrivedAt: clock.slotStartSeconds(1) + 0.5 }),
   );
 });
@@ -94,7 +94,7 @@ it("a rejected block is logged once with slot, root, peer and reason; an ignored
   const importBlock = vi.fn<BeaconChain["importBlock"]>();
   const logger = createRecordingLogger();
   const handler = new BlockHandler({
-    chain: { validation: context, clock, events: { publish: () => {} }, importBlock },
+    chain: { validation: context, clock, events: { publish: () => {} }, importBlock, untilImportEnds: async () => {} },
     unknownBlocks: { onUnknownParent: () => {}, onUnknownBlock: () => {} },
     reporter: { penalize: () => {} },
     logger,

@@ -3,7 +3,7 @@ import { toRootHex } from "@lodestar/utils";
 import { blockRoot } from "../../chain/blocks/block-encoding.ts";
 import type { BeaconChain } from "../../chain/chain.ts";
 import { BlockRejection, isHeld, isNodeStopping, type RejectionReason } from "../../chain/import/block-rejection.ts";
-import { validateGossipBlock } from "../../chain/validation/block.ts";
+import { type ValidatedBlock, validateGossipBlock } from "../../chain/validation/block.ts";
 import { GossipValidationError } from "../../chain/validation/outcome.ts";
 import type { Logger } from "../../log/logger.ts";
 import type { PeerReporter } from "../peers/peer-scores.ts";
@@ -20,7 +20,7 @@ export interface UnknownBlocks {
 }
 
 interface BlockHandlerParts {
-  chain: Pick<BeaconChain, "validation" | "importBlock"> & {
+  chain: Pick<BeaconChain, "validation" | "importBlock" | "untilImportEnds"> & {
     clock: Pick<BeaconChain["clock"], "nowSeconds">;
     events: Pick<BeaconChain["events"], "publish">;
   };
@@ -43,8 +43,6 @@ const INVALID_BLOCK_REASONS: ReadonlySet<RejectionReason> = new Set([
 export class BlockHandler {
   readonly #parts: BlockHandlerParts;
   readonly #inFlight = new Set<Promise<void>>();
-  /** Imports in progress, by block root. */
-  readonly #imports = new Map<RootHex, Promise<void>>();
 
   constructor(parts: BlockHandlerParts) {
     this.#parts = parts;
@@ -61,11 +59,6 @@ export class BlockHandler {
     this.#inFlight.add(run);
   }
 
-  /** Returns true while a block that passed gossip validation is being imported. */
-  isImporting(root: RootHex): boolean {
-    return this.#imports.has(root);
-  }
-
   /** Waits for the blocks in progress. */
   async close(): Promise<void> {
     await Promise.all(this.#inFlight);
@@ -74,25 +67,22 @@ export class BlockHandler {
   async #handle(message: BlockMessage): Promise<void> {
     const { chain } = this.#parts;
     const arrivedAt = chain.clock.nowSeconds();
-    const root = await this.#validate(message);
-    if (root === undefined) return;
-    const { object: signed } = message;
+    const block = await this.#validate(message);
+    if (block === undefined) return;
+    const { signed, root } = block;
     chain.events.publish("blockGossip", { slot: signed.message.slot, root, signed });
     message.report("accept");
-    const imported = this.#import(message, root, arrivedAt).finally(() => this.#imports.delete(root));
-    this.#imports.set(root, imported);
-    await imported;
+    await this.#import(message, block, arrivedAt);
   }
 
-  /** Returns the root of a valid block. Otherwise reports the verdict and returns undefined. */
-  async #validate(message: BlockMessage): Promise<RootHex | undefined> {
+  /** Returns a valid block. Otherwise reports the verdict and returns undefined. */
+  async #validate(message: BlockMessage): Promise<ValidatedBlock | undefined> {
     const { chain, unknownBlocks, logger } = this.#parts;
     const { object: signed, peerId } = message;
     try {
       // The blocks of consecutive slots may arrive together on a slow network.
-      await this.#imports.get(toRootHex(signed.message.parentRoot));
-      const { root } = await validateGossipBlock(chain.validation, signed);
-      return root;
+      await chain.untilImportEnds(toRootHex(signed.message.parentRoot));
+      return await validateGossipBlock(chain.validation, signed);
     } catch (error) {
       if (!(error instanceof GossipValidationError)) {
         logger.error("Could not validate block", { slot: signed.message.slot, peer: peerId, error });
@@ -108,12 +98,13 @@ export class BlockHandler {
     }
   }
 
-  async #import(message: BlockMessage, root: RootHex, arrivedAt: number): Promise<void> {
+  async #import(message: BlockMessage, block: ValidatedBlock, arrivedAt: number): Promise<void> {
     const { chain, reporter, logger } = this.#parts;
-    const { object: signed, peerId } = message;
+    const { peerId } = message;
+    const { signed, root } = block;
     try {
       // Waiting for data would also hold back descendants, which would fill the import queue.
-      await chain.importBlock(signed, { arrivedAt, waitsForData: false });
+      await chain.importBlock(block, { arrivedAt, waitsForData: false });
     } catch (error) {
       if (!(error instanceof BlockRejection)) {
         logger.error("Could not import block", { slot: signed.message.slot, peer: peerId, error });

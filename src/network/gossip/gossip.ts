@@ -5,7 +5,6 @@ import type {
   altair,
   capella,
   phase0,
-  RootHex,
   SignedAggregateAndProof,
   SignedBeaconBlock,
   SingleAttestation,
@@ -78,14 +77,8 @@ export class Gossip implements Broadcast, SubnetTopics {
     this.#chain = chain;
     this.#logger = logger.topic("gossip");
     this.#topics = new GossipTopics(chain.config);
-    const blocks = new BlockHandler({ chain, unknownBlocks, reporter, logger: this.#logger });
-    this.#blocks = blocks;
-    const shared = {
-      chain,
-      unknownBlocks,
-      isImporting: (root: RootHex) => blocks.isImporting(root),
-      logger: this.#logger,
-    };
+    const shared = { chain, unknownBlocks, logger: this.#logger };
+    this.#blocks = new BlockHandler({ ...shared, reporter });
     this.#sidecars = new SidecarHandler(shared);
     this.#operations = new OperationHandler(shared);
   }

@@ -27,11 +27,11 @@ it("an attestation whose block arrives during validation is validated again", as
     clock: { currentSlot: 1, onSlot: () => () => {} },
     events: { on: () => () => {} },
     forkChoice: blocks,
+    isImporting: () => false,
   };
   const gossip = new OperationHandler({
     chain: chain as unknown as OperationHandlerParts["chain"],
     unknownBlocks: { onUnknownBlock: (unknown) => asked.push(unknown) },
-    isImporting: () => false,
     logger: createRecordingLogger(),
   });
   gossip.start();

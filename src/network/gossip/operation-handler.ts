@@ -17,10 +17,8 @@ type Processor<K extends OperationKind> = (messages: ReceivedMessage<K>[]) => Pr
 type Processors = { [K in OperationKind]: Processor<K> };
 
 export interface OperationHandlerParts {
-  chain: Pick<BeaconChain, "processor" | "clock" | "events" | "forkChoice">;
+  chain: Pick<BeaconChain, "processor" | "clock" | "events" | "forkChoice" | "isImporting">;
   unknownBlocks: Pick<UnknownBlocks, "onUnknownBlock">;
-  /** Returns true while the block is being imported and does not have to be requested. */
-  isImporting(root: RootHex): boolean;
   logger: Logger;
 }
 
@@ -108,14 +106,14 @@ export class OperationHandler {
    * queue is full.
    */
   #hold(message: ReceivedMessage, root: RootHex): boolean {
-    const { chain, unknownBlocks, isImporting } = this.#parts;
+    const { chain, unknownBlocks } = this.#parts;
     if (this.#isClosed) return false;
     if (chain.forkChoice.has(root)) {
       this.handle(message);
       return true;
     }
     const held = this.#reprocessing.hold(root, message, message.peerId, chain.clock.currentSlot);
-    if (held === "first" && !isImporting(root)) unknownBlocks.onUnknownBlock(root, message.peerId);
+    if (held === "first" && !chain.isImporting(root)) unknownBlocks.onUnknownBlock(root, message.peerId);
     return held !== "full";
   }
 

@@ -16,10 +16,9 @@ interface SidecarHandlerParts {
     clock: Pick<BeaconChain["clock"], "currentSlot" | "onSlot">;
     events: Pick<BeaconChain["events"], "on">;
     forkChoice: Pick<BeaconChain["forkChoice"], "has">;
+    isImporting: BeaconChain["isImporting"];
   };
   unknownBlocks: Pick<UnknownBlocks, "onUnknownBlock">;
-  /** Returns true while the block is being imported and does not have to be requested. */
-  isImporting(root: RootHex): boolean;
   logger: Logger;
 }
 
@@ -123,7 +122,7 @@ export class SidecarHandler {
    * false if the queue is full.
    */
   #hold(message: SidecarMessage): boolean {
-    const { chain, unknownBlocks, isImporting } = this.#parts;
+    const { chain, unknownBlocks } = this.#parts;
     const { object, peerId, bytes } = message;
     const parent = toRootHex(object.signedBlockHeader.message.parentRoot);
     if (this.#isClosed || this.#bytesWaiting + bytes > this.#limits.waiting.maxBytes) return false;
@@ -134,7 +133,7 @@ export class SidecarHandler {
     const held = this.#waiting.hold(parent, message, peerId, chain.clock.currentSlot);
     if (held === "full") return false;
     this.#bytesWaiting += bytes;
-    if (held === "first" && !isImporting(parent)) unknownBlocks.onUnknownBlock(parent, peerId);
+    if (held === "first" && !chain.isImporting(parent)) unknownBlocks.onUnknownBlock(parent, peerId);
     return true;
   }
 

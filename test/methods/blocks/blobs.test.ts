@@ -12,7 +12,7 @@ import {
 import { toHex } from "@lodestar/utils";
 import { afterAll, beforeAll, beforeEach, describe, expect, it, onTestFinished, vi } from "vitest";
 import { createApi } from "../../../src/api/api.ts";
-import { checkGossipBlock } from "../../../src/chain/validation/block.ts";
+import { ValidatedBlock } from "../../../src/chain/validation/block.ts";
 import { verifyBlobInclusion } from "../../../src/data/blob-sidecars.ts";
 import { ALL_COLUMNS, verifyColumnInclusion } from "../../../src/data/column-sidecars.ts";
 import type { DataSidecar } from "../../../src/data/sidecar.ts";
@@ -234,9 +234,9 @@ describe.each(variants({ fast: [ForkName.fulu], full: [ForkName.electra] } as co
     expect(opened.devChain.chain.data.pool.count(root)).toBe(0);
     expect(told).toEqual([]);
     // The rejection marks neither the block nor its proposer as seen.
-    await expect(checkGossipBlock(validation, contents.signedBlock)).resolves.toMatchObject({ root });
+    await expect(ValidatedBlock.validate(validation, contents.signedBlock)).resolves.toMatchObject({ root });
     const other = byHand.sign({ ...contents.signedBlock.message, stateRoot: new Uint8Array(32) });
-    await expect(checkGossipBlock(validation, other.signed)).resolves.toMatchObject({ root: other.root });
+    await expect(ValidatedBlock.validate(validation, other.signed)).resolves.toMatchObject({ root: other.root });
 
     expect(await call(PUBLISH, [json, "consensus"])).toMatchObject({ result: 200 });
     expect(told).toEqual([root]);

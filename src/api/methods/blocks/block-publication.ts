@@ -8,7 +8,7 @@ import type { BeaconChain } from "../../../chain/chain.ts";
 import type { AnySignedBlock } from "../../../chain/import/apply-block.ts";
 import { BlockRejection, isNodeStopping, isWaitingForEngine } from "../../../chain/import/block-rejection.ts";
 import { verifyBlindedBlock } from "../../../chain/import/verify-block.ts";
-import { checkGossipBlock, markBlockExpected, markBlockSeen, reportConflict } from "../../../chain/validation/block.ts";
+import { markBlockExpected, markBlockSeen, reportConflict, ValidatedBlock } from "../../../chain/validation/block.ts";
 import { GossipValidationError } from "../../../chain/validation/outcome.ts";
 import { unavailable } from "../../../errors/failure.ts";
 import { codecOf, type RequestCodec } from "../../codecs.ts";
@@ -214,12 +214,15 @@ async function publish(
   requireBlobCount(chain, contents);
   const { slot } = signed.message;
   const root = rootOf(chain, signed.message);
-  const mayBeNew = await requireGossipRules(chain, signed, () => checkGossipBlock(chain.validation, signed));
+  const validated = await requireGossipRules(chain, signed, () => ValidatedBlock.validate(chain.validation, signed));
   const sidecars = await createSidecars(chain, contents);
   const send = async () => {
     // Marked only now: if this block is never broadcast, the proposer may still publish another one.
-    const markSeen = () => markBlockSeen(chain.validation, signed.message, root);
-    const isNew = mayBeNew && (await requireGossipRules(chain, signed, markSeen));
+    const markSeen = () => {
+      markBlockSeen(chain.validation, signed.message, root);
+      return true;
+    };
+    const isNew = validated && (await requireGossipRules(chain, signed, markSeen));
     chain.sidecars.announce(sidecars);
     if (isNew) chain.events.publish("blockGossip", { slot, root, signed });
     broadcast.block(signed);
@@ -228,7 +231,7 @@ async function publish(
   // Peers may request the sidecars as soon as the block is broadcast, and the import needs them.
   chain.sidecars.addToPool(sidecars);
   if (!mustBeImported) await send();
-  const rejection = await tryImport(chain, signed, arrivedAt);
+  const rejection = await tryImport(chain, validated ?? signed, arrivedAt);
   if (mustBeImported) {
     // Consensus validation does not include the verdict of the execution engine.
     if (rejection && !isWaitingForEngine(rejection)) throw blockRejected(rejection.message);
@@ -242,11 +245,11 @@ async function publish(
 /** Imports a block. Returns the rejection; null if the block was imported. */
 async function tryImport(
   chain: BeaconChain,
-  signed: SignedBeaconBlock,
+  block: SignedBeaconBlock | ValidatedBlock,
   arrivedAt: number,
 ): Promise<BlockRejection | null> {
   try {
-    await chain.importBlock(signed, { arrivedAt });
+    await chain.importBlock(block, { arrivedAt });
     return null;
   } catch (error) {
     if (!(error instanceof BlockRejection)) throw error;
@@ -268,7 +271,7 @@ async function publishThroughBuilder(
   const builder = requireBuilder(chain, signed);
   requireSynced(chain);
   if (await isStored(chain, signed)) return statusOf({ imported: true });
-  await requireGossipRules(chain, signed, () => checkGossipBlock(chain.validation, signed));
+  await requireGossipRules(chain, signed, () => ValidatedBlock.validate(chain.validation, signed));
   if (level !== BroadcastValidation.gossip) await requireTransition(chain, signed);
   await rejectEquivocation(chain, signed);
   const root = rootOf(chain, signed.message);
@@ -310,22 +313,21 @@ async function rejectEquivocation(chain: BeaconChain, signed: AnySignedBlock): P
   );
 }
 
-/** Runs a gossip validation. Returns false if the block was seen before; throws if it is invalid. */
-async function requireGossipRules(
+/** Runs a gossip validation. Returns its result, undefined if the block was seen before. Throws if it is invalid. */
+async function requireGossipRules<T>(
   chain: BeaconChain,
   signed: AnySignedBlock,
-  validate: () => unknown,
-): Promise<boolean> {
+  validate: () => T | Promise<T>,
+): Promise<T | undefined> {
   try {
-    await validate();
-    return true;
+    return await validate();
   } catch (error) {
     if (!(error instanceof GossipValidationError)) throw error;
     if (!error.known) throw blockRejected(rejectionReason(signed, error.message));
     // The block was recognized by its root, which does not cover the signature. It may be importing or have failed to
     // import; importing it again tells.
     if (!(await isSignedByProposer(chain, signed))) throw blockRejected(notSigned(signed));
-    return false;
+    return undefined;
   }
 }
 
