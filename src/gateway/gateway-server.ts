@@ -104,7 +104,7 @@ export class GatewayServer {
     };
     let { quorum } = settings;
     let pipeline = createPipeline(settings);
-    /** The current one, and former ones with running requests. */
+    /** The current pipeline, and retired ones with running requests. */
     const pipelines = new Set([pipeline]);
     opening.defer(() => Promise.all(Array.from(pipelines, (each) => each.close())));
     const reload = (changed: GatewaySettings) => {

@@ -107,7 +107,7 @@ export class Gateway {
     opening.defer(monitor.onChange(reportReadiness));
     const reload = async (changed: GatewaySettings) => {
       const { upstreams } = changed;
-      // Added upstreams are known before they get requests, removed ones until the last request.
+      // Added upstreams are monitored before they get requests, removed ones until their last request has ended.
       await monitor.addUpstreams(upstreams);
       quorum = changed.quorum;
       await processes.reload(changed);
@@ -156,7 +156,10 @@ interface SharedParts {
 
 interface StartedServers {
   urls: ServerUrls;
-  /** `drain` makes them report as not ready. `reload` resolves when all serve with the changed settings. */
+  /**
+   * `drain` makes all processes report as not ready. `reload` resolves when all of them serve with the changed
+   * settings.
+   */
   processes: ServerProcesses & { drain(): void; reload(settings: GatewaySettings): Promise<void> };
 }
 

@@ -35,7 +35,7 @@ export interface PipelineDeps {
 
 type Send = (call: UpstreamCall) => Promise<UpstreamResponse>;
 
-/** How long a read may wait for an upstream without a shorter limit. */
+/** Default time limit of a read. */
 const UPSTREAM_TIMEOUT_MILLIS = 10_000;
 /** Share of the call's time limit after which a read or a submission fails, so that the error can name the upstream. */
 const TIMEOUT_SHARE = 0.9;
@@ -56,7 +56,7 @@ export class RequestPipeline implements UpstreamAccess {
   readonly #fetch: Send;
   readonly #reader: CachingReader;
   readonly #closing = new AbortController();
-  /** Reads from the upstreams without a response, also those that wait for an upstream or before a retry. */
+  /** Reads without a response, including those that wait for an upstream or for a retry. */
   #pendingReads = 0;
   #closed: Promise<void> | undefined;
 
@@ -73,8 +73,8 @@ export class RequestPipeline implements UpstreamAccess {
   }
 
   /**
-   * Closes the pipeline once its running requests have ended. No new ones may follow. A read that has not reached the
-   * upstreams by then is rejected.
+   * Closes the pipeline once its running requests have ended. It must not get new requests. A read that has not reached
+   * the upstreams by then is rejected.
    */
   async retire(): Promise<void> {
     const { signal } = this.#closing;
@@ -90,8 +90,8 @@ export class RequestPipeline implements UpstreamAccess {
     return this.#closed;
   }
 
-  #read(given: UpstreamCall): Promise<UpstreamResponse> {
-    const call = this.#withPolicy(given);
+  #read(incoming: UpstreamCall): Promise<UpstreamResponse> {
+    const call = this.#withPolicy(incoming);
     const { trace } = call.cancellation;
     return trace === undefined ? this.#readByPolicy(call) : this.#readTraced(call, trace);
   }
@@ -155,8 +155,8 @@ export class RequestPipeline implements UpstreamAccess {
     return policy?.cacheSeconds === 0 ? this.#fetch(call) : this.#reader.read(call);
   }
 
-  #submit(given: UpstreamCall): Promise<UpstreamResponse> {
-    return this.#traced(this.#withPolicy(given), (call) => this.#pool.submit(call));
+  #submit(incoming: UpstreamCall): Promise<UpstreamResponse> {
+    return this.#traced(this.#withPolicy(incoming), (call) => this.#pool.submit(call));
   }
 
   #withPolicy(call: UpstreamCall): UpstreamCall {
@@ -164,7 +164,7 @@ export class RequestPipeline implements UpstreamAccess {
     return policy === undefined ? call : { ...call, policy };
   }
 
-  /** Rejects if a read takes longer than the policy of its method, or soon the call as a whole, allows. */
+  /** Rejects if a read exceeds the time limit of its method policy, or comes close to the time limit of the call. */
   #readInTime(call: UpstreamCall, read: Send): Promise<UpstreamResponse> {
     const millis = call.policy?.timeoutMillis ?? this.#timeoutMillis;
     return millis === undefined ? read(call) : this.#readWithin(millis, call, read);

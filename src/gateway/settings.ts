@@ -84,7 +84,7 @@ export const DEFAULT_CACHE_SETTINGS: Omit<CacheSettings, "url"> = { prefix: "fan
 /** Settings of a gateway. Its parts receive the object as a whole and declare with `Pick` what they read. */
 export interface GatewaySettings {
   readonly upstreams: readonly UpstreamSettings[];
-  /** Network to serve. Undefined for that of most upstreams at startup. */
+  /** Network to serve. By default the network of most upstreams at startup. */
   readonly network?: NetworkPin | undefined;
   readonly cache?: CacheSettings | undefined;
   /** Number of upstreams that must agree on a finalized checkpoint or a root. 1 disables quorum reads. */

@@ -20,35 +20,38 @@ export async function bufferBody(
   const stop = () => void chunks.return?.();
   if (signal.aborted) stop();
   else signal.addEventListener("abort", stop, { once: true });
-  const read: Buffer[] = [];
+  const buffered: Buffer[] = [];
   let bytes = 0;
-  let held = 0;
+  let reservedBytes = 0;
   try {
     for (;;) {
       const { done, value } = await chunks.next();
       signal.throwIfAborted();
-      if (done) return read.length === 1 ? read[0]! : Buffer.concat(read, bytes);
-      read.push(copyOutOfPool(value));
+      if (done) return buffered.length === 1 ? buffered[0]! : Buffer.concat(buffered, bytes);
+      buffered.push(copyOutOfPool(value));
       bytes += value.length;
-      if (bytes > maxBytes || !budget.reserve(value.length)) return resumeStream(read, chunks);
-      held += value.length;
+      if (bytes > maxBytes || !budget.reserve(value.length)) return resumeStream(buffered, chunks);
+      reservedBytes += value.length;
     }
   } finally {
-    budget.release(held);
+    budget.release(reservedBytes);
     signal.removeEventListener("abort", stop);
   }
 }
 
 /** Replays the chunks read so far, then continues with the iterator. An early `return()` also ends the iterator. */
-function resumeStream(read: Buffer[], chunks: AsyncIterator<Buffer>): AsyncIterable<Buffer> & AsyncIterator<Buffer> {
+function resumeStream(
+  buffered: Buffer[],
+  chunks: AsyncIterator<Buffer>,
+): AsyncIterable<Buffer> & AsyncIterator<Buffer> {
   let position = 0;
   const stream = {
     next: (): Promise<IteratorResult<Buffer>> => {
-      const value = read[position++];
+      const value = buffered[position++];
       return value === undefined ? chunks.next() : Promise.resolve({ done: false, value });
     },
     return: async (): Promise<IteratorResult<Buffer>> => {
-      position = read.length;
+      position = buffered.length;
       await chunks.return?.();
       return { done: true, value: undefined };
     },

@@ -15,7 +15,7 @@ export type CacheLifetime = "final" | "fixed" | "head" | "status";
 /** A response with its whole body. */
 export interface BufferedResponse extends UpstreamResponse {
   readonly body: Buffer;
-  /** What the response was validated as, if it is from a cache or for one. Undefined if validation was off. */
+  /** Checks that the response passed before it was cached, see `validationKind`. Undefined if validation was off. */
   readonly validatedAs?: string | undefined;
 }
 
@@ -31,7 +31,7 @@ export interface FinalityView {
 const ROOT = /^0x[0-9a-f]{64}$/i;
 const SLOT = /^\d+$/;
 
-/** True if the response may be final. Known only once it has arrived. */
+/** True if the response may be final. `lifetimeOf` decides once it has arrived. */
 export function mayBeFinal({ method, params }: UpstreamCall, finality: FinalityView): boolean {
   const id = idOf(params);
   if (id === undefined || method.growsAfterFinality) return false;
@@ -70,12 +70,12 @@ function isFinal(call: UpstreamCall, { upstream, headers, body }: BufferedRespon
   return Number(slot) <= (finality.finalSlot(upstream) ?? -1);
 }
 
-/** An upstream that has pruned old block data may return an empty list. */
+/** True for an empty list, which an upstream may return after pruning old block data. */
 function isEmpty(body: Buffer): boolean {
   return body.length === 0 || (body.length < SHORT_BYTES && /"data"\s*:\s*\[\s*\]/.test(body.toString("latin1")));
 }
 
-/** A proxy may answer for an upstream with its own JSON. */
+/** False for the JSON of a proxy, which has no member `data`. */
 function hasData({ upstream, headers, body }: BufferedResponse): boolean {
   if (mediaTypeOf(headers["content-type"]) !== MEDIA_TYPES.json) return true;
   try {
@@ -85,7 +85,7 @@ function hasData({ upstream, headers, body }: BufferedResponse): boolean {
   }
 }
 
-/** A body with an empty list is short. */
+/** Maximum size of a body with an empty list. */
 const SHORT_BYTES = 512;
 
 const idOf = (params: UpstreamCall["params"]) => params.state_id ?? params.block_id;

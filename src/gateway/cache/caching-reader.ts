@@ -37,7 +37,7 @@ export interface CachingReaderOptions {
 /** Limit for bodies without Content-Length, such as a list of a million validators. */
 const MAX_UNSIZED_BYTES = 4 * 1024 * 1024;
 
-/** Of longer bodies, only this much and the end are checked before they are cached: a few milliseconds of work. */
+/** Longer bodies are checked up to this offset and at their end before they are cached. This takes milliseconds. */
 const MAX_CHECKED_BYTES = 1024 * 1024;
 
 /** Response of a shared fetch. A streamed body can be handed to only one caller. */
@@ -106,8 +106,8 @@ export class CachingReader {
   async #readSingleFlight(key: string, call: UpstreamCall): Promise<UpstreamResponse> {
     const { head, status, headFloor } = this.#memory.snapshot();
     // A caller that has seen newer events does not join an older fetch.
-    const sameTime = `${head} ${status} ${headFloor} ${key}`;
-    const shared = await this.#inFlight.run(sameTime, call.cancellation.signal, async (_, abortSignal) => ({
+    const flightKey = `${head} ${status} ${headFloor} ${key}`;
+    const shared = await this.#inFlight.run(flightKey, call.cancellation.signal, async (_, abortSignal) => ({
       response: await this.#lookUp(key, {
         ...call,
         cancellation: { signal: abortSignal(), trace: call.cancellation.trace },
@@ -124,10 +124,10 @@ export class CachingReader {
     const isShared = this.#cache !== undefined && call.policy?.cacheSeconds === undefined;
     if (!isShared || !mayBeFinal(call, this.#finality)) return this.#fetchAndCache(key, call);
     const isValid = (answer: BufferedResponse) => this.#isValid(call, answer);
-    const found = await this.#cache!.find(key, isValid, call.cancellation.signal);
-    if (found === undefined || "lock" in found) return this.#fetchAndCache(key, call, found?.lock);
-    this.#memory.put(key, found.answer, "final", this.#memory.snapshot());
-    return found.answer;
+    const lookup = await this.#cache!.find(key, isValid, call.cancellation.signal);
+    if (lookup === undefined || "lock" in lookup) return this.#fetchAndCache(key, call, lookup?.lock);
+    this.#memory.put(key, lookup.answer, "final", this.#memory.snapshot());
+    return lookup.answer;
   }
 
   #validationKind(call: UpstreamCall): string | undefined {
@@ -173,7 +173,7 @@ export class CachingReader {
     return Math.max(headFloor, all.find((upstreamHealth) => upstreamHealth.upstream === upstream)?.head?.slot ?? 0);
   }
 
-  /** Retries once on another upstream if a body breaks off or proves invalid before any of it was forwarded. */
+  /** Retries once on another upstream if a body is truncated or invalid and none of it was forwarded. */
   async #fetchBuffered(call: UpstreamCall): Promise<UpstreamResponse> {
     const response = await this.#fetch(call);
     try {
@@ -198,7 +198,7 @@ export class CachingReader {
     return isBuffered(buffered) ? this.#requireValid(call, buffered) : buffered;
   }
 
-  /** Checks the whole of a body that may be cached. Of a large one, only the start and the end were checked so far. */
+  /** Checks a complete body before it is cached. So far, only the start and the end of a large body were checked. */
   #requireValid(call: UpstreamCall, response: BufferedResponse): BufferedResponse {
     if (!this.#validates) return response;
     const violation = this.#findViolation(call, response);

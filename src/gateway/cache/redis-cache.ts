@@ -31,7 +31,7 @@ interface Lookup {
   isLocked: boolean;
 }
 
-/** Decides whether a stored answer may be used. */
+/** Returns true if a stored answer may be used. */
 type AnswerCheck = (answer: BufferedResponse) => boolean;
 
 /** Keys of an answer and of its lock. */
@@ -91,9 +91,9 @@ export class RedisCache {
   }
 
   /**
-   * Returns the answer if it is stored or another gateway stores it meanwhile, otherwise a lock for the caller to fetch
-   * it. Deletes an answer that is not valid. Undefined if Redis is unavailable or still holds answers from before a
-   * revert. Rejects when the signal is aborted.
+   * Returns the stored answer, after waiting for another gateway that is fetching it. Otherwise returns a lock, and the
+   * caller fetches the answer. Deletes an invalid answer. Undefined if Redis is unavailable or still holds answers from
+   * before a revert. Rejects when the signal is aborted.
    */
   async find(
     call: string,
@@ -112,7 +112,7 @@ export class RedisCache {
     if (lookup?.isLocked) lookup = await this.#awaitResponse(keys, signal);
     if (lookup === undefined) return undefined;
     if (!lookup.answer) return { lock: this.#lock(keys, token) };
-    // A revert may have happened meanwhile.
+    // A revert may have happened during the lookup.
     return this.#isPurged ? { answer: lookup.answer } : undefined;
   }
 

@@ -170,7 +170,7 @@ export class RedisConnection {
     });
   }
 
-  /** Resolves when the connection is lost or could not be opened. The client is unusable then. */
+  /** Resolves when the connection is lost or could not be opened. The client cannot be used afterwards. */
   async #connectOnce(client: Client): Promise<void> {
     const lost = new Promise<void>((resolve) => {
       this.#onLost = resolve;

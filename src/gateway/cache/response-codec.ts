@@ -23,7 +23,7 @@ interface StoredMetadata {
   upstream: string;
   status: number;
   headers: Record<string, string>;
-  /** What the response was validated as. Undefined if validation was off. */
+  /** The `validationKind` of the response. Undefined if validation was off. */
   validatedAs: string | undefined;
 }
 

@@ -90,9 +90,7 @@ export const COMPOSED_METHODS: Readonly<Record<string, ComposedHandler>> = {
   get_v1_validator_aggregate_attestation: getAggregate,
 };
 
-/**
- * Handlers of extension methods, for when no upstream has them. Standard operations provide only part of the result.
- */
+/** Handlers of extension methods that no upstream supports. Standard operations provide only part of the result. */
 export const FALLBACK_HANDLERS: Readonly<Record<string, ComposedHandler>> = {
   peers: fromOperation<Peer[]>("get_v1_node_peers", CONNECTED, (peers) => ({ peers: peers.map(describePeer) })),
   getChainTime,
@@ -149,8 +147,8 @@ async function fetchFinalizedHeader(
  * without an earlier block share it.
  */
 function resolveFinalized(candidates: readonly [Checkpoint, ...Checkpoint[]], block?: FinalizedBlock): Checkpoint {
-  const found = block?.isGenesis ? undefined : candidates.find(({ root }) => root === block?.root);
-  return found ?? candidates[0];
+  const checkpoint = block?.isGenesis ? undefined : candidates.find(({ root }) => root === block?.root);
+  return checkpoint ?? candidates[0];
 }
 
 function describePeer({ peer_id: peerId, last_seen_p2p_address: address, agent = "" }: Peer) {
@@ -165,8 +163,8 @@ function describePeer({ peer_id: peerId, last_seen_p2p_address: address, agent =
 /** Creates a handler for a block or state by slot or root that returns null if it is not found. */
 function nullIfNotFound(method: string, operation: string, id: string): ComposedHandler {
   return async (args, { operations, cancellation }) => {
-    const wanted = slotOrRoot(method, args as { slot?: unknown; root?: string });
-    const response = await operations.call(operation, { [id]: String(wanted) }, cancellation);
+    const requestedId = slotOrRoot(method, args as { slot?: unknown; root?: string });
+    const response = await operations.call(operation, { [id]: String(requestedId) }, cancellation);
     if (isErrorResponse(response) && toFailure(methodNamed(operation), response).kind === "not-found") {
       return { body: encodeJson(null), headers: upstreamHeaders(response) };
     }
@@ -179,13 +177,15 @@ async function getAggregate(
   { operations, chainSpec, cancellation }: HandlerContext,
 ): Promise<MethodResponse> {
   const { slot, attestationDataRoot: root, committeeIndex } = args;
-  const wanted = { slot: String(slot), attestation_data_root: String(root) };
+  const attestation = { slot: String(slot), attestation_data_root: String(root) };
   const first = "get_v1_validator_aggregate_attestation";
   if (committeeIndex === undefined && !isForkPostElectra(forkAt(chainSpec, Number(slot)) as ForkName)) {
-    return toRpcAnswer(methodNamed(first), await operations.call(first, wanted, cancellation));
+    return toRpcAnswer(methodNamed(first), await operations.call(first, attestation, cancellation));
   }
-  const index = String(committeeIndex ?? (await singleCommittee(wanted.slot, { operations, chainSpec, cancellation })));
-  const params = { ...wanted, committee_index: index };
+  const index = String(
+    committeeIndex ?? (await singleCommittee(attestation.slot, { operations, chainSpec, cancellation })),
+  );
+  const params = { ...attestation, committee_index: index };
   const response = await operations.call("get_v2_validator_aggregate_attestation", params, cancellation);
   return toRpcAnswer(methodNamed(first), response, () => ({}));
 }

@@ -12,7 +12,10 @@ export function extensionPath({ name, rest }: MethodDefinition): RestPath {
   return path;
 }
 
-/** Sends nonstandard methods to upstreams that support them. Remembers which do not, until their version changes. */
+/**
+ * Sends nonstandard methods to upstreams that support them. Remembers upstreams without support until their version
+ * changes.
+ */
 export class Extensions {
   readonly #operations: StandardOperations;
   readonly #health: HealthTracker;

@@ -58,8 +58,8 @@ export function healthStatus(health: readonly UpstreamHealth[], quorum: number):
 }
 
 /**
- * Returns the result of `getReadiness`, with the health of each upstream. A gateway is ready if an upstream is, and if
- * enough are usable for a quorum. Otherwise `reasons` are why not, as sentences.
+ * Returns the result of `getReadiness`, with the health of each upstream. A gateway is ready if one upstream is ready
+ * and enough of them are usable for a quorum. Otherwise, `reasons` contains the causes as sentences.
  */
 export function readiness(health: readonly UpstreamHealth[], options: { quorum: number; isClosing: boolean }) {
   const { quorum, isClosing } = options;

@@ -36,13 +36,13 @@ export function standardMethod(
   return { ...standardCall(method, mapping, operations), at: passThrough(method, operations) };
 }
 
-/** A method that the gateway answers itself, at all of its paths. */
+/** A method that the gateway answers itself on all of its REST paths. */
 export function ownMethod(method: MethodDefinition, compose: ComposedHandler, context: GatewayContext): GatewayMethod {
   const { name, sameAs, params, normalizePositional, restParams, restStatusOf, resultForStatus } = method;
   const signature = { name: sameAs ?? name, params, normalizePositional };
   return {
-    async call(given, cancellation, caller) {
-      return compose(await bind(signature, given), { ...context, cancellation, caller });
+    async call(rpcParams, cancellation, caller) {
+      return compose(await bind(signature, rpcParams), { ...context, cancellation, caller });
     },
     at(path) {
       const reader = new RequestParser(restParams, path);
@@ -50,8 +50,8 @@ export function ownMethod(method: MethodDefinition, compose: ComposedHandler, co
         const args = await reader.args(request, undefined);
         const answer = await compose(args, { ...context, cancellation: request.cancellation });
         if (resultForStatus) return { status: (JSON.parse(String(answer.body)) as { health: number }).health };
-        const whole = dataResponse(answer, request);
-        return restStatusOf ? { ...whole, status: restStatusOf(JSON.parse(String(answer.body))) } : whole;
+        const restAnswer = dataResponse(answer, request);
+        return restStatusOf ? { ...restAnswer, status: restStatusOf(JSON.parse(String(answer.body))) } : restAnswer;
       };
     },
   };

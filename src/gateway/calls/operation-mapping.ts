@@ -9,7 +9,7 @@ export interface OperationMapping {
   readonly query?: Readonly<Record<string, string>>;
   /** Set if the method has different metadata. */
   readonly transform?: TransformMetadata;
-  /** Set if a block that was broadcast but not imported counts as rejected. */
+  /** Set if a block that was broadcast but not imported is reported as rejected. */
   readonly requiresImport?: true;
 }
 

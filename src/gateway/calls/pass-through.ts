@@ -34,8 +34,8 @@ export function createForwarder(
   rest: RestPath,
   upstreamPath = rest.path,
 ): (request: RestRequest, format?: Format) => BuiltRequest & Pick<UpstreamCall, "format"> {
-  const places = locateParams(method.restParams, rest);
-  const inQuery = new Set(places.flatMap(({ param, from }) => (from === "query" ? [param.name] : [])));
+  const locations = locateParams(method.restParams, rest);
+  const inQuery = new Set(locations.flatMap(({ param, from }) => (from === "query" ? [param.name] : [])));
   return (request, format = request.format ?? "json") => {
     const { body, query } = request;
     const headers: Record<string, string> = { accept: MEDIA_TYPES[format] };
@@ -50,7 +50,7 @@ export function createForwarder(
       if (name.startsWith("eth-") && value !== undefined) headers[name] = value;
     }
     const params: Record<string, string> = { ...request.params };
-    // The URL is rebuilt from the matched path, because the client's may name another host or have a suffix.
+    // The URL is rebuilt from the matched path, because the client's URL may have another host or a suffix.
     let url = upstreamPath;
     for (const name in params) {
       requirePathSafe(name, params[name]!);

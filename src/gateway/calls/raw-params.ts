@@ -42,15 +42,15 @@ export function parseParams(message: Uint8Array, isRaw: (key: number | string) =
 
 /** Returns undefined if the message must be parsed completely. */
 function tryParseRaw(bytes: Buffer, isRaw: (key: number | string) => boolean): Params | undefined {
-  const found = entriesAt(bytes, skipSpace(bytes, 0))?.findLast(({ key }) => key === "params");
-  const entries = found && entriesAt(bytes, found.start);
+  const paramsEntry = entriesAt(bytes, skipSpace(bytes, 0))?.findLast(({ key }) => key === "params");
+  const entries = paramsEntry && entriesAt(bytes, paramsEntry.start);
   if (entries === undefined) return undefined;
   const values = entries.map(({ key, start, end }): [number | string, unknown] => {
     const written = bytes.subarray(start, end);
     const isContainer = written[0] === OPENING_BRACE || written[0] === OPENING_BRACKET;
     return [key, isContainer && isRaw(key) ? new RawJson(written) : parseMessage(written)];
   });
-  return bytes[found!.start] === OPENING_BRACKET ? values.map(([, value]) => value) : Object.fromEntries(values);
+  return bytes[paramsEntry!.start] === OPENING_BRACKET ? values.map(([, value]) => value) : Object.fromEntries(values);
 }
 
 interface Entry {

@@ -16,8 +16,8 @@ interface RestRequestBuilderOptions {
   /** The method that the client called. */
   called: MethodDefinition;
   /** The method whose REST path is requested. By default the same. */
-  asked: MethodDefinition;
-  /** A REST path of `asked`. */
+  operation: MethodDefinition;
+  /** A REST path of `operation`. */
   path: RestPath;
   /** Additional query parameters. */
   query?: Readonly<Record<string, string>>;
@@ -30,7 +30,7 @@ const ANYTHING = z.unknown();
 /** Builds the REST request for a JSON-RPC call. */
 export class RestRequestBuilder {
   readonly #options: RestRequestBuilderOptions;
-  readonly #places: readonly ParamLocation[];
+  readonly #locations: readonly ParamLocation[];
   /** Literal parts and parameter names of the path, alternating. */
   readonly #path: readonly string[];
   readonly #signature: Signature;
@@ -38,28 +38,34 @@ export class RestRequestBuilder {
 
   constructor(options: RestRequestBuilderOptions) {
     this.#options = options;
-    const { called, asked, path } = options;
-    this.#places = locateParams(called.params, path);
+    const { called, operation, path } = options;
+    this.#locations = locateParams(called.params, path);
     this.#path = path.path.split(/\{(\w+)\}/);
     const { name, sameAs, normalizePositional } = called;
     // Bodies are not validated here: the upstream validates them anyway.
-    const isPassed = ({ from }: ParamLocation) => from === "body" && !path.takesText;
-    const params = this.#places.map((place) => (isPassed(place) ? { ...place.param, schema: ANYTHING } : place.param));
+    const isUnchecked = ({ from }: ParamLocation) => from === "body" && !path.takesText;
+    const params = this.#locations.map((location) =>
+      isUnchecked(location) ? { ...location.param, schema: ANYTHING } : location.param,
+    );
     this.#signature = { name: sameAs ?? name, params, normalizePositional };
-    this.#requiresForkHeader = asked.params.some(({ header }) => header?.name === VERSION_HEADER && header.isRequired);
+    this.#requiresForkHeader = operation.params.some(
+      ({ header }) => header?.name === VERSION_HEADER && header.isRequired,
+    );
   }
 
-  /** Throws an invalid-params failure like a node. Returns a promise only for long lists. */
+  /** Throws the invalid-params failure that a node would return. Returns a promise only for long lists. */
   build(params: Params): BuiltRequest | Promise<BuiltRequest> {
     const args = bind(this.#signature, params);
     return args instanceof Promise ? args.then((bound) => this.#encode(bound)) : this.#encode(args);
   }
 
-  /** Parses the parameters of a large message. The one that becomes the body stays unparsed. */
+  /** Parses the parameters of a large message. The parameter that becomes the request body stays unparsed. */
   parseParams(message: Uint8Array): Params {
-    const position = this.#places.findIndex(({ from }) => from === "body");
+    const position = this.#locations.findIndex(({ from }) => from === "body");
     const body =
-      this.#signature.normalizePositional || this.#options.path.takesText ? undefined : this.#places[position]?.param;
+      this.#signature.normalizePositional || this.#options.path.takesText
+        ? undefined
+        : this.#locations[position]?.param;
     return parseParams(message, (key) => {
       if (body === undefined || typeof key === "string") return key === body?.name;
       return body.each ? key >= position : key === position;
@@ -67,21 +73,21 @@ export class RestRequestBuilder {
   }
 
   #encode(args: Args): BuiltRequest {
-    const { path: asked, query: extraQuery } = this.#options;
-    // Created lazily: most calls need none, and it would be the largest cost here.
+    const { path: operation, query: extraQuery } = this.#options;
+    // Created lazily, because `URLSearchParams` is slow and most calls have no query.
     let query = extraQuery && new URLSearchParams(extraQuery);
     let headers = ACCEPT_JSON;
     const params: Record<string, string> = {};
     let body: Buffer | undefined;
-    for (const { param, from, type } of this.#places) {
+    for (const { param, from, type } of this.#locations) {
       const { name, key, header, isFlag } = param;
       const value = args[key];
       if (from === "body") {
         // Not every client accepts a missing body as an empty list.
-        const given = value === undefined && type === "array" ? [] : value;
-        if (given === undefined) continue;
-        body = asked.takesText ? Buffer.from(textOf(given)) : encodeBody(given);
-        headers = { ...headers, "content-type": asked.takesText ? "text/plain" : "application/json" };
+        const content = value === undefined && type === "array" ? [] : value;
+        if (content === undefined) continue;
+        body = operation.takesText ? Buffer.from(textOf(content)) : encodeBody(content);
+        headers = { ...headers, "content-type": operation.takesText ? "text/plain" : "application/json" };
       } else if (value === undefined) {
         // Optional.
       } else if (from === "path") {
@@ -106,7 +112,7 @@ export class RestRequestBuilder {
     let path = this.#path[0]!;
     for (let at = 1; at < this.#path.length; at += 2) path += params[this.#path[at]!]! + this.#path[at + 1]!;
     const url = query === undefined || query.size === 0 ? path : `${path}?${query}`;
-    const request: UpstreamRequest = { verb: asked.verb, url, headers };
+    const request: UpstreamRequest = { verb: operation.verb, url, headers };
     return { request: body === undefined ? request : { ...request, body }, params };
   }
 }

@@ -12,7 +12,7 @@ import { methodNamed, type StandardOperations } from "./standard-operations.ts";
 const MAX_URL_LENGTH = 4096;
 
 /** POST variants of operations whose query may be too long for a URL, and how their parameters are converted. */
-const POST_VARIANTS: Readonly<Record<string, [operation: string, params: (given: BuiltRequest["params"]) => Params]>> =
+const POST_VARIANTS: Readonly<Record<string, [operation: string, params: (query: BuiltRequest["params"]) => Params]>> =
   {
     get_v1_beacon_states_stateId_validators: [
       "post_v1_beacon_states_stateId_validators",
@@ -43,8 +43,8 @@ export function standardCall(
   const requestBuilder = operations.requestBuilder(method, operation, query);
   const postVariant = POST_VARIANTS[name];
   const call = async (params: Params, cancellation: Cancellation): Promise<MethodResponse> => {
-    const made = requestBuilder.build(params);
-    const request = made instanceof Promise ? await made : made;
+    const built = requestBuilder.build(params);
+    const request = built instanceof Promise ? await built : built;
     const response =
       postVariant && request.request.url.length > MAX_URL_LENGTH
         ? await operations.call(postVariant[0], postVariant[1](request.params), cancellation)

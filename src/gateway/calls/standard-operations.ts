@@ -48,34 +48,34 @@ export function standardPath({ rest }: MethodDefinition): RestPath | undefined {
 
 /** Calls standard operations on upstreams. */
 export class StandardOperations {
-  readonly #parts: StandardOperationsDeps;
-  readonly #twins = new Map<string, RestRequestBuilder>();
+  readonly #deps: StandardOperationsDeps;
+  readonly #requestBuilders = new Map<string, RestRequestBuilder>();
 
-  constructor(parts: StandardOperationsDeps) {
-    this.#parts = parts;
+  constructor(deps: StandardOperationsDeps) {
+    this.#deps = deps;
   }
 
-  /** Creates a builder of requests to the operation `asked`, from the parameters of the method `called`. */
+  /** Creates a builder of requests to an operation from the parameters of the method `called`. */
   requestBuilder(
     called: MethodDefinition,
-    asked: MethodDefinition = called,
+    operation: MethodDefinition = called,
     query?: Readonly<Record<string, string>>,
   ): RestRequestBuilder {
-    const path = standardPath(asked);
-    if (path === undefined) throw new Error(`${asked.name} is not a standard operation.`);
-    return this.requestBuilderAt(path, called, asked, query);
+    const path = standardPath(operation);
+    if (path === undefined) throw new Error(`${operation.name} is not a standard operation.`);
+    return this.requestBuilderAt(path, called, operation, query);
   }
 
   /** Like `requestBuilder`, with a given path of the operation. */
   requestBuilderAt(
     path: RestPath,
     called: MethodDefinition,
-    asked: MethodDefinition = called,
+    operation: MethodDefinition = called,
     query?: Readonly<Record<string, string>>,
   ): RestRequestBuilder {
-    const { chainSpec, timers } = this.#parts;
+    const { chainSpec, timers } = this.#deps;
     const forkOf = (slot = slotAt(chainSpec, timers.unixNow())) => forkAt(chainSpec, slot);
-    return new RestRequestBuilder({ called, asked, path, query, forkAt: forkOf });
+    return new RestRequestBuilder({ called, operation, path, query, forkAt: forkOf });
   }
 
   /**
@@ -84,29 +84,29 @@ export class StandardOperations {
   async request(
     method: MethodDefinition,
     request: Request,
-    rest: Pick<UpstreamCall, "cancellation" | "deprioritized">,
+    options: Pick<UpstreamCall, "cancellation" | "deprioritized">,
   ): Promise<UpstreamResponse> {
-    return bufferErrorBody(await this.send(method, request, rest), rest.cancellation);
+    return bufferErrorBody(await this.send(method, request, options), options.cancellation);
   }
 
   /** Like `request`, but does not buffer the body of an error response. */
   send(
     method: MethodDefinition,
     request: Request,
-    rest: Pick<UpstreamCall, "cancellation" | "deprioritized">,
+    options: Pick<UpstreamCall, "cancellation" | "deprioritized">,
   ): Promise<UpstreamResponse> {
-    const { reader, upstreams } = this.#parts;
-    const call: UpstreamCall = { method, format: "json", ...request, ...rest };
+    const { reader, upstreams } = this.#deps;
+    const call: UpstreamCall = { method, format: "json", ...request, ...options };
     return isReadOnly(method.access) ? reader.read(call) : upstreams.submit(call);
   }
 
   /** Calls an operation. Resolves with the response even if its status is an error. */
   async call(name: string, params: Params, cancellation: Cancellation): Promise<UpstreamResponse> {
     const method = methodNamed(name);
-    let requestBuilder = this.#twins.get(name);
+    let requestBuilder = this.#requestBuilders.get(name);
     if (requestBuilder === undefined) {
       requestBuilder = this.requestBuilder(method);
-      this.#twins.set(name, requestBuilder);
+      this.#requestBuilders.set(name, requestBuilder);
     }
     return this.request(method, await requestBuilder.build(params), { cancellation });
   }
@@ -147,8 +147,8 @@ interface ValueTransform<T, R> {
 function transformValue<T, R>(bytes: Buffer, { method, upstream, transform }: ValueTransform<T, R>): R {
   let cause: unknown;
   try {
-    const made = transform(JSON.parse(String(bytes)) as T);
-    if (made !== undefined) return made;
+    const result = transform(JSON.parse(String(bytes)) as T);
+    if (result !== undefined) return result;
   } catch (error) {
     cause = error;
   }

@@ -45,7 +45,7 @@ it("spends a reserved chunk without the store", async () => {
   expect(await budgets[0]!.take(1)).toBe(true);
   for (let spent = 0; spent < 9; spent++) expect(budgets[0]!.takeReserved(1)).toBe(true);
   expect(budgets[0]!.takeReserved(1)).toBe(false);
-  budgets[0]!.giveBack(1);
+  budgets[0]!.refund(1);
   expect(budgets[0]!.takeReserved(1)).toBe(true);
   expect(await store.add(`a:1:${Math.floor(new FakeTimers().unixNow() / 1000)}`, 0, 1)).toBe(10);
 });

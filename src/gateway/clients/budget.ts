@@ -25,7 +25,7 @@ export function upstreamBudgets(
   return [create(budget.requestsPerSecond, 1), create(budget.requestsPerDay, SECONDS_PER_DAY)].flat();
 }
 
-/** Share of the limit that a process reserves at once. What it does not use of it in a window is lost. */
+/** Share of the limit that a process reserves at once. An unused remainder expires with the window. */
 const CHUNK_SHARE = 1 / 200;
 
 /**
@@ -37,8 +37,8 @@ export class Budget {
   readonly #options: BudgetOptions;
   readonly #chunk: number;
   #window = -1;
-  /** Reserved and not spent. Negative if spent in advance. */
-  #left = 0;
+  /** Reserved and unspent amount. Negative if spent in advance. */
+  #remaining = 0;
   /** True if the store has nothing left in this window. */
   #isStoreEmpty = false;
   /** Amount that callers wait for. */
@@ -57,11 +57,11 @@ export class Budget {
     return Math.ceil(windowSeconds - ((timers.unixNow() / 1000) % windowSeconds));
   }
 
-  /** Takes an amount that is reserved already. Returns false if a reservation is necessary, or the budget is spent. */
+  /** Takes an amount from the reserved chunk. Returns false if the chunk is too small or the budget is spent. */
   takeReserved(amount: number): boolean {
     this.#startWindow();
-    if (this.#left < amount) return false;
-    this.#left -= amount;
+    if (this.#remaining < amount) return false;
+    this.#remaining -= amount;
     return true;
   }
 
@@ -76,16 +76,16 @@ export class Budget {
     return true;
   }
 
-  /** Returns an amount that was taken in vain. */
-  giveBack(amount: number): void {
-    this.#left += amount;
+  /** Refunds an amount of a call that was not made. */
+  refund(amount: number): void {
+    this.#remaining += amount;
   }
 
-  /** Takes an amount without waiting. Overshoots by what other processes take meanwhile. */
+  /** Takes an amount without waiting. May exceed the limit if other processes take amounts at the same time. */
   spend(amount: number): void {
     this.#startWindow();
-    this.#left -= amount;
-    if (this.#left < 0 && !this.#isStoreEmpty) void this.#reserve();
+    this.#remaining -= amount;
+    if (this.#remaining < 0 && !this.#isStoreEmpty) void this.#reserve();
   }
 
   /** Such as `100 requests per day`. */
@@ -98,7 +98,7 @@ export class Budget {
   /** True if the budget of this window is known to be spent. */
   get isSpent(): boolean {
     this.#startWindow();
-    return this.#isStoreEmpty && this.#left < 1;
+    return this.#isStoreEmpty && this.#remaining < 1;
   }
 
   #startWindow(): void {
@@ -106,7 +106,7 @@ export class Budget {
     const window = Math.floor(timers.unixNow() / 1000 / windowSeconds);
     if (window === this.#window) return;
     this.#window = window;
-    this.#left = 0;
+    this.#remaining = 0;
     this.#isStoreEmpty = false;
   }
 
@@ -120,12 +120,12 @@ export class Budget {
   async #reserveChunk(): Promise<void> {
     const { name, limit, windowSeconds, store } = this.#options;
     const window = this.#window;
-    const amount = Math.max(this.#chunk, this.#awaited - this.#left);
-    // The counter outlives its window a little, for processes whose clocks are late.
+    const amount = Math.max(this.#chunk, this.#awaited - this.#remaining);
+    // The counter outlives its window by a minute, for processes with slow clocks.
     const total = await store.add(`${name}:${windowSeconds}:${window}`, amount, windowSeconds + 60);
     if (window !== this.#window) return;
     const granted = Math.min(amount, Math.max(0, limit - (total - amount)));
-    this.#left += granted;
+    this.#remaining += granted;
     this.#isStoreEmpty = total >= limit;
   }
 }

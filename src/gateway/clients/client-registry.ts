@@ -23,7 +23,7 @@ interface ClientRegistryOptions {
 /** Clients of the gateway by the hash of their key. Their settings can change at any time. */
 export class ClientRegistry implements ApiClients {
   readonly #options: ClientRegistryOptions;
-  /** The client of requests without a key has the key "". */
+  /** By hash of the key. Requests without a key use the entry "". */
   #clients: ReadonlyMap<string, GatewayClient> = new Map();
   readonly #listeners: (() => void)[] = [];
 
@@ -61,7 +61,7 @@ export class ClientRegistry implements ApiClients {
 
 const SECONDS_PER_DAY = 86_400;
 
-/** A budget and what a call takes from it. */
+/** A budget and the unit in which calls are charged. */
 interface Charge {
   readonly budget: Budget;
   readonly noun: "requests" | "units";
@@ -110,9 +110,9 @@ class GatewayClient implements ApiClient {
   charge({ name }: CalledMethod): BudgetRejection | undefined | Promise<BudgetRejection | undefined> {
     const units = this.#policies!.unitsOf(name);
     const amounts = this.#charges.map(({ noun }) => (noun === "units" ? units : 1));
-    const taken = this.#charges.findIndex(({ budget }, index) => !budget.takeReserved(amounts[index]!));
-    if (taken === -1) return this.#admit(units);
-    this.#giveBack(amounts.slice(0, taken));
+    const exhausted = this.#charges.findIndex(({ budget }, index) => !budget.takeReserved(amounts[index]!));
+    if (exhausted === -1) return this.#admit(units);
+    this.#refund(amounts.slice(0, exhausted));
     return this.#chargeSlowly(amounts, units);
   }
 
@@ -121,7 +121,7 @@ class GatewayClient implements ApiClient {
     const charges = this.#charges;
     for (const [index, { budget, noun, per }] of charges.entries()) {
       if (await budget.take(amounts[index]!)) continue;
-      if (charges === this.#charges) this.#giveBack(amounts.slice(0, index));
+      if (charges === this.#charges) this.#refund(amounts.slice(0, index));
       this.#options.observer?.onClientCall(this.name, "rejected", 0);
       const retryAfterSeconds = budget.secondsToNextWindow;
       const cost = noun === "units" ? ` This call costs ${units}.` : "";
@@ -139,8 +139,8 @@ class GatewayClient implements ApiClient {
     this.#options.observer?.onClientCall(this.name, "admitted", units);
   }
 
-  #giveBack(amounts: readonly number[]): void {
-    for (const [index, amount] of amounts.entries()) this.#charges[index]!.budget.giveBack(amount);
+  #refund(amounts: readonly number[]): void {
+    for (const [index, amount] of amounts.entries()) this.#charges[index]!.budget.refund(amount);
   }
 
   #createCharges(): Charge[] {

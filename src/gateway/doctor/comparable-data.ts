@@ -21,8 +21,8 @@ export function isMissingBlockData({ isBlockData }: Pick<Operation, "isBlockData
 }
 
 /**
- * Returns the part of an answer that all conforming nodes of a chain agree on. Unscheduled forks are left out, because
- * clients add them at different times.
+ * Returns the part of an answer that is equal for all conforming nodes of a chain. Unscheduled forks are left out,
+ * because clients add them at different times.
  */
 export function comparableData({ path }: Pick<RestPath, "path">, data: unknown): unknown {
   switch (path) {
@@ -31,8 +31,8 @@ export function comparableData({ path }: Pick<RestPath, "path">, data: unknown):
     case FORK_SCHEDULE_PATH:
       return Array.isArray(data) ? data.filter((fork) => fork?.epoch !== FAR_FUTURE_EPOCH) : data;
     case GENESIS_PATH: {
-      // If several forks start at genesis, Lodestar returns the version of the last one, but the constants that of the
-      // first.
+      // If several forks start at genesis, Lodestar returns the version of the last fork here, and that of the first
+      // fork in its constants.
       const { genesis_fork_version: _, ...rest } = isJsonObject(data) ? data : {};
       return rest;
     }

@@ -31,14 +31,14 @@ export function compare(
     if (own === undefined) groups.push({ upstreams: [upstream], value });
     else own.upstreams.push(upstream);
   }
-  const [most, ...others] = groups.toSorted((a, b) => b.upstreams.length - a.upstreams.length);
+  const [majority, ...others] = groups.toSorted((a, b) => b.upstreams.length - a.upstreams.length);
   return others.flatMap((group) =>
-    firstOf(diffs(most!.value, group.value), MAX_DIFFERENCES).map((place) => ({
+    firstOf(diffs(majority!.value, group.value), MAX_DIFFERENCES).map((difference) => ({
       request,
-      path: place.path,
+      path: difference.path,
       said: [
-        { upstreams: most!.upstreams, value: truncate(place.first) },
-        { upstreams: group.upstreams, value: truncate(place.second) },
+        { upstreams: majority!.upstreams, value: truncate(difference.first) },
+        { upstreams: group.upstreams, value: truncate(difference.second) },
       ],
     })),
   );

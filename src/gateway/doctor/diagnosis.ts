@@ -105,7 +105,7 @@ class OperationTester {
       // The current slot of a syncing node is its head plus the sync distance.
       const slot = head.slot + (inspection.syncDistance ?? 0);
       const clockSlot = slotAt(chainSpec, SYSTEM_TIMERS.unixNow());
-      // A new epoch may begin meanwhile. Upstreams need not serve duties of the previous one.
+      // A new epoch may have begun since. Upstreams need not serve duties of the previous epoch.
       const epoch = Math.max(epochAt(slot), epochAt(clockSlot));
       return clockSlot - slot > chainSpec.slotsPerEpoch ? undefined : placeAt(slot, head.root, epoch);
     };
@@ -120,13 +120,13 @@ class OperationTester {
       check: { finding: { outcome: "not-asked", reason } as const },
     });
     if (inspection.failure !== undefined) return notTested();
-    const place = operation.isHistorical ? this.#past : this.#present();
+    const chain = operation.isHistorical ? this.#past : this.#present();
     if (this.#past === undefined) return notTested("it does not report its head or its chain");
-    if (place === undefined) return notTested("its head is more than an epoch behind the clock");
+    if (chain === undefined) return notTested("its head is more than an epoch behind the clock");
     if (this.#consecutiveFailures >= MAX_CONSECUTIVE_FAILURES) return notTested("it stopped answering");
     let request: UpstreamRequest;
     try {
-      request = await requestOf(operation, place, options);
+      request = await requestOf(operation, chain, options);
     } catch (error) {
       if (!(error instanceof UntestableOperation)) throw error;
       return notTested(error.message);
@@ -148,7 +148,7 @@ function differencesOf(operation: Operation, tested: readonly TestedOperation[])
   ).toSorted((a, b) => b.length - a.length);
   const request = `${path.verb} ${alike[0]?.request?.url}`;
   const holding = alike.filter(({ check }) => !isMissingBlockData(operation, check.data));
-  const data = answersIn(holding, "data").map((said) => ({ ...said, value: comparableData(path, said.value) }));
+  const data = answersIn(holding, "data").map((answer) => ({ ...answer, value: comparableData(path, answer.value) }));
   const inJson = [
     ...compare(request, data, { onlyShared: path.path === SPEC_PATH }),
     ...compare(request, answersIn(holding, "metadata"), { path: "answer", onlyShared: true }),

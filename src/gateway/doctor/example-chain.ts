@@ -9,7 +9,7 @@ export class UntestableOperation extends Error {
   }
 }
 
-interface Place {
+interface ChainPosition {
   readonly fork: ForkName;
   readonly slot: number;
   readonly epoch: number;
@@ -31,9 +31,9 @@ const nonStandard = (): never => {
  * Creates the chain for method examples from an upstream. Examples that need validator keys throw
  * `UntestableOperation`.
  */
-export function exampleChainAt({ pubkeys, peerId, ...place }: Place): ExampleChain {
+export function exampleChainAt({ pubkeys, peerId, ...position }: ChainPosition): ExampleChain {
   return {
-    ...place,
+    ...position,
     get peerId() {
       if (peerId === undefined) throw new UntestableOperation("it has no known peer");
       return peerId;

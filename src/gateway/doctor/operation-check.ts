@@ -103,8 +103,8 @@ function judgeResponse({ method, path, isMandatory }: Operation, response: Probe
 }
 
 /**
- * Downgrades a failure that the standard allows: of a retired path, of data that is not held, or while the node is not
- * ready.
+ * Downgrades failures that the standard allows: for a retired path, for data that the node does not hold, and while the
+ * node is not ready.
  */
 async function applyExceptions(
   probe: Probe,
@@ -144,8 +144,8 @@ function judgeStatus(response: ProbeResponse): Verdict {
 
 function statusReason(response: ProbeResponse): string {
   const { message } = (parseJson(response) ?? {}) as { message?: unknown };
-  const said = typeof message === "string" && message !== "" ? `: ${message.slice(0, MAX_REASON_LENGTH)}` : "";
-  return `HTTP status ${response.status}${said}`;
+  const suffix = typeof message === "string" && message !== "" ? `: ${message.slice(0, MAX_REASON_LENGTH)}` : "";
+  return `HTTP status ${response.status}${suffix}`;
 }
 
 /** Splits a body into `data` and metadata. Some operations have neither. */

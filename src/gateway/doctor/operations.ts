@@ -89,7 +89,7 @@ export async function requestOf(
   if (path.path.startsWith(REWARDS) && chain.slot <= 1) throw new UntestableOperation("the chain is too short");
   const values = await exampleOf(example, chain);
   const fixed = values.map((value, position) => valueAt(params[position]!, value, chain));
-  const builder = new RestRequestBuilder({ called: method, asked: method, path, forkAt: () => chain.fork });
+  const builder = new RestRequestBuilder({ called: method, operation: method, path, forkAt: () => chain.fork });
   try {
     return (await builder.build(fixed)).request;
   } catch (error) {

@@ -11,7 +11,7 @@ import {
 import { discardBody, type RequestClient } from "../upstream/client/fetch.ts";
 import { UpstreamError, type UpstreamRequest, type UpstreamResponse } from "../upstream/upstream-call.ts";
 
-/** A complete response, whatever its status. */
+/** A complete response with any status. */
 export interface ProbeResponse {
   readonly status: number;
   /** Lowercase, without parameters. */

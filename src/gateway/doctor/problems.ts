@@ -3,7 +3,7 @@ import { assessHealth } from "../upstream/health/assess-health.ts";
 import type { Inspection } from "./inspection.ts";
 import type { Difference, Distances, Finding } from "./report.ts";
 
-/** Lag that counts as a problem. Smaller values occur because of missed proposals. */
+/** Maximum lag that is not reported, because missed proposals cause small lags. */
 const MAX_SLOTS_BEHIND = 8;
 
 /** Returns the lag of an upstream behind the clock and the other upstreams, and its problems as sentences. */

@@ -45,8 +45,8 @@ export const KEYWORDS: Readonly<Record<string, Check>> = {
     return undefined;
   },
   items: (value, schema, path) => {
-    for (const [place, item] of (value as unknown[]).entries()) {
-      const violation = findSchemaViolation(item, schema as JsonSchema, `${path}[${place}]`);
+    for (const [index, item] of (value as unknown[]).entries()) {
+      const violation = findSchemaViolation(item, schema as JsonSchema, `${path}[${index}]`);
       if (violation !== undefined) return violation;
     }
     return undefined;
@@ -67,7 +67,7 @@ export const KEYWORDS: Readonly<Record<string, Check>> = {
   maximum: (value, most, path) => (Number(value) <= Number(most) ? undefined : `${path} is above ${most}`),
 };
 
-/** Returns the violation of the alternative that matches best: the one at the longest path. */
+/** Returns the violation with the longest path, which is that of the best-matching alternative. */
 function closestViolation(value: unknown, forms: readonly JsonSchema[], path: string): string | undefined {
   const violations = forms.map((format) => findSchemaViolation(value, format, path));
   if (violations.includes(undefined)) return undefined;

@@ -67,7 +67,7 @@ export class AnnouncedEvents {
     return first;
   }
 
-  /** Sets the head and the finalized checkpoint that clients start from, without an event. */
+  /** Sets the initial head and finalized checkpoint without an event. */
   startAt(head: Head, finalized: FinalizedCheckpoint | undefined): void {
     this.#addHead(head);
     this.#finalized = [];

@@ -76,10 +76,10 @@ export function isRewind({ value }: ChainEvent, heads: HeadLookup): boolean {
 
 /** Returns the value at a path of member names, as a lowercase string. */
 export function stringAt(value: unknown, ...path: readonly string[]): string | undefined {
-  let found = value;
-  for (const name of path) found = isJsonObject(found) ? found[name] : undefined;
-  if (typeof found === "number" || typeof found === "boolean") return String(found);
-  return typeof found === "string" ? found.toLowerCase() : undefined;
+  let current = value;
+  for (const name of path) current = isJsonObject(current) ? current[name] : undefined;
+  if (typeof current === "number" || typeof current === "boolean") return String(current);
+  return typeof current === "string" ? current.toLowerCase() : undefined;
 }
 
 /** Returns the integer at a path. The Beacon API writes integers as decimal strings. */

@@ -12,12 +12,11 @@ import { GapBackfill, readHeader } from "./gap-backfill.ts";
 import type { FetchFrom, UpstreamEventSource } from "./upstream-event-source.ts";
 
 /**
- * How long an upstream may be below the last announced head, for example after a restart, before the chain counts as
- * rewound.
+ * How long an upstream may be below the last announced head, for example after a restart, before a rewind is assumed.
  */
 const REWIND_GRACE_SLOTS = 2;
 const RETRY_MILLIS = 500;
-/** How long missed events are requested before they are skipped: longer than a node takes to be found unhealthy. */
+/** How long missed events are requested before they are skipped: longer than it takes to detect an unhealthy node. */
 const PATIENCE_SLOTS = 2;
 const MIN_PATIENCE_MILLIS = 10_000;
 
@@ -36,14 +35,14 @@ export interface ChainFollowerOptions {
 }
 
 /**
- * Why the leader's log cannot be published further: events between the last announced head and the leader's are missing,
- * or the leader is not at that head yet, or blocks of the branch may be missing to which a reorg leads.
+ * Why publishing the leader's log has stopped. `gap`: events after the last announced head are missing. `below head`:
+ * the leader has not reached that head. A reorg: blocks of its new branch may be missing.
  */
 type Obstacle = "gap" | "below head" | ChainEvent;
 
 /**
- * Publishes the chain events of the leader after those that are announced. Requests what the leader does not send again
- * because its stream was interrupted.
+ * Publishes the leader's chain events after the announced ones. Requests events that were missed while the leader's
+ * stream was interrupted.
  */
 export class ChainFollower {
   readonly #options: ChainFollowerOptions;
@@ -152,7 +151,7 @@ export class ChainFollower {
     logger.debug("Missed chain events could not be requested", { upstream: leader.name, reason: errorReason(error) });
   }
 
-  /** Publishes the leader's events after the last announced head. Returns what prevents that, if anything does. */
+  /** Publishes the leader's events after the last announced head. Stops at an obstacle and returns it. */
   #publishLog({ isResuming }: { isResuming: boolean }): Obstacle | undefined {
     const { announced, publish } = this.#options;
     const { log, name } = this.#options.leader;
@@ -170,8 +169,8 @@ export class ChainFollower {
   }
 
   /**
-   * True for an event from before the last head that may be unpublished: a block of an upstream that was ignored then,
-   * or a finalized checkpoint, which clients announce before or after the head.
+   * True for an event before the last head that may be unpublished: a block event that was ignored because of the
+   * upstream's state, or a finalized checkpoint, which clients announce before or after the head.
    */
   #isUnannounced({ topic, value }: ChainEvent): boolean {
     const { announced, leader } = this.#options;
@@ -181,7 +180,9 @@ export class ChainFollower {
     );
   }
 
-  /** True for a new reorg to a branch that was not checked, some of whose blocks may have been imported before. */
+  /**
+   * True for a new reorg to an unchecked branch. The leader may have imported some of its blocks before the connection.
+   */
   #mayLackBlocks(reorg: ChainEvent): boolean {
     const { announced } = this.#options;
     if (reorg === this.#checkedReorg || announced.has(reorg)) return false;
@@ -234,7 +235,7 @@ export class ChainFollower {
     return new GapBackfill(announced, leader.log.events, chainSpec.slotsPerEpoch, (path) => this.#fetch(path));
   }
 
-  /** Asks the leader first. Another upstream is as good for a block that is requested by root. */
+  /** Fetches from the leader. A request by root falls back to other upstreams. */
   async #fetch(path: string): Promise<Buffer | undefined> {
     const { fetch, health, leader } = this.#options;
     const root = /\/headers\/(0x\w+)$/.exec(path)?.[1];
@@ -255,8 +256,8 @@ export class ChainFollower {
   }
 
   /**
-   * Publishes the events between the last announced head and the leader's. With `mayRewind`, that may be the first head
-   * of another chain. Skips a gap that is too long.
+   * Publishes the events between the last announced head and the leader's head. With `mayRewind`, falls back to a
+   * rewind if the two heads are not connected. Skips a gap that is too long.
    */
   async #fillGap({ mayRewind }: { mayRewind: boolean }): Promise<void> {
     const { log } = this.#options.leader;
@@ -280,7 +281,7 @@ export class ChainFollower {
     for (const event of events) this.#options.publish(event);
   }
 
-  /** Continues without what is missing. */
+  /** Continues without the missing events. */
   #skip(obstacle: Obstacle): void {
     if (this.#isClosed) return;
     const { leader, announced, logger } = this.#options;
@@ -302,7 +303,7 @@ export class ChainFollower {
     else for (const event of events.filter(isNext)) publish(event);
   }
 
-  /** Ends when the leader announces something, too. */
+  /** Waits until the next retry or the leader's next event. */
   async #pause(): Promise<void> {
     const done = new AbortController();
     this.#wake = () => done.abort();

@@ -6,7 +6,7 @@ import type { EventLimits } from "./event-shapes.ts";
 /** How far the head of a dev chain that runs ahead of the clock may advance between two polls. */
 const MAX_ADVANCE_SLOTS = 64;
 
-/** For topics with a stream of their own, whose events may precede those of the head that they follow. */
+/** For topics with a separate stream, whose events may arrive before the corresponding head event. */
 export const UNLIMITED: EventLimits = { slot: Number.POSITIVE_INFINITY, epoch: Number.POSITIVE_INFINITY };
 
 interface EventLimitsDeps {
@@ -16,8 +16,9 @@ interface EventLimitsDeps {
 }
 
 /**
- * Returns the latest slot and epoch that an event may be about: those of the clock. A dev chain may run ahead of the
- * clock, if two upstreams report that, or the only one, or if the upstream of the event has confirmed a head there.
+ * Returns the latest credible slot and epoch of an event: those of the clock, or later ones on a dev chain that runs
+ * ahead of the clock. That requires reports of two upstreams, or of the only one, or a head that the event's upstream
+ * has confirmed.
  */
 export function eventLimits(
   { chainSpec, health, timers }: EventLimitsDeps,

@@ -21,7 +21,7 @@ export interface EventMergerOptions extends UpstreamEventSourceDeps {
 }
 
 /**
- * Merges the events of all upstreams. Object events are published from the upstream that is first. Chain events come
+ * Merges the events of all upstreams. Object events are published when the first upstream sends them. Chain events come
  * from one upstream at a time, the leader. A new leader continues where the previous one stopped.
  */
 export class EventMerger {
@@ -132,7 +132,7 @@ export class EventMerger {
     } else if (isNodeView(event.topic)) {
       if (isLeader) this.#publishNew(event);
     } else if (!isLeader && !this.#isReady(source)) {
-      // Its events may be stale, or of another chain.
+      // Its events may be stale, or from another chain.
       return;
     } else if (announced && event.topic === "block") {
       this.#publishBlock(source, event, announced);
@@ -144,8 +144,8 @@ export class EventMerger {
   }
 
   /**
-   * Publishes a block after its ancestors, which the upstream may have announced while it was ignored. If none is
-   * known, the block comes with the leader's chain events.
+   * Publishes a block after its ancestors, which the upstream may have announced while it was ignored. If no ancestor
+   * is known, the block is published with the leader's chain events.
    */
   #publishBlock({ log }: UpstreamEventSource, event: ChainEvent, announced: AnnouncedEvents): void {
     const blocks = announced.head ? log.blocksAfter((root) => announced.hasBlock(root)) : [event];
@@ -176,7 +176,10 @@ export class EventMerger {
     this.#publishNew(event);
   }
 
-  /** True if another ready upstream reports the same finality as the leader, or none reports any. */
+  /**
+   * True if another ready upstream reports the same finality as the leader, or no other ready upstream reports
+   * finality.
+   */
   #isConfirmed({ epoch, root }: FinalizedCheckpoint): boolean {
     const others = this.#options.health.all.flatMap(({ upstream, state, finalized }) =>
       finalized && state === "ready" && upstream !== this.#leaders.leader?.name ? [finalized] : [],
@@ -196,7 +199,7 @@ export class EventMerger {
     this.#followLeader();
   }
 
-  /** Starts again with the events of the leader, after those that are announced. */
+  /** Restarts with the leader's events after the announced ones. */
   #followLeader(): void {
     this.#follower?.close();
     this.#follower = undefined;

@@ -22,7 +22,7 @@ export interface EventPublisherOptions {
 
 /**
  * Publishes events to the subscribers of this process, and maintains the revision counters. Fed by the merger in the
- * same process, or by messages from another one.
+ * same process, or by messages from another process.
  */
 export class EventPublisher implements GatewayEvents {
   readonly revision = new Int32Array(new SharedArrayBuffer(2 * Int32Array.BYTES_PER_ELEMENT));

@@ -60,8 +60,8 @@ const LIGHT_CLIENT_UPDATE = {
 };
 
 /**
- * Data of each topic, as far as all clients send it. The topics of gloas are missing: their data is not final. Payload
- * attributes and proposer preferences are about future slots.
+ * Members that all clients send, by topic. The topics of gloas are missing: their data is not final. Payload attributes
+ * and proposer preferences are about future slots.
  */
 const SHAPES: ReadonlyMap<string, Shape> = new Map(
   Object.entries<Shape>({
@@ -95,7 +95,10 @@ const SHAPES: ReadonlyMap<string, Shape> = new Map(
   }),
 );
 
-/** True if the data has the required members of its topic, and is not about the future. Unknown topics may have any. */
+/**
+ * True if the data has the required members of its topic, and is not about the future. Accepts any data of unknown
+ * topics.
+ */
 export function isValidData(topic: string, value: unknown, limits: EventLimits): boolean {
   const shape = SHAPES.get(topic);
   return shape === undefined || hasShape(value, shape, limits);

@@ -77,7 +77,7 @@ export class GapBackfill {
     return events;
   }
 
-  /** Returns block events from the last announced head before a block to the block itself, as far as they are new. */
+  /** Returns the unannounced block events between the latest announced head before a block and the block itself. */
   async blocksTo(target: string): Promise<ChainEvent[]> {
     const branch = [await this.#header(target)];
     while (branch.length <= MAX_BLOCKS && branch[0]!.slot > 0 && !this.#announced.findHead(branch[0]!.parentRoot)) {

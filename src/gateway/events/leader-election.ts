@@ -12,8 +12,8 @@ export interface LeaderCandidate {
 const STATE_RANKS: Partial<Record<HealthState, number>> = { ready: 0, behind: 1 };
 
 /**
- * Elects the upstream whose chain events are published. The leader stays unless one of a better state or tier is
- * available.
+ * Elects the upstream whose chain events are published. The leader stays unless an upstream with a better state or tier
+ * is available.
  */
 export function electLeader<C extends LeaderCandidate>(candidates: readonly C[]): C | undefined {
   return candidates.filter(({ state }) => STATE_RANKS[state] !== undefined).sort(byPreference)[0];

@@ -11,7 +11,7 @@ export interface LeaderTrackerOptions {
   readonly chainSpec: ChainSpec;
   readonly health: Pick<HealthTracker, "of">;
   readonly timers: Timers;
-  /** Called when another upstream leads, or none. */
+  /** Called when the leader changes. */
   onLeader(leader: UpstreamEventSource | undefined): void;
 }
 
@@ -22,7 +22,7 @@ export class LeaderTracker {
   readonly #late = new Set<UpstreamEventSource>();
   #sources: readonly UpstreamEventSource[] = [];
   #leader: UpstreamEventSource | undefined;
-  /** The leader that has to announce a head soon. */
+  /** The leader whose head event is awaited. */
   #checked: UpstreamEventSource | undefined;
 
   constructor(options: LeaderTrackerOptions) {
@@ -62,7 +62,9 @@ export class LeaderTracker {
     onLeader(leader);
   }
 
-  /** Marks the leader as late if it does not announce a slot soon after another upstream, which calls this. */
+  /**
+   * Called for every head event. Marks the leader as late if it does not announce the slot soon after another upstream.
+   */
   onHead(source: UpstreamEventSource): void {
     const leader = this.#leader;
     if (this.#late.has(source) && (!leader || headSlotOf(source) >= headSlotOf(leader))) {

@@ -121,7 +121,7 @@ export class RedisEventStream {
     return entries.map(readEntry);
   }
 
-  /** Returns the newest entries, the last one last. */
+  /** Returns the newest entries, oldest first. */
   async readNewest(): Promise<StreamEntry[]> {
     const reply = await this.#command("XREVRANGE", this.#stream, "+", "-", "COUNT", String(MAX_READ));
     return (reply as RawEntry[]).map(readEntry).reverse();
@@ -141,7 +141,7 @@ export class RedisEventStream {
     return this.#withTimeout(this.#writer.sendCommand(command), 0);
   }
 
-  /** Half the lease, so that another gateway can take over in time. */
+  /** Rejects after half the lease, so that another gateway can take over in time. */
   #withTimeout<T>(reply: Promise<T>, waitMillis: number): Promise<T> {
     const millis = waitMillis + this.#options.leaseMillis / 2;
     return withTimeout(reply, millis, this.#options.timers, () => replyTimeout(millis));
@@ -152,7 +152,7 @@ type RawEntry = [id: Buffer, fields: Buffer[]];
 
 function readEntry([id, fields]: RawEntry): StreamEntry {
   const field = (name: string) => {
-    const index = fields.findIndex((text, place) => place % 2 === 0 && text.toString() === name);
+    const index = fields.findIndex((text, position) => position % 2 === 0 && text.toString() === name);
     return index === -1 ? undefined : fields[index + 1];
   };
   const topic = field("topic");

@@ -20,7 +20,7 @@ const MAX_BACKOFF_MILLIS = 15_000;
 
 const STREAM_START = "0-0";
 
-/** Finds events, for example an `EventMerger`. */
+/** Source of events, such as an `EventMerger`. */
 interface EventProducer {
   /** Health state of the leading upstream. Undefined while there is none. */
   readonly leaderState: HealthState | undefined;
@@ -158,7 +158,9 @@ export class SharedEventLog {
     }
   }
 
-  /** Releases the lease while there is no leading upstream. Yields it while that is not ready. */
+  /**
+   * Renews the lease. Releases it while there is no leading upstream, and yields it while that upstream is not ready.
+   */
   async #renewLease(stream: RedisEventStream): Promise<void> {
     const { leaderState } = this.#options.producer;
     if (!leaderState && this.#hasLease) await stream.releaseLease();

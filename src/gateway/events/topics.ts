@@ -71,7 +71,7 @@ const OBJECT_KEYS: Readonly<Record<string, readonly Path[]>> = {
   ],
 };
 
-/** True for topics that describe the view of one node. Unknown topics count as such. */
+/** True for topics that describe the view of one node, and for unknown topics. */
 export const isNodeView = (topic: string): boolean => OBJECT_KEYS[topic] === undefined;
 
 /**

@@ -68,8 +68,9 @@ export class UpstreamEventLog {
   }
 
   /**
-   * Returns the events after a head. Undefined if the block was not its head, or if a block may be missing: one that was
-   * imported before the connection can become the head after it. Blocks after a gap come with the next head.
+   * Returns the events after a head. Undefined if the block was not a head of the upstream, or if a block event may be
+   * missing: a block that was imported before the connection can become the head later. Blocks after a gap are
+   * published with the next head.
    */
   after(root: string): ChainEvent[] | undefined {
     const index = this.#entries.findLastIndex(({ head }) => head?.root === root);
@@ -82,8 +83,8 @@ export class UpstreamEventLog {
   }
 
   /**
-   * Returns the blocks after the last one for which `isKnown` returns true. Undefined if there is none since the last
-   * head or gap.
+   * Returns the blocks after the last one for which `isKnown` returns true. Undefined if no such block follows the last
+   * gap.
    */
   blocksAfter(isKnown: (root: string) => boolean): ChainEvent[] | undefined {
     const index = this.#entries.findLastIndex((entry) => isKnown(blockOf(entry) ?? ""));

@@ -24,19 +24,19 @@ import { UpstreamEventLog } from "./upstream-event-log.ts";
 
 /** A chain that advances has head and block events in every slot. */
 const STALE_SLOTS = 2;
-/** Valid events in between do not end the warning of invalid ones. */
+/** How long a warning about invalid events lasts, even if valid ones arrive in between. */
 const INVALID_EVENTS_MILLIS = 60_000;
 /** Interval between requests for the head of an upstream that announces future slots. */
 const CONFIRMATION_MILLIS = 1000;
-/** Events that may arrive during such a request. */
-const MAX_HELD_EVENTS = 10_000;
+/** Maximum number of events queued during such a request. */
+const MAX_QUEUED_EVENTS = 10_000;
 /** Larger than any event of a deduplicated topic except slashings. */
 const MAX_REMEMBERED_BYTES = 128 * 1024;
 
 /** Fetches a path from an upstream. Undefined for 404. Rejects on timeout. */
 export type FetchFrom = (upstream: string, path: string) => Promise<Buffer | undefined>;
 
-/** Receives what each upstream announces. */
+/** Receives heads, finality and reorgs by upstream. */
 export interface UpstreamHeadObserver {
   recordHead(upstream: string, head: BlockRef): void;
   recordFinalized(upstream: string, finalized: FinalizedCheckpoint): void;
@@ -77,7 +77,7 @@ export class UpstreamEventSource {
   #confirmedSlot = Number.NEGATIVE_INFINITY;
   #nextConfirmationAt = Number.NEGATIVE_INFINITY;
   /** Events that arrive while another one is confirmed. */
-  #held: StreamEvent[] | undefined;
+  #queued: StreamEvent[] | undefined;
   /** Incremented on every connection and disconnection. */
   #connection = 0;
   #isConnected = false;
@@ -158,7 +158,7 @@ export class UpstreamEventSource {
   /** Never rejects. */
   async #start(): Promise<void> {
     const connection = ++this.#connection;
-    this.#held = undefined;
+    this.#queued = undefined;
     this.log.clear();
     const head = await this.#fetchHead();
     if (connection !== this.#connection) return;
@@ -189,18 +189,18 @@ export class UpstreamEventSource {
     return (state === "ready" || state === "behind") && head?.root === this.log.head?.root;
   }
 
-  /** Keeps the order of events while one is confirmed. */
+  /** Queues events while an earlier one is being confirmed. */
   #onEvent(received: StreamEvent): void {
-    if (this.#held === undefined) this.#receive(received);
-    else if (this.#held.length < MAX_HELD_EVENTS) this.#held.push(received);
+    if (this.#queued === undefined) this.#receive(received);
+    else if (this.#queued.length < MAX_QUEUED_EVENTS) this.#queued.push(received);
     else this.#reject(received);
   }
 
   #receive(received: StreamEvent): void {
     const event = this.#parse(received);
     if (event) {
-      const doubt = this.#doubtOf(event);
-      if (doubt) void this.#confirm(received, async () => ((await doubt()) ? event : undefined));
+      const isConfirmed = this.#confirmationOf(event);
+      if (isConfirmed) void this.#confirm(received, async () => ((await isConfirmed()) ? event : undefined));
       else this.#accept(event);
       return;
     }
@@ -219,24 +219,24 @@ export class UpstreamEventSource {
     });
   }
 
-  /** Accepts the event that `ask` returns, or else rejects the received one. Holds further events until then. */
+  /** Accepts the event that `ask` resolves to, or else rejects the received one. Queues further events until then. */
   async #confirm(received: StreamEvent, ask: () => Promise<ChainEvent | undefined>): Promise<void> {
     const connection = this.#connection;
-    const held: StreamEvent[] = [];
-    this.#held = held;
+    const queued: StreamEvent[] = [];
+    this.#queued = queued;
     const event = await ask();
     if (connection !== this.#connection) return;
-    this.#held = undefined;
+    this.#queued = undefined;
     if (event) this.#accept(event);
     else this.#reject(received);
-    for (const each of held) this.#onEvent(each);
+    for (const each of queued) this.#onEvent(each);
   }
 
   /**
-   * Returns a function that asks the upstream whether an event is true: a head before the last one without a reorg, or
-   * a reorg behind finality, which occurs only on dev chains. Undefined for other events.
+   * Returns a function that asks the upstream to confirm an implausible event: a head before the last one without a
+   * reorg, or a reorg behind finality, which occurs only on dev chains. Undefined for other events.
    */
-  #doubtOf(event: ChainEvent): (() => Promise<boolean>) | undefined {
+  #confirmationOf(event: ChainEvent): (() => Promise<boolean>) | undefined {
     const { log } = this;
     const head = event.topic === "head" ? headOf(event) : undefined;
     if (head && log.head && head.slot < log.head.slot && log.reorgedTo !== head.root) {
@@ -285,7 +285,7 @@ export class UpstreamEventSource {
 
   #onDisconnect(error: Error): void {
     this.#connection++;
-    this.#held = undefined;
+    this.#queued = undefined;
     this.#outage.raise({ upstream: this.name, reason: errorReason(error) });
     if (!this.#isConnected) return;
     this.#isConnected = false;

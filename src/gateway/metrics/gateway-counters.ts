@@ -55,8 +55,8 @@ export class GatewayCounters implements GatewayObserver {
     this.#count("disagreement", method, "");
   }
 
-  onCacheLookup(where: "memory" | "cache", found: boolean): void {
-    this.#count("cacheLookup", where, found ? "found" : "missing");
+  onCacheLookup(where: "memory" | "cache", isHit: boolean): void {
+    this.#count("cacheLookup", where, isHit ? "found" : "missing");
   }
 
   onClientCall(client: string, outcome: "admitted" | "rejected", units: number): void {

@@ -9,7 +9,7 @@ import type { ServerReport } from "./server-report.ts";
 
 const SECONDS_BUCKETS = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30];
 
-/** The processes that serve requests. Loads are those of their last reports. */
+/** The processes that serve requests. Loads are taken from their last reports. */
 export interface ServerProcesses extends WatchedServers {
   readonly running: number;
   /** How many exited unexpectedly. */
@@ -134,7 +134,7 @@ export class GatewayMetrics {
     for (const { upstream, outcome, seconds } of requests) {
       this.#requests.inc({ upstream, outcome }, seconds.length);
       const series = this.#seconds.labels({ upstream });
-      for (const taken of seconds) series.observe(taken);
+      for (const duration of seconds) series.observe(duration);
     }
     for (const tally of counts) this.#counts[tally.kind](tally);
     if (cache !== undefined) this.#isCacheUp = cache === "up";

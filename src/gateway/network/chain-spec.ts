@@ -80,9 +80,9 @@ export async function fetchChainSpecFrom(
     }));
     const answers = await Promise.allSettled(read);
     signal.throwIfAborted();
-    const found = answers.flatMap((answer) => (answer.status === "fulfilled" ? [answer.value] : []));
-    const genesis = network ?? majorityGenesis(found);
-    const onNetwork = genesis ? found.filter((one) => isOnNetwork(one.genesis, genesis)) : [];
+    const reports = answers.flatMap((answer) => (answer.status === "fulfilled" ? [answer.value] : []));
+    const genesis = network ?? majorityGenesis(reports);
+    const onNetwork = genesis ? reports.filter((report) => isOnNetwork(report.genesis, genesis)) : [];
     if (onNetwork.length > 0) {
       const known = network?.constants ?? builtInConstants(onNetwork[0]!.genesis);
       return markUpcomingForks(majoritySpec(onNetwork, known, logger), known?.forks, timers.unixNow());
@@ -92,7 +92,7 @@ export async function fetchChainSpecFrom(
         ? messageOf(answer.reason)
         : `${answer.value.upstream} is on ${describeNetwork(answer.value.genesis)}.`,
     );
-    if (network && found.length > 0) {
+    if (network && reports.length > 0) {
       logger.warn("No upstream is on the pinned network, retrying", { network: network.name, reasons });
     } else {
       logger.warn("No upstream reports its chain, retrying", { reasons });

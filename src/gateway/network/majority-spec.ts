@@ -10,14 +10,14 @@ interface UpstreamSpec<Spec> {
 
 interface Constant<Value> {
   readonly name: string;
-  /** Known value, whatever the upstreams report. */
+  /** Known value, which overrides the reports. */
   readonly expected?: Value | undefined;
   of(spec: SpecConstants): Value | undefined;
 }
 
 /**
- * Returns the spec of a network with the constants that most of its upstreams report, except for those that are known.
- * Logs deviating upstreams. Throws in a tie.
+ * Returns the spec of a network with the known constants, and otherwise those that most of its upstreams report. Logs
+ * deviating upstreams. Throws in a tie.
  */
 export function majoritySpec<Spec extends SpecConstants>(
   specs: readonly UpstreamSpec<Spec>[],
@@ -65,9 +65,9 @@ function agreedValue<Value extends string | number>(
   for (const { value } of reports) counts.set(value, (counts.get(value) ?? 0) + 1);
   const [most, second] = [...counts].sort(([, a], [, b]) => b - a);
   if (expected === undefined && second && second[1] === most![1]) {
-    const found = reports.map(({ upstream, value }) => `${upstream} has ${value}`).join(", ");
+    const values = reports.map(({ upstream, value }) => `${upstream} has ${value}`).join(", ");
     throw new AmbiguousNetworkError(
-      `The upstreams report different values of ${name}, without a majority: ${found}. Remove the wrong ones.`,
+      `The upstreams report different values of ${name}, without a majority: ${values}. Remove the wrong ones.`,
     );
   }
   const agreed = expected ?? most?.[0];

@@ -7,7 +7,7 @@ export interface NetworkPin {
   readonly genesisValidatorsRoot: string;
   /** Unix seconds. Undefined accepts any. */
   readonly genesisTime?: number | undefined;
-  /** Undefined takes those of a built-in network or of most upstreams. */
+  /** Undefined takes the constants of a built-in network, or of most upstreams. */
   readonly constants?: PinnedConstants | undefined;
 }
 
@@ -67,7 +67,7 @@ export interface UpstreamNetwork {
   readonly genesis: Genesis;
 }
 
-/** Thrown if the upstreams disagree about the network or its constants, and no value has the most upstreams. */
+/** Thrown if the upstreams disagree about the network or its constants without a majority. */
 export class AmbiguousNetworkError extends Error {
   constructor(message: string) {
     super(message);
@@ -76,9 +76,11 @@ export class AmbiguousNetworkError extends Error {
 }
 
 function differentNetworks(networks: readonly UpstreamNetwork[]): AmbiguousNetworkError {
-  const found = networks.map(({ upstream, genesis }) => `${upstream} is on ${describeNetwork(genesis)}`).join(", ");
+  const genesisByUpstream = networks
+    .map(({ upstream, genesis }) => `${upstream} is on ${describeNetwork(genesis)}`)
+    .join(", ");
   return new AmbiguousNetworkError(
-    `The upstreams are on different networks, without a majority: ${found}. ` +
+    `The upstreams are on different networks, without a majority: ${genesisByUpstream}. ` +
       "Remove the wrong ones, or pin the network with --network NAME|DIR|GENESIS_ROOT.",
   );
 }

@@ -34,12 +34,12 @@ export const KNOWN_FORKS: ReadonlySet<string> = new Set(["phase0", ...LATER_FORK
 
 /** Parses the data of `/eth/v1/config/spec`. Throws without a known preset. */
 export function parseConstants(spec: unknown): SpecConstants {
-  const stated = statedConstants(spec);
-  const defaults = PRESETS[stated.presetBase];
+  const constants = statedConstants(spec);
+  const defaults = PRESETS[constants.presetBase];
   return {
-    ...stated,
-    secondsPerSlot: stated.secondsPerSlot ?? defaults.secondsPerSlot,
-    slotsPerEpoch: stated.slotsPerEpoch ?? defaults.slotsPerEpoch,
+    ...constants,
+    secondsPerSlot: constants.secondsPerSlot ?? defaults.secondsPerSlot,
+    slotsPerEpoch: constants.slotsPerEpoch ?? defaults.slotsPerEpoch,
   };
 }
 
@@ -52,11 +52,11 @@ const NUMBERS = ["SECONDS_PER_SLOT", "SLOT_DURATION_MS"];
 export function parseNetworkConfig(config: unknown): PinnedConstants {
   for (const name of NUMBERS) requireNumber(config, name, "a positive number", (number) => number > 0);
   for (const name of LATER_FORKS.map(forkEpochName)) requireNumber(config, name, "a whole number", Number.isInteger);
-  const stated = statedConstants(config);
-  return { ...stated, slotsPerEpoch: PRESETS[stated.presetBase].slotsPerEpoch };
+  const constants = statedConstants(config);
+  return { ...constants, slotsPerEpoch: PRESETS[constants.presetBase].slotsPerEpoch };
 }
 
-/** Throws if a member that is present is no decimal number, or fails the test. */
+/** Throws if a member is present but not a decimal number, or fails the test. */
 function requireNumber(config: unknown, name: string, kind: string, test: (number: number) => boolean): void {
   const value = memberOf(config, name);
   if (value === undefined) return;
@@ -77,7 +77,7 @@ function statedConstants(spec: unknown) {
 
 export const forkEpochName = (fork: string): string => `${fork.toUpperCase()}_FORK_EPOCH`;
 
-/** Skips forks at FAR_FUTURE_EPOCH, which is no safe integer, and those whose epoch is no decimal integer. */
+/** Skips forks at FAR_FUTURE_EPOCH, which is not a safe integer, and forks whose epoch is not a decimal integer. */
 function forksOf(spec: unknown): ScheduledFork[] {
   const later = LATER_FORKS.flatMap((name) => {
     const epoch = decimalOf(memberOf(spec, forkEpochName(name)));

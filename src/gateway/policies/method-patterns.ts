@@ -15,13 +15,13 @@ export function methodMatcher(pattern: string): (method: NamedMethod) => boolean
 
 /** Matches in linear time, unlike a regular expression, which backtracks exponentially in the number of `*`. */
 function wildcardMatcher(pattern: string): (name: string) => boolean {
-  const [prefix = "", ...others] = pattern.split("*");
-  const suffix = others.pop();
+  const [prefix = "", ...parts] = pattern.split("*");
+  const suffix = parts.pop();
   if (suffix === undefined) return (name) => name === pattern;
   return (name) => {
     if (!name.startsWith(prefix) || !name.endsWith(suffix)) return false;
     let end = prefix.length;
-    for (const part of others) {
+    for (const part of parts) {
       const at = name.indexOf(part, end);
       if (at === -1) return false;
       end = at + part.length;

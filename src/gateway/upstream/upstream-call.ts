@@ -31,7 +31,7 @@ export interface UpstreamCall {
   readonly policy?: MethodPolicySettings;
 }
 
-/** The response of an upstream, whatever its status. */
+/** The response of an upstream with any status. */
 export interface UpstreamResponse {
   readonly upstream: string;
   /** Set if the response came from a cache. */

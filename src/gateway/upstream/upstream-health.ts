@@ -33,7 +33,7 @@ export function removedHealth(upstream: string): UpstreamHealth {
   return { upstream, state: "down", reasons: ["It was removed from the configuration."] };
 }
 
-/** True for an upstream that answers in time, so that it counts for a quorum. */
+/** True for an upstream that answers in time and may take part in a quorum. */
 export function isUsable({ state }: Pick<UpstreamHealth, "state">): boolean {
   return state === "ready" || state === "behind";
 }

@@ -6,8 +6,8 @@ import { isSsz } from "./response-validator.ts";
 import { findSszViolation } from "./ssz-checks.ts";
 
 /**
- * Returns a streamed response whose body fails with an `UpstreamError` before its last bytes if it is truncated. Its
- * start must be valid.
+ * Returns a streamed response that fails with an `UpstreamError` before its last bytes if the body is truncated. The
+ * start must have been validated.
  */
 export function withCheckedEnd(
   call: UpstreamCall,

@@ -48,14 +48,14 @@ const BLINDED_BODIES: ReadonlyMap<string, SszContainer> = new Map<string, SszCon
   ),
 ]);
 
-/** Returns the check of a block body with these members besides those of later forks, which it notes. */
+/** Returns a check of a block body that requires these members, and records members of later forks. */
 export function blockBody(members: readonly Member[]): Check {
   const bodies = [...FULL_BODIES.values(), ...BLINDED_BODIES.values()].map(fieldsOf);
   const later = new Map<string, Check>([["signed_execution_payload_bid", anyButNull]]);
   for (const [name, type] of bodies.flatMap((fields) => [...fields])) {
     if (!COMMON.has(name)) later.set(name, isPayload(name) ? payload(name, bodies) : compileType(type));
   }
-  const optional = [...later].map(([name, check]) => ({ name, check: noting(name, check), isRequired: false }));
+  const optional = [...later].map(([name, check]) => ({ name, check: recording(name, check), isRequired: false }));
   const check = objectOf([...members, ...optional]);
   return (scan, at) => {
     scan.forkMembers = [];
@@ -67,7 +67,7 @@ export function blockBody(members: readonly Member[]): Check {
 
 const isPayload = (name: string): boolean => name === FULL_PAYLOAD || name === BLINDED_PAYLOAD;
 
-/** Checks a payload or its header. Members that only some forks have are optional, and noted. */
+/** Returns a check of a payload or its header. Members that only some forks have are optional and recorded. */
 function payload(name: string, bodies: readonly FieldTypes[]): Check {
   const versions = bodies.flatMap((fields) => {
     const type = fields.get(name) as SszContainer | undefined;
@@ -78,12 +78,12 @@ function payload(name: string, bodies: readonly FieldTypes[]): Check {
     [...members].map(([member, type]) => {
       const isRequired = versions.every((fields) => fields.has(member));
       const check = compileType(type);
-      return { name: member, check: isRequired ? check : noting(`${name}.${member}`, check), isRequired };
+      return { name: member, check: isRequired ? check : recording(`${name}.${member}`, check), isRequired };
     }),
   );
 }
 
-function noting(name: string, check: Check): Check {
+function recording(name: string, check: Check): Check {
   return (scan, at) => {
     const end = check(scan, at);
     if (end > 0) scan.forkMembers.push(name);
@@ -112,7 +112,7 @@ function compileType(type: object): Check {
 
 const requiredMembers = new Map<string, readonly string[]>();
 
-/** Returns the members that blocks of a fork have, and those of phase0 have not. */
+/** Returns the block members of a fork that phase0 does not have. */
 function requiredOf(fork: string, form: BlockForm): readonly string[] {
   if (fork === GLOAS) return GLOAS_MEMBERS;
   const key = `${fork} ${form}`;
@@ -140,13 +140,13 @@ function payloadOf(body: SszContainer, name: string): FieldTypes {
 interface BlockFork {
   /** The fork that the answer names. Lowercase. */
   readonly stated: string | undefined;
-  /** The fork of its slot, if that is settled. */
+  /** The fork that is scheduled for its slot, if settled. */
   readonly scheduled: string | undefined;
 }
 
 /**
- * Returns why the members of a block body cannot be those of its fork and form, as a clause, or undefined. Forks up to
- * fulu only add members, so that those of the earlier of the two forks are always required.
+ * Returns why the members of a block body do not match its fork and form, as a clause, or undefined. Forks up to fulu
+ * only add members, so the members of the earlier of the two forks are always required.
  */
 export function findMemberViolation(
   members: readonly string[],
@@ -159,8 +159,8 @@ export function findMemberViolation(
   const other = form === "full" ? BLINDED_PAYLOAD : FULL_PAYLOAD;
   if (form !== "either" && members.includes(other)) return `the body of a ${form} block has the member "${other}"`;
   if (fork === undefined) return undefined;
-  const found = form === "either" && members.includes(BLINDED_PAYLOAD) ? "blinded" : form;
-  const missing = requiredOf(fork, found).find((member) => !members.includes(member));
+  const actualForm = form === "either" && members.includes(BLINDED_PAYLOAD) ? "blinded" : form;
+  const missing = requiredOf(fork, actualForm).find((member) => !members.includes(member));
   return missing && `the body of a block of ${fork} has no member "${missing}"`;
 }
 

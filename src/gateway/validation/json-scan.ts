@@ -18,7 +18,7 @@ import type { ChainSpec } from "../network/chain-spec.ts";
 /** Parameters of a call, by name. */
 export type CallParams = Readonly<Record<string, string | undefined>>;
 
-/** Results of a check besides a position: a violation, and bytes that end within the value. */
+/** Results of a check that are not positions: a violation, and bytes that end within the value. */
 export const INVALID = -1;
 export const INCOMPLETE = -2;
 
@@ -56,7 +56,7 @@ export class JsonScan {
   hasReachedData = false;
   /** Start and end of the value that was requested, once it has passed its check. */
   data: readonly [at: number, end: number] | undefined;
-  /** Elements of a list that have been compared with each other. */
+  /** Number of list elements compared with each other so far. */
   elements = 0;
   /** Values that may occur only once. */
   readonly seen = new Set<string>();
@@ -64,7 +64,7 @@ export class JsonScan {
   requestedIds: ReadonlySet<string> | undefined;
   /** Members of the current block body that depend on the fork. */
   forkMembers: string[] = [];
-  /** The members of a block body that has been passed. */
+  /** Fork-dependent members of the last valid block body. */
   bodyMembers: readonly string[] | undefined;
   /** The violation, as a clause without subject, and the path of its value. */
   violation = "";
@@ -133,7 +133,7 @@ export const anyString: Check = (scan, at) => {
 
 /** Compares sixteen bytes at a time, because there is no native search for a range of characters. */
 function hasControlCharacter(view: DataView, start: number, end: number): boolean {
-  let found = 0;
+  let matches = 0;
   let at = start;
   for (; at + 16 <= end; at += 16) {
     const first = view.getInt32(at, true);
@@ -141,14 +141,14 @@ function hasControlCharacter(view: DataView, start: number, end: number): boolea
     const third = view.getInt32(at + 8, true);
     const fourth = view.getInt32(at + 12, true);
     // The high bit of a byte is set if the byte is less than a space.
-    found |=
+    matches |=
       ((first - 0x20202020) & ~first) |
       ((second - 0x20202020) & ~second) |
       ((third - 0x20202020) & ~third) |
       ((fourth - 0x20202020) & ~fourth);
   }
   for (; at < end; at++) if (view.getUint8(at) < SPACE) return true;
-  return (found & 0x80808080) !== 0;
+  return (matches & 0x80808080) !== 0;
 }
 
 /** Checks the rest of a string byte by byte. */
@@ -253,7 +253,7 @@ function literalAt(scan: JsonScan, at: number): number {
   return scan.fail(NO_JSON);
 }
 
-/** Returns undefined if another text is there. */
+/** Returns undefined for another text. */
 function endOfLiteral(bytes: Buffer, at: number, literal: Buffer): number | undefined {
   for (let offset = 0; offset < literal.length; offset++) {
     if (at + offset >= bytes.length) return INCOMPLETE;
@@ -365,7 +365,7 @@ function hasEscape(bytes: Buffer, start: number, end: number): boolean {
 /** The name of a member, compared four bytes at a time. */
 export class QuotedName {
   readonly length: number;
-  /** Offsets and contents of its four-byte words. The last one overlaps the one before. */
+  /** Offsets and contents of its four-byte words. The last two may overlap. */
   readonly #offsets: readonly number[];
   readonly #words: readonly number[];
 
@@ -401,7 +401,7 @@ function memberName(bytes: Buffer, start: number): string {
   return bytes.toString("utf8", start + 1, Math.min(end, start + 1 + MAX_SHOWN_NAME));
 }
 
-/** Checks a value that passes one of several checks. Reports the violation of the alternative that went furthest. */
+/** Checks a value that passes one of several checks. Reports the violation of the alternative that got furthest. */
 export function anyOf(alternatives: readonly Check[]): Check {
   return (scan, at) => {
     let closest = { violation: "", path: "" };

@@ -13,8 +13,8 @@ interface StatedForks {
 }
 
 /**
- * Returns why an answer about a slot cannot be of the stated forks, or undefined. Accepts forks that are unknown or not
- * scheduled: the upstream may know a later schedule than the gateway.
+ * Returns why an answer about a slot cannot belong to the stated forks, or undefined. Accepts forks that are unknown or
+ * not scheduled: the upstream may know a later schedule than the gateway.
  */
 export function findForkViolation(
   { header, version }: StatedForks,
@@ -32,21 +32,21 @@ export function findForkViolation(
   return `${source} is ${stated}, but slot ${slot} is of ${expected}`;
 }
 
-/** Returns the fork of a slot, or undefined if it may move. */
+/** Returns the fork of a slot, or undefined if the fork may be rescheduled. */
 export function settledForkAt(chainSpec: ChainSpec, slot: number): string | undefined {
   const fork = forkAt(chainSpec, slot);
   return isSettled(fork, chainSpec) ? fork : undefined;
 }
 
-/** True if the fork after that of the slot is settled, so that no other one can precede the slot. */
+/** True if a settled fork starts after the slot, so that no new fork can be scheduled before the slot. */
 export function isFollowed({ forks, slotsPerEpoch }: ChainSpec, slot: number): boolean {
   return forks.some(({ epoch, isUpcoming }) => epoch * slotsPerEpoch > slot && isUpcoming !== true);
 }
 
 /** True if the first fork precedes the second one in the specification. */
 export function isBefore(fork: string, other: string): boolean {
-  const order = [...KNOWN_FORKS];
-  return order.indexOf(fork) < order.indexOf(other);
+  const forkNames = [...KNOWN_FORKS];
+  return forkNames.indexOf(fork) < forkNames.indexOf(other);
 }
 
 /** The fork in a state. */
@@ -64,12 +64,13 @@ export function findForkOfStateViolation(
   const fork = settledForkAt(chainSpec, slot);
   const start = chainSpec.forks.find(({ name }) => name === fork)?.epoch;
   if (start === undefined) return undefined;
-  const found = Number(epoch);
-  const mayBeLater = found > start && found * chainSpec.slotsPerEpoch <= slot && !isFollowed(chainSpec, slot);
-  if (found !== start && !mayBeLater)
+  const reportedEpoch = Number(epoch);
+  const mayBeLater =
+    reportedEpoch > start && reportedEpoch * chainSpec.slotsPerEpoch <= slot && !isFollowed(chainSpec, slot);
+  if (reportedEpoch !== start && !mayBeLater)
     return `has epoch ${epoch}, but slot ${slot} is of ${fork}, from epoch ${start} on`;
   const version = onlyGenesisVersion(chainSpec);
-  if (found !== 0 || version === undefined || isEqualTo(version, current_version)) return undefined;
+  if (reportedEpoch !== 0 || version === undefined || isEqualTo(version, current_version)) return undefined;
   return `has current_version ${current_version}, but the network has ${version}`;
 }
 
@@ -80,7 +81,7 @@ export function isSettled(fork: string, { forks }: ChainSpec): boolean {
   return forks.some(({ name, isUpcoming }) => name === fork && isUpcoming !== true);
 }
 
-/** Returns why the member `data` of an answer cannot be that of the network, or undefined. */
+/** Returns why the member `data` of an answer contradicts the network, or undefined. */
 type NetworkCheck = (data: unknown, chainSpec: ChainSpec) => string | undefined;
 
 /** Checks of the operations that describe the network, by path. */
@@ -90,7 +91,7 @@ export const NETWORK_CHECKS: ReadonlyMap<string | undefined, NetworkCheck> = new
   ["/eth/v1/config/fork_schedule", findScheduleViolation],
 ]);
 
-/** Accepts omissions. */
+/** Accepts missing members. */
 function findSpecViolation(spec: unknown, chainSpec: ChainSpec): string | undefined {
   const { presetBase, secondsPerSlot, slotsPerEpoch, genesisForkVersion, forks } = chainSpec;
   const expected: [name: string, value: string | number | undefined][] = [
@@ -102,9 +103,9 @@ function findSpecViolation(spec: unknown, chainSpec: ChainSpec): string | undefi
   ];
   for (const { name, epoch, isUpcoming } of forks) if (!isUpcoming) expected.push([forkEpochName(name), epoch]);
   for (const [name, value] of expected) {
-    const found = memberOf(spec, name);
-    if (value === undefined || found === undefined || isEqualTo(value, found)) continue;
-    return `data.${name} is ${shown(found)}, but the network has ${value}`;
+    const reported = memberOf(spec, name);
+    if (value === undefined || reported === undefined || isEqualTo(value, reported)) continue;
+    return `data.${name} is ${shown(reported)}, but the network has ${value}`;
   }
   return undefined;
 }
@@ -116,17 +117,17 @@ function findGenesisViolation(genesis: unknown, chainSpec: ChainSpec): string | 
     ["genesis_fork_version", onlyGenesisVersion(chainSpec)],
   ];
   for (const [name, value] of expected) {
-    const found = memberOf(genesis, name);
-    if (value === undefined || isEqualTo(value, found)) continue;
-    return `data.${name} is ${shown(found)}, but the network has ${value}`;
+    const reported = memberOf(genesis, name);
+    if (value === undefined || isEqualTo(value, reported)) continue;
+    return `data.${name} is ${shown(reported)}, but the network has ${value}`;
   }
   return undefined;
 }
 
 /**
- * Accepts entries for other epochs: those of unscheduled forks, of forks that the gateway does not know, and of blob
- * schedules. Only the epochs of forks are compared, since Teku merged forks of one epoch, and the previous version of
- * such forks differs between clients.
+ * Accepts entries for other epochs: unscheduled forks, forks that the gateway does not know, and blob schedules.
+ * Compares only the epochs of forks: Teku merges forks of the same epoch, and clients disagree about the previous
+ * version of such forks.
  */
 function findScheduleViolation(schedule: unknown, chainSpec: ChainSpec): string | undefined {
   if (!Array.isArray(schedule)) return "data is not an array";
@@ -137,7 +138,7 @@ function findScheduleViolation(schedule: unknown, chainSpec: ChainSpec): string 
   if (version === undefined) return undefined;
   const versions = schedule.map((fork) => memberOf(fork, "current_version"));
   const wrong = versions.findIndex(
-    (found, index) => (index === 0 || epochs[index] === 0) && !isEqualTo(version, found),
+    (reported, index) => (index === 0 || epochs[index] === 0) && !isEqualTo(version, reported),
   );
   if (wrong < 0) return undefined;
   return `data[${wrong}].current_version is ${shown(versions[wrong])}, but the network has ${version}`;
@@ -145,20 +146,20 @@ function findScheduleViolation(schedule: unknown, chainSpec: ChainSpec): string 
 
 /**
  * Returns the version of the chain at genesis. Undefined if it is unknown, or if several forks start at genesis:
- * clients then disagree whether it is that of the first or of the last one.
+ * clients disagree whether it is the version of the first or of the last fork.
  */
 function onlyGenesisVersion({ genesisForkVersion, forks }: ChainSpec): string | undefined {
   return forks.some(({ name, epoch }) => name !== "phase0" && epoch === 0) ? undefined : genesisForkVersion;
 }
 
-function isEqualTo(value: string | number, found: unknown): boolean {
-  if (typeof value === "number") return decimalOf(found) === value;
-  return typeof found === "string" && found.toLowerCase() === value;
+function isEqualTo(value: string | number, reported: unknown): boolean {
+  if (typeof value === "number") return decimalOf(reported) === value;
+  return typeof reported === "string" && reported.toLowerCase() === value;
 }
 
 /** Shows a value without conversion: an upstream may send an object whose `toString` is not a function. */
-function shown(found: unknown): string {
-  const text = typeof found === "string" && found !== "" ? found : (JSON.stringify(found) ?? "missing");
+function shown(reported: unknown): string {
+  const text = typeof reported === "string" && reported !== "" ? reported : (JSON.stringify(reported) ?? "missing");
   return text.slice(0, MAX_SHOWN_LENGTH);
 }
 

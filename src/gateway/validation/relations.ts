@@ -1,4 +1,4 @@
-// Relations between values of an answer, and to the call and its network.
+// Checks of the values of an answer against each other, the call and the network.
 
 import { SLOTS_PER_EPOCH } from "@lodestar/params";
 import type { ChainSpec } from "../network/chain-spec.ts";
@@ -20,7 +20,7 @@ interface Header {
   header: { message: unknown };
 }
 
-/** The root is that of the header. */
+/** The root matches the header. */
 export const HEADER_ROOT: Find = (scan, at, end) => {
   if (scan.elements++ >= MAX_HASHED_HEADERS) return undefined;
   const { root, header } = scan.parse(at, end) as Header;
@@ -44,15 +44,15 @@ export const REQUESTED_DATA: Find = (scan, at, end) => {
   return wrongRoot(attestationDataRoot(scan.parse(at, end)), "attestation_data_root", requested);
 };
 
-/** The payload envelope, signed or not, is that of the requested block. */
+/** The payload envelope, signed or not, belongs to the requested block. */
 export const envelopeOf =
   (param: string): Find =>
   (scan, at, end) => {
     const requested = scan.params[param];
     if (requestedRoot(requested) === undefined) return undefined;
     const data = scan.parse(at, end);
-    const found = memberOf(memberOf(data, "message") ?? data, "beacon_block_root");
-    return wrongRoot(String(found).toLowerCase(), param, requested);
+    const root = memberOf(memberOf(data, "message") ?? data, "beacon_block_root");
+    return wrongRoot(String(root).toLowerCase(), param, requested);
   };
 
 interface Checkpoint {
@@ -66,7 +66,7 @@ interface AttestationData {
   target: Checkpoint;
 }
 
-/** The target is of the epoch of the slot, and the source not after it. */
+/** The target epoch is that of the slot, and the source epoch is not later. */
 export const ATTESTATION_TIMES: Find = (scan, at, end) => findTimeViolation(scan.parse(at, end) as AttestationData);
 
 function findTimeViolation({ slot, source, target }: AttestationData): string | undefined {
@@ -75,7 +75,7 @@ function findTimeViolation({ slot, source, target }: AttestationData): string | 
   return `has source epoch ${source.epoch} after target epoch ${target.epoch}`;
 }
 
-/** The times agree. The index is the requested committee before electra, and 0 from then on. */
+/** Slot and epochs are consistent. The index is the requested committee before electra, and 0 from electra on. */
 export const ATTESTATION_DATA: Find = (scan, at, end) => {
   const data = scan.parse(at, end) as AttestationData;
   return findAttestationViolation(data, scan.params.committee_index, scan.chainSpec);
@@ -102,7 +102,7 @@ export function findAttestationViolation(
 
 type FinalityCheckpoints = Record<"previous_justified" | "current_justified" | "finalized", Checkpoint>;
 
-/** The checkpoints are in order, and not after the state. */
+/** The checkpoints are in order and not later than the state. */
 export const CHECKPOINTS: Find = (scan, at, end) => {
   const { previous_justified, current_justified, finalized } = scan.parse(at, end) as FinalityCheckpoints;
   const [previous, current, final] = [previous_justified, current_justified, finalized].map(({ epoch }) =>
@@ -120,11 +120,13 @@ export const COMMITTEE_OF_STATE: Find = (scan, at, end) => {
   const { state_id, epoch } = scan.params;
   const slot = slotOf(state_id);
   if (epoch !== undefined || slot === undefined) return undefined;
-  const found = scan.scalar(at, end);
-  return epochOf(found) === epochOf(slot) ? undefined : `is ${found}, but the state of slot ${slot} was requested`;
+  const slotOfCommittee = scan.scalar(at, end);
+  return epochOf(slotOfCommittee) === epochOf(slot)
+    ? undefined
+    : `is ${slotOfCommittee}, but the state of slot ${slot} was requested`;
 };
 
-/** The fork is that of the schedule. */
+/** The fork matches the schedule. */
 export const FORK_OF_STATE: Find = (scan, at, end) => {
   const { params, chainSpec } = scan;
   const slot = slotOf(params.state_id);
@@ -138,8 +140,8 @@ export const ascendingIndices =
   (scan, at, end) => {
     if (scan.requestBody !== undefined || filters.some((name) => scan.params[name] !== undefined)) return undefined;
     const expected = scan.elements++;
-    const found = scan.scalar(at, end);
-    return Number(found) === expected ? undefined : `is ${found} instead of ${expected}`;
+    const reported = scan.scalar(at, end);
+    return Number(reported) === expected ? undefined : `is ${reported} instead of ${expected}`;
   };
 
 /** A slot has one proposer. */
@@ -158,15 +160,15 @@ export const PROPOSER_SLOTS: Find = ({ params, seen }) => {
   return seen.size === expected ? undefined : `has proposers of ${seen.size} slots instead of ${SLOTS_PER_EPOCH}`;
 };
 
-/** The validator is in the request body. Accepts any if that has public keys. */
+/** The validator is in the request body. Accepts any validator if the body contains public keys. */
 export const REQUESTED_VALIDATOR: Find = (scan, at, end) => {
   scan.requestedIds ??= parseIds(scan.requestBody);
-  const found = scan.scalar(at, end);
-  if (scan.requestedIds.size === 0 || scan.requestedIds.has(found)) return undefined;
-  return `is ${found}, which was not requested`;
+  const validator = scan.scalar(at, end);
+  if (scan.requestedIds.size === 0 || scan.requestedIds.has(validator)) return undefined;
+  return `is ${validator}, which was not requested`;
 };
 
-/** Returns an empty set for another body than a list of indices. */
+/** Returns the ids of a request body. Empty if it is not a list of indices. */
 function parseIds(body: Buffer | undefined): ReadonlySet<string> {
   try {
     const ids: unknown = JSON.parse(String(body));

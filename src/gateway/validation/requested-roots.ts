@@ -11,7 +11,7 @@ import type { CallParams } from "./json-scan.ts";
 import { isSettled } from "./network-checks.ts";
 
 const ROOT = /^0x[0-9a-f]{64}$/i;
-/** Answers with a root that depends on their last byte. */
+/** Answers whose root depends on all of their bytes. */
 const WHOLE_PATH = /\/beacon\/(?:(?:blinded_)?blocks|execution_payload_envelopes)\/\{block_id\}$/;
 /** The types of this fork may still change. */
 const GLOAS = "gloas";
@@ -21,15 +21,15 @@ export function requestedRoot(id: string | undefined): string | undefined {
   return id !== undefined && ROOT.test(id) ? id.toLowerCase() : undefined;
 }
 
-/** True if the answer is checked only as a whole: blocks and payload envelopes that are requested by root. */
+/** True for blocks and payload envelopes that are requested by root: only a complete body can be checked. */
 export function needsWholeBody({ method, params }: { method: MethodDefinition; params: CallParams }): boolean {
   return requestedRoot(params.block_id) !== undefined && method.rest.some(({ path }) => WHOLE_PATH.test(path));
 }
 
 /** Returns why a root is not the requested one, as a clause without subject, or undefined. */
-export function wrongRoot(found: string, param: string, requested: string | undefined): string | undefined {
+export function wrongRoot(actual: string, param: string, requested: string | undefined): string | undefined {
   const root = requestedRoot(requested);
-  return root === undefined || found === root ? undefined : `has root ${found}, but ${param} ${root} was requested`;
+  return root === undefined || actual === root ? undefined : `has root ${actual}, but ${param} ${root} was requested`;
 }
 
 interface BlockFork {
@@ -39,7 +39,7 @@ interface BlockFork {
   readonly chainSpec: ChainSpec | undefined;
 }
 
-/** Returns the fork of a block, or undefined if this version cannot tell the root of its blocks. */
+/** Returns the fork of a block, or undefined if this version cannot compute the root of its blocks. */
 export function typedForkOf({ slot, stated, chainSpec }: BlockFork): ForkName | undefined {
   const fork = stated?.toLowerCase();
   const scheduled = chainSpec && slot !== undefined ? forkAt(chainSpec, slot) : undefined;
@@ -69,7 +69,7 @@ export function findBlockJsonViolation(data: unknown, { fork, isBlinded, blockId
   return violationOf(fork, blockId, () => type.hashTreeRoot(type.fromJson(memberOf(data, "message")) as never));
 }
 
-/** Like `findBlockJsonViolation`, of the bytes of the message. */
+/** Like `findBlockJsonViolation`, for the SSZ bytes of the message. */
 export function findBlockSszViolation(
   message: Uint8Array,
   { fork, isBlinded, blockId }: BlockOptions,

@@ -30,14 +30,14 @@ type ValidatedCall = Pick<UpstreamCall, "method" | "request" | "params">;
 
 const checks = new WeakMap<MethodDefinition, Check>();
 
-/** Returns what the answer of a call is validated as. Stored with cached answers. */
+/** Identifies the checks that apply to the answer of a call. Stored with cached answers. */
 export function validationKind({ method, format }: Pick<UpstreamCall, "method" | "format">): string {
   return `${method.name} ${format}`;
 }
 
 /** Bodies up to this size, which upstream clients buffer, are checked as a whole. */
 const WHOLE_BYTES = 64 * 1024;
-/** Of longer bodies, only this many bytes and the end are checked, unless told otherwise. */
+/** By default, longer bodies are checked up to this offset and at their end. */
 const START_BYTES = MAX_BYTES_BEFORE_DATA;
 
 interface ValidationOptions {
@@ -195,14 +195,14 @@ function compileCheck(method: MethodDefinition): Check {
   const path = pathOf(method);
   const outline = compileOutline(schema);
   const isOutlineOnly = (path === undefined && rest.length > 0) || (path !== undefined && NODE_PATH.test(path));
-  const described = isOutlineOnly ? outline : compileSchema(schema, rulesOf(path ?? ""));
-  const whole = isSpec(path) ? specMembers : notEmpty(described, filtersOf(rest));
+  const schemaCheck = isOutlineOnly ? outline : compileSchema(schema, rulesOf(path ?? ""));
+  const dataCheck = isSpec(path) ? specMembers : notEmpty(schemaCheck, filtersOf(rest));
   const isOfNetwork = NETWORK_CHECKS.has(path);
   const hasSlot = formOf(path) !== undefined;
   const data: Check = (scan, at) => {
     scan.hasReachedData = true;
-    const end = whole(scan, at);
-    // Answers about the network are of no fork.
+    const end = dataCheck(scan, at);
+    // Answers about the network do not belong to a fork.
     if (end === INVALID && scan.isUnknownFork && !isOfNetwork) return afterUnknownFork(scan, at, { outline, hasSlot });
     if (end > 0) scan.data = [at, end];
     if (isOfNetwork && end > 0) scan.networkText = scan.bytes.toString("utf8", at, end);
@@ -216,8 +216,8 @@ function compileCheck(method: MethodDefinition): Check {
 }
 
 /**
- * Checks only the outline of an answer of an unknown fork. Keeps its violation if its slot has a settled fork that is
- * not the last known one, and if a block has no slot.
+ * Checks only the outline of an answer of an unknown fork. Keeps the violation if a block has no slot, or if its slot
+ * belongs to a settled fork other than the last known one.
  */
 function afterUnknownFork(
   scan: JsonScan,
@@ -250,7 +250,7 @@ const pathOf = ({ rest }: MethodDefinition) => rest.find((each) => each.path.sta
 
 const isSpec = (path: string | undefined) => path === "/eth/v1/config/spec";
 
-/** Checks the members of a spec that all clients have. The preset must be that of the gateway. */
+/** Checks the members that all clients have in their spec. The preset must be that of the gateway. */
 const specMembers = objectOf([
   { name: "PRESET_BASE", check: matchingString(new RegExp(`^${ACTIVE_PRESET}$`)), isRequired: true },
   { name: "GENESIS_FORK_VERSION", check: hexString(4), isRequired: true },
@@ -280,7 +280,7 @@ function notEmpty(check: Check, filters: readonly string[] | undefined): Check {
   };
 }
 
-/** Checks the member `version`, and notes whether its fork is known. */
+/** Checks the member `version`, and records whether its fork is known. */
 const forkName: Check = (scan, at) => {
   const end = anyString(scan, at);
   if (end === at + 2) return scan.fail("is empty");

@@ -24,8 +24,8 @@ type Agreement = (value: string, param: string, params: CallParams) => boolean;
 const HEX = /^0x[0-9a-f]+$/i;
 
 /**
- * The value is the parameter. Compares only values of the same form, so that a slot is not compared with a root. The
- * slot of `genesis` is 0.
+ * The value equals the parameter. Compares only values of the same form, so that a slot is not compared with a root.
+ * The slot of `genesis` is 0.
  */
 const equal: Agreement = (value, param) => {
   if (param === "genesis") return !DECIMAL.test(value) || value === "0";
@@ -40,14 +40,14 @@ function normalize(value: string): string {
   return DECIMAL.test(value) ? value.replace(/^0+(?=\d)/, "") : value.toLowerCase();
 }
 
-/** Values of the last list, undefined if they are not all of one form. An answer repeats its list for each element. */
+/** The last list parameter, parsed once for all elements of an answer. `form` is undefined if its values are mixed. */
 let lastList: { param: string; values: ReadonlySet<string>; form: RegExp | undefined } | undefined;
 
 /** The value is in a comma-separated list. Ignores lists that mix indices and public keys. */
 export function isListed(value: string, param: string): boolean {
   if (lastList?.param !== param) {
     const values = param.split(",");
-    const form = [DECIMAL, HEX].find((each) => values.every((one) => each.test(one)));
+    const form = [DECIMAL, HEX].find((each) => values.every((item) => each.test(item)));
     lastList = { param, values: new Set(values.map(normalize)), form };
   }
   const { values, form } = lastList;
@@ -70,7 +70,7 @@ const inPeriods: Agreement = (slot, start, { count = "" }) => {
   return period >= Number(start) && period < Number(start) + Number(count);
 };
 
-/** A rule of the value at a path. */
+/** Creates a rule for the value at a path. */
 function at(path: string, find: Rule["find"]): Rule {
   return { path: path === "" ? [] : path.split("."), find };
 }
@@ -89,7 +89,7 @@ function echo(path: string, param: string, agrees: Agreement = equal): Rule {
   });
 }
 
-/** Like `echo`, of the slot that determines the fork of the answer. */
+/** Like `echo`, for the slot that determines the fork of the answer. */
 function forkSlot(path: string, param: string): Rule {
   const { find } = echo(path, param);
   return at(path, (scan, start, end) => {

@@ -1,4 +1,4 @@
-// Checks of strings with a certain content.
+// Checks of strings by content.
 
 import { QUOTE } from "../../json/value-bounds.ts";
 import {
@@ -59,13 +59,13 @@ export function hexString(byteLength: number): Check {
   };
 }
 
-/** Fails if the string ends although it is too short. */
+/** Fails if the string is complete but too short. */
 function incompleteString(scan: JsonScan, at: number, violation: string): number {
   const end = anyString(scan, at);
   return end === INCOMPLETE ? end : scan.fail(violation);
 }
 
-/** Checks a hex string of any length. Of a long one, only the start. */
+/** Checks a hex string of any length. Only the start of a long string is checked. */
 export const anyHexString: Check = (scan, at) => {
   const { bytes } = scan;
   const violation = "is not a hex string";

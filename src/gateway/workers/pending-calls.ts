@@ -14,8 +14,8 @@ export class PendingCalls {
 
   /** Returns tallies that subtract all pending calls. */
   cancelAll(): CallStats[] {
-    const left = [...this.#counts.values()].filter(({ count }) => count > 0);
-    return left.map(({ server, method, count }) => ({
+    const pending = [...this.#counts.values()].filter(({ count }) => count > 0);
+    return pending.map(({ server, method, count }) => ({
       server,
       method,
       begun: -count,

@@ -28,7 +28,7 @@ export interface WorkerReport extends ServerReport {
 export type ToWorker =
   | [kind: "serve", config: WorkerConfig]
   | [kind: "health", health: readonly UpstreamHealth[]]
-  /** `isLowered` tells a lowered floor from an outdated message. */
+  /** `isLowered` distinguishes a lowered floor from an outdated message. */
   | [kind: "headFloor", slot: number, isLowered: boolean]
   /** Number of reverts behind finality so far. */
   | [kind: "finalityReverts", count: number]

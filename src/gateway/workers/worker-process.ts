@@ -24,7 +24,7 @@ export function startWorkerProcess(): WorkerProcess {
   // Messages to a process that has just exited are lost.
   worker.on("error", () => {});
   closeConnectionsOnExit(worker);
-  // A single listener, whatever the number of workers.
+  // A single listener for any number of workers.
   process.off("exit", killAll).on("exit", killAll);
   return {
     pid: worker.process.pid,

@@ -25,8 +25,8 @@ export function toRpcAnswer(
   response: UpstreamResponse,
   transform: TransformMetadata = identity,
 ): MethodResponse | Promise<MethodResponse> {
-  const made = response.cachedIn === "memory" ? cachedAnswers.get(response) : undefined;
-  if (made?.method === method) return made.answer;
+  const cached = response.cachedIn === "memory" ? cachedAnswers.get(response) : undefined;
+  if (cached?.method === method) return cached.answer;
   if (isErrorResponse(response)) throw toFailure(method, response);
   const { body } = response;
   if (!Buffer.isBuffer(body)) return streamedAnswer(method, response, body, transform);

@@ -16,16 +16,16 @@ interface TailStreamOptions {
 export class TailStream implements AsyncIterableIterator<Buffer> {
   readonly #chunks: AsyncIterator<Buffer>;
   readonly #options: TailStreamOptions;
-  #held: Buffer[];
-  #heldBytes: number;
+  #tail: Buffer[];
+  #tailLength: number;
   #passedBytes = 0;
   #isOver = false;
 
   constructor(start: Buffer | undefined, chunks: AsyncIterator<Buffer>, options: TailStreamOptions) {
     this.#chunks = chunks;
     this.#options = options;
-    this.#held = start === undefined ? [] : [start];
-    this.#heldBytes = start?.length ?? 0;
+    this.#tail = start === undefined ? [] : [start];
+    this.#tailLength = start?.length ?? 0;
   }
 
   [Symbol.asyncIterator](): this {
@@ -34,10 +34,10 @@ export class TailStream implements AsyncIterableIterator<Buffer> {
 
   async next(): Promise<IteratorResult<Buffer>> {
     while (!this.#isOver) {
-      const [oldest] = this.#held;
-      if (oldest !== undefined && this.#heldBytes - oldest.length >= this.#options.tailBytes) {
-        this.#held.shift();
-        this.#heldBytes -= oldest.length;
+      const [oldest] = this.#tail;
+      if (oldest !== undefined && this.#tailLength - oldest.length >= this.#options.tailBytes) {
+        this.#tail.shift();
+        this.#tailLength -= oldest.length;
         this.#passedBytes += oldest.length;
         return { done: false, value: oldest };
       }
@@ -47,19 +47,19 @@ export class TailStream implements AsyncIterableIterator<Buffer> {
         this.#isOver = true;
         return {
           done: false,
-          value: this.#options.finish(Buffer.concat(this.#held, this.#heldBytes), this.#passedBytes),
+          value: this.#options.finish(Buffer.concat(this.#tail, this.#tailLength), this.#passedBytes),
         };
       }
       if (next.value.length === 0) continue;
-      this.#held.push(next.value);
-      this.#heldBytes += next.value.length;
+      this.#tail.push(next.value);
+      this.#tailLength += next.value.length;
     }
     return { done: true, value: undefined };
   }
 
   async return(): Promise<IteratorResult<Buffer>> {
     this.#isOver = true;
-    this.#held = [];
+    this.#tail = [];
     await this.#chunks.return?.();
     return { done: true, value: undefined };
   }

@@ -33,9 +33,7 @@ export async function bufferErrorBody(
   return { ...response, body: await readBodyUpTo(body, MAX_ERROR_BYTES, cancellation.signal) };
 }
 
-/**
- * Converts an error response to the failure that a JSON-RPC call to the upstream would return, as far as it is known.
- */
+/** Converts an error response to the failure that a JSON-RPC call to the upstream would return. */
 export function toFailure(method: MethodDefinition, response: ErrorResponse): Failure {
   const { status, upstream } = response;
   const details = parseErrorBody(response);
@@ -65,13 +63,13 @@ export function toFailure(method: MethodDefinition, response: ErrorResponse): Fa
   }
 }
 
-/** Tells a limit of an upstream from a budget of the gateway's client. */
+/** Returns the message for status 429 of an upstream, which is not caused by a client's budget at the gateway. */
 export function upstreamLimitMessage(upstream: string, { message }: Pick<ErrorDetails, "message">): string {
   const problem = `Upstream ${upstream} answered with HTTP status 429${message && `: ${message}`}`.replace(/\.?$/, ".");
   return `${problem} The limit is that of the upstream, not of the gateway.`;
 }
 
-/** Other clients do not tell invalid parameters from a rejected object. */
+/** Other clients do not distinguish invalid parameters from a rejected object. */
 function toRejection(
   { failures: kinds }: MethodDefinition,
   { message, kind, detail, failures }: ErrorDetails,

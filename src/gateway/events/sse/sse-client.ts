@@ -28,7 +28,7 @@ export interface SseClientListener {
 export interface SseClientOptions {
   readonly upstream: UpstreamSettings;
   readonly topics: readonly string[];
-  /** A connection without data for this long counts as broken, unless there is nothing to send. */
+  /** A connection without data for this long is closed, unless `isIdle` returns true. */
   readonly timeoutMillis: number;
   isIdle(): boolean;
   readonly timers: Timers;

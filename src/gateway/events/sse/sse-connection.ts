@@ -41,9 +41,11 @@ export class SseConnection {
     const isEventStream = type.startsWith("text/event-stream");
     if (status === 200 && isEventStream && encoding === "identity") return;
     this.end();
-    const found = isEventStream ? `content encoding ${encoding}` : `${type || "no type"} instead of text/event-stream`;
-    const what = status === 200 ? found : `HTTP ${status}`;
-    throw new SubscriptionRejected(status, `It answered the event subscription with ${what}.`);
+    const contentProblem = isEventStream
+      ? `content encoding ${encoding}`
+      : `${type || "no type"} instead of text/event-stream`;
+    const problem = status === 200 ? contentProblem : `HTTP ${status}`;
+    throw new SubscriptionRejected(status, `It answered the event subscription with ${problem}.`);
   }
 
   /** Reads until the stream ends. Resolves with the reason. `onBytes` is called for any data, including comments. */

@@ -84,8 +84,8 @@ export class SseParser {
     return line;
   }
 
-  #endLine(whole: Buffer): void {
-    let line = whole;
+  #endLine(lineWithMark: Buffer): void {
+    let line = lineWithMark;
     if (this.#isFirstLine && line.subarray(0, BYTE_ORDER_MARK.length).equals(BYTE_ORDER_MARK)) {
       line = line.subarray(BYTE_ORDER_MARK.length);
     }

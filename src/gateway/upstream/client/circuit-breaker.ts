@@ -45,7 +45,7 @@ export class CircuitBreaker {
     return this.#isOpen;
   }
 
-  /** True if the circuit is open and the next request may go to the upstream nevertheless. */
+  /** True if the circuit is open and the next request is a probe. */
   get isProbeDue(): boolean {
     return this.#isOpen && this.#options.timers.now() >= this.#nextProbeAt;
   }

@@ -66,8 +66,8 @@ export async function readFullBody(
   signal: AbortSignal,
 ): Promise<Buffer> {
   if (Buffer.isBuffer(body)) return body;
-  const whole = await readBodyUpTo(body, maxBytes, signal);
-  if (whole.length <= maxBytes) return whole;
+  const bytes = await readBodyUpTo(body, maxBytes, signal);
+  if (bytes.length <= maxBytes) return bytes;
   throw new UpstreamError(upstream, `${upstream} answered with more than ${maxBytes} bytes.`, { mayHaveArrived: true });
 }
 

@@ -12,12 +12,11 @@ import { redactSecrets, SecretRedactor } from "./redact-secrets.ts";
 const MAX_BUFFERED_BYTES = 64 * 1024;
 /** A larger body is streamed once this many bytes have arrived, so that its start can be checked. */
 const START_BYTES = 4 * 1024;
-/** Joins chunks beyond this number: each takes more memory than its bytes when they arrive one by one. */
+/** Chunks beyond this number are joined, because each one has a memory overhead. */
 const MAX_CHUNKS = 1024;
 
 /**
- * Larger bodies are not buffered, even if they must be: a node accepts blocks of up to 10 MiB, which are about twice as
- * long in JSON.
+ * Limit for bodies that must be buffered. A node accepts blocks of up to 10 MiB, which are about twice as long in JSON.
  */
 const MAX_WHOLE_BYTES = 24 * 1024 * 1024;
 
@@ -53,7 +52,7 @@ interface ExchangeOptions {
   readonly idempotent: boolean;
   /** Redacted in bodies. */
   readonly secrets: readonly string[];
-  /** Memory for a successful body that must be buffered whatever its size. Undefined streams large bodies. */
+  /** Memory for a successful body that must be buffered regardless of its size. Undefined streams large bodies. */
   readonly wholeBodyBudget?: ByteBudget | undefined;
   readonly listener: ExchangeListener;
 }
@@ -88,7 +87,7 @@ export class HttpExchange implements ResponseHandler {
   #periodBytes = 0;
   /** Bytes that are buffered before the body is streamed. */
   #maxBuffered = MAX_BUFFERED_BYTES;
-  /** Reserves the memory of a body that is buffered whatever its size. */
+  /** Reserves the memory of a body that is buffered regardless of its size. */
   readonly #reservation: BudgetReservation | undefined;
   #stream: BodyStream | undefined;
   /** Redacts streamed bodies, which may echo request headers. */
@@ -118,7 +117,7 @@ export class HttpExchange implements ResponseHandler {
     return this.respondedAt !== undefined;
   }
 
-  /** True if a buffered body takes longer than this since the headers, or than this for each 64 KiB. */
+  /** True if a buffered body arrives at less than 64 KiB per `millis`. */
   isBodyLate(millis: number): boolean {
     if (this.respondedAt === undefined || this.#isDone) return false;
     const elapsed = this.#observer.now() - this.respondedAt;
@@ -181,7 +180,7 @@ export class HttpExchange implements ResponseHandler {
     this.#periodBytes = 0;
   }
 
-  /** True if a period is over in which too few bytes have arrived. */
+  /** True if too few bytes have arrived in a period that has ended. */
   #isSlow(bytes: number): boolean {
     this.#periodBytes += bytes;
     if (this.#observer.now() - this.#periodStart < PERIOD_MILLIS) return false;
@@ -190,7 +189,7 @@ export class HttpExchange implements ResponseHandler {
     return false;
   }
 
-  /** True if the body is buffered whatever its size. */
+  /** True if the body is buffered regardless of its size. */
   get #isWhole(): boolean {
     return this.#reservation !== undefined && this.#status === 200;
   }
@@ -212,7 +211,7 @@ export class HttpExchange implements ResponseHandler {
   onError(cause: Error): void {
     const code = errorCode(cause);
     if (code === "UND_ERR_INVALID_ARG" || code === "UND_ERR_NOT_SUPPORTED") {
-      // The request is invalid, whatever the upstream.
+      // The request is invalid for every upstream.
       this.#fail(invalidParams("The request cannot be sent over HTTP.", { detail: cause.message }));
       return;
     }
@@ -283,7 +282,7 @@ function concat(pieces: Buffer[]): Buffer {
   return pieces.length === 1 ? pieces[0]! : Buffer.concat(pieces);
 }
 
-/** Returns why a response is invalid whatever its body, as a clause. */
+/** Returns why the status or headers of a response are invalid, as a clause. */
 function responseProblem(status: number, headers: Readonly<Record<string, string>>): string | undefined {
   if (status >= 600) return `answered with invalid HTTP status ${status}`;
   if (status === 304) return "answered with HTTP status 304 to an unconditional request";

@@ -12,7 +12,7 @@ export function integerOf(value: unknown, name: string): number {
 
 /** Reads a root in lowercase, so that roots can be compared. */
 export function rootOf(value: unknown, name: string): string {
-  const found = memberOf(value, name);
-  if (typeof found === "string" && /^0x[0-9a-f]{64}$/i.test(found)) return found.toLowerCase();
+  const root = memberOf(value, name);
+  if (typeof root === "string" && /^0x[0-9a-f]{64}$/i.test(root)) return root.toLowerCase();
   throw new Error(`"${name}" must be a 32-byte hex root.`);
 }

@@ -1,6 +1,6 @@
 import type { CallCost } from "../../../server/method-table.ts";
 
-/** Samples kept, samples needed for an estimate, and the most samples between two refreshes of it. */
+/** Samples in the window, samples required for an estimate, and the maximum number of samples between two estimates. */
 const WINDOW = 256;
 const MIN_SAMPLES = 32;
 const MAX_REFRESH_INTERVAL = 128;

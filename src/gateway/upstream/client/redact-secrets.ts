@@ -34,7 +34,7 @@ export class SecretRedactor {
   readonly #secrets: readonly Buffer[];
   readonly #longest: number;
   /** Bytes that may be the start of a secret. */
-  #held: Buffer = Buffer.alloc(0);
+  #partial: Buffer = Buffer.alloc(0);
 
   constructor(secrets: readonly string[]) {
     this.#secrets = secrets.map((secret) => Buffer.from(secret));
@@ -43,16 +43,16 @@ export class SecretRedactor {
 
   /** Returns the bytes that can be forwarded. */
   push(chunk: Buffer): Buffer {
-    const bytes = this.#redact(this.#held.length === 0 ? chunk : Buffer.concat([this.#held, chunk]));
+    const bytes = this.#redact(this.#partial.length === 0 ? chunk : Buffer.concat([this.#partial, chunk]));
     const end = Math.max(0, bytes.length - this.#longest + 1);
     // A copy, because the chunk may be a slice of a large buffer.
-    this.#held = Buffer.from(bytes.subarray(end));
+    this.#partial = Buffer.from(bytes.subarray(end));
     return bytes.subarray(0, end);
   }
 
   /** Returns the remaining bytes. */
   end(): Buffer {
-    return this.#held;
+    return this.#partial;
   }
 
   /** Copies the bytes only if they contain a secret. */

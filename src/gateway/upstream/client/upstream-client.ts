@@ -19,14 +19,14 @@ const MAX_PENDING_REQUESTS = 2048;
 
 /** An upstream without any response for this long, while requests are pending, is unresponsive. */
 export const UNRESPONSIVE_MILLIS = 1000;
-/** So is an upstream that lost this many hedges in a row, unless the gap is only a short stall. */
+/** An upstream that lost this many hedges in a row is unresponsive, too, unless it stalled only briefly. */
 const MAX_LOST_HEDGES = 3;
 export const SHORT_STALL_MILLIS = 100;
 
 interface UpstreamClientOptions {
   timers: Pick<Timers, "now">;
   connections?: number;
-  /** Budgets that every request is taken from. */
+  /** Budgets that every request is charged to. */
   budgets?: readonly Budget[];
   /** Called when the circuit breaker opens, with the failures and all requests of the last minute, and at its end. */
   onCircuitOpen?(failures: number, requests: number): void;
@@ -41,7 +41,7 @@ interface RequestOptions {
   readonly headersTimeoutMs?: number;
   /** By default true. Otherwise the request uses its own connection, takes no concurrency slot and is never retried. */
   readonly idempotent?: boolean;
-  /** Buffers a successful body whatever its size, within this budget. By default large bodies are streamed. */
+  /** Buffers a successful body of any size within this budget. By default large bodies are streamed. */
   readonly wholeBodyBudget?: ByteBudget | undefined;
 }
 
@@ -95,7 +95,7 @@ export class UpstreamClient implements ExchangeObserver {
     return this.#pendingRequests >= MAX_PENDING_REQUESTS || this.#budgets.some(({ isSpent }) => isSpent);
   }
 
-  /** Why no further request should be sent, as a sentence. Undefined if some may. */
+  /** Why the upstream is saturated, as a sentence. Undefined if it is not. */
   get saturationReason(): string | undefined {
     const spent = this.#budgets.find(({ isSpent }) => isSpent);
     if (spent !== undefined) {
@@ -120,7 +120,7 @@ export class UpstreamClient implements ExchangeObserver {
     this.#lostHedgeAt = this.#timers.now();
   }
 
-  /** Returns the response, whatever its status. Rejects with an `UpstreamError` if there is none. */
+  /** Returns the response with any status. Rejects with an `UpstreamError` if there is none. */
   async request(
     request: UpstreamRequest,
     { signal, ...options }: RequestOptions & { signal?: AbortSignal } = {},
@@ -154,8 +154,8 @@ export class UpstreamClient implements ExchangeObserver {
     const { verb: method, url, headers, body } = request;
     const send = () => {
       if (exchange.isDone) return;
-      const sent = { method, path: `${this.#pathPrefix}${url}`, headers, body };
-      this.#http.send(sent, exchange, { idempotent, headersTimeoutMs });
+      const httpRequest = { method, path: `${this.#pathPrefix}${url}`, headers, body };
+      this.#http.send(httpRequest, exchange, { idempotent, headersTimeoutMs });
     };
     if (!idempotent) send();
     else {

@@ -9,7 +9,7 @@ export interface Observation extends Omit<UpstreamHealth, "upstream" | "state" |
   /** Why it is usable but incomplete, as a sentence. */
   readonly shortcoming?: string;
   readonly genesisValidatorsRoot?: string;
-  /** Its head in the last poll. Events may report another one. */
+  /** Its head in the last poll. `head` may come from a newer event. */
   readonly polledHead?: UpstreamHealth["head"];
   /** Unix seconds. A restarted dev chain keeps its validators, so the root alone does not identify a chain. */
   readonly genesisTime?: number;

@@ -33,8 +33,8 @@ export class FinalityTracker {
   }
 
   /**
-   * Records that an upstream has left its finalized checkpoint. Counts as a revert of the chain unless another usable
-   * upstream still has it, or has an earlier one and none has confirmed it.
+   * Records that an upstream has reverted its finalized checkpoint. The chain was not reverted if another usable
+   * upstream has finalized that epoch, or if no second upstream had confirmed it.
    */
   recordRevert(upstream: string, all: readonly UpstreamHealth[]): void {
     const reverted = this.#latest.get(upstream);

@@ -32,14 +32,14 @@ export class HeadFloor {
     return this.#slot;
   }
 
-  /** Raises the floor, unless the slot is beyond `limit` and so says nothing about the chain. Returns true if it did. */
+  /** Raises the floor, unless the slot is beyond `limit` and thus not credible. Returns true if the floor changed. */
   raise(slot: number, limit: number): boolean {
     if (slot <= this.#slot || slot > limit) return false;
     this.#slot = slot;
     return true;
   }
 
-  /** Lowers the floor if no usable upstream reaches it any more. Returns true if it did. */
+  /** Lowers the floor if no usable upstream reaches it any more. Returns true if the floor changed. */
   lowerIfUnreached(heads: readonly HeadProgress[]): boolean {
     if (heads.some(({ slot }) => slot >= this.#slot)) {
       this.#unreachedSince = undefined;

@@ -49,7 +49,7 @@ interface MonitoredUpstream {
   health: UpstreamHealth;
   /** Highest slot that its head has had. */
   maxHeadSlot: number;
-  /** Number of updates by events. Tells whether a poll result is older. */
+  /** Number of updates by events, to detect outdated poll results. */
   updates: number;
   polls: number;
   /** Set while a poll is running. */
@@ -123,8 +123,8 @@ export class HealthMonitor implements HealthTracker {
   }
 
   /**
-   * Monitors further upstreams. One with a known name replaces that one and keeps its state until it is polled.
-   * Resolves when each has been polled once, even if that failed.
+   * Monitors further upstreams. An upstream with a known name replaces the previous one and keeps its state until it is
+   * polled. Resolves when each has been polled once, even if that failed.
    */
   async addUpstreams(upstreams: readonly UpstreamSettings[]): Promise<void> {
     await Promise.all(
@@ -191,8 +191,8 @@ export class HealthMonitor implements HealthTracker {
   }
 
   /**
-   * Polls an upstream at once after several failed requests. Only the poll changes its state: if it fails requests but
-   * answers polls, its state would alternate otherwise. The circuit breaker avoids it meanwhile.
+   * Polls an upstream at once after several failed requests. Only the poll changes its state, which would otherwise
+   * alternate if it fails requests but answers polls. Until then, the circuit breaker avoids it.
    */
   reportFailing(upstream: string, reason: string): void {
     const monitored = this.#monitored.get(upstream);
@@ -260,7 +260,7 @@ export class HealthMonitor implements HealthTracker {
     for (const monitored of selectable) void this.#pollAgain(monitored);
   }
 
-  /** Polls after a running poll, which may have been answered earlier. */
+  /** Polls again after a running poll, whose answer may already be outdated. */
   async #pollAgain(monitored: MonitoredUpstream): Promise<void> {
     await monitored.poll;
     await this.#poll(monitored);
@@ -282,8 +282,8 @@ export class HealthMonitor implements HealthTracker {
   }
 
   /**
-   * Checks whether an upstream has reverted its finalized checkpoint. The state of its head may also just report an
-   * older one.
+   * Checks whether an upstream has reverted its finalized checkpoint. It may also have an older head, whose state has
+   * an older checkpoint.
    */
   async #checkFinality({ client: { name }, health }: MonitoredUpstream): Promise<void> {
     const final = this.#finality.latest(name);
@@ -291,8 +291,8 @@ export class HealthMonitor implements HealthTracker {
     if (final === undefined || final.root === health.finalized?.root || health.state !== "ready") return;
     try {
       const header = await this.fetch(name, `/eth/v1/beacon/headers/${final.root}`, this.#closed.signal);
-      const isThere = header && memberOf(memberOf(JSON.parse(header.toString()), "data"), "canonical") !== false;
-      if (!isThere && final === this.#finality.latest(name)) this.#handleRevert(this.#of(name));
+      const isCanonical = header && memberOf(memberOf(JSON.parse(header.toString()), "data"), "canonical") !== false;
+      if (!isCanonical && final === this.#finality.latest(name)) this.#handleRevert(this.#of(name));
     } catch {
       // Checked again after the next poll.
     }
@@ -341,10 +341,10 @@ export class HealthMonitor implements HealthTracker {
       signal: this.#closed.signal,
       includesVersion,
     };
-    const began = this.#timers.now();
+    const startedAt = this.#timers.now();
     try {
       const polled = await poll(client, options);
-      return isLate && this.#timers.now() - began > TIMEOUT_MILLIS ? { ...polled, failure, isLate } : polled;
+      return isLate && this.#timers.now() - startedAt > TIMEOUT_MILLIS ? { ...polled, failure, isLate } : polled;
     } catch (error) {
       if (!(error instanceof UpstreamTimeoutError) || failure !== undefined) throw error;
       return poll(client, options);
@@ -375,7 +375,10 @@ export class HealthMonitor implements HealthTracker {
     this.#notify();
   }
 
-  /** An upstream that is behind the news of another one is polled first: its own may be on the way. */
+  /**
+   * Assesses one upstream. If an update of another upstream puts it behind, it is polled first, because its own update
+   * may be on the way.
+   */
   #assess(monitored: MonitoredUpstream, criteria: HealthCriteria, isObserved: boolean): boolean {
     const {
       genesisValidatorsRoot: _root,
@@ -427,10 +430,10 @@ export class HealthMonitor implements HealthTracker {
     return isLowered;
   }
 
-  /** Returns the upstreams of the best state that any has. */
+  /** Returns the upstreams with the best available state. */
   #selectable(): MonitoredUpstream[] {
     const all = [...this.#monitored.values()];
-    const inState = (wanted: HealthState) => all.filter(({ health: { state } }) => state === wanted);
+    const inState = (expected: HealthState) => all.filter(({ health: { state } }) => state === expected);
     return [inState("ready"), inState("behind"), inState("late")].find((some) => some.length > 0) ?? [];
   }
 

@@ -87,7 +87,7 @@ export class QuorumReader {
     const responses = results.flatMap((result) => (result.status === "fulfilled" ? [result.value] : []));
     const answers = responses.filter(({ status }) => status < 500);
     if (answers.length < count) throw tooFewAnswers(call, count, responses, results);
-    // No upstream has it.
+    // No upstream has the object.
     if (answers.every(({ status }) => status !== 200)) return answers[0]!;
     const votes = await Promise.all(answers.map((response) => voteOf(response, call.cancellation.signal)));
     const other = votes.find(({ value }) => value !== votes[0]!.value);
@@ -154,16 +154,16 @@ function needsQuorum({ request: { verb, url }, policy }: UpstreamCall): boolean 
 /** Compares only `data`. Metadata such as `finalized` may differ for a moment. */
 async function voteOf(response: UpstreamResponse, signal: AbortSignal): Promise<Vote> {
   const body = await readFullBody(response, MAX_BYTES, signal);
-  const whole = { ...response, body };
-  if (response.status !== 200) return { response: whole, value: `HTTP status ${response.status}` };
+  const buffered = { ...response, body };
+  if (response.status !== 200) return { response: buffered, value: `HTTP status ${response.status}` };
   try {
     const value: unknown = JSON.parse(body.toString("utf8"));
     const json = typeof value === "object" && value !== null && !Array.isArray(value) ? (value as Json) : undefined;
     const data = json?.data ?? value;
-    return { response: whole, value: JSON.stringify(data, sortKeys), data, json };
+    return { response: buffered, value: JSON.stringify(data, sortKeys), data, json };
   } catch {
-    // No JSON, or nested too deeply to be written.
-    return { response: whole, value: `0x${body.toString("hex")}` };
+    // Not JSON, or nested too deeply to be written.
+    return { response: buffered, value: `0x${body.toString("hex")}` };
   }
 }
 

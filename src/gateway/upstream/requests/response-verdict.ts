@@ -62,7 +62,7 @@ function looksLikeJson(body: Buffer): boolean {
 /** A string, a number, true, false or null. */
 const SCALAR_EDGES = /^(?:""|[-\d]\d|[tf]e|nl)$/;
 
-/** Returns why the 2xx response to a submission does not say that it was accepted, or undefined. */
+/** Returns why a 2xx response does not acknowledge a submission, or undefined. */
 export function unacknowledgedReason({ upstream, status, headers, body }: UpstreamResponse): string | undefined {
   if (status >= 300) return undefined;
   if (isHtml({ headers })) return `${upstream} answered with an HTML page instead of a Beacon API response.`;

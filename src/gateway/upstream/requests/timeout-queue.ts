@@ -17,8 +17,9 @@ export class Timeout {
 }
 
 /**
- * Timeouts on one shared timer, because most are cancelled and a timer each costs more. Kept in an array: a `Set` with
- * constant churn rehashes often, and each discarded table retains its entries until the next full garbage collection.
+ * Timeouts on one shared timer, because most are cancelled and separate timers cost more. Kept in an array: a `Set`
+ * with constant churn rehashes often, and each discarded table retains its entries until the next full garbage
+ * collection.
  */
 export class TimeoutQueue {
   readonly #timers: Pick<Timers, "now" | "every">;
@@ -38,7 +39,7 @@ export class TimeoutQueue {
     return timeout;
   }
 
-  /** Swaps the last timeout into its place. */
+  /** Moves the last timeout to the index of the deleted one. */
   delete(timeout: Timeout): void {
     const { index } = timeout;
     if (index === undefined) return;

@@ -25,7 +25,7 @@ import { type ReadContext, UpstreamRead } from "./upstream-read.ts";
 const MAX_CONSECUTIVE_ERRORS = 5;
 const SUBMISSION_TIMEOUT_MILLIS = 30_000;
 const LOG_INTERVAL_MILLIS = 60_000;
-/** Memory for bodies that are checked as a whole: three of the largest ones, or hundreds of usual ones. */
+/** Memory for bodies that are checked as a whole: three of the largest size, or hundreds of typical size. */
 const WHOLE_BODY_BYTES = 80 * 1024 * 1024;
 
 interface ConsecutiveErrors {
@@ -120,7 +120,7 @@ export class UpstreamPool {
     };
   }
 
-  /** Returns the response of the best upstream, whatever its status. Rejects with a `Failure` if there is none. */
+  /** Returns the response of the best upstream with any status. Rejects with a `Failure` if there is none. */
   read(call: UpstreamCall): Promise<UpstreamResponse> {
     const { cancellation } = call;
     // With `onAbort`, the signal is created lazily and must not be touched.
@@ -130,8 +130,8 @@ export class UpstreamPool {
   }
 
   /**
-   * Reads from `count` different upstreams in parallel. Rejects at once with a `Failure` that names the unusable
-   * upstreams if the others are too few.
+   * Reads from `count` different upstreams in parallel. If too few are usable, rejects at once with a `Failure` that
+   * names the unusable ones.
    */
   async readFromMany(call: UpstreamCall, count: number): Promise<PromiseSettledResult<UpstreamResponse>[]> {
     const allowed = this.#clients.filter((client) => hasTag(client, call.policy?.tags));
@@ -144,16 +144,16 @@ export class UpstreamPool {
     // An upstream that lost a hedge is needed if too few others answer.
     const lostHedges = reads.flatMap((read) => read.lostHedges);
     if (lostHedges.length === 0 || results.every(isAnswered) || call.cancellation.signal.aborted) return results;
-    const others = this.#clients.filter((client) => !lostHedges.includes(client));
+    const excluded = this.#clients.filter((client) => !lostHedges.includes(client));
     return Promise.all(
       results.map(async (result) => {
         if (isAnswered(result)) return result;
-        const [again] = await Promise.allSettled([
-          new UpstreamRead(call, this.#context, { tried: others, failsFast: true }).response,
+        const [retry] = await Promise.allSettled([
+          new UpstreamRead(call, this.#context, { tried: excluded, failsFast: true }).response,
         ]);
-        const [given, dropped] = isAnswered(again) ? [again, result] : [result, again];
+        const [answer, dropped] = isAnswered(retry) ? [retry, result] : [result, retry];
         if (dropped.status === "fulfilled") discardBody(dropped.value);
-        return given;
+        return answer;
       }),
     );
   }

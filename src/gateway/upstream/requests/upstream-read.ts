@@ -24,12 +24,12 @@ import type { Timeout, TimeoutQueue } from "./timeout-queue.ts";
 
 /** Minimum delay before a hedge. */
 const MIN_HEDGE_MILLIS = 5;
-/** Hedges a heavy read without response headers after this time, and abandons a late upstream. */
+/** Time without response headers after which a heavy read is hedged and a late upstream is abandoned. */
 const LONG_TIMEOUT_MILLIS = 10_000;
 /** How long a head-bound read waits for an upstream to reach the head floor. */
 const HEAD_FLOOR_TIMEOUT_MILLIS = 10_000;
 
-/** How far the heads of two upstreams may differ if the chain, a dev chain, is ahead of the clock. */
+/** How far the heads of two upstreams may differ on a dev chain that is ahead of the clock. */
 const MAX_HEAD_DIFFERENCE = 3;
 
 /** Dependencies shared by all reads. */
@@ -64,9 +64,9 @@ interface Attempt {
 }
 
 interface ReadOptions {
-  /** Upstreams that are skipped. Selected ones are added. */
+  /** Upstreams that are skipped. The read adds those that it selects. */
   tried?: UpstreamClient[];
-  /** True for a part of a quorum: an upstream is abandoned as soon as it is late or down and no other is left. */
+  /** True for reads of a quorum: an upstream is abandoned as soon as it is late or down, even if no other is left. */
   failsFast?: boolean;
 }
 
@@ -84,7 +84,10 @@ export class UpstreamRead {
   readonly #routeKey: RouteKey | undefined;
   readonly #attempts: Attempt[] = [];
   #errors: Map<string, string> | undefined;
-  /** Upstreams that failed. It counts only if another one answers, so that no request can discredit them all. */
+  /**
+   * Upstreams that failed. The failures are recorded only if another upstream answers, so that one bad request cannot
+   * open all circuits.
+   */
   #failed: UpstreamClient[] | undefined;
   readonly #stopListening: () => void;
   #resolve!: (response: UpstreamResponse) => void;
@@ -212,7 +215,7 @@ export class UpstreamRead {
     this.#send(next);
   }
 
-  /** True if the upstream is late, down or foreign by now. */
+  /** True if the upstream has become late, down or foreign. */
   #isDegraded({ name }: UpstreamClient): boolean {
     return !["ready", "behind"].includes(this.#context.health.of(name).state);
   }
@@ -268,7 +271,7 @@ export class UpstreamRead {
       this.#recordSuccess(attempt, response, headSlot);
       this.#succeed(response);
     } else if (verdict === "unconfirmed" && this.#fallbacks.unconfirmed) {
-      // A second upstream confirms it.
+      // The second upstream confirms the first response.
       discardBody(response);
       this.#succeed(this.#fallbacks.unconfirmed);
     } else {
@@ -279,7 +282,7 @@ export class UpstreamRead {
     }
   }
 
-  /** Returns why a response is no answer to the call, as a sentence. */
+  /** Returns why a response is not a valid answer to the call, as a sentence. */
   #findProblem(response: UpstreamResponse, headSlot: number | undefined): string | undefined {
     const problem = invalidResponseReason(response, this.#call);
     if (problem !== undefined || !this.#context.settings.validation) return problem;
@@ -289,7 +292,7 @@ export class UpstreamRead {
     return violation && `${response.upstream} answered ${this.#call.method.name} with an invalid result: ${violation}.`;
   }
 
-  /** True for a head beyond the clock, unless the upstream is the only one, or a second one confirms it. */
+  /** True for a head beyond the clock, unless there is only one upstream or a second one confirms it. */
   #isInFuture(headSlot: number): boolean {
     if (this.#isCredible(headSlot) || this.#context.health.all.filter(isUsable).length < 2) return false;
     const other = this.#futureSlot ?? Number.POSITIVE_INFINITY;
@@ -435,7 +438,7 @@ export class UpstreamRead {
     });
   }
 
-  /** Names the upstreams that a timeout has waited for. */
+  /** Adds the names of the pending upstreams to a timeout. */
   #withPendingNames(reason: Failure): Failure {
     if (reason.kind !== "unavailable" || this.#attempts.length === 0) return reason;
     const names = this.#attempts.map(({ client }) => client.name).join(" and ");

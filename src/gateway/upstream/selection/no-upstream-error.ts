@@ -5,7 +5,7 @@ import type { UpstreamSelector } from "./upstream-selector.ts";
 interface AttemptErrors {
   /** Errors of this call, by upstream. */
   errors?: ReadonlyMap<string, string> | undefined;
-  /** Upstreams that did respond, so that their health is not the cause. */
+  /** Upstreams that responded: their health is not the cause. */
   responded?: ReadonlySet<string>;
 }
 
@@ -16,9 +16,9 @@ export function describeState({
   reasons,
 }: Pick<UpstreamHealth, "upstream" | "state" | "reasons">): string {
   if (reasons.length === 0) return `${upstream} is ${state}.`;
-  const named = `${upstream} `;
-  const each = reasons.map((reason) => (reason.startsWith(named) ? `it ${reason.slice(named.length)}` : reason));
-  return `${upstream} is ${state}: ${each.join(" ")}`;
+  const prefix = `${upstream} `;
+  const clauses = reasons.map((reason) => (reason.startsWith(prefix) ? `it ${reason.slice(prefix.length)}` : reason));
+  return `${upstream} is ${state}: ${clauses.join(" ")}`;
 }
 
 /** Describes an unmet quorum, with the reason for each unusable upstream. */

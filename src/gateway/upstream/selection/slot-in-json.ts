@@ -23,8 +23,8 @@ const MAX_LEVELS = 5;
 const MAX_NUMBER_LENGTH = 24;
 
 /**
- * Returns the slot of a JSON object, or of the first object of a list. Ignores slots of nested objects, whatever the
- * order of members.
+ * Returns the slot of a JSON object, or of the first object of a list. Ignores slots of nested objects. Members can
+ * have any order.
  */
 export function slotInJson(text: Buffer): number | undefined {
   return slotAt(text, skipSpace(text, 0), MAX_LEVELS);

@@ -1,7 +1,7 @@
 import type { UpstreamRequest } from "../upstream-call.ts";
 import { slotInJson } from "./slot-in-json.ts";
 
-/** More than are in use at once: related requests arrive within a slot or two. */
+/** More than the number of routes in use: related requests arrive within a slot or two. */
 const MAX_ROUTES = 256;
 
 /** Requests with the same subject and slot go to the same upstream. */

@@ -7,7 +7,7 @@ export interface RouteConstraints {
   readonly isHeadBound: boolean;
   /** Upstreams that already got the request. */
   readonly tried: readonly UpstreamClient[];
-  /** Upstream of the sticky route. Selected unless another one ranks better. */
+  /** Upstream of the sticky route. Selected unless another upstream ranks better. */
   readonly preferred?: string | undefined;
   /** Upstreams that are selected only if there is no other. */
   readonly deprioritized?: ReadonlySet<string> | undefined;
@@ -21,7 +21,7 @@ export interface RouteConstraints {
 
 /** Which upstream a submission should go to. */
 export interface RouteAffinity extends Pick<RouteConstraints, "preferred" | "slot" | "tags"> {
-  /** True if other upstreams can hardly process it, so that it goes to the preferred one whatever its rank. */
+  /** True if only the preferred upstream is likely to accept the submission, so that it is tried first. */
   readonly needsPreferred?: boolean;
 }
 
@@ -75,7 +75,7 @@ export class UpstreamSelector {
     client.breaker.recordRequest();
   }
 
-  /** True if an upstream that was not tried would be available with its head at the head floor. */
+  /** True if an untried upstream is unavailable only because its head is below the head floor. */
   hasLaggingUpstream(
     tried: readonly UpstreamClient[],
     { tags, includesLate = true }: { tags?: readonly string[] | undefined; includesLate?: boolean } = {},
@@ -87,7 +87,7 @@ export class UpstreamSelector {
     });
   }
 
-  /** Why selectable upstreams take no further requests, by upstream, as sentences. */
+  /** Why selectable upstreams are saturated, as sentences by upstream. */
   get saturationReasons(): ReadonlyMap<string, string> {
     const selectable = [...this.#shares.keys()].filter(({ name }) => isSelectable(this.#health.of(name)));
     return new Map(
@@ -130,7 +130,7 @@ export class UpstreamSelector {
     if (state === undefined || (isHeadBound && !this.#reachesHeadFloor(health))) return undefined;
     if (isConfirmation && (health.state === "late" || client.isUnresponsive)) return undefined;
     const { breaker } = client;
-    // Validators wait for requests about a slot, so these are no probes.
+    // Requests about a slot are not used as probes, because validators wait for them.
     const isProbe = breaker.isProbeDue && constraints.slot === undefined;
     return {
       client,
@@ -141,7 +141,7 @@ export class UpstreamSelector {
     };
   }
 
-  /** An upstream that started from a state alone does not know its head block, and counts as slot 0. */
+  /** An upstream that was started from a state only does not know its head block. Its head is treated as slot 0. */
   #reachesHeadFloor({ head }: UpstreamHealth): boolean {
     return (head?.slot ?? 0) >= this.#health.headFloor;
   }
