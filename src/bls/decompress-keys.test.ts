@@ -23,7 +23,7 @@ async function scene(registered = validators) {
     const ranges: DecompressedRange[] = [];
     await decompressKeys(memory, pubkeys.size, {
       workers,
-      loadCached: async (place, from) => loadCached(place, from),
+      loadCached: async (target, from) => loadCached(target, from),
       onDecompressed: async (range) => void ranges.push(range),
       isWanted: () => ranges.length < wanted,
     });
@@ -35,11 +35,11 @@ async function scene(registered = validators) {
 it("stops between ranges on request and resumes later", async () => {
   const { memory, compressed, complete } = await scene();
   expect(compressed()).toBe(COUNT);
-  expect(await complete(1)).toEqual([{ from: 0, to: PORTION, made: PORTION, unfit: 0 }]);
+  expect(await complete(1)).toEqual([{ from: 0, to: PORTION, decompressed: PORTION, unfit: 0 }]);
   expect(compressed()).toBe(COUNT - PORTION);
   expect(await complete(9)).toEqual([
-    { from: PORTION, to: 2 * PORTION, made: PORTION, unfit: 0 },
-    { from: 2 * PORTION, to: COUNT, made: 3, unfit: 0 },
+    { from: PORTION, to: 2 * PORTION, decompressed: PORTION, unfit: 0 },
+    { from: 2 * PORTION, to: COUNT, decompressed: 3, unfit: 0 },
   ]);
   expect(compressed()).toBe(0);
   for (const index of [0, PORTION, COUNT - 1]) {
@@ -50,18 +50,18 @@ it("stops between ranges on request and resumes later", async () => {
 
 it("uses correct cached keys and keeps concurrent additions", async () => {
   const { pubkeys, memory, complete } = await scene();
-  const whole = keys.map((key) => PublicKey.fromBytes(key).toBytes(false));
+  const uncompressed = keys.map((key) => PublicKey.fromBytes(key).toBytes(false));
   const other = interopSecretKeys(9)[8]!.toPublicKey().toBytes();
-  const [first] = await complete(1, (place) => {
-    for (let i = 0; i < 16; i++) place.set(whole[i % keys.length]!, i * KEY_LENGTH);
-    place.set(whole[2]!, 7 * KEY_LENGTH);
+  const [first] = await complete(1, (target) => {
+    for (let i = 0; i < 16; i++) target.set(uncompressed[i % keys.length]!, i * KEY_LENGTH);
+    target.set(uncompressed[2]!, 7 * KEY_LENGTH);
     // As in a memory where it was not decompressed.
-    place.set(keys[0]!, 8 * KEY_LENGTH);
+    target.set(keys[0]!, 8 * KEY_LENGTH);
     pubkeys.truncate(20);
     for (let i = 20; i < 24; i++) pubkeys.set(i, other);
   });
-  expect(first).toEqual({ from: 0, to: PORTION, made: PORTION - 14, unfit: 2 });
-  for (let i = 0; i < 20; i++) expect(memory.at(i)).toEqual(whole[i % keys.length]);
+  expect(first).toEqual({ from: 0, to: PORTION, decompressed: PORTION - 14, unfit: 2 });
+  for (let i = 0; i < 20; i++) expect(memory.at(i)).toEqual(uncompressed[i % keys.length]);
   for (let i = 20; i < 24; i++) expect(pubkeys.getOrThrow(i).toBytes()).toEqual(other);
   expect(pubkeys.getIndex(other)).toBe(23);
 });

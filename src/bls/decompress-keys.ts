@@ -23,7 +23,7 @@ interface KeyRange {
 
 export interface DecompressedRange extends KeyRange {
   /** Number of keys that had to be decompressed. */
-  made: number;
+  decompressed: number;
   /** Number of cached keys that were wrong. */
   unfit: number;
 }
@@ -46,11 +46,11 @@ export async function decompressKeys(
       const keys = room.subarray(0, (to - from) * KEY_LENGTH).fill(0);
       await loadCached(keys, from);
       const compressed = memory.compressed(from, to);
-      const { made, unfit, bad } = await workers.run("decompressKeys", { compressed, keys });
+      const { decompressed, unfit, bad } = await workers.run("decompressKeys", { compressed, keys });
       if (bad !== undefined) throw new BadPubkeyError(from + bad, elementAt(compressed, bad, COMPRESSED_LENGTH));
       for (let index = from; index < to; index++)
         memory.setDecompressed(index, elementAt(keys, index - from, KEY_LENGTH));
-      await onDecompressed({ from, to, made, unfit });
+      await onDecompressed({ from, to, decompressed, unfit });
     }
   }
 

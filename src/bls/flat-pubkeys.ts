@@ -39,9 +39,9 @@ export class FlatPubkeys implements PubkeyCache {
       throw new RangeError(`Public keys must be added in order: expected index ${this.#size}, got ${index}.`);
     }
     this.memory.reserve(index + 1);
-    const place = this.memory.at(index);
+    const stored = this.memory.at(index);
     // A deposit is processed once per branch, and again in block production.
-    if (index === this.#size || !isSameKey(place, compressed)) place.set(readKey(index, compressed).toBytes(false));
+    if (index === this.#size || !isSameKey(stored, compressed)) stored.set(readKey(index, compressed).toBytes(false));
     this.#index.add(index);
     this.#size = Math.max(this.#size, index + 1);
   }

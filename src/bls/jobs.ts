@@ -18,7 +18,7 @@ interface KeysToDecompress {
 
 interface DecompressedKeys {
   /** Number of decompressed keys. */
-  made: number;
+  decompressed: number;
   /** Number of wrong keys that were replaced. */
   unfit: number;
   /** Position of an invalid key; later ones are not processed. */
@@ -32,7 +32,7 @@ const JOBS: { [Kind in keyof Jobs]: (input: Jobs[Kind]["input"]) => Jobs[Kind]["
   },
 
   decompressKeys({ compressed, keys }) {
-    let made = 0;
+    let decompressed = 0;
     let unfit = 0;
     for (let i = 0; i * KEY_LENGTH < keys.length; i++) {
       const key = keys.subarray(i * KEY_LENGTH, (i + 1) * KEY_LENGTH);
@@ -40,12 +40,12 @@ const JOBS: { [Kind in keyof Jobs]: (input: Jobs[Kind]["input"]) => Jobs[Kind]["
       // A valid point with this x and sign of y is the key, whatever its source.
       if (isSameKey(key, wanted) && readPoint(key)) continue;
       const point = readPoint(wanted);
-      if (!point) return { made, unfit, bad: i };
+      if (!point) return { decompressed, unfit, bad: i };
       if (key.some((byte) => byte !== 0)) unfit++;
       key.set(point.toBytes(false));
-      made++;
+      decompressed++;
     }
-    return { made, unfit };
+    return { decompressed, unfit };
   },
 };
 

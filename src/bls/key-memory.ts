@@ -48,11 +48,11 @@ export class KeyMemory {
 
   /** Returns a key, compressed or not. */
   read(index: number): Uint8Array {
-    const place = this.at(index);
-    const first = Atomics.load(place, 0);
-    if ((first & COMPRESSED_FLAG) === 0) return place;
+    const key = this.at(index);
+    const first = Atomics.load(key, 0);
+    if ((first & COMPRESSED_FLAG) === 0) return key;
     // Copied, because the key may be decompressed meanwhile. Decompression changes only the first byte of x.
-    const compressed = place.slice(0, COMPRESSED_LENGTH);
+    const compressed = key.slice(0, COMPRESSED_LENGTH);
     compressed[0] = first;
     return compressed;
   }
@@ -61,21 +61,21 @@ export class KeyMemory {
   compressed(from: number, to: number): Uint8Array {
     const all = new Uint8Array((to - from) * COMPRESSED_LENGTH);
     for (let index = from; index < to; index++) {
-      const place = this.at(index);
+      const key = this.at(index);
       const start = (index - from) * COMPRESSED_LENGTH;
-      all.set(place.subarray(0, COMPRESSED_LENGTH), start);
-      all[start] = firstByteCompressed(place);
+      all.set(key.subarray(0, COMPRESSED_LENGTH), start);
+      all[start] = firstByteCompressed(key);
     }
     return all;
   }
 
   /** Replaces a compressed key by its uncompressed form, unless the key has changed. */
   setDecompressed(index: number, key: Uint8Array): void {
-    const place = this.at(index);
-    if (!isCompressed(place) || !isSameKey(place, key)) return;
-    place.set(key.subarray(COMPRESSED_LENGTH), COMPRESSED_LENGTH);
+    const stored = this.at(index);
+    if (!isCompressed(stored) || !isSameKey(stored, key)) return;
+    stored.set(key.subarray(COMPRESSED_LENGTH), COMPRESSED_LENGTH);
     // The first byte marks the key as complete, so it is written last.
-    Atomics.store(place, 0, key[0]!);
+    Atomics.store(stored, 0, key[0]!);
   }
 
   /** Yields views of the keys in [from, to), one per contiguous chunk. */

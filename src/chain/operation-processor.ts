@@ -210,13 +210,13 @@ function requireAdded(outcome: AddOutcome, subject: string): void {
  */
 function refuseOtherChange(
   { message }: capella.SignedBLSToExecutionChange,
-  held: capella.SignedBLSToExecutionChange | undefined,
+  pending: capella.SignedBLSToExecutionChange | undefined,
 ): void {
-  if (!held || ssz.capella.BLSToExecutionChange.equals(held.message, message)) return;
+  if (!pending || ssz.capella.BLSToExecutionChange.equals(pending.message, message)) return;
   throw ignore(
     "conflicting-change",
     `A change of the withdrawal credentials of validator ${message.validatorIndex} to ` +
-      `${toHex(held.message.toExecutionAddress)} is already pending. Credentials can be changed only once.`,
+      `${toHex(pending.message.toExecutionAddress)} is already pending. Credentials can be changed only once.`,
   );
 }
 

@@ -3,21 +3,21 @@ import { Revision } from "./revision.ts";
 
 it("publishes the changes of a transaction at its end or on publish()", async () => {
   const revision = new Revision();
-  const told: number[][] = [];
-  const end = revision.onPublished(() => told.push(Array.from(revision.memory)));
+  const published: number[][] = [];
+  const end = revision.onPublished(() => published.push(Array.from(revision.memory)));
   revision.raiseStatus();
   await revision.transaction(async () => {
     revision.raiseStatus();
     revision.raise();
     revision.raise();
-    expect(told.splice(0)).toEqual([[0, 1]]);
+    expect(published.splice(0)).toEqual([[0, 1]]);
     revision.publish();
     revision.raise();
-    expect(told.splice(0)).toEqual([[1, 2]]);
+    expect(published.splice(0)).toEqual([[1, 2]]);
     revision.complete();
     // Nothing is deferred from here on.
     revision.raiseStatus();
-    expect(told.splice(0)).toEqual([
+    expect(published.splice(0)).toEqual([
       [2, 3],
       [2, 4],
     ]);
@@ -29,12 +29,12 @@ it("publishes the changes of a transaction at its end or on publish()", async ()
   });
   await expect(failing).rejects.toThrow("It failed.");
   revision.publish();
-  expect(told.splice(0)).toEqual([
+  expect(published.splice(0)).toEqual([
     [3, 5],
     [4, 6],
   ]);
   end();
   revision.raise();
-  expect(told).toEqual([]);
+  expect(published).toEqual([]);
   expect(Array.from(revision.memory)).toEqual([5, 7]);
 });

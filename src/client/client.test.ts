@@ -115,10 +115,10 @@ describe.each(TRANSPORTS)("over %s", (_name, urlOf) => {
     });
     await once(server.listen(0, "127.0.0.1"), "listening");
     onTestFinished(() => void server.close());
-    const place = `127.0.0.1:${(server.address() as AddressInfo).port}/`;
-    const calling = connect({ url: urlOf(`http://us%20er:se%C3%A9cret@${place}`) }).call("null");
+    const address = `127.0.0.1:${(server.address() as AddressInfo).port}/`;
+    const calling = connect({ url: urlOf(`http://us%20er:se%C3%A9cret@${address}`) }).call("null");
     const error = (await calling.catch((thrown: unknown) => thrown)) as Error;
-    expect(error.message).toContain(urlOf(`http://${place}`));
+    expect(error.message).toContain(urlOf(`http://${address}`));
     expect(error.message).not.toMatch(/cret/);
     expect(new Set(heard)).toEqual(new Set([`Basic ${Buffer.from("us er:seécret").toString("base64")}`]));
   });

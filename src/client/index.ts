@@ -28,8 +28,8 @@ export interface ClientOptions {
 export function createClient<F extends ForkName = ForkName>(options: ClientOptions): Client<F> {
   const { url, token } = readClientOptions("createClient", options);
   const { protocol, address, authorization } = readNodeUrl(url);
-  const given = token === undefined ? authorization : `Bearer ${token}`;
-  const headers: Record<string, string> = given === undefined ? {} : { Authorization: given };
+  const credentials = token === undefined ? authorization : `Bearer ${token}`;
+  const headers: Record<string, string> = credentials === undefined ? {} : { Authorization: credentials };
   const Way = protocol.startsWith("ws") ? WebSocketTransport : HttpTransport;
   return clientOver(new Way(address, headers));
 }

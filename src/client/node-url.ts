@@ -10,11 +10,11 @@ interface NodeUrl {
 
 /** Returns the options of a client. Rejects a bare URL and a missing one, which JavaScript programs may pass. */
 export function readClientOptions<T extends { readonly url: string }>(caller: string, options: T): T {
-  const given: unknown = options;
-  if (typeof given === "string") {
-    throw new TypeError(`${caller} takes an object. Write ${caller}({ url: ${JSON.stringify(shownUrl(given))} }).`);
+  const input: unknown = options;
+  if (typeof input === "string") {
+    throw new TypeError(`${caller} takes an object. Write ${caller}({ url: ${JSON.stringify(shownUrl(input))} }).`);
   }
-  const url: unknown = (given as { url?: unknown } | null | undefined)?.url;
+  const url: unknown = (input as { url?: unknown } | null | undefined)?.url;
   if (typeof url === "string") return options;
   throw new TypeError(`${caller} needs the "url" of a node, such as "http://127.0.0.1:9190", got ${String(url)}.`);
 }

@@ -19,8 +19,8 @@ it("integers round-trip for any base", () => {
   const writer = new PatchWriter();
   writer.numbers(numbers, base);
   writer.numbers(numbers, undefined);
-  const made = applied(writer.take(), base, 2 * numbers.length);
-  expect(made).toEqual(new Uint8Array([...numbers, ...numbers]));
+  const result = applied(writer.take(), base, 2 * numbers.length);
+  expect(result).toEqual(new Uint8Array([...numbers, ...numbers]));
 });
 
 it("small differences of either sign have one non-zero byte", () => {
@@ -37,7 +37,7 @@ it("random operations round-trip in arbitrary chunks", () => {
   for (let run = 0; run < 50; run++) {
     const base = noise(upTo(5000));
     const writer = new PatchWriter();
-    const made: Uint8Array[] = [];
+    const parts: Uint8Array[] = [];
     let at = 0;
     for (let step = 0; step < 30; step++) {
       const length = 8 * upTo(40);
@@ -54,11 +54,11 @@ it("random operations round-trip in arbitrary chunks", () => {
         xorInto(combined, old);
       }
       if (operation === 4) writer.numbers(fresh, old);
-      if (operation === 1) made.push(old);
-      else if (operation !== 2) made.push(fresh);
+      if (operation === 1) parts.push(old);
+      else if (operation !== 2) parts.push(fresh);
       if (operation !== 0) at += length;
     }
-    const expected = new Uint8Array(Buffer.concat(made));
+    const expected = new Uint8Array(Buffer.concat(parts));
     const patch = writer.take();
     for (const pieceLength of [1, 7, 4096]) {
       expect(applied(patch, base, expected.length, pieceLength)).toEqual(expected);

@@ -108,15 +108,15 @@ export class PatchWriter {
 /** Streaming decoder that applies a patch. Throws if the patch is invalid or does not match the sizes. */
 export class PatchReader {
   readonly #base: Uint8Array;
-  readonly #made: Uint8Array;
+  readonly #target: Uint8Array;
   #baseAt = 0;
-  #madeAt = 0;
+  #targetAt = 0;
   /** Start of an incomplete operation. */
   #rest = new Uint8Array();
 
-  constructor(base: Uint8Array, madeLength: number) {
+  constructor(base: Uint8Array, targetLength: number) {
     this.#base = base;
-    this.#made = new Uint8Array(madeLength);
+    this.#target = new Uint8Array(targetLength);
   }
 
   add(piece: Uint8Array): void {
@@ -132,8 +132,8 @@ export class PatchReader {
 
   /** Returns the patched bytes. */
   end(): Uint8Array {
-    if (this.#rest.length > 0 || this.#madeAt !== this.#made.length) throw new Error("truncated patch");
-    return this.#made;
+    if (this.#rest.length > 0 || this.#targetAt !== this.#target.length) throw new Error("truncated patch");
+    return this.#target;
   }
 
   /** Applies one operation and returns the offset of the next; returns `from` if the operation is incomplete. */
@@ -152,28 +152,28 @@ export class PatchReader {
       this.#baseAt += length;
       return at;
     }
-    if (this.#madeAt + length > this.#made.length) throw new Error("patch output is too long");
+    if (this.#targetAt + length > this.#target.length) throw new Error("patch output is too long");
     if (operation === Operation.copy) {
-      this.#made.set(this.#nextOfBase(length), this.#madeAt);
-      this.#madeAt += length;
+      this.#target.set(this.#nextOfBase(length), this.#targetAt);
+      this.#targetAt += length;
       return at;
     }
     if (length > MAX_OPERATION_BYTES) throw new Error("patch operation is too long");
     if (at + length > bytes.length) return from;
     const brought = bytes.subarray(at, at + length);
-    const made = this.#made.subarray(this.#madeAt, this.#madeAt + length);
-    this.#madeAt += length;
+    const target = this.#target.subarray(this.#targetAt, this.#targetAt + length);
+    this.#targetAt += length;
     switch (operation) {
       case Operation.raw:
-        made.set(brought);
+        target.set(brought);
         break;
       case Operation.xor:
-        made.set(this.#nextOfBase(length));
-        xorInto(made, brought);
+        target.set(this.#nextOfBase(length));
+        xorInto(target, brought);
         break;
       case Operation.add:
-        made.set(this.#nextOfBase(length));
-        addNumbers(made, brought);
+        target.set(this.#nextOfBase(length));
+        addNumbers(target, brought);
         break;
       default:
         throw new Error(`unknown patch operation ${operation}`);

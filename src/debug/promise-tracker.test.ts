@@ -55,10 +55,10 @@ describe("promise tracker", () => {
     }
     const gate = makeGate();
     const chained = chain(gate);
-    const [made] = createdBy("makeGate");
+    const [created] = createdBy("makeGate");
     const [waiting] = createdBy("chain");
-    expect(made?.child_id).toBe("");
-    expect(waiting?.child_id).toBe(made?.id);
+    expect(created?.child_id).toBe("");
+    expect(waiting?.child_id).toBe(created?.id);
     expect(chained).not.toBe(gate);
   });
 
@@ -89,10 +89,10 @@ describe("promise tracker", () => {
     const small = new PromiseTracker({ limit: 3 });
     small.start();
     const makers = [1, 2, 3, 4, 5].map((n) => Object.defineProperty(() => new Promise(() => {}), "name", { value: n }));
-    const made = makers.map((make) => make());
+    const created = makers.map((make) => make());
     const listed = small.pending();
     small.close();
-    expect(made).toHaveLength(5);
+    expect(created).toHaveLength(5);
     expect(listed).toHaveLength(3);
     const ids = listed.map(({ id }) => Number(id));
     expect(ids).toEqual([...ids].sort((a, b) => a - b));

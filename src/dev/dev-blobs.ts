@@ -193,7 +193,7 @@ function evaluations(exponents: readonly number[], order: number): Uint8Array {
   for (let index = 0; index < order; index++) {
     const value = terms.reduce((sum, term) => sum + term) % MODULUS;
     elements.set(bytesOf(value), reversedBits(index, order) * BYTES_PER_FIELD_ELEMENT);
-    terms = terms.map((term, place) => (term * factors[place]!) % MODULUS);
+    terms = terms.map((term, position) => (term * factors[position]!) % MODULUS);
   }
   return elements;
 }

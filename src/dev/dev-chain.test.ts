@@ -65,13 +65,13 @@ it("after a stop, missed slots are caught up only if all validators run in this 
     await close();
     return directory;
   };
-  const { devChain: whole, db } = await openDevChain(options({}), await stopped());
-  expect(whole.isNew).toBe(false);
+  const { devChain: alone, db } = await openDevChain(options({}), await stopped());
+  expect(alone.isNew).toBe(false);
   const signedBefore = await slashingProtectionStore(db).load();
   expect(Math.max(...signedBefore.map(({ target }) => target))).toBe(1);
-  await whole.warmUp();
-  expect(whole.clock.currentSlot).toBe(SLOTS_SINCE_GENESIS);
-  expect(await emptySlots(whole)).toBe(0);
+  await alone.warmUp();
+  expect(alone.clock.currentSlot).toBe(SLOTS_SINCE_GENESIS);
+  expect(await emptySlots(alone)).toBe(0);
 
   const activeValidators = [0, 1, 2, 3, 4, 5, 6];
   const directory = await stopped();

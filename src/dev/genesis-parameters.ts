@@ -47,13 +47,13 @@ export function keySourceText(source = DEFAULT_KEYS): string {
   return `a mnemonic (fingerprint ${fingerprint})`;
 }
 
-export const withdrawalsText = (given: GenesisParameters["withdrawals"]): string =>
-  given === undefined
+export const withdrawalsText = (withdrawals: GenesisParameters["withdrawals"]): string =>
+  withdrawals === undefined
     ? "0x00"
-    : formatRanges(given, ({ prefix, address }) => (address === undefined ? prefix : `${prefix}:${address}`));
+    : formatRanges(withdrawals, ({ prefix, address }) => (address === undefined ? prefix : `${prefix}:${address}`));
 
-export const balancesText = (given: GenesisParameters["balances"]): string =>
-  `${given === undefined ? "32" : formatRanges(given, (gwei) => String(gwei / 1e9))} ETH`;
+export const balancesText = (balances: GenesisParameters["balances"]): string =>
+  `${balances === undefined ? "32" : formatRanges(balances, (gwei) => String(gwei / 1e9))} ETH`;
 
 export const overridesText = (overrides: ConfigOverrides = {}): string =>
   Object.entries(overrides)

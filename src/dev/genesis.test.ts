@@ -42,8 +42,8 @@ function rootByDeposits(
 ) {
   const forkConfig = createChainForkConfig(chainConfig);
   const rootList = ssz.phase0.DepositDataRootList.defaultViewDU();
-  const made = genesisDeposits(chainConfig, new InteropKeys(validatorCount), parameters);
-  const deposits = made.map((data, index): phase0.Deposit => {
+  const depositData = genesisDeposits(chainConfig, new InteropKeys(validatorCount), parameters);
+  const deposits = depositData.map((data, index): phase0.Deposit => {
     rootList.push(ssz.phase0.DepositData.hashTreeRoot(data));
     rootList.commit();
     return { data, proof: new Tree(rootList.node).getSingleProof(toGindex(rootList.type.depth, BigInt(index))) };

@@ -46,13 +46,13 @@ export interface DevParameters
 /** The database does not hold the requested chain. */
 export class ChainMismatchError extends Error {
   /** Describes the stored chain, as the object of "holds". */
-  readonly held: string;
+  readonly storedChain: string;
   readonly isDevChain: boolean;
 
-  constructor(held: string, { isDevChain }: { isDevChain: boolean }) {
-    super(`The database holds ${held}.`);
+  constructor(storedChain: string, { isDevChain }: { isDevChain: boolean }) {
+    super(`The database holds ${storedChain}.`);
     this.name = "ChainMismatchError";
-    this.held = held;
+    this.storedChain = storedChain;
     this.isDevChain = isDevChain;
   }
 }

@@ -7,16 +7,16 @@ export interface ValidatorRange<T> {
 }
 
 /** Expands ranges to one value per validator; undefined for validators without a value. `what` names it in errors. */
-export function expandRanges<T>(given: readonly ValidatorRange<T>[], count: number, what: string): (T | undefined)[] {
+export function expandRanges<T>(ranges: readonly ValidatorRange<T>[], count: number, what: string): (T | undefined)[] {
   const found: (T | undefined)[] = new Array(count).fill(undefined);
   const named = new Set<number>();
-  const others = given.filter(({ range }) => range === undefined);
+  const others = ranges.filter(({ range }) => range === undefined);
   if (others.length > 1) {
     throw new InvalidChainError(
       `The ${what} of all validators are given twice. Without indices they can be given once, as the default.`,
     );
   }
-  for (const { range, value } of given) {
+  for (const { range, value } of ranges) {
     if (range === undefined) continue;
     if (range.last >= count) {
       throw new InvalidChainError(
@@ -41,15 +41,15 @@ export function expandRanges<T>(given: readonly ValidatorRange<T>[], count: numb
 }
 
 /** Returns the value of one validator; undefined if it has none. */
-export function valueAt<T>(given: readonly ValidatorRange<T>[], index: number): T | undefined {
-  const named = given.find(({ range }) => range !== undefined && range.first <= index && index <= range.last);
-  return (named ?? given.find(({ range }) => range === undefined))?.value;
+export function valueAt<T>(ranges: readonly ValidatorRange<T>[], index: number): T | undefined {
+  const named = ranges.find(({ range }) => range !== undefined && range.first <= index && index <= range.last);
+  return (named ?? ranges.find(({ range }) => range === undefined))?.value;
 }
 
 /** Formats ranges in ascending order, so that equal settings give equal strings. */
-export function formatRanges<T>(given: readonly ValidatorRange<T>[], valueText: (value: T) => string): string {
+export function formatRanges<T>(ranges: readonly ValidatorRange<T>[], valueText: (value: T) => string): string {
   const position = ({ range }: ValidatorRange<T>) => range?.first ?? Number.POSITIVE_INFINITY;
-  return [...given]
+  return [...ranges]
     .sort((a, b) => position(a) - position(b))
     .map(({ range, value }) => `${rangeText(range)}${valueText(value)}`)
     .join(",");

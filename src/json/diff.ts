@@ -12,8 +12,8 @@ export interface JsonDifference {
 export function* diffJson(first: unknown, second: unknown, path = "data"): Generator<JsonDifference> {
   if (first === second || isSameHex(first, second)) return;
   if (Array.isArray(first) && Array.isArray(second)) {
-    for (let place = 0; place < Math.max(first.length, second.length); place++) {
-      yield* diffJson(first[place], second[place], `${path}[${place}]`);
+    for (let index = 0; index < Math.max(first.length, second.length); index++) {
+      yield* diffJson(first[index], second[index], `${path}[${index}]`);
     }
   } else if (isJsonObject(first) && isJsonObject(second)) {
     for (const name of new Set([...Object.keys(first), ...Object.keys(second)])) {

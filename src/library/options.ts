@@ -39,8 +39,8 @@ export function optionFlags(): [option: string, flag: Flag<unknown>][] {
  * Parses options with the parsers of the flags, so that both have the same meaning and bounds. Options that are not
  * given fall back to the stored chain.
  */
-export function readOptions(given: DevChainOptions, stored: DevIdentity | null): DevCommandSettings {
-  const { log, rpc, rest, ethRpc, forkAt, config, ...options } = given;
+export function readOptions(chainOptions: DevChainOptions, stored: DevIdentity | null): DevCommandSettings {
+  const { log, rpc, rest, ethRpc, forkAt, config, ...options } = chainOptions;
   const plain = Object.entries({ ...DEFAULTS, ...options }).filter(([, value]) => value !== undefined);
   const flags: Given[] = [
     ...plain.map(flagOf),

@@ -81,8 +81,8 @@ export function createMetricsServer({ metrics, probes, logger }: MetricsServerPa
   }
 
   return {
-    async listen(given) {
-      const where = await core.listen(given);
+    async listen(address) {
+      const where = await core.listen(address);
       isLoopbackOnly = isLoopbackAddress(where.host);
       if (!isLoopbackOnly) logger.warn("Metrics are reachable from other machines", { url: where.url });
       return where;

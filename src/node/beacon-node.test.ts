@@ -84,13 +84,13 @@ it("caches public keys of many validators in a file, and rebuilds a damaged one"
     return complaints;
   };
   await start();
-  const kept = await readFile(path);
-  expect(kept).toHaveLength(OPTIONS.validators * 96);
-  const damages = [async () => {}, () => truncate(path, 100), () => writeFile(path, Buffer.alloc(kept.length, 1))];
+  const content = await readFile(path);
+  expect(content).toHaveLength(OPTIONS.validators * 96);
+  const damages = [async () => {}, () => truncate(path, 100), () => writeFile(path, Buffer.alloc(content.length, 1))];
   for (const damage of damages) {
     await damage();
     expect(await start()).toEqual([]);
-    expect(await readFile(path)).toEqual(kept);
+    expect(await readFile(path)).toEqual(content);
   }
   // A chain with few validators has no file, and deletes that of an earlier chain.
   await start({ reset: true, chainTuning: {} });

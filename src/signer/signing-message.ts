@@ -157,11 +157,11 @@ export function readSigningMessage(json: unknown, config: BeaconConfig): Signing
   const reader = typeof type === "string" && Object.hasOwn(READERS, type) ? READERS[type] : undefined;
   if (!reader) throw unknownName("type", type, Object.keys(READERS));
   const message = reader({ body, config, domainAt: (domain, epoch) => domainOf(body, config, domain, epoch) });
-  const given = body.signingRoot ?? body.signing_root;
+  const declared = body.signingRoot ?? body.signing_root;
   const computed = toHex(message.signingRoot);
-  if (given !== undefined && String(given).toLowerCase() !== computed) {
+  if (declared !== undefined && String(declared).toLowerCase() !== computed) {
     throw new InvalidPayloadError(
-      `has the signingRoot ${JSON.stringify(given)}, but its message has ${computed}. ` +
+      `has the signingRoot ${JSON.stringify(declared)}, but its message has ${computed}. ` +
         "The client may have another fork or preset.",
     );
   }
@@ -233,9 +233,9 @@ function readMember<T>(type: Type<T>, json: JsonObject, name: string, at: Payloa
   return value;
 }
 
-function unknownName(path: string, given: unknown, known: readonly string[]): InvalidPayloadError {
-  const nearest = typeof given === "string" ? nearestName(given.toUpperCase(), known) : undefined;
+function unknownName(path: string, value: unknown, known: readonly string[]): InvalidPayloadError {
+  const nearest = typeof value === "string" ? nearestName(value.toUpperCase(), known) : undefined;
   const advice = nearest === undefined ? `Known are ${known.join(", ")}.` : `Did you mean "${nearest}"?`;
-  const shown = JSON.stringify(given)?.slice(0, 40);
+  const shown = JSON.stringify(value)?.slice(0, 40);
   return new InvalidPayloadError(`has the unknown ${path} ${shown}. ${advice}`);
 }

@@ -56,8 +56,8 @@ export function namedParamsOf(
   parameters: readonly Parameter[],
   typed: Readonly<Record<string, string>>,
 ): Record<string, unknown> {
-  const given = paramsOf(parameters, typed).map((value, index) => [parameters[index]!.name, value] as const);
-  return Object.fromEntries(given.filter(([, value]) => value !== null));
+  const entries = paramsOf(parameters, typed).map((value, index) => [parameters[index]!.name, value] as const);
+  return Object.fromEntries(entries.filter(([, value]) => value !== null));
 }
 
 const quoted = (text: string) => `'${text.replaceAll("'", "'\\''")}'`;
@@ -83,10 +83,10 @@ export function asTypeScript(
   params: Readonly<Record<string, unknown>>,
   isFunction: boolean,
 ): string {
-  const given = Object.keys(params).length === 0 ? "" : literal(params);
+  const args = Object.keys(params).length === 0 ? "" : literal(params);
   const written = isFunction
-    ? `${method}(${given})`
-    : `call(${[JSON.stringify(method), given].filter(Boolean).join(", ")})`;
+    ? `${method}(${args})`
+    : `call(${[JSON.stringify(method), args].filter(Boolean).join(", ")})`;
   return [...typeScriptClient(url), `const result = await client.${written};`].join("\n");
 }
 

@@ -15,7 +15,7 @@ const EXECUTION_BLOCK = /^(blockHash|parentHash)$/;
 const VALIDATOR_LIST = /^(validators|attesting_indices|proposers)$/;
 
 /** Place of a value in a JSON document. */
-export interface JsonPlace {
+export interface JsonContext {
   /** Name of the member, or of the list that contains the value. */
   name: string;
   isListItem: boolean;
@@ -26,7 +26,7 @@ export interface JsonPlace {
 }
 
 /** Returns the page of a root, slot, validator, account or the like; undefined for other values. */
-export function pageOf(value: unknown, { name, isListItem, siblings, rootOf }: JsonPlace): string | undefined {
+export function pageOf(value: unknown, { name, isListItem, siblings, rootOf }: JsonContext): string | undefined {
   if (typeof value !== "string") return undefined;
   const to = (page: string) => `#/${page}/${value}`;
   if (PUBKEY.test(value)) return name === "pubkey" ? to("validator") : undefined;

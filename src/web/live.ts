@@ -291,15 +291,15 @@ async function learn(root: string, currentSlot: number): Promise<void> {
 
 /** Drops blocks after the head when a dev chain was reverted. */
 function forgetLater(slot: number): void {
-  const kept = [...blocks.value].filter(([, block]) => block.slot <= slot);
-  if (kept.length < blocks.value.size) blocks.value = new Map(kept);
+  const remaining = [...blocks.value].filter(([, block]) => block.slot <= slot);
+  if (remaining.length < blocks.value.size) blocks.value = new Map(remaining);
 }
 
 function take(found: readonly BlockNote[]): void {
   if (found.length === 0) return;
   const oldest = (chainTime.value?.slot ?? 0) - 2 * SHOWN_SLOTS;
-  const kept = [...blocks.value].filter(([, { slot }]) => slot > oldest);
-  blocks.value = new Map([...kept, ...found.map((note) => [note.root, note] as const)]);
+  const recent = [...blocks.value].filter(([, { slot }]) => slot > oldest);
+  blocks.value = new Map([...recent, ...found.map((note) => [note.root, note] as const)]);
 }
 
 /** Loads all blocks of fork choice and their ancestors. */

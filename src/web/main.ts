@@ -81,6 +81,6 @@ function TokenForm() {
   </form>`;
 }
 
-const place = document.getElementById("app");
-if (place) render(html`<${App} />`, place);
+const container = document.getElementById("app");
+if (container) render(html`<${App} />`, container);
 void follow();

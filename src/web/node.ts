@@ -33,7 +33,7 @@ export async function requiresToken(): Promise<boolean> {
   return status === 401;
 }
 
-export function useToken(given: string): void {
-  sessionStorage.setItem(TOKEN_KEY, given);
+export function useToken(entered: string): void {
+  sessionStorage.setItem(TOKEN_KEY, entered);
   location.reload();
 }

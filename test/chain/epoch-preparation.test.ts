@@ -31,14 +31,14 @@ it("the first state of an epoch is prepared in advance, again for a late head, a
   const { states } = chain;
   const start = LAST_OF_EPOCH + 1;
   const oldHead = chain.head.root;
-  expect(states.held(oldHead, start)).toBeUndefined();
+  expect(states.cached(oldHead, start)).toBeUndefined();
 
   await clock.advanceTo(LAST_OF_EPOCH);
-  expect(states.held(oldHead, start)?.slot).toBe(start);
+  expect(states.cached(oldHead, start)?.slot).toBe(start);
 
   await chain.importBlock(last.signed);
-  await vi.waitFor(() => expect(states.held(last.root, start)).toBeDefined());
-  const prepared = states.held(last.root, start)!;
+  await vi.waitFor(() => expect(states.cached(last.root, start)).toBeDefined());
+  const prepared = states.cached(last.root, start)!;
   const { headState } = chain;
   expect([headState.clonedCount, prepared.clonedCount]).toEqual([1, 0]);
   // Nothing has changed since.
@@ -57,7 +57,7 @@ it("an epoch that is more than one transition away is not prepared", async () =>
   const { root } = chain.head;
   const start = LAST_OF_EPOCH + 1;
   await clock.advanceTo(start + SLOTS_PER_EPOCH);
-  expect(chain.states.held(root, start)).toBeDefined();
-  expect(chain.states.held(root, start + SLOTS_PER_EPOCH)).toBeUndefined();
+  expect(chain.states.cached(root, start)).toBeDefined();
+  expect(chain.states.cached(root, start + SLOTS_PER_EPOCH)).toBeUndefined();
   await close();
 });

@@ -241,9 +241,9 @@ it("a state for one-time use evicts no cached state", async () => {
   const state = await states.afterBlock(oldest.root, undefined, { keep: false });
 
   expect(rootOf(state)).toBe(toRootHex(oldest.signed.message.stateRoot));
-  expect(states.held(oldest.root)).toBeUndefined();
+  expect(states.cached(oldest.root)).toBeUndefined();
   for (const { root, signed } of newest) {
-    expect(rootOf(states.held(root) ?? null)).toBe(toRootHex(signed.message.stateRoot));
+    expect(rootOf(states.cached(root) ?? null)).toBe(toRootHex(signed.message.stateRoot));
   }
 });
 

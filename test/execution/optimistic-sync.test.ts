@@ -73,21 +73,21 @@ it("blocks without a verdict are followed optimistically, and verified as soon a
   const second = await open(stored, engine);
   expect(second.chain.status.isOptimistic).toBe(true);
   await vi.waitFor(() => expect(engine.questions).toHaveLength(2));
-  expect(engine.takeAsked("forkchoiceUpdated")).toEqual([hashOf(at(HEAD))]);
-  expect(engine.takeAsked("newPayload")).toEqual([hashOf(at(1))]);
+  expect(engine.takeHashes("forkchoiceUpdated")).toEqual([hashOf(at(HEAD))]);
+  expect(engine.takeHashes("newPayload")).toEqual([hashOf(at(1))]);
 
   // The engine knows the first payloads. Later ones have to be sent, and then the head again.
   engine.otherwise = VALID;
   for (const block of main.slice(8)) engine.answer(hashOf(block), SYNCING);
   engine.enter("online");
   await vi.waitFor(() => expect(statuses(second.chain).lastIndexOf("valid")).toBe(7));
-  await vi.waitFor(() => expect(engine.takeAsked("newPayload")).toContain(hashOf(at(9))));
+  await vi.waitFor(() => expect(engine.takeHashes("newPayload")).toContain(hashOf(at(9))));
   expect(second.chain.status.isOptimistic).toBe(true);
-  engine.takeAsked("forkchoiceUpdated");
+  engine.takeHashes("forkchoiceUpdated");
   engine.answer(hashOf(at(HEAD)), VALID);
   engine.enter("synced");
   await vi.waitFor(() => expect(second.chain.status.isOptimistic).toBe(false));
-  expect(engine.takeAsked("newPayload")).toEqual([]);
+  expect(engine.takeHashes("newPayload")).toEqual([]);
   expect(statuses(second.chain)).toEqual(main.map(() => "valid"));
   expect(second.complaints).toEqual([]);
   await second.close();
@@ -97,7 +97,7 @@ it("blocks without a verdict are followed optimistically, and verified as soon a
   engine.otherwise = SYNCING;
   const third = await open(stored, engine);
   expect(statuses(third.chain)).toEqual(main.map(() => "valid"));
-  expect(engine.takeAsked("newPayload")).toEqual([]);
+  expect(engine.takeHashes("newPayload")).toEqual([]);
 });
 
 it("the forkchoice update of an optimistic head is repeated every slot", async () => {
@@ -106,9 +106,9 @@ it("the forkchoice update of an optimistic head is repeated every slot", async (
   const { chain, clock } = await open(await emptyStoredChain(source), engine);
   await follow(chain, main.slice(0, 2));
   chain.start();
-  await vi.waitFor(() => expect(engine.takeAsked("forkchoiceUpdated")).toContain(hashOf(at(2))));
+  await vi.waitFor(() => expect(engine.takeHashes("forkchoiceUpdated")).toContain(hashOf(at(2))));
   await clock.advanceTo(NOW + 1);
-  await vi.waitFor(() => expect(engine.takeAsked("forkchoiceUpdated")).toEqual([hashOf(at(2))]));
+  await vi.waitFor(() => expect(engine.takeHashes("forkchoiceUpdated")).toEqual([hashOf(at(2))]));
   engine.otherwise = VALID;
   await clock.advanceTo(NOW + 2);
   await vi.waitFor(() => expect(chain.status.isOptimistic).toBe(false));
@@ -160,7 +160,7 @@ it.each<[string, { lastValid: () => RootHex | null; head: number; complaints: nu
   engine.questions = [];
   await expect(again.chain.importBlock(at(HEAD).signed)).rejects.toMatchObject({ reason: "invalid-payload" });
   await expect(again.chain.importBlock(onFallen as typeof child)).rejects.toMatchObject({ reason: "invalid-parent" });
-  expect(engine.takeAsked("newPayload")).not.toContain(hashOf(at(HEAD)));
+  expect(engine.takeHashes("newPayload")).not.toContain(hashOf(at(HEAD)));
   expect((await again.chain.blocks.byRoot(at(HEAD).root))!).toMatchObject({
     canonical: false,
     executionOptimistic: true,
@@ -185,7 +185,7 @@ it.each([
   engine.questions = [];
   await expect(chain.importBlock(at(10).signed)).rejects.toMatchObject({ reason: "invalid-payload" });
   await expect(chain.importBlock(at(11).signed)).rejects.toMatchObject({ reason: "invalid-parent" });
-  expect(engine.takeAsked("newPayload")).toEqual([]);
+  expect(engine.takeHashes("newPayload")).toEqual([]);
 });
 
 it("the head moves to the remaining branch when the other becomes invalid", async () => {
@@ -278,7 +278,7 @@ it("an invalid signature takes precedence over any verdict of the engine", async
     await expect(chain.importBlock(unsigned)).rejects.toMatchObject({ reason: "invalid-signature" });
     await expect(chain.importSegment([unsigned])).rejects.toMatchObject({ reason: "invalid-signature" });
   }
-  expect(engine.takeAsked("newPayload").filter((hash) => hash === hashOf(at(4)))).toHaveLength(6);
+  expect(engine.takeHashes("newPayload").filter((hash) => hash === hashOf(at(4)))).toHaveLength(6);
   expect(statuses(chain, main.slice(0, 3))).toEqual(Array<string>(3).fill("valid"));
   expect(chain.forkChoice.isInvalid(at(4).root)).toBe(false);
   // A missing response does not prevent the chain from closing.

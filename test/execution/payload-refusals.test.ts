@@ -80,7 +80,7 @@ it("a permanent rejection is retried with backoff and logged once", async () => 
   for (let slots = 1; slots <= 100; slots++) {
     await clock.advanceTo(NOW + slots);
     await chain.pendingVerdicts.untilHeadVerdict();
-    const asked = engine.takeAsked("newPayload");
+    const asked = engine.takeHashes("newPayload");
     if (asked.length > 0) askedIn.push(slots);
     expect(asked.every((hash) => hash === hashOf(at(7)))).toBe(true);
   }
@@ -125,7 +125,7 @@ it("a rejection persists over a restart, until the client accepts the payload", 
   const refused = { reason: "invalid-payload", root: at(7).root };
   await expect(chain.importSegment(segment(7, 12))).rejects.toMatchObject(refused);
   await expect(chain.importBlock(at(7).signed)).rejects.toMatchObject(refused);
-  expect(engine.takeAsked("newPayload")).toEqual([]);
+  expect(engine.takeHashes("newPayload")).toEqual([]);
   await clock.advanceTo(NOW + 1);
   await chain.importBlock(at(7).signed);
   await chain.importSegment(segment(8, 12));
@@ -143,9 +143,9 @@ it.each([
   const askedIn: number[] = [];
   for (let slots = 0; slots <= 40; slots++) {
     await clock.advanceTo(NOW + slots);
-    engine.takeAsked("newPayload");
+    engine.takeHashes("newPayload");
     await expect(bring(chain)).rejects.toMatchObject({ reason: "invalid-payload", root: at(7).root });
-    if (engine.takeAsked("newPayload").includes(hashOf(at(7)))) askedIn.push(slots);
+    if (engine.takeHashes("newPayload").includes(hashOf(at(7)))) askedIn.push(slots);
   }
   expect(askedIn).toEqual([0, 1, 3, 7, 15, 31]);
   expect(complaints.filter((line) => line.includes("rejected a"))).toHaveLength(1);

@@ -11,14 +11,14 @@ describe("blobsOfBlock", () => {
   /** A node with these sidecars. */
   const blobsOf = (
     block: BlockWithBlobs,
-    held: readonly DataSidecar[],
+    stored: readonly DataSidecar[],
     kzg: Pick<TestChain["kzg"], "recover"> = chain.kzg,
   ) =>
     blobsOfBlock(block, {
       kzg,
       keptColumns: 8,
       hasColumns: () => chain.config.getForkName(block.signed.message.slot) === "fulu",
-      sidecars: async (_, indices) => held.filter(({ index }) => indices?.includes(index) ?? true),
+      sidecars: async (_, indices) => stored.filter(({ index }) => indices?.includes(index) ?? true),
     });
   const unable = { recover: () => Promise.reject(new Error("Nothing is to be computed.")) };
 

@@ -21,7 +21,7 @@ export class DataUnavailableError extends OperationalError {
   }
 }
 
-interface HeldData {
+interface SidecarSource {
   kzg: Pick<Kzg, "recover">;
   /** Number of columns kept per block. */
   keptColumns: number;
@@ -35,18 +35,21 @@ interface HeldData {
  *
  * @throws DataUnavailableError
  */
-export async function blobsOfBlock({ signed, root }: BlockWithCommitments, held: HeldData): Promise<Uint8Array[]> {
+export async function blobsOfBlock(
+  { signed, root }: BlockWithCommitments,
+  source: SidecarSource,
+): Promise<Uint8Array[]> {
   const { slot } = signed.message;
   const { length } = commitmentsOf(signed);
   if (length === 0) return [];
   const block = { root, slot };
-  return held.hasColumns(slot) ? fromColumns(block, length, held) : fromBlobSidecars(block, length, held);
+  return source.hasColumns(slot) ? fromColumns(block, length, source) : fromBlobSidecars(block, length, source);
 }
 
 async function fromBlobSidecars(
   block: { root: RootHex; slot: Slot },
   count: number,
-  { sidecars }: HeldData,
+  { sidecars }: SidecarSource,
 ): Promise<Uint8Array[]> {
   const blobs = (await sidecars(block)).flatMap((sidecar) => (isColumn(sidecar) ? [] : [sidecar.blob]));
   if (blobs.length === count) return blobs;
@@ -55,27 +58,31 @@ async function fromBlobSidecars(
   );
 }
 
-async function fromColumns(block: { root: RootHex; slot: Slot }, count: number, held: HeldData): Promise<Uint8Array[]> {
-  const blobColumns = await columnsOf(block, held, BLOB_COLUMNS);
+async function fromColumns(
+  block: { root: RootHex; slot: Slot },
+  count: number,
+  source: SidecarSource,
+): Promise<Uint8Array[]> {
+  const blobColumns = await columnsOf(block, source, BLOB_COLUMNS);
   const rows = Array.from({ length: count }, (_, row) => row);
   if (blobColumns.length === BLOB_COLUMNS.length) {
     return rows.map((row) => joined(blobColumns.map(({ column }) => column[row]!)));
   }
-  const columns = await columnsOf(block, held);
+  const columns = await columnsOf(block, source);
   if (columns.length < RECOVERY_COLUMNS) {
     throw new DataUnavailableError(
       `Only ${columns.length} of ${NUMBER_OF_COLUMNS} columns of the block at slot ${block.slot} are available; ` +
-        `${RECOVERY_COLUMNS} are needed for its blobs. This node keeps ${held.keptColumns} of ${NUMBER_OF_COLUMNS} ` +
+        `${RECOVERY_COLUMNS} are needed for its blobs. This node keeps ${source.keptColumns} of ${NUMBER_OF_COLUMNS} ` +
         "columns. Use --supernode to keep all.",
     );
   }
-  const recovered = await recoverBlobs(held.kzg, columns);
+  const recovered = await recoverBlobs(source.kzg, columns);
   return recovered.map(({ cells }) => joined(cells.slice(0, BLOB_COLUMNS.length)));
 }
 
 async function columnsOf(
   block: { root: RootHex; slot: Slot },
-  { sidecars }: HeldData,
+  { sidecars }: SidecarSource,
   indices?: readonly number[],
 ): Promise<fulu.DataColumnSidecar[]> {
   return (await sidecars(block, indices)).filter(isColumn);

@@ -22,8 +22,8 @@ describe("DataPool", () => {
   it("stores sidecars by block and index, counts them once and deletes them", () => {
     const { pool, add } = openPool();
     const block = blockOf(5);
-    const told: string[] = [];
-    const stop = pool.onAdded((root) => told.push(root));
+    const added: string[] = [];
+    const stop = pool.onAdded((root) => added.push(root));
     add(block, 9, 2);
     add(block, 2);
     stop();
@@ -35,7 +35,7 @@ describe("DataPool", () => {
       false,
       4,
     ]);
-    expect(told).toEqual([block.root, block.root]);
+    expect(added).toEqual([block.root, block.root]);
 
     pool.delete(block.root, [block.column(9), block.column(77)]);
     expect(pool.size).toEqual({ blocks: 1, bytes: 2 * CELL_BYTES });
@@ -81,15 +81,15 @@ describe("DataPool", () => {
     const [a, b] = [blockOf(3), blockOf(4)];
     add(a, 0);
     add(b, 0, 1);
-    const held = pool.capture();
+    const captured = pool.capture();
     pool.prune(4);
     expect([pool.count(a.root), pool.count(b.root)]).toEqual([0, 2]);
     pool.delete(b.root, [b.column(1)]);
-    const told: string[] = [];
-    pool.onAdded((root) => told.push(root));
-    pool.restore(held);
-    expect(pool.capture()).toEqual(held);
+    const added: string[] = [];
+    pool.onAdded((root) => added.push(root));
+    pool.restore(captured);
+    expect(pool.capture()).toEqual(captured);
     expect(pool.size).toEqual({ blocks: 2, bytes: 3 * CELL_BYTES });
-    expect(told).toEqual([]);
+    expect(added).toEqual([]);
   });
 });

@@ -19,7 +19,7 @@ describe.each(["deneb", "fulu"] as const)("%s blobs from the execution client", 
   let engine: ScriptedEngine;
   let pool: DataPool;
   let events: ChainEvents;
-  let made: DataSidecar[];
+  let created: DataSidecar[];
   let engineBlobs: EngineBlobs;
   let block: BlockWithBlobs;
   let wanted: DataSidecar[];
@@ -32,7 +32,7 @@ describe.each(["deneb", "fulu"] as const)("%s blobs from the execution client", 
     engine = new ScriptedEngine();
     pool = new DataPool();
     events = new ChainEvents(logger);
-    made = [];
+    created = [];
     own = undefined;
     const custody = new Custody(chain.config, { nodeId: new Uint8Array(32), groupCount: 4 });
     engineBlobs = new EngineBlobs({
@@ -49,7 +49,7 @@ describe.each(["deneb", "fulu"] as const)("%s blobs from the execution client", 
           return () => {};
         },
       },
-      sidecars: { publishCreated: (sidecars) => void made.push(...sidecars) },
+      sidecars: { publishCreated: (sidecars) => void created.push(...sidecars) },
       events,
       isOwn: (root) => root === own,
       logger,
@@ -76,7 +76,7 @@ describe.each(["deneb", "fulu"] as const)("%s blobs from the execution client", 
     give([0, 1, 2]);
     pool.add({ slot: 1, root: block.root }, wanted.slice(0, 1));
     await gossip();
-    expect(made).toEqual(wanted.slice(1));
+    expect(created).toEqual(wanted.slice(1));
     expect(engine.blobQuestions).toBe(1);
   });
 
@@ -85,21 +85,21 @@ describe.each(["deneb", "fulu"] as const)("%s blobs from the execution client", 
     give([0, 1, 2]);
     await gossip();
     onAwaited(block, []);
-    expect(made).toEqual([]);
+    expect(created).toEqual([]);
     expect(engine.blobQuestions).toBe(1);
   });
 
   it("count individually before Fulu, only all together from Fulu on", async () => {
     give([0, 2]);
     await gossip();
-    expect(made).toEqual(fork === "fulu" ? [] : [block.sidecars[0], block.sidecars[2]]);
+    expect(created).toEqual(fork === "fulu" ? [] : [block.sidecars[0], block.sidecars[2]]);
   });
 
   it("are requested for a waiting block from another source", async () => {
     give([0, 1, 2]);
     onAwaited(block, []);
     for (let turn = 0; turn < 5; turn++) await flushPromises();
-    expect(made).toEqual(wanted);
+    expect(created).toEqual(wanted);
   });
 
   it("are not requested if there are none or none missing, for own blocks, or if the client is offline", async () => {
@@ -124,10 +124,10 @@ describe.each(["deneb", "fulu"] as const)("%s blobs from the execution client", 
     engine.otherwise = { status: "valid" };
     block = await produceWithBlobs(chain, 2);
     give([0, 1]);
-    const asked = gossip();
+    const handled = gossip();
     engineBlobs.close();
-    await asked;
-    expect([engine.blobQuestions, made]).toEqual([2, []]);
+    await handled;
+    expect([engine.blobQuestions, created]).toEqual([2, []]);
   });
 
   if (fork !== "fulu") return;
@@ -138,6 +138,6 @@ describe.each(["deneb", "fulu"] as const)("%s blobs from the execution client", 
     pool.add({ slot: 1, root: block.root }, [sidecar!]);
     if ("column" in sidecar!) events.publish("columnSidecar", { slot: 1, root: block.root, sidecar });
     for (let turn = 0; turn < 5; turn++) await flushPromises();
-    expect(made).toEqual(wanted.slice(1));
+    expect(created).toEqual(wanted.slice(1));
   });
 });

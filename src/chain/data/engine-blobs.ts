@@ -54,7 +54,7 @@ interface Wanted {
  */
 export class EngineBlobs {
   readonly #parts: EngineBlobsParts;
-  readonly #asked = new LruMap<RootHex, true>(REMEMBERED_BLOCKS);
+  readonly #requested = new LruMap<RootHex, true>(REMEMBERED_BLOCKS);
   readonly #stopListening: (() => void)[];
   #isClosed = false;
 
@@ -122,9 +122,9 @@ export class EngineBlobs {
   #want(wanted: Wanted): void {
     const { engine } = this.#parts;
     const { root, commitments } = wanted;
-    if (commitments.length === 0 || this.#asked.get(root) || this.#missing(wanted).length === 0) return;
+    if (commitments.length === 0 || this.#requested.get(root) || this.#missing(wanted).length === 0) return;
     if (!engine.getBlobs || !isReachable(engine.state)) return;
-    this.#asked.set(root, true);
+    this.#requested.set(root, true);
     // Never rejects.
     void this.#fetch(wanted);
   }
@@ -135,10 +135,10 @@ export class EngineBlobs {
     try {
       const fork = config.getForkName(slot) as ForkPostDeneb;
       const found = (await engine.getBlobs?.(fork, versionedHashesOf(commitments))) ?? [];
-      const made = await wanted.make(found);
+      const created = await wanted.make(found);
       // Others may have arrived meanwhile.
       const missing = this.#isClosed ? [] : this.#missing(wanted);
-      const news = made.filter(({ index }) => missing.includes(index));
+      const news = created.filter(({ index }) => missing.includes(index));
       if (news.length === 0) return;
       logger.debug("Fetched blobs from execution client", { slot, root, sidecars: news.length });
       sidecars.publishCreated(news);

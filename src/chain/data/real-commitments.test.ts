@@ -60,22 +60,22 @@ it("columns of fulu", async () => {
   await validateColumnSidecar(context, columns[3]!, subnetOfSidecar(chain.config, columns[3]!));
 
   const odd = columns.filter(({ index }) => index % 2 === 1);
-  const held = { kzg, keptColumns: 64, hasColumns: () => true };
+  const source = { kzg, keptColumns: 64, hasColumns: () => true };
   const sidecars = async (_: unknown, indices?: readonly number[]) =>
     odd.filter(({ index }) => indices?.includes(index) ?? true);
-  expect(await blobsOfBlock(block, { ...held, sidecars })).toEqual(block.blobs);
+  expect(await blobsOfBlock(block, { ...source, sidecars })).toEqual(block.blobs);
 
   const pool = new DataPool();
-  const made = Promise.withResolvers<readonly DataSidecar[]>();
+  const created = Promise.withResolvers<readonly DataSidecar[]>();
   const reconstruction = new Reconstruction({
     clock: { secondsPerSlot: 12, nowSeconds: () => 0, untilTime: async () => {} },
     forkChoice: chain.forkChoice,
     data: { pool, custody: new Custody(chain.config), kzg },
-    sidecars: { publishCreated: made.resolve },
+    sidecars: { publishCreated: created.resolve },
     logger: createRecordingLogger(),
   });
   pool.add({ slot: 1, root: block.root }, odd);
-  expect(await made.promise).toEqual(columns.filter(({ index }) => index % 2 === 0));
+  expect(await created.promise).toEqual(columns.filter(({ index }) => index % 2 === 0));
   reconstruction.close();
   await chain.close();
 });

@@ -24,7 +24,7 @@ describe("Reconstruction", () => {
     const waiters = new TimeWaiters(() => {});
     const pool = new DataPool();
     const imported = new Set<RootHex>();
-    const made: DataSidecar[] = [];
+    const created: DataSidecar[] = [];
     const logger = createRecordingLogger();
     const custody = new Custody(chain.config, { nodeId: new Uint8Array(32), groupCount });
     const kzg = Object.assign(Object.create(chain.kzg), {
@@ -39,7 +39,7 @@ describe("Reconstruction", () => {
       data: { pool, custody, kzg },
       sidecars: {
         publishCreated(sidecars) {
-          made.push(...sidecars);
+          created.push(...sidecars);
           pool.add(positionOf(sidecars), sidecars);
         },
       },
@@ -49,7 +49,7 @@ describe("Reconstruction", () => {
       pool,
       imported,
       custody,
-      made,
+      created,
       logger,
       recoveries: () => recoveries,
       add: (block: BlockWithBlobs, sidecars: readonly DataSidecar[]) =>
@@ -69,7 +69,7 @@ describe("Reconstruction", () => {
 
   it("reconstructs missing columns from half of them, once, after a delay", async () => {
     block = await produceWithBlobs(chain, 1);
-    const { pool, made, recoveries, add, pass } = open(128);
+    const { pool, created, recoveries, add, pass } = open(128);
     for (const sidecar of block.sidecars.slice(0, 63)) add(block, [sidecar]);
     await pass(12);
     expect(recoveries()).toBe(0);
@@ -78,7 +78,7 @@ describe("Reconstruction", () => {
     add(block, block.sidecars.slice(100, 101));
     expect(recoveries()).toBe(0);
     await pass(PATIENCE_SECONDS / 2);
-    expect(made).toEqual([...block.sidecars.slice(64, 100), ...block.sidecars.slice(101)]);
+    expect(created).toEqual([...block.sidecars.slice(64, 100), ...block.sidecars.slice(101)]);
     expect(pool.all(block.root)).toEqual(block.sidecars);
     expect(recoveries()).toBe(block.blobs.length);
 
@@ -89,7 +89,7 @@ describe("Reconstruction", () => {
   });
 
   it("does nothing if the rest arrives in time or the block is imported", async () => {
-    const { imported, made, add, pass } = open(128);
+    const { imported, created, add, pass } = open(128);
     block = await produceWithBlobs(chain, 2);
     add(block, block.sidecars.slice(64));
     add(block, block.sidecars.slice(0, 64));
@@ -98,7 +98,7 @@ describe("Reconstruction", () => {
     add(block, block.sidecars.slice(64));
     imported.add(block.root);
     await pass(PATIENCE_SECONDS);
-    expect(made).toEqual([]);
+    expect(created).toEqual([]);
   });
 
   it("does nothing with less than half of the columns or without missing ones", async () => {
@@ -106,7 +106,7 @@ describe("Reconstruction", () => {
     const small = open(63);
     small.add(block, block.sidecars.slice(0, 100));
     await small.pass(PATIENCE_SECONDS);
-    expect(small.made).toEqual([]);
+    expect(small.created).toEqual([]);
 
     const half = open(64);
     const { sampled } = half.custody;
@@ -115,12 +115,12 @@ describe("Reconstruction", () => {
       block.sidecars.filter(({ index }) => sampled.includes(index)),
     );
     await half.pass(PATIENCE_SECONDS);
-    expect(half.made).toEqual([]);
+    expect(half.created).toEqual([]);
   });
 
   it("logs a failure and does nothing once closed", async () => {
     block = await produceWithBlobs(chain, 1);
-    const { made, logger, add, pass } = open(128);
+    const { created, logger, add, pass } = open(128);
     // These cells do not match the commitments.
     add(
       block,
@@ -133,6 +133,6 @@ describe("Reconstruction", () => {
     closed.add(block, block.sidecars.slice(64));
     reconstruction.close();
     await closed.pass(PATIENCE_SECONDS);
-    expect([made, closed.made, closed.recoveries()]).toEqual([[], [], 0]);
+    expect([created, closed.created, closed.recoveries()]).toEqual([[], [], 0]);
   });
 });

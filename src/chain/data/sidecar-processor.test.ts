@@ -14,17 +14,17 @@ describe.each([
   let chain: TestChain;
   let pool: DataPool;
   let processor: SidecarProcessor;
-  let told: unknown[];
-  let made: unknown[];
+  let published: unknown[];
+  let created: unknown[];
   beforeEach(() => {
     chain = new TestChain(fork);
     chain.clock.set(1);
     pool = new DataPool();
-    told = [];
-    made = [];
+    published = [];
+    created = [];
     const events = new ChainEvents(createRecordingLogger());
-    events.on(eventName, (event) => told.push(event));
-    events.on("sidecarsCreated", ({ sidecars }) => made.push(...sidecars));
+    events.on(eventName, (event) => published.push(event));
+    events.on("sidecarsCreated", ({ sidecars }) => created.push(...sidecars));
     processor = new SidecarProcessor({ context: chain.context, events, data: { pool } });
   });
   afterEach(() => chain.close());
@@ -33,11 +33,11 @@ describe.each([
     const { sidecars, root } = await produceWithBlobs(chain, 1);
     const sidecar = sidecars[1]!;
     expect(await refusalOf(processor.process(sidecar, 0))).toMatchObject({ reason: "wrong-subnet" });
-    expect([pool.count(root), told]).toEqual([0, []]);
+    expect([pool.count(root), published]).toEqual([0, []]);
     await processor.process(sidecar, subnetOfSidecar(chain.config, sidecar));
     expect(pool.all(root)).toEqual([sidecar]);
-    expect(told).toEqual([{ slot: 1, root, sidecar }]);
-    expect(made).toEqual([]);
+    expect(published).toEqual([{ slot: 1, root, sidecar }]);
+    expect(created).toEqual([]);
   });
 
   it("published with their block are marked as seen", async () => {
@@ -45,8 +45,8 @@ describe.each([
     processor.add([]);
     processor.add(sidecars);
     expect(pool.all(root)).toEqual(sidecars);
-    expect(told).toHaveLength(sidecars.length);
-    expect(made).toEqual([]);
+    expect(published).toHaveLength(sidecars.length);
+    expect(created).toEqual([]);
     const refusal = await refusalOf(processor.process(sidecars[0]!, 0));
     expect(refusal).toMatchObject({ reason: "already-known", known: true });
   });
@@ -56,8 +56,8 @@ describe.each([
     processor.publishCreated([]);
     processor.publishCreated(sidecars.slice(0, 2));
     expect(pool.all(root)).toEqual(sidecars.slice(0, 2));
-    expect(told).toHaveLength(2);
-    expect(made).toEqual(sidecars.slice(0, 2));
+    expect(published).toHaveLength(2);
+    expect(created).toEqual(sidecars.slice(0, 2));
     expect(await refusalOf(processor.process(sidecars[0]!, 0))).toMatchObject({ known: true });
   });
 });

@@ -3,19 +3,23 @@ import { blockRootOfSidecar, type DataSidecar, deserializeSidecar } from "../../
 import type { BeaconDb } from "../../db/beacon-db.ts";
 import { DatabaseCorruptError } from "../../db/errors.ts";
 
-interface SidecarPlace {
+interface SidecarIdentifier {
   root: RootHex;
   index: number;
 }
 
 /** Reads a stored sidecar; null if there is none. Throws a `DatabaseCorruptError` if it is damaged. */
-export async function storedSidecar(db: BeaconDb, place: SidecarPlace): Promise<DataSidecar | null> {
-  const bytes = await db.data.get(place.root, place.index);
-  return bytes && readStoredSidecar(db, place, bytes);
+export async function storedSidecar(db: BeaconDb, id: SidecarIdentifier): Promise<DataSidecar | null> {
+  const bytes = await db.data.get(id.root, id.index);
+  return bytes && readStoredSidecar(db, id, bytes);
 }
 
 /** Decodes a stored sidecar. Throws a `DatabaseCorruptError` if it does not match its block root and index. */
-export function readStoredSidecar(db: { path: string }, { root, index }: SidecarPlace, bytes: Uint8Array): DataSidecar {
+export function readStoredSidecar(
+  db: { path: string },
+  { root, index }: SidecarIdentifier,
+  bytes: Uint8Array,
+): DataSidecar {
   const sidecar = deserialize(bytes);
   if (!sidecar) throw new DatabaseCorruptError(db.path, `sidecar ${index} of block ${root} cannot be decoded`);
   const found = blockRootOfSidecar(sidecar);

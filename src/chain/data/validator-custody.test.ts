@@ -22,10 +22,10 @@ function setUp(increments = Array<number>(200).fill(ETH_32)) {
   const attached = new AttachedValidators();
   const custody = new Custody(config, { nodeId: new Uint8Array(32).fill(3) });
   const clock = { currentEpoch: 0 };
-  let asked = 0;
+  let stateReads = 0;
   const states = {
     async atCheckpoint() {
-      asked++;
+      stateReads++;
       return { epochCtx: { effectiveBalanceIncrements: increments } } as never;
     },
   };
@@ -36,7 +36,7 @@ function setUp(increments = Array<number>(200).fill(ETH_32)) {
     for (let turn = 0; turn < 3; turn++) await yieldToEventLoop();
   };
   const finalize = () => events.publish("finalized", {} as never);
-  return { attached, custody, clock, increments, logger, stop, settle, finalize, timesAsked: () => asked };
+  return { attached, custody, clock, increments, logger, stop, settle, finalize, timesAsked: () => stateReads };
 }
 
 describe("ValidatorCustody", () => {
@@ -77,10 +77,10 @@ describe("ValidatorCustody", () => {
     for (const validator of increments.keys()) attached.register(validator, 9);
     await settle();
     expect(custody.groupCount).toBe(config.NUMBER_OF_CUSTODY_GROUPS);
-    const asked = timesAsked();
+    const readsBefore = timesAsked();
     finalize();
     await settle();
-    expect(timesAsked()).toBe(asked);
+    expect(timesAsked()).toBe(readsBefore);
   });
 
   it("drops validators after three epochs and stops when it has ended", async () => {

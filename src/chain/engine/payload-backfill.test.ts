@@ -23,7 +23,7 @@ const payloadOf = ({ signed }: ChainBlock): ExecutionPayload =>
   (signed.message.body as bellatrix.BeaconBlockBody).executionPayload;
 
 /** An engine that finds all payloads valid but accepts no head by default. The test controls its latest block. */
-class StubbornEngine extends ScriptedEngine {
+class RefusingEngine extends ScriptedEngine {
   headVerdict = SYNCING;
   latest: EngineBlock | null = null;
 
@@ -43,7 +43,7 @@ const engineBlock = (block: ChainBlock): EngineBlock => ({
 
 /** Runs a chain whose engine does not accept the head, and records the blocks sent in each of 100 slots. */
 async function openChain() {
-  const engine = new StubbornEngine();
+  const engine = new RefusingEngine();
   engine.headVerdict = VALID;
   const { chain, clock, complaints } = await openStoredChain(await emptyStoredChain(source.devChain), {
     slot: HEAD,
@@ -57,15 +57,15 @@ async function openChain() {
   await chain.pendingVerdicts.untilHeadVerdict();
   const sent: [slots: number, blocks: RootHex[]][] = [];
   const runSlots = async (from: number, to: number) => {
-    engine.takeAsked("newPayload");
+    engine.takeHashes("newPayload");
     for (let slots = from; slots <= to; slots++) {
       await clock.advanceTo(HEAD + slots);
       await chain.pendingVerdicts.untilHeadVerdict();
       // As if a proposer got no payload.
       engine.enter("syncing");
       await chain.pendingVerdicts.untilHeadVerdict();
-      const asked = engine.takeAsked("newPayload");
-      if (asked.length > 0) sent.push([slots, asked]);
+      const blocks = engine.takeHashes("newPayload");
+      if (blocks.length > 0) sent.push([slots, blocks]);
     }
     return sent.splice(0);
   };
@@ -83,9 +83,9 @@ it("sends nothing to an engine at the head, whatever its verdict", async () => {
 it("backs off without progress and restarts at once after a change", async () => {
   const { engine, runSlots } = await openChain();
   engine.latest = engineBlock(main[8]!);
-  const inVain = await runSlots(1, 40);
-  expect(inVain.map(([slots]) => slots)).toEqual([1, 2, 4, 8, 16, 32]);
-  expect(inVain.every(([, blocks]) => blocks.join() === hashes(10, HEAD).join())).toBe(true);
+  const attempts = await runSlots(1, 40);
+  expect(attempts.map(([slots]) => slots)).toEqual([1, 2, 4, 8, 16, 32]);
+  expect(attempts.every(([, blocks]) => blocks.join() === hashes(10, HEAD).join())).toBe(true);
   engine.latest = engineBlock(main[9]!);
   expect((await runSlots(41, 41))[0]?.[1]).toEqual(hashes(11, HEAD));
   // A reconnected engine may be repaired.
@@ -96,9 +96,9 @@ it("backs off without progress and restarts at once after a change", async () =>
 it("sends unfinalized payloads to an engine on another branch, with the same backoff", async () => {
   const { engine, runSlots } = await openChain();
   engine.latest = { hash: `0x${"ab".repeat(32)}`, number: HEAD };
-  const inVain = await runSlots(1, 10);
-  expect(inVain.map(([slots]) => slots)).toEqual([1, 2, 4, 8]);
-  expect(inVain[0]?.[1]).toEqual(hashes(1, HEAD));
+  const attempts = await runSlots(1, 10);
+  expect(attempts.map(([slots]) => slots)).toEqual([1, 2, 4, 8]);
+  expect(attempts[0]?.[1]).toEqual(hashes(1, HEAD));
 });
 
 it("sends payloads that are rejected, and logs them, with backoff", async () => {

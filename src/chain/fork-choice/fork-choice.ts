@@ -322,7 +322,7 @@ export class ForkChoice extends BlockTree {
   prune(): ForkChoiceBlock[] {
     if (!this.has(this.finalized.root)) return [];
     const keep = descentFromFinalized(this.tree, this.finalized, this.slotsPerEpoch);
-    if (keep.every((kept) => kept === 1)) return [];
+    if (keep.every((flag) => flag === 1)) return [];
     const { removed, newIndexOf } = this.tree.prune(keep);
     this.#votes.remap(newIndexOf);
     this.revision.raise();

@@ -134,25 +134,25 @@ export class ProtoArray {
 
   /** Removes nodes. Kept nodes may lose their parent, but stay in order. */
   prune(keep: Uint8Array): PruneResult {
-    const kept: ProtoNode[] = [];
+    const remaining: ProtoNode[] = [];
     const removed: ForkChoiceBlock[] = [];
     const newIndexOf = new Int32Array(this.#nodes.length).fill(NO_NODE);
     this.#nodes.forEach((node, index) => {
       if (keep[index] === 1) {
-        newIndexOf[index] = kept.length;
-        this.#indexOf.set(node.block.root, kept.length);
-        kept.push(node);
+        newIndexOf[index] = remaining.length;
+        this.#indexOf.set(node.block.root, remaining.length);
+        remaining.push(node);
       } else {
         this.#indexOf.delete(node.block.root);
         removed.push(node.block);
       }
     });
-    for (const node of kept) {
+    for (const node of remaining) {
       node.parent = newIndexOf[node.parent] ?? NO_NODE;
       node.bestChild = newIndexOf[node.bestChild] ?? NO_NODE;
       node.bestDescendant = newIndexOf[node.bestDescendant] ?? NO_NODE;
     }
-    this.#nodes = kept;
+    this.#nodes = remaining;
     return { removed, newIndexOf };
   }
 }

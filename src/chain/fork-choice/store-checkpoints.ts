@@ -45,5 +45,5 @@ export function unrealizedOf({ unrealizedJustified, unrealizedFinalized }: Unrea
   return { justified: unrealizedJustified, finalized: unrealizedFinalized };
 }
 
-const later = (held: Checkpoint, candidate: Checkpoint): Checkpoint =>
-  candidate.epoch > held.epoch ? candidate : held;
+const later = (current: Checkpoint, candidate: Checkpoint): Checkpoint =>
+  candidate.epoch > current.epoch ? candidate : current;

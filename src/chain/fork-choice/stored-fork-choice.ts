@@ -49,18 +49,18 @@ export function deserializeForkChoiceBlock(
   bytes: Uint8Array,
   position: { slot: Slot; root: RootHex; parentRoot: RootHex },
 ): ForkChoiceBlock {
-  const facts = StoredForkChoiceBlock.deserialize(bytes);
+  const stored = StoredForkChoiceBlock.deserialize(bytes);
   return {
     slot: position.slot,
     root: position.root,
     parentRoot: position.parentRoot,
-    stateRoot: toRootHex(facts.stateRoot),
-    targetRoot: toRootHex(facts.targetRoot),
-    justified: checkpointOf(facts.justified),
-    finalized: checkpointOf(facts.finalized),
-    unrealizedJustified: checkpointOf(facts.unrealizedJustified),
-    unrealizedFinalized: checkpointOf(facts.unrealizedFinalized),
-    execution: executionOf(facts),
+    stateRoot: toRootHex(stored.stateRoot),
+    targetRoot: toRootHex(stored.targetRoot),
+    justified: checkpointOf(stored.justified),
+    finalized: checkpointOf(stored.finalized),
+    unrealizedJustified: checkpointOf(stored.unrealizedJustified),
+    unrealizedFinalized: checkpointOf(stored.unrealizedFinalized),
+    execution: executionOf(stored),
   };
 }
 

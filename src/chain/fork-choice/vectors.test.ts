@@ -140,7 +140,7 @@ class Player {
     }
     // All slots of the vectors are before the finalized epoch's first slot: descent is by root alone.
     const keep = descentFromFinalized(this.tree, { epoch: -1, root: finalized_root }, SLOTS_PER_EPOCH);
-    const removedAfterFinalized = keep.filter((kept, index) => kept === 0 && index > finalizedIndex).length;
+    const removedAfterFinalized = keep.filter((flag, index) => flag === 0 && index > finalizedIndex).length;
     const { newIndexOf } = this.tree.prune(keep);
     this.votes.remap(newIndexOf);
     expect(this.tree.size + removedAfterFinalized).toBe(expected_len);

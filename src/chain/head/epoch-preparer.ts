@@ -72,7 +72,7 @@ export class EpochPreparer {
     // Lets the publisher of the head event finish first.
     await yieldToEventLoop();
     const { root, slot } = tracker.head;
-    const isNeeded = slot < start && !status.isSyncing && states.isNear(root, start) && !states.held(root, start);
+    const isNeeded = slot < start && !status.isSyncing && states.isNear(root, start) && !states.cached(root, start);
     if (!isNeeded || this.#stopping.signal.aborted) return;
     try {
       const state = await states.afterBlock(root, start);

@@ -50,9 +50,9 @@ interface DataHistoryParts {
  */
 export class DataHistory {
   readonly #parts: DataHistoryParts;
-  #held: HeldData;
+  #range: HeldData;
   /**
-   * Below `#held.from`, data is also complete down to this slot: blocks may have no data, or more than required was
+   * Below `#range.from`, data is also complete down to this slot: blocks may have no data, or more than required was
    * stored.
    */
   #completeFrom: Slot = GENESIS_SLOT;
@@ -61,9 +61,9 @@ export class DataHistory {
 
   constructor(parts: DataHistoryParts) {
     this.#parts = parts;
-    this.#held = { from: GENESIS_SLOT, groups: this.#groupsOfImport };
+    this.#range = { from: GENESIS_SLOT, groups: this.#groupsOfImport };
     parts.data.custody.onRaised((groups) => {
-      if (groups <= this.#held.groups) return;
+      if (groups <= this.#range.groups) return;
       this.#raise(groups);
       // A failed write stops the node.
       void this.#persist().catch(() => {});
@@ -74,16 +74,16 @@ export class DataHistory {
   async open(): Promise<void> {
     const stored = await this.#parts.db.meta.getHeldData();
     this.#adopt(stored ?? { from: await this.#afterAnchor(), groups: this.#groupsOfImport });
-    if (stored?.groups !== this.#held.groups) await this.#persist();
+    if (stored?.groups !== this.#range.groups) await this.#persist();
   }
 
   capture(): HeldData {
-    return this.#held;
+    return this.#range;
   }
 
   /** Restores the range after the database was reverted. */
-  restore(held: HeldData): void {
-    this.#adopt(held);
+  restore(range: HeldData): void {
+    this.#adopt(range);
   }
 
   /** Import requires data for every block; only the anchor block has none. */
@@ -94,7 +94,7 @@ export class DataHistory {
 
   /** Returns the first slot from which all data to be served is stored (fulu/p2p-interface.md, Status v2). */
   get earliestSlot(): Slot {
-    const from = Math.min(this.#held.from, this.#completeFrom);
+    const from = Math.min(this.#range.from, this.#completeFrom);
     return from <= this.#firstSlotWithData ? GENESIS_SLOT : from;
   }
 
@@ -102,7 +102,7 @@ export class DataHistory {
   async next(): Promise<DataRange | null> {
     const { db } = this.#parts;
     if (this.#isComplete) return null;
-    const before = this.#held.from;
+    const before = this.#range.from;
     const bottom = this.#bottom;
     const windowStart = this.#firstSlotWithData;
     const newest = await db.finalizedBlocks.lastAtOrBefore(Number.POSITIVE_INFINITY);
@@ -145,8 +145,8 @@ export class DataHistory {
   /** Marks a range as complete. */
   async settle({ from, before }: DataRange): Promise<void> {
     // The custody group count may have grown; then everything is checked again.
-    if (this.#held.from !== before) return;
-    this.#held = { from, groups: this.#parts.data.custody.groupCount };
+    if (this.#range.from !== before) return;
+    this.#range = { from, groups: this.#parts.data.custody.groupCount };
     await this.#persist();
   }
 
@@ -160,7 +160,7 @@ export class DataHistory {
   }
 
   get #isComplete(): boolean {
-    return this.#held.from <= this.#firstSlotWithData;
+    return this.#range.from <= this.#firstSlotWithData;
   }
 
   async #incompleteBlock(root: string): Promise<IncompleteBlock | null> {
@@ -168,8 +168,8 @@ export class DataHistory {
     const signed = await blocks.signedByRoot(root);
     const wanted = signed ? this.#wanted(signed) : [];
     if (!signed || wanted.length === 0) return null;
-    const held = new Set(await db.data.indices(root));
-    const missing = wanted.filter((index) => !held.has(index));
+    const stored = new Set(await db.data.indices(root));
+    const missing = wanted.filter((index) => !stored.has(index));
     return missing.length === 0 ? null : { signed, root, missing };
   }
 
@@ -189,7 +189,7 @@ export class DataHistory {
   /** Adopts a stored range. The custody group count may have grown since. */
   #adopt({ from, groups }: HeldData): void {
     const { groupCount } = this.#parts.data.custody;
-    this.#held = { from, groups: Math.min(groups, this.#groupsOfImport) };
+    this.#range = { from, groups: Math.min(groups, this.#groupsOfImport) };
     this.#completeFrom = from;
     // Zero groups: never checked.
     if (groups === 0) this.#restartScan(groupCount);
@@ -201,7 +201,7 @@ export class DataHistory {
   #raise(groups: number): void {
     const { clock, data } = this.#parts;
     if (data.hasColumns(clock.currentSlot)) this.#restartScan(groups);
-    else this.#held = { ...this.#held, groups };
+    else this.#range = { ...this.#range, groups };
   }
 
   /**
@@ -210,7 +210,7 @@ export class DataHistory {
    */
   #restartScan(groups: number): void {
     const { currentSlot } = this.#parts.clock;
-    this.#held = { from: currentSlot + 1, groups };
+    this.#range = { from: currentSlot + 1, groups };
     this.#completeFrom = currentSlot;
     void this.#scanDown({ withHead: true });
   }
@@ -222,7 +222,7 @@ export class DataHistory {
     const scan = {};
     this.#scan = scan;
     try {
-      const newest = await blocks.rootAtOrBefore(this.#held.from - 1);
+      const newest = await blocks.rootAtOrBefore(this.#range.from - 1);
       let root = newest;
       while (root !== null) {
         const signed: SignedBeaconBlock | null = await blocks.signedByRoot(root);
@@ -241,7 +241,7 @@ export class DataHistory {
 
   async #persist(): Promise<void> {
     const batch = this.#parts.db.batch();
-    batch.meta.putHeldData(this.#held);
+    batch.meta.putHeldData(this.#range);
     await batch.write();
   }
 }

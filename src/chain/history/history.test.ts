@@ -78,10 +78,10 @@ it("unsigned earlier blocks are rejected before anything is written", async () =
 it.each([
   ["do not end with the block that comes next", signed.slice(0, -1)],
   ["have a gap", [signed[0]!, signed[2]!]],
-])("earlier blocks that %s are rejected", async (_, given) => {
+])("earlier blocks that %s are rejected", async (_, segment) => {
   const { history, write, written } = historyWith();
   write.resolve();
-  await expect(history.prepend(given)).rejects.toMatchObject({ reason: "not-connected" });
+  await expect(history.prepend(segment)).rejects.toMatchObject({ reason: "not-connected" });
   expect(written).toEqual([]);
   expect(history.end).toEqual(END);
 });

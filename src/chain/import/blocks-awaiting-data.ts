@@ -62,8 +62,8 @@ export class BlocksAwaitingData {
    */
   hold(block: VerifiedBlock): Promise<number> {
     const { root } = block;
-    const held = this.#blocks.get(root);
-    if (held) return held.answer;
+    const waiting = this.#blocks.get(root);
+    if (waiting) return waiting.answer;
     const dropping = new AbortController();
     const ended = new AbortController();
     const imported = this.#importWhenComplete(block, dropping.signal).finally(() => {
@@ -91,7 +91,7 @@ export class BlocksAwaitingData {
   }
 
   dropAll(): void {
-    for (const held of [...this.#blocks.values()]) this.#drop(held);
+    for (const waiting of [...this.#blocks.values()]) this.#drop(waiting);
   }
 
   /** Drops all blocks and waits for imports in progress. */

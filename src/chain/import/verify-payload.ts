@@ -40,10 +40,10 @@ export function payloadVerifier(parts: PayloadVerifierParts): VerifyPayload {
     try {
       if (!isMergeTransition) return executionOf(signed, await requestPayloadVerdict(signed, config, engine));
       // Sent concurrently. A wrong terminal block takes precedence: it violates a consensus rule.
-      const asked = requestPayloadVerdict(signed, config, engine);
-      asked.catch(() => undefined);
+      const verdict = requestPayloadVerdict(signed, config, engine);
+      verdict.catch(() => undefined);
       const isTerminalKnown = await checkTerminalBlock(signed, parts);
-      const execution = executionOf(signed, await asked);
+      const execution = executionOf(signed, await verdict);
       return isTerminalKnown ? execution : optimistic(execution);
     } catch (error) {
       if (!(error instanceof EngineUnavailableError)) throw error;

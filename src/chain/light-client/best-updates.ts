@@ -68,8 +68,8 @@ export class BestUpdates {
   /** Keeps a block's update if it is better than earlier ones. */
   async offer(block: SlotAndRoot, { update, attestedState }: DerivedUpdate): Promise<void> {
     if (!(await this.#isBetter(block, summaryOf(update)))) return;
-    const whole = withNextSyncCommittee(update, attestedState);
-    this.#candidates.set(block.root, { ...block, summary: summaryOf(update), update: whole });
+    const complete = withNextSyncCommittee(update, attestedState);
+    this.#candidates.set(block.root, { ...block, summary: summaryOf(update), update: complete });
   }
 
   /** Like `offer`, for an update that is not created yet. */

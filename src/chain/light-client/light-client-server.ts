@@ -261,8 +261,8 @@ export class LightClientServer {
 
   async #header(root: RootHex): Promise<LightClientHeader | undefined> {
     const { config, blocks } = this.#parts;
-    const kept = this.#headers.get(root);
-    if (kept) return kept;
+    const cached = this.#headers.get(root);
+    if (cached) return cached;
     const signed = await blocks.signedByRoot(root);
     if (!signed) return undefined;
     const header = blockToLightClientHeader(config, signed.message);

@@ -76,7 +76,7 @@ export class AggregateSet {
   /** Also returns "known" if the set is full of larger aggregates. */
   addAggregate({ bits, signature }: { bits: BitArray; signature: GivenSignature }): AddOutcome {
     const count = countBits(bits);
-    if (count === 0 || this.#held().some((held) => isSubset(bits, held.bits))) return "known";
+    if (count === 0 || this.#all().some((aggregate) => isSubset(bits, aggregate.bits))) return "known";
     this.#dropSubsetsOf(bits);
     if (this.#aggregates.length >= MAX_AGGREGATES) {
       if (this.#aggregates.at(-1)!.count >= count) return "known";
@@ -89,7 +89,7 @@ export class AggregateSet {
 
   /** Returns the received aggregates, and the singles as one more. */
   list(): Aggregate[] {
-    return this.#held().map(({ bits, signature }) => ({ bits, signature: sumBytes([signature]) }));
+    return this.#all().map(({ bits, signature }) => ({ bits, signature: sumBytes([signature]) }));
   }
 
   /**
@@ -97,12 +97,12 @@ export class AggregateSet {
    * a subset of another.
    */
   coverings(): Covering[] {
-    const held = this.#held();
-    const coverings = held.map((start) => {
+    const aggregates = this.#all();
+    const coverings = aggregates.map((start) => {
       const parts = [start];
       const bits = start.bits.clone();
       let count = start.count;
-      for (const candidate of held) {
+      for (const candidate of aggregates) {
         if (candidate === start || !areDisjoint(bits, candidate.bits)) continue;
         parts.push(candidate);
         bits.mergeOrWith(candidate.bits);
@@ -122,12 +122,12 @@ export class AggregateSet {
     return best && { bits: best.bits, signature: sumBytes(best.signatures) };
   }
 
-  #held(): HeldAggregate[] {
+  #all(): HeldAggregate[] {
     if (this.#singles === null) return this.#aggregates;
     return [...this.#aggregates, this.#singles].sort((a, b) => b.count - a.count);
   }
 
   #dropSubsetsOf(bits: BitArray): void {
-    this.#aggregates = this.#aggregates.filter((held) => !isSubset(held.bits, bits));
+    this.#aggregates = this.#aggregates.filter((aggregate) => !isSubset(aggregate.bits, bits));
   }
 }

@@ -119,11 +119,11 @@ describe("OperationPool", () => {
     const loaded = new OperationPool();
     loaded.load(structuredClone(dumped));
     // As JSON: the library caches roots on the objects.
-    const contents = (held: OperationPool) => [
-      held.listProposerSlashings().map((slashing) => ssz.phase0.ProposerSlashing.toJson(slashing)),
-      held.listAttesterSlashings().map((slashing) => ssz.electra.AttesterSlashing.toJson(slashing)),
-      held.listVoluntaryExits().map((exit) => ssz.phase0.SignedVoluntaryExit.toJson(exit)),
-      held.listBlsToExecutionChanges().map((change) => ssz.capella.SignedBLSToExecutionChange.toJson(change)),
+    const contents = (source: OperationPool) => [
+      source.listProposerSlashings().map((slashing) => ssz.phase0.ProposerSlashing.toJson(slashing)),
+      source.listAttesterSlashings().map((slashing) => ssz.electra.AttesterSlashing.toJson(slashing)),
+      source.listVoluntaryExits().map((exit) => ssz.phase0.SignedVoluntaryExit.toJson(exit)),
+      source.listBlsToExecutionChanges().map((change) => ssz.capella.SignedBLSToExecutionChange.toJson(change)),
     ];
     expect(contents(loaded)).toEqual(contents(pool));
     expect(loaded.dump()).toEqual(dumped);
@@ -168,11 +168,11 @@ describe("OperationPool", () => {
       // None is valid any more, and the finalized state prunes all.
       expect(Object.values(pool.forBlock(chain.stateAt(3))).flat()).toEqual([]);
       pool.prune(post);
-      const kept = ForkSeq[fork] >= ForkSeq.capella ? 0 : 2;
+      const changes = ForkSeq[fork] >= ForkSeq.capella ? 0 : 2;
       expect([...pool.listProposerSlashings(), ...pool.listAttesterSlashings(), ...pool.listVoluntaryExits()]).toEqual(
         [],
       );
-      expect(pool.listBlsToExecutionChanges()).toHaveLength(kept);
+      expect(pool.listBlsToExecutionChanges()).toHaveLength(changes);
     });
 
     it("respects the limits", () => {

@@ -26,7 +26,7 @@ const MAX_REDUNDANT_ATTESTER_SLASHINGS = 1024;
  * signatures were verified, so that blocks of that fork need not verify again.
  */
 export class OperationPool {
-  #held: HeldOperations = {
+  #operations: HeldOperations = {
     proposerSlashings: new Map(),
     attesterSlashings: new Map(),
     voluntaryExits: new Map(),
@@ -34,7 +34,7 @@ export class OperationPool {
   };
 
   capture(): HeldOperations {
-    const { proposerSlashings, attesterSlashings, voluntaryExits, blsToExecutionChanges } = this.#held;
+    const { proposerSlashings, attesterSlashings, voluntaryExits, blsToExecutionChanges } = this.#operations;
     return {
       proposerSlashings: new Map(proposerSlashings),
       attesterSlashings: new Map(attesterSlashings),
@@ -44,17 +44,17 @@ export class OperationPool {
   }
 
   /** Replaces all operations. */
-  restore(held: HeldOperations): void {
-    this.#held = held;
+  restore(operations: HeldOperations): void {
+    this.#operations = operations;
   }
 
   addProposerSlashing(slashing: phase0.ProposerSlashing, verifiedAt?: ForkSeq): AddOutcome {
     const proposer = slashing.signedHeader1.message.proposerIndex;
-    return addOnce(this.#held.proposerSlashings, proposer, signed(slashing, verifiedAt));
+    return addOnce(this.#operations.proposerSlashings, proposer, signed(slashing, verifiedAt));
   }
 
   addAttesterSlashing(slashing: AttesterSlashing, fork: ForkName, verifiedAt?: ForkSeq): AddOutcome {
-    const slashings = this.#held.attesterSlashings;
+    const slashings = this.#operations.attesterSlashings;
     const slashableIndices = getAttesterSlashableIndices(slashing);
     if (slashings.size >= MAX_REDUNDANT_ATTESTER_SLASHINGS && this.hasAttesterSlashingFor(slashableIndices)) {
       return "known";
@@ -67,21 +67,21 @@ export class OperationPool {
   }
 
   addVoluntaryExit(exit: phase0.SignedVoluntaryExit, verifiedAt?: ForkSeq): AddOutcome {
-    return addOnce(this.#held.voluntaryExits, exit.message.validatorIndex, signed(exit, verifiedAt));
+    return addOnce(this.#operations.voluntaryExits, exit.message.validatorIndex, signed(exit, verifiedAt));
   }
 
   addBlsToExecutionChange(change: capella.SignedBLSToExecutionChange): AddOutcome {
-    return addOnce(this.#held.blsToExecutionChanges, change.message.validatorIndex, change);
+    return addOnce(this.#operations.blsToExecutionChanges, change.message.validatorIndex, change);
   }
 
   hasProposerSlashing(proposer: ValidatorIndex): boolean {
-    return this.#held.proposerSlashings.has(proposer);
+    return this.#operations.proposerSlashings.has(proposer);
   }
 
   /** True if each of the validators is an offender in some slashing. */
   hasAttesterSlashingFor(indices: readonly ValidatorIndex[]): boolean {
     const missing = new Set(indices);
-    for (const { slashableIndices } of this.#held.attesterSlashings.values()) {
+    for (const { slashableIndices } of this.#operations.attesterSlashings.values()) {
       if (missing.size === 0) break;
       for (const index of slashableIndices) missing.delete(index);
     }
@@ -89,36 +89,36 @@ export class OperationPool {
   }
 
   hasVoluntaryExit(validator: ValidatorIndex): boolean {
-    return this.#held.voluntaryExits.has(validator);
+    return this.#operations.voluntaryExits.has(validator);
   }
 
   hasBlsToExecutionChange(validator: ValidatorIndex): boolean {
-    return this.#held.blsToExecutionChanges.has(validator);
+    return this.#operations.blsToExecutionChanges.has(validator);
   }
 
   /** Returns the pending change of a validator. */
   blsToExecutionChangeOf(validator: ValidatorIndex): capella.SignedBLSToExecutionChange | undefined {
-    return this.#held.blsToExecutionChanges.get(validator);
+    return this.#operations.blsToExecutionChanges.get(validator);
   }
 
   listProposerSlashings(): phase0.ProposerSlashing[] {
-    return Array.from(this.#held.proposerSlashings.values(), ({ operation }) => operation);
+    return Array.from(this.#operations.proposerSlashings.values(), ({ operation }) => operation);
   }
 
   listAttesterSlashings(): AttesterSlashing[] {
-    return Array.from(this.#held.attesterSlashings.values(), ({ operation }) => operation);
+    return Array.from(this.#operations.attesterSlashings.values(), ({ operation }) => operation);
   }
 
   listVoluntaryExits(): phase0.SignedVoluntaryExit[] {
-    return Array.from(this.#held.voluntaryExits.values(), ({ operation }) => operation);
+    return Array.from(this.#operations.voluntaryExits.values(), ({ operation }) => operation);
   }
 
   listBlsToExecutionChanges(): capella.SignedBLSToExecutionChange[] {
-    return [...this.#held.blsToExecutionChanges.values()];
+    return [...this.#operations.blsToExecutionChanges.values()];
   }
 
   get sizes(): Record<keyof HeldOperations, number> {
-    const { proposerSlashings, attesterSlashings, voluntaryExits, blsToExecutionChanges } = this.#held;
+    const { proposerSlashings, attesterSlashings, voluntaryExits, blsToExecutionChanges } = this.#operations;
     return {
       proposerSlashings: proposerSlashings.size,
       attesterSlashings: attesterSlashings.size,
@@ -129,7 +129,7 @@ export class OperationPool {
 
   /** Selects operations for a block on `state`, which must be at the block's slot. The pool keeps them. */
   forBlock(state: CachedBeaconStateAllForks): BlockOperations {
-    return selectOperations(this.#held, state);
+    return selectOperations(this.#operations, state);
   }
 
   /**
@@ -137,7 +137,7 @@ export class OperationPool {
    * is too old.
    */
   prune(finalizedState: CachedBeaconStateAllForks): void {
-    const { proposerSlashings, attesterSlashings, voluntaryExits, blsToExecutionChanges } = this.#held;
+    const { proposerSlashings, attesterSlashings, voluntaryExits, blsToExecutionChanges } = this.#operations;
     const epoch = computeEpochAtSlot(finalizedState.slot);
     const { validators } = finalizedState;
     const isDone = (index: ValidatorIndex, test: (validator: phase0.Validator) => boolean) =>
@@ -176,7 +176,7 @@ export class OperationPool {
 
   /** Serializes all operations as SSZ lists. */
   dump(): DumpedOperations[] {
-    return writeDump(this.#held);
+    return writeDump(this.#operations);
   }
 
   /** Adds operations serialized by `dump`. */
@@ -195,9 +195,9 @@ function signedBefore(fork: ForkSeq, verdicts: Signed<unknown>["signatureVerdict
   return false;
 }
 
-function addOnce<Key, Value>(held: Map<Key, Value>, key: Key, value: Value): AddOutcome {
-  if (held.has(key)) return "known";
-  held.set(key, value);
+function addOnce<Key, Value>(pooled: Map<Key, Value>, key: Key, value: Value): AddOutcome {
+  if (pooled.has(key)) return "known";
+  pooled.set(key, value);
   return "added";
 }
 

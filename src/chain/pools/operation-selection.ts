@@ -31,14 +31,14 @@ export interface BlockOperations {
  * Selects operations in processing order (`process_operations`), so that validators slashed by earlier operations are
  * known.
  */
-export function selectOperations(held: HeldOperations, state: CachedBeaconStateAllForks): BlockOperations {
+export function selectOperations(pooled: HeldOperations, state: CachedBeaconStateAllForks): BlockOperations {
   const fork = state.epochCtx.config.getForkSeq(state.slot);
   const slashed = new Set<ValidatorIndex>();
   return {
-    proposerSlashings: selectProposerSlashings(held, state, fork, slashed),
-    attesterSlashings: selectAttesterSlashings(held, state, fork, slashed),
-    voluntaryExits: selectVoluntaryExits(held, state, fork, slashed),
-    blsToExecutionChanges: fork >= ForkSeq.capella ? selectBlsToExecutionChanges(held, state) : [],
+    proposerSlashings: selectProposerSlashings(pooled, state, fork, slashed),
+    attesterSlashings: selectAttesterSlashings(pooled, state, fork, slashed),
+    voluntaryExits: selectVoluntaryExits(pooled, state, fork, slashed),
+    blsToExecutionChanges: fork >= ForkSeq.capella ? selectBlsToExecutionChanges(pooled, state) : [],
   };
 }
 
@@ -52,13 +52,13 @@ function selectProposerSlashings(
   const assertValid = (slashing: phase0.ProposerSlashing, proposer: phase0.Validator, signatures: boolean) =>
     assertValidProposerSlashing(config, pubkeyCache, state.slot, slashing, proposer, signatures);
   const selected: phase0.ProposerSlashing[] = [];
-  for (const [proposerIndex, held] of proposerSlashings) {
+  for (const [proposerIndex, pooled] of proposerSlashings) {
     if (selected.length >= MAX_PROPOSER_SLASHINGS) break;
     if (proposerIndex >= state.validators.length) continue;
     const proposer = state.validators.getReadonly(proposerIndex);
-    if (!holds(() => assertValid(held.operation, proposer, false))) continue;
-    if (!hasGoodSignature(held, fork, () => holds(() => assertValid(held.operation, proposer, true)))) continue;
-    selected.push(held.operation);
+    if (!holds(() => assertValid(pooled.operation, proposer, false))) continue;
+    if (!hasGoodSignature(pooled, fork, () => holds(() => assertValid(pooled.operation, proposer, true)))) continue;
+    selected.push(pooled.operation);
     slashed.add(proposerIndex);
   }
   return selected;
@@ -76,8 +76,11 @@ function selectAttesterSlashings(
   const assertValid = (slashing: AttesterSlashing, signatures: boolean) =>
     assertValidAttesterSlashing(config, pubkeyCache, state.slot, validatorCount, slashing, signatures);
 
-  const toSource = (held: HeldAttesterSlashing, slashedNow: Set<ValidatorIndex>): CoverSource<HeldAttesterSlashing> => {
-    const offenders = held.slashableIndices.filter((index) =>
+  const toSource = (
+    candidate: HeldAttesterSlashing,
+    slashedNow: Set<ValidatorIndex>,
+  ): CoverSource<HeldAttesterSlashing> => {
+    const offenders = candidate.slashableIndices.filter((index) =>
       isSlashableValidator(state.validators.getReadonly(index), epoch),
     );
     return {
@@ -86,7 +89,7 @@ function selectAttesterSlashings(
         for (const index of offenders) {
           if (!slashedNow.has(index)) gain += effectiveBalanceIncrements[index] ?? 0;
         }
-        return gain > 0 ? { gain, choice: held } : null;
+        return gain > 0 ? { gain, choice: candidate } : null;
       },
       take() {
         for (const index of offenders) slashedNow.add(index);
@@ -95,22 +98,24 @@ function selectAttesterSlashings(
   };
 
   const limit = fork >= ForkSeq.electra ? MAX_ATTESTER_SLASHINGS_ELECTRA : MAX_ATTESTER_SLASHINGS;
-  let candidates = [...attesterSlashings.values()].filter((held) => holds(() => assertValid(held.operation, false)));
+  let candidates = [...attesterSlashings.values()].filter((candidate) =>
+    holds(() => assertValid(candidate.operation, false)),
+  );
   // Verifies signatures only of chosen slashings, and chooses again if one is invalid.
   for (;;) {
     const slashedNow = new Set(slashed);
     const chosen = maxCover(
-      candidates.map((held) => toSource(held, slashedNow)),
+      candidates.map((candidate) => toSource(candidate, slashedNow)),
       limit,
     );
-    const isGood = (held: HeldAttesterSlashing) =>
-      hasGoodSignature(held, fork, () => holds(() => assertValid(held.operation, true)));
-    const bad = new Set(chosen.filter((held) => !isGood(held)));
+    const isGood = (candidate: HeldAttesterSlashing) =>
+      hasGoodSignature(candidate, fork, () => holds(() => assertValid(candidate.operation, true)));
+    const bad = new Set(chosen.filter((slashing) => !isGood(slashing)));
     if (bad.size === 0) {
       for (const index of slashedNow) slashed.add(index);
       return chosen.map(({ operation }) => operation);
     }
-    candidates = candidates.filter((held) => !bad.has(held));
+    candidates = candidates.filter((candidate) => !bad.has(candidate));
   }
 }
 
@@ -123,19 +128,19 @@ function selectVoluntaryExits(
   const { config, pubkeyCache } = state.epochCtx;
   const view = new BeaconStateView(state);
   const selected: phase0.SignedVoluntaryExit[] = [];
-  for (const [index, held] of voluntaryExits) {
+  for (const [index, pooled] of voluntaryExits) {
     if (selected.length >= MAX_VOLUNTARY_EXITS) break;
     // A slashing already initiates the exit (slash_validator).
-    if (slashed.has(index) || !isValidVoluntaryExit(fork, state, held.operation, false)) continue;
+    if (slashed.has(index) || !isValidVoluntaryExit(fork, state, pooled.operation, false)) continue;
     const verify = () => {
       try {
-        return verifyVoluntaryExitSignature(config, pubkeyCache, view, held.operation);
+        return verifyVoluntaryExitSignature(config, pubkeyCache, view, pooled.operation);
       } catch {
         // The library throws for malformed signatures.
         return false;
       }
     };
-    if (hasGoodSignature(held, fork, verify)) selected.push(held.operation);
+    if (hasGoodSignature(pooled, fork, verify)) selected.push(pooled.operation);
   }
   return selected;
 }
@@ -155,11 +160,11 @@ function selectBlsToExecutionChanges(
   return selected;
 }
 
-function hasGoodSignature(held: Signed<unknown>, fork: ForkSeq, verify: () => boolean): boolean {
-  let verdict = held.signatureVerdicts.get(fork);
+function hasGoodSignature(pooled: Signed<unknown>, fork: ForkSeq, verify: () => boolean): boolean {
+  let verdict = pooled.signatureVerdicts.get(fork);
   if (verdict === undefined) {
     verdict = verify();
-    held.signatureVerdicts.set(fork, verdict);
+    pooled.signatureVerdicts.set(fork, verdict);
   }
   return verdict;
 }

@@ -37,22 +37,22 @@ const BlsToExecutionChanges = new ListCompositeType(ssz.capella.SignedBLSToExecu
 const attesterSlashingsOf = (fork: ForkName) =>
   new ListCompositeType(sszTypesFor(fork).AttesterSlashing as typeof ssz.electra.AttesterSlashing, LIST_LIMIT);
 
-export function writeDump(held: HeldOperations): DumpedOperations[] {
+export function writeDump(operations: HeldOperations): DumpedOperations[] {
   const dumped: DumpedOperations[] = [];
-  const proposerSlashings = Array.from(held.proposerSlashings.values(), ({ operation }) => operation);
+  const proposerSlashings = Array.from(operations.proposerSlashings.values(), ({ operation }) => operation);
   if (proposerSlashings.length > 0) {
     dumped.push({ kind: "proposer-slashings", bytes: ProposerSlashings.serialize(proposerSlashings) });
   }
-  const byFork = Map.groupBy(held.attesterSlashings.values(), ({ fork }) => fork);
+  const byFork = Map.groupBy(operations.attesterSlashings.values(), ({ fork }) => fork);
   for (const [fork, slashings] of byFork) {
     const bytes = attesterSlashingsOf(fork).serialize(slashings.map(({ operation }) => operation));
     dumped.push({ kind: `attester-slashings/${fork}`, bytes });
   }
-  const voluntaryExits = Array.from(held.voluntaryExits.values(), ({ operation }) => operation);
+  const voluntaryExits = Array.from(operations.voluntaryExits.values(), ({ operation }) => operation);
   if (voluntaryExits.length > 0) {
     dumped.push({ kind: "voluntary-exits", bytes: VoluntaryExits.serialize(voluntaryExits) });
   }
-  const changes = [...held.blsToExecutionChanges.values()];
+  const changes = [...operations.blsToExecutionChanges.values()];
   if (changes.length > 0) {
     dumped.push({ kind: "bls-to-execution-changes", bytes: BlsToExecutionChanges.serialize(changes) });
   }

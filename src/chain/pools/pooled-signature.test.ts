@@ -18,7 +18,7 @@ function sums(): SignatureSum[] {
 describe("SignatureSum", () => {
   it("is the sum of its parts, in any order of evaluation", () => {
     const all = sums();
-    for (const asked of [3, 1, 5, 0, 4, 2]) expect(all[asked]!.get().toHex()).toBe(sumOf(asked + 1));
+    for (const index of [3, 1, 5, 0, 4, 2]) expect(all[index]!.get().toHex()).toBe(sumOf(index + 1));
     expect(all.map((sum) => sum.get().toHex())).toEqual(all.map((_, index) => sumOf(index + 1)));
     expect(all[2]!.toBytes()).toEqual(aggregateSignatures(signatures.slice(0, 3)).toBytes());
   });

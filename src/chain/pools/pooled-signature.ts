@@ -54,8 +54,8 @@ export type PooledSignature = SignatureSum | DeferredSignature;
 /** A signature passed to a pool. */
 export type GivenSignature = Uint8Array | DeferredSignature;
 
-export function toPooled(given: GivenSignature): PooledSignature {
-  return given instanceof Uint8Array ? new SignatureSum(given) : given;
+export function toPooled(signature: GivenSignature): PooledSignature {
+  return signature instanceof Uint8Array ? new SignatureSum(signature) : signature;
 }
 
 /** Sums signatures over one message. Deferred ones are combined and signed once. */

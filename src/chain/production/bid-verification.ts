@@ -69,18 +69,18 @@ export function expectedGasLimit(parent: number, target: number): number {
   return Math.min(Math.max(target, parent - step), parent + step);
 }
 
-function faultOfHash(name: string, given: Uint8Array, expected: Uint8Array): string | undefined {
-  if (byteArrayEquals(given, expected)) return undefined;
-  return `The bid's header has ${name} ${toRootHex(given)}, expected ${toRootHex(expected)}.`;
+function faultOfHash(name: string, actual: Uint8Array, expected: Uint8Array): string | undefined {
+  if (byteArrayEquals(actual, expected)) return undefined;
+  return `The bid's header has ${name} ${toRootHex(actual)}, expected ${toRootHex(expected)}.`;
 }
 
-function faultOfNumber(name: string, given: number, expected: number): string | undefined {
-  return given === expected ? undefined : `The bid's header has ${name} ${given}, expected ${expected}.`;
+function faultOfNumber(name: string, actual: number, expected: number): string | undefined {
+  return actual === expected ? undefined : `The bid's header has ${name} ${actual}, expected ${expected}.`;
 }
 
-function faultOfBlockNumber(given: number, { parent }: PayloadRequest): string | undefined {
+function faultOfBlockNumber(actual: number, { parent }: PayloadRequest): string | undefined {
   // States of some forks do not contain the parent's block number.
-  return parent?.blockNumber == null ? undefined : faultOfNumber("block number", given, parent.blockNumber + 1);
+  return parent?.blockNumber == null ? undefined : faultOfNumber("block number", actual, parent.blockNumber + 1);
 }
 
 function faultOfWithdrawals({ header }: BuilderBid, { fork, withdrawals }: PayloadRequest): string | undefined {

@@ -116,8 +116,8 @@ export class BlockProducer {
     const payload = await bids.choose(this.#buildPayload(preState, request), preState, request, boostFactor);
     const assembled = this.#assemble(preState, request, payload, eth1);
     if (!isBid(payload)) return this.#toFullBlock(assembled, payload, request);
-    const { block, postState: _, ...facts } = assembled;
-    return { ...facts, isBlinded: true, block: block as BlindedBeaconBlock };
+    const { block, postState: _, ...rest } = assembled;
+    return { ...rest, isBlinded: true, block: block as BlindedBeaconBlock };
   }
 
   /**

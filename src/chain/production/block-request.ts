@@ -27,16 +27,16 @@ interface NodeChoices {
 export function blockRequest(
   { config, graffiti, preparations, clock }: NodeChoices,
   proposer: ValidatorIndex,
-  asked: Omit<BlockRequest, "graffiti" | "feeRecipient"> & Partial<BlockRequest>,
+  requested: Omit<BlockRequest, "graffiti" | "feeRecipient"> & Partial<BlockRequest>,
 ): BlockRequest {
   // No warning for a block without a payload, or one that its proposer did not request.
-  const warns = !asked.isAnonymous && config.getForkSeq(asked.slot) >= ForkSeq.bellatrix;
+  const warns = !requested.isAnonymous && config.getForkSeq(requested.slot) >= ForkSeq.bellatrix;
   return {
-    slot: asked.slot,
-    parentRoot: asked.parentRoot,
-    randaoReveal: asked.randaoReveal,
-    graffiti: asked.graffiti ?? graffiti.get(),
-    isAnonymous: asked.isAnonymous,
-    feeRecipient: asked.feeRecipient ?? preparations.feeRecipientOrDefault(proposer, clock.currentEpoch, { warns }),
+    slot: requested.slot,
+    parentRoot: requested.parentRoot,
+    randaoReveal: requested.randaoReveal,
+    graffiti: requested.graffiti ?? graffiti.get(),
+    isAnonymous: requested.isAnonymous,
+    feeRecipient: requested.feeRecipient ?? preparations.feeRecipientOrDefault(proposer, clock.currentEpoch, { warns }),
   };
 }

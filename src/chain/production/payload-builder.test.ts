@@ -216,10 +216,10 @@ it("reports a timeout and falls back to the previous payload", async () => {
   expect(error).toBeInstanceOf(EngineUnavailableError);
   expect((error as Error).message).toMatch(/did not return its payload for slot 9 within 1000 ms/);
 
-  const given = await build(REQUEST);
-  expect(given).toHaveProperty("payload");
+  const built = await build(REQUEST);
+  expect(built).toHaveProperty("payload");
   engine.payloads.push(unknownId, silence);
-  expect(await build(REQUEST, FILLING_MS, DEADLINE_MS)).toBe(given);
+  expect(await build(REQUEST, FILLING_MS, DEADLINE_MS)).toBe(built);
   expect(warnings.at(-1)).toContain("using the previous one");
 });
 

@@ -60,7 +60,7 @@ export class PayloadBuilder {
   /** Latest prepared request. Other requests do not replace it. */
   #prepared: BegunPayload | undefined;
   /** Latest payload from the engine. */
-  #given: { request: PayloadRequest; built: BuiltPayload } | undefined;
+  #latest: { request: PayloadRequest; built: BuiltPayload } | undefined;
   readonly #noPreparation: Alarm;
   readonly #noUsablePayload: Alarm;
   readonly #noNewPayload: Alarm;
@@ -115,10 +115,10 @@ export class PayloadBuilder {
       this.#noNewPayload.clear({ slot });
       return built;
     } catch (error) {
-      const given = this.#given;
-      if (!given || !isSameRequest(given.request, request)) throw error;
+      const latest = this.#latest;
+      if (!latest || !isSameRequest(latest.request, request)) throw error;
       this.#noNewPayload.raise({ slot, error });
-      return given.built;
+      return latest.built;
     }
   }
 
@@ -231,7 +231,7 @@ export class PayloadBuilder {
         feeRecipient: toHex(payload.feeRecipient),
       });
     }
-    this.#given = { request, built };
+    this.#latest = { request, built };
     return built;
   }
 

@@ -51,8 +51,8 @@ async function fileScene() {
     expect(Buffer.concat([...pubkeys.memory.pieces(0, pubkeys.size)])).toEqual(uncompressed(registered));
     await pubkeys.close();
     // A slow machine also logs progress.
-    const said = records.filter(({ message }) => !message.startsWith("Loading "));
-    return said.map(({ level, message, fields }) => [level, message, fields?.fromFile ?? fields?.replaced]);
+    const logged = records.filter(({ message }) => !message.startsWith("Loading "));
+    return logged.map(({ level, message, fields }) => [level, message, fields?.fromFile ?? fields?.replaced]);
   };
   return { path, open, learn };
 }

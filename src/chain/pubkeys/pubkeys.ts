@@ -137,17 +137,17 @@ export class Pubkeys implements SharedPubkeys {
     const progress = new Progress({ message: "Loading validator public keys", logger });
     const threads = Math.max(1, availableParallelism() - 1);
     const workers = new WorkerPool({ threads, isBackground: true, logger });
-    const sum = { keys: 0, made: 0, unfit: 0 };
+    const sum = { keys: 0, decompressed: 0, unfit: 0 };
     try {
       await decompressKeys(memory, size, {
         workers,
         loadCached: async (keys, from) => this.#fileCache?.load(keys, from),
-        onDecompressed: async ({ from, to, made, unfit }) => {
+        onDecompressed: async ({ from, to, decompressed, unfit }) => {
           sum.keys += to - from;
-          sum.made += made;
+          sum.decompressed += decompressed;
           sum.unfit += unfit;
           progress.report(to, size);
-          if (made > 0 && known === this.#known) await this.#fileCache?.store(memory, from, to);
+          if (decompressed > 0 && known === this.#known) await this.#fileCache?.store(memory, from, to);
         },
         isWanted,
       });
@@ -161,7 +161,7 @@ export class Pubkeys implements SharedPubkeys {
       });
     }
     if (sum.keys > 0 && isWanted()) {
-      logger.info("Loaded validator public keys", { keys: sum.keys, fromFile: sum.keys - sum.made });
+      logger.info("Loaded validator public keys", { keys: sum.keys, fromFile: sum.keys - sum.decompressed });
     }
   }
 }

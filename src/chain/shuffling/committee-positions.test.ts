@@ -40,8 +40,9 @@ it("returns the positions of the library, in the current and the next epoch", as
 it("deduplicates validators and skips inactive and unknown ones", async () => {
   const shuffling = genesisEpochContext().getShufflingAtEpoch(0);
   const [first, second, ...others] = shuffling.shuffling;
-  const asked = [second!, first!, second!, VALIDATORS, Number.MAX_SAFE_INTEGER];
-  const found = async (of: EpochShuffling) => (await committeePositions(of, asked)).map((each) => each.validatorIndex);
+  const validators = [second!, first!, second!, VALIDATORS, Number.MAX_SAFE_INTEGER];
+  const found = async (of: EpochShuffling) =>
+    (await committeePositions(of, validators)).map((each) => each.validatorIndex);
 
   expect(await found(shuffling)).toEqual([first, second]);
   const fewer = Uint32Array.of(second!, ...others);

@@ -30,8 +30,8 @@ export async function committeePositions(
   // Marks by shuffling position, which sorts and deduplicates.
   const marks = new Uint8Array(shuffling.shuffling.length);
   for (const validator of validators) {
-    const place = table[validator] ?? NOT_ACTIVE;
-    if (place !== NOT_ACTIVE) marks[place] = 1;
+    const position = table[validator] ?? NOT_ACTIVE;
+    if (position !== NOT_ACTIVE) marks[position] = 1;
   }
   const positions: CommitteePosition[] = [];
   const slice = new TimeSlice();
@@ -65,7 +65,7 @@ async function buildTable({ shuffling, activeIndices }: EpochShuffling): Promise
   const slice = new TimeSlice();
   for (let start = 0; start < shuffling.length; start += CHUNK) {
     const end = Math.min(start + CHUNK, shuffling.length);
-    for (let place = start; place < end; place++) table[shuffling[place]!] = place;
+    for (let position = start; position < end; position++) table[shuffling[position]!] = position;
     await slice.yieldIfDue();
   }
   return table;

@@ -12,7 +12,7 @@ import { forEachValidator } from "../states/each-validator.ts";
 const KEPT_FOR_A_STATE = 2;
 
 interface OfState {
-  kept: LruMap<Epoch, EpochShuffling>;
+  cache: LruMap<Epoch, EpochShuffling>;
   underway: SingleFlight<Epoch, EpochShuffling>;
 }
 
@@ -28,16 +28,16 @@ export async function computeShuffling(
   epoch: Epoch,
   signal: AbortSignal | undefined,
 ): Promise<EpochShuffling> {
-  const { kept, underway } = ofState(state);
+  const { cache, underway } = ofState(state);
   return (
-    kept.get(epoch) ??
+    cache.get(epoch) ??
     underway.run(epoch, signal, async (throwIfAborted) => {
       const shuffling = await computeEpochShufflingAsync(
         state,
         await activeIndices(state, epoch, throwIfAborted),
         epoch,
       );
-      kept.set(epoch, shuffling);
+      cache.set(epoch, shuffling);
       return shuffling;
     })
   );
@@ -46,7 +46,7 @@ export async function computeShuffling(
 function ofState({ node }: CachedBeaconStateAllForks): OfState {
   let found = known.get(node);
   if (found === undefined) {
-    found = { kept: new LruMap(KEPT_FOR_A_STATE), underway: new SingleFlight() };
+    found = { cache: new LruMap(KEPT_FOR_A_STATE), underway: new SingleFlight() };
     known.set(node, found);
   }
   return found;

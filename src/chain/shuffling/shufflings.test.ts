@@ -26,9 +26,9 @@ function branchFrom(slot: number, nextSlot = LATEST): RootHex {
 }
 
 /** Shufflings with the states of these blocks cached; all others are requested. */
-function shufflingsWith(...held: RootHex[]) {
+function shufflingsWith(...cachedRoots: RootHex[]) {
   const states = {
-    held: (root: RootHex) => (held.includes(root) ? chain.stateAfter(root) : undefined),
+    cached: (root: RootHex) => (cachedRoots.includes(root) ? chain.stateAfter(root) : undefined),
     afterBlock: vi.fn<StateStore["afterBlock"]>(async (root) => chain.stateAfter(root)),
     atCheckpoint: vi.fn<StateStore["atCheckpoint"]>(async ({ root, epoch }) =>
       chain.advanced(root, computeStartSlotAtEpoch(epoch)),

@@ -13,7 +13,7 @@ const HELD_SHUFFLINGS = 16;
 
 interface ShufflingsParts {
   forkChoice: Pick<ForkChoice, "get" | "head" | "finalized" | "ancestorAtSlot">;
-  states: Pick<StateStore, "held" | "afterBlock" | "atCheckpoint">;
+  states: Pick<StateStore, "cached" | "afterBlock" | "atCheckpoint">;
   regenerations: Pick<RegenerationQueue, "run">;
 }
 
@@ -23,7 +23,7 @@ interface ShufflingsParts {
  */
 export class Shufflings {
   readonly #parts: ShufflingsParts;
-  readonly #held = new LruMap<string, EpochShuffling>(HELD_SHUFFLINGS);
+  readonly #cached = new LruMap<string, EpochShuffling>(HELD_SHUFFLINGS);
   readonly #underway = new Map<string, Promise<EpochShuffling>>();
 
   constructor(parts: ShufflingsParts) {
@@ -34,11 +34,11 @@ export class Shufflings {
   async of(blockRoot: RootHex, epoch: Epoch): Promise<EpochShuffling> {
     const { forkChoice } = this.#parts;
     const key = this.#key(blockRoot, epoch);
-    const held = this.#held.get(key) ?? this.#hold(key, epoch, this.#parts.states.held(blockRoot));
-    if (held) return held;
+    const cached = this.#cached.get(key) ?? this.#hold(key, epoch, this.#parts.states.cached(blockRoot));
+    if (cached) return cached;
     const { head } = forkChoice;
     if (this.#key(head.root, epoch) === key) {
-      const ofHead = this.#hold(key, epoch, this.#parts.states.held(head.root));
+      const ofHead = this.#hold(key, epoch, this.#parts.states.cached(head.root));
       if (ofHead) return ofHead;
     }
     const underway = this.#underway.get(key) ?? this.#regenerate(key, blockRoot, epoch);
@@ -59,7 +59,7 @@ export class Shufflings {
 
   #hold(key: string, epoch: Epoch, state: CachedBeaconStateAllForks | undefined): EpochShuffling | undefined {
     const shuffling = state?.epochCtx.getShufflingAtEpochOrNull(epoch) ?? undefined;
-    if (shuffling) this.#held.set(key, shuffling);
+    if (shuffling) this.#cached.set(key, shuffling);
     return shuffling;
   }
 

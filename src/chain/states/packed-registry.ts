@@ -22,9 +22,9 @@ const halves = new Uint8Array(leaves.length / 4);
 const treeOf = (validator: phase0.Validator): Node => ssz.phase0.Validator.value_toTree(validator);
 
 /** Creates validator nodes with their roots. The validators stay packed in a shared-memory copy of the bytes. */
-export function readValidators(given: Uint8Array): HashedNodes {
-  const bytes = new Uint8Array(new SharedArrayBuffer(given.length));
-  bytes.set(given);
+export function readValidators(serialized: Uint8Array): HashedNodes {
+  const bytes = new Uint8Array(new SharedArrayBuffer(serialized.length));
+  bytes.set(serialized);
   const count = bytes.length / VALIDATOR_BYTES;
   const nodes = new Array<Node>(count);
   const roots = new Uint8Array(count * ROOT_BYTES);

@@ -47,8 +47,8 @@ it.each([...FORKS.map((fork) => [fork, 5] as const), [ForkName.fulu, 0], [ForkNa
     const written = stateOf(fork, validators);
     const type = ssz[fork].BeaconState;
     const bytes = written.serialize();
-    const told: number[] = [];
-    const state = await readState(type, new Uint8Array(bytes), (done, total) => told.push(done / total));
+    const progress: number[] = [];
+    const state = await readState(type, new Uint8Array(bytes), (done, total) => progress.push(done / total));
 
     expect(state.hashTreeRoot()).toEqual(written.hashTreeRoot());
     expect(Buffer.compare(state.serialize(), bytes)).toBe(0);
@@ -58,8 +58,8 @@ it.each([...FORKS.map((fork) => [fork, 5] as const), [ForkName.fulu, 0], [ForkNa
       );
     }
     // List lengths are not part of any field.
-    if (fork !== ForkName.gloas) expect(told.at(-1)).toBeGreaterThan(0.98);
-    expect(told.toSorted((a, b) => a - b)).toEqual(told);
+    if (fork !== ForkName.gloas) expect(progress.at(-1)).toBeGreaterThan(0.98);
+    expect(progress.toSorted((a, b) => a - b)).toEqual(progress);
   },
 );
 

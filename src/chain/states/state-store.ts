@@ -166,7 +166,7 @@ export class StateStore {
   }
 
   /** Returns the cached post-state of a block, advanced to a slot if given. */
-  held(blockRoot: RootHex, givenSlot?: Slot): State | undefined {
+  cached(blockRoot: RootHex, givenSlot?: Slot): State | undefined {
     const slot = givenSlot ?? this.#anchorSlot(blockRoot) ?? this.#forkChoice.get(blockRoot)?.slot;
     const postState = this.#blockStates.get(blockRoot);
     if (postState && (slot === undefined || slot <= postState.slot)) return postState;
@@ -175,8 +175,8 @@ export class StateStore {
 
   /** True if the state needs at most one epoch transition. */
   isNear(blockRoot: RootHex, slot: Slot): boolean {
-    if (this.held(blockRoot, slot)) return true;
-    const postState = this.held(blockRoot);
+    if (this.cached(blockRoot, slot)) return true;
+    const postState = this.cached(blockRoot);
     return postState !== undefined && computeEpochAtSlot(slot) <= computeEpochAtSlot(postState.slot) + 1;
   }
 
@@ -185,8 +185,8 @@ export class StateStore {
    * before the node's history. Use `keep: false` for one-time use, to avoid evicting other states.
    */
   async afterBlock(blockRoot: RootHex, givenSlot?: Slot, { keep = true, waiting }: StateRequest = {}): Promise<State> {
-    const held = this.held(blockRoot, givenSlot);
-    if (held) return held;
+    const cached = this.cached(blockRoot, givenSlot);
+    if (cached) return cached;
     const slot = givenSlot ?? this.#anchorSlot(blockRoot) ?? (await this.#link(blockRoot))?.slot;
     if (slot === undefined) throw new StateUnavailableError(blockRoot, notHeld(blockRoot));
     // The slot of a block unknown to fork choice was not known before.
@@ -227,7 +227,7 @@ export class StateStore {
     if (blockRoot === null || found === null) return null;
     const block = { root: blockRoot, slot: found.slot };
     if (found.slot === slot) return { stateRoot: found.stateRoot, block };
-    const head = this.held(this.#forkChoice.head.root);
+    const head = this.cached(this.#forkChoice.head.root);
     if (head === undefined || slot >= head.slot || slot + SLOTS_PER_HISTORICAL_ROOT < head.slot) return null;
     return { stateRoot: toRootHex(head.stateRoots.get(slot % SLOTS_PER_HISTORICAL_ROOT)), block };
   }

@@ -94,10 +94,10 @@ async function checkSidecars(
     listed.add(root);
   }
   let sidecars = 0;
-  for await (const place of db.data.sidecars()) {
-    if (!listed.has(place.root))
-      note(`Sidecar ${place.index} of block ${place.root} is not in the index of blocks with sidecars.`);
-    await attempt(() => storedSidecar(db, place), note);
+  for await (const id of db.data.sidecars()) {
+    if (!listed.has(id.root))
+      note(`Sidecar ${id.index} of block ${id.root} is not in the index of blocks with sidecars.`);
+    await attempt(() => storedSidecar(db, id), note);
     sidecars++;
   }
   return sidecars;

@@ -67,8 +67,8 @@ export async function repairChain(parts: RepairParts): Promise<RepairedChain | n
   });
   const slots = new Map([...chain, ...[...hot].map(([root, { slot }]) => [root, slot] as const)]);
   await repairSidecars(db, slots, dropped);
-  const kept = states.filter(({ blockRoot }) => chain.has(blockRoot));
-  await deleteStatesBut(db, kept);
+  const remaining = states.filter(({ blockRoot }) => chain.has(blockRoot));
+  await deleteStatesBut(db, remaining);
   const batch = db.batch();
   batch.meta.deleteVotes();
   batch.meta.putHeldData({ from: 0, groups: 0 });
@@ -79,7 +79,7 @@ export async function repairChain(parts: RepairParts): Promise<RepairedChain | n
     finalizedSlot: newest.blockSlot,
     newestSlot: [...hot.values()].at(-1)?.slot ?? newest.blockSlot,
     blocks: chain.size + hot.size,
-    states: kept.length,
+    states: remaining.length,
     dropped,
   };
 }
@@ -154,28 +154,28 @@ async function repairSidecars(db: BeaconDb, slots: ReadonlyMap<RootHex, Slot>, d
   const listed = await Array.fromAsync(db.data.blocks());
   const others = listed.filter(({ slot, root }) => slots.get(root) !== slot);
   await inBatches(db, others, (batch, block) => batch.data.delete(block, []));
-  const kept: SlotAndRoot[] = [];
+  const remaining: SlotAndRoot[] = [];
   const gone: { root: RootHex; index: number }[] = [];
-  for await (const place of db.data.sidecars()) {
-    const { root } = place;
+  for await (const id of db.data.sidecars()) {
+    const { root } = id;
     const slot = slots.get(root);
     const sidecar = await attempt(
-      () => storedSidecar(db, place),
+      () => storedSidecar(db, id),
       (problem) => dropped.push(problem),
     );
-    if (!sidecar || slot === undefined) gone.push(place);
-    else if (kept.at(-1)?.root !== root) kept.push({ slot, root });
+    if (!sidecar || slot === undefined) gone.push(id);
+    else if (remaining.at(-1)?.root !== root) remaining.push({ slot, root });
   }
-  await inBatches(db, kept, (batch, block) => batch.data.putBlock(block));
+  await inBatches(db, remaining, (batch, block) => batch.data.putBlock(block));
   await inBatches(db, gone, (batch, { root, index }) => batch.data.deleteSidecar(root, index));
 }
 
 /** Stores patches of deleted bases as plain states, then deletes all states that are not kept. */
-async function deleteStatesBut(db: BeaconDb, kept: readonly StatePosition[]): Promise<void> {
+async function deleteStatesBut(db: BeaconDb, remaining: readonly StatePosition[]): Promise<void> {
   const stored = await Array.fromAsync(db.snapshots.entries());
   for (const snapshot of stored) {
     const { slot, blockRoot, packing } = snapshot;
-    if (!packing?.base || !includes(kept, snapshot) || includes(kept, packing.base)) continue;
+    if (!packing?.base || !includes(remaining, snapshot) || includes(remaining, packing.base)) continue;
     const bytes = await db.snapshots.get(slot, blockRoot);
     if (!bytes) continue;
     const batch = db.batch();
@@ -183,7 +183,7 @@ async function deleteStatesBut(db: BeaconDb, kept: readonly StatePosition[]): Pr
     batch.snapshots.put(slot, blockRoot, bytes);
     await batch.write();
   }
-  const others = stored.filter((snapshot) => !includes(kept, snapshot));
+  const others = stored.filter((snapshot) => !includes(remaining, snapshot));
   await inBatches(db, others, (batch, snapshot) => batch.snapshots.delete(snapshot));
 }
 

@@ -39,7 +39,7 @@ function requireSameSettings(stored: DevIdentity, settings: DevKeysSettings): vo
     requireSameChain(stored, { ...settings, execution: stored.execution });
   } catch (error) {
     if (!(error instanceof ChainMismatchError)) throw error;
-    throw new StartError("otherDevChain", `The data directory ${settings.dataDir} holds ${error.held}.`, error);
+    throw new StartError("otherDevChain", `The data directory ${settings.dataDir} holds ${error.storedChain}.`, error);
   }
 }
 

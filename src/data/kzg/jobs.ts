@@ -84,8 +84,8 @@ export const KZG_JOBS: JobTable = {
 
 /** fulu/polynomial-commitments-sampling.md, recover_cells_and_kzg_proofs. Not all libraries check the order. */
 function requireAscending(indices: readonly number[]): void {
-  for (const [place, index] of indices.entries()) {
-    if (place > 0 && index <= indices[place - 1]!) throw new Error("Cell indices must be in ascending order.");
+  for (const [position, index] of indices.entries()) {
+    if (position > 0 && index <= indices[position - 1]!) throw new Error("Cell indices must be in ascending order.");
   }
 }
 

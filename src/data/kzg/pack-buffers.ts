@@ -10,10 +10,10 @@ export function packBuffers<T extends { [Key in keyof T]: Value }>(record: T): {
   const buffer = new ArrayBuffer(size);
   let end = 0;
   const copy = (bytes: Uint8Array) => {
-    const place = new Uint8Array(buffer, end, bytes.length);
-    place.set(bytes);
+    const target = new Uint8Array(buffer, end, bytes.length);
+    target.set(bytes);
     end += bytes.length;
-    return place;
+    return target;
   };
   const copies = values.map(([key, value]) => {
     if (value instanceof Uint8Array) return [key, copy(value)];

@@ -21,12 +21,12 @@ function noise(length: number, seed: number): Uint8Array {
 }
 
 describe("checkFiles", () => {
-  let made: Awaited<ReturnType<typeof createTempDir>>;
+  let original: Awaited<ReturnType<typeof createTempDir>>;
 
   /** A database with compacted tables, uncompacted tables, and a log. */
   beforeAll(async () => {
-    made = await createTempDir();
-    const store = await LevelStore.open(made.path, { sync: false });
+    original = await createTempDir();
+    const store = await LevelStore.open(original.path, { sync: false });
     for (let n = 0; n < 60; n++) {
       if (n === 40) for (const bucket of [Bucket.blocks, Bucket.hotBlocks]) await store.compact(bucket);
       const batch = store.batch();
@@ -39,12 +39,12 @@ describe("checkFiles", () => {
     await store.close();
   });
 
-  afterAll(() => made.remove());
+  afterAll(() => original.remove());
 
   async function copied(): Promise<string> {
     const dir = await createTempDir();
     onTestFinished(dir.remove);
-    cpSync(made.path, dir.path, { recursive: true });
+    cpSync(original.path, dir.path, { recursive: true });
     return dir.path;
   }
   const named = (path: string, pattern: RegExp) => readdirSync(path).filter((name) => pattern.test(name));
@@ -65,30 +65,30 @@ describe("checkFiles", () => {
   }
 
   it("accepts files after writes, flushes and compactions", async () => {
-    const checked = await checkFiles(made.path, EVERYTHING);
-    expect(checked).toEqual({ tables: named(made.path, /ldb$/).length, unreadTables: 0, tornBytes: 0 });
+    const checked = await checkFiles(original.path, EVERYTHING);
+    expect(checked).toEqual({ tables: named(original.path, /ldb$/).length, unreadTables: 0, tornBytes: 0 });
     expect(checked.tables).toBeGreaterThan(2);
-    expect(statSync(join(made.path, named(made.path, /log$/).at(-1)!)).size).toBeGreaterThan(0);
-    expect((await checkFiles(made.path, { bulkBytes: 0 })).unreadTables).toBeGreaterThan(0);
+    expect(statSync(join(original.path, named(original.path, /log$/).at(-1)!)).size).toBeGreaterThan(0);
+    expect((await checkFiles(original.path, { bulkBytes: 0 })).unreadTables).toBeGreaterThan(0);
   });
 
   it("rejects a changed byte in any table, log or manifest", async () => {
     const path = await copied();
     for (const name of named(path, /(ldb|log|MANIFEST-\d+)$/)) {
       const file = join(path, name);
-      const whole = new Uint8Array(readFileSync(file));
-      const offsets = Array.from({ length: 12 }, (_, n) => Math.floor((whole.length * n) / 12));
+      const intact = new Uint8Array(readFileSync(file));
+      const offsets = Array.from({ length: 12 }, (_, n) => Math.floor((intact.length * n) / 12));
       // The footer ends with the magic number; the 40 bytes before it include padding.
-      const last = name.endsWith("ldb") ? [whole.length - 1, whole.length - 60] : [];
+      const last = name.endsWith("ldb") ? [intact.length - 1, intact.length - 60] : [];
       for (const offset of [...offsets, ...last]) {
-        const damaged = whole.slice();
+        const damaged = intact.slice();
         damaged[offset]! ^= 1;
         writeFileSync(file, damaged);
-        await expect(checkFiles(path, EVERYTHING), `${name} at ${offset} of ${whole.length}`).rejects.toThrow(
+        await expect(checkFiles(path, EVERYTHING), `${name} at ${offset} of ${intact.length}`).rejects.toThrow(
           DatabaseCorruptError,
         );
       }
-      writeFileSync(file, whole);
+      writeFileSync(file, intact);
     }
     expect((await checkFiles(path, EVERYTHING)).tornBytes).toBe(0);
   });
@@ -145,18 +145,18 @@ describe("checkFiles", () => {
     const path = await copied();
     const log = join(path, named(path, /log$/)[0]!);
     truncateSync(log, statSync(log).size - 10);
-    const told: number[] = [];
+    const tornBytes: number[] = [];
     // This database lacks the schema version, which is checked after opening.
-    await openDatabase(path, { sync: false, onTornWrite: (bytes) => told.push(bytes) }).catch(() => {});
-    expect(told).toEqual([expect.any(Number)]);
-    expect(told[0]).toBeGreaterThan(0);
+    await openDatabase(path, { sync: false, onTornWrite: (bytes) => tornBytes.push(bytes) }).catch(() => {});
+    expect(tornBytes).toEqual([expect.any(Number)]);
+    expect(tornBytes[0]).toBeGreaterThan(0);
   });
 
   it("treats a lone manifest after a crash as a new database", async () => {
     const dir = await createTempDir();
     onTestFinished(dir.remove);
-    const made = await openDatabase(dir.path, { sync: false });
-    await made.close();
+    const db = await openDatabase(dir.path, { sync: false });
+    await db.close();
     for (const name of named(dir.path, /log$|^CURRENT$/)) rmSync(join(dir.path, name));
     for (const name of named(dir.path, /^MANIFEST/))
       renameSync(join(dir.path, name), join(dir.path, "MANIFEST-000001"));

@@ -46,12 +46,12 @@ describe("readLog", () => {
   });
 
   it("reports a truncation at any offset as a torn end", () => {
-    const whole = readLog(bytes).records;
+    const all = readLog(bytes).records;
     for (let length = bytes.length - 1; length > 0; length -= 5003) {
       const { records, damagedAt } = readLog(bytes.subarray(0, length));
       expect(damagedAt, `cut at ${length}`).toBeUndefined();
-      expect(records).toEqual(whole.slice(0, records.length));
-      expect(records.length).toBeLessThan(whole.length);
+      expect(records).toEqual(all.slice(0, records.length));
+      expect(records.length).toBeLessThan(all.length);
     }
   });
 

@@ -112,10 +112,10 @@ describe("LevelStore layers", () => {
       );
       const wanted = (reverse ? within.reverse() : within).slice(0, limit).map(({ key }) => key);
       expect(await collect(store.keys(bucket, range))).toEqual(wanted);
-      const asked = Math.floor(random() * KEYS);
-      const value = model.get(`${bucket}/${asked}`);
-      expect(await store.get(bucket, keyOf(asked))).toEqual(value === undefined ? null : bytesOf(value));
-      expect(await store.has(bucket, keyOf(asked))).toBe(value !== undefined);
+      const index = Math.floor(random() * KEYS);
+      const value = model.get(`${bucket}/${index}`);
+      expect(await store.get(bucket, keyOf(index))).toEqual(value === undefined ? null : bytesOf(value));
+      expect(await store.has(bucket, keyOf(index))).toBe(value !== undefined);
     }
   }
 
@@ -254,11 +254,11 @@ describe("LevelStore layers", () => {
       [1, "below"],
       [2, "below"],
     ] as const)("a revert that is cut short after %i writes leaves %s", async (writes, left) => {
-      const { second, ...held } = await fill();
+      const { second, ...expected } = await fill();
       failAfter(writes);
       await store.dropLayer(second).catch(() => {});
       await crash();
-      expect(await contents()).toEqual(held[left]);
+      expect(await contents()).toEqual(expected[left]);
     });
 
     it.each([0, 1, 2])(

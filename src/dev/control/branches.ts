@@ -100,11 +100,11 @@ export class DevBranches implements BranchControl {
    */
   #blockBeforeHead(depth: number): ForkChoiceBlock {
     const { forkChoice, head } = this.#parts.chain;
-    const kept = [forkChoice.justified.root, forkChoice.unrealizedJustified.root];
+    const protectedRoots = [forkChoice.justified.root, forkChoice.unrealizedJustified.root];
     let blocksAbove = 0;
     for (const block of forkChoice.ancestors(head.root)) {
       if (blocksAbove === depth) return block;
-      if (kept.includes(block.root)) break;
+      if (protectedRoots.includes(block.root)) break;
       blocksAbove++;
     }
     const requested = depth === 1 ? "The last block" : `The last ${depth} blocks`;

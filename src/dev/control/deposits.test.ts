@@ -81,13 +81,13 @@ it("gives new validators the credentials that the chain has without a range", as
 
 it("signs deposits with the keys of the next indices, and their own BLS credentials", async () => {
   const { make, keys, config } = scene();
-  const made = await make(2);
+  const created = await make(2);
   const expected = [COUNT, COUNT + 1].map((index) => {
     const { secretKey, publicKey: pubkey } = keys.keyPair(index);
     const withdrawalCredentials = blsWithdrawalCredentials(pubkey);
     return signDeposit(config, secretKey, { pubkey, withdrawalCredentials, amount: AMOUNT });
   });
-  expect(made).toEqual(expected);
+  expect(created).toEqual(expected);
 });
 
 it.each<[string, ScheduledFork[]]>([
@@ -168,9 +168,9 @@ it("makes deposits before electra by transaction if the log takes none, and in t
     { fork: "fulu", epoch: 12 },
   ];
   const { deposits, state, make, logged, queued } = scene({ forks, slot: 7, delaySlots: 24 });
-  const made = await make(1);
-  expect(await deposits.submit(state, made)).toMatchObject([{ type: "deposit_data", status: "queued" }]);
-  expect([logged, queued.map((each) => each.deposits)]).toEqual([[], [made]]);
+  const created = await make(1);
+  expect(await deposits.submit(state, created)).toMatchObject([{ type: "deposit_data", status: "queued" }]);
+  expect([logged, queued.map((each) => each.deposits)]).toEqual([[], [created]]);
   const late = scene({ forks, slot: 40, delaySlots: 24 });
   await expect(late.deposits.submit(late.state, await late.make(1))).rejects.toThrow("would end at slot 113");
 });
@@ -192,9 +192,9 @@ it("only signs deposits that are not to be submitted, also of the same validator
       hasInvalidSignature: false,
       isSubmitted,
     });
-  const made = await make(2);
-  const data = made.map((each) => ssz.phase0.DepositData.toJson(each));
-  const roots = made.map((each) => toHex(ssz.phase0.DepositData.hashTreeRoot(each)));
+  const created = await make(2);
+  const data = created.map((each) => ssz.phase0.DepositData.toJson(each));
+  const roots = created.map((each) => toHex(ssz.phase0.DepositData.hashTreeRoot(each)));
   const signed = data.map((each, index) => ({
     type: "deposit_data",
     status: "signed",

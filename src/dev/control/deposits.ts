@@ -86,9 +86,9 @@ export class DevDeposits {
       return deposits.map((each) => depositData(each, status));
     }
     const before = Math.max(chain.eth1.deposits.depositCount, Number(state.eth1Data.depositCount));
-    const made = await requests.addDeposits(deposits, before);
+    const depositRequests = await requests.addDeposits(deposits, before);
     const { DepositRequest } = ssz.electra;
-    return made.map((each) => ({
+    return depositRequests.map((each) => ({
       type: "deposit_request",
       status: "queued",
       data: DepositRequest.toJson(each),

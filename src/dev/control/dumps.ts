@@ -133,7 +133,7 @@ export class DevDumps implements DumpControl {
     } catch (error) {
       if (!(error instanceof ChainMismatchError)) throw error;
       throw ControlError.conflict(
-        `The dump holds ${error.held}. Only a dump with the same genesis can be loaded into a running chain.`,
+        `The dump holds ${error.storedChain}. Only a dump with the same genesis can be loaded into a running chain.`,
       );
     }
   }

@@ -109,40 +109,40 @@ it("waits for electra", async () => {
 });
 
 it("a block before a request does not include it, even if it includes a final one that is equal", async () => {
-  const made = await scene();
-  const { queue, build, chain } = made;
+  const setup = await scene();
+  const { queue, build, chain } = setup;
   for (let n = 0; n <= MAX_WITHDRAWAL_REQUESTS_PER_PAYLOAD; n++) await queue.addWithdrawal(withdrawal(n));
   const first = await build(GENESIS, ELECTRA_SLOT);
   const second = await build(first.root, ELECTRA_SLOT + 1);
   chain.forkChoice.finalized.root = first.root;
   const third = await build(second.root, ELECTRA_SLOT + 2);
   await queue.addWithdrawal(withdrawal(0));
-  made.restart();
+  setup.restart();
   expect(amountsOf((await build(third.root, ELECTRA_SLOT + 3)).requests)).toEqual([0]);
 });
 
 it("the block that was the head when a request was made does not include it", async () => {
-  const made = await scene();
-  const { queue, build, chain } = made;
+  const setup = await scene();
+  const { queue, build, chain } = setup;
   for (let n = 0; n <= MAX_WITHDRAWAL_REQUESTS_PER_PAYLOAD; n++) await queue.addWithdrawal(withdrawal(n));
   const first = await build(GENESIS, ELECTRA_SLOT);
   chain.forkChoice.finalized.root = first.root;
   await queue.selectFor(first.root);
   await queue.addWithdrawal(withdrawal(0));
-  made.restart();
+  setup.restart();
   const { requests } = await build(first.root, ELECTRA_SLOT + 1);
   expect(amountsOf(requests)).toEqual([MAX_WITHDRAWAL_REQUESTS_PER_PAYLOAD, 0]);
 });
 
 it("keeps requests and deposit indices over a restart", async () => {
-  const made = await scene();
-  const { build } = made;
-  await made.queue.addWithdrawal(withdrawal(7));
-  await made.queue.addDeposits(deposits(2), 64);
+  const setup = await scene();
+  const { build } = setup;
+  await setup.queue.addWithdrawal(withdrawal(7));
+  await setup.queue.addDeposits(deposits(2), 64);
   const first = await build(GENESIS, ELECTRA_SLOT);
-  made.restart();
+  setup.restart();
   expect(amountsOf((await build(first.root, ELECTRA_SLOT + 1)).requests)).toEqual([]);
-  expect((await made.queue.addDeposits(deposits(1), 0)).map(({ index }) => index)).toEqual([66n]);
+  expect((await setup.queue.addDeposits(deposits(1), 0)).map(({ index }) => index)).toEqual([66n]);
 });
 
 it("forgets a request once the block that includes it is final", async () => {
@@ -157,16 +157,16 @@ it("forgets a request once the block that includes it is final", async () => {
 });
 
 it("after a revert, an equal block may include requests with other ids", async () => {
-  const made = await scene();
-  const { queue, build } = made;
+  const setup = await scene();
+  const { queue, build } = setup;
   const withdrawals = Array.from({ length: MAX_WITHDRAWAL_REQUESTS_PER_PAYLOAD + 1 }, (_, n) => withdrawal(n));
-  await made.snapshot();
+  await setup.snapshot();
   for (const each of withdrawals) await queue.addWithdrawal(each);
   await queue.addConsolidation(consolidation(0));
   const first = await build(GENESIS, ELECTRA_SLOT);
   await build(first.root, ELECTRA_SLOT + 1);
 
-  await made.revert();
+  await setup.revert();
   await queue.addConsolidation(consolidation(0));
   for (const each of withdrawals) await queue.addWithdrawal(each);
   const again = await build(GENESIS, ELECTRA_SLOT, first.root);

@@ -182,11 +182,11 @@ const queueOf = (length: number) => ({ length }) as never;
 
 it("the queues of the state are limited", () => {
   const pending = (length: number): OperationSubject => {
-    const made = subject({}, (state) => state.balances.set(3, 40 * ETHER));
-    const { state } = made;
+    const base = subject({}, (state) => state.balances.set(3, 40 * ETHER));
+    const { state } = base;
     const pendingPartialWithdrawals = { length, getAllReadonly: () => [] };
     return {
-      ...made,
+      ...base,
       state: Object.create(state, { pendingPartialWithdrawals: { value: pendingPartialWithdrawals } }),
     };
   };

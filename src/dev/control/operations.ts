@@ -53,7 +53,7 @@ interface DevOperationsParts {
   deposits: DevDeposits | undefined;
 }
 
-type Made = Omit<SubmittedOperation, "status">;
+type CreatedOperation = Omit<SubmittedOperation, "status">;
 
 /** Creates validator operations and submits them to the pools. Returns an equal operation that is pending already. */
 export class DevOperations implements OperationControl {
@@ -70,10 +70,10 @@ export class DevOperations implements OperationControl {
       const subjects = validators.map((validator) => this.#own(state, validator));
       for (const subject of subjects) requireSlashable(subject);
       const indices = [...new Set(subjects.map(({ index }) => index))].sort((a, b) => a - b);
-      const made = await (kind === "proposer"
+      const slashings = await (kind === "proposer"
         ? this.#proposerSlashings(state, indices)
         : this.#attesterSlashings(state, indices));
-      return this.#pooled(made);
+      return this.#pooled(slashings);
     });
   }
 
@@ -84,8 +84,10 @@ export class DevOperations implements OperationControl {
       const { index } = subject;
       requireExitAllowed(subject, "exit");
       requireNoPendingWithdrawals(subject, "exit");
-      const held = chain.pools.operations.listVoluntaryExits().find(({ message }) => message.validatorIndex === index);
-      const signedVoluntaryExit = held ?? this.#signed.exit(state, index);
+      const pooled = chain.pools.operations
+        .listVoluntaryExits()
+        .find(({ message }) => message.validatorIndex === index);
+      const signedVoluntaryExit = pooled ?? this.#signed.exit(state, index);
       await api.beacon.submitPoolVoluntaryExit({ signedVoluntaryExit });
       const data = ssz.phase0.SignedVoluntaryExit.toJson(signedVoluntaryExit);
       return this.#onePooled({ type: "voluntary_exit", data });
@@ -133,13 +135,13 @@ export class DevOperations implements OperationControl {
         );
       }
       const { operations } = chain.pools;
-      const held = operations.listBlsToExecutionChanges().find(({ message }) => message.validatorIndex === index);
-      if (held && !byteArrayEquals(held.message.toExecutionAddress, address)) {
+      const pooled = operations.listBlsToExecutionChanges().find(({ message }) => message.validatorIndex === index);
+      if (pooled && !byteArrayEquals(pooled.message.toExecutionAddress, address)) {
         throw ControlError.conflict(
-          `A credentials change of validator ${index} to ${toHex(held.message.toExecutionAddress)} is pending already.`,
+          `A credentials change of validator ${index} to ${toHex(pooled.message.toExecutionAddress)} is pending already.`,
         );
       }
-      const change = held ?? this.#signed.credentialsChange(index, fromBlsPubkey, address);
+      const change = pooled ?? this.#signed.credentialsChange(index, fromBlsPubkey, address);
       await api.beacon.submitPoolBLSToExecutionChange({ blsToExecutionChanges: [change] });
       const data = ssz.capella.SignedBLSToExecutionChange.toJson(change);
       return this.#onePooled({ type: "bls_to_execution_change", data });
@@ -253,12 +255,15 @@ export class DevOperations implements OperationControl {
   }
 
   /** Returns one slashing per validator. */
-  async #proposerSlashings(state: CachedBeaconStateAllForks, indices: readonly ValidatorIndex[]): Promise<Made[]> {
+  async #proposerSlashings(
+    state: CachedBeaconStateAllForks,
+    indices: readonly ValidatorIndex[],
+  ): Promise<CreatedOperation[]> {
     const { api, chain } = this.#parts;
-    const held = chain.pools.operations.listProposerSlashings();
+    const pooled = chain.pools.operations.listProposerSlashings();
     const slashings = indices.map(
       (index) =>
-        held.find(({ signedHeader1 }) => signedHeader1.message.proposerIndex === index) ??
+        pooled.find(({ signedHeader1 }) => signedHeader1.message.proposerIndex === index) ??
         this.#signed.doubleProposal(state, index),
     );
     for (const proposerSlashing of slashings) await api.beacon.submitPoolProposerSlashings({ proposerSlashing });
@@ -266,7 +271,7 @@ export class DevOperations implements OperationControl {
   }
 
   /** Returns one slashing of all validators, or the pending ones if these cover all validators. */
-  async #attesterSlashings(state: CachedBeaconStateAllForks, indices: ValidatorIndex[]): Promise<Made[]> {
+  async #attesterSlashings(state: CachedBeaconStateAllForks, indices: ValidatorIndex[]): Promise<CreatedOperation[]> {
     const { api, chain } = this.#parts;
     const { operations } = chain.pools;
     const isPending = operations.hasAttesterSlashingFor(indices);
@@ -278,16 +283,16 @@ export class DevOperations implements OperationControl {
     return slashings.map((each) => ({ type: "attester_slashing", data: type.toJson(each) }));
   }
 
-  async #onePooled(made: Made): Promise<SubmittedOperation> {
-    const [pooled] = await this.#pooled([made]);
+  async #onePooled(operation: CreatedOperation): Promise<SubmittedOperation> {
+    const [pooled] = await this.#pooled([operation]);
     return pooled!;
   }
 
   /** Persists the pools, which are otherwise stored at shutdown only. */
-  async #pooled(made: readonly Made[]): Promise<SubmittedOperation[]> {
+  async #pooled(operations: readonly CreatedOperation[]): Promise<SubmittedOperation[]> {
     const { chain, db } = this.#parts;
     await chain.pools.saveOperations(db);
-    return made.map(({ type, data }) => ({ type, status: "pooled", data }));
+    return operations.map(({ type, data }) => ({ type, status: "pooled", data }));
   }
 }
 

@@ -31,7 +31,7 @@ describe("SigningThread", () => {
     const thread = new SigningThread({ logger, startWorker });
     opened.push(thread);
     const askUntilStarted = () => {
-      for (let asked = 0; started.length === 0 && asked < requests.length; asked++) thread.signAhead(requests[asked]!);
+      for (let index = 0; started.length === 0 && index < requests.length; index++) thread.signAhead(requests[index]!);
       expect(started.length).toBe(1);
     };
     return { thread, started, complaints, askUntilStarted };
@@ -88,9 +88,9 @@ describe("SigningThread", () => {
     // Requests of one turn are sent as a batch in a microtask.
     await Promise.resolve();
     started[0]!.postMessage("how many?");
-    const [asked] = await once(started[0]!, "message");
-    expect(asked).toBeLessThan(requests.length / 2);
-    expect(asked).toBeGreaterThan(0);
+    const [count] = await once(started[0]!, "message");
+    expect(count).toBeLessThan(requests.length / 2);
+    expect(count).toBeGreaterThan(0);
   });
 
   it("stops silently when closed", async () => {

@@ -195,13 +195,13 @@ describe("dev validators in lockstep", () => {
   it("sign nothing twice after a restart, and nothing if slashing protection cannot be stored", async () => {
     const { api, clock, config, keys } = setUp([]);
     const logger = createRecordingLogger();
-    let kept: SigningRecord[] = [];
+    let stored: SigningRecord[] = [];
     let isFull = true;
     const store = {
-      load: async () => kept,
+      load: async () => stored,
       save: async (signed: readonly SigningRecord[]) => {
         if (isFull) throw new Error("The disk is full.");
-        kept = structuredClone([...signed]);
+        stored = structuredClone([...signed]);
       },
       addTo: () => expect.unreachable("Validators on the API path do not write batches."),
     };

@@ -6,7 +6,7 @@ import { CanonicalIndex, type HeadChange } from "./canonical-index.ts";
 import type { EthEngine } from "./eth-engine.ts";
 import { EthError } from "./eth-error.ts";
 import { ExecutionNeededError } from "./execution-needed.ts";
-import type { TransactionPlace } from "./json/transaction-json.ts";
+import type { TransactionInclusion } from "./json/transaction-json.ts";
 import { OldStates } from "./old-states.ts";
 import { PendingBlock } from "./pending-block.ts";
 
@@ -14,7 +14,7 @@ import { PendingBlock } from "./pending-block.ts";
 const SCANNED_AT_ONCE = 128n;
 
 /** Place of a transaction in a block with receipts. */
-export interface IncludedTransaction extends TransactionPlace {
+export interface IncludedTransaction extends TransactionInclusion {
   block: ReceiptedBlock;
 }
 
@@ -121,14 +121,14 @@ export class EthChain<Engine extends EthEngine = EthEngine> {
   /** Yields the existing canonical blocks in a range of numbers. */
   async *scan(from: bigint, to: bigint): AsyncGenerator<ScannedBlock> {
     for (let number = from; number <= to; ) {
-      const held = this.#held(number);
-      if (held !== undefined) {
-        yield { logsBloom: held.header.logsBloom, decode: () => held };
+      const cached = this.#inMemory(number);
+      if (cached !== undefined) {
+        yield { logsBloom: cached.header.logsBloom, decode: () => cached };
         number++;
         continue;
       }
       let last = number;
-      while (last < to && last - number + 1n < SCANNED_AT_ONCE && this.#held(last + 1n) === undefined) last++;
+      while (last < to && last - number + 1n < SCANNED_AT_ONCE && this.#inMemory(last + 1n) === undefined) last++;
       for (const block of (await this.engine.archive?.range(number, last)) ?? []) if (block !== undefined) yield block;
       number = last + 1n;
     }
@@ -158,11 +158,11 @@ export class EthChain<Engine extends EthEngine = EthEngine> {
   }
 
   async #findByNumber(number: bigint): Promise<ReceiptedBlock | undefined> {
-    return this.#held(number) ?? (number < this.#index.latest ? this.engine.archive?.byNumber(number) : undefined);
+    return this.#inMemory(number) ?? (number < this.#index.latest ? this.engine.archive?.byNumber(number) : undefined);
   }
 
   /** Returns the canonical block with that number if it is in memory. */
-  #held(number: bigint): ExecutedBlock | undefined {
+  #inMemory(number: bigint): ExecutedBlock | undefined {
     const hash = this.#index.hashAt(number);
     return hash === undefined ? undefined : this.engine.blocks.get(hash);
   }

@@ -25,8 +25,8 @@ export class OldStates {
   /** Returns undefined if no earlier state is near enough. */
   async find(block: ReceiptedBlock): Promise<ExecutedBlock | undefined> {
     const hash = toHex(block.hash);
-    const held = this.#held(hash);
-    if (held !== undefined) return held;
+    const cached = this.#cached(hash);
+    if (cached !== undefined) return cached;
     return this.#rebuilding.run(hash, undefined, async () => {
       const rebuilt = await this.#rebuild(block);
       if (rebuilt !== undefined) this.#cache.set(hash, rebuilt);
@@ -34,7 +34,7 @@ export class OldStates {
     });
   }
 
-  #held(hash: string): ExecutedBlock | undefined {
+  #cached(hash: string): ExecutedBlock | undefined {
     return this.#engine.blocks.get(hash) ?? this.#cache.get(hash);
   }
 
@@ -48,7 +48,7 @@ export class OldStates {
       if (next === undefined || missing.length === this.#maxBlocks) return undefined;
       missing.push(next);
       const parentHash: string = toHex(next.header.parentHash);
-      state = this.#held(parentHash) ?? readBase(parentHash);
+      state = this.#cached(parentHash) ?? readBase(parentHash);
       if (state === undefined) next = await archive?.byNumber(next.header.number - 1n);
     }
     const slice = new TimeSlice();

@@ -91,25 +91,25 @@ it("deletes the records of blocks that did not become final, also after a restar
   const ancestor = engine.head;
   await engine.override({ address: OWNER, balance: 1n });
   const lost = await build(engine, 2);
-  const kept = await build(engine, 3, undefined, ancestor);
-  expect(records()).toEqual([lost, kept]);
+  const sibling = await build(engine, 3, undefined, ancestor);
+  expect(records()).toEqual([lost, sibling]);
   await engine.override({ address: OWNER, balance: 2n });
   const next = await build(engine, 4);
-  expect(records()).toEqual([lost, kept, next]);
-  await build(engine, 5, kept);
+  expect(records()).toEqual([lost, sibling, next]);
+  await build(engine, 5, sibling);
   await engine.flush();
-  expect(records()).toEqual([kept, next]);
+  expect(records()).toEqual([sibling, next]);
 
   const parent = engine.head;
   await engine.override({ address: OWNER, balance: 3n });
   const lostLater = await build(engine, 6);
   const head = await build(engine, 7, undefined, parent);
-  expect(records()).toEqual([kept, next, lostLater, head]);
+  expect(records()).toEqual([sibling, next, lostLater, head]);
   const second = open();
   await second.restore(head);
   await build(second, 8, head);
   await second.flush();
-  expect(records()).toEqual([kept, next, head]);
+  expect(records()).toEqual([sibling, next, head]);
 });
 
 it("captures overrides and impersonated accounts", async () => {

@@ -169,7 +169,7 @@ async function storedIdentity(db: BeaconDb, options: DevSourceOptions): Promise<
   } catch (error) {
     if (!(error instanceof ChainMismatchError)) throw error;
     const kind = error.isDevChain ? "otherDevChain" : "otherChain";
-    throw new StartError(kind, `The data directory ${options.dataDir} holds ${error.held}.`, error);
+    throw new StartError(kind, `The data directory ${options.dataDir} holds ${error.storedChain}.`, error);
   }
 }
 

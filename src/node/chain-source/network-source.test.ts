@@ -32,9 +32,9 @@ it("rejects another schedule of past forks, and accepts one of future forks", as
     batch.hotBlocks.put(epoch * SLOTS_PER_EPOCH, chain.head.root, chain.head.root);
     await batch.write();
   };
-  const contradiction = (stored: string, given: string) => ({
+  const contradiction = (stored: string, current: string) => ({
     kind: "otherSchedule",
-    message: `The data directory ${dataDir} holds the chain of network "smallnet" with another fork schedule: ${stored} there and ${given} now.`,
+    message: `The data directory ${dataDir} holds the chain of network "smallnet" with another fork schedule: ${stored} there and ${current} now.`,
   });
 
   // A fork may be rescheduled before either epoch.

@@ -226,10 +226,10 @@ async function loadAnchorState(
 
 /** Returns the value on the first call only, and then releases it. */
 function takeOnce<T>(value: T | undefined): () => T | undefined {
-  let held = value;
+  let remaining = value;
   return () => {
-    const taken = held;
-    held = undefined;
+    const taken = remaining;
+    remaining = undefined;
     return taken;
   };
 }

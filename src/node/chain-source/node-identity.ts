@@ -40,10 +40,10 @@ export async function requireSameNetwork(
   network: NamedNetwork,
   { name, db }: ChainLocation,
 ): Promise<void> {
-  const mismatch = (held: string) =>
+  const mismatch = (storedChain: string) =>
     new StartError(
       db ? "otherChain" : "unreadableInput",
-      `${name} holds ${held}, not the chain of network "${network.name}".`,
+      `${name} holds ${storedChain}, not the chain of network "${network.name}".`,
     );
   if (stored.kind !== "node") throw mismatch("a dev chain");
   if (stored.genesisForkVersion !== toHex(config.GENESIS_FORK_VERSION)) {
@@ -67,9 +67,9 @@ function scheduleContradiction(
   newest: Epoch,
 ): string | undefined {
   if (!stored) return undefined;
-  const given = forkEpochsOf(config);
-  for (const fork of Object.keys({ ...stored, ...given })) {
-    const [there, now] = [stored, given].map((epochs) => epochs[fork] ?? Number.POSITIVE_INFINITY) as [Epoch, Epoch];
+  const current = forkEpochsOf(config);
+  for (const fork of Object.keys({ ...stored, ...current })) {
+    const [there, now] = [stored, current].map((epochs) => epochs[fork] ?? Number.POSITIVE_INFINITY) as [Epoch, Epoch];
     if (there !== now && Math.min(there, now) <= newest) {
       return `${fork} begins ${epochText(there)} there and ${epochText(now)} now`;
     }

@@ -9,12 +9,12 @@ import { type NodeIdentity, requireSameNetwork } from "./node-identity.ts";
 /** Loads the configuration of a stored chain. Throws a `StartError` if the given network is another one. */
 export async function loadStoredConfig(
   identity: DevIdentity | NodeIdentity,
-  given: NamedNetwork | undefined,
+  requested: NamedNetwork | undefined,
   location: ChainLocation,
 ): Promise<BeaconConfig> {
   const genesisValidatorsRoot = fromHex(identity.genesisValidatorsRoot);
   if (identity.kind === "dev") return createBeaconConfig(storedChainConfig(identity), genesisValidatorsRoot);
-  const network = given ?? { name: identity.network, directory: undefined };
+  const network = requested ?? { name: identity.network, directory: undefined };
   const config = loadNetworkConfig(network);
   await requireSameNetwork(identity, config, network, location);
   return createBeaconConfig(config, genesisValidatorsRoot);

@@ -62,10 +62,10 @@ function Forks({ points }: { points: readonly ForkPoint[] }) {
       branches.map(({ first }) => first.weight),
       9,
     );
-    const place = parentSlot === undefined ? parentRoot : `slot ${parentSlot}`;
+    const parentName = parentSlot === undefined ? parentRoot : `slot ${parentSlot}`;
     return html`<section key=${parentRoot}>
       <h3>After ${parentSlot === undefined ? html`<${BlockLink} root=${parentRoot} />` : html`slot <${SlotLink} slot=${parentSlot} />`}</h3>
-      <${Table} caption=${`Branches after ${place}`} empty=""
+      <${Table} caption=${`Branches after ${parentName}`} empty=""
         head=${["branch", minor("newest block"), minorNumeric("blocks"), numeric("weight (ETH)"), numeric("of the stake"), "status"]}
         rows=${branches.map(({ first, tip, blockCount, isChosen }, index) => [
           html`<${BlockLink} root=${first.block_root} />`,

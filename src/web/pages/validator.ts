@@ -76,13 +76,13 @@ function BalancePlot({ index }: { index: string }) {
   const { headEpoch } = useEpochs();
   const { slotsPerEpoch } = useChain();
   useEffect(() => {
-    const given = new AbortController();
-    readBalances({ index, headEpoch, slotsPerEpoch }, given.signal, (point) => {
+    const aborting = new AbortController();
+    readBalances({ index, headEpoch, slotsPerEpoch }, aborting.signal, (point) => {
       setPoints((before) =>
         [...before.filter(({ epoch }) => epoch !== point.epoch), point].sort((a, b) => a.epoch - b.epoch),
       );
-    }).catch((reason: unknown) => given.signal.aborted || setError(messageOf(reason)));
-    return () => given.abort();
+    }).catch((reason: unknown) => aborting.signal.aborted || setError(messageOf(reason)));
+    return () => aborting.abort();
   }, [index, headEpoch]);
   if (error !== "" && points.length === 0) return html`<${Problem}>${error}<//>`;
   return html`<${Plot} label="Balance in ETH" xLabel="epoch" xs=${points.map(({ epoch }) => epoch)} ys=${points.map(({ balance }) => balance)} />`;

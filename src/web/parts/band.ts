@@ -22,11 +22,11 @@ interface BandProps {
  * without a canonical block as frames.
  */
 export function Band({ blocks, currentSlot, finalizedSlot, justifiedSlot, slotsPerEpoch }: BandProps) {
-  const place = useRef<HTMLDivElement>(null);
+  const container = useRef<HTMLDivElement>(null);
   const [width, setWidth] = useState(0);
   useEffect(() => {
     const observer = new ResizeObserver(([entry]) => setWidth(entry?.contentRect.width ?? 0));
-    if (place.current) observer.observe(place.current);
+    if (container.current) observer.observe(container.current);
     return () => observer.disconnect();
   }, []);
   const count = Math.max(NARROWEST_SLOTS, Math.floor(width / COLUMN) - 1);
@@ -41,7 +41,7 @@ export function Band({ blocks, currentSlot, finalizedSlot, justifiedSlot, slotsP
   const slots = Array.from({ length: currentSlot - first + 1 }, (_, index) => first + index);
   const bottom = TOP + lanes * LANE;
 
-  return html`<div ref=${place}>
+  return html`<div ref=${container}>
     <svg class="band" viewBox=${`0 0 ${Math.max(width, 1)} ${height}`} height=${height} role="group" aria-label=${`Slots ${first} to ${currentSlot}`}>
       ${slots
         .filter((slot) => slot % slotsPerEpoch === 0)

@@ -1,6 +1,6 @@
 import { html } from "htm/preact";
 import { useState } from "preact/hooks";
-import { type JsonPlace, pageOf } from "../json-links.ts";
+import { type JsonContext, pageOf } from "../json-links.ts";
 
 /** Entries of a list or object shown initially. */
 const SHOWN_ENTRIES = 100;
@@ -16,48 +16,48 @@ interface JsonViewProps {
   name?: string;
   folding?: Folding;
   /** What a member named `root` is the root of. */
-  rootOf?: JsonPlace["rootOf"];
+  rootOf?: JsonContext["rootOf"];
 }
 
 /** Shows a JSON value with collapsible lists and objects, and links to the pages of its roots and indices. */
 export function JsonView({ value, name, folding = "small", rootOf = "block" }: JsonViewProps) {
-  const place = { name: name ?? "", isListItem: false, siblings: {}, rootOf };
-  return html`<div class="json"><${Value} value=${value} label=${name} place=${place} depth=${0} folding=${folding} /></div>`;
+  const context = { name: name ?? "", isListItem: false, siblings: {}, rootOf };
+  return html`<div class="json"><${Value} value=${value} label=${name} context=${context} depth=${0} folding=${folding} /></div>`;
 }
 
 interface ValueProps {
   value: unknown;
   label: string | undefined;
-  place: JsonPlace;
+  context: JsonContext;
   depth: number;
   folding: Folding;
 }
 
-function Value({ value, label, place, depth, folding }: ValueProps) {
+function Value({ value, label, context, depth, folding }: ValueProps) {
   const key = label !== undefined && html`<span class="key">${label}</span>: `;
   if (typeof value !== "object" || value === null) {
-    const page = pageOf(value, place);
+    const page = pageOf(value, context);
     const text = html`<code>${JSON.stringify(value)}</code>`;
     return html`${key}${page === undefined ? text : html`<a href=${page}>${text}</a>`}`;
   }
   const entries = Object.entries(value);
   const size = Array.isArray(value) ? `[${entries.length}]` : `{${entries.length}}`;
   if (entries.length === 0) return html`${key}<code>${Array.isArray(value) ? "[]" : "{}"}</code>`;
-  const placeOf = (name: string): JsonPlace =>
-    Array.isArray(value) ? { ...place, isListItem: true } : { ...place, name, isListItem: false, siblings: value };
-  return html`<${Folded} title=${html`${key}<code>${size}</code>`} entries=${entries} placeOf=${placeOf} depth=${depth} folding=${folding} />`;
+  const contextOf = (name: string): JsonContext =>
+    Array.isArray(value) ? { ...context, isListItem: true } : { ...context, name, isListItem: false, siblings: value };
+  return html`<${Folded} title=${html`${key}<code>${size}</code>`} entries=${entries} contextOf=${contextOf} depth=${depth} folding=${folding} />`;
 }
 
 interface FoldedProps {
   title: unknown;
   entries: readonly (readonly [name: string, value: unknown])[];
-  placeOf: (name: string) => JsonPlace;
+  contextOf: (name: string) => JsonContext;
   depth: number;
   folding: Folding;
 }
 
 /** Renders entries lazily, so that responses of any size can be shown. */
-function Folded({ title, entries, placeOf, depth, folding }: FoldedProps) {
+function Folded({ title, entries, contextOf, depth, folding }: FoldedProps) {
   const isSmall = depth < OPEN_LEVELS && entries.length < OPEN_BELOW_ENTRIES;
   const [isOpen, setOpen] = useState(
     folding !== "closed" && (depth === 0 || folding === "all" || (folding === "small" && isSmall)),
@@ -69,7 +69,7 @@ function Folded({ title, entries, placeOf, depth, folding }: FoldedProps) {
       isOpen &&
       entries.slice(0, shown).map(
         ([name, value]) => html`<div class="entry" key=${name}>
-            <${Value} value=${value} label=${name} place=${placeOf(name)} depth=${depth + 1} folding=${folding} />
+            <${Value} value=${value} label=${name} context=${contextOf(name)} depth=${depth + 1} folding=${folding} />
           </div>`,
       )
     }

@@ -13,12 +13,12 @@ export type Loaded<T> = { value?: T; error?: string };
 export function useLoaded<T>(ask: (signal: AbortSignal) => Promise<T>, key: readonly unknown[]): Loaded<T> {
   const [loaded, setLoaded] = useState<Loaded<T>>({});
   useEffect(() => {
-    const given = new AbortController();
-    ask(given.signal).then(
-      (value) => given.signal.aborted || setLoaded({ value }),
-      (error: unknown) => given.signal.aborted || setLoaded({ error: messageOf(error) }),
+    const aborting = new AbortController();
+    ask(aborting.signal).then(
+      (value) => aborting.signal.aborted || setLoaded({ value }),
+      (error: unknown) => aborting.signal.aborted || setLoaded({ error: messageOf(error) }),
     );
-    return () => given.abort();
+    return () => aborting.abort();
   }, key);
   return loaded;
 }

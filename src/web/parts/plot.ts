@@ -28,9 +28,9 @@ export function Plot(props: PlotProps) {
 }
 
 function LoadedPlot({ label, xLabel, xs, ys, library }: PlotProps & { library: typeof UPlot }) {
-  const place = useRef<HTMLDivElement>(null);
+  const container = useRef<HTMLDivElement>(null);
   useEffect(() => {
-    const element = place.current;
+    const element = container.current;
     if (!element) return;
     const style = getComputedStyle(element);
     const line = { stroke: style.borderTopColor, width: 1 };
@@ -57,5 +57,5 @@ function LoadedPlot({ label, xLabel, xs, ys, library }: PlotProps & { library: t
       plot.destroy();
     };
   }, [label, xs.join(), ys.join()]);
-  return html`<div class="plot" ref=${place} role="img" aria-label=${`${label} over ${xLabel}, ${xs.length} points`}></div>`;
+  return html`<div class="plot" ref=${container} role="img" aria-label=${`${label} over ${xLabel}, ${xs.length} points`}></div>`;
 }

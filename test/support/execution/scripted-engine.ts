@@ -62,7 +62,7 @@ export class ScriptedEngine implements ExecutionEngine {
   }
 
   /** Returns the payloads of calls of this method since the last call. */
-  takeAsked(method: Question["method"]): RootHex[] {
+  takeHashes(method: Question["method"]): RootHex[] {
     const asked = this.questions.filter((question) => question.method === method);
     this.questions = this.questions.filter((question) => question.method !== method);
     return asked.map(({ blockHash }) => blockHash);

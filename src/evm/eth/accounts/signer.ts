@@ -44,8 +44,8 @@ export class AccountSigner {
    * block: the transaction may depend on others in the pool.
    */
   async withGas(request: TransactionRequest): Promise<FilledRequest> {
-    const { gas: given } = request;
-    if (given !== undefined) return { ...request, gas: given };
+    const { gas } = request;
+    if (gas !== undefined) return { ...request, gas };
     this.#check(request);
     return { ...request, gas: await this.#estimateGas(request) };
   }

@@ -6,19 +6,19 @@ import { data, quantity } from "./hex.ts";
 export type Json = Record<string, unknown>;
 
 /** Place of a transaction in a block; undefined while it is pending. */
-export interface TransactionPlace {
+export interface TransactionInclusion {
   block: Pick<Block, "hash" | "header">;
   index: number;
 }
 
 /** Encodes a transaction as `TransactionInfo` of execution-apis. */
-export function transactionJson(transaction: Transaction, place?: TransactionPlace): Json {
-  const { header, hash } = place?.block ?? {};
+export function transactionJson(transaction: Transaction, inclusion?: TransactionInclusion): Json {
+  const { header, hash } = inclusion?.block ?? {};
   return {
     blockHash: hash === undefined ? null : data(hash),
     blockNumber: header === undefined ? null : quantity(header.number),
     ...(header && { blockTimestamp: quantity(header.timestamp) }),
-    transactionIndex: place === undefined ? null : quantity(place.index),
+    transactionIndex: inclusion === undefined ? null : quantity(inclusion.index),
     from: transaction.sender.toString(),
     hash: data(transaction.hash),
     ...signedTransactionJson(transaction, header?.baseFeePerGas),

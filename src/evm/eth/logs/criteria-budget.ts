@@ -10,7 +10,7 @@ const LIMIT_EXCEEDED = -32005;
 
 /** Limits the addresses and topics of filters and subscriptions, which are held as long as these. */
 export class CriteriaBudget {
-  #held = 0;
+  #used = 0;
 
   /** Throws an `EthError` if the subscription has too many addresses and topics, or all together would. */
   check(subscription: EthSubscription): void {
@@ -19,8 +19,8 @@ export class CriteriaBudget {
       const counts = `has ${count}, limit ${MAX_OF_ONE}`;
       throw new EthError(`too many addresses and topics: filter or subscription ${counts}`, INVALID_PARAMS);
     }
-    if (this.#held + count <= MAX_OF_ALL) return;
-    const counts = `${this.#held} in use, ${count} requested, limit ${MAX_OF_ALL}`;
+    if (this.#used + count <= MAX_OF_ALL) return;
+    const counts = `${this.#used} in use, ${count} requested, limit ${MAX_OF_ALL}`;
     throw new EthError(`too many addresses and topics in all filters and subscriptions: ${counts}`, LIMIT_EXCEEDED);
   }
 
@@ -28,9 +28,9 @@ export class CriteriaBudget {
   take(subscription: EthSubscription): () => void {
     this.check(subscription);
     let count = countOf(subscription);
-    this.#held += count;
+    this.#used += count;
     return () => {
-      this.#held -= count;
+      this.#used -= count;
       count = 0;
     };
   }

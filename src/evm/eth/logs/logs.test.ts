@@ -60,8 +60,8 @@ describe("eth_getLogs", () => {
       block: await query({ blockHash: toHex(first.hash) }),
       none: await query({ fromBlock: { number: 2n }, toBlock: { number: 100n } }),
     });
-    const held = await ask();
-    expect(held).toEqual({
+    const results = await ask();
+    expect(results).toEqual({
       all: [1, 2, 3, 2],
       latest: [2],
       second: [2, 2],
@@ -75,7 +75,7 @@ describe("eth_getLogs", () => {
     await setHead(engine.head, toHex(engine.head.hash));
     await expect.poll(() => stored.archived.length).toBe(142);
     expect(engine.blocks.get(toHex(first.hash))).toBeUndefined();
-    expect(await ask()).toEqual(held);
+    expect(await ask()).toEqual(results);
     const [, second] = (await service.call("getLogs", { query: { blockHash: toHex(first.hash) } })) as LogJson[];
     expect(second).toMatchObject({ blockNumber: "0x1", logIndex: "0x1", removed: false });
   });

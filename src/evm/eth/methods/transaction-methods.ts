@@ -14,23 +14,23 @@ export function transactionMethods(chain: EthChain<EvmEngine>) {
   const { engine } = chain;
   return {
     getTransaction: async ({ hash }: HashArgs) => {
-      const place = await chain.findTransaction(hash);
-      if (place !== undefined) return transactionJson(place.block.transactions[place.index]!, place);
+      const included = await chain.findTransaction(hash);
+      if (included !== undefined) return transactionJson(included.block.transactions[included.index]!, included);
       const pooled = engine.pool.get(fromHex(hash));
       return pooled === undefined ? null : transactionJson(pooled.transaction);
     },
     getReceipt: async ({ hash }: HashArgs) => {
-      const place = await chain.findTransaction(hash);
-      if (place !== undefined) {
-        return receiptsJson(place.block, engine.rules.at(place.block.header.timestamp))[place.index]!;
+      const included = await chain.findTransaction(hash);
+      if (included !== undefined) {
+        return receiptsJson(included.block, engine.rules.at(included.block.header.timestamp))[included.index]!;
       }
       const reason = engine.dropped.reasonOf(fromHex(hash));
       if (reason !== undefined) throw new EthError(`transaction dropped: ${reason}`);
       return null;
     },
     getRawTransaction: async ({ hash }: HashArgs) => {
-      const place = await chain.findTransaction(hash);
-      const { raw } = place?.block.transactions[place.index] ?? engine.pool.get(fromHex(hash))?.transaction ?? {};
+      const included = await chain.findTransaction(hash);
+      const { raw } = included?.block.transactions[included.index] ?? engine.pool.get(fromHex(hash))?.transaction ?? {};
       return raw === undefined ? null : data(raw);
     },
     sendRawTransaction: async ({ raw }: { raw: Uint8Array }) => {

@@ -109,10 +109,10 @@ export class PrestateTracer implements Tracer {
       const changed = slots.filter(({ before, after }) => before !== after);
       const change = this.#changeOf(touched.record, this.#recordOf(address));
       if (change === undefined && changed.length === 0) continue;
-      const kept = (side: "before" | "after") =>
+      const nonZeroSlots = (side: "before" | "after") =>
         new Map(changed.filter((each) => each[side] !== ZERO).map((each) => [each.slot, each[side]]));
-      post![address] = { ...change, ...storageJson(kept("after")) };
-      if (!isEmpty(touched)) pre![address] = this.#json({ ...touched, slots: kept("before") });
+      post![address] = { ...change, ...storageJson(nonZeroSlots("after")) };
+      if (!isEmpty(touched)) pre![address] = this.#json({ ...touched, slots: nonZeroSlots("before") });
     }
     return { post: post!, pre: pre! };
   }

@@ -148,14 +148,14 @@ it("counts selectors", async () => {
 });
 
 it("records storage, and stops at a limit", async () => {
-  const whole = (await trace(new StructLogger())) as { structLogs: { op: string; storage?: object; depth: number }[] };
-  const touched = whole.structLogs.filter(({ storage }) => storage);
+  const full = (await trace(new StructLogger())) as { structLogs: { op: string; storage?: object; depth: number }[] };
+  const touched = full.structLogs.filter(({ storage }) => storage);
   const slots = { [`0x${"1".padStart(64, "0")}`]: `0x${"5".padStart(64, "0")}` };
   expect(touched.map(({ op, storage }) => [op, storage])).toEqual([
     ["SSTORE", slots],
     ["SLOAD", slots],
   ]);
-  expect(whole.structLogs.some(({ depth }) => depth === 2)).toBe(true);
+  expect(full.structLogs.some(({ depth }) => depth === 2)).toBe(true);
   const short = (await trace(new StructLogger({ limit: 3, disableStack: true }))) as { structLogs: object[] };
   expect(short.structLogs).toHaveLength(3);
   expect(short.structLogs[0]).not.toHaveProperty("stack");

@@ -28,9 +28,9 @@ export function Action({ label, method, fields = [] }: ActionProps) {
   const [isBusy, setBusy] = useState(false);
   const submit = async (event: Event) => {
     event.preventDefault();
-    const given = Object.entries(typed).filter(([, text]) => text.trim() !== "");
+    const filled = Object.entries(typed).filter(([, text]) => text.trim() !== "");
     setBusy(true);
-    await perform(method, Object.fromEntries(given.map(([name, text]) => [name, readValue(text.trim())])));
+    await perform(method, Object.fromEntries(filled.map(([name, text]) => [name, readValue(text.trim())])));
     setBusy(false);
   };
   return html`<form onSubmit=${submit}>
