@@ -300,6 +300,7 @@ export class DevChain {
       headSlot: () => this.chain.head.slot,
       untilFollowed: () => this.chain.pendingVerdicts.untilHeadVerdict(),
       executableCount: () => control.executableCount(),
+      timers: SYSTEM_TIMERS,
     });
     eth.afterSend(() => automine.onTransaction());
     const { clock } = this;

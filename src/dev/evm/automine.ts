@@ -1,8 +1,15 @@
+import type { Timers } from "../../async/timers.ts";
 import type { Clock } from "../../chain/clock/clock.ts";
 import type { DevTime } from "../control/time.ts";
 
 /** Consecutive slots without a block, as of slashed or offline proposers, after which transactions stay in the pool. */
 const MAX_EMPTY_SLOTS = 32;
+
+/**
+ * Time for consecutive slots without a block. They are slow if a replaced system contract uses up its gas in each of
+ * them, and the call that repairs it waits for the end of the run.
+ */
+const MAX_EMPTY_MS = 5000;
 
 interface AutomineParts {
   clock: Pick<Clock, "isFlowing">;
@@ -14,6 +21,7 @@ interface AutomineParts {
   headSlot(): number;
   /** Counts transactions that the next block can include. */
   executableCount(): Promise<number>;
+  timers: Pick<Timers, "now">;
 }
 
 /** Makes a block for each transaction while time is paused, as Anvil does. */
@@ -49,16 +57,20 @@ export class Automine {
 
   /** Runs slots while blocks include transactions: one block may be too small for all. Empty slots do not count. */
   async #mine(): Promise<void> {
-    const { time, headSlot, untilFollowed, executableCount } = this.#parts;
+    const { time, headSlot, untilFollowed, executableCount, timers } = this.#parts;
     const count = async () => {
       await untilFollowed();
       return executableCount();
     };
     let before = Number.POSITIVE_INFINITY;
     let emptySlots = 0;
-    for (let left = await count(); left > 0 && emptySlots < MAX_EMPTY_SLOTS; left = await count()) {
+    let emptySince = timers.now();
+    const isGivenUp = () =>
+      emptySlots >= MAX_EMPTY_SLOTS || (emptySlots > 0 && timers.now() - emptySince > MAX_EMPTY_MS);
+    for (let left = await count(); left > 0 && !isGivenUp(); left = await count()) {
       if (emptySlots === 0 && left >= before) return;
       const head = headSlot();
+      if (emptySlots === 0) emptySince = timers.now();
       await time.advanceSlot();
       emptySlots = headSlot() > head ? 0 : emptySlots + 1;
       before = left;

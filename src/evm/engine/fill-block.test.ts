@@ -77,6 +77,11 @@ it("fails if a contract makes every block invalid, without dropping a transactio
   ]);
 });
 
+it("builds only once without transactions", async () => {
+  const { built } = await fill(0, () => new ContractFaultError(CONTRACT, "has no code"));
+  expect(built.length).toBe(1);
+});
+
 it("passes on other errors", async () => {
   const { block, built } = await fill(5, () => new TypeError("Unexpected."));
   expect([block, built.length]).toEqual(["Unexpected.", 1]);

@@ -24,7 +24,7 @@ export async function fillBlock(
     try {
       return await build(offers.all(), onFault);
     } catch (error) {
-      if (!(error instanceof ContractFaultError)) throw error;
+      if (!(error instanceof ContractFaultError) || offers.read.length === 0) throw error;
       const { faulty, postponed } = error.causes;
       offers.omit([...faulty, ...postponed]);
       for (const transaction of faulty) onFault?.(transaction, error);
