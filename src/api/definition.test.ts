@@ -14,47 +14,6 @@ const facts = {
 } as const;
 
 describe("a definition", () => {
-  it("does not compile without its result, its failures, its example or its classes", () => {
-    const { result: _result, ...withoutResult } = facts;
-    const { failures: _failures, ...withoutFailures } = facts;
-    const { example: _example, ...withoutExample } = facts;
-    const { access: _access, ...withoutAccess } = facts;
-    const { cost: _cost, ...withoutCost } = facts;
-    const handler = () => null;
-    // @ts-expect-error
-    defineMethod({ ...withoutResult, handler });
-    // @ts-expect-error
-    defineMethod({ ...withoutFailures, handler });
-    // @ts-expect-error
-    defineMethod({ ...withoutExample, handler });
-    // @ts-expect-error
-    defineMethod({ ...withoutAccess, handler });
-    // @ts-expect-error
-    defineMethod({ ...withoutCost, handler });
-    // @ts-expect-error
-    defineMethod(facts);
-  });
-
-  it("does not compile if the handler's result differs from that of the operation", () => {
-    const right = async () => ({ data: { version: "1" } });
-    defineOperation("node.getNodeVersion", { ...facts, handler: right });
-    // @ts-expect-error
-    defineOperation("node.getNodeVersion", { ...facts, handler: async () => ({ data: { number: 1 } }) });
-    // @ts-expect-error
-    defineOperation("node.getNothing", { ...facts, handler: right });
-  });
-
-  it("types the parameters of its handler", () => {
-    defineMethod({
-      ...facts,
-      params: { stateId: required(stateId, "Which."), epoch: optional(epoch, "When.") },
-      handler: (_context, { stateId, epoch }) => {
-        const given: [string | number, number | undefined] = [stateId, epoch];
-        return given;
-      },
-    });
-  });
-
   it("derives parameter names from keys in snake_case, unless given", () => {
     const { params, restParams } = defineMethod({
       ...facts,

@@ -1,6 +1,6 @@
 import { toHex } from "@lodestar/utils";
 import { expect, it } from "vitest";
-import { isReachable, NoExecutionEngine, PayloadUnavailableError, versionedHashesOf } from "./engine.ts";
+import { versionedHashesOf } from "./engine.ts";
 
 it("computes the versioned hash of the empty blob's commitment", () => {
   const commitment = new Uint8Array(48);
@@ -8,12 +8,4 @@ it("computes the versioned hash of the empty blob's commitment", () => {
   expect(versionedHashesOf([commitment]).map(toHex)).toEqual([
     "0x010657f37554c781402a22917dee2f75def7ab966d7b770905398eba3c444014",
   ]);
-});
-
-it("follows optimistically and cannot build payloads", async () => {
-  const engine = new NoExecutionEngine();
-  expect(isReachable(engine.state)).toBe(false);
-  expect(await engine.notifyNewPayload()).toEqual({ status: "optimistic" });
-  expect(await engine.forkchoiceUpdated()).toEqual({ verdict: { status: "optimistic" }, payloadId: null });
-  await expect(engine.terminalBlock()).rejects.toThrow(PayloadUnavailableError);
 });

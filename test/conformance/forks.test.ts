@@ -14,11 +14,6 @@ const NUMBERED = inExampleOrder(methods)
   .map((method) => [method.name, method] as const);
 const POINT_AT_INFINITY = `0xc0${"00".repeat(95)}`;
 
-it("knows 62 methods by their numbers", () => {
-  const numbers = NUMBERED.map(([, { number }]) => number!);
-  expect(numbers.toSorted((a, b) => a - b)).toEqual(Array.from({ length: 62 }, (_, index) => index + 1));
-});
-
 describe.each(FORKS)("on %s", (fork) => {
   let chain: ExampleDevChain;
   beforeAll(async () => {
@@ -26,15 +21,22 @@ describe.each(FORKS)("on %s", (fork) => {
   });
   afterAll(() => chain?.close());
 
-  const served = NUMBERED.filter(([, method]) => isServedOn(method, fork));
-  it.each(fork === CALLED_ELSEWHERE ? [] : served)("%s matches its documentation", async (name, method) => {
-    const params = await exampleParams(method, chain);
-    const result: unknown = await chain.caller.call(name, params);
-    for (const [validate, value] of [...documentedParams(method, params), [documentedResult(name), result] as const]) {
-      validate(value);
-      expect(validate.errors ?? []).toEqual([]);
-    }
-  });
+  if (fork !== CALLED_ELSEWHERE) {
+    it("methods match their documentation", async () => {
+      for (const [name, method] of NUMBERED) {
+        if (!isServedOn(method, fork)) continue;
+        const params = await exampleParams(method, chain);
+        const result: unknown = await chain.caller.call(name, params);
+        for (const [validate, value] of [
+          ...documentedParams(method, params),
+          [documentedResult(name), result] as const,
+        ]) {
+          validate(value);
+          expect(validate.errors ?? [], name).toEqual([]);
+        }
+      }
+    });
+  }
 
   it("first versions return the same bytes as later versions", async () => {
     // Fills the pools.

@@ -16,42 +16,9 @@ import type { ForkChoice } from "../fork-choice/fork-choice.ts";
 import type { Checkpoint } from "../fork-choice/types.ts";
 import { advanceToSlot, replayBlock } from "./advance.ts";
 import type { SnapshotStore } from "./snapshot-store.ts";
+import type { StateStoreLimits } from "./state-limits.ts";
 
 type State = CachedBeaconStateAllForks;
-
-export interface StateStoreLimits {
-  /** Post-states of recent blocks. */
-  blockStates: number;
-  /** Block states advanced to a slot: checkpoint states and pre-states of upcoming blocks. */
-  advancedStates: number;
-  /** Requested states far behind the head. */
-  historicalStates: number;
-  /** States of the latest historical replay, two per block: before and after it. */
-  replayedStates: number;
-}
-
-const DEFAULT_STATE_LIMITS: StateStoreLimits = {
-  blockStates: 64,
-  advancedStates: 16,
-  historicalStates: 4,
-  replayedStates: 64,
-};
-
-/** Historical states share few nodes with others. Above this number of validators, fewer are cached. */
-const MANY_VALIDATORS = 250_000;
-const LEAST_HISTORICAL_STATES = 1;
-const LEAST_REPLAYED_STATES = 16;
-
-/** Returns cache limits for a number of validators. */
-export function stateLimitsFor(validators: number): StateStoreLimits {
-  const { historicalStates, replayedStates, ...recent } = DEFAULT_STATE_LIMITS;
-  const share = Math.min(1, MANY_VALIDATORS / validators);
-  return {
-    ...recent,
-    historicalStates: Math.max(LEAST_HISTORICAL_STATES, Math.floor(historicalStates * share)),
-    replayedStates: Math.max(LEAST_REPLAYED_STATES, Math.floor(replayedStates * share)),
-  };
-}
 
 /** Distance behind the head from which states count as historical, finalized or not. */
 const RECENT_SLOTS = 16 * SLOTS_PER_EPOCH;
@@ -118,9 +85,9 @@ export class StateStore {
     snapshots: SnapshotStore;
     /** Set for a chain that was started from a later state. */
     genesis: GenesisLoader | undefined;
-    limits?: StateStoreLimits;
+    limits: StateStoreLimits;
   }) {
-    const limits = parts.limits ?? DEFAULT_STATE_LIMITS;
+    const { limits } = parts;
     this.#db = parts.db;
     this.#blocks = parts.blocks;
     this.#forkChoice = parts.forkChoice;

@@ -104,8 +104,17 @@ it("is not delayed by idle connections and incomplete requests", async () => {
   await Promise.all(ends);
 });
 
-it("closes only once", async () => {
-  const server = await openTestServer();
-  await Promise.all([server.close(), server.close()]);
-  await server.close();
+it("waits for a running call also when it is closed again", async () => {
+  const gated = createGatedCall();
+  const server = await openTestServer({ handlers: { gated: gated.call } });
+  const replied = server.post(requestText({ method: '"gated"' }));
+  await gated.called;
+  const order: string[] = [];
+  const closes = ["first", "second"].map((which) => server.close().then(() => order.push(which)));
+  await expect(server.post(requestText({}))).rejects.toMatchObject({ code: "ECONNREFUSED" });
+  order.push("finished");
+  gated.go();
+  await Promise.all([replied, ...closes]);
+  expect(order).toEqual(["finished", "first", "second"]);
+  await expect(server.close()).resolves.toBeUndefined();
 });
