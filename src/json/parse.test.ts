@@ -9,7 +9,9 @@ import {
   MAX_VALUES,
   parseMessage,
   parseMessageInSlices,
+  parseScanned,
   parseTopLevel,
+  parseWithNested,
   splitArray,
 } from "./parse.ts";
 
@@ -62,13 +64,13 @@ describe("numbers", () => {
 });
 
 describe("parseTopLevel", () => {
-  const topLevel = (text: string) => parseTopLevel(Buffer.from(text));
+  const topLevel = async (text: string) => (await parseTopLevel(Buffer.from(text))).value;
   const long = `[${"[1,{}],".repeat(100_000)}0]`;
 
   it.each([
-    [`{"id":1,"params":${long},"method":"a"}`, { id: 1, params: [], method: "a" }],
-    ['{"params":{"a":[1]},"x":[[]],"s":"]}[{\\""}', { params: {}, x: [], s: ']}[{"' }],
-    ['{"params":[1],"params":{"a":1}}', { params: {} }],
+    [`{"id":1,"params":${long},"method":"a"}`, { id: 1, params: [0], method: "a" }],
+    ['{"params":{"a":[1]},"x":[[]],"s":"]}[{\\""}', { params: [0], x: [1], s: ']}[{"' }],
+    ['{"params":[1],"params":{"a":1}}', { params: [1] }],
     [
       '{"params":[1],"p\\u0061rams":null,"id":12345678901234567890}',
       { params: null, id: new IrregularNumber("12345678901234567890") },
@@ -76,7 +78,7 @@ describe("parseTopLevel", () => {
     [" \n{}", {}],
     ['[{"a":[1]}]', [{ a: [1] }]],
     ['"text"', "text"],
-  ])("parses the members of %j with empty nested values", async (text, expected) => {
+  ])("parses the members of %j with placeholders for nested values", async (text, expected) => {
     expect(await topLevel(text)).toEqual(expected);
   });
 
@@ -104,14 +106,38 @@ describe("parseTopLevel", () => {
 
   it("reports an error outside of nested values of a very large message without its position", async () => {
     const params = `["${"x".repeat(MAX_SYNC_PARSE_BYTES)}"]`;
-    expect(await topLevel(`{"params":${params},"id":1}`)).toEqual({ params: [], id: 1 });
+    expect(await topLevel(`{"params":${params},"id":1}`)).toEqual({ params: [0], id: 1 });
     await expect(topLevel(`{"params":${params},}`)).rejects.toThrow(
       "not JSON outside of its nested arrays and objects",
     );
   });
 
   it("does not validate nested values", async () => {
-    expect(await topLevel('{"id":7,"params":[x 1 "]"]}')).toEqual({ id: 7, params: [] });
+    const { value, nested } = await parseTopLevel(Buffer.from('{"id":7,"p":[{}],"params":[x 1 "]"]}'));
+    expect(value).toEqual({ id: 7, p: [0], params: [1] });
+    expect(nested([1]).text).toBe('[x 1 "]"]');
+  });
+});
+
+describe("parseWithNested", () => {
+  it.each([
+    ['{"id":"é]","params": [ "\\ud800é", 1 ] ,"method":"a"}', '[ "\\ud800é", 1 ]'],
+    ['{"params":{"a":{"b":[]}},"id":1}', '{"a":{"b":[]}}'],
+    ['{"params":"[]"}', undefined],
+    ['{"params":[1],"params":[2]}', undefined],
+    ["[1]", undefined],
+  ])("returns the text of the only nested value of %s", (text, expected) => {
+    const { value, nested } = parseWithNested(Buffer.from(text));
+    expect(value).toEqual(JSON.parse(text));
+    expect(nested?.text).toBe(expected);
+  });
+
+  it("knows whether numbers may be irregular", () => {
+    const nestedOf = (text: string) => parseWithNested(Buffer.from(text)).nested!;
+    expect(nestedOf('{"params":[1]}').isIrregular).toBe(false);
+    const { text, isIrregular } = nestedOf('{"params":[1.50]}');
+    expect(isIrregular).toBe(true);
+    expect(parseScanned(text, isIrregular)).toEqual([new IrregularNumber("1.50")]);
   });
 });
 
@@ -192,7 +218,9 @@ it("finds the end of a string across the steps of the scan", async () => {
     const text = `["${"x".repeat(before)}","]\\"[","\\\\",{"a":"}"},1]`;
     const bytes = Buffer.from(`{"params":${text},"id":"\\"]"}`);
     expect(await parseMessageInSlices(bytes)).toEqual(JSON.parse(bytes.toString()));
-    expect(await parseTopLevel(bytes)).toEqual({ params: [], id: '"]' });
+    const { value, nested } = await parseTopLevel(bytes);
+    expect(value).toEqual({ params: [0], id: '"]' });
+    expect(nested([0]).text).toBe(text);
   }
 });
 

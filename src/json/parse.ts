@@ -84,11 +84,46 @@ const SHORT_STRING_BYTES = 64;
 /** Member counts of open objects by depth. Shared by all synchronous scans. */
 const memberCounts = new Uint16Array(MAX_NESTING + 1);
 
+/** An array or object within a message whose limits have been checked. Its syntax may be wrong. */
+export class ScannedJson {
+  readonly message: Buffer;
+  /** True if it may contain irregular numbers. */
+  readonly isIrregular: boolean;
+  readonly #start: number;
+  readonly #end: number;
+
+  constructor(message: Buffer, start: number, end: number, isIrregular: boolean) {
+    this.message = message;
+    this.isIrregular = isIrregular;
+    this.#start = start;
+    this.#end = end;
+  }
+
+  get bytes(): Buffer {
+    return this.message.subarray(this.#start, this.#end);
+  }
+
+  get text(): string {
+    return this.message.toString("utf8", this.#start, this.#end);
+  }
+}
+
 /** Parses a message. Throws a `JsonParseError` if it is not UTF-8 or not JSON, or exceeds a limit. */
 export function parseMessage(bytes: Uint8Array): unknown {
+  return parseWithNested(bytes).value;
+}
+
+/** Parses a message. Returns also the text of its only nested array or object, such as the parameters of a request. */
+export function parseWithNested(bytes: Uint8Array): { value: unknown; nested: ScannedJson | undefined } {
   const scan = new Scan(bytes, memberCounts);
   scan.advance(bytes.length);
-  return parsed(bytes, scan.isIrregular);
+  const value = parsed(bytes, scan.isIrregular);
+  return { value, nested: scan.nestedCount === 1 ? scan.nested(0) : undefined };
+}
+
+/** Parses JSON from a message whose limits have been checked. */
+export function parseScanned(json: string | Uint8Array, isIrregular: boolean): unknown {
+  return typeof json === "string" ? parsedText(json, isIrregular) : parsed(json, isIrregular);
 }
 
 /** Parses a large message. The scan of its limits is time-sliced; JSON.parse itself is synchronous. */
@@ -97,24 +132,31 @@ export async function parseMessageInSlices(bytes: Uint8Array): Promise<unknown> 
   return parsed(bytes, isIrregular);
 }
 
+/** The top level of a message. Its nested arrays and objects are placeholders. */
+export interface Outline {
+  value: unknown;
+  /** Returns what a placeholder stands for. */
+  nested(placeholder: unknown): ScannedJson;
+}
+
 /**
- * Parses only the top level of a large object, with time slicing: nested arrays and objects are empty in the result and
- * are not validated. A message that is not an object is parsed as a whole, unless it is too large for a synchronous
- * parse.
+ * Parses only the top level of a large object, with time slicing: nested arrays and objects are not validated. A message
+ * that is not an object is parsed as a whole, unless it is too large for a synchronous parse.
  */
-export async function parseTopLevel(bytes: Uint8Array): Promise<unknown> {
+export async function parseTopLevel(bytes: Uint8Array): Promise<Outline> {
   const scan = await scanInSlices(bytes);
   const isObject = firstNonSpace(bytes) === OPENING_BRACE && scan.nestedCount <= MAX_MEMBERS;
   const topLevel = isObject ? scan.topLevel : undefined;
   const isTooLong = bytes.length > MAX_SYNC_PARSE_BYTES;
   if (isTooLong && topLevel === undefined) throw tooLongOutside();
+  const nested = (placeholder: unknown) => scan.nested(positionOf(placeholder));
   try {
-    if (topLevel) return parsed(topLevel, scan.isIrregular);
+    if (topLevel) return { value: parsed(topLevel, scan.isIrregular), nested };
   } catch {
     if (isTooLong) throw unreadableOutside();
     // Parse the whole message, for an error with the right position.
   }
-  return parsed(bytes, scan.isIrregular);
+  return { value: parsed(bytes, scan.isIrregular), nested };
 }
 
 /**
@@ -132,8 +174,7 @@ export async function splitArray(bytes: Uint8Array, max: number): Promise<unknow
   } catch {
     throw unreadableOutside();
   }
-  const texts = scan.nested.values();
-  return (values as unknown[]).map((value) => (isContainer(value) ? texts.next().value : value));
+  return (values as unknown[]).map((value) => (Array.isArray(value) ? scan.nested(positionOf(value)).bytes : value));
 }
 
 async function scanInSlices(bytes: Uint8Array): Promise<Scan> {
@@ -150,10 +191,14 @@ function parsed(bytes: Uint8Array, isIrregular: boolean): unknown {
   } catch {
     throw new JsonParseError("The message is not valid UTF-8.");
   }
+  return parsedText(text, isIrregular);
+}
+
+function parsedText(text: string, isIrregular: boolean): unknown {
   try {
     return isIrregular ? JSON.parse(text, keepIrregularNumber) : JSON.parse(text);
   } catch (error) {
-    throw new JsonParseError(bytes.length === 0 ? "The message is empty." : (error as Error).message);
+    throw new JsonParseError(text.length === 0 ? "The message is empty." : (error as Error).message);
   }
 }
 
@@ -180,7 +225,8 @@ class Scan {
   }
 
   /**
-   * The text with nested arrays and objects emptied. Undefined if one is unterminated, or the rest is still too large.
+   * The text with placeholders for nested arrays and objects: arrays of their position. Undefined if one is
+   * unterminated, or the rest is still too large.
    */
   get topLevel(): Uint8Array | undefined {
     const bounds = this.#nestedBounds;
@@ -189,10 +235,11 @@ class Scan {
     const pieces: Uint8Array[] = [];
     let end = 0;
     let length = bytes.length;
-    for (let index = 0; index < bounds.length; index += 2) {
-      pieces.push(bytes.subarray(end, bounds[index]! + 1));
-      end = bounds[index + 1]!;
-      length -= end - bounds[index]! - 1;
+    for (let position = 0; position < this.nestedCount; position++) {
+      const start = bounds[2 * position]!;
+      pieces.push(bytes.subarray(end, start), Buffer.from(`[${position}]`));
+      end = bounds[2 * position + 1]! + 1;
+      length -= end - start;
     }
     return length > MAX_SYNC_PARSE_BYTES ? undefined : Buffer.concat([...pieces, bytes.subarray(end)]);
   }
@@ -202,12 +249,10 @@ class Scan {
     return this.#nestedBounds.length / 2;
   }
 
-  /** Bytes of the nested arrays and objects. */
-  get nested(): Uint8Array[] {
+  /** Returns the nested array or object at a position. */
+  nested(position: number): ScannedJson {
     const bounds = this.#nestedBounds;
-    return Array.from({ length: this.nestedCount }, (_, index) =>
-      this.#bytes.subarray(bounds[index * 2], bounds[index * 2 + 1]! + 1),
-    );
+    return new ScannedJson(this.#bytes, bounds[2 * position]!, bounds[2 * position + 1]! + 1, this.isIrregular);
   }
 
   /** Records the start of a nested array or object. Rejects more of them than commas allow. */
@@ -270,8 +315,9 @@ class Scan {
   }
 }
 
-function isContainer(value: unknown): boolean {
-  return typeof value === "object" && value !== null && !(value instanceof IrregularNumber);
+/** Returns the position of the nested array or object that a placeholder stands for. */
+function positionOf(placeholder: unknown): number {
+  return (placeholder as [number])[0];
 }
 
 function tooLongOutside(): JsonLimitError {

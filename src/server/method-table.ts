@@ -1,4 +1,5 @@
 import type { Failure } from "../errors/failure.ts";
+import type { ScannedJson } from "../json/parse.ts";
 import type { AccessClass } from "./access-class.ts";
 import type { Feed } from "./events/feed.ts";
 import type { AccessRights } from "./http/access/api-clients.ts";
@@ -77,13 +78,10 @@ export interface CallableMethod {
    * list; the others are the parameters of the list method.
    */
   readonly elementOf?: string | undefined;
-  /** Throws a `Failure` for invalid parameters and expected errors. */
-  call(params: Params, caller?: Caller, cancellation?: Cancellation): Promise<MethodResponse>;
-  /**
-   * Calls the method with the member `params` of a large message, which the method parses itself. Throws a
-   * `JsonParseError` for invalid JSON.
-   */
-  callByMessage?(message: Uint8Array, caller?: Caller, cancellation?: Cancellation): Promise<MethodResponse>;
+  /** Throws a `Failure` for invalid parameters and expected errors. `json` are the same parameters. */
+  call(params: Params, caller?: Caller, cancellation?: Cancellation, json?: ScannedJson): Promise<MethodResponse>;
+  /** Calls the method with large parameters, which it parses itself. Throws a `JsonParseError` for invalid JSON. */
+  callByJson?(params: ScannedJson, caller?: Caller, cancellation?: Cancellation): Promise<MethodResponse>;
 }
 
 /** Methods that a server can call. */

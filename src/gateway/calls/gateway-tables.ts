@@ -89,9 +89,8 @@ function callableMethod(method: MethodDefinition, gatewayMethod: GatewayMethod):
     access,
     takesLargeBody: method.takesLargeBody ?? rest.some(({ verb, takesText }) => verb === "POST" && !takesText),
     call: (params, caller, cancellation = NEVER_CANCELLED) => gatewayMethod.call(params, cancellation, caller),
-    ...(gatewayMethod.callByMessage && {
-      callByMessage: (message, _caller, cancellation = NEVER_CANCELLED) =>
-        gatewayMethod.callByMessage!(message, cancellation),
+    ...(gatewayMethod.callByJson && {
+      callByJson: (params, _caller, cancellation = NEVER_CANCELLED) => gatewayMethod.callByJson!(params, cancellation),
     }),
   };
 }

@@ -3,6 +3,7 @@ import type { MethodDefinition, RestPath } from "../../api/definition.ts";
 import { RequestParser } from "../../api/rest/request.ts";
 import { dataResponse } from "../../api/rest/response.ts";
 import { unsupported } from "../../errors/failure.ts";
+import type { ScannedJson } from "../../json/parse.ts";
 import { accepts, MEDIA_TYPES } from "../../server/http/response/negotiation.ts";
 import type { Caller, Cancellation, MethodResponse, Params } from "../../server/method-table.ts";
 import type { RestRequest, RestResponse } from "../../server/rest/route-table.ts";
@@ -18,7 +19,7 @@ import type { StandardOperations } from "./standard-operations.ts";
 export interface GatewayMethod {
   call(params: Params, cancellation: Cancellation, caller?: Caller): Promise<MethodResponse>;
   /** Like `call`, for a large message. Parses only the parameters that it needs. */
-  callByMessage?(message: Uint8Array, cancellation: Cancellation): Promise<MethodResponse>;
+  callByJson?(params: ScannedJson, cancellation: Cancellation): Promise<MethodResponse>;
   /** Returns the handler of one of the method's REST paths. */
   at(path: RestPath): (request: RestRequest) => Promise<RestResponse>;
 }

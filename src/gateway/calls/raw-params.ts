@@ -1,5 +1,7 @@
 import { parseMessage } from "../../json/parse.ts";
 import {
+  CLOSING_BRACE,
+  CLOSING_BRACKET,
   COLON,
   COMMA,
   endOfString,
@@ -32,25 +34,18 @@ const SEPARATOR = Buffer.from(",");
 const LIST_END = Buffer.from("]");
 
 /**
- * Parses the parameters of a JSON-RPC message. Objects and arrays for which `isRaw` returns true for their position or
+ * Parses the parameters of a JSON-RPC request. Objects and arrays for which `isRaw` returns true for their position or
  * name stay unparsed. Throws a `JsonParseError` for invalid JSON.
  */
-export function parseParams(message: Uint8Array, isRaw: (key: number | string) => boolean): Params {
-  const bytes = Buffer.from(message.buffer, message.byteOffset, message.byteLength);
-  return tryParseRaw(bytes, isRaw) ?? (parseMessage(bytes) as { params: Params }).params;
-}
-
-/** Returns undefined if the message must be parsed completely. */
-function tryParseRaw(bytes: Buffer, isRaw: (key: number | string) => boolean): Params | undefined {
-  const paramsEntry = entriesAt(bytes, skipSpace(bytes, 0))?.findLast(({ key }) => key === "params");
-  const entries = paramsEntry && entriesAt(bytes, paramsEntry.start);
-  if (entries === undefined) return undefined;
+export function parseParams(bytes: Buffer, isRaw: (key: number | string) => boolean): Params {
+  const entries = entriesOf(bytes);
+  if (entries === undefined) return parseMessage(bytes) as Params;
   const values = entries.map(({ key, start, end }): [number | string, unknown] => {
     const written = bytes.subarray(start, end);
     const isContainer = written[0] === OPENING_BRACE || written[0] === OPENING_BRACKET;
     return [key, isContainer && isRaw(key) ? new RawJson(written) : parseMessage(written)];
   });
-  return bytes[paramsEntry!.start] === OPENING_BRACKET ? values.map(([, value]) => value) : Object.fromEntries(values);
+  return bytes[0] === OPENING_BRACKET ? values.map(([, value]) => value) : Object.fromEntries(values);
 }
 
 interface Entry {
@@ -59,13 +54,13 @@ interface Entry {
   end: number;
 }
 
-/** Returns the elements of the array or object at an offset, or undefined if there is none. */
-function entriesAt(bytes: Buffer, container: number): Entry[] | undefined {
-  const isArray = bytes[container] === OPENING_BRACKET;
-  if (!isArray && bytes[container] !== OPENING_BRACE) return undefined;
-  const end = (endOfValue(bytes, container) ?? 0) - 1;
+/** Returns the elements of an array or object, or undefined if it is invalid. */
+function entriesOf(bytes: Buffer): Entry[] | undefined {
+  const isArray = bytes[0] === OPENING_BRACKET;
+  const end = bytes.length - 1;
+  if (bytes[end] !== (isArray ? CLOSING_BRACKET : CLOSING_BRACE)) return undefined;
   const entries: Entry[] = [];
-  let at = skipSpace(bytes, container + 1);
+  let at = skipSpace(bytes, 1);
   while (at < end) {
     const key = isArray ? entries.length : nameAt(bytes, at);
     const start = isArray ? at : valueOfMember(bytes, at);

@@ -59,14 +59,14 @@ export class RestRequestBuilder {
     return args instanceof Promise ? args.then((bound) => this.#encode(bound)) : this.#encode(args);
   }
 
-  /** Parses the parameters of a large message. The parameter that becomes the request body stays unparsed. */
-  parseParams(message: Uint8Array): Params {
+  /** Parses large parameters. The one that becomes the request body stays unparsed. */
+  parseParams(json: Buffer): Params {
     const position = this.#locations.findIndex(({ from }) => from === "body");
     const body =
       this.#signature.normalizePositional || this.#options.path.takesText
         ? undefined
         : this.#locations[position]?.param;
-    return parseParams(message, (key) => {
+    return parseParams(json, (key) => {
       if (body === undefined || typeof key === "string") return key === body?.name;
       return body.each ? key >= position : key === position;
     });

@@ -1,5 +1,6 @@
 import type { MethodDefinition } from "../../api/definition.ts";
 import { rejected } from "../../errors/failure.ts";
+import type { ScannedJson } from "../../json/parse.ts";
 import type { Cancellation, MethodResponse, Params } from "../../server/method-table.ts";
 import { BROADCAST_ONLY_STATUS } from "../upstream/requests/submission.ts";
 import type { OperationMapping } from "./operation-mapping.ts";
@@ -29,8 +30,8 @@ const POST_VARIANTS: Readonly<Record<string, [operation: string, params: (query:
 
 interface StandardCall {
   call(params: Params, cancellation: Cancellation): Promise<MethodResponse>;
-  /** Like `call`, for a large message. */
-  callByMessage(message: Uint8Array, cancellation: Cancellation): Promise<MethodResponse>;
+  /** Like `call`, for large parameters. */
+  callByJson(params: ScannedJson, cancellation: Cancellation): Promise<MethodResponse>;
 }
 
 /** Serves JSON-RPC calls of a method by a standard REST operation. */
@@ -60,6 +61,6 @@ export function standardCall(
   };
   return {
     call,
-    callByMessage: async (message, cancellation) => call(requestBuilder.parseParams(message), cancellation),
+    callByJson: async ({ bytes }, cancellation) => call(requestBuilder.parseParams(bytes), cancellation),
   };
 }

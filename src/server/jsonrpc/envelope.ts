@@ -47,10 +47,15 @@ export function parseRequest(value: unknown): Call | InvalidRequest {
   }
   // Absent and null params mean none, as in other Ethereum servers.
   const params = value.params ?? [];
-  if (!Array.isArray(params) && !isJsonObject(params)) {
+  if (!isParams(params)) {
     return { id, reason: `"params" must be an array or an object${exampleOf(params)}.` };
   }
   return { id: isNotification ? undefined : id, method, params, wantsMeta: value.meta === true };
+}
+
+/** True for the types that parameters have. */
+export function isParams(value: unknown): value is Params {
+  return Array.isArray(value) || isJsonObject(value);
 }
 
 /** Returns the array that a bare value was probably meant to be. */

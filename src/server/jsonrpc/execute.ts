@@ -5,9 +5,10 @@ import { Failure } from "../../errors/failure.ts";
 import {
   JsonParseError,
   LARGE_MESSAGE_BYTES,
-  parseMessage,
   parseMessageInSlices,
   parseTopLevel,
+  parseWithNested,
+  type ScannedJson,
   splitArray,
 } from "../../json/parse.ts";
 import { firstNonSpace, OPENING_BRACKET } from "../../json/value-bounds.ts";
@@ -17,7 +18,7 @@ import type { CallObserver, CallServer, ObservedCall } from "../call-observer.ts
 import type { Deadline } from "../http/deadline.ts";
 import { ChunkStream, closeParts, closeSource, meterParts, type ResponsePart } from "../http/response/chunk-stream.ts";
 import type { CallableMethod, Client, MethodTable } from "../method-table.ts";
-import { type Call, type InvalidRequest, isInvalid, NULL_ID, parseRequest } from "./envelope.ts";
+import { type Call, type InvalidRequest, isInvalid, isParams, NULL_ID, parseRequest } from "./envelope.ts";
 import {
   accessDenied,
   budgetExceeded,
@@ -96,8 +97,7 @@ export function createExecutor(options: ExecutorOptions): Execute {
   async function executeLarge(message: Uint8Array, context: MessageContext): Promise<MessageResponse | undefined> {
     try {
       if (firstNonSpace(message) === OPENING_BRACKET) return await executeLargeBatch(message, context);
-      const { request, rest } = await parseLarge(message, context);
-      return messageOf(await runElement(request, context, immediately, rest));
+      return messageOf(await runElement(await parseLarge(message, context), context, immediately));
     } catch (error) {
       if (!(error instanceof JsonParseError)) throw error;
       return rejectMessage(unreadable(error), context);
@@ -106,57 +106,64 @@ export function createExecutor(options: ExecutorOptions): Execute {
 
   async function executeLargeBatch(message: Uint8Array, context: MessageContext): Promise<MessageResponse | undefined> {
     const elements = await splitArray(message, batchLength);
-    if (elements.length > batchLength) return runBatch(elements, context);
+    const rejection = rejectBatch(elements.length, context);
+    if (rejection) return rejection;
     const slice = new TimeSlice();
-    const requests: unknown[] = [];
-    const messages: (Uint8Array | undefined)[] = [];
+    const requests: ParsedRequest[] = [];
     for (const element of elements) {
-      const { request, rest } = element instanceof Uint8Array ? await read(element, context) : { request: element };
-      requests.push(request);
-      messages.push(rest);
+      requests.push(element instanceof Uint8Array ? await parseElement(element, context) : { request: element });
       await slice.yieldIfDue();
     }
-    return runBatch(requests, context, messages);
+    return runBatch(requests, context);
   }
 
-  function read(message: Uint8Array, context: MessageContext): Promise<ParsedMessage> | ParsedMessage {
-    return message.length < LARGE_MESSAGE_BYTES ? { request: parseMessage(message) } : parseLarge(message, context);
+  function parseElement(message: Uint8Array, context: MessageContext): Promise<ParsedRequest> | ParsedRequest {
+    return message.length < LARGE_MESSAGE_BYTES ? parseSmall(message) : parseLarge(message, context);
   }
 
   /** Parses only the outline of a call whose method parses large parameters itself. */
-  async function parseLarge(message: Uint8Array, { caller }: MessageContext): Promise<ParsedMessage> {
-    const request = await parseTopLevel(message);
+  async function parseLarge(message: Uint8Array, { caller }: MessageContext): Promise<ParsedRequest> {
+    const { value: request, nested } = await parseTopLevel(message);
     const call = parseRequest(request);
     const method = isInvalid(call) ? undefined : table.find(call.method);
     // A rejected call needs no parameters.
     if (method === undefined || caller?.denialReason(method) !== undefined) return { request };
-    return method.callByMessage ? { request, rest: message } : { request: await parseMessageInSlices(message) };
+    const { params } = request as { params?: unknown };
+    if (!method.callByJson || !isParams(params)) return { request: await parseMessageInSlices(message) };
+    return { request, json: nested(params), isOutline: true };
   }
 
   function executeSmall(message: Uint8Array, context: MessageContext): Promise<MessageResponse | undefined> {
-    let request: unknown;
+    let parsed: ParsedRequest;
     try {
-      request = parseMessage(message);
+      parsed = parseSmall(message);
     } catch (error) {
       if (!(error instanceof JsonParseError)) return Promise.reject(error);
       return Promise.resolve(rejectMessage(unreadable(error), context));
     }
-    if (Array.isArray(request)) return runBatch(request, context);
-    return runElement(request, context, immediately).then(messageOf);
+    const { request } = parsed;
+    if (!Array.isArray(request)) return runElement(parsed, context, immediately).then(messageOf);
+    const rejection = rejectBatch(request.length, context);
+    return rejection
+      ? Promise.resolve(rejection)
+      : runBatch(
+          request.map((element) => ({ request: element })),
+          context,
+        );
+  }
+
+  /** Rejects a batch without requests, or with too many. */
+  function rejectBatch(length: number, context: MessageContext): MessageResponse | undefined {
+    if (length === 0) return rejectMessage(invalidRequest("The batch is empty. Send at least one request."), context);
+    if (length <= batchLength) return undefined;
+    const message = `The batch has ${length} requests, the limit is ${batchLength}. Split it, or raise --max-batch-calls.`;
+    return rejectMessage(toErrorObject(new Failure("limit-exceeded", message)), context);
   }
 
   async function runBatch(
-    requests: readonly unknown[],
+    requests: readonly ParsedRequest[],
     context: MessageContext,
-    messages: readonly (Uint8Array | undefined)[] = [],
   ): Promise<MessageResponse | undefined> {
-    if (requests.length === 0) {
-      return rejectMessage(invalidRequest("The batch is empty. Send at least one request."), context);
-    }
-    if (requests.length > batchLength) {
-      const message = `The batch has ${requests.length} requests, the limit is ${batchLength}. Split it, or raise --max-batch-calls.`;
-      return rejectMessage(toErrorObject(new Failure("limit-exceeded", message)), context);
-    }
     const responses = new Array<CallResponse | undefined>(requests.length);
     const queue = new SerialQueue();
     const inOrder: Schedule = (run) => queue.run(run);
@@ -166,11 +173,9 @@ export function createExecutor(options: ExecutorOptions): Execute {
     async function runNext(): Promise<void> {
       while (next < requests.length) {
         const position = next++;
-        const request = requests[position];
+        const parsed = requests[position]!;
         const response =
-          bytes > batchBytes
-            ? rejectCall(request, context)
-            : await runElement(request, context, inOrder, messages[position]);
+          bytes > batchBytes ? rejectCall(parsed.request, context) : await runElement(parsed, context, inOrder);
         responses[position] = response;
         if (response) bytes += bytesOf(response.parts);
         if (performance.now() - turnBegan < TURN_MILLIS) continue;
@@ -212,10 +217,9 @@ export function createExecutor(options: ExecutorOptions): Execute {
 
   /** Runs one call. Never rejects. Calls with side effects run through `schedule`; all others start at once. */
   async function runElement(
-    request: unknown,
+    { request, json, isOutline }: ParsedRequest,
     context: MessageContext,
     schedule: Schedule,
-    message?: Uint8Array,
   ): Promise<CallResponse | undefined> {
     const call = parseRequest(request);
     if (isInvalid(call)) return rejectInvalid(call, context);
@@ -235,7 +239,7 @@ export function createExecutor(options: ExecutorOptions): Execute {
       const charged = caller?.charge?.(method);
       const rejection = charged instanceof Promise ? await charged : charged;
       if (rejection) return failed(call, budgetExceeded(rejection), observed);
-      const run = () => runCall({ ...call, message }, method, deadline, caller);
+      const run = () => runCall({ ...call, json, isOutline }, method, deadline, caller);
       const response = await (isReadOnly(method.access) ? run() : schedule(run));
       endObservation(observed, response);
       return response;
@@ -258,15 +262,23 @@ export function createExecutor(options: ExecutorOptions): Execute {
   }
 }
 
-interface ParsedMessage {
-  request: unknown;
-  /** The message if its parameters are not parsed yet. */
-  rest?: Uint8Array;
+/** How the parameters of a request were received. */
+interface ReceivedParams {
+  json?: ScannedJson | undefined;
+  /** True if only `json` has the parameters. */
+  isOutline?: boolean | undefined;
 }
 
-interface ParsedCall extends Call {
-  /** Message with the parameters that were not parsed. */
-  message: Uint8Array | undefined;
+interface ParsedRequest extends ReceivedParams {
+  request: unknown;
+}
+
+interface ParsedCall extends Call, ReceivedParams {}
+
+/** Parses a small message. */
+function parseSmall(message: Uint8Array): ParsedRequest {
+  const { value: request, nested } = parseWithNested(message);
+  return { request, json: nested && isParams((request as { params?: unknown }).params) ? nested : undefined };
 }
 
 function runCall(
@@ -286,9 +298,10 @@ async function callMethod(
   deadline: Deadline,
   caller?: Client,
 ): Promise<CallResponse | undefined> {
-  const { body, meta, headers } = await (call.message && method.callByMessage
-    ? method.callByMessage(call.message, caller, deadline)
-    : method.call(call.params, caller, deadline));
+  const { params, json, isOutline } = call;
+  const { body, meta, headers } = await (json && isOutline && method.callByJson
+    ? method.callByJson(json, caller, deadline)
+    : method.call(params, caller, deadline, json));
   if (call.id === undefined) {
     if (!Buffer.isBuffer(body)) closeSource(body[Symbol.asyncIterator]());
     return undefined;

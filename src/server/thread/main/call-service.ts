@@ -1,5 +1,5 @@
 import { yieldToEventLoop } from "../../../async/time-slice.ts";
-import { LARGE_MESSAGE_BYTES, parseMessage, parseMessageInSlices } from "../../../json/parse.ts";
+import { parseMessage, parseScanned } from "../../../json/parse.ts";
 import { SharedStream } from "../../../json/shared-stream.ts";
 import type { Feed } from "../../events/feed.ts";
 import { closeSource } from "../../http/response/chunk-stream.ts";
@@ -62,19 +62,22 @@ export class CallService {
     this.#stopListening = revision.onPublished(() => this.#prewarmer.schedule());
   }
 
-  call(id: number, position: number, json: string | Uint8Array): void {
-    const running = this.#begin(id);
-    if (json === NO_PARAMS) void this.#call(running, position, []);
-    else if (json.length < LARGE_MESSAGE_BYTES)
-      void this.#call(running, position, parseMessage(bytesOf(json)) as Params);
-    else void this.#callQueued(running, position, bytesOf(json), (params) => params as Params);
+  /** Calls a method. `isIrregular` is undefined if the limits of the parameters have not been checked. */
+  call(id: number, position: number, json: string, isIrregular: boolean | undefined): void {
+    void this.#call(this.#begin(id), position, paramsOf(json, isIrregular));
   }
 
-  /** Calls a method with a large message, of which the server thread has parsed only the outline. */
-  message(id: number, position: number, message: TransferredBytes): void {
-    void this.#callQueued(this.#begin(id), position, receiveBytes(message), (call) => {
-      const { params } = call as { params?: Params | null };
-      return params ?? [];
+  /** Parses and makes a large call when it is its turn, unless it was cancelled. */
+  callLarge(id: number, position: number, json: Uint8Array, isIrregular: boolean): void {
+    const running = this.#begin(id);
+    void this.#largeCalls.run(json.length, async () => {
+      await yieldToEventLoop();
+      try {
+        if (running.abortReason) throw running.abortReason;
+        await this.#call(running, position, parseScanned(json, isIrregular) as Params);
+      } catch (error) {
+        this.#fail(running, error);
+      }
     });
   }
 
@@ -92,7 +95,7 @@ export class CallService {
   /** Prewarms a call: sends its response again whenever its revision changes. */
   prewarmCall(id: number, isList: boolean, position: number, json: string): void {
     const method = this.#targets.methods[position]!;
-    const params = parseMessage(bytesOf(json)) as Params;
+    const params = paramsOf(json, undefined);
     const on = method.cachePolicy?.(params)?.on;
     if (on === undefined || on === "nothing") return;
     const answer = async (validity: Validity) => {
@@ -154,24 +157,6 @@ export class CallService {
     const running = new RunningCall(id, this.#ask);
     this.#running.set(id, running);
     return running;
-  }
-
-  /** Parses and makes a large call when it is its turn, unless it was cancelled. Never rejects. */
-  #callQueued(
-    running: RunningCall,
-    position: number,
-    message: Uint8Array,
-    paramsOf: (message: unknown) => Params,
-  ): Promise<void> {
-    return this.#largeCalls.run(message.length, async () => {
-      await yieldToEventLoop();
-      try {
-        if (running.abortReason) throw running.abortReason;
-        await this.#call(running, position, paramsOf(await parseMessageInSlices(message)));
-      } catch (error) {
-        this.#fail(running, error);
-      }
-    });
   }
 
   /** Calls a method and sends its response. Never rejects. */
@@ -291,7 +276,11 @@ class RunningCall implements Caller, Cancellation {
   }
 }
 
-const bytesOf = (json: string | Uint8Array): Uint8Array => (typeof json === "string" ? Buffer.from(json) : json);
+function paramsOf(json: string, isIrregular: boolean | undefined): Params {
+  if (json === NO_PARAMS) return [];
+  const isChecked = isIrregular !== undefined;
+  return (isChecked ? parseScanned(json, isIrregular) : parseMessage(Buffer.from(json))) as Params;
+}
 
 /** Part of a body for transfer. Streams are not copied. */
 type CopiedPart = TransferredBytes | AsyncIterable<Buffer>;

@@ -188,7 +188,7 @@ export class ServersThread {
 
   readonly #handlers: Handlers<ToMain> = {
     call: (...call) => this.#service?.calls.call(...call),
-    message: (...message) => this.#service?.calls.message(...message),
+    "large call": (...call) => this.#service?.calls.callLarge(...call),
     request: (...request) => this.#service?.calls.request(...request),
     "prewarm call": (...call) => this.#service?.calls.prewarmCall(...call),
     "prewarm request": (...request) => this.#service?.calls.prewarmRequest(...request),

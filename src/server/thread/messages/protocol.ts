@@ -134,10 +134,10 @@ export interface EventLoopLag {
 export type Outcome = { value: unknown } | { thrown: SerializedError };
 
 export type ToMain =
-  /** JSON of the parameters; as bytes if large. */
-  | [kind: "call", id: number, method: number, params: string | Uint8Array]
-  /** The whole message with large parameters. */
-  | [kind: "message", id: number, method: number, message: TransferredBytes]
+  /** JSON of the parameters. `isIrregular` is undefined if its limits have not been checked. */
+  | [kind: "call", id: number, method: number, params: string, isIrregular: boolean | undefined]
+  /** A call with large parameters, whose syntax has not been checked. */
+  | [kind: "large call", id: number, method: number, params: Uint8Array, isIrregular: boolean]
   | [kind: "request", id: number, route: number, ...request: TransferredRequest]
   /** Prewarm a call: send its response whenever its revision changes. Lists are sent as descriptors. */
   | [kind: "prewarm call", id: number, isList: boolean, method: number, params: string]

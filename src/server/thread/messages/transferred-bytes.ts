@@ -27,8 +27,12 @@ async function copyInSlices(bytes: Uint8Array): Promise<TransferredBytes> {
 
 /** Transfers bytes that are no longer used in this thread, without a copy if they own their memory. */
 export function transferOwned(bytes: Uint8Array): TransferredBytes {
-  const isAlone = bytes.length > MAX_STRING_BYTES && bytes.length === bytes.buffer.byteLength;
-  return isAlone ? bytes : copyForTransfer(bytes);
+  return bytes.length > MAX_STRING_BYTES && ownsMemory(bytes) ? bytes : copyForTransfer(bytes);
+}
+
+/** True if nothing else is in the memory of the bytes, so that it can be transferred with them. */
+export function ownsMemory(bytes: Uint8Array): boolean {
+  return bytes.length === bytes.buffer.byteLength;
 }
 
 /** Restores transferred bytes. */

@@ -19,6 +19,11 @@ it("returns results of main-thread methods of any size and kind", async () => {
   expect((await call("echo", undefined, { unknown: many })).result).toEqual([]);
   const irregular = '{"jsonrpc":"2.0","id":1,"method":"echo","params":[1.50,18446744073709551615,-0]}';
   expect(await post(irregular)).toBe('{"jsonrpc":"2.0","id":1,"result":[1.50,18446744073709551615,-0]}');
+  const echo = async (params: string) => post(`{"id":1, ${params} ,"jsonrpc":"2.0","method":"echo"}`);
+  const resultOf = (result: string) => `{"jsonrpc":"2.0","id":1,"result":${result}}`;
+  expect(await echo('"params" : [ "]" , {"é":"\\u00e9"} ]')).toBe(resultOf('["]",{"é":"é"}]'));
+  expect(await echo('"params":[1],"p\\u0061rams":[2]')).toBe(resultOf("[2]"));
+  expect(await echo('"meta":[3]')).toBe(resultOf("[]"));
   expect((await call("described", [1, 2], { meta: true })).meta).toEqual({ finalized: true });
   expect(((await call("large")).result as string).length).toBe(LARGE_BYTES / 2);
   expect((await call("stream")).result).toEqual([1, 2]);

@@ -1,5 +1,5 @@
 import { setImmediate } from "node:timers";
-import { LARGE_MESSAGE_BYTES } from "../../../json/parse.ts";
+import type { ScannedJson } from "../../../json/parse.ts";
 import { SharedStream } from "../../../json/shared-stream.ts";
 import type { Caller, Cancellation, MethodResponse, Params } from "../../method-table.ts";
 import type { BodyPart, RestRequest, RestResponse } from "../../rest/route-table.ts";
@@ -14,7 +14,7 @@ import type {
   Validity,
 } from "../messages/protocol.ts";
 import { serializeError } from "../messages/serialized-error.ts";
-import { transferOwned } from "../messages/transferred-bytes.ts";
+import { ownsMemory, transferOwned } from "../messages/transferred-bytes.ts";
 import { elementOfCall, elementOfRequest, extractElement, type ListElement } from "./list-elements.ts";
 import type { RemoteFeeds } from "./remote-feeds.ts";
 import type { RemoteStreams } from "./remote-streams.ts";
@@ -67,29 +67,30 @@ export class RemoteCalls {
     params: Params,
     caller: Caller | undefined,
     cancellation: Cancellation | undefined,
+    received: ScannedJson | undefined,
   ): Promise<MethodResponse> {
-    const text = JSON.stringify(params);
+    const text = received ? received.text : JSON.stringify(params);
     const key = isCacheable ? `${position} ${text}` : undefined;
     const cached = key && this.#cached<MethodResponse>(key, (id) => ["prewarm call", id, false, position, text]);
     if (cached) return Promise.resolve(cached);
     const element = key !== undefined && listedBy !== undefined ? elementOfCall(listedBy, params) : undefined;
     const written = element && this.#listElement<MethodResponse>(element);
     if (written) return Promise.resolve(written);
-    return this.#begin({ cancellation, caller, key, element }, (id) => {
-      const json = text.length < LARGE_MESSAGE_BYTES ? text : transferOwned(Buffer.from(text));
-      this.#outbox.send(["call", id, position, json], json);
-    });
+    return this.#begin({ cancellation, caller, key, element }, (id) =>
+      this.#outbox.send(["call", id, position, text, received?.isIrregular]),
+    );
   }
 
-  callByMessage(
+  /** Calls a method with large parameters, which are not parsed here. */
+  callByJson(
     position: number,
-    message: Uint8Array,
+    { bytes, message, isIrregular }: ScannedJson,
     caller: Caller | undefined,
     cancellation: Cancellation | undefined,
   ): Promise<MethodResponse> {
     return this.#begin({ cancellation, caller, key: undefined, element: undefined }, (id) => {
-      const passed = transferOwned(message);
-      this.#outbox.send(["message", id, position, passed], passed);
+      const json = ownsMemory(message) ? bytes : new Uint8Array(bytes);
+      this.#outbox.send(["large call", id, position, json, isIrregular], json);
     });
   }
 

@@ -150,8 +150,8 @@ function methodTable(
     if (namespaces && !namespaces.some((namespace) => calledBy.startsWith(`${namespace}_`))) return;
     byName.set(calledBy, {
       ...method,
-      call: (params, caller, waiting) => calls.call(position, method, params, caller, waiting),
-      callByMessage: (message, caller, waiting) => calls.callByMessage(position, message, caller, waiting),
+      call: (params, caller, cancellation, json) => calls.call(position, method, params, caller, cancellation, json),
+      callByJson: (params, caller, cancellation) => calls.callByJson(position, params, caller, cancellation),
     });
   });
   return {
