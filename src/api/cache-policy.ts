@@ -4,7 +4,7 @@ import type { DispatchedMethod } from "./definition.ts";
 /** Keys of parameters that identify a state or block. */
 export const SLOT_PARAMS: readonly string[] = ["stateId", "blockId", "slot"];
 
-/** Returns the cache policy of a call; undefined if its response must not be cached. */
+/** Returns the policy of the servers' response cache for a call; undefined if the response must not be cached. */
 export function cachePolicyOf(definition: DispatchedMethod, params: Params): CachePolicy | undefined {
   const { dependsOn, cost } = definition;
   if (dependsOn === undefined || isBySlot(definition, params)) return undefined;

@@ -75,14 +75,13 @@ async function argsOf(
   { path, headers, body }: RestCall,
 ): Promise<unknown> {
   const [rest] = method.rest;
-  const [, query = ""] = path.split("?");
   const pattern = new RegExp(`^${rest!.path.replaceAll(/\{(\w+)\}/g, "(?<$1>[^/?]+)")}(?:\\?|$)`);
   const params = { ...pattern.exec(path)?.groups };
   for (const key in params) params[key] = decodeURIComponent(params[key]!);
   const lowerCase = Object.fromEntries(Object.entries(headers).map(([key, value]) => [key.toLowerCase(), value]));
   const { restParams } = methods.all.find(({ name }) => name === method.name)!;
   const reader = new RequestParser(restParams, rest!);
-  const request = { params, query, headers: lowerCase } as unknown as RestRequest;
+  const request = { params, url: path, headers: lowerCase } as unknown as RestRequest;
   const args = await reader.args(request, body === undefined ? reader.bodyParam?.defaultBody : JSON.parse(body));
   for (const key of ["attestationDataRoot", "beaconBlockRoot"]) {
     if (typeof args[key] === "string") args[key] = fromHex(args[key]);

@@ -8,6 +8,7 @@ import {
   parseMessage,
   parseMessageInSlices,
 } from "../../json/parse.ts";
+import { queryOf } from "../../server/rest/request.ts";
 import type { RestRequest } from "../../server/rest/route-table.ts";
 import { type Args, bind, type Signature } from "../bind.ts";
 import type { RequestCodec } from "../codecs.ts";
@@ -62,7 +63,8 @@ export class RequestParser {
   }
 
   #named(request: RestRequest): Args {
-    const query = request.query === "" ? NO_QUERY : new Query(request.query);
+    const text = queryOf(request);
+    const query = text === "" ? NO_QUERY : new Query(text);
     const named: Args = {};
     for (const place of this.#places) {
       const { param } = place;

@@ -3,14 +3,16 @@ import type { Slot } from "@lodestar/types";
 import { unsupported } from "../../errors/failure.ts";
 import { encodeJson } from "../../json/encode.ts";
 import { isReadOnly } from "../../server/access-class.ts";
-import type { RestRequest, RestResponse, RestRoute, RouteTable } from "../../server/rest/route-table.ts";
+import { bodyFormatOf, queryOf } from "../../server/rest/request.ts";
+import type { RestRequest, RestRoute, RouteTable } from "../../server/rest/route-table.ts";
 import type { Args } from "../bind.ts";
 import { type BoundMethod, type BoundMethods, LazyCallContext } from "../bound-methods.ts";
 import { withFailures } from "../chain-failures.ts";
 import type { RestPath } from "../definition.ts";
 import type { HandlerResponse } from "../encoding.ts";
+import { type EncodedResponse, withCaching } from "./caching.ts";
 import { parseJson, parseText, RequestParser } from "./request.ts";
-import { dataResponse, sszResponse, stateResponse, transformedResponse } from "./response.ts";
+import { dataResponse, sszResponse, transformedResponse } from "./response.ts";
 
 /** Creates the REST routes of all methods. */
 export function createRouteTable({ all }: BoundMethods): RouteTable {
@@ -49,11 +51,12 @@ function createRoute(method: BoundMethod, rest: RestPath): RestRoute {
       responseFormats: ["json"],
       accepts: [],
       handle: async (request) =>
-        dataResponse(await method.executeJson(await reader.args(request, await parseText(request))), request),
+        dataResponse(await method.executeJson(await reader.args(request, await parseText(request)))),
     };
   }
   const isCurrent = rest === method.definition.rest[0];
-  return {
+  const mayBeCached = verb === "GET" && !method.definition.growsAfterFinality;
+  const route: RestRoute = {
     method: method.name,
     verb,
     path,
@@ -66,18 +69,23 @@ function createRoute(method: BoundMethod, rest: RestPath): RestRoute {
     takesLargeBody: verb === "POST",
     elementOf: method.elementOf,
     isCacheable: verb === "GET" && method.isCacheable,
-    cachePolicy: ({ params, query }) =>
-      method.cachePolicy?.(query === "" ? params : { ...params, ...Object.fromEntries(new URLSearchParams(query)) }),
-    async handle(request) {
-      if (isCurrent) reader.requireHeaders(request);
-      const reading = readArgs(method, reader, request);
-      const args = reading instanceof Promise ? await reading : reading;
-      requireServed(method, rest, args);
-      return stateResponse(method.context, request, () =>
-        method.schedule(args, request.cancellation, () => respondTo(method, args, request)),
+    cachePolicy: (request) => {
+      const query = queryOf(request);
+      const { params } = request;
+      return method.cachePolicy?.(
+        query === "" ? params : { ...params, ...Object.fromEntries(new URLSearchParams(query)) },
       );
     },
+    async handle(request) {
+      if (isCurrent) reader.requireHeaders(request);
+      const reading = readArgs(method, reader, route, request);
+      const args = reading instanceof Promise ? await reading : reading;
+      requireServed(method, rest, args);
+      const encode = () => method.schedule(args, request.cancellation, () => respondTo(method, args, request));
+      return mayBeCached ? withCaching(method.context, request, encode) : (await encode()).response;
+    },
   };
+  return route;
 }
 
 function formatsOf({ ssz }: RestPath, what: RestPath["ssz"]): RestRoute["responseFormats"] {
@@ -85,12 +93,23 @@ function formatsOf({ ssz }: RestPath, what: RestPath["ssz"]): RestRoute["respons
 }
 
 /** Parses the arguments of a request. Returns a promise only with a body or a long list. */
-function readArgs(method: BoundMethod, reader: RequestParser, request: RestRequest): Args | Promise<Args> {
-  return reader.bodyParam ? readWithBody(method, reader, request) : reader.args(request, undefined);
+function readArgs(
+  method: BoundMethod,
+  reader: RequestParser,
+  route: RestRoute,
+  request: RestRequest,
+): Args | Promise<Args> {
+  return reader.bodyParam ? readWithBody(method, reader, route, request) : reader.args(request, undefined);
 }
 
-async function readWithBody(method: BoundMethod, reader: RequestParser, request: RestRequest): Promise<Args> {
-  if (request.bodyFormat === "ssz") return reader.sszArgs(request, method.requestCodec!, method.context.chain.config);
+async function readWithBody(
+  method: BoundMethod,
+  reader: RequestParser,
+  route: RestRoute,
+  request: RestRequest,
+): Promise<Args> {
+  if (bodyFormatOf(route, request) === "ssz")
+    return reader.sszArgs(request, method.requestCodec!, method.context.chain.config);
   const isLeftOut = isReadOnly(method.definition.access) && !request.body?.length;
   const body = isLeftOut ? reader.bodyParam!.defaultBody : await parseJson(request.body ?? Buffer.alloc(0));
   return reader.args(request, body);
@@ -107,25 +126,26 @@ function requireServed({ context }: BoundMethod, { verb, path, until }: RestPath
 }
 
 /** Calls the method and encodes its response in the negotiated format. */
-const respondTo = withFailures(async (method: BoundMethod, args: Args, request: RestRequest): Promise<RestResponse> => {
-  const response = await encodeAs(method, args, request);
-  return method.definition.growsAfterFinality ? { ...response, cacheLifetime: "never" } : response;
-});
-
-async function encodeAs(
-  { definition, context, codec, executeJson, executeSsz }: BoundMethod,
-  args: Record<string, unknown>,
-  request: RestRequest,
-): Promise<RestResponse> {
-  const call = new LazyCallContext(undefined, request.cancellation);
-  const respond = async () => (await definition.handler!(context, args, call)) as HandlerResponse | undefined;
-  if (codec?.isEmpty) return { status: (await respond())?.status ?? 200 };
-  if (request.format === "ssz") return sszResponse(await executeSsz(args, call), request);
-  if (definition.restStatusOf) {
-    const result = await respond();
-    const whole = dataResponse({ body: encodeJson(result) }, request);
-    return { ...whole, status: definition.restStatusOf(result) };
-  }
-  if (codec?.transform) return transformedResponse(codec, (await respond())!, request);
-  return dataResponse(await executeJson(args, call), request);
-}
+const respondTo = withFailures(
+  async (
+    { definition, context, codec, executeJson, executeSsz }: BoundMethod,
+    args: Args,
+    request: RestRequest,
+  ): Promise<EncodedResponse> => {
+    const call = new LazyCallContext(undefined, request.cancellation);
+    const respond = async () => (await definition.handler!(context, args, call)) as HandlerResponse | undefined;
+    if (codec?.isEmpty) return { response: { status: (await respond())?.status ?? 200 } };
+    if (request.format === "ssz") {
+      const encoded = await executeSsz(args, call);
+      return { response: sszResponse(encoded), meta: encoded.meta };
+    }
+    if (definition.restStatusOf) {
+      const result = await respond();
+      const response = dataResponse({ body: encodeJson(result) });
+      return { response: { ...response, status: definition.restStatusOf(result) } };
+    }
+    if (codec?.transform) return transformedResponse(codec, (await respond())!);
+    const encoded = await executeJson(args, call);
+    return { response: dataResponse(encoded), meta: encoded.meta };
+  },
+);

@@ -1,5 +1,6 @@
 import { bind } from "../../api/bind.ts";
 import type { MethodDefinition, RestPath } from "../../api/definition.ts";
+import { cacheLifetimeOf } from "../../api/rest/caching.ts";
 import { RequestParser } from "../../api/rest/request.ts";
 import { dataResponse } from "../../api/rest/response.ts";
 import { unsupported } from "../../errors/failure.ts";
@@ -51,7 +52,7 @@ export function ownMethod(method: MethodDefinition, compose: ComposedHandler, co
         const args = await reader.args(request, undefined);
         const answer = await compose(args, { ...context, cancellation: request.cancellation });
         if (resultForStatus) return { status: (JSON.parse(String(answer.body)) as { health: number }).health };
-        const restAnswer = dataResponse(answer, request);
+        const restAnswer = { ...dataResponse(answer), cacheLifetime: cacheLifetimeOf(request, answer.meta) };
         return restStatusOf ? { ...restAnswer, status: restStatusOf(JSON.parse(String(answer.body))) } : restAnswer;
       };
     },

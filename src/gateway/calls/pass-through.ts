@@ -3,6 +3,7 @@ import { locateParams } from "../../api/rest/param-locations.ts";
 import { isReadOnly } from "../../server/access-class.ts";
 import { errorBody } from "../../server/http/http-error.ts";
 import { type Format, MEDIA_TYPES, mediaTypeOf } from "../../server/http/response/negotiation.ts";
+import { bodyFormatOf, queryOf } from "../../server/rest/request.ts";
 import type { CacheLifetime, RestRequest, RestResponse, RestRoute } from "../../server/rest/route-table.ts";
 import { type ErrorResponse, isErrorResponse, parseErrorBody } from "../upstream/requests/error-response.ts";
 import { hasUnknownOutcome, withUnknownOutcome } from "../upstream/requests/submission.ts";
@@ -35,14 +36,15 @@ export function createForwarder(
   upstreamPath = rest.path,
 ): (request: RestRequest, format?: Format) => BuiltRequest & Pick<UpstreamCall, "format"> {
   const locations = locateParams(method.restParams, rest);
+  const route = routeFormats(method, rest);
   const inQuery = new Set(locations.flatMap(({ param, from }) => (from === "query" ? [param.name] : [])));
   return (request, format = request.format ?? "json") => {
-    const { body, query } = request;
+    const { body } = request;
+    const query = queryOf(request);
     const headers: Record<string, string> = { accept: MEDIA_TYPES[format] };
     if (body?.length) {
-      // Reading `bodyFormat` rejects unsupported media types.
-      const contentType =
-        request.bodyFormat === undefined ? request.headers["content-type"] : MEDIA_TYPES[request.bodyFormat];
+      const bodyFormat = bodyFormatOf(route, request);
+      const contentType = bodyFormat === undefined ? request.headers["content-type"] : MEDIA_TYPES[bodyFormat];
       if (contentType !== undefined) headers["content-type"] = contentType;
     }
     for (const name in request.headers) {

@@ -1,4 +1,3 @@
-import { RouteRequest } from "./request.ts";
 import type { RouteTable } from "./route-table.ts";
 
 /** Response to a health probe. */
@@ -19,15 +18,15 @@ export function probesOf(routes: RouteTable): HealthProbes {
     probes.map((route) => [
       route.path,
       async (url) => {
-        const request = {
+        const format = route.responseFormats[0];
+        const { status, content } = await route.handle({
           params: {},
           url,
           headers: {},
           body: undefined,
           cancellation,
-          format: route.responseFormats[0],
-        };
-        const { status, content } = await route.handle(new RouteRequest(route, request));
+          format,
+        });
         return { status, body: content && Buffer.concat(content.parts as Buffer[]) };
       },
     ]),

@@ -1,43 +1,22 @@
-import { entityTag, matchesTag } from "../http/response/entity-tag.ts";
 import { bodyFormat, type Format } from "../http/response/negotiation.ts";
-import type { Cancellation } from "../method-table.ts";
-import type { RequestParts, RestRequest, RestRoute } from "./route-table.ts";
+import type { RestRequest, RestRoute } from "./route-table.ts";
 
-type RequestedRoute = Pick<RestRoute, "verb" | "accepts" | "bodyOptional">;
+/** Returns the query string as received. */
+export function queryOf({ url }: Pick<RestRequest, "url">): string {
+  const mark = url.indexOf("?");
+  return mark === -1 ? "" : url.slice(mark + 1);
+}
 
-/** Request to a route, built from the parts of an HTTP request. */
-export class RouteRequest implements RestRequest {
-  readonly params: Record<string, string>;
-  readonly url: string;
-  readonly headers: Record<string, string | undefined>;
-  readonly body: Buffer | undefined;
-  readonly cancellation: Cancellation;
-  readonly format: Format | undefined;
-  readonly query: string;
-  readonly #route: RequestedRoute;
-
-  constructor(route: RequestedRoute, { params, url, headers, body, cancellation, format }: RequestParts) {
-    this.#route = route;
-    this.params = params;
-    this.url = url;
-    this.headers = headers;
-    this.body = body;
-    this.cancellation = cancellation;
-    this.format = format;
-    const mark = url.indexOf("?");
-    this.query = mark === -1 ? "" : url.slice(mark + 1);
-  }
-
-  get bodyFormat(): Format | undefined {
-    const { accepts, bodyOptional } = this.#route;
-    const contentType = this.headers["content-type"];
-    // Without a body, Content-Type is optional.
-    if (accepts.length === 0 || (bodyOptional && contentType === undefined && !this.body?.length)) return accepts[0];
-    return bodyFormat(contentType, accepts);
-  }
-
-  entity(source: string): { tag: string; isHeld: boolean } {
-    const tag = entityTag(JSON.stringify([this.url, this.format, source]));
-    return { tag, isHeld: this.#route.verb === "GET" && matchesTag(this.headers["if-none-match"], tag) };
-  }
+/**
+ * Returns the format of the body by Content-Type; undefined if the route accepts no body. Throws 415 for other types.
+ * Routes call it, not the server, so that they can report other errors first.
+ */
+export function bodyFormatOf(
+  { accepts, bodyOptional }: Pick<RestRoute, "accepts" | "bodyOptional">,
+  { headers, body }: Pick<RestRequest, "headers" | "body">,
+): Format | undefined {
+  const contentType = headers["content-type"];
+  // Without a body, Content-Type is optional.
+  if (accepts.length === 0 || (bodyOptional && contentType === undefined && !body?.length)) return accepts[0];
+  return bodyFormat(contentType, accepts);
 }

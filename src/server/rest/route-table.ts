@@ -3,8 +3,8 @@ import type { Feed } from "../events/feed.ts";
 import type { Format } from "../http/response/negotiation.ts";
 import type { CachePolicy, Cancellation } from "../method-table.ts";
 
-/** Parts of an HTTP request, with the negotiated response format. */
-export interface RequestParts {
+/** A request as routes see it: parts of an HTTP request, with the negotiated response format. */
+export interface RestRequest {
   /** Path parameters. */
   params: Record<string, string>;
   /** Path and query as received. */
@@ -15,22 +15,6 @@ export interface RequestParts {
   cancellation: Cancellation;
   /** The route's response format that fits Accept best; undefined if the route has none. */
   readonly format: Format | undefined;
-}
-
-/** A request as routes see it. Only the formats are interpreted. */
-export interface RestRequest extends RequestParts {
-  /** Query string as received. */
-  query: string;
-  /**
-   * Format of the body by Content-Type; undefined if the route accepts no body. The getter throws 415 for other types,
-   * so that a route can report other errors first.
-   */
-  readonly bodyFormat: Format | undefined;
-  /**
-   * Returns the ETag of a response that is determined by `source`. `isHeld` is true if the caller has it already and
-   * 304 suffices.
-   */
-  entity(source: string): { tag: string; isHeld: boolean };
 }
 
 /**

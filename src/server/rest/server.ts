@@ -15,7 +15,6 @@ import { errorBody, HttpError, toErrorResponse } from "../http/http-error.ts";
 import { type BodyLimit, readBody } from "../http/request/read-body.ts";
 import { chooseFormat, requirePlainBody } from "../http/response/negotiation.ts";
 import { DEFAULT_HTTP_LIMITS, type Endpoints, type HttpLimits, type HttpServer } from "../http/server.ts";
-import { RouteRequest } from "./request.ts";
 import type { RestResponse, RestRoute, RouteTable } from "./route-table.ts";
 import { type PathEntry, Router } from "./router.ts";
 import { closeResponse, type OpenResponse, openResponse, sendResponse } from "./send.ts";
@@ -152,17 +151,15 @@ export function createRestServer(options: RestServerOptions): HttpServer {
   ): Promise<RestResponse> {
     const { headers, url = "" } = req;
     if (route.verb === "POST") requirePlainBody(headers["content-encoding"]);
-    const response = await route.handle(
-      new RouteRequest(route, {
-        params,
-        url,
-        // Node joins repeated headers, except one that no route reads.
-        headers: headers as Record<string, string | undefined>,
-        body: body?.length ? body : undefined,
-        cancellation: deadline,
-        format: route.responseFormats.length === 0 ? undefined : chooseFormat(headers.accept, route),
-      }),
-    );
+    const response = await route.handle({
+      params,
+      url,
+      // Node joins repeated headers, except one that no route reads.
+      headers: headers as Record<string, string | undefined>,
+      body: body?.length ? body : undefined,
+      cancellation: deadline,
+      format: route.responseFormats.length === 0 ? undefined : chooseFormat(headers.accept, route),
+    });
     if (response.feed && !eventStreams.hasRoom) {
       throw new HttpError(503, "The limit of event streams is reached. Retry later.");
     }

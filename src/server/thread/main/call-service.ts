@@ -4,8 +4,7 @@ import { SharedStream } from "../../../json/shared-stream.ts";
 import type { Feed } from "../../events/feed.ts";
 import { closeSource } from "../../http/response/chunk-stream.ts";
 import type { CachePolicy, CallableMethod, Caller, Cancellation, MethodResponse, Params } from "../../method-table.ts";
-import { RouteRequest } from "../../rest/request.ts";
-import type { BodyPart, RestRequest, RestResponse, RestRoute, RouteTable } from "../../rest/route-table.ts";
+import type { BodyPart, RestRequest, RestResponse, RouteTable } from "../../rest/route-table.ts";
 import type { ThreadOutbox } from "../messages/outbox.ts";
 import {
   type Outcome,
@@ -84,7 +83,7 @@ export class CallService {
   request(id: number, position: number, ...passed: TransferredRequest): void {
     const running = this.#begin(id);
     const route = this.#targets.routes[position]!;
-    const request = requestTo(route, passed, running);
+    const request = receiveRequest(passed, running);
     const validity = route.isCacheable ? this.#validityOf(route.cachePolicy?.(request)) : undefined;
     route
       .handle(request)
@@ -109,7 +108,7 @@ export class CallService {
 
   prewarmRequest(id: number, isList: boolean, position: number, ...passed: TransferredRequest): void {
     const route = this.#targets.routes[position]!;
-    const request = requestTo(route, passed, NEVER_CANCELLED);
+    const request = receiveRequest(passed, NEVER_CANCELLED);
     const on = route.cachePolicy?.(request)?.on;
     if (on === undefined || on === "nothing") return;
     const answer = async (validity: Validity) => {
@@ -295,14 +294,11 @@ function areReady(copies: readonly (CopiedPart | Promise<CopiedPart>)[]): copies
   return !copies.some((copy) => copy instanceof Promise);
 }
 
-/** Restores a request for its route. */
-function requestTo(
-  route: RestRoute,
+function receiveRequest(
   [url, params, headers = {}, format, body]: TransferredRequest,
   cancellation: Cancellation,
 ): RestRequest {
-  const bytes = body === undefined ? undefined : receiveBytes(body);
-  return new RouteRequest(route, { url, params, headers, format, body: bytes, cancellation });
+  return { url, params, headers, format, body: body === undefined ? undefined : receiveBytes(body), cancellation };
 }
 
 /** Start and end of a response are a few bytes each. */

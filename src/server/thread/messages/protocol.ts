@@ -9,7 +9,7 @@ import type { StaticFilePaths } from "../../http/response/static-files.ts";
 import type { ServerLoad } from "../../http/server.ts";
 import type { JsonRpcLimits } from "../../jsonrpc/limits.ts";
 import type { CacheDependency, CallCost } from "../../method-table.ts";
-import type { RequestParts, RestResponse, RestRoute } from "../../rest/route-table.ts";
+import type { RestRequest, RestResponse, RestRoute } from "../../rest/route-table.ts";
 
 /** Messages between the main thread and the server thread. They arrive in order. */
 
@@ -98,10 +98,10 @@ export type Validity = { on: VolatileDependency; revision: number; isPrewarmed: 
 /** A tuple, because it is cloned twice as fast as an object. */
 export type TransferredRequest = [
   url: string,
-  params: RequestParts["params"],
+  params: RestRequest["params"],
   /** Undefined if no route reads any of the headers. */
-  headers: RequestParts["headers"] | undefined,
-  format: RequestParts["format"],
+  headers: RestRequest["headers"] | undefined,
+  format: RestRequest["format"],
   body: TransferredBytes | undefined,
 ];
 

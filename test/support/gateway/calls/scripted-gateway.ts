@@ -4,7 +4,6 @@ import type { UpstreamCall, UpstreamResponse } from "../../../../src/gateway/ups
 import type { HealthTracker, UpstreamHealth } from "../../../../src/gateway/upstream/upstream-health.ts";
 import type { Feed } from "../../../../src/server/events/feed.ts";
 import type { MethodResponse, Params } from "../../../../src/server/method-table.ts";
-import { RouteRequest } from "../../../../src/server/rest/request.ts";
 import type { RestResponse } from "../../../../src/server/rest/route-table.ts";
 export const CHAIN_SPEC: ChainSpec = {
   presetBase: "minimal",
@@ -83,16 +82,14 @@ export class ScriptedGateway {
     const values = pattern.exec(url.split("?", 1)[0]!)!.slice(1).map(decodeURIComponent);
     const format =
       route.responseFormats.length === 0 ? undefined : given.headers?.accept?.includes("octet") ? "ssz" : "json";
-    return route.handle(
-      new RouteRequest(route, {
-        params: Object.fromEntries(names.map((name, position) => [name, values[position]!])),
-        url: given.sent ?? url,
-        headers: given.headers ?? {},
-        body: given.body,
-        cancellation: { signal: new AbortController().signal },
-        format,
-      }),
-    );
+    return route.handle({
+      params: Object.fromEntries(names.map((name, position) => [name, values[position]!])),
+      url: given.sent ?? url,
+      headers: given.headers ?? {},
+      body: given.body,
+      cancellation: { signal: new AbortController().signal },
+      format,
+    });
   }
 }
 

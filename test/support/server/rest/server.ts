@@ -1,6 +1,8 @@
 import { invalidParams, rejected, unavailable } from "../../../../src/errors/failure.ts";
 import type { AccessClass } from "../../../../src/server/access-class.ts";
 import { HttpError } from "../../../../src/server/http/http-error.ts";
+import { entityTag, matchesTag } from "../../../../src/server/http/response/entity-tag.ts";
+import { queryOf } from "../../../../src/server/rest/request.ts";
 import type { CacheLifetime, RestRequest, RestResponse, RestRoute } from "../../../../src/server/rest/route-table.ts";
 import { createRestServer, type RestServerOptions } from "../../../../src/server/rest/server.ts";
 import { createRecordingLogger, type LogRecord } from "../../log/recording-logger.ts";
@@ -29,7 +31,8 @@ async function* broken(...chunks: string[]): AsyncGenerator<Buffer> {
 export const LARGE = "x".repeat(200_000);
 
 const HANDLERS: Record<string, Handle> = {
-  "GET /echo/{name}": async ({ params, query, headers }) => json({ params, query, accept: headers.accept }),
+  "GET /echo/{name}": async ({ params, url, headers }) =>
+    json({ params, query: queryOf({ url }), accept: headers.accept }),
   "POST /echo/{name}": async ({ params, body }) => json({ params, body: body?.toString() ?? null }),
   "GET /empty": async () => ({ status: 206, headers: { "Eth-Consensus-Version": "deneb" } }),
   "GET /invalid": async () => Promise.reject(invalidParams("It is wrong.")),
@@ -44,8 +47,8 @@ const HANDLERS: Record<string, Handle> = {
   "GET /unchanged": async () => json("same", "while-unchanged"),
   "POST /unchanged": async () => json("same", "while-unchanged"),
   "GET /stream-of/{source}": async (request) => {
-    const { tag, isHeld } = request.entity(request.params.source!);
-    if (isHeld) return { status: 304, cacheLifetime: "forever", tag };
+    const tag = entityTag(request.params.source!);
+    if (matchesTag(request.headers["if-none-match"], tag)) return { status: 304, cacheLifetime: "forever", tag };
     return { ...streamed("[1,", "2]"), cacheLifetime: "forever", tag };
   },
   "GET /forever": async () => json(LARGE, "forever"),

@@ -3,6 +3,7 @@ import { Failure, unavailable } from "../../../../src/errors/failure.ts";
 import { SharedStream } from "../../../../src/json/shared-stream.ts";
 import { ANY_STATUS } from "../../../../src/json/validator-status.ts";
 import { BALANCE_BYTES } from "../../../../src/json/writers/registry-chunks.ts";
+import { entityTag, matchesTag } from "../../../../src/server/http/response/entity-tag.ts";
 import type {
   CacheDependency,
   CachePolicy,
@@ -12,7 +13,8 @@ import type {
   MethodResponse,
   Params,
 } from "../../../../src/server/method-table.ts";
-import type { RestRoute } from "../../../../src/server/rest/route-table.ts";
+import { bodyFormatOf, queryOf } from "../../../../src/server/rest/request.ts";
+import type { RestRequest, RestResponse, RestRoute } from "../../../../src/server/rest/route-table.ts";
 import type { ServedApi } from "../../../../src/server/thread/main/servers-thread.ts";
 import { VALIDATOR_BYTES } from "../../../../src/ssz/validator-layout.ts";
 import { Channel } from "../events/channel.ts";
@@ -106,13 +108,15 @@ export class TestApi {
   #routes(): RestRoute[] {
     return [
       route("GET", "/about/{name}", async (request) => {
-        const { params, query, headers } = request;
-        const { tag, isHeld } = request.entity("source");
-        if (isHeld) return { status: 304, cacheLifetime: "while-unchanged", tag };
-        const response = restResponse({ params, query, custom: headers["eth-custom"] });
+        const { params, headers } = request;
+        const tag = entityTag("source");
+        if (matchesTag(headers["if-none-match"], tag)) return { status: 304, cacheLifetime: "while-unchanged", tag };
+        const response = restResponse({ params, query: queryOf(request), custom: headers["eth-custom"] });
         return { ...response, cacheLifetime: "while-unchanged", tag };
       }),
-      route("POST", "/body", async (request) => restResponse([request.bodyFormat, request.body?.toString()])),
+      route("POST", "/body", async (request, created) =>
+        restResponse([bodyFormatOf(created, request), request.body?.toString()]),
+      ),
       route("GET", "/stream", async () => streamResponse(streamOf("[1,", "2]"))),
       {
         ...route("GET", "/status/{name}", async () => {
@@ -190,9 +194,22 @@ function callable(name: string, call: Handler): CallableMethod {
   };
 }
 
-function route(verb: "GET" | "POST", path: string, handle: RestRoute["handle"]): RestRoute {
+function route(
+  verb: "GET" | "POST",
+  path: string,
+  handle: (request: RestRequest, route: RestRoute) => Promise<RestResponse>,
+): RestRoute {
   const accepts: RestRoute["accepts"] = verb === "POST" ? ["json"] : [];
-  return { method: path, verb, path, access: "read", responseFormats: ["json"], accepts, handle };
+  const created: RestRoute = {
+    method: path,
+    verb,
+    path,
+    access: "read",
+    responseFormats: ["json"],
+    accepts,
+    handle: (request) => handle(request, created),
+  };
+  return created;
 }
 
 function restResponse(value: unknown) {
