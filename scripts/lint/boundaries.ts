@@ -64,6 +64,8 @@ export const BOUNDARIES: Readonly<Record<string, readonly string[]>> = {
     "server/access-class.ts",
     "server/method-table.ts (types)",
     "server/rest/route-table.ts (types)",
+    "server/rest/request.ts",
+    "server/http/response/entity-tag.ts",
     "server/events/feed.ts",
     "network/network-view.ts (types)",
     "network/broadcast.ts",

@@ -63,7 +63,6 @@ export function createJsonRpcServer(options: JsonRpcServerOptions): HttpServer {
     clients: options.clients,
   });
   let webSocketUrl = "";
-  const callers = createPostCallers(() => webSocketUrl, policy);
 
   const core = new HttpCore({
     policy,
@@ -185,9 +184,13 @@ export function createJsonRpcServer(options: JsonRpcServerOptions): HttpServer {
     return left === limits.batchLength && PARAMS_FIRST.test(text);
   }
 
+  /** A caller without subscriptions, which need a WebSocket. */
   function callerOf(req: IncomingMessage, client: ApiClient | undefined): Client {
-    if (client) return { ...callers.other, ...policy.rightsOf(client) };
-    return policy.isPrivileged(req) ? callers.privileged : callers.other;
+    return { subscribe: refuseSubscription, unsubscribe: refuseSubscription, ...policy.rightsOf(req, client) };
+  }
+
+  function refuseSubscription(): never {
+    throw unsupported(`Subscriptions require a WebSocket: connect to ${webSocketUrl} and call the method there.`);
   }
 
   async function serve(body: Buffer, exchange: Exchange, client: ApiClient | undefined): Promise<void> {
@@ -216,23 +219,4 @@ export function createJsonRpcServer(options: JsonRpcServerOptions): HttpServer {
     load: () => core.load,
     close: () => core.close(webSockets.close),
   };
-}
-
-/** Callers over POST. They differ only in privilege. */
-interface PostCallers {
-  privileged: Client;
-  other: Client;
-}
-
-/** Creates callers without subscriptions, which need a WebSocket. */
-function createPostCallers(webSocketUrl: () => string, policy: AccessPolicy): PostCallers {
-  const refuse = () => {
-    throw unsupported(`Subscriptions require a WebSocket: connect to ${webSocketUrl()} and call the method there.`);
-  };
-  const callerOf = (isPrivileged: boolean): Client => ({
-    subscribe: refuse,
-    unsubscribe: refuse,
-    denialReason: ({ access }) => policy.denialReason(access, isPrivileged),
-  });
-  return { privileged: callerOf(true), other: callerOf(false) };
 }

@@ -84,10 +84,7 @@ export function createRestServer(options: RestServerOptions): HttpServer {
       return;
     }
     // Checked before the body is read.
-    const called = { name: route.method, access: route.access };
-    const denialReason = client
-      ? policy.rightsOf(client).denialReason(called)
-      : policy.denialReason(route.access, policy.isPrivileged(req));
+    const denialReason = policy.rightsOf(req, client).denialReason({ name: route.method, access: route.access });
     if (denialReason !== undefined) {
       refuse(exchange, new HttpError(403, denialReason), route);
       return;

@@ -206,8 +206,12 @@ export class AccessPolicy {
     return given !== undefined && timingSafeEqual(hashOf(given), this.#tokenHash);
   }
 
-  /** Returns the rights of a client, within the classes that the server serves. */
-  rightsOf(client: ApiClient): Required<AccessRights> {
+  /** Returns the rights of the sender of an accepted request, within the classes that the server serves. */
+  rightsOf(req: IncomingMessage, client: ApiClient | undefined): AccessRights {
+    if (!client) {
+      const isPrivileged = this.isPrivileged(req);
+      return { denialReason: ({ access }) => this.denialReason(access, isPrivileged) };
+    }
     return {
       // The classes of the client decide about privileged methods.
       denialReason: (method) => this.denialReason(method.access, true) ?? client.denialReason(method),

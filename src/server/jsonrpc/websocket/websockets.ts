@@ -5,7 +5,7 @@ import { WebSocket, WebSocketServer } from "ws";
 import type { Logger } from "../../../log/logger.ts";
 import { ServerResponse } from "../../../runtime/node-http.ts";
 import type { AccessPolicy } from "../../http/access/access-policy.ts";
-import type { ApiClient, CalledMethod } from "../../http/access/api-clients.ts";
+import type { ApiClient } from "../../http/access/api-clients.ts";
 import type { ConnectionManager, RecordFactory } from "../../http/connection-manager.ts";
 import { DeadlineTimer } from "../../http/deadline.ts";
 import { toErrorResponse } from "../../http/http-error.ts";
@@ -128,14 +128,10 @@ export function createWebSockets(options: WebSocketsOptions): WebSockets {
       );
     } else {
       server.handleUpgrade(request, socket, head, (webSocket) => {
-        const isPrivileged = policy.isPrivileged(request);
-        const rights = client
-          ? policy.rightsOf(client)
-          : { denialReason: ({ access }: CalledMethod) => policy.denialReason(access, isPrivileged) };
         const connection = new Connection(webSocket, {
           execute,
           record: record && (() => record(request)),
-          rights,
+          rights: policy.rightsOf(request, client),
           revocationReason: policy.revocationOf(request),
           key: client?.name,
           logger,
