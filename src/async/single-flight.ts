@@ -25,7 +25,7 @@ export class SharedTask<T> {
     this.#result = Promise.resolve()
       .then(() => task(this.#throwIfAborted, this.#abortSignal))
       .finally(onEnd);
-    // Each caller handles the rejection itself. This one is for callers that have left.
+    // Each caller handles the rejection itself. This handler is for callers that have left.
     this.#result.catch(() => {});
   }
 

@@ -12,7 +12,7 @@ export interface Jobs {
 
 interface KeysToDecompress {
   compressed: Uint8Array;
-  /** Shared output buffer. Can already contain correct keys, wrong ones or zeros. */
+  /** Shared output buffer. Contains correct keys, wrong keys or zeros. */
   keys: Uint8Array;
 }
 

@@ -51,7 +51,7 @@ export class KeyMemory {
     const key = this.at(index);
     const first = Atomics.load(key, 0);
     if ((first & COMPRESSED_FLAG) === 0) return key;
-    // Copied, because the key may be decompressed meanwhile. Decompression changes only the first byte of x.
+    // Copied, because the key may be decompressed concurrently. Decompression changes only the first byte of x.
     const compressed = key.slice(0, COMPRESSED_LENGTH);
     compressed[0] = first;
     return compressed;

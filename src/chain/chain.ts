@@ -161,8 +161,8 @@ export class BeaconChain {
   }
 
   /**
-   * Newest finalized checkpoint, as reported to clients and peers. Differs from fork choice's only while that is the
-   * anchor: after a start from a state inside an epoch, the anchor checkpoint exists on no chain.
+   * Newest finalized checkpoint, as reported to clients and peers. Differs from fork choice only while its finalized
+   * checkpoint is the anchor: after a start from a state inside an epoch, the anchor checkpoint exists on no chain.
    */
   get finalizedCheckpoint(): Checkpoint {
     const { finalized } = this.forkChoice;

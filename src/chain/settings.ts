@@ -1,4 +1,4 @@
-/** Settings of the chain. Its parts receive the object as a whole and declare with `Pick` what they read. */
+/** Settings of the chain. Its parts receive the complete object and declare the fields they read with `Pick`. */
 export interface ChainSettings {
   /** 32 bytes; undefined for the name of the client. */
   graffiti: Uint8Array | undefined;

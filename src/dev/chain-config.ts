@@ -103,8 +103,8 @@ export function devChainConfig(options: DevChainConfigOptions): ChainConfig {
     HEZE_FORK_EPOCH: Infinity,
 
     TERMINAL_TOTAL_DIFFICULTY: 0n,
-    // Block 0 of the execution chain is terminal, whatever its difficulty. It tells nodes that join which engine is
-    // needed.
+    // Block 0 of the execution chain is terminal, regardless of its difficulty. It tells joining nodes which engine
+    // they need.
     ...(executionChain && {
       TERMINAL_BLOCK_HASH: fromHex(executionChain.genesisBlockHash),
       TERMINAL_BLOCK_HASH_ACTIVATION_EPOCH: 0,

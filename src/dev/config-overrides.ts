@@ -5,7 +5,7 @@ import { nearestName } from "../errors/nearest-name.ts";
 import type { ConfigOverrides } from "./genesis-parameters.ts";
 import { InvalidChainError } from "./invalid-chain-error.ts";
 
-/** Constants that `--config` cannot set, and what sets them. */
+/** Constants that `--config` cannot set, each with the reason. */
 const SET_ELSEWHERE: Readonly<Record<string, string>> = {
   PRESET_BASE: "--preset sets it",
   CONFIG_NAME: "it is the same for every dev chain and identifies one",

@@ -255,7 +255,7 @@ export class DevChain {
   }
 
   async #warmUp(): Promise<void> {
-    // Many empty epochs may have to be processed first. Computes the state before the first proposer needs it.
+    // Many empty epochs may have to be processed, so the state is computed before the first proposer needs it.
     if (this.#catchesUp) await this.chain.states.afterBlock(this.chain.head.root, this.clock.currentSlot);
     const from = this.clock.currentSlot;
     const message = from < this.#warmupSlot ? "Producing warm-up history" : "Catching up missed slots";
@@ -265,7 +265,7 @@ export class DevChain {
       progress.report(slot - from, target - from, (slotsPerSecond) => ({ slot, target, slotsPerSecond }));
     });
     try {
-      // More slots may start meanwhile.
+      // More slots may start while the clock advances.
       for (let missing = this.missingSlots; missing > 0; missing = this.missingSlots) {
         await this.clock.advanceTo(this.clock.currentSlot + missing);
       }
@@ -333,7 +333,7 @@ function createRequestQueue({ engine, chain, db }: DevChainParts): ExecutionRequ
   return requests;
 }
 
-/** Returns the error message for chains whose time cannot be moved or paused; undefined for the others. */
+/** Returns the error message for chains whose time cannot be moved or paused; undefined for other chains. */
 function fixedTimeReason({ hasNetwork, hasExecutionClient }: DevChainParts): string | undefined {
   if (hasNetwork) return "Time control is unavailable with --p2p: other nodes follow real time.";
   if (hasExecutionClient) {

@@ -65,7 +65,7 @@ function* signDeposits(
   }
 }
 
-/** Creates the deposit of a genesis validator, or of one that enters later with the key of its index. */
+/** Creates the deposit of a genesis validator, or of a later validator with the key of its index. */
 export function depositOf(
   config: ChainConfig,
   secretKey: SecretKey,
@@ -103,7 +103,7 @@ function depositAmount(gwei = MAX_EFFECTIVE_BALANCE): number {
   );
 }
 
-/** Returns the credentials of a validator that enters after genesis: those of all validators without a range. */
+/** Returns the credentials of a validator that enters after genesis: the default for validators without a range. */
 export function newValidatorCredentials(
   withdrawals: GenesisParameters["withdrawals"] = [],
   pubkey: Uint8Array,

@@ -35,7 +35,7 @@ export class LagMonitor {
     this.#last = { lag: 0, waitedMs: this.#waitedMs };
   }
 
-  /** Starts measuring anew, after a start, a pause or a change of speed. */
+  /** Restarts the measurement after a start, a pause or a change of speed. */
   reset(): void {
     this.#lagging = undefined;
     this.#setBaseline();

@@ -29,7 +29,7 @@ export async function writeNetworkDirectory(directory: string, chain: NetworkDes
   await writeAtomically(join(directory, "config.yaml"), configYaml(chain.config));
   const genesisFile = join(directory, "genesis.ssz");
   if (chain.isNew || !existsSync(genesisFile)) await writeAtomically(genesisFile, await chain.genesisState());
-  // 0 is always safe: clients then search for deposits from the first block on.
+  // With 0, clients search for deposits from the first block on.
   for (const name of DEPOSIT_BLOCK_FILES) await writeAtomically(join(directory, name), "0\n");
   // Records of an earlier run are stale.
   for (const name of [RECORD_LIST_YAML, RECORD_LIST_TEXT]) await rm(join(directory, name), { force: true });

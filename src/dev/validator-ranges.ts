@@ -6,7 +6,10 @@ export interface ValidatorRange<T> {
   value: T;
 }
 
-/** Expands ranges to one value per validator; undefined for validators without a value. `what` names it in errors. */
+/**
+ * Expands ranges to one value per validator; undefined for validators without a value. `what` names the value in
+ * errors.
+ */
 export function expandRanges<T>(ranges: readonly ValidatorRange<T>[], count: number, what: string): (T | undefined)[] {
   const found: (T | undefined)[] = new Array(count).fill(undefined);
   const named = new Set<number>();

@@ -4,13 +4,13 @@ const MIN_EDITS = 2;
 const MAX_EDITS = 8;
 /** Longer input is not a mistyped name. */
 const MAX_NAME_LENGTH = 80;
-/** A name cut short, such as `port` for `rpc-port`, counts as this many edits. */
+/** Distance of a shortened name, such as `port` for `rpc-port`, in edits. */
 const EDITS_OF_PART = 2;
 const MIN_PART_LENGTH = 4;
 
 /**
  * Returns the candidate closest to a name, ignoring case, or undefined if none is close. The work is bounded: a
- * fraction of a millisecond for a few hundred candidates, whatever the input.
+ * fraction of a millisecond for a few hundred candidates, regardless of the input.
  */
 export function nearestName(written: string, candidates: Iterable<string>): string | undefined {
   if (written.length < MIN_EDITS || written.length > MAX_NAME_LENGTH) return undefined;
@@ -21,7 +21,7 @@ export function nearestName(written: string, candidates: Iterable<string>): stri
     const edits = editsBetween(name, candidate.toLowerCase(), limit);
     if (edits > limit) continue;
     nearest = candidate;
-    // Only a closer one replaces it.
+    // Only a closer candidate replaces it.
     limit = edits - 1;
     if (limit < 0) break;
   }

@@ -1,4 +1,4 @@
-/** Shortens what an error quotes. */
+/** Shortens a text that an error quotes. */
 export function truncate(text: string, maxLength: number): string {
   return text.length <= maxLength ? text : `${text.slice(0, maxLength)}…`;
 }

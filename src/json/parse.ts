@@ -279,7 +279,7 @@ class Scan {
         if (inString) break;
       } else if (byte >= ZERO && byte <= NINE) {
         const start = at;
-        // In a large message, enough digits to reject it suffice.
+        // In a large message, the scan stops once the digits suffice to reject it.
         const last = length < IRREGULAR_NUMBERS_BELOW_BYTES ? end : start + ALWAYS_SAFE_DIGITS;
         while (at < last && isDigit(bytes[at + 1])) at++;
         const next = bytes[at + 1];

@@ -10,7 +10,7 @@ import type { FlagOptions } from "./flag-options.ts";
 interface OwnOptions<Genesis extends ForkName, Later extends ForkName, Directory extends string> {
   /** 64 by default. */
   readonly validators?: number | bigint;
-  /** Fork at genesis. By default "fulu", or the one before those of `forkAt`. */
+  /** Fork at genesis. By default "fulu", or the fork before the first one of `forkAt`. */
   readonly fork?: Genesis;
   /** Later forks with their epochs: `{ altair: 2 }`. */
   readonly forkAt?: { readonly [Fork in Later]?: number | bigint };

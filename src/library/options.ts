@@ -36,8 +36,8 @@ export function optionFlags(): [option: string, flag: Flag<unknown>][] {
 }
 
 /**
- * Parses options with the parsers of the flags, so that both have the same meaning and bounds. Options that are not
- * given fall back to the stored chain.
+ * Parses options with the parsers of the flags, so that both have the same meaning and bounds. Omitted options fall
+ * back to the stored chain.
  */
 export function readOptions(chainOptions: DevChainOptions, stored: DevIdentity | null): DevCommandSettings {
   const { log, rpc, rest, ethRpc, forkAt, config, ...options } = chainOptions;
@@ -55,7 +55,7 @@ export function readOptions(chainOptions: DevChainOptions, stored: DevIdentity |
   return devSettings(values, workingDirectory, stored);
 }
 
-/** Returns the option for a flag; undefined if it is no flag of a dev chain, but of Node. */
+/** Returns the option for a flag; undefined for a flag of Node. */
 export function optionOf(flagName: string): string | undefined {
   const option = camelCase(flagName.replace(/^no-/, ""));
   return REPLACED_BY.get(option) ?? (FLAGS.has(option) ? option : undefined);

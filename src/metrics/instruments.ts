@@ -79,7 +79,7 @@ export class Instruments {
     return new Gauge({ name, help, labelNames, registers: [this.#registry] });
   }
 
-  /** Registers a histogram that the caller feeds. */
+  /** Registers a histogram to which the caller adds values. */
   histogram<Label extends string>(
     name: string,
     help: string,

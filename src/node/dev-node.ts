@@ -136,7 +136,7 @@ export class DevNode {
         await publishBootnode(this.#networkDirectory, node.networking.listening.enr);
         listener.onJoinable?.(this.#networkDirectory);
       }
-      // Slots that passed meanwhile.
+      // Catches up with slots that passed during the start of the network.
       await devChain.warmUp();
     }
     const { head, forkChoice } = node.chain;

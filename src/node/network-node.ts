@@ -23,7 +23,7 @@ export interface NetworkNodeSettings extends NodeSettings, NetworkSourceSettings
 }
 
 interface NetworkNodeOptions extends NetworkNodeSettings, SharedOptions {
-  /** In-process validators of a dev chain network. Omitted for none. */
+  /** In-process validators of a dev chain network. Omitted without validators. */
   validators?: SelectValidators;
   servers: ServersOptions;
   /** Called before the network starts if the finalized state is outside the weak subjectivity period. */

@@ -22,7 +22,7 @@ const PROBLEMS: Readonly<Record<string, string>> = {
 
 /**
  * Parses YAML with texts as the only scalars. Warnings are errors, too. Messages show the kind and the position of the
- * error, but nothing of the text, which may hold secrets.
+ * error, but not the text, which may contain secrets.
  */
 export function parseYaml(text: string): unknown {
   const yaml = loadYaml();

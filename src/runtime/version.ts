@@ -6,7 +6,7 @@ const packageJson: { version: string } = createRequire(import.meta.url)("../../p
 /** Release version, such as `1.0.0-rc.1`. */
 export const VERSION: string = packageJson.version;
 
-/** Two-letter client code. Not among those that execution-apis reserves (src/engine/identification.md). */
+/** Two-letter client code. Not one of the codes that execution-apis reserves (src/engine/identification.md). */
 export const CLIENT_CODE = "FA";
 
 /**

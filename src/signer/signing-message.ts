@@ -148,8 +148,8 @@ const READERS: Readonly<Record<string, MessageReader>> = {
 };
 
 /**
- * Reads the body of a signing request and computes its signing root. Throws an `InvalidPayloadError` whose message
- * continues a sentence about the request.
+ * Reads the body of a signing request and computes its signing root. Throws an `InvalidPayloadError` whose message is a
+ * predicate about the request, such as `has the unknown type …`.
  */
 export function readSigningMessage(json: unknown, config: BeaconConfig): SigningMessage {
   const body = requireObject(json, TOP_LEVEL);
@@ -205,7 +205,7 @@ function domainOf(body: JsonObject, config: BeaconConfig, domain: DomainType, ep
   return computeDomain(domain, version, config.genesisValidatorsRoot);
 }
 
-/** Returns the domain of exits from deneb on, which is that of capella (EIP-7044); undefined for earlier forks. */
+/** Returns the capella domain, which exits have from deneb on (EIP-7044); undefined for earlier forks. */
 function exitDomain(body: JsonObject, config: BeaconConfig): Uint8Array | undefined {
   const { currentVersion } = readForkInfo(body, config);
   const fork = config.forksAscendingEpochOrder.find(({ version }) => byteArrayEquals(version, currentVersion));

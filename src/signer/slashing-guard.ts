@@ -48,7 +48,7 @@ export class SlashingGuard {
     await this.#protection.flush();
   }
 
-  /** Names the signed message with which signing could be slashable; undefined if it is safe. */
+  /** Names the earlier message that makes signing slashable; undefined if signing is safe. */
   #conflict(index: ValidatorIndex, slashable: Slashable, differs: () => string): string | undefined {
     const { proposed, source, target } = this.#protection.latest(index);
     if ("block" in slashable) {
@@ -67,7 +67,7 @@ export class SlashingGuard {
   }
 }
 
-/** Says which root differs between two messages of the same slot or epochs. */
+/** Names the root that differs between two messages of the same slot or epochs. */
 function difference(signed: Signed | undefined, signing: Signed): string {
   const before = new Map(signed && rootsOf(signed));
   const isSameDuty = signed !== undefined && dutyOf(signed.slashable) === dutyOf(signing.slashable);

@@ -41,7 +41,7 @@ export function writeValue(value: unknown): string {
   return typeof value === "string" && readValue(value) === value ? value : JSON.stringify(value);
 }
 
-/** Returns positional parameters up to the last one that was typed. */
+/** Returns positional parameters up to the last typed one. */
 export function paramsOf(parameters: readonly Parameter[], typed: Readonly<Record<string, string>>): unknown[] {
   const values = parameters.map(({ name, schema }) => {
     const text = typed[name]?.trim() ?? "";

@@ -8,7 +8,7 @@ export interface ForkChoiceBlock {
 
 /** Branch from a block with several children. */
 export interface Branch {
-  /** First block of the branch. Its weight is the one that decides. */
+  /** First block of the branch. Fork choice compares its weight. */
   readonly first: ForkChoiceBlock;
   /** Newest block of the branch. */
   readonly tip: ForkChoiceBlock;

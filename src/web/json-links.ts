@@ -14,14 +14,14 @@ const ACCOUNT = /^(from|to|address|miner|contractAddress)$/;
 const EXECUTION_BLOCK = /^(blockHash|parentHash)$/;
 const VALIDATOR_LIST = /^(validators|attesting_indices|proposers)$/;
 
-/** Place of a value in a JSON document. */
+/** Position of a value in a JSON document. */
 export interface JsonContext {
   /** Name of the member, or of the list that contains the value. */
   name: string;
   isListItem: boolean;
   /** Object that the member belongs to. */
   siblings: object;
-  /** What a member named `root` is the root of. */
+  /** Type of the object whose root a member named `root` is. */
   rootOf: "block" | "state";
 }
 

@@ -74,7 +74,7 @@ export interface KnownChain extends Constants {
   time: ChainTime;
 }
 
-/** Undefined until spec, head and time are known. No page is rendered before: none computes from defaults. */
+/** Undefined until spec, head and time are known. No page is rendered earlier, so that none computes from defaults. */
 export const knownChain = computed<KnownChain | undefined>(() => {
   const head = chainHead.value;
   const time = chainTime.value;
@@ -128,7 +128,7 @@ async function connect(): Promise<void> {
       network: String(spec.CONFIG_NAME ?? ""),
     };
     version.value = versions.version;
-    // Another chain may be served at the address by now.
+    // The address may serve another chain by now.
     blocks.value = known;
     reorgs.value = [];
     votesByEpoch.value = new Map();
@@ -152,7 +152,7 @@ function orThrow<T>(answer: T | Error): T {
   return answer;
 }
 
-/** Finds out what the node serves by cheap calls, because the document of `rpc.discover` is large. */
+/** Detects the capabilities of the node by cheap calls, because the document of `rpc.discover` is large. */
 async function readCapabilities(): Promise<void> {
   const answers = await node.batch([["dev_getSnapshots"], ["eth_blockNumber"]]);
   const [hasControl, hasExecution] = answers.map((answer) => !(answer instanceof Error));
@@ -187,7 +187,7 @@ const unknown = new Set<string>();
 let isRefreshing = false;
 let isStale = false;
 
-/** Runs one refresh at a time, and another one if something changed meanwhile. */
+/** Runs one refresh at a time, and another one if something changed during it. */
 async function refreshSoon(): Promise<void> {
   isStale = true;
   if (isRefreshing) return;

@@ -18,7 +18,7 @@ export interface PageEntry {
   keepsState?: true;
 }
 
-/** Pages by the first part of their address. Only the first one is part of the main bundle. */
+/** Pages by the first part of their address. Only the first page is part of the main bundle. */
 export const PAGES: Readonly<Record<string, PageEntry>> = {
   "": {
     link: "Chain",

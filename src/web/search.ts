@@ -4,7 +4,7 @@ export interface Meaning {
   href: string;
 }
 
-/** What is known of the chain; without it every number is taken as existing. */
+/** Known part of the chain. Without it, every number is taken as existing. */
 export interface SearchContext {
   currentSlot: number;
   slotsPerEpoch: number;
@@ -30,7 +30,10 @@ export function hexPrefix(typed: string): `0x${string}` | undefined {
   return HEX_PREFIX.test(text) ? (text as `0x${string}`) : undefined;
 }
 
-/** Returns the possible results for typed input, in display order. The nearest ones if there is none of that name. */
+/**
+ * Returns the possible results for typed input, in display order. Suggests the nearest slot, epoch or validator for a
+ * number beyond the chain.
+ */
 export function meaningsOf(typed: string, context?: SearchContext): Meaning[] {
   const text = typed.trim().toLowerCase();
   if (WHOLE_NUMBER.test(text)) {

@@ -18,12 +18,15 @@ interface StatePosition {
   readonly blockRoot: string | undefined;
 }
 
-/** Finds slot and block of a state among the headers of its epoch. The state of a slot without a block is in none. */
+/**
+ * Finds slot and block of a state among the headers of its epoch. No header refers to the state of a slot without a
+ * block.
+ */
 export function locateState(state: StateIdentity, headers: readonly BlockHeader[]): StatePosition {
   const { id, root, epoch, slotsPerEpoch } = state;
   const found = headers.find(({ header }) => header.message.state_root === root);
   if (found) return { epoch, slot: Number(found.header.message.slot), blockRoot: found.root };
-  // Checkpoint states are those of the first slot of their epoch.
+  // A checkpoint state is the state of the first slot of its epoch.
   const isCheckpoint = id === "finalized" || id === "justified";
   const slot = /^\d+$/.test(id) ? Number(id) : isCheckpoint ? epoch * slotsPerEpoch : undefined;
   return { epoch, slot, blockRoot: undefined };

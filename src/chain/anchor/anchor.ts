@@ -77,7 +77,7 @@ export function checkpointsOf(
   };
 }
 
-/** Builds the fork choice node of the anchor. It counts as justified and finalized. */
+/** Builds the fork choice node of the anchor, as a justified and finalized block. */
 export function anchorBlock(
   state: CachedBeaconStateAllForks,
   checkpoint: Checkpoint,

@@ -33,8 +33,8 @@ export interface Clock {
   offsetSeconds(): number;
   slotStartSeconds(slot: Slot): number;
   /**
-   * Returns the latest slot that counts as current for peers whose clocks are ahead by up to the tolerance
-   * (MAXIMUM_GOSSIP_CLOCK_DISPARITY), in milliseconds of chain time.
+   * Returns the current slot of a peer whose clock is ahead by the tolerance (MAXIMUM_GOSSIP_CLOCK_DISPARITY), in
+   * milliseconds of chain time.
    */
   currentSlotWithTolerance(toleranceMs: number): Slot;
   /**

@@ -4,7 +4,7 @@ import { type DataSidecar, isColumn } from "../../data/sidecar.ts";
 interface DataPoolLimits {
   blocks: number;
   bytes: number;
-  /** Per proposer and slot. An equivocating proposer can sign any number. */
+  /** Per proposer and slot. An equivocating proposer can sign any number of blocks. */
   blocksPerProposal: number;
 }
 
@@ -151,7 +151,7 @@ export class DataPool {
   }
 }
 
-/** Without the small fixed overhead. */
+/** Size of the data, without the small fixed overhead of the objects. */
 function bytesOf(sidecar: DataSidecar): number {
   return isColumn(sidecar) ? sidecar.column.reduce((sum, cell) => sum + cell.length, 0) : sidecar.blob.length;
 }

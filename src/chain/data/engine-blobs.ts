@@ -136,7 +136,7 @@ export class EngineBlobs {
       const fork = config.getForkName(slot) as ForkPostDeneb;
       const found = (await engine.getBlobs?.(fork, versionedHashesOf(commitments))) ?? [];
       const created = await wanted.make(found);
-      // Others may have arrived meanwhile.
+      // Sidecars may have arrived during the request.
       const missing = this.#isClosed ? [] : this.#missing(wanted);
       const news = created.filter(({ index }) => missing.includes(index));
       if (news.length === 0) return;

@@ -26,12 +26,13 @@ export interface ReconstructionParts {
 
 /**
  * Reconstructs missing columns of a block once half of them are available (fulu/das-core.md, Reconstruction and
- * cross-seeding). Only possible for nodes that keep at least half. A node with all its own columns leaves it to others.
+ * cross-seeding). Only possible for nodes that keep at least half. A node that has all its custody columns leaves
+ * reconstruction to other nodes.
  */
 export class Reconstruction {
   readonly #parts: ReconstructionParts;
   readonly #begun = new LruMap<RootHex, true>(REMEMBERED_BLOCKS);
-  /** Each uses the whole machine for a second or more. */
+  /** Each reconstruction uses all cores for a second or more. */
   readonly #turns = new SerialQueue();
   readonly #closing = new AbortController();
   readonly #stopListening: () => void;
@@ -83,7 +84,7 @@ export class Reconstruction {
     const [first] = columns;
     if (first === undefined) return;
     const blobs = await recoverBlobs(data.kzg, columns);
-    // Missing columns may have arrived meanwhile.
+    // Missing columns may have arrived while waiting.
     if (this.#closing.signal.aborted || !this.#canBeCompleted(root)) return;
     const missing = ALL_COLUMNS.filter((column) => !data.pool.has(root, column));
     logger.debug("Reconstructed columns", { slot: slotOfSidecar(first), root, count: missing.length });

@@ -26,7 +26,7 @@ interface EngineNotifierParts {
   logger: Logger;
   /** Applies a payload verdict to fork choice. */
   apply(block: ForkChoiceBlock, verdict: PayloadVerdict): Promise<void>;
-  /** Block to keep as the engine's head instead of one about to be reorged. */
+  /** Block to keep as the engine's head instead of a head about to be reorged. */
   override(): ForkChoiceBlock | undefined;
   /** Reinstates a rejected block that is now valid. */
   reinstate(block: ForkChoiceBlock): Promise<void>;
@@ -141,8 +141,8 @@ export class EngineNotifier {
   }
 
   /**
-   * If the head itself is invalid, the engine is kept at its newest ancestor that is not: only then can a syncing
-   * engine reach a new verdict.
+   * If the head itself is invalid, the engine is kept at its newest ancestor that is not invalid: only then can a
+   * syncing engine reach a new verdict.
    */
   #headToSend(): ForkChoiceBlock {
     const { forkChoice } = this.#parts;

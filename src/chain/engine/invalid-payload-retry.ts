@@ -21,7 +21,7 @@ interface InvalidPayloadRetryParts {
 
 /**
  * Asks the execution engine again about imported blocks it rejected. The engine may have been wrong, and peers do not
- * resend known blocks. Reinstates only what it finds valid.
+ * resend known blocks. Reinstates only blocks that it now finds valid.
  */
 export class InvalidPayloadRetry {
   readonly #parts: InvalidPayloadRetryParts;

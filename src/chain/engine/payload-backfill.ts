@@ -12,7 +12,7 @@ import type { ForkChoiceBlock } from "../fork-choice/types.ts";
 import { requestPayloadVerdict } from "../import/verify-payload.ts";
 import { blockHashOf } from "./forkchoice-state.ts";
 
-/** Blocks between two forkchoice updates, which make the engine persist what it received. */
+/** Blocks between two forkchoice updates, which make the engine persist the received payloads. */
 const BLOCKS_BETWEEN_HEADS = 32;
 
 export type AskedBlock = Pick<BlockPosition, "slot" | "root">;
@@ -71,7 +71,7 @@ export class PayloadBackfill {
     this.#backoff.reset();
   }
 
-  /** Returns the slot of the first block to send; null if it is unknown or not stored. */
+  /** Returns the slot of the first block to send; null if that block is unknown or not stored. */
   async #firstMissing(latest: EngineBlock, head: ForkChoiceBlock): Promise<Slot | null> {
     const { forkChoice, blocks } = this.#parts;
     const slot = await this.#firstAbove(latest.number, head);
@@ -97,7 +97,7 @@ export class PayloadBackfill {
     return above;
   }
 
-  /** Returns 0 for a block without a payload and for one that is not stored. */
+  /** Returns 0 if the block has no payload or is not stored. */
   async #numberAtOrBefore(slot: Slot): Promise<number> {
     const { config, blocks } = this.#parts;
     const root = await blocks.rootAtOrBefore(slot);

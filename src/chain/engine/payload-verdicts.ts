@@ -31,7 +31,7 @@ export class PayloadVerdicts {
   async apply({ root }: { root: RootHex }, verdict: PayloadVerdict): Promise<boolean> {
     const { forkChoice } = this.#parts;
     const block = forkChoice.get(root);
-    // Finality may have pruned the block meanwhile.
+    // Finality may have pruned the block.
     if (!block || block.execution.status === "pre-merge" || verdict.status === "optimistic") return false;
     const { blockHash } = block.execution;
     if (verdict.status === "valid") {

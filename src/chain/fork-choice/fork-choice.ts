@@ -93,7 +93,7 @@ export class ForkChoice extends BlockTree {
     this.#currentSlot = options.currentSlot;
     this.#checkpoints = initialCheckpoints(checkpoint);
     this.#balances = { checkpoint, balances, totalActive: totalActiveBalance ?? sum(balances) };
-    // The anchor counts as having justified its own checkpoint, whatever its state says.
+    // The anchor justifies its own checkpoint, regardless of its state.
     this.#head = { ...options.anchor, unrealizedJustified: checkpoint, unrealizedFinalized: checkpoint };
     this.tree.insert(this.#head);
   }
@@ -194,7 +194,7 @@ export class ForkChoice extends BlockTree {
     if (!timely && block.slot + 1 >= this.#currentSlot) this.#late.set(block.root, block.slot);
   }
 
-  /** Adds a block of before a restart. It is neither boosted nor late: its time of arrival is not stored. */
+  /** Adds a block imported before a restart. Its arrival time is not stored, so it is neither boosted nor late. */
   restoreBlock(block: ForkChoiceBlock): void {
     if (this.has(block.root)) return;
     this.#requireImportable(block);
@@ -312,7 +312,7 @@ export class ForkChoice extends BlockTree {
     this.revision.raise();
   }
 
-  /** True if the block's payload, or one it builds on, is invalid. */
+  /** True if the payload of the block or of an ancestor is invalid. */
   isInvalid(root: RootHex): boolean {
     const block = this.get(root);
     return block ? block.execution.status === "invalid" : this.retryBackoff.has(root);

@@ -11,7 +11,7 @@ import type { Checkpoint, ForkChoiceBlock, ForkChoiceExecution } from "./types.t
 const STATUSES = ["pre-merge", "valid", "optimistic", "invalid"] as const;
 const NO_HASH = new Uint8Array(32);
 
-/** Fork choice data of a block besides its slot, root and parent root. */
+/** Fork choice data of a block except its slot, root and parent root. */
 const StoredForkChoiceBlock = new ContainerType({
   stateRoot: ssz.Root,
   targetRoot: ssz.Root,

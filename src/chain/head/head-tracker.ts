@@ -141,8 +141,8 @@ export class HeadTracker {
   }
 
   /**
-   * Returns fork choice's head. If the justified block is invalid, keeps the current head: it counts as unverified, so
-   * nothing is built on it or signed.
+   * Returns fork choice's head. If the justified block is invalid, keeps the current head as an unverified one, so that
+   * no block is built on it and no vote is signed for it.
    */
   #chosen(): ForkChoiceBlock {
     const { forkChoice, logger } = this.#parts;

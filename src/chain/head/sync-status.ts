@@ -4,12 +4,12 @@ import type { PayloadVerification } from "../fork-choice/payload-verification.ts
 import type { Revision } from "../revision.ts";
 import type { HeadTracker } from "./head-tracker.ts";
 
-/** Distance of the head from the clock from which a node without a network counts as syncing. */
+/** A node without a network is syncing if its head is further behind the clock. */
 const DEFAULT_HORIZON_SECONDS = 600;
 
 /**
- * Whether a node needs peers to confirm its head before it proceeds. `sole`: no, it runs all validators and others only
- * follow. `founder`: no, until other nodes have joined the chain it started; then like `member`. `member`: yes.
+ * Whether a node needs peers to confirm its head before it proceeds. `sole`: no, it runs all validators and other nodes
+ * only follow. `founder`: no, until other nodes have joined the chain it started; then like `member`. `member`: yes.
  */
 export type Authority = "sole" | "founder" | "member";
 

@@ -38,13 +38,13 @@ export async function readHistoryEnd(db: BeaconDb): Promise<HistoryEnd | null> {
   const oldest = await db.finalizedBlocks.firstAfter(GENESIS_SLOT - 1);
   if (!oldest || oldest.slot === GENESIS_SLOT) return null;
   const bytes = await db.blocks.get(oldest.root);
-  // After a start from a state alone, the oldest block itself is missing.
+  // After a start from a state without its block, the oldest block itself is missing.
   return bytes ? { root: parentRootOf(bytes), before: oldest.slot } : { root: oldest.root, before: oldest.slot + 1 };
 }
 
 /**
- * Backfill of blocks before the anchor, newest first. Each is authenticated by its child's parent root, so blocks need
- * no execution. There are no states for them.
+ * Backfill of blocks before the anchor, newest first. Each block is authenticated by its child's parent root, so blocks
+ * need no execution. There are no states for them.
  */
 export class History {
   readonly #parts: HistoryParts;

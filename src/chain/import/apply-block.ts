@@ -27,7 +27,7 @@ export interface ReadBlock {
 }
 
 /**
- * Checks the proposer and extracts what verification needs. `preState` is the parent's state advanced to the block's
+ * Checks the proposer and extracts the inputs of verification. `preState` is the parent's state advanced to the block's
  * slot. Throws a `BlockRejection`.
  */
 export function readBlock(

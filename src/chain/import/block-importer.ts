@@ -103,7 +103,7 @@ export class BlockImporter {
     checkBeforeTransition(signed.message, { forkChoice, clock: forkChoice });
     const preState = await preStateOf(signed, states);
     const verifiers = { config, bls: null, verifyPayload };
-    // The arrival time is unknown; the block counts as late.
+    // The arrival time is unknown, so the block is late.
     const block = { signed, root, arrivedAt: Number.POSITIVE_INFINITY };
     committer.restore(await verifyBlock(block, preState, verifiers));
   }

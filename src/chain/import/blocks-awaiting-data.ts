@@ -7,9 +7,9 @@ import type { DataAvailability } from "../data/data-availability.ts";
 import { BlockRejection } from "./block-rejection.ts";
 import type { VerifiedBlock } from "./verify-block.ts";
 
-/** Each is held with its post-state. They are siblings, because children of pending blocks are not verified. */
+/** Each block is held with its post-state. They are siblings, because children of pending blocks are not verified. */
 const MAX_BLOCKS = 16;
-/** Per proposer and slot. An equivocating proposer can sign any number. */
+/** Per proposer and slot. An equivocating proposer can sign any number of blocks. */
 const MAX_BLOCKS_PER_PROPOSAL = 2;
 
 interface BlocksAwaitingDataParts {
@@ -58,7 +58,7 @@ export class BlocksAwaitingData {
 
   /**
    * Holds a block and resolves when it is imported. Rejects with a `BlockRejection` at the attestation deadline of the
-   * next slot, when callers can no longer act on it. The block stays held.
+   * next slot, when callers can no longer act on the result. The block stays held.
    */
   hold(block: VerifiedBlock): Promise<number> {
     const { root } = block;

@@ -195,7 +195,7 @@ export class ImportQueue {
     const { data } = this.#parts;
     const awaited = this.#awaitingData.answerOf(root);
     if (awaited) {
-      // A second submission counts as known once the first is imported. A failure may have no waiting caller.
+      // A second submission resolves as known once the first is imported. A failure may have no waiting caller.
       const known = awaited.then(() => 0);
       known.catch(() => undefined);
       return { count: known };
@@ -247,7 +247,7 @@ export class ImportQueue {
 
   #hold(block: ArrivedBlock, { message }: BlockRejection): void {
     const { root, signed } = block;
-    // Later blocks likely wait for the same reason.
+    // Later blocks are likely to wait for the same reason.
     const level = this.#waiting.size > 0 ? "debug" : "warn";
     this.#parts.logger[level]("Block waits for the execution engine", { slot: signed.message.slot, root, message });
     this.#waiting.add(block);

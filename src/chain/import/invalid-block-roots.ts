@@ -50,8 +50,8 @@ export async function isPermanentlyInvalid(
 }
 
 /**
- * False if a number is too large to be exact, as it is hashed as another one, which a valid block may contain, and for
- * a value that is no block.
+ * False if a number is too large to be exact: it is then hashed as another number, which a valid block may contain.
+ * Also false for a malformed block.
  */
 function isAsHashed(block: BeaconBlock, config: BeaconConfig): boolean {
   const type = config.getForkTypes(block.slot).BeaconBlock as Type<BeaconBlock>;

@@ -8,7 +8,7 @@ type Reviews = ReadonlyMap<ValidatorIndex, ValidatorReview>;
 
 interface LoggedReview {
   epoch: Epoch;
-  /** Of this epoch only. */
+  /** Counters of this epoch only. */
   total: Tally;
   reviews: Reviews;
   /** Reviews of the previous epoch, if any. */

@@ -94,7 +94,7 @@ function altairFlagsFor(fork: ForkSeq, state: CachedBeaconStateAllForks): Partic
 /** Reads the on-chain flags of all validators for an epoch. The result must not be modified. */
 type ReadFlags = () => Uint8Array;
 
-/** Flags of an epoch: those on chain, read lazily, plus added ones. */
+/** Flags of an epoch: the flags on chain, read lazily, plus added flags. */
 class FlagsOfEpoch {
   readonly #read: ReadFlags;
   #onChain: Uint8Array | undefined;

@@ -10,8 +10,8 @@ export interface DeferredSignature {
 }
 
 /**
- * Lazy sum of signatures over one message. Most are never needed, because a larger aggregate replaces them, and
- * decompression is the most expensive step. Decompresses all at once on demand, and none twice.
+ * Lazy sum of signatures over one message. Most sums are never needed, because a larger aggregate replaces them, and
+ * decompression is the most expensive step. Decompresses all signatures at once on demand, each only once.
  */
 export class SignatureSum {
   readonly #latest: Uint8Array;

@@ -11,7 +11,7 @@ interface SyncMessage {
   slot: Slot;
   beaconBlockRoot: RootHex;
   subcommitteeIndex: number;
-  /** Add the message once per position of the validator in the subcommittee. */
+  /** One of the validator's positions in the subcommittee. A message is added once per position. */
   indexInSubcommittee: number;
   signature: Uint8Array;
 }

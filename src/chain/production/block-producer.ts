@@ -121,8 +121,8 @@ export class BlockProducer {
   }
 
   /**
-   * Lets the engine build the payload on a produced block while the block is imported. Only within an epoch: the next
-   * one may change the request.
+   * Lets the engine build the payload on a produced block while the block is imported. Only within an epoch, because an
+   * epoch transition may change the request.
    */
   buildAhead({ block, root, postState }: ProducedFullBlock, feeRecipientOf: FeeRecipientOf): void {
     const { config, engine } = this.#parts;

@@ -1,4 +1,4 @@
-/** Settings of the external builder. Parts receive the object as a whole and declare with `Pick` what they read. */
+/** Settings of the external builder. Parts receive the complete object and declare the fields they read with `Pick`. */
 export interface BuilderSettings {
   /** An http(s) URL. */
   url: string;

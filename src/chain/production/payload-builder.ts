@@ -21,7 +21,7 @@ import { faultOfBlobs, faultOfEncoding, faultOfPayload, paysAsRequested } from "
 
 /** Timeout of engine_getPayload in the Engine API. */
 const GET_PAYLOAD_MS = 1000;
-/** Time for the engine to collect transactions if it was not asked ahead, and its maximum share of a slot. */
+/** Time for the engine to collect transactions if the payload was not prepared, and its maximum share of a slot. */
 const FILLING_MS = 500;
 const FILLING_SHARE_OF_SLOT = 1 / 24;
 /** Share of a slot in which an engine that builds at once executes transactions. */

@@ -66,7 +66,7 @@ export class PayloadPreparer {
     };
   }
 
-  /** Resets after a revert, when past slots and heads come again. */
+  /** Resets after a revert, because past slots and heads recur. */
   forget(): void {
     this.#announced = undefined;
   }

@@ -78,8 +78,8 @@ export class Pubkeys implements SharedPubkeys {
   }
 
   /**
-   * Loads the keys of a state's validators before the state is used, if there are many. They are decompressed in the
-   * background unless the file has them. A few keys are added when the state's caches are built.
+   * Loads the keys of a state's validators before the state is used, if there are many. Keys that the file lacks are
+   * decompressed in the background. If there are few, they are added when the state's caches are built.
    */
   async learn(validators: Validators): Promise<void> {
     if (validators.length - this.size < this.#manyKeys) return;

@@ -12,7 +12,7 @@ interface RestoreParts {
 
 /**
  * Restores the blocks and votes that were stored with the latest state to fork choice, without executing the blocks;
- * returns their number. Skips what does not fit.
+ * returns their number. Skips blocks and votes that do not fit the chain.
  */
 export async function restoreCountedBlocks({ db, forkChoice, logger }: RestoreParts): Promise<number> {
   const votes = await db.meta.getVotes();

@@ -33,7 +33,7 @@ export async function computeSyncCommitteeRewards(
     // Balances do not go below zero.
     const change = signed ? seatReward : -Math.min(seatReward, balance);
     balances.set(member, balance + change);
-    // The proposer is paid for each seat at once, which its own later penalties can take.
+    // The proposer is paid for each seat in turn, so its own later penalties can reduce that reward.
     const ofProposer = balances.get(proposerIndex);
     if (signed && ofProposer !== undefined) balances.set(proposerIndex, ofProposer + syncProposerReward);
     rewards.set(member, (rewards.get(member) ?? 0) + change);

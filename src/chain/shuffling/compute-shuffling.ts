@@ -8,7 +8,7 @@ import { SingleFlight } from "../../async/single-flight.ts";
 import { LruMap } from "../../collections/lru-map.ts";
 import { forEachValidator } from "../states/each-validator.ts";
 
-/** With a million validators, one takes about 8 MB. */
+/** With a million validators, a shuffling takes about 8 MB. */
 const KEPT_FOR_A_STATE = 2;
 
 interface OfState {

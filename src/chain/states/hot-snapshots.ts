@@ -21,7 +21,7 @@ interface HotSnapshotsParts {
 
 /**
  * Stores snapshots of unfinalized chains, so that restarts and historical reads during long non-finality do not replay
- * everything. Every lasting branch gets its own. Calls must not overlap; the chain queues them.
+ * everything. Every lasting branch gets its own snapshots. Calls must not overlap; the chain queues them.
  */
 export class HotSnapshots {
   readonly #db: BeaconDb;
@@ -51,7 +51,7 @@ export class HotSnapshots {
     });
   }
 
-  /** The block may have been pruned meanwhile. */
+  /** The block may have been pruned. */
   async #commit(root: RootHex, snapshot: PreparedSnapshot, votes: CountedVotes): Promise<void> {
     const block = this.#forkChoice.get(root);
     const batch = this.#db.batch();

@@ -34,7 +34,7 @@ function rateOf(
   const { epochCtx } = state;
   const isPhase0 = epochCtx.config.getForkSeq(state.slot) === ForkSeq.phase0;
   const voted = isPhase0 ? phase0Voted(epochCtx, attestations(state as CachedBeaconStatePhase0)) : counted(epochCtx);
-  // Votes count with the balance at inclusion, which may have been higher.
+  // Votes have the weight of the balance at inclusion, which may have been higher.
   return Math.min(1, voted / activeIncrements);
 }
 

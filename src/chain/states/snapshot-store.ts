@@ -151,7 +151,7 @@ export class SnapshotStore {
 
   /**
    * Writes the parts of a state in time slices, without the entry that makes it visible. No other snapshot may be
-   * prepared, put or deleted before it is put or discarded.
+   * prepared, put or deleted before this one is put or discarded.
    */
   async prepare(blockRoot: RootHex, state: CachedBeaconStateAllForks): Promise<PreparedSnapshot> {
     const position = { slot: state.slot, blockRoot };
@@ -245,7 +245,7 @@ export class SnapshotStore {
     return (this.#snapshots.get(position.blockRoot) ?? []).filter(({ slot }) => slot !== position.slot);
   }
 
-  /** True if another snapshot is a patch of it. */
+  /** True if another snapshot is a patch of this one. */
   #isNeeded(position: StatePosition): boolean {
     for (const snapshots of this.#snapshots.values()) {
       if (snapshots.some(({ packing }) => packing?.base && isSame(packing.base, position))) return true;

@@ -56,7 +56,7 @@ const NUMBER_BYTES = 8;
 const GROUP_DEPTH = 10;
 const PIECE_BYTES = 2 ** 17;
 
-/** Extracts from a state what is needed to make patches against it. */
+/** Extracts the parts of a state that patches against it need. */
 export async function patchBaseOf(state: BeaconStateAllForks): Promise<PatchBase> {
   const slice = new TimeSlice(SLICE_MS);
   const fields: BaseField[] = [];

@@ -50,7 +50,7 @@ export async function checkChain({ config, db, onProgress }: CheckParts): Promis
   let before: { slot: Slot; root: RootHex } | undefined;
   for await (const entry of db.finalizedBlocks.range({})) {
     const link = links.get(entry.root);
-    // A chain may have been started from a state alone.
+    // A chain may have been started from a state without its block.
     if (!link && before) note(`The finalized block ${entry.root} of slot ${entry.slot} is missing.`);
     if (link && link.slot !== entry.slot) note(`The finalized block ${entry.root} does not have slot ${entry.slot}.`);
     if (link && before && link.parentRoot !== before.root) {

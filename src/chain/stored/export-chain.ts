@@ -17,7 +17,7 @@ export interface ExportedCounts {
   raw?: number;
 }
 
-/** Buckets exported as raw entries: neither blocks nor states nor indices of them. */
+/** Buckets exported as raw entries: all except blocks, states and their indices. */
 const BUCKETS_BESIDE: readonly number[] = [
   Bucket.meta,
   Bucket.hotBlocks,
@@ -60,7 +60,7 @@ export async function exportChain(
     const slots = new Map<RootHex, Slot>();
     for await (const { slot, root } of db.finalizedBlocks.range({})) {
       const bytes = await db.blocks.get(root);
-      // A chain may have been started from a state alone.
+      // A chain may have been started from a state without its block.
       if (!bytes && slots.size > 0) throw new DatabaseCorruptError(db.path, `block ${root} is missing`);
       slots.set(root, slot);
       if (!bytes) continue;

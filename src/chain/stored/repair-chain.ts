@@ -53,7 +53,7 @@ export async function repairChain(parts: RepairParts): Promise<RepairedChain | n
   const hot = descendants(newest, links);
 
   await deleteIndices(db);
-  // Blocks on no remaining chain are deleted, because nothing tells whether they were canonical.
+  // Blocks on no remaining chain are deleted, because it is unknown whether they were canonical.
   const others = [...intact.keys()].filter((root) => !chain.has(root) && !hot.has(root));
   await inBatches(db, others, (batch, root) => batch.blocks.delete(root));
   await inBatches(db, chain, (batch, [root, slot]) => {

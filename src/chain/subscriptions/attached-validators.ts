@@ -45,7 +45,7 @@ export class AttachedValidators {
     return epoch !== undefined && isCurrent(epoch, currentEpoch);
   }
 
-  /** Returns the slot in which an in-process validator was started; undefined for others. */
+  /** Returns the slot in which an in-process validator was started; undefined for other validators. */
   ownSince(validator: ValidatorIndex): Slot | undefined {
     return this.#own.get(validator);
   }

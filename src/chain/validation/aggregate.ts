@@ -147,8 +147,8 @@ function committeeIndexOf({ config }: ValidationContext, attestation: Attestatio
 }
 
 /**
- * A validator client with several nodes submits the same duty to each, so a second aggregate of an aggregator counts as
- * known even with other attestations.
+ * A validator client with several nodes submits the same duty to each, so a second aggregate of an aggregator is
+ * treated as known even with other attestations.
  */
 function refuseSeen({ seen }: ValidationContext, aggregate: ValidatedAggregate): void {
   const { data, dataRoot, committeeIndex, bits, aggregatorIndex } = aggregate;

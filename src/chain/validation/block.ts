@@ -112,14 +112,16 @@ const dutyOf = ({ slot, proposerIndex }: AnyBlock, root: RootHex): SignedDuty =>
   root,
 });
 
-/** Marks a block as seen after it passed the rules, unless another block of the proposer was accepted meanwhile. */
+/**
+ * Marks a block as seen after it passed the rules, unless another block of the proposer was accepted during validation.
+ */
 export function markBlockSeen(context: ValidationContext, block: BeaconBlock, root: RootHex): void {
   refuseSecondBlock(context, block, root);
   context.seen.blockProposers.add(block.slot, block.proposerIndex, root);
 }
 
 /**
- * Marks a blinded block as expected before it goes to the builder. It is validated again when it comes back with its
+ * Marks a blinded block as expected before it goes to the builder. It is validated again when it returns with its
  * payload.
  */
 export function markBlockExpected(context: ValidationContext, block: BlindedBeaconBlock, root: RootHex): void {

@@ -58,7 +58,7 @@ export class DuplicateKeys {
     return this.#parts.attached.has(validator, this.#parts.clock.currentEpoch);
   }
 
-  /** Reports a message that conflicts with the one with root `first` for the same duty. */
+  /** Reports a message that conflicts with the message with root `first` for the same duty. */
   conflict(duty: SignedDuty, first: RootHex): void {
     this.#report(duty, first);
   }

@@ -55,7 +55,7 @@ export function refuseInvalidParent(
   }
 }
 
-/** A number too large to be exact is hashed as another one, so the block root does not detect it. */
+/** A number that is too large to be exact is hashed as another number, so the block root does not detect it. */
 export function refuseUnknownProposer(
   { states, forkChoice }: ValidationContext,
   { proposerIndex, parentRoot }: Proposal,

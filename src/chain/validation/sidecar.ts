@@ -62,7 +62,7 @@ export async function validateSidecar<Sidecar extends DataSidecar>(
     throw reject("bad-kzg-proof", `${what} ${index} of slot ${slot} has an invalid KZG proof.`);
   }
 
-  // A sidecar of the same or of a conflicting block may have been accepted meanwhile.
+  // A sidecar of the same or of a conflicting block may have been accepted during validation.
   refuseSecondSidecar(context, sidecar, root, what);
   seen.sidecars.add(slot, proposerIndex, index, root);
   return root;

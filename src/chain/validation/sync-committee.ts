@@ -44,8 +44,8 @@ export interface ValidatedContribution {
  * Validates messages by the rules of the topics sync_committee_{subnet_id} (altair/p2p-interface.md). Verifies all
  * signatures as a batch. Outcomes are in input order; accepted messages are marked as seen.
  *
- * @param arrivedOn subnet of each message; omitted if they did not come from the network, then each counts for all
- * subcommittees of its validator
+ * @param arrivedOn subnet of each message; omitted if they did not come from the network: each message then applies to
+ * all subcommittees of its validator
  */
 export function validateSyncMessages(
   context: ValidationContext,
@@ -186,7 +186,7 @@ async function examineContribution(
   return { value, signatures: contributionSignatures(context, signedContribution, participants) };
 }
 
-/** A second contribution of an aggregator counts as known, like a second aggregate. */
+/** A second contribution of an aggregator is treated as known, like a second aggregate. */
 function refuseSeenContribution(
   { seen }: ValidationContext,
   { contribution, aggregatorIndex }: ValidatedContribution,

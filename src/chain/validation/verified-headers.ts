@@ -6,8 +6,8 @@ import { LruMap } from "../../collections/lru-map.ts";
 const MAX_HEADERS = 64;
 
 /**
- * Cache of verified signed headers, including pending verifications: all sidecars of a block share one. Results stay
- * valid, because they depend only on the signed header.
+ * Cache of verified signed headers, including pending verifications: all sidecars of a block share one verification.
+ * Results stay valid, because they depend only on the signed header.
  */
 export class VerifiedHeaders {
   readonly #headers = new LruMap<RootHex, Promise<void>>(MAX_HEADERS);

@@ -16,7 +16,7 @@ export function splitBatch<B extends Batch>(batch: B, most: number): B[] {
   return parts;
 }
 
-/** Joins batches of the same kind into one. At least one is given. */
+/** Joins batches of the same kind into one. Requires at least one batch. */
 export function joinBatches<B extends Batch>(batches: readonly B[]): B {
   const lists = batches.map((batch) => new Map(listsOf(batch)));
   const joined = [...lists[0]!.keys()].map((key) => [key, lists.flatMap((each) => each.get(key)!)]);

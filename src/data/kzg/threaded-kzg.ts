@@ -113,7 +113,7 @@ export class ThreadedKzg implements Kzg {
     await Promise.all([this.#verifying.close(), this.#proving.close()]);
   }
 
-  /** Each portable thread has its own setup and slows the others down: one verifies, one proves. */
+  /** Each portable thread has its own setup and slows the others down, so there are two: one verifies, one proves. */
   #threadLimit(threads: number): number {
     return this.#backend === undefined || this.#backend === "portable" ? 1 : threads;
   }

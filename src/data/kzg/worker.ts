@@ -37,7 +37,7 @@ function runJob<Kind extends keyof KzgJobs>(
 try {
   const { open, ...loaded } = await loadBackend(choice);
   post({ loaded });
-  // The trusted setup takes seconds to load. Requests queue in the port meanwhile.
+  // The trusted setup takes seconds to load. Until then, requests queue in the port.
   serve(open({ precompute }));
 } catch (error) {
   post({ unavailable: reasonOf(error) });

@@ -1,7 +1,7 @@
 import type { KeyRange } from "./key-range.ts";
 import type { Operation } from "./layers.ts";
 
-/** Range of whole keys instead of those within a bucket. A limit of -1 is none. */
+/** Range of keys that include their bucket prefix. A limit of -1 means no limit. */
 export type EngineRange = KeyRange;
 
 /** Ordered key-value store below `LevelStore`: LevelDB, or memory. Iterators see the contents at their creation. */

@@ -231,7 +231,7 @@ export class LevelStore {
     this.#layers.record(operations);
   }
 
-  /** Returns null if the key was deleted or its layer was dropped meanwhile. */
+  /** Returns null if the key was deleted or its layer was dropped since the lookup. */
   async #valueOf({ valueKey }: LayeredKey): Promise<Uint8Array | null> {
     if (valueKey === null) return null;
     const value = await this.#level.get(valueKey).catch((error) => this.#rethrow(error));

@@ -9,7 +9,7 @@ interface CheckpointRecord {
   root: RootHex;
 }
 
-/** ENR and metadata that the node last announced. Other contents need a higher sequence number. */
+/** ENR and metadata that the node last announced. Changed contents need a higher sequence number. */
 export interface AnnouncedNode {
   /** The newest signed ENR, in text form. */
   record: string;

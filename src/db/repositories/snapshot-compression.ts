@@ -2,7 +2,7 @@ import { pipeline, Readable, type Transform } from "node:stream";
 import { createDeflate, createInflate } from "node:zlib";
 import { PatchReader } from "../patch.ts";
 
-/** LevelDB writes an entry at once and blocks other writes meanwhile. */
+/** LevelDB writes an entry in one piece, which blocks other writes. */
 const PART_BYTES = 2 ** 20;
 const CHUNK_BYTES = 2 ** 18;
 /** Public keys and roots are incompressible; the rest compresses well at any level, so the fastest is used. */

@@ -11,7 +11,7 @@ export interface Packing {
   /** SSZ size of the state. */
   size: number;
   parts: number;
-  /** State that the patch applies to; null if the patch is self-contained. A base always is. */
+  /** State that the patch applies to; null if the patch is self-contained. The patch of a base always is. */
   base: StatePosition | null;
   /** True for a state that is kept only because others are patches of it. */
   isOnlyBase: boolean;

@@ -32,7 +32,7 @@ interface DevDepositsParts {
 interface VotedDeposits {
   /** Slots until a voting period can take a new deposit. */
   readonly delaySlots: number;
-  /** Deposits that the registry may not know yet. */
+  /** Deposits that the registry may not contain yet. */
   deposits(): Promise<phase0.DepositData[]>;
   /** Absent if deposits are made by transaction. */
   add?(deposits: readonly phase0.DepositData[]): Promise<void>;

@@ -36,7 +36,7 @@ interface Stored {
 }
 
 const NAME = "executionRequests";
-/** More than the unfinalized blocks of a finalizing chain. */
+/** More than the number of unfinalized blocks of a finalizing chain. */
 const MAX_CACHED_BLOCKS = 1024;
 
 /** Queues execution requests for the next payloads. */
@@ -45,7 +45,7 @@ export interface ExecutionRequestSink {
   addConsolidation(request: electra.ConsolidationRequest): Promise<void>;
   /** Returns the deposits with their indices, which start at `firstIndex` if nothing else numbers them. */
   addDeposits(deposits: readonly phase0.DepositData[], firstIndex: number): Promise<electra.DepositRequest[]>;
-  /** Deposits that the registry does not know about yet. */
+  /** Deposits that the registry does not contain yet. */
   pendingDeposits(): Promise<phase0.DepositData[]>;
 }
 

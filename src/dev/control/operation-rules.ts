@@ -24,7 +24,7 @@ import { ControlError } from "../../api/dev-control.ts";
 import { weiHint } from "../../api/params/gwei.ts";
 
 const GWEI_PER_ETHER = 1e9;
-/** A partial withdrawal of more than so many balances is an error. */
+/** A partial withdrawal of more than this multiple of the balance is rejected. */
 const MAX_BALANCES = 100n;
 
 // The functions below throw a `ControlError` if the chain would reject an operation.
@@ -133,8 +133,8 @@ export function requireExcessBalance({ index, validator, state }: OperationSubje
 }
 
 /**
- * Rejects a partial withdrawal of many times the balance, which is meant in another unit. The chain would reduce it to
- * the balance above 32 ETH, so less than that is allowed.
+ * Rejects a partial withdrawal of many times the balance, which is probably in another unit. Smaller amounts above the
+ * balance are allowed, because the chain reduces them to the balance above 32 ETH.
  */
 export function requirePlausibleAmount({ index, state }: OperationSubject, amount: bigint): void {
   const balance = state.balances.get(index);

@@ -100,7 +100,7 @@ export class DevOperations implements OperationControl {
       requireFork(state, ForkName.electra, "Withdrawal requests are supported");
       const requests = this.#requests("call the withdrawal request contract (EIP-7002)");
       const subject = this.#known(state, validator);
-      // First: a wrong unit is an error in any state of the chain.
+      // Checked first, because a wrong unit is an error in any state of the chain.
       requirePlausibleAmount(subject, amount);
       requireExecutionCredentials(subject);
       requireExitAllowed(subject, isExit ? "exit" : "withdraw partially");

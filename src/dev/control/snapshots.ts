@@ -12,7 +12,7 @@ export interface Revertible {
   capture(): () => void;
 }
 
-/** Takes snapshots of its own, in another thread. */
+/** Execution engine in another thread, with its own snapshots. */
 interface SnapshotEngine {
   capture(id: number): Promise<void>;
   /** Returns false if the snapshot is lost. */
@@ -81,7 +81,7 @@ export class DevSnapshots implements SnapshotControl {
     return Array.from(this.#taken, ([id, { slot, headRoot }]) => ({ id, slot, headRoot }));
   }
 
-  /** Says why there is no such snapshot, and which there are. */
+  /** Explains why the snapshot does not exist, and lists the existing ones. */
   #missing(id: number): string {
     const isConsumed = id <= this.#lastId;
     return `No snapshot ${hex(id)}${isConsumed ? ": a revert consumes its snapshot and all later ones" : ""}. ${this.#listed()}`;

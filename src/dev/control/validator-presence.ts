@@ -95,7 +95,7 @@ function selected(indices: readonly ValidatorIndex[], selection: ValidatorSelect
   const known = new Set(indices);
   const chosen = new Set<ValidatorIndex>();
   for (const { first, last } of selection.ranges) {
-    // Stops at the first unknown index, however long the range is.
+    // Stops at the first unknown index, regardless of the length of the range.
     for (let index = first; index <= last; index++) {
       if (!known.has(index)) {
         throw ControlError.notFound(

@@ -56,7 +56,7 @@ export class DevEvm {
     this.control = thread.service("control");
   }
 
-  /** Brings the EVM to the head of the chain, with the stored pool. */
+  /** Brings the EVM to the head of the chain and restores the stored pool. */
   restore(): Promise<void> {
     return this.thread.restore();
   }

@@ -31,7 +31,7 @@ export class EvmDepositLog {
     return SLOTS_PER_EPOCH + this.#parts.chain.config.ETH1_FOLLOW_DISTANCE;
   }
 
-  /** Returns the deposits of the contract that the registry may not know yet. */
+  /** Returns the deposits of the contract that the registry may not contain yet. */
   async deposits(): Promise<phase0.DepositData[]> {
     const { chain, requests } = this.#parts;
     const { deposits: log } = chain.eth1;

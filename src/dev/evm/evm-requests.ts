@@ -95,7 +95,7 @@ export class EvmRequests implements ExecutionRequestSink {
     await this.#refusing(() => this.#send(source, { to, data, value: REQUEST_FEE }));
   }
 
-  /** Sends a transaction from an account that has enough, the last one first. */
+  /** Sends a transaction from the last funded account with a sufficient balance. */
   async #sendFromAny(call: Call): Promise<void> {
     const accounts = ACCOUNTS.toReversed();
     await this.#refusing(async () => {

@@ -5,7 +5,7 @@ import { blockHashOf } from "../../chain/engine/forkchoice-state.ts";
 import { payloadRequest } from "../../chain/production/payload-request.ts";
 import type { BlockAttributes } from "../../evm/execution/block-executor.ts";
 
-/** What consensus decides about the next payload. The pending block is built from it. */
+/** Attributes of the next payload, from which the pending block is built. */
 export class NextPayload {
   readonly #chain: BeaconChain;
   #cached: { root: RootHex; slot: Slot; attributes: BlockAttributes } | undefined;

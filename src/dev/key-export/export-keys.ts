@@ -14,7 +14,7 @@ import { slashingInterchange } from "./slashing-interchange.ts";
 interface ExportedChain extends Pick<GenesisParameters, "keys" | "withdrawals" | "balances"> {
   config: ChainConfig;
   genesisValidatorsRoot: string;
-  /** Number of genesis validators. Later indices have the keys of validators that are still to be deposited. */
+  /** Number of genesis validators. Later indices are keys of validators without a deposit. */
   validators: number;
   signed: readonly SigningRecord[];
 }

@@ -1,7 +1,7 @@
 import { createCipheriv, createHash, pbkdf2, randomBytes, randomUUID } from "node:crypto";
 import { promisify } from "node:util";
 
-/** Far below the usual 2^18, so that hundreds of keys of a test are imported in seconds. */
+/** Far below the usual 2^18, so that clients import hundreds of test keys in seconds. */
 const ITERATIONS = 4096;
 const KEY_BYTES = 32;
 

@@ -5,7 +5,7 @@ import { LruMap } from "../../collections/lru-map.ts";
 import type { Logger } from "../../log/logger.ts";
 import type { SigningRequest } from "./signing-request.ts";
 
-/** Has the extension of this file, .ts or .js: the compiler rewrites only import paths. */
+/** Worker file with the extension of this file: compilers do not rewrite non-import paths. */
 const WORKER = new URL(`./signing-worker${extname(import.meta.url)}`, import.meta.url);
 
 /** Number of requests after which the thread is started. Starting it costs about as many signatures. */

@@ -120,7 +120,7 @@ const NAME = "signed/";
 
 type Row = [proposed: number, source: number, target: number];
 
-/** Deletes all signing records. The validators may then sign again what they have signed. */
+/** Deletes all signing records. The validators may then sign the same duties again. */
 export function clearSigningRecords(db: BeaconDb): Promise<void> {
   return db.meta.deleteCustoms(NAME);
 }

@@ -25,7 +25,7 @@ export interface SyncCommitteeSigning {
   duties: routes.validator.SyncDuty[];
 }
 
-/** Requests the head root, which the members sign whatever its slot. */
+/** Requests the head root, which the members sign regardless of its slot. */
 export async function prepareSyncMessages(
   { api }: Pick<SyncCommitteeModules, "api">,
   duties: routes.validator.SyncDuty[],

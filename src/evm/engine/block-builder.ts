@@ -21,25 +21,25 @@ interface BlockBuilderParts {
   head: EngineHead;
 }
 
-/** What the next block on a block is built from. */
+/** Inputs of the next block on a parent. */
 export interface BlockPlan {
   attributes: BlockAttributes;
   /** Applied before the transactions. */
   overrides: readonly Override[];
-  /** In the order of inclusion. More than fit. */
+  /** In the order of inclusion; more than fit into the block. */
   candidates: Iterable<Transaction>;
 }
 
 interface BuildOptions {
-  /** Is told of transactions that no block can include. */
+  /** Called for transactions that no block can include. */
   onFault?: FaultListener;
-  /** No transaction but the first starts after this time in milliseconds. */
+  /** Only the first transaction may start after this time in milliseconds. */
   fillingMs?: number | undefined;
 }
 
 const EXTRA_DATA = new TextEncoder().encode("fanal");
 
-/** Builds blocks from the pool and the overrides that wait. Stores nothing. */
+/** Builds blocks from the pool and the pending overrides. Stores nothing. */
 export class BlockBuilder {
   readonly #parts: BlockBuilderParts;
 

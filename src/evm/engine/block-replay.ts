@@ -32,7 +32,7 @@ export class BlockReplay {
   readonly #parts: BlockReplayParts;
   readonly #rebuilding = new SingleFlight<RootHex, ExecutedBlock | undefined>();
   #history: PayloadHistory | undefined;
-  /** The stored block that failed last. */
+  /** The last stored block that failed. */
   #failure: UnexecutableBlockError | undefined;
 
   constructor(parts: BlockReplayParts) {

@@ -27,7 +27,7 @@ interface DepositLogEntry {
   data: string;
 }
 
-/** Sends transactions of the funded accounts and of impersonated ones, and reads what is needed to prepare them. */
+/** Sends transactions of the funded accounts and of impersonated ones, and reads the state needed to prepare them. */
 export class DevWallet {
   readonly #engine: EvmEngine;
 
@@ -36,8 +36,8 @@ export class DevWallet {
   }
 
   /**
-   * Pools a transaction with the next nonce. An account that is not one of the funded ones is impersonated, and gets
-   * what the transaction costs if it has less. Throws a `PoolError` if the transaction is refused.
+   * Pools a transaction with the next nonce. Impersonates any other account, and raises its balance to the cost of the
+   * transaction. Throws a `PoolError` if the transaction is refused.
    */
   async send(from: Uint8Array, { to, data, value, gasLimit }: ContractCall): Promise<void> {
     const account = devAccountKeys().find(({ address }) => toHex(address) === toHex(from));
@@ -63,7 +63,7 @@ export class DevWallet {
     await this.#engine.addTransaction(impersonate(tx, from).serialize(), "allowed");
   }
 
-  /** Sets the balance of an account to what its pooled transactions and one more cost at most, if it has less. */
+  /** Raises the balance of an account to the maximum cost of its pooled transactions and one more. */
   async #fund(address: Uint8Array, cost: bigint): Promise<void> {
     const { executor, head, pool } = this.#engine;
     const { balance = 0n } = executor.reader.account(this.#engine.overridden(head).world, address) ?? {};

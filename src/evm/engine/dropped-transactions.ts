@@ -13,7 +13,7 @@ interface DroppedTransactionsParts {
 
 const MAX_REASONS = 1000;
 
-/** Drops transactions from the pool and its journal. Remembers why, unless that was requested. */
+/** Drops transactions from the pool and its journal. Remembers the reason, unless the drop was requested. */
 export class DroppedTransactions {
   readonly #parts: DroppedTransactionsParts;
   readonly #reasons = new Map<string, string>();
@@ -22,7 +22,7 @@ export class DroppedTransactions {
     this.#parts = parts;
   }
 
-  /** Drops transactions on request. Returns the number of those that were in the pool. */
+  /** Drops transactions on request. Returns the number of transactions that were in the pool. */
   async drop(hashes: readonly Uint8Array[]): Promise<number> {
     const { pool, storage } = this.#parts;
     const dropped = hashes.filter((hash) => pool.drop(hash));
@@ -48,7 +48,7 @@ export class DroppedTransactions {
     storage.writeLater(async () => storage.journal?.delete([hash]));
   }
 
-  /** Returns why a transaction was dropped, if it was not on request. */
+  /** Returns why a transaction was dropped; undefined if the drop was requested. */
   reasonOf(hash: Uint8Array): string | undefined {
     return this.#reasons.get(hashKey(hash));
   }

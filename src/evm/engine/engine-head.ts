@@ -15,11 +15,11 @@ interface EngineHeadParts {
   secondsPerSlot: number;
 }
 
-/** Block that the pool follows, and the overrides that wait for the next one. */
+/** Block that the pool follows, and the pending overrides. */
 export class EngineHead {
   readonly #parts: EngineHeadParts;
   #block: ExecutedBlock;
-  /** The block with the overrides that wait for the next one. */
+  /** The block with the pending overrides. */
   #overridden: ExecutedBlock;
   /** Start of the next slot in Unix seconds. Empty slots may lie between it and the block. */
   nextSlotTime = 0;
@@ -35,7 +35,7 @@ export class EngineHead {
   }
 
   /**
-   * Moves to a block, and returns the transactions of lost blocks to the pool. Returns true if waiting overrides
+   * Moves to a block, and returns the transactions of lost blocks to the pool. Returns true if the pending overrides
    * change.
    */
   follow(block: ExecutedBlock, nextTimestamp?: number): boolean {

@@ -53,7 +53,7 @@ export interface EvmServices {
   history: PayloadHistory;
   store: EvmStore;
   kzg: SidecarKzg;
-  /** Returns what consensus decides about the next block on the head; null if another block is the head. */
+  /** Returns the payload attributes of the next block on the head; null if another block is the head. */
   proposals?: { next(headBlockHash: RootHex): Promise<BlockAttributes | null> };
 }
 
@@ -66,7 +66,7 @@ interface BuildJob {
 export interface PendingPlan {
   /** Equal for equal plans. */
   key: string;
-  /** Absent if the caller has it. */
+  /** Absent if the caller already has the plan. */
   plan?: BlockPlan;
 }
 
@@ -96,7 +96,7 @@ export class EvmEngine implements ExecutionEngine {
   readonly #storage: FinalizedStore;
   readonly #jobs = new Map<PayloadId, BuildJob>();
   readonly #transactionListeners = new Set<(pooled: PooledTransaction) => void>();
-  /** Counts what changes the next payload besides the head. Other threads read it. */
+  /** Counts changes of the next payload that have another cause than the head. Other threads read it. */
   readonly #revision = sharedCounter();
   /** Counts changes of the blocks and of the state that reads see. Other threads read it. */
   readonly #readRevision = sharedCounter();
@@ -184,8 +184,8 @@ export class EvmEngine implements ExecutionEngine {
   }
 
   /**
-   * Adds a transaction to the pool and stores it. Throws a `PoolError` if it is refused, as an impersonated one is
-   * unless it is `allowed`. If it cannot be stored, it leaves the pool again.
+   * Adds a transaction to the pool and stores it. Throws a `PoolError` if it is refused. An impersonated transaction is
+   * refused unless it is `allowed`. Removes the transaction from the pool again if it cannot be stored.
    */
   async addTransaction(sent: Uint8Array, impersonation?: "allowed"): Promise<PooledTransaction> {
     const pooled = await this.pool.add(sent, impersonation);
@@ -198,7 +198,7 @@ export class EvmEngine implements ExecutionEngine {
       this.pool.drop(hash);
       throw error;
     }
-    // What it replaces.
+    // Deletes the transaction that this one replaces.
     await this.#storage.pruneDiscarded();
     for (const listener of this.#transactionListeners) listener(pooled);
     return pooled;
@@ -357,8 +357,8 @@ export class EvmEngine implements ExecutionEngine {
   }
 
   /**
-   * Returns what the next block on a block would be built from, with a key that changes with it. Returns no plan if the
-   * key is the given one.
+   * Returns the plan of the next block on a block, with a key that changes with the plan. Omits the plan if the key is
+   * the given one.
    */
   async pendingPlan(parent: ExecutedBlock, known?: string): Promise<PendingPlan> {
     const proposed = await this.#proposals?.next(toHex(parent.hash));
@@ -424,7 +424,7 @@ export class EvmEngine implements ExecutionEngine {
     };
   }
 
-  /** The next payload and what reads see have changed. */
+  /** The next payload and the state that reads see have changed. */
   #stateChanged(): void {
     count(this.#revision);
     count(this.#readRevision);

@@ -57,7 +57,7 @@ export class ExecutedBlocks {
     return this.#blocks.values();
   }
 
-  /** Blocks of a branch above a number, the oldest first, as far as they are held. */
+  /** Blocks of a branch above a number, the oldest first, as far as they are in memory. */
   branchAbove(number: bigint, head: ExecutedBlock): ExecutedBlock[] {
     const branch: ExecutedBlock[] = [];
     let block: ExecutedBlock | undefined = head;

@@ -68,7 +68,7 @@ class Offers {
 
 /**
  * Finds a transaction that makes a block invalid by bisection, for transactions of which no block could be built.
- * Returns it with a block of those before it. Throws a `ContractFaultError` if no transaction is the cause.
+ * Returns it with a block of the transactions before it. Throws a `ContractFaultError` if no transaction is the cause.
  */
 async function buildUpToCause(
   build: BuildBlock,

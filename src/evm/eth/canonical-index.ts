@@ -14,7 +14,7 @@ export interface HeadChange {
   head: ExecutedBlock;
 }
 
-/** Canonical blocks of those that are held in memory, by number and by transaction. */
+/** Canonical blocks in memory, by number and by transaction. */
 export class CanonicalIndex {
   readonly #blocks: ExecutedBlocks;
   readonly #byNumber = new Map<bigint, Entry>();

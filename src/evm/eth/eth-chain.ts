@@ -13,7 +13,7 @@ import { PendingBlock } from "./pending-block.ts";
 /** Archived blocks that a scan reads at once. */
 const SCANNED_AT_ONCE = 128n;
 
-/** Place of a transaction in a block with receipts. */
+/** Position of a transaction in a block with receipts. */
 export interface IncludedTransaction extends TransactionInclusion {
   block: ReceiptedBlock;
 }
@@ -27,7 +27,7 @@ export class EthChain<Engine extends EthEngine = EthEngine> {
   readonly #listeners = new Set<(change: HeadChange) => void>();
   #tags: ChainTags;
 
-  /** Without `executesBlocks`, what needs an execution throws an `ExecutionNeededError`. */
+  /** Without `executesBlocks`, methods that need an execution throw an `ExecutionNeededError`. */
   constructor(engine: Engine, { executesBlocks = true } = {}) {
     this.engine = engine;
     const genesis = toHex(engine.blocks.genesis.hash);
@@ -40,7 +40,7 @@ export class EthChain<Engine extends EthEngine = EthEngine> {
     return this.#tags;
   }
 
-  /** Returns false if the latest block is not held. Then nothing is reported. */
+  /** Returns false, without calling listeners, if the latest block is not in memory. */
   setTags(tags: ChainTags): boolean {
     const { latest, finalized, nextTimestamp } = this.#tags;
     this.#tags = tags;
@@ -110,7 +110,7 @@ export class EthChain<Engine extends EthEngine = EthEngine> {
     if ("number" in id) return id.number;
     if (id.tag === "earliest") return 0n;
     if (id.tag === "pending") return this.latest.header.number + 1n;
-    // Before anything is justified, genesis counts as safe and final.
+    // Before the first justification, genesis is the safe and the finalized block.
     return this.engine.blocks.get(this.#tags[id.tag])?.header.number ?? 0n;
   }
 
@@ -134,7 +134,7 @@ export class EthChain<Engine extends EthEngine = EthEngine> {
     }
   }
 
-  /** Returns the place of a transaction in the canonical chain. */
+  /** Returns the position of a transaction in the canonical chain. */
   async findTransaction(hash: string): Promise<IncludedTransaction | undefined> {
     const number = this.#index.numberOfTransaction(hash) ?? (await this.engine.archive?.numberOfTransaction(hash));
     const block = number === undefined ? undefined : await this.#findByNumber(number);

@@ -6,7 +6,7 @@ import type { Block, ExecutedBlock } from "../execution/block.ts";
 import type { BlockExecutor } from "../execution/block-executor.ts";
 import type { ChainRules } from "../execution/rules.ts";
 
-/** What reads use of an engine, or of a replica of it in another thread. */
+/** The part of an engine that reads use, and that a replica of it in another thread has, too. */
 export interface EthEngine {
   readonly rules: ChainRules;
   readonly executor: BlockExecutor;
@@ -22,7 +22,7 @@ export interface EthEngine {
   setNextSlot(timestamp?: number): void;
   /** Returns a block with the overrides that its next block would apply. */
   overridden(block: ExecutedBlock): ExecutedBlock;
-  /** Returns what the next block would be built from, unless its key is the given one. */
+  /** Returns the plan of the next block, unless its key is the given one. */
   pendingPlan(parent: ExecutedBlock, known?: string): Promise<PendingPlan>;
   /** Builds a block from a plan, without storing it. */
   buildPlanned(parent: ExecutedBlock, plan: BlockPlan): Promise<ExecutedBlock>;

@@ -17,14 +17,14 @@ export interface EthService {
   setTags(tags: ChainTags): void;
   call<Name extends EthMethodName>(name: Name, args: EthArgs<Name>, signal?: AbortSignal): Promise<unknown>;
   /**
-   * Delivers events in chronological order, logs block by block. Returns a function that unsubscribes, which has to be called on overload:
-   * then not all logs are delivered.
+   * Delivers events in chronological order, logs block by block. Returns a function that unsubscribes. It has to be
+   * called on overload, because logs are then missing.
    */
   subscribe(
     subscription: EthSubscription,
     deliver: (results: readonly unknown[]) => void,
     onOverload?: () => void,
   ): () => void;
-  /** Resolves once everything that has happened is delivered. */
+  /** Resolves once all earlier events are delivered. */
   delivered(): Promise<void>;
 }

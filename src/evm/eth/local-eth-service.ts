@@ -25,7 +25,7 @@ export class LocalEthService implements EthService {
     this.#subscriptions = new Subscriptions(this.chain);
   }
 
-  /** Resolves once subscriptions know the new head; false if it is not held. */
+  /** Resolves once subscriptions know the new head; false if it is not in memory. */
   async setTags(tags: ChainTags): Promise<boolean> {
     const isKnown = this.chain.setTags(tags);
     await this.#subscriptions.delivered();

@@ -32,7 +32,7 @@ export interface BlockAttributes extends HeaderChange {
   desiredGasLimit?: bigint;
 }
 
-/** Is told of a transaction that no block can include. */
+/** Called for transactions that no block can include. */
 export type FaultListener = (transaction: Transaction, fault: Error) => void;
 
 interface SimulationOptions {
@@ -63,7 +63,7 @@ export class BlockExecutor {
 
   /**
    * Builds a block with the given transactions in their order. Skips a transaction that does not fit or is not valid,
-   * and all later ones of its sender. Calls `onFault` for one that the EVM fails to execute.
+   * and all later ones of its sender. Calls `onFault` for a transaction that the EVM fails to execute.
    */
   async build(
     parent: ExecutedBlock,
@@ -152,8 +152,8 @@ export class BlockExecutor {
   }
 
   /**
-   * Executes the transactions of a block again, or those up to one of them. Calls `work` for each, or only for that
-   * one, with the EVM and a function that executes the transaction.
+   * Executes the transactions of a block again, up to `only` if given. Calls `work` for each transaction, or only for
+   * `only`, with the EVM and a function that executes the transaction.
    */
   async replay<T>(
     parent: ExecutedBlock,

@@ -24,7 +24,7 @@ export interface BlockResult {
   value: bigint;
 }
 
-/** Rules of transactions that a simulated one need not follow. */
+/** Rules that simulated transactions may break. */
 interface Leniency {
   /** Allows any nonce. */
   skipNonce?: boolean;
@@ -92,8 +92,8 @@ export class BlockRun {
   }
 
   /**
-   * Executes a transaction. Throws if it cannot be in the block, an `EvmFaultError` if the EVM failed to execute it; the
-   * block is then as before.
+   * Executes a transaction. Throws if the block cannot include it, and an `EvmFaultError` if the EVM failed to execute
+   * it; the block is then unchanged.
    */
   async apply(transaction: Transaction, leniency: Leniency = {}): Promise<RunTxResult> {
     const { tx } = transaction;

@@ -44,8 +44,8 @@ export interface ExecutedBlock extends Block {
   receipts: readonly Receipt[];
   world: World;
   /**
-   * State after the transactions, before withdrawals and system calls end the block: where a further transaction would
-   * run. Only of blocks that were built here.
+   * State after the transactions, before the withdrawals and system calls at the end of the block. A further
+   * transaction would run on it. Set only for blocks that were built here.
    */
   openWorld?: World;
   /** Of this block and its ancestors. */

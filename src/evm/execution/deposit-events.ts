@@ -33,8 +33,8 @@ export function depositLogs({ receipt }: ExecutedTransaction, contract: Uint8Arr
 }
 
 /**
- * Returns the fields of the deposit requests of a block (EIP-6110). Throws a `ContractFaultError` with all transactions
- * that log an event of another layout.
+ * Returns the fields of the deposit requests of a block (EIP-6110). Throws a `ContractFaultError` that names all
+ * transactions with an event of another layout.
  */
 export function depositRequests(executed: readonly ExecutedTransaction[], contract: Uint8Array): Uint8Array[] {
   const logs = executed.map((each) => depositLogs(each, contract));

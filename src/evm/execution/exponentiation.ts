@@ -12,7 +12,9 @@ const WORD_BITS = 256;
 const SMALL_EXPONENT = 2n ** 16n;
 const DIGITS = 16;
 
-/** The opcode EXP. That of the library takes half a millisecond for a large exponent. The gas is the library's. */
+/**
+ * The opcode EXP. The library's implementation takes half a millisecond for a large exponent. The gas is the library's.
+ */
 export function exponentiationOpcode(common: Common): AddedOpcode {
   let gasFunction: GasFunction | undefined;
   return {

@@ -133,7 +133,7 @@ function decodeAt(raw: Uint8Array, index: number, rules: ForkRules): Transaction
   }
 }
 
-/** What the EVM library appends to its messages: fields of its VM, the block and the transaction. */
+/** Suffix of the EVM library's messages: fields of its VM, the block and the transaction. */
 const LIBRARY_CONTEXT = / \((?:vm hf|tx type)=.*\)$/s;
 
 export function reasonOf(error: unknown): string {

@@ -124,7 +124,7 @@ export class Machine {
       state.revertTo(openCheckpoints);
       const isCheck = error instanceof EthereumJSError && state.changes === changes;
       if (isCheck || this.#inputs.budget !== undefined) throw error;
-      // The messages that were interrupted have left their marks in the EVM, such as transient storage.
+      // Interrupted messages leave state in the EVM, such as transient storage.
       this.#vm = await this.#createVm();
       throw new EvmFaultError(error);
     }
@@ -147,7 +147,7 @@ export class Machine {
     return precompiles;
   }
 
-  /** Prepares for other work. */
+  /** Resets the EVM for its next user. */
   reset(): void {
     this.state.open(undefined);
     this.budget = undefined;

@@ -82,7 +82,7 @@ export class SystemContracts {
 
   /**
    * Execution requests of a block in the order of their types, without empty ones (EIP-7685). Throws a
-   * `ContractFaultError` if a contract with replaced code makes none.
+   * `ContractFaultError` if a contract with replaced code returns no valid requests.
    */
   async collectRequests(
     machine: Machine,

@@ -14,7 +14,7 @@ import {
 export interface OverrideStore {
   readOverrides(key: RootHex | "pending"): Promise<Uint8Array | null>;
   writeOverrides(key: RootHex | "pending", bytes: Uint8Array): Promise<void>;
-  /** Returns those of blocks that are not archived, with their hashes. */
+  /** Returns the overrides of blocks that are not archived, with the hashes of the blocks. */
   unarchivedOverrides(): Promise<[blockHash: RootHex, bytes: Uint8Array][]>;
   deleteOverrides(blockHashes: readonly RootHex[]): Promise<void>;
 }
@@ -158,7 +158,7 @@ export class ChainOverrides {
 
   #put(override: Override): void {
     const key = targetOf(override);
-    // The later one is applied later.
+    // Moves the override to the end, because overrides are applied in order.
     this.#pending.delete(key);
     this.#pending.set(key, override);
   }

@@ -7,13 +7,13 @@ export interface ImpersonationSettings {
   readonly impersonatesAll: boolean;
 }
 
-/** Stored form of what waits for the next block. */
+/** Stored form of the pending overrides. */
 export interface StoredPending extends ImpersonationSettings {
   nextId: number;
   overrides: readonly EncodedOverride[];
 }
 
-/** Stored form of what a block has applied. */
+/** Stored form of the overrides that a block has applied. */
 export interface StoredRecord {
   blockNumber: number;
   overrides: readonly EncodedOverride[];

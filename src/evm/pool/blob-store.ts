@@ -10,7 +10,7 @@ interface StoredSidecar {
 /** A blob with its proofs. */
 export interface StoredBlob {
   sidecar: Sidecar;
-  /** Of the blob within the sidecar. */
+  /** Index of the blob within the sidecar. */
   index: number;
 }
 
@@ -56,7 +56,7 @@ export class BlobStore {
     const stored = this.#sidecars.get(key);
     if (stored === undefined || !stored.isPooled) return;
     stored.isPooled = false;
-    // Becomes the newest.
+    // Moves the sidecar to the end of the order of eviction.
     this.#sidecars.delete(key);
     this.#sidecars.set(key, stored);
     this.#pooledBlobs -= stored.sidecar.blobs.length;

@@ -210,13 +210,13 @@ export class TransactionPool {
     return [...this.#transactions.values()].sort((one, other) => one.arrival - other.arrival);
   }
 
-  /** Drops a transaction that the head does not allow, and one whose blobs are gone or have proofs of another fork. */
+  /** Drops a transaction that the head does not allow, or whose blobs are gone or have proofs of another fork. */
   #insertIfValid(transaction: Transaction, sidecar: Sidecar | undefined): void {
     if (transaction.tx.type === 3 && sidecar?.version !== sidecarVersion(this.#fork)) return;
     try {
       this.#insert(withRules(transaction, this.#fork), sidecar);
     } catch {
-      // Also a type that the fork does not have.
+      // Dropped, also for a type that the fork does not have.
     }
   }
 
@@ -304,8 +304,8 @@ export class TransactionPool {
   }
 
   /**
-   * Selects among the last transactions of all senders: one after a nonce gap, else the one with the lowest tip.
-   * Evicting only last ones leaves no gap.
+   * Selects among the last transactions of all senders: a transaction after a nonce gap, else the lowest tip. Evicting
+   * only last transactions leaves no gap.
    */
   #cheapest(isBlobWanted: boolean): PooledTransaction | undefined {
     let cheapest: PooledTransaction | undefined;

@@ -123,7 +123,7 @@ export class Curve {
     return point.isValid() ? point : null;
   }
 
-  /** As `g1`. Coordinates have a real and an imaginary part. */
+  /** Like `g1`. Coordinates have a real and an imaginary part. */
   g2(x: readonly [Uint8Array, Uint8Array], y: readonly [Uint8Array, Uint8Array]): G2 | null {
     const point = new this.#mcl.G2();
     if ([...x, ...y].every(isZero)) return point;

@@ -68,7 +68,7 @@ export class PointEvaluation {
   }
 }
 
-/** Decodes a compressed point of the subgroup. Returns null if it is none. */
+/** Decodes a compressed point of the subgroup. Returns null for other bytes. */
 function decodePoint(curve: Curve, bytes: Uint8Array): G1 | null {
   const flags = bytes[0]! & FLAGS;
   if (bytes.length !== FIELD_SIZE || (flags & COMPRESSED) === 0) return null;

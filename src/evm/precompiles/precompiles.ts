@@ -19,8 +19,8 @@ const P256VERIFY_SIZE = 160;
 const TRUE = Uint8Array.from({ length: 32 }, (_, index) => (index === 31 ? 1 : 0));
 
 /**
- * Fast implementations of precompiles, for the EVM library. Its own ones charge the gas and reject input that is not
- * well-formed. Not shared between threads: each creates its own, and loads a curve when it is first used.
+ * Fast implementations of precompiles, for the EVM library. The library's own functions charge the gas and reject
+ * malformed input. Not shared between threads: each creates its own, and loads a curve when it is first used.
  */
 export class Precompiles {
   readonly #bn254Curve = new Lazy(() => Curve.load("BN_SNARK1"));

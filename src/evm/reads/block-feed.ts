@@ -25,7 +25,7 @@ export interface FeedBlock {
 
 export interface FeedBatch {
   items: readonly FeedItem[];
-  /** True if nothing is left. */
+  /** True if no items remain. */
   isLast: boolean;
 }
 
@@ -47,7 +47,7 @@ export class BlockFeed {
   readonly #engine: EvmEngine;
   /** Hashes of the blocks that the replica has. */
   readonly #sent: Set<RootHex>;
-  /** State that the replica was told of last. */
+  /** State that was sent to the replica last. */
   #world: World;
   #items: Generator<FeedItem> | undefined;
 
@@ -58,7 +58,7 @@ export class BlockFeed {
     this.#world = genesis.world;
   }
 
-  /** Returns some of what the replica lacks. Calls must not overlap. */
+  /** Returns the next items that the replica lacks. Calls must not overlap. */
   next(): FeedBatch {
     this.#items ??= this.#missing();
     const items: FeedItem[] = [];
@@ -79,7 +79,7 @@ export class BlockFeed {
     return block === undefined ? [] : this.#engine.overridesOn(block);
   }
 
-  /** Returns what the next block on a block would be built from, unless its key is the given one. */
+  /** Returns the plan of the next block on a block, unless its key is the given one. */
   async pendingPlan(parent: RootHex, known?: string): Promise<FeedPlan> {
     const block = this.#engine.blocks.get(parent);
     if (block === undefined) throw new Error(`Execution block ${parent} is no longer held.`);

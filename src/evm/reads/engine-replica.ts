@@ -33,7 +33,7 @@ interface EngineReplicaParts {
   logger: Logger;
 }
 
-/** Overrides that wait for the next block on a block. */
+/** Pending overrides of the next block on a block. */
 interface WaitingOverrides {
   on: RootHex;
   overrides: readonly Override[];
@@ -50,7 +50,7 @@ export class EngineReplica implements EthEngine {
   readonly #replay: BlockReplay;
   readonly #base: StoredBase;
   readonly #world: FollowingWorld;
-  /** Revision that the blocks have at least. */
+  /** Minimum revision of the blocks. */
   #followed: number | undefined;
   #fetching: Promise<void> | undefined;
   #waiting: WaitingOverrides;
@@ -81,7 +81,7 @@ export class EngineReplica implements EthEngine {
     return this.executor.rules;
   }
 
-  /** Resolves once the replica has all that the engine had when this was called. */
+  /** Resolves once the replica has all changes that the engine had at the time of the call. */
   async follow(latest: RootHex): Promise<void> {
     const wanted = Atomics.load(this.#revision, 0);
     while (!this.#isAt(wanted, latest)) {

@@ -19,8 +19,11 @@ const LIMITS: Readonly<Partial<Record<ReadName, number>>> = {
   getLogs: SEARCH_MS,
 };
 
-/** True if a read is too heavy for the thread of the engine, whatever its arguments. */
+/** True if a read is too heavy for the thread of the engine, regardless of its arguments. */
 export const isHeavyRead = (name: EthMethodName): name is ReadName => name in LIMITS;
 
-/** Time limit of a read in milliseconds. Others execute blocks of the chain again, or build the next one. */
+/**
+ * Time limit of a read in milliseconds. Reads without an entry execute blocks of the chain again, or build the next
+ * block.
+ */
 export const readLimit = (name: ReadName): number => LIMITS[name] ?? SEARCH_MS;

@@ -12,7 +12,7 @@ import type { EvmChainOptions } from "../thread/open-chain.ts";
 import { ThreadStoppedError } from "../thread/thread-stopped.ts";
 import { type ReadName, readLimit } from "./read-limits.ts";
 
-/** A chain whose engine runs in another thread. A new engine is another one. */
+/** A chain whose engine runs in another thread. A new engine is another chain. */
 export interface ReadableChain {
   options: EvmChainOptions;
   store: EvmStore;
@@ -46,7 +46,10 @@ interface Session {
 const GRACE_MS = 1000;
 /** A thread that has had no chain for that long ends. */
 const IDLE_MS = 10_000;
-/** Threads that may crash during a read. It is repeated as often as its thread is replaced because of other reads. */
+/**
+ * Number of thread crashes during a read after which the read fails. Replacements of the thread because of other reads
+ * do not count.
+ */
 const MAX_CRASHES = 3;
 
 /**

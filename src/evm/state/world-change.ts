@@ -28,7 +28,7 @@ export function* worldChanges(before: World, after: World): Generator<WorldChang
   }
 }
 
-/** A world that follows another one by its changes. */
+/** A copy of another world that follows it by its changes. */
 export class FollowingWorld {
   #world: World;
   /** The account whose slots are being changed. */

@@ -34,7 +34,7 @@ export class EvmHost {
   #services: Partial<HostServices> = {};
   /** Functions that end subscriptions, by id. */
   readonly #subscriptions = new Map<number, () => void>();
-  /** The last results of subscriptions, and those that get them. */
+  /** The last results of subscriptions, with the ids of their subscriptions. */
   #delivery: { ids: number[]; results: readonly unknown[]; delivered: Promise<unknown> } | undefined;
 
   constructor(port: ChannelPort) {

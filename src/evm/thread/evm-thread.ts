@@ -89,7 +89,7 @@ export class EvmThread implements ExecutionEngine {
       const onSet = (isKnown: unknown) => {
         if (isKnown) this.#deliveredTags = tags;
       };
-      // A thread that is being restarted gets them at its end.
+      // A restarted thread receives the tags when it is ready.
       this.#worker.call("eth.setTags", [tags]).then(onSet, () => {});
     },
     delivered: async () => {
@@ -108,7 +108,7 @@ export class EvmThread implements ExecutionEngine {
     subscribe: (subscription, deliver, onOverload) => {
       const id = this.#subscriptionIds++;
       this.#subscriptions.set(id, { subscription, deliver, onOverload });
-      // A thread that is being restarted gets it at its end.
+      // A restarted thread receives the subscription when it is ready.
       this.#worker.call("subscribe", [id, subscription]).catch(() => {});
       return () => {
         if (this.#subscriptions.delete(id)) this.#worker.call("unsubscribe", [id]).catch(() => {});
@@ -132,7 +132,7 @@ export class EvmThread implements ExecutionEngine {
   #genesis: GenesisBlock | undefined;
   #node: EvmNode | undefined;
   #tags: ChainTags | undefined;
-  /** Tags up to which subscriptions have been told. */
+  /** Tags up to which events were delivered to subscriptions. */
   #deliveredTags: ChainTags | undefined;
   readonly #subscriptions = new Map<number, Subscription>();
   #payloadIds = 0;

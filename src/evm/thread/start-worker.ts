@@ -12,7 +12,7 @@ export function preloadEvm(): void {
   const drop = () => {
     if (preloaded === worker) preloaded = undefined;
   };
-  // The next thread fails the same way, and then its owner is told.
+  // The next thread fails the same way and reports the failure to its owner.
   worker.on("error", drop);
   worker.on("exit", drop);
 }

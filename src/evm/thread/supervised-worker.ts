@@ -118,7 +118,7 @@ export class SupervisedWorker {
       this.#isReady = true;
       this.#ready.resolve(thread.channel);
     } catch (error) {
-      // No thread can execute that block. Otherwise, one that cannot be brought to the head counts as stopped.
+      // No thread can execute that block. After any other error, the thread is replaced as if it had stopped.
       if (error instanceof UnexecutableBlockError && thread === this.#thread) this.#fail(error);
       else this.#onDeath(thread, error);
     }

@@ -95,7 +95,7 @@ async function readPosition({ client }: DevChain) {
   return { head, justified, finalized, position };
 }
 
-/** Returns the validators with a slashing in the pool. */
+/** Returns the validators that have a slashing in the pool. */
 async function pendingSlashings({ client }: DevChain): Promise<Set<string>> {
   const [byProposers, byAttesters] = await Promise.all([
     client.get_v1_beacon_pool_proposer_slashings(),

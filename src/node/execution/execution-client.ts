@@ -30,7 +30,7 @@ export async function connectExecutionClients(
   signal?: AbortSignal,
 ): Promise<EngineApi> {
   signal?.throwIfAborted();
-  // For a dev chain the genesis block of the execution client is known, otherwise only the chain id.
+  // A dev chain knows the genesis block of its execution client, any other chain only the chain id.
   const genesisBlockHash = isDevConfig(config) ? toRootHex(config.TERMINAL_BLOCK_HASH) : undefined;
   const jwtSecret = reloadingJwtSecret(jwtSecretFile, logger);
   const engine = new EngineApi({

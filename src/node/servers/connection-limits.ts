@@ -11,7 +11,7 @@ const DATABASE_FILES = 1000;
 const OTHER_FILES = 256;
 /** Fewer connections are logged as a warning. */
 const ENOUGH_CONNECTIONS = 256;
-/** Lower bound, however low the system limit. */
+/** Lower bound, regardless of the system limit. */
 const MIN_CONNECTIONS = 64;
 
 type LimitedServers = Pick<ServersOptions, "jsonRpc" | "ethRpc" | "rest"> & { limits?: { connections: number } };
@@ -22,8 +22,8 @@ interface LimitOptions<Servers extends LimitedServers> {
 }
 
 /**
- * Reduces the connection limit of the servers to the file descriptor limit (`ulimit -n`), minus what the database and
- * peers need. Logs a reduction. Linux only, where the limit can be read.
+ * Reduces the connection limit of the servers to the file descriptor limit (`ulimit -n`), minus the descriptors of the
+ * database and peers. Logs a reduction. Linux only, where the limit can be read.
  */
 export async function limitConnections<Servers extends LimitedServers>(
   { servers, networking }: LimitOptions<Servers>,

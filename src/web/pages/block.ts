@@ -156,7 +156,7 @@ function BodyView({ root, body }: { root: string; body: Body }) {
     }`;
 }
 
-/** Links to the page of the execution block, by its hash: an orphaned one has the number of another. */
+/** Links to the execution block by its hash, because an orphaned block has the number of a canonical one. */
 function PayloadHash({ hash }: { hash: string }) {
   const text = html`<code>${hash}</code>`;
   return hasEvm.value ? html`<a href=${`#/execution-block/${hash}`}>${text}</a>` : text;

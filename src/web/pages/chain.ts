@@ -86,7 +86,7 @@ function Epochs() {
     Math.ceil(known / slotsPerEpoch),
     Math.floor(currentSlot / slotsPerEpoch) - SHOWN_EPOCHS + 1,
   );
-  // The current slot may still get a block. Without events, the one before may have one that is not loaded yet.
+  // The current slot may still get a block. Without events, the previous slot may have a block that is not loaded yet.
   const hasBlock = blocks.some(({ slot, lane }) => slot === currentSlot && lane === 0);
   const to = hasBlock ? currentSlot : currentSlot - (hasEvents ? 1 : 2);
   const epochs = summarizeEpochs(blocks, { from: firstEpoch * slotsPerEpoch, to, slotsPerEpoch });

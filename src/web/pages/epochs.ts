@@ -21,7 +21,7 @@ const COLUMNS = [
   numeric("orphaned"),
 ];
 
-/** Lists epochs, newest first. The subject is the first one; without it the list follows the chain. */
+/** Lists epochs, newest first. The subject is the first epoch shown; without it the list follows the chain. */
 export function EpochsPage({ subject }: { subject: string | undefined }) {
   const { time, slotsPerEpoch } = useChain();
   const current = Math.floor(time.slot / slotsPerEpoch);

@@ -86,7 +86,7 @@ interface PoolProps {
   rows: readonly (readonly ComponentChildren[])[];
 }
 
-/** Shows the first operations of a pool, and nothing of an empty one. */
+/** Shows the first operations of a pool. Renders nothing for an empty pool. */
 function Pool({ title, head, rows }: PoolProps) {
   if (rows.length === 0) return null;
   return html`<h2>${title}</h2>
@@ -94,7 +94,7 @@ function Pool({ title, head, rows }: PoolProps) {
     <${Table} caption=${title} empty="" head=${head} rows=${rows.slice(0, SHOWN_ROWS)} />`;
 }
 
-/** Notes that a list is cut. */
+/** Shows that a list is truncated. */
 function First({ of }: { of: readonly unknown[] }) {
   return of.length > SHOWN_ROWS
     ? html`<p>The first ${SHOWN_ROWS} of ${counted(of.length, "entry", "entries")}:</p>`

@@ -8,14 +8,14 @@ const SHOWN_ENTRIES = 100;
 const OPEN_BELOW_ENTRIES = 12;
 const OPEN_LEVELS = 4;
 
-/** Which lists and objects are expanded initially. `closed` folds the whole value, `none` only what it contains. */
+/** Which lists and objects are expanded initially. `closed` folds the whole value, `none` only its members. */
 export type Folding = "small" | "none" | "all" | "closed";
 
 interface JsonViewProps {
   value: unknown;
   name?: string;
   folding?: Folding;
-  /** What a member named `root` is the root of. */
+  /** Type of the object whose root a member named `root` is. */
   rootOf?: JsonContext["rootOf"];
 }
 

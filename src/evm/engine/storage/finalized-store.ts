@@ -25,7 +25,7 @@ interface FinalizedStoreParts {
 /** Blocks that are archived at once while a gap is filled. */
 const BLOCKS_PER_WRITE = 128;
 
-/** Stores what finality settles: blocks, from time to time a state, and which pooled transactions are included. */
+/** Stores finalized blocks and, at intervals, a finalized state. Updates the journal of the pool. */
 export class FinalizedStore {
   readonly #parts: FinalizedStoreParts;
   #archive: BlockArchive | undefined;
@@ -85,19 +85,19 @@ export class FinalizedStore {
     this.writeLater(() => this.#write(finalized, finalBlocks));
   }
 
-  /** Writes after everything that was to be written before. A failure is logged. */
+  /** Queues a write after all earlier ones. A failure is logged. */
   writeLater(write: () => Promise<void>): void {
     this.#writing = this.#writing
       .then(write)
       .catch((error: unknown) => this.#parts.logger.warn("Storing the execution state failed", { error }));
   }
 
-  /** Resolves once everything is written. */
+  /** Resolves once all writes are done. */
   flush(): Promise<void> {
     return this.#writing;
   }
 
-  /** Returns a function that reverts to what is finalized now. The database is reverted separately. */
+  /** Returns a function that reverts to the current finalized block. The database is reverted separately. */
   capture(): () => void {
     const finalized = this.#finalized;
     const restoreBase = this.#parts.base.capture();

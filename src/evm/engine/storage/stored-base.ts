@@ -6,7 +6,7 @@ import type { ExecutedBlocks } from "../executed-blocks.ts";
 import type { EvmStore } from "./evm-store.ts";
 import { decodeBase, encodeBase, hashOfBase } from "./stored-world.ts";
 
-/** How much is executed between two stored states. A restart executes at most about that again. */
+/** Distance between two stored states. A restart executes at most about as much again. */
 export interface BaseInterval {
   blocks: bigint;
   gas: bigint;
@@ -86,7 +86,7 @@ export class StoredBase {
     this.#stored(last, bytes);
   }
 
-  /** Returns a function that makes this again what it is now. The database is reverted separately. */
+  /** Returns a function that restores the current position. The database is reverted separately. */
   capture(): () => void {
     const [number, gas, bytes] = [this.#number, this.#gas, this.#bytes];
     return () => {

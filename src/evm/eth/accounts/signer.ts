@@ -17,7 +17,7 @@ const DEFAULT_TIP = 10n ** 9n;
 
 type FilledRequest = TransactionRequest & { gas: bigint };
 
-/** Estimates the gas of a transaction of the next block. Throws the error of a failing one. */
+/** Estimates the gas of a transaction of the next block. Throws the error if it fails. */
 export type GasEstimator = (request: TransactionRequest) => Promise<bigint>;
 
 /** Signs with the funded accounts, and completes transactions of impersonated ones. */
@@ -40,7 +40,7 @@ export class AccountSigner {
   }
 
   /**
-   * Estimates the gas of a transaction that has none. Throws the error of a failing one. The estimate sees the pending
+   * Estimates the gas of a transaction without a gas limit. Throws the error if it fails. The estimate sees the pending
    * block: the transaction may depend on others in the pool.
    */
   async withGas(request: TransactionRequest): Promise<FilledRequest> {

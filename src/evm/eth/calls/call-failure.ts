@@ -47,7 +47,7 @@ const PANIC_REASONS: Readonly<Record<number, string>> = {
 /** Converts an exception of the EVM to a failure. */
 export function callFailure(exception: string, returnData: Uint8Array): CallFailure {
   if (exception === errorMessages.REVERT) return { kind: "reverted", message: "execution reverted", returnData };
-  // Some have the place in the code appended.
+  // Some messages end with the position in the code.
   const [error = ""] = exception.split(" at ");
   const kind = OUT_OF_GAS.has(error) ? "outOfGas" : "halted";
   return { kind, message: MESSAGES[error] ?? error, returnData: new Uint8Array(0) };

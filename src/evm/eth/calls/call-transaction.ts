@@ -62,7 +62,7 @@ export function callTransaction(
   return Object.assign(tx, { gasLimit: gas, getSenderAddress: () => sender });
 }
 
-/** Throws an `EthError` if fields exclude each other, or if they are those of another chain. */
+/** Throws an `EthError` if fields are mutually exclusive, or if the chain id is of another chain. */
 export function checkFields(request: TransactionRequest, { chainId: own }: ForkRules): void {
   const { chainId = own, gasPrice, maxFeePerGas, maxPriorityFeePerGas } = request;
   if (chainId !== own) throw new EthError(`chainId does not match node's (have=${chainId}, want=${own})`);

@@ -56,7 +56,7 @@ function isPlainTransfer({ machine }: CallState, { to, data, accessList, authori
   return (machine.state.account(to)?.code.length ?? 0) === 0;
 }
 
-/** Less than the intrinsic gas counts as a failure. */
+/** A limit below the intrinsic gas is a failure. */
 async function succeeds(state: CallState, request: CallRequest, gas: bigint): Promise<boolean> {
   try {
     return (await state.try(request, gas)).failure === undefined;

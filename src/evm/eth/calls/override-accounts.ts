@@ -20,7 +20,7 @@ export async function overrideAccounts(machine: Machine, overrides: StateOverrid
   }
 }
 
-/** Moves precompiles. One whose account is overridden is no precompile any more, as in geth. */
+/** Moves precompiles. An address whose account is overridden is no longer a precompile, as in geth. */
 function overridePrecompiles({ precompiles }: Machine, overrides: StateOverrides): void {
   const active = new Map(precompiles);
   const overridden = new Set(overrides.map(([address]) => keyOf(address)));

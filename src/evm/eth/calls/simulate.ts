@@ -192,7 +192,7 @@ function transactionOf({ run, machine, rules, environment, gasLeft }: CallContex
   }
   const gas = lower(wanted, gasLeft);
   const fork = rules.at(environment.timestamp);
-  // Without a price, the transaction is one of type 2, as in geth.
+  // A transaction without a price has type 2, as in geth.
   const priced = request.gasPrice === undefined ? { maxFeePerGas: 0n, ...request } : request;
   const tx = callTransaction(priced, { gas, nonce: request.nonce ?? account?.nonce ?? 0n }, fork);
   const raw = Object.assign(tx, { v: 0n, r: 0n, s: 0n }).serialize();

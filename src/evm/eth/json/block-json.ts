@@ -4,7 +4,7 @@ import { data, quantity } from "./hex.ts";
 import { type Json, transactionJson } from "./transaction-json.ts";
 
 interface BlockJsonOptions {
-  /** True for whole transactions instead of their hashes. */
+  /** True for full transactions instead of their hashes. */
   isFull: boolean;
   isPending?: boolean;
 }

@@ -42,11 +42,11 @@ export function receiptsJson(block: ReceiptedBlock, rules: ForkRules): Json[] {
   });
 }
 
-/** Place of a log in its block. */
+/** Position of a log in its block. */
 export interface LogPlace {
   block: Pick<ReceiptedBlock, "hash" | "header" | "transactions">;
   transactionIndex: number;
-  /** Counts the logs of the whole block. */
+  /** Counts the logs of all transactions of the block. */
   logIndex: number;
 }
 

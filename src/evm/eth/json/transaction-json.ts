@@ -5,7 +5,7 @@ import { data, quantity } from "./hex.ts";
 
 export type Json = Record<string, unknown>;
 
-/** Place of a transaction in a block; undefined while it is pending. */
+/** Position of a transaction in a block. */
 export interface TransactionInclusion {
   block: Pick<Block, "hash" | "header">;
   index: number;

@@ -8,7 +8,7 @@ const MAX_OF_ALL = 100_000;
 const INVALID_PARAMS = -32602;
 const LIMIT_EXCEEDED = -32005;
 
-/** Limits the addresses and topics of filters and subscriptions, which are held as long as these. */
+/** Limits the addresses and topics of filters and subscriptions, which are in memory as long as these. */
 export class CriteriaBudget {
   #used = 0;
 

@@ -6,7 +6,7 @@ import type { EthSubscription } from "./subscription.ts";
 interface Filter {
   /** Only for logs. */
   query: LogQuery | undefined;
-  /** What was delivered since the last poll. Filters may share an array. */
+  /** Events delivered since the last poll. Filters may share an array. */
   changes: (readonly unknown[])[];
   count: number;
   /** Approximate size of the changes. */
@@ -25,10 +25,12 @@ const MAX_BYTES = 64 * 2 ** 20;
 const LOG_BYTES = 1000;
 const OVERLOADED = "its chain has more filters and subscriptions than it can deliver the logs of a block to";
 const EXPIRED = `it was not polled for ${EXPIRY_MS / 60_000} minutes`;
-/** Reasons that are held for clients that still poll. */
+/** Reasons kept for clients that still poll. */
 const MAX_REASONS = 1000;
 
-/** Filters polled by clients. They collect what the service delivers, and so survive a restart of its thread. */
+/**
+ * Filters polled by clients. They collect the events that the service delivers, and so survive a restart of its thread.
+ */
 export class Filters {
   readonly #service: Pick<EthService, "call" | "subscribe" | "delivered">;
   readonly #now: () => number;

@@ -22,7 +22,7 @@ const DEFAULT_LIMITS: LogLimits = { blocks: 1_000_000, results: 20_000 };
 const INVALID_PARAMS = -32602;
 const LIMIT_EXCEEDED = -32005;
 
-/** Finds logs. Throws an `EthError` if that exceeds a limit. */
+/** Finds logs. Throws an `EthError` if the search exceeds a limit. */
 export async function findLogs(
   chain: EthChain,
   query: LogQuery,

@@ -13,17 +13,17 @@ export interface LogAudience {
   readonly subscribers: ReadonlySet<EthSubscriber>;
 }
 
-/** An audience when a head came. Those who subscribe later get none of its logs. */
+/** An audience at the time of a head. Later subscribers get none of its logs. */
 interface Recipients {
   audience: LogAudience;
   subscribers: readonly EthSubscriber[];
 }
 
-/** Work for a new head, in logs examined. Beyond it, the audiences that came last end. */
+/** Work for a new head, in logs examined. Beyond it, the newest audiences are ended. */
 const MAX_WORK = 1_000_000;
 /** Work of a log that is delivered. */
 const DELIVERY_WORK = 10;
-/** Bounds the time that a delivery takes from other work of the thread that receives it. */
+/** Bounds the time that a delivery blocks the receiving thread. */
 const LOGS_PER_DELIVERY = 500;
 
 /** Delivers the logs of new heads, one head after another. Yields to other work of the thread. */
@@ -39,7 +39,7 @@ export class LogPublisher {
     this.#maxWork = maxWork;
   }
 
-  /** Delivers the logs of later heads. Returns a function that ends that. */
+  /** Delivers the logs of later heads. Returns a function that ends the delivery. */
   add(audience: LogAudience): () => void {
     this.#audiences.add(audience);
     this.#end ??= this.#chain.onHead((change) => {

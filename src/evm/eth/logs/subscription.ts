@@ -11,6 +11,6 @@ export type EthSubscription =
 export interface EthSubscriber {
   /** Equal subscriptions get the same results. The logs after these wait until the returned promise is resolved. */
   readonly deliver: (results: readonly unknown[]) => unknown;
-  /** Called when the chain cannot deliver all logs to all. The subscriber should unsubscribe. */
+  /** Called when the chain cannot deliver all logs to all subscribers. The subscriber should unsubscribe. */
   readonly onOverload: (() => void) | undefined;
 }

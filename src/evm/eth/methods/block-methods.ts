@@ -14,7 +14,7 @@ interface IndexArgs extends BlockArgs {
 }
 
 interface FullBlockArgs extends BlockArgs {
-  /** True for whole transactions. */
+  /** True for full transactions. */
   full?: boolean | undefined;
 }
 

@@ -23,7 +23,7 @@ export async function bundlePage(root: string, directory: string): Promise<Outpu
     dir: join(directory, "web"),
     minify: true,
     entryFileNames: "[name].js",
-    // Names by content: a page that was opened before an update finds no chunk, rather than one of another version.
+    // Names by content: after an update, a page that is still open gets no chunk instead of a chunk of another version.
     chunkFileNames: "chunks/[name]-[hash].js",
   });
   await mkdir(join(directory, "vendor"));

@@ -64,7 +64,7 @@ export async function cachedBundle(cache = CACHE): Promise<string | undefined> {
   return (await isReadable(directory)) ? directory : undefined;
 }
 
-/** False for a bundle of another user, too. */
+/** Also false for a bundle of another user. */
 function isReadable(directory: string): Promise<boolean> {
   return access(join(directory, "index.html"), constants.R_OK).then(
     () => true,

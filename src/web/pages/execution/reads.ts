@@ -1,7 +1,7 @@
 import type { EthBlock, EthTransaction } from "../../../client/index.ts";
 import { node, resultsOf } from "../../node.ts";
 
-/** Execution block with whole transactions. */
+/** Execution block with full transactions. */
 export interface FullBlock extends Omit<EthBlock, "transactions"> {
   transactions: EthTransaction[];
 }

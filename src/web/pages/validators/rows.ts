@@ -26,9 +26,9 @@ interface Loaded {
   query: string;
   /** Undefined until the first page is loaded. */
   total: number | undefined;
-  /** Number of rows of the table: the total, or the one of the previous query until it is known. */
+  /** Number of rows of the table: the total, or that of the previous query until the total is known. */
   rowCount: number | undefined;
-  /** Pages with the version that they are of. */
+  /** Pages with their versions. */
   pages: Map<number, { version: string; rows: ValidatorRow[] }>;
 }
 
@@ -40,8 +40,8 @@ const emptyFor = (query: string, rowCount?: number): Loaded => ({
 });
 
 /**
- * Loads the visible rows of a query. Rows of an earlier version are shown until they are loaded again, those of another
- * query are not.
+ * Loads the visible rows of a query. Shows rows of an earlier version until they are loaded again, but no rows of
+ * another query.
  */
 export function useValidatorRows(query: ValidatorQuery, version: string) {
   const name = JSON.stringify(query);
