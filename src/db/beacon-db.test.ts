@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { toRootHex } from "@lodestar/utils";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { collect } from "../../test/support/db/collect.ts";
-import { createTempDir } from "../../test/support/db/temp-dir.ts";
+import { type RemovableDirectory, removableDirectory } from "../../test/support/directories/removable-directory.ts";
 import type { BeaconDb, BeaconDbBatch } from "./beacon-db.ts";
 import { DatabaseInUseError, DatabaseSchemaError } from "./errors.ts";
 import { salvageDatabase } from "./files/salvage.ts";
@@ -16,17 +16,17 @@ const root = (n: number) => toRootHex(new Uint8Array(32).fill(n));
 const bytes = (...values: number[]) => Uint8Array.from(values);
 
 describe("BeaconDb", () => {
-  let dir: Awaited<ReturnType<typeof createTempDir>>;
+  let dir: RemovableDirectory;
   let db: BeaconDb;
 
   beforeEach(async () => {
-    dir = await createTempDir();
+    dir = removableDirectory();
     db = await openDatabase(dir.path, { sync: true });
   });
 
   afterEach(async () => {
     await db.close();
-    await dir.remove();
+    dir.remove();
   });
 
   const write = async (addTo: (batch: BeaconDbBatch) => void) => {
@@ -63,7 +63,7 @@ describe("BeaconDb", () => {
     await db.dropLayer(dropped);
     await db.close();
     await using salvaged = new AsyncDisposableStack();
-    const copy = await createTempDir();
+    const copy = removableDirectory();
     salvaged.defer(() => copy.remove());
     await salvageDatabase(dir.path, copy.path);
     const saved = await openDatabase(copy.path, { sync: true });
@@ -270,13 +270,13 @@ describe("BeaconDb", () => {
   });
 
   it("rejects a foreign database", async () => {
-    const foreign = await createTempDir();
+    const foreign = removableDirectory();
     const store = await LevelStore.open(foreign.path, { sync: true });
     const batch = store.batch();
     batch.put(42, bytes(1), bytes(1));
     await batch.write();
     await store.close();
     await expect(openDatabase(foreign.path, { sync: true })).rejects.toThrow("not created by Fanal");
-    await foreign.remove();
+    foreign.remove();
   });
 });

@@ -4,7 +4,7 @@ import { createInterface } from "node:readline";
 import { fileURLToPath } from "node:url";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { collect } from "../../test/support/db/collect.ts";
-import { createTempDir } from "../../test/support/db/temp-dir.ts";
+import { type RemovableDirectory, removableDirectory } from "../../test/support/directories/removable-directory.ts";
 import { DatabaseInUseError } from "./errors.ts";
 import { openDatabase } from "./open-database.ts";
 
@@ -12,10 +12,10 @@ const WRITER = fileURLToPath(new URL("../../test/support/db/crash-writer.ts", im
 const BATCHES_BEFORE_KILL = 50;
 
 describe("a process killed while writing", () => {
-  let dir: Awaited<ReturnType<typeof createTempDir>>;
+  let dir: RemovableDirectory;
 
   beforeEach(async () => {
-    dir = await createTempDir();
+    dir = removableDirectory();
   });
 
   afterEach(() => dir.remove());

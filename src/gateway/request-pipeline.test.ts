@@ -1,7 +1,7 @@
 import { describe, expect, it, onTestFinished } from "vitest";
 import { CHAIN_SPEC } from "../../test/support/gateway/cache/method-calls.ts";
 import { currentUpstream } from "../../test/support/gateway/gateway.ts";
-import { HealthStub } from "../../test/support/gateway/upstream/health-stub.ts";
+import { ScriptedHealth } from "../../test/support/gateway/upstream/scripted-health.ts";
 import { createCall } from "../../test/support/gateway/upstream/upstream-call.ts";
 import { createRecordingLogger, type LogRecord } from "../../test/support/log/recording-logger.ts";
 import { FakeTimers, flushPromises } from "../../test/support/time/fake-timers.ts";
@@ -24,7 +24,7 @@ async function openPipeline({
   timers?: Timers;
 } = {}) {
   const upstreams = await Promise.all(names.map(currentUpstream));
-  const health = new HealthStub(...names);
+  const health = new ScriptedHealth(...names);
   const failing: string[] = [];
   const events: string[] = [];
   const log: LogRecord[] = [];

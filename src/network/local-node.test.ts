@@ -5,7 +5,7 @@ import { ForkName, SLOTS_PER_EPOCH } from "@lodestar/params";
 import { ssz } from "@lodestar/types";
 import { toHex } from "@lodestar/utils";
 import { describe, expect, it, onTestFinished } from "vitest";
-import { createTempDir } from "../../test/support/db/temp-dir.ts";
+import { removableDirectory } from "../../test/support/directories/removable-directory.ts";
 import { Custody } from "../chain/data/custody.ts";
 import { openDatabase } from "../db/open-database.ts";
 import { devChainConfig } from "../dev/chain-config.ts";
@@ -173,7 +173,7 @@ describe("LocalNode after a restart", () => {
   const attnets = BitArray.fromSingleBit(64, 9);
 
   async function setUp() {
-    const { path, remove } = await createTempDir();
+    const { path, remove } = removableDirectory();
     onTestFinished(remove);
     const { config, clock } = nodeAt(0, LADDER);
     return async (work: (node: LocalNode, clock: { currentSlot: number }) => void | Promise<void> = () => {}) => {

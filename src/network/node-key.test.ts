@@ -1,11 +1,11 @@
 import { createECDH } from "node:crypto";
 import { expect, it, onTestFinished } from "vitest";
-import { createTempDir } from "../../test/support/db/temp-dir.ts";
+import { removableDirectory } from "../../test/support/directories/removable-directory.ts";
 import { openDatabase } from "../db/open-database.ts";
 import { isPrivateKey, openNodeKey } from "./node-key.ts";
 
 it("creates a key at the first start and keeps it", async () => {
-  const { path, remove } = await createTempDir();
+  const { path, remove } = removableDirectory();
   onTestFinished(remove);
   const keyAtStart = async () => {
     const db = await openDatabase(path, { sync: false });

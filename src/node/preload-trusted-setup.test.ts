@@ -1,7 +1,7 @@
 import { setImmediate } from "node:timers/promises";
 import { SLOTS_PER_EPOCH } from "@lodestar/params";
 import { expect, it } from "vitest";
-import { ManualClock } from "../../test/support/dev/validators/manual-clock.ts";
+import { ManualClock } from "../../test/support/chain/clock/manual-clock.ts";
 import { preloadTrustedSetup } from "./preload-trusted-setup.ts";
 
 const SLOT_SECONDS = 2;

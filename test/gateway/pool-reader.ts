@@ -6,7 +6,7 @@ import { QuorumReader } from "../../src/gateway/upstream/requests/quorum.ts";
 import { UpstreamPool } from "../../src/gateway/upstream/requests/upstream-pool.ts";
 import type { UpstreamCall } from "../../src/gateway/upstream/upstream-call.ts";
 import { CHAIN_SPEC } from "../support/gateway/cache/method-calls.ts";
-import { HealthStub } from "../support/gateway/upstream/health-stub.ts";
+import { ScriptedHealth } from "../support/gateway/upstream/scripted-health.ts";
 import type { ScriptedUpstream } from "../support/gateway/upstream/scripted-upstream.ts";
 import { createRecordingLogger } from "../support/log/recording-logger.ts";
 
@@ -26,7 +26,7 @@ export async function openReader({
   chainSpec = CHAIN_SPEC,
   memoryBytes = 16 * 1024 * 1024,
 }: ReaderOptions): Promise<CachingReader> {
-  const health = new HealthStub(...upstreams.map(({ name }) => name));
+  const health = new ScriptedHealth(...upstreams.map(({ name }) => name));
   // A busy machine may exceed the timeouts of the cache.
   const timers = { ...SYSTEM_TIMERS, every: (ms: number, run: () => void) => SYSTEM_TIMERS.every(ms * 50, run) };
   const logger = createRecordingLogger();

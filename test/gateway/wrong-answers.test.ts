@@ -9,7 +9,7 @@ import type { UpstreamCall } from "../../src/gateway/upstream/upstream-call.ts";
 import { methodCall } from "../support/gateway/cache/method-calls.ts";
 import { missingRedis } from "../support/gateway/redis-process.ts";
 import { RedisServer } from "../support/gateway/redis-server.ts";
-import { HealthStub } from "../support/gateway/upstream/health-stub.ts";
+import { ScriptedHealth } from "../support/gateway/upstream/scripted-health.ts";
 import { rootAt, ScriptedUpstream } from "../support/gateway/upstream/scripted-upstream.ts";
 import { createRecordingLogger } from "../support/log/recording-logger.ts";
 import { skipSuite } from "../support/suite/skip-suite.ts";
@@ -150,7 +150,7 @@ describe("a large answer", () => {
 
   it("is cut off if only its end is wrong and it is not buffered", async () => {
     wrong.handler = (_request, response) => send(response, cases["a truncated end"]);
-    const health = new HealthStub("wrong");
+    const health = new ScriptedHealth("wrong");
     const settings = { upstreams: [wrong.options], broadcast: 1, hedgeDelayMillis: 60_000, validation: true };
     const pool = new UpstreamPool({ settings, health, timers: SYSTEM_TIMERS, logger: createRecordingLogger() });
     onTestFinished(() => pool.close());

@@ -1,7 +1,7 @@
 import { SLOTS_PER_EPOCH } from "@lodestar/params";
 import { toRootHex } from "@lodestar/utils";
 import { expect, it, onTestFinished } from "vitest";
-import { createTempDir } from "../../../test/support/db/temp-dir.ts";
+import { removableDirectory } from "../../../test/support/directories/removable-directory.ts";
 import { SerialQueue } from "../../async/serial-queue.ts";
 import { openDatabase } from "../../db/open-database.ts";
 import { createLogger } from "../../log/pino-logger.ts";
@@ -10,11 +10,11 @@ import { DataPruner } from "./data-pruner.ts";
 const rootOf = (slot: number) => toRootHex(new Uint8Array(32).fill(slot));
 
 it("deletes data outside the window at the start of an epoch, interleaved with other changes", async () => {
-  const dir = await createTempDir();
+  const dir = removableDirectory();
   const db = await openDatabase(dir.path, { sync: false });
   onTestFinished(async () => {
     await db.close();
-    await dir.remove();
+    dir.remove();
   });
   const slots = Array.from({ length: 30 }, (_, slot) => slot);
   const batch = db.batch();

@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { PublicKey } from "@chainsafe/blst";
 import { interopSecretKeys } from "@lodestar/state-transition";
 import { expect, it, onTestFinished } from "vitest";
-import { createTempDir } from "../../../test/support/db/temp-dir.ts";
+import { removableDirectory } from "../../../test/support/directories/removable-directory.ts";
 import { createRecordingLogger } from "../../../test/support/log/recording-logger.ts";
 import { PubkeyFile } from "../../db/pubkey-file.ts";
 import { Pubkeys } from "./pubkeys.ts";
@@ -33,7 +33,7 @@ function withoutFile() {
 
 /** Successive starts with a shared file. */
 async function fileScene() {
-  const directory = await createTempDir();
+  const directory = removableDirectory();
   onTestFinished(() => directory.remove());
   const path = join(directory.path, "pubkeys");
   const open = (signal?: AbortSignal) => {

@@ -5,7 +5,7 @@ import { type RootHex, ssz } from "@lodestar/types";
 import { toRootHex } from "@lodestar/utils";
 import { expect, it, onTestFinished } from "vitest";
 import { collect } from "../../../test/support/db/collect.ts";
-import { createTempDir } from "../../../test/support/db/temp-dir.ts";
+import { removableDirectory } from "../../../test/support/directories/removable-directory.ts";
 import { createRecordingLogger } from "../../../test/support/log/recording-logger.ts";
 import { seededRandom } from "../../../test/support/random/seeded-random.ts";
 import type { BeaconDbBatch } from "../../db/beacon-db.ts";
@@ -26,11 +26,11 @@ const [FIRST, SECOND, THIRD, FOURTH] = ["11", "22", "33", "44"].map((byte) => `0
 
 /** A chain with phase0 in epoch 0 and altair from epoch 1 on, so that states differ in encoding. */
 async function scene() {
-  const directory = await createTempDir();
+  const directory = removableDirectory();
   const db = await openDatabase(directory.path, { sync: false });
   onTestFinished(async () => {
     await db.close();
-    await directory.remove();
+    directory.remove();
   });
   const chainConfig = devChainConfig({ forks: [{ fork: "altair", epoch: 1 }], slotSeconds: 2, genesisTime: 0 });
   const { state, config } = createDevGenesis({ chainConfig, validatorCount: 8, genesisTime: 0 });

@@ -2,7 +2,7 @@ import { readFile, stat, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { crc32c } from "@node-rs/crc32";
 import { expect, it, onTestFinished } from "vitest";
-import { createTempDir } from "../../../test/support/db/temp-dir.ts";
+import { removableDirectory } from "../../../test/support/directories/removable-directory.ts";
 import { ChainFileError, ChainFileWriter, EntryKind, type FileEntry, readChainFile } from "./chain-file.ts";
 import { readChainFileHeader } from "./chain-file-header.ts";
 
@@ -15,7 +15,7 @@ const ENTRIES: FileEntry[] = [
 ];
 
 async function temporaryPath(): Promise<string> {
-  const directory = await createTempDir();
+  const directory = removableDirectory();
   onTestFinished(directory.remove);
   return join(directory.path, "chain");
 }

@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { expect, it, onTestFinished } from "vitest";
 import { blockOn, finalizedAndHot, storeChain, write } from "../../../test/support/chain/stored/linked-blocks.ts";
 import { openEmptyDatabase } from "../../../test/support/db/empty-database.ts";
-import { createTempDir } from "../../../test/support/db/temp-dir.ts";
+import { removableDirectory } from "../../../test/support/directories/removable-directory.ts";
 import type { BeaconDb, BeaconDbBatch } from "../../db/beacon-db.ts";
 import { DatabaseCorruptError } from "../../db/errors.ts";
 import { Bucket } from "../../db/keys.ts";
@@ -15,7 +15,7 @@ const { finalized, hot, genesis, first, second, last, tip } = finalizedAndHot();
 const STATE_ROOT = `0x${"ab".repeat(32)}`;
 
 async function storedChain(change: (batch: BeaconDbBatch) => void = () => {}): Promise<{ db: BeaconDb; path: string }> {
-  const directory = await createTempDir();
+  const directory = removableDirectory();
   onTestFinished(directory.remove);
   const db = await openEmptyDatabase();
   await storeChain(db, { finalized, hot });

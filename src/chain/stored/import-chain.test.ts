@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { expect, it, onTestFinished } from "vitest";
 import { blockOn, chainOf, config, storeChain, write } from "../../../test/support/chain/stored/linked-blocks.ts";
 import { openEmptyDatabase } from "../../../test/support/db/empty-database.ts";
-import { createTempDir } from "../../../test/support/db/temp-dir.ts";
+import { removableDirectory } from "../../../test/support/directories/removable-directory.ts";
 import { ChainFileError, ChainFileWriter, EntryKind, type FileEntry, readChainFile } from "./chain-file.ts";
 import { type ExportedCounts, exportChain } from "./export-chain.ts";
 import { importChain } from "./import-chain.ts";
@@ -16,7 +16,7 @@ const WHOLE: ExportedCounts = { states: 1, finalizedBlocks: 3, hotBlocks: 2, emp
 
 /** Exports a chain and imports it into another database after changing its entries. */
 async function importChanged(change: (entries: FileEntry[]) => FileEntry[]) {
-  const directory = await createTempDir();
+  const directory = removableDirectory();
   onTestFinished(directory.remove);
   const path = join(directory.path, "chain");
   const source = await openEmptyDatabase();

@@ -1,7 +1,7 @@
 import { join } from "node:path";
 import { expect, it, onTestFinished } from "vitest";
 import { finalizedAndHot, storeChain, write } from "../../../test/support/chain/stored/linked-blocks.ts";
-import { createTempDir } from "../../../test/support/db/temp-dir.ts";
+import { removableDirectory } from "../../../test/support/directories/removable-directory.ts";
 import { ChainFileWriter, EntryKind } from "../../chain/stored/chain-file.ts";
 import { openDatabase } from "../../db/open-database.ts";
 import { EXIT_CODES, StartupError } from "../exit.ts";
@@ -20,7 +20,7 @@ const IDENTITY = {
 
 /** A data directory with a small chain, and index entries of this many missing blocks. */
 async function dataDirectory({ missingBlocks = 0 } = {}): Promise<string> {
-  const { path, remove } = await createTempDir();
+  const { path, remove } = removableDirectory();
   onTestFinished(remove);
   const db = await openDatabase(join(path, "beacon-db"), { sync: false });
   await storeChain(db, { finalized, hot });

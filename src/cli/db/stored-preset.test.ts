@@ -1,12 +1,12 @@
 import { mkdir, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { expect, it, onTestFinished } from "vitest";
-import { createTempDir } from "../../../test/support/db/temp-dir.ts";
+import { removableDirectory } from "../../../test/support/directories/removable-directory.ts";
 import { storedPreset } from "./stored-preset.ts";
 
 /** A working directory with the network "devnet" of the minimal preset. */
 async function workingDirectory(): Promise<string> {
-  const { path, remove } = await createTempDir();
+  const { path, remove } = removableDirectory();
   onTestFinished(remove);
   await mkdir(join(path, "devnet"));
   await writeFile(join(path, "devnet", "config.yaml"), "PRESET_BASE: minimal\n");

@@ -1,7 +1,7 @@
 import { cpSync, readdirSync, readFileSync, renameSync, rmSync, statSync, truncateSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from "vitest";
-import { createTempDir } from "../../../test/support/db/temp-dir.ts";
+import { type RemovableDirectory, removableDirectory } from "../../../test/support/directories/removable-directory.ts";
 import { DatabaseCorruptError } from "../errors.ts";
 import { Bucket } from "../keys.ts";
 import { LevelStore } from "../level/level-store.ts";
@@ -21,11 +21,11 @@ function noise(length: number, seed: number): Uint8Array {
 }
 
 describe("checkFiles", () => {
-  let original: Awaited<ReturnType<typeof createTempDir>>;
+  let original: RemovableDirectory;
 
   /** A database with compacted tables, uncompacted tables, and a log. */
   beforeAll(async () => {
-    original = await createTempDir();
+    original = removableDirectory();
     const store = await LevelStore.open(original.path, { sync: false });
     for (let n = 0; n < 60; n++) {
       if (n === 40) for (const bucket of [Bucket.blocks, Bucket.hotBlocks]) await store.compact(bucket);
@@ -42,7 +42,7 @@ describe("checkFiles", () => {
   afterAll(() => original.remove());
 
   async function copied(): Promise<string> {
-    const dir = await createTempDir();
+    const dir = removableDirectory();
     onTestFinished(dir.remove);
     cpSync(original.path, dir.path, { recursive: true });
     return dir.path;
@@ -153,7 +153,7 @@ describe("checkFiles", () => {
   });
 
   it("treats a lone manifest after a crash as a new database", async () => {
-    const dir = await createTempDir();
+    const dir = removableDirectory();
     onTestFinished(dir.remove);
     const db = await openDatabase(dir.path, { sync: false });
     await db.close();

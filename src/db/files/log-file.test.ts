@@ -1,7 +1,7 @@
 import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { createTempDir } from "../../../test/support/db/temp-dir.ts";
+import { type RemovableDirectory, removableDirectory } from "../../../test/support/directories/removable-directory.ts";
 import { LevelStore } from "../level/level-store.ts";
 import { readLog } from "./log-file.ts";
 import { entriesOfRecord, sequencesOf } from "./write-record.ts";
@@ -10,11 +10,11 @@ import { entriesOfRecord, sequencesOf } from "./write-record.ts";
 const SIZES = [10, 32_700, 3, 70_000, 1, 32_768 - 7 - 14, 500];
 
 describe("readLog", () => {
-  let dir: Awaited<ReturnType<typeof createTempDir>>;
+  let dir: RemovableDirectory;
   let bytes: Uint8Array;
 
   beforeAll(async () => {
-    dir = await createTempDir();
+    dir = removableDirectory();
     const store = await LevelStore.open(dir.path, { sync: false });
     for (const [n, size] of SIZES.entries()) {
       const batch = store.batch();

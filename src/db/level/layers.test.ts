@@ -1,7 +1,7 @@
 import { ClassicLevel } from "classic-level";
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import { collect } from "../../../test/support/db/collect.ts";
-import { createTempDir } from "../../../test/support/db/temp-dir.ts";
+import { type RemovableDirectory, removableDirectory } from "../../../test/support/directories/removable-directory.ts";
 import { LAYERS } from "../keys.ts";
 import { Layers, readLiveLayers } from "./layers.ts";
 import { LevelStore } from "./level-store.ts";
@@ -38,7 +38,7 @@ describe("Layers", () => {
 });
 
 describe("LevelStore layers", () => {
-  let dir: Awaited<ReturnType<typeof createTempDir>>;
+  let dir: RemovableDirectory;
   let store: LevelStore;
 
   const open = async () => {
@@ -47,14 +47,14 @@ describe("LevelStore layers", () => {
   };
 
   beforeEach(async () => {
-    dir = await createTempDir();
+    dir = removableDirectory();
     await open();
   });
 
   afterEach(async () => {
     vi.restoreAllMocks();
     await store.close();
-    await dir.remove();
+    dir.remove();
   });
 
   // The last keys are not valid UTF-8, and the first is a prefix of all others.

@@ -3,24 +3,24 @@ import { join } from "node:path";
 import { ClassicLevel } from "classic-level";
 import { afterEach, beforeEach, describe, expect, it, onTestFinished, vi } from "vitest";
 import { collect } from "../../../test/support/db/collect.ts";
-import { createTempDir } from "../../../test/support/db/temp-dir.ts";
+import { type RemovableDirectory, removableDirectory } from "../../../test/support/directories/removable-directory.ts";
 import { DatabaseCorruptError, DatabaseInUseError, DatabaseOpenError, DatabaseWriteError } from "../errors.ts";
 import { LevelStore } from "./level-store.ts";
 
 const bytes = (...values: number[]) => Uint8Array.from(values);
 
 describe("LevelStore", () => {
-  let dir: Awaited<ReturnType<typeof createTempDir>>;
+  let dir: RemovableDirectory;
   let store: LevelStore;
 
   beforeEach(async () => {
-    dir = await createTempDir();
+    dir = removableDirectory();
     store = await LevelStore.open(dir.path, { sync: false });
   });
 
   afterEach(async () => {
     await store.close();
-    await dir.remove();
+    dir.remove();
   });
 
   const put = async (...entries: [bucket: number, key: Uint8Array, value: Uint8Array][]) => {

@@ -1,7 +1,7 @@
 import { ClassicLevel } from "classic-level";
 import { describe, expect, it, onTestFinished } from "vitest";
 import { collect } from "../../../test/support/db/collect.ts";
-import { createTempDir } from "../../../test/support/db/temp-dir.ts";
+import { removableDirectory } from "../../../test/support/directories/removable-directory.ts";
 import type { Engine, EngineRange } from "./engine.ts";
 import type { Operation } from "./layers.ts";
 import { MemoryEngine } from "./memory-engine.ts";
@@ -26,7 +26,7 @@ function integersFrom(seed: number): (limit: number) => number {
 }
 
 async function openLevelDb(): Promise<Engine> {
-  const directory = await createTempDir();
+  const directory = removableDirectory();
   const level = new ClassicLevel<Uint8Array, Uint8Array>(directory.path, {
     keyEncoding: "view",
     valueEncoding: "view",
@@ -34,7 +34,7 @@ async function openLevelDb(): Promise<Engine> {
   await level.open();
   onTestFinished(async () => {
     await level.close();
-    await directory.remove();
+    directory.remove();
   });
   return level;
 }

@@ -1,17 +1,17 @@
 import { toRootHex } from "@lodestar/utils";
 import { expect, it, onTestFinished } from "vitest";
-import { createTempDir } from "../../../test/support/db/temp-dir.ts";
+import { removableDirectory } from "../../../test/support/directories/removable-directory.ts";
 import { DatabaseCorruptError } from "../errors.ts";
 import { openDatabase } from "../open-database.ts";
 
 const rootOf = (fill: number) => toRootHex(new Uint8Array(32).fill(fill));
 
 it("stores sidecars by block and index, indexes their blocks, and rejects damaged ones", async () => {
-  const dir = await createTempDir();
+  const dir = removableDirectory();
   const db = await openDatabase(dir.path, { sync: false });
   onTestFinished(async () => {
     await db.close();
-    await dir.remove();
+    dir.remove();
   });
   const [a, b] = [
     { slot: 300, root: rootOf(1) },

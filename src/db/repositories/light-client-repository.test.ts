@@ -1,14 +1,14 @@
 import { toRootHex } from "@lodestar/utils";
 import { expect, it, onTestFinished } from "vitest";
-import { createTempDir } from "../../../test/support/db/temp-dir.ts";
+import { removableDirectory } from "../../../test/support/directories/removable-directory.ts";
 import { openDatabase } from "../open-database.ts";
 
 it("stores one update per period and deletes old ones with a new one", async () => {
-  const dir = await createTempDir();
+  const dir = removableDirectory();
   const db = await openDatabase(dir.path, { sync: false });
   onTestFinished(async () => {
     await db.close();
-    await dir.remove();
+    dir.remove();
   });
   const update = (n: number) => ({
     attestedSlot: 64 * n,

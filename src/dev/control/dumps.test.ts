@@ -1,7 +1,7 @@
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { expect, it, onTestFinished } from "vitest";
-import { createTempDir } from "../../../test/support/db/temp-dir.ts";
+import { removableDirectory } from "../../../test/support/directories/removable-directory.ts";
 import { ChainFileWriter, EntryKind } from "../../chain/stored/chain-file.ts";
 import type { DevIdentity } from "../identity.ts";
 import { ChainReplacer } from "./chain-replacer.ts";
@@ -20,7 +20,7 @@ const OWN: DevIdentity = {
 
 /** Loads a dump that holds only its header; returns the error message. */
 async function refusalOf(identity: unknown): Promise<string> {
-  const directory = await createTempDir();
+  const directory = removableDirectory();
   onTestFinished(directory.remove);
   const path = join(directory.path, "dump");
   const file = await ChainFileWriter.create(path);

@@ -1,6 +1,6 @@
 import { ssz } from "@lodestar/types";
 import { describe, expect, it, onTestFinished } from "vitest";
-import { createTempDir } from "../../../test/support/db/temp-dir.ts";
+import { removableDirectory } from "../../../test/support/directories/removable-directory.ts";
 import { openDatabase } from "../../db/open-database.ts";
 import { SlashingProtection, slashingProtectionStore } from "./slashing-protection.ts";
 
@@ -36,7 +36,7 @@ describe("SlashingProtection", () => {
 
 describe("slashing protection store", () => {
   it("keeps the latest record of each validator over a restart", async () => {
-    const dir = await createTempDir();
+    const dir = removableDirectory();
     onTestFinished(() => dir.remove());
     const open = async () => {
       const db = await openDatabase(dir.path, { sync: false });

@@ -15,8 +15,8 @@ import {
 } from "@lodestar/types";
 import { toRootHex } from "@lodestar/utils";
 import { describe, expect, it } from "vitest";
+import { ManualClock } from "../../../test/support/chain/clock/manual-clock.ts";
 import { createLocalApi } from "../../../test/support/dev/validators/local-api.ts";
-import { ManualClock } from "../../../test/support/dev/validators/manual-clock.ts";
 import { createRecordingLogger } from "../../../test/support/log/recording-logger.ts";
 import { devChainConfig } from "../chain-config.ts";
 import type { ScheduledFork } from "../forks.ts";

@@ -1,5 +1,5 @@
 import { expect, it, onTestFinished } from "vitest";
-import { createTempDir } from "../../../test/support/db/temp-dir.ts";
+import { removableDirectory } from "../../../test/support/directories/removable-directory.ts";
 import { Eth1Server } from "../../../test/support/execution/eth1/eth1-server.ts";
 import { createRecordingLogger } from "../../../test/support/log/recording-logger.ts";
 import { openDatabase } from "../../db/open-database.ts";
@@ -15,7 +15,7 @@ const config = devChainConfig({
 });
 
 async function openFollower(servers: readonly Eth1Server[]) {
-  const directory = await createTempDir();
+  const directory = removableDirectory();
   const db = await openDatabase(directory.path, { sync: false });
   const deposits = await DepositChain.open(db.eth1);
   const logger = createRecordingLogger();
@@ -31,7 +31,7 @@ async function openFollower(servers: readonly Eth1Server[]) {
   onTestFinished(async () => {
     await follower.close();
     await db.close();
-    await directory.remove();
+    directory.remove();
   });
   const logged = () => logger.records.splice(0);
   return { follower, deposits, pauses, logged };

@@ -2,7 +2,7 @@ import { DEPOSIT_CONTRACT_TREE_DEPTH } from "@lodestar/params";
 import { type phase0, ssz } from "@lodestar/types";
 import { fromHex, verifyMerkleBranch } from "@lodestar/utils";
 import { describe, expect, it, onTestFinished } from "vitest";
-import { createTempDir } from "../../../test/support/db/temp-dir.ts";
+import { removableDirectory } from "../../../test/support/directories/removable-directory.ts";
 import { CONTRACT, depositData, depositRoot, Eth1Server } from "../../../test/support/execution/eth1/eth1-server.ts";
 import { createRecordingLogger } from "../../../test/support/log/recording-logger.ts";
 import { LevelStore } from "../../db/level/level-store.ts";
@@ -15,11 +15,11 @@ import { Eth1Node } from "./eth1-node.ts";
 /** Creates a reader of the server with its own database. */
 async function openReader() {
   const server = await Eth1Server.listen();
-  const directory = await createTempDir();
+  const directory = removableDirectory();
   const store = await LevelStore.open(directory.path, { sync: false });
   onTestFinished(async () => {
     await store.close();
-    await directory.remove();
+    directory.remove();
   });
   const repository = new Eth1Repository(store);
   const deposits = await DepositChain.open(repository);

@@ -139,12 +139,12 @@ it("rewinds to an earlier head when a restarted upstream does not catch up", asy
   for (const each of blocks) a.imports(each);
   await announced.take(12);
   a.setHead(blocks[2]!);
-  health.set("a", { state: "behind" });
+  health.change("a", { state: "behind" });
   await reconnect(a);
   // A syncing upstream reaches it again.
   await timers.advance(60_000);
   expect(announced.left).toBe(0);
-  health.set("a", { state: "ready" });
+  health.change("a", { state: "ready" });
   const others = chain(2, blocks[2], 1);
   a.imports(others[0]!);
   await passUntil(timers, 1000, () => announced.left === 3);

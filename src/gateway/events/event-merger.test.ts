@@ -112,7 +112,7 @@ it("continues with the log of another upstream when the leader fails", async () 
     { topic: "voluntary_exit", value: exitEvent(7) },
   ]);
   const asked = b.requests.length;
-  health.set("a", { state: "down" });
+  health.change("a", { state: "down" });
   a.breakOff();
   expect(await announced.take(2)).toEqual([{ topic: "head", value: headEvent(second) }, finalized(1)]);
   b.imports(third);
@@ -233,8 +233,8 @@ it("elects another leader when it is late or not ready, and returns to the bette
   c.imports(heads[2]!);
   c.imports(heads[3]!);
   b.imports(heads[2]!);
-  health.set("a", { state: "behind" });
-  health.set("b", { state: "down" });
+  health.change("a", { state: "behind" });
+  health.change("b", { state: "down" });
   expect(await onEvent()).toEqual(headEvent(heads[3]!));
 });
 
@@ -244,7 +244,7 @@ it("ignores foreign and syncing upstreams while another is ready", async () => {
   const announced = read(CHAIN_EVENT_TOPICS);
   const states = ["behind", "foreign", "down"] as const;
   for (const [index, state] of states.entries()) {
-    health.set("b", { state });
+    health.change("b", { state });
     b.imports(block(50 + index, GENESIS, 3));
     await passUntil(timers, 0, () => observer.includes(`b head ${50 + index}`));
     await timers.advance(500);
@@ -295,13 +295,13 @@ it("increments the revision when polls show a change", async () => {
   const { hub, health } = await openMerger("a", "b");
   const revisions = () => [...hub.revision];
   const [head, status] = revisions() as [number, number];
-  health.set("a", { head: { slot: 1, root: "0x1" } });
+  health.change("a", { head: { slot: 1, root: "0x1" } });
   expect(revisions()).toEqual([head + 1, status + 1]);
-  health.set("b", { head: { slot: 1, root: "0x1" } });
+  health.change("b", { head: { slot: 1, root: "0x1" } });
   expect(revisions()).toEqual([head + 1, status + 2]);
-  health.set("b", { isExecutionOffline: true });
+  health.change("b", { isExecutionOffline: true });
   expect(revisions()).toEqual([head + 1, status + 3]);
-  health.set("a", { head: { slot: 1, root: "0x2" } });
+  health.change("a", { head: { slot: 1, root: "0x2" } });
   expect(revisions()).toEqual([head + 2, status + 4]);
 });
 
@@ -311,10 +311,10 @@ it("publishes no block before its parent", async () => {
   const announced = read(["block"]);
   const [first, second, third, fourth] = chain(4) as [ScriptedBlock, ScriptedBlock, ScriptedBlock, ScriptedBlock];
   const onEvent = async () => ((await announced.next()).value as { slot: string }).slot;
-  health.set("b", { state: "behind" });
+  health.change("b", { state: "behind" });
   b.imports(first);
   await passUntil(timers, 0, () => observer.includes("b head 1"));
-  health.set("b", { state: "ready" });
+  health.change("b", { state: "ready" });
   b.publishBlock(second);
   expect([await onEvent(), await onEvent()]).toEqual(["1", "2"]);
   // It has the third block when it is connected, which was not announced yet.
@@ -329,12 +329,12 @@ it("publishes no block before its parent", async () => {
 it("tolerates an idle upstream", async () => {
   const { upstreams, health, timers, logger } = await openMerger("a");
   const [a] = upstreams as [ScriptedUpstream];
-  health.set("a", { head: GENESIS });
+  health.change("a", { head: GENESIS });
   await timers.advance(100_000);
   const warnings = () => logger.records.flatMap(({ level, message }) => (level === "warn" ? [message] : []));
   expect([a.subscriptions.length, warnings()]).toEqual([1, []]);
   // It reports another head than it has announced.
-  health.set("a", { head: block(1, GENESIS) });
+  health.change("a", { head: block(1, GENESIS) });
   await passUntil(timers, 1000, () => a.subscriptions.length === 2);
   expect(warnings()).toEqual(["Upstream event stream disconnected, reconnecting"]);
 });
@@ -374,7 +374,7 @@ it("publishes finality once another ready upstream confirms it", async () => {
   b.publish("finalized_checkpoint", finalized(4, 4));
   expect(await announced.next()).toEqual(event(4, 4));
   // Alone, it is believed.
-  for (const name of ["b", "c"]) health.set(name, { state: "behind" });
+  for (const name of ["b", "c"]) health.change(name, { state: "behind" });
   a.publish("finalized_checkpoint", finalized(5, 5));
   expect(await announced.next()).toEqual(event(5, 5));
 });
@@ -442,7 +442,7 @@ it("skips a reorg behind finality unless the upstream has reverted that", async 
 
 it("skips events that lack members of their topic or are about the future", async () => {
   const { upstreams, read, health, observer, logger } = await openMerger("a", "b");
-  health.set("b", { finalized: { epoch: 1, root: hexOf(1) } });
+  health.change("b", { finalized: { epoch: 1, root: hexOf(1) } });
   const [a] = upstreams as [ScriptedUpstream];
   const announced = read([...CHAIN_EVENT_TOPICS, "voluntary_exit"]);
   const [first] = chain(1) as [ScriptedBlock];
@@ -469,7 +469,7 @@ it("publishes events of a dev chain that runs ahead of the clock", async () => {
   const [a] = upstreams as [ScriptedUpstream];
   const announced = read(["block", "head"]);
   const ahead = block(2 ** 40);
-  health.set("a", { head: ahead });
+  health.change("a", { head: ahead });
   const next = block(ahead.slot + 1, ahead);
   a.publishBlock(next);
   a.tellHead(next);
@@ -479,7 +479,7 @@ it("publishes events of a dev chain that runs ahead of the clock", async () => {
 it("continues without the finality that an upstream reports for a future epoch", async () => {
   const { upstreams, read, reconnect, health } = await openMerger("a");
   const [a] = upstreams as [ScriptedUpstream];
-  health.set("a", { finalized: { epoch: 2 ** 40, root: hexOf(1) } });
+  health.change("a", { finalized: { epoch: 2 ** 40, root: hexOf(1) } });
   await reconnect(a);
   const announced = read(CHAIN_EVENT_TOPICS);
   const blocks = chain(4);

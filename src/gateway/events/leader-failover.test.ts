@@ -66,14 +66,14 @@ it.each([1, 2, 3, 4, 5, 6])(
       const made = [produce(slot, 0), ...(chance(0.2) ? [produce(slot, 1)] : [])];
       for (const follower of followers) {
         if (chance(0.1)) follower.upstream.breakOff();
-        if (chance(0.1)) health.set(follower.upstream.name, { state: chance(0.5) ? "ready" : "behind" });
+        if (chance(0.1)) health.change(follower.upstream.name, { state: chance(0.5) ? "ready" : "behind" });
         if (chance(0.8)) follower.setTopics(made[Math.floor(random() * made.length)]!);
         if (chance(0.3)) await timers.advance(Math.floor(random() * 600));
       }
       if (chance(0.5)) await timers.advance(12_000);
       await takeAll();
     }
-    for (const { name } of upstreams) health.set(name, { state: "ready" });
+    for (const { name } of upstreams) health.change(name, { state: "ready" });
     const last = produce(21, 0);
     for (const follower of followers) follower.setTopics(last);
     await passUntil(timers, 100, () => upstreams.every(({ connections }) => connections === 1));

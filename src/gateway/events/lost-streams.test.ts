@@ -109,7 +109,7 @@ it("publishes finality that was announced while the streams were cut", async () 
   await announced.take(2);
   for (const upstream of upstreams) {
     upstream.finalized = { epoch: 1, root: GENESIS.root };
-    health.set(upstream.name, { finalized: upstream.finalized });
+    health.change(upstream.name, { finalized: upstream.finalized });
     await reconnect(upstream);
   }
   await passUntil(timers, 100, () => announced.left === 1);
@@ -245,7 +245,7 @@ it.each([1, 24, 45, 46])(
       for (const { upstream } of nodes) upstream.disturb = () => undefined;
       release();
     };
-    const poll = ({ upstream: { name, finalized } }: SteppingNode) => health.set(name, { finalized });
+    const poll = ({ upstream: { name, finalized } }: SteppingNode) => health.change(name, { finalized });
     /** Lets the nodes take steps, each at its own speed. */
     const pass = async (steps: number) => {
       for (let step = 0; step < steps; step++) {

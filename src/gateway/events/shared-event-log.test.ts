@@ -1,5 +1,4 @@
 import { describe, expect, it, onTestFinished, vi } from "vitest";
-import { ScriptedHealth } from "../../../test/support/gateway/events/scripted-health.ts";
 import {
   attestationEvent,
   block,
@@ -13,6 +12,7 @@ import {
 } from "../../../test/support/gateway/events/scripted-upstream.ts";
 import { missingRedis } from "../../../test/support/gateway/redis-process.ts";
 import { RedisServer } from "../../../test/support/gateway/redis-server.ts";
+import { ScriptedHealth } from "../../../test/support/gateway/upstream/scripted-health.ts";
 import { createRecordingLogger } from "../../../test/support/log/recording-logger.ts";
 import { Arrivals } from "../../../test/support/server/events/arrivals.ts";
 import { skipSuite } from "../../../test/support/suite/skip-suite.ts";
@@ -43,13 +43,14 @@ class TestGateway {
   readonly hub: EventHub;
 
   constructor(upstreams: readonly ScriptedUpstream[], redis: RedisServer) {
-    const health = new ScriptedHealth(upstreams.map(({ name }) => name));
+    const health = new ScriptedHealth(...upstreams.map(({ name }) => name));
+    for (const { name } of upstreams) health.set(name, { head: undefined });
     this.health = health;
     this.hub = new EventHub({
       upstreams: upstreams.map((upstream, tier) => upstream.options({ tier })),
       health,
       observer: {
-        recordHead: (upstream, head) => health.set(upstream, { head }),
+        recordHead: (upstream, head) => health.change(upstream, { head }),
         recordFinalized: () => {},
         recordReorg: () => {},
       },
@@ -162,10 +163,10 @@ describe("gateways that share a Redis", { timeout: 60_000 }, () => {
     const [first, second, third] = chain(3) as [ScriptedBlock, ScriptedBlock, ScriptedBlock];
     for (const upstream of [a, b]) upstream.imports(first);
     await tells(gateways, ...imported(first));
-    ofB.health.set("b", { state: "behind" });
+    ofB.health.change("b", { state: "behind" });
     a.imports(second);
     await tells(gateways, ...imported(second));
-    ofA.health.set("a", { state: "behind" });
+    ofA.health.change("a", { state: "behind" });
     a.imports(third);
     await tells(gateways, ...imported(third));
     await ofA.hub.close();

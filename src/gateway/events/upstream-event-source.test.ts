@@ -1,5 +1,4 @@
 import { describe, expect, it, onTestFinished } from "vitest";
-import { ScriptedHealth } from "../../../test/support/gateway/events/scripted-health.ts";
 import {
   block,
   CHAIN_SPEC,
@@ -8,6 +7,7 @@ import {
   passUntil,
   ScriptedUpstream,
 } from "../../../test/support/gateway/events/scripted-upstream.ts";
+import { ScriptedHealth } from "../../../test/support/gateway/upstream/scripted-health.ts";
 import { createRecordingLogger } from "../../../test/support/log/recording-logger.ts";
 import { Arrivals } from "../../../test/support/server/events/arrivals.ts";
 import { FakeTimers } from "../../../test/support/time/fake-timers.ts";
@@ -19,9 +19,10 @@ const AHEAD = block(2 ** 40);
 /** Connects to an upstream. Requests for its head are answered by the test. */
 async function connect() {
   const upstream = await ScriptedUpstream.start("a", GENESIS);
-  const health = new ScriptedHealth(["a", "b"]);
+  const health = new ScriptedHealth("a", "b");
   // An idle stream is not stale while the upstream is at the announced head.
   health.set("a", { head: GENESIS });
+  health.set("b", { head: undefined });
   const timers = new FakeTimers();
   const logger = createRecordingLogger();
   const requests = new Arrivals<PromiseWithResolvers<Buffer | undefined>>();

@@ -1,5 +1,5 @@
 import { expect, it } from "vitest";
-import { HealthStub } from "../../../../test/support/gateway/upstream/health-stub.ts";
+import { ScriptedHealth } from "../../../../test/support/gateway/upstream/scripted-health.ts";
 import { CircuitBreaker } from "../client/circuit-breaker.ts";
 import type { UpstreamClient } from "../client/upstream-client.ts";
 import { type RouteConstraints, UpstreamSelector } from "./upstream-selector.ts";
@@ -29,7 +29,7 @@ function selectorOf(upstreams: Record<string, FakeClient>) {
       } as unknown as UpstreamClient;
     },
   );
-  const health = new HealthStub(...Object.keys(upstreams));
+  const health = new ScriptedHealth(...Object.keys(upstreams));
   const selector = new UpstreamSelector(clients, health);
   const select = ({
     tried = [],

@@ -44,7 +44,7 @@ import { createDevGenesis, type DevGenesis } from "../../../../src/dev/genesis.t
 import type { DevKeys } from "../../../../src/dev/validator-keys.ts";
 import { FakeKzg } from "../../data/kzg/fake-kzg.ts";
 import { createRecordingLogger } from "../../log/recording-logger.ts";
-import { SetClock } from "./clock.ts";
+import { ManualClock } from "../clock/manual-clock.ts";
 
 const GENESIS_TIME = 1_700_000_000;
 const SECONDS_PER_SLOT = 6;
@@ -78,7 +78,7 @@ interface ProducedBlock {
 export class TestChain {
   readonly config: BeaconConfig;
   readonly keys: DevKeys;
-  readonly clock = new SetClock(GENESIS_TIME, SECONDS_PER_SLOT);
+  readonly clock = new ManualClock(GENESIS_TIME, SECONDS_PER_SLOT);
   readonly forkChoice: ForkChoice;
   readonly operations = new OperationPool();
   readonly kzg = new FakeKzg();

@@ -3,7 +3,7 @@ import { EventHub } from "../../../../src/gateway/events/event-hub.ts";
 import { createRecordingLogger } from "../../log/recording-logger.ts";
 import { Arrivals } from "../../server/events/arrivals.ts";
 import { FakeTimers } from "../../time/fake-timers.ts";
-import { ScriptedHealth } from "./scripted-health.ts";
+import { ScriptedHealth } from "../upstream/scripted-health.ts";
 import {
   CHAIN_SPEC,
   fetchFrom,
@@ -23,8 +23,8 @@ export interface PublishedEvent {
 /** Opens a merger of scripted upstreams, the first of which leads. All have the genesis block. */
 export async function openMerger(...names: readonly string[]) {
   const upstreams = await Promise.all(names.map((name) => ScriptedUpstream.start(name, GENESIS)));
-  const health = new ScriptedHealth(names);
-  for (const name of names) health.set(name, { finalized: { epoch: 0, root: GENESIS.root } });
+  const health = new ScriptedHealth(...names);
+  for (const name of names) health.set(name, { head: undefined, finalized: { epoch: 0, root: GENESIS.root } });
   const timers = new FakeTimers();
   const logger = createRecordingLogger();
   const observer: unknown[] = [];
@@ -37,11 +37,11 @@ export async function openMerger(...names: readonly string[]) {
     observer: {
       recordHead: (upstream, head) => {
         observer.push(`${upstream} head ${head.slot}`);
-        health.set(upstream, { head });
+        health.change(upstream, { head });
       },
       recordFinalized: (upstream, finalized) => {
         observer.push(`${upstream} finalized ${finalized.epoch}`);
-        health.set(upstream, { finalized });
+        health.change(upstream, { finalized });
       },
       recordReorg: (upstream, ancestorSlot) => observer.push(`${upstream} reorg after ${ancestorSlot}`),
     },

@@ -7,7 +7,7 @@ import type { UpstreamResponse } from "../../../../../src/gateway/upstream/upstr
 import { createRecordingLogger } from "../../../log/recording-logger.ts";
 import { FakeTimers } from "../../../time/fake-timers.ts";
 import { CHAIN_SPEC } from "../../cache/method-calls.ts";
-import { HealthStub } from "../health-stub.ts";
+import { ScriptedHealth } from "../scripted-health.ts";
 import { ScriptedUpstream } from "../scripted-upstream.ts";
 
 export const HEDGE_MILLIS = 50;
@@ -27,7 +27,7 @@ export async function openPool({
   submissionMillis,
 }: Setting = {}) {
   const servers = await Promise.all(names.map((name) => new ScriptedUpstream(name).start()));
-  const health = new HealthStub(...names);
+  const health = new ScriptedHealth(...names);
   const timers = new FakeTimers();
   const events: string[] = [];
   const observer: GatewayObserver = {

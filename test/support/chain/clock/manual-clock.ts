@@ -1,6 +1,6 @@
 import { computeEpochAtSlot } from "@lodestar/state-transition";
 import type { Slot } from "@lodestar/types";
-import type { Clock } from "../../../../src/chain/clock/clock.ts";
+import { type Clock, SlotTime } from "../../../../src/chain/clock/clock.ts";
 
 interface Waiter {
   at: number;
@@ -13,6 +13,7 @@ export class ManualClock implements Clock {
   readonly secondsPerSlot: number;
   readonly isFlowing = true;
   readonly speed: number;
+  readonly #slotTime: SlotTime;
   #now: number;
   #waiters: Waiter[] = [];
   #onWait: () => void = () => {};
@@ -21,6 +22,7 @@ export class ManualClock implements Clock {
     this.speed = speed;
     this.genesisTime = genesisTime;
     this.secondsPerSlot = secondsPerSlot;
+    this.#slotTime = new SlotTime(genesisTime, secondsPerSlot);
     this.#now = genesisTime;
   }
 
@@ -41,11 +43,11 @@ export class ManualClock implements Clock {
   }
 
   slotStartSeconds(slot: Slot): number {
-    return this.genesisTime + slot * this.secondsPerSlot;
+    return this.#slotTime.startOf(slot);
   }
 
   currentSlotWithTolerance(toleranceMs: number): Slot {
-    return Math.max(0, Math.floor((this.#now + toleranceMs / 1000 - this.genesisTime) / this.secondsPerSlot));
+    return Math.max(0, this.#slotTime.slotAt(this.#now + toleranceMs / 1000));
   }
 
   onSlot(): () => void {
@@ -77,6 +79,11 @@ export class ManualClock implements Clock {
         this.#onWait = resolve;
       });
     }
+  }
+
+  /** Sets the time within a slot. */
+  set(slot: Slot, offsetMs = 0): void {
+    this.advanceTo(this.slotStartSeconds(slot) + offsetMs / 1000);
   }
 
   advanceTo(chainSeconds: number): void {
