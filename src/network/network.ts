@@ -49,7 +49,7 @@ export class Network {
   readonly view: NetworkView;
   readonly #node: LocalNode;
   readonly #settings: NetworkSettings;
-  readonly #requests: ReqResp;
+  readonly #reqresp: ReqResp;
   readonly #subnets: SubnetManager;
   readonly #discovery: Discovery | undefined;
   #listening: ListeningAddresses = { p2p: [], enr: "" };
@@ -86,7 +86,7 @@ export class Network {
       onPing: (peerId, metadataSeq) => peers.onPing(peerId, metadataSeq),
       onGoodbye: (peerId, reason) => peers.onGoodbye(peerId, reason),
     });
-    const requests = new ReqResp({ host, config, clock, handlers, reporter: scores, logger, limits });
+    const reqresp = new ReqResp({ host, config, clock, handlers, reporter: scores, logger, limits });
     const gossip = new Gossip({ ...parts, pubsub: host.services.pubsub, reporter: scores });
     const subnets = new SubnetManager({ chain, node, nodeId: await node.nodeId(), topics: gossip });
     const { bootnodes, readBootnodes } = settings;
@@ -96,7 +96,7 @@ export class Network {
       : undefined;
     const peers = new PeerManager({
       host,
-      requests,
+      requests: reqresp.requests,
       chain,
       discovery,
       subnets,
@@ -106,14 +106,14 @@ export class Network {
       bans,
       store,
     });
-    return new Network({ host, gossip, peers, requests, subnets, discovery, node, settings });
+    return new Network({ host, gossip, peers, reqresp, subnets, discovery, node, settings });
   }
 
   private constructor(parts: {
     host: Host;
     gossip: Gossip;
     peers: PeerManager;
-    requests: ReqResp;
+    reqresp: ReqResp;
     subnets: SubnetManager;
     discovery: Discovery | undefined;
     node: LocalNode;
@@ -125,7 +125,7 @@ export class Network {
     this.peers = peers;
     this.#node = node;
     this.#settings = parts.settings;
-    this.#requests = parts.requests;
+    this.#reqresp = parts.reqresp;
     this.#subnets = parts.subnets;
     this.#discovery = parts.discovery;
     const peersView = new PeersView(peers);
@@ -156,13 +156,13 @@ export class Network {
     this.#subnets.close();
     await this.gossip.close();
     await this.#discovery?.close();
-    await this.#requests.close();
+    await this.#reqresp.close();
     await this.host.stop();
   }
 
   async #start(): Promise<void> {
     await this.host.start();
-    await this.#requests.start();
+    await this.#reqresp.start();
     this.gossip.start();
     // Started before the ENR is published, since the ENR contains the subnets.
     this.#subnets.start();

@@ -4,12 +4,15 @@ import type { Epoch } from "@lodestar/types";
 import type { Rate } from "../../async/token-bucket.ts";
 import type { ProtocolName } from "./protocols.ts";
 
-/** Timeouts, concurrency and rate limits of requests. */
+/**
+ * Timeouts, concurrency and rate limits of requests. The specification leaves timeouts to clients since it dropped
+ * `TTFB_TIMEOUT` and `RESP_TIMEOUT`; the names stay, as in other clients.
+ */
 export interface ReqRespLimits {
-  /** From the request to the first response byte. */
-  firstByteMs: number;
+  /** For the negotiation of the protocol, and from the request to the first response byte. */
+  ttfbTimeoutMs: number;
   /** Per response chunk, after the first byte. */
-  chunkMs: number;
+  respTimeoutMs: number;
   /** For a whole response, inbound or outbound. */
   responseMs: number;
   /** For reading an inbound request. */
@@ -42,8 +45,8 @@ export interface ReqRespLimits {
 const MEBIBYTE = 2 ** 20;
 
 export const DEFAULT_LIMITS: ReqRespLimits = {
-  firstByteMs: 10_000,
-  chunkMs: 10_000,
+  ttfbTimeoutMs: 10_000,
+  respTimeoutMs: 10_000,
   responseMs: 120_000,
   requestMs: 10_000,
   writeMs: 10_000,

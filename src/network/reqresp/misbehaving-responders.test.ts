@@ -35,7 +35,7 @@ let stranger: Host;
 let strangerId: string;
 
 beforeAll(async () => {
-  const times = { firstByteMs: 100, chunkMs: 100 };
+  const times = { ttfbTimeoutMs: 100, respTimeoutMs: 100 };
   [node, impatient] = await Promise.all([
     startNode([], { lingerMs: 50, responseBytes: RESPONSE_BYTES }),
     startNode([], times),

@@ -17,9 +17,7 @@ export interface OutboundRequest {
   versions: readonly number[];
   /** SSZ of the request for the negotiated version. Null if requests have no body. */
   body(version: number): Uint8Array | null;
-  /** Cost in the peer's rate limit. */
-  cost: number;
-  /** Further chunks are a protocol violation. */
+  /** Further chunks are a protocol violation. Also the cost in the peer's rate limit. */
   maxChunks: number;
   format(version: number): ChunkFormat;
   /** Throws a `ProtocolViolation` for an unexpected chunk. */
@@ -71,9 +69,9 @@ export class RequestClient {
     return connection;
   }
 
-  async #awaitQuota(peerId: string, { name, cost }: OutboundRequest, signal: AbortSignal): Promise<void> {
+  async #awaitQuota(peerId: string, { name, maxChunks }: OutboundRequest, signal: AbortSignal): Promise<void> {
     const protocols = await this.#protocolsOf(peerId);
-    const delay = this.#quotas.delay(peerId, name, cost, protocols);
+    const delay = this.#quotas.delay(peerId, name, maxChunks, protocols);
     if (delay > 0) await SYSTEM_TIMERS.sleep(delay, signal);
   }
 
@@ -85,6 +83,20 @@ export class RequestClient {
     }
   }
 
+  /**
+   * Life cycle of a request (phase0/p2p-interface.md, Requesting side):
+   *
+   * 1. `request` waits for one of `MAX_CONCURRENT_REQUESTS` slots per peer and protocol, then for the peer's quota.
+   * 2. Open a stream and negotiate the newest common version, within `ttfbTimeoutMs`.
+   * 3. Write the request at once and close the write side, within `writeMs` for each.
+   * 4. Wait for the first byte of the response, within `ttfbTimeoutMs`. It is the code of the first chunk.
+   * 5. Read each chunk, and wait for the code of the next one, within `respTimeoutMs`. A code other than success ends
+   *    the response with an error message.
+   * 6. The response is complete when the peer closes the stream, or after `maxChunks`: then the peer has `lingerMs` to
+   *    close it. A response of more than `responseBytes` ends early, as if it were complete.
+   * 7. A violation, a timeout of a step, an abort, or `responseMs` after step 2 reset the stream. The error is converted
+   *    to a `RequestError`, for which `ReqResp` may penalize the peer.
+   */
   async #exchange(connection: Connection, request: OutboundRequest, signal: AbortSignal): Promise<void> {
     const { limits } = this.#parts;
     const stream = await this.#openStream(connection, request, signal);
@@ -112,7 +124,7 @@ export class RequestClient {
 
   async #openStream(connection: Connection, { name, versions }: OutboundRequest, signal: AbortSignal): Promise<Stream> {
     const ids = versions.map((version) => protocolId({ name, version }));
-    const timeLimit = AbortSignal.timeout(this.#parts.limits.firstByteMs);
+    const timeLimit = AbortSignal.timeout(this.#parts.limits.ttfbTimeoutMs);
     try {
       return await connection.newStream(ids, { signal: AbortSignal.any([signal, timeLimit]) });
     } catch (error) {
@@ -138,11 +150,11 @@ export class RequestClient {
     let received = 0;
     for (let chunks = 0; ; chunks++) {
       const isComplete = chunks === request.maxChunks;
-      reader.setDeadline(isComplete ? limits.lingerMs : chunks === 0 ? limits.firstByteMs : limits.chunkMs);
+      reader.setDeadline(isComplete ? limits.lingerMs : chunks === 0 ? limits.ttfbTimeoutMs : limits.respTimeoutMs);
       const code = await (isComplete ? endOrTimeout(reader) : reader.readByteOrEnd());
       if (code === undefined) return chunks;
       if (isComplete) throw new ProtocolViolation("The response has more chunks than requested.");
-      reader.setDeadline(limits.chunkMs);
+      reader.setDeadline(limits.respTimeoutMs);
       if (code !== ResponseCode.SUCCESS) {
         const message = await readErrorMessage(reader).catch(emptyIfMissing);
         throw new RequestError("refused", `The peer answered with code ${code}: ${message}`, { code });

@@ -20,7 +20,7 @@ beforeAll(async () => {
     historySlots: HISTORY_SLOTS,
     isAlone: true,
     victim: {
-      requestLimits: { firstByteMs: 1000, chunkMs: 1000, responseMs: 4000, lingerMs: 100 },
+      requestLimits: { ttfbTimeoutMs: 1000, respTimeoutMs: 1000, responseMs: 4000, lingerMs: 100 },
       syncLimits: { batchSlots: 16, backoffMs: 50, targetBackoffMs: 100 },
     },
   });

@@ -17,6 +17,7 @@ import {
 import { createHost, type Host, type HostOptions } from "../../../../src/network/libp2p/host.ts";
 import type { Severity } from "../../../../src/network/peers/peer-scores.ts";
 import type {
+  BeaconRequests,
   BlockAncestry,
   BlockChunk,
   BlockRange,
@@ -187,7 +188,8 @@ class FakeHandlers implements RequestHandlers {
 export interface TestNode {
   host: Host;
   peerId: string;
-  requests: ReqResp;
+  reqresp: ReqResp;
+  requests: BeaconRequests;
   handlers: FakeHandlers;
   clock: { currentEpoch: number };
   penalties: { peerId: string; severity: Severity; reason: string }[];
@@ -204,14 +206,23 @@ export async function startNode(blocks: SignedBeaconBlock[], limits: Partial<Req
   const reporter = {
     penalize: (peerId: string, severity: Severity, reason: string) => void penalties.push({ peerId, severity, reason }),
   };
-  const requests = new ReqResp({ host, config, clock, handlers, reporter, logger, limits });
-  await requests.start();
+  const reqresp = new ReqResp({ host, config, clock, handlers, reporter, logger, limits });
+  await reqresp.start();
   const warnings = () => logger.records.filter(({ level }) => level === "warn").map(({ message }) => message);
-  return { host, peerId: host.peerId.toString(), requests, handlers, clock, penalties, warnings };
+  return {
+    host,
+    peerId: host.peerId.toString(),
+    reqresp,
+    requests: reqresp.requests,
+    handlers,
+    clock,
+    penalties,
+    warnings,
+  };
 }
 
-export async function stopNode({ requests, host }: TestNode): Promise<void> {
-  await requests.close();
+export async function stopNode({ reqresp, host }: TestNode): Promise<void> {
+  await reqresp.close();
   await host.stop();
 }
 

@@ -1,0 +1,239 @@
+import type { BeaconConfig } from "@lodestar/config";
+import { ForkSeq } from "@lodestar/params";
+import type { SignedBeaconBlock } from "@lodestar/types";
+import { fromHex } from "@lodestar/utils";
+import type { Clock } from "../../chain/clock/clock.ts";
+import type { DataSidecar } from "../../data/sidecar.ts";
+import {
+  AncestryCollector,
+  type BlockCollector,
+  blockFormat,
+  decodeBlock,
+  RangeCollector,
+  RootCollector,
+} from "./block-responses.ts";
+import { RequestError } from "./errors.ts";
+import type { BeaconRequests, RequestHandlers } from "./interface.ts";
+import { maxRequestBlobSidecars, maxRequestBlocks } from "./limits.ts";
+import {
+  blobIdentifiersCodec,
+  blobRangeRequestCodec,
+  type Codec,
+  columnIdentifiersCodec,
+  columnRangeRequestCodec,
+  headRequestCodec,
+  metadataCodec,
+  plainFormat,
+  rangeRequestCodec,
+  rootsRequestCodec,
+  statusCodec,
+  uint64Codec,
+} from "./message-codecs.ts";
+import { type ProtocolName, SERVED_VERSIONS } from "./protocols.ts";
+import type { OutboundRequest } from "./request-client.ts";
+import {
+  BLOB_SIDECARS,
+  COLUMN_SIDECARS,
+  decodeSidecar,
+  type SidecarCollector,
+  SidecarRangeCollector,
+  SidecarRootCollector,
+  sidecarFormat,
+} from "./sidecar-responses.ts";
+
+interface RequestParts {
+  config: BeaconConfig;
+  clock: Pick<Clock, "currentEpoch">;
+  handlers: Pick<RequestHandlers, "status" | "metadata">;
+}
+
+/** A request to a peer that collects its response. */
+export interface PeerRequest<T> extends OutboundRequest {
+  /** The specification's limit for `maxChunks`. */
+  most: number;
+  /** What the chunks are. */
+  content: "messages" | "blocks" | "sidecars";
+  /** Returns the complete response. Throws a `RequestError` if the message is missing. */
+  result(): T;
+}
+
+/** Sends a request and returns its response. Rejects with a `RequestError`. */
+type Send = <T>(peerId: string, request: PeerRequest<T>, signal?: AbortSignal) => Promise<T>;
+
+/** The protocols: request, response and limits of each. */
+export function createPeerRequests(parts: RequestParts, send: Send): Omit<BeaconRequests, "goodbye"> {
+  const { config, clock, handlers } = parts;
+  return {
+    status(peerId, signal) {
+      const versions = isActive(parts, ForkSeq.fulu) ? [2, 1] : [1];
+      return send(peerId, message("status", versions, statusCodec, handlers.status()), signal);
+    },
+
+    ping(peerId, signal) {
+      const { seqNumber } = handlers.metadata();
+      return send(peerId, message("ping", [1], uint64Codec, seqNumber), signal);
+    },
+
+    metadata(peerId, signal) {
+      const versions = isActive(parts, ForkSeq.fulu) ? [3, 2, 1] : [2, 1];
+      return send(peerId, message("metadata", versions, metadataCodec, null), signal);
+    },
+
+    blocksByRange(peerId, range, signal) {
+      const { startSlot, count } = range;
+      const body = rangeRequestCodec().encode({ startSlot, count, step: 1 });
+      const collector = new RangeCollector(config, range);
+      return send(peerId, blocks(parts, "beacon_blocks_by_range", body, count, collector), signal);
+    },
+
+    blocksByRoot(peerId, roots, signal) {
+      const wanted = new Set(roots);
+      const body = rootsRequestCodec(wanted.size).encode([...wanted].map((root) => fromHex(root)));
+      const collector = new RootCollector(config, wanted);
+      return send(peerId, blocks(parts, "beacon_blocks_by_root", body, wanted.size, collector), signal);
+    },
+
+    blocksByHead(peerId, { root, count }, signal) {
+      const body = headRequestCodec().encode({ beaconRoot: fromHex(root), count });
+      const collector = new AncestryCollector(config, root);
+      return send(peerId, blocks(parts, "beacon_blocks_by_head", body, count, collector), signal);
+    },
+
+    blobSidecarsByRange(peerId, range, signal, onSidecar) {
+      const { startSlot, count } = range;
+      const most = maxRequestBlobSidecars(config, clock.currentEpoch);
+      const request = {
+        name: "blob_sidecars_by_range" as const,
+        body: blobRangeRequestCodec().encode({ startSlot, count }),
+        maxChunks: Math.min(most, count * config.MAX_BLOBS_PER_BLOCK_ELECTRA),
+        most,
+        collector: new SidecarRangeCollector(BLOB_SIDECARS, range),
+        onSidecar,
+      };
+      return send(peerId, sidecars(config, request), signal);
+    },
+
+    blobSidecarsByRoot(peerId, wanted, signal) {
+      const most = maxRequestBlobSidecars(config, clock.currentEpoch);
+      const identifiers = wanted.flatMap(({ root, indices }) =>
+        indices.map((index) => ({ blockRoot: fromHex(root), index })),
+      );
+      const request = {
+        name: "blob_sidecars_by_root" as const,
+        body: blobIdentifiersCodec(most).encode(identifiers),
+        maxChunks: identifiers.length,
+        most,
+        collector: new SidecarRootCollector(BLOB_SIDECARS, wanted),
+      };
+      return send(peerId, sidecars(config, request), signal);
+    },
+
+    columnSidecarsByRange(peerId, range, columns, signal, onSidecar) {
+      const { startSlot, count } = range;
+      const request = {
+        name: "data_column_sidecars_by_range" as const,
+        body: columnRangeRequestCodec().encode({ startSlot, count, columns: [...columns] }),
+        maxChunks: count * columns.length,
+        most: config.MAX_REQUEST_DATA_COLUMN_SIDECARS,
+        collector: new SidecarRangeCollector(COLUMN_SIDECARS, range, columns),
+        onSidecar,
+      };
+      return send(peerId, sidecars(config, request), signal);
+    },
+
+    columnSidecarsByRoot(peerId, wanted, signal) {
+      const identifiers = wanted.map(({ root, indices }) => ({ blockRoot: fromHex(root), columns: [...indices] }));
+      const request = {
+        name: "data_column_sidecars_by_root" as const,
+        body: columnIdentifiersCodec(config.MAX_REQUEST_BLOCKS_DENEB).encode(identifiers),
+        maxChunks: identifiers.reduce((sum, { columns }) => sum + columns.length, 0),
+        most: config.MAX_REQUEST_DATA_COLUMN_SIDECARS,
+        collector: new SidecarRootCollector(COLUMN_SIDECARS, wanted),
+      };
+      return send(peerId, sidecars(config, request), signal);
+    },
+  };
+}
+
+export function goodbyeRequest(reason: bigint): PeerRequest<bigint> {
+  return message("goodbye", [1], uint64Codec, reason);
+}
+
+/** A request of one message, or none, with a response of one message. */
+function message<T>(
+  name: ProtocolName,
+  versions: readonly number[],
+  codec: (version: number) => Codec<T>,
+  sent: T | null,
+): PeerRequest<T> {
+  const received: T[] = [];
+  return {
+    name,
+    versions,
+    body: (version) => (sent === null ? null : codec(version).encode(sent)),
+    maxChunks: 1,
+    most: 1,
+    content: "messages",
+    format: (version) => plainFormat(codec(version)),
+    onChunk: ({ bytes }, version) => received.push(codec(version).decode(bytes)),
+    result() {
+      if (received.length === 0) throw new RequestError("refused", "The peer closed the stream without a response.");
+      return received[0]!;
+    },
+  };
+}
+
+function blocks(
+  parts: RequestParts,
+  name: ProtocolName,
+  body: Uint8Array,
+  count: number,
+  collector: BlockCollector,
+): PeerRequest<SignedBeaconBlock[]> {
+  const { config, clock } = parts;
+  // altair/p2p-interface.md, Transitioning from v1 to v2.
+  const isAfterVersion1 = name !== "beacon_blocks_by_head" && isActive(parts, ForkSeq.altair);
+  return {
+    name,
+    versions: isAfterVersion1 ? [2] : SERVED_VERSIONS[name],
+    body: () => body,
+    maxChunks: count,
+    most: maxRequestBlocks(config, clock.currentEpoch),
+    content: "blocks",
+    format: (version) => blockFormat(config, { name, version }),
+    onChunk: (chunk) => collector.add(decodeBlock(config, chunk)),
+    result: () => collector.blocks,
+  };
+}
+
+interface SidecarParts<S extends DataSidecar> extends Pick<PeerRequest<S[]>, "name" | "maxChunks" | "most"> {
+  body: Uint8Array;
+  collector: SidecarCollector<S>;
+  onSidecar?: ((sidecar: S) => void) | undefined;
+}
+
+function sidecars<S extends DataSidecar>(
+  config: BeaconConfig,
+  { name, body, maxChunks, most, collector, onSidecar }: SidecarParts<S>,
+): PeerRequest<S[]> {
+  const { kind } = collector;
+  return {
+    name,
+    versions: SERVED_VERSIONS[name],
+    body: () => body,
+    maxChunks,
+    most,
+    content: "sidecars",
+    format: () => sidecarFormat(config, kind),
+    onChunk: (chunk) => {
+      const sidecar = decodeSidecar(config, kind, chunk);
+      collector.add(sidecar);
+      onSidecar?.(sidecar);
+    },
+    result: () => collector.sidecars,
+  };
+}
+
+function isActive({ config, clock }: RequestParts, fork: ForkSeq): boolean {
+  return config.getForkSeqAtEpoch(clock.currentEpoch) >= fork;
+}
