@@ -17,7 +17,6 @@ import { type LogSettings, logSettings } from "./flags/log-flags.ts";
 import { type NodeCommandSettings, nodeSettings } from "./flags/node/node-settings.ts";
 import { type FlagSources, readFlags, resolveFlags } from "./flags/resolve-flags.ts";
 import { type EnabledServers, unusedFlagWarnings } from "./flags/server/unused-flags.ts";
-import { checkGatewayFile, loadGatewaySettings } from "./gateway/check.ts";
 import { type GatewayAction, readGatewayOperands } from "./gateway/operands.ts";
 import { readKeysOperands } from "./keys/operands.ts";
 import { type ProcessEvents, type RunningNode, runUntilStopped, type StopSignal } from "./run.ts";
@@ -120,6 +119,7 @@ function prepare(command: NodeCommandName, sources: FlagSources, context: CliCon
       async start(log, stopping) {
         const { configFile } = values;
         const { logger } = log;
+        const { loadGatewaySettings } = await import("./gateway/check.ts");
         const start: GatewayStart = {
           ...(await loadGatewaySettings(sources, { logger, isPresetUnknown: true })),
           environment,
@@ -167,6 +167,7 @@ async function runGatewayAction(written: GatewayAction, sources: FlagSources, te
     const { createClientKey } = await import("./gateway/key.ts");
     await terminal.write(createClientKey());
   } else {
+    const { checkGatewayFile } = await import("./gateway/check.ts");
     await terminal.write(await checkGatewayFile(written.file, sources));
   }
   return EXIT_CODES.ok;

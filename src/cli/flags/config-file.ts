@@ -7,7 +7,7 @@ import { COMMAND_NAMES, COMMANDS, type CommandName } from "./commands.ts";
 import type { ConfigProblems } from "./config-problems.ts";
 import { describeValue, isShownKey, nearestSetting } from "./describe-value.ts";
 import { type Flag, type FlagTable, flagNames } from "./flag.ts";
-import { GATEWAY_SECTIONS } from "./gateway/gateway-schema.ts";
+import type { GATEWAY_SECTIONS } from "./gateway/gateway-schema.ts";
 import { CONFIG_FILE_FLAG } from "./shared-flags.ts";
 
 function reasonOf(error: unknown): string {
@@ -16,7 +16,9 @@ function reasonOf(error: unknown): string {
 }
 
 /** Keys with structured values, which their own schema validates. */
-const SECTION_NAMES: Partial<Record<CommandName, readonly string[]>> = { gateway: Object.keys(GATEWAY_SECTIONS) };
+const SECTION_NAMES: Partial<Record<CommandName, readonly (keyof typeof GATEWAY_SECTIONS)[]>> = {
+  gateway: ["upstreams", "clients", "methods"],
+};
 
 /** Reads the keys and values of a config file. */
 export function readConfigDocument(path: string): object {
@@ -80,12 +82,8 @@ function valueTexts(
   return (isList ? value : [value]).map((item: unknown, index) => {
     const text = scalarText(item, flag);
     if (text !== undefined) return text;
-    const place = isList ? `${key}[${index}]` : key;
-    problems.report(
-      place,
-      `must be ${isList ? "a text" : KIND_WORDS[flag.kind]}, got ${describeValue(item)}`,
-      flag.name,
-    );
+    const problem = `must be ${isList ? "a text" : KIND_WORDS[flag.kind]}, got ${describeValue(item)}`;
+    problems.report(isList ? [key, index] : [key], problem, [flag.name]);
     return undefined;
   });
 }
@@ -95,16 +93,17 @@ function reportUnknownKey(key: string, command: CommandName, known: readonly str
     Object.values<Flag<unknown>>(COMMANDS[name].flags).some((flag) => flagNames(flag).includes(key)),
   );
   if (owner !== undefined) {
-    problems.report(key, `belongs to "fanal ${owner}", not to "fanal ${command}"; remove it`);
+    problems.report([key], `belongs to "fanal ${owner}", not to "fanal ${command}"; remove it`);
     return;
   }
   const nearest = nearestSetting(key, known);
   if (nearest !== undefined) problems.addMeant(nearest);
   const help = `"fanal ${command} --help" lists the flags`;
   if (isShownKey(key, nearest)) {
-    problems.report(key, `is unknown; ${nearest === undefined ? help : `did you mean ${nearest}?`}`);
+    problems.report([key], `is unknown; ${nearest === undefined ? help : `did you mean ${nearest}?`}`);
   } else {
-    problems.report("it", `has a key that is not a setting; write KEY: VALUE, with a space after the colon. ${help}`);
+    const problem = `has a key that is not a setting; write KEY: VALUE, with a space after the colon. ${help}`;
+    problems.report([], problem, []);
   }
 }
 
@@ -116,9 +115,9 @@ export function readConfigFile(
   problems: ConfigProblems,
 ): Map<string, (string | undefined)[]> {
   const document = readConfigDocument(resolve(workingDirectory, path));
-  problems.setFile(path, Object.keys(document));
+  problems.setFile(path, document);
   const table: FlagTable = COMMANDS[command].flags;
-  const sections = SECTION_NAMES[command] ?? [];
+  const sections: readonly string[] = SECTION_NAMES[command] ?? [];
   const flags = new Map<string, Flag<unknown>>();
   for (const flag of Object.values(table)) {
     if (flag.name === CONFIG_FILE_FLAG.name) continue;
@@ -128,13 +127,13 @@ export function readConfigFile(
   for (const [key, value] of Object.entries(document)) {
     const flag = flags.get(key);
     if (key === CONFIG_FILE_FLAG.name) {
-      problems.report(key, "is not allowed: a config file cannot include another one; remove it");
+      problems.report([key], "is not allowed: a config file cannot include another one; remove it");
     } else if (sections.includes(key)) {
       // Read by the schema of the section.
     } else if (flag === undefined) {
       reportUnknownKey(key, command, [...flags.keys(), ...sections], problems);
     } else if (found.has(flag.name)) {
-      problems.report(key, `sets --${flag.name} twice, once by an alias; remove one`);
+      problems.report([key], `sets --${flag.name} twice, once by an alias; remove one`);
     } else {
       found.set(flag.name, valueTexts(value, flag, key, problems));
     }

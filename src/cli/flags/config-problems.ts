@@ -1,41 +1,48 @@
 import { escapeUnprintable } from "../call/printable.ts";
-import { StartupError } from "../exit.ts";
+import { type ExitReason, StartupError } from "../exit.ts";
+import { SettingError, sentence } from "./setting-error.ts";
 
 /** Further problems are only counted. */
 const MAX_LISTED = 50;
 
+/** Keys and list positions from the top of a config file to a setting. */
+export type SettingPath = readonly (string | number)[];
+
 interface Problem {
-  /** Without a final period. */
-  readonly line: string;
-  readonly isInFile: boolean;
-  readonly error: StartupError;
+  /** Undefined if the problem names no place in the config file. */
+  readonly path?: SettingPath;
+  /** True if the setting is on the command line or in the environment. */
+  readonly isOutside?: boolean;
+  readonly reason: ExitReason;
+  readonly cause?: unknown;
 }
 
-/** Begin of messages about the command line and the environment. */
-const OUTSIDE_FILE = /^(?:--|The value |Unknown environment variable )/;
+interface RejectOptions {
+  /** The flag without a value because of the error. */
+  invalid?: string;
+  isOutside?: boolean;
+}
 
 /** Collects the problems of a configuration, so that one error lists them all. */
 export class ConfigProblems {
-  readonly #problems: Problem[] = [];
-  /** Settings with a problem, such as `quorum` or `upstreams[0].tier`. */
-  readonly #invalid = new Set<string>();
-  /** Settings with a problem, and what contains them. */
-  readonly #affected = new Set<string>();
+  /** By description, without a final period. One may be about several settings whose names are not shown. */
+  readonly #problems = new Map<string, Problem>();
+  /** Settings without a value because of a problem. */
+  readonly #invalid: SettingPath[] = [];
   #file = "";
-  #keys: readonly string[] = [];
+  #document: object = {};
   /** Flags that the command line or the environment sets. */
   readonly #outside = new Set<string>();
   /** Settings that unknown names probably mean. */
   readonly #meant = new Set<string>();
 
   get isEmpty(): boolean {
-    return this.#problems.length === 0;
+    return this.#problems.size === 0;
   }
 
-  /** Sets the config file and its keys, in order. */
-  setFile(path: string, keys: readonly string[]): void {
+  setFile(path: string, document: object): void {
     this.#file = path;
-    this.#keys = keys;
+    this.#document = document;
   }
 
   /** Notes that a flag is set on the command line or in the environment. */
@@ -48,53 +55,55 @@ export class ConfigProblems {
     this.#meant.add(setting);
   }
 
-  /** Adds a problem of a place in the config file. `invalid` is the setting without a value because of it. */
-  report(place: string, problem: string, invalid = place): void {
-    const line = `${place} ${problem}`;
-    this.#problems.push({ line, isInFile: true, error: new StartupError("usage", line) });
-    this.#addInvalid(invalid);
+  /**
+   * Adds a problem of a setting in the config file. `invalid` is the setting without a value because of it; empty if
+   * there is none.
+   */
+  report(path: SettingPath, problem: string, invalid = path): void {
+    this.#add(`${placeOf(path)} ${problem}`, { path, reason: "usage" }, invalid);
   }
 
-  /** Adds an error about a place in the config file. */
-  #rejectAt(place: string, { message, reason }: StartupError): void {
-    const line = `${place}: ${message[0]!.toLowerCase()}${message.slice(1).replace(/\.$/, "")}`;
-    this.#problems.push({ line, isInFile: true, error: new StartupError(reason, line) });
-    this.#addInvalid(place);
+  /** Adds an error. Flags that the config file may set are named as its keys. */
+  reject(error: StartupError, { invalid, isOutside = false }: RejectOptions = {}): void {
+    const { message, reason } = error;
+    if (error instanceof SettingError) {
+      const isInFile = (flag: string) => this.#file !== "" && !this.#outside.has(flag);
+      const line = error.describe((flag) => (isInFile(flag) ? flag : `--${flag}`));
+      const place = isInFile(error.flag) ? { path: [error.flag] } : { isOutside: true };
+      this.#add(line, { ...place, reason, cause: error });
+    } else {
+      this.#add(withoutPeriod(message), { isOutside, reason, cause: error }, invalid === undefined ? [] : [invalid]);
+    }
   }
 
-  /** Adds an error about flags. With a config file, those that are not set outside it are named as its keys. */
-  reject(error: StartupError, invalid?: string): void {
-    const message = error.message.replace(/\.$/, "");
-    const keyOf = (flag: string, name: string) => (this.#file === "" || this.#outside.has(name) ? flag : name);
-    const line = message.replaceAll(/--([a-z][a-z0-9-]*)/g, keyOf);
-    this.#problems.push({ line, isInFile: message.startsWith("--") && !line.startsWith("--"), error });
-    if (invalid !== undefined) this.#addInvalid(invalid);
-  }
-
-  #addInvalid(setting: string): void {
-    this.#invalid.add(setting);
-    for (const place of withContainers(setting)) this.#affected.add(place);
+  #add(line: string, problem: Problem, invalid: SettingPath = []): void {
+    if (!this.#problems.has(line)) this.#problems.set(line, problem);
+    if (invalid.length > 0) this.#invalid.push(invalid);
   }
 
   /** Returns whether a setting, its parts and what contains it have no problem. */
-  isValid(setting: string): boolean {
-    const isSet = this.#outside.has(setting) || this.#keys.includes(setting);
-    if (this.#meant.has(setting) && !isSet) return false;
-    return !this.#affected.has(setting) && !withContainers(setting).some((place) => this.#invalid.has(place));
+  isValid(path: SettingPath): boolean {
+    const name = String(path[0]);
+    const isMeant = this.#meant.has(name) && !this.#outside.has(name) && !Object.hasOwn(this.#document, name);
+    return !isMeant && !this.#invalid.some((invalid) => areNested(invalid, path));
   }
 
   /**
-   * Runs a check and adds the error that it throws. Skips it and returns undefined if one of its settings is invalid,
-   * because it would report a consequence of that. `place` is one in the config file that the error does not name.
+   * Runs a check and adds the error that it throws. Skips it and returns undefined if one of its flags is invalid,
+   * because it would report a consequence of that. `path` is a place in the config file that the error does not name.
    */
-  check<T>(settings: readonly string[], run: () => T, place?: string): T | undefined {
-    if (!settings.every((setting) => this.isValid(setting))) return undefined;
+  check<T>(flags: readonly string[], run: () => T, path?: SettingPath): T | undefined {
+    if (!flags.every((flag) => this.isValid([flag]))) return undefined;
     try {
       return run();
     } catch (error) {
       if (!(error instanceof StartupError)) throw error;
-      if (place === undefined) this.reject(error);
-      else this.#rejectAt(place, error);
+      if (path === undefined) {
+        this.reject(error);
+      } else {
+        const problem = `${error.message[0]!.toLowerCase()}${withoutPeriod(error.message.slice(1))}`;
+        this.#add(`${placeOf(path)}: ${problem}`, { path, reason: error.reason, cause: error }, path);
+      }
       return undefined;
     }
   }
@@ -103,16 +112,13 @@ export class ConfigProblems {
   throwIfAny(): void {
     const [first, ...others] = this.#problems;
     if (first === undefined) return;
-    const { reason } = first.error;
+    const [line, { path, reason, cause }] = first;
     if (others.length === 0) {
-      const end = first.line.endsWith("?") ? "" : ".";
-      const message = first.isInFile
-        ? `The config file ${this.#file} is not valid: ${first.line}${end}`
-        : first.error.message;
-      throw new StartupError(reason, escapeUnprintable(message), first.error);
+      const place = path ? `The config file ${this.#file} is not valid: ` : "";
+      throw new StartupError(reason, escapeUnprintable(`${place}${sentence(line)}`), cause);
     }
-    const isOneReason = others.every(({ error }) => error.reason === reason);
-    const lines = this.#inOrderOfFile().map(({ line }) => escapeUnprintable(line));
+    const isOneReason = others.every(([, other]) => other.reason === reason);
+    const lines = this.#inOrderOfFile().map(escapeUnprintable);
     const listed = lines.slice(0, MAX_LISTED);
     const more = lines.length - listed.length;
     if (more > 0) listed.push(`and ${more.toLocaleString("en-US")} more`);
@@ -122,28 +128,53 @@ export class ConfigProblems {
     );
   }
 
-  /** Sorts by key and list item. Problems outside the file come first. */
-  #inOrderOfFile(): Problem[] {
-    const positions = new Map(this.#keys.map((key, position) => [key, position]));
-    return this.#problems
-      .map((problem) => {
-        const [, key = "", item = "0"] = /^([^\s.:[\]]+)(?:\[(\d+)\])?/.exec(problem.line) ?? [];
-        return { problem, position: positions.get(key) ?? -1, item: Number(item) };
-      })
-      .sort((one, other) => one.position - other.position || one.item - other.item)
-      .map(({ problem }) => problem);
+  /** Problems outside the file come first. */
+  #inOrderOfFile(): string[] {
+    return Array.from(this.#problems, ([line, { path = [] }]) => ({ line, position: positionOf(path, this.#document) }))
+      .sort((one, other) => comparePositions(one.position, other.position))
+      .map(({ line }) => line);
   }
 
   #owner(): string {
     if (this.#file === "") return "The flags have";
     const file = `config file ${this.#file}`;
-    return this.#problems.some(({ line }) => OUTSIDE_FILE.test(line))
-      ? `The flags and the ${file} have`
-      : `The ${file} has`;
+    const isOutside = [...this.#problems.values()].some((problem) => problem.isOutside);
+    return isOutside ? `The flags and the ${file} have` : `The ${file} has`;
   }
 }
 
-/** Returns a setting and what contains it: `upstreams`, `upstreams[0]` and `upstreams[0].tier`. */
-function withContainers(setting: string): string[] {
-  return Array.from(setting.matchAll(/[.[]|$/g), ({ index }) => setting.slice(0, index));
+/** Formats a path, as in `upstreams[0].tier`. */
+function placeOf(path: SettingPath): string {
+  const [first = "it", ...others] = path;
+  return others.reduce<string>(
+    (place, part) => (typeof part === "number" ? `${place}[${part}]` : `${place}.${part}`),
+    String(first),
+  );
 }
+
+/** Returns whether the paths are equal or one setting contains the other. */
+function areNested(one: SettingPath, other: SettingPath): boolean {
+  return one.every((part, depth) => depth >= other.length || part === other[depth]);
+}
+
+/** Returns the position of each part of a path in what contains it. Missing keys are behind the others. */
+function positionOf(path: SettingPath, document: object): number[] {
+  if (!Object.hasOwn(document, path[0] ?? "")) return [-1];
+  const position: number[] = [];
+  let container: unknown = document;
+  for (const part of path) {
+    const keys = typeof container === "object" && container !== null ? Object.keys(container) : [];
+    const index = keys.indexOf(String(part));
+    if (index === -1) break;
+    position.push(index);
+    container = (container as Record<string, unknown>)[part];
+  }
+  return [...position, Number.POSITIVE_INFINITY];
+}
+
+function comparePositions(one: readonly number[], other: readonly number[]): number {
+  const index = one.findIndex((position, depth) => position !== other[depth]);
+  return index === -1 ? 0 : one[index]! - other[index]!;
+}
+
+const withoutPeriod = (message: string): string => (message.endsWith(".") ? message.slice(0, -1) : message);

@@ -1,11 +1,11 @@
 import { statSync } from "node:fs";
 import { truncate } from "../../errors/truncate.ts";
-import { StartupError } from "../exit.ts";
+import { SettingError } from "./setting-error.ts";
 
 /** Codes of paths that cannot exist: the text is no path, or too long for one. */
 const NO_PATH: readonly unknown[] = ["ERR_INVALID_ARG_VALUE", "ENAMETOOLONG"];
 
-/** Returns whether the value of --network is a directory. Throws a `StartupError` if that cannot be determined. */
+/** Returns whether the value of --network is a directory. Throws a `SettingError` if that cannot be determined. */
 export function isNetworkDirectory(path: string): boolean {
   try {
     return statSync(path, { throwIfNoEntry: false })?.isDirectory() ?? false;
@@ -13,11 +13,11 @@ export function isNetworkDirectory(path: string): boolean {
     const { code, message } = error as NodeJS.ErrnoException;
     if (NO_PATH.includes(code)) return false;
     const reason = message.replace(/, stat .*$/s, "");
-    throw new StartupError(
-      "unreadableInput",
-      `--network ${JSON.stringify(path)} cannot be read: ${reason}. Check the path, its symbolic links and permissions.`,
-      error,
-    );
+    const problem = `${JSON.stringify(path)} cannot be read: ${reason}. Check the path, its symbolic links and permissions`;
+    throw new SettingError("network", (nameOf) => `${nameOf("network")} ${problem}`, {
+      reason: "unreadableInput",
+      cause: error,
+    });
   }
 }
 

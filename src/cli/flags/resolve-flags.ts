@@ -56,10 +56,10 @@ function readValue<T>(flag: Flag<T>, { texts, ...source }: Written, problems: Co
       const { message } = error;
       if (source.key === undefined) {
         const sentence = `The value ${shownText(text)} of ${source.place} is not accepted: ${message}.`;
-        problems.reject(usageError(sentence, error), flag.name);
+        problems.reject(usageError(sentence, error), { invalid: flag.name, isOutside: true });
       } else {
-        const place = texts.length > 1 ? `${source.key}[${index}]` : source.key;
-        problems.report(place, valueProblem(message, text), flag.name);
+        const path = texts.length > 1 ? [source.key, index] : [source.key];
+        problems.report(path, valueProblem(message, text), [flag.name]);
       }
     }
   }

@@ -25,7 +25,7 @@ export function reportUnknownVariables(
     const nearest = nearestFlag(variable.slice(PREFIX.length), names);
     const hint =
       nearest === undefined ? "docs/flags.md lists all variables." : `Did you mean ${environmentName(nearest)}?`;
-    problems.reject(usageError(`Unknown environment variable ${variable}. ${hint}`));
+    problems.reject(usageError(`Unknown environment variable ${variable}. ${hint}`), { isOutside: true });
     if (nearest !== undefined) problems.addMeant(nearest);
   }
 }

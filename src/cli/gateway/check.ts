@@ -45,7 +45,7 @@ export async function loadGatewaySettings(
 /** Throws an error that lists the patterns that match no method. Loads the method definitions. */
 export async function requireKnownMethods({ patterns, values }: GatewayCommandSettings): Promise<void> {
   const problems = new ConfigProblems();
-  problems.setFile(values.configFile ?? "", []);
+  problems.setFile(values.configFile ?? "", {});
   await reportUnknownMethods(patterns, problems);
   problems.throwIfAny();
 }
@@ -54,11 +54,11 @@ async function reportUnknownMethods(patterns: readonly WrittenPattern[], problem
   if (patterns.length === 0) return;
   const { methods } = await import("../../api/method-groups.ts");
   const names = methods.flatMap(({ name, aliases }) => [name, ...aliases]);
-  for (const { pattern, place } of patterns) {
+  for (const { pattern, path } of patterns) {
     if (methods.some(methodMatcher(pattern))) continue;
     const hint = pattern.includes("*") ? "" : didYouMean(pattern, names).trim();
     const fix = hint === "" ? '"fanal methods" lists them' : hint.replace("Did", "did");
-    problems.report(place, `${place.endsWith(pattern) ? "" : `"${pattern}" `}matches no method; ${fix}`);
+    problems.report(path, `${path.at(-1) === pattern ? "" : `"${pattern}" `}matches no method; ${fix}`);
   }
 }
 

@@ -1,49 +1,130 @@
+import { z } from "zod";
 import { ACCESS_CLASSES } from "../../../server/access-class.ts";
-import { FlagValueError, httpUrl, nonEmpty } from "../flag-values.ts";
-import {
-  list,
-  map,
-  matching,
-  nonEmptyList,
-  object,
-  oneOf,
-  type Read,
-  secret,
-  text,
-  wholeNumber,
-} from "./section-readers.ts";
+import { describeValue, isShownKey, nearestSetting, shownText, valueProblem } from "../describe-value.ts";
+import { nearestFlag } from "../did-you-mean.ts";
+import { FlagValueError, httpUrl, nonEmpty, wholeNumber as wholeNumberFlag, wholeNumberRange } from "../flag-values.ts";
+
+/** Parameters of an issue about a key. */
+export interface KeyProblem {
+  /** True if the key may be a secret. The issue is then one of the map. */
+  readonly isHidden?: boolean;
+  /** The setting that the key probably means, unless it is set as well. */
+  readonly meant?: string | undefined;
+}
+
+const expected =
+  (what: string) =>
+  ({ input }: { input?: unknown }) =>
+    `must be ${what}, got ${describeValue(input)}`;
+
+/** Parses text as a flag does. */
+const parsedBy =
+  <T>(parse: (text: string) => T) =>
+  (written: string | number, context: z.RefinementCtx): T => {
+    try {
+      return parse(String(written));
+    } catch (error) {
+      if (!(error instanceof FlagValueError)) throw error;
+      context.addIssue(valueProblem(error.message, String(written)));
+      return z.NEVER;
+    }
+  };
+
+const text = <T>(parse: (text: string) => T) => z.string({ error: expected("a text") }).transform(parsedBy(parse));
+
+const matching = (pattern: RegExp, what: string) =>
+  text((written) => {
+    if (pattern.test(written)) return written;
+    throw new FlagValueError(`it must be ${what}`);
+  });
+
+/** Issues do not show the text. */
+const secret = (pattern: RegExp, what: string) =>
+  z.custom<string>((value) => typeof value === "string" && pattern.test(value), `must be ${what}`);
+
+/** YAML scalars arrive as strings, TOML numbers as numbers. */
+const wholeNumber = (least: number, most?: number, unit?: string) =>
+  z
+    .union([z.string(), z.number()], { error: expected(wholeNumberRange(least, most, unit)) })
+    .transform(parsedBy(wholeNumberFlag(least, most, unit)));
+
+/** Items that were removed because they are invalid are undefined. */
+const list = <Item extends z.ZodType>(item: Item, example: string) =>
+  z.array(item.optional(), { error: expected(`a list, as in ${example}`) });
+
+/** `effect` is that of leaving the list out. */
+const nonEmptyList = <Item extends z.ZodType>(item: Item, example: string, effect: string) =>
+  list(item, example).refine(
+    (items) => items.length > 0,
+    `must not be empty; remove it for ${effect}, or write ${example}`,
+  );
+
+/** A map whose keys pass a check before its values are read. */
+const mapOf = (example: string, check: (entry: [string, unknown], problem: AddKeyProblem, map: object) => void) =>
+  z.record(z.string(), z.unknown(), { error: expected(`a map, as in ${example}`) }).superRefine((written, context) => {
+    for (const entry of Object.entries(written)) {
+      const add: AddKeyProblem = (message, params = {}) =>
+        context.addIssue({ code: "custom", path: [entry[0]], message, params: { ...params } });
+      check(entry, add, written);
+    }
+  });
+
+type AddKeyProblem = (message: string, params?: KeyProblem) => void;
+
+/** A map with free keys. */
+const map = <Value extends z.ZodType>(pattern: RegExp, keyName: string, value: Value, example: string) =>
+  mapOf(example, ([key, written], addProblem) => {
+    // Without a space after the colon, the value is part of the key.
+    const hint = `write ${example}, with a space after the colon`;
+    if (!pattern.test(key)) addProblem(`has a name that is not ${keyName}; ${hint}`, { isHidden: true });
+    else if (written === "" || written === null) addProblem(`has a name without a value; ${hint}`, { isHidden: true });
+  }).pipe(z.record(z.string(), value));
+
+/** A map with known keys, all of which are optional. */
+const object = <Shape extends z.ZodRawShape>(shape: Shape, example: string) =>
+  mapOf(example, ([key], addProblem, written) => {
+    if (Object.hasOwn(shape, key)) return;
+    const known = Object.keys(shape);
+    const nearest = nearestSetting(key, known);
+    const meant = nearest !== undefined && Object.hasOwn(written, nearest) ? undefined : nearest;
+    const hint = nearest === undefined ? `known are ${known.join(", ")}` : `did you mean ${nearest}?`;
+    if (isShownKey(key, nearest)) addProblem(`is unknown; ${hint}`, { meant });
+    else {
+      const problem = `has a key that is not a setting; write ${example}, with a space after the colon`;
+      addProblem(problem, { isHidden: true, meant });
+    }
+  }).pipe(z.object(shape).partial());
 
 /** Names are used in logs, headers and metric labels. */
-const NAME = text(matching(/^[\w.:[\]-]{1,100}$/, "1 to 100 letters, digits and . : _ -"));
-const TAG = text(matching(/^[\w.-]{1,50}$/, "1 to 50 letters, digits and . _ -"));
+const NAME = matching(/^[\w.:[\]-]{1,100}$/, "1 to 100 letters, digits and . : _ -");
+const TAG = matching(/^[\w.-]{1,50}$/, "1 to 50 letters, digits and . _ -");
 const FILE = text(nonEmpty("a file name"));
-const pattern = matching(/^[\w.*]{1,200}$/, "a method name, in which * stands for any characters");
+const PATTERN = /^[\w.*]{1,200}$/;
+const PATTERN_NAME = "a method name, in which * stands for any characters";
 
 /** Headers that the gateway or its HTTP client sets itself. Others of HTTP connections would break every request. */
-const RESERVED_HEADERS = [
-  "accept",
-  "accept-encoding",
-  "authorization",
-  "connection",
-  "content-encoding",
-  "content-length",
-  "content-type",
-  "expect",
-  "host",
-  "keep-alive",
-  "proxy-connection",
-  "te",
-  "trailer",
-  "transfer-encoding",
-  "upgrade",
-];
+const RESERVED_HEADERS =
+  "accept accept-encoding authorization connection content-encoding content-length content-type expect host " +
+  "keep-alive proxy-connection te trailer transfer-encoding upgrade";
 
-function headerName(written: string): string {
-  const name = matching(/^[\w!#$%&'*+.^|~-]{1,100}$/, "a header name, such as X-Api-Key")(written).toLowerCase();
-  if (!RESERVED_HEADERS.includes(name)) return name;
-  const fix = name === "authorization" ? "use token-file for a bearer token" : "remove it";
-  throw new FlagValueError(`is set by the gateway; ${fix}`);
-}
+/** Headers by name in lower case. */
+const headers = (value: z.ZodType<string>, example: string) =>
+  map(/^[\w!#$%&'*+.^|~-]{1,100}$/, "a header name, such as X-Api-Key", value, example)
+    .superRefine((written, context) => {
+      const names = new Set<string>();
+      for (const key of Object.keys(written)) {
+        const name = key.toLowerCase();
+        const fix = name === "authorization" ? "use token-file for a bearer token" : "remove it";
+        const problem = RESERVED_HEADERS.split(" ").includes(name)
+          ? `is set by the gateway; ${fix}`
+          : names.has(name) && "is given twice, in upper and lower case; remove one";
+        if (problem) context.addIssue({ code: "custom", path: [key], message: problem });
+        names.add(name);
+      }
+    })
+    .transform((written) =>
+      Object.fromEntries(Object.entries(written).map(([key, header]) => [key.toLowerCase(), header])),
+    );
 
 const HEADER_VALUE = secret(/^[\x20-\x7e]{1,8000}$/, "text of 1 to 8000 printable ASCII characters");
 
@@ -59,28 +140,37 @@ const UPSTREAM = object(
     tier: wholeNumber(0, 1000),
     weight: wholeNumber(1, 1000),
     "token-file": FILE,
-    headers: map(headerName, HEADER_VALUE, "{ X-Team: staking }"),
-    "header-files": map(headerName, FILE, "{ X-Api-Key: /etc/fanal/rented.key }"),
+    headers: headers(HEADER_VALUE, "{ X-Team: staking }"),
+    "header-files": headers(FILE, "{ X-Api-Key: /etc/fanal/rented.key }"),
     tags: list(TAG, "[archive]"),
-    budget: object(REQUEST_BUDGET, { example: "{ requests-per-second: 50 }" }),
+    budget: object(REQUEST_BUDGET, "{ requests-per-second: 50 }"),
   },
-  { example: "{ url: http://127.0.0.1:5052 }", required: ["url"] },
+  "{ url: http://127.0.0.1:5052 }",
 );
 
 const KEY_HASH = secret(/^[0-9a-f]{64}$/i, "the SHA-256 of the key in 64 hex digits, as printed by fanal gateway key");
+
+const ACCESS_CLASS = z.enum(ACCESS_CLASSES, {
+  error: ({ input }) => {
+    const nearest = typeof input === "string" ? nearestFlag(input, ACCESS_CLASSES) : undefined;
+    const got = typeof input === "string" && input !== "" ? shownText(input) : describeValue(input);
+    const choices = `${ACCESS_CLASSES.slice(0, -1).join(", ")} or ${ACCESS_CLASSES.at(-1)}`;
+    return `must be ${choices}, got ${got}${nearest === undefined ? "" : `; did you mean ${nearest}?`}`;
+  },
+});
 
 const CLIENT = object(
   {
     name: NAME,
     "key-sha256": KEY_HASH,
-    classes: nonEmptyList(oneOf(ACCESS_CLASSES), "[read]", "read and submit"),
-    methods: nonEmptyList(text(pattern), "[getChainHead, get_v1_beacon_*]", "all methods"),
+    classes: nonEmptyList(ACCESS_CLASS, "[read]", "read and submit"),
+    methods: nonEmptyList(matching(PATTERN, PATTERN_NAME), "[getChainHead, get_v1_beacon_*]", "all methods"),
     budget: object(
       { ...REQUEST_BUDGET, "units-per-second": wholeNumber(1), "units-per-day": wholeNumber(1) },
-      { example: "{ requests-per-second: 50, units-per-day: 5000000 }" },
+      "{ requests-per-second: 50, units-per-day: 5000000 }",
     ),
   },
-  { example: "{ name: wallet, key-sha256: … }", required: ["name"] },
+  "{ name: wallet, key-sha256: … }",
 );
 
 const POLICY = object(
@@ -92,16 +182,16 @@ const POLICY = object(
     tags: nonEmptyList(TAG, "[archive]", "all upstreams"),
     units: wholeNumber(0, 1_000_000),
   },
-  { example: "{ quorum: 2 }" },
+  "{ quorum: 2 }",
 );
 
 /** Sections of a gateway's config file. All other keys are flags. */
 export const GATEWAY_SECTIONS = {
   upstreams: list(UPSTREAM, "[{ url: http://127.0.0.1:5052 }]"),
   clients: nonEmptyList(CLIENT, "[{ name: wallet, key-sha256: … }]", "access without keys"),
-  methods: map(pattern, POLICY, "{ getChainHead: { quorum: 2 } }"),
+  methods: map(PATTERN, PATTERN_NAME, POLICY, "{ getChainHead: { quorum: 2 } }"),
 };
 
-export type WrittenUpstream = Read<typeof UPSTREAM>;
-export type WrittenClient = Read<typeof CLIENT>;
-export type WrittenPolicy = Read<typeof POLICY>;
+export type WrittenUpstream = z.output<typeof UPSTREAM>;
+export type WrittenClient = z.output<typeof CLIENT>;
+export type WrittenPolicy = z.output<typeof POLICY>;

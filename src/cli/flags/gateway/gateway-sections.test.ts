@@ -193,8 +193,8 @@ methods:
       "upstreams[1].name is the same as of upstreams[0]; give it another one",
       expect.stringMatching(/^upstreams\[1\]\.token-file: the token file .*gone\.token cannot be read: ENOENT/),
       'clients[0].methods[1] "getChainHaed" matches no method; did you mean getChainHead?',
-      'methods.get_v2_debug_*.timeout-seconds must be a whole number of seconds from 1 to 3600, got "30s"',
       "methods.get_v2_debug_*.tags selects no upstream: none has the tag archve; did you mean archive?",
+      'methods.get_v2_debug_*.timeout-seconds must be a whole number of seconds from 1 to 3600, got "30s"',
       "methods.getChainHead.quorum must be at most the number of upstreams, 2, got 3; lower it or add upstreams",
     ]);
   });
@@ -241,6 +241,17 @@ methods:
     if (Array.isArray(expected)) expect(problems).toEqual(expected);
     else if (typeof expected === "string") expect(problems).toEqual([expected]);
     else expect(problems).toEqual([expect.stringMatching(expected)]);
+  });
+
+  it("compares headers without regard to case once all of them are valid", async () => {
+    const upstream = 'url: http://a, headers: { X-A: "1", x-a: "2", Host: a, X-B: "" }, header-files: { X-A: a.key }';
+    file("a.key", "the-key");
+    expect(await problemsOf("headers.yaml", `upstreams: [{ ${upstream} }]`)).toEqual([
+      "upstreams[0].headers.x-a is given twice, in upper and lower case; remove one",
+      "upstreams[0].headers.Host is set by the gateway; remove it",
+      "upstreams[0].headers has a name without a value; write { X-Team: staking }, with a space after the colon",
+      "upstreams[0].header-files has the header x-a, and so has headers; remove one of them",
+    ]);
   });
 
   it("checks a setting that is given beside a misspelt one", async () => {

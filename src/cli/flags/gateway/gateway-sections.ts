@@ -1,11 +1,17 @@
+import type { z } from "zod";
 import type { ClientSettings, MethodPolicySettings } from "../../../gateway/settings.ts";
 import type { AccessClass } from "../../../server/access-class.ts";
 import { readConfigDocument } from "../config-file.ts";
-import type { ConfigProblems } from "../config-problems.ts";
+import type { ConfigProblems, SettingPath } from "../config-problems.ts";
 import { valueProblem } from "../describe-value.ts";
 import { FlagValueError } from "../flag-values.ts";
-import { GATEWAY_SECTIONS, type WrittenClient, type WrittenPolicy, type WrittenUpstream } from "./gateway-schema.ts";
-import type { Read, Reader } from "./section-readers.ts";
+import {
+  GATEWAY_SECTIONS,
+  type KeyProblem,
+  type WrittenClient,
+  type WrittenPolicy,
+  type WrittenUpstream,
+} from "./gateway-schema.ts";
 import { type ParsedUpstream, parseUpstream } from "./upstream-value.ts";
 
 /** Sections of a config file. Items that are no maps are undefined, so that the others keep their position. */
@@ -16,10 +22,10 @@ export interface ParsedSections {
   readonly patterns: readonly WrittenPattern[];
 }
 
-/** A method name or pattern and its place in the config file. */
+/** A method name or pattern and its path in the config file. */
 export interface WrittenPattern {
   readonly pattern: string;
-  readonly place: string;
+  readonly path: SettingPath;
 }
 
 const DEFAULT_CLASSES: readonly AccessClass[] = ["read", "submit"];
@@ -27,64 +33,113 @@ const DEFAULT_CLASSES: readonly AccessClass[] = ["read", "submit"];
 /** Reads the sections `upstreams`, `clients` and `methods` of a config file, and reports all their problems. */
 export function readGatewaySections(path: string, problems: ConfigProblems): ParsedSections {
   const document = readConfigDocument(path);
-  const written = <Key extends keyof typeof GATEWAY_SECTIONS>(key: Key) =>
-    readSection(document, key, GATEWAY_SECTIONS[key] as Reader<Read<(typeof GATEWAY_SECTIONS)[Key]>>, problems);
-  const upstreams = written("upstreams") ?? [];
-  const clients = written("clients") ?? [];
-  const methods = written("methods") ?? new Map<string, WrittenPolicy>();
-  if (upstreams.length > 0 && "upstream" in document) {
-    problems.report("upstreams", "lists upstreams, and so does upstream; remove one of the two keys", "");
+  const { upstreams, clients, methods } = GATEWAY_SECTIONS;
+  const written = {
+    upstreams: readSection("upstreams", upstreams, document, problems) ?? [],
+    clients: readSection("clients", clients, document, problems) ?? [],
+    methods: Object.entries(readSection("methods", methods, document, problems) ?? {}),
+  };
+  if (written.upstreams.length > 0 && "upstream" in document) {
+    problems.report(["upstreams"], "lists upstreams, and so does upstream; remove one of the two keys", []);
   }
-  const parsed = upstreams.map((upstream, index) => upstream && upstreamOf(upstream, `upstreams[${index}]`, problems));
-  const isValidOf = (index: number) => (key: string) => problems.isValid(`upstreams[${index}].${key}`);
-  const nameOf = (upstream: WrittenUpstream | undefined, index: number) =>
-    upstream?.name ?? (["name", "url"].every(isValidOf(index)) ? parsed[index]?.name : undefined);
+  return {
+    upstreams: parseUpstreams(written.upstreams, problems),
+    clients: parseClients(written.clients, problems),
+    policies: written.methods.map(([pattern, policy]) => policyOf(pattern, policy)),
+    patterns: [
+      ...written.clients.flatMap(patternsOf),
+      ...written.methods.map(([pattern]) => ({ pattern, path: ["methods", pattern] })),
+    ],
+  };
+}
+
+/**
+ * Reads a section and reports its problems. Removes the invalid settings from the document, and reads again: the schema
+ * reads the values of a map and compares them only if what it checks before is valid.
+ */
+function readSection<T>(key: string, schema: z.ZodType<T>, document: object, problems: ConfigProblems): T | undefined {
+  while (Object.hasOwn(document, key)) {
+    const { data, error } = schema.safeParse((document as Record<string, unknown>)[key]);
+    if (error === undefined) return data;
+    for (const issue of error.issues) {
+      const container = [key, ...(issue.path as SettingPath)];
+      const path = [...container];
+      const last = container.pop()!;
+      const { isHidden, meant }: KeyProblem = (issue.code === "custom" && issue.params) || {};
+      problems.report(isHidden ? container : path, issue.message, meant === undefined ? path : [...container, meant]);
+      remove(last, container, document);
+    }
+  }
+  return undefined;
+}
+
+/** Removes a setting from what contains it. Items of lists become undefined, so that the others keep their position. */
+function remove(part: string | number, container: SettingPath, document: object): void {
+  const owner = container.reduce<unknown>((value, key) => (value as Record<string, unknown>)[key], document);
+  if (Array.isArray(owner)) owner[Number(part)] = undefined;
+  else delete (owner as Record<string, unknown>)[part];
+}
+
+function parseUpstreams(
+  written: readonly (WrittenUpstream | undefined)[],
+  problems: ConfigProblems,
+): (ParsedUpstream | undefined)[] {
+  requireKey("upstreams", "url", written, "{ url: http://127.0.0.1:5052 }", problems);
+  const parsed = written.map((upstream, index) => upstream && upstreamOf(upstream, ["upstreams", index], problems));
+  const isNameKnown = (index: number) => ["name", "url"].every((key) => problems.isValid(["upstreams", index, key]));
   reportSame(
     "upstreams",
     "url",
     parsed.map((upstream) => upstream?.url || undefined),
     problems,
   );
-  reportSame("upstreams", "name", upstreams.map(nameOf), problems);
+  const names = written.map(
+    (upstream, index) => upstream?.name ?? (isNameKnown(index) ? parsed[index]?.name : undefined),
+  );
+  reportSame("upstreams", "name", names, problems);
+  return parsed;
+}
+
+function parseClients(
+  written: readonly (WrittenClient | undefined)[],
+  problems: ConfigProblems,
+): (ClientSettings | undefined)[] {
+  requireKey("clients", "name", written, "{ name: wallet, key-sha256: … }", problems);
+  const clients = written.map((client) => client && clientOf(client));
   reportSame(
     "clients",
     "name",
-    clients.map((client) => client?.name),
+    written.map((client) => client?.name),
     problems,
   );
   reportSame(
     "clients",
     "key-sha256",
-    clients.map((client) => client?.["key-sha256"]?.toLowerCase()),
+    clients.map((client) => client?.keyHash),
     problems,
   );
-  const keyless = [...clients.keys()].filter(
-    (index) => clients[index]?.["key-sha256"] === undefined && problems.isValid(`clients[${index}].key-sha256`),
+  const [first, ...others] = [...clients.keys()].filter(
+    (index) => clients[index]?.keyHash === undefined && problems.isValid(["clients", index, "key-sha256"]),
   );
-  for (const index of keyless.slice(1)) {
-    problems.report(
-      `clients[${index}].key-sha256`,
-      `is missing; only one client may have none, clients[${keyless[0]}]`,
-    );
+  for (const index of others) {
+    problems.report(["clients", index, "key-sha256"], `is missing; only one client may have none, clients[${first}]`);
   }
-  return {
-    upstreams: parsed,
-    clients: clients.map((client) => client && clientOf(client)),
-    policies: Array.from(methods, ([pattern, policy]) => policyOf(pattern, policy)),
-    patterns: [...clients.flatMap(patternsOf), ...Array.from(methods.keys(), patternOfPolicy)],
-  };
+  return clients;
 }
 
-const patternOfPolicy = (pattern: string): WrittenPattern => ({ pattern, place: `methods.${pattern}` });
-
-function patternsOf(client: WrittenClient | undefined, index: number): WrittenPattern[] {
-  return (client?.methods ?? []).flatMap((pattern, position) =>
-    pattern === undefined ? [] : { pattern, place: `clients[${index}].methods[${position}]` },
-  );
-}
-
-function readSection<T>(document: object, key: string, read: Reader<T>, problems: ConfigProblems): T | undefined {
-  return Object.hasOwn(document, key) ? read((document as Record<string, unknown>)[key], key, problems) : undefined;
+/** Reports each item without a key. */
+function requireKey<Key extends string>(
+  section: string,
+  key: Key,
+  items: readonly ({ [K in Key]?: unknown } | undefined)[],
+  example: string,
+  problems: ConfigProblems,
+): void {
+  for (const [index, item] of items.entries()) {
+    const path = [section, index, key];
+    if (item === undefined || item[key] !== undefined || !problems.isValid(path)) continue;
+    problems.report(path, `is missing; write it as in ${example}`);
+  }
 }
 
 /** Reports each value that an earlier item has, too. */
@@ -98,31 +153,31 @@ function reportSame(
     const first = values.indexOf(value);
     if (value === undefined || first === index) continue;
     const fix = key === "name" ? "give it another one" : "remove one of them";
-    problems.report(`${section}[${index}].${key}`, `is the same as of ${section}[${first}]; ${fix}`);
+    problems.report([section, index, key], `is the same as of ${section}[${first}]; ${fix}`);
   }
 }
 
 /** Converts an upstream. Without a valid URL its URL is empty. */
-function upstreamOf(written: WrittenUpstream, place: string, problems: ConfigProblems): ParsedUpstream {
+function upstreamOf(written: WrittenUpstream, path: SettingPath, problems: ConfigProblems): ParsedUpstream {
   const { url, name, tier, weight, tags, headers, budget } = written;
   const headerFiles = written["header-files"];
   const tokenFile = written["token-file"];
-  for (const header of headerFiles?.keys() ?? []) {
-    if (!headers?.has(header)) continue;
-    problems.report(`${place}.header-files`, `has the header ${header}, and so has headers; remove one of them`);
+  for (const header of Object.keys(headerFiles ?? {})) {
+    if (headers === undefined || !Object.hasOwn(headers, header)) continue;
+    problems.report([...path, "header-files"], `has the header ${header}, and so has headers; remove one of them`);
   }
   let parsed: ParsedUpstream = { name: name ?? "", url: "", authorization: undefined, tier: 0, weight: 1, tokenFile };
   try {
     if (url !== undefined) parsed = parseUpstream(url, { name, tier, weight, tokenFile });
   } catch (error) {
     if (!(error instanceof FlagValueError)) throw error;
-    problems.report(`${place}.url`, valueProblem(error.message, url ?? ""));
+    problems.report([...path, "url"], valueProblem(error.message, url ?? ""));
   }
   return {
     ...parsed,
     ...(tags && { tags: tags.filter(isDefined) }),
-    ...(headers && { headers: Object.fromEntries(headers) }),
-    ...(headerFiles && { headerFiles: Object.fromEntries(headerFiles) }),
+    ...(headers && { headers }),
+    ...(headerFiles && { headerFiles }),
     ...(budget && { budget: budgetOf(budget) }),
   };
 }
@@ -135,6 +190,12 @@ function clientOf({ name = "", classes, methods, budget = {}, ...rest }: Written
     methods: methods?.filter(isDefined),
     budget: budgetOf(budget),
   };
+}
+
+function patternsOf(client: WrittenClient | undefined, index: number): WrittenPattern[] {
+  return (client?.methods ?? []).flatMap((pattern, position) =>
+    pattern === undefined ? [] : { pattern, path: ["clients", index, "methods", position] },
+  );
 }
 
 function budgetOf(budget: NonNullable<WrittenClient["budget"]>): ClientSettings["budget"] {

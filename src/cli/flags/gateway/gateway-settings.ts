@@ -9,13 +9,14 @@ import type {
 import type { Logger } from "../../../log/logger.ts";
 import { StartupError, usageError } from "../../exit.ts";
 import { readSecret } from "../../token-file.ts";
-import type { ConfigProblems } from "../config-problems.ts";
+import type { ConfigProblems, SettingPath } from "../config-problems.ts";
 import { didYouMean } from "../did-you-mean.ts";
 import { changedFlags, type FlagValues, valuesOf } from "../flag.ts";
 import { type LogSettings, logSettings } from "../log-flags.ts";
 import { type FlagSources, readFlags } from "../resolve-flags.ts";
 import { type PlainLimits, plainLimits } from "../server/limit-flags.ts";
 import { type ServerSettings, serverSettings } from "../server/server-settings.ts";
+import { SettingError } from "../setting-error.ts";
 import { CACHE_SETTING_FLAGS, GATEWAY_FLAGS, GATEWAY_SETTING_FLAGS } from "./gateway-flags.ts";
 import { type ParsedSections, readGatewaySections, type WrittenPattern } from "./gateway-sections.ts";
 import { resolveNetworkPin } from "./network-pin-value.ts";
@@ -57,19 +58,23 @@ export function gatewaySettings(
   problems.check(["upstream", "upstreams"], () => {
     if (upstreams.length > 0) return;
     if (configFile !== undefined) {
-      problems.report("upstreams", "is missing; write it as in upstreams: [{ url: http://127.0.0.1:5052 }]");
+      problems.report(["upstreams"], "is missing; write it as in upstreams: [{ url: http://127.0.0.1:5052 }]");
       return;
     }
     throw usageError("Missing upstream. Give the REST API of a beacon node, as in --upstream http://127.0.0.1:5052.");
   });
   problems.check(["rpc", "rest"], () => {
     if (values.rpc || values.rest) return;
-    throw usageError("--rpc and --rest are both off, so that the gateway has no server. Turn one of them on.");
+    throw new SettingError(
+      "rpc",
+      (nameOf) =>
+        `${nameOf("rpc")} and ${nameOf("rest")} are both off, so that the gateway has no server. Turn one of them on`,
+    );
   });
   for (const error of duplicateErrors(values.upstreams)) problems.reject(error);
   requireUpstreams(values, upstreams, problems);
   for (const policy of sections.policies) reportInfeasible(policy, upstreams, problems);
-  const areKeysRequired = !problems.isValid("clients") || clients.length > 0;
+  const areKeysRequired = !problems.isValid(["clients"]) || clients.length > 0;
   const needsKeys = areKeysRequired && sections.clients.every((client, index) => mayHaveKey(client, index, problems));
   return {
     servers: {
@@ -81,7 +86,7 @@ export function gatewaySettings(
       ...valuesOf(GATEWAY_SETTING_FLAGS, values),
       upstreams: upstreams.flatMap((upstream, index) => {
         const attempt: Attempt = (key, run) =>
-          problems.check([], run, isListed ? undefined : `upstreams[${index}].${key}`);
+          problems.check([], run, isListed ? undefined : ["upstreams", index, ...key]);
         return upstream ? upstreamSettings(upstream, workingDirectory, { logger, attempt }) : [];
       }),
       network:
@@ -99,7 +104,7 @@ export function gatewaySettings(
 
 /** Returns false for a client that is certainly without a key. */
 function mayHaveKey(client: ClientSettings | undefined, index: number, problems: ConfigProblems): boolean {
-  return client?.keyHash !== undefined || !problems.isValid(`clients[${index}].key-sha256`);
+  return client?.keyHash !== undefined || !problems.isValid(["clients", index, "key-sha256"]);
 }
 
 /** Throws a usage error if two upstreams have the same URL or name. */
@@ -128,7 +133,8 @@ function requireUpstreams(
     const count = values[name];
     problems.check([name, "upstream"], () => {
       if (count === "all" || count <= length) return;
-      throw usageError(`--${name} ${count} exceeds the number of upstreams, ${length}; lower it or add upstreams.`);
+      const problem = `${count} exceeds the number of upstreams, ${length}; lower it or add upstreams`;
+      throw new SettingError(name, (nameOf) => `${nameOf(name)} ${problem}`);
     });
   }
 }
@@ -139,12 +145,12 @@ function reportInfeasible(
   upstreams: readonly (ParsedUpstream | undefined)[],
   problems: ConfigProblems,
 ): void {
-  const place = `methods.${pattern}`;
-  if (upstreams.length === 0 || !problems.isValid("upstream") || !problems.isValid(`${place}.tags`)) return;
+  const path = ["methods", pattern];
+  if (upstreams.length === 0 || !problems.isValid(["upstream"]) || !problems.isValid([...path, "tags"])) return;
   const hasTag = (upstream: ParsedUpstream | undefined, index: number) =>
     tags === undefined ||
     upstream?.tags?.some((tag) => tags.includes(tag)) ||
-    !problems.isValid(`upstreams[${index}].tags`);
+    !problems.isValid(["upstreams", index, "tags"]);
   const { length } = upstreams.filter(hasTag);
   const wanted = tags?.join(" or ");
   if (length === 0 && wanted !== undefined) {
@@ -154,16 +160,16 @@ function reportInfeasible(
       hint === ""
         ? `; add it to an upstream, as in { url: …, tags: [${tags?.[0]}] }`
         : `;${hint.replace("Did", "did")}`;
-    problems.report(`${place}.tags`, `selects no upstream: none has the tag ${wanted}${fix}`);
-  } else if (length < quorum && problems.isValid(`${place}.quorum`)) {
+    problems.report([...path, "tags"], `selects no upstream: none has the tag ${wanted}${fix}`);
+  } else if (length < quorum && problems.isValid([...path, "quorum"])) {
     const which = wanted === undefined ? "upstreams" : `upstreams with the tag ${wanted}`;
     const problem = `must be at most the number of ${which}, ${length}, got ${quorum}; lower it or add upstreams`;
-    problems.report(`${place}.quorum`, problem);
+    problems.report([...path, "quorum"], problem);
   }
 }
 
 /** Reads a secret file, which a key of the upstream names. Returns undefined if that fails. */
-type Attempt = (key: string, read: () => string) => string | undefined;
+type Attempt = (key: SettingPath, read: () => string) => string | undefined;
 
 interface UpstreamContext {
   logger?: Pick<Logger, "warn"> | undefined;
@@ -185,9 +191,9 @@ export function upstreamSettings(
   };
   const fromFiles = Object.entries(headerFiles).map(([name, file]) => [
     name,
-    attempt(`header-files.${name}`, () => readToken(file)),
+    attempt(["header-files", name], () => readToken(file)),
   ]);
-  const token = tokenFile === undefined ? undefined : attempt("token-file", () => readToken(tokenFile));
+  const token = tokenFile === undefined ? undefined : attempt(["token-file"], () => readToken(tokenFile));
   return {
     ...written,
     ...(fromFiles.length > 0 && { headers: { ...written.headers, ...Object.fromEntries(fromFiles) } }),
@@ -205,7 +211,10 @@ function cacheSettings(
     const { cachePasswordFile } = GATEWAY_FLAGS;
     for (const name of changedFlags({ cachePasswordFile, ...CACHE_SETTING_FLAGS }, values)) {
       problems.check(["cache"], () => {
-        throw usageError(`--${name} requires --cache, the URL of Redis or Valkey.`);
+        throw new SettingError(
+          name,
+          (nameOf) => `${nameOf(name)} requires ${nameOf("cache")}, the URL of Redis or Valkey`,
+        );
       });
     }
     return undefined;
@@ -215,7 +224,11 @@ function cacheSettings(
   if (cachePasswordFile !== undefined) {
     problems.check([], () => {
       if (url.password !== "") {
-        throw usageError("--cache-password-file and a password in --cache are mutually exclusive. Remove one of them.");
+        throw new SettingError(
+          "cache-password-file",
+          (nameOf) =>
+            `${nameOf("cache-password-file")} and a password in ${nameOf("cache")} are mutually exclusive. Remove one of them`,
+        );
       }
       const file = resolve(workingDirectory, cachePasswordFile);
       url.password = encodeURIComponent(readSecret(file, "password file", logger));

@@ -4,9 +4,10 @@ import { KNOWN_NETWORKS, type NetworkPin } from "../../../gateway/network/networ
 import { type PinnedConstants, parseNetworkConfig } from "../../../gateway/network/spec-constants.ts";
 import { type GenesisIdentity, readGenesisIdentity } from "../../../node/chain-source/genesis-file.ts";
 import { parseYaml } from "../../../runtime/load-yaml.ts";
-import { StartupError, usageError } from "../../exit.ts";
+import { StartupError } from "../../exit.ts";
 import { didYouMean } from "../did-you-mean.ts";
 import { isNetworkDirectory, shownNetwork } from "../network-directory.ts";
+import { SettingError } from "../setting-error.ts";
 
 /** Resolves a genesis validators root, a built-in network name, or a directory with `genesis.ssz`, in this order. */
 export function resolveNetworkPin(text: string, workingDirectory: string): NetworkPin {
@@ -19,21 +20,24 @@ export function resolveNetworkPin(text: string, workingDirectory: string): Netwo
     return { name: directory, ...readGenesis(join(directory, "genesis.ssz")), ...(constants && { constants }) };
   }
   if (text === "ephemery") {
-    throw usageError(
-      "--network ephemery is ambiguous, since its genesis changes every few weeks. Give its genesis validators root or its directory.",
+    throw networkError(
+      "ephemery is ambiguous, since its genesis changes every few weeks. Give its genesis validators root or its directory",
     );
   }
   const names = Object.keys(KNOWN_NETWORKS);
-  throw usageError(
-    `--network ${shownNetwork(text)} is neither a built-in name (${names.join(", ")}), nor a directory, ` +
-      `nor a genesis validators root (0x and 64 hex digits).${didYouMean(text, names)}`,
+  const hint = didYouMean(text, names);
+  throw networkError(
+    `${shownNetwork(text)} is neither a built-in name (${names.join(", ")}), nor a directory, ` +
+      `nor a genesis validators root (0x and 64 hex digits)${hint && `.${hint}`}`,
   );
 }
 
 function parseRoot(text: string): string {
   if (/^0x[0-9a-f]{64}$/i.test(text)) return text.toLowerCase();
-  throw usageError(`--network ${shownNetwork(text)} is not a genesis validators root, which has 0x and 64 hex digits.`);
+  throw networkError(`${shownNetwork(text)} is not a genesis validators root, which has 0x and 64 hex digits`);
 }
+
+const networkError = (problem: string) => new SettingError("network", (nameOf) => `${nameOf("network")} ${problem}`);
 
 function readGenesis(file: string): GenesisIdentity {
   let genesis: GenesisIdentity | undefined;

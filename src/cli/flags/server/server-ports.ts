@@ -1,5 +1,5 @@
 import { isIP } from "node:net";
-import { usageError } from "../../exit.ts";
+import { SettingError } from "../setting-error.ts";
 
 interface Listening {
   flagPrefix: string;
@@ -15,10 +15,11 @@ export function requireDistinctPorts(servers: readonly Listening[]): void {
   for (const [index, one] of fixed.entries()) {
     const other = fixed.slice(index + 1).find((later) => later.port === one.port && meet(later.address, one.address));
     if (!other) continue;
-    throw usageError(
-      `--${one.flagPrefix}-port and --${other.flagPrefix}-port both use port ${one.port} of ${one.address}. ` +
-        "Give each a different port.",
-    );
+    const flag = `${one.flagPrefix}-port`;
+    throw new SettingError(flag, (nameOf) => {
+      const names = `${nameOf(flag)} and ${nameOf(`${other.flagPrefix}-port`)}`;
+      return `${names} both use port ${one.port} of ${one.address}. Give each a different port`;
+    });
   }
 }
 

@@ -1,8 +1,8 @@
 import { resolve } from "node:path";
 import type { ApiOptions, EthRpcOptions, JsonRpcOptions, ServersOptions } from "../../../node/servers/servers.ts";
 import { isLoopbackHost } from "../../../server/http/access/loopback.ts";
-import { usageError } from "../../exit.ts";
 import { ConfigProblems } from "../config-problems.ts";
+import { SettingError } from "../setting-error.ts";
 import type { ServerValues } from "./server-flags.ts";
 import { requireDistinctPorts } from "./server-ports.ts";
 
@@ -93,10 +93,13 @@ export function accessSettings(
   const tokenFile = values[`${server}TokenFile`];
   const isProtected = tokenFile !== undefined || needsKeys;
   if (!isLoopbackHost(host) && !isProtected && !values[`${server}AllowAnyone`]) {
-    throw usageError(
-      `--${flagPrefix}-address ${host} exposes the server to other machines. Require a token with ` +
-        `--${server}-token-file FILE, allow access without one with --${server}-allow-anyone, ` +
-        "or use a loopback address such as 127.0.0.1.",
+    const flag = `${flagPrefix}-address`;
+    throw new SettingError(
+      flag,
+      (nameOf) =>
+        `${nameOf(flag)} ${host} exposes the server to other machines. Require a token with ` +
+        `${nameOf(`${server}-token-file`)} FILE, allow access without one with ${nameOf(`${server}-allow-anyone`)}, ` +
+        "or use a loopback address such as 127.0.0.1",
     );
   }
   return {

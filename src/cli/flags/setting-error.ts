@@ -1,0 +1,26 @@
+import { type ExitReason, StartupError } from "../exit.ts";
+
+type NameOfFlag = (flag: string) => string;
+
+/** Error about flags. In a config file they are named as its keys. */
+export class SettingError extends StartupError {
+  /** The flag that is wrong. */
+  readonly flag: string;
+  /** Describes the problem with the names of the flags, without a final period. */
+  readonly describe: (nameOf: NameOfFlag) => string;
+
+  constructor(
+    flag: string,
+    describe: (nameOf: NameOfFlag) => string,
+    { reason = "usage", cause }: { reason?: ExitReason; cause?: unknown } = {},
+  ) {
+    super(reason, sentence(describe((name) => `--${name}`)), cause);
+    this.flag = flag;
+    this.describe = describe;
+  }
+}
+
+/** Ends a sentence that is not a question. */
+export function sentence(text: string): string {
+  return text.endsWith("?") ? text : `${text}.`;
+}
