@@ -213,13 +213,17 @@ it("an imported chain with the EVM starts, and continues", async () => {
     });
   const source = await open(exported);
   await source.untilLine(/Dev chain is running/);
+  const changed = `0x${"c0".repeat(20)}`;
+  await source.call("anvil_setBalance", [changed, "0x7"]);
+  await source.call("dev_advance", [1]);
   await source.stop();
   await db(exported, "export", file);
   await db(imported, "import", file);
   const program = await open(imported);
   await program.untilLine(/Dev chain is running/);
-  expect(await program.call("dev_advance", [1])).toMatchObject({ head_slot: "25" });
-  expect(await program.call("eth_blockNumber")).toBe("0x19");
+  expect(await program.call("eth_getBalance", [changed, "latest"])).toBe("0x7");
+  expect(await program.call("dev_advance", [1])).toMatchObject({ head_slot: "26" });
+  expect(await program.call("eth_blockNumber")).toBe("0x1a");
 });
 
 it("a directory with an aborted import contains no chain, and can start a new one", async () => {

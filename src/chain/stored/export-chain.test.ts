@@ -61,13 +61,17 @@ it("exports the states of empty slots", async () => {
   expect(readEmptySlots(rows!)).toEqual([{ stateRoot: Buffer.alloc(32, 0xab), position }]);
 });
 
-it("only a full export includes other values of the chain, and none includes those of the node", async () => {
+it("only a full export includes all other values of the chain, and none includes those of the node", async () => {
   const { db, path } = await storedChain((batch) => {
     batch.meta.putNodeKey(new Uint8Array(32).fill(5));
     batch.meta.putCustom("offline", Uint8Array.of(1));
+    batch.meta.putCustom("other", Uint8Array.of(2));
   });
   expect(await exportChain(db, path)).not.toHaveProperty("raw");
   expect(await entriesOf(path, EntryKind.raw)).toEqual([]);
+  await exportChain(db, `${path}-customs`, { customs: "off" });
+  const customs = (await entriesOf(`${path}-customs`, EntryKind.raw)).map(readRawEntry);
+  expect(customs.map(({ value }) => [...value])).toEqual([[1]]);
   const { raw } = await exportChain(db, `${path}-full`, { isWhole: true });
   const entries = (await entriesOf(`${path}-full`, EntryKind.raw)).map(readRawEntry);
   expect(entries).toHaveLength(raw!);

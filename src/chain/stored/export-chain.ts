@@ -13,7 +13,7 @@ export interface ExportedCounts {
   finalizedBlocks: number;
   hotBlocks: number;
   emptySlots: number;
-  /** Omitted if only the chain itself was exported. */
+  /** Omitted if there is nothing besides the chain itself. */
   raw?: number;
 }
 
@@ -30,18 +30,25 @@ const BUCKETS_BESIDE: readonly number[] = [
   Bucket.dataBlocks,
 ];
 
+interface ExportOptions {
+  isWhole?: boolean;
+  /** Prefix of the custom values that belong to blocks. */
+  customs?: string;
+  signal?: AbortSignal | undefined;
+}
+
 /** Rows per entry. */
 const EMPTY_SLOTS_PER_ENTRY = 10_000;
 
 /**
  * Exports the chain of a database to a new file: stored states and blocks of the finalized chain, and all later blocks.
  * Excludes values of the node, such as its key and peers. Only a full export includes pools, votes, sidecars and
- * signing history. Deletes an incomplete file.
+ * signing history, and all custom values. Deletes an incomplete file.
  */
 export async function exportChain(
   db: BeaconDb,
   path: string,
-  { isWhole = false, signal }: { isWhole?: boolean; signal?: AbortSignal | undefined } = {},
+  { isWhole = false, customs, signal }: ExportOptions = {},
 ): Promise<ExportedCounts> {
   const finalized = await db.meta.getFinalized();
   if (!finalized) throw new DatabaseCorruptError(db.path, "the finalized checkpoint is missing");
@@ -93,11 +100,9 @@ export async function exportChain(
       if (rows.length === EMPTY_SLOTS_PER_ENTRY) await writeRows();
     }
     await writeRows();
-    if (isWhole) {
-      for await (const entry of db.chainEntries(BUCKETS_BESIDE)) {
-        await file.write(EntryKind.raw, rawEntryBytes(entry));
-        counts.raw = (counts.raw ?? 0) + 1;
-      }
+    for await (const entry of entriesBeside(db, { isWhole, customs })) {
+      await file.write(EntryKind.raw, rawEntryBytes(entry));
+      counts.raw = (counts.raw ?? 0) + 1;
     }
     await writeJson(EntryKind.end, counts);
     await file.close();
@@ -106,6 +111,11 @@ export async function exportChain(
     await file.discard();
     throw error;
   }
+}
+
+async function* entriesBeside(db: BeaconDb, { isWhole, customs }: ExportOptions): AsyncGenerator<RawEntry> {
+  if (isWhole) yield* db.chainEntries(BUCKETS_BESIDE);
+  else if (customs !== undefined) yield* db.meta.rawCustomEntries(customs);
 }
 
 function rawEntryBytes({ bucket, key, value }: RawEntry): Uint8Array {

@@ -156,9 +156,10 @@ async function compact({ dataDir, say }: Task): Promise<void> {
 
 async function exportToFile({ dataDir, file, workingDirectory, say }: Task): Promise<void> {
   const { exportChain } = await import("../../chain/stored/export-chain.ts");
+  const { OVERRIDES } = await import("../../dev/evm/evm-store.ts");
   const counts = await withDatabase(openStoredDatabase(dataDir), async (db) => {
     await identityOf(dataDir, db);
-    return withFile(file, () => exportChain(db, resolve(workingDirectory, file)));
+    return withFile(file, () => exportChain(db, resolve(workingDirectory, file), { customs: OVERRIDES }));
   });
   await say(`Exported ${describeCounts(counts)} to ${file}.`);
 }

@@ -148,10 +148,20 @@ export class MetaRepository {
 
   /** Iterates the custom values whose names start with the prefix, in name order. */
   async *customEntries(prefix: string, from = prefix): AsyncGenerator<[name: string, value: Uint8Array]> {
+    for await (const { key, value } of this.rawCustomEntries(prefix, from)) {
+      yield [new TextDecoder().decode(key).slice(CUSTOM.length), value];
+    }
+  }
+
+  /** Like `customEntries`, with the keys of the database. */
+  async *rawCustomEntries(
+    prefix: string,
+    from = prefix,
+  ): AsyncGenerator<{ bucket: number; key: Uint8Array; value: Uint8Array }> {
     // End of the range: 0xff does not occur in UTF-8.
     const end = Uint8Array.of(...customKey(prefix), 0xff);
     for await (const [key, value] of this.#store.entries(Bucket.meta, { gte: customKey(from), lt: end })) {
-      yield [new TextDecoder().decode(key).slice(CUSTOM.length), value];
+      yield { bucket: Bucket.meta, key, value };
     }
   }
 

@@ -4,7 +4,8 @@ import { isPendingChange } from "../../evm/overrides/stored-overrides.ts";
 
 const BASE = "evmState";
 const POOL = "evmPool/";
-const OVERRIDES = "evmOverrides/";
+/** Prefix of the changes of accounts and the impersonations of each block, without which it cannot be executed again. */
+export const OVERRIDES = "evmOverrides/";
 const PENDING_OVERRIDES = `${OVERRIDES}pending`;
 /** Number of the youngest block, and blocks with their indexes. */
 const LAST_ARCHIVED = "evmArchived";
