@@ -168,8 +168,12 @@ export function chainActions<F extends ForkName>(client: Client<F>): ChainAction
   return {
     advance: async (duration, { timeoutSeconds, ...call } = {}) =>
       client.dev_advance({ ...checked("advance", duration), ...timeout(timeoutSeconds) }, call),
-    advanceUntil: (until, { limit, timeoutSeconds, ...call } = {}) =>
-      client.dev_advance({ until, ...(limit !== undefined && { limit }), ...timeout(timeoutSeconds) }, call),
+    advanceUntil: async (until, { limit, timeoutSeconds, ...call } = {}) => {
+      if (until === undefined) {
+        throw new TypeError('chain.advanceUntil takes a condition. Write chain.advanceUntil("finalized").');
+      }
+      return client.dev_advance({ until, ...(limit !== undefined && { limit }), ...timeout(timeoutSeconds) }, call);
+    },
     skip: async (duration, { timeoutSeconds, ...call } = {}) =>
       client.dev_skip({ ...checked("skip", duration), ...timeout(timeoutSeconds) }, call),
     reorg: (depth = 1, call = {}) => client.dev_reorg({ depth }, call),

@@ -50,6 +50,18 @@ describe("advanced time", () => {
     expect(await slotOf(caller)).toBe(2);
   });
 
+  it.each([{ slot: "18446744073709551615" }, { epoch: 8193 }, { finalized: 9000 }])(
+    "fails at once if no call runs as many slots: %j",
+    async (until) => {
+      const { caller } = await open();
+      expect(await caller.error("dev_advance", { until })).toMatchObject({
+        code: -32602,
+        message: expect.stringMatching(/^One call runs at most 65536 slots, but this one needs/),
+      });
+      expect(await slotOf(caller)).toBe(0);
+    },
+  );
+
   it("fails without a new block", async () => {
     const { caller } = await open();
     await caller.call("dev_advance");

@@ -94,6 +94,9 @@ it("shows the form of a duration", async () => {
       "chain.advance got neither slots nor epochs. Write chain.advance({ slots: 3 }), or chain.advance() for one slot.",
     );
   }
+  await expect(chain.advanceUntil(undefined as never)).rejects.toThrow(
+    'chain.advanceUntil takes a condition. Write chain.advanceUntil("finalized").',
+  );
   await expect(chain.skip({ slots: 1, signal: AbortSignal.abort() } as never)).rejects.toThrow(
     "chain.skip takes signal in its second argument. Write chain.skip({ slots: 3 }, { signal }).",
   );

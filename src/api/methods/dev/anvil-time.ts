@@ -2,13 +2,13 @@ import type { Slot } from "@lodestar/types";
 import { type Clock, MAX_SPEED, SlotTime } from "../../../chain/clock/clock.ts";
 import { invalidParams } from "../../../errors/failure.ts";
 import { defineMethod, optional, required } from "../../definition.ts";
-import { controlOf, LONGER_SLOTS } from "../../dev-control.ts";
+import { controlOf } from "../../dev-control.ts";
 import { numberOrQuantityUpTo, quantity, quantityUpTo } from "../../params/quantities.ts";
 import { boolean } from "../../params/scalars.ts";
 import { boolean as anyBoolean, described, either, nothing, number } from "../../schemas.ts";
 import { fromObject, QUANTITY } from "./anvil-forms.ts";
 import { DEV_METHOD } from "./dev-method.ts";
-import { MAX_SLOTS_PER_CALL } from "./time.ts";
+import { MAX_SLOTS_PER_CALL, requireMaxSlots } from "./time.ts";
 
 // Time and mining with the names of Anvil, Hardhat and Ganache, for clients written for those. A block is a slot with
 // its block, and its timestamp is the start of the slot.
@@ -220,12 +220,6 @@ function futureSlotFrom({ genesisTime, secondsPerSlot, currentSlot }: Clock, tim
   if (slot > currentSlot) return slot;
   const next = time.startOf(currentSlot + 1);
   throw invalidParams(`The timestamp ${timestamp} is in the past: the next slot starts at ${next}.`);
-}
-
-function requireMaxSlots(slots: number): void {
-  if (slots <= MAX_SLOTS_PER_CALL) return;
-  const needed = `One call runs at most ${MAX_SLOTS_PER_CALL} slots, but this one needs ${slots}.`;
-  throw invalidParams(`${needed} ${LONGER_SLOTS}`);
 }
 
 /** Returns a predicate of empty slots: of the following slots, only every n-th has a block. */

@@ -4,11 +4,11 @@ import { MAX_SPEED } from "../../../chain/clock/clock.ts";
 import { Failure, invalidParams } from "../../../errors/failure.ts";
 import type { ApiContext } from "../../context.ts";
 import { defineMethod, optional, required } from "../../definition.ts";
-import { controlOf } from "../../dev-control.ts";
+import { controlOf, LONGER_SLOTS } from "../../dev-control.ts";
 import { integerUpTo, numberBetween } from "../../params/scalars.ts";
 import { shape } from "../../schemas.ts";
 import { conditionOf } from "./advance-condition.ts";
-import { goal } from "./advance-goal.ts";
+import { type Goal, goal } from "./advance-goal.ts";
 import { DEV_METHOD } from "./dev-method.ts";
 
 /** Maximum number of slots per call. A full exit takes 2100 slots in the minimal preset. */
@@ -87,6 +87,7 @@ const devAdvance = defineMethod({
       return positionOf(context);
     }
     const condition = conditionOf(context.chain, until);
+    requireMaxSlots(firstSlotOf(until) - context.chain.clock.currentSlot);
     if (condition.holds()) return positionOf(context);
     const { slots: maxSlots, ...range } = timedRange(limit ?? MAX_SLOTS_PER_CALL, timeoutSeconds ?? UNTIL_SECONDS);
     const passed = await time.advance({
@@ -189,6 +190,19 @@ function requireAll(
     "limit-exceeded",
     `Only ${passed} of ${slots} slots passed within ${secondsOf({ seconds })}.${RAISE_TIMEOUT}`,
   );
+}
+
+export function requireMaxSlots(slots: number): void {
+  if (slots <= MAX_SLOTS_PER_CALL) return;
+  const needed = `One call runs at most ${MAX_SLOTS_PER_CALL} slots, but this one needs ${slots}.`;
+  throw invalidParams(`${needed} ${LONGER_SLOTS}`);
+}
+
+/** Returns the first slot in which a goal may be reached, 0 if that does not only depend on time. */
+function firstSlotOf(goal: Goal): number {
+  if (typeof goal === "string" || "validator" in goal) return 0;
+  if ("slot" in goal) return goal.slot;
+  return ("epoch" in goal ? goal.epoch : goal.finalized) * SLOTS_PER_EPOCH;
 }
 
 function requireOne(given: Record<string, unknown>): void {
