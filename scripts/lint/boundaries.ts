@@ -97,9 +97,9 @@ export const BOUNDARIES: Readonly<Record<string, readonly string[]>> = {
   // Runs reads in another one.
   "evm/reads": ["execution", "threads", "json", "log"],
   execution: ["http-client", "db (types)", "log (types)"],
-  data: ["log (types)"],
+  data: ["threads", "log (types)"],
   // Logs failures of worker threads.
-  bls: ["log (types)"],
+  bls: ["threads", "log (types)"],
   // Channels between threads. Users define the calls and the errors.
   threads: ["log (types)"],
   "http-client": [],

@@ -1,7 +1,7 @@
 import { availableParallelism } from "node:os";
-import type { Worker } from "node:worker_threads";
 import type { ISignatureSet } from "@lodestar/state-transition";
 import type { Logger } from "../log/logger.ts";
+import type { ThreadPort } from "../threads/thread.ts";
 import { aggregateKeys, packSets, type SignerSet } from "./packed-sets.ts";
 import { countKeys, findSigners, type SharedPubkeys } from "./signers.ts";
 import { verifyBatch, verifyEachInBatch } from "./verify-batch.ts";
@@ -26,7 +26,7 @@ export interface BlsVerifierOptions {
   /** Maximum number of worker threads. */
   threads?: number;
   /** Replaces the worker threads, for tests. */
-  startWorker?: () => Worker;
+  startWorker?: () => ThreadPort;
 }
 
 /**

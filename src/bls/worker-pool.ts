@@ -1,16 +1,7 @@
-import { extname } from "node:path";
-import { Worker } from "node:worker_threads";
 import type { Logger } from "../log/logger.ts";
+import { startThread, Thread, type ThreadPort } from "../threads/thread.ts";
+import { BLS_ERRORS } from "./errors.ts";
 import { doJob, type Jobs } from "./jobs.ts";
-
-/** Worker file with the extension of this file: compilers do not rewrite non-import paths. */
-const WORKER = new URL(`./worker${extname(import.meta.url)}`, import.meta.url);
-
-export interface WorkerRequest<Kind extends keyof Jobs = keyof Jobs> {
-  id: number;
-  kind: Kind;
-  input: Jobs[Kind]["input"];
-}
 
 /** Options passed to a worker at start-up. */
 export interface WorkerOptions {
@@ -18,28 +9,11 @@ export interface WorkerOptions {
   isBackground: boolean;
 }
 
-export interface WorkerAnswer {
-  id: number;
-  answer: Jobs[keyof Jobs]["answer"];
-}
-
-interface PendingJob {
-  resolve(answer: Jobs[keyof Jobs]["answer"] | Promise<Jobs[keyof Jobs]["answer"]>): void;
-  reject(error: Error): void;
-  /** Runs the job on the calling thread. */
-  doHere(): Promise<Jobs[keyof Jobs]["answer"]>;
-}
-
-interface Member {
-  worker: Worker;
-  jobs: Map<number, PendingJob>;
-}
-
 interface WorkerPoolOptions extends Partial<WorkerOptions> {
   threads: number;
   logger?: Logger;
   /** Replaces the worker thread; runs `worker.ts` by default. */
-  startWorker?: () => Worker;
+  startWorker?: () => ThreadPort;
 }
 
 /**
@@ -49,77 +23,61 @@ interface WorkerPoolOptions extends Partial<WorkerOptions> {
 export class WorkerPool {
   readonly threads: number;
   readonly #logger?: Logger;
-  readonly #startWorker: () => Worker;
-  readonly #members = new Set<Member>();
-  #nextId = 0;
+  readonly #startWorker: () => ThreadPort;
+  readonly #members = new Set<Thread>();
   #closed = false;
 
   constructor({ threads, isBackground = false, logger, startWorker }: WorkerPoolOptions) {
     this.threads = threads;
     this.#logger = logger;
     const workerData: WorkerOptions = { isBackground };
-    this.#startWorker = startWorker ?? (() => new Worker(WORKER, { workerData }));
+    this.#startWorker = startWorker ?? (() => startThread("./worker", import.meta.url, { workerData }));
   }
 
   get closed(): boolean {
     return this.#closed;
   }
 
-  run<Kind extends keyof Jobs>(kind: Kind, input: Jobs[Kind]["input"]): Promise<Jobs[Kind]["answer"]> {
-    if (this.#closed) return Promise.reject(closedError());
-    return new Promise((resolve, reject) => {
-      const member = this.#leastBusyMember();
-      const id = this.#nextId++;
-      member.jobs.set(id, { resolve, reject, doHere: async () => doJob(kind, input) });
-      // A busy thread keeps the process alive, an idle one does not.
-      member.worker.ref();
-      member.worker.postMessage({ id, kind, input } satisfies WorkerRequest<Kind>);
-    });
+  async run<Kind extends keyof Jobs>(kind: Kind, input: Jobs[Kind]["input"]): Promise<Jobs[Kind]["answer"]> {
+    if (this.#closed) throw closedError();
+    const { channel } = this.#leastBusyMember();
+    try {
+      return (await channel.call(kind, [input])) as Jobs[Kind]["answer"];
+    } catch (error) {
+      const hasDied = channel.isClosed && !this.#closed;
+      if (!hasDied) throw error;
+      return doJob(kind, input);
+    }
   }
 
   async close(): Promise<void> {
     this.#closed = true;
     const members = [...this.#members];
     this.#members.clear();
-    for (const { jobs } of members) {
-      for (const job of jobs.values()) job.reject(closedError());
-      jobs.clear();
-    }
-    await Promise.all(members.map(({ worker }) => worker.terminate()));
+    await Promise.all(members.map((thread) => thread.end(closedError())));
   }
 
-  #leastBusyMember(): Member {
-    let least: Member | undefined;
+  #leastBusyMember(): Thread {
+    let least: Thread | undefined;
     for (const member of this.#members) {
-      if (!least || member.jobs.size < least.jobs.size) least = member;
+      if (!least || member.channel.pending < least.channel.pending) least = member;
     }
-    if (least && (least.jobs.size === 0 || this.#members.size >= this.threads)) return least;
-    return this.#addMember();
-  }
-
-  #addMember(): Member {
-    const member: Member = { worker: this.#startWorker(), jobs: new Map() };
-    this.#members.add(member);
-    member.worker.on("message", ({ id, answer }: WorkerAnswer) => {
-      const job = member.jobs.get(id);
-      member.jobs.delete(id);
-      if (member.jobs.size === 0) member.worker.unref();
-      job?.resolve(answer);
+    if (least && (least.channel.pending === 0 || this.#members.size >= this.threads)) return least;
+    const started = new Thread(this.#startWorker(), {
+      errors: BLS_ERRORS,
+      onDeath: (thread, error) => this.#retire(thread, error),
     });
-    member.worker.on("error", (error) => this.#retire(member, error));
-    member.worker.on("exit", () => this.#retire(member));
-    return member;
+    this.#members.add(started);
+    return started;
   }
 
-  #retire(member: Member, error?: unknown): void {
-    if (!this.#members.delete(member)) return;
+  #retire(thread: Thread, error: unknown): void {
+    this.#members.delete(thread);
     this.#logger?.warn("Signature verification thread died, continuing on the main thread", {
-      jobs: member.jobs.size,
+      jobs: thread.channel.pending,
       error,
     });
-    void member.worker.terminate();
-    for (const { doHere, resolve } of member.jobs.values()) resolve(doHere());
-    member.jobs.clear();
+    void thread.end(new Error("The thread for signatures died."));
   }
 }
 

@@ -29,23 +29,11 @@ export interface KzgWorkerData {
   precompute: boolean;
 }
 
-export interface KzgRequest<Kind extends keyof KzgJobs = keyof KzgJobs> {
-  kind: Kind;
-  input: KzgJobs[Kind]["input"];
-}
-
 export interface LoadReport {
   backend: KzgBackendName;
   /** Backends that were tried first and did not load, each with the reason. */
   skipped: readonly string[];
 }
-
-/** Messages of a worker: first `loaded` or `unavailable`, then a result or failure for each request, in order. */
-export type KzgWorkerMessage =
-  | { loaded: LoadReport }
-  | { unavailable: string }
-  | { result: KzgJobs[keyof KzgJobs]["result"] }
-  | { failure: string };
 
 type JobTable = {
   [Kind in keyof KzgJobs]: (kzg: KzgBackend, input: KzgJobs[Kind]["input"]) => KzgJobs[Kind]["result"];

@@ -1,10 +1,18 @@
 import { EventEmitter } from "node:events";
-import type { Worker } from "node:worker_threads";
+import { setImmediate } from "node:timers/promises";
 import { describe, expect, it } from "vitest";
 import { createRecordingLogger } from "../../../test/support/log/recording-logger.ts";
+import type { ChannelMessage } from "../../threads/channel.ts";
+import { ErrorRegistry } from "../../threads/error-registry.ts";
 import type { KzgBackendName } from "./backend.ts";
-import type { KzgJobs, KzgRequest, KzgWorkerData, KzgWorkerMessage } from "./jobs.ts";
+import type { KzgJobs, KzgWorkerData } from "./jobs.ts";
 import { ThreadedKzg } from "./threaded-kzg.ts";
+
+interface KzgRequest<Kind extends keyof KzgJobs = keyof KzgJobs> {
+  id: number;
+  kind: Kind;
+  input: KzgJobs[Kind]["input"];
+}
 
 /** Fake worker thread. Requests are held until the test answers them. */
 class ScriptedWorker extends EventEmitter {
@@ -18,8 +26,9 @@ class ScriptedWorker extends EventEmitter {
     this.data = data;
   }
 
-  postMessage(request: KzgRequest): void {
-    this.requests.push(request);
+  postMessage(message: unknown): void {
+    const [, id, kind, [input]] = message as [kind: "call", id: number, method: keyof KzgJobs, args: [never]];
+    this.requests.push({ id, kind, input });
   }
 
   ref(): void {
@@ -35,18 +44,32 @@ class ScriptedWorker extends EventEmitter {
     return 0;
   }
 
-  send(message: KzgWorkerMessage): void {
+  #send(message: ChannelMessage): void {
     this.emit("message", message);
   }
 
   load(backend: KzgBackendName, skipped: string[] = []): void {
-    this.send({ loaded: { backend, skipped } });
+    this.#send(["notify", "loaded", [{ backend, skipped }]]);
   }
 
-  /** Answers the oldest request. */
-  answer(answer: KzgJobs[keyof KzgJobs]["result"]): void {
-    this.requests.shift();
-    this.send({ result: answer });
+  loadNothing(reason: string): void {
+    this.#send(["notify", "unavailable", [reason]]);
+  }
+
+  /** Answers the oldest request. Resolves when the next one has been sent. */
+  async answer(result: KzgJobs[keyof KzgJobs]["result"]): Promise<void> {
+    this.#send(["result", this.requests.shift()!.id, result]);
+    await setImmediate();
+  }
+
+  /** Fails the oldest request. */
+  fail(reason: string): void {
+    this.#send(["error", this.requests.shift()!.id, new ErrorRegistry().serialize(new Error(reason))]);
+  }
+
+  async die(...[event, detail]: ["exit", number] | ["error", Error]): Promise<void> {
+    this.emit(event, detail);
+    await setImmediate();
   }
 }
 
@@ -56,7 +79,7 @@ function open({ processors = 2 } = {}) {
   const startWorker = (data: KzgWorkerData) => {
     const worker = new ScriptedWorker(data);
     workers.push(worker);
-    return worker as unknown as Worker;
+    return worker;
   };
   return { kzg: new ThreadedKzg(logger, { processors, startWorker }), workers, logger };
 }
@@ -77,13 +100,13 @@ describe("ThreadedKzg", () => {
     const verdicts = [1, 2, 3].map((blob) => kzg.verifyCells(cellBatch(blob, blob)));
     const [worker] = workers as [ScriptedWorker];
     expect(worker.requests.map(({ input }) => input)).toEqual([{ ...cellBatch(1, 1), groups: [1] }]);
-    worker.answer({ verdicts: [true] });
+    await worker.answer({ verdicts: [true] });
     const both = { ...cellBatch(2, 2), groups: [2, 3] };
     for (const [key, list] of Object.entries(cellBatch(3, 3)))
       both[key as keyof typeof both].push(...(list as never[]));
     expect(worker.requests.map(({ input }) => input)).toEqual([both]);
     expect(worker.isHeld).toBe(true);
-    worker.answer({ verdicts: [false, true] });
+    await worker.answer({ verdicts: [false, true] });
     expect(await Promise.all(verdicts)).toEqual([true, false, true]);
     expect(worker.isHeld).toBe(false);
   });
@@ -99,7 +122,7 @@ describe("ThreadedKzg", () => {
     while (worker.requests.length > 0) {
       const [{ kind, input }] = worker.requests as [KzgRequest<"verifyCells">];
       kinds.push([kind, input.groups]);
-      worker.answer({ verdicts: input.groups.map((size) => size !== 76) });
+      await worker.answer({ verdicts: input.groups.map((size) => size !== 76) });
     }
     expect(kinds).toEqual([
       ["verifyCells", [512]],
@@ -128,11 +151,11 @@ describe("ThreadedKzg", () => {
       [true, [{ blob: bytes(2) }]],
       [false, [{ blob: bytes(4) }]],
     ]);
-    workers[1]!.answer({ cells: [bytes(2)], proofs: [] });
+    await workers[1]!.answer({ cells: [bytes(2)], proofs: [] });
     expect(requests()[1]).toEqual([true, [{ blob: bytes(3) }]]);
-    workers[2]!.answer({ cells: [bytes(4)] });
-    workers[1]!.answer({ cells: [bytes(3)], proofs: [] });
-    workers[0]!.answer({ cells: [bytes(1)], proofs: [] });
+    await workers[2]!.answer({ cells: [bytes(4)] });
+    await workers[1]!.answer({ cells: [bytes(3)], proofs: [] });
+    await workers[0]!.answer({ cells: [bytes(1)], proofs: [] });
     expect((await Promise.all(proofs)).map(({ cells }) => cells)).toEqual([[bytes(1)], [bytes(2)], [bytes(3)]]);
     expect(await urgent).toEqual([bytes(4)]);
   });
@@ -155,25 +178,25 @@ describe("ThreadedKzg", () => {
     const { kzg, workers } = open();
     const jobs = [kzg.commitmentOf(bytes(1)), kzg.blobProofOf(bytes(2), bytes(3)), kzg.cellsOf(bytes(4))];
     const [worker] = workers as [ScriptedWorker];
-    worker.answer({ commitment: bytes(1) });
+    await worker.answer({ commitment: bytes(1) });
     expect(worker.requests.map(({ kind }) => kind)).toEqual(["cellsOf"]);
-    worker.answer({ cells: [] });
-    worker.answer({ proof: bytes(2) });
+    await worker.answer({ cells: [] });
+    await worker.answer({ proof: bytes(2) });
     expect(await Promise.all(jobs)).toEqual([bytes(1), bytes(2), []]);
   });
 
   it("retries a job once after its thread died", async () => {
     const { kzg, workers, logger } = open();
     const lucky = kzg.cellsOf(bytes(1));
-    workers[0]!.emit("exit", 1);
-    workers[1]!.answer({ cells: [bytes(2)] });
+    await workers[0]!.die("exit", 1);
+    await workers[1]!.answer({ cells: [bytes(2)] });
     expect(await lucky).toEqual([bytes(2)]);
-    const fatal = kzg.commitmentOf(bytes(3));
+    const fatal = expect(kzg.commitmentOf(bytes(3))).rejects.toThrow("died before it finished");
     const waiting = kzg.blobProofOf(bytes(4), bytes(5));
-    workers[1]!.emit("error", new Error("no memory"));
-    workers[2]!.emit("exit", 1);
-    await expect(fatal).rejects.toThrow("died before it finished");
-    workers[3]!.answer({ proof: bytes(6) });
+    await workers[1]!.die("error", new Error("no memory"));
+    await workers[2]!.die("exit", 1);
+    await fatal;
+    await workers[3]!.answer({ proof: bytes(6) });
     expect(await waiting).toEqual(bytes(6));
     expect(workers).toHaveLength(4);
     expect(logger.records.map(({ level }) => level)).toEqual(["warn", "warn", "warn"]);
@@ -182,7 +205,7 @@ describe("ThreadedKzg", () => {
   it("reports why a computation failed", async () => {
     const { kzg, workers } = open();
     const computed = kzg.commitmentOf(bytes(1));
-    workers[0]!.send({ failure: "Invalid blob." });
+    workers[0]!.fail("Invalid blob.");
     await expect(computed).rejects.toThrow("Invalid blob.");
   });
 
@@ -190,7 +213,7 @@ describe("ThreadedKzg", () => {
     const { kzg, workers, logger } = open();
     const jobs = Promise.allSettled([kzg.cellsOf(bytes(1)), kzg.cellsAndProofsOf(bytes(2))]);
     for (const worker of workers) {
-      worker.send({ unavailable: "No KZG backend loads." });
+      worker.loadNothing("No KZG backend loads.");
       worker.emit("exit", 0);
     }
     expect((await jobs).map(({ status }) => status)).toEqual(["rejected", "rejected"]);
@@ -203,7 +226,7 @@ describe("ThreadedKzg", () => {
   it("leaves a load failure to the caller of load", async () => {
     const { kzg, workers, logger } = open();
     const loading = kzg.load();
-    workers[0]!.send({ unavailable: "No KZG backend loads." });
+    workers[0]!.loadNothing("No KZG backend loads.");
     await expect(loading).rejects.toThrow("No KZG backend loads.");
     expect(logger.records).toEqual([]);
   });
@@ -214,7 +237,7 @@ describe("ThreadedKzg", () => {
     const ends = Promise.allSettled(jobs);
     await kzg.close();
     expect((await ends).map(({ status }) => status)).toEqual(["rejected", "rejected"]);
-    workers[0]!.emit("exit", 1);
+    await workers[0]!.die("exit", 1);
     kzg.prepare();
     await expect(kzg.verifyCells(cellBatch(1, 1))).rejects.toThrow("is shutting down");
     expect(workers).toHaveLength(1);

@@ -1,15 +1,11 @@
 import { availableParallelism } from "node:os";
-import { extname } from "node:path";
-import { Worker } from "node:worker_threads";
 import type { Logger } from "../../log/logger.ts";
+import { startThread, type ThreadPort } from "../../threads/thread.ts";
 import type { KzgBackendName, KzgChoice } from "./backend.ts";
 import { isRagged, splitBatch } from "./batches.ts";
 import type { KzgJobs, KzgWorkerData, LoadReport } from "./jobs.ts";
 import type { BlobBatch, CellBatch, CellsAndProofs, Kzg } from "./kzg.ts";
 import { KzgWorkerPool, MAX_BATCH } from "./worker-pool.ts";
-
-/** Worker file with the extension of this file: compilers do not rewrite non-import paths. */
-const WORKER = new URL(`./worker${extname(import.meta.url)}`, import.meta.url);
 
 /** Each native proving thread has 100 MB of tables. */
 const MAX_PROVING_THREADS = 4;
@@ -25,7 +21,7 @@ interface ThreadedKzgOptions {
   backend?: KzgChoice;
   processors?: number;
   /** Replaces the worker threads, for tests. */
-  startWorker?: (data: KzgWorkerData) => Worker;
+  startWorker?: (data: KzgWorkerData) => ThreadPort;
 }
 
 /**
@@ -47,7 +43,7 @@ export class ThreadedKzg implements Kzg {
     {
       backend: choice = "auto",
       processors = availableParallelism(),
-      startWorker = (workerData) => new Worker(WORKER, { workerData }),
+      startWorker = (workerData) => startThread("./worker", import.meta.url, { workerData }),
     }: ThreadedKzgOptions = {},
   ) {
     this.#logger = logger;

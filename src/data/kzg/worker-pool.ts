@@ -1,8 +1,9 @@
-import type { Worker } from "node:worker_threads";
 import { OperationalError } from "../../errors/operational-error.ts";
 import type { Logger } from "../../log/logger.ts";
+import { Thread, type ThreadPort } from "../../threads/thread.ts";
+import { Moved } from "../../threads/transfer.ts";
 import { joinBatches } from "./batches.ts";
-import type { KzgJobs, KzgRequest, KzgWorkerMessage, LoadReport } from "./jobs.ts";
+import type { KzgJobs, LoadReport } from "./jobs.ts";
 import { packBuffers } from "./pack-buffers.ts";
 
 /**
@@ -23,16 +24,10 @@ interface Job<Kind extends keyof KzgJobs = keyof KzgJobs> {
   reject(error: Error): void;
 }
 
-interface Member {
-  worker: Worker;
-  /** Running job. */
-  job: Job | undefined;
-}
-
 interface KzgWorkerPoolParts {
   /** Maximum number of threads. They are started on demand. */
   limit(): number;
-  startWorker(): Worker;
+  startWorker(): ThreadPort;
   onLoaded(report: LoadReport): void;
   onUnavailable(error: Error): void;
   logger: Logger;
@@ -52,7 +47,7 @@ export class KzgUnavailableError extends OperationalError {
  */
 export class KzgWorkerPool {
   readonly #parts: KzgWorkerPoolParts;
-  readonly #members = new Set<Member>();
+  readonly #members = new Set<Thread>();
   /** Jobs of block import and duties. */
   readonly #urgent: Job[] = [];
   readonly #background: Job[] = [];
@@ -86,7 +81,7 @@ export class KzgWorkerPool {
     for (let waiting = this.#waiting(); waiting; waiting = this.#waiting()) {
       const member = this.#idleMember();
       if (member === undefined) return;
-      this.#send(member, takeFrom(waiting));
+      void this.#send(member, takeFrom(waiting));
     }
   }
 
@@ -98,55 +93,43 @@ export class KzgWorkerPool {
     this.#failure ??= error;
     const members = [...this.#members];
     this.#members.clear();
-    const running = members.flatMap(({ job }) => job ?? []);
-    for (const job of [...running, ...this.#urgent.splice(0), ...this.#background.splice(0)]) job.reject(error);
-    await Promise.all(members.map(({ worker }) => worker.terminate()));
+    for (const job of [...this.#urgent.splice(0), ...this.#background.splice(0)]) job.reject(error);
+    await Promise.all(members.map((member) => member.end(error)));
   }
 
   #waiting(): Job[] | undefined {
     return [this.#urgent, this.#background].find(({ length }) => length > 0);
   }
 
-  #idleMember(): Member | undefined {
-    for (const member of this.#members) if (member.job === undefined) return member;
+  #idleMember(): Thread | undefined {
+    for (const member of this.#members) if (member.channel.pending === 0) return member;
     return this.#members.size < this.#parts.limit() ? this.#start() : undefined;
   }
 
-  #send(member: Member, job: Job): void {
+  /** Runs a job. If the thread dies, the job is retried before all others. */
+  async #send({ channel }: Thread, job: Job): Promise<void> {
     job.attempts++;
-    member.job = job;
     const { record, buffer } = packBuffers(job.input);
-    // A busy thread keeps the process alive, an idle one does not.
-    member.worker.ref();
-    member.worker.postMessage({ kind: job.kind, input: record } satisfies KzgRequest, [buffer]);
-  }
-
-  #start(): Member {
-    const worker = this.#parts.startWorker();
-    const member: Member = { worker, job: undefined };
-    this.#members.add(member);
-    worker.unref();
-    worker.on("message", (message: KzgWorkerMessage) => this.#onMessage(member, message));
-    worker.on("error", (error) => this.#onDeath(member, error));
-    worker.on("exit", () => this.#onDeath(member));
-    return member;
-  }
-
-  #onMessage(member: Member, message: KzgWorkerMessage): void {
-    if ("loaded" in message) {
-      this.#parts.onLoaded(message.loaded);
-      return;
+    try {
+      job.resolve((await channel.call(job.kind, [new Moved(record, buffer)])) as KzgJobs[keyof KzgJobs]["result"]);
+    } catch (error) {
+      const isRetried = channel.isClosed && !this.#failure && job.attempts < MAX_ATTEMPTS;
+      if (isRetried) this.#urgent.unshift(job);
+      else job.reject(error as Error);
     }
-    if ("unavailable" in message) {
-      this.#parts.onUnavailable(new KzgUnavailableError(message.unavailable));
-      return;
-    }
-    const { job, worker } = member;
-    member.job = undefined;
-    worker.unref();
     this.advance();
-    if ("failure" in message) job?.reject(new Error(message.failure));
-    else job?.resolve(message.result);
+  }
+
+  #start(): Thread {
+    const member = new Thread(this.#parts.startWorker(), {
+      handle: (event, [detail]) => {
+        if (event === "loaded") this.#parts.onLoaded(detail as LoadReport);
+        else this.#parts.onUnavailable(new KzgUnavailableError(detail as string));
+      },
+      onDeath: (thread, error) => this.#onDeath(thread, error),
+    });
+    this.#members.add(member);
+    return member;
   }
 
   /** Rejects all current and future jobs with the error. */
@@ -154,13 +137,11 @@ export class KzgWorkerPool {
     void this.#fail(error);
   }
 
-  #onDeath(member: Member, error?: unknown): void {
-    if (!this.#members.delete(member)) return;
-    const { job } = member;
+  #onDeath(member: Thread, error: unknown): void {
+    this.#members.delete(member);
     this.#parts.logger.warn("KZG worker thread died, starting another", { error });
-    if (job && job.attempts < MAX_ATTEMPTS) this.#urgent.unshift(job);
-    else job?.reject(new Error("The KZG worker thread died before it finished the job."));
-    this.advance();
+    // Its job is retried then.
+    void member.end(new Error("The KZG worker thread died before it finished the job."));
   }
 }
 

@@ -1,30 +1,21 @@
 // Runs in a worker thread.
 import { parentPort, workerData } from "node:worker_threads";
+import { Channel } from "../../threads/channel.ts";
+import { Moved } from "../../threads/transfer.ts";
 import type { KzgBackend } from "./backend.ts";
-import { KZG_JOBS, type KzgJobs, type KzgRequest, type KzgWorkerData, type KzgWorkerMessage } from "./jobs.ts";
+import { KZG_JOBS, type KzgJobs, type KzgWorkerData } from "./jobs.ts";
 import { loadBackend } from "./load-backend.ts";
 import { packBuffers } from "./pack-buffers.ts";
 
+if (parentPort === null) throw new Error("This module must run in a worker thread");
 const { choice, precompute } = workerData as KzgWorkerData;
-
-function post(message: KzgWorkerMessage, transfer: ArrayBuffer[] = []): void {
-  parentPort?.postMessage(message, transfer);
-}
-
-function reasonOf(error: unknown): string {
-  return error instanceof Error ? error.message : String(error);
-}
-
-function serve(backend: KzgBackend): void {
-  parentPort?.on("message", ({ kind, input }: KzgRequest) => {
-    try {
-      const { record, buffer } = packBuffers(runJob(backend, kind, input));
-      post({ result: record }, [buffer]);
-    } catch (error) {
-      post({ failure: reasonOf(error) });
-    }
-  });
-}
+const backend = Promise.withResolvers<KzgBackend>();
+const channel = new Channel(parentPort, {
+  handle: async (kind, [input]) => {
+    const { record, buffer } = packBuffers(runJob(await backend.promise, kind as keyof KzgJobs, input as never));
+    return new Moved(record, buffer);
+  },
+});
 
 function runJob<Kind extends keyof KzgJobs>(
   backend: KzgBackend,
@@ -36,9 +27,9 @@ function runJob<Kind extends keyof KzgJobs>(
 
 try {
   const { open, ...loaded } = await loadBackend(choice);
-  post({ loaded });
-  // The trusted setup takes seconds to load. Until then, requests queue in the port.
-  serve(open({ precompute }));
+  channel.notify("loaded", [loaded]);
+  // The trusted setup takes seconds to load. Until then, calls wait.
+  backend.resolve(open({ precompute }));
 } catch (error) {
-  post({ unavailable: reasonOf(error) });
+  channel.notify("unavailable", [error instanceof Error ? error.message : String(error)]);
 }

@@ -1,12 +1,9 @@
-import { extname } from "node:path";
-import { MessageChannel, type MessagePort, receiveMessageOnPort, Worker } from "node:worker_threads";
+import { MessageChannel, type MessagePort, receiveMessageOnPort, type Worker } from "node:worker_threads";
 import { Signature } from "@chainsafe/blst";
 import { LruMap } from "../../collections/lru-map.ts";
 import type { Logger } from "../../log/logger.ts";
+import { onThreadDeath, startThread } from "../../threads/thread.ts";
 import type { SigningRequest } from "./signing-request.ts";
-
-/** Worker file with the extension of this file: compilers do not rewrite non-import paths. */
-const WORKER = new URL(`./signing-worker${extname(import.meta.url)}`, import.meta.url);
 
 /** Number of requests after which the thread is started. Starting it costs about as many signatures. */
 const MIN_REQUESTS_FOR_THREAD = 64;
@@ -99,12 +96,11 @@ export class SigningThread {
     const worker = this.#startWorker({ port: port2 });
     // The thread does not keep the process alive.
     worker.unref();
-    worker.on("error", (error) => this.#onDeath(error));
-    worker.on("exit", () => this.#onDeath());
+    onThreadDeath(worker, (error) => this.#onDeath(error));
     return { worker, port };
   }
 
-  #onDeath(error?: unknown): void {
+  #onDeath(error: unknown): void {
     if (this.#isClosed) return;
     this.#isClosed = true;
     this.#thread = undefined;
@@ -113,5 +109,5 @@ export class SigningThread {
 }
 
 function startSigningWorker(workerData: SigningWorkerData): Worker {
-  return new Worker(WORKER, { workerData, transferList: [workerData.port] });
+  return startThread("./signing-worker", import.meta.url, { workerData, transferList: [workerData.port] });
 }
