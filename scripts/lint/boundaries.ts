@@ -44,7 +44,7 @@ export const BOUNDARIES: Readonly<Record<string, readonly string[]>> = {
     "log",
   ],
   // Has no chain. Of api it uses the method definitions.
-  gateway: ["metrics", "server", "api", "http-client", "json", "log"],
+  gateway: ["metrics", "server", "api", "threads", "http-client", "json", "log"],
   // Serves the Web3Signer API over keys of a dev chain.
   signer: ["dev (types)", "server", "api/params/scalars.ts", "api/params/ssz-payload.ts", "json", "log (types)"],
   dev: ["api", "chain", "evm", "execution", "bls", "db", "threads", "log"],
@@ -84,7 +84,7 @@ export const BOUNDARIES: Readonly<Record<string, readonly string[]>> = {
     "log",
     "debug (types)",
   ],
-  server: ["json", "log"],
+  server: ["threads", "json", "log"],
   sync: ["network", "chain", "data", "log"],
   network: ["chain", "data", "db (types)", "log (types)"],
   chain: ["execution", "data", "bls", "db", "ssz", "log"],
@@ -101,7 +101,7 @@ export const BOUNDARIES: Readonly<Record<string, readonly string[]>> = {
   // Logs failures of worker threads.
   bls: ["threads", "log (types)"],
   // Channels between threads. Users define the calls and the errors.
-  threads: ["log (types)"],
+  threads: [],
   "http-client": [],
   client: [],
   db: [],

@@ -1,3 +1,5 @@
+import { inspect } from "node:util";
+
 // biome-ignore lint/suspicious/noExplicitAny: errors are created without their constructors.
 type ErrorClass = abstract new (...args: any[]) => Error;
 
@@ -10,7 +12,10 @@ export interface SerializedError {
   fields: Record<string, unknown>;
 }
 
-/** Error classes that are kept across threads. Their fields have to be cloneable. Others become plain errors. */
+/**
+ * Error classes that are kept across threads. Their fields have to be cloneable. Others become plain errors, whose stack
+ * shows their fields and causes.
+ */
 export class ErrorRegistry {
   readonly #classes: ReadonlyMap<string, ErrorClass>;
 
@@ -21,15 +26,19 @@ export class ErrorRegistry {
   serialize(thrown: unknown): SerializedError {
     if (!(thrown instanceof Error))
       return { className: "Error", message: String(thrown), stack: undefined, fields: {} };
-    const { message, stack } = thrown;
+    const { message, stack, name } = thrown;
     const className = thrown.constructor.name;
-    const fields = this.#classes.has(className) ? { ...thrown } : { name: thrown.name };
-    return { className, message, stack, fields };
+    if (this.#classes.has(className)) return { className, message, stack, fields: { ...thrown } };
+    return { className, message, stack: inspect(thrown), fields: { name } };
   }
 
   /** Restores an error with its class, its fields and its original stack. */
   deserialize({ className, message, stack, fields }: SerializedError): Error {
+    // Capturing a stack trace, which is replaced, would be the largest cost.
+    const { stackTraceLimit } = Error;
+    Error.stackTraceLimit = 0;
     const error = new Error(message);
+    Error.stackTraceLimit = stackTraceLimit;
     const errorClass = this.#classes.get(className);
     if (errorClass !== undefined) Object.setPrototypeOf(error, errorClass.prototype);
     if (stack !== undefined) error.stack = stack;

@@ -1,7 +1,7 @@
 import type { EventReader } from "../../server/events/feed.ts";
 import { ListenError } from "../../server/listen-error.ts";
-import { ThreadOutbox } from "../../server/thread/messages/outbox.ts";
-import { dispatchAll } from "../../server/thread/messages/protocol.ts";
+import { dispatchAll } from "../../threads/messages.ts";
+import { ThreadOutbox } from "../../threads/outbox.ts";
 import type { BudgetStore } from "../clients/budget-store.ts";
 import { HEAD_CHANGE_TOPICS } from "../events/event-publisher.ts";
 import type { GatewayEvents } from "../events/gateway-events.ts";

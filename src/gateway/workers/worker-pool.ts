@@ -1,5 +1,6 @@
 import type { Timers } from "../../async/timers.ts";
 import type { Logger } from "../../log/logger.ts";
+import { writeRecord } from "../../log/thread-logger.ts";
 import type { ServerLoad } from "../../server/http/server.ts";
 import type { ServerUrls } from "../gateway-server.ts";
 import type { ServerProcesses } from "../metrics/gateway-metrics.ts";
@@ -76,8 +77,7 @@ export class WorkerPool implements ServerProcesses {
       pinned: (by, ...pinned) => {
         for (const handle of this.#handles) if (handle !== by) handle.sendPinned(...pinned);
       },
-      log: (topic, level, message, fields) =>
-        (topic === undefined ? logger : logger.topic(topic))[level](message, fields),
+      log: (...record) => writeRecord(logger, ["log", ...record]),
     };
     this.#sentHeadFloor = health.headFloor;
     this.#sentFinalityReverts = health.finalityReverts;

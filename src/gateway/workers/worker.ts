@@ -1,8 +1,8 @@
 // Entry point of a worker process. The primary sets the preset in its environment.
 import { cacheModuleResolution } from "../../runtime/module-resolution.ts";
 import { pinTickObjectShape } from "../../runtime/tick-object-shape.ts";
-import { ThreadOutbox } from "../../server/thread/messages/outbox.ts";
-import { dispatchAll } from "../../server/thread/messages/protocol.ts";
+import { dispatchAll } from "../../threads/messages.ts";
+import { ThreadOutbox } from "../../threads/outbox.ts";
 import type { ToPrimary, ToWorker } from "./protocol.ts";
 
 // Terminals and service managers signal every process. The primary decides when a worker stops. Without a listener,

@@ -1,5 +1,5 @@
 import { expect, it } from "vitest";
-import { ThreadOutbox } from "../messages/outbox.ts";
+import { ThreadOutbox } from "../../../threads/outbox.ts";
 import type { ToThread } from "../messages/protocol.ts";
 import { CachePrewarmer } from "./cache-prewarmer.ts";
 

@@ -1,5 +1,5 @@
+import type { ThreadOutbox } from "../../../threads/outbox.ts";
 import type { CacheDependency } from "../../method-table.ts";
-import type { ThreadOutbox } from "../messages/outbox.ts";
 import { REVISION_INDEXES, type ToThread, type Validity } from "../messages/protocol.ts";
 
 /** Computes and sends the response again. Errors are ignored here; later callers get them. */

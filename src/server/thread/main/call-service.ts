@@ -1,24 +1,25 @@
 import { yieldToEventLoop } from "../../../async/time-slice.ts";
 import { parseMessage, parseScanned } from "../../../json/parse.ts";
 import { SharedStream } from "../../../json/shared-stream.ts";
+import type { ThreadOutbox } from "../../../threads/outbox.ts";
+import { PendingCalls } from "../../../threads/pending-calls.ts";
+import type { TransferredBytes } from "../../../threads/transferred-bytes.ts";
+import { copyForTransfer, copyLargeForTransfer, receiveBytes } from "../../../threads/transferred-bytes.ts";
 import type { Feed } from "../../events/feed.ts";
 import { closeSource } from "../../http/response/chunk-stream.ts";
 import type { CachePolicy, CallableMethod, Caller, Cancellation, MethodResponse, Params } from "../../method-table.ts";
 import type { BodyPart, RestRequest, RestResponse, RouteTable } from "../../rest/route-table.ts";
-import type { ThreadOutbox } from "../messages/outbox.ts";
+import { SERVER_ERRORS } from "../messages/errors.ts";
 import {
   type Outcome,
   type PublishedRevision,
   REVISION_INDEXES,
   type ToThread,
   type TransferredBody,
-  type TransferredBytes,
   type TransferredRequest,
   type TransferredRestResponse,
   type Validity,
 } from "../messages/protocol.ts";
-import { deserializeError, serializeError } from "../messages/serialized-error.ts";
-import { copyForTransfer, copyLargeForTransfer, receiveBytes } from "../messages/transferred-bytes.ts";
 import { CachePrewarmer } from "./cache-prewarmer.ts";
 import { LargeCallQueue } from "./large-call-queue.ts";
 import type { StreamSender } from "./stream-sender.ts";
@@ -28,11 +29,6 @@ interface CallTargets {
   methods: readonly CallableMethod[];
   routes: RouteTable;
   revision: PublishedRevision;
-}
-
-interface PendingReply {
-  resolve(value: unknown): void;
-  reject(error: Error): void;
 }
 
 const NO_PARAMS = "[]";
@@ -46,8 +42,7 @@ export class CallService {
   readonly #outbox: ThreadOutbox<ToThread>;
   readonly #streams: StreamSender;
   readonly #running = new Map<number, RunningCall>();
-  readonly #pendingReplies = new Map<number, PendingReply>();
-  #lastReply = 0;
+  readonly #questions = new PendingCalls();
   readonly #prewarmer: CachePrewarmer;
   readonly #stopListening: () => void;
   readonly #largeCalls = new LargeCallQueue();
@@ -137,17 +132,14 @@ export class CallService {
   }
 
   settle(question: number, outcome: Outcome): void {
-    const asked = this.#pendingReplies.get(question);
-    this.#pendingReplies.delete(question);
-    if ("value" in outcome) asked?.resolve(outcome.value);
-    else asked?.reject(deserializeError(outcome.thrown));
+    if ("value" in outcome) this.#questions.resolve(question, outcome.value);
+    else this.#questions.reject(question, SERVER_ERRORS.deserialize(outcome.thrown));
   }
 
   /** Cancels all calls. */
   close(reason: Error): void {
     for (const running of this.#running.values()) running.cancel(reason);
-    for (const { reject } of this.#pendingReplies.values()) reject(reason);
-    this.#pendingReplies.clear();
+    this.#questions.rejectAll(reason);
     this.#stopListening();
     this.#prewarmer.clear();
   }
@@ -221,15 +213,10 @@ export class CallService {
 
   #fail({ id }: RunningCall, error: unknown): void {
     this.#running.delete(id);
-    this.#outbox.send(["thrown", id, serializeError(error)]);
+    this.#outbox.send(["thrown", id, SERVER_ERRORS.serialize(error)]);
   }
 
-  readonly #ask: Ask = (message) =>
-    new Promise((resolve, reject) => {
-      const question = ++this.#lastReply;
-      this.#pendingReplies.set(question, { resolve: resolve as PendingReply["resolve"], reject });
-      this.#outbox.send(message(question));
-    });
+  readonly #ask: Ask = (message) => this.#questions.call((question) => this.#outbox.send(message(question)));
 }
 
 /** Sends a request to the server thread. */

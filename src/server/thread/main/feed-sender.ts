@@ -1,7 +1,7 @@
+import type { ThreadOutbox } from "../../../threads/outbox.ts";
+import { copyForTransfer } from "../../../threads/transferred-bytes.ts";
 import type { EventReader, Feed, StreamEvent } from "../../events/feed.ts";
-import type { ThreadOutbox } from "../messages/outbox.ts";
 import type { ToThread } from "../messages/protocol.ts";
-import { copyForTransfer } from "../messages/transferred-bytes.ts";
 
 /** Returns the feed of some topics. */
 export type FindFeed = (topics: readonly string[]) => Feed;

@@ -1,6 +1,8 @@
-import { extname } from "node:path";
-import { Worker } from "node:worker_threads";
 import type { Logger } from "../../../log/logger.ts";
+import { writeRecord } from "../../../log/thread-logger.ts";
+import type { Handlers } from "../../../threads/messages.ts";
+import { ThreadOutbox } from "../../../threads/outbox.ts";
+import { onThreadDeath, startThread } from "../../../threads/thread.ts";
 import type { CallStats } from "../../call-stats.ts";
 import type { WriteLines } from "../../http/access-log.ts";
 import type { StaticFilePaths } from "../../http/response/static-files.ts";
@@ -9,11 +11,10 @@ import type { JsonRpcLimits } from "../../jsonrpc/limits.ts";
 import { ListenError } from "../../listen-error.ts";
 import type { ListedMethodTable } from "../../method-table.ts";
 import type { RouteTable } from "../../rest/route-table.ts";
+import { SERVER_ERRORS } from "../messages/errors.ts";
 import { ThreadInbox } from "../messages/inbox.ts";
-import { ThreadOutbox } from "../messages/outbox.ts";
 import type {
   EventLoopLag,
-  Handlers,
   ListenOptions,
   MethodInfo,
   PublishedRevision,
@@ -23,13 +24,9 @@ import type {
   ToMain,
   ToThread,
 } from "../messages/protocol.ts";
-import { deserializeError } from "../messages/serialized-error.ts";
 import { CallService } from "./call-service.ts";
 import { FeedSender, type FindFeed } from "./feed-sender.ts";
 import { StreamSender } from "./stream-sender.ts";
-
-/** Same extension as this file, compiled or not: the compiler does not rewrite paths outside of imports. */
-const WORKER = new URL(`../worker/worker${extname(import.meta.url)}`, import.meta.url);
 
 /** The methods, routes and feeds to be served. */
 export interface ServedApi {
@@ -64,8 +61,8 @@ export interface ServerWorker {
   terminate(): Promise<unknown>;
 }
 
-function startThread(workerData: ThreadData): ServerWorker {
-  return new Worker(WORKER, { workerData });
+function startServers(workerData: ThreadData): ServerWorker {
+  return startThread("../worker/worker", import.meta.url, { workerData });
 }
 
 /**
@@ -89,15 +86,14 @@ export class ServersThread {
   #closing: Promise<void> | undefined;
 
   /** Starts the thread, which loads its modules concurrently. */
-  constructor(logger: Logger, workerData: ThreadData, startWorker = startThread) {
+  constructor(logger: Logger, workerData: ThreadData, startWorker = startServers) {
     this.#logger = logger;
     this.#worker = startWorker(workerData);
     this.#outbox = new ThreadOutbox(this.#worker, () => this.#revision?.publish());
     this.#streams = new StreamSender(this.#outbox);
     const inbox = new ThreadInbox(this.#handlers);
     this.#worker.on("message", (messages) => inbox.receive(messages));
-    this.#worker.on("error", (error) => this.#fail(error));
-    this.#worker.on("exit", (code) => this.#fail(new Error(`It ended with code ${code}.`)));
+    onThreadDeath(this.#worker, (error) => this.#fail(error));
     // Prevents an unhandled rejection if no server is started.
     this.#listening.promise.catch(() => {});
   }
@@ -193,15 +189,14 @@ export class ServersThread {
     "prewarm call": (...call) => this.#service?.calls.prewarmCall(...call),
     "prewarm request": (...request) => this.#service?.calls.prewarmRequest(...request),
     "stop prewarming": (id) => this.#service?.calls.stopPrewarming(id),
-    cancel: (id, reason) => this.#service?.calls.cancel(id, deserializeError(reason)),
+    cancel: (id, reason) => this.#service?.calls.cancel(id, SERVER_ERRORS.deserialize(reason)),
     outcome: (...outcome) => this.#service?.calls.settle(...outcome),
     pull: (...pulled) => this.#streams.pull(...pulled),
     release: (stream) => this.#streams.release(stream),
     follow: (...followed) => this.#service?.feeds.follow(...followed),
     readers: (...counted) => this.#service?.feeds.countReaders(...counted),
     unfollow: (feed) => this.#service?.feeds.unfollow(feed),
-    log: (topic, level, message, fields) =>
-      (topic === undefined ? this.#logger : this.#logger.topic(topic))[level](message, fields),
+    log: (...record) => writeRecord(this.#logger, ["log", ...record]),
     access: (lines) => this.#writeAccess?.(lines),
     listening: (urls) => this.#listening.resolve(urls),
     "cannot listen": (server, error) => this.#listening.reject(new ListenError(server, error)),

@@ -1,9 +1,9 @@
 import { SharedStream } from "../../../json/shared-stream.ts";
+import type { ThreadOutbox } from "../../../threads/outbox.ts";
+import { copyForTransfer } from "../../../threads/transferred-bytes.ts";
 import { closeSource } from "../../http/response/chunk-stream.ts";
-import type { ThreadOutbox } from "../messages/outbox.ts";
+import { SERVER_ERRORS } from "../messages/errors.ts";
 import type { ToThread, TransferredStream } from "../messages/protocol.ts";
-import { serializeError } from "../messages/serialized-error.ts";
-import { copyForTransfer } from "../messages/transferred-bytes.ts";
 
 /** Chunks sent ahead of the reader. */
 const INITIAL_CREDIT = 4;
@@ -75,7 +75,7 @@ export class StreamSender {
         this.#outbox.send(["chunk", stream, bytes], bytes);
       }
     } catch (error) {
-      if (this.#streams.delete(stream)) this.#outbox.send(["break", stream, serializeError(error)]);
+      if (this.#streams.delete(stream)) this.#outbox.send(["break", stream, SERVER_ERRORS.serialize(error)]);
     } finally {
       opened.isPumping = false;
     }

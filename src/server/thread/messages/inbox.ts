@@ -1,5 +1,5 @@
+import { dispatch, type Handlers } from "../../../threads/messages.ts";
 import { scheduler } from "../../scheduler.ts";
-import { dispatch, type Handlers } from "./protocol.ts";
 
 /** Messages handled before the microtasks they caused run, which are most of the work. */
 const MESSAGES_PER_BATCH = 4;

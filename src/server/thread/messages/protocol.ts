@@ -1,6 +1,7 @@
-import type { FailureKind, ItemFailure, RpcErrorFields } from "../../../errors/failure.ts";
 import type { StreamDescriptor } from "../../../json/shared-stream.ts";
 import type { LogFields, LogLevel, LogTopic } from "../../../log/logger.ts";
+import type { SerializedError } from "../../../threads/error-registry.ts";
+import type { TransferredBytes } from "../../../threads/transferred-bytes.ts";
 import type { AccessClass } from "../../access-class.ts";
 import type { CallStats } from "../../call-stats.ts";
 import type { AccessOptions } from "../../http/access/access-policy.ts";
@@ -57,9 +58,6 @@ export interface RouteInfo extends Omit<RestRoute, "handle" | "cachePolicy" | "e
   listedBy: number | undefined;
 }
 
-/** Bytes for transfer: a latin1 string if short, which is cheaper, otherwise a buffer with its own memory. */
-export type TransferredBytes = string | Uint8Array;
-
 /** A stream whose chunks are sent on demand, or, with a descriptor, one that the server thread produces itself. */
 export interface TransferredStream {
   stream: number;
@@ -67,14 +65,6 @@ export interface TransferredStream {
 }
 
 export type TransferredBody = TransferredBytes | TransferredStream;
-
-/** A serialized error. */
-export type SerializedError =
-  | { failure: FailureKind; message: string; detail?: string; failures?: ItemFailure[]; rpc?: RpcErrorFields }
-  | { status: number; message: string; headers: Record<string, string> }
-  | { aboveLimit: string }
-  | { unreadable: string }
-  | { unexpected: string; stack: string };
 
 /** Dependencies that can change. */
 type VolatileDependency = Exclude<CacheDependency, "nothing">;
@@ -185,27 +175,3 @@ export type ToThread =
   | [kind: "disconnect", feed: number]
   | [kind: "report"]
   | [kind: "close"];
-
-type FieldsOf<Message> = Message extends [unknown, ...infer Fields] ? Fields : never;
-
-/** Handler of each kind of message. */
-export type Handlers<Message extends [kind: string, ...unknown[]]> = {
-  [Kind in Message[0]]: (...fields: FieldsOf<Extract<Message, [Kind, ...unknown[]]>>) => void;
-};
-
-/** Dispatches messages to their handlers. */
-export function dispatchAll<Message extends [kind: string, ...unknown[]]>(
-  handlers: Handlers<Message>,
-  messages: readonly Message[],
-): void {
-  for (const message of messages) dispatch(handlers, message);
-}
-
-/** Dispatches a message to its handler. */
-export function dispatch<Message extends [kind: string, ...unknown[]]>(
-  handlers: Handlers<Message>,
-  [kind, ...fields]: Message,
-): void {
-  // The fields match the kind by the type of `Handlers`.
-  (handlers[kind as Message[0]] as (...given: unknown[]) => void)(...fields);
-}

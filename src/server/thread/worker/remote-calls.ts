@@ -1,9 +1,11 @@
 import { setImmediate } from "node:timers";
 import type { ScannedJson } from "../../../json/parse.ts";
 import { SharedStream } from "../../../json/shared-stream.ts";
+import type { ThreadOutbox } from "../../../threads/outbox.ts";
+import { ownsMemory, transferOwned } from "../../../threads/transferred-bytes.ts";
 import type { Caller, Cancellation, MethodResponse, Params } from "../../method-table.ts";
 import type { BodyPart, RestRequest, RestResponse } from "../../rest/route-table.ts";
-import type { ThreadOutbox } from "../messages/outbox.ts";
+import { SERVER_ERRORS } from "../messages/errors.ts";
 import type {
   MethodInfo,
   Outcome,
@@ -13,8 +15,6 @@ import type {
   TransferredRestResponse,
   Validity,
 } from "../messages/protocol.ts";
-import { serializeError } from "../messages/serialized-error.ts";
-import { ownsMemory, transferOwned } from "../messages/transferred-bytes.ts";
 import { elementOfCall, elementOfRequest, extractElement, type ListElement } from "./list-elements.ts";
 import type { RemoteFeeds } from "./remote-feeds.ts";
 import type { RemoteStreams } from "./remote-streams.ts";
@@ -163,7 +163,7 @@ export class RemoteCalls {
     return new Promise<Kind>((resolve, reject) => {
       const id = ++this.#last;
       const stopListening = cancellation?.onAbort?.((reason) =>
-        this.#outbox.send(["cancel", id, serializeError(reason)]),
+        this.#outbox.send(["cancel", id, SERVER_ERRORS.serialize(reason)]),
       );
       this.#pending.set(id, {
         resolve: resolve as Pending["resolve"],
@@ -261,7 +261,7 @@ export class RemoteCalls {
     try {
       outcome = { value: await ask() };
     } catch (error) {
-      outcome = { thrown: serializeError(error) };
+      outcome = { thrown: SERVER_ERRORS.serialize(error) };
     }
     this.#outbox.send(["outcome", question, outcome]);
   }

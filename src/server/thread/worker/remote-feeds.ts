@@ -1,6 +1,6 @@
+import type { ThreadOutbox } from "../../../threads/outbox.ts";
 import { FanOut, Subscriber } from "../../events/fan-out.ts";
 import type { EventReader, Feed, StreamEvent } from "../../events/feed.ts";
-import type { ThreadOutbox } from "../messages/outbox.ts";
 import type { ToMain } from "../messages/protocol.ts";
 
 interface RemoteFeed {

@@ -1,7 +1,8 @@
 import { SharedStream } from "../../../json/shared-stream.ts";
-import type { ThreadOutbox } from "../messages/outbox.ts";
-import type { ToMain, TransferredBody, TransferredBytes } from "../messages/protocol.ts";
-import { receiveBytes } from "../messages/transferred-bytes.ts";
+import type { ThreadOutbox } from "../../../threads/outbox.ts";
+import type { TransferredBytes } from "../../../threads/transferred-bytes.ts";
+import { receiveBytes } from "../../../threads/transferred-bytes.ts";
+import type { ToMain, TransferredBody } from "../messages/protocol.ts";
 
 /** Streams from the main thread, and streams produced here from descriptors. */
 export class RemoteStreams {

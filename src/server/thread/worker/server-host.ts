@@ -2,6 +2,9 @@ import { monitorEventLoopDelay } from "node:perf_hooks";
 import { nearestName } from "../../../errors/nearest-name.ts";
 import type { Logger } from "../../../log/logger.ts";
 import { createThreadLogger } from "../../../log/thread-logger.ts";
+import type { Handlers } from "../../../threads/messages.ts";
+import type { ThreadOutbox } from "../../../threads/outbox.ts";
+import { receiveBytes } from "../../../threads/transferred-bytes.ts";
 import { CallStatsCollector } from "../../call-stats.ts";
 import { AccessLog } from "../../http/access-log.ts";
 import type { HttpServer } from "../../http/server.ts";
@@ -9,10 +12,9 @@ import { createJsonRpcServer } from "../../jsonrpc/server.ts";
 import { listenOnFreePort } from "../../listen.ts";
 import type { CallableMethod, MethodTable } from "../../method-table.ts";
 import type { RouteTable } from "../../rest/route-table.ts";
-import type { ThreadOutbox } from "../messages/outbox.ts";
+import { SERVER_ERRORS } from "../messages/errors.ts";
 import type {
   EventLoopLag,
-  Handlers,
   MethodInfo,
   RouteInfo,
   ServeCommand,
@@ -20,8 +22,6 @@ import type {
   ToMain,
   ToThread,
 } from "../messages/protocol.ts";
-import { deserializeError } from "../messages/serialized-error.ts";
-import { receiveBytes } from "../messages/transferred-bytes.ts";
 import { RemoteCalls } from "./remote-calls.ts";
 import { RemoteFeeds } from "./remote-feeds.ts";
 import { RemoteStreams } from "./remote-streams.ts";
@@ -57,12 +57,12 @@ export class ServerHost {
     serve: (order) => void this.#serve(order),
     response: (...answer) => this.#calls?.answer(...answer),
     "rest response": (...answer) => this.#calls?.respondToRequest(...answer),
-    thrown: (id, thrown) => this.#calls?.fail(id, deserializeError(thrown)),
+    thrown: (id, thrown) => this.#calls?.fail(id, SERVER_ERRORS.deserialize(thrown)),
     subscribe: (...asked) => this.#calls?.subscribe(...asked),
     unsubscribe: (...asked) => this.#calls?.unsubscribe(...asked),
     chunk: (stream, bytes) => this.#streams.add(stream, bytes),
     end: (stream) => this.#streams.end(stream),
-    break: (stream, thrown) => this.#streams.end(stream, deserializeError(thrown)),
+    break: (stream, thrown) => this.#streams.end(stream, SERVER_ERRORS.deserialize(thrown)),
     following: (feed) => this.#feeds.onFollowing(feed),
     event: (feed, topic, data) => this.#feeds.deliver(feed, { topic, data: receiveBytes(data) }),
     disconnect: (feed) => this.#feeds.cutOff(feed),

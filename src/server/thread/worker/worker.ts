@@ -1,9 +1,9 @@
 // Entry point of the server thread. It loads only the servers, neither preset nor configuration.
 import { parentPort, workerData } from "node:worker_threads";
 import { pinTickObjectShape } from "../../../runtime/tick-object-shape.ts";
+import { ThreadOutbox } from "../../../threads/outbox.ts";
 import type { ThreadData } from "../main/servers-thread.ts";
 import { ThreadInbox } from "../messages/inbox.ts";
-import { ThreadOutbox } from "../messages/outbox.ts";
 import type { ToMain, ToThread } from "../messages/protocol.ts";
 import { loadRestServer, ServerHost } from "./server-host.ts";
 

@@ -1,9 +1,9 @@
 import { MessageChannel } from "node:worker_threads";
 import type { ServerWorker } from "../../../../src/server/thread/main/servers-thread.ts";
 import { ThreadInbox } from "../../../../src/server/thread/messages/inbox.ts";
-import { ThreadOutbox } from "../../../../src/server/thread/messages/outbox.ts";
 import type { ToMain, ToThread } from "../../../../src/server/thread/messages/protocol.ts";
 import { ServerHost } from "../../../../src/server/thread/worker/server-host.ts";
+import { ThreadOutbox } from "../../../../src/threads/outbox.ts";
 
 /** Runs the servers in the thread of the test with the same messages, since starting a thread is slow. */
 export function serveInSameThread(): ServerWorker {

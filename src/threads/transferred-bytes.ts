@@ -1,5 +1,7 @@
-import { yieldToEventLoop } from "../../../async/time-slice.ts";
-import type { TransferredBytes } from "./protocol.ts";
+import { yieldToEventLoop } from "../async/time-slice.ts";
+
+/** Bytes for transfer: a latin1 string if short, which is cheaper, otherwise a buffer with its own memory. */
+export type TransferredBytes = string | Uint8Array;
 
 /** Up to this size, strings transfer faster than buffers. */
 const MAX_STRING_BYTES = 4096;
