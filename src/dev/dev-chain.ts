@@ -24,7 +24,7 @@ import { ExecutionRequestQueue } from "./control/execution-requests.ts";
 import { DevLateBlocks } from "./control/late-blocks.ts";
 import { DevOperations } from "./control/operations.ts";
 import { DevSnapshots } from "./control/snapshots.ts";
-import { DevTime } from "./control/time.ts";
+import { DevTime, type SlotTrigger } from "./control/time.ts";
 import { type PresenceStore, ValidatorPresence } from "./control/validator-presence.ts";
 import { Automine } from "./evm/automine.ts";
 import type { DevEvm } from "./evm/dev-evm.ts";
@@ -219,12 +219,12 @@ export class DevChain {
     chain.events.on("head", (head) => {
       for (const each of new Set([validators, warmupValidators])) each.onHead(head);
     });
-    clock.onSlot(async (slot) => {
+    time.onSlot(async (slot, trigger) => {
       await depositLog?.onSlot(slot);
-      await this.#act(slot);
+      await this.#act(slot, trigger);
     });
     // A call that advances time stores the slot once at its end. Until then the newest block implies it.
-    clock.onSlot((slot) => (this.#time.slotTrigger === "flow" ? storeSlot(slot) : undefined));
+    time.onSlot((slot, trigger) => (trigger === "flow" ? storeSlot(slot) : undefined));
   }
 
   /** True once the warm-up is over and the chain runs. */
@@ -312,10 +312,9 @@ export class DevChain {
     for (const each of new Set([this.#validators, this.#warmupValidators])) each.onReverted();
   }
 
-  async #act(slot: Slot): Promise<void> {
-    const { slotTrigger } = this.#time;
-    if (slotTrigger === "skip") return;
-    if (slotTrigger === "advance") return this.#validators.onSlot(slot, "lockstep");
+  async #act(slot: Slot, trigger: SlotTrigger): Promise<void> {
+    if (trigger === "skip") return;
+    if (trigger === "advance") return this.#validators.onSlot(slot, "lockstep");
     if (this.#isLive) {
       if (this.clock.isFlowing) this.#lagMonitor.onSlot(slot);
       return this.#validators.onSlot(slot);

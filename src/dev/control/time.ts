@@ -32,7 +32,7 @@ interface Passage {
 }
 
 /** Trigger of the current slot: the running clock, or a call that advances or skips slots. */
-type SlotTrigger = "flow" | "advance" | "skip";
+export type SlotTrigger = "flow" | "advance" | "skip";
 
 /** Controls the time of a dev chain. Serializes all control calls. */
 export class DevTime implements TimeControl {
@@ -46,8 +46,9 @@ export class DevTime implements TimeControl {
     this.#parts = parts;
   }
 
-  get slotTrigger(): SlotTrigger {
-    return this.#slotTrigger;
+  /** Calls the listener at the start of each slot, with what triggered the slot. */
+  onSlot(listener: (slot: Slot, trigger: SlotTrigger) => Promise<void> | void): () => void {
+    return this.#parts.clock.onSlot((slot) => listener(slot, this.#slotTrigger));
   }
 
   /** True if time can neither be moved nor paused. */

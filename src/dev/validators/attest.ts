@@ -1,8 +1,8 @@
 import { BitArray } from "@chainsafe/ssz";
 import type { routes } from "@lodestar/api";
 import type { BeaconConfig } from "@lodestar/config";
-import { DOMAIN_BEACON_ATTESTER, ForkSeq } from "@lodestar/params";
-import { type CommitteeIndex, type phase0, type SingleAttestation, type Slot, ssz } from "@lodestar/types";
+import { ForkSeq } from "@lodestar/params";
+import type { CommitteeIndex, phase0, SingleAttestation, Slot } from "@lodestar/types";
 import { TimeSlice } from "../../async/time-slice.ts";
 import type { ValidatorSigner } from "./signer.ts";
 import type { SlashingProtection } from "./slashing-protection.ts";
@@ -22,6 +22,11 @@ export interface CommitteeAttestation {
   duties: routes.validator.AttesterDuty[];
 }
 
+/** electra/validator.md, Construct attestation: the committee index in the data is 0. */
+export function committeeIndexInData(config: BeaconConfig, slot: Slot, committeeIndex: CommitteeIndex): CommitteeIndex {
+  return config.getForkSeq(slot) < ForkSeq.electra ? committeeIndex : 0;
+}
+
 /** Requests the attestation data of a slot and groups the duties by committee. */
 export async function prepareAttestations(
   { api, config }: Pick<AttestModules, "api" | "config">,
@@ -29,13 +34,11 @@ export async function prepareAttestations(
   duties: readonly routes.validator.AttesterDuty[],
 ): Promise<CommitteeAttestation[]> {
   const { data } = await api.validator.produceAttestationData({ slot, committeeIndex: 0 });
-  // electra/validator.md, Construct attestation: the committee index in the data is 0.
-  const hasCommitteeIndex = config.getForkSeq(slot) < ForkSeq.electra;
   return Array.from(
     Map.groupBy(duties, (duty) => duty.committeeIndex),
     ([committeeIndex, members]) => ({
       committeeIndex,
-      data: { ...data, index: hasCommitteeIndex ? committeeIndex : 0 },
+      data: { ...data, index: committeeIndexInData(config, slot, committeeIndex) },
       duties: members,
     }),
   );
@@ -51,7 +54,7 @@ export async function submitAttestations(
   const slice = new TimeSlice();
   const signedAttestations: SingleAttestation[] = [];
   for (const { committeeIndex, data, duties } of attestations) {
-    const signingRoot = signer.signingRoot(ssz.phase0.AttestationData, data, DOMAIN_BEACON_ATTESTER, slot);
+    const signingRoot = signer.attestationRoot(data);
     for (const { validatorIndex, committeeLength, validatorCommitteeIndex } of duties) {
       if (!history.recordAttestation(validatorIndex, data)) continue;
       const signature = signer.sign(validatorIndex, signingRoot);

@@ -1,8 +1,6 @@
 import { BitArray } from "@chainsafe/ssz";
 import {
-  DOMAIN_BEACON_ATTESTER,
   DOMAIN_BEACON_PROPOSER,
-  DOMAIN_SYNC_COMMITTEE,
   ForkSeq,
   GENESIS_SLOT,
   SLOTS_PER_EPOCH,
@@ -17,6 +15,7 @@ import { attestationDataOn, stateToAttestOn } from "../../chain/production/attes
 import type { ProducedFullBlock } from "../../chain/production/block-producer.ts";
 import { blockRequest } from "../../chain/production/block-request.ts";
 import { subcommitteeMembers } from "../../chain/validation/sync-committee-at.ts";
+import { committeeIndexInData } from "./attest.ts";
 import { type DutyFailures, PROPOSE } from "./duty-failures.ts";
 import { type DutyPlan, isOnline } from "./duty-plan.ts";
 import type { LateBlocks } from "./late-blocks.ts";
@@ -168,20 +167,17 @@ export class LockstepDuties {
 
   #votesFor({ root: blockRoot, state }: VoteTarget, slot: Slot, isVoter: IsVoter): CommitteeVote[] {
     const { chain, signer, history } = this.#modules;
-    // electra/validator.md, Construct attestation: the committee index in the data is 0.
-    const hasCommitteeIndex = chain.config.getForkSeq(slot) < ForkSeq.electra;
     const committees = state.epochCtx.getShufflingAtSlot(slot).committees[slot % SLOTS_PER_EPOCH]!;
     return committees.flatMap((committee, committeeIndex) => {
       const data = attestationDataOn(state, {
         slot,
         blockRoot,
-        committeeIndex: hasCommitteeIndex ? committeeIndex : 0,
+        committeeIndex: committeeIndexInData(chain.config, slot, committeeIndex),
       });
       const maySign = (member: ValidatorIndex) => isVoter(member) && history.recordAttestation(member, data);
       const { bits, members } = filterCommittee(committee, maySign);
       if (members.length === 0) return [];
-      const signingRoot = signer.signingRoot(ssz.phase0.AttestationData, data, DOMAIN_BEACON_ATTESTER, slot);
-      const signature = signer.signAggregate(members, signingRoot);
+      const signature = signer.signAggregate(members, signer.attestationRoot(data));
       return [{ committeeIndex, committee, data, bits, attestingIndices: members, signature }];
     });
   }
@@ -200,7 +196,7 @@ export class LockstepDuties {
     const { chain, signer } = this.#modules;
     if (chain.config.getForkSeq(slot) < ForkSeq.altair) return [];
     const beaconBlockRoot = fromHex(root);
-    const signingRoot = signer.signingRoot(ssz.Root, beaconBlockRoot, DOMAIN_SYNC_COMMITTEE, slot);
+    const signingRoot = signer.syncMessageRoot(beaconBlockRoot, slot);
     // The block of the next slot includes the signatures (altair/validator.md).
     const committee = state.epochCtx.getIndexedSyncCommittee(slot);
     const votes: SubcommitteeVote[] = [];

@@ -1,9 +1,18 @@
 import type { SecretKey } from "@chainsafe/blst";
 import type { Type } from "@chainsafe/ssz";
 import type { BeaconConfig } from "@lodestar/config";
-import { DOMAIN_RANDAO } from "@lodestar/params";
+import { DOMAIN_BEACON_ATTESTER, DOMAIN_RANDAO, DOMAIN_SYNC_COMMITTEE } from "@lodestar/params";
 import { computeEpochAtSlot, computeSigningRoot } from "@lodestar/state-transition";
-import { type BLSSignature, type DomainType, type Epoch, type Slot, ssz, type ValidatorIndex } from "@lodestar/types";
+import {
+  type BLSSignature,
+  type DomainType,
+  type Epoch,
+  type phase0,
+  type Root,
+  type Slot,
+  ssz,
+  type ValidatorIndex,
+} from "@lodestar/types";
 import { MapDef } from "@lodestar/utils";
 import type { ValidatorKeys } from "../validator-keys.ts";
 import { LazyAggregateSignature, toScalar } from "./lazy-aggregate-signature.ts";
@@ -33,6 +42,16 @@ export class ValidatorSigner {
   /** Computes the signing root of a message, with the domain of the slot's fork. */
   signingRoot<T>(type: Type<T>, message: T, domainType: DomainType, slot: Slot): Uint8Array {
     return computeSigningRoot(type, message, this.#config.getDomain(slot, domainType, slot));
+  }
+
+  /** Computes the signing root of attestations with this data. */
+  attestationRoot(data: phase0.AttestationData): Uint8Array {
+    return this.signingRoot(ssz.phase0.AttestationData, data, DOMAIN_BEACON_ATTESTER, data.slot);
+  }
+
+  /** Computes the signing root of sync committee messages for the block. */
+  syncMessageRoot(blockRoot: Root, slot: Slot): Uint8Array {
+    return this.signingRoot(ssz.Root, blockRoot, DOMAIN_SYNC_COMMITTEE, slot);
   }
 
   sign(index: ValidatorIndex, signingRoot: Uint8Array): BLSSignature {

@@ -1,7 +1,6 @@
 import type { routes } from "@lodestar/api";
 import {
   DOMAIN_CONTRIBUTION_AND_PROOF,
-  DOMAIN_SYNC_COMMITTEE,
   DOMAIN_SYNC_COMMITTEE_SELECTION_PROOF,
   SYNC_COMMITTEE_SUBNET_SIZE,
 } from "@lodestar/params";
@@ -42,7 +41,7 @@ export async function submitSyncMessages(
   slot: Slot,
   { beaconBlockRoot, duties }: SyncCommitteeSigning,
 ): Promise<void> {
-  const signingRoot = signer.signingRoot(ssz.Root, beaconBlockRoot, DOMAIN_SYNC_COMMITTEE, slot);
+  const signingRoot = signer.syncMessageRoot(beaconBlockRoot, slot);
   const slice = new TimeSlice();
   const signatures: altair.SyncCommitteeMessage[] = [];
   for (const { validatorIndex } of duties) {
