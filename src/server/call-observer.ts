@@ -8,7 +8,7 @@ export interface CallObserver {
 }
 
 export interface ObservedCall {
-  /** Ends the call when the response begins; `errorCode` is the protocol's, for errors. */
+  /** Ends the call when the response begins. `errorCode` is the error code of the protocol, if the call failed. */
   readonly end: (errorCode?: number) => void;
   /** Counts response bytes before compression. Called for streams as they are read, also after `end`. */
   readonly bytes: (count: number) => void;

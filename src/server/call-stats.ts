@@ -23,12 +23,12 @@ export class CallStatsCollector implements CallObserver {
   }
 
   begin(server: CallServer, method: string | undefined): ObservedCall {
-    const began = this.#timers.now();
+    const startedAt = this.#timers.now();
     this.#statsOf(server, method).begun++;
     return {
       end: (errorCode) => {
         const stats = this.#statsOf(server, method);
-        stats.seconds.push((this.#timers.now() - began) / 1000);
+        stats.seconds.push((this.#timers.now() - startedAt) / 1000);
         if (errorCode !== undefined) stats.errorCodes.push(errorCode);
       },
       bytes: (count) => {

@@ -8,7 +8,7 @@ import type { RequestTrace } from "./request-trace.ts";
 /** Positional or by-name parameters, as parsed from JSON. */
 export type Params = unknown[] | Record<string, unknown>;
 
-/** Encoded result of a call: JSON, complete or streamed, with metadata. */
+/** Result of a call as encoded JSON, complete or streamed, with metadata. */
 export interface MethodResponse {
   body: Buffer | AsyncIterable<Buffer>;
   /**
@@ -42,8 +42,8 @@ export interface Cancellation {
 }
 
 /**
- * Dependencies of a response besides the parameters: the head and fork choice, these and the node's status, or nothing
- * that changes while the node runs.
+ * What a response depends on in addition to the parameters: `head` on the head and fork choice, `status` also on the
+ * node's status, and `nothing` on nothing that changes while the node runs.
  */
 export type CacheDependency = "head" | "status" | "nothing";
 
@@ -55,13 +55,13 @@ export interface CachePolicy {
 }
 
 /**
- * Expected cost of a call: `cheap` uses data in memory. `state` does so for the head state, but may replay blocks for
- * others. `heavy` also iterates over long lists of a state. `duty` is time-critical and has the highest priority. `evm`
- * executes code.
+ * Expected cost of a call: `cheap` uses data in memory. `state` uses the head state in memory, but may replay blocks
+ * for other states. `heavy` also iterates over long lists of a state. `duty` is time-critical and has the highest
+ * priority. `evm` executes code.
  */
 export type CallCost = "cheap" | "duty" | "state" | "heavy" | "evm";
 
-/** A method as the servers call it. */
+/** A method as seen by the servers. */
 export interface CallableMethod {
   readonly name: string;
   readonly cost: CallCost;

@@ -4,7 +4,7 @@ import type { IncomingHttpHeaders } from "node:http";
 export interface RequestTrace {
   readonly traceparent?: string | undefined;
   readonly tracestate?: string | undefined;
-  /** Time until the responses of upstreams, summed over all calls. Undefined if none was asked. */
+  /** Time until the responses of upstreams, summed over all calls. Undefined without upstream requests. */
   upstreamMillis?: number;
   /** Time in caches and waiting for identical reads. */
   cacheMillis?: number;

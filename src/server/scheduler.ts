@@ -11,16 +11,16 @@ export type WorkKind = (typeof KINDS)[number];
 const TURN_MILLIS = 5;
 /** Time budget while clients connect. Node accepts one connection per turn, so turns have to be short then. */
 const ACCEPTING_TURN_MILLIS = 0.2;
-/** A turn above this length has parsed too much. */
+/** A longer turn has parsed too much. */
 const LONG_TURN_MILLIS = 2 * TURN_MILLIS;
 /**
- * Longest delay of the next read after a long turn: a process that was suspended must not delay reads for as long
- * again.
+ * Longest delay of the next read after a long turn, so that a process that was suspended does not delay reads for as
+ * long again.
  */
 const MAX_READ_DELAY_MILLIS = 1000;
 /** Sockets and bodies that are resumed per turn. */
 const READERS_PER_TURN = 2;
-/** Clients count as connecting until this many turns have passed without a new connection. */
+/** Clients are considered connecting until this many turns have passed without a new connection. */
 const QUIET_TURNS = 3;
 /** One unit in this many is of a lower-priority kind, so that no kind starves. */
 const UNITS_PER_ROUND = 4;
@@ -35,7 +35,7 @@ export class Scheduler {
   readonly #queues = new Map(KINDS.map((kind) => [kind, new Set<Unit>()]));
   /** Callbacks that resume reading from a new connection, or of a large body. */
   readonly #readers = new Set<Unit>();
-  /** When this turn's readers were resumed; undefined if none was. */
+  /** When this turn's readers were resumed; undefined if no reader was. */
   #readAt: number | undefined;
   /** The earliest time of the next read. */
   #nextReadAt = Number.NEGATIVE_INFINITY;
@@ -65,8 +65,8 @@ export class Scheduler {
 
   /**
    * Calls `resume` now or in a later turn. Few readers are resumed per turn, because Node parses all that it has read
-   * from a socket at once. After a turn that took too long, everything else gets as much time before the next reader,
-   * up to a second.
+   * from a socket at once. After a turn that took too long, other work gets as much time before the next reader is
+   * resumed, up to a second.
    */
   read(resume: Unit): void {
     this.#readers.add(resume);
@@ -120,7 +120,7 @@ export class Scheduler {
       if (isTurnUsed || this.#readers.size > 0 || this.#quietTurns < QUIET_TURNS) this.#wake();
     } else if (this.hasTime) {
       takeFirst(queue)?.();
-      // After the microtasks of the unit, which are most of its work.
+      // Continues after the microtasks of the unit, which are most of its work.
       queueMicrotask(this.#goOn);
     } else {
       setImmediate(this.#turn);

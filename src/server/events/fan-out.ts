@@ -61,7 +61,7 @@ export class FanOut {
   readonly #scheduler: Scheduler;
   readonly #deliveries: Delivery[] = [];
   #pendingBytes = 0;
-  /** True while the rest is scheduled for a later turn. */
+  /** True while the remaining deliveries are scheduled for a later turn. */
   #isScheduled = false;
 
   constructor(scheduler: Scheduler = threadScheduler) {

@@ -10,7 +10,7 @@ export interface EventReader {
   deliver(event: StreamEvent): void;
   /** Notifies the reader that it was disconnected because of overload. Its feed is closed. */
   disconnect(): void;
-  /** Number of readers it stands for. Default: 1. */
+  /** Number of clients that it represents. Default: 1. */
   readonly readers?: number;
 }
 

@@ -16,7 +16,7 @@ export interface EventStreamLimits {
   keepAliveMillis: number;
   /** How long a slow reader may take to read the error that ends its stream. */
   disconnectMillis: number;
-  /** How long readers may take to read the rest when the server closes. */
+  /** How long readers may take to read pending data when the server closes. */
   closeMillis: number;
 }
 
@@ -27,14 +27,14 @@ interface StreamOptions {
 
 /** Server-sent events, text/event-stream (HTML Standard, section 9.2). */
 interface EventStreams {
-  /** False at the limit of streams. The caller sends the error. */
+  /** False if the limit of streams is reached. The caller sends the error. */
   readonly hasRoom: boolean;
   /**
    * Sends the feed's events until the reader disconnects or is too slow, or the streams are closed. Counts bytes with
    * `sent`.
    */
   serve(feed: Feed, res: ServerResponse, options?: StreamOptions): void;
-  /** Ends the streams that have lost their access, with an error. Returns their number. */
+  /** Ends the streams of clients that have lost their access, with an error. Returns their number. */
   closeRevoked(): number;
   /** Ends all streams. */
   close(): void;
@@ -59,8 +59,8 @@ const HEADERS = {
 const KEEP_ALIVE = Buffer.from(":\n\n");
 
 /** Creates the event streams of a server. `unread` is the budget for unread data of all clients. */
-export function createEventStreams(unread: ByteBudget, given: Partial<EventStreamLimits> = {}): EventStreams {
-  const limits = { ...DEFAULT_LIMITS, ...given };
+export function createEventStreams(unread: ByteBudget, overrides: Partial<EventStreamLimits> = {}): EventStreams {
+  const limits = { ...DEFAULT_LIMITS, ...overrides };
   /** Open streams with the functions that close their feeds. */
   const streams = new Map<ServerResponse, StreamOptions & { end: () => void }>();
   /** Ended streams that may not be fully read. */
@@ -82,7 +82,7 @@ export function createEventStreams(unread: ByteBudget, given: Partial<EventStrea
   function deliver(res: ServerResponse, share: BudgetReservation, event: StreamEvent): void {
     const frame = frameOf(event);
     const bytes = frame.length + PIECE_OVERHEAD_BYTES;
-    // Readers that are hardly behind are exempt from the shared limit.
+    // Readers with little unread data are exempt from the shared limit.
     if (res.writableLength + frame.length < Math.min(BUFFERED_FROM_BYTES, limits.bufferBytes)) write(res, frame);
     else if (res.writableLength + frame.length > limits.bufferBytes || !share.reserve(bytes)) disconnect(res, tooSlow);
     else write(res, frame, () => share.release(bytes));
@@ -151,7 +151,7 @@ export function createEventStreams(unread: ByteBudget, given: Partial<EventStrea
   };
 }
 
-/** Destroys the connection after a timeout, unless everything is read before. */
+/** Destroys the connection after a timeout unless all data has been read. */
 function destroyAfter(res: ServerResponse, millis: number): void {
   const timeout = setTimeout(() => res.destroy(), millis);
   res.once("close", () => clearTimeout(timeout));

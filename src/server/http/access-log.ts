@@ -67,7 +67,7 @@ export class AccessRecord implements CallObserver {
   readonly #client: string;
   readonly #observer: CallObserver | undefined;
   readonly #loggedUrl: (url: string) => string;
-  readonly #began: number;
+  readonly #startedAt: number;
   readonly #methods = new Set<string>();
   readonly #errors: number[] = [];
   #calls = 0;
@@ -91,7 +91,7 @@ export class AccessRecord implements CallObserver {
     this.#server = server;
     this.#client = client;
     this.#observer = observer;
-    this.#began = timers.now();
+    this.#startedAt = timers.now();
   }
 
   begin(server: CallServer, method: string | undefined): ObservedCall {
@@ -127,10 +127,10 @@ export class AccessRecord implements CallObserver {
 
   /** Marks the start of processing, after the body has arrived and earlier requests are done. */
   markStarted(): void {
-    this.#queueMillis ??= this.#timers.now() - this.#began;
+    this.#queueMillis ??= this.#timers.now() - this.#startedAt;
   }
 
-  /** Reads the upstream from the response's own headers. */
+  /** Reads the name of the upstream from the response headers. */
   setResponseHeaders(headers: Readonly<Record<string, string>> | undefined): void {
     this.#upstream = headers?.[UPSTREAM_HEADER];
   }
@@ -161,7 +161,7 @@ export class AccessRecord implements CallObserver {
       // REST errors equal the status.
       ...(this.#errors.length > 0 && this.#server !== "rest" && { errors: this.#errors }),
       bytes,
-      millis: rounded(this.#timers.now() - this.#began),
+      millis: rounded(this.#timers.now() - this.#startedAt),
       queueMillis: rounded(this.#queueMillis),
       cacheMillis: rounded(this.#trace?.cacheMillis),
       upstreamMillis: rounded(this.#trace?.upstreamMillis),

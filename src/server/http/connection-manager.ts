@@ -19,7 +19,7 @@ const WARN_EVERY_MILLIS = 60_000;
 /** Interval at which a closing server looks for incomplete requests. */
 const SWEEP_MILLIS = 100;
 
-/** Tracks connections and exchanges of a server and enforces its limits. */
+/** Tracks the connections and exchanges of a server and enforces its limits. */
 export class ConnectionManager implements MemoryBudgets {
   readonly requestBytes: ByteBudget;
   readonly responseBytes: ByteBudget;
@@ -47,7 +47,7 @@ export class ConnectionManager implements MemoryBudgets {
     this.requestBytes = new ByteBudget(limits.heldBytes);
     this.responseBytes = new ByteBudget(limits.unreadBytes);
     server.maxConnections = limits.connections;
-    // Processes that share a port would otherwise pass excess connections to each other endlessly.
+    // Otherwise processes that share a port would pass excess connections to each other endlessly.
     Object.assign(server, { dropMaxConnection: true });
     // Node restarts this timeout whenever bytes flow in either direction.
     server.timeout = limits.stallMillis;
@@ -97,7 +97,7 @@ export class ConnectionManager implements MemoryBudgets {
     this.#openExchanges++;
     if (onConnection) {
       onConnection.add(exchange);
-      // Pipelined responses would pile up unread.
+      // Limits the unread responses to pipelined requests.
       if (onConnection.size > this.#limits.pipelinedRequests) socket.destroy();
     }
     return exchange;

@@ -90,8 +90,8 @@ export class Deadline implements Cancellation {
   }
 
   /**
-   * Resolves with the result of `work`, or rejects with a `Failure` on expiry, which says so if work of this class may
-   * still take effect. A result after expiry is passed to `tooLate`.
+   * Resolves with the result of `work`, or rejects with a `Failure` on expiry. Its message says whether work of this
+   * class may still take effect. A result after expiry is passed to `tooLate`.
    */
   race<T>(work: Promise<T>, tooLate: (result: T) => void, access: AccessClass = "read"): Promise<T> {
     return new Promise<T>((resolve, reject) => {
@@ -110,7 +110,7 @@ export class Deadline implements Cancellation {
     });
   }
 
-  /** Returns false if the race was rejected already. */
+  /** Returns false if the race has already been rejected. */
   #leave(race: Race): boolean {
     const position = this.#races.indexOf(race);
     if (position !== -1) this.#races.splice(position, 1);

@@ -65,7 +65,7 @@ export class Exchange {
     return this.#awaitsResponse;
   }
 
-  /** True once the exchange is finished, also because the client disconnected. */
+  /** True once the exchange is finished or the client has disconnected. */
   get isClosed(): boolean {
     return this.#isClosed;
   }
@@ -132,7 +132,7 @@ export class Exchange {
     this.#requestBytes = 0;
   }
 
-  /** Finishes the exchange. Returns false if it was closed already. */
+  /** Finishes the exchange. Returns false if it has already been closed. */
   end(): boolean {
     if (this.#isClosed) return false;
     this.#isClosed = true;

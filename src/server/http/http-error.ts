@@ -38,7 +38,8 @@ export function toErrorResponse(thrown: unknown): ErrorResponse {
 }
 
 /**
- * Returns the error body of the Beacon API. `kind` and `detail` are for gateways, which cannot tell them by the status.
+ * Returns the error body of the Beacon API. `kind` and `detail` are for gateways, which cannot derive them from the
+ * status.
  */
 export function errorBody(
   code: number,

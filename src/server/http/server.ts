@@ -27,7 +27,7 @@ export interface ServerLoad {
   requests: number;
   requestBytes: number;
   responseBytes: number;
-  /** Refusals by limit since the start. */
+  /** Number of refusals since the start, by limit. */
   refused: Record<ServerLimit, number>;
 }
 
@@ -77,11 +77,14 @@ export const DEFAULT_HTTP_LIMITS: HttpLimits = {
 export const CONNECTION_TIMEOUTS = {
   /** Time to send a complete request. */
   requestTimeout: 300_000,
-  /** Longer than the usual minute of proxies, which would otherwise reuse a closed connection. */
+  /** Longer than the usual idle timeout of proxies, one minute. Otherwise a proxy would reuse a closed connection. */
   keepAliveTimeout: 72_000,
 };
 
-/** Connections that may wait to be accepted, up to the system's limit. Beyond it, clients retry after a second. */
+/**
+ * Maximum number of connections that wait to be accepted; the system may have a lower limit. Further clients retry
+ * after a second.
+ */
 export const LISTEN_BACKLOG = 4096;
 
 /** Returns the address a server listens on. */
@@ -122,8 +125,8 @@ export function respondToClientError(error: ClientError, socket: Socket): void {
 
 /**
  * Returns true if the header size limit was exceeded within the URL. Judged by the last packet: it contains no
- * whitespace up to the error, and starts with the method or is followed by the version. Cannot be told in the middle of
- * the headers.
+ * whitespace up to the error, and starts with the method or is followed by the version. False if the packet starts in
+ * the middle of the headers.
  */
 function isInUrl({ rawPacket, bytesParsed = 0 }: ClientError): boolean {
   const text = Buffer.isBuffer(rawPacket) ? rawPacket.toString("latin1") : "";

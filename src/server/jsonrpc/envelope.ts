@@ -45,7 +45,7 @@ export function parseRequest(value: unknown): Call | InvalidRequest {
   if (typeof method !== "string" || method === "") {
     return { id, reason: '"method" must be a non-empty string.' };
   }
-  // Absent and null params mean none, as in other Ethereum servers.
+  // Missing and null params are an empty list, as in other Ethereum servers.
   const params = value.params ?? [];
   if (!isParams(params)) {
     return { id, reason: `"params" must be an array or an object${exampleOf(params)}.` };
@@ -58,7 +58,7 @@ export function isParams(value: unknown): value is Params {
   return Array.isArray(value) || isJsonObject(value);
 }
 
-/** Returns the array that a bare value was probably meant to be. */
+/** Returns an example of the array that a bare value should have been in. */
 function exampleOf(value: unknown): string {
   if (value instanceof IrregularNumber) return `, such as [${value.source.slice(0, MAX_EXAMPLE_LENGTH)}]`;
   const isLong = typeof value === "string" && value.length > MAX_EXAMPLE_LENGTH;

@@ -16,7 +16,7 @@ interface ErrorData {
   status: number;
   detail?: string;
   failures?: ItemFailure[];
-  /** Seconds after which a call within the budget is possible again. */
+  /** Seconds until the budget allows the next call. */
   retry_after?: number;
 }
 
@@ -25,7 +25,7 @@ const INTERNAL_ERROR = -32603;
 /** Longer names are truncated in messages and get no suggestion. */
 const MAX_QUOTED_NAME = 100;
 
-/** Returns the error for a message that cannot be parsed, or is not because of its size. */
+/** Returns the error for a message that is invalid JSON or exceeds a limit of the parser. */
 export function unreadable(error: JsonParseError): ErrorObject {
   if (error instanceof JsonLimitError) return invalidRequest(error.message);
   return { code: -32700, message: "The request is not valid JSON.", data: { status: 400, detail: error.message } };
@@ -55,7 +55,7 @@ export function budgetExceeded({ message, retryAfterSeconds }: BudgetRejection):
 /** Returns the error for a thrown value. */
 export function toErrorObject(thrown: unknown): ErrorObject {
   if (thrown instanceof Failure && thrown.rpc) {
-    // Such data has its own format.
+    // The data of this error has a different format.
     return { code: thrown.rpc.code, message: thrown.message, data: thrown.rpc.data as ErrorData };
   }
   const code = thrown instanceof Failure ? FAILURES[thrown.kind].code : INTERNAL_ERROR;

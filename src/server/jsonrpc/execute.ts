@@ -50,8 +50,8 @@ export interface MessageResponse {
 }
 
 /**
- * Executes a message, which is a request object or a batch. Resolves to undefined if no response is due. `observer`
- * replaces the executor's observer for this message.
+ * Executes a message, which is a request object or a batch. Resolves to undefined if the message needs no response.
+ * `observer` replaces the executor's observer for this message.
  */
 export type Execute = (
   message: Uint8Array,
@@ -87,7 +87,7 @@ export function createExecutor(options: ExecutorOptions): Execute {
   const { table, logger, batchLength, batchBytes, server, observer } = options;
   const suggest = table.suggest?.bind(table);
 
-  // Not an async function: returning a promise from one would take three more microtasks.
+  // Not an async function, which would take three more microtasks to return a promise.
   return function execute(message, deadline, caller, ownObserver) {
     const context: MessageContext = { deadline, caller, observer: ownObserver ?? observer, suggest };
     if (message.length < LARGE_MESSAGE_BYTES) return executeSmall(message, context);
@@ -184,8 +184,8 @@ export function createExecutor(options: ExecutorOptions): Execute {
       }
     }
     await Promise.all(Array.from({ length: BATCH_CONCURRENCY }, runNext));
-    const wanted = responses.filter((response) => response !== undefined);
-    return wanted.length === 0 ? undefined : { body: toBody(batchResponse(wanted.map(({ parts }) => parts))) };
+    const present = responses.filter((response) => response !== undefined);
+    return present.length === 0 ? undefined : { body: toBody(batchResponse(present.map(({ parts }) => parts))) };
   }
 
   /** Rejects a call after the response size limit of the batch was reached. */
@@ -204,7 +204,7 @@ export function createExecutor(options: ExecutorOptions): Execute {
     return response;
   }
 
-  /** Rejects a message as a whole. */
+  /** Rejects a complete message. */
   function rejectMessage(error: ErrorObject, { observer }: MessageContext): MessageResponse {
     const parts = [errorResponse(NULL_ID, error)];
     endObservation(observer?.begin(server, undefined), { parts }, error.code);

@@ -23,16 +23,16 @@ export function resultResponse(id: IdToken, body: Buffer, meta: Meta | undefined
   const start = resultStart(id);
   const end = resultEnd(meta);
   // UTF-8 needs at most three bytes per UTF-16 code unit.
-  const whole = Buffer.allocUnsafe((start.length + end.length) * 3 + body.length);
-  let length = whole.write(start);
-  length += body.copy(whole, length);
-  length += whole.write(end, length);
-  return [whole.subarray(0, length)];
+  const buffer = Buffer.allocUnsafe((start.length + end.length) * 3 + body.length);
+  let length = buffer.write(start);
+  length += body.copy(buffer, length);
+  length += buffer.write(end, length);
+  return [buffer.subarray(0, length)];
 }
 
 /**
- * Wraps a streamed result, once its first chunk has arrived. Rejects if the stream fails before. `meta` is serialized
- * after the stream has ended.
+ * Wraps a streamed result, once its first chunk has arrived. Rejects if the stream fails before its first chunk. `meta`
+ * is serialized after the stream has ended.
  */
 export async function streamedResponse(
   id: IdToken,
@@ -44,7 +44,7 @@ export async function streamedResponse(
   return [Buffer.from(resultStart(id)), { first, rest: withEnd }];
 }
 
-/** Appends a chunk to a stream, created when all others have been read. */
+/** Appends a chunk to a stream. It is created when all other chunks have been read. */
 function withLastChunk(source: AsyncIterator<Buffer>, last: () => Buffer): AsyncIterator<Buffer> {
   let hasEnded = false;
   return {

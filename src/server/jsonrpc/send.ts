@@ -7,7 +7,7 @@ import { MEDIA_TYPES, prefersGzip } from "../http/response/negotiation.ts";
 import { sendError, writeBody, writeStream } from "../http/response/send.ts";
 import type { MessageResponse } from "./execute.ts";
 
-/** Writes the response to a message. Rejects with errors of a streamed result; the connection is destroyed by then. */
+/** Writes the response to a message. Rejects with errors of a streamed result, after the connection was destroyed. */
 export async function sendResponse(exchange: Exchange, response: MessageResponse | undefined): Promise<void> {
   const { res } = exchange;
   exchange.beginResponse();
@@ -44,9 +44,9 @@ async function sendLarge(
     return;
   }
   const isCompressed = wantsGzip(res);
-  const sent = isCompressed ? [await compressWhole(Buffer.concat(body, length))] : body;
-  const sentLength = isCompressed ? sent[0]!.length : length;
-  sendWhole(res, sent, sentLength, { ...headers, ...compressionHeaders(res, isCompressed) });
+  const content = isCompressed ? [await compressWhole(Buffer.concat(body, length))] : body;
+  const contentLength = isCompressed ? content[0]!.length : length;
+  sendWhole(res, content, contentLength, { ...headers, ...compressionHeaders(res, isCompressed) });
 }
 
 function sendWhole(

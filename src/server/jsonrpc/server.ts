@@ -35,7 +35,7 @@ interface JsonRpcServerOptions {
   accessLog?: AccessLog;
   /** Static files for browsers. */
   pages?: StaticFilePaths;
-  /** All servers, for requests that belong to another one. Read when such a request arrives. */
+  /** URLs of all servers, for errors about requests to the wrong server. Read when such a request arrives. */
   endpoints?: Endpoints;
 }
 
@@ -171,17 +171,17 @@ export function createJsonRpcServer(options: JsonRpcServerOptions): HttpServer {
 
   /**
    * Returns true if the first part of a message names a method with large parameters, on its own or in a batch. Also
-   * true if the parameters precede the name, which is then not in this part.
+   * true if the parameters precede the name, so that this part does not contain it.
    */
   function isLargeCall(beginning: Buffer): boolean {
     const text = beginning.toString("latin1");
     // A longer batch is rejected anyway.
-    let left = limits.batchLength;
+    let remaining = limits.batchLength;
     for (const [, name] of text.matchAll(METHOD)) {
       if (table.find(name!)?.takesLargeBody) return true;
-      if (--left === 0) return false;
+      if (--remaining === 0) return false;
     }
-    return left === limits.batchLength && PARAMS_FIRST.test(text);
+    return remaining === limits.batchLength && PARAMS_FIRST.test(text);
   }
 
   /** A caller without subscriptions, which need a WebSocket. */

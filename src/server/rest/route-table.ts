@@ -13,7 +13,7 @@ export interface RestRequest {
   headers: Record<string, string | undefined>;
   body: Buffer | undefined;
   cancellation: Cancellation;
-  /** The route's response format that fits Accept best; undefined if the route has none. */
+  /** The route's response format that matches Accept best; undefined if the route has no formats. */
   readonly format: Format | undefined;
 }
 
@@ -49,14 +49,14 @@ export interface RestRoute {
   isProbe?: true | undefined;
   /**
    * Response formats by preference. The server responds 406 if none is acceptable. Empty if the response has no body or
-   * is an event stream; Accept is ignored then.
+   * is an event stream, in which case Accept is ignored.
    */
   responseFormats: readonly Format[];
   /** True to choose the first acceptable format even if another has a higher quality. */
   prefersFirst?: boolean;
-  /** Body formats. Empty if the route reads no body, or any as is. */
+  /** Body formats. Empty if the route reads no body, or reads it without regard to Content-Type. */
   accepts: readonly Format[];
-  /** True if the body is optional, and Content-Type with it. Its format is then the first of `accepts`. */
+  /** True if body and Content-Type are optional. The format of a missing body is the first of `accepts`. */
   bodyOptional?: boolean;
   /** True if the body may be large, such as a block. */
   takesLargeBody?: boolean;

@@ -4,7 +4,7 @@ import { HttpError } from "../http/http-error.ts";
 import type { RestRoute, RouteTable } from "./route-table.ts";
 
 const PLACEHOLDER = /\{(\w+)\}/g;
-/** Longer path segments are values, such as roots, and do not count in suggestions. */
+/** Longer path segments are values, such as roots, and are ignored in suggestions. */
 const MAX_NAME_LENGTH = 20;
 const MAX_SEGMENTS = 12;
 
@@ -39,25 +39,25 @@ export class Router {
     const paths = servedPaths(table);
     this.#paths = paths.map(({ path }) => path);
     for (const served of paths) {
-      // All paths are registered as GET. The verb is checked afterwards, to tell 405 from 404.
+      // All paths are registered as GET. The verb is checked afterwards, to distinguish 405 from 404.
       this.#router.on("GET", served.path.replaceAll(PLACEHOLDER, ":$1"), () => {}, served);
     }
   }
 
   /** Throws an `HttpError` if the path is not percent-encoded UTF-8. */
   find(verb: string, url: string): RouteMatch {
-    const found = this.#router.find("GET", url);
-    if (found === null) return { params: {} };
-    const path = found.store as PathEntry | null;
+    const match = this.#router.find("GET", url);
+    if (match === null) return { params: {} };
+    const path = match.store as PathEntry | null;
     if (path === null) throw new HttpError(400, "The path is not percent-encoded UTF-8.", {}, "invalid-params");
-    const asked = verb === "HEAD" ? "GET" : verb;
-    const route = path.routes.find((each) => each.verb === asked);
-    return { path, route, params: found.params as Record<string, string> };
+    const routeVerb = verb === "HEAD" ? "GET" : verb;
+    const route = path.routes.find((each) => each.verb === routeVerb);
+    return { path, route, params: match.params as Record<string, string> };
   }
 
   /** Returns the path that is most similar to an unknown one, with names in braces for its parameters. */
   suggest(unknown: string): string | undefined {
-    // A prefix of many paths resembles none of them more than the others.
+    // A common prefix of several paths is not more similar to any one of them.
     if (this.#paths.some((path) => path.startsWith(unknown))) return undefined;
     const segments = unknown.split("/", MAX_SEGMENTS).map((each) => (each.length > MAX_NAME_LENGTH ? "" : each));
     const candidates = new Map<string, string>();

@@ -35,8 +35,8 @@ export interface OpenResponse {
 }
 
 /**
- * Waits for the first chunk of a streamed response. Rejects if the stream fails before, and throws an `HttpError` if
- * the memory limit for unread responses is reached.
+ * Waits for the first chunk of a streamed response. Rejects if the stream fails before its first chunk, and throws an
+ * `HttpError` if the memory limit for unread responses is reached.
  */
 export function openResponse(
   answer: RestResponse,
@@ -68,7 +68,7 @@ export function closeResponse({ body }: OpenResponse): void {
   if (body !== undefined && !Buffer.isBuffer(body)) void body.return();
 }
 
-/** Writes a response. Rejects with errors of a stream; the connection is destroyed by then. */
+/** Writes a response. Rejects with errors of a stream, after the connection was destroyed. */
 export async function sendResponse(
   req: IncomingMessage,
   res: ServerResponse,
@@ -82,7 +82,7 @@ export async function sendResponse(
   const { status, content } = answer;
   // Responses to POST are not cached.
   const cacheLifetime = req.method === "POST" ? "never" : (answer.cacheLifetime ?? "never");
-  // Set in a single `writeHead`, which is cheaper than `setHeader` for each.
+  // A single `writeHead` is cheaper than a `setHeader` for each header.
   const cacheControl = needsToken ? PRIVATE_CACHE_CONTROL : CACHE_CONTROL;
   const headers: OutgoingHttpHeaders = { ...answer.headers, "Cache-Control": cacheControl[cacheLifetime] };
   const tag = cacheLifetime === "never" ? undefined : (answer.tag ?? tagOfBody(body));
@@ -117,15 +117,15 @@ async function sendWhole(
   body: Buffer,
   compressed: boolean,
 ): Promise<void> {
-  let sent = body;
+  let content = body;
   if (compressed && isWorthCompressing(body.length)) {
-    sent = await compressWhole(body);
+    content = await compressWhole(body);
     headers["Content-Encoding"] = "gzip";
   }
-  headers["Content-Length"] = sent.length;
+  headers["Content-Length"] = content.length;
   if (res.destroyed) return;
   res.writeHead(status, headers);
-  writeBody(res, [sent], sent.length);
+  writeBody(res, [content], content.length);
 }
 
 async function sendStream(

@@ -29,11 +29,11 @@ export interface RestServerOptions {
   eventLimits?: Partial<EventStreamLimits>;
   observer?: CallObserver;
   accessLog?: AccessLog;
-  /** All servers, for requests that belong to another one. Read when such a request arrives. */
+  /** URLs of all servers, for errors about requests to the wrong server. Read when such a request arrives. */
   endpoints?: Endpoints;
 }
 
-/** Fits a hundred public keys in a query. */
+/** Sufficient for a query of a hundred public keys. */
 const MAX_URL_LENGTH = 16 * 1024;
 const MAX_HEADER_BYTES = 16 * 1024;
 /**
@@ -113,7 +113,7 @@ export function createRestServer(options: RestServerOptions): HttpServer {
     return new HttpError(405, message, { Allow: allow });
   }
 
-  /** Returns where JSON-RPC is served, for a request that was probably meant for it. */
+  /** Returns a hint with the URL of JSON-RPC for a request that was probably meant for it. */
   function jsonRpcHint(req: IncomingMessage): string {
     const url = endpoints?.["json-rpc"];
     return url !== undefined && req.method === "POST" && pathOf(req) === "/" ? ` JSON-RPC is at ${url}.` : "";
@@ -151,7 +151,7 @@ export function createRestServer(options: RestServerOptions): HttpServer {
     const response = await route.handle({
       params,
       url,
-      // Node joins repeated headers, except one that no route reads.
+      // Node joins repeated headers. The only exception is not read by any route.
       headers: headers as Record<string, string | undefined>,
       body: body?.length ? body : undefined,
       cancellation: deadline,
@@ -163,7 +163,7 @@ export function createRestServer(options: RestServerOptions): HttpServer {
     return route.isProbe && !policy.isAuthenticated(req) ? { status: response.status } : response;
   }
 
-  /** Runs `work` when it is the request's turn, and sends its response. */
+  /** Runs `work` after earlier requests of the connection, and sends its response. */
   function answer(
     exchange: Exchange,
     work: () => Promise<RestResponse>,
@@ -189,7 +189,7 @@ export function createRestServer(options: RestServerOptions): HttpServer {
     exchange.beginProcessing();
     let open: OpenResponse;
     try {
-      const opened = work().then((given) => openResponse(given, exchange, observed));
+      const opened = work().then((answer) => openResponse(answer, exchange, observed));
       open = await exchange.deadline.race(opened, closeResponse, access);
     } catch (error) {
       logError(req, error);

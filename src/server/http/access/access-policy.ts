@@ -94,7 +94,7 @@ export class AccessPolicy {
     return this.#tokenHash !== undefined || this.#needsKey;
   }
 
-  /** Returns the address of the client, behind trusted proxies if there are any. */
+  /** Returns the address of the client, determined through trusted proxies. */
   clientAddressOf(req: IncomingMessage): string {
     return this.#proxies?.clientAddressOf(req) ?? req.socket.remoteAddress ?? "";
   }
@@ -108,12 +108,12 @@ export class AccessPolicy {
     if (this.#needsKey) moveKeyToHeader(req);
   }
 
-  /** Returns a URL as it may be logged: without API keys at unusual places. */
+  /** Returns a URL for logs, without API keys that were sent in a wrong place. */
   loggedUrl(url: string): string {
     return this.#needsKey ? redactKeys(url, this.#clients!) : url;
   }
 
-  /** Sets the listening address: `name` is the configured host, `address` what it resolved to. */
+  /** Sets the listening address: `name` is the configured host, `address` the resolved one. */
   setListeningAddress({ name, address, url }: { name: string; address: string; url: string }, logger: Logger): void {
     this.#virtualHosts.add(name.toLowerCase());
     if (isLoopbackAddress(address)) {
@@ -125,7 +125,7 @@ export class AccessPolicy {
 
   /**
    * Throws an `HttpError` if the request fails the Host, Origin, token or key check. Returns the client of its key;
-   * undefined for requests with the token or without any need of one.
+   * undefined for requests with the token, and if none is required.
    */
   authorize(req: IncomingMessage): ApiClient | undefined {
     this.checkHostAndOrigin(req);
@@ -157,7 +157,7 @@ export class AccessPolicy {
     this.#clients?.onChange(listener);
   }
 
-  /** Returns a function that tells why the connection of an authorized request must be closed, if it must. */
+  /** Returns a function that returns why the connection of an authorized request must be closed, or undefined. */
   revocationOf(req: IncomingMessage): RevocationReason {
     if (this.#clients === undefined || this.#hasToken(req)) return () => undefined;
     const clients = this.#clients;
@@ -202,8 +202,8 @@ export class AccessPolicy {
 
   #hasToken({ headers: { authorization } }: IncomingMessage): boolean {
     if (this.#tokenHash === undefined) return false;
-    const given = BEARER.exec(authorization ?? "")?.[1];
-    return given !== undefined && timingSafeEqual(hashOf(given), this.#tokenHash);
+    const token = BEARER.exec(authorization ?? "")?.[1];
+    return token !== undefined && timingSafeEqual(hashOf(token), this.#tokenHash);
   }
 
   /** Returns the rights of the sender of an accepted request, within the classes that the server serves. */
@@ -213,7 +213,7 @@ export class AccessPolicy {
       return { denialReason: ({ access }) => this.denialReason(access, isPrivileged) };
     }
     return {
-      // The classes of the client decide about privileged methods.
+      // The allowed classes of the client decide about privileged methods.
       denialReason: (method) => this.denialReason(method.access, true) ?? client.denialReason(method),
       charge: (method) => client.charge(method),
     };
@@ -241,7 +241,7 @@ export class AccessPolicy {
     );
   }
 
-  /** Returns true for trusted origins and for the server's own pages, whose origin no other page has. */
+  /** Returns true for trusted origins and for the server's own pages, whose origin no other page can have. */
   #isTrusted(origin: string, host: string | undefined): boolean {
     return this.origins.isTrusted(origin) || (this.#hasPages && host !== undefined && isSameAuthority(origin, host));
   }

@@ -1,7 +1,7 @@
 import type { IncomingMessage } from "node:http";
 import type { AccessClass } from "../../access-class.ts";
 
-/** The method of a call, as far as access depends on it. */
+/** The properties of a method that access depends on. */
 export interface CalledMethod {
   readonly name: string;
   readonly access: AccessClass;
@@ -31,9 +31,9 @@ export interface ApiClient extends Required<AccessRights> {
 export interface ApiClients {
   /** False while no client is configured, so that requests need no key. */
   readonly isRequired: boolean;
-  /** Returns the client with the key, or the one for requests without a key. Undefined if there is none. */
+  /** Returns the client with the key, or the client for requests without a key. Undefined if there is none. */
   find(key: string | undefined): ApiClient | undefined;
-  /** Calls the listener after clients have changed, as long as the clients exist. */
+  /** Calls the listener after clients have changed. It cannot be removed. */
   onChange(listener: () => void): void;
 }
 
@@ -46,7 +46,7 @@ const KEY_HEADER = "x-api-key";
 const BEARER = /^Bearer +(\S+) *$/i;
 /** The first segment of a path is a key if it is longer than any segment that a route begins with. */
 const KEY_SEGMENT = /^\/+([\w-]{16,200})(?=[/?]|$)/;
-/** What separates segments of a path and values of a query. */
+/** Separators of path segments and query values. */
 const URL_SEPARATORS = /([/?&=#;,]|%2C)/i;
 const KEY_LENGTH_RUN = /[\w-]{16,}/g;
 /** A name of letters, such as `finality_checkpoints` or `get_v1_node_version`, or hex digits after 0x. */
@@ -62,17 +62,17 @@ export function keyOf({ headers }: IncomingMessage): string | undefined {
 export function moveKeyToHeader(req: IncomingMessage): void {
   const [prefix, key] = KEY_SEGMENT.exec(req.url ?? "") ?? [];
   if (prefix === undefined || key === undefined) return;
-  const rest = req.url!.slice(prefix.length);
-  req.url = rest.startsWith("/") ? rest : `/${rest}`;
+  const path = req.url!.slice(prefix.length);
+  req.url = path.startsWith("/") ? path : `/${path}`;
   req.headers[KEY_HEADER] ??= key;
 }
 
-/** Redacts the parts of a URL, or of a text with a path, that contain or resemble an API key, wherever it was sent. */
+/** Redacts all parts of a URL, or of a text with a path, that contain or resemble an API key. */
 export function redactKeys(text: string, clients: ApiClients): string {
   const isKey = (part: string) => part !== "" && clients.find(part) !== undefined;
   const isRedacted = (part: string) =>
     isKey(part) ||
-    // May encode anything.
+    // A percent-encoded part may contain a key.
     (part.includes("%") && !/^%2C$/i.test(part)) ||
     (part.match(KEY_LENGTH_RUN) ?? []).some((run) => !NAME_OR_HEX.test(run) || isKey(run));
   return text

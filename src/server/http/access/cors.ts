@@ -13,7 +13,7 @@ const EXTENSION = /^[a-z-]+-extension:\/\//;
 
 /** Origins whose pages may call the server, and the CORS headers for them; "*" allows all. */
 export class AllowedOrigins {
-  readonly #named: ReadonlySet<string>;
+  readonly #listed: ReadonlySet<string>;
   readonly #all: boolean;
   readonly #allowsLocalPages: boolean;
 
@@ -22,8 +22,8 @@ export class AllowedOrigins {
     { allowsLocalPages = false }: { allowsLocalPages?: boolean | undefined } = {},
   ) {
     this.#allowsLocalPages = allowsLocalPages;
-    this.#named = new Set(allowed);
-    this.#all = this.#named.has("*");
+    this.#listed = new Set(allowed);
+    this.#all = this.#listed.has("*");
   }
 
   allows(origin: string): boolean {
@@ -32,16 +32,16 @@ export class AllowedOrigins {
   }
 
   /**
-   * Returns true if the origin is listed explicitly, not only matched by "*". A page of this machine is not: any program
-   * may serve one, and any page that a browser shows from a local port would control the node.
+   * Returns true if the origin is listed explicitly, not only matched by "*". A page of this machine is not trusted:
+   * any program may serve one, and every page from a local port could control the node.
    */
   isTrusted(origin: string): boolean {
-    return this.#named.has(origin);
+    return this.#listed.has(origin);
   }
 
   /** Sets the CORS headers of a response. */
   setHeaders({ headers: { origin } }: IncomingMessage, res: ServerResponse): void {
-    if (this.#named.size === 0 && !this.#allowsLocalPages) return;
+    if (this.#listed.size === 0 && !this.#allowsLocalPages) return;
     res.setHeader("Vary", "Origin");
     if (origin === undefined || !this.allows(origin)) return;
     res.setHeader("Access-Control-Allow-Origin", this.#all ? "*" : origin);
@@ -52,8 +52,8 @@ export class AllowedOrigins {
   setPreflightHeaders({ headers }: IncomingMessage, res: ServerResponse, verbs: string): void {
     if (headers.origin === undefined || !this.allows(headers.origin)) return;
     res.setHeader("Access-Control-Allow-Methods", verbs);
-    const wanted = headers["access-control-request-headers"];
-    if (wanted !== undefined) res.setHeader("Access-Control-Allow-Headers", wanted);
+    const requested = headers["access-control-request-headers"];
+    if (requested !== undefined) res.setHeader("Access-Control-Allow-Headers", requested);
     res.setHeader("Access-Control-Max-Age", "86400");
   }
 }

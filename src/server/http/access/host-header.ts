@@ -38,8 +38,8 @@ export function hostHeaderOf({ headers: { host }, rawHeaders, url = "" }: Incomi
 export function countHeader(rawHeaders: readonly string[], name: string): number {
   let count = 0;
   for (let index = 0; index < rawHeaders.length; index += 2) {
-    const given = rawHeaders[index]!;
-    if (given.length === name.length && given.toLowerCase() === name) count++;
+    const header = rawHeaders[index]!;
+    if (header.length === name.length && header.toLowerCase() === name) count++;
   }
   return count;
 }

@@ -15,7 +15,7 @@ export class RateLimiter {
     this.#timers = timers;
   }
 
-  /** Takes a token. Returns undefined if there was one, otherwise the seconds until the next. */
+  /** Takes a token. Returns undefined on success, otherwise the seconds until the next token. */
   take(address: string): number | undefined {
     let bucket = this.#buckets.get(address);
     if (!bucket) {

@@ -16,8 +16,8 @@ export class TrustedProxies {
   }
 
   /**
-   * Returns the address of the peer, or if that is a trusted proxy, the last address in X-Forwarded-For that is none.
-   * Earlier ones may be forged.
+   * Returns the address of the peer. If the peer is a trusted proxy, returns the last address in X-Forwarded-For that
+   * is not a trusted proxy. Earlier addresses may be forged.
    */
   clientAddressOf({ headers, socket }: IncomingMessage): string {
     let address = plainAddress(socket.remoteAddress ?? "");

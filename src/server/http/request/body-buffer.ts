@@ -13,44 +13,44 @@ const EMPTY = Buffer.alloc(0);
 export class BodyBuffer {
   #chunks: Buffer[] = [];
   /** Preallocated body, used instead of the chunks. */
-  #whole: Buffer | undefined;
+  #preallocated: Buffer | undefined;
   #bytes = 0;
 
   add(chunk: Buffer): void {
-    if (this.#whole) {
-      this.#bytes += put(chunk, this.#whole, this.#bytes);
+    if (this.#preallocated) {
+      this.#bytes += put(chunk, this.#preallocated, this.#bytes);
     } else {
       this.#chunks.push(chunk);
       this.#bytes += chunk.length;
     }
   }
 
-  /** Announces the length of the body. Memory is allocated only after a first part has arrived. */
+  /** Announces the length of the body. Memory is allocated only after the first chunks have arrived. */
   allocate(bytes: number): void {
-    if (this.#whole || this.#bytes <= SLICED_FROM_BYTES) return;
-    this.#whole = Buffer.allocUnsafeSlow(bytes);
+    if (this.#preallocated || this.#bytes <= SLICED_FROM_BYTES) return;
+    this.#preallocated = Buffer.allocUnsafeSlow(bytes);
     let at = 0;
-    for (const chunk of this.#chunks) at += put(chunk, this.#whole, at);
+    for (const chunk of this.#chunks) at += put(chunk, this.#preallocated, at);
     this.#chunks = [];
   }
 
   /** Returns the bytes received so far. */
   soFar(): Buffer {
-    return this.#whole ? this.#whole.subarray(0, this.#bytes) : concat(this.#chunks);
+    return this.#preallocated ? this.#preallocated.subarray(0, this.#bytes) : concat(this.#chunks);
   }
 
   /** Returns the complete body and passes its ownership to the caller. */
   whole(): Buffer | Promise<Buffer> {
-    if (this.#whole) return this.#whole;
+    if (this.#preallocated) return this.#preallocated;
     return this.#bytes > SLICED_FROM_BYTES ? concatInSlices(this.#chunks, this.#bytes) : concat(this.#chunks);
   }
 
   /** Frees all memory. */
   free(): void {
     for (const chunk of this.#chunks) freeBuffer(chunk);
-    if (this.#whole) freeBuffer(this.#whole);
+    if (this.#preallocated) freeBuffer(this.#preallocated);
     this.#chunks = [];
-    this.#whole = undefined;
+    this.#preallocated = undefined;
   }
 }
 
@@ -60,20 +60,20 @@ function concat(chunks: Buffer[]): Buffer {
 }
 
 async function concatInSlices(chunks: readonly Buffer[], bytes: number): Promise<Buffer> {
-  const whole = Buffer.allocUnsafeSlow(bytes);
+  const body = Buffer.allocUnsafeSlow(bytes);
   const slice = new TimeSlice();
   let at = 0;
   for (const chunk of chunks) {
-    at += put(chunk, whole, at);
+    at += put(chunk, body, at);
     await slice.yieldIfDue();
   }
-  return whole;
+  return body;
 }
 
 /** Copies a chunk, frees it and returns its length. */
-function put(chunk: Buffer, whole: Buffer, at: number): number {
+function put(chunk: Buffer, body: Buffer, at: number): number {
   const { length } = chunk;
-  whole.set(chunk, at);
+  body.set(chunk, at);
   freeBuffer(chunk);
   return length;
 }

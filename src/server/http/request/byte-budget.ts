@@ -1,7 +1,7 @@
-/** Caps the bytes held for all clients together. */
+/** Limits the memory that all clients use together. */
 export class ByteBudget {
   readonly limit: number;
-  #held = 0;
+  #reserved = 0;
   #refused = 0;
 
   constructor(limit: number) {
@@ -9,7 +9,7 @@ export class ByteBudget {
   }
 
   get held(): number {
-    return this.#held;
+    return this.#reserved;
   }
 
   /** Number of failed reservations. */
@@ -19,16 +19,16 @@ export class ByteBudget {
 
   /** Returns false if the limit would be exceeded. */
   reserve(bytes: number): boolean {
-    if (this.#held + bytes > this.limit) {
+    if (this.#reserved + bytes > this.limit) {
       this.#refused++;
       return false;
     }
-    this.#held += bytes;
+    this.#reserved += bytes;
     return true;
   }
 
   release(bytes: number): void {
-    this.#held -= bytes;
+    this.#reserved -= bytes;
   }
 }
 
@@ -38,7 +38,7 @@ export const PIECE_OVERHEAD_BYTES = 1024;
 /** Reservations of one client in a shared budget. All of them are released when it disconnects. */
 export class BudgetReservation {
   readonly #budget: ByteBudget;
-  #held = 0;
+  #reserved = 0;
 
   constructor(budget: ByteBudget) {
     this.#budget = budget;
@@ -47,18 +47,18 @@ export class BudgetReservation {
   /** Returns false if the budget would be exceeded. */
   reserve(bytes: number): boolean {
     if (!this.#budget.reserve(bytes)) return false;
-    this.#held += bytes;
+    this.#reserved += bytes;
     return true;
   }
 
   release(bytes: number): void {
-    const held = Math.min(bytes, this.#held);
-    this.#held -= held;
-    this.#budget.release(held);
+    const released = Math.min(bytes, this.#reserved);
+    this.#reserved -= released;
+    this.#budget.release(released);
   }
 
   releaseAll(): void {
-    this.release(this.#held);
+    this.release(this.#reserved);
   }
 }
 

@@ -4,9 +4,9 @@ import { type Exchange, expectsContinue } from "../exchange.ts";
 import { HttpError } from "../http-error.ts";
 import { BodyBuffer } from "./body-buffer.ts";
 
-/** A body may arrive in this many chunks of any size. */
+/** A body may arrive in this many chunks, regardless of their size. */
 const MAX_SMALL_CHUNKS = 2048;
-/** Minimum average chunk size beyond that. Every chunk costs microseconds and memory. */
+/** Minimum average size of further chunks. Every chunk costs microseconds and memory. */
 const MIN_CHUNK_BYTES = 64;
 /** After this many bytes, reading pauses until the scheduler resumes it. */
 const BYTES_PER_TURN = 64 * 1024;
@@ -19,7 +19,7 @@ export interface BodyLimit {
   raised?: {
     bytes: number;
     isFor(beginning: Buffer): boolean;
-    /** Sentence for the error of all others. */
+    /** Sentence for the error of all other bodies. */
     advice: string;
   };
 }
@@ -75,9 +75,9 @@ export function readBody(
   req.on("end", () => {
     req.off("close", onAbort);
     if (isRejected) return;
-    const whole = body.whole();
-    if (whole instanceof Promise) void whole.then(onBody);
-    else onBody(whole);
+    const complete = body.whole();
+    if (complete instanceof Promise) void complete.then(onBody);
+    else onBody(complete);
   });
   if (declared > most) reject(tooLarge(most, limit.advice));
   else if (expectsContinue(req)) exchange.res.writeContinue();

@@ -6,7 +6,7 @@ interface OpenStream {
 
 export type ResponsePart = Buffer | OpenStream;
 
-/** Waits for the first chunk of a stream. Rejects with the source's error if it fails before. */
+/** Waits for the first chunk of a stream. Rejects with the source's error if the source fails first. */
 export async function openStream(source: AsyncIterable<Buffer>): Promise<OpenStream> {
   const rest = source[Symbol.asyncIterator]();
   for (;;) {
@@ -79,7 +79,7 @@ export class ChunkStream implements AsyncIterableIterator<Buffer> {
         source.next().then(resolve, reject);
       });
     } catch (error) {
-      // The failed source is closed already; later ones are not.
+      // The failed source is already closed; later ones are not.
       this.#current = undefined;
       await this.return();
       throw error;

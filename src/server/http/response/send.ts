@@ -48,16 +48,16 @@ export function sendError(
 
 /**
  * Writes a streamed body, through `transform` if given. A disconnect of the client is not an error. Rejects with errors
- * of the stream; the connection is destroyed by then, since the status was already sent.
+ * of the stream after destroying the connection, since the status was already sent.
  */
 export async function writeStream(res: ServerResponse, chunks: ChunkStream, transform?: Transform): Promise<void> {
   try {
     if (transform) await pipeline(Readable.from(chunks, { objectMode: false }), transform, res);
     else await writeChunks(res, chunks);
   } catch (error) {
-    const left = res.destroyed && errorCode(error) === "ERR_STREAM_PREMATURE_CLOSE";
+    const hasDisconnected = res.destroyed && errorCode(error) === "ERR_STREAM_PREMATURE_CLOSE";
     res.destroy();
-    if (!left) throw error;
+    if (!hasDisconnected) throw error;
   }
 }
 
@@ -108,6 +108,6 @@ function untilEither(res: ServerResponse, ...events: [string, string]): Promise<
 function lingerBeforeEnd(res: ServerResponse): void {
   const timeout = setTimeout(() => res.end(), LINGER_MILLIS);
   res.once("close", () => clearTimeout(timeout));
-  // Only the end of the body may have been missing.
+  // The client may have sent all of the body except its end.
   res.req.once("end", () => res.end());
 }

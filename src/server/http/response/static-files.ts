@@ -52,7 +52,9 @@ export class StaticFiles {
     return Object.hasOwn(this.#files, pathOf(url));
   }
 
-  /** Returns true if the request is for one of the files. At "/", clients that do not accept HTML are not browsers. */
+  /**
+   * Returns true if the request is for one of the files. Requests for "/" must accept HTML, as those of browsers do.
+   */
   matches({ method = "", url, headers }: IncomingMessage): boolean {
     if (!STATIC_FILE_METHODS.includes(method) || !this.hasPath(url)) return false;
     return pathOf(url) !== "/" || accepts("text/html", headers.accept);
@@ -66,14 +68,14 @@ export class StaticFiles {
       return;
     }
     const isZipped = zipped !== undefined && prefersGzip(req.headers["accept-encoding"]);
-    const sent = isZipped ? zipped : body;
+    const content = isZipped ? zipped : body;
     const encoding = isZipped ? { "Content-Encoding": "gzip" } : {};
-    res.writeHead(200, { ...headers, ...encoding, "Content-Length": sent.length });
+    res.writeHead(200, { ...headers, ...encoding, "Content-Length": content.length });
     if (req.method === "HEAD") {
       res.end();
     } else {
       record?.addBytes(body.length);
-      writeBody(res, [sent], sent.length);
+      writeBody(res, [content], content.length);
     }
   }
 

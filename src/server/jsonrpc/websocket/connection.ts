@@ -21,7 +21,7 @@ export interface ConnectionLimits extends SubscriptionLimits {
   incompleteBytes: number;
   /** Timeout of the closing handshake. */
   closeHandshakeMillis: number;
-  /** How long an unresponsive client may take to read why it was disconnected. */
+  /** How long an unresponsive client may take to read the reason of its disconnection. */
   disconnectMillis: number;
 }
 
@@ -63,7 +63,7 @@ const CONTROL_FRAME_OVERHEAD_BYTES = 6;
 /** The largest control frame: a payload has at most 125 bytes. */
 const MAX_CONTROL_FRAME_BYTES = CONTROL_FRAME_OVERHEAD_BYTES + 125;
 
-/** A connection with more messages in progress counts as pipelining. */
+/** A connection with more messages in progress is pipelining. */
 const PIPELINED_FROM = 4;
 
 /** Pings are answered up to this many unread bytes. */
@@ -126,7 +126,7 @@ export class Connection {
       this.#isHeard = true;
       this.#countControlFrame(data);
     });
-    // A client that pings without reading gets only some pongs; any of them proves that the node is alive.
+    // A client that pings without reading gets only some pongs, each of which proves that the node is alive.
     socket.on("ping", (data) => {
       this.#countControlFrame(data);
       if (socket.bufferedAmount < MAX_UNREAD_PONG_BYTES) socket.pong(data, false, ignore);
@@ -156,7 +156,7 @@ export class Connection {
     this.#socket.ping();
   }
 
-  /** Closes the connection if it has lost its access. Returns true if so. */
+  /** Closes the connection if the client has lost its access. Returns true if it did. */
   closeIfRevoked(): boolean {
     const reason = this.#closing ? undefined : this.#options.revocationReason();
     if (reason !== undefined) void this.#disconnect(reason, accessDenied(`Subscription ended. ${reason}`));
@@ -183,7 +183,7 @@ export class Connection {
     return this.#running.size === 0 && this.#queue.length === 0;
   }
 
-  /** Disconnects with a reason, which a stalled client still gets if it resumes reading in time. */
+  /** Disconnects with a reason, which a stalled client receives if it resumes reading in time. */
   async #disconnect(reason: string, subscriptionError: ErrorObject): Promise<void> {
     this.#closing = true;
     this.#dropQueue();
@@ -200,7 +200,7 @@ export class Connection {
     clearTimeout(timeout);
   }
 
-  /** True while reading is paused for running calls. Pongs are not read then either. */
+  /** True while reading is paused for running calls. Pongs are not read during that time. */
   get #isPausedForCalls(): boolean {
     return this.#socket.isPaused && this.#socket.bufferedAmount === 0;
   }
@@ -220,9 +220,8 @@ export class Connection {
   }
 
   /**
-   * Subtracts a control frame, which is not part of a message. Its memory counts as released once less than a control
-   * frame is left: a fragment, however small, retains the packet in which it arrived, with all control frames of that
-   * packet.
+   * Subtracts a control frame, which is not part of a message. Its memory is released once less than a control frame
+   * remains: even a small fragment retains the packet in which it arrived, with all control frames of that packet.
    */
   #countControlFrame({ length }: Buffer): void {
     this.#received = Math.max(0, this.#received - length - CONTROL_FRAME_OVERHEAD_BYTES);
@@ -246,7 +245,7 @@ export class Connection {
     void this.#closedWithin(this.#options.limits.closeHandshakeMillis);
   }
 
-  /** Schedules the next message. One per connection waits in the scheduler. */
+  /** Schedules the next message. Only one per connection waits in the scheduler. */
   #scheduleNext(): void {
     if (this.#queue.length > 0 && this.#running.size < this.#options.limits.runningMessages) {
       const isFarAhead = this.#running.size + this.#queue.length > PIPELINED_FROM;

@@ -7,8 +7,8 @@ import type { MessageResponse } from "../execute.ts";
 const FRAGMENT_BYTES = 256 * 1024;
 
 /**
- * Send queue of a connection. A fragmented message delays those behind it, since WebSocket does not interleave
- * fragments of messages.
+ * Send queue of a connection. A fragmented message delays later messages, since WebSocket does not interleave fragments
+ * of messages.
  */
 export class Outbox {
   readonly #socket: WebSocket;
@@ -35,7 +35,7 @@ export class Outbox {
   }
 
   /**
-   * Sends an event. Returns false if the memory limit for unread data is reached; clients that are hardly behind are
+   * Sends an event. Returns false if the memory limit for unread data is reached; clients with little unread data are
    * exempt.
    */
   sendEvent(message: Buffer): boolean {
@@ -64,8 +64,8 @@ export class Outbox {
 
   /**
    * Sends a response; its position in the queue is fixed when this returns. Resolves when it is written or the
-   * connection is closed, and rejects with errors of a streamed result, whose message cannot be completed then. Returns
-   * undefined if the memory limit for unread data is reached.
+   * connection is closed. Rejects with errors of a streamed result, whose message remains incomplete. Returns undefined
+   * if the memory limit for unread data is reached.
    */
   sendResponse({ body }: MessageResponse): Promise<void> | undefined {
     const length = Array.isArray(body) ? body.reduce((sum, part) => sum + part.length, 0) : 0;
@@ -74,10 +74,10 @@ export class Outbox {
     const { promise, resolve, reject } = Promise.withResolvers<void>();
     this.#enqueue(() => {
       const message = Array.isArray(body) && length <= FRAGMENT_BYTES ? concat(body) : undefined;
-      const written = message
+      const sending = message
         ? this.#write(message, true)
         : this.#writeFragments(Array.isArray(body) ? splitIntoFragments(body) : body);
-      written.then(resolve, reject);
+      sending.then(resolve, reject);
     });
     return promise.finally(() => this.#unread.release(bytes));
   }
@@ -104,10 +104,10 @@ export class Outbox {
   }
 
   #release(): void {
-    const held = this.#queued ?? [];
+    const queued = this.#queued ?? [];
     this.#queued = undefined;
-    // One of them may start another fragmented message.
-    for (const write of held) this.#enqueue(write);
+    // A queued write may start another fragmented message.
+    for (const write of queued) this.#enqueue(write);
   }
 
   /** Writes a frame. Never rejects: errors mean that the client disconnected. */

@@ -61,7 +61,7 @@ const ERROR_RESPONSE_MILLIS = 2_000;
 
 const MESSAGE_TOO_LARGE = 1009;
 
-/** Returns a class of WebSockets that say how large a message may be when they are closed because of one. */
+/** Returns a class of WebSockets whose close reason names the size limit of messages. */
 function socketWithLimit(bytes: number): typeof WebSocket {
   const reason = `A message is larger than ${bytes} bytes (--max-body-bytes).`;
   return class extends WebSocket {
@@ -76,12 +76,18 @@ export function isWebSocketUpgrade({ headers }: IncomingMessage): boolean {
 }
 
 export function createWebSockets(options: WebSocketsOptions): WebSockets {
-  const { execute, policy, logger, connectionManager, record, httpLimits, limits: given } = options;
+  const { execute, policy, logger, connectionManager, record, httpLimits, limits: overrides } = options;
   // Every event goes to each subscription, so they are limited like connections.
-  const { connections: most } = httpLimits;
+  const { connections: maxConnections } = httpLimits;
   // The longest message, in the smallest common packets.
   const incompleteBytes = 3 * httpLimits.bodyBytes;
-  const limits = { ...DEFAULT_LIMITS, connections: most, allSubscriptions: most, incompleteBytes, ...given };
+  const limits = {
+    ...DEFAULT_LIMITS,
+    connections: maxConnections,
+    allSubscriptions: maxConnections,
+    incompleteBytes,
+    ...overrides,
+  };
   const subscriptionCount = new SubscriptionCount(limits.allSubscriptions);
   const server = new WebSocketServer({
     noServer: true,

@@ -2,13 +2,13 @@ import type { ThreadOutbox } from "../../../threads/outbox.ts";
 import type { CacheDependency } from "../../method-table.ts";
 import { REVISION_INDEXES, type ToThread, type Validity } from "../messages/protocol.ts";
 
-/** Computes and sends the response again. Errors are ignored here; later callers get them. */
+/** Recomputes and sends the response. Errors are ignored, because later callers get them. */
 type Respond = (validity: Validity) => Promise<void>;
 
 interface PrewarmedCall {
   on: Exclude<CacheDependency, "nothing">;
   answer: Respond;
-  /** True for lists, which take several turns of the event loop. Others do not wait for them. */
+  /** True for lists, which take several turns of the event loop. Other responses do not wait for them. */
   isList: boolean;
   /** Revision of the last response. */
   revision: number | undefined;
@@ -66,14 +66,14 @@ export class CachePrewarmer {
   }
 
   #prewarm(): void {
-    const began = this.#now();
-    this.#budgetMs = Math.min(MAX_BUDGET_MS, this.#budgetMs + (began - this.#budgetAt) * BUDGET_SHARE);
+    const startedAt = this.#now();
+    this.#budgetMs = Math.min(MAX_BUDGET_MS, this.#budgetMs + (startedAt - this.#budgetAt) * BUDGET_SHARE);
     let running = 1;
     const end = () => {
       if (--running === 0) this.#outbox.flush();
     };
     for (const call of this.#calls.values()) {
-      if (this.#now() - began >= this.#budgetMs) break;
+      if (this.#now() - startedAt >= this.#budgetMs) break;
       const { on, isList, answer } = call;
       const revision = Atomics.load(this.#revision, REVISION_INDEXES[on]);
       if (call.revision === revision || call.isRunning) continue;
@@ -90,6 +90,6 @@ export class CachePrewarmer {
     }
     end();
     this.#budgetAt = this.#now();
-    this.#budgetMs -= this.#budgetAt - began;
+    this.#budgetMs -= this.#budgetAt - startedAt;
   }
 }

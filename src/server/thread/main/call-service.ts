@@ -171,7 +171,8 @@ export class CallService {
   }
 
   /**
-   * Returns the validity of a response. Must be called before the response is computed, which may miss later changes.
+   * Returns the validity of a response. Must be called before the response is computed, because the response may miss
+   * later changes.
    */
   #validityOf(policy: CachePolicy | undefined): Validity | undefined {
     if (policy === undefined) return undefined;
@@ -205,7 +206,7 @@ export class CallService {
     copies: readonly CopiedPart[] | undefined,
     validity: Validity | undefined,
   ): void {
-    // Opened last: the first chunks follow right after the response.
+    // Streams are opened last, because their first chunks are sent right after the response.
     const parts = copies?.map((part) => (isBytes(part) ? part : this.#streams.open(part)));
     const passed: TransferredRestResponse = [status, headers, content?.format, parts, cacheLifetime, tag, feed?.topics];
     this.#outbox.send(["rest response", id, validity, ...passed], ...(parts ?? []));
@@ -222,7 +223,7 @@ export class CallService {
 /** Sends a request to the server thread. */
 type Ask = <T>(message: (question: number) => ToThread) => Promise<T>;
 
-/** A call in progress, as the method sees it: the caller and its cancellation. */
+/** A call in progress, as seen by the method: the caller and the cancellation. */
 class RunningCall implements Caller, Cancellation {
   readonly id: number;
   readonly #ask: Ask;
@@ -288,7 +289,7 @@ function receiveRequest(
   return { url, params, headers, format, body: body === undefined ? undefined : receiveBytes(body), cancellation };
 }
 
-/** Start and end of a response are a few bytes each. */
+/** Buffers are joined up to this size. The start and the end of a response have a few bytes each. */
 const JOINED_BELOW_BYTES = 256 * 1024;
 
 /** Merges adjacent small buffers. */

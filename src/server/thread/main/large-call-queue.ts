@@ -1,4 +1,6 @@
-/** Bytes of large messages that are parsed or executed at the same time. Parsed, they take several times that memory. */
+/**
+ * Bytes of large messages that are parsed or executed at the same time. Parsed messages take several times that memory.
+ */
 const LIMIT_BYTES = 64 * 1024 * 1024;
 
 interface QueuedCall {
@@ -6,7 +8,7 @@ interface QueuedCall {
   start(): void;
 }
 
-/** Runs large calls as long as their messages fit into memory together. Others wait in FIFO order. */
+/** Limits the total size of the messages of running large calls. Further calls wait in FIFO order. */
 export class LargeCallQueue {
   readonly #limit: number;
   #bytes = 0;

@@ -1,7 +1,7 @@
 import { dispatch, type Handlers } from "../../../threads/messages.ts";
 import { scheduler } from "../../scheduler.ts";
 
-/** Messages handled before the microtasks they caused run, which are most of the work. */
+/** Number of messages handled before their microtasks run, which do most of the work. */
 const MESSAGES_PER_BATCH = 4;
 
 /** Handles messages of another thread in order, within the time budget of the scheduler. */

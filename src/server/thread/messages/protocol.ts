@@ -58,7 +58,7 @@ export interface RouteInfo extends Omit<RestRoute, "handle" | "cachePolicy" | "e
   listedBy: number | undefined;
 }
 
-/** A stream whose chunks are sent on demand, or, with a descriptor, one that the server thread produces itself. */
+/** A stream whose chunks are sent on demand. With a descriptor, the server thread produces the stream itself. */
 export interface TransferredStream {
   stream: number;
   descriptor?: StreamDescriptor;
@@ -74,7 +74,9 @@ export const REVISION_INDEXES: Readonly<Record<VolatileDependency, number>> = { 
 
 /** Revision counters that invalidate cached responses. */
 export interface PublishedRevision {
-  /** Shared counters. The first changes with the head and fork choice, the second also with the node's status. */
+  /**
+   * Shared counters. The first changes with the head and fork choice, the second also changes with the node's status.
+   */
   readonly memory: Int32Array;
   /** Updates the counters to the current state. */
   publish(): void;

@@ -13,7 +13,7 @@ export interface ListElement {
   prewarm(id: number): ToMain;
 }
 
-/** Elements identified in other ways are left to the main thread. */
+/** Index of a list element. The main thread handles other identifiers. */
 const INDEX = /^(?:0|[1-9]\d{0,8})$/;
 
 /** Returns the list element that a JSON-RPC call requests, if its list can be prewarmed. */

@@ -56,7 +56,7 @@ export class RemoteCalls {
     this.#cache = new ResponseCache(revision);
     this.#repeated = new RepeatedCalls((id, key) => {
       outbox.send(["stop prewarming", id]);
-      // A cached list would keep the memory of its state.
+      // A cached list would retain the memory of its state.
       this.#cache.delete(key);
     });
   }
@@ -231,10 +231,10 @@ export class RemoteCalls {
     answer: RestResponse,
     resolve: (answer: RestResponse) => void,
   ): Promise<void> {
-    const letGo = await this.#feeds.hold(topics);
+    const release = await this.#feeds.hold(topics);
     resolve({ ...answer, feed: this.#feeds.feed(topics) });
     // The server has opened the feed by then.
-    setImmediate(letGo);
+    setImmediate(release);
   }
 
   fail(id: number, error: Error): void {
@@ -267,7 +267,7 @@ export class RemoteCalls {
   }
 }
 
-/** Selects the headers that routes read, to save copies. */
+/** Returns only the headers that routes read, to save copies. */
 function passedHeaders(headers: RestRequest["headers"]): RestRequest["headers"] | undefined {
   let passed: RestRequest["headers"] | undefined;
   for (const name in headers) {

@@ -30,10 +30,10 @@ export class RepeatedCalls {
     return call !== undefined;
   }
 
-  /** Tracks a call and returns its id, which is negative; undefined if it is tracked already or there are too many. */
+  /** Tracks a call and returns its id, which is negative. Undefined if it is already tracked or there are too many. */
   add(key: string): number | undefined {
     if (this.#byKey.has(key)) return undefined;
-    // Calls that always fail are not looked up again and expire here.
+    // Calls that always fail are never looked up in the cache, so they are expired here.
     if (this.#byKey.size >= MAX_REPEATED) for (const call of this.#byKey.values()) this.#expire(call);
     if (this.#byKey.size >= MAX_REPEATED) return undefined;
     const call = { id: --this.#last, key, usedAt: this.#now() };

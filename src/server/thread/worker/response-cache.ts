@@ -49,7 +49,7 @@ export class ResponseCache {
     return undefined;
   }
 
-  /** Caches a response with a body of `size` bytes, unless a response of a later revision is cached. */
+  /** Caches a response with a body of `size` bytes unless a response with a later revision is cached. */
   put(key: string, response: Response, size: number, validity: Validity): void {
     if (key.length + size > this.#limits.responseBytes) return;
     const previous = this.#entries.get(key)?.validity;
@@ -69,7 +69,7 @@ export class ResponseCache {
   }
 }
 
-/** Revisions wrap around at the largest 32-bit integer. */
+/** True if a revision is earlier than another one. Revisions wrap around at the largest 32-bit integer. */
 function isOlder(one: Validity, other: Validity): boolean {
   return one !== "always" && other !== "always" && ((one.revision - other.revision) | 0) < 0;
 }

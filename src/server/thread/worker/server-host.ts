@@ -33,7 +33,7 @@ const REPORT_MILLIS = 1000;
 
 const SERVER_NAMES: readonly ServerName[] = ["json-rpc", "eth-rpc", "rest"];
 
-/** Loads the REST server on demand, since that takes as long as everything else here. */
+/** Loads the REST server on demand, because that takes as long as loading all other modules of the thread. */
 export const loadRestServer = () => import("../../rest/server.ts");
 
 /** Runs the servers in their thread, as commanded by the main thread. */
