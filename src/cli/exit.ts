@@ -21,7 +21,7 @@ export const EXIT_CODES = {
   noAnswer: 8,
   /** A write to the database failed: the disk is full or broken. */
   dataDirFailed: 9,
-  /** Standard output cannot be written, for the same reasons. */
+  /** Standard output cannot be written: the disk is full or broken. */
   outputFailed: 9,
   /** The node did not stop in time and was terminated. */
   stopTimedOut: 10,

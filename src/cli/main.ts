@@ -84,7 +84,7 @@ function processContext(): CliContext {
 interface Start {
   logging: LogSettings;
   servers: EnabledServers;
-  /** Whether SIGHUP reloads the config file. Otherwise it stops the node, as the end of its terminal does. */
+  /** True if SIGHUP reloads the config file. Otherwise SIGHUP stops the node, as closing its terminal does. */
   reloadsOnHangup: boolean;
   start(log: LogControl, stopping: AbortSignal): Promise<RunningNode>;
 }
@@ -110,7 +110,7 @@ function prepare(command: NodeCommandName, sources: FlagSources, context: CliCon
     };
   }
   if (command === "gateway") {
-    // Problems are listed with those of the rest of the config file, when the gateway starts.
+    // The problems are reported with those of the other settings when the gateway starts.
     const values = readFlags(command, sources, new ConfigProblems());
     return {
       logging: logSettings(values, workingDirectory),
@@ -254,7 +254,7 @@ async function run({ command, operands = [], given }: Run, context: CliContext):
       reloadsOnHangup,
     });
   } catch (error) {
-    // On a terminal, log and standard error are shown together, so the message is not repeated.
+    // On a terminal, standard error appears next to the log, so the message is not repeated there.
     const isBesideLog = terminal.isInteractive && logging.format === "text" && logging.file === undefined;
     const known = asStartupError(error);
     if (known && !isBesideLog) {

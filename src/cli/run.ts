@@ -9,7 +9,7 @@ import { asStartupError } from "./start/start-errors.ts";
 export interface RunningNode {
   /** Resolves when the node has stopped; rejects when it failed. */
   readonly stopped: Promise<void>;
-  /** Extra time for a stop, on top of the usual limit. */
+  /** Time that a stop may take in addition to the usual limit. */
   readonly drainMillis?: number;
   /** Reloads the config file. */
   reload?(): void;
@@ -26,7 +26,7 @@ export type ProcessEvents = Pick<EventEmitter, "on" | "off">;
 interface RunDeps {
   logger: Logger;
   events: ProcessEvents;
-  /** Whether SIGHUP reloads the config file, after the start if it comes earlier. Otherwise it stops the node. */
+  /** True if SIGHUP reloads the config file, after the start if it arrives earlier. Otherwise SIGHUP stops the node. */
   reloadsOnHangup: boolean;
   /** Exits, but waits for worker threads in native code. */
   exitNow(code: number): void;
@@ -36,14 +36,14 @@ interface RunDeps {
 }
 
 /**
- * Ignores repeated signals within this time. Ctrl-C reaches npm and the launcher for older Node versions too, and each
- * forwards it.
+ * Ignores repeated signals within this time. Ctrl-C also reaches npm and the launcher for older Node versions, which
+ * forward it.
  */
 const SIGNAL_ECHO_MS = 100;
 
 /**
- * Time limit of a stop, below the kill timeout of service managers. Clients can delay closing the servers up to half of
- * it; the other half is for the rest of the node.
+ * Time limit of a stop, below the kill timeout of service managers. Clients can delay closing the servers for up to
+ * half of it. The other half is for closing the other parts of the node.
  */
 const STOP_LIMIT_MS = 2 * DEFAULT_SERVER_LIMITS.closeMillis;
 
@@ -52,7 +52,7 @@ const KEEP_ALIVE_MS = 3_600_000;
 
 /**
  * Starts the node and waits until it stops. The first signal stops it gracefully or aborts its startup; a second one,
- * or a stop beyond the time limit, exits at once. A `StartupError` is left to the caller.
+ * or a stop beyond the time limit, exits at once. A `StartupError` is thrown to the caller.
  */
 export async function runUntilStopped(
   start: (stopping: AbortSignal) => Promise<RunningNode>,

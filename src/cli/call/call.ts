@@ -21,7 +21,7 @@ export interface CallOptions {
   timeout: number;
   /** Bearer token. */
   token?: string;
-  /** Seconds to wait for a node on this machine that is starting, at most the timeout. Default: 0. */
+  /** Seconds to wait for a starting node on this machine, at most the timeout. Default: 0. */
   waitSeconds?: number;
   signal?: AbortSignal;
 }
@@ -70,9 +70,9 @@ async function printAnswer(answer: HttpAnswer, options: CallOptions, terminal: T
       return EXIT_CODES.ok;
     }
     const error = Buffer.concat(others.error);
-    const read = parseMessage(error);
-    if (!isErrorObject(read)) throw unreadable();
-    printer.printError(read, error);
+    const errorObject = parseMessage(error);
+    if (!isErrorObject(errorObject)) throw unreadable();
+    printer.printError(errorObject, error);
     return EXIT_CODES.internal;
   } catch (cause) {
     throw cause instanceof JsonParseError ? unreadable(cause) : cause;
@@ -107,8 +107,8 @@ function* pieces(splitter: EnvelopeSplitter, chunk: Buffer, unreadable: (cause: 
 }
 
 function notJsonRpc(url: string, status: number): string {
-  const aside = status === 200 ? "" : ` (HTTP status ${status})`;
-  return `The server at ${withoutCredentials(url)} does not speak JSON-RPC${aside}.`;
+  const suffix = status === 200 ? "" : ` (HTTP status ${status})`;
+  return `The server at ${withoutCredentials(url)} does not speak JSON-RPC${suffix}.`;
 }
 
 function isErrorObject(value: unknown): value is { code: unknown; message: unknown; data?: unknown } {

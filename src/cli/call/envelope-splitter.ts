@@ -27,7 +27,7 @@ export class EnvelopeSplitter {
   #inString = false;
   #escaped = false;
 
-  /** True once the whole object has been read. */
+  /** True once the complete object has been read. */
   get isComplete(): boolean {
     return this.#expecting === "nothing";
   }

@@ -11,7 +11,7 @@ const MAX_INLINE_LIST = 60;
 const LONG_HEX = /^0x[0-9a-fA-F]{25,}$/;
 const STEP = "  ";
 
-/** Formats a JSON value for reading: aligned members, tables for lists of objects, indentation for the rest. */
+/** Formats a JSON value for reading: aligned members, tables for lists of objects, and indentation for other values. */
 export function* formatLines(value: unknown, options: FormatOptions, indent = ""): Generator<string> {
   const inline = inlineText(value, options);
   if (inline !== undefined) yield `${indent}${inline}`;
@@ -74,7 +74,7 @@ function* tableLines(rows: readonly Map<string, string>[], indent: string): Gene
   for (const row of rows) yield line((name) => row.get(name) ?? "");
 }
 
-/** Returns the value on one line; undefined if it needs more. */
+/** Returns the value on one line; undefined if it needs more lines. */
 function inlineText(value: unknown, options: FormatOptions): string | undefined {
   if (!isJsonObject(value) && !Array.isArray(value)) return scalarText(value, options);
   if (!Array.isArray(value)) return Object.keys(value).length === 0 ? "{}" : undefined;

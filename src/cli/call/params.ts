@@ -11,12 +11,12 @@ interface ParamSources {
 const NAMED = /^([a-z_]\w*)=(.*)$/is;
 
 /** Returns all parameters as JSON: an object if given by name, otherwise an array. */
-export async function paramsText(written: readonly string[], sources: ParamSources): Promise<string> {
-  const named = written.map((param) => NAMED.exec(param)).filter((match) => match !== null);
-  if (named.length === 0) return `[${(await paramTexts(written, sources)).join(",")}]`;
-  const names = named.map((match) => match[1]!);
-  if (named.length < written.length) {
-    const [param] = named[0]!;
+export async function paramsText(params: readonly string[], sources: ParamSources): Promise<string> {
+  const namedParams = params.map((param) => NAMED.exec(param)).filter((match) => match !== null);
+  if (namedParams.length === 0) return `[${(await paramTexts(params, sources)).join(",")}]`;
+  const names = namedParams.map((match) => match[1]!);
+  if (namedParams.length < params.length) {
+    const [param] = namedParams[0]!;
     throw usageError(
       `Parameters must be given all by name or all by position, but only ${names[0]} has a name. ` +
         `For the string ${param}, write '"${param}"'.`,
@@ -24,7 +24,7 @@ export async function paramsText(written: readonly string[], sources: ParamSourc
   }
   const repeated = names.find((name, index) => names.indexOf(name) !== index);
   if (repeated !== undefined) throw usageError(`The parameter ${repeated} is given twice.`);
-  const values = named.map((match) => match[2]!);
+  const values = namedParams.map((match) => match[2]!);
   const texts = await paramTexts(values, sources);
   return `{${names.map((name, index) => `"${name}":${texts[index]}`).join(",")}}`;
 }
@@ -33,12 +33,12 @@ export async function paramsText(written: readonly string[], sources: ParamSourc
  * Returns each parameter of the command line as JSON. JSON is passed through verbatim, so that the node sees numbers
  * that JavaScript would round.
  */
-export async function paramTexts(written: readonly string[], sources: ParamSources): Promise<string[]> {
-  if (written.filter((param) => param === "-").length > 1) {
+export async function paramTexts(params: readonly string[], sources: ParamSources): Promise<string[]> {
+  if (params.filter((param) => param === "-").length > 1) {
     throw usageError('Only one parameter can be "-": standard input can be read once.');
   }
   const texts: string[] = [];
-  for (const param of written) texts.push(await paramText(param, sources));
+  for (const param of params) texts.push(await paramText(param, sources));
   return texts;
 }
 
@@ -60,12 +60,12 @@ function readPayload(path: string, param: string): Buffer {
   }
 }
 
-function requireJson(bytes: Buffer, place: string): string {
+function requireJson(bytes: Buffer, source: string): string {
   const text = bytes.toString("utf8").replace(/^\uFEFF/, "");
   const problem = problemOf(text);
   if (problem === undefined) return text;
   throw usageError(
-    text.trim() === "" ? `Invalid JSON in ${place}: it is empty.` : `Invalid JSON in ${place}: ${problem}.`,
+    text.trim() === "" ? `Invalid JSON in ${source}: it is empty.` : `Invalid JSON in ${source}: ${problem}.`,
   );
 }
 

@@ -7,7 +7,7 @@ const UNPRINTABLE_IN_JSON = /[^\P{Cc}\t\n]|[\p{Cf}\u2028\u2029]/gu;
 /** Returns the text, or a JSON string with escapes if it contains unprintable characters. */
 export function printable(text: string): string {
   return text === "" || UNPRINTABLE.test(text)
-    ? // JSON.stringify does not escape all of them.
+    ? // JSON.stringify does not escape all unprintable characters.
       JSON.stringify(text).replace(ALL_UNPRINTABLE, escaped)
     : text;
 }

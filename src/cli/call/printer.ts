@@ -16,8 +16,8 @@ export class CallPrinter {
   readonly #largestReadableBytes: number;
   readonly #json = new PrintableJson();
   #asJson: boolean;
-  #held: Buffer[] = [];
-  #heldBytes = 0;
+  #buffered: Buffer[] = [];
+  #bufferedBytes = 0;
   #hasResult = false;
   #hasReader = true;
 
@@ -49,12 +49,12 @@ export class CallPrinter {
       await this.#write(this.#json.piece(bytes));
       return;
     }
-    this.#held.push(bytes);
-    this.#heldBytes += bytes.length;
-    if (this.#heldBytes > this.#largestReadableBytes) await this.#turnToJson();
+    this.#buffered.push(bytes);
+    this.#bufferedBytes += bytes.length;
+    if (this.#bufferedBytes > this.#largestReadableBytes) await this.#turnToJson();
   }
 
-  /** Prints the rest after the last part of the result. `meta` is the metadata as JSON, or empty. */
+  /** Prints everything after the last part of the result. `meta` is the metadata as JSON, or empty. */
   async finish(meta: Buffer): Promise<void> {
     if (this.#asJson) {
       await this.#write(
@@ -62,7 +62,7 @@ export class CallPrinter {
       );
       return;
     }
-    await this.#writeLines(formatLines(parseMessage(Buffer.concat(this.#held)), this.#readable));
+    await this.#writeLines(formatLines(parseMessage(Buffer.concat(this.#buffered)), this.#readable));
     if (!this.#withMeta) return;
     await this.#writeLines(["", "meta"]);
     await this.#writeLines(formatLines(meta.length === 0 ? {} : parseMessage(meta), this.#readable, "  "));
@@ -85,8 +85,8 @@ export class CallPrinter {
     );
     this.#asJson = true;
     if (this.#withMeta) await this.#write('{"result":');
-    for (const bytes of this.#held) await this.#write(this.#json.piece(bytes));
-    this.#held = [];
+    for (const bytes of this.#buffered) await this.#write(this.#json.piece(bytes));
+    this.#buffered = [];
   }
 
   async #writeLines(lines: Iterable<string>): Promise<void> {

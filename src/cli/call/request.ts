@@ -28,11 +28,11 @@ interface JsonPost {
 
 /** Posts JSON. The timeout applies to each wait for the node, not to the time that the caller takes to read. */
 export async function postJson({ url, json, token, timeoutSeconds, signal }: JsonPost): Promise<HttpAnswer> {
-  const shown = withoutCredentials(url);
-  const limit = new TimeLimit(shown, timeoutSeconds);
+  const shownUrl = withoutCredentials(url);
+  const limit = new TimeLimit(shownUrl, timeoutSeconds);
   const ends = signal === undefined ? limit.signal : AbortSignal.any([limit.signal, signal]);
   const response = await limit.within(send({ url, json, token }, ends));
-  return { status: response.statusCode ?? 0, body: chunksOf(shown, response, limit) };
+  return { status: response.statusCode ?? 0, body: chunksOf(shownUrl, response, limit) };
 }
 
 function send(

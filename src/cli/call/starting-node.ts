@@ -7,7 +7,7 @@ const RETRY_MS = 200;
 
 interface StartingNode {
   url: string;
-  /** 0 fails at once. */
+  /** 0 fails immediately. */
   waitSeconds: number;
   /** False while the node warms up or syncs. */
   isReady(): Promise<boolean>;
@@ -16,8 +16,8 @@ interface StartingNode {
 }
 
 /**
- * Sends a request. If a port of this machine refuses the connection, as that of a starting node does, waits until the
- * node is ready and sends it again.
+ * Sends a request. If a port of this machine refuses the connection, the node may be starting: waits until it is ready
+ * and sends the request again.
  */
 export async function sendOnceStarted<T>(
   send: () => Promise<T>,

@@ -32,7 +32,7 @@ interface DbOptions extends DbOperands {
 }
 
 interface Task extends DbOptions {
-  say(text: string): Promise<unknown>;
+  print(text: string): Promise<unknown>;
 }
 
 type Database = ReplacementDatabase["db"];
@@ -53,7 +53,7 @@ const RUNS: Record<DbAction, (task: Task) => Promise<void>> = {
 /** Runs `fanal db` on the database of a stopped node and returns the exit code. */
 export async function runDb(options: DbOptions, terminal: Terminal): Promise<number> {
   try {
-    await RUNS[options.action]({ ...options, say: (text) => terminal.write(`${text}\n`) });
+    await RUNS[options.action]({ ...options, print: (text) => terminal.write(`${text}\n`) });
     return EXIT_CODES.ok;
   } catch (error) {
     throw asDbError(options, error);
@@ -61,8 +61,11 @@ export async function runDb(options: DbOptions, terminal: Terminal): Promise<num
 }
 
 function asDbError({ dataDir, action }: DbOptions, error: unknown): unknown {
-  const known = asStartError(dataDir, error) ?? error;
-  return asStartupError(known, known instanceof StartError ? adviceOf(known.kind, action) : undefined) ?? known;
+  const startError = asStartError(dataDir, error) ?? error;
+  return (
+    asStartupError(startError, startError instanceof StartError ? adviceOf(startError.kind, action) : undefined) ??
+    startError
+  );
 }
 
 /** Returns advice for this command; undefined for the default advice of a node start. */
@@ -79,16 +82,16 @@ function adviceOf(kind: StartErrorKind, action: DbAction): string | undefined {
 }
 
 async function check(task: Task): Promise<void> {
-  const { dataDir, say } = task;
+  const { dataDir, print } = task;
   const { tables, tornBytes } = await checkStoredFiles(dataDir, ({ tables: done, of }) => {
-    if (done % TABLES_PER_LINE === 0) void say(`Read ${done} of ${of} tables.`);
+    if (done % TABLES_PER_LINE === 0) void print(`Read ${done} of ${of} tables.`);
   });
-  await say(`Files intact: ${counted(tables, "table")} and the log.`);
+  await print(`Files intact: ${counted(tables, "table")} and the log.`);
   if (tornBytes > 0)
-    await say(`The last write is incomplete after a crash; its ${tornBytes} bytes are dropped at the next start.`);
+    await print(`The last write is incomplete after a crash; its ${tornBytes} bytes are dropped at the next start.`);
   const problems = await withDatabase(openStoredDatabase(dataDir), (db) => checkStoredChain(task, db));
   if (problems.length === 0) {
-    await say("No problems found.");
+    await print("No problems found.");
     return;
   }
   await list(problems, task);
@@ -97,35 +100,35 @@ async function check(task: Task): Promise<void> {
 }
 
 async function repair(task: Task): Promise<void> {
-  const { dataDir, say } = task;
+  const { dataDir, print } = task;
   if (await isWhole(task)) {
-    await say("No problems found, nothing changed.");
+    await print("No problems found, nothing changed.");
     return;
   }
   await using replacement = await salvageStoredDatabase(dataDir);
   const { db, salvaged } = replacement;
   const config = await configOf(await identityOf(dataDir, db), task, dataDirLocation(dataDir, db));
   const { repairChain } = await import("../../chain/stored/repair-chain.ts");
-  const mended = await repairChain({ config, db });
-  if (mended === null) {
+  const repaired = await repairChain({ config, db });
+  if (repaired === null) {
     throw damaged(dataDir, "cannot be repaired: it has no readable finalized state. It is unchanged; restore a backup");
   }
-  const aside = await replacement.swapIn("damaged");
-  await list([...salvaged.losses.map((loss) => `Lost: ${loss}.`), ...mended.dropped], task);
-  await say(describeChain(dataDir, mended));
-  await say(`The damaged database was moved to ${aside}; delete it when it is no longer needed.`);
+  const previousPath = await replacement.swapIn("damaged");
+  await list([...salvaged.losses.map((loss) => `Lost: ${loss}.`), ...repaired.dropped], task);
+  await print(describeChain(dataDir, repaired));
+  await print(`The damaged database was moved to ${previousPath}; delete it when it is no longer needed.`);
 }
 
 /** Cuts the chain off before a slot. */
 async function rewind(task: Task): Promise<void> {
-  const { dataDir, say } = task;
+  const { dataDir, print } = task;
   const before = task.slot!;
   await using replacement = await salvageStoredDatabase(dataDir);
   const { db, salvaged } = replacement;
   const [hot, final] = [await db.hotBlocks.last(), await db.finalizedBlocks.lastAtOrBefore(Number.MAX_SAFE_INTEGER)];
   const newest = Math.max(hot?.slot ?? 0, final?.slot ?? 0);
   if (newest < before) {
-    await say(`The newest block is that of slot ${newest}, nothing changed.`);
+    await print(`The newest block is that of slot ${newest}, nothing changed.`);
     return;
   }
   const config = await configOf(await identityOf(dataDir, db), task, dataDirLocation(dataDir, db));
@@ -139,33 +142,33 @@ async function rewind(task: Task): Promise<void> {
     );
   }
   await rewindDevChain(db, before);
-  const aside = await replacement.swapIn("original");
+  const previousPath = await replacement.swapIn("original");
   await list([...salvaged.losses.map((loss) => `Lost: ${loss}.`), ...cut.dropped], task);
-  await say(describeChain(dataDir, cut));
-  await say(`The original database was moved to ${aside}; delete it when it is no longer needed.`);
+  await print(describeChain(dataDir, cut));
+  await print(`The original database was moved to ${previousPath}; delete it when it is no longer needed.`);
 }
 
-async function compact({ dataDir, say }: Task): Promise<void> {
+async function compact({ dataDir, print }: Task): Promise<void> {
   const before = await withDatabase(openStoredDatabase(dataDir), async (db) => {
     const bytes = await databaseBytes(dataDir);
     await db.compactAll();
     return bytes;
   });
-  await say(`Compacted the database from ${before} to ${await databaseBytes(dataDir)} bytes.`);
+  await print(`Compacted the database from ${before} to ${await databaseBytes(dataDir)} bytes.`);
 }
 
-async function exportToFile({ dataDir, file, workingDirectory, say }: Task): Promise<void> {
+async function exportToFile({ dataDir, file, workingDirectory, print }: Task): Promise<void> {
   const { exportChain } = await import("../../chain/stored/export-chain.ts");
   const { OVERRIDES } = await import("../../dev/evm/evm-store.ts");
   const counts = await withDatabase(openStoredDatabase(dataDir), async (db) => {
     await identityOf(dataDir, db);
     return withFile(file, () => exportChain(db, resolve(workingDirectory, file), { customs: OVERRIDES }));
   });
-  await say(`Exported ${describeCounts(counts)} to ${file}.`);
+  await print(`Exported ${describeCounts(counts)} to ${file}.`);
 }
 
 async function importFromFile(task: Task): Promise<void> {
-  const { dataDir, file, workingDirectory, say } = task;
+  const { dataDir, file, workingDirectory, print } = task;
   const path = resolve(workingDirectory, file);
   const { readChainFileHeader } = await import("../../chain/stored/chain-file-header.ts");
   const { identity } = await withFile(file, () => readChainFileHeader(path));
@@ -180,7 +183,7 @@ async function importFromFile(task: Task): Promise<void> {
     }
     return withFile(file, () => importChain(path, { config, db, onProgress: progressTo(task) }));
   });
-  await say(`Imported ${describeCounts(counts)}.`);
+  await print(`Imported ${describeCounts(counts)}.`);
 }
 
 /** Checks the stored chain and returns its problems. */
@@ -192,15 +195,15 @@ async function checkStoredChain(task: Task, db: Database): Promise<string[]> {
     db,
     onProgress: progressTo(task),
   });
-  await task.say(
+  await task.print(
     `Read ${counted(blocks, "block")} (${finalizedBlocks} finalized, ${hotBlocks} not yet) and ${counted(states, "state")}.`,
   );
-  if (sidecars > 0) await task.say(`Read ${counted(sidecars, "blob or data column sidecar")}.`);
+  if (sidecars > 0) await task.print(`Read ${counted(sidecars, "blob or data column sidecar")}.`);
   return problems;
 }
 
 async function isWhole(task: Task): Promise<boolean> {
-  const { dataDir, say } = task;
+  const { dataDir, print } = task;
   try {
     await checkStoredFiles(dataDir, () => {});
     const problems = await withDatabase(openStoredDatabase(dataDir), (db) => checkStoredChain(task, db));
@@ -208,7 +211,7 @@ async function isWhole(task: Task): Promise<boolean> {
   } catch (error) {
     const known = asStartError(dataDir, error) ?? error;
     if (!(known instanceof StartError && known.kind === "dataDirDamaged")) throw error;
-    await say(known.message);
+    await print(known.message);
     return false;
   }
 }
@@ -231,10 +234,10 @@ async function identityOf(dataDir: string, db: Database): Promise<StoredIdentity
 /** Sets the preset of the stored chain, then loads the chain code and the configuration. */
 async function configOf(
   identity: StoredIdentity,
-  { network: given, workingDirectory, environment }: Task,
+  { network: givenNetwork, workingDirectory, environment }: Task,
   holder: ChainLocation,
 ) {
-  const { preset, network } = storedPreset(identity, given, workingDirectory);
+  const { preset, network } = storedPreset(identity, givenNetwork, workingDirectory);
   environment.LODESTAR_PRESET = preset;
   const { useNativeHasher } = await import("../../runtime/native-hasher.ts");
   useNativeHasher();
@@ -268,9 +271,9 @@ function describeCounts({ finalizedBlocks, hotBlocks, states }: ExportedCounts):
   return `${counted(finalizedBlocks, "finalized block")}, ${counted(hotBlocks, "other")} and ${counted(states, "state")}`;
 }
 
-function progressTo({ say }: Task) {
+function progressTo({ print }: Task) {
   return ({ blocks, states }: { blocks: number; states: number }) => {
-    void say(
+    void print(
       states === 0
         ? `Read ${counted(blocks, "block")}.`
         : `Read ${counted(blocks, "block")} and ${counted(states, "state")}.`,
@@ -278,11 +281,11 @@ function progressTo({ say }: Task) {
   };
 }
 
-async function list(problems: readonly string[], { say }: Task): Promise<void> {
-  for (const problem of problems.slice(0, MAX_LISTED)) await say(problem);
-  if (problems.length > MAX_LISTED) await say(`… and ${problems.length - MAX_LISTED} more.`);
+async function list(problems: readonly string[], { print }: Task): Promise<void> {
+  for (const problem of problems.slice(0, MAX_LISTED)) await print(problem);
+  if (problems.length > MAX_LISTED) await print(`… and ${problems.length - MAX_LISTED} more.`);
 }
 
-function damaged(dataDir: string, what: string): StartupError {
-  return new StartupError("dataDirUnusable", `The data directory ${dataDir} ${what}.`);
+function damaged(dataDir: string, problem: string): StartupError {
+  return new StartupError("dataDirUnusable", `The data directory ${dataDir} ${problem}.`);
 }

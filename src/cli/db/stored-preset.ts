@@ -1,7 +1,7 @@
 import { usageError } from "../exit.ts";
 import { BUILT_IN_NETWORKS, type Network, type PresetName, resolveNetwork } from "../flags/node/preset.ts";
 
-/** Identity of the stored chain, as far as it can be read before the chain code is loaded. */
+/** The part of a stored chain's identity that can be read before the chain code is loaded. */
 export interface StoredIdentity {
   kind: "dev" | "node";
   /** Dev chains only. */

@@ -27,10 +27,10 @@ export async function runDoctor(
   try {
     const probes = clients.map((client) => new Probe(client, timeout * 1000));
     const inspections = await inspectAll(probes);
-    const upstreams = targets.map(({ url }, place) => ({
+    const upstreams = targets.map(({ url }, index) => ({
       url,
-      probe: probes[place]!,
-      inspection: inspections[place]!,
+      probe: probes[index]!,
+      inspection: inspections[index]!,
     }));
     const chainSpecs = inspections.flatMap((inspection) => inspection.chainSpec ?? []);
     environment.LODESTAR_PRESET = chainSpecs[0]?.presetBase ?? "mainnet";

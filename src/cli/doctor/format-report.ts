@@ -43,23 +43,23 @@ export function formatReport(report: Report): string {
 
 /** Lists the upstreams with the numbers that the rest of the report uses. */
 function upstreamLines({ upstreams }: Report): string[] {
-  const said = (text: string | undefined) => (text === undefined ? "" : printable(text));
-  const rows = upstreams.map(({ url, version, network }, place) => [
-    String(place + 1),
+  const shown = (text: string | undefined) => (text === undefined ? "" : printable(text));
+  const rows = upstreams.map(({ url, version, network }, index) => [
+    String(index + 1),
     url,
-    said(network),
-    said(version),
+    shown(network),
+    shown(version),
   ]);
   return tableLines(["", "upstream", "network", "version"], rows);
 }
 
 function conditionLines({ upstreams }: Report): string[] {
   const head = ["", "head", "to clock", "to best", "justified", "finalized", "peers", "cheap ms", "heavier ms"];
-  const rows = upstreams.map((upstream, place) => {
+  const rows = upstreams.map((upstream, index) => {
     const { failure, behindClock, behindBest, justifiedEpoch, finalized, connectedPeers, latency } = upstream;
-    if (failure !== undefined) return [String(place + 1), "-"];
+    if (failure !== undefined) return [String(index + 1), "-"];
     return [
-      String(place + 1),
+      String(index + 1),
       cell(upstream.head?.slot),
       cell(behindClock),
       cell(behindBest),
@@ -83,14 +83,14 @@ function latencyText(latency: Latency | undefined): string {
 }
 
 function operationSections({ operations, upstreams }: Report): string[][] {
-  const isAsked = ({ findings }: OperationReport) => findings.some(({ outcome }) => outcome !== "not-asked");
-  const asked = operations.filter(isAsked);
-  if (asked.length === 0) return [];
+  const isTested = ({ findings }: OperationReport) => findings.some(({ outcome }) => outcome !== "not-asked");
+  const tested = operations.filter(isTested);
+  if (tested.length === 0) return [];
   return [
-    ...operationTables(asked, upstreams.length),
+    ...operationTables(tested, upstreams.length),
     wrapText(LEGEND, WIDTH),
-    asked.flatMap(reasonLines),
-    notAskedLines(operations.filter((operation) => !isAsked(operation))),
+    tested.flatMap(reasonLines),
+    notAskedLines(operations.filter((operation) => !isTested(operation))),
   ];
 }
 
@@ -103,7 +103,7 @@ function operationTables(operations: readonly OperationReport[], upstreamCount: 
     const rows = operations.map((operation) => {
       return [nameOf(operation), ...operation.findings.slice(first, first + perTable).map(markOf)];
     });
-    const numbers = rows[0]!.slice(1).map((_, place) => String(first + place + 1));
+    const numbers = rows[0]!.slice(1).map((_, index) => String(first + index + 1));
     tables.push(tableLines(["operation", ...numbers], rows));
   }
   return tables;
@@ -119,8 +119,8 @@ function markOf({ outcome, ssz, isSlow }: Finding): string {
 /** Lists the reasons of failed and skipped requests, grouped by equal reasons. */
 function reasonLines(operation: OperationReport): string[] {
   const reasons = new Map<string, number[]>();
-  for (const [place, { reason }] of operation.findings.entries()) {
-    if (reason !== undefined) reasons.set(reason, [...(reasons.get(reason) ?? []), place + 1]);
+  for (const [index, { reason }] of operation.findings.entries()) {
+    if (reason !== undefined) reasons.set(reason, [...(reasons.get(reason) ?? []), index + 1]);
   }
   if (reasons.size === 0) return [];
   return [
@@ -154,9 +154,9 @@ function differenceLines({ differences, upstreams, comparedAt }: Report): string
   ];
 }
 
-function problemLines({ problems }: UpstreamReport, place: number): string[] {
+function problemLines({ problems }: UpstreamReport, index: number): string[] {
   const [first = "No problems found.", ...rest] = problems;
-  const prefix = `${place + 1}${GAP}`;
+  const prefix = `${index + 1}${GAP}`;
   return [first, ...rest].flatMap((sentence, position) =>
     wrapText(
       printable(sentence),

@@ -19,10 +19,10 @@ const definitionOf = (command: CommandName): CommandDefinition => COMMANDS[comma
 const commandFlags = (command: CommandName): Flag<unknown>[] => Object.values(definitionOf(command).flags);
 
 function helpText(flag: Flag<unknown>): string {
-  const facts = [`env: ${environmentName(flag.name)}`];
-  if (flag.aliases.length > 0) facts.unshift(`also ${flag.aliases.map((alias) => `--${alias}`).join(", ")}`);
-  if (flag.fallbackText !== undefined) facts.unshift(`default: ${flag.fallbackText}`);
-  return `${flag.description} (${facts.join("; ")})`;
+  const details = [`env: ${environmentName(flag.name)}`];
+  if (flag.aliases.length > 0) details.unshift(`also ${flag.aliases.map((alias) => `--${alias}`).join(", ")}`);
+  if (flag.fallbackText !== undefined) details.unshift(`default: ${flag.fallbackText}`);
+  return `${flag.description} (${details.join("; ")})`;
 }
 
 /** Option that stores values of all its aliases under the name of the flag, in order. */
@@ -55,17 +55,17 @@ function addFlag(command: Command, flag: Flag<unknown>, heading: string): void {
 }
 
 function givenTexts(command: Command, flags: readonly Flag<unknown>[]): Map<string, string[]> {
-  const given = new Map<string, string[]>();
+  const texts = new Map<string, string[]>();
   for (const { name } of flags) {
     const value: unknown = command.getOptionValue(name);
-    if (value !== undefined) given.set(name, [value].flat().map(String));
+    if (value !== undefined) texts.set(name, [value].flat().map(String));
   }
-  return given;
+  return texts;
 }
 
 /**
- * Returns the positional arguments. Those after `--` are literal; before it, an argument that looks like a flag is an
- * unknown flag. A single dash and negative numbers are not flags.
+ * Returns the positional arguments. Arguments after `--` are literal. Before it, an argument that looks like a flag is
+ * an unknown flag. A single dash and negative numbers are not flags.
  */
 function operandsOf(command: CommandName, args: readonly string[], literalCount: number): string[] {
   const unknown = args
@@ -75,10 +75,10 @@ function operandsOf(command: CommandName, args: readonly string[], literalCount:
   return [...args];
 }
 
-/** Splits an argument into the flag as written and its name. */
-function flagOf(argument: string): { written: string; name: string } {
-  const written = argument.split("=")[0]!;
-  return { written, name: written.replace(/^-+(?:no-)?/, "") };
+/** Splits an argument into the part before `=` and the name of the flag. */
+function flagOf(argument: string): { argumentName: string; name: string } {
+  const argumentName = argument.split("=")[0]!;
+  return { argumentName, name: argumentName.replace(/^-+(?:no-)?/, "") };
 }
 
 function ownersOf(flagName: string): CommandName[] {
@@ -86,8 +86,8 @@ function ownersOf(flagName: string): CommandName[] {
 }
 
 function didYouMeanFlag(argument: string, names: readonly string[]): string {
-  const { written, name } = flagOf(argument);
-  const short = SHORT_FLAGS.find((flag) => flag.toLowerCase() === written.toLowerCase());
+  const { argumentName, name } = flagOf(argument);
+  const short = SHORT_FLAGS.find((flag) => flag.toLowerCase() === argumentName.toLowerCase());
   return short === undefined ? didYouMean(name, ["help", "version", ...names], "--") : ` Did you mean ${short}?`;
 }
 
@@ -96,18 +96,18 @@ function unexpectedArgument(argument: string, command: CommandName): Error {
   if (!argument.startsWith("-")) {
     return usageError(`Unexpected argument "${argument}": "fanal ${command}" takes only flags.`);
   }
-  const { written, name } = flagOf(argument);
+  const { argumentName, name } = flagOf(argument);
   const owners = ownersOf(name);
   if (owners.includes(command)) {
-    return usageError(`Invalid use of the flag ${written}. "fanal ${command} --help" shows its syntax.`);
+    return usageError(`Invalid use of the flag ${argumentName}. "fanal ${command} --help" shows its syntax.`);
   }
   if (owners[0] !== undefined) {
-    return usageError(`The flag ${written} belongs to "fanal ${owners[0]}", not to "fanal ${command}".`);
+    return usageError(`The flag ${argumentName} belongs to "fanal ${owners[0]}", not to "fanal ${command}".`);
   }
   const ofAnvil = command === "dev" ? ANVIL_FLAGS.get(ANVIL_SHORT_FLAGS.get(name) ?? name) : undefined;
-  if (ofAnvil !== undefined) return usageError(`Unknown flag ${written}. Anvil's ${written} ${ofAnvil}.`);
-  const hint = didYouMeanFlag(written, commandFlags(command).flatMap(flagNames));
-  return usageError(`Unknown flag ${written}.${hint || ` "fanal ${command} --help" lists the flags.`}`);
+  if (ofAnvil !== undefined) return usageError(`Unknown flag ${argumentName}. Anvil's ${argumentName} ${ofAnvil}.`);
+  const hint = didYouMeanFlag(argumentName, commandFlags(command).flatMap(flagNames));
+  return usageError(`Unknown flag ${argumentName}.${hint || ` "fanal ${command} --help" lists the flags.`}`);
 }
 
 function unexpectedBeforeCommand(argument: string): Error {
@@ -117,14 +117,14 @@ function unexpectedBeforeCommand(argument: string): Error {
     const commands = ` The commands are ${names.slice(0, -1).join(", ")} and ${names.at(-1)}.`;
     return usageError(`Unknown command "${argument}".${hint || commands}`);
   }
-  const { written, name } = flagOf(argument);
+  const { argumentName, name } = flagOf(argument);
   const [owner] = ownersOf(name);
   if (owner !== undefined) {
-    return usageError(`The flag ${written} must follow the command, as in "fanal ${owner} ${written}".`);
+    return usageError(`The flag ${argumentName} must follow the command, as in "fanal ${owner} ${argumentName}".`);
   }
   const names = COMMAND_NAMES.flatMap((command) => commandFlags(command).flatMap(flagNames));
   return usageError(
-    `Unknown flag ${written}.${didYouMeanFlag(written, names) || ' "fanal --help" lists the commands.'}`,
+    `Unknown flag ${argumentName}.${didYouMeanFlag(argumentName, names) || ' "fanal --help" lists the commands.'}`,
   );
 }
 
@@ -138,7 +138,7 @@ function withoutHelpCommand(argv: readonly string[]): string[] {
   return [...words, "--help"];
 }
 
-/** Converts an error of Commander. Only a missing flag value is left to it. */
+/** Converts an error of Commander. Commander reports only missing flag values; other errors are detected here. */
 function refusal(error: CommanderError): Error {
   const flag = /'(--\S+) <(\S+)>'/.exec(error.message);
   return flag === null
@@ -151,7 +151,7 @@ export function parseCommandLine(argv: readonly string[], version: string): Comm
   let printed = "";
   let result: CommandLine | undefined;
 
-  // Unknown arguments are accepted here and reported later, with knowledge of all commands' flags.
+  // Unknown arguments are accepted here and reported later, when the flags of all commands are known.
   const lenient = (command: Command) =>
     command
       .exitOverride()

@@ -8,7 +8,7 @@ import { CALL_FLAGS, DB_FLAGS, DOCTOR_FLAGS, METHODS_FLAGS } from "./tool-flags.
 export interface CommandDefinition {
   readonly description: string;
   readonly flags: FlagTable;
-  /** Names of the flags that the help lists first. Without them, its flags have no headings. */
+  /** Names of the flags that the help lists first. Undefined for a help without headings. */
   readonly common?: readonly string[];
   /** Positional arguments as shown in the usage line; undefined for a command that takes only flags. */
   readonly operands?: string;
@@ -201,5 +201,5 @@ export type CommandName = keyof typeof COMMANDS;
 /** Commands that run until they are stopped. */
 export type NodeCommandName = "dev" | "node" | "gateway";
 export const COMMAND_NAMES = Object.keys(COMMANDS) as CommandName[];
-/** Commands without those that belong to another one, such as `dev keys`. */
+/** Commands that are not subcommands, such as `dev keys` is. */
 export const FIRST_COMMAND_NAMES = COMMAND_NAMES.filter((name) => !name.includes(" "));

@@ -42,12 +42,12 @@ function readDocument(path: string): unknown {
     // YAML scalars stay strings for the flags to parse: a graffiti 0x1234 is not the number 4660.
     return extension === ".toml" ? parseToml(text) : (parseYaml(text) ?? {});
   } catch (error) {
-    // Without the error as the cause, which holds lines of the file.
+    // The error is not passed as the cause, because it contains lines of the file.
     throw usageError(`The config file ${path} is not valid: ${syntaxProblem(error)}.`);
   }
 }
 
-/** Describes a syntax error without the text of the file, which may hold secrets. */
+/** Describes a syntax error without the text of the file, which may contain secrets. */
 function syntaxProblem(error: unknown): string {
   if (!(error instanceof TomlError)) return reasonOf(error);
   const kind = reasonOf(error).replace(/^Invalid TOML document: /, "");
@@ -71,7 +71,7 @@ function scalarText(value: unknown, flag: Flag<unknown>): string | undefined {
   return fits ? String(value) : undefined;
 }
 
-/** Returns the texts of a value. Reports values of another type, which are undefined. */
+/** Returns the texts of a value. Reports values of a wrong type and returns undefined for them. */
 function valueTexts(
   value: unknown,
   flag: Flag<unknown>,

@@ -9,7 +9,7 @@ const MAX_LISTED = 50;
 export type SettingPath = readonly (string | number)[];
 
 interface Problem {
-  /** Undefined if the problem names no place in the config file. */
+  /** Undefined for a problem without a path in the config file. */
   readonly path?: SettingPath;
   /** True if the setting is on the command line or in the environment. */
   readonly isOutside?: boolean;
@@ -25,7 +25,7 @@ interface RejectOptions {
 
 /** Collects the problems of a configuration, so that one error lists them all. */
 export class ConfigProblems {
-  /** By description, without a final period. One may be about several settings whose names are not shown. */
+  /** By description, without a final period. A description that shows no names may apply to several settings. */
   readonly #problems = new Map<string, Problem>();
   /** Settings without a value because of a problem. */
   readonly #invalid: SettingPath[] = [];
@@ -33,8 +33,8 @@ export class ConfigProblems {
   #document: object = {};
   /** Flags that the command line or the environment sets. */
   readonly #outside = new Set<string>();
-  /** Settings that unknown names probably mean. */
-  readonly #meant = new Set<string>();
+  /** Settings for which a similar unknown name was found. */
+  readonly #similar = new Set<string>();
 
   get isEmpty(): boolean {
     return this.#problems.size === 0;
@@ -45,19 +45,18 @@ export class ConfigProblems {
     this.#document = document;
   }
 
-  /** Notes that a flag is set on the command line or in the environment. */
+  /** Records that a flag is set on the command line or in the environment. */
   addOutside(flag: string): void {
     this.#outside.add(flag);
   }
 
-  /** Notes a setting that an unknown name probably means. Its value is unknown unless it is set as well. */
+  /** Records a setting whose name is similar to an unknown one. Its value is unknown unless it is set as well. */
   addMeant(setting: string): void {
-    this.#meant.add(setting);
+    this.#similar.add(setting);
   }
 
   /**
-   * Adds a problem of a setting in the config file. `invalid` is the setting without a value because of it; empty if
-   * there is none.
+   * Adds a problem of a setting in the config file. `invalid` is the setting that has no value because of it, if any.
    */
   report(path: SettingPath, problem: string, invalid = path): void {
     this.#add(`${placeOf(path)} ${problem}`, { path, reason: "usage" }, invalid);
@@ -81,16 +80,16 @@ export class ConfigProblems {
     if (invalid.length > 0) this.#invalid.push(invalid);
   }
 
-  /** Returns whether a setting, its parts and what contains it have no problem. */
+  /** Returns true if neither the setting, nor its parts, nor the settings that contain it have a problem. */
   isValid(path: SettingPath): boolean {
     const name = String(path[0]);
-    const isMeant = this.#meant.has(name) && !this.#outside.has(name) && !Object.hasOwn(this.#document, name);
-    return !isMeant && !this.#invalid.some((invalid) => areNested(invalid, path));
+    const isMisspelt = this.#similar.has(name) && !this.#outside.has(name) && !Object.hasOwn(this.#document, name);
+    return !isMisspelt && !this.#invalid.some((invalid) => areNested(invalid, path));
   }
 
   /**
-   * Runs a check and adds the error that it throws. Skips it and returns undefined if one of its flags is invalid,
-   * because it would report a consequence of that. `path` is a place in the config file that the error does not name.
+   * Runs a check and adds the error that it throws. Skips the check and returns undefined if one of its flags has a
+   * problem already. `path` is the path in the config file, for errors that do not name it.
    */
   check<T>(flags: readonly string[], run: () => T, path?: SettingPath): T | undefined {
     if (!flags.every((flag) => this.isValid([flag]))) return undefined;
@@ -157,7 +156,7 @@ function areNested(one: SettingPath, other: SettingPath): boolean {
   return one.every((part, depth) => depth >= other.length || part === other[depth]);
 }
 
-/** Returns the position of each part of a path in what contains it. Missing keys are behind the others. */
+/** Returns the position of each part of a path in the value that contains it. Missing keys come last. */
 function positionOf(path: SettingPath, document: object): number[] {
   if (!Object.hasOwn(document, path[0] ?? "")) return [-1];
   const position: number[] = [];

@@ -12,11 +12,11 @@ export function describeValue(value: unknown): string {
   return typeof value === "string" && !/^\d{1,9}$/.test(value) ? "a text" : String(value);
 }
 
-/** A URL up to its host and the character behind it. Without a scheme, it differs from 10.0.0.0/8. */
+/** A URL up to its host and the next character. Does not match a network such as 10.0.0.0/8. */
 const URL_START =
   /(?:[a-z][a-z0-9+.-]*:\/+|\/\/+)(?!\/)[^\s/?#,]+[\s/?#,]|^(?!\w+:\/)[\w[\]-]*[.:@][\w.:@[\]-]*[/?#](?!\d{1,3}$)/i;
 
-/** Shows a text without parts that may be secrets: it ends after the host of a URL. */
+/** Quotes a text without parts that may be secrets: cuts it off after the host of a URL. */
 export function shownText(text: string): string {
   const shown = withoutCredentials(text);
   const start = URL_START.exec(shown);
@@ -24,17 +24,17 @@ export function shownText(text: string): string {
   return `"${shown.slice(0, end)}${end < shown.length ? "…" : ""}"`;
 }
 
-/** Returns the setting that an unknown key probably means, also if the space after its colon is missing. */
+/** Returns the setting whose name is most similar to an unknown key, even if the space after its colon is missing. */
 export function nearestSetting(key: string, known: Iterable<string>): string | undefined {
   return nearestFlag(key.split(/[:=\s]/)[0]!, known);
 }
 
-/** Returns whether an unknown key can be shown. It is not if it may be a secret, as in `{ token:SECRET }`. */
+/** Returns false for an unknown key that may be a secret, as in `{ token:SECRET }`. */
 export function isShownKey(key: string, nearest: string | undefined): boolean {
   return nearest === undefined ? /^[a-z][a-z_-]{1,39}$/i.test(key) : /^[\w-]+$/.test(key);
 }
 
-/** Converts the message of a `FlagValueError` to continue a place: `must be true or false, got "yes"`. */
+/** Converts the message of a `FlagValueError` to a predicate such as `must be true or false, got "yes"`. */
 export function valueProblem(message: string, text: string): string {
   const predicate = /^it (?=must |is |has )/;
   if (message.startsWith("it has ")) return message.replace(predicate, "");

@@ -23,7 +23,7 @@ const GENERAL = "General";
 
 const TABLES: readonly [title: string, table: FlagTable][] = [
   ["New chain", DEV_GENESIS_FLAGS],
-  // Also part of the table above; the later group counts.
+  // These flags are also in the table above. The later group wins.
   ["Validator keys", KEY_FLAGS],
   ["Execution layer", { ...EXECUTION_FLAGS, ...BUILDER_FLAGS }],
   ["Peer-to-peer", networkFlags({ isOn: false, address: "", isSupernode: false })],

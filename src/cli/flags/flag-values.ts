@@ -21,13 +21,13 @@ export function withoutCredentials(text: string): string {
   return withoutQuery.includes("//") ? withoutQuery.replaceAll(UNKNOWN_WORD, " $1…") : withoutQuery;
 }
 
-/** Describes whole numbers, as in `a whole number of seconds from 1 to 60`. */
+/** Describes a range of whole numbers, such as `a whole number of seconds from 1 to 60`. */
 export function wholeNumberRange(least: number, most = Number.MAX_SAFE_INTEGER, unit?: string): string {
   const range = most === Number.MAX_SAFE_INTEGER ? `of at least ${least}` : `from ${least} to ${most}`;
   return `a whole number${unit === undefined ? "" : ` of ${unit}`} ${range}`;
 }
 
-/** `unit` names that of the number, such as seconds. */
+/** `unit` is the unit of the number, such as seconds. */
 export function wholeNumber(least: number, most = Number.MAX_SAFE_INTEGER, unit?: string): (text: string) => number {
   return (text) => {
     const value = /^\d+$/.test(text) ? Number(text) : Number.NaN;
@@ -81,11 +81,11 @@ function plainNumber(text: string): number {
 
 export function oneOf<const T extends string>(choices: readonly T[]): (text: string) => T {
   return (text) => {
-    const found = choices.find((choice) => choice === text);
-    if (found === undefined) {
+    const match = choices.find((choice) => choice === text);
+    if (match === undefined) {
       throw new FlagValueError(`it must be ${choices.slice(0, -1).join(", ")} or ${choices.at(-1)}`);
     }
-    return found;
+    return match;
   };
 }
 
@@ -95,9 +95,9 @@ export function truth(text: string): boolean {
   throw new FlagValueError("it must be true or false");
 }
 
-export function nonEmpty(what: string): (text: string) => string {
+export function nonEmpty(noun: string): (text: string) => string {
   return (text) => {
-    if (text.trim() === "") throw new FlagValueError(`it must be ${what}, and it is empty`);
+    if (text.trim() === "") throw new FlagValueError(`it must be ${noun}, and it is empty`);
     return text;
   };
 }

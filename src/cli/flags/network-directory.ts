@@ -2,7 +2,7 @@ import { statSync } from "node:fs";
 import { truncate } from "../../errors/truncate.ts";
 import { SettingError } from "./setting-error.ts";
 
-/** Codes of paths that cannot exist: the text is no path, or too long for one. */
+/** Error codes of texts that cannot be paths, because they are too long or contain a null byte. */
 const NO_PATH: readonly unknown[] = ["ERR_INVALID_ARG_VALUE", "ENAMETOOLONG"];
 
 /** Returns whether the value of --network is a directory. Throws a `SettingError` if that cannot be determined. */

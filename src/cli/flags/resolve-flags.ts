@@ -31,7 +31,7 @@ function writtenOutsideFile(flag: Flag<unknown>, { given, environment }: FlagSou
   if (texts !== undefined) return { texts, place: `--${flag.name}` };
   for (const variable of flagNames(flag).map(environmentName)) {
     const text = environment[variable];
-    // An empty variable counts as unset.
+    // An empty variable is treated as unset.
     if (text !== undefined && text !== "") return { texts: [text], place: `the environment variable ${variable}` };
   }
   return undefined;
@@ -47,7 +47,7 @@ function readValue<T>(flag: Flag<T>, { texts, ...source }: Written, problems: Co
     if (!(error instanceof FlagValueError)) throw error;
   }
   for (const [index, text] of texts.entries()) {
-    // Of a flag with one value, the last text counts.
+    // The last text applies to a flag with one value.
     if (text === undefined || (flag.kind !== "list" && index < texts.length - 1)) continue;
     try {
       flag.read([text]);
@@ -74,7 +74,7 @@ export function resolveFlags<Name extends CommandName>(command: Name, sources: F
   return values;
 }
 
-/** Resolves as `resolveFlags`, but reports problems. Flags with a problem have their default. */
+/** Like `resolveFlags`, but reports problems. Flags with a problem have their default value. */
 export function readFlags<Name extends CommandName>(
   command: Name,
   sources: FlagSources,

@@ -24,8 +24,8 @@ interface LoadOptions {
   /** Receives warnings of secret files. */
   logger?: Pick<Logger, "warn">;
   /**
-   * Checks method names only if there are other problems. They need the method definitions, which depend on the preset
-   * of the upstreams. `requireKnownMethods` checks them once it is known.
+   * True if the preset of the upstreams is not known yet. Method names are then checked only if there are other
+   * problems, because the method definitions depend on the preset. `requireKnownMethods` checks them later.
    */
   isPresetUnknown?: boolean;
 }
@@ -62,6 +62,6 @@ async function reportUnknownMethods(patterns: readonly WrittenPattern[], problem
   }
 }
 
-function count(number: number, one: string, several: string): string {
-  return `${number} ${number === 1 ? one : several}`;
+function count(number: number, singular: string, plural: string): string {
+  return `${number} ${number === 1 ? singular : plural}`;
 }

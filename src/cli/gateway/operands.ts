@@ -3,7 +3,7 @@ import { didYouMean } from "../flags/did-you-mean.ts";
 
 export const GATEWAY_ACTIONS = ["check", "key"] as const;
 
-/** What `fanal gateway` does instead of serving. */
+/** An action of `fanal gateway` other than serving. */
 export type GatewayAction = { action: "check"; file: string } | { action: "key" };
 
 /** Parses the arguments of `fanal gateway`. Returns undefined if there are none. */

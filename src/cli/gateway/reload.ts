@@ -50,9 +50,9 @@ export class ConfigReloader {
   readonly #onChange = () => this.#enqueue(false);
   /** Settings of the last valid file. */
   #current: GatewayCommandSettings;
-  /** Why the file as it is now is rejected. Logged once, unless a reload is requested. */
+  /** Why the current content of the file is rejected. Logged once, unless a reload is requested. */
   #rejection: string | undefined;
-  /** The last reload. They run one after another. */
+  /** The last reload. Reloads run sequentially. */
   #last: Promise<void> = Promise.resolve();
 
   constructor(options: ConfigReloaderOptions) {
@@ -63,7 +63,7 @@ export class ConfigReloader {
     this.#enqueue(false);
   }
 
-  /** Reloads on request, and logs it also if nothing has changed. */
+  /** Reloads on request. Logs the reload even if nothing has changed. */
   reload(): void {
     this.#enqueue(true);
   }

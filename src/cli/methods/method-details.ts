@@ -67,15 +67,15 @@ const indented = (text: string) => wrapText(text, WIDTH, INDENT, INDENT + INDENT
 
 /** Collects the named types that a schema references, transitively. */
 function namedTypes(schema: JsonSchema): Map<string, JsonSchema> {
-  const found = new Map<string, JsonSchema>();
-  const look = (part: JsonSchema) => {
+  const types = new Map<string, JsonSchema>();
+  const collect = (part: JsonSchema) => {
     for (const [, name] of JSON.stringify(part).matchAll(REFERENCE)) {
       const shape = NAMED_TYPES[name!];
-      if (shape === undefined || found.has(name!)) continue;
-      found.set(name!, shape);
-      look(shape);
+      if (shape === undefined || types.has(name!)) continue;
+      types.set(name!, shape);
+      collect(shape);
     }
   };
-  look(schema);
-  return found;
+  collect(schema);
+  return types;
 }

@@ -7,19 +7,19 @@ import { methodNamed, methodsWith, nearestMethods } from "./search.ts";
 
 /** Runs `fanal methods`: details for a method name, otherwise the list of methods that match all words. */
 export async function describeMethods(words: readonly string[], { json }: { json: boolean }): Promise<string> {
-  const named = words.length === 1 ? methodNamed(words[0]!) : undefined;
-  if (named && !json) return methodText(named);
-  const groups = named
-    ? methodGroups.map((group) => ({ ...group, methods: group.methods.filter((method) => method === named) }))
-    : found(words);
+  const match = words.length === 1 ? methodNamed(words[0]!) : undefined;
+  if (match && !json) return methodText(match);
+  const groups = match
+    ? methodGroups.map((group) => ({ ...group, methods: group.methods.filter((method) => method === match) }))
+    : matchingGroups(words);
   return json ? methodsJson(groups) : methodsText(groups);
 }
 
-function found(words: readonly string[]): readonly MethodGroup[] {
+function matchingGroups(words: readonly string[]): readonly MethodGroup[] {
   const groups = methodsWith(words);
   if (groups.length > 0) return groups;
-  const written = words.join(" ");
-  const nearest = nearestMethods(written);
+  const query = words.join(" ");
+  const nearest = nearestMethods(query);
   const hint = nearest.length === 0 ? ' "fanal methods" lists them all.' : ` Did you mean ${nearest.join(", ")}?`;
-  throw usageError(`No method matches "${written}" by name, summary or REST path.${hint}`);
+  throw usageError(`No method matches "${query}" by name, summary or REST path.${hint}`);
 }

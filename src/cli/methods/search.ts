@@ -23,11 +23,11 @@ export function methodNamed(name: string): MethodDefinition | undefined {
 }
 
 /** Returns similar method names, best match first. */
-export function nearestMethods(written: string): string[] {
+export function nearestMethods(query: string): string[] {
   const candidates = new Set(methods.flatMap(({ name, aliases }) => [name, ...aliases]));
   const nearest: string[] = [];
   while (nearest.length < MAX_SUGGESTIONS) {
-    const name = nearestName(written, candidates);
+    const name = nearestName(query, candidates);
     if (name === undefined) break;
     nearest.push(name);
     candidates.delete(name);

@@ -52,7 +52,7 @@ interface AccountSettings {
   log: Pick<LogSettings, "format">;
 }
 
-/** Lists the funded accounts of a chain with the EVM for people, not in JSON logs. */
+/** Logs the funded accounts of a chain with the EVM, except in JSON. */
 export function announceAccounts({ evm, log }: AccountSettings, logger: Logger): void {
   if (evm === undefined || log.format === "json") return;
   logger.notice(
@@ -63,7 +63,7 @@ export function announceAccounts({ evm, log }: AccountSettings, logger: Logger):
   }
 }
 
-/** Notes that 0x02 credentials have no effect before electra. upgrade_to_electra then handles such validators. */
+/** Logs that 0x02 credentials have no effect before electra, when upgrade_to_electra handles such validators. */
 export function announceEarlyCompounding(
   { forks, withdrawals = [] }: Pick<DevGenesisSettings, "forks" | "withdrawals">,
   logger: Logger,

@@ -28,7 +28,7 @@ export async function runNode(
 ): Promise<RunningNode> {
   announceStart({ network: settings.network.name, preset: settings.network.preset }, settings, logger);
   useNativeHasher(logger);
-  const wanted = await limitConnections(
+  const limited = await limitConnections(
     { servers: serverOptions(settings, logger), networking: settings.networking },
     logger,
   );
@@ -41,7 +41,7 @@ export async function runNode(
     ...settings,
     networking: networking && withLaterBootnodes(networking, settings.network),
     validators: runsValidators ? (count) => listedValidators(devValidators, count, "--dev-validators") : undefined,
-    servers: wanted,
+    servers: limited,
     logger,
     setLogSpec: setSpec,
     futures,

@@ -7,7 +7,7 @@ interface Stoppable {
 }
 
 /**
- * Wraps a node as a `RunningNode`. It ends when stopped, on an unrecoverable failure, or if the rest of its startup
+ * Wraps a node as a `RunningNode`. It ends when it is stopped, on an unrecoverable failure, or if the remaining startup
  * fails.
  */
 export function running(node: Stoppable, start: Promise<void> = Promise.resolve()): RunningNode {

@@ -94,10 +94,10 @@ const ERROR_EXITS: Record<StartErrorKind, ErrorExit> = {
 };
 
 /**
- * Converts a known error to a `StartupError` with advice in terms of flags; undefined for an unexpected error. `given`
- * replaces the default advice.
+ * Converts a known error to a `StartupError` with advice in terms of flags; undefined for an unexpected error.
+ * `customAdvice` replaces the default advice.
  */
-export function asStartupError(error: unknown, given?: string): StartupError | undefined {
+export function asStartupError(error: unknown, customAdvice?: string): StartupError | undefined {
   if (error instanceof StartupError) return error;
   if (error instanceof AmbiguousNetworkError) return usageError(error.message, error);
   if (error instanceof InvalidChainError) return usageError(error.message, error);
@@ -105,5 +105,5 @@ export function asStartupError(error: unknown, given?: string): StartupError | u
   if (missing) return usageError(missingNativeModuleMessage(missing), error);
   if (!(error instanceof StartError)) return undefined;
   const { reason, advice = "" } = ERROR_EXITS[error.kind];
-  return new StartupError(reason, error.message.replace(/\.$/, `${given ?? advice}.`), error);
+  return new StartupError(reason, error.message.replace(/\.$/, `${customAdvice ?? advice}.`), error);
 }

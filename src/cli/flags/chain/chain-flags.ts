@@ -16,7 +16,7 @@ export const NETWORK_CHAIN_FLAGS = {
   }),
 } as const satisfies Partial<FlagsOf<ChainSettings>>;
 
-/** Chain flags of every node. With those above, each field of the settings has a flag. */
+/** Chain flags of every node. Together with `NETWORK_CHAIN_FLAGS`, they cover all fields of the settings. */
 export const CHAIN_FLAGS = {
   graffiti: valueFlag({
     name: "graffiti",

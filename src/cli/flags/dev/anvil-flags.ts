@@ -3,8 +3,8 @@ const NO_MNEMONIC =
 const NO_FORK = "has no counterpart: a dev chain starts from its own genesis and cannot fork another chain";
 
 /**
- * Flags of Anvil that `fanal dev` has under another name or not at all, without "no-". Each text continues "Anvil's
- * --FLAG"; the library converts the flags in it to options.
+ * Flags of Anvil that `fanal dev` has under another name or not at all, without "no-". The text completes a sentence
+ * that begins with "Anvil's --FLAG". The library converts the flags in it to options.
  */
 export const ANVIL_FLAGS: ReadonlyMap<string, string> = new Map([
   ["port", "is --eth-rpc-port here, or --rpc-port for the methods of the beacon node"],

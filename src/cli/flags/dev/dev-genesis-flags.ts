@@ -42,8 +42,8 @@ export const KEY_FLAGS = {
 } as const satisfies FlagTable;
 
 /**
- * Genesis flags of a dev chain. They have no static defaults: flags that are not given fall back to the stored chain
- * first.
+ * Genesis flags of a dev chain. They have no static defaults, because missing flags first fall back to the stored
+ * chain.
  */
 export const DEV_GENESIS_FLAGS = {
   validators: valueFlag({

@@ -71,7 +71,7 @@ export function devGenesis(values: GenesisValues, stored: DevIdentity | null, wo
   };
 }
 
-/** Requires a genesis time after 1970, since states hold it as Unix seconds. */
+/** Requires a genesis time after 1970, because states contain it as Unix seconds. */
 function requireTimeForHistory(genesis: Pick<DevGenesis, "preset" | "slotSeconds" | "warmupEpochs">): void {
   const { preset, slotSeconds, warmupEpochs } = genesis;
   const most = Math.floor((TIME_OF_DAY.nowSeconds() - 1) / (SLOTS_PER_EPOCH[preset] * slotSeconds));
@@ -99,15 +99,15 @@ function forkBefore(later: readonly ScheduledFork[]): DevFork | undefined {
 /** Returns the source of validator keys that the flags select. Undefined for the default, interop keys from index 0. */
 export function keySource(values: FlagValues<typeof KEY_FLAGS>, workingDirectory: string): KeySource | undefined {
   const { interopKeys, mnemonic, mnemonicFile } = values;
-  const given = Object.entries({
+  const flags = Object.entries({
     "--interop-keys": interopKeys,
     "--mnemonic-file": mnemonicFile,
     "--mnemonic": mnemonic,
   })
     .filter(([, value]) => value !== undefined)
     .map(([flag]) => flag);
-  if (given.length > 1) {
-    throw usageError(`${given.join(" and ")} are mutually exclusive: a chain has one key source.`);
+  if (flags.length > 1) {
+    throw usageError(`${flags.join(" and ")} are mutually exclusive: a chain has one key source.`);
   }
   if (interopKeys !== undefined) return { kind: "interop", first: interopKeys.first };
   const words = mnemonic ?? (mnemonicFile && readMnemonic(resolve(workingDirectory, mnemonicFile)));
@@ -154,7 +154,7 @@ function configOverrides({ config }: GenesisValues): ConfigOverrides | undefined
   return overrides;
 }
 
-/** Returns the chain id of the EVM; undefined without it. A stored chain keeps what it has. */
+/** Returns the chain id of the EVM; undefined without it. A stored chain keeps its chain id. */
 function devEvm(
   values: GenesisValues,
   forks: readonly ScheduledFork[],
@@ -173,15 +173,15 @@ function devEvm(
   throw usageError("--chain-id requires the EVM: without it, a dev chain has no chain id to choose.");
 }
 
-/** True if nothing else makes or needs the payloads of a new chain. */
+/** True if no other option produces or requires the payloads of a new chain. */
 function canHaveEvm({ el, depositContract, devBlobs }: GenesisValues, forks: readonly ScheduledFork[]): boolean {
   const startsMerged = DEV_FORKS.indexOf(forkAtGenesis(forks)) >= DEV_FORKS.indexOf("bellatrix");
   return startsMerged && el.length === 0 && depositContract === undefined && devBlobs.most === 0;
 }
 
 /**
- * Returns the deposit contract options. The follow distance defaults to a whole voting period, so that every block of
- * the deposit chain is a vote candidate once, however rare blocks are.
+ * Returns the deposit contract options. The follow distance defaults to one voting period, so that every block of the
+ * deposit chain is a vote candidate once, even if blocks are rare.
  */
 function devDeposits(
   values: GenesisValues,

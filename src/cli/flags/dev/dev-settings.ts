@@ -75,9 +75,9 @@ function devNetworking(
   values: NetworkValues & { auto: boolean; speed: number },
   workingDirectory: string,
 ): NetworkSettings | undefined {
-  const named = values.peers.length > 0 ? "--peer" : values.bootnodes.length > 0 ? "--bootnodes" : undefined;
-  if (!values.p2p && named !== undefined) {
-    throw usageError(`${named} requires --p2p: a dev chain has no networking by default.`);
+  const peerFlag = values.peers.length > 0 ? "--peer" : values.bootnodes.length > 0 ? "--bootnodes" : undefined;
+  if (!values.p2p && peerFlag !== undefined) {
+    throw usageError(`${peerFlag} requires --p2p: a dev chain has no networking by default.`);
   }
   if (values.p2p && speedOf(values) !== 1) {
     const other = values.auto ? `--speed ${values.speed}` : "--no-auto";

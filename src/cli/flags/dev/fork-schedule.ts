@@ -8,18 +8,18 @@ const parseDevFork = oneOf(DEV_FORKS);
 
 /** Parses the name of a fork on the consensus layer. */
 export function parseFork(text: string): DevFork {
-  const meant = FORK_ALIASES.get(text.toLowerCase());
-  if (meant === undefined) return parseDevFork(text);
-  throw new FlagValueError(`it must be the name on the consensus layer, which is ${meant}`);
+  const consensusName = FORK_ALIASES.get(text.toLowerCase());
+  if (consensusName === undefined) return parseDevFork(text);
+  throw new FlagValueError(`it must be the name on the consensus layer, which is ${consensusName}`);
 }
 
 /** Parses `NAME=EPOCH`. */
 export function parseForkActivation(text: string): ScheduledFork {
   const [name, epoch, ...rest] = text.split("=").map((part) => part.trim());
   const fork = DEV_FORKS.find((candidate) => candidate === name);
-  const meant = FORK_ALIASES.get(name?.toLowerCase() ?? "");
-  if (meant !== undefined) {
-    throw new FlagValueError(`${name} must be named as on the consensus layer, ${meant}=${epoch ?? 2}`);
+  const consensusName = FORK_ALIASES.get(name?.toLowerCase() ?? "");
+  if (consensusName !== undefined) {
+    throw new FlagValueError(`${name} must be named as on the consensus layer, ${consensusName}=${epoch ?? 2}`);
   }
   if (fork === undefined || epoch === undefined || !/^\d+$/.test(epoch) || rest.length > 0) {
     throw new FlagValueError(
@@ -31,15 +31,15 @@ export function parseForkActivation(text: string): ScheduledFork {
 
 /**
  * Builds the complete fork schedule in order. Forks up to the genesis fork are at epoch 0; every later fork needs its
- * own epoch, and none can be skipped.
+ * own epoch, and no fork can be skipped.
  */
 export function forkSchedule(genesisFork: DevFork, activations: readonly ScheduledFork[]): ScheduledFork[] {
-  const named = epochsByName(activations);
+  const epochs = epochsByName(activations);
   const genesisIndex = DEV_FORKS.indexOf(genesisFork);
   const schedule: ScheduledFork[] = [];
   const skipped: DevFork[] = [];
   for (const [index, fork] of DEV_FORKS.entries()) {
-    const epoch = named.get(fork);
+    const epoch = epochs.get(fork);
     if (index <= genesisIndex) {
       requireFromGenesis(fork, epoch, genesisFork);
       schedule.push({ fork, epoch: 0 });
@@ -54,15 +54,15 @@ export function forkSchedule(genesisFork: DevFork, activations: readonly Schedul
 }
 
 function epochsByName(activations: readonly ScheduledFork[]): Map<DevFork, number> {
-  const named = new Map<DevFork, number>();
+  const epochs = new Map<DevFork, number>();
   for (const { fork, epoch } of activations) {
-    const earlier = named.get(fork);
+    const earlier = epochs.get(fork);
     if (earlier !== undefined && earlier !== epoch) {
       throw usageError(`--fork-at sets two epochs for ${fork}, ${earlier} and ${epoch}.`);
     }
-    named.set(fork, epoch);
+    epochs.set(fork, epoch);
   }
-  return named;
+  return epochs;
 }
 
 function requireFromGenesis(fork: DevFork, epoch: number | undefined, genesisFork: DevFork): void {

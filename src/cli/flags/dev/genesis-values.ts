@@ -36,8 +36,8 @@ export function validatorRange<T>(parse: (text: string) => T): (text: string) =>
 
 /** Parses a prefix of withdrawal credentials, optionally with an address: `0x00`, `0x01` or `0x02:0x…`. */
 export function withdrawalTarget(text: string): WithdrawalTarget {
-  const [written, address, ...rest] = text.split(":");
-  const prefix = WITHDRAWAL_PREFIXES.find((candidate) => candidate === written?.trim());
+  const [prefixText, address, ...rest] = text.split(":");
+  const prefix = WITHDRAWAL_PREFIXES.find((candidate) => candidate === prefixText?.trim());
   if (prefix === undefined || rest.length > 0) {
     throw new FlagValueError(
       "it must be 0x00, 0x01 or 0x02, the latter two optionally with an address, such as 0x01:0x…",

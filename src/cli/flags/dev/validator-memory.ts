@@ -2,8 +2,8 @@ import { totalmem } from "node:os";
 import { getHeapStatistics } from "node:v8";
 
 /**
- * Memory per validator at the peak, measured with 20,000 to 80,000 validators: keys, deposits, states and caches in the
- * process as a whole, and the part in the heap of V8.
+ * Peak memory per validator, measured with 20,000 to 80,000 validators, for keys, deposits, states and caches: of the
+ * process, and of the V8 heap.
  */
 const PROCESS_BYTES = 8 * 1024;
 const HEAP_BYTES = 3 * 1024;
@@ -18,12 +18,12 @@ export interface MemoryLimits {
 
 /** Returns the memory of the machine or container, and the heap limit of this thread. */
 export function memoryLimits(): MemoryLimits {
-  // 0 or more than the machine has if the system sets no limit.
+  // Without a limit, the system reports 0 or more than the machine's memory.
   const constrained = process.constrainedMemory() || Number.POSITIVE_INFINITY;
   return { processBytes: Math.min(totalmem(), constrained), heapBytes: getHeapStatistics().heap_size_limit };
 }
 
-/** Returns why that many validators do not fit into the memory; undefined if they do. */
+/** Returns an error message if the validators do not fit into the memory, otherwise undefined. */
 export function memoryProblem(validators: number, { processBytes, heapBytes }: MemoryLimits): string | undefined {
   const most = Math.floor(Math.min(processBytes / PROCESS_BYTES, heapBytes / HEAP_BYTES));
   if (validators <= most) return undefined;

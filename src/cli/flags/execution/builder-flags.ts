@@ -5,7 +5,7 @@ import { httpUrl, uint64, wholeNumber } from "../flag-values.ts";
 
 const { bidTimeoutMs, boostFactor, fallbackSkips, fallbackSkipsPerEpoch } = DEFAULT_BUILDER_SETTINGS;
 
-/** Builder flags, named as in other clients. With the URL below, each field of the settings has a flag. */
+/** Builder flags except the URL, named as in other clients. */
 const SETTING_FLAGS = {
   bidTimeoutMs: valueFlag({
     name: "builder-timeout",

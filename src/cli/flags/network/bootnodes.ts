@@ -7,8 +7,8 @@ import { isRecordText } from "./peer-values.ts";
 const NETWORK_FILES = ["boot_enr.yaml", "bootstrap_nodes.yaml", "bootstrap_nodes.txt"] as const;
 
 /** Collects distinct records, given directly or in files. */
-export function givenBootnodes(given: readonly string[], workingDirectory: string): string[] {
-  const records = given.flatMap((text) => (isRecordText(text) ? text : readRecords(resolve(workingDirectory, text))));
+export function givenBootnodes(texts: readonly string[], workingDirectory: string): string[] {
+  const records = texts.flatMap((text) => (isRecordText(text) ? text : readRecords(resolve(workingDirectory, text))));
   return [...new Set(records)];
 }
 

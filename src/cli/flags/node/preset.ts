@@ -36,14 +36,15 @@ function readPresetBase(configFile: string): PresetName {
     const reason = error instanceof Error ? error.message.replace(/\.$/, "") : String(error);
     throw new StartupError("unreadableInput", `The network file ${configFile} cannot be read: ${reason}.`, error);
   }
-  const named =
+  const presetBase =
     typeof config === "object" && config !== null ? (config as Record<string, unknown>).PRESET_BASE : undefined;
-  const preset = PRESETS.find((candidate) => candidate === named);
+  const preset = PRESETS.find((candidate) => candidate === presetBase);
   if (preset === undefined) {
-    const found = named === undefined ? "has no PRESET_BASE" : `has the PRESET_BASE ${JSON.stringify(named)}`;
+    const problem =
+      presetBase === undefined ? "has no PRESET_BASE" : `has the PRESET_BASE ${JSON.stringify(presetBase)}`;
     throw new StartupError(
       "unreadableInput",
-      `The network file ${configFile} ${found}; it must be mainnet, minimal or gnosis.`,
+      `The network file ${configFile} ${problem}; it must be mainnet, minimal or gnosis.`,
     );
   }
   return preset;

@@ -28,9 +28,9 @@ export interface ServerSettings {
 }
 
 interface ServerContext {
-  /** Whether every request needs an API key, so that a server may be reachable without a token. */
+  /** True if every request needs an API key, so that a server may be reachable without a token. */
   needsKeys?: boolean;
-  /** Receives the problems. Without it, they are thrown. */
+  /** Collects the problems. By default they are thrown. */
   problems?: ConfigProblems;
 }
 
@@ -40,7 +40,7 @@ export function serverSettings(
   { needsKeys = false, problems }: ServerContext = {},
 ): ServerSettings {
   const { rpc, rest, metrics, web: page } = values;
-  const found = problems ?? new ConfigProblems();
+  const collected = problems ?? new ConfigProblems();
   const listening = [
     { flagPrefix: "rpc", isOn: rpc, address: values.rpcAddress, port: values.rpcPort },
     { flagPrefix: "rest", isOn: rest, address: values.restAddress, port: values.restPort },
@@ -49,15 +49,15 @@ export function serverSettings(
   for (const [index, one] of listening.entries()) {
     for (const other of listening.slice(index + 1)) {
       const settings = [one, other].flatMap(({ flagPrefix: name }) => [name, `${name}-port`, `${name}-address`]);
-      found.check(settings, () => requireDistinctPorts([one, other]));
+      collected.check(settings, () => requireDistinctPorts([one, other]));
     }
   }
   const api = (server: AccessFlags) => {
     const access = ["address", "token-file", "allow-anyone"].map((name) => `${server}-${name}`);
-    return found.check([server, ...access], () => apiSettings(server, values, workingDirectory, needsKeys));
+    return collected.check([server, ...access], () => apiSettings(server, values, workingDirectory, needsKeys));
   };
   const [jsonRpc, restApi] = [rpc ? api("rpc") : undefined, rest ? api("rest") : undefined];
-  if (problems === undefined) found.throwIfAny();
+  if (problems === undefined) collected.throwIfAny();
   return {
     jsonRpc: jsonRpc && { ...jsonRpc, page },
     rest: restApi,

@@ -15,13 +15,13 @@ export type EnabledServers = Readonly<Record<Exclude<ServerKey, "ethRpc">, boole
 };
 
 /** Returns warnings about command line flags of servers that are off. */
-export function unusedFlagWarnings({ given }: Pick<FlagSources, "given">, asked: EnabledServers): string[] {
-  const off = (Object.keys(SERVERS) as ServerKey[]).filter((server) => !asked[server]);
+export function unusedFlagWarnings({ given }: Pick<FlagSources, "given">, enabled: EnabledServers): string[] {
+  const off = (Object.keys(SERVERS) as ServerKey[]).filter((server) => !enabled[server]);
   return off.flatMap((server) => {
     const flag = SERVERS[server];
     const isUnused = (name: string) => {
-      if (server === "rpc" && asked.ethRpc) return RPC_ONLY.includes(name);
-      if (server === "rest" && asked.signerPort !== undefined) return REST_ONLY.includes(name);
+      if (server === "rpc" && enabled.ethRpc) return RPC_ONLY.includes(name);
+      if (server === "rest" && enabled.signerPort !== undefined) return REST_ONLY.includes(name);
       return name.startsWith(`${flag}-`);
     };
     const names = [...given.keys()].filter(isUnused).map((name) => `--${name}`);
