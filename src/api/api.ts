@@ -14,9 +14,9 @@ interface ApiDependencies extends Pick<ApiContext, "chain" | "network" | "setLog
   broadcast?: Broadcast;
   /** Omitted if the node is always healthy. */
   health?: NodeHealth;
-  /** Omitted without a dev chain. Evaluated per call, since the dev chain is created from its node. */
+  /** Omitted without a dev chain. Evaluated per call, because the dev chain is created after its API. */
   control?(): DevControl | undefined;
-  /** Omitted without an EVM. Evaluated per call as well. */
+  /** Omitted without an EVM. Evaluated per call, like `control`. */
   eth?(): ApiContext["eth"];
 }
 

@@ -18,11 +18,11 @@ const SYNC_ITEMS = 64;
  */
 export function bind(signature: Signature, params: Params): Args | Promise<Args> {
   const positional = Array.isArray(params) ? (signature.normalizePositional?.(params) ?? params) : undefined;
-  const given = positional ? byPosition(signature, positional) : byName(signature, params as Record<string, unknown>);
+  const lookUp = positional ? byPosition(signature, positional) : byName(signature, params as Record<string, unknown>);
   const args: Args = {};
   let longLists: [key: string, list: List][] | undefined;
   for (const [position, param] of signature.params.entries()) {
-    const value = given(param, position);
+    const value = lookUp(param, position);
     if (value === undefined || (value === null && !param.required)) {
       if (param.required) throw missing(signature, param);
       continue;
@@ -55,14 +55,14 @@ interface List {
 }
 
 /** Returns undefined if the value is not a list. */
-function listOf({ name, schema, each }: Param, given: unknown): List | undefined {
+function listOf({ name, schema, each }: Param, value: unknown): List | undefined {
   if (each) {
-    const items = (given as unknown[]).flat();
+    const items = (value as unknown[]).flat();
     return { items, schema, subject: (index) => `Item ${index} of the parameter "${name}"` };
   }
   const element = elementSchema(schema);
-  if (element === undefined || !Array.isArray(given)) return undefined;
-  return { items: given, schema: element, subject: (index) => `The parameter "${name}" ${invalidElementAt(index)}` };
+  if (element === undefined || !Array.isArray(value)) return undefined;
+  return { items: value, schema: element, subject: (index) => `The parameter "${name}" ${invalidElementAt(index)}` };
 }
 
 async function parseLists(args: Args, lists: readonly [key: string, list: List][]): Promise<Args> {
@@ -87,7 +87,7 @@ function parseValue(schema: z.ZodType, value: unknown, subject: string, hint?: (
   throw invalidParams(advice === undefined ? message : `${message} ${advice}`);
 }
 
-/** Not a valid value of anything but free text. */
+/** Only free text accepts this value. */
 const NONSENSE = "\0";
 /** Longer values get no hint. */
 const MAX_HINTED_LENGTH = 200;
@@ -116,7 +116,7 @@ function misplacedHint(signature: Signature, params: readonly unknown[], positio
 /** Numbers of hex digits of addresses, roots and public keys. */
 const HEX_LENGTHS = [40, 64, 96];
 
-/** True for hex with digits missing or to spare, where the parameter takes hex of another length. */
+/** True for hex of a wrong length, if the parameter takes hex of a fixed length. */
 function isCutHex({ schema }: Param, value: string): boolean {
   if (!/^0x[0-9a-fA-F]*$/.test(value)) return false;
   return HEX_LENGTHS.some((length) => parseWith(schema, `0x${"0".repeat(length)}`).success);
@@ -136,7 +136,7 @@ function byPosition(signature: Signature, params: unknown[]): Lookup {
     if (!param.each) return params[position];
     if (position >= params.length) return undefined;
     const items = params.slice(position);
-    // Positional items must not be empty; by name a list may be.
+    // Positional items must not be empty. A list by name may be empty.
     if (items.flat().length === 0) throw invalidParams(`The parameter "${param.name}" needs at least one item.`);
     return items;
   };

@@ -102,7 +102,7 @@ function bindMethod(definition: DispatchedMethod, { context, codecs, lanes }: Bi
     isCacheable: dependsOn !== undefined,
     cachePolicy: (params) => cachePolicyOf(definition, params),
     elementOf: definition.elementOf,
-    // Not an async function: returning a promise from one would take three more microtasks.
+    // Not an async function, which would take three more microtasks to return a promise.
     call: (params: Params, caller, cancellation) => {
       try {
         const args = bind(signature, params);

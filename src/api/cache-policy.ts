@@ -8,15 +8,15 @@ export const SLOT_PARAMS: readonly string[] = ["stateId", "blockId", "slot"];
 export function cachePolicyOf(definition: DispatchedMethod, params: Params): CachePolicy | undefined {
   const { dependsOn, cost } = definition;
   if (dependsOn === undefined || isBySlot(definition, params)) return undefined;
-  // The head state is in memory. Others may be replayed.
+  // The head state is in memory. Other states may have to be replayed.
   const isPrewarmed = cost === "cheap" || argumentOf(definition, params, "stateId") === "head";
   return { on: dependsOn, isPrewarmed };
 }
 
 /** Returns true if a state or block is identified by slot. */
 export function isBySlot(definition: Pick<DispatchedMethod, "params">, params: Params): boolean {
-  return SLOT_PARAMS.some((place) => {
-    const value = argumentOf(definition, params, place);
+  return SLOT_PARAMS.some((key) => {
+    const value = argumentOf(definition, params, key);
     if (value === undefined || value === null) return false;
     return typeof value !== "string" || !/^[a-z]+$|^0x/i.test(value);
   });

@@ -66,7 +66,7 @@ export interface ResponseCodec<Data, Meta> {
   isEmpty?: boolean;
 }
 
-/** Returns the codec of a first version, which does not return the fork of its data. */
+/** Returns the codec of the first version of an operation, which does not return the fork of its data. */
 export function withoutMeta<Data, Meta>({ data }: ResponseCodec<Data, Meta>): ResponseCodec<Data, Meta> {
   return { data, meta: { toJson: () => ({}), toHeadersObject: () => ({}) } };
 }

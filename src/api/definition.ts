@@ -23,11 +23,11 @@ export interface MethodSignature {
   readonly name: string;
   /** Other names of the method. */
   readonly aliases: readonly string[];
-  /** Original name of an alias with its own number; errors use the original name. */
+  /** Original name, for an alias with its own number. Errors use the original name. */
   readonly sameAs?: string;
   /** In positional order. */
   readonly params: readonly Param[];
-  /** Parameters in REST; the same except for those of a single protocol. */
+  /** Parameters in REST. They differ from `params` only by parameters of a single protocol. */
   readonly restParams: readonly Param[];
   /** Converts another accepted order or form of positional parameters to the order of `params`. */
   readonly normalizePositional?: (params: unknown[]) => unknown[];
@@ -39,7 +39,7 @@ export interface MethodEncoding {
   readonly operation?: OperationId;
   /** Response codec; undefined if the handler returns the JSON value itself. */
   readonly codec?: (codecs: Codecs, context: ApiContext) => ResponseCodec<unknown, unknown>;
-  /** Parses the SSZ body, if not by the codec of the operation. */
+  /** Parses the SSZ body instead of the codec of the operation. */
   readonly requestCodec?: (codecs: Codecs, context: ApiContext) => RequestCodec;
   /** Result of an operation that has only a status in REST. Default: `true`. */
   readonly resultForStatus?: (status: number) => unknown;
@@ -62,12 +62,12 @@ export interface DispatchedMethod extends MethodSignature, MethodEncoding {
   readonly rest: readonly RestPath[];
   readonly cost: CallCost;
   readonly access: AccessClass;
-  /** True if calls may be as large as a block although REST has no POST path. */
+  /** True if calls may be as large as a block. By default true for methods with a POST path in REST. */
   readonly takesLargeBody?: true;
   /**
-   * What a response depends on besides its parameters. Omitted for anything else, such as time, peers and pools: such
-   * responses are not cached. Others are cached while the dependency is unchanged, unless a slot was given: slots
-   * between head and clock change with time.
+   * What a response depends on in addition to its parameters. It is cached while the dependency is unchanged. Omitted
+   * for other dependencies, such as time, peers and pools: such responses are not cached. Nor are responses to calls
+   * with a slot, because slots between head and clock change with time.
    */
   readonly dependsOn?: CacheDependency;
   /** Method that returns the list of all responses. The last parameter is the index in that list. */
@@ -91,14 +91,14 @@ export interface MethodDocumentation {
   /** One line. */
   readonly summary: string;
   readonly result: Result;
-  /** Failures besides those that every call can have. */
+  /** Failures in addition to those of every call. */
   readonly failures: readonly MethodFailure[];
   /**
-   * First fork with the method's subject. Arguments before it are invalid; without arguments nothing is found yet, and
-   * submissions are rejected.
+   * First fork with the method's subject. Arguments before it are invalid. Before it, calls without such arguments fail
+   * with "not found", and submissions are rejected.
    */
   readonly since?: ForkName;
-  /** Fork from which another version replaces the method, at its REST paths as well. */
+  /** Fork from which another version replaces the method, in REST, too. */
   readonly until?: ForkName;
   /** True if the method needs a persistent connection, such as a WebSocket. */
   readonly needsConnection?: true;
@@ -148,7 +148,7 @@ export interface ResultVariant {
 export interface RestPath {
   readonly verb: "GET" | "POST";
   readonly path: string;
-  /** The part of a request that may be SSZ as well as JSON, by the Beacon API specification. */
+  /** The part of an exchange that may be SSZ or JSON (Beacon API specification). */
   readonly ssz?: "response" | "body";
   /** True to send JSON whenever it is acceptable, even if SSZ is preferred. */
   readonly prefersJson?: true;
@@ -156,7 +156,7 @@ export interface RestPath {
   readonly takesText?: true;
   /**
    * Set if another path replaces this one from a fork on: slots of that fork or later are rejected here. The method
-   * itself stays.
+   * itself remains.
    */
   readonly until?: { readonly fork: ForkName; readonly successor: string };
 }

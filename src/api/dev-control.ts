@@ -15,7 +15,7 @@ export interface DevControl {
   readonly lateBlocks: LateBlockControl;
   /** Undefined for a chain without the EVM. */
   readonly evm: EvmControl | undefined;
-  /** Returns the chain to genesis. The clock is stopped meanwhile. On abort, the chain is unchanged. */
+  /** Returns the chain to genesis, with the clock stopped. On abort, the chain is unchanged. */
   reset(signal?: AbortSignal): Promise<void>;
 }
 
@@ -36,8 +36,8 @@ export interface EvmControl {
   /** Drops all transactions, or those of one sender. */
   dropTransactions(sender?: Uint8Array): Promise<void>;
   /**
-   * True if a transaction makes a slot pass, false while the clock runs. Setting it to true is rejected while the clock
-   * runs.
+   * True if every transaction advances the chain by a slot, false while the clock runs. Setting it to true is rejected
+   * while the clock runs.
    */
   automine: boolean;
 }
@@ -117,10 +117,10 @@ export interface OperationControl {
   exit(validator: ValidatorId): Promise<SubmittedOperation>;
   /** `amount` in Gwei; 0 for a full exit (EIP-7002). */
   withdraw(validator: ValidatorId, amount: bigint): Promise<SubmittedOperation>;
-  /** `address` is optional for execution credentials, which keep theirs. */
+  /** `address` is optional for execution credentials, which keep their address. */
   changeCredentials(validator: ValidatorId, to: CredentialsType, address?: Uint8Array): Promise<SubmittedOperation>;
   consolidate(source: ValidatorId, target: ValidatorId): Promise<SubmittedOperation>;
-  deposit(order: DepositOptions): Promise<SubmittedDeposit[]>;
+  deposit(options: DepositOptions): Promise<SubmittedDeposit[]>;
 }
 
 /** Prefix byte of execution and compounding withdrawal credentials. */
@@ -186,7 +186,10 @@ export interface IndexRange {
 export interface BranchControl {
   /** Reorganizes the chain: validators build on the ancestor and vote for the new branch until it is the head. */
   reorg(depth: number, signal?: AbortSignal): Promise<Reorg>;
-  /** Grows two branches, always the shorter one. Continues the branches of the previous call, or starts a new one. */
+  /**
+   * Grows two branches, always extending the shorter one. Continues the branches of the previous call, or starts a new
+   * branch.
+   */
   fork(passage: SlotRange & ForkOptions): Promise<Fork>;
 }
 
@@ -228,7 +231,7 @@ export interface Branch {
 
 export interface LateBlockControl {
   /** Delays the blocks of the next slots. Returns the affected range. */
-  delay(order: DelayOptions): Promise<Delay>;
+  delay(options: DelayOptions): Promise<Delay>;
 }
 
 export interface DelayOptions {

@@ -72,14 +72,14 @@ function isStream(data: unknown): data is AsyncIterable<Buffer> {
 function encoderOf(
   codec: Codec | undefined,
   resultForStatus: (status: number) => unknown,
-): (given: unknown) => MethodResponse {
+): (result: unknown) => MethodResponse {
   if (codec === undefined) return (value) => ({ body: value instanceof JsonBytes ? value.buffer : encodeJson(value) });
   if (codec.isEmpty) {
     return (response) => ({
       body: encodeJson(resultForStatus((response as HandlerResponse | undefined)?.status ?? 200)),
     });
   }
-  // The operation's types guarantee what its codec needs.
+  // By the types of the operation, the handler returns what its codec requires.
   return (response) => encodeResponse(codec, response as HandlerResponse);
 }
 

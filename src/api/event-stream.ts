@@ -22,7 +22,7 @@ export type Topic = routes.events.EventType;
 export interface EventStream {
   /** Returns a feed of the topics, in chronological order. */
   feed(topics: readonly Topic[]): Feed;
-  /** Number of subscribers by topic, without topics that never had any. */
+  /** Number of subscribers by topic. Contains only topics that have had subscribers. */
   subscribers(): ReadonlyMap<Topic, number>;
 }
 
@@ -30,7 +30,7 @@ type Publish = (event: BeaconEvent) => void;
 
 interface OnDemandTopics {
   topics: readonly Topic[];
-  /** Starts following. Returns a function that ends it. */
+  /** Starts publishing. Returns a function that stops it. */
   follow(events: ChainEvents, publish: Publish): () => void;
 }
 
@@ -80,7 +80,7 @@ export function createEventStream({ config, events }: Pick<BeaconChain, "config"
     // Encoding is the main cost, and most topics have no reader.
     if (interested === undefined || interested.size === 0) return;
     const encoded = { topic: event.type, data: encodeJson(toJson(event)) };
-    // Few readers: each server represents all of its own.
+    // There are few readers, because each server subscribes once for all of its clients.
     for (const reader of interested) reader.deliver(encoded);
   }
 

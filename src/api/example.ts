@@ -33,7 +33,7 @@ export interface ExampleChain {
   filterId(): Promise<string>;
   /** A signed transaction with the next nonce of the second funded account. */
   rawTransaction(): Promise<string>;
-  /** The same. A slot passes once it is sent. */
+  /** Like `rawTransaction`. A slot passes once it is sent. */
   rawTransactionForNextSlot(): Promise<string>;
   /** Start of the next slot, in Unix seconds. */
   nextSlotSeconds(): number;

@@ -14,7 +14,7 @@ export interface LaneLimits {
 export interface CallLimits {
   duty: LaneLimits;
   heavy: LaneLimits;
-  /** Calls share the thread for reads in turns. */
+  /** Calls take turns on the thread for reads. */
   evm: LaneLimits;
   /** Maximum number of large responses being read. Each holds a state in memory. */
   streams: number;
@@ -45,14 +45,14 @@ export class Lanes {
     this.#evm = new Lane(limits.evm);
   }
 
-  /** Runs work when a slot of its lane is free. Rejects if it was cancelled by then. */
+  /** Runs work when a slot of its lane is free. Rejects if the work has been cancelled in the meantime. */
   run<T>(cost: CallCost, cancellation: Cancellation | undefined, work: () => Promise<T>): Promise<T> {
     if (cost === "cheap") return work();
     const lane = cost === "duty" ? this.#duty : cost === "evm" ? this.#evm : this.#heavy;
     return lane.run(cancellation, work);
   }
 
-  /** Counts a stream until it ends or is closed. A shared stream stays shared. */
+  /** Counts a stream until it ends or is closed. Returns a shared stream as such. */
   stream(body: AsyncIterable<Buffer>): AsyncIterable<Buffer> {
     if (this.#streams >= this.#limits.streams) {
       throw overloaded(`The limit of ${this.#streams} large responses in progress is reached. Retry later.`);

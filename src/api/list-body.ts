@@ -5,8 +5,8 @@ import type { MethodResponse } from "../server/method-table.ts";
 const CHUNK_BYTES = 64 * 1024;
 
 /**
- * Returns the JSON of a list whose elements take time to write. Writing is time-sliced. A list of one chunk is a
- * buffer; a longer one is streamed.
+ * Returns the JSON of a list whose elements are slow to write. Writing is time-sliced. A list of one chunk is a buffer;
+ * a longer one is streamed.
  */
 export async function listBody<T>(
   elements: Iterable<T>,

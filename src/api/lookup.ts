@@ -65,9 +65,9 @@ export async function resolveStateRoot(
   call?: CallContext,
 ): Promise<StateMeta & { root: Uint8Array }> {
   const isOldSlot = typeof stateId !== "string" && stateId <= lastSlotWithState(chain);
-  const known = isOldSlot ? await chain.states.knownRootAtSlot(stateId) : null;
-  if (isOldSlot && known) {
-    return { root: fromHex(known.stateRoot), ...(await metaOfState(chain, stateId, known.block)) };
+  const stored = isOldSlot ? await chain.states.knownRootAtSlot(stateId) : null;
+  if (isOldSlot && stored) {
+    return { root: fromHex(stored.stateRoot), ...(await metaOfState(chain, stateId, stored.block)) };
   }
   const { state, ...meta } = await resolveState(chain, stateId, call);
   return { root: state.hashTreeRoot(), ...meta };
@@ -146,7 +146,8 @@ async function lookUpState(
 }
 
 /**
- * Returns the last slot with a state. Slots between head and clock count as empty; a syncing node has no view of them.
+ * Returns the last slot with a state. Slots between head and clock are considered empty, except by a syncing node,
+ * which does not know them.
  */
 function lastSlotWithState({ status, head, clock }: ChainView): Slot {
   return status.isSyncing ? head.slot : Math.max(clock.currentSlot, head.slot);
@@ -171,7 +172,7 @@ function isFinalizedState(chain: ChainView, slot: Slot, blockRoot: RootHex): boo
   return chain.states.atCheckpoint(finalized).then((state) => slot <= state.slot);
 }
 
-function unknown({ clock, head }: ChainView, what: "state" | "block", id: StateId | BlockId): Failure {
+function unknown({ clock, head }: ChainView, noun: "state" | "block", id: StateId | BlockId): Failure {
   if (typeof id !== "string" && id > Math.max(clock.currentSlot, head.slot)) {
     return notFound(
       `Slot ${id} is in the future: the head is at slot ${head.slot}. On a dev chain, dev_advance gets there.`,
@@ -182,7 +183,7 @@ function unknown({ clock, head }: ChainView, what: "state" | "block", id: StateI
   const reason = isGenesis
     ? " It was started from a later one, and the genesis state of its network is not available."
     : "";
-  return notFound(`No ${what} for ${describeId(id)}.${reason}`);
+  return notFound(`No ${noun} for ${describeId(id)}.${reason}`);
 }
 
 function describeId(id: StateId | BlockId): string {
@@ -197,7 +198,7 @@ export function slotOrRoot<Id>(method: string, { slot, root }: { slot?: Id; root
   if (slot !== undefined && root !== undefined) {
     throw invalidParams(`${method} takes a slot or a root, but both were given.`);
   }
-  const given = slot ?? root;
-  if (given === undefined) throw invalidParams(`${method} takes a slot or a root, but neither was given.`);
-  return given;
+  const id = slot ?? root;
+  if (id === undefined) throw invalidParams(`${method} takes a slot or a root, but neither was given.`);
+  return id;
 }

@@ -112,7 +112,9 @@ export function openRpcDocument(
   };
 }
 
-/** Describes a method and its aliases. Tools know only listed names, so each alias is a method of its own. */
+/**
+ * Describes a method and its aliases. Each alias is listed as a separate method, because tools know only listed names.
+ */
 function describeMethod(method: MethodDefinition, tag: string, recorded: RecordedCall | undefined): OpenRpcMethod[] {
   const described = describeName(method, tag);
   // Without a result, an example is that of a notification.

@@ -2,12 +2,12 @@ import type { BeaconChain } from "../chain/chain.ts";
 
 /** Memoizes a function of a chain's constants. */
 export function perChain<T>(compute: (chain: BeaconChain) => T): (chain: BeaconChain) => T {
-  const known = new WeakMap<BeaconChain, T>();
+  const results = new WeakMap<BeaconChain, T>();
   return (chain) => {
-    let value = known.get(chain);
+    let value = results.get(chain);
     if (value === undefined) {
       value = compute(chain);
-      known.set(chain, value);
+      results.set(chain, value);
     }
     return value;
   };

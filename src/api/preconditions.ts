@@ -33,11 +33,14 @@ export function requireVerifiedBlock({ forkChoice }: Pick<ChainView, "forkChoice
   }
 }
 
-/** Throws if the slot is before the fork that introduced `what`, which is a plural noun at the start of a sentence. */
-export function requireForkAt(config: ChainForkConfig, fork: ForkName, slot: Slot, what: string): void {
+/**
+ * Throws if the slot is before the fork that introduced a feature. `noun` is its plural name at the start of a
+ * sentence.
+ */
+export function requireForkAt(config: ChainForkConfig, fork: ForkName, slot: Slot, noun: string): void {
   if (config.getForkSeq(slot) >= ForkSeq[fork]) return;
   const { epoch } = config.forks[fork];
   const begins =
     epoch === Number.POSITIVE_INFINITY ? "which is not scheduled on this chain" : `which begins at epoch ${epoch}`;
-  throw invalidParams(`${what} require ${fork}, ${begins}: slot ${slot} is of ${config.getForkName(slot)}.`);
+  throw invalidParams(`${noun} require ${fork}, ${begins}: slot ${slot} is of ${config.getForkName(slot)}.`);
 }

@@ -102,22 +102,22 @@ async function sortByDigit(
   return sorted;
 }
 
-/** Adds the counts of each digit behind its place. */
+/** Adds the count of each digit at the index after the digit. */
 function countDigits(order: Uint32Array, keys: Uint32Array, shift: number, counts: Uint32Array): void {
   for (let at = 0; at < order.length; at++) counts[((keys[order[at]!]! >>> shift) & LAST_DIGIT) + 1]!++;
 }
 
-/** Moves indices to the next place of their digit. */
+/** Moves indices to the next free position of their digit. */
 function moveByDigit(
   order: Uint32Array,
   keys: Uint32Array,
   shift: number,
-  places: Uint32Array,
+  positions: Uint32Array,
   sorted: Uint32Array,
 ): void {
   for (let at = 0; at < order.length; at++) {
     const index = order[at]!;
-    sorted[places[(keys[index]! >>> shift) & LAST_DIGIT]!++] = index;
+    sorted[positions[(keys[index]! >>> shift) & LAST_DIGIT]!++] = index;
   }
 }
 

@@ -51,7 +51,7 @@ interface ListFormat {
   recordBytes: number;
   /** Records per leaf of the tree. */
   recordsPerLeaf: number;
-  /** Returns the memory of leaves that are stored in the target format already. */
+  /** Returns the memory of leaves that are already stored in the target format. */
   memoryOf?(leaves: Node[]): SharedArrayBuffer | undefined;
   readLeaves(leaves: Node[], into: ByteViews): void;
 }
@@ -131,11 +131,11 @@ function serializeLeaves(leaves: Node[], bytes: number, read: ListFormat["readLe
 }
 
 function serializeAndSplit(type: List["type"], root: Node, chunkBytes: number): Snapshot {
-  const whole = new SharedArrayBuffer(type.tree_serializedSize(root));
-  type.tree_serializeToBytes(viewsOf(whole), 0, root);
+  const memory = new SharedArrayBuffer(type.tree_serializedSize(root));
+  type.tree_serializeToBytes(viewsOf(memory), 0, root);
   const chunks: SharedArrayBuffer[] = [];
-  for (let start = 0; start < whole.byteLength; start += chunkBytes)
-    chunks.push(whole.slice(start, start + chunkBytes));
+  for (let start = 0; start < memory.byteLength; start += chunkBytes)
+    chunks.push(memory.slice(start, start + chunkBytes));
   return { chunks, bySubtree: new Map() };
 }
 

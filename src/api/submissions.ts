@@ -7,8 +7,8 @@ import { rejectionReason } from "./params/ssz-payload.ts";
 const ITEMS_PER_SLICE = 1024;
 
 /**
- * Submits a list of objects. Each accepted one is broadcast, regardless of the others. Known objects count as accepted
- * but are not broadcast again.
+ * Submits a list of objects. Each accepted object is broadcast, regardless of the others. Known objects are accepted
+ * but not broadcast again.
  */
 export async function submitAll<Item extends object, T>(
   items: readonly Item[],
@@ -54,8 +54,8 @@ function throwIfRejected(items: readonly object[], outcomes: readonly Outcome<un
 }
 
 /**
- * Throws a failure that lists the rejected items; the others have taken effect. `createFailure` creates it: `rejected`,
- * or `invalidParams` for items that are invalid regardless of the chain.
+ * Throws a failure that lists the rejected items; the others have taken effect. `createFailure` is `rejected`, or
+ * `invalidParams` for items that are invalid regardless of the chain.
  */
 export function throwIfAnyFailed(failures: ItemFailure[], count: number, createFailure: typeof rejected): void {
   const [first] = failures;

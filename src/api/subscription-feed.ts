@@ -18,7 +18,7 @@ export function ethFeed({ eth }: Pick<ApiContext, "eth">, subscription: EthSubsc
         return eth.subscribe(subscription, deliver, () => reader.disconnect());
       } catch (error) {
         if (!(error instanceof EthError)) throw error;
-        // Others took the room that the method had found.
+        // Other subscriptions have reached the limit since the method checked it.
         queueMicrotask(() => reader.disconnect());
         return () => {};
       }
@@ -26,7 +26,7 @@ export function ethFeed({ eth }: Pick<ApiContext, "eth">, subscription: EthSubsc
   };
 }
 
-/** Returns the feed of the topics of a subscription. They come from the methods, which validate them. */
+/** Returns the feed of the topics of a subscription. The methods have validated the topics. */
 export function feedOf(context: Pick<ApiContext, "eth" | "events">, topics: readonly string[]): Feed {
   const [first] = topics;
   if (first?.startsWith(ETH_TOPIC)) return ethFeed(context, JSON.parse(first.slice(ETH_TOPIC.length)));

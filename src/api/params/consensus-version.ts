@@ -12,27 +12,29 @@ export const CONSENSUS_VERSION = optional(
   { header: { name: VERSION_HEADER, isRequired: true } },
 );
 
-/** Throws unless the object is of the given fork. */
-export function requireVersion(given: ForkName | undefined, own: ForkName): void {
-  if (given !== undefined && given !== own) throw versionMismatch(given, own);
+/** Throws unless the object belongs to the version that the caller has sent. */
+export function requireVersion(version: ForkName | undefined, fork: ForkName): void {
+  if (version !== undefined && version !== fork) throw versionMismatch(version, fork);
 }
 
 /**
- * Throws unless an attestation has the format of the given fork. There are only two formats, and callers may send the
- * fork of the current slot instead of the attestation's.
+ * Throws unless an attestation has the format of the version. There are only two formats, and callers may send the fork
+ * of the current slot instead of the attestation's.
  */
-export function requireAttestationVersion(given: ForkName | undefined, own: ForkName): void {
-  if (given !== undefined && isForkPostElectra(given) !== isForkPostElectra(own)) throw versionMismatch(given, own);
+export function requireAttestationVersion(version: ForkName | undefined, fork: ForkName): void {
+  if (version !== undefined && isForkPostElectra(version) !== isForkPostElectra(fork))
+    throw versionMismatch(version, fork);
 }
 
-/** Throws if a slashing requires the format of a fork after the given one. Later forks accept earlier slashings. */
-export function requireSlashingVersion(given: ForkName | undefined, own: ForkName): void {
-  if (given !== undefined && !isForkPostElectra(given) && isForkPostElectra(own)) throw versionMismatch(given, own);
+/** Throws if a slashing requires a later format than that of the version. Later forks accept earlier slashings. */
+export function requireSlashingVersion(version: ForkName | undefined, fork: ForkName): void {
+  if (version !== undefined && !isForkPostElectra(version) && isForkPostElectra(fork))
+    throw versionMismatch(version, fork);
 }
 
 /** Names both parameter and header, since handlers do not know the protocol of the call. */
-function versionMismatch(given: ForkName, own: ForkName) {
+function versionMismatch(version: ForkName, fork: ForkName) {
   return invalidParams(
-    `The consensus version is ${given}, but the object is of ${own}. Correct consensus_version, or the ${VERSION_HEADER} header in REST.`,
+    `The consensus version is ${version}, but the object is of ${fork}. Correct consensus_version, or the ${VERSION_HEADER} header in REST.`,
   );
 }

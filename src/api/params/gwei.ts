@@ -28,7 +28,7 @@ export function gweiBetween(min: bigint, max: bigint): ParamSchema<bigint> {
   );
 }
 
-/** Returns the amount in Gwei that an amount is if it was meant in wei. */
+/** Returns a hint with the amount in Gwei, in case the amount is in wei. */
 export function weiHint(amount: bigint): string {
   return `If that is wei, it is ${amount / WEI_PER_GWEI} Gwei.`;
 }

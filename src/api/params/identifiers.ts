@@ -39,7 +39,7 @@ function parseIdentifier(value: unknown, tags: readonly string[]): StateId | und
   return parseUint64(value) ?? parseFixedHex(value, 32);
 }
 
-/** Tags of the execution API and those of the Beacon API that mean the same. */
+/** Tags of the execution API, and the equivalent tags of the Beacon API. */
 const EXECUTION_TAGS: ReadonlyMap<string, string> = new Map([
   ["latest", "head"],
   ["pending", "head"],
@@ -55,8 +55,8 @@ const prefixedRoot = prefixHint("Roots", 32);
 function identifierHint(tags: readonly string[]): Hint {
   return (value) => {
     if (typeof value !== "string" || value.length > MAX_HINTED_LENGTH) return undefined;
-    const meant = EXECUTION_TAGS.get(value.toLowerCase()) ?? nearestName(value, tags);
-    if (meant !== undefined && tags.includes(meant)) return `Did you mean "${meant}"?`;
+    const suggestion = EXECUTION_TAGS.get(value.toLowerCase()) ?? nearestName(value, tags);
+    if (suggestion !== undefined && tags.includes(suggestion)) return `Did you mean "${suggestion}"?`;
     return decimalSlot(value) ?? prefixedRoot(value);
   };
 }
@@ -81,7 +81,7 @@ const decimalIndex = decimalHint("Validator indices");
 /** Longer hex is a public key rather than an index. */
 const MAX_HEX_INDEX_LENGTH = "0xffffff".length;
 
-/** Suggests the decimal form of short hex. Other hex is a public key with digits missing or to spare. */
+/** Suggests the decimal form of short hex. Other hex is a public key of a wrong length. */
 export const validatorHint: Hint = (value) => {
   if (typeof value !== "string" || !/^0x[0-9a-fA-F]+$/.test(value)) return undefined;
   const key = `A public key has 0x and 96 hex digits, not ${value.length - 2}.`;

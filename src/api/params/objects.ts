@@ -20,7 +20,7 @@ interface ObjectOptions {
   unknownFields?: "ignored" | "refused";
 }
 
-/** Schema of an object with optional fields. A null field counts as absent. */
+/** Schema of an object with optional fields. A null field is treated as absent. */
 export function optionalFields<T extends object>(
   noun: string,
   fields: FieldSchemas<T>,
@@ -40,9 +40,9 @@ export function optionalFields<T extends object>(
       if (unknown) return addIssue(context, value, unknownField(unknown, names));
       const parsed: Record<string, unknown> = {};
       for (const [name, schema] of schemas) {
-        const given = value[name];
-        if (given === undefined || given === null) continue;
-        const result = parseWith(schema, given);
+        const field = value[name];
+        if (field === undefined || field === null) continue;
+        const result = parseWith(schema, field);
         if (!result.success) {
           return addIssue(context, value, `has an invalid "${name}": it ${firstMessage(result.error)}`);
         }
@@ -76,8 +76,8 @@ export function arrayOf<T>(noun: string, element: ParamSchema<T>, maxItems?: num
         return addIssue(context, value, `must have ${bounds}${noun}, but ${value.length} were given.`);
       }
       const elements: T[] = [];
-      for (const [position, given] of value.entries()) {
-        const result = parseWith(element, given);
+      for (const [position, item] of value.entries()) {
+        const result = parseWith(element, item);
         if (!result.success) {
           return addIssue(context, value, `${invalidElementAt(position)} ${firstMessage(result.error)}`);
         }
@@ -96,11 +96,11 @@ export function hexRecord<T>(noun: string, keySize: number, element: ParamSchema
       if (!isJsonObject(value))
         return addIssue(context, value, `must be ${noun}, but ${describeValue(value)} was given.`);
       const entries: [Uint8Array, T][] = [];
-      for (const [key, given] of Object.entries(value)) {
+      for (const [key, member] of Object.entries(value)) {
         if (parseFixedHex(key, keySize) === undefined) {
           return addIssue(context, value, `must be ${noun}, but ${describeValue(key)} is a key.`);
         }
-        const result = parseWith(element, given);
+        const result = parseWith(element, member);
         if (!result.success) {
           return addIssue(context, value, `has an invalid "${key}": it ${firstMessage(result.error)}`);
         }
@@ -116,7 +116,7 @@ export function formOf(schema: z.ZodType): JsonForm {
 }
 
 function unknownField(name: string, known: readonly string[]): string {
-  const meant = nearestName(name, known);
-  const hint = meant === undefined ? "" : ` Did you mean "${meant}"?`;
+  const similar = nearestName(name, known);
+  const hint = similar === undefined ? "" : ` Did you mean "${similar}"?`;
   return `has an unknown member ${describeValue(name)}.${hint}`;
 }

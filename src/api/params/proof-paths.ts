@@ -58,24 +58,24 @@ export const proofPaths: ParamSchema<ProofRequest> = z
   .meta(FORM)
   .transform((value, context) => {
     // Paths in a REST query are comma-separated.
-    const given = typeof value === "string" ? value.split(",") : value;
-    if (!Array.isArray(given)) {
-      const gindex = gindexOf(given);
+    const parts = typeof value === "string" ? value.split(",") : value;
+    if (!Array.isArray(parts)) {
+      const gindex = gindexOf(parts);
       if (gindex !== undefined) return { targets: [gindex], isList: false };
       return addIssue(context, value, `must be ${EXPECTED}, but ${describeValue(value)} was given.`);
     }
-    const path = pathOf(given);
+    const path = pathOf(parts);
     if (path !== undefined) return { targets: [path], isList: false };
-    if (isName(given[0])) return addIssue(context, value, describeInvalidStep(given));
-    if (given.length === 0 || given.length > MAX_PROOF_TARGETS) {
+    if (isName(parts[0])) return addIssue(context, value, describeInvalidStep(parts));
+    if (parts.length === 0 || parts.length > MAX_PROOF_TARGETS) {
       return addIssue(
         context,
         value,
-        `must contain from 1 to ${MAX_PROOF_TARGETS} elements, but it contains ${given.length}.`,
+        `must contain from 1 to ${MAX_PROOF_TARGETS} elements, but it contains ${parts.length}.`,
       );
     }
     const targets: ProofTarget[] = [];
-    for (const [position, element] of given.entries()) {
+    for (const [position, element] of parts.entries()) {
       const target = Array.isArray(element) ? pathOf(element) : gindexOf(element);
       if (target === undefined && Array.isArray(element) && isName(element[0])) {
         return addIssue(
@@ -105,8 +105,8 @@ function isStep(element: unknown): boolean {
 /** Describes the first invalid element of a path. */
 function describeInvalidStep(path: readonly unknown[]): string {
   const position = path.findIndex((element) => !isStep(element));
-  const given = describeValue(path[position]);
-  return `has an invalid element at position ${position}: it must be a field name or an index from 0 on, but ${given} was given.`;
+  const step = describeValue(path[position]);
+  return `has an invalid element at position ${position}: it must be a field name or an index from 0 on, but ${step} was given.`;
 }
 
 function isName(element: unknown): element is string {

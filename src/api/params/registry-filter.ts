@@ -25,15 +25,15 @@ export function registryFilter<Status extends string>(
       if (typeof value !== "object" || value === null || Array.isArray(value) || value instanceof IrregularNumber) {
         return addIssue(context, value, `must be an object {ids, statuses}, but ${describeValue(value)} was given.`);
       }
-      const given = value as Record<string, unknown>;
+      const members = value as Record<string, unknown>;
       const filter: RegistryFilter<Status> = {};
-      if (given.ids !== undefined && given.ids !== null) {
-        const parsed = ids.safeParse(given.ids);
+      if (members.ids !== undefined && members.ids !== null) {
+        const parsed = ids.safeParse(members.ids);
         if (!parsed.success) return addIssue(context, value, `is invalid at ids: it ${firstMessage(parsed.error)}`);
         filter.ids = parsed.data;
       }
-      if (given.statuses !== undefined && given.statuses !== null) {
-        const parsed = statuses.safeParse(given.statuses);
+      if (members.statuses !== undefined && members.statuses !== null) {
+        const parsed = statuses.safeParse(members.statuses);
         if (!parsed.success)
           return addIssue(context, value, `is invalid at statuses: it ${firstMessage(parsed.error)}`);
         filter.statuses = parsed.data;

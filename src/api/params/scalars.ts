@@ -222,8 +222,8 @@ export function stringEnum<const Word extends string>(words: readonly Word[]): P
     .transform((value, context) => {
       const known = words.find((each) => each === value);
       if (known !== undefined) return known;
-      const meant = typeof value === "string" ? nearestName(value, words) : undefined;
-      const hint = meant === undefined ? "" : ` Did you mean "${meant}"?`;
+      const similar = typeof value === "string" ? nearestName(value, words) : undefined;
+      const hint = similar === undefined ? "" : ` Did you mean "${similar}"?`;
       return addIssue(context, value, `must be one of ${list}, but ${describeValue(value)} was given.${hint}`);
     });
 }
@@ -255,16 +255,16 @@ export function uniqueArrayOf<T extends string | number>(element: ParamSchema<T>
     .unknown()
     .meta({ type: "array", items: jsonFormOf(element), uniqueItems: true })
     .transform((value, context) => {
-      const given = typeof value === "string" && !isBody ? [value] : value;
-      if (!Array.isArray(given)) {
+      const list = typeof value === "string" && !isBody ? [value] : value;
+      if (!Array.isArray(list)) {
         return addIssue(context, value, `must be an array of ${noun}, but ${describeValue(value)} was given.`);
       }
-      if (given.length < minItems || given.length > maxItems) {
-        const limit = given.length < minItems ? `at least ${minItems}` : `at most ${maxItems}`;
-        return addIssue(context, value, `must contain ${limit} ${noun}, but it contains ${given.length}.`);
+      if (list.length < minItems || list.length > maxItems) {
+        const limit = list.length < minItems ? `at least ${minItems}` : `at most ${maxItems}`;
+        return addIssue(context, value, `must contain ${limit} ${noun}, but it contains ${list.length}.`);
       }
       const elements = new Map<string, T>();
-      for (const [position, item] of given.entries()) {
+      for (const [position, item] of list.entries()) {
         const parsed = read(item);
         if (parsed === undefined) return addIssue(context, value, describeInvalidElement(position, element, item));
         const key = String(parsed);

@@ -8,7 +8,7 @@ export type JsonForm = Record<string, unknown>;
 
 export type ParamSchema<T> = z.ZodType<T>;
 
-/** Schema of objects whose format depends on their fork, and so on the chain configuration. */
+/** Schema of objects whose format depends on their fork, and thus on the chain configuration. */
 export interface ForkSchema<T> {
   /** Name of the object with its article, for error messages. */
   readonly noun: string;
@@ -17,7 +17,7 @@ export interface ForkSchema<T> {
   readonly forConfig: (config: ChainForkConfig) => ParamSchema<T>;
 }
 
-/** Suggests a fix for an invalid value, as a whole sentence. Returns undefined if it cannot tell what was meant. */
+/** Suggests a fix for an invalid value, as a whole sentence. Returns undefined if there is no suggestion. */
 export type Hint = (value: unknown) => string | undefined;
 
 /**
@@ -76,8 +76,8 @@ export function listSchema<T>(form: z.ZodUnknown, noun: string, element: ParamSc
       return addIssue(context, value, `must be an array of ${noun}, but ${describeValue(value)} was given.`);
     }
     const elements: T[] = [];
-    for (const [position, given] of value.entries()) {
-      const parsed = element.safeParse(given);
+    for (const [position, item] of value.entries()) {
+      const parsed = element.safeParse(item);
       if (!parsed.success)
         return addIssue(context, value, `${invalidElementAt(position)} ${firstMessage(parsed.error)}`);
       elements.push(parsed.data);

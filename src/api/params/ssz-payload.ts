@@ -74,15 +74,15 @@ let unsafeMember: string | undefined;
 const UNSAFE_MEMBERS = new WeakMap<object, string>();
 
 /**
- * Returns the reason for rejecting a submitted object. If a member was too large to be parsed exactly, that is the
- * reason: the chain validated another number.
+ * Returns the reason for rejecting a submitted object. If a member was too large to be parsed exactly, this is the
+ * reason, because the chain validated another number.
  */
 export function rejectionReason(submitted: object, reason: string): string {
   const member = UNSAFE_MEMBERS.get(submitted);
   return member === undefined ? reason : `Integers above 2^53-1 are not accepted: ${member}.`;
 }
 
-/** Converts JSON to what the codec accepts, without unknown members. */
+/** Converts JSON to the form that the codec accepts, without unknown members. */
 function normalize(type: Type<unknown>, json: unknown, location: PayloadLocation): unknown {
   if (type instanceof ContainerType || type instanceof ProgressiveContainerType) {
     return normalizeContainer(type, json, location);
@@ -154,7 +154,10 @@ function normalizeArray(
   );
 }
 
-/** Converts an integer to a number. One above 2^53-1 becomes the largest safe integer: no chain accepts either. */
+/**
+ * Converts an integer to a number. Integers above 2^53-1 become the largest safe integer, because no chain accepts
+ * either of them.
+ */
 function normalizeNumber(type: UintNumberType, json: unknown, location: PayloadLocation): number {
   const max = 2n ** BigInt(8 * type.byteLength) - 1n;
   const integer = expected(location, integerForm(type.byteLength), json, parseInteger(json, max));
@@ -223,8 +226,8 @@ function isValidForCodec(type: Type<unknown>, json: unknown): boolean {
   }
 }
 
-function expected<T>(location: PayloadLocation, form: string, given: unknown, value: T | undefined): T {
-  if (value === undefined) throw invalidAt(location, `must be ${form}, but ${describeValue(given)} was given.`);
+function expected<T>(location: PayloadLocation, form: string, json: unknown, value: T | undefined): T {
+  if (value === undefined) throw invalidAt(location, `must be ${form}, but ${describeValue(json)} was given.`);
   return value;
 }
 

@@ -125,16 +125,16 @@ function elementAt(parent: ResolvedValue, elements: Elements, prefix: SszPath, s
   if (index === undefined || !(index < length)) throw noSuchElement(parent.type, length, prefix, step);
   const type = parent.type as CompositeTypeAny;
   const gindex = type.getPropertyGindex(index) ?? toGindex(type.depth, BigInt(Math.floor(index / perLeaf)));
-  const found = child(parent, gindex, elements.type);
-  if (!isBasicType(elements.type)) return found;
+  const resolved = child(parent, gindex, elements.type);
+  if (!isBasicType(elements.type)) return resolved;
   const positionInLeaf = index % perLeaf;
-  if (elements.type === bitType) return { ...found, offset: positionInLeaf >> 3, bit: positionInLeaf & 7 };
-  return { ...found, offset: positionInLeaf * elements.type.byteLength };
+  if (elements.type === bitType) return { ...resolved, offset: positionInLeaf >> 3, bit: positionInLeaf & 7 };
+  return { ...resolved, offset: positionInLeaf * elements.type.byteLength };
 }
 
 function child(parent: ResolvedNode, gindex: Gindex, type: Type<unknown>): ResolvedValue {
-  const found = { gindex: concatGindices([parent.gindex, gindex]), node: getNode(parent.node, gindex), type };
-  return isBasicType(type) ? { ...found, offset: 0 } : found;
+  const resolved = { gindex: concatGindices([parent.gindex, gindex]), node: getNode(parent.node, gindex), type };
+  return isBasicType(type) ? { ...resolved, offset: 0 } : resolved;
 }
 
 /** Resolves a generalized index to its node. Throws invalid params if it is below a leaf. */
@@ -186,8 +186,8 @@ function unknownField(object: SszObject, type: AnyContainer, prefix: SszPath, st
   const otherForks = describeForksWith(object, [...prefix, step]);
   if (otherForks !== undefined) return invalidParams(`${problem}: ${otherForks}.`);
   const names = type.fieldsEntries.map(({ jsonKey }) => jsonKey);
-  const meant = nearestName(String(step), names);
-  const hint = meant === undefined ? "" : ` Did you mean "${meant}"?`;
+  const similar = nearestName(String(step), names);
+  const hint = similar === undefined ? "" : ` Did you mean "${similar}"?`;
   return invalidParams(`${problem}.${hint} Its fields are ${names.join(", ")}.`);
 }
 

@@ -24,13 +24,13 @@ export class RequestParser {
   readonly #signature: Signature;
   /** Signature in which an optional body is required, for requests that have one. */
   readonly #signatureWithBody: Signature;
-  readonly #places: readonly ParamLocation[];
+  readonly #locations: readonly ParamLocation[];
 
   constructor(params: readonly Param[], path: RestPath) {
     // Errors name the path, since the caller may not know the method.
     this.#signature = { params, name: `${path.verb} ${path.path}` };
-    this.#places = locateParams(params, path);
-    this.bodyParam = this.#places.find(({ from }) => from === "body")?.param;
+    this.#locations = locateParams(params, path);
+    this.bodyParam = this.#locations.find(({ from }) => from === "body")?.param;
     this.#signatureWithBody = {
       ...this.#signature,
       params: params.map((param) => (param === this.bodyParam ? { ...param, required: true } : param)),
@@ -39,7 +39,7 @@ export class RequestParser {
 
   /** Throws if a mandatory header is missing. */
   requireHeaders({ headers }: RestRequest): void {
-    for (const { param } of this.#places) {
+    for (const { param } of this.#locations) {
       const { header } = param;
       if (header?.isRequired && headers[header.name.toLowerCase()] === undefined) {
         throw invalidParams(`The ${header.name} header is missing.`);
@@ -49,35 +49,35 @@ export class RequestParser {
 
   /** Returns the arguments of a request with a JSON body or none. */
   args(request: RestRequest, body: unknown): Args | Promise<Args> {
-    const named = this.#named(request);
-    if (!this.bodyParam || body === undefined) return bind(this.#signature, named);
-    return bind(this.#signatureWithBody, { ...named, [this.bodyParam.name]: body });
+    const namedParams = this.#namedParams(request);
+    if (!this.bodyParam || body === undefined) return bind(this.#signature, namedParams);
+    return bind(this.#signatureWithBody, { ...namedParams, [this.bodyParam.name]: body });
   }
 
   /** Returns the arguments of a request with an SSZ body. */
   async sszArgs(request: RestRequest, codec: RequestCodec, config: ChainForkConfig): Promise<Args> {
     const { key, name, noun = `the parameter "${name}"` } = this.bodyParam!;
     const params = this.#signature.params.filter((param) => param !== this.bodyParam);
-    const args = await bind({ ...this.#signature, params }, this.#named(request));
+    const args = await bind({ ...this.#signature, params }, this.#namedParams(request));
     return { ...args, [key]: (readSszBody(request, codec, { noun, config }) as Args)[key] };
   }
 
-  #named(request: RestRequest): Args {
+  #namedParams(request: RestRequest): Args {
     const text = queryOf(request);
     const query = text === "" ? NO_QUERY : new Query(text);
-    const named: Args = {};
-    for (const place of this.#places) {
-      const { param } = place;
-      const value = valueAt(place, request, query);
+    const namedParams: Args = {};
+    for (const location of this.#locations) {
+      const { param } = location;
+      const value = valueAt(location, request, query);
       if (value === undefined) continue;
-      validateRestForm(place, value);
-      named[param.name] = value;
+      validateRestForm(location, value);
+      namedParams[param.name] = value;
     }
-    return named;
+    return namedParams;
   }
 }
 
-/** Checks what is specific to REST; everything else is checked by `bind`. */
+/** Validates the forms that are specific to REST. `bind` validates the values. */
 function validateRestForm({ param, from }: ParamLocation, value: unknown): void {
   const schema = param.restSchema ?? (from === "header" ? param.schema : undefined);
   const parsed = schema?.safeParse(value);
@@ -86,9 +86,9 @@ function validateRestForm({ param, from }: ParamLocation, value: unknown): void 
   throw invalidParams(`${subject} ${firstMessage(parsed.error)}`);
 }
 
-function valueAt(place: ParamLocation, request: RestRequest, query: Query): unknown {
-  const { name, header, isFlag } = place.param;
-  switch (place.from) {
+function valueAt(location: ParamLocation, request: RestRequest, query: Query): unknown {
+  const { name, header, isFlag } = location.param;
+  switch (location.from) {
     case "body":
       return undefined;
     case "path":
@@ -98,9 +98,9 @@ function valueAt(place: ParamLocation, request: RestRequest, query: Query): unkn
       return text === undefined ? undefined : (BOOLEANS.get(text) ?? text);
     }
     case "query": {
-      if (place.type === "array") return query.list(name);
+      if (location.type === "array") return query.list(name);
       const text = query.one(name);
-      if (text === undefined || place.type !== "boolean") return text;
+      if (text === undefined || location.type !== "boolean") return text;
       return isFlag && text === "" ? true : (BOOLEANS.get(text) ?? text);
     }
   }

@@ -88,8 +88,8 @@ function createRoute(method: BoundMethod, rest: RestPath): RestRoute {
   return route;
 }
 
-function formatsOf({ ssz }: RestPath, what: RestPath["ssz"]): RestRoute["responseFormats"] {
-  return ssz === what ? ["json", "ssz"] : ["json"];
+function formatsOf({ ssz }: RestPath, part: RestPath["ssz"]): RestRoute["responseFormats"] {
+  return ssz === part ? ["json", "ssz"] : ["json"];
 }
 
 /** Parses the arguments of a request. Returns a promise only with a body or a long list. */

@@ -22,15 +22,15 @@ export function readSszBody(
     return decoded;
   } catch (cause) {
     if (cause instanceof InexactBodyError) throw invalidParams(cause.message);
-    const given = request.headers[HEADER]?.toLowerCase();
-    const other = given === undefined ? undefined : otherVersion(request, codec, config);
+    const version = request.headers[HEADER]?.toLowerCase();
+    const other = version === undefined ? undefined : otherVersion(request, codec, config);
     if (other) {
       throw invalidParams(
-        `The ${VERSION_HEADER} header is ${given}, but the body is a ${other.fork} object of slot ${other.slot}.`,
+        `The ${VERSION_HEADER} header is ${version}, but the body is a ${other.fork} object of slot ${other.slot}.`,
         { cause },
       );
     }
-    const ofFork = given === undefined ? "" : ` of the fork ${given}`;
+    const ofFork = version === undefined ? "" : ` of the fork ${version}`;
     throw invalidParams(`The body is not a valid SSZ encoding of ${noun}${ofFork}.`, { cause });
   }
 }
@@ -40,10 +40,7 @@ function decode({ params, headers, body }: SszRequest, codec: RequestCodec): unk
   return codec.parseReqSsz?.({ params, query: {}, headers, body: new Uint8Array(body ?? []) });
 }
 
-/**
- * Returns the fork whose types fit a body better than those of the given one. It must be the fork of the body's own
- * slot.
- */
+/** Returns the fork whose types can decode the body, and whose slots include the slot of the body. */
 function otherVersion(
   request: SszRequest,
   codec: RequestCodec,
@@ -55,7 +52,7 @@ function otherVersion(
       const slot = firstSlot(decode({ params, body, headers: { ...headers, [HEADER]: fork } }, codec));
       if (slot !== undefined && config.getForkName(slot) === fork) return { fork, slot };
     } catch {
-      // Not of that fork either.
+      // The body does not belong to this fork.
     }
   }
   return undefined;

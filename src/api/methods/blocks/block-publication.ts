@@ -183,8 +183,8 @@ function slotInSsz(bytes: Uint8Array): Slot {
   return Number(view.getBigUint64(slotAt, true));
 }
 
-function requireVersionOf({ config }: BeaconChain, { message }: AnySignedBlock, given: ForkName | undefined): void {
-  requireVersion(given, config.getForkName(message.slot));
+function requireVersionOf({ config }: BeaconChain, { message }: AnySignedBlock, version: ForkName | undefined): void {
+  requireVersion(version, config.getForkName(message.slot));
 }
 
 function statusOf({ imported }: Publication): { status: number } {
@@ -217,7 +217,7 @@ async function publish(
   const validated = await requireGossipRules(chain, signed, () => ValidatedBlock.validate(chain.validation, signed));
   const sidecars = await createSidecars(chain, contents);
   const send = async () => {
-    // Marked only now: if this block is never broadcast, the proposer may still publish another one.
+    // Marked only before the broadcast: if this block is never broadcast, the proposer may still publish another block.
     const markSeen = () => {
       markBlockSeen(chain.validation, signed.message, root);
       return true;
@@ -324,8 +324,8 @@ async function requireGossipRules<T>(
   } catch (error) {
     if (!(error instanceof GossipValidationError)) throw error;
     if (!error.known) throw blockRejected(rejectionReason(signed, error.message));
-    // The block was recognized by its root, which does not cover the signature. It may be importing or have failed to
-    // import; importing it again tells.
+    // The block was recognized by its root, which does not cover the signature. It may be in import or have failed: a
+    // second import returns the outcome.
     if (!(await isSignedByProposer(chain, signed))) throw blockRejected(notSigned(signed));
     return undefined;
   }

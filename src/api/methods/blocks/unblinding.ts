@@ -32,11 +32,11 @@ export async function unblindLocally(
   const fork = chain.config.getForkName(signed.message.slot);
   // Without an execution payload, the blinded block is the block identity.
   if (!isForkPostBellatrix(fork)) return { signedBlock: signed as SignedBeaconBlock } as SignedBlockContents;
-  const known = builtPayload(chain, signed) ?? (await storedPayload(chain, signed));
-  if (known === null) return null;
-  const signedBlock = signedBlindedBlockToFull(fork, signed, known.payload);
+  const knownPayload = builtPayload(chain, signed) ?? (await storedPayload(chain, signed));
+  if (knownPayload === null) return null;
+  const signedBlock = signedBlindedBlockToFull(fork, signed, knownPayload.payload);
   if (!isForkPostDeneb(fork)) return { signedBlock } as SignedBlockContents;
-  const { blobs = [], proofs: kzgProofs = [] } = known.blobsBundle ?? {};
+  const { blobs = [], proofs: kzgProofs = [] } = knownPayload.blobsBundle ?? {};
   return { signedBlock, blobs, kzgProofs } as SignedBlockContents;
 }
 
@@ -46,7 +46,7 @@ function builtPayload({ producer }: BeaconChain, { message }: SignedBlindedBeaco
   return producer.builtPayload(toRootHex(message.body.executionPayloadHeader.blockHash));
 }
 
-/** Returns the payload of a stored block, without blobs, which are stored already. */
+/** Returns the payload of a stored block. Its blobs are already stored and not returned. */
 async function storedPayload(
   { config, blocks }: BeaconChain,
   { message }: SignedBlindedBeaconBlock,
@@ -80,9 +80,9 @@ export async function unblindByBuilder(
   const fork = config.getForkName(slot) as ForkPostBellatrix;
   const { executionPayload, blobsBundle } = await requirePayload(slot, () => builder.revealPayload(signed));
   const type = sszTypesFor(fork).ExecutionPayloadHeader as Type<ExecutionPayloadHeader>;
-  const given = executionPayloadToPayloadHeader(ForkSeq[fork], executionPayload);
-  if (!type.equals(given, body.executionPayloadHeader)) {
-    throw withheld(slot, `It returned payload ${toRootHex(given.blockHash)} instead of the one in its bid.`);
+  const revealed = executionPayloadToPayloadHeader(ForkSeq[fork], executionPayload);
+  if (!type.equals(revealed, body.executionPayloadHeader)) {
+    throw withheld(slot, `It returned payload ${toRootHex(revealed.blockHash)} instead of the one in its bid.`);
   }
   if (blobsBundle && !ssz.deneb.BlobKzgCommitments.equals(blobsBundle.commitments, commitmentsOf(signed))) {
     throw withheld(slot, "It returned other blobs than those in its bid.");

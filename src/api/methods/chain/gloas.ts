@@ -26,7 +26,7 @@ import {
   TOP_LEVEL,
 } from "../../params/ssz-payload.ts";
 
-// Methods of the gloas fork, which this node does not support. They exist so that calls fail with that reason.
+// Methods of the gloas fork, which this node does not support. They exist so that calls fail with this reason.
 
 const {
   ExecutionPayloadBid,
@@ -40,14 +40,14 @@ const {
 /** Results are not described, since no call succeeds. */
 const anything = (name: string): Result => ({ name, schema: {} });
 
-/** What all methods here have in common: their calls fail. */
-function requiresGloas(what: string) {
+/** Common members of these methods, whose calls always fail. */
+function requiresGloas(noun: string) {
   return {
     failures: ["unsupported"],
     cost: "cheap",
     since: ForkName.gloas,
     async handler(): Promise<never> {
-      throw unsupported(`${what} require the gloas fork, which this node does not support.`);
+      throw unsupported(`${noun} require the gloas fork, which this node does not support.`);
     },
   } as const;
 }

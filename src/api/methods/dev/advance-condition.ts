@@ -12,11 +12,11 @@ import { locateStatus, type PathPosition, statusesAfter } from "./status-path.ts
 export interface Condition {
   /** Throws if the condition cannot hold any more. */
   holds(): boolean;
-  /** Says what holds instead. Continues a sentence. */
+  /** Describes the actual situation, as the end of a sentence. */
   actual(): string;
 }
 
-/** Epochs without a deposit of a public key after which it is not expected any more. */
+/** Number of epochs after which a deposit of a public key is no longer expected. */
 const MAX_ABSENT_EPOCHS = 32;
 
 export function conditionOf(chain: BeaconChain, goal: Goal): Condition {
@@ -47,8 +47,8 @@ function newerThan(read: () => number, describe: (value: number) => string): Con
   return { holds: () => read() > before, actual: () => describe(before) };
 }
 
-function reached(what: string, read: () => number, wanted: number): Condition {
-  return { holds: () => read() >= wanted, actual: () => `the ${what} is ${read()}, not ${wanted}` };
+function reached(noun: string, read: () => number, target: number): Condition {
+  return { holds: () => read() >= target, actual: () => `the ${noun} is ${read()}, not ${target}` };
 }
 
 function positionAt({ headState }: BeaconChain, index: number): PathPosition {
@@ -56,61 +56,64 @@ function positionAt({ headState }: BeaconChain, index: number): PathPosition {
   return { status: getValidatorStatus(validator, headState.epochCtx.epoch), isSlashed: validator.slashed };
 }
 
-function statusOfIndex(chain: BeaconChain, index: number, wanted: ValidatorGoal["status"]): Condition {
+function statusOfIndex(chain: BeaconChain, index: number, target: ValidatorGoal["status"]): Condition {
   const { length } = chain.headState.validators;
   if (index >= length) {
     throw notFound(
       `No validator ${index}: the registry has ${length} validators. Until its deposit is processed, use its public key.`,
     );
   }
-  requireNotPassed(chain, index, wanted);
+  requireNotPassed(chain, index, target);
   return {
-    holds: () => hasReached(chain, index, wanted),
-    actual: () => `validator ${index} is ${positionAt(chain, index).status}, not ${wanted}`,
+    holds: () => hasReached(chain, index, target),
+    actual: () => `validator ${index} is ${positionAt(chain, index).status}, not ${target}`,
   };
 }
 
-/** Throws if the status lies behind the validator. A condition passes statuses only after it was created. */
-function requireNotPassed(chain: BeaconChain, index: number, wanted: ValidatorGoal["status"]): void {
+/** Throws if the validator has passed the status. While a condition waits, passed statuses count as reached. */
+function requireNotPassed(chain: BeaconChain, index: number, target: ValidatorGoal["status"]): void {
   const position = positionAt(chain, index);
-  if (locateStatus(position, wanted) === "passed") throw outOfReach(index, position, wanted);
+  if (locateStatus(position, target) === "passed") throw outOfReach(index, position, target);
 }
 
-/** True for a later status, too: a validator may have several statuses in one slot. Throws if it is out of reach. */
-function hasReached(chain: BeaconChain, index: number, wanted: ValidatorGoal["status"]): boolean {
+/**
+ * True for a later status, too, because a validator may pass several statuses in one slot. Throws if the status can no
+ * longer be reached.
+ */
+function hasReached(chain: BeaconChain, index: number, target: ValidatorGoal["status"]): boolean {
   const position = positionAt(chain, index);
-  const where = locateStatus(position, wanted);
-  if (where === "unreachable") throw outOfReach(index, position, wanted);
-  return where !== "ahead";
+  const location = locateStatus(position, target);
+  if (location === "unreachable") throw outOfReach(index, position, target);
+  return location !== "ahead";
 }
 
-function outOfReach(index: number, position: PathPosition, wanted: ValidatorGoal["status"]): Failure {
+function outOfReach(index: number, position: PathPosition, target: ValidatorGoal["status"]): Failure {
   const following = statusesAfter(position);
   const next = following.length === 0 ? "This is its last status." : `Its next statuses are ${following.join(", ")}.`;
-  return rejected(`Validator ${index} is ${position.status} and can no longer become ${wanted}. ${next}`);
+  return rejected(`Validator ${index} is ${position.status} and can no longer become ${target}. ${next}`);
 }
 
 /** The status of a validator by its public key, which may enter the registry by a deposit. */
 class StatusOfKey implements Condition {
   readonly #chain: BeaconChain;
   readonly #pubkey: string;
-  readonly #wanted: ValidatorGoal["status"];
+  readonly #target: ValidatorGoal["status"];
   /** Last epoch in which the pending deposits were searched. */
   #searchedEpoch = -1;
   #wasPending = false;
   #absentSince: number | undefined;
 
-  constructor(chain: BeaconChain, pubkey: string, wanted: ValidatorGoal["status"]) {
+  constructor(chain: BeaconChain, pubkey: string, target: ValidatorGoal["status"]) {
     this.#chain = chain;
     this.#pubkey = pubkey;
-    this.#wanted = wanted;
+    this.#target = target;
     const index = indexInRegistry(chain.headState, pubkey);
-    if (index !== undefined) requireNotPassed(chain, index, wanted);
+    if (index !== undefined) requireNotPassed(chain, index, target);
   }
 
   holds(): boolean {
     const index = indexInRegistry(this.#chain.headState, this.#pubkey);
-    if (index !== undefined) return hasReached(this.#chain, index, this.#wanted);
+    if (index !== undefined) return hasReached(this.#chain, index, this.#target);
     this.#requireDeposit();
     return false;
   }
@@ -119,7 +122,7 @@ class StatusOfKey implements Condition {
     const { headState } = this.#chain;
     const index = indexInRegistry(headState, this.#pubkey);
     if (index !== undefined)
-      return `validator ${index} is ${positionAt(this.#chain, index).status}, not ${this.#wanted}`;
+      return `validator ${index} is ${positionAt(this.#chain, index).status}, not ${this.#target}`;
     const absent = `${this.#pubkey} is not in the registry`;
     // Before electra, deposits are on the execution chain until validators have voted for them.
     if (!hasPendingDeposits(headState)) return absent;
@@ -156,7 +159,10 @@ class StatusOfKey implements Condition {
 
 type HeadState = BeaconChain["headState"];
 
-/** True if deposits wait in the state, and only there: from electra on, unless eth1 votes may still add others. */
+/**
+ * True if the state contains all deposits that are not yet applied: from electra on, unless eth1 votes may still add
+ * deposits.
+ */
 function hasPendingDeposits({ config, slot }: HeadState): boolean {
   const fork = config.getForkSeq(slot);
   return fork >= ForkSeq.fulu || (fork === ForkSeq.electra && config.ELECTRA_FORK_EPOCH === 0);

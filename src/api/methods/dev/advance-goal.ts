@@ -5,7 +5,7 @@ import { type ValidatorId, validatorHint, validatorId } from "../../params/ident
 import { parseUint64 } from "../../params/scalars.ts";
 import { describeValue, elementParser, paramSchema } from "../../params/schema.ts";
 
-/** What dev_advance runs until. */
+/** Goal that dev_advance runs until. */
 export type Goal =
   | "block"
   | "finalized"
@@ -28,16 +28,16 @@ function parseGoal(value: unknown): Goal | undefined {
   if (TAGS.some((tag) => tag === value)) return value as Goal;
   if (typeof value !== "object" || value === null) return undefined;
   const members = Object.entries(value);
-  const [[name, given] = []] = members;
+  const [[name, slotOrEpoch] = []] = members;
   if (members.length === 1 && (name === "slot" || name === "epoch" || name === "finalized")) {
-    const at = parseUint64(given);
+    const at = parseUint64(slotOrEpoch);
     return at === undefined ? undefined : ({ [name]: at } as Goal);
   }
   const { validator, status, ...others } = value as Record<string, unknown>;
   const id = parseValidator(validator);
-  const known = VALIDATOR_STATUSES.find((each) => each === status);
-  if (id === undefined || known === undefined || Object.keys(others).length > 0) return undefined;
-  return { validator: id, status: known };
+  const knownStatus = VALIDATOR_STATUSES.find((each) => each === status);
+  if (id === undefined || knownStatus === undefined || Object.keys(others).length > 0) return undefined;
+  return { validator: id, status: knownStatus };
 }
 
 function goalHint(value: unknown): string | undefined {
@@ -52,8 +52,8 @@ function goalHint(value: unknown): string | undefined {
     return `${describeValue(validator)} is not a validator.${hint === undefined ? "" : ` ${hint}`}`;
   }
   if (typeof status !== "string" || VALIDATOR_STATUSES.some((each) => each === status)) return undefined;
-  const meant = nearestName(status, VALIDATOR_STATUSES);
-  return `${describeValue(status)} is not a status.${meant === undefined ? "" : ` Did you mean "${meant}"?`}`;
+  const similar = nearestName(status, VALIDATOR_STATUSES);
+  return `${describeValue(status)} is not a status.${similar === undefined ? "" : ` Did you mean "${similar}"?`}`;
 }
 
 const integer = {

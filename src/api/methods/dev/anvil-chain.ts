@@ -154,9 +154,9 @@ const anvilReset = defineMethod({
   example: { stage: "control" },
   async handler(context, { options }, call) {
     // viem sends a block number of null if it has none.
-    const given = Object.entries(options?.forking ?? {}).filter(([, value]) => value !== null);
-    if (given.length > 0) {
-      const names = given.map(([name]) => `"${name}"`).join(" and ");
+    const settings = Object.entries(options?.forking ?? {}).filter(([, value]) => value !== null);
+    if (settings.length > 0) {
+      const names = settings.map(([name]) => `"${name}"`).join(" and ");
       throw unsupported(`Forking another chain is not supported. Leave out ${names} to return to genesis.`);
     }
     await controlOf(context).reset(call?.signal);
@@ -164,5 +164,5 @@ const anvilReset = defineMethod({
   },
 });
 
-/** The last one returns the chain to genesis: examples run in this order. */
+/** `anvilReset` is last, because examples run in this order and it returns the chain to genesis. */
 export const anvilChainMethods = [anvilNodeInfo, anvilReorg, anvilDumpState, anvilLoadState, anvilReset] as const;

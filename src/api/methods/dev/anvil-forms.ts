@@ -8,7 +8,9 @@ export function fromObject(...names: string[]): (params: unknown[]) => unknown[]
   return (params) => {
     const [options] = params;
     if (params.length !== 1 || typeof options !== "object" || options === null) return params;
-    const given = options as Record<string, unknown>;
-    return Object.keys(given).every((name) => names.includes(name)) ? names.map((name) => given[name] ?? null) : params;
+    const members = options as Record<string, unknown>;
+    return Object.keys(members).every((name) => names.includes(name))
+      ? names.map((name) => members[name] ?? null)
+      : params;
   };
 }

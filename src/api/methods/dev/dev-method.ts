@@ -1,2 +1,2 @@
-/** What all methods that control a dev chain have in common. */
+/** Common members of all methods that control a dev chain. */
 export const DEV_METHOD = { failures: ["unsupported"], cost: "cheap", access: "dev" } as const;

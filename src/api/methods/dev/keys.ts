@@ -39,11 +39,11 @@ const devKeys = defineMethod({
       throw invalidParams(`first must not be greater than last, but first is ${first} and last is ${end}.`);
     const { validators } = context.chain.headState;
     const slice = new TimeSlice();
-    const found = [];
+    const result = [];
     for (const index of keys.indices) {
       if (index < first || index > end) continue;
       const { pubkey, withdrawalCredentials } = validators.getReadonly(index);
-      found.push({
+      result.push({
         index: String(index),
         pubkey: toHex(pubkey),
         secret_key: keys.secretKey(index)!.toHex(),
@@ -51,7 +51,7 @@ const devKeys = defineMethod({
       });
       await slice.yieldIfDue();
     }
-    return found;
+    return result;
   },
 });
 

@@ -19,12 +19,12 @@ const parseValidator = elementParser(validatorId);
 
 function parseValidators(value: unknown): ValidatorId[] | undefined {
   if (!Array.isArray(value)) {
-    const one = parseValidator(value);
-    return one === undefined ? undefined : [one];
+    const id = parseValidator(value);
+    return id === undefined ? undefined : [id];
   }
-  const read = value.map((each) => parseValidator(each));
-  const ids = read.filter((id) => id !== undefined);
-  return ids.length > 0 && ids.length === read.length ? ids : undefined;
+  const parsed = value.map((each) => parseValidator(each));
+  const ids = parsed.filter((id) => id !== undefined);
+  return ids.length > 0 && ids.length === parsed.length ? ids : undefined;
 }
 
 const validators = paramSchema(

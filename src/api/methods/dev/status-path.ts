@@ -15,18 +15,18 @@ export interface PathPosition {
 const pathOf = (isSlashed: boolean) => (isSlashed ? SLASHED : UNSLASHED);
 
 /**
- * Where a wanted status lies from the position of a validator: `passed` if a later status on the same path was reached,
- * `unreachable` if it is only on the other path and the validator cannot change to it any more.
+ * Locates a status relative to the position of a validator: `passed` if the validator has a later status on the same
+ * path, `unreachable` if the status is only on the other path and the validator cannot change to that path any more.
  */
 export function locateStatus(
   { status, isSlashed }: PathPosition,
-  wanted: ValidatorStatus,
+  target: ValidatorStatus,
 ): "reached" | "passed" | "ahead" | "unreachable" {
-  if (status === wanted) return "reached";
+  if (status === target) return "reached";
   const path = pathOf(isSlashed);
   const position = path.indexOf(status);
-  if (path.includes(wanted)) return path.indexOf(wanted) < position ? "passed" : "ahead";
-  return !isSlashed && position <= SLASHED.indexOf(wanted) ? "ahead" : "unreachable";
+  if (path.includes(target)) return path.indexOf(target) < position ? "passed" : "ahead";
+  return !isSlashed && position <= SLASHED.indexOf(target) ? "ahead" : "unreachable";
 }
 
 /** Statuses that follow on the path of the validator, in their order. */

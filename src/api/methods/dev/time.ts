@@ -14,7 +14,10 @@ import { DEV_METHOD } from "./dev-method.ts";
 /** Maximum number of slots per call. A full exit takes 2100 slots in the minimal preset. */
 export const MAX_SLOTS_PER_CALL = 65_536;
 
-/** Default limit of a call that waits for a condition. Below the default of --call-timeout, so that the error of a call over HTTP says what holds instead. */
+/**
+ * Default limit of a call that waits for a condition. Below the default of --call-timeout, so that a call over HTTP
+ * fails with the error of the condition.
+ */
 const UNTIL_SECONDS = 50;
 const MAX_TIMEOUT_SECONDS = 86_400;
 
@@ -90,7 +93,7 @@ const devAdvance = defineMethod({
     requireMaxSlots(firstSlotOf(until) - context.chain.clock.currentSlot);
     if (condition.holds()) return positionOf(context);
     const { slots: maxSlots, ...range } = timedRange(limit ?? MAX_SLOTS_PER_CALL, timeoutSeconds ?? UNTIL_SECONDS);
-    const passed = await time.advance({
+    const slotsRun = await time.advance({
       slots: maxSlots,
       until: () => condition.holds() || range.until(),
       describe: () => condition.actual(),
@@ -98,10 +101,10 @@ const devAdvance = defineMethod({
     });
     signal?.throwIfAborted();
     if (condition.holds()) return positionOf(context);
-    const isTimeout = passed < maxSlots;
+    const isTimeout = slotsRun < maxSlots;
     throw new Failure(
       "limit-exceeded",
-      `The condition does not hold after ${isTimeout ? `${secondsOf(range)} and ` : ""}${passed} slots, at slot ` +
+      `The condition does not hold after ${isTimeout ? `${secondsOf(range)} and ` : ""}${slotsRun} slots, at slot ` +
         `${context.chain.clock.currentSlot}: ${condition.actual()}.${isTimeout ? RAISE_TIMEOUT : ""}`,
     );
   },
@@ -181,14 +184,14 @@ const secondsOf = ({ seconds }: { seconds: number }): string => `${seconds} seco
 
 /** Throws if a range ended before its last slot. */
 function requireAll(
-  passed: number,
+  slotsRun: number,
   { slots, seconds, signal }: { slots: number; seconds: number; signal?: AbortSignal | undefined },
 ): void {
   signal?.throwIfAborted();
-  if (passed === slots) return;
+  if (slotsRun === slots) return;
   throw new Failure(
     "limit-exceeded",
-    `Only ${passed} of ${slots} slots passed within ${secondsOf({ seconds })}.${RAISE_TIMEOUT}`,
+    `Only ${slotsRun} of ${slots} slots passed within ${secondsOf({ seconds })}.${RAISE_TIMEOUT}`,
   );
 }
 
@@ -205,8 +208,8 @@ function firstSlotOf(goal: Goal): number {
   return ("epoch" in goal ? goal.epoch : goal.finalized) * SLOTS_PER_EPOCH;
 }
 
-function requireOne(given: Record<string, unknown>): void {
-  const names = Object.keys(given).filter((name) => given[name] !== undefined);
+function requireOne(params: Record<string, unknown>): void {
+  const names = Object.keys(params).filter((name) => params[name] !== undefined);
   if (names.length <= 1) return;
   throw invalidParams(`${names.join(" and ")} are mutually exclusive. Give only one of them.`);
 }

@@ -102,9 +102,9 @@ const subscribe = defineMethod({
   needsConnection: true,
   example: { params: ["newHeads"] },
   handler: (context, { kind, options }, call) => {
-    const wanted = subscriptionOf(kind, options);
-    ethOf(context).checkSubscription(wanted);
-    return callerOf(call).subscribe(ethFeed(context, wanted));
+    const subscription = subscriptionOf(kind, options);
+    ethOf(context).checkSubscription(subscription);
+    return callerOf(call).subscribe(ethFeed(context, subscription));
   },
 });
 

@@ -20,18 +20,18 @@ export async function untilIncluded(
 ): Promise<unknown> {
   const limit = Math.min(timeoutMs || DEFAULT_TIMEOUT_MS, MAX_TIMEOUT_MS);
   const { promise, resolve, reject } = Promise.withResolvers<unknown>();
-  const look = async () => {
+  const check = async () => {
     const receipt = await eth.call("getReceipt", { hash });
     if (receipt !== null) resolve(receipt);
   };
-  const end = eth.subscribe({ kind: "newHeads" }, () => void look().catch(reject));
+  const end = eth.subscribe({ kind: "newHeads" }, () => void check().catch(reject));
   const message = `The transaction was added to the transaction pool but wasn't processed in ${limit} ms`;
   const timer = setTimeout(() => reject(new EthError(message, TIMEOUT_CODE, hash)), limit);
   const abort = () => reject(signal?.reason);
   signal?.addEventListener("abort", abort, { once: true });
   try {
     signal?.throwIfAborted();
-    look().catch(reject);
+    check().catch(reject);
     return await promise;
   } finally {
     clearTimeout(timer);

@@ -82,12 +82,12 @@ const getPeer = defineOperation("node.getPeer", {
   access: "read",
   example: { params: (chain) => [chain.peerId] },
   async handler({ network }, { peerId }) {
-    const known = await parsePeerId(peerId);
-    if (known === undefined) {
+    const parsedId = await parsePeerId(peerId);
+    if (parsedId === undefined) {
       throw invalidParams('The parameter "peer_id" must be a libp2p peer id, in base58btc or as a CIDv1 in base32.');
     }
-    const peer = network.peer(known);
-    if (!peer) throw notFound(`Unknown peer ${known}.`);
+    const peer = network.peer(parsedId);
+    if (!peer) throw notFound(`Unknown peer ${parsedId}.`);
     return { data: nodePeer(peer) };
   },
 });

@@ -44,14 +44,14 @@ const getNodeVersionV2 = defineOperation("node.getNodeVersionV2", {
   }),
 });
 
-/** Fanal has no client code of its own, so it uses XX. Builds without a commit have an unknown one. */
-function clientVersion(given: string): routes.node.ClientVersion {
-  const [name = given, version = ""] = given.split("/");
+/** Fanal has no client code of its own, so it uses XX. The commit is reported as unknown. */
+function clientVersion(text: string): routes.node.ClientVersion {
+  const [name = text, version = ""] = text.split("/");
   return { code: routes.node.ClientCode.XX, name, version, commit: UNKNOWN_COMMIT };
 }
 
 function knownCode(code: string): routes.node.ClientCode {
-  return Object.values(routes.node.ClientCode).find((known) => known === code) ?? routes.node.ClientCode.XX;
+  return Object.values(routes.node.ClientCode).find((candidate) => candidate === code) ?? routes.node.ClientCode.XX;
 }
 
 const getVersionText = defineMethod({

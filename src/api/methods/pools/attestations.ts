@@ -125,8 +125,8 @@ function attestationsOfOneFormat(
 }
 
 /**
- * Filters attestations by format: a list has one version. Others are from before a fork and cannot be included any
- * more.
+ * Filters attestations by format, because a list has one version. Attestations of the other format are from before a
+ * fork and can no longer be included.
  */
 function* ofFormat(version: ForkName, attestations: Iterable<Attestation>): Generator<Attestation> {
   for (const attestation of attestations) {

@@ -135,11 +135,11 @@ async function findCommittees(
   return { committees: committees.filter(isSelected), resolved };
 }
 
-function bodyOf(found: readonly Committee[]): Buffer | SharedStream {
-  const count = found.reduce((sum, { members }) => sum + members.length, 0);
+function bodyOf(selected: readonly Committee[]): Buffer | SharedStream {
+  const count = selected.reduce((sum, { members }) => sum + members.length, 0);
   const all = new Uint32Array(new SharedArrayBuffer(count * Uint32Array.BYTES_PER_ELEMENT));
   let at = 0;
-  const committees = found.map(({ index, slot, members }) => {
+  const committees = selected.map(({ index, slot, members }) => {
     all.set(members, at);
     at += members.length;
     return { index, slot, length: members.length };
@@ -168,8 +168,8 @@ async function shufflingAt(
   epoch: Epoch,
   call: CallContext | undefined,
 ): Promise<EpochShuffling> {
-  const known = state.epochCtx.getShufflingAtEpochOrNull(epoch);
-  if (known) return known;
+  const shuffling = state.epochCtx.getShufflingAtEpochOrNull(epoch);
+  if (shuffling) return shuffling;
   // Epoch of the mix for the seed (phase0/beacon-chain.md, get_seed). The state overwrites mixes in a ring.
   const mixEpoch = epoch - MIN_SEED_LOOKAHEAD - 1;
   if (mixEpoch + EPOCHS_PER_HISTORICAL_VECTOR > computeEpochAtSlot(state.slot)) {

@@ -161,8 +161,8 @@ const getStateRandao = defineOperation("beacon.getStateRandao", {
   },
 });
 
-/** Common members of operations that return a state field of a fork or later. `what` is its plural name, for errors. */
-function stateField<Data>(fork: ForkName, what: string, read: (state: CachedBeaconStateAllForks) => Data) {
+/** Common members of operations that return a state field of a fork or later. `noun` is its plural name, for errors. */
+function stateField<Data>(fork: ForkName, noun: string, read: (state: CachedBeaconStateAllForks) => Data) {
   return {
     params: { stateId: STATE_ID },
     failures: ["not-found"],
@@ -173,7 +173,7 @@ function stateField<Data>(fork: ForkName, what: string, read: (state: CachedBeac
     async handler({ chain }: ApiContext, { stateId }: { stateId: routes.beacon.StateId }, call?: CallContext) {
       const resolved = await resolveState(chain, stateId, call);
       const { state } = resolved;
-      requireForkAt(chain.config, fork, state.slot, what);
+      requireForkAt(chain.config, fork, state.slot, noun);
       return { data: read(state), meta: versionedMetaOf(chain, state.slot, resolved) };
     },
   } as const;

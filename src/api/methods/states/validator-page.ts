@@ -62,7 +62,7 @@ const getValidatorPage = defineMethod({
   example: { params: ["head", 0, 2, "balance", true, ["active"]] },
   async handler({ chain }, { stateId, offset = 0, limit = DEFAULT_LIMIT, descending = false, ...query }, call) {
     const { state } = await resolveState(chain, stateId, call);
-    const order = await readOrder(
+    const sortedIndices = await readOrder(
       chain,
       state,
       {
@@ -72,12 +72,12 @@ const getValidatorPage = defineMethod({
       },
       call,
     );
-    const total = order?.length ?? state.validators.length;
+    const total = sortedIndices?.length ?? state.validators.length;
     const first = Math.min(offset, total);
     const positions = Array.from({ length: Math.min(limit, total - first) }, (_, row) => first + row);
     const indices = positions.map((position) => {
-      const place = descending ? total - 1 - position : position;
-      return order === undefined ? place : order[place]!;
+      const rank = descending ? total - 1 - position : position;
+      return sortedIndices === undefined ? rank : sortedIndices[rank]!;
     });
     return { total: String(total), validators: indices.map((index) => validatorAt(state, index)) };
   },
@@ -100,8 +100,8 @@ async function readOrder(
   if (query.sort === "index" && query.statuses === ANY_STATUS && query.pubkeyPrefix === "") return undefined;
   const { cached, inFlight } = ordersOf(chain);
   const key = [toRootHex(state.hashTreeRoot()), query.sort, query.statuses, query.pubkeyPrefix].join();
-  const known = cached.get(key);
-  if (known !== undefined) return known;
+  const cachedOrder = cached.get(key);
+  if (cachedOrder !== undefined) return cachedOrder;
   return inFlight.run(key, call?.signal, async (throwIfAborted, abortSignal) => {
     const snapshots = snapshotsOf(chain);
     const registry = {

@@ -231,7 +231,7 @@ async function requireNamedCommittee(chain: BeaconChain, attestation: Attestatio
 function submitAggregates({ chain, broadcast }: ApiContext, aggregates: SignedAggregateAndProof[]): Promise<void> {
   return submitAll(
     aggregates,
-    (given) => chain.processor.aggregates(given),
+    (items) => chain.processor.aggregates(items),
     (aggregate) => broadcast.aggregate(aggregate),
   );
 }
