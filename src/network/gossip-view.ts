@@ -46,16 +46,16 @@ export class GossipView {
   }
 
   #byTopic(topics: ReadonlyMap<string, ReadonlySet<string>>, now: number): Record<string, GossipTopicPeer[]> {
-    const described = Array.from(
+    const entries = Array.from(
       topics,
       ([topic, ids]) => [topic, Array.from(ids, (id) => this.#describe(topic, id, now))] as const,
     );
-    return Object.fromEntries(described);
+    return Object.fromEntries(entries);
   }
 
   #describe(topic: string, id: string, now: number): GossipTopicPeer {
     const { score, outbound, peerhave, iwantCounts, backoff, streamsInbound, streamsOutbound } = this.#gossip;
-    const known = this.#known.get(id);
+    const peer = this.#known.get(id);
     const incoming = streamsInbound.get(id)?.rawStream;
     const outgoing = streamsOutbound.get(id)?.rawStream;
     return {
@@ -69,9 +69,9 @@ export class GossipView {
       sendConnAvail: outgoing?.status === "open",
       closed: outgoing !== undefined && outgoing.status !== "open",
       atEof: incoming !== undefined && incoming.remoteWriteStatus !== "writable",
-      address: known?.lastSeenAddress || "<no address>",
+      address: peer?.lastSeenAddress || "<no address>",
       backoff: durationText((backoff.get(topic)?.get(id) ?? now) - now),
-      agent: known?.agentVersion || "unknown",
+      agent: peer?.agentVersion || "unknown",
     };
   }
 

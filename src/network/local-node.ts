@@ -45,7 +45,7 @@ export class LocalNode {
   #addresses: NodeAddresses | undefined;
   #peerId: string | undefined;
   #localEnr: string | undefined;
-  /** Content of the current ENR and the metadata stored with it. */
+  /** Content of the current ENR, and the metadata stored with it. */
   #announced: string | undefined;
 
   /** Restores the ENR and metadata of the previous run, so that sequence numbers continue. */

@@ -38,7 +38,7 @@ export interface NetworkParts {
   requestLimits?: Partial<ReqRespLimits>;
 }
 
-/** Headroom for pending connections beyond the peers that are kept. */
+/** Headroom for pending connections, in addition to the peer limit. */
 const SPARE_CONNECTIONS = 10;
 
 /** Composes the libp2p host with gossip, requests, peer management and discovery. */
@@ -150,7 +150,7 @@ export class Network {
   }
 
   async close(): Promise<void> {
-    // Closing parts that a failed start did not reach is harmless.
+    // Parts that a failed start did not reach can be closed, too.
     await this.#starting.catch(() => {});
     await this.peers.close();
     this.#subnets.close();

@@ -18,8 +18,8 @@ export class PeerBuckets {
   /** The rate of a purpose must not change. */
   bucket(peerId: string, purpose: string, rate: Rate): TokenBucket {
     const key = `${peerId}/${purpose}`;
-    const known = this.#buckets.get(key);
-    if (known !== undefined) return known;
+    const existing = this.#buckets.get(key);
+    if (existing !== undefined) return existing;
     if (this.#buckets.size >= this.#sweepAt) this.#sweep();
     const bucket = new TokenBucket(rate, this.#timers);
     this.#buckets.set(key, bucket);

@@ -89,17 +89,17 @@ function textOfIp6(ip: Uint8Array): string {
 function isCompatibleFork(
   config: BeaconConfig,
   currentEpoch: Epoch,
-  theirs: phase0.ENRForkID,
+  remote: phase0.ENRForkID,
   nextForkDigest: Uint8Array | undefined,
 ): boolean {
-  // A digest commits to the genesis validators root, so a known digest is of our chain.
-  const boundary = config.forkDigest2ForkBoundaryOption(theirs.forkDigest);
+  // A digest commits to the genesis validators root, so a known digest belongs to our chain.
+  const boundary = config.forkDigest2ForkBoundaryOption(remote.forkDigest);
   if (!boundary) return false;
-  const ours = config.getForkBoundaryAtEpoch(currentEpoch);
-  if (boundary.epoch === ours.epoch) return true;
+  const local = config.getForkBoundaryAtEpoch(currentEpoch);
+  if (boundary.epoch === local.epoch) return true;
   // Tolerates a clock that is slightly ahead.
-  if (boundary.epoch > ours.epoch) return boundary.epoch <= currentEpoch + 1;
-  const { nextForkEpoch, nextForkVersion } = theirs;
+  if (boundary.epoch > local.epoch) return boundary.epoch <= currentEpoch + 1;
+  const { nextForkEpoch, nextForkVersion } = remote;
   if (nextForkEpoch > currentEpoch) return false;
   const next = config.getForkBoundaryAtEpoch(nextForkEpoch);
   if (next.epoch !== nextForkEpoch) return false;

@@ -21,7 +21,7 @@ const LOOKUP_PAUSE_MS = 1_000;
  * announced.
  */
 const ADDRESS_CHANGE_INTERVAL_MS = 60_000;
-/** Nodes that are pinged after a change of the own ENR. Others learn it on their next contact. */
+/** Nodes that are pinged after a change of the own ENR. Other nodes learn about it on their next contact. */
 const MAX_PINGS_AFTER_ENR_CHANGE = 64;
 
 interface DiscoveryParts {
@@ -43,7 +43,7 @@ interface DiscoveryParts {
 
 type DiscoveryListener = (found: DiscoveredPeer) => void;
 
-/** Finds peers on the same chain with discv5 and announces this node's ENR. */
+/** Finds peers on the same chain and announces this node's ENR with discv5. */
 export class Discovery implements PeerSource {
   readonly #parts: DiscoveryParts;
   readonly #listeners = new Set<DiscoveryListener>();
@@ -114,8 +114,8 @@ export class Discovery implements PeerSource {
       for (const record of known) this.#emitPeer(record);
       // Without known nodes, the library would run into its lookup timeout.
       if (known.length === 0) return;
-      const found = await discv5.findRandomNode();
-      this.#parts.logger.debug("Peer lookup finished", { found: found.length, known: known.length });
+      const records = await discv5.findRandomNode();
+      this.#parts.logger.debug("Peer lookup finished", { found: records.length, known: known.length });
     } catch (error) {
       this.#parts.logger.warn("Peer lookup failed", { error });
     }
@@ -145,11 +145,11 @@ export class Discovery implements PeerSource {
   #emitPeer(record: ENR): void {
     const { config, clock, logger } = this.#parts;
     if (record.nodeId === this.#discv5?.enr.nodeId) return;
-    const found = toDiscoveredPeer(record, config, clock.currentEpoch, { onlyGlobal: this.#mustBeGlobal(record) });
-    if (!found) return;
+    const peer = toDiscoveredPeer(record, config, clock.currentEpoch, { onlyGlobal: this.#mustBeGlobal(record) });
+    if (!peer) return;
     for (const listener of this.#listeners) {
       try {
-        listener(found);
+        listener(peer);
       } catch (error) {
         logger.error("Discovered peer listener failed", { error });
       }
@@ -157,14 +157,14 @@ export class Discovery implements PeerSource {
   }
 
   /**
-   * On a public network, private addresses are dropped: an ENR could point to any machine near this node. Bootnodes are
-   * trusted.
+   * On a public network, private addresses are dropped, because an ENR could point to any machine near this node.
+   * Bootnodes are trusted.
    */
   #mustBeGlobal(record: ENR): boolean {
     return this.#isPublic && !this.#bootnodes.some(({ nodeId }) => nodeId === record.nodeId);
   }
 
-  /** Decided by the node's own address, or by the bootnodes' addresses as long as its own is unknown. */
+  /** Depends on the node's own address, or on the addresses of the bootnodes while its own is unknown. */
   get #isPublic(): boolean {
     const ip = this.#parts.node.addresses?.ip ?? this.#parts.bind.address;
     return isUnspecifiedAddress(ip) ? this.#bootnodes.some(hasGlobalAddress) : isGlobalAddress(ip);

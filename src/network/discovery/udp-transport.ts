@@ -113,7 +113,7 @@ export class PacketRateLimiter {
   readonly #limits: PacketLimits;
   readonly #ofAddress = new Map<string, number>();
   #second = 0;
-  #passed = 0;
+  #allowed = 0;
 
   constructor(limits: PacketLimits = DEFAULT_LIMITS) {
     this.#limits = limits;
@@ -124,12 +124,12 @@ export class PacketRateLimiter {
     const second = Math.floor(nowMs / 1000);
     if (second !== this.#second) {
       this.#second = second;
-      this.#passed = 0;
+      this.#allowed = 0;
       this.#ofAddress.clear();
     }
     const ofAddress = this.#ofAddress.get(address) ?? 0;
-    if (this.#passed >= this.#limits.perSecond || ofAddress >= this.#limits.perSecondAndAddress) return false;
-    this.#passed++;
+    if (this.#allowed >= this.#limits.perSecond || ofAddress >= this.#limits.perSecondAndAddress) return false;
+    this.#allowed++;
     this.#ofAddress.set(address, ofAddress + 1);
     return true;
   }

@@ -15,7 +15,10 @@ interface BatchWork<Item> {
   drop(item: Item): void;
 }
 
-/** Collects items that are cheaper to process together. An idle queue runs at once; batches grow with the load. */
+/**
+ * Collects items that are cheaper to process together. An idle queue processes them at once; batches grow with the
+ * load.
+ */
 export class BatchQueue<Item> {
   readonly #work: BatchWork<Item>;
   readonly #limits: BatchLimits;

@@ -103,7 +103,7 @@ export class BlockHandler {
     const { peerId } = message;
     const { signed, root } = block;
     try {
-      // Waiting for data would also hold back descendants, which would fill the import queue.
+      // Waiting for data would also delay descendants, which would fill the import queue.
       await chain.importBlock(block, { arrivedAt, waitsForData: false });
     } catch (error) {
       if (!(error instanceof BlockRejection)) {

@@ -62,7 +62,7 @@ export class Gossip implements Broadcast, SubnetTopics {
   readonly #blocks: BlockHandler;
   readonly #sidecars: SidecarHandler;
   readonly #operations: OperationHandler;
-  /** Joined subnets, for kinds that are not joined completely. */
+  /** Joined subnets of topic kinds that are joined only in part. */
   readonly #subnets: Partial<Record<TopicKind, ReadonlySet<number>>> = {
     beacon_attestation: new Set(),
     sync_committee: new Set(),
@@ -170,11 +170,11 @@ export class Gossip implements Broadcast, SubnetTopics {
     this.#publishing(kind, () => this.#send(kind, object, options));
   }
 
-  #publishing(what: string, send: () => Promise<void>): void {
-    // Before the start there are no peers; a dev chain produces its history then.
+  #publishing(kind: string, send: () => Promise<void>): void {
+    // Before the start there are no peers. A dev chain produces its history at that time.
     if (this.#unsubscribes === undefined) return;
     send().catch((error) => {
-      this.#logger.warn("Could not publish message", { topic: what, error });
+      this.#logger.warn("Could not publish message", { topic: kind, error });
     });
   }
 
@@ -204,10 +204,10 @@ export class Gossip implements Broadcast, SubnetTopics {
   /** Updates the topic subscriptions for the active forks and joined subnets. */
   #updateSubscriptions(): void {
     if (this.#unsubscribes === undefined) return;
-    const wanted = new Set(this.#wantedTopics());
-    for (const name of wanted) if (!this.#joined.has(name)) this.#pubsub.subscribe(name);
-    for (const name of this.#joined) if (!wanted.has(name)) this.#pubsub.unsubscribe(name);
-    this.#joined = wanted;
+    const topics = new Set(this.#wantedTopics());
+    for (const name of topics) if (!this.#joined.has(name)) this.#pubsub.subscribe(name);
+    for (const name of this.#joined) if (!topics.has(name)) this.#pubsub.unsubscribe(name);
+    this.#joined = topics;
   }
 
   *#wantedTopics(): Iterable<string> {
@@ -287,7 +287,7 @@ export class Gossip implements Broadcast, SubnetTopics {
 
   #report({ msgId, topic, peerId }: { msgId: string; topic: string; peerId: string }, verdict: Verdict): void {
     try {
-      // gossipsub drops a verdict for a message that has left its cache. A flooding peer would go unpenalized.
+      // gossipsub drops a verdict for a message that has left its cache. A flooding peer would not be penalized.
       const isEvicted = !this.#pubsub.mcache.msgs.has(msgId);
       if (isEvicted && verdict === "reject") this.#pubsub.score.rejectInvalidMessage(peerId, topic);
       this.#pubsub.reportMessageValidationResult(msgId, peerId, RESULTS[verdict]);

@@ -49,7 +49,7 @@ export function guardInbound(pubsub: GossipSub, { budget, reporter, onRejected }
         inbound.streamsInbound.get(peerId)?.rawStream.abort(error);
         reporter?.penalize(peerId, "severe", "gossip: oversized RPC");
       }
-      // A stream that was replaced by one on another connection says nothing about the peer.
+      // The error of a stream that was replaced by a stream on another connection says nothing about the peer.
       if (inbound.streamsInbound.get(peerId)?.source === source) inbound.handlePeerReadStreamError(error, from);
     }
   };
@@ -100,7 +100,7 @@ function acceptedMessages(
   });
 }
 
-/** A message counts once per 64 KiB. A column of many blobs still counts once. */
+/** Returns the units of a message: one per 64 KiB. A column of many blobs is one unit. */
 function messageUnits(bytes: number): number {
   return Math.max(1, Math.ceil(bytes / BYTES_PER_UNIT));
 }

@@ -34,8 +34,8 @@ export function fastMessageId({ topic, data }: { topic: string; data?: Uint8Arra
 
 /**
  * Compresses and decompresses gossip with raw snappy (phase0/p2p-interface.md, Encodings). Inbound messages are checked
- * for their compressed size and the uncompressed length in their header before they are decompressed. An exception
- * counts as an invalid message of the sender and is reported to `onRejected`.
+ * for their compressed size and the uncompressed length in their header before they are decompressed. gossipsub treats
+ * an exception as an invalid message of the sender. It is also reported to `onRejected`.
  */
 export function createSnappyTransform(
   topics: GossipTopics,

@@ -2,7 +2,7 @@ import { SYSTEM_TIMERS, type Timers } from "../../async/timers.ts";
 import { type Rate, TokenBucket } from "../../async/token-bucket.ts";
 import { PeerBuckets } from "../peer-buckets.ts";
 
-/** A single peer may deliver all expected messages, some of them late or twice. */
+/** A single peer may deliver all expected messages, some late or twice. */
 const PEER_FACTOR = 3;
 /** Every mesh peer, at most a dozen, may deliver every message. */
 const TOTAL_FACTOR = 12;
@@ -28,9 +28,9 @@ interface AllowedRates {
 }
 
 /**
- * Rate limit for gossip messages, per peer and in total. Useless messages are mostly ignored without a penalty, yet
- * each costs time and stays in the seen cache for two epochs. Each peer has a guaranteed equal share of the total rate;
- * messages beyond it are taken from a shared bucket.
+ * Rate limit for gossip messages, per peer and in total. Useless messages are mostly ignored without a penalty, but
+ * each takes time and memory in the seen cache for two epochs. Each peer has a guaranteed equal share of the total
+ * rate; messages beyond it are taken from a shared bucket.
  */
 export class MessageRateLimiter {
   readonly #buckets: PeerBuckets;

@@ -108,7 +108,7 @@ export function contextSlot<K extends TopicKind>(kind: K, object: GossipObjects[
 /** Validation result: forward the message, drop it, or drop it and penalize the sender. */
 export type Verdict = "accept" | "ignore" | "reject";
 
-/** A message that decoded as the type of its topic. */
+/** A message decoded by the type of its topic. */
 export interface ReceivedMessage<K extends TopicKind = TopicKind> {
   topic: GossipTopic;
   object: GossipObjects[K];
@@ -116,6 +116,6 @@ export interface ReceivedMessage<K extends TopicKind = TopicKind> {
   bytes: number;
   /** The forwarding peer in base58btc. The author is unknown. */
   peerId: string;
-  /** Reports the validation result. Only the first call counts. */
+  /** Reports the validation result. Further calls are ignored. */
   report(verdict: Verdict): void;
 }

@@ -112,9 +112,9 @@ export class OperationHandler {
       this.handle(message);
       return true;
     }
-    const held = this.#reprocessing.hold(root, message, message.peerId, chain.clock.currentSlot);
-    if (held === "first" && !chain.isImporting(root)) unknownBlocks.onUnknownBlock(root, message.peerId);
-    return held !== "full";
+    const outcome = this.#reprocessing.hold(root, message, message.peerId, chain.clock.currentSlot);
+    if (outcome === "first" && !chain.isImporting(root)) unknownBlocks.onUnknownBlock(root, message.peerId);
+    return outcome !== "full";
   }
 
   #onBlock(root: RootHex): void {

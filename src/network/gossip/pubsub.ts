@@ -129,7 +129,7 @@ export function createPubsub({
     // A missing recipient or an already published message is not an error of the publisher.
     allowPublishToZeroTopicPeers: true,
     ignoreDuplicatePublishError: true,
-    // A loaded machine answers late without breaking its promise.
+    // A busy peer may answer late without breaking its IHAVE promise.
     gossipsubIWantFollowupMs: 12_000,
     scoreParams: scoreParameters(config, topics, { activeValidators, appSpecificScore }),
     scoreThresholds: SCORE_THRESHOLDS,

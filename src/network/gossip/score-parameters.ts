@@ -24,7 +24,9 @@ export const SCORE_THRESHOLDS: PeerScoreThresholds = {
 export const MESH_PEERS = 8;
 
 const DECAY_TO_ZERO = 0.01;
-/** Maximum score for an hour in the mesh, and for delivering twice the expected share first, on a topic of weight 1. */
+/**
+ * Maximum scores on a topic of weight 1, for an hour in the mesh and for twice the expected share of first deliveries.
+ */
 const MAX_TIME_SCORE = 10;
 const MAX_FIRST_DELIVERIES_SCORE = 40;
 const SECONDS_FOR_FULL_TIME_SCORE = 3600;
@@ -42,7 +44,7 @@ interface TopicExpectation {
 /**
  * Returns the peer score parameters, following the approach shared by Ethereum clients: gains are bounded, and a dozen
  * invalid messages outweigh them. Missing deliveries (P3) are not penalized. During a network split or low
- * participation, honest peers have little to deliver and must not be lost.
+ * participation, honest peers deliver few messages and must not be disconnected.
  */
 export function scoreParameters(
   config: BeaconConfig,

@@ -31,8 +31,8 @@ interface SidecarLimits {
 }
 
 /**
- * Room for all columns of four blocks. Waiting sidecars get less: they have not passed all rules, and any validator can
- * sign blocks for them.
+ * Room for all columns of four blocks. The limit of waiting sidecars is lower: they have not passed all rules, and any
+ * validator can sign blocks for them.
  */
 const LIMITS: SidecarLimits = {
   maxCount: 512,
@@ -130,10 +130,10 @@ export class SidecarHandler {
       this.handle(message);
       return true;
     }
-    const held = this.#waiting.hold(parent, message, peerId, chain.clock.currentSlot);
-    if (held === "full") return false;
+    const outcome = this.#waiting.hold(parent, message, peerId, chain.clock.currentSlot);
+    if (outcome === "full") return false;
     this.#bytesWaiting += bytes;
-    if (held === "first" && !chain.isImporting(parent)) unknownBlocks.onUnknownBlock(parent, peerId);
+    if (outcome === "first" && !chain.isImporting(parent)) unknownBlocks.onUnknownBlock(parent, peerId);
     return true;
   }
 

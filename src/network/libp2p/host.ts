@@ -69,8 +69,8 @@ export async function createHost(options: HostOptions): Promise<Host> {
       inboundUpgradeTimeout: HANDSHAKE_TIMEOUT_MS,
       reconnectRetries: 0,
     },
-    // Liveness is checked with the consensus protocol's ping, since libp2p's monitor would drop all connections of a
-    // stalled process.
+    // Liveness is checked with the ping of the consensus protocol, because libp2p's monitor would drop all connections
+    // of a stalled process.
     connectionMonitor: { enabled: false },
     services: { identify: identify(), pubsub },
   });

@@ -45,7 +45,7 @@ const MAX_FAILED_DIALS = 5;
 
 /**
  * Below this share of the target, former peers are retried with a shorter backoff. Without any peers, all known peers
- * are.
+ * are retried.
  */
 const LOW_PEERS_SHARE = 0.25;
 const URGENT_RETRY_MS = 30_000;
@@ -181,7 +181,7 @@ export class Connector {
   #mayDial(peer: KnownPeer, now: number): boolean {
     const { id, state, addresses } = peer;
     const { direct, sessions, scores, targetPeers } = this.#parts;
-    // A node that was cut off should reconnect soon to peers it knew.
+    // A node that was disconnected should soon reconnect to former peers.
     const isUrgent = sessions.size === 0 || (wasPeer(peer) && sessions.size < targetPeers * LOW_PEERS_SHARE);
     return (
       state === "disconnected" &&
@@ -263,8 +263,8 @@ interface DialBudget {
 }
 
 /**
- * Selects the peers to dial: those on subnets that lack peers first, then by score, then by the time they were last
- * good, then the newest.
+ * Selects the peers to dial: first those on subnets that lack peers, then by score, then by the last time of a good
+ * connection, then the newest.
  */
 export function selectPeersToDial(candidates: readonly DialCandidate[], budget: DialBudget): string[] {
   const { present, target, maximum, dials, lacking } = budget;

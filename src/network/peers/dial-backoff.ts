@@ -23,7 +23,7 @@ const INITIAL: Entry = {
 
 interface DialBackoffOptions {
   firstMs: number;
-  /** Upper bound. Each failure doubles the delay up to this. */
+  /** Upper bound of the delay, which doubles with each failure. */
   maxMs: number;
   maxEntries?: number;
 }
@@ -79,7 +79,7 @@ export class DialBackoff {
     this.#change(key, { postponedAt: now, postponedUntil: until });
   }
 
-  /** Makes everything due that is not blocked. */
+  /** Makes all keys due that are not blocked. */
   expire(): void {
     for (const [key, { barredUntil }] of this.#entries) this.#entries.set(key, { ...INITIAL, barredUntil });
   }

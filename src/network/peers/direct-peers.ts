@@ -14,8 +14,8 @@ export class DirectPeers {
   constructor(addresses: readonly string[]) {
     for (const address of addresses) {
       const peerId = peerIdOf(address);
-      const known = peerId === undefined ? undefined : this.#peers.find((peer) => peer.peerId === peerId);
-      if (known) known.addresses.push(address);
+      const existing = peerId === undefined ? undefined : this.#peers.find((peer) => peer.peerId === peerId);
+      if (existing) existing.addresses.push(address);
       else this.#peers.push({ addresses: [address], peerId });
     }
   }

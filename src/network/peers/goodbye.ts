@@ -38,7 +38,10 @@ export interface DialDelay {
   isStrict: boolean;
 }
 
-/** Returns the dial delay after a goodbye, sent or received. A peer that was on our chain until now may be again. */
+/**
+ * Returns the dial delay after a goodbye, sent or received. The delay is shorter for a peer that was on our chain until
+ * now.
+ */
 export function dialDelayAfter(reason: bigint, wasRelevant: boolean): DialDelay {
   const isStrict = reason === GOODBYE.banned || (reason === GOODBYE.irrelevantNetwork && !wasRelevant);
   return { ms: dialDelayMs(reason), isStrict };

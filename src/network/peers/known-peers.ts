@@ -57,7 +57,7 @@ export class KnownPeers {
   /** In order of the last `touch`. */
   readonly #peers = new Map<string, KnownPeer>();
   /** Peers that are never evicted. */
-  readonly #kept = new Set<string>();
+  readonly #pinned = new Set<string>();
 
   constructor({ maxPeers = MAX_PEERS, forgotten = () => {} }: KnownPeersParts = {}) {
     this.#maxPeers = maxPeers;
@@ -75,7 +75,7 @@ export class KnownPeers {
 
   /** Excludes the peer from eviction. */
   keep(id: string): void {
-    this.#kept.add(id);
+    this.#pinned.add(id);
   }
 
   /** Returns the peer as the most recent entry, creating it if necessary. */
@@ -88,14 +88,14 @@ export class KnownPeers {
   }
 
   forget(id: string): void {
-    if (!this.#kept.has(id) && this.#peers.delete(id)) this.#forgotten(id);
+    if (!this.#pinned.has(id) && this.#peers.delete(id)) this.#forgotten(id);
   }
 
   /** Evicts a disconnected peer: one that was never connected if possible, else the oldest. */
   #forgetOne(newest: string): void {
     let oldest: string | undefined;
     for (const peer of this.#peers.values()) {
-      if (peer.state !== "disconnected" || peer.id === newest || this.#kept.has(peer.id)) continue;
+      if (peer.state !== "disconnected" || peer.id === newest || this.#pinned.has(peer.id)) continue;
       if (!wasPeer(peer)) {
         oldest = peer.id;
         break;
@@ -168,9 +168,9 @@ export function identifiedAddresses({ listenAddrs, connection, peerId }: Identif
 }
 
 function isTcp(address: Multiaddr): boolean {
-  const [place, port, ...rest] = address.getComponents();
-  const isPlace = place?.name === "ip4" || place?.name === "ip6";
-  return isPlace && port?.name === "tcp" && rest.every(({ name }) => name === "p2p");
+  const [host, port, ...rest] = address.getComponents();
+  const isIp = host?.name === "ip4" || host?.name === "ip6";
+  return isIp && port?.name === "tcp" && rest.every(({ name }) => name === "p2p");
 }
 
 function isGlobal(address: Multiaddr): boolean {
@@ -183,7 +183,7 @@ function isSameSite(address: Multiaddr, remote: Multiaddr): boolean {
 }
 
 function isLoopback(address: Multiaddr): boolean {
-  const [place] = address.getComponents();
-  const value = place?.value ?? "";
+  const [host] = address.getComponents();
+  const value = host?.value ?? "";
   return value.startsWith("127.") || value === "::1" || value === "0.0.0.0" || value === "::" || value === "localhost";
 }

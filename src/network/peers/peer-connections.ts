@@ -8,7 +8,7 @@ import { closeConnection, type Host } from "../libp2p/host.ts";
 const ANSWER_MS = 3_000;
 /** libp2p's ping. An "unsupported" answer also proves liveness. */
 const PING_PROTOCOL = "/ipfs/ping/1.0.0";
-/** By then, the library has processed the end of a closed connection. */
+/** Time after which the library has processed the end of a closed connection. */
 const SETTLING_MS = 10_000;
 
 interface PeerConnectionsParts {
@@ -31,27 +31,27 @@ export class PeerConnections {
   }
 
   /**
-   * Returns true if the connection can be used at once. A second inbound connection is closed, unless the older one
-   * turns out to be dead; then the older one is aborted.
+   * Returns true if the connection can be used at once. A second inbound connection is closed if the older one is
+   * alive. Otherwise the older one is aborted.
    */
   admits(connection: Connection): boolean {
-    const sameWay = this.#open(connection).filter(({ direction }) => direction === connection.direction);
-    const [oldest] = sameWay;
+    const sameDirection = this.#open(connection).filter(({ direction }) => direction === connection.direction);
+    const [oldest] = sameDirection;
     // Outbound duplicates cannot occur: this node does not dial connected peers.
     if (connection.direction === "outbound" || oldest === undefined || oldest === connection) return true;
-    void (sameWay.length > 2 ? closeConnection(connection) : this.#keepOne(oldest, connection));
+    void (sameDirection.length > 2 ? closeConnection(connection) : this.#keepOne(oldest, connection));
     return false;
   }
 
   /** Returns the remaining connection after one has ended, or undefined if it was the last. */
   remainingAfter(ended: Connection): Connection | undefined {
-    const left = this.#open(ended).find((connection) => connection !== ended);
-    if (left) {
+    const remaining = this.#open(ended).find((connection) => connection !== ended);
+    if (remaining) {
       const peerId = ended.remotePeer.toString();
       this.#settling.set(peerId, this.#parts.timers.now() + SETTLING_MS);
       this.#restoreGossip(peerId);
     }
-    return left;
+    return remaining;
   }
 
   /** Aborts connections whose peer does not answer a ping in time. */
@@ -80,23 +80,23 @@ export class PeerConnections {
   }
 
   async #answers(connection: Connection): Promise<boolean> {
-    const over = new AbortController();
-    const { signal } = over;
-    const asked = connection.newStream(PING_PROTOCOL, { signal }).then(
+    const finished = new AbortController();
+    const { signal } = finished;
+    const answered = connection.newStream(PING_PROTOCOL, { signal }).then(
       (stream) => {
         stream.abort(new Error("Liveness check finished."));
         return true;
       },
       (error: unknown) => error instanceof Error && error.name === "UnsupportedProtocolError",
     );
-    const late = this.#parts.timers.sleep(ANSWER_MS, signal).then(
+    const timedOut = this.#parts.timers.sleep(ANSWER_MS, signal).then(
       () => false,
       () => false,
     );
     try {
-      return await Promise.race([asked, late]);
+      return await Promise.race([answered, timedOut]);
     } finally {
-      over.abort();
+      finished.abort();
     }
   }
 

@@ -6,7 +6,7 @@ import { LruMap } from "../../collections/lru-map.ts";
 import { columnsOfGroups, custodyGroupsOf, subnetOfColumn } from "../../data/custody.ts";
 import type { KnownPeer } from "./known-peers.ts";
 
-/** Slightly more than the maximum of known peers. */
+/** Slightly more than the maximum number of known peers. */
 const MAX_CACHED = 2_048;
 
 interface CustodyColumns {
@@ -44,8 +44,8 @@ export class PeerCustody {
     // Metadata before fulu has no count. Every node custodies at least the requirement.
     const advertised = metadata?.custodyGroupCount || record.custodyGroupCount || CUSTODY_REQUIREMENT;
     const groupCount = Math.min(advertised, NUMBER_OF_CUSTODY_GROUPS);
-    const known = this.#cache.get(id);
-    if (known?.groupCount === groupCount) return known;
+    const cached = this.#cache.get(id);
+    if (cached?.groupCount === groupCount) return cached;
     const nodeId = nodeIdOf(id);
     const columns = nodeId ? columnsOfGroups(this.#config, custodyGroupsOf(this.#config, nodeId, groupCount)) : [];
     const subnets = [...new Set(columns.map((column) => subnetOfColumn(this.#config, column)))];

@@ -27,9 +27,11 @@ import type { SyncPeer, SyncPeers } from "./sync-peers.ts";
 const TICK_MS = 1_000;
 /** Interval at which known peers and bans are stored. */
 const STORE_INTERVAL_MS = 60_000;
-/** A connection of at least this duration counts as good. */
+/** Minimum duration of a good connection. */
 const GOOD_CONNECTION_MS = 10_000;
-/** A goodbye received this soon after a suspension, on a connection from before, was sent during it. */
+/**
+ * A goodbye that arrives within this time after a suspension, on an older connection, was sent during the suspension.
+ */
 const BACKLOG_MS = 10_000;
 /** Goodbye reasons after which a peer is not stored. */
 const UNWANTED_REASONS: ReadonlySet<bigint> = new Set([GOODBYE.irrelevantNetwork, GOODBYE.badScore, GOODBYE.banned]);
@@ -242,7 +244,7 @@ export class PeerManager implements SyncPeers {
     }
   }
 
-  /** Stores the known peers and bans. Currently relevant peers count as good. */
+  /** Stores the known peers and bans. Peers that are currently relevant are stored as good. */
   async #save(): Promise<void> {
     for (const { peerId } of this.list()) this.#markGood(peerId);
     try {
@@ -276,8 +278,9 @@ export class PeerManager implements SyncPeers {
   }
 
   #onClose(connection: Connection): void {
-    const left = this.#connections.remainingAfter(connection);
-    if (left && this.known.get(left.remotePeer.toString())?.state === "connected") this.#useConnection(left);
+    const remaining = this.#connections.remainingAfter(connection);
+    if (remaining && this.known.get(remaining.remotePeer.toString())?.state === "connected")
+      this.#useConnection(remaining);
   }
 
   /** Makes this the current connection of the peer. */

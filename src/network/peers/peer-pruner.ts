@@ -36,7 +36,7 @@ export function maxPeers(target: number): number {
 
 /**
  * Selects the peers to disconnect when the limit is exceeded. Prunes to the target without touching needed peers, then
- * to the limit. The worst go first; among equals, the newest.
+ * to the limit. The worst peers are pruned first, among equals the newest.
  */
 export function selectPeersToPrune(
   peers: readonly PrunablePeer[],
@@ -74,7 +74,7 @@ export function selectPeersToPrune(
   return [...pruned];
 }
 
-/** Negative if `a` is worth less. */
+/** Compares by usefulness. Negative if `a` is less useful. */
 function compareWorth(a: PrunablePeer, b: PrunablePeer, wanted: ReadonlySet<SubnetName>): number {
   const useful = ({ subnets }: PrunablePeer) => subnets.filter((subnet) => wanted.has(subnet)).length;
   return (
@@ -104,7 +104,7 @@ export class Pruner {
     this.#parts = parts;
   }
 
-  /** Peers that are already disconnecting do not count. */
+  /** Returns the peers to disconnect. Ignores peers that are already disconnecting. */
   excessPeers(): string[] {
     const { subnets, targetPeers, sessions } = this.#parts;
     // Called every second; almost always there is no excess.

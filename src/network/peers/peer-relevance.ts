@@ -11,15 +11,16 @@ export type RelevanceChain = Pick<BeaconChain, "config" | "finalizedCheckpoint">
 };
 
 /**
- * Returns why a peer is not on our chain (phase0/p2p-interface.md, Status), or undefined if it is relevant. A finalized
- * block that this node does not know counts in favour of the peer.
+ * Returns why a peer is not on our chain (phase0/p2p-interface.md, Status), or undefined if it is relevant. A peer with
+ * a finalized block that this node does not know is relevant.
  */
 export async function irrelevanceReason(status: fulu.Status, chain: RelevanceChain): Promise<string | undefined> {
   if (!forkDigests(chain).some((digest) => equal(digest, status.forkDigest))) {
     return `different fork digest (${Buffer.from(status.forkDigest).toString("hex")})`;
   }
   const { clock, config } = chain;
-  // One slot of tolerance beyond the clock disparity, since a slot may have started while the response was in transit.
+  // Tolerates one slot in addition to the clock disparity, because a slot may have started while the response was in
+  // transit.
   const latestSlot = clock.currentSlotWithTolerance(config.MAXIMUM_GOSSIP_CLOCK_DISPARITY) + 1;
   if (status.headSlot > latestSlot) return `head in the future (slot ${status.headSlot})`;
   if (computeStartSlotAtEpoch(status.finalizedEpoch) > latestSlot) {
@@ -35,13 +36,13 @@ async function contradictsFinality(
   { finalizedCheckpoint: finalized, blocks }: RelevanceChain,
 ): Promise<boolean> {
   if (finalizedEpoch > finalized.epoch) return false;
-  const theirs = toRootHex(finalizedRoot);
+  const peerRoot = toRootHex(finalizedRoot);
   const isGenesis = finalizedEpoch === GENESIS_EPOCH;
   // The root is zero at genesis, but a restarted Prysm sends the root of the genesis block.
-  if (isGenesis && theirs === ZERO_HASH_HEX) return false;
-  if (!isGenesis && finalizedEpoch === finalized.epoch) return theirs !== finalized.root;
-  const ours = await blocks.rootAtOrBefore(computeStartSlotAtEpoch(finalizedEpoch));
-  return ours !== null && ours !== theirs;
+  if (isGenesis && peerRoot === ZERO_HASH_HEX) return false;
+  if (!isGenesis && finalizedEpoch === finalized.epoch) return peerRoot !== finalized.root;
+  const ownRoot = await blocks.rootAtOrBefore(computeStartSlotAtEpoch(finalizedEpoch));
+  return ownRoot !== null && ownRoot !== peerRoot;
 }
 
 /** Fork digests of the current slot and its neighbours, since clocks differ around a fork. */

@@ -20,7 +20,7 @@ const WORST_SCORE = -100;
 const HALF_LIFE_MS = 10 * 60_000;
 const POOR_MS = 2 * 60_000;
 export const BAN_MS = 30 * 60_000;
-/** Scores closer to zero than this count as forgiven. */
+/** Scores above this value are forgiven. */
 const NEGLIGIBLE = -0.05;
 const MAX_RECORDS = 2_000;
 

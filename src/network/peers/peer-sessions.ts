@@ -83,11 +83,11 @@ export class PeerSessions {
 
   /** Starts a session, or moves an existing one to another connection. */
   begin(peerId: string, direction: PeerDirection): void {
-    const known = this.#sessions.get(peerId);
-    if (known) {
-      known.direction = direction;
+    const existing = this.#sessions.get(peerId);
+    if (existing) {
+      existing.direction = direction;
       // The dialer requests first (phase0/p2p-interface.md, Status). If both dialed, each may be waiting for the other.
-      if (direction === "outbound" && known.statusAt === null) this.#askStatus(known);
+      if (direction === "outbound" && existing.statusAt === null) this.#askStatus(existing);
       return;
     }
     const now = this.#parts.timers.now();
@@ -209,9 +209,9 @@ export class PeerSessions {
 
   #onSequence(session: TrackedSession, sequence: bigint): void {
     const { requests, timers, known } = this.#parts;
-    const held = known.get(session.peerId)?.metadata;
+    const metadata = known.get(session.peerId)?.metadata;
     // Stored metadata may be from an earlier connection, after which the peer may have restarted its sequence numbers.
-    if (held && session.metadataKnown && sequence <= held.seqNumber) return;
+    if (metadata && session.metadataKnown && sequence <= metadata.seqNumber) return;
     if (!session.relevant || timers.now() - session.metadataAskedAt < METADATA_PAUSE_MS) return;
     this.#ask(session, "metadata", async (signal) => {
       session.metadataAskedAt = timers.now();

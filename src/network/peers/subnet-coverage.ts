@@ -23,7 +23,7 @@ export function wantedSubnets(needs: SubnetNeeds): Set<SubnetName> {
   return wanted;
 }
 
-/** Returns the subnets of a peer by its metadata, or else its ENR, and its custody columns. */
+/** Returns the subnets of a peer according to its metadata, or otherwise its ENR, and its custody columns. */
 export function subnetsOf(peer: KnownPeer, custody: Pick<PeerCustody, "subnetsOf">): SubnetName[] {
   const { attnets, syncnets } = peer.metadata ?? peer.record;
   return [

@@ -104,16 +104,16 @@ export class ChainRequestHandlers implements RequestHandlers {
     return this.#sidecars.byRange(BLOB_SIDECARS, range);
   }
 
-  blobSidecarsByRoot(wanted: readonly SidecarIdentifiers[]): AsyncIterable<ResponseChunk> {
-    return this.#sidecars.byRoot(BLOB_SIDECARS, wanted);
+  blobSidecarsByRoot(identifiers: readonly SidecarIdentifiers[]): AsyncIterable<ResponseChunk> {
+    return this.#sidecars.byRoot(BLOB_SIDECARS, identifiers);
   }
 
   columnSidecarsByRange(range: BlockRange, columns: readonly number[]): AsyncIterable<ResponseChunk> {
     return this.#sidecars.byRange(COLUMN_SIDECARS, range, columns);
   }
 
-  columnSidecarsByRoot(wanted: readonly SidecarIdentifiers[]): AsyncIterable<ResponseChunk> {
-    return this.#sidecars.byRoot(COLUMN_SIDECARS, wanted);
+  columnSidecarsByRoot(identifiers: readonly SidecarIdentifiers[]): AsyncIterable<ResponseChunk> {
+    return this.#sidecars.byRoot(COLUMN_SIDECARS, identifiers);
   }
 
   /** The genesis block has no signature and is not served. */

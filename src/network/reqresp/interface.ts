@@ -92,7 +92,7 @@ export interface RequestHandlers {
   /** Sidecars of canonical blocks, ordered by slot and index. The same applies to columns. */
   blobSidecarsByRange(range: BlockRange): AsyncIterable<ResponseChunk>;
   /** In the order of the request, without missing sidecars. The same applies to columns. */
-  blobSidecarsByRoot(wanted: readonly SidecarIdentifiers[]): AsyncIterable<ResponseChunk>;
+  blobSidecarsByRoot(identifiers: readonly SidecarIdentifiers[]): AsyncIterable<ResponseChunk>;
   columnSidecarsByRange(range: BlockRange, columns: readonly number[]): AsyncIterable<ResponseChunk>;
-  columnSidecarsByRoot(wanted: readonly SidecarIdentifiers[]): AsyncIterable<ResponseChunk>;
+  columnSidecarsByRoot(identifiers: readonly SidecarIdentifiers[]): AsyncIterable<ResponseChunk>;
 }

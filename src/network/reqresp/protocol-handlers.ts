@@ -80,9 +80,9 @@ export function protocolHandler(protocol: Protocol, parts: ProtocolHandlerParts)
     case "beacon_blocks_by_root": {
       const codec = rootsRequestCodec(parts.config.MAX_REQUEST_BLOCKS);
       return decoding(codec, (_, roots) => {
-        const most = maxRequestBlocks(parts.config, parts.clock.currentEpoch);
-        if (roots.length > most)
-          throw new ErrorResponse(ResponseCode.INVALID_REQUEST, `At most ${most} blocks can be requested.`);
+        const maxBlocks = maxRequestBlocks(parts.config, parts.clock.currentEpoch);
+        if (roots.length > maxBlocks)
+          throw new ErrorResponse(ResponseCode.INVALID_REQUEST, `At most ${maxBlocks} blocks can be requested.`);
         return blocks(parts, version, handlers.blocksByRoot(roots));
       });
     }
@@ -100,11 +100,14 @@ export function protocolHandler(protocol: Protocol, parts: ProtocolHandlerParts)
     case "blob_sidecars_by_root": {
       const codec = blobIdentifiersCodec(parts.config.MAX_REQUEST_BLOB_SIDECARS_ELECTRA);
       return decoding(codec, (_, identifiers) => {
-        const most = maxRequestBlobSidecars(parts.config, parts.clock.currentEpoch);
-        if (identifiers.length > most)
-          throw new ErrorResponse(ResponseCode.INVALID_REQUEST, `At most ${most} blob sidecars can be requested.`);
-        const wanted = identifiers.map(({ blockRoot, index }) => ({ root: toRootHex(blockRoot), indices: [index] }));
-        return sidecars(handlers.blobSidecarsByRoot(wanted));
+        const maxSidecars = maxRequestBlobSidecars(parts.config, parts.clock.currentEpoch);
+        if (identifiers.length > maxSidecars)
+          throw new ErrorResponse(
+            ResponseCode.INVALID_REQUEST,
+            `At most ${maxSidecars} blob sidecars can be requested.`,
+          );
+        const requested = identifiers.map(({ blockRoot, index }) => ({ root: toRootHex(blockRoot), indices: [index] }));
+        return sidecars(handlers.blobSidecarsByRoot(requested));
       });
     }
     case "data_column_sidecars_by_range":
@@ -114,8 +117,11 @@ export function protocolHandler(protocol: Protocol, parts: ProtocolHandlerParts)
       });
     case "data_column_sidecars_by_root":
       return decoding(columnIdentifiersCodec(parts.config.MAX_REQUEST_BLOCKS_DENEB), (_, identifiers) => {
-        const wanted = identifiers.map(({ blockRoot, columns }) => ({ root: toRootHex(blockRoot), indices: columns }));
-        return sidecars(handlers.columnSidecarsByRoot(wanted));
+        const requested = identifiers.map(({ blockRoot, columns }) => ({
+          root: toRootHex(blockRoot),
+          indices: columns,
+        }));
+        return sidecars(handlers.columnSidecarsByRoot(requested));
       });
   }
 }

@@ -45,13 +45,13 @@ export class RequestClient {
 
   async request(peerId: string, request: OutboundRequest, signal?: AbortSignal): Promise<void> {
     const { signal: closing } = this.#closing;
-    const given = signal === undefined ? closing : AbortSignal.any([signal, closing]);
-    const release = await this.#queue.take(`${peerId}/${request.name}`, given);
+    const abortSignal = signal === undefined ? closing : AbortSignal.any([signal, closing]);
+    const release = await this.#queue.take(`${peerId}/${request.name}`, abortSignal);
     try {
-      await this.#awaitQuota(peerId, request, given);
-      await this.#exchange(this.#connectionTo(peerId), request, given);
+      await this.#awaitQuota(peerId, request, abortSignal);
+      await this.#exchange(this.#connectionTo(peerId), request, abortSignal);
     } catch (error) {
-      throw given.aborted ? abortedError(given) : error;
+      throw abortSignal.aborted ? abortedError(abortSignal) : error;
     } finally {
       release();
     }
@@ -110,7 +110,7 @@ export class RequestClient {
       const chunks = await this.#readResponse(reader, request, negotiatedVersion(stream));
       // A closed connection looks like the end of a response.
       if (chunks < request.maxChunks && connection.status !== "open") throw new StreamReset();
-      // A peer that leaves the stream open has still answered completely.
+      // The response is complete even if the peer leaves the stream open.
       await closeStream(stream, 0);
     } catch (error) {
       stream.abort(error instanceof Error ? error : new Error(String(error)));

@@ -127,7 +127,7 @@ export class RequestServer {
 
   /**
    * Acquires a slot for a block or sidecar response and returns its release function. Single messages need no slot, and
-   * a request that is not complete yet holds none.
+   * incomplete requests hold none.
    */
   async #acquireSlot({ content }: ProtocolResponse): Promise<() => void> {
     if (content === "message") return () => {};
@@ -189,7 +189,7 @@ function errorResponseTo(error: unknown): ErrorResponse {
 /** Limits the concurrent requests per key. */
 class InboundLimiter {
   readonly #perKey: number;
-  readonly #taken = new Map<string, number>();
+  readonly #counts = new Map<string, number>();
 
   constructor(perKey: number) {
     this.#perKey = perKey;
@@ -197,15 +197,15 @@ class InboundLimiter {
 
   /** Returns false if the limit is reached. */
   enter(key: string): boolean {
-    const taken = this.#taken.get(key) ?? 0;
-    if (taken >= this.#perKey) return false;
-    this.#taken.set(key, taken + 1);
+    const count = this.#counts.get(key) ?? 0;
+    if (count >= this.#perKey) return false;
+    this.#counts.set(key, count + 1);
     return true;
   }
 
   leave(key: string): void {
-    const taken = (this.#taken.get(key) ?? 0) - 1;
-    if (taken > 0) this.#taken.set(key, taken);
-    else this.#taken.delete(key);
+    const count = (this.#counts.get(key) ?? 0) - 1;
+    if (count > 0) this.#counts.set(key, count);
+    else this.#counts.delete(key);
   }
 }

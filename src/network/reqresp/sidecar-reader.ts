@@ -35,7 +35,7 @@ export class SidecarReader {
   async *byRange(
     kind: SidecarKind<DataSidecar>,
     range: BlockRange,
-    wanted?: readonly number[],
+    indices?: readonly number[],
   ): AsyncGenerator<ResponseChunk> {
     const { chain, db } = this.#parts;
     const slots = this.#slotsOf(kind, range);
@@ -43,27 +43,30 @@ export class SidecarReader {
     this.#requireBlocks(slots.from);
     let hasSent = false;
     for (const block of await canonicalBlocks(chain, db, slots.from, slots.to)) {
-      const held = await chain.data.indices(block.root);
-      const given = wanted ? held.filter((index) => wanted.includes(index)) : held;
-      if (given.length === 0 && (await this.#isMissingData(block, wanted))) {
+      const stored = await chain.data.indices(block.root);
+      const served = indices ? stored.filter((index) => indices.includes(index)) : stored;
+      if (served.length === 0 && (await this.#isMissingData(block, indices))) {
         if (hasSent) return;
         throw new ResourceUnavailable(`The data of slot ${block.slot} is not available.`);
       }
-      hasSent ||= given.length > 0;
-      yield* this.#chunks(block, given);
+      hasSent ||= served.length > 0;
+      yield* this.#chunks(block, served);
     }
   }
 
   /** Serves BlobSidecarsByRoot (deneb/p2p-interface.md) and DataColumnSidecarsByRoot (fulu/p2p-interface.md). */
-  async *byRoot(kind: SidecarKind<DataSidecar>, wanted: readonly SidecarIdentifiers[]): AsyncGenerator<ResponseChunk> {
-    for (const { root, indices } of wanted) {
+  async *byRoot(
+    kind: SidecarKind<DataSidecar>,
+    identifiers: readonly SidecarIdentifiers[],
+  ): AsyncGenerator<ResponseChunk> {
+    for (const { root, indices } of identifiers) {
       const slot = await this.#slotOf(root);
       if (slot === undefined || !this.#isOf(kind, slot)) continue;
       // One lookup per block, since a request may name thousands of sidecars.
-      const held = new Set(await this.#parts.chain.data.indices(root));
+      const stored = new Set(await this.#parts.chain.data.indices(root));
       yield* this.#chunks(
         { slot, root },
-        [...new Set(indices)].filter((index) => held.has(index)),
+        [...new Set(indices)].filter((index) => stored.has(index)),
       );
     }
   }
@@ -91,10 +94,10 @@ export class SidecarReader {
   }
 
   /** Returns true if a block has data that this node should custody and was requested. */
-  async #isMissingData({ slot, root }: SlotAndRoot, wanted: readonly number[] | undefined): Promise<boolean> {
+  async #isMissingData({ slot, root }: SlotAndRoot, indices: readonly number[] | undefined): Promise<boolean> {
     const { chain, db, history } = this.#parts;
     if (slot > history.earliestAvailableSlot) return false;
-    if (wanted && !chain.data.custody.columns.some((column) => wanted.includes(column))) return false;
+    if (indices && !chain.data.custody.columns.some((column) => indices.includes(column))) return false;
     const bytes = await db.blocks.get(root);
     return bytes === null || commitmentsOf(deserializeSignedBlock(chain.config, bytes)).length > 0;
   }

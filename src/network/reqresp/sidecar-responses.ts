@@ -94,9 +94,9 @@ export class SidecarRootCollector<S extends DataSidecar> implements SidecarColle
   readonly sidecars: S[] = [];
   readonly #missing: Map<RootHex, Set<number>>;
 
-  constructor(kind: SidecarKind<S>, wanted: readonly SidecarIdentifiers[]) {
+  constructor(kind: SidecarKind<S>, identifiers: readonly SidecarIdentifiers[]) {
     this.kind = kind;
-    this.#missing = new Map(wanted.map(({ root, indices }) => [root, new Set(indices)]));
+    this.#missing = new Map(identifiers.map(({ root, indices }) => [root, new Set(indices)]));
   }
 
   add(sidecar: S): void {

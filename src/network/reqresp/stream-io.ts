@@ -64,7 +64,7 @@ export class StreamReader {
     this.#wake?.();
   };
 
-  /** Buffers at least `count` bytes. Returns false if the stream ends before. */
+  /** Buffers at least `count` bytes. Returns false if the stream ends first. */
   async #fill(count: number): Promise<boolean> {
     while (this.#length < count) {
       if (this.#stream.readStatus === "paused") this.#stream.resume();
@@ -96,13 +96,13 @@ export class StreamReader {
 
   #take(count: number): Uint8Array {
     const [first] = this.#pieces;
-    const joined = first !== undefined && first.length >= count ? first : Buffer.concat(this.#pieces);
-    const rest = joined.subarray(count);
-    if (joined === first) this.#pieces.shift();
+    const buffered = first !== undefined && first.length >= count ? first : Buffer.concat(this.#pieces);
+    const rest = buffered.subarray(count);
+    if (buffered === first) this.#pieces.shift();
     else this.#pieces = [];
     if (rest.length > 0) this.#pieces.unshift(rest);
     this.#length -= count;
-    return joined.subarray(0, count);
+    return buffered.subarray(0, count);
   }
 }
 

@@ -10,7 +10,7 @@ import type { LocalNode } from "../local-node.ts";
 import type { SubnetNeeds } from "../peers/subnet-coverage.ts";
 import { computeSubscribedSubnets } from "./subscribed-subnets.ts";
 
-/** Lead time for finding peers on a subnet before an attestation is published there. */
+/** Lead time for finding peers on a subnet before publishing an attestation there. */
 const SLOTS_TO_FIND_PEERS = 2;
 
 interface SubnetManagerParts {
