@@ -146,9 +146,9 @@ export class DevExecutionEngine implements ExecutionEngine {
   }
 }
 
-function evictOldest<K>(map: Map<K, unknown>, kept: number): void {
+function evictOldest<K>(map: Map<K, unknown>, maxSize: number): void {
   for (const oldest of map.keys()) {
-    if (map.size <= kept) return;
+    if (map.size <= maxSize) return;
     map.delete(oldest);
   }
 }

@@ -30,7 +30,7 @@ export interface ForkchoiceState {
   headBlockHash: RootHex;
   safeBlockHash: RootHex;
   finalizedBlockHash: RootHex;
-  /** True for a former head. The response then says nothing about the engine's sync state. */
+  /** True for a former head, whose verdict does not show the engine's sync state. */
   isBehind?: boolean;
 }
 
@@ -164,8 +164,8 @@ export interface ExecutionEngine {
   /** Returns the payload built so far. Rejects with a `PayloadUnavailableError` for an unknown or expired id. */
   getPayload(fork: ForkPostBellatrix, id: PayloadId): Promise<BuiltPayload>;
   /**
-   * Starts to build a payload that is likely to be requested next, on a payload that the engine has built. A request
-   * then gets it, unless it would be another one by then. Omitted by an engine that would gain nothing.
+   * Starts to build a payload that is likely to be requested next, on a payload that the engine has built. A later
+   * request returns this payload unless its inputs have changed. Omitted by an engine that would not benefit.
    */
   buildAhead?(request: PayloadRequest): void;
   /** Returns the terminal proof-of-work block, or null if there is none yet. */

@@ -164,15 +164,15 @@ export class JsonRpcClient {
     }
     if (isError(answer.error)) {
       const { code, message, data } = answer.error;
-      const said = `${message}${detail(data)}`.slice(0, SHOWN_OF_ERROR);
-      throw new JsonRpcResponseError(code, `${this.origin} rejected ${method}: ${said} (code ${code}).`);
+      const details = `${message}${detail(data)}`.slice(0, SHOWN_OF_ERROR);
+      throw new JsonRpcResponseError(code, `${this.origin} rejected ${method}: ${details} (code ${code}).`);
     }
     if (answer.id === id && answer.result !== undefined) return answer.result;
     throw this.#unusable(method, "it has neither a result nor an error");
   }
 
-  #unusable(method: string, what: string): JsonRpcFailure {
-    return new JsonRpcFailure("unusable", `${this.origin} returned an invalid response to ${method}: ${what}.`);
+  #unusable(method: string, problem: string): JsonRpcFailure {
+    return new JsonRpcFailure("unusable", `${this.origin} returned an invalid response to ${method}: ${problem}.`);
   }
 }
 

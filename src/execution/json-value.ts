@@ -16,11 +16,11 @@ const QUANTITY = /^0x(?:0|[1-9a-fA-F][0-9a-fA-F]*)$/;
  */
 export class JsonValue {
   readonly #value: unknown;
-  readonly #place: string;
+  readonly #path: string;
 
-  constructor(value: unknown, place: string) {
+  constructor(value: unknown, path: string) {
     this.#value = value;
-    this.#place = place;
+    this.#path = path;
   }
 
   /** True for null and missing members. */
@@ -31,12 +31,12 @@ export class JsonValue {
   member(name: string): JsonValue {
     const value = this.#value;
     if (typeof value !== "object" || value === null || Array.isArray(value)) throw this.#unexpected("an object");
-    return new JsonValue((value as Record<string, unknown>)[name], `${this.#place}.${name}`);
+    return new JsonValue((value as Record<string, unknown>)[name], `${this.#path}.${name}`);
   }
 
   list(): JsonValue[] {
     if (!Array.isArray(this.#value)) throw this.#unexpected("a list");
-    return this.#value.map((item, index) => new JsonValue(item, `${this.#place}[${index}]`));
+    return this.#value.map((item, index) => new JsonValue(item, `${this.#path}[${index}]`));
   }
 
   text(): string {
@@ -50,9 +50,9 @@ export class JsonValue {
   }
 
   oneOf<const T extends string>(choices: readonly T[]): T {
-    const found = choices.find((choice) => choice === this.#value);
-    if (found === undefined) throw this.#unexpected(`one of ${choices.join(", ")}`);
-    return found;
+    const choice = choices.find((choice) => choice === this.#value);
+    if (choice === undefined) throw this.#unexpected(`one of ${choices.join(", ")}`);
+    return choice;
   }
 
   /** Decodes DATA of a fixed length. */
@@ -68,8 +68,8 @@ export class JsonValue {
     // `Buffer.from` stops at an invalid digit and returns fewer bytes.
     const bytes = typeof text === "string" && text.startsWith("0x") ? Buffer.from(text.slice(2), "hex") : undefined;
     if (bytes === undefined || 2 * bytes.length !== (text as string).length - 2 || bytes.length > maxLength) {
-      const most = Number.isFinite(maxLength) ? `, of at most ${maxLength} bytes` : "";
-      throw this.#unexpected(`0x and two hexadecimal digits per byte${most}`);
+      const limit = Number.isFinite(maxLength) ? `, of at most ${maxLength} bytes` : "";
+      throw this.#unexpected(`0x and two hexadecimal digits per byte${limit}`);
     }
     return new Uint8Array(bytes);
   }
@@ -89,10 +89,10 @@ export class JsonValue {
     return BigInt(text);
   }
 
-  #unexpected(wanted: string): UnexpectedValueError {
-    if (this.#value === undefined) return new UnexpectedValueError(`${this.#place} is missing`);
+  #unexpected(expected: string): UnexpectedValueError {
+    if (this.#value === undefined) return new UnexpectedValueError(`${this.#path} is missing`);
     const shown = (JSON.stringify(this.#value) ?? String(this.#value)).slice(0, SHOWN_CHARACTERS);
-    return new UnexpectedValueError(`${this.#place} must be ${wanted}, got ${shown}`);
+    return new UnexpectedValueError(`${this.#path} must be ${expected}, got ${shown}`);
   }
 }
 

@@ -1,6 +1,6 @@
 /** Pauses the sender when this many bytes wait to be read. */
 const HIGH_WATER_BYTES = 1024 * 1024;
-/** Joins waiting chunks beyond this number: each takes more memory than its bytes when they arrive one by one. */
+/** Waiting chunks beyond this number are joined, because each one has a memory overhead. */
 const MAX_CHUNKS = 1024;
 /** Waiting chunks up to this total size are read as one. */
 const JOINED_BYTES = 64 * 1024;
@@ -25,7 +25,7 @@ export class BodyStream implements AsyncIterableIterator<Buffer, undefined> {
   #waitingBytes = 0;
   #isPaused = false;
   #reader: Reader | undefined;
-  /** How it ended. An error is thrown after all chunks before it have been read. */
+  /** How the body ended. An error is thrown after all chunks before it have been read. */
   #end: "complete" | "stopped" | Error | undefined;
 
   constructor(source: Source) {

@@ -3,7 +3,7 @@ import type { buildConnector, Client, Dispatcher } from "undici";
 import { HttpError, isConnectionLoss } from "./http-error.ts";
 import { loadUndici } from "./load-undici.ts";
 
-/** Bounds names and values of all headers together, and of all trailers. */
+/** Limit for the names and values of all headers together, and of all trailers. */
 const MAX_HEADER_BYTES = 32 * 1024;
 const MAX_HEADERS = 256;
 /** 1xx responses before the final one. */
@@ -13,7 +13,7 @@ const KEEP_ALIVE_MARGIN_MS = 1000;
 
 /** Receives one response. Nothing follows `onEnd` or `onError`. */
 export interface ResponseHandler {
-  /** The request is written to this connection. After a retry, called again with another one. */
+  /** The request is written to this connection. Called again with another connection after a retry. */
   onSent(connection: Connection): void;
   /** The head of the final response. Header names are lowercase, repeated headers are joined. */
   onHeaders(status: number, headers: Readonly<Record<string, string>>, statusText: string): void;
@@ -180,12 +180,12 @@ export class Connection implements Dispatcher.DispatchHandler {
   #onDisconnect(error: Error): void {
     if (this.#isDestroyed) return;
     if (this.#isReused && isConnectionLoss(error)) this.#owner.onLost();
-    // A request that is not written yet goes out on a new socket.
+    // A request that is not yet written is sent on a new socket.
     if (!this.#exchange) this.destroy();
   }
 }
 
-/** Returns undefined if there are too many. */
+/** Joins repeated headers. Returns undefined if there are too many headers. */
 function joinHeaders(headers: Readonly<Record<string, string | string[] | undefined>>) {
   const joined: Record<string, string> = {};
   let count = 0;

@@ -28,17 +28,18 @@ export interface HttpClientOptions {
   readonly bodyTimeoutMs?: number;
   /** Closes idle connections where the server gives no Keep-Alive hint. */
   readonly idleTimeoutMs?: number;
-  /** Called when a new connection has replaced one that the server closed: it may be another server. */
+  /** Called when a new connection has replaced one that the server closed. The server may be another one now. */
   readonly onReconnect?: () => void;
 }
 
 export interface SendOptions {
   /**
-   * By default true: the request uses keep-alive connections, and is retried once on a new one if the server closed the
-   * kept one without a byte of response. A request that is not idempotent has its own connection and is never retried.
+   * By default true: the request uses keep-alive connections, and is retried once on a new connection if the server
+   * closed the idle one without a byte of response. A request that is not idempotent has its own connection and is
+   * never retried.
    */
   readonly idempotent?: boolean;
-  /** Overrides that of the client. */
+  /** Overrides the timeout of the client. */
   readonly headersTimeoutMs?: number;
 }
 
@@ -48,7 +49,7 @@ export class HttpClient {
   readonly #origin: string;
   readonly #headers: Readonly<Record<string, string>>;
   readonly #open = new Set<Connection>();
-  /** The one used last is last. */
+  /** Most recently used last. */
   readonly #idle: Connection[] = [];
   #connector: buildConnector.connector | undefined;
   #hasLostConnection = false;

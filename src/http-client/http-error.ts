@@ -1,9 +1,9 @@
 import { errorCode } from "../errors/error-code.ts";
 
-/** A limit that the client enforces itself; all other errors are those of undici and the system. */
+/** Limits that the client itself enforces. All other errors come from undici and the system. */
 type HttpErrorCode = "ERR_BODY_TOO_LARGE" | "ERR_TOO_MANY_HEADERS" | "ERR_TOO_MANY_INTERIM_RESPONSES" | "ERR_CLOSED";
 
-/** Why the client itself gave up a request. The message is a clause without a period. */
+/** A limit of the client was exceeded, or the client was closed. The message is a clause without a period. */
 export class HttpError extends Error {
   readonly code: HttpErrorCode;
 

@@ -31,7 +31,7 @@ export class BatchDownloads {
 
   /** Starts to download a batch from a peer. */
   begin(batch: Batch, peerId: string): void {
-    batch.asking(peerId);
+    batch.startDownload(peerId);
     this.#parts.batchPeers.begin(peerId);
     this.#count++;
     void this.#download(batch, peerId).then((succeeded) => {
@@ -47,30 +47,30 @@ export class BatchDownloads {
   }
 
   async #download(batch: Batch, peerId: string): Promise<boolean> {
-    const over = new AbortController();
-    const given = new AbortController();
-    const signal = AbortSignal.any([over.signal, this.#closed.signal]);
-    void this.#abortIfStalled(batch, over, AbortSignal.any([given.signal, this.#closed.signal]));
+    const stalled = new AbortController();
+    const finished = new AbortController();
+    const signal = AbortSignal.any([stalled.signal, this.#closed.signal]);
+    void this.#abortIfStalled(batch, stalled, AbortSignal.any([finished.signal, this.#closed.signal]));
     try {
       const blocks = await this.#parts.peers.requests.blocksByRange(peerId, batch.range, signal);
       batch.downloaded(peerId, blocks);
       return true;
     } catch {
-      // A slow peer that is replaced does not count as a failure of the batch.
-      if (!over.signal.aborted) batch.failures++;
-      batch.again();
+      // The replacement of a slow peer is not a failure of the batch.
+      if (!stalled.signal.aborted) batch.failures++;
+      batch.retry();
       return false;
     } finally {
-      given.abort();
+      finished.abort();
     }
   }
 
-  async #abortIfStalled(batch: Batch, over: AbortController, given: AbortSignal): Promise<void> {
+  async #abortIfStalled(batch: Batch, stalled: AbortController, signal: AbortSignal): Promise<void> {
     const { timers, stallCheckMs, isUrgent, batchPeers } = this.#parts;
     try {
-      do await timers.sleep(stallCheckMs, given);
+      do await timers.sleep(stallCheckMs, signal);
       while (!isUrgent(batch) || !batchPeers.hasUntriedPeer(batch));
-      over.abort();
+      stalled.abort();
     } catch {
       // The response arrived, or the run has ended.
     }

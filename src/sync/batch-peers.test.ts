@@ -66,7 +66,7 @@ it("prefers claimants, then other peers, then tried peers, then distrusted ones"
   for (let times = 0; times < 4; times++) {
     const peerId = batchPeers.pick(batch)!;
     asked.push(peerId);
-    batch.asking(peerId);
+    batch.startDownload(peerId);
   }
   expect(asked.slice(0, 2)).toEqual(["claimant", "other"]);
   expect(asked.slice(2).sort()).toEqual(["claimant", "other"]);

@@ -26,8 +26,8 @@ interface Record {
 }
 
 /**
- * Selects the peer for a batch. Preference: peers that claim the target, other peers, peers already tried for the
- * batch, and last peers that sent invalid blocks.
+ * Selects the peer for a batch, in order of preference: peers that claim the target, other peers, peers already tried
+ * for the batch, and peers that sent invalid blocks.
  */
 export class BatchPeers {
   readonly #peers: SyncPeers;
@@ -48,16 +48,16 @@ export class BatchPeers {
 
   /** Returns null if the preferred peers are busy or in backoff. */
   pick(batch: Batch): string | null {
-    const able = this.#able(batch);
-    const best = Math.min(...able.map(({ peerId }) => this.#rank(peerId, batch)));
+    const eligible = this.#eligible(batch);
+    const best = Math.min(...eligible.map(({ peerId }) => this.#rank(peerId, batch)));
     const now = this.#timers.now();
-    const free = able
+    const free = eligible
       .filter(({ peerId }) => this.#rank(peerId, batch) === best)
       .map(({ peerId }) => ({ peerId, record: this.#record(peerId) }))
       .filter(({ record }) => record.inFlight < this.#limits.requestsPerPeer && record.backoffUntil <= now)
       .sort(
         (a, b) =>
-          timesAsked(a, batch) - timesAsked(b, batch) ||
+          attemptsOf(a, batch) - attemptsOf(b, batch) ||
           a.record.inFlight - b.record.inFlight ||
           a.record.failures - b.record.failures,
       );
@@ -66,17 +66,17 @@ export class BatchPeers {
 
   /** Returns true if a trusted peer has not been tried for the batch yet. */
   hasUntriedPeer(batch: Batch): boolean {
-    return this.#able(batch).some(({ peerId }) => this.#rank(peerId, batch) <= 1);
+    return this.#eligible(batch).some(({ peerId }) => this.#rank(peerId, batch) <= 1);
   }
 
   /** Returns true if a peer that claims the target has not been tried for the batch yet. */
   hasUntriedClaimant(batch: Batch): boolean {
-    return this.#able(batch).some(({ peerId }) => this.#rank(peerId, batch) === 0);
+    return this.#eligible(batch).some(({ peerId }) => this.#rank(peerId, batch) === 0);
   }
 
   /** Returns true if any peer can serve the batch, now or later. */
   hasPeer(batch: Batch): boolean {
-    return this.#able(batch).length > 0;
+    return this.#eligible(batch).length > 0;
   }
 
   /** Number of connected peers that claim the target. */
@@ -87,8 +87,8 @@ export class BatchPeers {
   /** Milliseconds until the first backoff ends, or null if no peer is in backoff. */
   get msUntilRetry(): number | null {
     const now = this.#timers.now();
-    const rests = [...this.#records.values()].map(({ backoffUntil }) => backoffUntil - now).filter((rest) => rest > 0);
-    return rests.length === 0 ? null : Math.min(...rests);
+    const waits = [...this.#records.values()].map(({ backoffUntil }) => backoffUntil - now).filter((wait) => wait > 0);
+    return waits.length === 0 ? null : Math.min(...waits);
   }
 
   begin(peerId: string): void {
@@ -99,14 +99,14 @@ export class BatchPeers {
     const record = this.#record(peerId);
     record.inFlight--;
     if (succeeded) record.failures = 0;
-    else this.rest(peerId);
+    else this.backOff(peerId);
   }
 
-  rest(peerId: string): void {
+  backOff(peerId: string): void {
     const record = this.#record(peerId);
-    const rest = Math.min(this.#limits.backoffMs * 2 ** record.failures, this.#limits.maxBackoffMs);
+    const delay = Math.min(this.#limits.backoffMs * 2 ** record.failures, this.#limits.maxBackoffMs);
     record.failures++;
-    record.backoffUntil = this.#timers.now() + rest;
+    record.backoffUntil = this.#timers.now() + delay;
   }
 
   /** Marks a peer that sent invalid blocks. It is used only as a last resort. */
@@ -114,7 +114,7 @@ export class BatchPeers {
     this.#distrusted.add(peerId);
   }
 
-  #able({ range }: Batch): SyncPeer[] {
+  #eligible({ range }: Batch): SyncPeer[] {
     return this.#peers
       .list()
       .filter(({ peerId }) => this.#solePeer === undefined || peerId === this.#solePeer)
@@ -128,19 +128,19 @@ export class BatchPeers {
     return headSlot >= slot || this.#target.claimants.has(peerId);
   }
 
-  #rank(peerId: string, { asked }: Batch): number {
-    if (this.#distrusted.has(peerId)) return asked.has(peerId) ? 4 : 3;
-    if (asked.has(peerId)) return 2;
+  #rank(peerId: string, { attempts }: Batch): number {
+    if (this.#distrusted.has(peerId)) return attempts.has(peerId) ? 4 : 3;
+    if (attempts.has(peerId)) return 2;
     return this.#target.claimants.has(peerId) ? 0 : 1;
   }
 
   #record(peerId: string): Record {
-    const known = this.#records.get(peerId);
-    if (known) return known;
+    const existing = this.#records.get(peerId);
+    if (existing) return existing;
     const record = { inFlight: 0, failures: 0, backoffUntil: 0 };
     this.#records.set(peerId, record);
     return record;
   }
 }
 
-const timesAsked = ({ peerId }: { peerId: string }, { asked }: Batch) => asked.get(peerId) ?? 0;
+const attemptsOf = ({ peerId }: { peerId: string }, { attempts }: Batch) => attempts.get(peerId) ?? 0;

@@ -20,7 +20,7 @@ function batchWith(...answers: [peerId: string, blocks: SignedBeaconBlock[]][]):
   for (const [index, [peerId, blocks]] of answers.entries()) {
     batch.downloaded(peerId, blocks);
     if (index < answers.length - 1) batch.dispute();
-    else batch.taken();
+    else batch.markImported();
   }
   return batch;
 }

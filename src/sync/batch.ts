@@ -1,9 +1,9 @@
 import type { RootHex, SignedBeaconBlock, Slot } from "@lodestar/types";
 import type { BlockRange } from "../network/reqresp/interface.ts";
 
-type BatchState = "waiting" | "downloading" | "downloaded" | "taken";
+type BatchState = "waiting" | "downloading" | "downloaded" | "imported";
 
-/** Summary of a response, kept to judge it later. */
+/** Summary of a response, for a later verdict. */
 interface BatchResponse {
   peerId: string;
   count: number;
@@ -30,7 +30,7 @@ export interface FaultyPeers {
 export class Batch {
   readonly range: BlockRange;
   /** Download attempts per peer. Untried peers are preferred. */
-  readonly asked = new Map<string, number>();
+  readonly attempts = new Map<string, number>();
   /** Number of imports that were rejected or did not connect. */
   rejections = 0;
   failures = 0;
@@ -60,9 +60,9 @@ export class Batch {
     return this.range.startSlot + this.range.count - 1;
   }
 
-  asking(peerId: string): void {
+  startDownload(peerId: string): void {
     this.#state = "downloading";
-    this.asked.set(peerId, (this.asked.get(peerId) ?? 0) + 1);
+    this.attempts.set(peerId, (this.attempts.get(peerId) ?? 0) + 1);
   }
 
   downloaded(peerId: string, blocks: SignedBeaconBlock[]): void {
@@ -72,23 +72,23 @@ export class Batch {
   }
 
   /** Marks the blocks as imported. Only a summary is kept, in case the response turns out to be incomplete. */
-  taken(): void {
-    this.#state = "taken";
+  markImported(): void {
+    this.#state = "imported";
     if (this.#response !== null) this.#response.isImported = true;
     this.#blocks = [];
   }
 
   /** Schedules another download. */
-  again(): void {
+  retry(): void {
     this.#state = "waiting";
     this.#blocks = [];
     this.#response = null;
   }
 
-  /** Schedules another download because this response or an adjacent one is wrong. The next response decides which. */
+  /** Schedules another download because this response or an adjacent one is wrong. The next response shows which. */
   dispute(): void {
     if (this.#response !== null) this.#disputed.push(this.#response);
-    this.again();
+    this.retry();
   }
 
   /** Peers that claimed that the range is empty. */
@@ -109,8 +109,8 @@ export class Batch {
       const root = response.last && rootOf(response.last);
       return { ...response, root, isOfChain: response.last === null || rootAt(response.last.message.slot) === root };
     });
-    // Imported blocks have no gaps, but may lack the first ones if those were known already. A response with more
-    // blocks may be right.
+    // Imported blocks have no gaps, but may lack the first ones if they were already known. A response with more blocks
+    // may be right.
     const imported = responses.filter(({ root, isImported }) => root === last && isImported);
     const count = Math.max(...imported.map((response) => response.count));
     const faulty = responses.filter((response) => response.root !== last || response.count < count);

@@ -41,8 +41,8 @@ interface BlockLookupsParts {
 }
 
 /**
- * Looks up blocks by root, with or without ancestors, one lookup per root at a time. Peers with a better score are
- * asked first, then those that referenced the block, so that a few misbehaving peers cannot exhaust the attempts.
+ * Looks up blocks by root, with or without ancestors, one lookup per root at a time. Peers are tried by score, then
+ * those that referenced the block first, so that a few misbehaving peers cannot exhaust the attempts.
  */
 export class BlockLookups {
   readonly #parts: BlockLookupsParts;
@@ -63,9 +63,9 @@ export class BlockLookups {
 
   seek(root: RootHex, referrers: Iterable<string>, count: number): void {
     if (this.#closed.signal.aborted || this.#isMissing(root)) return;
-    const known = this.#lookups.get(root);
-    if (known) {
-      for (const peerId of referrers) known.referrers.add(peerId);
+    const existing = this.#lookups.get(root);
+    if (existing) {
+      for (const peerId of referrers) existing.referrers.add(peerId);
       return;
     }
     const admitted = [...referrers].filter((peerId) => this.#countOf(peerId) < MAX_PER_PEER);
@@ -108,12 +108,12 @@ export class BlockLookups {
 
   async #run(lookup: Lookup): Promise<void> {
     const { root, referrers } = lookup;
-    const found = await this.#ask(lookup);
+    const result = await this.#ask(lookup);
     this.#running.delete(root);
     this.#lookups.delete(root);
     if (this.#closed.signal.aborted) return;
     try {
-      if (found) this.#parts.onFound({ ...found, root, referrers });
+      if (result) this.#parts.onFound({ ...result, root, referrers });
       else this.#noteMissing(root);
     } catch (error) {
       this.#parts.logger.error("Could not process looked up block", { root, error });
@@ -129,17 +129,18 @@ export class BlockLookups {
   async #ask({ root, count, referrers }: Lookup): Promise<Pick<FoundBlocks, "blocks" | "servingPeer"> | null> {
     const { peers } = this.#parts;
     const { signal } = this.#closed;
-    const asked = new Set<string>();
-    while (asked.size < MAX_PEERS_PER_LOOKUP && !signal.aborted) {
-      const peerId = this.#nextPeer(referrers, asked);
+    const triedPeers = new Set<string>();
+    while (triedPeers.size < MAX_PEERS_PER_LOOKUP && !signal.aborted) {
+      const peerId = this.#nextPeer(referrers, triedPeers);
       if (peerId === undefined) return null;
-      asked.add(peerId);
+      triedPeers.add(peerId);
       try {
-        const given = await peers.blockWithAncestors(peerId, { root, count }, signal);
-        const blocks = await this.#untilForged(given);
-        if (blocks.length < given.length) peers.penalize(peerId, "severe", "block with an invalid proposer signature");
+        const received = await peers.blockWithAncestors(peerId, { root, count }, signal);
+        const blocks = await this.#untilForged(received);
+        if (blocks.length < received.length)
+          peers.penalize(peerId, "severe", "block with an invalid proposer signature");
         if (blocks.length > 0) return { blocks, servingPeer: peerId };
-        if (given.length === 0 && referrers.has(peerId))
+        if (received.length === 0 && referrers.has(peerId))
           peers.penalize(peerId, "mild", "referenced a block that it does not have");
       } catch {
         // The failure is already penalized. Another peer may have the block.
@@ -156,8 +157,8 @@ export class BlockLookups {
     return blocks;
   }
 
-  #nextPeer(referrers: ReadonlySet<string>, asked: ReadonlySet<string>): string | undefined {
-    const connected = this.#parts.peers.list().filter(({ peerId }) => !asked.has(peerId));
+  #nextPeer(referrers: ReadonlySet<string>, triedPeers: ReadonlySet<string>): string | undefined {
+    const connected = this.#parts.peers.list().filter(({ peerId }) => !triedPeers.has(peerId));
     const furthest = connected.sort(
       (a, b) =>
         b.score - a.score ||

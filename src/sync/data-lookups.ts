@@ -25,11 +25,11 @@ interface DataLookupsParts {
 export class DataLookups {
   readonly #parts: DataLookupsParts;
   readonly #running = new Map<RootHex, Promise<void>>();
-  /** Peers already asked per block, most recently asked last. */
-  readonly #previouslyAsked = new LruMap<RootHex, Set<string>>(MAX_TRACKED_BLOCKS);
+  /** Peers already tried per block, most recently tried last. */
+  readonly #previouslyTried = new LruMap<RootHex, Set<string>>(MAX_TRACKED_BLOCKS);
   readonly #closed = new AbortController();
   /** Blocks that exceed the concurrency limit, or whose lookup of the previous slot is still running. */
-  #due: BlockWithCommitments[] = [];
+  #queue: BlockWithCommitments[] = [];
   #unsubscribes: (() => void)[] = [];
 
   constructor(parts: DataLookupsParts) {
@@ -41,7 +41,7 @@ export class DataLookups {
     this.#unsubscribes.push(
       chain.data.onAwaited((block) => void this.#lookUpSoon(block)),
       chain.clock.onSlot(() => {
-        this.#due = [];
+        this.#queue = [];
         for (const block of chain.data.awaited()) this.#lookUp(block);
       }),
     );
@@ -67,15 +67,15 @@ export class DataLookups {
     const { root } = block;
     if (this.#closed.signal.aborted || !this.#isAwaited(root)) return;
     if (this.#running.has(root) || this.#running.size >= MAX_CONCURRENT) {
-      this.#due.push(block);
+      this.#queue.push(block);
       return;
     }
-    const asking = this.#ask(block).finally(() => {
+    const lookup = this.#ask(block).finally(() => {
       this.#running.delete(root);
-      const next = this.#due.shift();
+      const next = this.#queue.shift();
       if (next) this.#lookUp(next);
     });
-    this.#running.set(root, asking);
+    this.#running.set(root, lookup);
   }
 
   #isAwaited(root: RootHex): boolean {
@@ -87,17 +87,17 @@ export class DataLookups {
     const { chain, peers, logger } = this.#parts;
     const { root, signed } = block;
     const { slot } = signed.message;
-    const before = this.#previouslyAsked.get(root) ?? new Set();
-    this.#previouslyAsked.set(root, before);
-    const asked = new Set<string>();
-    while (asked.size < MAX_PEERS_PER_LOOKUP && this.#isAwaited(root) && !this.#closed.signal.aborted) {
+    const triedBefore = this.#previouslyTried.get(root) ?? new Set();
+    this.#previouslyTried.set(root, triedBefore);
+    const triedPeers = new Set<string>();
+    while (triedPeers.size < MAX_PEERS_PER_LOOKUP && this.#isAwaited(root) && !this.#closed.signal.aborted) {
       const missing = chain.data.missing(block);
-      const request = this.#nextRequest(missing, { asked, before }, chain.data.hasColumns(slot));
+      const request = this.#nextRequest(missing, { triedPeers, triedBefore }, chain.data.hasColumns(slot));
       if (missing.length === 0 || request === undefined) return;
       const { peerId } = request;
-      asked.add(peerId);
-      before.delete(peerId);
-      before.add(peerId);
+      triedPeers.add(peerId);
+      triedBefore.delete(peerId);
+      triedBefore.add(peerId);
       try {
         await chain.data.take([{ block, sidecars: await this.#sidecars(block, request) }]);
       } catch (error) {
@@ -125,28 +125,28 @@ export class DataLookups {
   }
 
   /**
-   * Selects the peer with the most missing sidecars, then by score. Peers asked before come last, so that a peer which
-   * claims all columns but serves none is not always first. Columns in no peer's custody are requested from any peer,
-   * since the block producer has them.
+   * Selects the peer with the most missing sidecars, then by score. Peers that were tried before come last, so that a
+   * peer that claims all columns but serves none is not always first. Columns in no peer's custody are requested from
+   * any peer, since the block producer has them.
    */
   #nextRequest(
     missing: readonly number[],
-    { asked, before }: { asked: ReadonlySet<string>; before: ReadonlySet<string> },
+    { triedPeers, triedBefore }: { triedPeers: ReadonlySet<string>; triedBefore: ReadonlySet<string> },
     hasColumns: boolean,
   ): { peerId: string; indices: readonly number[] } | undefined {
     const peers = this.#parts.peers.list();
-    const keptBySome = new Set(peers.flatMap(({ columns }) => columns));
-    const kept = ({ columns }: SyncPeer) =>
-      hasColumns ? missing.filter((column) => columns.includes(column) || !keptBySome.has(column)) : missing;
-    const turns = [...before];
+    const custodiedBySome = new Set(peers.flatMap(({ columns }) => columns));
+    const servable = ({ columns }: SyncPeer) =>
+      hasColumns ? missing.filter((column) => columns.includes(column) || !custodiedBySome.has(column)) : missing;
+    const lastTried = [...triedBefore];
     const [best] = peers
-      .filter(({ peerId }) => !asked.has(peerId))
+      .filter(({ peerId }) => !triedPeers.has(peerId))
       .map((peer) => ({
         peerId: peer.peerId,
-        turn: turns.indexOf(peer.peerId),
+        turn: lastTried.indexOf(peer.peerId),
         score: peer.score,
         headSlot: peer.status.headSlot,
-        indices: kept(peer),
+        indices: servable(peer),
       }))
       .filter(({ indices }) => indices.length > 0)
       .sort(

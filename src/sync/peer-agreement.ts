@@ -5,12 +5,12 @@ import type { SyncPeers } from "../network/peers/sync-peers.ts";
 import type { SyncChain } from "./sync-chain.ts";
 
 /**
- * The first attestations with another source than genesis are from the fourth epoch. Only later attestations can
+ * The first attestations with a source other than genesis are from the fourth epoch. Only later attestations can
  * surround them.
  */
 const YOUNG_EPOCHS = 4;
 
-/** Decides whether the connected peers have nothing beyond our head, as in a network that has stalled. */
+/** Determines whether the connected peers have no blocks after our head, as in a stalled network. */
 export class PeerAgreement {
   readonly #chain: SyncChain;
   readonly #peers: SyncPeers;
@@ -23,8 +23,8 @@ export class PeerAgreement {
   }
 
   /**
-   * A peer agrees if its head is a known block and not behind ours. It need not be the same block, or nodes with
-   * different votes would wait for each other forever. A peer behind us proves nothing, nor does an unknown head. At
+   * A peer agrees if its head is a known block and not behind ours. The heads may differ, because otherwise nodes with
+   * different votes would wait for each other forever. A peer behind us or with an unknown head proves nothing. At
    * least half of the peers must agree, so that one liar cannot outvote an honest peer.
    */
   get isReached(): boolean {
@@ -38,7 +38,7 @@ export class PeerAgreement {
   }
 
   /**
-   * Returns true if the head is still the anchor and far behind the clock. The peers may have just started too, and
+   * Returns true if the head is still the anchor and far behind the clock. The peers may have just started, too, and
    * validators that continue from there could contradict their earlier attestations.
    */
   get isAnchorOnly(): boolean {
@@ -51,7 +51,7 @@ export class PeerAgreement {
     for (const { status } of this.#peers.list()) this.#outdated.add(status);
   }
 
-  /** Requests the status of peers: of those with a discarded status, or of all. */
+  /** Requests the status of peers with a discarded status, or of all peers. */
   refresh(which: "outdated" | "all"): void {
     for (const { peerId, status } of this.#peers.list()) {
       if (which === "all" || this.#outdated.has(status)) this.#peers.refreshStatus(peerId);

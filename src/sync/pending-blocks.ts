@@ -72,11 +72,11 @@ export class PendingBlocks {
       clock,
     }: { root: RootHex; peerId: string; isRequested: boolean; clock: Pick<Clock, "currentSlot" | "nowSeconds"> },
   ): PendingBlock | undefined {
-    const known = this.#entries.get(root);
-    if (known) {
+    const existing = this.#entries.get(root);
+    if (existing) {
       // The root does not cover the signature. A peer is only responsible for its own signature.
-      if (Buffer.compare(known.signed.signature, signed.signature) === 0) known.peers.add(peerId);
-      return known;
+      if (Buffer.compare(existing.signed.signature, signed.signature) === 0) existing.peers.add(peerId);
+      return existing;
     }
     const { slot, parentRoot } = signed.message;
     const type = this.#config.getForkTypes(slot).SignedBeaconBlock as Type<SignedBeaconBlock>;
@@ -117,10 +117,10 @@ export class PendingBlocks {
 
   /** Returns all descendants of the block, parents before children. */
   descendantsOf(root: RootHex): PendingBlock[] {
-    const found = this.childrenOf(root);
+    const descendants = this.childrenOf(root);
     // Terminates, since a root is a hash over the parent root and no block is its own ancestor.
-    for (const { root: next } of found) found.push(...this.childrenOf(next));
-    return found;
+    for (const { root: next } of descendants) descendants.push(...this.childrenOf(next));
+    return descendants;
   }
 
   removeDescendantsOf(root: RootHex): PendingBlock[] {

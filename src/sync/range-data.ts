@@ -63,7 +63,7 @@ interface MissingData {
 /** State of a running request. */
 interface Transfer {
   /** Number of requested sidecars. */
-  wanted: number;
+  requestedCount: number;
   received: readonly DataSidecar[];
   ended: AbortSignal;
   giveUp(): void;
@@ -72,7 +72,7 @@ interface Transfer {
 /** Fetches the blob sidecars or data columns of downloaded blocks into the pool, before range sync imports them. */
 export class RangeData {
   readonly #parts: RangeDataParts;
-  /** Peers that sent invalid data. They are not asked again. */
+  /** Peers that sent invalid data. They get no further requests. */
   readonly #excluded = new Set<string>();
   /** Peers with a running request. */
   readonly #busy = new Set<string>();
@@ -222,7 +222,7 @@ export class RangeData {
     return missing.indices.every((column) => able.some(({ columns }) => columns.includes(column)));
   }
 
-  /** A partial response may be continued with another request. An empty one counts as failed. */
+  /** A partial response may be continued with another request. An empty response is a failure. */
   async #request(
     request: DataRequest,
     missing: MissingData,
@@ -240,7 +240,7 @@ export class RangeData {
     failed.set(peerId, new Set([...(failed.get(peerId) ?? []), ...columns]));
   }
 
-  /** Returns the received sidecars of the blocks, also if the request fails or is aborted. */
+  /** Returns the received sidecars of the blocks, even if the request fails or is aborted. */
   async #receive(
     request: DataRequest,
     missing: MissingData,
@@ -249,25 +249,26 @@ export class RangeData {
   ): Promise<DataSidecar[]> {
     const { requests } = this.#parts.peers;
     const { peerId, columns } = request;
-    const wanted = this.#countOf(request, missing);
+    const requestedCount = this.#countOf(request, missing);
     const received: DataSidecar[] = [];
     const roots = new Set(missing.blocks.map(({ root }) => root));
     const onSidecar = (sidecar: DataSidecar): void => {
       if (roots.has(blockRootOfSidecar(sidecar))) received.push(sidecar);
     };
-    const over = new AbortController();
+    const stalled = new AbortController();
     const ended = new AbortController();
-    const given = AbortSignal.any([over.signal, signal]);
+    const abortSignal = AbortSignal.any([stalled.signal, signal]);
     this.#busy.add(peerId);
     void this.#abortIfStalled(request, missing, failed, {
-      wanted,
+      requestedCount,
       received,
       ended: AbortSignal.any([ended.signal, signal]),
-      giveUp: () => over.abort(),
+      giveUp: () => stalled.abort(),
     });
     try {
-      if (missing.hasColumns) await requests.columnSidecarsByRange(peerId, missing.range, columns, given, onSidecar);
-      else await requests.blobSidecarsByRange(peerId, missing.range, given, onSidecar);
+      if (missing.hasColumns)
+        await requests.columnSidecarsByRange(peerId, missing.range, columns, abortSignal, onSidecar);
+      else await requests.blobSidecarsByRange(peerId, missing.range, abortSignal, onSidecar);
     } catch (error) {
       signal.throwIfAborted();
       if (!(error instanceof RequestError)) throw error;
@@ -275,9 +276,9 @@ export class RangeData {
       this.#busy.delete(peerId);
       ended.abort();
     }
-    const isOfUse = !over.signal.aborted && received.length * MAX_STALL_CHECKS > wanted;
+    const isOfUse = !stalled.signal.aborted && received.length * MAX_STALL_CHECKS > requestedCount;
     this.#failures.set(peerId, isOfUse ? 0 : this.#failuresOf(request) + 1);
-    if (over.signal.aborted && received.length === 0) this.#onNoResponse(peerId);
+    if (stalled.signal.aborted && received.length === 0) this.#onNoResponse(peerId);
     return received;
   }
 
@@ -294,13 +295,13 @@ export class RangeData {
     request: DataRequest,
     missing: MissingData,
     failed: ReadonlyMap<string, ReadonlySet<number>>,
-    { wanted, received, ended, giveUp }: Transfer,
+    { requestedCount, received, ended, giveUp }: Transfer,
   ): Promise<void> {
     const { timers, limits } = this.#parts;
     try {
-      for (let looks = 1; ; looks++) {
+      for (let checks = 1; ; checks++) {
         await timers.sleep(limits.stallCheckMs, ended);
-        const isTooSlow = received.length * MAX_STALL_CHECKS <= wanted * looks;
+        const isTooSlow = received.length * MAX_STALL_CHECKS <= requestedCount * checks;
         if (isTooSlow && this.#canOthersServe(request, missing, failed)) return giveUp();
       }
     } catch {
@@ -343,7 +344,7 @@ export class RangeData {
     this.#parts.peers.penalize(peerId, "severe", "invalid sidecars in range sync");
   }
 
-  /** Penalized once per peer, since it may just be slow and is now asked last. */
+  /** Penalized once per peer, because the peer may only be slow and is selected last from now on. */
   #onNoResponse(peerId: string): void {
     if (this.#unresponsive.has(peerId)) return;
     this.#unresponsive.add(peerId);
@@ -354,9 +355,10 @@ export class RangeData {
   #penalizeCustodians(failed: ReadonlyMap<string, ReadonlySet<number>>): void {
     const { peers, target } = this.#parts;
     for (const { peerId, columns } of peers.list()) {
-      const asked = failed.get(peerId);
-      const keeps = asked && (asked.size === 0 || columns.some((column) => asked.has(column)));
-      if (keeps && target.claimants.has(peerId) && !this.#excluded.has(peerId))
+      const failedColumns = failed.get(peerId);
+      const isCustodian =
+        failedColumns && (failedColumns.size === 0 || columns.some((column) => failedColumns.has(column)));
+      if (isCustodian && target.claimants.has(peerId) && !this.#excluded.has(peerId))
         peers.penalize(peerId, "mild", "withheld custody data");
     }
   }

@@ -36,8 +36,8 @@ interface RangePenaltiesParts {
 }
 
 /**
- * Penalizes peers of a range sync run. Blocks of two chains may all be valid; which one leads to the target is only
- * known at the end, so such penalties are deferred.
+ * Penalizes peers of a range sync run. Blocks of two chains may all be valid. Such penalties are deferred until the
+ * end, when it is known which chain leads to the target.
  */
 export class RangePenalties {
   readonly #parts: RangePenaltiesParts;

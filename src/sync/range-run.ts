@@ -16,7 +16,10 @@ import type { SyncTarget } from "./sync-target.ts";
 /** Maximum depth of a reorg near a peer's head that is tolerated without a penalty. */
 const REORG_SLOTS = 4;
 
-/** `deserted`: no peer is left. `undelivered`: the peers do not serve what they claim. `broken`: this node failed. */
+/**
+ * `deserted`: no peer is left. `undelivered`: the peers do not serve the target that they claim. `broken`: this node
+ * failed.
+ */
 export type RangeOutcome = "reached" | "deserted" | "undelivered" | "broken";
 
 interface RangeRunParts {
@@ -70,7 +73,7 @@ export class RangeRun {
       isUrgent: (batch) => this.#window[0] === batch,
       onSettled: () => {
         // Runs even during an import.
-        this.#ask();
+        this.#fillWindow();
         this.#wake();
       },
     });
@@ -79,7 +82,7 @@ export class RangeRun {
     this.#nextSlot = this.#firstSlot();
   }
 
-  /** True if responses of peers did not fit together. */
+  /** True if responses of peers contradicted each other. */
   get isDisputed(): boolean {
     return this.#isDisputed;
   }
@@ -106,7 +109,7 @@ export class RangeRun {
     const { solePeer } = this.#parts;
     for (;;) {
       signal.throwIfAborted();
-      this.#ask();
+      this.#fillWindow();
       const first = this.#window[0];
       if (first === undefined) {
         if (this.#isReached()) {
@@ -143,7 +146,7 @@ export class RangeRun {
   }
 
   /** Fills the window with downloads up to the limit. */
-  #ask(): void {
+  #fillWindow(): void {
     const { limits, target, peers } = this.#parts;
     while (this.#window.length < limits.maxBatches && this.#nextSlot <= target.slot) {
       const count = Math.min(limits.batchSlots, target.slot - this.#nextSlot + 1);
@@ -169,10 +172,10 @@ export class RangeRun {
   async #nextEvent(): Promise<void> {
     const over = new AbortController();
     // A backoff may have ended since the last selection without another event.
-    const rest = this.#batchPeers.msUntilRetry ?? (this.#downloads.count === 0 ? 0 : null);
+    const delay = this.#batchPeers.msUntilRetry ?? (this.#downloads.count === 0 ? 0 : null);
     await new Promise<void>((resolve) => {
       this.#wake = resolve;
-      if (rest !== null) this.#parts.timers.sleep(rest, over.signal).then(resolve, () => {});
+      if (delay !== null) this.#parts.timers.sleep(delay, over.signal).then(resolve, () => {});
     });
     over.abort();
   }
@@ -185,7 +188,7 @@ export class RangeRun {
     const first = blocks[0];
     if (first === undefined) {
       this.#window.shift();
-      batch.taken();
+      batch.markImported();
       this.#unconfirmed.push(batch);
       return true;
     }
@@ -194,7 +197,7 @@ export class RangeRun {
       this.#handleGap(batch);
       return true;
     }
-    // Determined before the import, since finality may prune the parent from fork choice. Applied after it.
+    // Determined before the import, because finality may prune the parent from fork choice. Applied after the import.
     const withholders = this.#penalties.withholders(this.#unconfirmed, parentRoot);
     try {
       await this.#import(blocks, signal);
@@ -211,7 +214,7 @@ export class RangeRun {
     }
     this.#isWaitingForEngine = false;
     this.#window.shift();
-    batch.taken();
+    batch.markImported();
     this.#penalties.penalize(withholders, "withheld blocks");
     this.#penalties.defer(this.#unconfirmed);
     this.#unconfirmed = [batch];
@@ -266,13 +269,13 @@ export class RangeRun {
     }
     if (servingPeer !== null) this.#penalties.onRejected(servingPeer, reason);
     batch.rejections++;
-    batch.again();
+    batch.retry();
   }
 
   /**
-   * Handles a batch whose first parent is unknown. Either it is of another chain, or blocks before it were withheld.
-   * Both are downloaded again, from other peers if possible, and the responses decide. If nothing before it is
-   * unconfirmed, the chains diverged earlier.
+   * Handles a batch whose first parent is unknown. Either it belongs to another chain, or blocks before it were
+   * withheld. The batch and the unconfirmed ones before it are downloaded again, from other peers if possible, and the
+   * responses decide. If no batch before it is unconfirmed, the chains diverged earlier.
    */
   #handleGap(batch: Batch): void {
     const { servingPeer } = batch;
@@ -286,7 +289,7 @@ export class RangeRun {
       return;
     }
     if (this.#unconfirmed.length === 0 && servingPeer !== null) {
-      // Only finalized blocks precede it, so the batch itself is wrong.
+      // Only finalized blocks precede the batch, so the batch itself is wrong.
       this.#penalties.penalize([servingPeer], "blocks do not connect to the finalized chain");
     }
     this.#isDisputed = true;
@@ -334,7 +337,8 @@ export class RangeRun {
   }
 
   /**
-   * All batches are imported without reaching the target. Returns false if no peer is left that could serve the rest.
+   * Handles the case that all batches are imported and the target is not reached. Returns false if no peer is left that
+   * could serve the missing blocks.
    */
   #handleMissingTarget(): boolean {
     const { target, solePeer } = this.#parts;

@@ -15,7 +15,7 @@ const MAX_BRANCHES = 8;
 const MAX_LOGGED_REJECTIONS = 64;
 /** Maximum number of peers tried one by one when their chains differ. */
 const MAX_SOLE_PEERS = 8;
-/** Failed requests tolerated from each of them. */
+/** Failed requests tolerated from each of these peers. */
 const SOLE_PEER_FAILURES = 3;
 
 interface TargetBackoff {
@@ -88,7 +88,7 @@ export class RangeSync {
     await this.#running;
   }
 
-  /** Returns how much was fetched since the sync started, and how fast. */
+  /** Returns the number of fetched slots since the sync started, and their rate. */
   summary(): ReturnType<SyncProgress["summary"]> {
     return this.#progress.summary();
   }
@@ -207,7 +207,7 @@ export class RangeSync {
 
   #backOff(root: RootHex, outcome: RangeOutcome): void {
     const { limits, timers } = this.#parts;
-    // Lost peers say nothing about the target. The pause prevents a busy loop with unstable peers.
+    // The loss of peers says nothing about the target. The pause prevents a busy loop with unstable peers.
     const times = (this.#backoffs.get(root)?.times ?? 0) + (outcome === "undelivered" ? 1 : 0);
     const pause =
       outcome === "deserted"

@@ -20,9 +20,9 @@ export class SyncProgress {
   readonly #chain: Pick<SyncChain, "head">;
   readonly #timers: Pick<Timers, "now">;
   readonly #progress: Progress;
-  #began: Start = { at: 0, slot: 0 };
+  #runStart: Start = { at: 0, slot: 0 };
   /** Start of the sync, which may consist of several runs. */
-  #syncBegan: Start = { at: 0, slot: 0 };
+  #syncStart: Start = { at: 0, slot: 0 };
 
   constructor({ chain, timers, logger }: SyncProgressParts) {
     this.#chain = chain;
@@ -30,25 +30,25 @@ export class SyncProgress {
     this.#progress = new Progress({ message: "Syncing", logger, timers, firstReportMs: 0 });
   }
 
-  /** Starts a run. With `continues`, the summary still counts from the start of the sync. */
+  /** Starts a run. With `continues`, the summary still covers the time since the start of the sync. */
   begin({ continues = false } = {}): void {
-    this.#began = { at: this.#timers.now(), slot: this.#chain.head.slot };
-    if (!continues || this.#began.slot < this.#syncBegan.slot) this.#syncBegan = this.#began;
+    this.#runStart = { at: this.#timers.now(), slot: this.#chain.head.slot };
+    if (!continues || this.#runStart.slot < this.#syncStart.slot) this.#syncStart = this.#runStart;
     this.#progress.restart();
   }
 
   /** Summary since the start of the sync. */
   summary(): { slots: number; seconds: number; slotsPerSecond: number | undefined } {
-    const slots = Math.max(0, this.#chain.head.slot - this.#syncBegan.slot);
-    const seconds = (this.#timers.now() - this.#syncBegan.at) / 1000;
+    const slots = Math.max(0, this.#chain.head.slot - this.#syncStart.slot);
+    const seconds = (this.#timers.now() - this.#syncStart.at) / 1000;
     return { slots, seconds: rounded(seconds), slotsPerSecond: seconds > 0 ? rounded(slots / seconds) : undefined };
   }
 
   report(target: Slot, peers: number): void {
     const { slot } = this.#chain.head;
-    // The head has moved to a branch with an older tip.
-    if (slot < this.#began.slot) this.begin({ continues: true });
-    const from = this.#began.slot;
+    // The head has moved to a branch whose tip is older.
+    if (slot < this.#runStart.slot) this.begin({ continues: true });
+    const from = this.#runStart.slot;
     this.#progress.report(slot - from, target - from, (slotsPerSecond) => ({ slot, target, peers, slotsPerSecond }));
   }
 }

@@ -37,7 +37,7 @@ interface Claim {
 
 /**
  * Selects the next target: the finalized checkpoint with the most claimants, or else the head with the most claimants.
- * A single liar is considered last.
+ * The claim of a single peer is considered last.
  */
 export function selectTarget(peers: readonly SyncPeer[], position: ChainPosition): SyncTarget | null {
   const isWanted = ({ slot, root }: Claim) =>

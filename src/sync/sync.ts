@@ -125,8 +125,8 @@ export class Sync implements SyncStateSource, UnknownBlocks {
   }
 
   /**
-   * Called after the process was suspended. The node counts as synced again once its head is level with the clock or
-   * confirmed by peers.
+   * Called after the process was suspended. The node is synced again once its head is level with the clock or confirmed
+   * by peers.
    */
   onSuspended(): void {
     this.#isResuming = true;
@@ -150,8 +150,8 @@ export class Sync implements SyncStateSource, UnknownBlocks {
   }
 
   /** Resolves once the node is synced. Rejects if the signal is aborted or the sync is closed. */
-  whenSynced(given?: AbortSignal): Promise<void> {
-    const signal = given ? AbortSignal.any([given, this.#closed.signal]) : this.#closed.signal;
+  whenSynced(externalSignal?: AbortSignal): Promise<void> {
+    const signal = externalSignal ? AbortSignal.any([externalSignal, this.#closed.signal]) : this.#closed.signal;
     if (signal.aborted) return Promise.reject(signal.reason);
     if (!this.isSyncing) return Promise.resolve();
     return new Promise((resolve, reject) => {
@@ -173,10 +173,10 @@ export class Sync implements SyncStateSource, UnknownBlocks {
   }
 
   /**
-   * A head that is level with the clock is synced. Otherwise the slots since the head may be empty or missed, and the
-   * peers decide: a node that has just started or was suspended is synced only if they have nothing more. Unverified
-   * claims of a few peers do not keep a synced node from its duties. If most peers claim a longer chain, the node may
-   * be on an abandoned branch.
+   * A node whose head is level with the clock is synced. Otherwise the slots since the head may be empty or missed, and
+   * the peers decide: a node that has just started or was suspended is synced only if they have no later blocks.
+   * Unverified claims of a few peers do not keep a synced node from its duties. If most peers claim a longer chain, the
+   * node may be on an abandoned branch.
    */
   get #isSynced(): boolean {
     if (this.#authority === "sole" || (this.#authority === "founder" && !this.#isInformed)) return true;
@@ -191,7 +191,7 @@ export class Sync implements SyncStateSource, UnknownBlocks {
     return behind <= this.#horizonSlots && !this.#range.isActive;
   }
 
-  /** True while ranges are fetched that the node lacks. */
+  /** True while missing ranges are fetched. */
   get #isCatchingUp(): boolean {
     return this.#range.isActive && this.isSyncing;
   }

@@ -22,7 +22,7 @@ interface UnknownBlockSyncParts {
   peers: SyncPeers;
   logger: Logger;
   slotsPerEpoch: number;
-  /** Returns true while range sync fetches the missing blocks anyway. */
+  /** Returns true while range sync fetches the missing blocks. */
   isRangeSyncing(): boolean;
   /** Called for a branch that is too long for lookups. */
   onLongBranch(branch: SyncTarget): void;
@@ -76,8 +76,8 @@ export class UnknownBlockSync implements UnknownBlocks {
     if (!this.#pending.hasRoomFor(peerId)) return;
     const root = blockRoot(chain.config, signed.message);
     if (chain.forkChoice.has(root) || chain.isImporting(root)) return;
-    const held = this.#pending.add(signed, { root, peerId, isRequested: false, clock: chain.clock });
-    if (held && (!isRangeSyncing || chain.forkChoice.has(held.parentRoot))) this.#proceed(held);
+    const pending = this.#pending.add(signed, { root, peerId, isRequested: false, clock: chain.clock });
+    if (pending && (!isRangeSyncing || chain.forkChoice.has(pending.parentRoot))) this.#proceed(pending);
   }
 
   onUnknownBlock(root: RootHex, peerId: string): void {
@@ -92,7 +92,7 @@ export class UnknownBlockSync implements UnknownBlocks {
   /** Continues with blocks that waited for range sync or for a lookup slot. */
   resume(): void {
     if (this.#parts.isRangeSyncing()) return;
-    for (const held of this.#pending.oldest()) this.#proceed(held);
+    for (const pending of this.#pending.oldest()) this.#proceed(pending);
   }
 
   #onSlot(slot: Slot): void {
@@ -105,7 +105,8 @@ export class UnknownBlockSync implements UnknownBlocks {
   }
 
   /**
-   * Returns true for a block far ahead. The status of its peer is outdated then; with a new one, range sync catches up.
+   * Returns true for a block far ahead. The status of its peer is outdated in this case. With a new status, range sync
+   * catches up.
    */
   #isFarAhead(slot: Slot, peerId: string): boolean {
     const { chain, peers } = this.#parts;
@@ -132,9 +133,9 @@ export class UnknownBlockSync implements UnknownBlocks {
       this.#pending.removeDescendantsOf(root);
       return;
     }
-    const held = this.#pending.get(root);
-    if (!held) this.#lookups.seek(root, peerIds, count);
-    else if (!this.#lookups.isPending(held.parentRoot)) this.#proceed(held);
+    const pending = this.#pending.get(root);
+    if (!pending) this.#lookups.seek(root, peerIds, count);
+    else if (!this.#lookups.isPending(pending.parentRoot)) this.#proceed(pending);
   }
 
   #onFound({ blocks, root: sought, servingPeer, referrers }: FoundBlocks): void {
@@ -161,18 +162,18 @@ export class UnknownBlockSync implements UnknownBlocks {
   }
 
   /** Advances a pending block: imports it, rejects it, or looks up its parent. */
-  #proceed(held: PendingBlock): void {
-    const { root, parentRoot, peers } = held;
+  #proceed(pending: PendingBlock): void {
+    const { root, parentRoot, peers } = pending;
     const waiting = this.#pending.descendantsOf(root).length;
-    const memory = this.#badBlocksWith(parentRoot);
+    const badBlocks = this.#badBlocksWith(parentRoot);
     if (this.#parts.chain.forkChoice.has(parentRoot)) {
       void this.#import(root);
-    } else if (memory) {
+    } else if (badBlocks) {
       this.#pending.remove(root);
-      this.#warn(held, { reason: "invalid-parent", message: `The parent ${parentRoot} is invalid.` });
-      this.#markBad(root, peers, "builds on an invalid block", memory);
+      this.#warn(pending, { reason: "invalid-parent", message: `The parent ${parentRoot} is invalid.` });
+      this.#markBad(root, peers, "builds on an invalid block", badBlocks);
     } else if (waiting >= MAX_DEPTH) {
-      this.#delegateToRangeSync(held);
+      this.#delegateToRangeSync(pending);
     } else {
       // Usually one block is missing. The request size grows with the length of the branch.
       this.#lookUp(parentRoot, peers, Math.min(1 + waiting, MAX_DEPTH - waiting));
@@ -181,35 +182,36 @@ export class UnknownBlockSync implements UnknownBlocks {
 
   /** Imports the block, then its pending children. */
   async #import(root: RootHex): Promise<void> {
-    const held = this.#pending.remove(root);
-    if (held === undefined) return;
-    const importing = this.#importHeld(held);
+    const pending = this.#pending.remove(root);
+    if (pending === undefined) return;
+    const importing = this.#importPending(pending);
     this.#inFlight.add(importing);
     await importing;
     this.#inFlight.delete(importing);
     this.#importChildrenOf(root);
   }
 
-  async #importHeld(held: PendingBlock): Promise<void> {
+  async #importPending(pending: PendingBlock): Promise<void> {
     const { chain, logger } = this.#parts;
-    const { root, signed, peers, slot, arrivedAt, isRequested } = held;
+    const { root, signed, peers, slot, arrivedAt, isRequested } = pending;
     try {
       await chain.importBlock(signed, { arrivedAt, waitsForData: false });
       logger.debug("Imported looked up block", { slot, root });
     } catch (error) {
       if (error instanceof BlockRejection && !NO_FAULT_REJECTIONS.has(error.reason)) {
-        this.#warn(held, error);
-        // Gossip is forwarded before the state transition, but blocks served by root are of the peer's own chain.
+        this.#warn(pending, error);
+        // Gossip is forwarded before the state transition, but blocks that a peer serves by root belong to its own
+        // chain.
         const severity = isRequested ? "severe" : "moderate";
         for (const peerId of peers) this.#parts.peers.penalize(peerId, severity, `invalid block: ${error.reason}`);
-        const memory = this.#badBlocksWith(root);
-        if (memory) this.#markBad(root, [], "builds on an invalid block", memory);
+        const badBlocks = this.#badBlocksWith(root);
+        if (badBlocks) this.#markBad(root, [], "builds on an invalid block", badBlocks);
         // The root is not marked invalid: the same block may arrive with a valid signature.
         else this.#pending.removeDescendantsOf(root);
         return;
       }
       if (error instanceof BlockRejection && (isWaitingForEngine(error) || error.reason === "data-unavailable")) return;
-      if (error instanceof BlockRejection && error.reason === "invalid-payload") this.#warn(held, error);
+      if (error instanceof BlockRejection && error.reason === "invalid-payload") this.#warn(pending, error);
       if (!(error instanceof BlockRejection)) logger.error("Could not import looked up block", { slot, root, error });
       this.#pending.removeDescendantsOf(root);
     }
@@ -220,17 +222,18 @@ export class UnknownBlockSync implements UnknownBlocks {
     for (const child of this.#pending.childrenOf(root)) void this.#import(child.root);
   }
 
-  /** Returns the list that marks the block as bad, if any. */
+  /** Returns the list that contains the block as bad, if any. */
   #badBlocksWith(root: RootHex): Pick<InvalidBlockRoots, "add"> | undefined {
     const { invalidBlocks } = this.#parts.chain.validation;
-    return [invalidBlocks, this.#finalityConflicts].find((memory) => memory.has(root));
+    return [invalidBlocks, this.#finalityConflicts].find((badBlocks) => badBlocks.has(root));
   }
 
   /** Marks the block and its descendants as bad, and penalizes their senders. */
-  #markBad(root: RootHex, culprits: Iterable<string>, reason: string, memory: Pick<InvalidBlockRoots, "add">): void {
+  #markBad(root: RootHex, culprits: Iterable<string>, reason: string, badBlocks: Pick<InvalidBlockRoots, "add">): void {
     const descendants = this.#pending.removeDescendantsOf(root);
-    for (const held of descendants) this.#warn(held, { reason: "invalid-parent", message: `It ${reason}.` });
-    for (const bad of [root, ...descendants.map((held) => held.root)]) memory.add(bad);
+    for (const descendant of descendants)
+      this.#warn(descendant, { reason: "invalid-parent", message: `It ${reason}.` });
+    for (const bad of [root, ...descendants.map((descendant) => descendant.root)]) badBlocks.add(bad);
     const senders = new Set([...culprits, ...descendants.flatMap(({ peers }) => [...peers])]);
     for (const peerId of senders) this.#parts.peers.penalize(peerId, "moderate", reason);
   }
@@ -244,7 +247,7 @@ export class UnknownBlockSync implements UnknownBlocks {
   #delegateToRangeSync(oldest: PendingBlock): void {
     const branch = [oldest, ...this.#pending.removeDescendantsOf(oldest.root)];
     this.#pending.remove(oldest.root);
-    const tip = branch.reduce((latest, held) => (held.slot > latest.slot ? held : latest));
+    const tip = branch.reduce((latest, pending) => (pending.slot > latest.slot ? pending : latest));
     const claimants = new Set(branch.flatMap(({ peers }) => [...peers]));
     this.#parts.onLongBranch({ kind: "branch", slot: tip.slot, root: tip.root, claimants });
   }

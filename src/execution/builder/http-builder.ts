@@ -21,7 +21,7 @@ interface HttpBuilderOptions {
   timers?: Pick<Timers, "sleep" | "unixNow">;
 }
 
-/** After signing a blinded block, the proposer has nothing else to wait for in its slot. */
+/** After signing a blinded block, the proposer waits only for this response in its slot. */
 const REVEAL_TIMEOUT_MS = 12_000;
 const OTHER_TIMEOUT_MS = 10_000;
 /** Exceeds the largest payload with blobs in JSON. */
@@ -124,8 +124,8 @@ export class HttpBuilder implements Builder {
     const headers = Object.fromEntries(request.headers);
     const body = Buffer.from(await request.arrayBuffer());
     try {
-      const sent = { method, path: `${pathname}${search}`, headers, ...(body.length > 0 && { body }) };
-      const response = await this.#http.request(sent, { signal });
+      const httpRequest = { method, path: `${pathname}${search}`, headers, ...(body.length > 0 && { body }) };
+      const response = await this.#http.request(httpRequest, { signal });
       const bytes = await readBody(response.body, MAX_RESPONSE_BYTES);
       // The API client would parse the missing body of a response with a content type.
       if (response.status === HttpStatusCode.NO_CONTENT) return new Response(null, { status: response.status });

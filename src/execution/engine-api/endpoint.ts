@@ -18,7 +18,7 @@ import {
   timeoutMs,
 } from "./methods.ts";
 
-/** Short, so that a transient failure does not cost a proposal. */
+/** Short enough that a transient failure does not cause a missed proposal. */
 const MIN_BACKOFF_MS = 100;
 const MAX_BACKOFF_MS = 10_000;
 
@@ -117,12 +117,12 @@ export class Endpoint {
     return this.#clientVersion;
   }
 
-  /** Describes how the client's chain differs from ours. Undefined if it matches, as far as known. */
+  /** Describes how the client's chain differs from ours. Undefined if it matches or is unknown. */
   get chainMismatch(): string | undefined {
     return this.#chainMismatch;
   }
 
-  /** Returns true if the client supports an optional method, as far as known. */
+  /** Returns true if the client supports an optional method, or may support it. */
   supports(method: string): boolean {
     return this.#capabilities?.includes(method) ?? true;
   }
@@ -191,7 +191,7 @@ export class Endpoint {
   async #handshake(): Promise<boolean> {
     this.#jwtSecret = this.#options.jwtSecret();
     try {
-      // Only this call decides. The others may fail although the Engine API works, for example behind a proxy.
+      // Only this call decides. The other calls may fail although the Engine API works, for example behind a proxy.
       const capabilities = await this.#readable(EXCHANGE_CAPABILITIES, [CAPABILITIES], readTexts);
       const chainId = await this.#optional("eth_chainId", [], (json) => json.number());
       const genesis = await this.#optional("eth_getBlockByNumber", ["0x0", false], readHash);
@@ -280,7 +280,7 @@ export class Endpoint {
     if (state !== before) this.#options.onStateChange();
   }
 
-  /** Logs a change of state, and another kind of failure while the client is unavailable. */
+  /** Logs changes of the state, and new kinds of failures while the client is unavailable. */
   #log(before: EngineState): void {
     const { logger } = this.#options;
     const url = this.origin;

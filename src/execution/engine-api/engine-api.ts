@@ -116,7 +116,7 @@ export class EngineApi implements ExecutionEngine {
     return this.#current.clientVersion;
   }
 
-  /** Describes how the chain of a client differs from ours. Undefined if none differs. */
+  /** Describes how the chain of a client differs from ours. Undefined if all clients match. */
   get chainMismatch(): string | undefined {
     return this.#endpoints.find((endpoint) => endpoint.chainMismatch !== undefined)?.chainMismatch;
   }
@@ -147,10 +147,10 @@ export class EngineApi implements ExecutionEngine {
     const { newPayload } = methodsOf(fork);
     const params = [payloadToJson(fork, payload), ...contextParams(fork, context)];
     return this.#queue.run(() =>
-      this.#ask(async (endpoint) => {
-        const read = await this.#call(endpoint, newPayload, params, verdictFromJson);
-        updateSyncStateFromPayload(endpoint, read);
-        return read.verdict;
+      this.#withFailover(async (endpoint) => {
+        const result = await this.#call(endpoint, newPayload, params, verdictFromJson);
+        updateSyncStateFromPayload(endpoint, result);
+        return result.verdict;
       }),
     );
   }
@@ -163,13 +163,13 @@ export class EngineApi implements ExecutionEngine {
     const { forkchoiceUpdated } = methodsOf(fork);
     const params = [state, request === undefined ? null : attributesToJson(request)];
     const call = () =>
-      this.#ask(async (endpoint): Promise<ForkchoiceUpdate> => {
-        const { read, payloadId } = await this.#call(endpoint, forkchoiceUpdated, params, (json) => ({
-          read: verdictFromJson(json.member("payloadStatus")),
+      this.#withFailover(async (endpoint): Promise<ForkchoiceUpdate> => {
+        const { result, payloadId } = await this.#call(endpoint, forkchoiceUpdated, params, (json) => ({
+          result: verdictFromJson(json.member("payloadStatus")),
           payloadId: readPayloadId(json.member("payloadId")),
         }));
-        if (!isBehind) updateSyncState(endpoint, read);
-        return { verdict: read.verdict, payloadId: payloadId && this.#qualifiedId(endpoint, payloadId) };
+        if (!isBehind) updateSyncState(endpoint, result);
+        return { verdict: result.verdict, payloadId: payloadId && this.#qualifiedId(endpoint, payloadId) };
       });
     return request === undefined ? this.#queue.runNewest(call, SUPERSEDED) : this.#queue.run(call);
   }
@@ -191,22 +191,22 @@ export class EngineApi implements ExecutionEngine {
       ? { method: GET_BLOBS_WITH_CELL_PROOFS, read: blobsWithCellProofsFromJson }
       : { method: GET_BLOBS, read: blobsFromJson };
     const params = [versionedHashes.map(toData)];
-    return this.#ask(async (endpoint) => {
+    return this.#withFailover(async (endpoint) => {
       if (!endpoint.supports(method)) return versionedHashes.map(() => null);
       return this.#call(endpoint, method, params, (json) => read(json, versionedHashes.length));
     });
   }
 
   terminalBlock(): Promise<ParentPayload | null> {
-    return this.#ask((endpoint) => findTerminalBlock(this.#config, this.#blocksOf(endpoint)));
+    return this.#withFailover((endpoint) => findTerminalBlock(this.#config, this.#blocksOf(endpoint)));
   }
 
   judgeTerminalBlock(blockHash: RootHex): Promise<TerminalBlockVerdict> {
-    return this.#ask((endpoint) => judgeTerminalBlock(blockHash, this.#config, this.#blocksOf(endpoint)));
+    return this.#withFailover((endpoint) => judgeTerminalBlock(blockHash, this.#config, this.#blocksOf(endpoint)));
   }
 
   latestBlock(): Promise<EngineBlock | null> {
-    return this.#ask((endpoint) => this.#blocksOf(endpoint).byNumber("latest"));
+    return this.#withFailover((endpoint) => this.#blocksOf(endpoint).byNumber("latest"));
   }
 
   /** The preferred reachable client. */
@@ -214,11 +214,11 @@ export class EngineApi implements ExecutionEngine {
     return this.#endpoints.find(({ state }) => isReachable(state)) ?? this.#endpoints[0];
   }
 
-  async #ask<T>(ask: (endpoint: Endpoint) => Promise<T>): Promise<T> {
+  async #withFailover<T>(call: (endpoint: Endpoint) => Promise<T>): Promise<T> {
     let failure: EndpointUnavailableError | undefined;
     for (const endpoint of this.#endpoints) {
       try {
-        return await ask(endpoint);
+        return await call(endpoint);
       } catch (error) {
         if (!(error instanceof EndpointUnavailableError)) throw error;
         failure ??= error;
@@ -288,14 +288,14 @@ export class EngineApi implements ExecutionEngine {
   }
 }
 
-/** Updates the sync state. ACCEPTED and INVALID heads say nothing about it. */
+/** Updates the sync state. ACCEPTED and INVALID heads do not change it. */
 function updateSyncState(endpoint: Endpoint, { status }: ReadVerdict): void {
   if (status === "VALID" || status === "SYNCING") endpoint.setSynced(status === "VALID");
 }
 
 /** A valid payload may be far behind the head, so it does not end the syncing state. */
-function updateSyncStateFromPayload(endpoint: Endpoint, read: ReadVerdict): void {
-  if (read.status !== "VALID" || endpoint.state !== "syncing") updateSyncState(endpoint, read);
+function updateSyncStateFromPayload(endpoint: Endpoint, verdict: ReadVerdict): void {
+  if (verdict.status !== "VALID" || endpoint.state !== "syncing") updateSyncState(endpoint, verdict);
 }
 
 function contextParams(fork: ForkPostBellatrix, context: PayloadContext): unknown[] {
@@ -328,7 +328,7 @@ function readPayloadId(json: JsonValue): string | null {
   return json.isAbsent ? null : toData(json.bytes(8));
 }
 
-/** A missing value counts as false. */
+/** A missing value means false. */
 function readOverride(json: JsonValue): boolean {
   return !json.isAbsent && json.boolean();
 }

@@ -22,8 +22,8 @@ type TerminalConfig = Pick<ChainConfig, "TERMINAL_BLOCK_HASH" | "TERMINAL_TOTAL_
  * (bellatrix/validator.md, get_terminal_pow_block).
  */
 export async function findTerminalBlock(config: TerminalConfig, blocks: BlockReader): Promise<ParentPayload | null> {
-  const given = toRootHex(config.TERMINAL_BLOCK_HASH);
-  if (given !== ZERO_HASH) return asParent(await blocks.byHash(given));
+  const configuredHash = toRootHex(config.TERMINAL_BLOCK_HASH);
+  if (configuredHash !== ZERO_HASH) return asParent(await blocks.byHash(configuredHash));
   if (config.TERMINAL_TOTAL_DIFFICULTY === 0n) return asParent(await blocks.byNumber(0));
   let block = await blocks.byNumber("latest");
   for (let steps = 0; block !== null && steps < MAX_STEPS; steps++) {
@@ -40,8 +40,8 @@ export async function judgeTerminalBlock(
   config: TerminalConfig,
   blocks: BlockReader,
 ): Promise<TerminalBlockVerdict> {
-  const given = toRootHex(config.TERMINAL_BLOCK_HASH);
-  if (given !== ZERO_HASH) return verdict(hash === given);
+  const configuredHash = toRootHex(config.TERMINAL_BLOCK_HASH);
+  if (configuredHash !== ZERO_HASH) return verdict(hash === configuredHash);
   const block = await blocks.byHash(hash);
   if (block === null) return "unknown";
   if (config.TERMINAL_TOTAL_DIFFICULTY === 0n) return verdict(isGenesis(block));

@@ -1,6 +1,6 @@
 import type { Timers } from "../../async/timers.ts";
 
-/** Measures the total time with at least one pending call. Concurrent calls count once. */
+/** Measures the total time with at least one pending call. */
 export class WaitingTime {
   readonly #timers: Pick<Timers, "now">;
   #pending = 0;

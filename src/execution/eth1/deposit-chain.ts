@@ -110,13 +110,13 @@ export class DepositChain {
 
   /** Returns deposits with proofs against the given eth1 data. */
   async provenDeposits(eth1Data: phase0.Eth1Data, from: number, count: number): Promise<phase0.Deposit[]> {
-    const known = this.#tree;
-    if (eth1Data.depositCount > known.count) {
+    const fullTree = this.#tree;
+    if (eth1Data.depositCount > fullTree.count) {
       throw new DepositsUnavailableError(
-        `The next block must include ${count} deposits from index ${from}, but this node knows only ${known.count}.`,
+        `The next block must include ${count} deposits from index ${from}, but this node knows only ${fullTree.count}.`,
       );
     }
-    const tree = known.upTo(Number(eth1Data.depositCount));
+    const tree = fullTree.upTo(Number(eth1Data.depositCount));
     if (!byteArrayEquals(tree.root, eth1Data.depositRoot)) {
       throw new DepositsUnavailableError(
         `The next block must include ${count} deposits, but the known deposits do not match the deposit root of the chain.`,
@@ -134,12 +134,12 @@ export class DepositChain {
     const { count } = this.#tree;
     const dataRoots = deposits.map(({ data }) => ssz.phase0.DepositData.hashTreeRoot(data));
     const tree = this.#tree.with(dataRoots);
-    let taken = 0;
+    let included = 0;
     const blocks = headers.map(({ number, hash, timestamp }) => {
-      while (taken < deposits.length && deposits[taken]!.blockNumber < number) taken++;
-      const depositsBefore = count + taken;
-      while (taken < deposits.length && deposits[taken]!.blockNumber === number) taken++;
-      const depositCount = count + taken;
+      while (included < deposits.length && deposits[included]!.blockNumber < number) included++;
+      const depositsBefore = count + included;
+      while (included < deposits.length && deposits[included]!.blockNumber === number) included++;
+      const depositCount = count + included;
       const depositRoot = tree.upTo(depositCount).root;
       return { number, hash: fromHex(hash), timestamp, depositsBefore, depositCount, depositRoot };
     });
@@ -150,8 +150,8 @@ export class DepositChain {
   async extend({ blocks, deposits, dataRoots, tree }: Extension, dropBefore: number): Promise<void> {
     const all = [...this.#blocks, ...blocks];
     const oldest = all.findIndex(({ timestamp }, n) => timestamp >= dropBefore || n === all.length - 1);
-    const kept = all.slice(oldest);
-    const storedFrom = Math.min(kept[0]!.depositsBefore, this.#snapshot?.depositCount ?? 0);
+    const remaining = all.slice(oldest);
+    const storedFrom = Math.min(remaining[0]!.depositsBefore, this.#snapshot?.depositCount ?? 0);
     await this.#repository.write({
       blocks: new Map(blocks.map((block) => [block.number, Eth1BlockType.serialize(block)])),
       deposits: new Map(
@@ -160,11 +160,11 @@ export class DepositChain {
           StoredDepositType.serialize({ blockNumber, dataRoot: dataRoots[n]!, data }),
         ]),
       ),
-      dropBlocks: oldest > 0 ? { before: kept[0]!.number } : {},
+      dropBlocks: oldest > 0 ? { before: remaining[0]!.number } : {},
       dropDeposits: storedFrom > this.#storedFrom ? { before: storedFrom } : {},
     });
     this.#tree = tree;
-    this.#blocks = kept;
+    this.#blocks = remaining;
     this.#storedFrom = Math.max(this.#storedFrom, storedFrom);
   }
 

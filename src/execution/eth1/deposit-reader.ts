@@ -9,7 +9,7 @@ import type { Eth1Header, Eth1Node } from "./eth1-node.ts";
 interface ReadingTimes {
   /** Reads blocks up to this time. */
   until: number;
-  /** Blocks since this time are candidates for votes. Only deposits are read from earlier ones. */
+  /** Blocks since this time are candidates for votes. From earlier blocks, only deposits are read. */
   votesFrom: number;
 }
 
@@ -44,7 +44,7 @@ export class DepositReader {
     return (this.#deposits.newest?.number ?? -1) + 1;
   }
 
-  /** Returns the last block up to a time, or null if it was read before. */
+  /** Returns the last block up to a time, or null if it has already been read. */
   async #lastBlockAt(node: Eth1Node, time: number): Promise<number | null> {
     const isBy = async (number: number) => ((await node.header(number))?.timestamp ?? Number.POSITIVE_INFINITY) <= time;
     if (!(await isBy(this.#next))) return null;
@@ -84,9 +84,9 @@ export class DepositReader {
     to: number,
     { withHeaders, votesFrom }: { withHeaders: boolean; votesFrom: number },
   ): Promise<void> {
-    const [headers, found] = await Promise.all([node.headers(withHeaders ? from : to, to), node.deposits(from, to)]);
-    this.#assertConsecutive(headers, found);
-    const extension = this.#deposits.extension(headers, found);
+    const [headers, deposits] = await Promise.all([node.headers(withHeaders ? from : to, to), node.deposits(from, to)]);
+    this.#assertConsecutive(headers, deposits);
+    const extension = this.#deposits.extension(headers, deposits);
     const contract = await node.contractState(to);
     if (contract) {
       const { tree } = extension;
@@ -99,7 +99,7 @@ export class DepositReader {
   }
 
   /** Checks that blocks and deposits are consecutive and that each deposit belongs to one of the blocks. */
-  #assertConsecutive(headers: readonly Eth1Header[], found: readonly LoggedDeposit[]): void {
+  #assertConsecutive(headers: readonly Eth1Header[], deposits: readonly LoggedDeposit[]): void {
     const { newest, depositCount } = this.#deposits;
     let before = newest && { number: newest.number, hash: hashOf(newest) };
     const hashes = new Map<number, string>();
@@ -108,7 +108,7 @@ export class DepositReader {
       hashes.set(number, hash);
       before = { number, hash };
     }
-    for (const [n, { index, blockNumber, blockHash }] of found.entries()) {
+    for (const [n, { index, blockNumber, blockHash }] of deposits.entries()) {
       if (index !== depositCount + n) throw missingLogs(depositCount + n);
       if ((hashes.get(blockNumber) ?? blockHash) !== blockHash) throw inconsistentResponse();
     }
@@ -146,7 +146,7 @@ async function isOnChain(node: Eth1Node, block: Eth1Block): Promise<boolean> {
   return header.hash === hashOf(block);
 }
 
-/** The last of the blocks is not canonical. */
+/** Returns the newest canonical block. The last of the blocks is known not to be canonical. */
 async function newestOnChain(node: Eth1Node, blocks: readonly Eth1Block[]): Promise<Eth1Block | undefined> {
   let low = -1;
   for (let high = blocks.length - 1; high - low > 1; ) {

@@ -103,10 +103,10 @@ export class Eth1Node {
 
   /** Returns the state of the contract after a block, or null if the node has pruned it. */
   async contractState(block: number): Promise<ContractState | null> {
-    const ask = async (data: string) =>
+    const callContract = async (data: string) =>
       fromHex(await this.#ask("eth_call", [{ to: this.#contract, data }, quantity(block)], BYTES));
     try {
-      const [depositRoot, count] = await Promise.all([ask(GET_DEPOSIT_ROOT), ask(GET_DEPOSIT_COUNT)]);
+      const [depositRoot, count] = await Promise.all([callContract(GET_DEPOSIT_ROOT), callContract(GET_DEPOSIT_COUNT)]);
       if (depositRoot.length !== 32 || count.length < COUNT_POSITION + 8) return null;
       return {
         depositRoot,

@@ -12,7 +12,7 @@ export class BackfillPeers {
   readonly #parts: BackfillPeersParts;
   readonly #backoffUntil = new Map<string, number>();
   /** Least recently used first. */
-  readonly #asked = new Set<string>();
+  readonly #lastUsed = new Set<string>();
 
   constructor(parts: BackfillPeersParts) {
     this.#parts = parts;
@@ -21,11 +21,11 @@ export class BackfillPeers {
   /** Returns the next eligible peer, or null. */
   pick(isFit: (peer: SyncPeer) => boolean): SyncPeer | null {
     const now = this.#parts.timers.now();
-    const able = this.#parts.peers
+    const eligible = this.#parts.peers
       .list()
       .filter((peer) => (this.#backoffUntil.get(peer.peerId) ?? 0) <= now && isFit(peer));
-    const asked = [...this.#asked];
-    const [next] = able.sort((a, b) => asked.indexOf(a.peerId) - asked.indexOf(b.peerId));
+    const order = [...this.#lastUsed];
+    const [next] = eligible.sort((a, b) => order.indexOf(a.peerId) - order.indexOf(b.peerId));
     if (next) this.#note(next.peerId);
     return next ?? null;
   }
@@ -36,13 +36,13 @@ export class BackfillPeers {
       return await request;
     } catch {
       signal.throwIfAborted();
-      this.rest(peerId);
+      this.backOff(peerId);
       return null;
     }
   }
 
-  /** Applies the backoff: the peer failed or lacks the data. */
-  rest(peerId: string): void {
+  /** Applies the backoff to a peer that failed or lacks the data. */
+  backOff(peerId: string): void {
     this.#backoffUntil.set(peerId, this.#parts.timers.now() + this.#parts.backoffMs);
   }
 
@@ -54,14 +54,14 @@ export class BackfillPeers {
   /** Penalizes the peer for invalid or withheld data. */
   blame(peerId: string, severity: "severe" | "moderate", reason: string): void {
     this.#parts.peers.penalize(peerId, severity, reason);
-    this.rest(peerId);
+    this.backOff(peerId);
   }
 
   #note(peerId: string): void {
-    this.#asked.delete(peerId);
-    this.#asked.add(peerId);
+    this.#lastUsed.delete(peerId);
+    this.#lastUsed.add(peerId);
     const present = new Set(this.#parts.peers.list().map((peer) => peer.peerId));
-    for (const known of this.#asked) if (!present.has(known)) this.#asked.delete(known);
-    for (const known of this.#backoffUntil.keys()) if (!present.has(known)) this.#backoffUntil.delete(known);
+    for (const id of this.#lastUsed) if (!present.has(id)) this.#lastUsed.delete(id);
+    for (const id of this.#backoffUntil.keys()) if (!present.has(id)) this.#backoffUntil.delete(id);
   }
 }

@@ -34,7 +34,7 @@ export class Backfill {
   readonly #tasks: readonly BackfillTask[];
   readonly #closed = new AbortController();
   #running: Promise<void> | null = null;
-  /** Set by events since the last step started. */
+  /** True if an event has occurred since the last step started. */
   #isWoken = false;
   #wake: () => void = () => {};
 
@@ -45,7 +45,7 @@ export class Backfill {
     this.#parts = parts;
     this.#logger = parts.logger.topic("sync");
     const shared = { chain, peers, timers, logger: this.#logger };
-    // Separate backoffs, since a peer without data may still have blocks.
+    // Blocks and data have separate backoffs, because a peer without data may have blocks.
     const blockPeers = new BackfillPeers({ peers, timers, backoffMs });
     const dataPeers = new BackfillPeers({ peers, timers, backoffMs });
     const blocks = new BlockBackfill({ ...shared, backfillPeers: blockPeers, epochs, batchSlots });

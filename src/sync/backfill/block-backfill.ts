@@ -14,7 +14,7 @@ interface BlockBackfillParts {
   chain: Pick<BeaconChain, "clock" | "history">;
   peers: SyncPeers;
   backfillPeers: BackfillPeers;
-  /** How far back from the current epoch. Infinity for all of history. */
+  /** Number of epochs before the current one. Infinity for the complete history. */
   epochs: number;
   batchSlots: number;
   timers: Pick<Timers, "now">;
@@ -29,8 +29,8 @@ interface BlockResponse {
 }
 
 /**
- * Fetches the blocks before the oldest one held, one range at a time. The root of the next block is known, so every
- * response can be verified, except for blocks omitted at its start. Those show up with the next response.
+ * Fetches the blocks before the oldest stored one, one range at a time. The root of the next block is known, so every
+ * response can be verified, except for blocks omitted at its start. The next response reveals such omissions.
  */
 export class BlockBackfill implements BackfillTask {
   readonly #parts: BlockBackfillParts;
@@ -91,9 +91,9 @@ export class BlockBackfill implements BackfillTask {
     } else if (!(await chain.history.reachesGenesis())) {
       // Neither peer has the block. It may be the unknown genesis block, which is not served.
       const mayBeGenesis = blocks !== null && empty.from === GENESIS_SLOT + 1;
-      for (const asked of [peerId, empty.peerId]) {
-        if (mayBeGenesis) backfillPeers.dismiss(asked);
-        else backfillPeers.rest(asked);
+      for (const id of [peerId, empty.peerId]) {
+        if (mayBeGenesis) backfillPeers.dismiss(id);
+        else backfillPeers.backOff(id);
       }
     }
   }
@@ -136,5 +136,5 @@ export class BlockBackfill implements BackfillTask {
   }
 }
 
-/** Returns true if the peer may have blocks before those held. */
+/** Returns true if the peer may have blocks before the stored ones. */
 const reachesBefore = ({ status }: SyncPeer, { before }: HistoryEnd): boolean => status.earliestAvailableSlot < before;

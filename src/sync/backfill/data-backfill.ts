@@ -31,36 +31,36 @@ export class DataBackfill implements BackfillTask {
 
   async step(signal: AbortSignal): Promise<boolean> {
     const { data } = this.#parts.chain.history;
-    const stretch = await data.next();
-    if (stretch === null) return this.#finish();
-    let incomplete = stretch.incomplete;
-    const asked = new Set<string>();
+    const range = await data.next();
+    if (range === null) return this.#finish();
+    let incomplete = range.incomplete;
+    const triedPeers = new Set<string>();
     while (incomplete.length > 0) {
       const peer = this.#parts.backfillPeers.pick(
-        (peer) => !asked.has(peer.peerId) && partOf(peer, { ...stretch, incomplete }).length > 0,
+        (peer) => !triedPeers.has(peer.peerId) && partOf(peer, { ...range, incomplete }).length > 0,
       );
       if (peer === null) return false;
-      asked.add(peer.peerId);
-      incomplete = without(incomplete, await this.#ask(peer, { ...stretch, incomplete }, signal));
+      triedPeers.add(peer.peerId);
+      incomplete = without(incomplete, await this.#ask(peer, { ...range, incomplete }, signal));
     }
-    await data.settle(stretch);
-    this.#report(stretch);
+    await data.settle(range);
+    this.#report(range);
     return true;
   }
 
   /** Requests and stores sidecars of a peer. Returns what was stored. */
-  async #ask(peer: SyncPeer, stretch: DataRange, signal: AbortSignal): Promise<SidecarsOfBlock[]> {
+  async #ask(peer: SyncPeer, range: DataRange, signal: AbortSignal): Promise<SidecarsOfBlock[]> {
     const { chain, peers, backfillPeers, logger } = this.#parts;
     const { peerId } = peer;
-    const part = partOf(peer, stretch);
-    const wanted = part.map(({ root, missing }) => ({ root, indices: missing }));
-    const request: Promise<DataSidecar[]> = stretch.hasColumns
-      ? peers.requests.columnSidecarsByRoot(peerId, wanted, signal)
-      : peers.requests.blobSidecarsByRoot(peerId, wanted, signal);
+    const part = partOf(peer, range);
+    const identifiers = part.map(({ root, missing }) => ({ root, indices: missing }));
+    const request: Promise<DataSidecar[]> = range.hasColumns
+      ? peers.requests.columnSidecarsByRoot(peerId, identifiers, signal)
+      : peers.requests.blobSidecarsByRoot(peerId, identifiers, signal);
     const sidecars = await backfillPeers.responseOf(peerId, request, signal);
     const entries = sidecars ? entriesOf(part, sidecars) : [];
     if (entries.length === 0) {
-      backfillPeers.rest(peerId);
+      backfillPeers.backOff(peerId);
       return [];
     }
     try {
@@ -78,15 +78,15 @@ export class DataBackfill implements BackfillTask {
     const { logger, timers, blocksTarget } = this.#parts;
     const message = "Backfilling sidecars";
     this.#progress ??= { line: new Progress({ message, logger, timers }), from: before, isDone: false };
-    const { line, from: began } = this.#progress;
-    // Blocks that are still to be fetched have data too.
+    const { line, from: start } = this.#progress;
+    // Blocks that will be fetched later have data, too.
     const target = Math.min(bottom, Math.max(windowStart, blocksTarget()));
     this.#progress.isDone = from <= target;
     const fields = (slotsPerSecond: number | undefined) => ({ slot: from, target, slotsPerSecond });
-    line.report(began - from, began - target, fields);
+    line.report(start - from, start - target, fields);
   }
 
-  /** Not finished while more blocks are still to be fetched. */
+  /** The backfill is not finished until all blocks are fetched. */
   #finish(): false {
     if (!this.#progress?.isDone) return false;
     this.#progress.line.finish();
@@ -95,24 +95,24 @@ export class DataBackfill implements BackfillTask {
   }
 }
 
-/** Returns the part of a stretch that the peer may have. */
+/** Returns the part of a range that the peer may have. */
 function partOf({ status, columns }: SyncPeer, { hasColumns, incomplete }: DataRange): IncompleteBlock[] {
-  const kept = new Set(columns);
+  const custody = new Set(columns);
   return incomplete
     .filter(({ signed }) => signed.message.slot >= status.earliestAvailableSlot)
-    .map((block) => (hasColumns ? { ...block, missing: block.missing.filter((index) => kept.has(index)) } : block))
+    .map((block) => (hasColumns ? { ...block, missing: block.missing.filter((index) => custody.has(index)) } : block))
     .filter(({ missing }) => missing.length > 0);
 }
 
 function entriesOf(blocks: readonly IncompleteBlock[], sidecars: readonly DataSidecar[]): SidecarsOfBlock[] {
-  const given = new Map<RootHex, DataSidecar[]>();
+  const received = new Map<RootHex, DataSidecar[]>();
   for (const sidecar of sidecars) {
     const root = blockRootOfSidecar(sidecar);
-    given.set(root, [...(given.get(root) ?? []), sidecar]);
+    received.set(root, [...(received.get(root) ?? []), sidecar]);
   }
   return blocks.flatMap((block) => {
-    const wanted = (given.get(block.root) ?? []).filter(({ index }) => block.missing.includes(index));
-    return wanted.length > 0 ? [{ block, sidecars: wanted }] : [];
+    const fitting = (received.get(block.root) ?? []).filter(({ index }) => block.missing.includes(index));
+    return fitting.length > 0 ? [{ block, sidecars: fitting }] : [];
   });
 }
 
@@ -120,10 +120,10 @@ function without(
   incomplete: readonly IncompleteBlock[],
   entries: readonly SidecarsOfBlock[],
 ): readonly IncompleteBlock[] {
-  const given = new Map(
+  const received = new Map(
     entries.map(({ block, sidecars }) => [block.root, new Set(sidecars.map(({ index }) => index))]),
   );
   return incomplete
-    .map((block) => ({ ...block, missing: block.missing.filter((index) => !given.get(block.root)?.has(index)) }))
+    .map((block) => ({ ...block, missing: block.missing.filter((index) => !received.get(block.root)?.has(index)) }))
     .filter(({ missing }) => missing.length > 0);
 }
