@@ -4,6 +4,7 @@ import type { electra } from "@lodestar/types";
 import { describe, expect, it } from "vitest";
 import { TestChain } from "../../../test/support/chain/pools/pool-chain.ts";
 import { variants } from "../../../test/support/suite/tier.ts";
+import type { DevFork } from "../../dev/forks.ts";
 import { packAttestations } from "./attestation-packing.ts";
 import { AttestationPool } from "./attestation-pool.ts";
 
@@ -148,7 +149,7 @@ describe("packAttestations", () => {
   });
 
   it.each(
-    variants<[ForkName, number]>({
+    variants<[DevFork, number]>({
       fast: [[ForkName.electra, MAX_ATTESTATIONS_ELECTRA]],
       full: [[ForkName.deneb, MAX_ATTESTATIONS]],
     }),

@@ -21,7 +21,7 @@ import { OperationPool } from "./operation-pool.ts";
 
 /** No waiting period for exits, so that a young chain can have one. */
 const overrides = { SHARD_COMMITTEE_PERIOD: 0 };
-const FORKS = [ForkName.phase0, ForkName.altair, ForkName.deneb, ForkName.electra, ForkName.fulu];
+const FORKS = [ForkName.phase0, ForkName.altair, ForkName.deneb, ForkName.electra, ForkName.fulu] as const;
 
 function proposerSlashing(chain: TestChain, proposerIndex: number): phase0.ProposerSlashing {
   const domain = chain.config.getDomain(1, DOMAIN_BEACON_PROPOSER, 1);

@@ -13,8 +13,8 @@ import {
   passUntil,
   reorgEvent,
   type ScriptedBlock,
-  type ScriptedUpstream,
-} from "../../../test/support/gateway/events/scripted-upstream.ts";
+  type StreamingUpstream,
+} from "../../../test/support/gateway/events/streaming-upstream.ts";
 
 function chain(slots: number, parent = GENESIS, mark = 0): ScriptedBlock[] {
   const blocks: ScriptedBlock[] = [];
@@ -45,13 +45,13 @@ async function goneBack(...names: string[]) {
   const { upstreams, observer, timers, read } = merged;
   const announced = read([...CHAIN_EVENT_TOPICS, "voluntary_exit", "light_client_optimistic_update"]);
   const blocks = chain(20);
-  const goOn = (upstream: ScriptedUpstream) => {
+  const goOn = (upstream: StreamingUpstream) => {
     upstream.publish("voluntary_exit", exit);
     for (const each of blocks.slice(16)) upstream.imports(each);
     upstream.publish("light_client_optimistic_update", update(18, hexOf(17)));
     upstream.publish("finalized_checkpoint", finalized(1));
   };
-  const goBack = (upstream: ScriptedUpstream) => {
+  const goBack = (upstream: StreamingUpstream) => {
     upstream.publish("chain_reorg", reorgEvent(blocks[19]!, blocks[15]!, blocks[15]!));
     upstream.tellHead(blocks[15]!);
   };
@@ -67,7 +67,7 @@ async function goneBack(...names: string[]) {
 
 it("publishes repeated events after each rewind", async () => {
   const { upstreams, announced, goOn, goBack } = await goneBack("a");
-  const [a] = upstreams as [ScriptedUpstream];
+  const [a] = upstreams as [StreamingUpstream];
   for (let time = 0; time < 2; time++) {
     goOn(a);
     goBack(a);
@@ -89,7 +89,7 @@ it("publishes repeated events after each rewind", async () => {
 
 it("publishes repeated events after a revert behind finality", async () => {
   const { upstreams, read } = await openMerger("a");
-  const [a] = upstreams as [ScriptedUpstream];
+  const [a] = upstreams as [StreamingUpstream];
   const announced = read(["voluntary_exit", "block", "chain_reorg"]);
   const blocks = chain(20);
   for (const each of blocks) a.imports(each);
@@ -108,7 +108,7 @@ it("publishes repeated events after a revert behind finality", async () => {
 
 it("publishes repeated attestations after a rewind", async () => {
   const { upstreams, read, goOn, goBack } = await goneBack("a");
-  const [a] = upstreams as [ScriptedUpstream];
+  const [a] = upstreams as [StreamingUpstream];
   const announced = read(["chain_reorg", "single_attestation"]);
   await a.connected(2);
   for (let time = 0; time < 2; time++) {
@@ -123,7 +123,7 @@ it("publishes repeated attestations after a rewind", async () => {
 
 it("does not repeat abandoned blocks when another upstream takes over", async () => {
   const { upstreams, blocks, announced } = await goneBack("a", "b");
-  const [a, b] = upstreams as [ScriptedUpstream, ScriptedUpstream];
+  const [a, b] = upstreams as [StreamingUpstream, StreamingUpstream];
   a.breakOff();
   await a.connected(0);
   for (const each of chain(2, blocks[15], 1)) b.imports(each);
@@ -133,7 +133,7 @@ it("does not repeat abandoned blocks when another upstream takes over", async ()
 
 it("rewinds to an earlier head when a restarted upstream does not catch up", async () => {
   const { upstreams, read, timers, reconnect, health } = await openMerger("a");
-  const [a] = upstreams as [ScriptedUpstream];
+  const [a] = upstreams as [StreamingUpstream];
   const announced = read(CHAIN_EVENT_TOPICS);
   const blocks = chain(6);
   for (const each of blocks) a.imports(each);
@@ -156,7 +156,7 @@ it("rewinds to an earlier head when a restarted upstream does not catch up", asy
 
 it("rewinds behind all announced heads", async () => {
   const { upstreams, read, timers, reconnect } = await openMerger("a");
-  const [a] = upstreams as [ScriptedUpstream];
+  const [a] = upstreams as [StreamingUpstream];
   const announced = read(CHAIN_EVENT_TOPICS);
   for (const each of chain(6)) a.imports(each);
   await announced.take(12);

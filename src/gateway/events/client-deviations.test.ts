@@ -1,11 +1,11 @@
 import { expect, it } from "vitest";
 import { openMerger } from "../../../test/support/gateway/events/event-merger.ts";
-import { hexOf, type ScriptedUpstream } from "../../../test/support/gateway/events/scripted-upstream.ts";
+import { hexOf, type StreamingUpstream } from "../../../test/support/gateway/events/streaming-upstream.ts";
 
 // docs/reference/beacon-clients.md has the source.
 it("publishes a blob sidecar once if Prysm announces it with other members", async () => {
   const { upstreams, read } = await openMerger("prysm", "other");
-  const [prysm, other] = upstreams as [ScriptedUpstream, ScriptedUpstream];
+  const [prysm, other] = upstreams as [StreamingUpstream, StreamingUpstream];
   const announced = read(["blob_sidecar"]);
   await Promise.all([prysm.connected(2), other.connected(2)]);
   const sidecar = (index: string) => ({ block_root: hexOf(3), index, slot: "5", kzg_commitment: "0x82" });

@@ -15,11 +15,11 @@ import {
   passUntil,
   reorgEvent,
   type ScriptedBlock,
-  type ScriptedUpstream,
   SLOTS_PER_EPOCH,
+  type StreamingUpstream,
   stateRootAt,
   stateRootOf,
-} from "../../../test/support/gateway/events/scripted-upstream.ts";
+} from "../../../test/support/gateway/events/streaming-upstream.ts";
 
 const importOf = (head: ScriptedBlock): PublishedEvent[] => [
   { topic: "block", value: blockEvent(head) },
@@ -35,7 +35,7 @@ function chain(slots: number, parent = GENESIS): ScriptedBlock[] {
 
 it("publishes objects once and chain events of the leader verbatim", async () => {
   const { upstreams, observer, read, hub, health } = await openMerger("a", "b");
-  const [a, b] = upstreams as [ScriptedUpstream, ScriptedUpstream];
+  const [a, b] = upstreams as [StreamingUpstream, StreamingUpstream];
   const announced = read([...CHAIN_EVENT_TOPICS, "voluntary_exit"]);
   const [first] = chain(1) as [ScriptedBlock];
   const before = hub.revision[0]!;
@@ -60,7 +60,7 @@ it("publishes objects once and chain events of the leader verbatim", async () =>
 
 it("publishes new finality after a revert", async () => {
   const { upstreams, read, observer } = await openMerger("a");
-  const [a] = upstreams as [ScriptedUpstream];
+  const [a] = upstreams as [StreamingUpstream];
   const announced = read(CHAIN_EVENT_TOPICS);
   const blocks = chain(20);
   const finalized = (epoch: number, mark: number) => ({
@@ -95,7 +95,7 @@ it("publishes new finality after a revert", async () => {
 
 it("continues with the log of another upstream when the leader fails", async () => {
   const { upstreams, read, health } = await openMerger("a", "b");
-  const [a, b] = upstreams as [ScriptedUpstream, ScriptedUpstream];
+  const [a, b] = upstreams as [StreamingUpstream, StreamingUpstream];
   const announced = read([...CHAIN_EVENT_TOPICS, "voluntary_exit"]);
   const [first, second, third] = chain(3) as [ScriptedBlock, ScriptedBlock, ScriptedBlock];
   for (const upstream of upstreams) upstream.imports(first);
@@ -122,7 +122,7 @@ it("continues with the log of another upstream when the leader fails", async () 
 
 it("fills gaps by requests, with complete events", async () => {
   const { upstreams, read, reconnect } = await openMerger("a");
-  const [a] = upstreams as [ScriptedUpstream];
+  const [a] = upstreams as [StreamingUpstream];
   const announced = read(CHAIN_EVENT_TOPICS);
   const blocks = chain(SLOTS_PER_EPOCH * 2 + 3);
   a.imports(blocks[0]!);
@@ -141,7 +141,7 @@ it("fills gaps by requests, with complete events", async () => {
 
 it("publishes finality with the state root of the epoch start", async () => {
   const { upstreams, read, reconnect } = await openMerger("a");
-  const [a] = upstreams as [ScriptedUpstream];
+  const [a] = upstreams as [StreamingUpstream];
   const announced = read(["finalized_checkpoint"]);
   const [last] = chain(SLOTS_PER_EPOCH - 1).slice(-1) as [ScriptedBlock];
   a.setHead(block(SLOTS_PER_EPOCH + 1, last));
@@ -152,7 +152,7 @@ it("publishes finality with the state root of the epoch start", async () => {
 
 it("fills the gap after an upstream reports dropped events", async () => {
   const { upstreams, read, timers } = await openMerger("a");
-  const [a] = upstreams as [ScriptedUpstream];
+  const [a] = upstreams as [StreamingUpstream];
   const announced = read(CHAIN_EVENT_TOPICS);
   const blocks = chain(4);
   a.imports(blocks[0]!);
@@ -166,7 +166,7 @@ it("fills the gap after an upstream reports dropped events", async () => {
 
 it("starts at the upstream's head and fills gaps over empty epochs", async () => {
   const { upstreams, read, reconnect } = await openMerger("a");
-  const [a] = upstreams as [ScriptedUpstream];
+  const [a] = upstreams as [StreamingUpstream];
   const announced = read(CHAIN_EVENT_TOPICS);
   const late = block(5 * SLOTS_PER_EPOCH, block(3, GENESIS));
   a.setHead(late);
@@ -176,7 +176,7 @@ it("starts at the upstream's head and fills gaps over empty epochs", async () =>
 
 it("publishes a reorg when the new leader is on another branch", async () => {
   const { upstreams, read } = await openMerger("a", "b");
-  const [a, b] = upstreams as [ScriptedUpstream, ScriptedUpstream];
+  const [a, b] = upstreams as [StreamingUpstream, StreamingUpstream];
   const announced = read(CHAIN_EVENT_TOPICS);
   const [first, second] = chain(2) as [ScriptedBlock, ScriptedBlock];
   for (const upstream of upstreams) upstream.imports(first);
@@ -213,7 +213,7 @@ it("publishes a reorg when the new leader is on another branch", async () => {
 
 it("elects another leader when it is late or not ready, and returns to the better tier", async () => {
   const { upstreams, read, timers, health, observer } = await openMerger("a", "b", "c");
-  const [a, b, c] = upstreams as [ScriptedUpstream, ScriptedUpstream, ScriptedUpstream];
+  const [a, b, c] = upstreams as [StreamingUpstream, StreamingUpstream, StreamingUpstream];
   const announced = read(["head"]);
   const heads = chain(6);
   const onEvent = async () => (await announced.next()).value;
@@ -240,7 +240,7 @@ it("elects another leader when it is late or not ready, and returns to the bette
 
 it("ignores foreign and syncing upstreams while another is ready", async () => {
   const { upstreams, read, health, timers, observer } = await openMerger("a", "b");
-  const [a, b] = upstreams as [ScriptedUpstream, ScriptedUpstream];
+  const [a, b] = upstreams as [StreamingUpstream, StreamingUpstream];
   const announced = read(CHAIN_EVENT_TOPICS);
   const states = ["behind", "foreign", "down"] as const;
   for (const [index, state] of states.entries()) {
@@ -256,7 +256,7 @@ it("ignores foreign and syncing upstreams while another is ready", async () => {
 
 it("skips a gap that cannot be filled, with a warning", async () => {
   const { upstreams, read, timers, logger, reconnect } = await openMerger("a");
-  const [a] = upstreams as [ScriptedUpstream];
+  const [a] = upstreams as [StreamingUpstream];
   const announced = read(CHAIN_EVENT_TOPICS);
   const [, second, third] = chain(3) as [ScriptedBlock, ScriptedBlock, ScriptedBlock];
   a.isAnswering = false;
@@ -270,7 +270,7 @@ it("skips a gap that cannot be filled, with a warning", async () => {
 
 it("subscribes to topics while they have readers, and skips invalid events", async () => {
   const { upstreams, read, timers, logger, hub } = await openMerger("a", "b");
-  const [a, b] = upstreams as [ScriptedUpstream, ScriptedUpstream];
+  const [a, b] = upstreams as [StreamingUpstream, StreamingUpstream];
   const end = hub.feed(["attestation"]).open({ deliver: () => {}, disconnect: () => {} });
   const announced = read(["single_attestation", "payload_attributes"]);
   await Promise.all([a.connected(4), b.connected(4)]);
@@ -307,7 +307,7 @@ it("increments the revision when polls show a change", async () => {
 
 it("publishes no block before its parent", async () => {
   const { upstreams, read, health, observer, timers, reconnect } = await openMerger("a", "b");
-  const [a, b] = upstreams as [ScriptedUpstream, ScriptedUpstream];
+  const [a, b] = upstreams as [StreamingUpstream, StreamingUpstream];
   const announced = read(["block"]);
   const [first, second, third, fourth] = chain(4) as [ScriptedBlock, ScriptedBlock, ScriptedBlock, ScriptedBlock];
   const onEvent = async () => ((await announced.next()).value as { slot: string }).slot;
@@ -328,7 +328,7 @@ it("publishes no block before its parent", async () => {
 
 it("tolerates an idle upstream", async () => {
   const { upstreams, health, timers, logger } = await openMerger("a");
-  const [a] = upstreams as [ScriptedUpstream];
+  const [a] = upstreams as [StreamingUpstream];
   health.change("a", { head: GENESIS });
   await timers.advance(100_000);
   const warnings = () => logger.records.flatMap(({ level, message }) => (level === "warn" ? [message] : []));
@@ -341,7 +341,7 @@ it("tolerates an idle upstream", async () => {
 
 it("skips unrequested topics and oversized events", async () => {
   const { upstreams, read, hub, logger } = await openMerger("a");
-  const [a] = upstreams as [ScriptedUpstream];
+  const [a] = upstreams as [StreamingUpstream];
   const announced = read(["block"]);
   for (const topic of ["constructor", "__proto__", "attestation", "\u001b[2J"])
     a.write(`event: ${topic}\ndata: {}\n\n`);
@@ -357,7 +357,7 @@ it("skips unrequested topics and oversized events", async () => {
 
 it("publishes finality once another ready upstream confirms it", async () => {
   const { upstreams, read, observer, health, timers } = await openMerger("a", "b", "c");
-  const [a, b, c] = upstreams as [ScriptedUpstream, ScriptedUpstream, ScriptedUpstream];
+  const [a, b, c] = upstreams as [StreamingUpstream, StreamingUpstream, StreamingUpstream];
   const announced = read(CHAIN_EVENT_TOPICS);
   const finalized = (epoch: number, mark: number) => ({ block: hexOf(mark), state: hexOf(2), epoch: String(epoch) });
   const event = (epoch: number, mark: number) => ({ topic: "finalized_checkpoint", value: finalized(epoch, mark) });
@@ -381,7 +381,7 @@ it("publishes finality once another ready upstream confirms it", async () => {
 
 it("skips finality that the spec rules out", async () => {
   const { upstreams, read, timers, observer } = await openMerger("a");
-  const [a] = upstreams as [ScriptedUpstream];
+  const [a] = upstreams as [StreamingUpstream];
   const announced = read(["finalized_checkpoint"]);
   const epoch = Math.floor(timers.unixNow() / 1000 / 12 / SLOTS_PER_EPOCH);
   const finalized = (epoch: number) => ({ block: hexOf(1), state: hexOf(2), epoch: String(epoch) });
@@ -393,7 +393,7 @@ it("skips finality that the spec rules out", async () => {
 
 it("skips exits of a future epoch", async () => {
   const { upstreams, read } = await openMerger("a");
-  const [a] = upstreams as [ScriptedUpstream];
+  const [a] = upstreams as [StreamingUpstream];
   const announced = read(["voluntary_exit"]);
   a.publish("voluntary_exit", { ...exitEvent(7), message: { epoch: "99999999", validator_index: "7" } });
   a.publish("voluntary_exit", exitEvent(8));
@@ -402,7 +402,7 @@ it("skips exits of a future epoch", async () => {
 
 it("skips a head before the last one unless the upstream confirms it", async () => {
   const { upstreams, read, observer, logger } = await openMerger("a");
-  const [a] = upstreams as [ScriptedUpstream];
+  const [a] = upstreams as [StreamingUpstream];
   const announced = read(["head"]);
   const blocks = chain(3) as [ScriptedBlock, ScriptedBlock, ScriptedBlock];
   for (const each of blocks) a.imports(each);
@@ -419,7 +419,7 @@ it("skips a head before the last one unless the upstream confirms it", async () 
 
 it("skips a reorg behind finality unless the upstream has reverted that", async () => {
   const { upstreams, read, observer } = await openMerger("a");
-  const [a] = upstreams as [ScriptedUpstream];
+  const [a] = upstreams as [StreamingUpstream];
   const announced = read(["head", "chain_reorg"]);
   const blocks = chain(20);
   for (const each of blocks) a.imports(each);
@@ -443,7 +443,7 @@ it("skips a reorg behind finality unless the upstream has reverted that", async 
 it("skips events that lack members of their topic or are about the future", async () => {
   const { upstreams, read, health, observer, logger } = await openMerger("a", "b");
   health.change("b", { finalized: { epoch: 1, root: hexOf(1) } });
-  const [a] = upstreams as [ScriptedUpstream];
+  const [a] = upstreams as [StreamingUpstream];
   const announced = read([...CHAIN_EVENT_TOPICS, "voluntary_exit"]);
   const [first] = chain(1) as [ScriptedBlock];
   const future = block(2 ** 40);
@@ -466,7 +466,7 @@ it("skips events that lack members of their topic or are about the future", asyn
 
 it("publishes events of a dev chain that runs ahead of the clock", async () => {
   const { upstreams, read, health } = await openMerger("a");
-  const [a] = upstreams as [ScriptedUpstream];
+  const [a] = upstreams as [StreamingUpstream];
   const announced = read(["block", "head"]);
   const ahead = block(2 ** 40);
   health.change("a", { head: ahead });
@@ -478,7 +478,7 @@ it("publishes events of a dev chain that runs ahead of the clock", async () => {
 
 it("continues without the finality that an upstream reports for a future epoch", async () => {
   const { upstreams, read, reconnect, health } = await openMerger("a");
-  const [a] = upstreams as [ScriptedUpstream];
+  const [a] = upstreams as [StreamingUpstream];
   health.change("a", { finalized: { epoch: 2 ** 40, root: hexOf(1) } });
   await reconnect(a);
   const announced = read(CHAIN_EVENT_TOPICS);

@@ -12,16 +12,16 @@ import {
   passUntil,
   reorgEvent,
   type ScriptedBlock,
-  type ScriptedUpstream,
-} from "../../../test/support/gateway/events/scripted-upstream.ts";
+  type StreamingUpstream,
+} from "../../../test/support/gateway/events/streaming-upstream.ts";
 import { seededRandom } from "../../../test/support/random/seeded-random.ts";
 
 /** A node that moves from head to head and announces it. */
 class Follower {
-  readonly upstream: ScriptedUpstream;
+  readonly upstream: StreamingUpstream;
   head = GENESIS;
 
-  constructor(upstream: ScriptedUpstream) {
+  constructor(upstream: StreamingUpstream) {
     this.upstream = upstream;
   }
 

@@ -12,10 +12,10 @@ import {
   passUntil,
   reorgEvent,
   type ScriptedBlock,
-  type ScriptedUpstream,
   SLOTS_PER_EPOCH,
+  type StreamingUpstream,
   stateRootOf,
-} from "../../../test/support/gateway/events/scripted-upstream.ts";
+} from "../../../test/support/gateway/events/streaming-upstream.ts";
 import { seededRandom } from "../../../test/support/random/seeded-random.ts";
 
 /** Creates a chain with a block per slot. */
@@ -120,7 +120,7 @@ it("publishes finality that was announced while the streams were cut", async () 
 
 it("fills the gap from another upstream if the leader does not have the blocks", async () => {
   const { upstreams, read, reconnect } = await openMerger("a", "b");
-  const [a, b] = upstreams as [ScriptedUpstream, ScriptedUpstream];
+  const [a, b] = upstreams as [StreamingUpstream, StreamingUpstream];
   const announced = read(CHAIN_EVENT_TOPICS);
   const [first, second, third] = chain(3) as [ScriptedBlock, ScriptedBlock, ScriptedBlock];
   for (const upstream of upstreams) upstream.imports(first);
@@ -136,7 +136,7 @@ it.each(["its own", "the requested"])(
   "does not fill a gap with another block that comes under %s root",
   async (claimed) => {
     const { upstreams, read, reconnect } = await openMerger("a", "b");
-    const [a, b] = upstreams as [ScriptedUpstream, ScriptedUpstream];
+    const [a, b] = upstreams as [StreamingUpstream, StreamingUpstream];
     const announced = read(CHAIN_EVENT_TOPICS);
     const [first, second, third] = chain(3) as [ScriptedBlock, ScriptedBlock, ScriptedBlock];
     for (const upstream of upstreams) upstream.imports(first);
@@ -158,11 +158,11 @@ it.each(["its own", "the requested"])(
 
 /** A node that imports and announces blocks in several steps, between which its stream can be cut. */
 class SteppingNode {
-  readonly upstream: ScriptedUpstream;
+  readonly upstream: StreamingUpstream;
   readonly #steps: (() => void)[] = [];
   #head = GENESIS;
 
-  constructor(upstream: ScriptedUpstream) {
+  constructor(upstream: StreamingUpstream) {
     this.upstream = upstream;
   }
 

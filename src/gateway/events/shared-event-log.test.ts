@@ -8,8 +8,8 @@ import {
   GENESIS,
   reorgEvent,
   type ScriptedBlock,
-  ScriptedUpstream,
-} from "../../../test/support/gateway/events/scripted-upstream.ts";
+  StreamingUpstream,
+} from "../../../test/support/gateway/events/streaming-upstream.ts";
 import { missingRedis } from "../../../test/support/gateway/redis-process.ts";
 import { RedisServer } from "../../../test/support/gateway/redis-server.ts";
 import { ScriptedHealth } from "../../../test/support/gateway/upstream/scripted-health.ts";
@@ -42,7 +42,7 @@ class TestGateway {
   readonly health: ScriptedHealth;
   readonly hub: EventHub;
 
-  constructor(upstreams: readonly ScriptedUpstream[], redis: RedisServer) {
+  constructor(upstreams: readonly StreamingUpstream[], redis: RedisServer) {
     const health = new ScriptedHealth(...upstreams.map(({ name }) => name));
     for (const { name } of upstreams) health.set(name, { head: undefined });
     this.health = health;
@@ -88,8 +88,8 @@ describe("gateways that share a Redis", { timeout: 60_000 }, () => {
 
   async function open(count: number) {
     const redis = await RedisServer.start();
-    const a = await ScriptedUpstream.start("a", GENESIS);
-    const b = await ScriptedUpstream.start("b", GENESIS);
+    const a = await StreamingUpstream.start("a", GENESIS);
+    const b = await StreamingUpstream.start("b", GENESIS);
     const gateways = Array.from({ length: count }, () => new TestGateway([a, b], redis));
     await Promise.all([a.connected(count), b.connected(count)]);
     await joined(redis, count);
@@ -153,8 +153,8 @@ describe("gateways that share a Redis", { timeout: 60_000 }, () => {
 
   it("prefer a writer with a ready upstream", async () => {
     const redis = await RedisServer.start();
-    const a = await ScriptedUpstream.start("a", GENESIS);
-    const b = await ScriptedUpstream.start("b", GENESIS);
+    const a = await StreamingUpstream.start("a", GENESIS);
+    const b = await StreamingUpstream.start("b", GENESIS);
     const ofB = new TestGateway([b], redis);
     await joined(redis, 1);
     const ofA = new TestGateway([a], redis);

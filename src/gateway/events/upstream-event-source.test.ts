@@ -5,8 +5,8 @@ import {
   exitEvent,
   GENESIS,
   passUntil,
-  ScriptedUpstream,
-} from "../../../test/support/gateway/events/scripted-upstream.ts";
+  StreamingUpstream,
+} from "../../../test/support/gateway/events/streaming-upstream.ts";
 import { ScriptedHealth } from "../../../test/support/gateway/upstream/scripted-health.ts";
 import { createRecordingLogger } from "../../../test/support/log/recording-logger.ts";
 import { Arrivals } from "../../../test/support/server/events/arrivals.ts";
@@ -18,7 +18,7 @@ const AHEAD = block(2 ** 40);
 
 /** Connects to an upstream. Requests for its head are answered by the test. */
 async function connect() {
-  const upstream = await ScriptedUpstream.start("a", GENESIS);
+  const upstream = await StreamingUpstream.start("a", GENESIS);
   const health = new ScriptedHealth("a", "b");
   // An idle stream is not stale while the upstream is at the announced head.
   health.set("a", { head: GENESIS });

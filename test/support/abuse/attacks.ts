@@ -1,7 +1,7 @@
 import { batchText, type Clients, callText, post, postHead } from "./clients.ts";
 
 /** Runs until the attack is stopped. */
-export type Attack = (clients: Clients) => Promise<void>;
+type Attack = (clients: Clients) => Promise<void>;
 
 const MIB = 1024 * 1024;
 const LARGEST_BODY = 32 * MIB;

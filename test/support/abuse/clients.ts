@@ -110,7 +110,7 @@ function end(socket: Socket | WebSocket): void {
   socket.terminate();
 }
 
-export interface PostHead {
+interface PostHead {
   path?: string;
   /** Undefined for a chunked body. */
   length?: number;

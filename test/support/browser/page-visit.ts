@@ -10,7 +10,7 @@ import { missingBrowser, openBrowser } from "./browser.ts";
 /** Directory for screenshots. Undefined to take none. */
 const SCREENSHOTS = process.env.FANAL_TEST_SCREENSHOTS;
 
-export interface Visit {
+interface Visit {
   page: Page;
   program: ProgramHere;
   /** Forbidden on a page: errors, warnings, dialogs, and requests to other servers. */

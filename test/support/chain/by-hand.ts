@@ -1,13 +1,7 @@
 import { aggregateSerializedSignatures } from "@chainsafe/blst";
 import { BitArray, type Type } from "@chainsafe/ssz";
 import { DOMAIN_BEACON_ATTESTER, DOMAIN_BEACON_PROPOSER, ForkSeq } from "@lodestar/params";
-import {
-  computeEpochAtSlot,
-  computeStartSlotAtEpoch,
-  DataAvailabilityStatus,
-  ExecutionPayloadStatus,
-  stateTransition,
-} from "@lodestar/state-transition";
+import { computeEpochAtSlot, computeStartSlotAtEpoch } from "@lodestar/state-transition";
 import {
   type Attestation,
   type BeaconBlock,
@@ -24,6 +18,7 @@ import type { ProducedFullBlock } from "../../../src/chain/production/block-prod
 import type { DataSidecar } from "../../../src/data/sidecar.ts";
 import type { DevChain } from "../../../src/dev/dev-chain.ts";
 import { ValidatorSigner } from "../../../src/dev/validators/signer.ts";
+import { applyUnchecked } from "./made-block.ts";
 
 export interface HandMadeBlock {
   root: RootHex;
@@ -88,15 +83,7 @@ export class ByHand {
   async withStateRoot(block: BeaconBlock): Promise<BeaconBlock> {
     const { states } = this.#devChain.chain;
     const preState = await states.afterBlock(toRootHex(block.parentRoot), block.slot);
-    const unsigned = { message: block, signature: new Uint8Array(96) };
-    const postState = stateTransition(preState, unsigned, {
-      verifyStateRoot: false,
-      verifyProposer: false,
-      verifySignatures: false,
-      executionPayloadStatus: ExecutionPayloadStatus.valid,
-      dataAvailabilityStatus: DataAvailabilityStatus.Available,
-    });
-    return { ...block, stateRoot: postState.hashTreeRoot() } as BeaconBlock;
+    return { ...block, stateRoot: applyUnchecked(preState, block).hashTreeRoot() } as BeaconBlock;
   }
 
   /** Lets every attester of the slot attest to the block through the public API. */

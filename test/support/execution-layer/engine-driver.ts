@@ -27,14 +27,14 @@ const VERSIONS: Record<Fork, { newPayload: number; forkchoiceUpdated: number; ge
   osaka: { newPayload: 4, forkchoiceUpdated: 3, getPayload: 5 },
 };
 
-export interface DriverOptions {
+interface DriverOptions {
   forks: ForkTimes;
   genesis: { hash: Hex; timestamp: number };
   slotSeconds?: number;
 }
 
 /** Payload with the other parameters of newPayload. */
-export interface PreparedBlock extends BuiltPayload {
+interface PreparedBlock extends BuiltPayload {
   fork: Fork;
   attributes: PayloadAttributes;
 }

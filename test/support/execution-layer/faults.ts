@@ -4,7 +4,7 @@ import { lineage } from "./evm.ts";
 import type { ExecutionChain } from "./execution-chain.ts";
 import { type ExecutionPayload, type ForkchoiceState, type Hex, type PayloadStatus, ZERO_HASH } from "./wire.ts";
 
-export interface FaultyCall {
+interface FaultyCall {
   call: Call;
   chain: ExecutionChain;
   /** Handles the call normally. */
@@ -14,7 +14,7 @@ export interface FaultyCall {
 /** Replaces the outcome of a call. */
 export type Fault = (faulty: FaultyCall) => Outcome | Promise<Outcome>;
 
-export interface FaultOptions {
+interface FaultOptions {
   /** Number of affected calls. Default: all until the fault is removed. */
   times?: number;
 }
@@ -82,7 +82,7 @@ export const slow =
     return proceed();
   };
 
-export interface Hold {
+interface Hold {
   fault: Fault;
   /** Handles all hanging calls normally, and later calls immediately. */
   release: () => void;
@@ -117,7 +117,7 @@ export const syncing = undecided("SYNCING");
 export const accepted = undecided("ACCEPTED");
 
 /** Reported latest valid block: distance to an ancestor (1 is the parent), null, or the zero hash. */
-export type LatestValid = number | "null" | "zero";
+type LatestValid = number | "null" | "zero";
 
 /** Reports the payload as invalid once. `ExecutionChain.condemn` makes a block permanently invalid. */
 export const invalid =

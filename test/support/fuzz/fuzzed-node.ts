@@ -25,7 +25,7 @@ export const KINDS_OF_ANSWERS: readonly string[] = [
   ...["HTTP 200", "HTTP 400", "HTTP 404", "HTTP 101"],
 ];
 
-export interface FuzzedNodeReport extends FuzzReport {
+interface FuzzedNodeReport extends FuzzReport {
   /** Growth after garbage collection: total memory, and that of objects and buffers. */
   growth: { residentBytes: number; heldBytes: number };
 }

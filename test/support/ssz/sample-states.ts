@@ -31,7 +31,7 @@ function filled<T extends { slot: number }>(state: T): T {
 
 const checkpoint = { epoch: 1, root: new Uint8Array(32).fill(7) };
 
-export interface SampleState {
+interface SampleState {
   fork: string;
   type: CompositeTypeAny;
   value: unknown;

@@ -1,5 +1,5 @@
 import { expect, it, onTestFinished, vi } from "vitest";
-import { ScriptedUpstream } from "../../../../test/support/gateway/events/scripted-upstream.ts";
+import { StreamingUpstream } from "../../../../test/support/gateway/events/streaming-upstream.ts";
 import { createRecordingLogger } from "../../../../test/support/log/recording-logger.ts";
 import { Arrivals } from "../../../../test/support/server/events/arrivals.ts";
 import { FakeTimers } from "../../../../test/support/time/fake-timers.ts";
@@ -8,7 +8,7 @@ import { SseClient } from "./sse-client.ts";
 // Isolated, because the clock of undici, which all its connections share, is mocked.
 it("waits for an upstream that sends headers with the first event", async () => {
   vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout"] });
-  const upstream = await ScriptedUpstream.start("a");
+  const upstream = await StreamingUpstream.start("a");
   upstream.beginsWithEvent = true;
   const happened = new Arrivals<string>();
   const stream = new SseClient({

@@ -1,12 +1,12 @@
 import { expect, it, onTestFinished } from "vitest";
-import { passUntil, ScriptedUpstream } from "../../../../test/support/gateway/events/scripted-upstream.ts";
+import { passUntil, StreamingUpstream } from "../../../../test/support/gateway/events/streaming-upstream.ts";
 import { createRecordingLogger } from "../../../../test/support/log/recording-logger.ts";
 import { Arrivals } from "../../../../test/support/server/events/arrivals.ts";
 import { FakeTimers } from "../../../../test/support/time/fake-timers.ts";
 import { ALWAYS_ON_TOPICS } from "../topics.ts";
 import { SseClient, type SseClientOptions } from "./sse-client.ts";
 
-async function subscribe(upstream: ScriptedUpstream, options: Partial<SseClientOptions> = {}) {
+async function subscribe(upstream: StreamingUpstream, options: Partial<SseClientOptions> = {}) {
   const timers = new FakeTimers();
   const happened = new Arrivals<string>();
   const logger = createRecordingLogger();
@@ -29,7 +29,7 @@ async function subscribe(upstream: ScriptedUpstream, options: Partial<SseClientO
 }
 
 it("streams events with path prefix and credentials, in any chunks", async () => {
-  const upstream = await ScriptedUpstream.start("a");
+  const upstream = await StreamingUpstream.start("a");
   const { url } = upstream.options();
   const { happened } = await subscribe(upstream, {
     upstream: upstream.options({ url: `${url}/prefix/`, authorization: "Bearer secret" }),
@@ -43,7 +43,7 @@ it("streams events with path prefix and credentials, in any chunks", async () =>
 });
 
 it("reconnects with backoff after a disconnection, rejection or timeout", async () => {
-  const upstream = await ScriptedUpstream.start("a");
+  const upstream = await StreamingUpstream.start("a");
   const { happened, timers } = await subscribe(upstream);
   expect(await happened.next()).toBe("connected");
   upstream.breakOff();
@@ -70,7 +70,7 @@ it("reconnects with backoff after a disconnection, rejection or timeout", async 
 });
 
 it("resets the backoff after a useful stream", async () => {
-  const upstream = await ScriptedUpstream.start("a");
+  const upstream = await StreamingUpstream.start("a");
   const { happened, timers } = await subscribe(upstream);
   for (let time = 0; time < 4; time++) {
     expect(await happened.next()).toBe("connected");
@@ -88,7 +88,7 @@ it("resets the backoff after a useful stream", async () => {
 });
 
 it("drops unsupported topics", async () => {
-  const upstream = await ScriptedUpstream.start("a");
+  const upstream = await StreamingUpstream.start("a");
   upstream.unknownTopics.add("block_gossip");
   const { happened, logger } = await subscribe(upstream);
   expect(await happened.next()).toBe("connected");
@@ -97,7 +97,7 @@ it("drops unsupported topics", async () => {
 });
 
 it("drops an unsupported topic of an upstream that sends headers with the first event", async () => {
-  const upstream = await ScriptedUpstream.start("a");
+  const upstream = await StreamingUpstream.start("a");
   upstream.beginsWithEvent = true;
   upstream.unknownTopics.add("fast_confirmation");
   const { happened, timers } = await subscribe(upstream, { topics: ["fast_confirmation", "head"] });
@@ -110,7 +110,7 @@ it("drops an unsupported topic of an upstream that sends headers with the first 
 });
 
 it("times out a subscription without headers", async () => {
-  const upstream = await ScriptedUpstream.start("a");
+  const upstream = await StreamingUpstream.start("a");
   upstream.beginsWithEvent = true;
   const { happened, timers } = await subscribe(upstream);
   await upstream.connected();
@@ -124,7 +124,7 @@ it("times out a subscription without headers", async () => {
 });
 
 it("tolerates a silent upstream that is idle", async () => {
-  const upstream = await ScriptedUpstream.start("a");
+  const upstream = await StreamingUpstream.start("a");
   const { happened, timers } = await subscribe(upstream, { isIdle: () => true });
   expect(await happened.next()).toBe("connected");
   await timers.advance(100_000);

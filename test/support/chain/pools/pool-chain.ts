@@ -1,26 +1,12 @@
 // A small real chain for tests: interop keys, real signatures, every block checked by the state transition.
-import { createHash } from "node:crypto";
 import { aggregateSignatures, type SecretKey } from "@chainsafe/blst";
 import { BitArray } from "@chainsafe/ssz";
-import { type BeaconConfig, type ChainConfig, createBeaconConfig, createChainForkConfig } from "@lodestar/config";
-import {
-  DOMAIN_BEACON_PROPOSER,
-  DOMAIN_RANDAO,
-  DOMAIN_SYNC_COMMITTEE,
-  ForkName,
-  ForkSeq,
-  forkAll,
-  MAX_EFFECTIVE_BALANCE,
-  UNSET_DEPOSIT_REQUESTS_START_INDEX,
-} from "@lodestar/params";
+import type { BeaconConfig, ChainConfig } from "@lodestar/config";
+import { DOMAIN_BEACON_PROPOSER, DOMAIN_SYNC_COMMITTEE, ForkSeq } from "@lodestar/params";
 import * as transition from "@lodestar/state-transition";
 import {
-  type altair,
-  type BeaconBlock,
   type BeaconBlockBody,
-  type bellatrix,
   type CommitteeIndex,
-  type capella,
   type phase0,
   type Root,
   type RootHex,
@@ -31,22 +17,16 @@ import {
 } from "@lodestar/types";
 import { toRootHex } from "@lodestar/utils";
 import type { AttestationPool } from "../../../../src/chain/pools/attestation-pool.ts";
+import { devChainConfig } from "../../../../src/dev/chain-config.ts";
+import type { DevFork } from "../../../../src/dev/forks.ts";
+import { createDevGenesis } from "../../../../src/dev/genesis.ts";
+import { applyUnchecked, emptyBlock } from "../made-block.ts";
 
 const GENESIS_TIME = 1_700_000_000;
-const EXECUTION_GENESIS_HASH = new Uint8Array(32).fill(0x42);
-
-/** A configuration with `fork` at genesis; `overrides` can schedule later forks. */
-function configUpTo(fork: ForkName, overrides: Partial<ChainConfig> = {}): Partial<ChainConfig> {
-  const epochs: Record<string, number> = {};
-  for (const name of forkAll) {
-    if (name === ForkName.phase0) continue;
-    epochs[`${name.toUpperCase()}_FORK_EPOCH`] = ForkSeq[name] <= ForkSeq[fork] ? 0 : Number.POSITIVE_INFINITY;
-  }
-  return { ...epochs, ...overrides };
-}
 
 interface TestChainOptions {
   validators?: number;
+  /** Constants of the configuration, such as epochs of later forks. */
   overrides?: Partial<ChainConfig>;
 }
 
@@ -56,11 +36,19 @@ export class TestChain {
   head: transition.CachedBeaconStateAllForks;
   headRoot: Root;
 
-  constructor(fork: ForkName, { validators = 64, overrides }: TestChainOptions = {}) {
-    this.secretKeys = transition.interopSecretKeys(validators);
-    this.head = createGenesis(configUpTo(fork, overrides), this.secretKeys);
-    this.config = this.head.epochCtx.config;
-    this.headRoot = transition.computeAnchorCheckpoint(this.config, this.head).checkpoint.root;
+  /** @param fork the fork of genesis */
+  constructor(fork: DevFork, { validators = 64, overrides }: TestChainOptions = {}) {
+    const forks = fork === "phase0" ? [] : [{ fork, epoch: 0 }];
+    const chainConfig = { ...devChainConfig({ forks, slotSeconds: 6, genesisTime: GENESIS_TIME }), ...overrides };
+    const { state, config, keys } = createDevGenesis({
+      chainConfig,
+      validatorCount: validators,
+      genesisTime: GENESIS_TIME,
+    });
+    this.secretKeys = keys.indices.map((index) => keys.secretKey(index)!);
+    this.head = state;
+    this.config = config;
+    this.headRoot = transition.computeAnchorCheckpoint(config, state).checkpoint.root;
   }
 
   /** Pre-state of a block at `slot` on the head. */
@@ -72,37 +60,20 @@ export class TestChain {
   addBlock(slot: Slot, body: Partial<BeaconBlockBody> = {}): transition.CachedBeaconStateAllForks {
     const pre = this.stateAt(slot);
     const types = this.config.getForkTypes(slot);
-    const block = types.BeaconBlock.defaultValue() as BeaconBlock;
-    block.slot = slot;
-    block.proposerIndex = pre.epochCtx.getBeaconProposer(slot);
-    block.parentRoot = this.headRoot;
-    block.body.eth1Data = pre.eth1Data.toValue();
-    const proposer = this.secretKeys[block.proposerIndex]!;
-    const epoch = transition.computeEpochAtSlot(slot);
-    const randaoDomain = this.config.getDomain(slot, DOMAIN_RANDAO, slot);
-    block.body.randaoReveal = proposer.sign(transition.computeSigningRoot(ssz.Epoch, epoch, randaoDomain)).toBytes();
-    const fork = this.config.getForkSeq(slot);
-    if (fork >= ForkSeq.altair) {
-      (block.body as altair.BeaconBlockBody).syncAggregate.syncCommitteeSignature = transition.G2_POINT_AT_INFINITY;
-    }
-    if (fork >= ForkSeq.bellatrix) {
-      (block.body as bellatrix.BeaconBlockBody).executionPayload = createPayload(pre);
-    }
+    const sign = (validator: ValidatorIndex, signingRoot: Uint8Array) =>
+      this.secretKeys[validator]!.sign(signingRoot).toBytes();
+    const block = emptyBlock(pre, this.headRoot, sign);
     Object.assign(block.body, body);
-
-    const statuses = {
-      executionPayloadStatus: transition.ExecutionPayloadStatus.valid,
-      dataAvailabilityStatus: transition.DataAvailabilityStatus.Available,
-    };
-    const unsigned = { message: block, signature: new Uint8Array(96) } as SignedBeaconBlock;
-    const unverified = { verifyStateRoot: false, verifyProposer: false, verifySignatures: false, ...statuses };
-    block.stateRoot = transition.stateTransition(pre, unsigned, unverified).hashTreeRoot();
+    block.stateRoot = applyUnchecked(pre, block).hashTreeRoot();
     const domain = this.config.getDomain(slot, DOMAIN_BEACON_PROPOSER, slot);
-    const signature = proposer.sign(transition.computeSigningRoot(types.BeaconBlock, block, domain)).toBytes();
+    const signature = sign(block.proposerIndex, transition.computeSigningRoot(types.BeaconBlock, block, domain));
     const signed = { message: block, signature } as SignedBeaconBlock;
     // Serialization round trip, as for a peer: fails for values that do not fit their types.
     const received = types.SignedBeaconBlock.deserialize(types.SignedBeaconBlock.serialize(signed));
-    this.head = transition.stateTransition(pre, received, { ...statuses });
+    this.head = transition.stateTransition(pre, received, {
+      executionPayloadStatus: transition.ExecutionPayloadStatus.valid,
+      dataAvailabilityStatus: transition.DataAvailabilityStatus.Available,
+    });
     this.headRoot = types.BeaconBlock.hashTreeRoot(block);
     return this.head;
   }
@@ -157,91 +128,4 @@ export class TestChain {
     const domain = this.config.getDomain(slot + 1, DOMAIN_SYNC_COMMITTEE, slot);
     return this.secretKeys[validator]!.sign(transition.computeSigningRoot(ssz.Root, root, domain)).toBytes();
   }
-}
-
-function createPayload(pre: transition.CachedBeaconStateAllForks): bellatrix.ExecutionPayload {
-  const { config } = pre.epochCtx;
-  const view = new transition.BeaconStateView(pre);
-  const { latestExecutionPayloadHeader: parent } = pre as transition.CachedBeaconStateExecutions;
-  const payload = config
-    .getPostBellatrixForkTypes(pre.slot)
-    .ExecutionPayload.defaultValue() as bellatrix.ExecutionPayload;
-  payload.parentHash = parent.blockHash;
-  payload.blockHash = new Uint8Array(32).fill(pre.slot);
-  payload.prevRandao = view.getRandaoMix(view.epoch);
-  payload.timestamp = transition.computeTimeAtSlot(config, pre.slot, pre.genesisTime);
-  if (config.getForkSeq(pre.slot) >= ForkSeq.capella) {
-    (payload as capella.ExecutionPayload).withdrawals = view.getExpectedWithdrawals().expectedWithdrawals;
-  }
-  return payload;
-}
-
-function createGenesis(chainConfig: Partial<ChainConfig>, keys: SecretKey[]): transition.CachedBeaconStateAllForks {
-  const forkConfig = createChainForkConfig(chainConfig);
-  const fork = forkConfig.getForkSeq(0);
-  const eth1Data = {
-    depositRoot: new Uint8Array(32),
-    depositCount: BigInt(keys.length),
-    blockHash: EXECUTION_GENESIS_HASH,
-  };
-  const body = forkConfig.getForkTypes(0).BeaconBlock.defaultValue() as BeaconBlock;
-  const header = transition.getTemporaryBlockHeader(forkConfig, body);
-  const state = transition.getGenesisBeaconState(forkConfig, eth1Data, header);
-  state.genesisTime = GENESIS_TIME;
-  state.eth1DepositIndex = keys.length;
-  const increments = transition.getEffectiveBalanceIncrementsWithLen(keys.length).fill(32);
-  state.validators = ssz.phase0.Validators.toViewDU(keys.map(createValidator)) as typeof state.validators;
-  state.balances = ssz.phase0.Balances.toViewDU(keys.map(() => MAX_EFFECTIVE_BALANCE));
-  state.commit();
-  state.genesisValidatorsRoot = state.validators.hashTreeRoot();
-  if (fork >= ForkSeq.altair) {
-    const altairState = state as transition.BeaconStateAltair;
-    const version = forkConfig.getForkVersion(0);
-    altairState.fork = ssz.phase0.Fork.toViewDU({ previousVersion: version, currentVersion: version, epoch: 0 });
-    altairState.previousEpochParticipation = ssz.altair.EpochParticipation.toViewDU(keys.map(() => 0));
-    altairState.currentEpochParticipation = ssz.altair.EpochParticipation.toViewDU(keys.map(() => 0));
-    altairState.inactivityScores = ssz.altair.InactivityScores.toViewDU(keys.map(() => 0));
-    const active = transition.getActiveValidatorIndices(state, 0);
-    const { syncCommittee } = transition.getNextSyncCommittee(fork, state, active, increments);
-    altairState.currentSyncCommittee = ssz.altair.SyncCommittee.toViewDU(syncCommittee);
-    altairState.nextSyncCommittee = ssz.altair.SyncCommittee.toViewDU(syncCommittee);
-  }
-  if (fork >= ForkSeq.bellatrix) {
-    (state as transition.BeaconStateBellatrix).latestExecutionPayloadHeader.blockHash = EXECUTION_GENESIS_HASH;
-  }
-  if (fork >= ForkSeq.electra) {
-    (state as transition.BeaconStateElectra).depositRequestsStartIndex = UNSET_DEPOSIT_REQUESTS_START_INDEX;
-  }
-  state.commit();
-  const config = createBeaconConfig(chainConfig, state.genesisValidatorsRoot);
-  const pubkeyCache = transition.createPubkeyCache();
-  const cached = transition.createCachedBeaconState(state, { config, pubkeyCache });
-  if (fork < ForkSeq.fulu) return cached;
-  const lookahead = [0, 1].flatMap((epoch) =>
-    transition.computeProposerIndices(fork, cached, cached.epochCtx.getShufflingAtEpoch(epoch), epoch),
-  );
-  (cached as transition.CachedBeaconStateFulu).proposerLookahead = ssz.fulu.ProposerLookahead.toViewDU(lookahead);
-  cached.commit();
-  const rebuilt = cached.type.getViewDU(cached.node) as transition.BeaconStateAllForks;
-  return transition.createCachedBeaconState(rebuilt, { config, pubkeyCache });
-}
-
-function createValidator(secretKey: SecretKey): phase0.Validator {
-  const pubkey = secretKey.toPublicKey().toBytes();
-  return {
-    pubkey,
-    withdrawalCredentials: blsCredentials(pubkey),
-    effectiveBalance: MAX_EFFECTIVE_BALANCE,
-    slashed: false,
-    activationEligibilityEpoch: 0,
-    activationEpoch: 0,
-    exitEpoch: Number.POSITIVE_INFINITY,
-    withdrawableEpoch: Number.POSITIVE_INFINITY,
-  };
-}
-
-function blsCredentials(pubkey: Uint8Array): Uint8Array {
-  const credentials = new Uint8Array(createHash("sha256").update(pubkey).digest());
-  credentials[0] = 0;
-  return credentials;
 }

@@ -1,21 +1,12 @@
-import { createHash } from "node:crypto";
 import type { SecretKey } from "@chainsafe/blst";
 import type { BeaconConfig } from "@lodestar/config";
-import { DOMAIN_BEACON_PROPOSER, DOMAIN_RANDAO, SLOTS_PER_EPOCH } from "@lodestar/params";
+import { DOMAIN_BEACON_PROPOSER, SLOTS_PER_EPOCH } from "@lodestar/params";
 import {
-  BeaconStateView,
   type CachedBeaconStateAllForks,
   computeEpochAtSlot,
   computeSigningRoot,
   computeStartSlotAtEpoch,
-  computeTimeAtSlot,
-  DataAvailabilityStatus,
-  ExecutionPayloadStatus,
-  G2_POINT_AT_INFINITY,
-  isStatePostBellatrix,
-  isStatePostCapella,
   processSlots,
-  stateTransition,
 } from "@lodestar/state-transition";
 import { type BeaconBlock, type RootHex, type SignedBeaconBlock, type Slot, ssz } from "@lodestar/types";
 import { fromHex, toRootHex } from "@lodestar/utils";
@@ -45,6 +36,7 @@ import type { DevKeys } from "../../../../src/dev/validator-keys.ts";
 import { FakeKzg } from "../../data/kzg/fake-kzg.ts";
 import { createRecordingLogger } from "../../log/recording-logger.ts";
 import { ManualClock } from "../clock/manual-clock.ts";
+import { applyUnchecked, emptyBlock } from "../made-block.ts";
 
 const GENESIS_TIME = 1_700_000_000;
 const SECONDS_PER_SLOT = 6;
@@ -173,8 +165,8 @@ export class TestChain {
   /** A valid block without attestations. `change` runs before signing and may make it invalid. */
   produce(slot: Slot, { parent = this.headRoot, change = (_: BeaconBlock) => {} } = {}): ProducedBlock {
     const preState = this.advanced(parent, slot);
-    const block = this.#emptyBlock(preState, slot, parent);
-    block.stateRoot = this.#applyBlock(preState, block).hashTreeRoot();
+    const block = emptyBlock(preState, fromHex(parent), (index, signingRoot) => this.sign(index, signingRoot));
+    block.stateRoot = applyUnchecked(preState, block).hashTreeRoot();
     // Copied, because the library caches the root of a hashed body.
     const changed = this.config.getForkTypes(slot).BeaconBlock.clone(block) as BeaconBlock;
     change(changed);
@@ -185,9 +177,9 @@ export class TestChain {
   extend(slot: Slot, options: { parent?: RootHex; finalized?: Checkpoint; graffiti?: number } = {}): RootHex {
     const { parent = this.headRoot, finalized, graffiti = 0 } = options;
     const preState = this.advanced(parent, slot);
-    const block = this.#emptyBlock(preState, slot, parent);
+    const block = emptyBlock(preState, fromHex(parent), (index, signingRoot) => this.sign(index, signingRoot));
     block.body.graffiti = new Uint8Array(32).fill(graffiti);
-    const postState = this.#applyBlock(preState, block);
+    const postState = applyUnchecked(preState, block);
     block.stateRoot = postState.hashTreeRoot();
     const { root } = this.signBlock(block);
     this.#postStates.set(root, postState);
@@ -261,56 +253,6 @@ export class TestChain {
         preState: async (parentRoot, slot) => chain.advanced(parentRoot, slot),
       },
     };
-  }
-
-  #emptyBlock(preState: CachedBeaconStateAllForks, slot: Slot, parent: RootHex): BeaconBlock {
-    const block = this.config.getForkTypes(slot).BeaconBlock.defaultValue() as BeaconBlock;
-    block.slot = slot;
-    block.parentRoot = fromHex(parent);
-    block.proposerIndex = preState.epochCtx.getBeaconProposer(slot);
-    const { body } = block;
-    const randaoDomain = this.config.getDomain(slot, DOMAIN_RANDAO, slot);
-    const randaoRoot = computeSigningRoot(ssz.Epoch, computeEpochAtSlot(slot), randaoDomain);
-    body.randaoReveal = this.sign(block.proposerIndex, randaoRoot);
-    body.eth1Data = preState.eth1Data.toValue();
-    if ("syncAggregate" in body) body.syncAggregate.syncCommitteeSignature = G2_POINT_AT_INFINITY;
-    if ("executionPayload" in body) this.#fillPayload(preState, body.executionPayload);
-    return block;
-  }
-
-  #fillPayload(
-    preState: CachedBeaconStateAllForks,
-    payload: ReturnType<typeof ssz.bellatrix.ExecutionPayload.defaultValue>,
-  ): void {
-    const view = new BeaconStateView(preState);
-    if (!isStatePostBellatrix(view)) throw new Error("Only a state from Bellatrix on has a payload on it.");
-    const parent = view.latestExecutionPayloadHeader;
-    payload.parentHash = parent.blockHash;
-    payload.blockNumber = parent.blockNumber + 1;
-    payload.prevRandao = view.getRandaoMix(view.epoch);
-    payload.timestamp = computeTimeAtSlot(this.config, preState.slot, GENESIS_TIME);
-    payload.gasLimit = parent.gasLimit;
-    payload.baseFeePerGas = parent.baseFeePerGas;
-    if (isStatePostCapella(view) && "withdrawals" in payload) {
-      payload.withdrawals = view.getExpectedWithdrawals().expectedWithdrawals;
-    }
-    payload.blockHash = createHash("sha256")
-      .update(`${payload.blockNumber} after ${toRootHex(parent.blockHash)}`)
-      .digest();
-  }
-
-  #applyBlock(preState: CachedBeaconStateAllForks, message: BeaconBlock): CachedBeaconStateAllForks {
-    return stateTransition(
-      preState,
-      { message, signature: G2_POINT_AT_INFINITY },
-      {
-        verifyStateRoot: false,
-        verifyProposer: false,
-        verifySignatures: false,
-        executionPayloadStatus: ExecutionPayloadStatus.valid,
-        dataAvailabilityStatus: DataAvailabilityStatus.Available,
-      },
-    );
   }
 }
 

@@ -10,8 +10,8 @@ import {
   GENESIS,
   passUntil,
   type ScriptedBlock,
-  ScriptedUpstream,
-} from "./scripted-upstream.ts";
+  StreamingUpstream,
+} from "./streaming-upstream.ts";
 
 export const CHAIN_EVENT_TOPICS = ["head", "block", "chain_reorg", "finalized_checkpoint"];
 
@@ -22,7 +22,7 @@ export interface PublishedEvent {
 
 /** Opens a merger of scripted upstreams, the first of which leads. All have the genesis block. */
 export async function openMerger(...names: readonly string[]) {
-  const upstreams = await Promise.all(names.map((name) => ScriptedUpstream.start(name, GENESIS)));
+  const upstreams = await Promise.all(names.map((name) => StreamingUpstream.start(name, GENESIS)));
   const health = new ScriptedHealth(...names);
   for (const name of names) health.set(name, { head: undefined, finalized: { epoch: 0, root: GENESIS.root } });
   const timers = new FakeTimers();
@@ -71,7 +71,7 @@ export async function openMerger(...names: readonly string[]) {
   for (const upstream of upstreams) upstream.tellHead(GENESIS);
   await passUntil(timers, 0, () => observer.length === names.length);
   observer.length = 0;
-  const reconnect = async (upstream: ScriptedUpstream) => {
+  const reconnect = async (upstream: StreamingUpstream) => {
     const answered = answers.get(upstream.name);
     upstream.breakOff();
     await passUntil(timers, 250, () => answers.get(upstream.name) !== answered);

@@ -14,7 +14,7 @@ import { createRememberingVerifier } from "../../bls/remembering-verifier.ts";
 import { tempDirectory } from "../../directories/temp-directory.ts";
 import { createRecordingLogger } from "../../log/recording-logger.ts";
 
-export interface AnchoredChain {
+interface AnchoredChain {
   chain: BeaconChain;
   db: BeaconDb;
   /** Closes the chain and opens it again from its database. */

@@ -1,10 +1,9 @@
-import { once } from "node:events";
-import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
-import type { AddressInfo } from "node:net";
+import type { IncomingMessage, ServerResponse } from "node:http";
 import { onTestFinished } from "vitest";
 import type { ChainSpec } from "../../../../src/gateway/network/chain-spec.ts";
 import type { UpstreamSettings } from "../../../../src/gateway/settings.ts";
 import { headerRoot } from "../../../../src/gateway/validation/requested-roots.ts";
+import { LoopbackServer } from "../../sockets/loopback-server.ts";
 import type { FakeTimers } from "../../time/fake-timers.ts";
 
 export const SLOTS_PER_EPOCH = 8;
@@ -116,7 +115,7 @@ function lastBefore(slot: number, head: ScriptedBlock): ScriptedBlock {
 }
 
 /** A beacon node on loopback with scripted events. */
-export class ScriptedUpstream {
+export class StreamingUpstream {
   readonly name: string;
   /** Topics that it rejects. */
   readonly unknownTopics = new Set<string>();
@@ -133,30 +132,24 @@ export class ScriptedUpstream {
   finalized = { epoch: 0, root: GENESIS.root };
   #head: ScriptedBlock | undefined;
   readonly #blocks = new Map<string, ScriptedBlock>();
-  readonly #server: Server;
+  readonly #server = new LoopbackServer((request, response) => this.#answer(request, response));
   readonly #open = new Map<ServerResponse, readonly string[]>();
   #waiting: (() => void)[] = [];
 
-  static async start(name: string, head?: ScriptedBlock): Promise<ScriptedUpstream> {
-    const upstream = new ScriptedUpstream(name);
+  static async start(name: string, head?: ScriptedBlock): Promise<StreamingUpstream> {
+    const upstream = new StreamingUpstream(name);
     if (head) upstream.setHead(head);
-    upstream.#server.listen(0, "127.0.0.1");
-    await once(upstream.#server, "listening");
-    onTestFinished(() => {
-      upstream.#server.closeAllConnections();
-      upstream.#server.close();
-    });
+    await upstream.#server.start();
+    onTestFinished(() => upstream.#server.stop());
     return upstream;
   }
 
   private constructor(name: string) {
     this.name = name;
-    this.#server = createServer((req, res) => this.#answer(req, res));
   }
 
   options(more: Partial<UpstreamSettings> = {}): UpstreamSettings {
-    const { port } = this.#server.address() as AddressInfo;
-    return { name: this.name, url: `http://127.0.0.1:${port}`, tier: 0, weight: 1, ...more };
+    return { name: this.name, url: this.#server.url, tier: 0, weight: 1, ...more };
   }
 
   /** Adds blocks that can be requested, without an event. */
@@ -283,7 +276,7 @@ export class ScriptedUpstream {
 }
 
 /** Fetches paths from scripted upstreams. */
-export function fetchFrom(upstreams: readonly ScriptedUpstream[]) {
+export function fetchFrom(upstreams: readonly StreamingUpstream[]) {
   return async (name: string, path: string): Promise<Buffer | undefined> => {
     const { url } = upstreams.find((upstream) => upstream.name === name)!.options();
     const response = await fetch(url + path);
