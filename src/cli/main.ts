@@ -157,8 +157,8 @@ async function runMethodsCommand(words: readonly string[], sources: FlagSources,
 
 async function runCompletionCommand(written: readonly string[], terminal: Terminal): Promise<number> {
   const shell = readShell(written);
-  const { completionScript } = await import("./completion/completion.ts");
-  await terminal.write(completionScript(shell));
+  const { COMPLETION_SCRIPTS } = await import("./completion/scripts.ts");
+  await terminal.write(COMPLETION_SCRIPTS[shell]);
   return EXIT_CODES.ok;
 }
 
@@ -279,6 +279,11 @@ function createLog({ format, spec, file }: LogSettings, context: CliContext): Lo
 export async function main(argv: readonly string[], context = processContext()): Promise<number> {
   const { terminal, err } = context;
   try {
+    if (argv[0] === "__complete") {
+      const { complete } = await import("./completion/complete.ts");
+      await terminal.write(await complete(argv.slice(1)));
+      return EXIT_CODES.ok;
+    }
     const line = parseCommandLine(argv, VERSION);
     if (line.kind === "print") {
       if (line.isRequested) {

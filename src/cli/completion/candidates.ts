@@ -6,7 +6,8 @@ import { SHELLS } from "./shells.ts";
 
 /** Completion candidates at one position. */
 export interface Candidates {
-  readonly words: readonly string[];
+  /** Those of "methods" are loaded when they are needed. */
+  readonly words: readonly string[] | "methods";
   readonly paths: "none" | "files" | "directories";
 }
 
@@ -15,9 +16,8 @@ export interface CompletionFlag {
   /** Name with its leading dashes. */
   readonly written: string;
   readonly description: string;
-  readonly isRepeatable: boolean;
   /** Undefined for a flag without a value. */
-  readonly value?: Candidates & { readonly placeholder: string };
+  readonly value?: Candidates;
 }
 
 export interface CompletionCommand {
@@ -28,23 +28,22 @@ export interface CompletionCommand {
   readonly operands: readonly Candidates[];
 }
 
-const once = (written: string, description: string) => ({ written, description, isRepeatable: false });
-const words = (offered: readonly string[]): Candidates => ({ words: offered, paths: "none" });
+const words = (offered: Candidates["words"]): Candidates => ({ words: offered, paths: "none" });
 
 /** Flags of every command and of the program itself. */
 export const COMMON_FLAGS: readonly CompletionFlag[] = [
-  once("-h", "Print the help"),
-  once("--help", "Print the help"),
-  once("-V", "Print the version"),
-  once("--version", "Print the version"),
+  { written: "-h", description: "Print the help" },
+  { written: "--help", description: "Print the help" },
+  { written: "-V", description: "Print the version" },
+  { written: "--version", description: "Print the version" },
 ];
 
-/** Returns all commands with their flags and operands, for the completion scripts. */
-export function completionCommands(methodNames: readonly string[]): CompletionCommand[] {
+/** Returns all commands with their flags and operands. */
+export function completionCommands(): CompletionCommand[] {
   const commands = FIRST_COMMAND_NAMES.map((name) => {
     const { description, flags }: CommandDefinition = COMMANDS[name];
     const own = Object.values(flags).flatMap(completedFlags);
-    return { name, description, flags: [...own, ...COMMON_FLAGS], operands: operandsOf(name, methodNames) };
+    return { name, description, flags: [...own, ...COMMON_FLAGS], operands: operandsOf(name) };
   });
   return [
     ...commands,
@@ -52,26 +51,22 @@ export function completionCommands(methodNames: readonly string[]): CompletionCo
   ];
 }
 
-function operandsOf(command: CommandName, methodNames: readonly string[]): Candidates[] {
-  if (command === "call" || command === "methods") return [words(methodNames)];
+function operandsOf(command: CommandName): Candidates[] {
+  if (command === "call" || command === "methods") return [words("methods")];
   if (command === "gateway") return [words(GATEWAY_ACTIONS), { words: [], paths: "files" }];
   if (command === "dev") return [words(["keys"]), words(["export"]), { words: [], paths: "directories" }];
   if (command === "db") return [words(DB_ACTIONS), { words: [], paths: "files" }];
   return command === "completion" ? [words(SHELLS)] : [];
 }
 
-function completedFlags({ name, kind, placeholder, description, choices = [] }: Flag<unknown>): CompletionFlag[] {
+function completedFlags({ name, placeholder, description, choices = [] }: Flag<unknown>): CompletionFlag[] {
   if (placeholder === undefined) {
-    return [once(`--${name}`, description), once(`--no-${name}`, `Switch --${name} off`)];
+    return [
+      { written: `--${name}`, description },
+      { written: `--no-${name}`, description: `Switch --${name} off` },
+    ];
   }
   const kinds = placeholder.split("|");
   const paths = kinds.includes("FILE") ? "files" : kinds.includes("DIR") ? "directories" : "none";
-  return [
-    {
-      written: `--${name}`,
-      description,
-      isRepeatable: kind === "list",
-      value: { words: choices, paths, placeholder },
-    },
-  ];
+  return [{ written: `--${name}`, description, value: { words: choices, paths } }];
 }
