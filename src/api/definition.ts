@@ -152,7 +152,7 @@ export interface RestPath {
   readonly ssz?: "response" | "body";
   /** True to send JSON whenever it is acceptable, even if SSZ is preferred. */
   readonly prefersJson?: true;
-  /** True if the body is the text of the only parameter, whatever its Content-Type. */
+  /** True if the body is the text of the only parameter, regardless of Content-Type. */
   readonly takesText?: true;
   /**
    * Set if another path replaces this one from a fork on: slots of that fork or later are rejected here. The method
@@ -392,7 +392,7 @@ export function defineAlias(
 function completeDefinition<Definitions extends ParamDefinitions>(
   definition: DefinitionOptions<Definitions>,
 ): MethodDefinition {
-  const { params = {} as ParamDefinitions, aliases = [], rest = [], ...facts } = definition;
+  const { params = {} as ParamDefinitions, aliases = [], rest = [], ...members } = definition;
   const all = Object.entries(params).map(([key, param]) => ({
     ...param,
     key,
@@ -400,7 +400,7 @@ function completeDefinition<Definitions extends ParamDefinitions>(
   }));
   return {
     // `bind` fills `args` from these schemas, which the handler types express.
-    ...(facts as unknown as MethodDefinition),
+    ...(members as unknown as MethodDefinition),
     aliases,
     rest,
     params: all.filter(({ only }) => only !== "rest"),

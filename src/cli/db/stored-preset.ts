@@ -13,15 +13,15 @@ export interface StoredIdentity {
 /** Returns the preset and network of a stored chain. A network that is not built in must be given. */
 export function storedPreset(
   { kind, preset, network: name = "" }: StoredIdentity,
-  given: string | undefined,
+  givenNetwork: string | undefined,
   workingDirectory: string,
 ): { preset: PresetName; network: Network | undefined } {
   if (kind === "dev") return { preset: preset ?? "minimal", network: undefined };
-  if (given === undefined && !Object.hasOwn(BUILT_IN_NETWORKS, name)) {
+  if (givenNetwork === undefined && !Object.hasOwn(BUILT_IN_NETWORKS, name)) {
     throw usageError(
       `The chain belongs to network "${name}", which is not built in. Give its directory with --network.`,
     );
   }
-  const network = resolveNetwork(given ?? name, workingDirectory);
+  const network = resolveNetwork(givenNetwork ?? name, workingDirectory);
   return { preset: network.preset, network };
 }

@@ -18,27 +18,27 @@ export interface FlagSources {
 type CommandValues<Name extends CommandName> = FlagValues<(typeof COMMANDS)[Name]["flags"]>;
 
 /** Unparsed values and their source, for error messages. */
-interface Written {
+interface UnparsedValue {
   /** Undefined for a value that has been reported. */
   readonly texts: readonly (string | undefined)[];
-  /** Key in the config file. Undefined for a flag or a variable, which `place` names. */
+  /** Key in the config file. Undefined for a flag or a variable, which `origin` names. */
   readonly key?: string;
-  readonly place?: string;
+  readonly origin?: string;
 }
 
-function writtenOutsideFile(flag: Flag<unknown>, { given, environment }: FlagSources): Written | undefined {
+function valueOutsideFile(flag: Flag<unknown>, { given, environment }: FlagSources): UnparsedValue | undefined {
   const texts = given.get(flag.name);
-  if (texts !== undefined) return { texts, place: `--${flag.name}` };
+  if (texts !== undefined) return { texts, origin: `--${flag.name}` };
   for (const variable of flagNames(flag).map(environmentName)) {
     const text = environment[variable];
     // An empty variable is treated as unset.
-    if (text !== undefined && text !== "") return { texts: [text], place: `the environment variable ${variable}` };
+    if (text !== undefined && text !== "") return { texts: [text], origin: `the environment variable ${variable}` };
   }
   return undefined;
 }
 
 /** Parses a value. Reports invalid texts and returns the default instead. */
-function readValue<T>(flag: Flag<T>, { texts, ...source }: Written, problems: ConfigProblems): T {
+function readValue<T>(flag: Flag<T>, { texts, ...source }: UnparsedValue, problems: ConfigProblems): T {
   try {
     const valid = texts.filter((text) => text !== undefined);
     if (valid.length < texts.length && flag.kind !== "list") return flag.fallback;
@@ -55,7 +55,7 @@ function readValue<T>(flag: Flag<T>, { texts, ...source }: Written, problems: Co
       if (!(error instanceof FlagValueError)) throw error;
       const { message } = error;
       if (source.key === undefined) {
-        const sentence = `The value ${shownText(text)} of ${source.place} is not accepted: ${message}.`;
+        const sentence = `The value ${shownText(text)} of ${source.origin} is not accepted: ${message}.`;
         problems.reject(usageError(sentence, error), { invalid: flag.name, isOutside: true });
       } else {
         const path = texts.length > 1 ? [source.key, index] : [source.key];
@@ -82,14 +82,14 @@ export function readFlags<Name extends CommandName>(
 ): CommandValues<Name> {
   reportUnknownVariables(sources.environment, problems);
   const table: FlagTable = COMMANDS[command].flags;
-  const read = <T>(flag: Flag<T>, inFile?: Written): T => {
-    const outside = writtenOutsideFile(flag, sources);
+  const resolveFlag = <T>(flag: Flag<T>, inFile?: UnparsedValue): T => {
+    const outside = valueOutsideFile(flag, sources);
     if (outside !== undefined) problems.addOutside(flag.name);
-    const written = outside ?? inFile;
-    return written === undefined ? flag.fallback : readValue(flag, written, problems);
+    const unparsed = outside ?? inFile;
+    return unparsed === undefined ? flag.fallback : readValue(flag, unparsed, problems);
   };
   const takesFile = Object.values(table).includes(CONFIG_FILE_FLAG);
-  const configFile = takesFile ? read(CONFIG_FILE_FLAG) : undefined;
+  const configFile = takesFile ? resolveFlag(CONFIG_FILE_FLAG) : undefined;
   const fromFile =
     configFile === undefined
       ? new Map<string, (string | undefined)[]>()
@@ -98,7 +98,7 @@ export function readFlags<Name extends CommandName>(
   const values: Record<string, unknown> = {};
   for (const [key, flag] of Object.entries(table)) {
     const texts = fromFile.get(flag.name);
-    values[key] = flag === CONFIG_FILE_FLAG ? configFile : read(flag, texts && { texts, key: flag.name });
+    values[key] = flag === CONFIG_FILE_FLAG ? configFile : resolveFlag(flag, texts && { texts, key: flag.name });
   }
   return values as CommandValues<Name>;
 }

@@ -9,13 +9,13 @@ export type ExampleParam = { json: string } | { file: string };
 /** Returns a parameter as JSON, or as a file named after it if it is long or `isFile`. */
 export function exampleParam(
   { params }: MethodDefinition,
-  place: number,
+  position: number,
   value: unknown,
   isFile = false,
 ): ExampleParam {
   const json = JSON.stringify(value);
   if (!isFile && json.length <= MAX_INLINE_LENGTH) return { json };
-  return { file: `${params[Math.min(place, params.length - 1)]!.name}.json` };
+  return { file: `${params[Math.min(position, params.length - 1)]!.name}.json` };
 }
 
 /** Returns the request as text for a single-quoted shell string. Files are inserted by command substitution. */

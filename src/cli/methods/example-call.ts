@@ -53,7 +53,7 @@ export async function exampleLines(method: MethodDefinition): Promise<string[]> 
 async function placeholderParams(method: MethodDefinition): Promise<ExampleParam[]> {
   const { params = [] } = method.example;
   const values = typeof params === "function" ? await params(PLACEHOLDER_CHAIN) : params;
-  return values.map((value, place) => exampleParam(method, place, value, holdsObject(value)));
+  return values.map((value, position) => exampleParam(method, position, value, holdsObject(value)));
 }
 
 function holdsObject(value: unknown): boolean {

@@ -14,9 +14,9 @@ export function methodsText(groups: readonly MethodGroup[]): string {
 
 function methodLines(method: MethodDefinition): string[] {
   const { number, summary, aliases } = method;
-  const place = `${String(number ?? "").padStart(NUMBER_WIDTH)}  `;
+  const prefix = `${String(number ?? "").padStart(NUMBER_WIDTH)}  `;
   const others = aliases.length === 0 ? [] : wrapText(`Also ${aliases.join(", ")}`, WIDTH, HANGING);
-  return [...wrapText(signatureOf(method), WIDTH, place, HANGING), ...wrapText(summary, WIDTH, HANGING), ...others];
+  return [...wrapText(signatureOf(method), WIDTH, prefix, HANGING), ...wrapText(summary, WIDTH, HANGING), ...others];
 }
 
 /** Formats methods as JSON. */

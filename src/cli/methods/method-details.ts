@@ -13,7 +13,7 @@ const REFERENCE = /"#\/components\/schemas\/(\w+)"/g;
 /** Formats all details of a method as text. */
 export async function methodText(method: MethodDefinition): Promise<string> {
   const { summary, aliases, sameAs, rest, result, params, access, since, until, needsConnection } = method;
-  const facts = [
+  const notes = [
     ...(aliases.length > 0 ? [`Also ${aliases.join(", ")}.`] : []),
     ...(sameAs ? [`Same result as ${sameAs}.`] : []),
     ...(since ? [`Since ${since}.`] : []),
@@ -30,7 +30,7 @@ export async function methodText(method: MethodDefinition): Promise<string> {
     return `${name}: ${describeType(schema)}${note}`;
   });
   const sections = [
-    [...wrapText(signatureOf(method), WIDTH, "", INDENT + INDENT), ...[summary, ...facts].flatMap(indented)],
+    [...wrapText(signatureOf(method), WIDTH, "", INDENT + INDENT), ...[summary, ...notes].flatMap(indented)],
     section("Parameters", params.flatMap(paramLines)),
     section("Result", indented(describeType(result.schema))),
     section("Types", types.flatMap(indented)),

@@ -57,7 +57,7 @@ interface TrackedSession extends PeerSession {
   metadataKnown: boolean;
   nextPingAt: number;
   missedPings: number;
-  readonly asking: Set<"status" | "ping" | "metadata">;
+  readonly inFlight: Set<"status" | "ping" | "metadata">;
 }
 
 /** Maintains the session with each connected peer: status handshake, pings and metadata. */
@@ -105,7 +105,7 @@ export class PeerSessions {
       metadataKnown: false,
       nextPingAt: now,
       missedPings: 0,
-      asking: new Set(),
+      inFlight: new Set(),
     };
     this.#sessions.set(peerId, session);
     if (direction === "outbound") this.#askStatus(session);
@@ -229,8 +229,8 @@ export class PeerSessions {
     request: (signal: AbortSignal) => Promise<void>,
     failed: (error: unknown) => void = () => {},
   ): void {
-    if (session.asking.has(kind)) return;
-    session.asking.add(kind);
+    if (session.inFlight.has(kind)) return;
+    session.inFlight.add(kind);
     request(session.ended.signal)
       .catch((error: unknown) => {
         if (session.ended.signal.aborted) return;
@@ -241,6 +241,6 @@ export class PeerSessions {
         });
         failed(error);
       })
-      .finally(() => session.asking.delete(kind));
+      .finally(() => session.inFlight.delete(kind));
   }
 }

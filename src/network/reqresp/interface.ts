@@ -51,7 +51,7 @@ export interface BeaconRequests {
   /** Returns the requested sidecars that the peer has. Other sidecars are malformed. The same applies to columns. */
   blobSidecarsByRoot(
     peerId: string,
-    wanted: readonly SidecarIdentifiers[],
+    requested: readonly SidecarIdentifiers[],
     signal?: AbortSignal,
   ): Promise<deneb.BlobSidecar[]>;
   columnSidecarsByRange(
@@ -63,7 +63,7 @@ export interface BeaconRequests {
   ): Promise<fulu.DataColumnSidecar[]>;
   columnSidecarsByRoot(
     peerId: string,
-    wanted: readonly SidecarIdentifiers[],
+    requested: readonly SidecarIdentifiers[],
     signal?: AbortSignal,
   ): Promise<fulu.DataColumnSidecar[]>;
 }

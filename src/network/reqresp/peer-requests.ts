@@ -50,8 +50,8 @@ interface RequestParts {
 /** A request to a peer that collects its response. */
 export interface PeerRequest<T> extends OutboundRequest {
   /** The specification's limit for `maxChunks`. */
-  most: number;
-  /** What the chunks are. */
+  maxItems: number;
+  /** Content of the chunks. */
   content: "messages" | "blocks" | "sidecars";
   /** Returns the complete response. Throws a `RequestError` if the message is missing. */
   result(): T;
@@ -87,10 +87,10 @@ export function createPeerRequests(parts: RequestParts, send: Send): Omit<Beacon
     },
 
     blocksByRoot(peerId, roots, signal) {
-      const wanted = new Set(roots);
-      const body = rootsRequestCodec(wanted.size).encode([...wanted].map((root) => fromHex(root)));
-      const collector = new RootCollector(config, wanted);
-      return send(peerId, blocks(parts, "beacon_blocks_by_root", body, wanted.size, collector), signal);
+      const requestedRoots = new Set(roots);
+      const body = rootsRequestCodec(requestedRoots.size).encode([...requestedRoots].map((root) => fromHex(root)));
+      const collector = new RootCollector(config, requestedRoots);
+      return send(peerId, blocks(parts, "beacon_blocks_by_root", body, requestedRoots.size, collector), signal);
     },
 
     blocksByHead(peerId, { root, count }, signal) {
@@ -101,29 +101,29 @@ export function createPeerRequests(parts: RequestParts, send: Send): Omit<Beacon
 
     blobSidecarsByRange(peerId, range, signal, onSidecar) {
       const { startSlot, count } = range;
-      const most = maxRequestBlobSidecars(config, clock.currentEpoch);
+      const maxItems = maxRequestBlobSidecars(config, clock.currentEpoch);
       const request = {
         name: "blob_sidecars_by_range" as const,
         body: blobRangeRequestCodec().encode({ startSlot, count }),
-        maxChunks: Math.min(most, count * config.MAX_BLOBS_PER_BLOCK_ELECTRA),
-        most,
+        maxChunks: Math.min(maxItems, count * config.MAX_BLOBS_PER_BLOCK_ELECTRA),
+        maxItems,
         collector: new SidecarRangeCollector(BLOB_SIDECARS, range),
         onSidecar,
       };
       return send(peerId, sidecars(config, request), signal);
     },
 
-    blobSidecarsByRoot(peerId, wanted, signal) {
-      const most = maxRequestBlobSidecars(config, clock.currentEpoch);
-      const identifiers = wanted.flatMap(({ root, indices }) =>
+    blobSidecarsByRoot(peerId, requested, signal) {
+      const maxItems = maxRequestBlobSidecars(config, clock.currentEpoch);
+      const identifiers = requested.flatMap(({ root, indices }) =>
         indices.map((index) => ({ blockRoot: fromHex(root), index })),
       );
       const request = {
         name: "blob_sidecars_by_root" as const,
-        body: blobIdentifiersCodec(most).encode(identifiers),
+        body: blobIdentifiersCodec(maxItems).encode(identifiers),
         maxChunks: identifiers.length,
-        most,
-        collector: new SidecarRootCollector(BLOB_SIDECARS, wanted),
+        maxItems,
+        collector: new SidecarRootCollector(BLOB_SIDECARS, requested),
       };
       return send(peerId, sidecars(config, request), signal);
     },
@@ -134,21 +134,21 @@ export function createPeerRequests(parts: RequestParts, send: Send): Omit<Beacon
         name: "data_column_sidecars_by_range" as const,
         body: columnRangeRequestCodec().encode({ startSlot, count, columns: [...columns] }),
         maxChunks: count * columns.length,
-        most: config.MAX_REQUEST_DATA_COLUMN_SIDECARS,
+        maxItems: config.MAX_REQUEST_DATA_COLUMN_SIDECARS,
         collector: new SidecarRangeCollector(COLUMN_SIDECARS, range, columns),
         onSidecar,
       };
       return send(peerId, sidecars(config, request), signal);
     },
 
-    columnSidecarsByRoot(peerId, wanted, signal) {
-      const identifiers = wanted.map(({ root, indices }) => ({ blockRoot: fromHex(root), columns: [...indices] }));
+    columnSidecarsByRoot(peerId, requested, signal) {
+      const identifiers = requested.map(({ root, indices }) => ({ blockRoot: fromHex(root), columns: [...indices] }));
       const request = {
         name: "data_column_sidecars_by_root" as const,
         body: columnIdentifiersCodec(config.MAX_REQUEST_BLOCKS_DENEB).encode(identifiers),
         maxChunks: identifiers.reduce((sum, { columns }) => sum + columns.length, 0),
-        most: config.MAX_REQUEST_DATA_COLUMN_SIDECARS,
-        collector: new SidecarRootCollector(COLUMN_SIDECARS, wanted),
+        maxItems: config.MAX_REQUEST_DATA_COLUMN_SIDECARS,
+        collector: new SidecarRootCollector(COLUMN_SIDECARS, requested),
       };
       return send(peerId, sidecars(config, request), signal);
     },
@@ -172,7 +172,7 @@ function message<T>(
     versions,
     body: (version) => (sent === null ? null : codec(version).encode(sent)),
     maxChunks: 1,
-    most: 1,
+    maxItems: 1,
     content: "messages",
     format: (version) => plainFormat(codec(version)),
     onChunk: ({ bytes }, version) => received.push(codec(version).decode(bytes)),
@@ -198,7 +198,7 @@ function blocks(
     versions: isAfterVersion1 ? [2] : SERVED_VERSIONS[name],
     body: () => body,
     maxChunks: count,
-    most: maxRequestBlocks(config, clock.currentEpoch),
+    maxItems: maxRequestBlocks(config, clock.currentEpoch),
     content: "blocks",
     format: (version) => blockFormat(config, { name, version }),
     onChunk: (chunk) => collector.add(decodeBlock(config, chunk)),
@@ -206,7 +206,7 @@ function blocks(
   };
 }
 
-interface SidecarParts<S extends DataSidecar> extends Pick<PeerRequest<S[]>, "name" | "maxChunks" | "most"> {
+interface SidecarParts<S extends DataSidecar> extends Pick<PeerRequest<S[]>, "name" | "maxChunks" | "maxItems"> {
   body: Uint8Array;
   collector: SidecarCollector<S>;
   onSidecar?: ((sidecar: S) => void) | undefined;
@@ -214,7 +214,7 @@ interface SidecarParts<S extends DataSidecar> extends Pick<PeerRequest<S[]>, "na
 
 function sidecars<S extends DataSidecar>(
   config: BeaconConfig,
-  { name, body, maxChunks, most, collector, onSidecar }: SidecarParts<S>,
+  { name, body, maxChunks, maxItems, collector, onSidecar }: SidecarParts<S>,
 ): PeerRequest<S[]> {
   const { kind } = collector;
   return {
@@ -222,7 +222,7 @@ function sidecars<S extends DataSidecar>(
     versions: SERVED_VERSIONS[name],
     body: () => body,
     maxChunks,
-    most,
+    maxItems,
     content: "sidecars",
     format: () => sidecarFormat(config, kind),
     onChunk: (chunk) => {

@@ -71,9 +71,9 @@ export class ReqResp {
 
   /** Sends a request and returns its response. Penalizes the peer for a failure that it caused. */
   async #request<T>(peerId: string, request: PeerRequest<T>, signal: AbortSignal | undefined): Promise<T> {
-    const { name, maxChunks, most, content } = request;
-    if (maxChunks > most)
-      throw new RangeError(`Cannot request ${maxChunks} ${content} at once. The maximum is ${most}.`);
+    const { name, maxChunks, maxItems, content } = request;
+    if (maxChunks > maxItems)
+      throw new RangeError(`Cannot request ${maxChunks} ${content} at once. The maximum is ${maxItems}.`);
     try {
       if (maxChunks > 0) await this.#client.request(peerId, request, signal);
       return request.result();

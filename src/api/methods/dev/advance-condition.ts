@@ -70,7 +70,7 @@ function statusOfIndex(chain: BeaconChain, index: number, target: ValidatorGoal[
   };
 }
 
-/** Throws if the validator has passed the status. While a condition waits, passed statuses count as reached. */
+/** Throws if the validator has passed the status. While a condition waits, passed statuses are considered reached. */
 function requireNotPassed(chain: BeaconChain, index: number, target: ValidatorGoal["status"]): void {
   const position = positionAt(chain, index);
   if (locateStatus(position, target) === "passed") throw outOfReach(index, position, target);

@@ -75,10 +75,10 @@ export class CallService {
     });
   }
 
-  request(id: number, position: number, ...passed: TransferredRequest): void {
+  request(id: number, position: number, ...transferred: TransferredRequest): void {
     const running = this.#begin(id);
     const route = this.#targets.routes[position]!;
-    const request = receiveRequest(passed, running);
+    const request = receiveRequest(transferred, running);
     const validity = route.isCacheable ? this.#validityOf(route.cachePolicy?.(request)) : undefined;
     route
       .handle(request)
@@ -95,21 +95,21 @@ export class CallService {
     const answer = async (validity: Validity) => {
       const { body, meta, headers } = await method.call(params);
       if (!this.#canPrewarm(id, isList, [body])) return;
-      const passed = Buffer.isBuffer(body) ? copyForTransfer(body) : this.#streams.open(body);
-      this.#outbox.send(["response", id, passed, meta, headers, validity], passed);
+      const copy = Buffer.isBuffer(body) ? copyForTransfer(body) : this.#streams.open(body);
+      this.#outbox.send(["response", id, copy, meta, headers, validity], copy);
     };
     this.#prewarmer.add(id, { on, isList, answer });
   }
 
-  prewarmRequest(id: number, isList: boolean, position: number, ...passed: TransferredRequest): void {
+  prewarmRequest(id: number, isList: boolean, position: number, ...transferred: TransferredRequest): void {
     const route = this.#targets.routes[position]!;
-    const request = receiveRequest(passed, NEVER_CANCELLED);
+    const request = receiveRequest(transferred, NEVER_CANCELLED);
     const on = route.cachePolicy?.(request)?.on;
     if (on === undefined || on === "nothing") return;
     const answer = async (validity: Validity) => {
-      const answered = await route.handle(request);
-      if (!this.#canPrewarm(id, isList, answered.content?.parts ?? [])) return;
-      await this.#sendRestAnswer(id, answered, validity);
+      const response = await route.handle(request);
+      if (!this.#canPrewarm(id, isList, response.content?.parts ?? [])) return;
+      await this.#sendRestAnswer(id, response, validity);
     };
     this.#prewarmer.add(id, { on, isList, answer });
   }
@@ -161,9 +161,9 @@ export class CallService {
   }
 
   #answer(running: RunningCall, { body, meta, headers }: MethodResponse, validity: Validity | undefined): void {
-    const send = (passed: TransferredBody) => {
+    const send = (copy: TransferredBody) => {
       this.#running.delete(running.id);
-      this.#outbox.send(["response", running.id, passed, meta, headers, validity], passed);
+      this.#outbox.send(["response", running.id, copy, meta, headers, validity], copy);
     };
     const copy = Buffer.isBuffer(body) ? copyLargeForTransfer(body) : this.#streams.open(body);
     if (copy instanceof Promise) void copy.then(send);
@@ -197,7 +197,7 @@ export class CallService {
       this.#sendCopies(id, answer, copies, validity);
       return undefined;
     }
-    return Promise.all(copies).then((made) => this.#sendCopies(id, answer, made, validity));
+    return Promise.all(copies).then((resolved) => this.#sendCopies(id, answer, resolved, validity));
   }
 
   #sendCopies(
@@ -208,8 +208,16 @@ export class CallService {
   ): void {
     // Streams are opened last, because their first chunks are sent right after the response.
     const parts = copies?.map((part) => (isBytes(part) ? part : this.#streams.open(part)));
-    const passed: TransferredRestResponse = [status, headers, content?.format, parts, cacheLifetime, tag, feed?.topics];
-    this.#outbox.send(["rest response", id, validity, ...passed], ...(parts ?? []));
+    const transferred: TransferredRestResponse = [
+      status,
+      headers,
+      content?.format,
+      parts,
+      cacheLifetime,
+      tag,
+      feed?.topics,
+    ];
+    this.#outbox.send(["rest response", id, validity, ...transferred], ...(parts ?? []));
   }
 
   #fail({ id }: RunningCall, error: unknown): void {
@@ -294,12 +302,12 @@ const JOINED_BELOW_BYTES = 256 * 1024;
 
 /** Merges adjacent small buffers. */
 function mergeSmallBuffers(parts: readonly BodyPart[]): BodyPart[] {
-  const whole: BodyPart[] = [];
+  const merged: BodyPart[] = [];
   for (const part of parts) {
-    const last = whole.at(-1);
+    const last = merged.at(-1);
     const canJoin = Buffer.isBuffer(last) && Buffer.isBuffer(part) && last.length + part.length < JOINED_BELOW_BYTES;
-    if (canJoin) whole[whole.length - 1] = Buffer.concat([last, part]);
-    else whole.push(part);
+    if (canJoin) merged[merged.length - 1] = Buffer.concat([last, part]);
+    else merged.push(part);
   }
-  return whole;
+  return merged;
 }

@@ -119,13 +119,13 @@ export class ServersThread {
   ): Promise<{ [Name in ServerName]?: string }> {
     const entries = [...methods.entries()];
     this.#revision = revision;
-    const asked = { methods: entries.map(([, method]) => method), routes, revision };
+    const targets = { methods: entries.map(([, method]) => method), routes, revision };
     this.#service = {
-      calls: new CallService(asked, this.#outbox, this.#streams),
+      calls: new CallService(targets, this.#outbox, this.#streams),
       feeds: new FeedSender(this.#outbox, feed),
       observe,
     };
-    const facts = entries.map(
+    const methodInfos = entries.map(
       ([calledBy, { name, cost, access, takesLargeBody, isCacheable = false, elementOf }]): MethodInfo => ({
         calledBy,
         name,
@@ -136,7 +136,7 @@ export class ServersThread {
         listedBy: positionOf(entries, ([name]) => name === elementOf),
       }),
     );
-    const routeFacts = routes.map(
+    const routeInfos = routes.map(
       ({ handle: _, cachePolicy: __, elementOf, ...route }): RouteInfo => ({
         ...route,
         listedBy: positionOf(routes, ({ method, verb }) => method === elementOf && verb === "GET"),
@@ -145,9 +145,9 @@ export class ServersThread {
     const isMeasured = observe !== undefined;
     const isLogged = writeAccess !== undefined;
     this.#writeAccess = writeAccess;
-    const order = {
-      methods: facts,
-      routes: routeFacts,
+    const command = {
+      methods: methodInfos,
+      routes: routeInfos,
       listen,
       pages,
       limits,
@@ -155,7 +155,7 @@ export class ServersThread {
       isMeasured,
       isLogged,
     };
-    this.#outbox.send(["serve", order]);
+    this.#outbox.send(["serve", command]);
     return this.#listening.promise;
   }
 

@@ -154,7 +154,7 @@ export type ToMain =
   | [kind: "closed"];
 
 export type ToThread =
-  | [kind: "serve", order: ServeCommand]
+  | [kind: "serve", command: ServeCommand]
   | [
       kind: "response",
       id: number,

@@ -120,8 +120,8 @@ export class RemoteCalls {
     const written = element && this.#listElement<RestResponse>(element);
     if (written) return Promise.resolve(written);
     return this.#begin({ cancellation, key, element }, (id) => {
-      const passed = body && transferOwned(body);
-      this.#outbox.send(["request", id, position, url, params, passedHeaders(headers), format, passed], passed);
+      const transferred = body && transferOwned(body);
+      this.#outbox.send(["request", id, position, url, params, readHeaders(headers), format, transferred], transferred);
     });
   }
 
@@ -179,19 +179,19 @@ export class RemoteCalls {
 
   answer(
     id: number,
-    passed: TransferredBody,
+    transferred: TransferredBody,
     meta: MethodResponse["meta"],
     headers: MethodResponse["headers"],
     validity: Validity | undefined,
   ): void {
-    const body = this.#streams.bodyOf(passed);
+    const body = this.#streams.bodyOf(transferred);
     const response: MethodResponse = { body, meta, headers };
     this.#end(id, response, [body], validity)?.resolve(response);
   }
 
-  respondToRequest(id: number, validity: Validity | undefined, ...answered: TransferredRestResponse): void {
-    const [status, headers, format, passed = [], cacheLifetime, tag, topics] = answered;
-    const parts = passed.map((part) => this.#streams.bodyOf(part));
+  respondToRequest(id: number, validity: Validity | undefined, ...fields: TransferredRestResponse): void {
+    const [status, headers, format, transferredParts = [], cacheLifetime, tag, topics] = fields;
+    const parts = transferredParts.map((part) => this.#streams.bodyOf(part));
     const answer: RestResponse = { status, headers, content: format && { format, parts }, cacheLifetime, tag };
     const request = this.#end(id, answer, parts, validity);
     if (topics === undefined) request?.resolve(answer);
@@ -268,14 +268,14 @@ export class RemoteCalls {
 }
 
 /** Returns only the headers that routes read, to save copies. */
-function passedHeaders(headers: RestRequest["headers"]): RestRequest["headers"] | undefined {
-  let passed: RestRequest["headers"] | undefined;
+function readHeaders(headers: RestRequest["headers"]): RestRequest["headers"] | undefined {
+  let selected: RestRequest["headers"] | undefined;
   for (const name in headers) {
     if (!name.startsWith("eth-") && name !== "content-type" && name !== "if-none-match") continue;
-    passed ??= {};
-    passed[name] = headers[name];
+    selected ??= {};
+    selected[name] = headers[name];
   }
-  return passed;
+  return selected;
 }
 
 /** Returns the size of a response; undefined for streams, except descriptors of prewarmed lists. */

@@ -14,9 +14,9 @@ export class RemoteStreams {
   }
 
   /** Restores the body of a response. */
-  bodyOf(passed: TransferredBody): Buffer | AsyncIterable<Buffer> {
-    if (typeof passed === "string" || passed instanceof Uint8Array) return receiveBytes(passed);
-    const { stream: number, descriptor } = passed;
+  bodyOf(transferred: TransferredBody): Buffer | AsyncIterable<Buffer> {
+    if (typeof transferred === "string" || transferred instanceof Uint8Array) return receiveBytes(transferred);
+    const { stream: number, descriptor } = transferred;
     const release = () => {
       this.#open.delete(number);
       this.#outbox.send(["release", number]);

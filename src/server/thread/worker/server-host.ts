@@ -54,12 +54,12 @@ export class ServerHost {
   }
 
   readonly handlers: Handlers<ToThread> = {
-    serve: (order) => void this.#serve(order),
+    serve: (command) => void this.#serve(command),
     response: (...answer) => this.#calls?.answer(...answer),
     "rest response": (...answer) => this.#calls?.respondToRequest(...answer),
     thrown: (id, thrown) => this.#calls?.fail(id, SERVER_ERRORS.deserialize(thrown)),
-    subscribe: (...asked) => this.#calls?.subscribe(...asked),
-    unsubscribe: (...asked) => this.#calls?.unsubscribe(...asked),
+    subscribe: (...args) => this.#calls?.subscribe(...args),
+    unsubscribe: (...args) => this.#calls?.unsubscribe(...args),
     chunk: (stream, bytes) => this.#streams.add(stream, bytes),
     end: (stream) => this.#streams.end(stream),
     break: (stream, thrown) => this.#streams.end(stream, SERVER_ERRORS.deserialize(thrown)),
@@ -73,8 +73,8 @@ export class ServerHost {
     close: () => void this.#close(),
   };
 
-  async #serve(order: ServeCommand): Promise<void> {
-    const { methods, routes, listen, pages, limits, revision, isMeasured, isLogged } = order;
+  async #serve(command: ServeCommand): Promise<void> {
+    const { methods, routes, listen, pages, limits, revision, isMeasured, isLogged } = command;
     const calls = new RemoteCalls({ outbox: this.#outbox, streams: this.#streams, feeds: this.#feeds, revision });
     this.#calls = calls;
     const observer = isMeasured ? this.#measure() : undefined;
@@ -141,12 +141,12 @@ export class ServerHost {
 }
 
 function methodTable(
-  facts: readonly MethodInfo[],
+  infos: readonly MethodInfo[],
   calls: RemoteCalls,
   namespaces: readonly string[] | undefined,
 ): MethodTable {
   const byName = new Map<string, CallableMethod>();
-  facts.forEach(({ calledBy, ...method }, position) => {
+  infos.forEach(({ calledBy, ...method }, position) => {
     if (namespaces && !namespaces.some((namespace) => calledBy.startsWith(`${namespace}_`))) return;
     byName.set(calledBy, {
       ...method,
@@ -160,8 +160,8 @@ function methodTable(
   };
 }
 
-function routeTable(facts: readonly RouteInfo[], calls: RemoteCalls): RouteTable {
-  return facts.map((route, position) => ({
+function routeTable(infos: readonly RouteInfo[], calls: RemoteCalls): RouteTable {
+  return infos.map((route, position) => ({
     ...route,
     handle: (request) => calls.request(position, route, request),
   }));
