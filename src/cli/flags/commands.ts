@@ -201,5 +201,5 @@ export type CommandName = keyof typeof COMMANDS;
 /** Commands that run until they are stopped. */
 export type NodeCommandName = "dev" | "node" | "gateway";
 export const COMMAND_NAMES = Object.keys(COMMANDS) as CommandName[];
-/** Commands that are not subcommands, such as `dev keys` is. */
+/** Commands without the subcommands, such as `dev keys`. */
 export const FIRST_COMMAND_NAMES = COMMAND_NAMES.filter((name) => !name.includes(" "));

@@ -39,8 +39,8 @@ export interface DialDelay {
 }
 
 /**
- * Returns the dial delay after a goodbye, sent or received. The delay is shorter for a peer that was on our chain until
- * now.
+ * Returns the dial delay after a goodbye, sent or received. If the reason is an irrelevant network, the delay is strict
+ * unless the peer was on our chain until now.
  */
 export function dialDelayAfter(reason: bigint, wasRelevant: boolean): DialDelay {
   const isStrict = reason === GOODBYE.banned || (reason === GOODBYE.irrelevantNetwork && !wasRelevant);

@@ -34,7 +34,7 @@ export class FinalityTracker {
 
   /**
    * Records that an upstream has reverted its finalized checkpoint. The chain was not reverted if another usable
-   * upstream has finalized that epoch, or if no second upstream had confirmed it.
+   * upstream has finalized that epoch, or has an earlier checkpoint and no second upstream had confirmed the epoch.
    */
   recordRevert(upstream: string, all: readonly UpstreamHealth[]): void {
     const reverted = this.#latest.get(upstream);
