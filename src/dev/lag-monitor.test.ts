@@ -7,13 +7,14 @@ const SECONDS_PER_SLOT = 2;
 const SPEED = 10;
 
 /** Chain whose slots take the given real time. */
-function watchedChain() {
+function watchedChain(isEvm = false) {
   const logger = createRecordingLogger();
   let slot = 0;
   let realMs = 0;
   let waitedMs = 0;
   const clock = { secondsPerSlot: SECONDS_PER_SLOT, speed: SPEED, nowSeconds: () => slot * SECONDS_PER_SLOT };
-  const watch = new LagMonitor({ clock, timers: { now: () => realMs }, engine: { waitedMs: () => waitedMs }, logger });
+  const engine = { waitedMs: () => waitedMs, ...(isEvm && { buildsAtOnce: true as const }) };
+  const watch = new LagMonitor({ clock, timers: { now: () => realMs }, engine, logger });
   const pass = (slots: number, secondsEach: number, waitedEach = 0) => {
     for (let passed = 0; passed < slots; passed++) {
       slot++;
@@ -59,12 +60,15 @@ it("detects a slow drift, and ends when the lag is caught up", () => {
   expect(records.map(({ level }) => level)).toEqual(["warn", "notice"]);
 });
 
-it("names the execution client as the cause if the chain waited for it", () => {
-  const { pass, records } = watchedChain();
+it.each([
+  ["execution client", false],
+  ["EVM", true],
+])("names the %s as the cause if the chain waited for it", (cause, isEvm) => {
+  const { pass, records } = watchedChain(isEvm);
   // Waiting within the slot causes no lag.
   pass(100, IN_TIME, IN_TIME / 2);
   pass(3, 4, 3.9);
   pass(3 * SLOTS_PER_EPOCH, IN_TIME, IN_TIME / 2);
   pass(3, 4, IN_TIME / 2);
-  expect(records.map(({ fields }) => fields?.cause)).toEqual(["execution client", undefined, "machine"]);
+  expect(records.map(({ fields }) => fields?.cause)).toEqual([cause, undefined, "machine"]);
 });

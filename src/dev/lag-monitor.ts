@@ -13,7 +13,7 @@ const TOLERATED_GROWTH = 1 / 8;
 interface LagMonitorDeps {
   clock: Pick<Clock, "nowSeconds" | "secondsPerSlot" | "speed">;
   timers: Pick<Timers, "now">;
-  engine: Pick<ExecutionEngine, "waitedMs">;
+  engine: Pick<ExecutionEngine, "waitedMs" | "buildsAtOnce">;
   logger: Logger;
 }
 
@@ -42,7 +42,7 @@ export class LagMonitor {
   }
 
   onSlot(slot: Slot): void {
-    const { clock, logger } = this.#parts;
+    const { clock, engine, logger } = this.#parts;
     const lag = this.#lagSeconds();
     this.#attribute(lag);
     if (this.#lagging === undefined) {
@@ -50,7 +50,8 @@ export class LagMonitor {
       if (lag < 0) this.#setBaseline();
       if (lag < Math.max(clock.secondsPerSlot, NOTABLE_LAG_SECONDS * clock.speed)) return;
       this.#lagging = { slot, lag };
-      const cause = this.#lagByEngine > lag / 2 ? "execution client" : "machine";
+      const engineName = engine.buildsAtOnce ? "EVM" : "execution client";
+      const cause = this.#lagByEngine > lag / 2 ? engineName : "machine";
       logger.warn("Chain time falls behind the configured speed", { ...this.#fields(slot, lag), cause });
     } else if (slot >= this.#lagging.slot + SLOTS_PER_EPOCH) {
       const hasGrown = lag > this.#lagging.lag + clock.secondsPerSlot * TOLERATED_GROWTH;

@@ -55,6 +55,8 @@ it("names a finalized block that cannot be executed again, and continues before 
     ),
   );
   expect(second.complaints.filter((line) => line.includes("Stored payload failed re-execution"))).toHaveLength(1);
+  const error = await second.call("eth_blockNumber").catch((thrown: unknown) => thrown);
+  expect(error).toMatchObject({ kind: "unavailable", message: expect.stringContaining("cannot be executed again") });
   await second.close();
 
   expect(await db(directory, "rewind", String(slot))).toMatch(

@@ -1,6 +1,7 @@
 import type { ForkPostBellatrix, ForkPostDeneb } from "@lodestar/params";
 import type { ExecutionPayload, RootHex } from "@lodestar/types";
 import { toRootHex } from "@lodestar/utils";
+import { SYSTEM_TIMERS } from "../../async/timers.ts";
 import {
   type BuiltPayload,
   type ExecutionEngine,
@@ -16,6 +17,7 @@ import {
   type TerminalBlockVerdict,
 } from "../../execution/engine.ts";
 import type { GenesisBlock } from "../../execution/engine-api/genesis-block.ts";
+import { WaitingTime } from "../../execution/waiting-time.ts";
 import type { JsonBytes } from "../../json/json-bytes.ts";
 import type { Logger } from "../../log/logger.ts";
 import { type LogMessage, writeRecord } from "../../log/thread-logger.ts";
@@ -122,6 +124,7 @@ export class EvmThread implements ExecutionEngine {
   #readable: ReadableChain | undefined;
   readonly #built = new Map<PayloadId, Build>();
   readonly #ahead = new AheadBuild();
+  readonly #waiting = new WaitingTime(SYSTEM_TIMERS);
   /** Number of reverts and replacements of the chain. */
   #reverts = 0;
   /** Payloads that were built here. They need no verification. */
@@ -190,6 +193,10 @@ export class EvmThread implements ExecutionEngine {
   /** Adds a transaction to the pool and stores it. Returns its hash. Throws a `PoolError` if it is refused. */
   addTransaction(sent: Uint8Array): Promise<Uint8Array> {
     return this.#engine("addTransaction", [sent]);
+  }
+
+  waitedMs(): number {
+    return this.#waiting.ms;
   }
 
   /** Takes a snapshot of the head and the pool. */
@@ -330,7 +337,8 @@ export class EvmThread implements ExecutionEngine {
     args: Parameters<EngineService[Name]>,
     options?: { isRepeated: boolean },
   ): Promise<Awaited<ReturnType<EngineService[Name]>>> {
-    return this.#worker.call(`engine.${name}`, args, options) as Promise<Awaited<ReturnType<EngineService[Name]>>>;
+    const call = () => this.#worker.call(`engine.${name}`, args, options);
+    return this.#waiting.during(call) as Promise<Awaited<ReturnType<EngineService[Name]>>>;
   }
 
   async #prepare(channel: Channel): Promise<void> {

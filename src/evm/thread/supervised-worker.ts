@@ -69,7 +69,9 @@ export class SupervisedWorker {
   /** Calls a method of the thread. A repeated call is sent again to the next thread if the thread stops meanwhile. */
   async call(method: string, args: readonly unknown[], { isRepeated = false } = {}): Promise<unknown> {
     for (;;) {
-      const channel = await this.#ready.promise;
+      const channel = await this.#ready.promise.catch((error: Error) => {
+        throw error instanceof UnexecutableBlockError ? unavailable(error) : error;
+      });
       try {
         return await channel.call(method, args);
       } catch (error) {
@@ -137,3 +139,6 @@ export class SupervisedWorker {
     await this.#thread.end(error);
   }
 }
+
+/** Callers know that an engine can be unavailable. Why the chain cannot be executed is for the operator. */
+const unavailable = (cause: UnexecutableBlockError) => new EngineUnavailableError(cause.message, { cause });

@@ -30,6 +30,7 @@ import {
   type TerminalBlockVerdict,
 } from "../engine.ts";
 import { type JsonValue, toData, toQuantity, UnexpectedValueError } from "../json-value.ts";
+import { WaitingTime } from "../waiting-time.ts";
 import { blobsBundleFromJson, blobsFromJson, blobsWithCellProofsFromJson } from "./blobs-json.ts";
 import { CallQueue } from "./call-queue.ts";
 import { type CallOutcome, Endpoint, EndpointResponseError, EndpointUnavailableError } from "./endpoint.ts";
@@ -39,7 +40,6 @@ import { payloadFromJson, payloadToJson, withdrawalsToJson } from "./payload-jso
 import { requestsFromJson, requestsToJson } from "./requests-json.ts";
 import { type BlockReader, findTerminalBlock, judgeTerminalBlock } from "./terminal-block.ts";
 import { type ReadVerdict, verdictFromJson } from "./verdict-json.ts";
-import { WaitingTime } from "./waiting-time.ts";
 
 const UNKNOWN_PAYLOAD = -38001;
 

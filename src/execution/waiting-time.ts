@@ -1,4 +1,4 @@
-import type { Timers } from "../../async/timers.ts";
+import type { Timers } from "../async/timers.ts";
 
 /** Measures the total time with at least one pending call. */
 export class WaitingTime {
