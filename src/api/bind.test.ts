@@ -11,7 +11,7 @@ import { stateId } from "./params/identifiers.ts";
 import { root, slot, stringEnum, text } from "./params/scalars.ts";
 import { listSchema, paramSchema } from "./params/schema.ts";
 
-const facts = {
+const options = {
   summary: "",
   result: { name: "result", schema: {} },
   failures: [],
@@ -20,27 +20,27 @@ const facts = {
   example: {},
   handler: () => null,
 } as const;
-const none = defineMethod({ ...facts, name: "none" });
-const one = defineMethod({ ...facts, name: "one", params: { stateId: required(stateId, "") } });
+const none = defineMethod({ ...options, name: "none" });
+const one = defineMethod({ ...options, name: "one", params: { stateId: required(stateId, "") } });
 const three = defineMethod({
-  ...facts,
+  ...options,
   name: "three",
   params: { stateId: required(stateId, ""), from: optional(slot, ""), upTo: optional(slot, "", { name: "to" }) },
 });
 const several = defineMethod({
-  ...facts,
+  ...options,
   name: "several",
   params: { stateId: required(stateId, ""), slots: each(slot, "") },
 });
 const swapped = defineMethod({
-  ...facts,
+  ...options,
   name: "swapped",
   params: { stateId: required(stateId, ""), from: optional(slot, "") },
   normalizePositional: (params) => (params[1] === "head" ? [params[1], params[0]] : params),
 });
 
 const devAdvance = defineMethod({
-  ...facts,
+  ...options,
   name: "advance",
   params: {
     slots: optional(slot, ""),
@@ -49,12 +49,12 @@ const devAdvance = defineMethod({
   },
 });
 const range = defineMethod({
-  ...facts,
+  ...options,
   name: "range",
   params: { slot: required(slot, ""), root: required(root, "") },
 });
 const getBalance = defineMethod({
-  ...facts,
+  ...options,
   name: "getBalance",
   params: { address: required(ethAddress, ""), block: optional(ethBlockId, "") },
 });
@@ -162,8 +162,8 @@ describe("bind", () => {
       form: z.unknown(),
       forConfig: () => listSchema(z.unknown(), "numbers", counted),
     };
-    const inArray = defineMethod({ ...facts, name: "in_array", params: { numbers: required(elements, "") } });
-    const spread = defineMethod({ ...facts, name: "spread", params: { numbers: each(counted, "") } });
+    const inArray = defineMethod({ ...options, name: "in_array", params: { numbers: required(elements, "") } });
+    const spread = defineMethod({ ...options, name: "spread", params: { numbers: each(counted, "") } });
     const params = inArray.params.map((param) => ({ ...param, schema: param.schemaFor!({} as ChainForkConfig) }));
     const list = Array.from({ length: 500 }, (_, index) => index);
     for (const signature of [{ ...inArray, params }, spread]) {
@@ -179,7 +179,7 @@ describe("bind", () => {
   });
 
   it("ignores inherited members", () => {
-    const odd = defineMethod({ ...facts, name: "odd", params: { constructor: optional(slot, "") } });
+    const odd = defineMethod({ ...options, name: "odd", params: { constructor: optional(slot, "") } });
     expect(bind(odd, {})).toEqual({});
     expect(() => bind(one, JSON.parse('{"__proto__": 1}'))).toThrow('one called "__proto__" was given');
   });

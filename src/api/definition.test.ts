@@ -3,7 +3,7 @@ import { defineAlias, defineMethod, defineOperation, get, optional, post, requir
 import { stateId } from "./params/identifiers.ts";
 import { epoch } from "./params/scalars.ts";
 
-const facts = {
+const definition = {
   name: "example",
   summary: "An example.",
   result: { name: "result", schema: {} },
@@ -16,7 +16,7 @@ const facts = {
 describe("a definition", () => {
   it("derives parameter names from keys in snake_case, unless given", () => {
     const { params, restParams } = defineMethod({
-      ...facts,
+      ...definition,
       params: {
         stateId: required(stateId, "Which."),
         untilEpoch: optional(epoch, "When.", { name: "until" }),
@@ -37,7 +37,7 @@ describe("a definition", () => {
 it("an alias has no paths, aliases or operation, and the codec of the original", () => {
   const handler = async () => ({ data: { version: "1" } });
   const first = defineOperation("node.getNodeVersion", {
-    ...facts,
+    ...definition,
     aliases: ["sample"],
     rest: [get("/one"), post("/two")],
     handler,

@@ -28,9 +28,9 @@ const method = defineMethod({
 });
 
 /** Returns the response of a method with this codec and handler. */
-function execute(codec: unknown, handler: MethodDefinition["handler"], facts: Partial<MethodDefinition> = {}) {
+function execute(codec: unknown, handler: MethodDefinition["handler"], options: Partial<MethodDefinition> = {}) {
   const executor = jsonExecutor(
-    { ...method, ...facts, handler },
+    { ...method, ...options, handler },
     codec as ResponseCodec<unknown, unknown> | undefined,
     context,
     new Lanes(),
@@ -47,12 +47,12 @@ describe("an operation with a codec", () => {
   });
 
   it("passes context and arguments to the handler", async () => {
-    let given: unknown[] = [];
+    let args: unknown[] = [];
     await execute(node.getNodeVersion.resp, async (...all) => {
-      given = all.slice(0, 2);
+      args = all.slice(0, 2);
       return { data: { version: "x" } };
     });
-    expect(given).toEqual([context, { given: 1 }]);
+    expect(args).toEqual([context, { given: 1 }]);
   });
 
   it("has no metadata if REST has none", async () => {
@@ -76,9 +76,9 @@ describe("an operation with a codec", () => {
 describe("an operation with only a REST status", () => {
   it("returns true, or the result of its definition for the status", async () => {
     expect(String((await execute(EMPTY_RESPONSE, async () => {})).body)).toBe("true");
-    const facts = { resultForStatus: (status: number) => ({ health: status }) };
-    expect(String((await execute(EMPTY_RESPONSE, async () => ({ status: 206 }), facts)).body)).toBe('{"health":206}');
-    expect(String((await execute(EMPTY_RESPONSE, async () => {}, facts)).body)).toBe('{"health":200}');
+    const options = { resultForStatus: (status: number) => ({ health: status }) };
+    expect(String((await execute(EMPTY_RESPONSE, async () => ({ status: 206 }), options)).body)).toBe('{"health":206}');
+    expect(String((await execute(EMPTY_RESPONSE, async () => {}, options)).body)).toBe('{"health":200}');
   });
 });
 

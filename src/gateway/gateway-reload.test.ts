@@ -46,8 +46,8 @@ it("lets running requests to a removed upstream finish", async () => {
   const [a, b] = [await currentUpstream("a"), await currentUpstream("b")];
   const { gateway, settings, request } = await openGateway([a, b]);
   await gateway.reload({ ...settings, upstreams: [a.options] });
-  const { promise: held, resolve: release } = Promise.withResolvers<void>();
-  a.handler = (_, response) => void held.then(() => json(response, { data: { root: "late" } }));
+  const { promise: released, resolve: release } = Promise.withResolvers<void>();
+  a.handler = (_, response) => void released.then(() => json(response, { data: { root: "late" } }));
   const received = a.received(PATH);
   const slow = request(PATH);
   await received;
@@ -92,8 +92,8 @@ describe("a read that has not been answered at the reload", () => {
     const [a, b] = [await currentUpstream("a"), await currentUpstream("b")];
     const { gateway, settings, request } = await openGateway([a, b], { memoryBytes: 0 });
     await gateway.reload({ ...settings, upstreams: [a.options] });
-    const { promise: held, resolve: release } = Promise.withResolvers<void>();
-    a.handler = (_, response) => void held.then(() => response.destroy());
+    const { promise: released, resolve: release } = Promise.withResolvers<void>();
+    a.handler = (_, response) => void released.then(() => response.destroy());
     const received = a.received(PATH);
     const reading = request(PATH);
     await received;
@@ -142,7 +142,7 @@ it("closes open connections of a removed key with the reason, and no others", as
   const [wallet, other] = [client("wallet", KEY), client("other", OTHER_KEY)];
   const { gateway, settings, log } = await openGateway([await currentUpstream("a")], { clients: [wallet, other] });
   const removed = await openConnections(gateway, KEY);
-  const kept = await openConnections(gateway, OTHER_KEY);
+  const remaining = await openConnections(gateway, OTHER_KEY);
   await gateway.reload({ ...settings, clients: [{ ...other, name: "renamed" }] });
   expect(await removed.socket.notifications.next()).toMatchObject({
     error: { message: `Subscription ended. ${REVOKED}`, data: { status: 403 } },
@@ -150,8 +150,8 @@ it("closes open connections of a removed key with the reason, and no others", as
   expect(await removed.socket.closed).toEqual({ code: 1008, reason: REVOKED });
   expect(await removed.stream.events.next()).toEqual({ topic: "error", data: { code: 401, message: REVOKED } });
   await removed.stream.closed;
-  expect(await kept.socket.call("getNodeVersion")).toHaveProperty("result");
-  expect(kept.stream.response.closed).toBe(false);
+  expect(await remaining.socket.call("getNodeVersion")).toHaveProperty("result");
+  expect(remaining.stream.response.closed).toBe(false);
   expect(log).toContainEqual(
     expect.objectContaining({ message: "Closed WebSocket connections without access", fields: { connections: 1 } }),
   );

@@ -242,13 +242,13 @@ describe("a response", () => {
   });
 
   it("that is not read applies backpressure, and is complete when it is read later", async () => {
-    const whole = Buffer.alloc(32 * MIB, "x");
+    const sentBody = Buffer.alloc(32 * MIB, "x");
     let sent = 0;
     const { client } = await openRawServer((socket) => {
-      socket.write(`HTTP/1.1 200 OK\r\nContent-Length: ${whole.length}\r\n\r\n`);
+      socket.write(`HTTP/1.1 200 OK\r\nContent-Length: ${sentBody.length}\r\n\r\n`);
       const write = () => {
-        while (sent < whole.length) {
-          const goesOn = socket.write(whole.subarray(sent, sent + 256 * 1024));
+        while (sent < sentBody.length) {
+          const goesOn = socket.write(sentBody.subarray(sent, sent + 256 * 1024));
           sent += 256 * 1024;
           if (!goesOn) {
             socket.once("drain", write);
@@ -260,8 +260,8 @@ describe("a response", () => {
     });
     const { body } = await client.request(GET);
     for (let turn = 0; turn < 200; turn++) await new Promise((resolve) => setImmediate(resolve));
-    expect(sent).toBeLessThan(whole.length);
-    expect((await readBody(body, whole.length)).equals(whole)).toBe(true);
+    expect(sent).toBeLessThan(sentBody.length);
+    expect((await readBody(body, sentBody.length)).equals(sentBody)).toBe(true);
   });
 
   it("that arrives in single bytes is read in few chunks", async () => {

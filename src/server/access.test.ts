@@ -290,17 +290,17 @@ describe("access classes", () => {
   ): Promise<(true | string)[]> {
     const posted = await rpc.post(call(method), { headers: { "Content-Type": "application/json", ...headers } });
     const socket = await Client.connect(rpc.url, { headers });
-    const asked = await rest.ask(`/${method}`, { method: method === "debugged" ? "GET" : "POST", headers });
+    const restAnswer = await rest.ask(`/${method}`, { method: method === "debugged" ? "GET" : "POST", headers });
     const ofResponse = ({ result, error }: { result?: unknown; error?: { code: number; message: string } }) => {
       if (error === undefined) return result !== undefined;
       expect(error).toMatchObject({ code: -32004, data: { status: 403 } });
       return error.message;
     };
     const answers = [ofResponse(JSON.parse(posted.text)), ofResponse(await socket.call(method))];
-    return [...answers, asked.status === 403 ? JSON.parse(asked.text).message : asked.status === 200] as (
-      | true
-      | string
-    )[];
+    return [
+      ...answers,
+      restAnswer.status === 403 ? JSON.parse(restAnswer.text).message : restAnswer.status === 200,
+    ] as (true | string)[];
   }
 
   it("are all served to local callers", async () => {
@@ -311,10 +311,10 @@ describe("access classes", () => {
 
   it("are limited to the configured ones", async () => {
     const servers = await open({ classes: ["read", "admin"] });
-    const [posted, overWebSocket, asked] = await answered(servers, "debugged");
+    const [posted, overWebSocket, overRest] = await answered(servers, "debugged");
     expect(posted).toBe('Access class "debug" is not served, only read, admin. Enable it with --rpc-api.');
     expect(overWebSocket).toBe(posted);
-    expect(asked).toMatch(/"debug" is not served.*--rest-api/);
+    expect(overRest).toMatch(/"debug" is not served.*--rest-api/);
     expect(await servers.rest.ask("/debugged", { method: "HEAD" })).toMatchObject({ status: 403 });
     expect(await answered(servers, "administered")).toEqual([true, true, true]);
     await expectAccepted({ "JSON-RPC": servers.endpoints["JSON-RPC"]! }, {});

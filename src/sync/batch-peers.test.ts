@@ -62,14 +62,14 @@ it("prefers claimants, then other peers, then tried peers, then distrusted ones"
     claimants: ["distrusted", "claimant"],
   });
   batchPeers.distrust("distrusted");
-  const asked: (string | null)[] = [];
+  const picked: (string | null)[] = [];
   for (let times = 0; times < 4; times++) {
     const peerId = batchPeers.pick(batch)!;
-    asked.push(peerId);
+    picked.push(peerId);
     batch.startDownload(peerId);
   }
-  expect(asked.slice(0, 2)).toEqual(["claimant", "other"]);
-  expect(asked.slice(2).sort()).toEqual(["claimant", "other"]);
+  expect(picked.slice(0, 2)).toEqual(["claimant", "other"]);
+  expect(picked.slice(2).sort()).toEqual(["claimant", "other"]);
   expect(batchPeers.hasUntriedPeer(batch)).toBe(false);
   peers.remove("claimant");
   peers.remove("other");

@@ -96,7 +96,9 @@ describe("columns", () => {
       new Promise<void>((resolve) => chain.data.pool.onAdded(() => chain.data.pool.count(root) === count && resolve()));
     await untilHeld(127);
     const untilAsked = (peerId: string) =>
-      expect.poll(() => peers.data.some((asked) => asked.peerId === peerId && asked.indices.includes(127))).toBe(true);
+      expect
+        .poll(() => peers.data.some((request) => request.peerId === peerId && request.indices.includes(127)))
+        .toBe(true);
     await untilAsked("low");
     await untilAsked("high");
     expect(chain.head.slot).toBe(0);
@@ -175,7 +177,7 @@ describe("columns", () => {
 
     while (chain.head.root !== history.at(-1)!.root) await timers.advance(1_000);
     await expectData(chain, history);
-    const times = (peerId: string) => peers.data.filter((asked) => asked.peerId === peerId).length;
+    const times = (peerId: string) => peers.data.filter((request) => request.peerId === peerId).length;
     expect([times("silent"), times("silent too"), times("dripping")]).toEqual([1, 1, 1]);
     expect(peers.penaltiesOf("silent").filter((severity) => severity === "moderate")).toHaveLength(1);
     expect(peers.penaltiesOf("dripping")).toEqual([]);
@@ -187,11 +189,11 @@ describe("columns", () => {
     const peers = new FakePeers();
     const timers = new FakeTimers();
     const silent = silentPeer();
-    let given: number | undefined;
+    let firstIndex: number | undefined;
     peers.add("dripping", history, {
       data(honest, signal, give) {
-        given ??= honest[0]?.index;
-        for (const sidecar of honest.filter(({ index }) => index === given)) give(sidecar);
+        firstIndex ??= honest[0]?.index;
+        for (const sidecar of honest.filter(({ index }) => index === firstIndex)) give(sidecar);
         return silent.data(honest, signal);
       },
     });
@@ -201,7 +203,9 @@ describe("columns", () => {
     while (chain.head.root !== history.at(-1)!.root) await timers.advance(1_000);
     await expectData(chain, history);
     const first = peers.data.filter(({ range }) => range?.startSlot === 1);
-    expect(first.filter(({ indices }) => indices.includes(given!)).map(({ peerId }) => peerId)).toEqual(["dripping"]);
+    expect(first.filter(({ indices }) => indices.includes(firstIndex!)).map(({ peerId }) => peerId)).toEqual([
+      "dripping",
+    ]);
   });
 });
 

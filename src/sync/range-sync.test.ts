@@ -65,8 +65,8 @@ describe("range sync", () => {
     expect(chain.forkChoice.finalized.epoch).toBe(finality.finalizedEpoch);
     expect(states).toEqual(["syncing", "synced"]);
     expect(peers.mostAtOnce).toBe(2);
-    const asked = new Set(peers.ranges.map(({ peerId }) => peerId));
-    expect([...asked].sort()).toEqual(["failing", "honest", "other", "slow"]);
+    const peerIds = new Set(peers.ranges.map(({ peerId }) => peerId));
+    expect([...peerIds].sort()).toEqual(["failing", "honest", "other", "slow"]);
     expect(peers.penalties).toEqual([]);
     expect(peers.refreshed).toContain("honest");
     expect(log.filter((line) => line.includes("INFO")).map((line) => line.split("  ")[2]?.trim())).toEqual([
@@ -130,10 +130,10 @@ describe("range sync", () => {
     expect(chain.head.root).toBe(tipOf(known));
     expect(peers.penaltiesOf("liar")).toEqual(["moderate"]);
     expect([...peers.penaltiesOf("honest"), ...peers.penaltiesOf("honest too")]).toEqual([]);
-    const asked = peers.ranges.length;
+    const requestsBefore = peers.ranges.length;
     peers.add("newcomer", known);
     expect(sync.isSyncing).toBe(false);
-    expect(peers.ranges).toHaveLength(asked);
+    expect(peers.ranges).toHaveLength(requestsBefore);
   });
 
   it("a node on its own branch steps back to the common ancestor", async () => {

@@ -215,12 +215,12 @@ describe("missing blocks", () => {
     peers.add("servingPeer", [bad, first, second], { ...SILENT, givesAncestors: true });
     sync.onUnknownParent(child.signed, "sender");
     await peers.untilPenalties(() => peers.penalties.length === 2);
-    const asked = peers.ancestries.length;
+    const requestsBefore = peers.ancestries.length;
 
     sync.onUnknownParent(third.signed, "another");
     await peers.untilPenalties(() => peers.penaltiesOf("another").length === 1);
     expect(peers.penaltiesOf("servingPeer")).toEqual(["severe", "moderate"]);
-    expect(peers.ancestries.slice(asked)).toEqual([
+    expect(peers.ancestries.slice(requestsBefore)).toEqual([
       { peerId: "servingPeer", root: second.root, count: 1 },
       { peerId: "servingPeer", root: first.root, count: 2 },
     ]);
@@ -240,13 +240,13 @@ describe("missing blocks", () => {
     await peers.untilPenalties(() => peers.penalties.length === 3);
     expect(peers.penaltiesOf("servingPeer")).toEqual(["severe"]);
     expect(peers.penaltiesOf("sender")).toEqual(["mild", "moderate"]);
-    const asked = peers.roots.length;
+    const requestsBefore = peers.roots.length;
 
     sync.onUnknownParent(invalid(before.slot + 3, child.root).signed, "newcomer");
     sync.onUnknownBlock(bad.root, "voter");
     expect(peers.penaltiesOf("newcomer")).toEqual(["moderate"]);
     expect(peers.penaltiesOf("voter")).toEqual(["moderate"]);
-    expect(peers.roots).toHaveLength(asked);
+    expect(peers.roots).toHaveLength(requestsBefore);
     expect(chain.head.root).toBe(before.root);
     const refused = log.flatMap(
       (line) => /WARN .* slot=(\d+) .* peer=(\w+) reason=(\S+)/.exec(line)?.slice(1).join(" ") ?? [],
@@ -283,8 +283,8 @@ describe("missing blocks", () => {
     }
     await peers.untilPenalties(() => peers.penaltiesOf("flooder").length === 4);
     await nextTurn();
-    const asked = { flooder: 4, witness: 4 };
-    for (const [peerId, count] of Object.entries(asked)) {
+    const requestCounts = { flooder: 4, witness: 4 };
+    for (const [peerId, count] of Object.entries(requestCounts)) {
       expect(peers.roots.filter((request) => request.peerId === peerId)).toHaveLength(count);
     }
 

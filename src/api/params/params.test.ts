@@ -77,8 +77,8 @@ const good: [string, ParamSchema<unknown>, unknown, unknown][] = [
 
 describe("valid parameters", () => {
   it("are parsed", () => {
-    for (const [name, schema, given, expected] of good) {
-      expect(schema.parse(given), `${name}: ${JSON.stringify(given)}`).toEqual(expected);
+    for (const [name, schema, input, expected] of good) {
+      expect(schema.parse(input), `${name}: ${JSON.stringify(input)}`).toEqual(expected);
     }
   });
 });
@@ -92,10 +92,10 @@ describe("integers above 2^53-1", () => {
     ["stateId", stateId, FAR_FUTURE],
     ["blockId", blockId, FAR_FUTURE],
     ["validatorId", validatorId, FAR_FUTURE],
-  ])("are infinite and keep their string: %s", (_name, schema, given) => {
-    const value = schema.parse(given) as number;
+  ])("are infinite and keep their string: %s", (_name, schema, input) => {
+    const value = schema.parse(input) as number;
     expect(value > Number.MAX_SAFE_INTEGER && value + 1 === Number.POSITIVE_INFINITY).toBe(true);
-    expect(`${value}`).toBe(given);
+    expect(`${value}`).toBe(input);
   });
 
   it("are distinct in lists", () => {

@@ -17,18 +17,18 @@ function split(json: string, pieceBytes: number) {
 
 describe("response envelope", () => {
   const result = '{"a":["}",{"b\\"":"\\\\"}],"ü":[1,2,{}]}';
-  const whole = ` {"jsonrpc":"2.0", "id" : 1 ,\n "result": ${result} , "meta":{"x":true},"n":null}\n `;
+  const envelope = ` {"jsonrpc":"2.0", "id" : 1 ,\n "result": ${result} , "meta":{"x":true},"n":null}\n `;
 
   it.each([1, 2, 3, 7, 1000])("is split when it arrives in chunks of %d bytes", (pieceBytes) => {
-    expect(split(whole, pieceBytes)).toEqual({
+    expect(split(envelope, pieceBytes)).toEqual({
       isComplete: true,
       members: { jsonrpc: '"2.0"', id: "1", result, meta: '{"x":true}', n: "null" },
     });
   });
 
   it("is complete only with its closing brace", () => {
-    for (let length = 0; length < whole.trimEnd().length; length++) {
-      expect(split(whole.slice(0, length), 5).isComplete).toBe(false);
+    for (let length = 0; length < envelope.trimEnd().length; length++) {
+      expect(split(envelope.slice(0, length), 5).isComplete).toBe(false);
     }
     expect(split("{}", 1)).toEqual({ isComplete: true, members: {} });
   });

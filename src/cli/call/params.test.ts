@@ -50,17 +50,17 @@ describe("call parameters", () => {
   });
 
   it("builds a list by position and an object by name", async () => {
-    const whole = (...written: string[]) =>
+    const textOf = (...written: string[]) =>
       paramsText(written, { workingDirectory: folder, readInput: async () => Buffer.from("[1]") });
-    expect(await whole()).toBe("[]");
-    expect(await whole("head", "7", '"a=b"', "0x=1", "=")).toBe('["head",7,"a=b","0x=1","="]');
-    expect(await whole("until=finalized", "limit=100", "state_id=", "a1=b=c", "list=-", "exit=@exit.json")).toBe(
+    expect(await textOf()).toBe("[]");
+    expect(await textOf("head", "7", '"a=b"', "0x=1", "=")).toBe('["head",7,"a=b","0x=1","="]');
+    expect(await textOf("until=finalized", "limit=100", "state_id=", "a1=b=c", "list=-", "exit=@exit.json")).toBe(
       '{"until":"finalized","limit":100,"state_id":"","a1":"b=c","list":[1],"exit":{ "epoch": 18446744073709551615 }\n}',
     );
-    await expect(whole("head", "limit=1")).rejects.toThrow(
+    await expect(textOf("head", "limit=1")).rejects.toThrow(
       `Parameters must be given all by name or all by position, but only limit has a name. For the string limit=1, write '"limit=1"'.`,
     );
-    await expect(whole("limit=1", "limit=2")).rejects.toThrow("The parameter limit is given twice.");
+    await expect(textOf("limit=1", "limit=2")).rejects.toThrow("The parameter limit is given twice.");
   });
 
   const refused: [written: string[], complaint: RegExp][] = [

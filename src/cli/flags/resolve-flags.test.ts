@@ -18,7 +18,7 @@ describe("precedence", () => {
 
   it("lets --no-rpc override the environment and the config file", () => {
     const config = file("on.yaml", "rpc: true\n");
-    const isOn = (...given: Parameters<typeof dev>) => dev(...given).servers.jsonRpc !== undefined;
+    const isOn = (...args: Parameters<typeof dev>) => dev(...args).servers.jsonRpc !== undefined;
     expect(isOn(["--config-file", config])).toBe(true);
     expect(isOn(["--config-file", config], { FANAL_RPC: "false" })).toBe(false);
     expect(isOn(["--config-file", config, "--no-rpc"], { FANAL_RPC: "1" })).toBe(false);

@@ -117,24 +117,24 @@ describe("command line", () => {
   it("sets the deposit contract and chain of a dev chain", () => {
     const contract = `0x${"Ab".repeat(20)}`;
     const url = "http://127.0.0.1:8545";
-    const made = ["--fork", "electra", "--deposit-contract", contract];
-    const options = dev([...made, "--eth1", url, "--eth1", `${url}/2,${url}`]);
+    const flags = ["--fork", "electra", "--deposit-contract", contract];
+    const options = dev([...flags, "--eth1", url, "--eth1", `${url}/2,${url}`]);
     expect(options).toMatchObject({
       eth1: [url, `${url}/2`],
       deposits: { contract: contract.toLowerCase(), chainId: 31337, followDistance: 32 },
     });
     const others = ["--deposit-chain-id", "7", "--eth1-follow-distance", "4", "--speed", "2"];
-    expect(dev([...made, ...others])).toMatchObject({
+    expect(dev([...flags, ...others])).toMatchObject({
       eth1: [],
       deposits: { chainId: 7, followDistance: 4 },
     });
     const withClient = dev(["--deposit-contract", contract, "--el", url]);
     expect(withClient.deposits).toEqual({ contract: contract.toLowerCase(), chainId: undefined, followDistance: 32 });
-    expect(dev([...made, "--preset", "mainnet"]).deposits!.followDistance).toBe(2048);
+    expect(dev([...flags, "--preset", "mainnet"]).deposits!.followDistance).toBe(2048);
     expect(refusal(() => dev(["--deposit-contract", contract, "--eth1", url]))).toMatch(
       /requires --el on a chain that starts in fulu/,
     );
-    expect(refusal(() => dev([...made, "--eth1", url, "--speed", "2"]))).toMatch(
+    expect(refusal(() => dev([...flags, "--eth1", url, "--speed", "2"]))).toMatch(
       /--eth1 and --speed 2 are mutually exclusive/,
     );
     expect(node(["--eth1", url]).eth1).toEqual([url]);

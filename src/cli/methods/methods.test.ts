@@ -4,7 +4,7 @@ import { EXIT_CODES } from "../exit.ts";
 import { exampleLines } from "./example-call.ts";
 import { describeMethods } from "./methods.ts";
 
-const told = (...words: string[]) => describeMethods(words, { json: false });
+const description = (...words: string[]) => describeMethods(words, { json: false });
 const listed = async (...words: string[]) => {
   const found = JSON.parse(await describeMethods(words, { json: true })) as { name: string }[];
   return found.map(({ name }) => name);
@@ -20,26 +20,26 @@ describe("method search", () => {
   });
 
   it("groups matches under headings", async () => {
-    const text = await told("voluntary");
+    const text = await description("voluntary");
     expect(text).toMatch(/^Pools\n/);
     expect(text).toContain("post_v1_beacon_pool_voluntary_exits");
     expect(text).not.toContain("Beacon chain");
   });
 
   it("suggests the nearest method without a match", async () => {
-    await expect(told("liveness", "genesis")).rejects.toThrow('No method matches "liveness genesis" by name');
-    await expect(told("getChainHed")).rejects.toMatchObject({
+    await expect(description("liveness", "genesis")).rejects.toThrow('No method matches "liveness genesis" by name');
+    await expect(description("getChainHed")).rejects.toMatchObject({
       exitCode: EXIT_CODES.usage,
       message: expect.stringMatching(/^No method matches "getChainHed" by .* Did you mean getChainHead, /),
     });
-    await expect(told("qqqqqqqqqqqqqqqqqqq")).rejects.toThrow('"fanal methods" lists them all.');
+    await expect(description("qqqqqqqqqqqqqqqqqqq")).rejects.toThrow('"fanal methods" lists them all.');
   });
 });
 
 describe("method details", () => {
   it("are printed for a name and for an alias", async () => {
-    const text = await told("get_v1_beacon_states_stateId_committees");
-    expect(text).toBe(await told("get_v1_beacon_states_stateId_committees_epoch"));
+    const text = await description("get_v1_beacon_states_stateId_committees");
+    expect(text).toBe(await description("get_v1_beacon_states_stateId_committees_epoch"));
     for (const part of [
       "\nParameters\n  state_id (required): ",
       "\n  epoch (optional): string or integer\n    Epoch. Default: the epoch of the state.\n",
@@ -52,7 +52,7 @@ describe("method details", () => {
   });
 
   it("describe the types of the result", async () => {
-    expect(await told("get_v1_beacon_headers")).toMatch(
+    expect(await description("get_v1_beacon_headers")).toMatch(
       /\nResult\n {2}\[BlockHeader\]\n\nTypes\n {2}BlockHeader: \{ root: Root, .*\n {2}Root: string \(32 bytes/,
     );
   });

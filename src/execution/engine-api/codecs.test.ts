@@ -17,7 +17,7 @@ const FORKS: ForkPostBellatrix[] = [
 ];
 const filled = (byte: number, bytes: number) => new Uint8Array(bytes).fill(byte);
 const hex = (byte: string, bytes: number) => `0x${byte.repeat(bytes)}`;
-const at = (json: unknown, place = "result") => new JsonValue(json, place);
+const at = (json: unknown, path = "result") => new JsonValue(json, path);
 
 describe("payloads", () => {
   it.each(FORKS)("of %s round-trip in the Engine API encoding", (fork) => {

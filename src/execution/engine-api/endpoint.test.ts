@@ -122,8 +122,8 @@ describe("Endpoint", () => {
     await lookAgain();
     await server.stop();
     await lookAgain();
-    const told = logger.records.map(({ message, fields }) => [message, fields?.reason]);
-    expect(told).toEqual([
+    const logged = logger.records.map(({ message, fields }) => [message, fields?.reason]);
+    expect(logged).toEqual([
       ["Execution client is offline", expect.stringContaining("ECONNREFUSED")],
       ["Execution client is offline", expect.stringContaining('502 with "first"')],
       [expect.stringContaining("rejected the JWT"), undefined],
@@ -188,13 +188,13 @@ describe("Endpoint", () => {
     server.on("engine_newPayloadV3", () => new Promise(() => {}));
     const ask = async () => {
       const received = server.received("engine_newPayloadV3");
-      const asked = server.received("engine_exchangeCapabilities");
+      const probed = server.received("engine_exchangeCapabilities");
       const late = engine.notifyNewPayload(ForkName.deneb, samplePayload(ForkName.deneb), payloadContext);
       const refused = expect(late).rejects.toThrow("did not respond to engine_newPayloadV3 within 8 s");
       await received;
       await timers.advance(8000);
       await refused;
-      await asked;
+      await probed;
     };
     const versionAsked = server.received("engine_getClientVersionV1");
     await ask();
@@ -324,9 +324,9 @@ describe("Endpoint", () => {
         if (status !== null) response.writeHead(status).end("<html>");
       });
       const timers = new FakeTimers();
-      const asked = server.received(method);
+      const requested = server.received(method);
       const opening = openEngine([server], { timers });
-      await asked;
+      await requested;
       if (status === null) await timers.advance(5000);
       const { engine, messages } = await opening;
       expect({ method, state: engine.state, messages: messages() }).toEqual({

@@ -175,8 +175,8 @@ describe("EngineApi", () => {
       expect(await engine.getBlobs(fork, hashes)).toEqual([found, null]);
     }
     expect(await engine.getBlobs(ForkName.fulu, hashes)).toEqual([null, null]);
-    const asked = server.calls.filter(({ method }) => methods.includes(method));
-    expect(asked).toMatchObject(
+    const calls = server.calls.filter(({ method }) => methods.includes(method));
+    expect(calls).toMatchObject(
       [1, 1, 2].map((version) => ({ method: `engine_getBlobsV${version}`, params: [[HASH, OTHER_HASH]] })),
     );
 

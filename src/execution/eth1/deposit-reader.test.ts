@@ -49,8 +49,15 @@ describe("DepositReader", () => {
       expect(depositCount).toBe(server.blocks[number]!.depositCount);
       expect(root).toEqual(depositRoot(depositCount));
     }
-    const made = (await deposits.blocksWithDeposits()).map((each) => each.deposits);
-    expect(made).toEqual([[], [depositData(14), depositData(15)], [], [], [depositData(16), depositData(17)], []]);
+    const depositsByBlock = (await deposits.blocksWithDeposits()).map((each) => each.deposits);
+    expect(depositsByBlock).toEqual([
+      [],
+      [depositData(14), depositData(15)],
+      [],
+      [],
+      [depositData(16), depositData(17)],
+      [],
+    ]);
     // Most headers before the candidates were skipped.
     const headers = new Set(server.calls.filter((call) => call.startsWith("eth_getBlockByNumber")));
     expect(headers.size).toBeLessThan(25);
@@ -60,9 +67,9 @@ describe("DepositReader", () => {
     const { server, repository, deposits, read } = await openReader();
     mineThirty(server);
     await read(100, 0);
-    const held = deposits.blocks;
+    const stored = deposits.blocks;
     const again = await DepositChain.open(repository);
-    expect(again.blocks).toEqual(held);
+    expect(again.blocks).toEqual(stored);
     expect(again.depositCount).toBe(8);
     server.calls.length = 0;
     await read(110, 70);

@@ -24,8 +24,8 @@ const FINALITY: FinalityView = finalityFrom(
 const STATE_ROOT = "get_v1_beacon_states_root";
 const BLOCK = "get_v2_beacon_blocks_blockId";
 
-const lifetimeOfState = (stateId: string, body: string, given: Partial<UpstreamResponse> = {}) =>
-  lifetimeOf(methodCall(STATE_ROOT, { state_id: stateId }), response(body, given) as BufferedResponse, FINALITY);
+const lifetimeOfState = (stateId: string, body: string, overrides: Partial<UpstreamResponse> = {}) =>
+  lifetimeOf(methodCall(STATE_ROOT, { state_id: stateId }), response(body, overrides) as BufferedResponse, FINALITY);
 
 it("is final if the upstream says so and the id is immutable", () => {
   const final = finalAnswer('{"root":"0x01"}');
@@ -57,9 +57,9 @@ it("uses the upstream's finality if the answer has no metadata", () => {
   for (const upstream of ["second", "third"]) expect(lifetimeOf(ssz, from(upstream), FINALITY)).toBeUndefined();
   expect(lifetimeOf(later, from("first"), FINALITY)).toBeUndefined();
   expect(lifetimeOf(byRoot, from("first"), FINALITY)).toBe("head");
-  const told = { "eth-consensus-finalized": "true", "eth-execution-optimistic": "false" };
-  expect(lifetimeOf(byRoot, from("second", told), FINALITY)).toBe("final");
-  expect(lifetimeOf(ssz, from("first", { ...told, "eth-consensus-finalized": "false" }), FINALITY)).toBeUndefined();
+  const headers = { "eth-consensus-finalized": "true", "eth-execution-optimistic": "false" };
+  expect(lifetimeOf(byRoot, from("second", headers), FINALITY)).toBe("final");
+  expect(lifetimeOf(ssz, from("first", { ...headers, "eth-consensus-finalized": "false" }), FINALITY)).toBeUndefined();
 });
 
 it("has the lifetimes head, status and fixed", () => {

@@ -18,16 +18,16 @@ const STATUS = methodCall("get_v1_node_syncing");
 const SPEC = methodCall("get_v1_config_spec");
 
 /** Opens a reader of an upstream that answers on demand. */
-function open(given: Partial<CachingReaderOptions> = {}) {
+function open(options: Partial<CachingReaderOptions> = {}) {
   const timers = new FakeTimers();
-  const asked: UpstreamCall[] = [];
+  const requests: UpstreamCall[] = [];
   const pending: PromiseWithResolvers<UpstreamResponse>[] = [];
   const revision = new Int32Array(2);
   const health = { all: [], headFloor: 10, finalityReverts: 0 };
   const looks: string[] = [];
   const reader = new CachingReader({
     fetch: (methodCall) => {
-      asked.push(methodCall);
+      requests.push(methodCall);
       const answer = Promise.withResolvers<UpstreamResponse>();
       pending.push(answer);
       return answer.promise;
@@ -39,7 +39,7 @@ function open(given: Partial<CachingReaderOptions> = {}) {
     timers,
     logger: createRecordingLogger(),
     observer: { onCacheLookup: (where, found) => looks.push(`${where} ${found}`), onCacheState: () => {} },
-    ...given,
+    ...options,
   });
   /** Reads, and answers the upstream request if there is one. */
   const read = async (asking: UpstreamCall, body = finalAnswer('{"root":"0x01"}')) => {
@@ -48,7 +48,7 @@ function open(given: Partial<CachingReaderOptions> = {}) {
     pending.shift()?.resolve(response(body));
     return answer;
   };
-  return { reader, read, asked, pending, revision, health, timers, looks };
+  return { reader, read, requests, pending, revision, health, timers, looks };
 }
 
 const textOf = ({ body }: UpstreamResponse) => String(body);
@@ -58,7 +58,7 @@ async function* inChunks(...chunks: string[]) {
 }
 
 it("fetches a final answer once and returns the same object again", async () => {
-  const { read, asked, revision, health, timers, looks } = open();
+  const { read, requests, revision, health, timers, looks } = open();
   const first = await read(FINAL);
   const second = await read(FINAL);
   revision.fill(1);
@@ -67,14 +67,14 @@ it("fetches a final answer once and returns the same object again", async () => 
   expect(await read(FINAL)).toBe(second);
   expect([first.cachedIn, second.cachedIn]).toEqual([undefined, "memory"]);
   expect(second.body).toEqual(first.body);
-  expect(asked).toHaveLength(1);
+  expect(requests).toHaveLength(1);
   expect(looks).toEqual(["memory false", "memory true", "memory true"]);
 });
 
 it("retries on another upstream if the end of a large answer states the wrong fork", async () => {
   const forks = [...CHAIN_SPEC.forks, { name: "altair", epoch: 5 }];
   const settings = { memoryBytes: 8 * 1024 * 1024, quorum: 1, validation: true };
-  const { reader, asked, pending } = open({ settings, chainSpec: { ...CHAIN_SPEC, forks } });
+  const { reader, requests, pending } = open({ settings, chainSpec: { ...CHAIN_SPEC, forks } });
   const call = methodCall("get_v1_beacon_states_stateId_pending_deposits", { state_id: "8" });
   const deposit = {
     pubkey: `0x${"00".repeat(48)}`,
@@ -90,11 +90,11 @@ it("retries on another upstream if the end of a large answer states the wrong fo
     pending.shift()!.resolve(response(JSON.stringify({ data, finalized: true, version }), { upstream: version }));
   }
   expect(await answer).toMatchObject({ upstream: "phase0" });
-  expect([...asked[1]!.deprioritized!]).toEqual(["altair"]);
+  expect([...requests[1]!.deprioritized!]).toEqual(["altair"]);
 });
 
 it("retries a truncated answer on another upstream", async () => {
-  const { reader, asked, pending } = open();
+  const { reader, requests, pending } = open();
   const answer = reader.read(FINAL);
   await flushPromises();
   async function* broken() {
@@ -103,17 +103,17 @@ it("retries a truncated answer on another upstream", async () => {
   }
   pending.shift()!.resolve({ ...response(""), upstream: "hanging", body: broken() });
   await flushPromises();
-  expect(asked.map(({ deprioritized }) => deprioritized && [...deprioritized])).toEqual([undefined, ["hanging"]]);
+  expect(requests.map(({ deprioritized }) => deprioritized && [...deprioritized])).toEqual([undefined, ["hanging"]]);
   pending.shift()!.resolve(response(finalAnswer('{"root":"0x01"}')));
   expect(textOf(await answer)).toContain("0x01");
 });
 
 it("drops final answers after a revert behind finality", async () => {
-  const { reader, read, asked, pending, health } = open();
+  const { reader, read, requests, pending, health } = open();
   await read(FINAL);
   health.finalityReverts++;
   await read(FINAL);
-  expect(asked).toHaveLength(2);
+  expect(requests).toHaveLength(2);
   expect((await read(FINAL)).cachedIn).toBe("memory");
   const other = methodCall("get_v1_beacon_states_root", { state_id: ROOT.replace("0x", "0x1").slice(0, -1) });
   const early = reader.read(other);
@@ -125,11 +125,11 @@ it("drops final answers after a revert behind finality", async () => {
 });
 
 it("fetches again after a change of head, status or head floor, or after a slot", async () => {
-  const { read, asked, revision, health, timers } = open();
+  const { read, requests, revision, health, timers } = open();
   const asksFor = async (asking: UpstreamCall) => {
-    const before = asked.length;
+    const before = requests.length;
     await read(asking);
-    return asked.length > before;
+    return requests.length > before;
   };
   const all = async () => [await asksFor(HEAD), await asksFor(STATUS), await asksFor(SPEC)];
   expect(await all()).toEqual([true, true, true]);
@@ -150,13 +150,13 @@ it("fetches again after a change of head, status or head floor, or after a slot"
 });
 
 it("does not cache an answer from before a head change", async () => {
-  const { reader, read, asked, pending, revision } = open();
+  const { reader, read, requests, pending, revision } = open();
   const early = reader.read(HEAD);
   await flushPromises();
   revision[0]!++;
   const late = reader.read(HEAD);
   await flushPromises();
-  expect(asked).toHaveLength(2);
+  expect(requests).toHaveLength(2);
   pending.shift()!.resolve(response('{"data":"before"}'));
   pending.shift()!.resolve(response('{"data":"after"}'));
   expect([textOf(await early), textOf(await late)]).toEqual(['{"data":"before"}', '{"data":"after"}']);
@@ -165,17 +165,17 @@ it("does not cache an answer from before a head change", async () => {
 
 it("does not cache an answer about an earlier head than announced", async () => {
   const header = methodCall("get_v1_beacon_headers_blockId", { block_id: "head" });
-  const told = (slot: number) => `{"data":{"root":"0x01","header":{"message":{"slot":"${slot}"}}}}`;
+  const headerOf = (slot: number) => `{"data":{"root":"0x01","header":{"message":{"slot":"${slot}"}}}}`;
   const head = { slot: 12, root: ROOT };
   const all: UpstreamHealth[] = [{ upstream: "first", state: "ready", reasons: [], head }];
   const health = { all, headFloor: 11, finalityReverts: 0 };
   const { read, revision } = open({ health });
   revision[0]!++;
-  for (const slot of [10, 11, 12]) expect(textOf(await read(header, told(slot)))).toBe(told(slot));
+  for (const slot of [10, 11, 12]) expect(textOf(await read(header, headerOf(slot)))).toBe(headerOf(slot));
   expect((await read(header)).cachedIn).toBe("memory");
   health.all = [];
   health.headFloor = 13;
-  for (const slot of [12, 13]) expect(textOf(await read(header, told(slot)))).toBe(told(slot));
+  for (const slot of [12, 13]) expect(textOf(await read(header, headerOf(slot)))).toBe(headerOf(slot));
   expect((await read(header)).cachedIn).toBe("memory");
 });
 
@@ -193,7 +193,7 @@ it("caches an answer without a slot for half a second after a head change", asyn
 });
 
 it("caches neither errors nor uncacheable methods", async () => {
-  const { reader, asked, pending } = open();
+  const { reader, requests, pending } = open();
   const peers = methodCall("get_v1_node_peers");
   for (const [asking, status] of [
     [FINAL, 404],
@@ -206,24 +206,24 @@ it("caches neither errors nor uncacheable methods", async () => {
     pending.shift()!.resolve(response(finalAnswer("{}"), { status }));
     expect((await answer).status).toBe(status);
   }
-  expect(asked).toHaveLength(4);
+  expect(requests).toHaveLength(4);
 });
 
 it("distinguishes formats and bodies", async () => {
-  const { read, asked } = open();
+  const { read, requests } = open();
   const validators = (body: string, format: "json" | "ssz" = "json") =>
     methodCall("post_v1_beacon_states_stateId_validators", { state_id: ROOT }, { body, format });
   for (const asking of [validators("[1]"), validators("[2]"), validators("[2]", "ssz"), validators("[1]")]) {
     await read(asking);
   }
-  expect(asked).toHaveLength(3);
+  expect(requests).toHaveLength(3);
 });
 
 it("shares one fetch between concurrent callers, also an error", async () => {
-  const { reader, asked, pending } = open();
+  const { reader, requests, pending } = open();
   const all = Array.from({ length: 100 }, () => reader.read(FINAL));
   await flushPromises();
-  expect(asked).toHaveLength(1);
+  expect(requests).toHaveLength(1);
   pending.shift()!.reject(new Error("refused"));
   expect((await Promise.allSettled(all)).map(({ status }) => status)).toEqual(Array(100).fill("rejected"));
   const next = reader.read(FINAL);
@@ -233,7 +233,7 @@ it("shares one fetch between concurrent callers, also an error", async () => {
 });
 
 it("cancels a shared fetch when all callers have cancelled", async () => {
-  const { reader, asked } = open();
+  const { reader, requests } = open();
   const [first, second] = [new AbortController(), new AbortController()];
   const fetch = ({ signal }: AbortController) =>
     reader.read(methodCall("get_v1_beacon_headers", {}, { signal })).catch(() => {});
@@ -241,22 +241,22 @@ it("cancels a shared fetch when all callers have cancelled", async () => {
   void fetch(second);
   await flushPromises();
   first.abort();
-  expect(asked[0]!.cancellation.signal.aborted).toBe(false);
+  expect(requests[0]!.cancellation.signal.aborted).toBe(false);
   second.abort();
-  expect(asked[0]!.cancellation.signal.aborted).toBe(true);
+  expect(requests[0]!.cancellation.signal.aborted).toBe(true);
   void fetch(new AbortController());
   await flushPromises();
-  expect(asked).toHaveLength(2);
+  expect(requests).toHaveLength(2);
 });
 
 it("buffers a short stream, and gives a long one to the first caller only", async () => {
-  const { reader, asked, pending } = open();
+  const { reader, requests, pending } = open();
   const answer = finalAnswer(`"${"5".repeat(3000)}"`);
   const both = [reader.read(FINAL), reader.read(FINAL)];
   await flushPromises();
   pending.shift()!.resolve(response(inChunks(answer.slice(0, 1000), answer.slice(1000))));
   expect((await Promise.all(both)).map(textOf)).toEqual([answer, answer]);
-  expect(asked).toHaveLength(1);
+  expect(requests).toHaveLength(1);
 
   const long = [HEAD, HEAD, HEAD].map((asking) => reader.read(asking));
   await flushPromises();
@@ -278,22 +278,22 @@ it("buffers a long stream only if it has a Content-Length", async () => {
   const chunks = [Buffer.from('{"data":"'), ...Array.from({ length: 6 }, () => chunk), Buffer.from('"}')];
   const length = Buffer.concat(chunks).length;
   const answered = async (headers: Record<string, string>) => {
-    let given = 0;
+    let sent = 0;
     async function* stream() {
       for (const each of chunks) {
-        given += each.length;
+        sent += each.length;
         yield each;
       }
     }
     const answer = reader.read(HEAD);
     await flushPromises();
     pending.shift()!.resolve(response(stream(), { headers: { "content-type": "application/json", ...headers } }));
-    return { isBuffered: Buffer.isBuffer((await answer).body), given };
+    return { isBuffered: Buffer.isBuffer((await answer).body), sent };
   };
   const untold = await answered({});
   expect(untold.isBuffered).toBe(false);
-  expect(untold.given).toBeLessThan(length);
-  expect(await answered({ "content-length": String(length) })).toEqual({ isBuffered: true, given: length });
+  expect(untold.sent).toBeLessThan(length);
+  expect(await answered({ "content-length": String(length) })).toEqual({ isBuffered: true, sent: length });
 });
 
 it("ends a stream when its reader stops early", async () => {
@@ -359,12 +359,12 @@ it("fails when a stream breaks off while it is buffered", async () => {
 });
 
 it("distinguishes request headers", async () => {
-  const { reader, asked, pending } = open();
+  const { reader, requests, pending } = open();
   const asks = (headers: Record<string, string>) => ({ ...HEAD, request: { ...HEAD.request, headers } });
   const sent: Record<string, string>[] = [{ accept: "application/json" }, { accept: "*/*" }, { "eth-x": "none" }];
   const answers = sent.map((headers) => reader.read(asks(headers)));
   await flushPromises();
-  expect(asked).toHaveLength(2);
+  expect(requests).toHaveLength(2);
   pending.shift()!.resolve(response('{"data":[]}'));
   pending.shift()!.resolve(response('{"message":"There is no such fork."}', { status: 400 }));
   expect((await Promise.all(answers)).map(({ status }) => status)).toEqual([200, 200, 400]);
@@ -383,16 +383,16 @@ it("bounds the memory of bodies being buffered, and streams the others", async (
   );
   await flushPromises();
   for (const { resolve } of pending) resolve(response(slowly()));
-  const first = await Promise.race(answers.map(async (answer, place) => ({ place, body: (await answer).body })));
+  const first = await Promise.race(answers.map(async (answer, index) => ({ index, body: (await answer).body })));
   expect(Buffer.isBuffer(first.body)).toBe(false);
-  expect(first.place).toBeGreaterThanOrEqual(4);
+  expect(first.index).toBeGreaterThanOrEqual(4);
   hold.resolve();
   const bodies = (await Promise.all(answers)).map(({ body }) => Buffer.isBuffer(body));
   expect(bodies).toEqual([true, true, true, true, false, false]);
 });
 
 it("counts the overhead of an entry", async () => {
-  const { reader, asked, pending } = open();
+  const { reader, requests, pending } = open();
   const headers = { "eth-x": "y".repeat(14_000), server: "z".repeat(1e6) };
   const fetch = async (slot: number) => {
     const answer = reader.read(
@@ -403,5 +403,5 @@ it("counts the overhead of an entry", async () => {
     return answer;
   };
   for (const slot of [1, 2, 3, 4, 5, 5, 1]) await fetch(slot);
-  expect(asked).toHaveLength(6);
+  expect(requests).toHaveLength(6);
 });

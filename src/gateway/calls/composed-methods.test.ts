@@ -91,13 +91,13 @@ it.each<[string, Told, finalizedSlot: string, finalizedRoot: string]>([
     "256",
     rootOf(1),
   ],
-])("the chain's head is told with %s", async (_, told, finalizedSlot, finalizedRoot) => {
-  expect(await chainHeadOf(told)).toEqual({
+])("the chain's head is told with %s", async (_, input, finalizedSlot, finalizedRoot) => {
+  expect(await chainHeadOf(input)).toEqual({
     head_slot: "279",
     head_block_root: rootOf(279 % 256),
     finalized_slot: finalizedSlot,
     finalized_block_root: finalizedRoot,
-    justified_slot: String(told.justified[0] * 8),
-    justified_block_root: told.justified[1],
+    justified_slot: String(input.justified[0] * 8),
+    justified_block_root: input.justified[1],
   });
 });

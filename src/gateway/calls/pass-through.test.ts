@@ -71,8 +71,8 @@ describe("a request", () => {
       message: "Upstream one answered with HTTP status 502.",
     });
     const inText = { status: 400, headers: { "content-type": "text/plain; charset=utf-8" }, body: "no such epoch\n" };
-    const told = await new ScriptedGateway(() => inText).request(path, path);
-    expect(JSON.parse(bodyOf(told))).toEqual({ code: 400, message: "no such epoch" });
+    const answer = await new ScriptedGateway(() => inText).request(path, path);
+    expect(JSON.parse(bodyOf(answer))).toEqual({ code: 400, message: "no such epoch" });
   });
 
   it("that submits gets an error with an unknown outcome after a proxy failure", async () => {

@@ -44,10 +44,10 @@ describe("a call becomes a REST request", () => {
   });
 
   it("with an unchanged body", async () => {
-    const given = '[[{"slot":"1","big":12345678901234567890,"fraction":1.50}]]';
-    const params = parseMessage(Buffer.from(given)) as Params;
+    const body = '[[{"slot":"1","big":12345678901234567890,"fraction":1.50}]]';
+    const params = parseMessage(Buffer.from(body)) as Params;
     const { request } = await requestOf("post_v2_beacon_pool_attestations", params);
-    expect(String(request.body)).toBe(given.slice(1, -1));
+    expect(String(request.body)).toBe(body.slice(1, -1));
     expect(request.headers["content-type"]).toBe("application/json");
   });
 

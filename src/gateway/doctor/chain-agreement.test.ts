@@ -4,8 +4,8 @@ import { checkAgreement } from "./chain-agreement.ts";
 import { inspect } from "./inspection.ts";
 
 const agreementOf = async (...scripts: object[]) => {
-  const inspected = scripts.map(async (script, place) => {
-    const probe = scriptedProbe({ ...healthyScript, ...script }, `upstream${place}`);
+  const inspected = scripts.map(async (script, index) => {
+    const probe = scriptedProbe({ ...healthyScript, ...script }, `upstream${index}`);
     return { probe, inspection: await inspect(probe) };
   });
   return checkAgreement(await Promise.all(inspected));

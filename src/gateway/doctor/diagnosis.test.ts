@@ -59,9 +59,9 @@ describe("two conforming upstreams", () => {
   async function differencesOf(...scripts: object[]) {
     const names = ["a", "b"];
     const upstreams = await Promise.all(
-      scripts.map(async (script, place) => {
-        const probe = scriptedProbe({ ...healthyScript, ...script }, names[place]);
-        return { url: `http://${names[place]}`, probe, inspection: await inspect(probe) };
+      scripts.map(async (script, index) => {
+        const probe = scriptedProbe({ ...healthyScript, ...script }, names[index]);
+        return { url: `http://${names[index]}`, probe, inspection: await inspect(probe) };
       }),
     );
     return (await diagnose(upstreams, { withStates: false })).differences;

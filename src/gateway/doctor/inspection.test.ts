@@ -90,11 +90,11 @@ describe("an inspected upstream", () => {
 
   it("may hang without delaying others, with bounded concurrency", async () => {
     const { promise: end, resolve: giveUp } = Promise.withResolvers<void>();
-    const asked: string[] = [];
-    const hanging = Array.from({ length: 40 }, (_, place) => {
-      const name = `hanging${place}`;
+    const requests: string[] = [];
+    const hanging = Array.from({ length: 40 }, (_, index) => {
+      const name = `hanging${index}`;
       const request: RequestClient["request"] = async () => {
-        asked.push(name);
+        requests.push(name);
         await end;
         throw new UpstreamError(name, `${name} did not answer.`, { mayHaveArrived: true });
       };
@@ -102,7 +102,7 @@ describe("an inspected upstream", () => {
     });
     const inspecting = inspectAll([...hanging, scriptedProbe(healthyScript, "healthy")]);
     await flushPromises();
-    expect(asked).toHaveLength(32);
+    expect(requests).toHaveLength(32);
     giveUp();
     const inspected = await inspecting;
     expect(inspected.map(({ upstream }) => upstream)).toEqual([...hanging.map(({ upstream }) => upstream), "healthy"]);

@@ -19,13 +19,13 @@ const operations = operationsOf(methods);
 
 /** Returns the test request of each operation by method name, or undefined if it is skipped. */
 async function requestsAt(
-  place: typeof PLACE,
+  chain: typeof PLACE,
   { withStates = false } = {},
 ): Promise<Map<string, UpstreamRequest | string>> {
   const all = new Map<string, UpstreamRequest | string>();
   for (const operation of operations) {
     try {
-      all.set(operation.method.name, await requestOf(operation, exampleChainAt(place), { withStates }));
+      all.set(operation.method.name, await requestOf(operation, exampleChainAt(chain), { withStates }));
     } catch (error) {
       if (!(error instanceof UntestableOperation)) throw error;
       all.set(operation.method.name, error.message);

@@ -111,13 +111,13 @@ it("continues with the log of another upstream when the leader fails", async () 
     { topic: "block", value: blockEvent(second) },
     { topic: "voluntary_exit", value: exitEvent(7) },
   ]);
-  const asked = b.requests.length;
+  const requestsBefore = b.requests.length;
   health.change("a", { state: "down" });
   a.breakOff();
   expect(await announced.take(2)).toEqual([{ topic: "head", value: headEvent(second) }, finalized(1)]);
   b.imports(third);
   expect(await announced.take(2)).toEqual(importOf(third));
-  expect(b.requests.length).toBe(asked);
+  expect(b.requests.length).toBe(requestsBefore);
 });
 
 it("fills gaps by requests, with complete events", async () => {

@@ -58,16 +58,16 @@ it.each([1, 2, 3, 4, 5, 6])(
       const [best] = followers
         .map(({ head }) => head)
         .sort((a, b) => (chance(0.2) ? a.slot - b.slot : b.slot - a.slot));
-      const made = block(slot, best, mark);
-      blocks.set(made.root, made);
-      return made;
+      const produced = block(slot, best, mark);
+      blocks.set(produced.root, produced);
+      return produced;
     };
     for (let slot = 1; slot <= 20; slot++) {
-      const made = [produce(slot, 0), ...(chance(0.2) ? [produce(slot, 1)] : [])];
+      const produced = [produce(slot, 0), ...(chance(0.2) ? [produce(slot, 1)] : [])];
       for (const follower of followers) {
         if (chance(0.1)) follower.upstream.breakOff();
         if (chance(0.1)) health.change(follower.upstream.name, { state: chance(0.5) ? "ready" : "behind" });
-        if (chance(0.8)) follower.setTopics(made[Math.floor(random() * made.length)]!);
+        if (chance(0.8)) follower.setTopics(produced[Math.floor(random() * produced.length)]!);
         if (chance(0.3)) await timers.advance(Math.floor(random() * 600));
       }
       if (chance(0.5)) await timers.advance(12_000);

@@ -226,10 +226,10 @@ it.each([1, 24, 45, 46])(
     const nodes = upstreams.map((upstream) => new SteppingNode(upstream));
     const blocks = new Map<unknown, ScriptedBlock>([[GENESIS.root, GENESIS]]);
     const make = (slot: number, parent: ScriptedBlock, mark: number) => {
-      const made = block(slot, parent, mark);
-      blocks.set(made.root, made);
-      for (const node of nodes) node.imports(made);
-      return made;
+      const produced = block(slot, parent, mark);
+      blocks.set(produced.root, produced);
+      for (const node of nodes) node.imports(produced);
+      return produced;
     };
     const releases = new Set<() => void>();
     const release = () => {

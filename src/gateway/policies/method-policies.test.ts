@@ -50,15 +50,15 @@ describe("a method policy", () => {
   it("sets the delay of a hedge", async () => {
     const policies = [{ pattern: "get_v1_config_*", hedgeDelayMillis: 5 }];
     const { request, a, b } = await setup(policies, { hedgeDelayMillis: 60_000 });
-    let asked = 0;
+    let requests = 0;
     // Only the first upstream hangs.
     for (const upstream of [a, b]) {
       upstream.handler = ({ url }, response) => {
-        if (url === CONTRACT && asked++ > 0) json(response, { data: {} });
+        if (url === CONTRACT && requests++ > 0) json(response, { data: {} });
       };
     }
     expect((await request(CONTRACT)).status).toBe(200);
-    expect(asked).toBe(2);
+    expect(requests).toBe(2);
   });
 });
 

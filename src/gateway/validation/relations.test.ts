@@ -28,8 +28,8 @@ describe("the root of a header", () => {
   const message = (slot: number | string) => {
     return { slot: String(slot), proposer_index: "1", parent_root: ROOT, state_root: ROOT, body_root: ROOT };
   };
-  const header = (slot: number | string, given: object = {}, root = rootOf(slot)) => {
-    return { root, canonical: true, header: { message: { ...message(slot), ...given }, signature: SIGNATURE } };
+  const header = (slot: number | string, overrides: object = {}, root = rootOf(slot)) => {
+    return { root, canonical: true, header: { message: { ...message(slot), ...overrides }, signature: SIGNATURE } };
   };
   function rootOf(slot: number | string): string {
     const type = ssz.phase0.BeaconBlockHeaderBigint;
@@ -38,12 +38,12 @@ describe("the root of a header", () => {
 
   it.each([{ proposer_index: "2" }, { parent_root: SIGNATURE.slice(0, 66) }, { state_root: SIGNATURE.slice(0, 66) }])(
     "is not that of a header with %j",
-    (given) => {
+    (overrides) => {
       const one = methodCall("get_v1_beacon_headers_blockId", { block_id: "7" });
       expect(violationOf(one, { data: header(7) })).toBeUndefined();
-      expect(violationOf(one, { data: header(7, given) })).toMatch(/^data has root 0x\w+, but its header has 0x/);
+      expect(violationOf(one, { data: header(7, overrides) })).toMatch(/^data has root 0x\w+, but its header has 0x/);
       const list = methodCall("get_v1_beacon_headers", { slot: "7" });
-      expect(violationOf(list, { data: [header(7), header(7, given)] })).toMatch(/^data\[1\] has root/);
+      expect(violationOf(list, { data: [header(7), header(7, overrides)] })).toMatch(/^data\[1\] has root/);
     },
   );
 
@@ -78,12 +78,12 @@ describe("attestation data", () => {
     source: checkpoint(source),
     target: checkpoint(target),
   });
-  const produced = (slot: number, given: Parameters<typeof data>[1], committee = "3") => {
+  const produced = (slot: number, overrides: Parameters<typeof data>[1], committee = "3") => {
     const call = methodCall("get_v1_validator_attestation_data", { slot: String(slot), committee_index: committee });
-    return violationOf(call, { data: data(slot, given) });
+    return violationOf(call, { data: data(slot, overrides) });
   };
-  const attestation = (given: Parameters<typeof data>[1]) => {
-    return { aggregation_bits: "0x01", data: data(ALTAIR, given), signature: SIGNATURE };
+  const attestation = (overrides: Parameters<typeof data>[1]) => {
+    return { aggregation_bits: "0x01", data: data(ALTAIR, overrides), signature: SIGNATURE };
   };
 
   it("has the epoch of its slot as target, and no later source", () => {
@@ -188,7 +188,7 @@ describe("a state", () => {
   });
 
   const PUBKEY = `0x${"aa".repeat(48)}`;
-  const validator = (index: number, given: object = {}) => ({
+  const validator = (index: number, overrides: object = {}) => ({
     index: String(index),
     balance: "1",
     status: "active_ongoing",
@@ -202,7 +202,7 @@ describe("a state", () => {
       exit_epoch: "18446744073709551615",
       withdrawable_epoch: "9",
     },
-    ...given,
+    ...overrides,
   });
 
   it.each(["stateId_validators", "stateId_validator_balances"])("lists all %s in order", (part) => {

@@ -276,13 +276,18 @@ describe("an invalid answer", () => {
   it("never passes if JSON.parse rejects it, and any JSON passes as an additional member", () => {
     const good = JSON.stringify({ data: header("7") });
     fc.assert(
-      fc.property(fc.jsonValue({ maxDepth: 4 }), fc.nat(), fc.integer({ min: 1, max: 255 }), (value, place, byte) => {
-        const text = good.replace('"canonical"', () => `"more":${JSON.stringify(value)},"canonical"`);
-        expect(violationOf(HEADER_CALL, text)).toBeUndefined();
-        const spoiled = Buffer.from(text);
-        spoiled[place % spoiled.length]! ^= byte;
-        if (findViolation(HEADER_CALL, { ...response(""), body: spoiled }) === undefined) expectJson(spoiled);
-      }),
+      fc.property(
+        fc.jsonValue({ maxDepth: 4 }),
+        fc.nat(),
+        fc.integer({ min: 1, max: 255 }),
+        (value, position, byte) => {
+          const text = good.replace('"canonical"', () => `"more":${JSON.stringify(value)},"canonical"`);
+          expect(violationOf(HEADER_CALL, text)).toBeUndefined();
+          const spoiled = Buffer.from(text);
+          spoiled[position % spoiled.length]! ^= byte;
+          if (findViolation(HEADER_CALL, { ...response(""), body: spoiled }) === undefined) expectJson(spoiled);
+        },
+      ),
       { numRuns: 1000 },
     );
   });

@@ -41,9 +41,9 @@ it("survives signed ENRs with invalid addresses", async () => {
   victim.addEnr(liar.enr.toENR());
   for (const { nodeId } of records) {
     // The bad node returns this ENR. On a busy machine its first answer may time out.
-    let asked: ENR[] = [];
-    while (asked.length === 0) asked = await victim.findNode(nodeId);
-    expect(asked.map((record) => record.nodeId)).toEqual([liar.enr.nodeId]);
+    let found: ENR[] = [];
+    while (found.length === 0) found = await victim.findNode(nodeId);
+    expect(found.map((record) => record.nodeId)).toEqual([liar.enr.nodeId]);
   }
   expect(received).toEqual([]);
 });

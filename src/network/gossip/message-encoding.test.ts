@@ -28,8 +28,8 @@ describe("message ids", () => {
   it("also cover the topic and its length since altair", () => {
     const topic = topics.at(1, "voluntary_exit")!.name;
     const length = Buffer.from([topic.length, 0, 0, 0, 0, 0, 0, 0]);
-    const whole = Buffer.concat([Buffer.from("01000000", "hex"), length, Buffer.from(topic), data]);
-    const expected = createHash("sha256").update(whole).digest("hex").slice(0, 40);
+    const message = Buffer.concat([Buffer.from("01000000", "hex"), length, Buffer.from(topic), data]);
+    const expected = createHash("sha256").update(message).digest("hex").slice(0, 40);
     expect(Buffer.from(id({ topic, data })).toString("hex")).toBe(expected);
   });
 

@@ -16,7 +16,7 @@ const root = toRootHex(attestation.data.beaconBlockRoot);
 
 it("an attestation whose block arrives during validation is validated again", async () => {
   const blocks = new Set<string>();
-  const asked: string[] = [];
+  const requested: string[] = [];
   const attestations = async (): Promise<Outcome<object>[]> => {
     if (blocks.has(root)) return [{ ok: true, value: {} }];
     blocks.add(root);
@@ -31,7 +31,7 @@ it("an attestation whose block arrives during validation is validated again", as
   };
   const gossip = new OperationHandler({
     chain: chain as unknown as OperationHandlerParts["chain"],
-    unknownBlocks: { onUnknownBlock: (unknown) => asked.push(unknown) },
+    unknownBlocks: { onUnknownBlock: (unknown) => requested.push(unknown) },
     logger: createRecordingLogger(),
   });
   gossip.start();
@@ -39,6 +39,6 @@ it("an attestation whose block arrives during validation is validated again", as
     gossip.handle({ topic, object: attestation, bytes: 229, peerId: "p", report }),
   );
   expect(verdict).toBe("accept");
-  expect(asked).toEqual([]);
+  expect(requested).toEqual([]);
   await gossip.close();
 });

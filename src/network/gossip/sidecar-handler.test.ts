@@ -16,7 +16,7 @@ const topic = new GossipTopics(config).at(0, "data_column_sidecar", 5)!;
 /** A chain whose verdict depends on the sidecar's index, with configurable known parents. */
 function setUp(limits?: ConstructorParameters<typeof SidecarHandler>[1]) {
   const parents = new Set<string>();
-  const asked: string[] = [];
+  const requested: string[] = [];
   const listeners: { block?: (event: { root: string }) => void; slot?: (slot: number) => void } = {};
   const pending: (() => void)[] = [];
   const verdicts: Record<number, Verdict[]> = {};
@@ -48,7 +48,7 @@ function setUp(limits?: ConstructorParameters<typeof SidecarHandler>[1]) {
         forkChoice: parents,
         isImporting: (root) => root === rootOf(9),
       },
-      unknownBlocks: { onUnknownBlock: (root) => asked.push(root) },
+      unknownBlocks: { onUnknownBlock: (root) => requested.push(root) },
       logger: createRecordingLogger(),
     },
     limits,
@@ -69,7 +69,15 @@ function setUp(limits?: ConstructorParameters<typeof SidecarHandler>[1]) {
     parents.add(rootOf(mark));
     listeners.block?.({ root: rootOf(mark) });
   };
-  return { handler, handle, settle, addBlock, beginSlot: (slot: number) => listeners.slot?.(slot), verdicts, asked };
+  return {
+    handler,
+    handle,
+    settle,
+    addBlock,
+    beginSlot: (slot: number) => listeners.slot?.(slot),
+    verdicts,
+    requested,
+  };
 }
 
 const rootOf = (mark: number) => toRootHex(new Uint8Array(32).fill(mark));
@@ -82,7 +90,7 @@ function sidecarOf(index: number, parent: number): fulu.DataColumnSidecar {
 }
 
 it("verdicts are reported, and a sidecar waits for its parent, which is requested once", async () => {
-  const { handler, handle, settle, addBlock, beginSlot, verdicts, asked } = setUp();
+  const { handler, handle, settle, addBlock, beginSlot, verdicts, requested } = setUp();
   addBlock(1);
   handle(1, 1);
   handle(13, 1);
@@ -92,7 +100,7 @@ it("verdicts are reported, and a sidecar waits for its parent, which is requeste
   await settle();
   expect(verdicts).toEqual({ 1: ["accept"], 2: [], 3: [], 4: [], 5: [], 13: ["reject"] });
   // A block that is being imported is not requested.
-  expect(asked).toEqual([rootOf(7), rootOf(8)]);
+  expect(requested).toEqual([rootOf(7), rootOf(8)]);
 
   addBlock(7);
   beginSlot(11);
@@ -104,14 +112,14 @@ it("verdicts are reported, and a sidecar waits for its parent, which is requeste
 });
 
 it("a sidecar whose parent arrives during validation does not wait", async () => {
-  const { handler, handle, settle, addBlock, verdicts, asked } = setUp();
+  const { handler, handle, settle, addBlock, verdicts, requested } = setUp();
   handle(1, 7);
   const looked = settle();
   addBlock(7);
   await looked;
   await settle();
   expect(verdicts[1]).toEqual(["accept"]);
-  expect(asked).toEqual([]);
+  expect(requested).toEqual([]);
   await handler.close();
 });
 
@@ -136,8 +144,8 @@ it("pending and waiting sidecars are limited by count and bytes, per peer and in
   await settle();
   handle(25, 7, { peerId: "third" });
   await settle();
-  const held = Object.entries(verdicts).filter(([, reports]) => reports.length === 0);
-  expect(held.map(([index]) => Number(index))).toEqual([20, 21, 24]);
+  const pendingReports = Object.entries(verdicts).filter(([, reports]) => reports.length === 0);
+  expect(pendingReports.map(([index]) => Number(index))).toEqual([20, 21, 24]);
   await handler.close();
   expect([20, 21, 24].map((index) => verdicts[index])).toEqual(Array(3).fill(["ignore"]));
 });

@@ -90,10 +90,10 @@ describe("host", () => {
   });
 
   it("neither dials a banned address nor accepts connections from it", async () => {
-    const asked: string[] = [];
+    const addresses: string[] = [];
     let isBanned = true;
     const allowAddress = (ip: string) => {
-      asked.push(ip);
+      addresses.push(ip);
       return !isBanned;
     };
     const [host, other] = await Promise.all([startHost({ allowAddress }), startHost()]);
@@ -103,7 +103,7 @@ describe("host", () => {
     await expect(host.dial(other.getMultiaddrs())).rejects.toThrow();
     await expect(other.dial(host.getMultiaddrs())).rejects.toThrow();
     expect(connected).toEqual([]);
-    expect(new Set(asked)).toEqual(new Set(["127.0.0.1"]));
+    expect(new Set(addresses)).toEqual(new Set(["127.0.0.1"]));
 
     isBanned = false;
     await host.dial(other.getMultiaddrs());

@@ -15,15 +15,15 @@ const metadata = (custodyGroupCount: number) => ({ ...ssz.fulu.Metadata.defaultV
 
 it("the columns of a peer match its own custody for the advertised group count", async () => {
   const nodeId = await new LocalNode({ key, config, clock: { currentSlot: 0 } }).nodeId();
-  const kept = (groupCount: number) => new Custody(config, { nodeId, groupCount }).columns;
+  const columnsWith = (groupCount: number) => new Custody(config, { nodeId, groupCount }).columns;
   const custody = new PeerCustody(config);
-  expect(custody.columnsOf({ id, metadata: null, record: {} })).toEqual(kept(config.CUSTODY_REQUIREMENT));
-  expect(custody.columnsOf({ id, metadata: null, record: { custodyGroupCount: 6 } })).toEqual(kept(6));
+  expect(custody.columnsOf({ id, metadata: null, record: {} })).toEqual(columnsWith(config.CUSTODY_REQUIREMENT));
+  expect(custody.columnsOf({ id, metadata: null, record: { custodyGroupCount: 6 } })).toEqual(columnsWith(6));
   // Metadata before fulu has no count.
-  expect(custody.columnsOf({ id, metadata: metadata(0), record: { custodyGroupCount: 6 } })).toEqual(kept(6));
-  expect(custody.columnsOf({ id, metadata: metadata(9), record: { custodyGroupCount: 6 } })).toEqual(kept(9));
+  expect(custody.columnsOf({ id, metadata: metadata(0), record: { custodyGroupCount: 6 } })).toEqual(columnsWith(6));
+  expect(custody.columnsOf({ id, metadata: metadata(9), record: { custodyGroupCount: 6 } })).toEqual(columnsWith(9));
   expect(custody.columnsOf({ id, metadata: metadata(1_000_000), record: {} })).toHaveLength(128);
-  expect(custody.subnetsOf({ id, metadata: metadata(9), record: {} })).toEqual(kept(9));
+  expect(custody.subnetsOf({ id, metadata: metadata(9), record: {} })).toEqual(columnsWith(9));
 });
 
 it("a peer without a secp256k1 key has no known columns", async () => {

@@ -12,7 +12,7 @@ describe("PeerSessions", () => {
   let chain: PeerChain;
   let known: KnownPeers;
   let sessions: PeerSessions;
-  let asked: string[];
+  let requests: string[];
   let drops: string[];
   let peer: { status: () => fulu.Status; sequence: bigint; silent: boolean };
 
@@ -20,11 +20,11 @@ describe("PeerSessions", () => {
     timers = new FakeTimers();
     chain = new PeerChain({ slot: 5 });
     known = new KnownPeers();
-    asked = [];
+    requests = [];
     drops = [];
     peer = { status: () => chain.status(), sequence: 7n, silent: false };
     const answer = async <T>(kind: string, value: () => T): Promise<T> => {
-      asked.push(kind);
+      requests.push(kind);
       if (peer.silent) throw new RequestError("timeout", "The peer did not answer in time.");
       return value();
     };
@@ -46,14 +46,14 @@ describe("PeerSessions", () => {
 
   /** Advances the time. Returns the requests sent. */
   async function askedWithin(ms: number): Promise<string[]> {
-    asked.length = 0;
+    requests.length = 0;
     await timers.advance(ms);
-    return [...asked];
+    return [...requests];
   }
 
   it("sends status, ping and metadata after dialing", async () => {
     sessions.begin("a", "outbound");
-    expect(asked).toEqual(["status"]);
+    expect(requests).toEqual(["status"]);
     expect(await askedWithin(0)).toEqual(["ping", "metadata"]);
     expect(sessions.get("a")?.relevant).toBe(true);
     expect(known.get("a")?.metadata?.seqNumber).toBe(7n);
@@ -64,7 +64,7 @@ describe("PeerSessions", () => {
     sessions.begin("silent", "inbound");
     await sessions.onStatus("reported", chain.status());
     await flushPromises();
-    expect(asked).toEqual(["ping", "metadata"]);
+    expect(requests).toEqual(["ping", "metadata"]);
     expect(await askedWithin(4_000)).toEqual([]);
     expect(await askedWithin(1_000)).toEqual(["status", "ping", "metadata"]);
     expect(sessions.get("silent")?.relevant).toBe(true);
@@ -72,12 +72,12 @@ describe("PeerSessions", () => {
 
   it("requests the status at once after simultaneous dials", async () => {
     sessions.begin("a", "inbound");
-    expect(asked).toEqual([]);
+    expect(requests).toEqual([]);
     sessions.begin("a", "outbound");
-    expect(asked).toEqual(["status"]);
+    expect(requests).toEqual(["status"]);
     await flushPromises();
     sessions.begin("a", "outbound");
-    expect(asked).toEqual(["status", "ping", "metadata"]);
+    expect(requests).toEqual(["status", "ping", "metadata"]);
   });
 
   it("disconnects a peer without a status", async () => {

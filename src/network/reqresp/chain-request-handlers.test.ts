@@ -133,8 +133,8 @@ describe("blocks by root", () => {
   it("are in the order of the roots, on any branch, without genesis and missing blocks", async () => {
     const [genesis, early, head] = await Promise.all([0, 3, HEAD_SLOT].map(canonicalRoot));
     const unknown = `0x${"ab".repeat(32)}`;
-    const asked = [head!, unknown, rival, genesis!, early!];
-    const chunks = await collect(handlersOf().blocksByRoot(asked.map(fromHex)));
+    const roots = [head!, unknown, rival, genesis!, early!];
+    const chunks = await collect(handlersOf().blocksByRoot(roots.map(fromHex)));
     const stored = await Promise.all([head!, rival, early!].map((root) => db.blocks.get(root)));
     expect(chunks.map(({ bytes }) => toHex(bytes))).toEqual(stored.map((bytes) => toHex(bytes!)));
   });

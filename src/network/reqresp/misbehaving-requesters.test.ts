@@ -222,14 +222,14 @@ it("too many concurrent requests of a peer are refused, other peers are served",
   };
   const codes: (number | undefined)[] = [];
   const threeAnswers = Promise.withResolvers<void>();
-  const asked = Array.from({ length: 7 }, async () => {
+  const requests = Array.from({ length: 7 }, async () => {
     const { bytes } = await ask({ name: "beacon_blocks_by_range", version: 2 }, rangeRequest(1, 1));
     if (codes.push(bytes[0]) === 3) threeAnswers.resolve();
   });
   await threeAnswers.promise;
   expect(codes).toEqual([3, 3, 3]);
   gate.resolve();
-  await Promise.all(asked);
+  await Promise.all(requests);
   handlers.blocksByRange = before;
 
   expect(codes).toEqual([3, 3, 3, 0, 0, 0, 0]);
@@ -311,12 +311,12 @@ it("requests beyond the rate limit are refused", async () => {
 });
 
 it("a peer that does not read times out, with bounded buffers", async () => {
-  let made = 0;
+  let produced = 0;
   const { handlers } = impatient;
   const before = handlers.blocksByRange;
   const large = { forkDigest: chunkOf(phase0Blocks[0]!).forkDigest, bytes: randomBytes(1 << 18) };
   handlers.blocksByRange = async function* () {
-    for (; made < 128; made++) yield large;
+    for (; produced < 128; produced++) yield large;
   };
   const stream = await openStream(stranger, impatient.host, "beacon_blocks_by_range", 2);
   stream.pause();
@@ -326,6 +326,6 @@ it("a peer that does not read times out, with bounded buffers", async () => {
   await closed;
   handlers.blocksByRange = before;
 
-  expect(made).toBeLessThan(8);
+  expect(produced).toBeLessThan(8);
   expect(severities(impatient)).toEqual(["moderate"]);
 });

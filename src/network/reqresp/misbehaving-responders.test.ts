@@ -168,9 +168,9 @@ describe("blocks by head that are not ancestors make a response malformed:", () 
     ["ascending ones", [block(9), block(10)]],
   ])("%s", async (_what, list) => {
     await strangerAnswers("beacon_blocks_by_head", sending(...blockChunks(...list)));
-    const asked = node.requests.blocksByHead(strangerId, { root: toRootHex(rootOf(block(9))), count: 5 });
+    const response = node.requests.blocksByHead(strangerId, { root: toRootHex(rootOf(block(9))), count: 5 });
 
-    await expect(asked).rejects.toMatchObject({ failure: "malformed", message: expect.stringMatching(/parent/) });
+    await expect(response).rejects.toMatchObject({ failure: "malformed", message: expect.stringMatching(/parent/) });
     expect(severities()).toEqual(["severe"]);
   });
 });
@@ -199,9 +199,9 @@ describe("unexpected sidecars make a response malformed:", () => {
   ];
   it.each(BY_RANGE)("blobs: %s", async (_what, message, ...chunks) => {
     await strangerAnswers("blob_sidecars_by_range", sending(...chunks.map(encoded)));
-    const asked = node.requests.blobSidecarsByRange(strangerId, { startSlot: electra, count: 4 });
+    const response = node.requests.blobSidecarsByRange(strangerId, { startSlot: electra, count: 4 });
 
-    await expect(asked).rejects.toMatchObject({ failure: "malformed", message: expect.stringMatching(message) });
+    await expect(response).rejects.toMatchObject({ failure: "malformed", message: expect.stringMatching(message) });
     expect(severities()).toEqual(["severe"]);
   });
 
@@ -216,11 +216,11 @@ describe("unexpected sidecars make a response malformed:", () => {
     await strangerAnswers("data_column_sidecars_by_range", sending(...chunks.map(encoded)));
     const received: unknown[] = [];
     const range = { startSlot: fulu, count: 4 };
-    const asked = node.requests.columnSidecarsByRange(strangerId, range, [1, 7], undefined, (one) =>
+    const response = node.requests.columnSidecarsByRange(strangerId, range, [1, 7], undefined, (one) =>
       received.push(one),
     );
 
-    await expect(asked).rejects.toMatchObject({ failure: "malformed", message: expect.stringMatching(message) });
+    await expect(response).rejects.toMatchObject({ failure: "malformed", message: expect.stringMatching(message) });
     expect(severities()).toEqual(["severe"]);
     expect(received).toHaveLength(chunks.length - 1);
   });
@@ -343,12 +343,12 @@ it("an aborted request resets the stream without a penalty", async () => {
   const opened = Promise.withResolvers<Stream>();
   await strangerAnswers("status", (stream) => opened.resolve(stream));
   const giving = new AbortController();
-  const asked = node.requests.status(strangerId, giving.signal);
+  const response = node.requests.status(strangerId, giving.signal);
   const stream = await opened.promise;
   const reset = new Promise<void>((resolve) => stream.addEventListener("close", () => resolve()));
   giving.abort();
 
-  await expect(asked).rejects.toMatchObject({ name: "RequestError", failure: "disconnected" });
+  await expect(response).rejects.toMatchObject({ name: "RequestError", failure: "disconnected" });
   await reset;
   expect(severities()).toEqual([]);
 });

@@ -52,67 +52,73 @@ const COLUMNS: Place[] = [
 ];
 const places = (list: DataSidecar[]): Place[] => list.map((sidecar) => [slotOfSidecar(sidecar), sidecar.index]);
 
-let asking: TestNode;
-let asked: TestNode;
+let requester: TestNode;
+let responder: TestNode;
 
 beforeAll(async () => {
-  [asking, asked] = await Promise.all([startNode([]), startNode(blocks)]);
-  asked.handlers.sidecars.push(...[...BLOBS, ...COLUMNS].map(([slot, index]) => sidecarOf(blocks[slot - 1]!, index)));
-  await asking.host.dial(asked.host.getMultiaddrs());
+  [requester, responder] = await Promise.all([startNode([]), startNode(blocks)]);
+  responder.handlers.sidecars.push(
+    ...[...BLOBS, ...COLUMNS].map(([slot, index]) => sidecarOf(blocks[slot - 1]!, index)),
+  );
+  await requester.host.dial(responder.host.getMultiaddrs());
 });
 
 afterAll(async () => {
-  await Promise.all([stopNode(asking), stopNode(asked)]);
-  expect([...asking.penalties, ...asked.penalties]).toEqual([]);
+  await Promise.all([stopNode(requester), stopNode(responder)]);
+  expect([...requester.penalties, ...responder.penalties]).toEqual([]);
 });
 
 /** Sets the clock of the requesting node, whose fork selects the versions. */
 async function atEpoch<T>(epoch: number, work: () => Promise<T>): Promise<T> {
-  const { currentEpoch } = asking.clock;
-  asking.clock.currentEpoch = epoch;
+  const { currentEpoch } = requester.clock;
+  requester.clock.currentEpoch = epoch;
   try {
     return await work();
   } finally {
-    asking.clock.currentEpoch = currentEpoch;
+    requester.clock.currentEpoch = currentEpoch;
   }
 }
 
 describe("two nodes", () => {
   it("serve the protocol ids of the specification", () => {
-    const served = asked.host.getProtocols().filter((id) => id.startsWith("/eth2/"));
+    const served = responder.host.getProtocols().filter((id) => id.startsWith("/eth2/"));
     expect(served.sort()).toEqual([...SPECIFIED_IDS].sort());
   });
 
   it("exchange their status", async () => {
-    asked.handlers.received.length = 0;
+    responder.handlers.received.length = 0;
 
-    const status = await asking.requests.status(asked.peerId);
+    const status = await requester.requests.status(responder.peerId);
 
-    expect(ssz.fulu.Status.equals(status, asked.handlers.status())).toBe(true);
-    expect(asked.handlers.received).toEqual([{ peerId: asking.peerId, headSlot: 1234, earliestAvailableSlot: 5 }]);
+    expect(ssz.fulu.Status.equals(status, responder.handlers.status())).toBe(true);
+    expect(responder.handlers.received).toEqual([
+      { peerId: requester.peerId, headSlot: 1234, earliestAvailableSlot: 5 },
+    ]);
   });
 
   it("exchange a status without the earliest available slot before fulu", async () => {
-    asked.handlers.received.length = 0;
+    responder.handlers.received.length = 0;
 
-    const status = await atEpoch(0, () => asking.requests.status(asked.peerId));
+    const status = await atEpoch(0, () => requester.requests.status(responder.peerId));
 
     expect(status).toMatchObject({ headSlot: 1234, earliestAvailableSlot: 0 });
-    expect(asked.handlers.received).toEqual([{ peerId: asking.peerId, headSlot: 1234, earliestAvailableSlot: 0 }]);
+    expect(responder.handlers.received).toEqual([
+      { peerId: requester.peerId, headSlot: 1234, earliestAvailableSlot: 0 },
+    ]);
   });
 
   it("exchange their metadata sequence numbers", async () => {
-    asked.handlers.received.length = 0;
+    responder.handlers.received.length = 0;
 
-    expect(await asking.requests.ping(asked.peerId)).toBe(2n ** 60n + 1n);
-    expect(asked.handlers.received).toEqual([{ peerId: asking.peerId, sequence: 2n ** 60n + 1n }]);
+    expect(await requester.requests.ping(responder.peerId)).toBe(2n ** 60n + 1n);
+    expect(responder.handlers.received).toEqual([{ peerId: requester.peerId, sequence: 2n ** 60n + 1n }]);
   });
 
   it("exchange metadata in the format of the fork", async () => {
-    const { seqNumber, attnets, syncnets } = asked.handlers.metadata();
+    const { seqNumber, attnets, syncnets } = responder.handlers.metadata();
 
-    expect(await asking.requests.metadata(asked.peerId)).toEqual(asked.handlers.metadata());
-    expect(await atEpoch(0, () => asking.requests.metadata(asked.peerId))).toEqual({
+    expect(await requester.requests.metadata(responder.peerId)).toEqual(responder.handlers.metadata());
+    expect(await atEpoch(0, () => requester.requests.metadata(responder.peerId))).toEqual({
       seqNumber,
       attnets,
       syncnets,
@@ -121,78 +127,83 @@ describe("two nodes", () => {
   });
 
   it("say goodbye", async () => {
-    asked.handlers.received.length = 0;
+    responder.handlers.received.length = 0;
 
-    await asking.requests.goodbye(asked.peerId, 3n);
+    await requester.requests.goodbye(responder.peerId, 3n);
 
-    expect(asked.handlers.received).toEqual([{ peerId: asking.peerId, reason: 3n }]);
+    expect(responder.handlers.received).toEqual([{ peerId: requester.peerId, reason: 3n }]);
   });
 
   it("exchange ranges of blocks of all forks", async () => {
-    const received = await asking.requests.blocksByRange(asked.peerId, { startSlot: 2, count: LAST_SLOT });
+    const received = await requester.requests.blocksByRange(responder.peerId, { startSlot: 2, count: LAST_SLOT });
 
     expect(received.map(rootOf)).toEqual(blocks.slice(1).map(rootOf));
-    expect(await asking.requests.blocksByRange(asked.peerId, { startSlot: 1000, count: 5 })).toEqual([]);
+    expect(await requester.requests.blocksByRange(responder.peerId, { startSlot: 1000, count: 5 })).toEqual([]);
   });
 
   it("exchange available blocks by root", async () => {
     const wanted = [blocks[30], blocks[3], blocks[20]].map((block) => toRootHex(rootOf(block!)));
     const unknown = `0x${"ee".repeat(32)}`;
 
-    const received = await asking.requests.blocksByRoot(asked.peerId, [...wanted, unknown, wanted[0]!]);
+    const received = await requester.requests.blocksByRoot(responder.peerId, [...wanted, unknown, wanted[0]!]);
 
     expect(slots(received)).toEqual([31, 4, 21]);
-    expect(await asking.requests.blocksByRoot(asked.peerId, [])).toEqual([]);
+    expect(await requester.requests.blocksByRoot(responder.peerId, [])).toEqual([]);
   });
 
   it("exchange a block and its ancestors in descending order", async () => {
     const root = toRootHex(rootOf(blocks[25]!));
-    const received = await asking.requests.blocksByHead(asked.peerId, { root, count: 12 });
+    const received = await requester.requests.blocksByHead(responder.peerId, { root, count: 12 });
 
     expect(slots(received)).toEqual([26, 25, 24, 23, 22, 21, 20, 19, 18, 17, 16, 15]);
     const unknown = { root: `0x${"ee".repeat(32)}`, count: 12 };
-    expect(await asking.requests.blocksByHead(asked.peerId, unknown)).toEqual([]);
+    expect(await requester.requests.blocksByHead(responder.peerId, unknown)).toEqual([]);
   });
 
   it("exchange blob sidecars", async () => {
-    const { requests } = asking;
+    const { requests } = requester;
     const received: DataSidecar[] = [];
     const onSidecar = (sidecar: DataSidecar) => received.push(sidecar);
-    const all = await requests.blobSidecarsByRange(asked.peerId, { startSlot: 1, count: 100 }, undefined, onSidecar);
+    const all = await requests.blobSidecarsByRange(
+      responder.peerId,
+      { startSlot: 1, count: 100 },
+      undefined,
+      onSidecar,
+    );
     expect(places(all)).toEqual(BLOBS);
     expect(received).toEqual(all);
-    expect(places(await requests.blobSidecarsByRange(asked.peerId, { startSlot: FIRST_FULU_SLOT, count: 4 }))).toEqual(
-      [],
-    );
+    expect(
+      places(await requests.blobSidecarsByRange(responder.peerId, { startSlot: FIRST_FULU_SLOT, count: 4 })),
+    ).toEqual([]);
     const root = toRootHex(rootOf(blocks[FIRST_ELECTRA_SLOT]!));
     const wanted = [
       { root: `0x${"ee".repeat(32)}`, indices: [0] },
       { root, indices: [1, 5] },
     ];
-    expect(places(await requests.blobSidecarsByRoot(asked.peerId, wanted))).toEqual([[FIRST_ELECTRA_SLOT + 1, 1]]);
-    expect(await requests.blobSidecarsByRoot(asked.peerId, [])).toEqual([]);
+    expect(places(await requests.blobSidecarsByRoot(responder.peerId, wanted))).toEqual([[FIRST_ELECTRA_SLOT + 1, 1]]);
+    expect(await requests.blobSidecarsByRoot(responder.peerId, [])).toEqual([]);
   });
 
   it("exchange requested columns", async () => {
-    const { requests } = asking;
+    const { requests } = requester;
     const range = { startSlot: FIRST_ELECTRA_SLOT, count: 100 };
-    expect(places(await requests.columnSidecarsByRange(asked.peerId, range, [3, 64, 127]))).toEqual(
+    expect(places(await requests.columnSidecarsByRange(responder.peerId, range, [3, 64, 127]))).toEqual(
       COLUMNS.filter(([, column]) => column !== 5),
     );
     const root = toRootHex(rootOf(blocks[FIRST_FULU_SLOT]!));
-    expect(places(await requests.columnSidecarsByRoot(asked.peerId, [{ root, indices: [127, 4] }]))).toEqual([
+    expect(places(await requests.columnSidecarsByRoot(responder.peerId, [{ root, indices: [127, 4] }]))).toEqual([
       [FIRST_FULU_SLOT + 1, 127],
     ]);
-    expect(await requests.columnSidecarsByRange(asked.peerId, range, [])).toEqual([]);
+    expect(await requests.columnSidecarsByRange(responder.peerId, range, [])).toEqual([]);
   });
 
   it("refuse blocks that are unavailable", async () => {
-    const { handlers } = asked;
+    const { handlers } = responder;
     const before = handlers.blocksByRange;
     handlers.blocksByRange = () => {
       throw new ResourceUnavailable("This node holds no blocks before slot 7.");
     };
-    await expect(asking.requests.blocksByRange(asked.peerId, { startSlot: 1, count: 1 })).rejects.toMatchObject({
+    await expect(requester.requests.blocksByRange(responder.peerId, { startSlot: 1, count: 1 })).rejects.toMatchObject({
       name: "RequestError",
       failure: "refused",
       code: 3,
@@ -204,7 +215,7 @@ describe("two nodes", () => {
   it("send at most two concurrent requests per protocol", async () => {
     let under = 0;
     let most = 0;
-    const { handlers } = asked;
+    const { handlers } = responder;
     const before = handlers.blocksByRange;
     handlers.blocksByRange = async function* (range) {
       most = Math.max(most, ++under);
@@ -212,7 +223,9 @@ describe("two nodes", () => {
       under--;
     };
     const received = await Promise.all(
-      [1, 2, 3, 4, 5, 6].map((startSlot) => asking.requests.blocksByRange(asked.peerId, { startSlot, count: 10 })),
+      [1, 2, 3, 4, 5, 6].map((startSlot) =>
+        requester.requests.blocksByRange(responder.peerId, { startSlot, count: 10 }),
+      ),
     );
     handlers.blocksByRange = before;
 
@@ -221,6 +234,8 @@ describe("two nodes", () => {
   });
 
   it("reject a request for too many blocks", async () => {
-    await expect(asking.requests.blocksByRange(asked.peerId, { startSlot: 1, count: 129 })).rejects.toThrow("128");
+    await expect(requester.requests.blocksByRange(responder.peerId, { startSlot: 1, count: 129 })).rejects.toThrow(
+      "128",
+    );
   });
 });

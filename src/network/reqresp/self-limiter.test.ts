@@ -34,11 +34,11 @@ describe("RequestQueue", () => {
     const queue = new RequestQueue(1, 1);
     const end = await queue.take("kind", never);
     const giving = new AbortController();
-    const given = queue.take("kind", giving.signal);
+    const queued = queue.take("kind", giving.signal);
 
     await expect(queue.take("kind", never)).rejects.toMatchObject({ failure: "disconnected" });
     giving.abort();
-    await expect(given).rejects.toMatchObject({ failure: "disconnected" });
+    await expect(queued).rejects.toMatchObject({ failure: "disconnected" });
     await expect(queue.take("kind", giving.signal)).rejects.toMatchObject({ failure: "disconnected" });
     end();
     await expect(queue.take("kind", never)).resolves.toBeTypeOf("function");

@@ -42,7 +42,7 @@ async function openWithData() {
       .get(slot)!
       .sidecars.filter(({ index }) => indices?.includes(index) ?? true)
       .map((sidecar) => `${digestAt(slot)} ${toHex(serializeSidecar(sidecar)).slice(0, 2000)}`);
-  const given = async (response: ReturnType<SidecarReader["byRange"]>) =>
+  const served = async (response: ReturnType<SidecarReader["byRange"]>) =>
     (await collect(response)).map(({ bytes, forkDigest }) => `${toHex(forkDigest)} ${toHex(bytes).slice(0, 2000)}`);
   const rootAt = (slot: Slot) => data.get(slot)!.root;
   /** Drops the sidecars of some slots. Default: all. */
@@ -54,31 +54,31 @@ async function openWithData() {
     }
     await batch.write();
   };
-  return { chain, making, reader, history, chunks, given, rootAt, drop };
+  return { chain, making, reader, history, chunks, served, rootAt, drop };
 }
 
 it("stored sidecars of the requested kind are served by range and by root", async () => {
-  const { chain, making, reader, chunks, given, rootAt } = await openWithData();
+  const { chain, making, reader, chunks, served, rootAt } = await openWithData();
   const all = { startSlot: 0, count: 100 };
-  expect(await given(reader.byRange(BLOB_SIDECARS, all))).toEqual([1, 2, 4, 5, 7].flatMap((slot) => chunks(slot)));
-  expect(await given(reader.byRange(BLOB_SIDECARS, { startSlot: 2, count: 2 }))).toEqual(chunks(2));
-  expect(await given(reader.byRange(BLOB_SIDECARS, { startSlot: 3, count: 1 }))).toEqual([]);
-  expect(await given(reader.byRange(BLOB_SIDECARS, { startSlot: FIRST_FULU_SLOT, count: 9 }))).toEqual([]);
+  expect(await served(reader.byRange(BLOB_SIDECARS, all))).toEqual([1, 2, 4, 5, 7].flatMap((slot) => chunks(slot)));
+  expect(await served(reader.byRange(BLOB_SIDECARS, { startSlot: 2, count: 2 }))).toEqual(chunks(2));
+  expect(await served(reader.byRange(BLOB_SIDECARS, { startSlot: 3, count: 1 }))).toEqual([]);
+  expect(await served(reader.byRange(BLOB_SIDECARS, { startSlot: FIRST_FULU_SLOT, count: 9 }))).toEqual([]);
 
   const columns = [127, 3];
   const columnsOf = (slot: Slot) => chunks(slot, columns);
-  expect(await given(reader.byRange(COLUMN_SIDECARS, all, columns))).toEqual([...columnsOf(8), ...columnsOf(10)]);
-  expect(await given(reader.byRange(COLUMN_SIDECARS, { startSlot: 1, count: 7 }, columns))).toEqual([]);
+  expect(await served(reader.byRange(COLUMN_SIDECARS, all, columns))).toEqual([...columnsOf(8), ...columnsOf(10)]);
+  expect(await served(reader.byRange(COLUMN_SIDECARS, { startSlot: 1, count: 7 }, columns))).toEqual([]);
 
   const unknown = { root: `0x${"ab".repeat(32)}`, indices: [0] };
   const wanted = [{ root: rootAt(10), indices: [5] }, unknown, { root: rootAt(2), indices: [1] }];
-  expect(await given(reader.byRoot(COLUMN_SIDECARS, wanted))).toEqual(chunks(10, [5]));
-  expect(await given(reader.byRoot(BLOB_SIDECARS, wanted))).toEqual(chunks(2, [1]));
+  expect(await served(reader.byRoot(COLUMN_SIDECARS, wanted))).toEqual(chunks(10, [5]));
+  expect(await served(reader.byRoot(BLOB_SIDECARS, wanted))).toEqual(chunks(2, [1]));
 
   // Other identifiers cost no database read, and duplicates are served once.
   const reads = vi.spyOn(chain.data, "sidecarBytes");
   const odd = [5, 5, 65536 + 5, Number.POSITIVE_INFINITY, ...Array.from({ length: 100 }, (_, index) => 128 + index)];
-  expect(await given(reader.byRoot(COLUMN_SIDECARS, [{ root: rootAt(10), indices: odd }]))).toEqual(chunks(10, [5]));
+  expect(await served(reader.byRoot(COLUMN_SIDECARS, [{ root: rootAt(10), indices: odd }]))).toEqual(chunks(10, [5]));
   expect(reads).toHaveBeenCalledTimes(1);
   reads.mockRestore();
 
@@ -88,47 +88,47 @@ it("stored sidecars of the requested kind are served by range and by root", asyn
   expect(ofWaiting.map(({ bytes }) => Buffer.from(bytes))).toEqual([
     Buffer.from(serializeSidecar(waiting.sidecars[3]!)),
   ]);
-  expect(await given(reader.byRange(COLUMN_SIDECARS, { startSlot: LAST_SLOT, count: 1 }, [3]))).toEqual(
+  expect(await served(reader.byRange(COLUMN_SIDECARS, { startSlot: LAST_SLOT, count: 1 }, [3]))).toEqual(
     chunks(10, [3]),
   );
 });
 
 it("a range is unavailable if its first data is missing, but not if blocks have no data", async () => {
-  const { reader, history, chunks, given, drop } = await openWithData();
-  const blobs = (startSlot: Slot) => given(reader.byRange(BLOB_SIDECARS, { startSlot, count: 100 }));
+  const { reader, history, chunks, served, drop } = await openWithData();
+  const blobs = (startSlot: Slot) => served(reader.byRange(BLOB_SIDECARS, { startSlot, count: 100 }));
   await drop([1, 2]);
   history.earliestAvailableSlot = 4;
   await expect(blobs(1)).rejects.toThrow(ResourceUnavailable);
   await expect(blobs(2)).rejects.toThrow(ResourceUnavailable);
   expect(await blobs(3)).toEqual([4, 5, 7].flatMap((slot) => chunks(slot)));
-  expect(await given(reader.byRange(COLUMN_SIDECARS, { startSlot: 1, count: 100 }, [0]))).not.toEqual([]);
+  expect(await served(reader.byRange(COLUMN_SIDECARS, { startSlot: 1, count: 100 }, [0]))).not.toEqual([]);
   history.earliestBlockSlot = 4;
   await expect(blobs(3)).rejects.toThrow(ResourceUnavailable);
   history.earliestBlockSlot = 0;
 });
 
 it("a range that starts before the availability window is clipped", async () => {
-  const { chain, reader, chunks, given } = await openWithData();
+  const { chain, reader, chunks, served } = await openWithData();
   let firstKept = 5;
   const spy = vi.spyOn(chain.data, "isWithinWindow").mockImplementation((slot) => slot >= firstKept);
   onTestFinished(() => spy.mockRestore());
   const all = { startSlot: 1, count: 100 };
-  expect(await given(reader.byRange(BLOB_SIDECARS, all))).toEqual([...chunks(5), ...chunks(7)]);
-  await expect(given(reader.byRange(BLOB_SIDECARS, { startSlot: 1, count: 4 }))).rejects.toThrow(ResourceUnavailable);
+  expect(await served(reader.byRange(BLOB_SIDECARS, all))).toEqual([...chunks(5), ...chunks(7)]);
+  await expect(served(reader.byRange(BLOB_SIDECARS, { startSlot: 1, count: 4 }))).rejects.toThrow(ResourceUnavailable);
   firstKept = LAST_SLOT;
-  expect(await given(reader.byRange(COLUMN_SIDECARS, all, [3]))).toEqual(chunks(LAST_SLOT, [3]));
-  await expect(given(reader.byRange(BLOB_SIDECARS, all))).rejects.toThrow(ResourceUnavailable);
-  expect(await given(reader.byRange(BLOB_SIDECARS, { startSlot: FIRST_FULU_SLOT, count: 100 }))).toEqual([]);
+  expect(await served(reader.byRange(COLUMN_SIDECARS, all, [3]))).toEqual(chunks(LAST_SLOT, [3]));
+  await expect(served(reader.byRange(BLOB_SIDECARS, all))).rejects.toThrow(ResourceUnavailable);
+  expect(await served(reader.byRange(BLOB_SIDECARS, { startSlot: FIRST_FULU_SLOT, count: 100 }))).toEqual([]);
 });
 
 it("available columns are served even if others are missing", async () => {
-  const { reader, history, chunks, given, drop } = await openWithData();
+  const { reader, history, chunks, served, drop } = await openWithData();
   const all = { startSlot: 1, count: 100 };
-  const columns = (wanted: number[]) => given(reader.byRange(COLUMN_SIDECARS, all, wanted));
+  const columns = (wanted: number[]) => served(reader.byRange(COLUMN_SIDECARS, all, wanted));
   // As after a custody increase: only the previous columns are available.
   history.earliestAvailableSlot = LAST_SLOT;
   await drop([8, 10], [5, 6]);
-  expect(await given(reader.byRange(BLOB_SIDECARS, all))).toEqual([1, 2, 4, 5, 7].flatMap((slot) => chunks(slot)));
+  expect(await served(reader.byRange(BLOB_SIDECARS, all))).toEqual([1, 2, 4, 5, 7].flatMap((slot) => chunks(slot)));
   expect(await columns([3, 4])).toEqual([8, 10].flatMap((slot) => chunks(slot, [3, 4])));
   expect(await columns([4, 5])).toEqual([8, 10].flatMap((slot) => chunks(slot, [4])));
   await expect(columns([5, 6])).rejects.toThrow(ResourceUnavailable);

@@ -46,13 +46,13 @@ function createEndlessStream() {
 /** A result that stalls after one chunk until it is closed. */
 function createStuckStream() {
   const stopped = createSignal();
-  let given = false;
+  let isTaken = false;
   return {
     stopped: stopped.promise,
     [Symbol.asyncIterator]: () => ({
       next: (): Promise<IteratorResult<Buffer>> => {
-        if (given) return new Promise(() => {});
-        given = true;
+        if (isTaken) return new Promise(() => {});
+        isTaken = true;
         return Promise.resolve({ done: false, value: Buffer.from("[1") });
       },
       return: async () => {

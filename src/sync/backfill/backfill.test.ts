@@ -68,17 +68,17 @@ it("no history is fetched with 0 epochs", async () => {
 
 it("close does not wait for an unresponsive peer", async () => {
   const peers = new FakePeers();
-  const asked = Promise.withResolvers<void>();
+  const requested = Promise.withResolvers<void>();
   peers.add("silent", history, {
     byRange: (_, __, signal) =>
       new Promise((_resolve, reject) => {
         signal?.addEventListener("abort", () => reject(signal.reason));
-        asked.resolve();
+        requested.resolve();
       }),
   });
   const { sync, backfill, logger } = await openBackfill(peers);
   sync.rest();
-  await asked.promise;
+  await requested.promise;
   await backfill.close();
   expect(logger.records).toEqual([]);
 });

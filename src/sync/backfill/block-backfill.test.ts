@@ -107,14 +107,14 @@ describe("the history of a checkpoint-synced chain", () => {
     await walk.run();
     expect(again.history.earliestBlockSlot).toBe(FIRST_SLOT);
     // Each peer is asked once.
-    const asked = () => ({ ranges: peers.ranges.length, roots: peers.roots.length });
-    const before = asked();
+    const requestCounts = () => ({ ranges: peers.ranges.length, roots: peers.roots.length });
+    const before = requestCounts();
     walk.letRestersBeAsked();
     await walk.run();
-    expect(asked()).toEqual(before);
+    expect(requestCounts()).toEqual(before);
     peers.add("new", history);
     await walk.run();
-    expect(asked()).toEqual({ ranges: before.ranges + 1, roots: before.roots + 1 });
+    expect(requestCounts()).toEqual({ ranges: before.ranges + 1, roots: before.roots + 1 });
     expect(peers.penalties).toEqual([]);
   });
 });
@@ -159,18 +159,18 @@ describe("with a history in every slot", () => {
       signed.message.slot = slot;
       return { root: rootOf(slot), signed };
     });
-    const held = {
+    const history = {
       end: { root: rootOf(before - 1), before },
       get earliestBlockSlot() {
         return this.end.before;
       },
       reachesGenesis: async () => false,
-      prepend: async (given: readonly ServedBlock["signed"][]) => {
-        const first = given[0]!.message.slot;
-        held.end = { root: rootOf(first - 1), before: first };
+      prepend: async (segment: readonly ServedBlock["signed"][]) => {
+        const first = segment[0]!.message.slot;
+        history.end = { root: rootOf(first - 1), before: first };
       },
     };
-    const chain = { history: held, clock: { currentEpoch: 3 } } as unknown as BeaconChain;
+    const chain = { history, clock: { currentEpoch: 3 } } as unknown as BeaconChain;
     const peers = new FakePeers();
     return { blocks, peers, ...walkOf(chain, peers) };
   }

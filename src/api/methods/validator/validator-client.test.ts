@@ -132,8 +132,8 @@ describe("duties", () => {
   it("of attesters match the committees, in committee order", async () => {
     const { api, chain } = phase0.devChain;
     for (const epoch of [0, 1, 2, 3]) {
-      const asked = [...ALL_INDICES].reverse().concat(3, 3, 99);
-      const { data: duties } = await api.validator.getAttesterDuties({ epoch, indices: asked });
+      const indices = [...ALL_INDICES].reverse().concat(3, 3, 99);
+      const { data: duties } = await api.validator.getAttesterDuties({ epoch, indices });
       expect(duties).toHaveLength(ALL_INDICES.length);
       const state = (await chain.states.canonicalAtSlot(Math.min(SLOT, epoch * SLOTS_PER_EPOCH)))!;
       const inOrder = state.epochCtx.getShufflingAtEpoch(epoch).committees.flatMap((slot) => slot.map((c) => [...c]));

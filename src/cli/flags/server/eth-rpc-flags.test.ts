@@ -2,7 +2,7 @@ import { expect, it } from "vitest";
 import { refusal, settingsInTemporaryDirectory } from "../../../../test/support/cli/flags/settings.ts";
 
 const { dev } = settingsInTemporaryDirectory();
-const ethRpc = (...given: Parameters<typeof dev>) => dev(...given).servers.ethRpc;
+const ethRpc = (...args: Parameters<typeof dev>) => dev(...args).servers.ethRpc;
 
 it("serves eth_* of a chain with the EVM on port 8545 or the next free one", () => {
   expect(ethRpc(["--evm"])).toMatchObject({ host: "127.0.0.1", port: 8545, triesNextPorts: true });

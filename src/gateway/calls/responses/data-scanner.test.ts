@@ -31,8 +31,8 @@ const asJson = (meta: object) => JSON.parse(JSON.stringify(meta));
 /** Bodies that a node could send, with members in any order and any white space. */
 const body: fc.Arbitrary<Body> = fc
   .record({ before: beside, data: value, after: beside, space: fc.array(SPACES, { minLength: 6, maxLength: 6 }) })
-  .map(({ before, data, after: given, space: [a, b, c, d, e, f] }) => {
-    const after = Object.fromEntries(Object.entries(given).filter(([name]) => !(name in before)));
+  .map(({ before, data, after: trailing, space: [a, b, c, d, e, f] }) => {
+    const after = Object.fromEntries(Object.entries(trailing).filter(([name]) => !(name in before)));
     const member = ([name, each]: [string, unknown]) => `${JSON.stringify(name)}${a}:${b}${JSON.stringify(each)}${c}`;
     const members = [...Object.entries(before), ["data", data] as [string, unknown], ...Object.entries(after)];
     return {
@@ -60,8 +60,8 @@ async function read(source: AsyncIterable<Buffer>): Promise<{ text: string; meta
 describe("data is found", () => {
   it("in whole bodies", () => {
     fc.assert(
-      fc.property(body, ({ text: whole, data, meta }) => {
-        const found = findData(Buffer.from(whole), "some");
+      fc.property(body, ({ text: full, data, meta }) => {
+        const found = findData(Buffer.from(full), "some");
         expect(String(found.data)).toBe(JSON.stringify(data));
         expect(found.meta).toEqual(meta);
       }),
@@ -70,8 +70,8 @@ describe("data is found", () => {
 
   it("at any chunk boundary", async () => {
     await fc.assert(
-      fc.asyncProperty(body, async ({ text: whole, data, meta }) => {
-        const bytes = Buffer.from(whole);
+      fc.asyncProperty(body, async ({ text: full, data, meta }) => {
+        const bytes = Buffer.from(full);
         const expected = { text: JSON.stringify(data), meta };
         for (let cut = 0; cut <= bytes.length; cut++) expect(await read(chunksOf(bytes, [cut]))).toEqual(expected);
         const everywhere = Array.from(bytes, (_, at) => at);
@@ -125,8 +125,8 @@ describe("an invalid body is rejected with the name of its upstream", () => {
     ],
     ["that is large and truncated", large.slice(0, -3), "is truncated"],
     ["that is large and truncated within its data", large.slice(0, 9000), "is truncated"],
-  ])("%s", async (_what, given, how) => {
-    const bytes = Buffer.from(given);
+  ])("%s", async (_what, text, how) => {
+    const bytes = Buffer.from(text);
     const message = `The answer of upstream some ${how}.`;
     expect(() => findData(bytes, "some")).toThrow(message);
     const cuts = Array.from({ length: Math.floor(bytes.length / 3) }, (_, index) => index * 3);

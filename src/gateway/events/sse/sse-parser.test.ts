@@ -71,7 +71,7 @@ it("parses any line endings and chunks", () => {
           [`event: ${topic}`, ": comment", ...lines.map((data) => `data: ${data}`), "", ""].join(end),
         );
         const bytes = Buffer.from((mark ? "\uFEFF" : "") + text.join(""));
-        const edges = [0, ...at.map((place) => place % (bytes.length + 1)).sort((a, b) => a - b), bytes.length];
+        const edges = [0, ...at.map((position) => position % (bytes.length + 1)).sort((a, b) => a - b), bytes.length];
         const chunks = edges.slice(1).map((edge, index) => bytes.subarray(edges[index], edge));
         const expected = events
           .map(({ topic, lines }) => ({ topic, data: lines.join(" ") }))

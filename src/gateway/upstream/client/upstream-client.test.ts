@@ -109,26 +109,26 @@ describe("a request to an upstream", () => {
     "redacts credentials in a stream of %s, keeping its length",
     async (status) => {
       const authorization = "Bearer 0123456789";
-      const told = `${"x".repeat(99_000)}${`<${authorization}>`.repeat(3000)}`;
-      for (const head of [`Content-Length: ${told.length}\r\n`, ""]) {
-        const answer = `HTTP/1.1 ${status}\r\n${head}\r\n${told}`;
+      const text = `${"x".repeat(99_000)}${`<${authorization}>`.repeat(3000)}`;
+      for (const head of [`Content-Length: ${text.length}\r\n`, ""]) {
+        const answer = `HTTP/1.1 ${status}\r\n${head}\r\n${text}`;
         const client = clientOf({ ...(await startRaw(answer)), authorization });
         const response = await client.request(get("/echo"));
         expect(Buffer.isBuffer(response.body)).toBe(false);
-        expect(String(await read(response))).toBe(told.replaceAll("0123456789", "**********"));
+        expect(String(await read(response))).toBe(text.replaceAll("0123456789", "**********"));
       }
     },
   );
 
   it("streams a large body with backpressure", async () => {
     const upstream = await startUpstream();
-    const whole = randomBytes(32 * 1024 * 1024);
+    const sent = randomBytes(32 * 1024 * 1024);
     let handedOver = 0;
     upstream.handler = (_request, response) => {
       const step = 256 * 1024;
       const write = () => {
-        while (handedOver < whole.length) {
-          const goesOn = response.write(whole.subarray(handedOver, handedOver + step));
+        while (handedOver < sent.length) {
+          const goesOn = response.write(sent.subarray(handedOver, handedOver + step));
           handedOver += step;
           if (!goesOn) {
             response.once("drain", write);
@@ -143,8 +143,8 @@ describe("a request to an upstream", () => {
     expect(Buffer.isBuffer(response.body)).toBe(false);
     // Many ticks, so that everything that can proceed has done so.
     for (let turn = 0; turn < 200; turn++) await new Promise((resolve) => setImmediate(resolve));
-    expect(handedOver).toBeLessThan(whole.length);
-    expect((await read(response)).equals(whole)).toBe(true);
+    expect(handedOver).toBeLessThan(sent.length);
+    expect((await read(response)).equals(sent)).toBe(true);
   });
 
   it("is answered while other responses are paused", async () => {

@@ -25,19 +25,19 @@ describe("a ready upstream that fails reads", () => {
     const burst = () => Promise.all(Array.from({ length: 20 }, () => upstreams.read(createCall())));
     for (const { upstream } of await burst()) expect(upstream).toBe("b");
     expect(events.filter((event) => event === "circuit of a open")).toHaveLength(1);
-    const asked = () => server("a").questions.length;
-    const before = asked();
+    const requestCount = () => server("a").questions.length;
+    const before = requestCount();
     await burst();
-    expect(asked()).toBe(before);
+    expect(requestCount()).toBe(before);
     await timers.advance(1000);
     await burst();
-    expect(asked()).toBe(before + 1);
+    expect(requestCount()).toBe(before + 1);
     server("a").handler = (_request, response) => json(response, { data: {} });
     await timers.advance(30_000);
     const isBalanced = async () => (await burst()).filter(({ upstream }) => upstream === "a").length === 10;
     for (let probe = 0; probe < 3; probe++) {
       expect(await isBalanced()).toBe(false);
-      expect(asked()).toBe(before + 2 + probe);
+      expect(requestCount()).toBe(before + 2 + probe);
       await timers.advance(1000);
     }
     expect(await isBalanced()).toBe(true);

@@ -260,11 +260,11 @@ describe("a read that fails on one upstream", () => {
 
   it("counts concurrent errors once", async () => {
     const { upstreams, server, failing, timers } = await openPool({ names: ["a"] });
-    const held: (() => void)[] = [];
+    const waiting: (() => void)[] = [];
     server("a").handler = async (request, response) => {
-      if (held.push(() => cut(request, response)) < 10) return;
+      if (waiting.push(() => cut(request, response)) < 10) return;
       await timers.advance(1);
-      for (const end of held.splice(0)) end();
+      for (const end of waiting.splice(0)) end();
     };
     // Each is retried once.
     const readTen = () => Promise.all(Array.from({ length: 10 }, () => failureOf(upstreams.read(createCall()))));
@@ -294,7 +294,7 @@ describe("a head-bound read", () => {
 
   it("raises the head floor to the slot in the answer", async () => {
     const { upstreams, health, server } = await openPool({ names: ["a"] });
-    const told = async (options: Parameters<typeof createCall>[0], data: unknown) => {
+    const reportedFloor = async (options: Parameters<typeof createCall>[0], data: unknown) => {
       health.headFloor = 0;
       server("a").everything = (_request, response) => json(response, { execution_optimistic: false, data });
       await upstreams.read(createCall(options));
@@ -302,14 +302,18 @@ describe("a head-bound read", () => {
     };
     const message = { slot: "101" };
     const dependsOn = { method: { dependsOn: "head" } } as const;
-    expect(await told(aboutHead, { root: "0x00", canonical: true, header: { message } })).toBe(101);
-    expect(await told({ url: "/eth/v2/beacon/blocks/head", params: { block_id: "head" } }, { message })).toBe(101);
-    expect(await told({ url: "/eth/v1/beacon/headers", ...dependsOn }, [{ header: { message } }])).toBe(101);
-    expect(await told({ url: "/eth/v1/node/syncing", ...dependsOn }, { head_slot: "101" })).toBe(101);
-    expect(await told(aboutHead, { header: { message: { slot: "99" } } })).toBe(99);
-    expect(await told({ url: "/eth/v1/beacon/states/head/root", params: { state_id: "head" } }, { message })).toBe(100);
+    expect(await reportedFloor(aboutHead, { root: "0x00", canonical: true, header: { message } })).toBe(101);
+    expect(await reportedFloor({ url: "/eth/v2/beacon/blocks/head", params: { block_id: "head" } }, { message })).toBe(
+      101,
+    );
+    expect(await reportedFloor({ url: "/eth/v1/beacon/headers", ...dependsOn }, [{ header: { message } }])).toBe(101);
+    expect(await reportedFloor({ url: "/eth/v1/node/syncing", ...dependsOn }, { head_slot: "101" })).toBe(101);
+    expect(await reportedFloor(aboutHead, { header: { message: { slot: "99" } } })).toBe(99);
+    expect(
+      await reportedFloor({ url: "/eth/v1/beacon/states/head/root", params: { state_id: "head" } }, { message }),
+    ).toBe(100);
     const finalized = { url: "/eth/v1/beacon/headers/finalized", params: { block_id: "finalized" } };
-    expect(await told(finalized, { header: { message: { slot: "80" } } })).toBe(100);
+    expect(await reportedFloor(finalized, { header: { message: { slot: "80" } } })).toBe(100);
   });
 
   const syncing = { url: "/eth/v1/node/syncing", method: { dependsOn: "status" } } as const;

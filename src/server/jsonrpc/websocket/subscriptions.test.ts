@@ -100,11 +100,11 @@ it("ends a subscription whose buffer overflows before the response", async () =>
   const published = await channel.publishUntilDisconnected(200);
   go.trigger();
   const { result } = await answer;
-  const told = await client.notifications.take(1);
-  while (!told.at(-1)?.error) told.push(await client.notifications.next());
+  const notifications = await client.notifications.take(1);
+  while (!notifications.at(-1)?.error) notifications.push(await client.notifications.next());
   expect(published).toBe(5);
-  expect(told.at(-1)).toMatchObject({ subscription: result, error: { code: -32005 } });
-  expect(told.slice(0, -1).map(numberOf)).toEqual([0, 1]);
+  expect(notifications.at(-1)).toMatchObject({ subscription: result, error: { code: -32005 } });
+  expect(notifications.slice(0, -1).map(numberOf)).toEqual([0, 1]);
   await server.close();
 });
 

@@ -159,8 +159,8 @@ it("answers pings while many messages are queued", async () => {
   const client = await Client.connect(server.url);
   const calls = Array.from({ length: 1000 }, (_, number) => client.call("echo", number));
   client.socket.ping("still there?");
-  const [said] = await once(client.socket, "pong");
-  expect(said.toString()).toBe("still there?");
+  const [payload] = await once(client.socket, "pong");
+  expect(payload.toString()).toBe("still there?");
   expect((await Promise.all(calls)).map(({ result }) => result)).toEqual(calls.map((_, number) => [number]));
   await server.close();
 });

@@ -30,7 +30,7 @@ function createPrewarmer({ takesMs = 0 } = {}) {
       now += millis;
     },
     async raise(...places: number[]) {
-      for (const place of places) revision[place]!++;
+      for (const index of places) revision[index]!++;
       prewarmer.schedule();
       await new Promise(setImmediate);
     },

@@ -7,7 +7,7 @@ const cachedBody = (cache: ResponseCache, key: string) => {
   const cached = cache.get(key)?.response as MethodResponse | undefined;
   return cached && String(cached.body);
 };
-const on = (place: "head" | "status", revision: number) => ({ on: place, revision, isPrewarmed: false });
+const on = (counter: "head" | "status", revision: number) => ({ on: counter, revision, isPrewarmed: false });
 
 it("caps the age of status responses, since a stuck node changes no revision", () => {
   let now = 0;
