@@ -1,7 +1,7 @@
 /**
  * Lints the tree in the working directory: Biome's rules, which folder imports which, promises that nobody waits for,
- * and omitted keys that do not exist. With --types the types are checked, too, for which the sources would otherwise be
- * read a second time. Needs Node 24, as the program itself does.
+ * omitted keys that do not exist, and names that say nothing. With --types the types are checked, too, for which the
+ * sources would otherwise be read a second time. Needs Node 24, as the program itself does.
  */
 import { spawn } from "node:child_process";
 import { once } from "node:events";
@@ -13,6 +13,7 @@ import { floatingPromises } from "./lint/floating-promises.ts";
 import { forbiddenImports } from "./lint/imports.ts";
 import { omittedKeys } from "./lint/omitted-keys.ts";
 import { typeErrors } from "./lint/type-errors.ts";
+import { vagueNames } from "./lint/vocabulary.ts";
 
 const BIOME = fileURLToPath(import.meta.resolve("@biomejs/biome/bin/biome"));
 
@@ -42,6 +43,7 @@ function lintSources(): number {
           ...forbiddenImports(file, path),
           ...floatingPromises(file, checker),
           ...omittedKeys(file, checker),
+          ...vagueNames(file, path),
         ];
         for (const { node, message } of problems) {
           const { line } = file.getLineAndCharacterOfPosition(node.getStart(file));

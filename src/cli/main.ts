@@ -217,9 +217,9 @@ async function runKeysCommand(
 
 type Run = Extract<CommandLine, { kind: "run" }>;
 
-async function run({ command, operands = [], given }: Run, context: CliContext): Promise<number> {
+async function run({ command, operands = [], flagTexts }: Run, context: CliContext): Promise<number> {
   const { environment, workingDirectory, terminal } = context;
-  const sources = { given, environment, workingDirectory };
+  const sources = { flagTexts, environment, workingDirectory };
   if (command === "call") return runCallCommand(operands, sources, terminal, { waitSeconds: START_SECONDS });
   if (command === "console") return runConsoleCommand(sources, terminal);
   if (command === "methods") return runMethodsCommand(operands, sources, terminal);

@@ -51,7 +51,7 @@ export function readOptions(chainOptions: DevChainOptions, stored: DevIdentity |
     ...pairs("config", config),
   ];
   const workingDirectory = process.cwd();
-  const values = resolveFlags("dev", { given: new Map(flags), environment: {}, workingDirectory });
+  const values = resolveFlags("dev", { flagTexts: new Map(flags), environment: {}, workingDirectory });
   return devSettings(values, workingDirectory, stored);
 }
 

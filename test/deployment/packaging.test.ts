@@ -18,7 +18,7 @@ function optionsOf([file, ...argv]: readonly string[], environment: Record<strin
   expect(existsSync(join(ROOT, file!))).toBe(true);
   const line = parseCommandLine(argv, "1");
   if (line.kind !== "run" || line.command !== "node") throw new Error(`This starts no node: ${argv.join(" ")}`);
-  return nodeSettings(resolveFlags("node", { given: line.given, environment, workingDirectory: "/" }), "/");
+  return nodeSettings(resolveFlags("node", { flagTexts: line.flagTexts, environment, workingDirectory: "/" }), "/");
 }
 
 describe("the container file", () => {
@@ -108,7 +108,7 @@ describe("the systemd unit of a gateway", () => {
   it("checks its config file before a start and a reload", () => {
     const start = parseCommandLine(commandOf("ExecStart"), "1");
     if (start.kind !== "run") throw new Error("It starts nothing.");
-    const [file] = start.given.get("config-file")!;
+    const [file] = start.flagTexts.get("config-file")!;
     expect(start.command).toBe("gateway");
     for (const key of ["ExecStartPre", "ExecReload"]) expect(commandOf(key)).toEqual(["gateway", "check", file]);
     expect(unit).toContain("ExecReload=/bin/kill -HUP $MAINPID");

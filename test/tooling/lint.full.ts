@@ -48,7 +48,7 @@ describe("lint", () => {
 
   it("rejects every kind of import of a forbidden folder", async () => {
     const ways = {
-      "src/chain/value.ts": 'import { part } from "../api/part.ts";\n\nexport const whole = part;\n',
+      "src/chain/value.ts": 'import { part } from "../api/part.ts";\n\nexport const value = part;\n',
       "src/chain/type.ts": 'import type { part } from "../api/part.ts";\n\nexport type Whole = typeof part;\n',
       "src/chain/export.ts": 'export { part } from "../api/part.ts";\n',
       "src/chain/dynamic.ts": 'export const load = () => import("../api/part.ts");\n',
@@ -70,13 +70,45 @@ describe("lint", () => {
     expect(code).toBe(1);
   });
 
+  it("rejects vague names of variables, parameters, functions, methods and properties in src", async () => {
+    const declarations = `export const { given, size: place } = { given: 1, size: 2 };
+export interface Held {
+  made: number;
+  kept(): void;
+}
+export class Whole {
+  #asked = 1;
+  told(facts: number): number {
+    return facts + this.#asked;
+  }
+}
+export function said(input = { whole: 1 }): number {
+  return input.whole;
+}
+`;
+    const { code, output } = await lint({ "src/db/part.ts": declarations, "test/db/part.ts": declarations });
+    const names = [...output.matchAll(/^src\/db\/part\.ts:(\d+): "(\w+)" does not name the value/gm)];
+    expect(names.map(([, line, name]) => `${line} ${name}`)).toEqual([
+      "1 given",
+      "1 place",
+      "3 made",
+      "4 kept",
+      "7 asked",
+      "8 told",
+      "8 facts",
+      "12 said",
+    ]);
+    expect(output).not.toMatch(/^test/m);
+    expect(code).toBe(1);
+  });
+
   it("rejects a reserved file outside of its folders", async () => {
     const { code, output } = await lint({
       "src/errors/failure.ts": PART,
       "src/chain/part.ts": 'export { part } from "../errors/failure.ts";\n',
     });
     expect(output).toContain(
-      "src/chain/part.ts:1: src/chain may not import src/errors/failure.ts; only server, api, gateway may.",
+      "src/chain/part.ts:1: src/chain may not import src/errors/failure.ts; only server, api, gateway, cli may.",
     );
     expect(code).toBe(1);
   });
@@ -138,7 +170,7 @@ describe("lint", () => {
       "src/chain/work.ts": `import { once } from "node:events";
 
 const work = async () => 1;
-export const kept = { last: work() };
+export const jobs = { last: work() };
 
 export async function all(emitter: NodeJS.EventEmitter, isWanted: boolean): Promise<void> {
   work();
@@ -149,7 +181,7 @@ export async function all(emitter: NodeJS.EventEmitter, isWanted: boolean): Prom
   import("node:fs");
   await work();
   void work();
-  kept.last = work();
+  jobs.last = work();
   work().catch(() => 2);
   work().then(
     () => 2,

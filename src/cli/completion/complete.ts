@@ -38,26 +38,26 @@ async function offersAfter([name, ...words]: readonly string[], current: string)
   }
   const command = commands.find((known) => known.name === name);
   if (command === undefined) return NOTHING;
-  const { value, place } = positionAfter(words, command);
+  const { value, operandCount } = positionAfter(words, command);
   if (value !== undefined) return offersOf(value);
   if (current.startsWith("-")) return { words: command.flags.map(flagOffer), paths: "none" };
-  const operand = command.operands[place];
+  const operand = command.operands[operandCount];
   return operand === undefined ? NOTHING : offersOf(operand);
 }
 
 /** Returns the value that the last flag takes, if it is still missing, and the number of operands. */
 function positionAfter(words: readonly string[], { flags }: CompletionCommand) {
   let value: Candidates | undefined;
-  let place = 0;
+  let operandCount = 0;
   for (const word of words) {
     if (value !== undefined) {
       value = undefined;
       continue;
     }
     value = flags.find(({ written }) => written === word)?.value;
-    if (!word.startsWith("-")) place++;
+    if (!word.startsWith("-")) operandCount++;
   }
-  return { value, place };
+  return { value, operandCount };
 }
 
 async function offersOf({ words, paths }: Candidates): Promise<Offers> {

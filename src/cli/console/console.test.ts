@@ -37,7 +37,7 @@ function servedNode(onHang = () => {}) {
 }
 
 const sourcesFor = (url: string, ...flags: string[]) => ({
-  given: new Map([["url", [url]], ...flags.map((flag): [string, string[]] => [flag, ["true"]])]),
+  flagTexts: new Map([["url", [url]], ...flags.map((flag): [string, string[]] => [flag, ["true"]])]),
   environment: { XDG_STATE_HOME: folder },
   workingDirectory: folder,
 });
@@ -146,7 +146,7 @@ function typist(url: string) {
     /** Waits until the prompt was shown `count` times. */
     prompted: (count: number) => until(() => shown.split("fanal> \u001b[8G").length > count),
     shows: (text: string) => until(() => shown.includes(text)),
-    told: (text: string) => until(() => written.err.includes(text)),
+    printedError: (text: string) => until(() => written.err.includes(text)),
     printed: (text: string) => until(() => written.out.includes(text)),
   };
 }
@@ -155,7 +155,7 @@ describe("on a terminal", () => {
   it("completes methods, commands and topics, and keeps a history", async () => {
     const url = await servedNode();
     const person = typist(url);
-    await person.told(`3 methods at ${url}.`);
+    await person.printedError(`3 methods at ${url}.`);
     await person.prompted(1);
     person.type("getY");
     person.type("\t");
@@ -190,17 +190,17 @@ describe("on a terminal", () => {
     person.type("hang\r");
     await hanging.promise;
     person.type("\u0003");
-    await person.told("Cancelled.");
+    await person.printedError("Cancelled.");
     await person.prompted(2);
     person.type("getX --url http://127.0.0.1:1\r");
-    await person.told("is unreachable");
+    await person.printedError("is unreachable");
     person.type("getX after\r");
     await person.printed("after");
     person.type(".exit\r");
     expect(await person.code).toBe(EXIT_CODES.ok);
 
     const early = typist("http://127.0.0.1:1");
-    await early.told("is unreachable");
+    await early.printedError("is unreachable");
     await early.prompted(1);
     early.type("\u0004");
     expect(await early.code).toBe(EXIT_CODES.ok);

@@ -118,8 +118,8 @@ class Session {
       await this.#terminal.write(line.text);
       return EXIT_CODES.ok;
     }
-    const { operands = [], given } = line;
-    const sources = { ...this.#sources, given: new Map([...this.#sources.given, ...given]) };
+    const { operands = [], flagTexts } = line;
+    const sources = { ...this.#sources, flagTexts: new Map([...this.#sources.flagTexts, ...flagTexts]) };
     return first === "subscribe"
       ? this.#subscribe(operands.slice(1), sources, signal)
       : runCallCommand(operands, sources, this.#terminal, { signal });

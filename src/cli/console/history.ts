@@ -8,8 +8,8 @@ const MAX_LINE_LENGTH = 10_000;
 
 /** Returns the path of the history file (XDG Base Directory Specification). */
 export function historyFile(environment: Readonly<Record<string, string | undefined>>): string {
-  const { XDG_STATE_HOME: given } = environment;
-  const state = given !== undefined && isAbsolute(given) ? given : join(homedir(), ".local", "state");
+  const { XDG_STATE_HOME: configured } = environment;
+  const state = configured !== undefined && isAbsolute(configured) ? configured : join(homedir(), ".local", "state");
   return join(state, "fanal", "console-history");
 }
 

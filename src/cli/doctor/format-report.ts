@@ -146,10 +146,10 @@ function differenceLines({ differences, upstreams, comparedAt }: Report): string
   if (differences.length === 0) return wrapText(`The upstreams do not differ ${where}.`, WIDTH);
   return [
     ...wrapText(`THE UPSTREAMS DIFFER ${where}:`, WIDTH),
-    ...differences.flatMap(({ request, path, said }) => [
+    ...differences.flatMap(({ request, path, said: sides }) => [
       ...wrapText(request, WIDTH),
       `${GAP}${printable(path)}`,
-      ...said.map(({ upstreams: names, value }) => `${INDENT}${printable(value)}  ${names.join(", ")}`),
+      ...sides.map(({ upstreams: names, value }) => `${INDENT}${printable(value)}  ${names.join(", ")}`),
     ]),
   ];
 }

@@ -16,19 +16,19 @@ describe("command line", () => {
     expect(parse("dev", "--rpc", "--datadir", "x", "--fork-at", "altair=1", "--fork-at", "deneb=2")).toEqual({
       kind: "run",
       command: "dev",
-      given: new Map([
+      flagTexts: new Map([
         ["fork-at", ["altair=1", "deneb=2"]],
         ["data-dir", ["x"]],
         ["rpc", ["true"]],
       ]),
     });
-    expect(parse("node")).toEqual({ kind: "run", command: "node", given: new Map() });
+    expect(parse("node")).toEqual({ kind: "run", command: "node", flagTexts: new Map() });
   });
 
   it("returns the operands of a command", () => {
     const call = (...argv: string[]) => {
       const line = parse("call", ...argv);
-      return line.kind === "run" ? [line.operands, Object.fromEntries(line.given)] : line;
+      return line.kind === "run" ? [line.operands, Object.fromEntries(line.flagTexts)] : line;
     };
     expect(call("getX", "head", "--json", "-", "-1", "-.5e3", "--url", "http://a")).toEqual([
       ["getX", "head", "-", "-1", "-.5e3"],
@@ -46,7 +46,7 @@ describe("command line", () => {
     expect(parse("dev", "keys", "export", "a", "--validators", "8")).toEqual({
       kind: "run",
       command: "dev keys",
-      given: new Map([["validators", ["8"]]]),
+      flagTexts: new Map([["validators", ["8"]]]),
       operands: ["export", "a"],
     });
     expect(printed("dev", "keys", "--help").text).toContain("Usage: fanal dev keys export DIR [flags]");

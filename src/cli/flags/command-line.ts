@@ -8,7 +8,7 @@ import { flagGroups } from "./flag-groups.ts";
 
 /** Parsed command line: a command to run, or text to print. */
 export type CommandLine =
-  | { kind: "run"; command: CommandName; given: Map<string, string[]>; operands?: string[] }
+  | { kind: "run"; command: CommandName; flagTexts: Map<string, string[]>; operands?: string[] }
   | { kind: "print"; text: string; isRequested: boolean };
 
 const HELP_FLAGS = "-h, --help";
@@ -190,7 +190,7 @@ export function parseCommandLine(argv: readonly string[], version: string): Comm
       .usage(operandWords === undefined ? "[flags]" : `${operandWords} [flags]`)
       .addHelpText("after", notes)
       .action((_options: unknown, parsed: Command) => {
-        const run = { kind: "run", command: name, given: givenTexts(parsed, flags) } as const;
+        const run = { kind: "run", command: name, flagTexts: givenTexts(parsed, flags) } as const;
         if (operandWords !== undefined) {
           result = { ...run, operands: operandsOf(name, parsed.args, literalCount) };
           return;

@@ -59,7 +59,7 @@ export class ConfigProblems {
    * Adds a problem of a setting in the config file. `invalid` is the setting that has no value because of it, if any.
    */
   report(path: SettingPath, problem: string, invalid = path): void {
-    this.#add(`${placeOf(path)} ${problem}`, { path, reason: "usage" }, invalid);
+    this.#add(`${nameOf(path)} ${problem}`, { path, reason: "usage" }, invalid);
   }
 
   /** Adds an error. Flags that the config file may set are named as its keys. */
@@ -68,8 +68,8 @@ export class ConfigProblems {
     if (error instanceof SettingError) {
       const isInFile = (flag: string) => this.#file !== "" && !this.#outside.has(flag);
       const line = error.describe((flag) => (isInFile(flag) ? flag : `--${flag}`));
-      const place = isInFile(error.flag) ? { path: [error.flag] } : { isOutside: true };
-      this.#add(line, { ...place, reason, cause: error });
+      const source = isInFile(error.flag) ? { path: [error.flag] } : { isOutside: true };
+      this.#add(line, { ...source, reason, cause: error });
     } else {
       this.#add(withoutPeriod(message), { isOutside, reason, cause: error }, invalid === undefined ? [] : [invalid]);
     }
@@ -101,7 +101,7 @@ export class ConfigProblems {
         this.reject(error);
       } else {
         const problem = `${error.message[0]!.toLowerCase()}${withoutPeriod(error.message.slice(1))}`;
-        this.#add(`${placeOf(path)}: ${problem}`, { path, reason: error.reason, cause: error }, path);
+        this.#add(`${nameOf(path)}: ${problem}`, { path, reason: error.reason, cause: error }, path);
       }
       return undefined;
     }
@@ -113,8 +113,8 @@ export class ConfigProblems {
     if (first === undefined) return;
     const [line, { path, reason, cause }] = first;
     if (others.length === 0) {
-      const place = path ? `The config file ${this.#file} is not valid: ` : "";
-      throw new StartupError(reason, escapeUnprintable(`${place}${sentence(line)}`), cause);
+      const prefix = path ? `The config file ${this.#file} is not valid: ` : "";
+      throw new StartupError(reason, escapeUnprintable(`${prefix}${sentence(line)}`), cause);
     }
     const isOneReason = others.every(([, other]) => other.reason === reason);
     const lines = this.#inOrderOfFile().map(escapeUnprintable);
@@ -143,10 +143,10 @@ export class ConfigProblems {
 }
 
 /** Formats a path, as in `upstreams[0].tier`. */
-function placeOf(path: SettingPath): string {
+function nameOf(path: SettingPath): string {
   const [first = "it", ...others] = path;
   return others.reduce<string>(
-    (place, part) => (typeof part === "number" ? `${place}[${part}]` : `${place}.${part}`),
+    (name, part) => (typeof part === "number" ? `${name}[${part}]` : `${name}.${part}`),
     String(first),
   );
 }

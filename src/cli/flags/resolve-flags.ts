@@ -10,7 +10,7 @@ import { reportUnknownVariables } from "./unknown-variables.ts";
 
 export interface FlagSources {
   /** Values on the command line, by flag name. */
-  readonly given: ReadonlyMap<string, readonly string[]>;
+  readonly flagTexts: ReadonlyMap<string, readonly string[]>;
   readonly environment: Readonly<Record<string, string | undefined>>;
   readonly workingDirectory: string;
 }
@@ -26,8 +26,8 @@ interface UnparsedValue {
   readonly origin?: string;
 }
 
-function valueOutsideFile(flag: Flag<unknown>, { given, environment }: FlagSources): UnparsedValue | undefined {
-  const texts = given.get(flag.name);
+function valueOutsideFile(flag: Flag<unknown>, { flagTexts, environment }: FlagSources): UnparsedValue | undefined {
+  const texts = flagTexts.get(flag.name);
   if (texts !== undefined) return { texts, origin: `--${flag.name}` };
   for (const variable of flagNames(flag).map(environmentName)) {
     const text = environment[variable];

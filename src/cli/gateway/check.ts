@@ -9,8 +9,8 @@ import { CONFIG_FILE_FLAG } from "../flags/shared-flags.ts";
 
 /** Validates a config file as `fanal gateway` would at its start. Returns a summary, throws a usage error if invalid. */
 export async function checkGatewayFile(file: string, sources: FlagSources): Promise<string> {
-  const given = new Map(sources.given).set(CONFIG_FILE_FLAG.name, [file]);
-  const { gateway } = await loadGatewaySettings({ ...sources, given });
+  const flagTexts = new Map(sources.flagTexts).set(CONFIG_FILE_FLAG.name, [file]);
+  const { gateway } = await loadGatewaySettings({ ...sources, flagTexts });
   const { upstreams, clients, policies } = gateway;
   const counts = [
     count(upstreams.length, "upstream", "upstreams"),

@@ -11,7 +11,7 @@ async function setup(text: string, changedDuringStart = text) {
   const name = file("gateway.yaml", text);
   const read = () =>
     loadGatewaySettings({
-      given: new Map([["config-file", [name]]]),
+      flagTexts: new Map([["config-file", [name]]]),
       environment: {},
       workingDirectory: folder,
     });

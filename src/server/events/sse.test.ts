@@ -78,14 +78,14 @@ it("limits unread bytes of all readers, disconnects only slow ones, and releases
   const [stalled, prompt] = await Promise.all([SseClient.connect(url), SseClient.connect(url)]);
   stalled.response.pause();
   const text = "x".repeat(10_000);
-  for (let number = 0; unread.held < unread.limit - 20_000; number++) {
+  for (let number = 0; unread.reserved < unread.limit - 20_000; number++) {
     channel.publish({ number, text });
     expect(await prompt.events.next()).toMatchObject({ data: { number } });
   }
   for (const number of [1, 2, 3]) channel.publish({ number, text });
   expect(await prompt.events.take(3)).toMatchObject([1, 2, 3].map((number) => ({ data: { number } })));
   stalled.response.destroy();
-  await vi.waitFor(() => expect(unread.held).toBe(0));
+  await vi.waitFor(() => expect(unread.reserved).toBe(0));
 });
 
 it("disconnects a slow reader with an error after the events so far", async () => {

@@ -74,8 +74,8 @@ export class ConnectionManager implements MemoryBudgets {
     return {
       connections: this.#connections.size,
       requests: this.#openExchanges,
-      requestBytes: this.requestBytes.held,
-      responseBytes: this.responseBytes.held,
+      requestBytes: this.requestBytes.reserved,
+      responseBytes: this.responseBytes.reserved,
       refused: {
         connections: this.#refusedConnections,
         "request rate": this.#rateLimited,

@@ -137,7 +137,7 @@ clients: [{ name: a, key-sha256: ${HASH} }, { name: a, key-sha256: ${HASH} }]
 
 describe("fanal gateway check", () => {
   const check = (name: string, text: string) =>
-    checkGatewayFile(file(name, text), { given: new Map(), environment: {}, workingDirectory: folder });
+    checkGatewayFile(file(name, text), { flagTexts: new Map(), environment: {}, workingDirectory: folder });
 
   it("summarizes a valid file", async () => {
     const yaml = "upstreams: [{ url: http://a }, { url: http://b }]\nclients: [{ name: a }]\nmethods: { get_*: {} }";

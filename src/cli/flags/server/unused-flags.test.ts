@@ -2,7 +2,7 @@ import { expect, it } from "vitest";
 import { unusedFlagWarnings } from "./unused-flags.ts";
 
 const OFF = { rpc: false, rest: false, metrics: false };
-const commandLine = (...names: string[]) => ({ given: new Map(names.map((name) => [name, []])) });
+const commandLine = (...names: string[]) => ({ flagTexts: new Map(names.map((name) => [name, []])) });
 
 it("warns of flags of servers that are off", () => {
   expect(unusedFlagWarnings(commandLine("rpc-port", "data-dir", "rest-address", "rest-port"), OFF)).toEqual([

@@ -15,7 +15,7 @@ export type EnabledServers = Readonly<Record<Exclude<ServerKey, "ethRpc">, boole
 };
 
 /** Returns warnings about command line flags of servers that are off. */
-export function unusedFlagWarnings({ given }: Pick<FlagSources, "given">, enabled: EnabledServers): string[] {
+export function unusedFlagWarnings({ flagTexts }: Pick<FlagSources, "flagTexts">, enabled: EnabledServers): string[] {
   const off = (Object.keys(SERVERS) as ServerKey[]).filter((server) => !enabled[server]);
   return off.flatMap((server) => {
     const flag = SERVERS[server];
@@ -24,7 +24,7 @@ export function unusedFlagWarnings({ given }: Pick<FlagSources, "given">, enable
       if (server === "rest" && enabled.signerPort !== undefined) return REST_ONLY.includes(name);
       return name.startsWith(`${flag}-`);
     };
-    const names = [...given.keys()].filter(isUnused).map((name) => `--${name}`);
+    const names = [...flagTexts.keys()].filter(isUnused).map((name) => `--${name}`);
     if (names.length === 0) return [];
     return [`${names.join(", ")} ${names.length === 1 ? "has" : "have"} no effect without --${flag}`];
   });

@@ -40,7 +40,7 @@ export class BodyBuffer {
   }
 
   /** Returns the complete body and passes its ownership to the caller. */
-  whole(): Buffer | Promise<Buffer> {
+  complete(): Buffer | Promise<Buffer> {
     if (this.#preallocated) return this.#preallocated;
     return this.#bytes > SLICED_FROM_BYTES ? concatInSlices(this.#chunks, this.#bytes) : concat(this.#chunks);
   }

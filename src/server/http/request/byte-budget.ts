@@ -8,7 +8,7 @@ export class ByteBudget {
     this.limit = limit;
   }
 
-  get held(): number {
+  get reserved(): number {
     return this.#reserved;
   }
 

@@ -75,7 +75,7 @@ export function readBody(
   req.on("end", () => {
     req.off("close", onAbort);
     if (isRejected) return;
-    const complete = body.whole();
+    const complete = body.complete();
     if (complete instanceof Promise) void complete.then(onBody);
     else onBody(complete);
   });

@@ -19,7 +19,7 @@ export function settingsInTemporaryDirectory() {
   function sources(argv: string[], environment: Record<string, string> = {}) {
     const line = parseCommandLine(argv, "0.0.0");
     if (line.kind !== "run") throw new Error("The arguments do not run a command.");
-    return { given: line.given, environment, workingDirectory: folder };
+    return { flagTexts: line.flagTexts, environment, workingDirectory: folder };
   }
   return {
     folder,
