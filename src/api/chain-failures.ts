@@ -44,7 +44,7 @@ const DISK_ERRORS: Readonly<Record<string, string>> = {
   EROFS: "The disk is read-only",
   EIO: "Disk I/O error",
 };
-/** LevelDB reports a system error only in its message. */
+/** LevelDB exposes system errors only through the error message. */
 const FULL_DISK = /no space left on device|disk quota exceeded/i;
 
 /** Returns a sentence about a disk error; undefined for other errors. */

@@ -26,7 +26,7 @@ export function ethFeed({ eth }: Pick<ApiContext, "eth">, subscription: EthSubsc
   };
 }
 
-/** Returns the feed of the topics of a subscription. The methods have validated the topics. */
+/** Returns the feed of the topics of a subscription. The methods have already validated the topics. */
 export function feedOf(context: Pick<ApiContext, "eth" | "events">, topics: readonly string[]): Feed {
   const [first] = topics;
   if (first?.startsWith(ETH_TOPIC)) return ethFeed(context, JSON.parse(first.slice(ETH_TOPIC.length)));

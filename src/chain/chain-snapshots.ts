@@ -104,8 +104,8 @@ export class ChainSnapshots {
   }
 
   /**
-   * Copies the in-memory state. The cost grows with validators and unfinalized blocks, not with the length of the
-   * chain.
+   * Copies the in-memory state. The cost grows with the number of validators and unfinalized blocks, not with the
+   * length of the chain.
    */
   capture() {
     const parts = this.#parts;

@@ -19,7 +19,7 @@ interface OwnOptions<Genesis extends ForkName, Later extends ForkName, Directory
   readonly slotSeconds?: number | bigint;
   /** Speed of chain time relative to real time. By default time is paused: `chain.advance` moves it. */
   readonly speed?: number;
-  /** Epochs of history at the start; 0 by default. */
+  /** Number of past epochs that the chain starts with; 0 by default. */
   readonly warmupEpochs?: number | bigint;
   /** Unix seconds. */
   readonly genesisTime?: number | bigint;

@@ -136,7 +136,7 @@ export class DevNode {
         await publishBootnode(this.#networkDirectory, node.networking.listening.enr);
         listener.onJoinable?.(this.#networkDirectory);
       }
-      // Catches up with slots that passed during the start of the network.
+      // Catches up on slots that passed while the network was starting.
       await devChain.warmUp();
     }
     const { head, forkChoice } = node.chain;

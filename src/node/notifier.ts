@@ -38,7 +38,7 @@ export class Notifier {
   readonly #stop: () => void;
   #lastSlotAt = Number.NEGATIVE_INFINITY;
   #lastLogAt = Number.NEGATIVE_INFINITY;
-  #connectedAt: number;
+  #lastConnectedAt: number;
   /** Slot before the first observed slot. */
   #observedSince: number | undefined;
 
@@ -46,7 +46,7 @@ export class Notifier {
     const { logger, chain } = parts;
     this.#parts = parts;
     this.#timers = parts.timers ?? SYSTEM_TIMERS;
-    this.#connectedAt = this.#timers.now();
+    this.#lastConnectedAt = this.#timers.now();
     this.#alarms = {
       empty: new Alarm(logger, {
         raised: "No blocks in recent slots",
@@ -72,9 +72,9 @@ export class Notifier {
     const { chain, isWarmingUp, needsPeers } = this.#parts;
     const now = this.#timers.now();
     const peers = this.#parts.connectedPeers?.();
-    if (peers !== 0) this.#connectedAt = now;
+    if (peers !== 0) this.#lastConnectedAt = now;
     if (needsPeers || chain.status.isSyncing || peers !== 0)
-      this.#alarms.peers.update(now - this.#connectedAt >= NO_PEERS_MS, { peers });
+      this.#alarms.peers.update(now - this.#lastConnectedAt >= NO_PEERS_MS, { peers });
     if (isWarmingUp?.()) return;
     this.#checkChain(slot);
     this.#logSlot(slot, now, peers);

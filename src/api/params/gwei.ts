@@ -7,7 +7,7 @@ const MAX_WEI = 2n ** 256n - 1n;
 
 const hexHint = decimalHint("Amounts");
 
-/** Amount in Gwei. The hint for an amount above the limit is that it may be wei. */
+/** Amount in Gwei. If an amount exceeds the limit, the error hints that it may be in wei. */
 export function gweiBetween(min: bigint, max: bigint): ParamSchema<bigint> {
   return paramSchema(
     `an amount in Gwei from ${min} to ${max}, ${INTEGER_NOTATION}`,

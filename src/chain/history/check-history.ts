@@ -12,7 +12,7 @@ const CHECKED_BLOCKS = 1024;
 interface HistoryParts {
   config: BeaconConfig;
   db: BeaconDb;
-  /** The block up to which the chain is final. */
+  /** The latest finalized block. */
   finalizedRoot: RootHex;
 }
 

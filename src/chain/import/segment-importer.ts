@@ -118,7 +118,10 @@ export class SegmentImporter {
     return linked.length;
   }
 
-  /** Executes blocks of a run. Stops early at a block that must wait until all earlier ones are known to be valid. */
+  /**
+   * Executes a run of consecutive blocks. Stops early at a block that must wait until all earlier ones are known to be
+   * valid.
+   */
   async #apply(
     run: readonly ArrivedBlock[],
     applied: AppliedBlock | undefined,

@@ -25,7 +25,7 @@ export function announceStart(
   });
 }
 
-/** Validators whose keys are shown at the start. */
+/** Number of validators whose keys are printed at the start. */
 export const SHOWN_KEYS = 4;
 
 /** Logs the keys of the first validators. Secret keys of a mnemonic are not logged. */

@@ -13,8 +13,8 @@ interface ServedSettings<Limits> {
 }
 
 /**
- * Reads the token files and opens the access log. Servers of a dev chain allow pages of this machine, except for the
- * signer, which no page needs.
+ * Reads the token files and opens the access log. Servers of a dev chain accept requests of pages on this machine. The
+ * signer does not, since no page needs it.
  */
 export function serverOptions<Limits>(
   { servers, log }: ServedSettings<Limits>,

@@ -26,7 +26,7 @@ interface KeystoreOptions {
   description: string;
 }
 
-/** Encrypts a secret key. The key derivation is cheap: such keystores are for tests. */
+/** Encrypts a secret key. Uses a cheap key derivation, since these keystores are only for tests. */
 export async function createKeystore(options: KeystoreOptions): Promise<Keystore> {
   const { secretKey, publicKey, path, password, description } = options;
   const salt = randomBytes(32);

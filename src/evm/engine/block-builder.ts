@@ -21,7 +21,7 @@ interface BlockBuilderParts {
   head: EngineHead;
 }
 
-/** Inputs of the next block on a parent. */
+/** Inputs for building a block on a parent. */
 export interface BlockPlan {
   attributes: BlockAttributes;
   /** Applied before the transactions. */

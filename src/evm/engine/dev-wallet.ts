@@ -12,7 +12,7 @@ import type { ReceiptedBlock } from "./storage/block-archive.ts";
 /** High enough to come before most transactions of others. */
 const TIP = 100n * 10n ** 9n;
 
-/** A call of a contract by transaction. */
+/** A contract call sent as a transaction. */
 export interface ContractCall {
   to: Uint8Array;
   data: Uint8Array;

@@ -357,8 +357,8 @@ export class EvmEngine implements ExecutionEngine {
   }
 
   /**
-   * Returns the plan of the next block on a block, with a key that changes with the plan. Omits the plan if the key is
-   * the given one.
+   * Returns the plan of the next block on a block, with a key that changes with the plan. Omits the plan if its key is
+   * the known one.
    */
   async pendingPlan(parent: ExecutedBlock, known?: string): Promise<PendingPlan> {
     const proposed = await this.#proposals?.next(toHex(parent.hash));

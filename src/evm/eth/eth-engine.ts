@@ -14,7 +14,7 @@ export interface EthEngine {
   /** Finalized blocks. Undefined until the engine is connected. */
   readonly archive: BlockArchive | undefined;
   readonly secondsPerSlot: number;
-  /** Base fee of the next block on a block. */
+  /** Base fee of a child of the given block. */
   nextBaseFee(block: Pick<Block, "header">): bigint;
   /** Timestamp of the next block on a block. */
   nextTimestamp(block: Pick<Block, "header">): number;

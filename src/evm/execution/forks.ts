@@ -20,7 +20,7 @@ export interface ChainRulesOptions {
   depositContract: Uint8Array;
   /** Start of each fork in Unix seconds. An absent fork never starts. Paris is active from genesis on. */
   forks: Partial<Record<Exclude<ExecutionFork, "paris">, number>>;
-  /** Ordered by time. The first one starts at Cancun or earlier. */
+  /** Ordered by time. The first fork in the list is Cancun or earlier. */
   blobs: readonly BlobParameters[];
 }
 

@@ -110,8 +110,8 @@ export class TransactionPool {
   }
 
   /**
-   * Keeps the blobs of an included transaction, which a reorg may return to the pool. Returns its hash, or undefined if
-   * it is not included or has no blobs.
+   * Keeps the blobs of an included transaction, since a reorg may return it to the pool. Returns its hash, or undefined
+   * if it is not included or has no blobs.
    */
   async addIncluded(sent: Uint8Array, included: ReadonlySet<string>): Promise<string | undefined> {
     const { transaction, sidecar } = decodeSent(sent, this.#fork);

@@ -31,7 +31,7 @@ interface Setup {
   secret2: G2;
 }
 
-/** Verifies KZG proofs of a polynomial's value at a point (EIP-4844), by the trusted setup of Ethereum. */
+/** Verifies KZG proofs of a polynomial's value at a point (EIP-4844), with Ethereum's trusted setup. */
 export class PointEvaluation {
   readonly #lazy: Lazy<Curve>;
   #setup: Setup | undefined;
@@ -68,7 +68,7 @@ export class PointEvaluation {
   }
 }
 
-/** Decodes a compressed point of the subgroup. Returns null for other bytes. */
+/** Decodes a compressed point of the subgroup. Returns null for anything else. */
 function decodePoint(curve: Curve, bytes: Uint8Array): G1 | null {
   const flags = bytes[0]! & FLAGS;
   if (bytes.length !== FIELD_SIZE || (flags & COMPRESSED) === 0) return null;

@@ -181,7 +181,7 @@ export class ReadThread {
     void this.#end(session);
   }
 
-  /** Ends a thread. Its reads are repeated on the next one. */
+  /** Ends a thread. Its pending reads are repeated on the next thread. */
   async #end(session: Session): Promise<void> {
     if (session === this.#session) this.#session = undefined;
     for (const opened of session.opened.values()) opened.then((id) => this.#chains.delete(id)).catch(() => {});

@@ -17,8 +17,8 @@ interface EventLimitsDeps {
 
 /**
  * Returns the latest credible slot and epoch of an event: those of the clock, or later ones on a dev chain that runs
- * ahead of the clock. That requires reports of two upstreams, or of the only one, or a head that the event's upstream
- * has confirmed.
+ * ahead of the clock. Later ones require that two upstreams, or the only one, report such a head, or that the event's
+ * upstream has confirmed it.
  */
 export function eventLimits(
   { chainSpec, health, timers }: EventLimitsDeps,

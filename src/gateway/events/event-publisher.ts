@@ -102,7 +102,7 @@ export class EventPublisher implements GatewayEvents {
     this.#options.onTopics?.(this.topics);
   }
 
-  /** Detects head changes by polling too, in case there are no events. */
+  /** Also polls for head changes, in case no events arrive. */
   #onHealthChange(): void {
     const head = newestHead(this.#options.health);
     if (head === this.#newestHead) Atomics.add(this.revision, STATUS, 1);

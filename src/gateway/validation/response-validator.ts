@@ -256,7 +256,7 @@ const specMembers = objectOf([
   { name: "GENESIS_FORK_VERSION", check: hexString(4), isRequired: true },
 ]);
 
-/** Lists that have elements unless one of the parameters filters them. */
+/** Lists that must be non-empty unless a filter parameter is set. */
 const NEVER_EMPTY: readonly [path: RegExp, filters: readonly string[]][] = [
   [/\/config\/fork_schedule$/, []],
   [/\/states\/\{state_id\}\/validators$/, ["id", "status"]],

@@ -31,8 +31,8 @@ export class PeerConnections {
   }
 
   /**
-   * Returns true if the connection can be used at once. A second inbound connection is closed if the older one is
-   * alive. Otherwise the older one is aborted.
+   * Returns true if the connection can be used immediately. A second inbound connection is closed if the older one is
+   * alive. Otherwise the older connection is aborted.
    */
   admits(connection: Connection): boolean {
     const sameDirection = this.#open(connection).filter(({ direction }) => direction === connection.direction);

@@ -101,7 +101,7 @@ interface MovedAside extends AsyncDisposable {
 export async function moveDamagedDevChainAside(dataDir: string, logger: Logger): Promise<MovedAside | undefined> {
   const damage = await damageOf(dataDir, logger);
   if (!damage) return undefined;
-  // The chain of a network may have taken days to sync. A database without an identity cannot be repaired anyway.
+  // Syncing a public network may have taken days. A database without an identity cannot be repaired anyway.
   if (!(await withStartErrors(dataDir, () => mayBeDevChain(databasePath(dataDir))))) throw damage;
   logger.notice("Database damaged, starting a new dev chain", { reason: damage.message });
   const damaged = databasePath(dataDir);

@@ -48,7 +48,7 @@ export class DataBackfill implements BackfillTask {
     return true;
   }
 
-  /** Requests and stores sidecars of a peer. Returns what was stored. */
+  /** Requests sidecars from a peer and stores them. Returns what was stored. */
   async #ask(peer: SyncPeer, range: DataRange, signal: AbortSignal): Promise<SidecarsOfBlock[]> {
     const { chain, peers, backfillPeers, logger } = this.#parts;
     const { peerId } = peer;

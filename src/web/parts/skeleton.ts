@@ -1,6 +1,6 @@
 import { html } from "htm/preact";
 
-/** Placeholder of a page whose data is not known yet. */
+/** Placeholder for a page whose data has not loaded yet. */
 export function Skeleton({ lines = 8 }: { lines?: number }) {
   return html`<div class="skeleton" aria-busy="true">
     <p class="visually-hidden">Loading …</p>

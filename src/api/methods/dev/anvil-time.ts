@@ -213,7 +213,7 @@ function firstSlotFrom(time: SlotTime, seconds: number): Slot {
   return time.startOf(slot) < seconds ? slot + 1 : slot;
 }
 
-/** Returns the slot of a block with a timestamp. Tools also give timestamps at which no slot starts. */
+/** Returns the slot of a block with a timestamp. Tools may also pass timestamps at which no slot starts. */
 function futureSlotFrom({ genesisTime, secondsPerSlot, currentSlot }: Clock, timestamp: number): Slot {
   const time = new SlotTime(genesisTime, secondsPerSlot);
   const slot = firstSlotFrom(time, timestamp);

@@ -44,7 +44,7 @@ const PANIC_REASONS: Readonly<Record<number, string>> = {
   81: "uninitialized function",
 };
 
-/** Converts an exception of the EVM to a failure. */
+/** Converts an EVM exception to a failure. */
 export function callFailure(exception: string, returnData: Uint8Array): CallFailure {
   if (exception === errorMessages.REVERT) return { kind: "reverted", message: "execution reverted", returnData };
   // Some messages end with the position in the code.

@@ -166,7 +166,7 @@ function sizeOf(change: unknown): number {
   return LOG_BYTES + ((change as { data?: string }).data?.length ?? 0);
 }
 
-/** True if logs of a block are within the block numbers of a query. Tags other than "earliest" do not bound it. */
+/** True if the block is within the block range of the query. Tags other than "earliest" do not bound it. */
 function isInRange({ fromBlock, toBlock }: LogQuery, logs: readonly unknown[]): boolean {
   const number = BigInt((logs[0] as { blockNumber: string }).blockNumber);
   if (fromBlock !== undefined && "number" in fromBlock && number < fromBlock.number) return false;

@@ -42,7 +42,7 @@ export function sourceFiles(): StaticFilePaths {
 
 /**
  * Returns the directory of the bundled page. Bundles it if a file of the page changed since the last time. Returns
- * undefined without a bundler for this platform, or if the cache is not writable.
+ * undefined if there is no bundler for this platform or the cache is not writable.
  */
 export async function cachedBundle(cache = CACHE): Promise<string | undefined> {
   const directory = join(cache, bundleKey());
