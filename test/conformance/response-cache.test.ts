@@ -13,6 +13,8 @@ import { SYNCING } from "../support/execution/scripted-engine.ts";
 import { variants } from "../support/suite/tier.ts";
 
 const NAMES = variants({ fast: ["head"], full: ["head", "finalized", "justified", "genesis"] });
+/** Of the last heads. */
+const ROOTS = variants({ fast: [-1], full: [-2, -1] });
 
 it("calls by slot are recognized by the keys of their parameters", () => {
   const ids = methods.flatMap(({ name, params }) =>
@@ -173,7 +175,9 @@ it("no cached answer is served after the chain has changed", async () => {
   /** The first request is answered by the chain unless a stale response is cached, the second by the cache. */
   const look = async ({ times = 1 } = {}) => {
     roots.add(chain.head.root);
-    await expectFresh(served, [...roots].slice(-2), times);
+    const heads = [...roots];
+    const known = ROOTS.flatMap((position) => heads.at(position) ?? []);
+    await expectFresh(served, known, times);
     await expectSameBytes(served, caller, key, times);
   };
 

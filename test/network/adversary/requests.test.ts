@@ -5,6 +5,7 @@ import { compressSync } from "snappy";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { type Protocol, protocolId, servedProtocols } from "../../../src/network/reqresp/protocols.ts";
 import { encodeFrames, encodePayload, encodeVarint } from "../../../src/network/reqresp/ssz-snappy.ts";
+import { variants } from "../../support/suite/tier.ts";
 import type { Adversary } from "./support/adversary.ts";
 import { eventually, Scenario } from "./support/scenario.ts";
 
@@ -102,12 +103,15 @@ const ATTACKS: [what: string, attack: (adversary: Adversary) => Promise<void>][]
 ];
 
 describe("a peer that requests with", () => {
-  it.concurrent.each(ATTACKS)("%s is disconnected, and the node continues", async (_what, attack) => {
-    const adversary = await scenario.adversary();
-    await attack(adversary);
-    await scenario.expectSentAway(adversary);
-    await scenario.expectFollowing();
-  });
+  it.concurrent.each(variants({ fast: ATTACKS.slice(0, 2), full: ATTACKS.slice(2) }))(
+    "%s is disconnected, and the node continues",
+    async (_what, attack) => {
+      const adversary = await scenario.adversary();
+      await attack(adversary);
+      await scenario.expectSentAway(adversary);
+      await scenario.expectFollowing();
+    },
+  );
 });
 
 it("streams of unknown protocols have no other cost", async () => {
