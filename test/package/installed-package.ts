@@ -10,7 +10,19 @@ export const NODE = process.env.FANAL_TEST_NODE ?? process.execPath;
 const CHECKOUT = fileURLToPath(new URL("../../", import.meta.url));
 
 /** The files of a fresh clone that the package is built from. */
-const SOURCES = ["bin", "docs", "examples", "packaging", "scripts", "src", "*.json", "*.md", "LICENSE", ".npmrc"];
+const SOURCES = [
+  "bin",
+  "docs",
+  "examples",
+  "packaging",
+  "scripts",
+  "src",
+  "test",
+  "*.json",
+  "*.md",
+  "LICENSE",
+  ".npmrc",
+];
 
 export interface PackedPackage {
   readonly tarball: string;

@@ -36,7 +36,7 @@ export const DEV_CALLS: Readonly<Record<string, readonly SpecialCall[]>> = {
   dev_withdraw: [
     fails("an unknown validator", NOT_FOUND, () => [LAST_UINT64], ForkName.fulu),
     fails("a validator without an address", REJECTED, () => [1, 1]),
-    fails("many times the balance", INVALID, () => [1, LAST_UINT64]),
+    fails("many times the balance", INVALID, () => [1, LAST_UINT64], ForkName.fulu),
     fails("a part without compounding credentials", REJECTED, () => [14, 1]),
   ],
   dev_changeCredentials: [
