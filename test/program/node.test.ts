@@ -14,7 +14,7 @@ import { writeNetworkDirectory } from "../support/directories/network-directory.
 import { tempDirectory } from "../support/directories/temp-directory.ts";
 import { ProgramHere } from "../support/program/program-here.ts";
 import type { RpcCall } from "../support/program/program-run.ts";
-import { variants } from "../support/suite/tier.ts";
+import { isFullTier, variants } from "../support/suite/tier.ts";
 
 // Starts many programs, each of which may take long on a busy machine.
 vi.setConfig({ testTimeout: 180_000 });
@@ -333,21 +333,23 @@ describe("a node that starts from a later state", () => {
     expect(node.output).not.toMatch(/ (WARN|ERROR|FATAL) /);
   });
 
-  it("follows a chain with the EVM without executing its payloads, with a warning", async () => {
-    const dataDir = tempDirectory();
-    const flags = "--validators 8 --warmup-epochs 5 --rest --rest-port 0".split(" ");
-    const source = await ProgramHere.dev(["--data-dir", dataDir, ...flags], { env: { FANAL_EVM: "true" } });
-    await source.untilLine(/Dev chain is running/);
-    const [, url] = await source.untilLine(/REST is served at (http:\S+)/);
-    const node = ["node", "--network", join(dataDir, "network"), "--data-dir", tempDirectory(), "--no-p2p"];
-    for (const start of [["--checkpoint-sync-url", url!], []]) {
-      const follower = await ProgramHere.served([...node, ...start]);
-      expect(follower.output).toMatch(/ WARN .*No EVM after a start from a checkpoint/);
-      expect(Number(await follower.call("getBeaconHead"))).toBeGreaterThan(0);
-      expect(follower.errors).toEqual([]);
-      await follower.stop();
-    }
-  });
+  if (isFullTier) {
+    it("follows a chain with the EVM without executing its payloads, with a warning", async () => {
+      const dataDir = tempDirectory();
+      const flags = "--validators 8 --warmup-epochs 5 --rest --rest-port 0".split(" ");
+      const source = await ProgramHere.dev(["--data-dir", dataDir, ...flags], { env: { FANAL_EVM: "true" } });
+      await source.untilLine(/Dev chain is running/);
+      const [, url] = await source.untilLine(/REST is served at (http:\S+)/);
+      const node = ["node", "--network", join(dataDir, "network"), "--data-dir", tempDirectory(), "--no-p2p"];
+      for (const start of [["--checkpoint-sync-url", url!], []]) {
+        const follower = await ProgramHere.served([...node, ...start]);
+        expect(follower.output).toMatch(/ WARN .*No EVM after a start from a checkpoint/);
+        expect(Number(await follower.call("getBeaconHead"))).toBeGreaterThan(0);
+        expect(follower.errors).toEqual([]);
+        await follower.stop();
+      }
+    });
+  }
 
   it("starts without the block if the server does not provide it, with a warning", async () => {
     const state = await canonicalState(phase0, 24);

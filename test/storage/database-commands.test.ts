@@ -15,6 +15,7 @@ import { inDataDirectory } from "../support/directories/data-directory.ts";
 import { type RemovableDirectory, removableDirectory } from "../support/directories/removable-directory.ts";
 import { tempDirectory } from "../support/directories/temp-directory.ts";
 import { ProgramHere } from "../support/program/program-here.ts";
+import { isFullTier } from "../support/suite/tier.ts";
 
 const HEAD_SLOT = 7 * SLOTS_PER_EPOCH + 3;
 
@@ -122,23 +123,25 @@ it("damaged blocks and states are listed without internal paths", async () => {
   );
 });
 
-it("a patch becomes a plain state when its base is dropped", async () => {
-  const directory = tempDirectory();
-  await makeHistory(HEAD_SLOT, {}, directory);
-  const before = await answersOfDirectory(copied(directory, tempDirectory()));
-  const finalState = () =>
-    inDataDirectory(directory, async (stored) => (await Array.fromAsync(stored.snapshots.entries())).at(-1)!);
-  expect((await finalState()).packing?.base?.slot).toBe(0);
-  await inDataDirectory(directory, async (stored) => {
-    const batch = stored.batch();
-    batch.blocks.delete(before[3]!.root!);
-    await batch.write();
+if (isFullTier) {
+  it("a patch becomes a plain state when its base is dropped", async () => {
+    const directory = tempDirectory();
+    await makeHistory(HEAD_SLOT, {}, directory);
+    const before = await answersOfDirectory(copied(directory, tempDirectory()));
+    const finalState = () =>
+      inDataDirectory(directory, async (stored) => (await Array.fromAsync(stored.snapshots.entries())).at(-1)!);
+    expect((await finalState()).packing?.base?.slot).toBe(0);
+    await inDataDirectory(directory, async (stored) => {
+      const batch = stored.batch();
+      batch.blocks.delete(before[3]!.root!);
+      await batch.write();
+    });
+    const first = Number((await db(directory, "repair")).match(/from slot (\d+)/)![1]);
+    expect((await finalState()).packing).toBeNull();
+    expect(first).toBeGreaterThan(3);
+    expect((await answersOfDirectory(directory)).slice(first)).toEqual(before.slice(first));
   });
-  const first = Number((await db(directory, "repair")).match(/from slot (\d+)/)![1]);
-  expect((await finalState()).packing).toBeNull();
-  expect(first).toBeGreaterThan(3);
-  expect((await answersOfDirectory(directory)).slice(first)).toEqual(before.slice(first));
-});
+}
 
 it("a damaged database is repaired to a correct chain, and the original is kept", async () => {
   for (const [pattern, change] of [
@@ -204,27 +207,29 @@ it("an imported chain equals the exported one", async () => {
   }
 });
 
-it("an imported chain with the EVM starts, and continues", async () => {
-  const [exported, imported] = [tempDirectory(), join(tempDirectory(), "new")];
-  const file = join(tempDirectory(), "chain");
-  const open = (directory: string) =>
-    ProgramHere.dev(["--data-dir", directory, "--validators", "8", "--warmup-epochs", "3", "--no-auto"], {
-      env: { FANAL_EVM: "true" },
-    });
-  const source = await open(exported);
-  await source.untilLine(/Dev chain is running/);
-  const changed = `0x${"c0".repeat(20)}`;
-  await source.call("anvil_setBalance", [changed, "0x7"]);
-  await source.call("dev_advance", [1]);
-  await source.stop();
-  await db(exported, "export", file);
-  await db(imported, "import", file);
-  const program = await open(imported);
-  await program.untilLine(/Dev chain is running/);
-  expect(await program.call("eth_getBalance", [changed, "latest"])).toBe("0x7");
-  expect(await program.call("dev_advance", [1])).toMatchObject({ head_slot: "26" });
-  expect(await program.call("eth_blockNumber")).toBe("0x1a");
-});
+if (isFullTier) {
+  it("an imported chain with the EVM starts, and continues", async () => {
+    const [exported, imported] = [tempDirectory(), join(tempDirectory(), "new")];
+    const file = join(tempDirectory(), "chain");
+    const open = (directory: string) =>
+      ProgramHere.dev(["--data-dir", directory, "--validators", "8", "--warmup-epochs", "3", "--no-auto"], {
+        env: { FANAL_EVM: "true" },
+      });
+    const source = await open(exported);
+    await source.untilLine(/Dev chain is running/);
+    const changed = `0x${"c0".repeat(20)}`;
+    await source.call("anvil_setBalance", [changed, "0x7"]);
+    await source.call("dev_advance", [1]);
+    await source.stop();
+    await db(exported, "export", file);
+    await db(imported, "import", file);
+    const program = await open(imported);
+    await program.untilLine(/Dev chain is running/);
+    expect(await program.call("eth_getBalance", [changed, "latest"])).toBe("0x7");
+    expect(await program.call("dev_advance", [1])).toMatchObject({ head_slot: "26" });
+    expect(await program.call("eth_blockNumber")).toBe("0x1a");
+  });
+}
 
 it("a directory with an aborted import contains no chain, and can start a new one", async () => {
   const file = join(tempDirectory(), "chain");

@@ -1,0 +1,1 @@
+import "./futures.test.ts";

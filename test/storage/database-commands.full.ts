@@ -1,0 +1,1 @@
+import "./database-commands.test.ts";
