@@ -35,8 +35,8 @@ const SUBJECT = "The block";
 type AnyBlock = BeaconBlock | BlindedBeaconBlock;
 
 /**
- * A block that passed the gossip rules: it is signed by its proposer, who has the duty of the slot. Only `validate`
- * constructs one, so the import does not verify this again.
+ * A block that passed the gossip rules: its proposer has the duty of the slot and signed it. Only `validate` constructs
+ * one, so the import does not verify this again.
  */
 export class ValidatedBlock<T extends AnySignedBlock = SignedBeaconBlock> {
   readonly signed: T;
