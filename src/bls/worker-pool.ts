@@ -58,11 +58,11 @@ export class WorkerPool {
   }
 
   #leastBusyMember(): Thread {
-    let least: Thread | undefined;
+    let idlest: Thread | undefined;
     for (const member of this.#members) {
-      if (!least || member.channel.pending < least.channel.pending) least = member;
+      if (!idlest || member.channel.pending < idlest.channel.pending) idlest = member;
     }
-    if (least && (least.channel.pending === 0 || this.#members.size >= this.threads)) return least;
+    if (idlest && (idlest.channel.pending === 0 || this.#members.size >= this.threads)) return idlest;
     const started = new Thread(this.#startWorker(), {
       errors: BLS_ERRORS,
       onDeath: (thread, error) => this.#retire(thread, error),

@@ -62,10 +62,10 @@ function parseOverride(name: string, text: string, config: ChainConfig): SpecVal
   if (name === "BLOB_SCHEDULE") return blobSchedule(text, config);
   const current = config[name];
   if (current instanceof Uint8Array) return bytes(name, text, current.length);
-  const { least, most } = limitsOf(name);
+  const { min, max } = limitsOf(name);
   const value = /^\d{1,16}$/.test(text) ? Number(text) : Number.NaN;
-  if (value >= least && value <= most) return value;
-  throw invalidValue(name, text, `it must be a whole number from ${least} to ${most}`);
+  if (value >= min && value <= max) return value;
+  throw invalidValue(name, text, `it must be a whole number from ${min} to ${max}`);
 }
 
 /** Returns the constants that `--config` can set. */
@@ -95,15 +95,15 @@ function requireConfigurable(name: string): asserts name is keyof ChainConfig {
   throw new InvalidChainError(`${name} is not a constant of the chain configuration.${hint}`);
 }
 
-function limitsOf(name: string): { least: number; most: number } {
-  if (/_BPS(?:_GLOAS)?$/.test(name)) return { least: 0, most: BASIS_POINTS };
-  if (name === "EJECTION_BALANCE") return { least: 0, most: LARGEST_EJECTION_BALANCE };
-  if (/^MAX_BLOBS_PER_BLOCK/.test(name)) return { least: 1, most: MAX_BLOB_COMMITMENTS_PER_BLOCK };
+function limitsOf(name: string): { min: number; max: number } {
+  if (/_BPS(?:_GLOAS)?$/.test(name)) return { min: 0, max: BASIS_POINTS };
+  if (name === "EJECTION_BALANCE") return { min: 0, max: LARGEST_EJECTION_BALANCE };
+  if (/^MAX_BLOBS_PER_BLOCK/.test(name)) return { min: 1, max: MAX_BLOB_COMMITMENTS_PER_BLOCK };
   // The churn limit is rounded down to whole increments, and exit epochs are computed by dividing by it.
   if (name === "MIN_PER_EPOCH_CHURN_LIMIT_ELECTRA" || name === "MAX_PER_EPOCH_ACTIVATION_EXIT_CHURN_LIMIT") {
-    return { least: EFFECTIVE_BALANCE_INCREMENT, most: LARGEST };
+    return { min: EFFECTIVE_BALANCE_INCREMENT, max: LARGEST };
   }
-  return { least: MAY_BE_ZERO.has(name) ? 0 : 1, most: LARGEST };
+  return { min: MAY_BE_ZERO.has(name) ? 0 : 1, max: LARGEST };
 }
 
 function bytes(name: string, text: string, length: number): Uint8Array {

@@ -15,10 +15,10 @@ import { fromHex } from "@lodestar/utils";
 import { DevExecutionEngine } from "../execution/dev-engine.ts";
 import type { ExecutionEngine, PayloadBlobs, PayloadRequest } from "../execution/engine.ts";
 
-/** Blobs per payload. The count rises by one each slot, from `least` to `most`, and starts again. */
+/** Blobs per payload. The count rises by one each slot, from `min` to `max`, and starts again. */
 export interface BlobCounts {
-  least: number;
-  most: number;
+  min: number;
+  max: number;
 }
 
 /** BLS_MODULUS of deneb/polynomial-commitments.md: the order of the field of blob elements. */
@@ -71,9 +71,9 @@ export class DevBlobs {
 
   /** The number of blobs in a slot of deneb or later, within the limit of its epoch. */
   countAt(slot: Slot): number {
-    const { least, most } = this.#counts;
+    const { min, max } = this.#counts;
     const limit = this.#config.getMaxBlobsPerBlock(Math.floor(slot / SLOTS_PER_EPOCH));
-    return Math.min(least + (slot % (most - least + 1)), limit);
+    return Math.min(min + (slot % (max - min + 1)), limit);
   }
 
   /** Deterministic: equal requests give equal blobs. */
@@ -110,7 +110,7 @@ export class DevBlobs {
 
 /** Makes the payloads of the built-in engine carry blobs. */
 export function attachBlobs(engine: ExecutionEngine, parts: DevBlobsParts): void {
-  if (!(engine instanceof DevExecutionEngine) || parts.counts.most === 0) return;
+  if (!(engine instanceof DevExecutionEngine) || parts.counts.max === 0) return;
   const blobs = new DevBlobs(parts);
   engine.takeBlobsFrom((request) => blobs.bundleFor(request));
 }

@@ -132,8 +132,8 @@ interface Stake {
 /** Applies "Process activations" of `initialize_beacon_state_from_eth1`. Before Electra the cap is 32 ETH. */
 function genesisStakes(deposits: readonly phase0.DepositData[], fork: ForkSeq): Stake[] {
   const stakes = deposits.map(({ withdrawalCredentials, amount }) => {
-    const most = fork >= ForkSeq.electra ? getMaxEffectiveBalance(withdrawalCredentials) : MAX_EFFECTIVE_BALANCE;
-    const effectiveBalance = Math.min(amount - (amount % EFFECTIVE_BALANCE_INCREMENT), most);
+    const max = fork >= ForkSeq.electra ? getMaxEffectiveBalance(withdrawalCredentials) : MAX_EFFECTIVE_BALANCE;
+    const effectiveBalance = Math.min(amount - (amount % EFFECTIVE_BALANCE_INCREMENT), max);
     return { effectiveBalance, isActive: effectiveBalance >= MIN_ACTIVATION_BALANCE };
   });
   if (stakes.some(({ isActive }) => isActive)) return stakes;

@@ -56,12 +56,12 @@ export class LineWriter {
     this.#retry = undefined;
     let isWritable = false;
     for (let first = this.#buffer[0]; first !== undefined; first = this.#buffer[0]) {
-      const written = this.#tryWrite(first);
-      if (written === undefined) this.#dropped++;
+      const writtenBytes = this.#tryWrite(first);
+      if (writtenBytes === undefined) this.#dropped++;
       else isWritable = true;
-      this.#bufferedBytes -= written ?? first.length;
-      if (written !== undefined && written < first.length) {
-        this.#buffer[0] = first.subarray(written);
+      this.#bufferedBytes -= writtenBytes ?? first.length;
+      if (writtenBytes !== undefined && writtenBytes < first.length) {
+        this.#buffer[0] = first.subarray(writtenBytes);
         this.#retry = setTimeout(() => this.#drain(), RETRY_MS).unref();
         return;
       }

@@ -28,9 +28,9 @@ export class RotatingFile implements ByteSink {
 
   write(bytes: Uint8Array): number {
     if (this.#size > 0 && this.#size + bytes.length > this.#file.maxBytes) this.#rotate();
-    const written = writeSync(this.#descriptor, bytes);
-    this.#size += written;
-    return written;
+    const writtenBytes = writeSync(this.#descriptor, bytes);
+    this.#size += writtenBytes;
+    return writtenBytes;
   }
 
   #rotate(): void {

@@ -28,7 +28,7 @@ export function createMetricsServer({ metrics, probes, logger }: MetricsServerPa
     logger,
     limits: { ...DEFAULT_HTTP_LIMITS, connections: MAX_CONNECTIONS },
     handle: (exchange) => void answer(exchange),
-    refuse: ({ res }, reason) => refuse(res, reason),
+    respondWithError: ({ res }, reason) => respondWithError(res, reason),
   });
   let isLoopbackOnly = true;
 
@@ -45,12 +45,12 @@ export function createMetricsServer({ metrics, probes, logger }: MetricsServerPa
       const headers = { "Cache-Control": "no-store", "Content-Length": body?.length ?? 0 };
       if (!res.destroyed) res.writeHead(status, body ? { ...headers, "Content-Type": type } : headers).end(body);
     } catch (error) {
-      refuse(res, error);
+      respondWithError(res, error);
     }
     core.connections.finish(exchange);
   }
 
-  function refuse(res: ServerResponse, reason: unknown): void {
+  function respondWithError(res: ServerResponse, reason: unknown): void {
     const { status, message, headers } = toErrorResponse(reason);
     if (status !== 500) {
       sendError(res, status, message, headers);

@@ -44,28 +44,28 @@ export interface ChainSource {
   readonly engine: ExecutionEngine;
   /** Omitted if the genesis state is not available. */
   readonly readGenesisState?: ReadGenesisState;
-  /** Returns the anchor state of a new chain once, so that the large state is not retained. */
+  /** Returns the anchor state of a new chain once, then releases the large state. */
   takeAnchorState?(): BeaconStateAllForks | undefined;
-  /** Maximum distance of the head from the clock that counts as synced without peers. */
+  /** The node counts as synced without peers up to this distance between head and clock. */
   readonly syncHorizonSlots?: number;
-  /** By default the authority of an ordinary node. */
+  /** Default: the authority of an ordinary node. */
   readonly authority?: Authority;
   /** Omitted if the process is never suspended. */
   readonly suspensions?: SuspensionWatch;
-  /** Omitted for a shared clock. */
+  /** Omitted if the clock is shared. */
   stopClock?(): void | Promise<void>;
-  /** Closes what the source has opened, after the chain is closed. */
+  /** Closes resources of the source, after the chain is closed. */
   close?(): Promise<void>;
 }
 
-/** Options of every node: its settings and its process. */
+/** Options of every node. */
 export interface SharedOptions extends NodeSettings {
-  /** Keeps the database in memory. The data directory is created only for other files, such as dumps. */
+  /** Keeps the database in memory. The data directory is then created only for other files, such as dumps. */
   isInMemory?: boolean;
   logger: Logger;
   /** Throws a `LogSpecError` if the specification is malformed. */
   setLogSpec(spec: string): void;
-  /** Set if pending promises are tracked. */
+  /** Set to track pending promises. */
   futures?: ApiContext["futures"];
   /** Cancels the opening. */
   signal?: AbortSignal;
@@ -78,7 +78,7 @@ interface BeaconNodeOptions<Source extends ChainSource> extends SharedOptions {
   waitForDisk: boolean;
   /** Opens the stored chain, or initializes the database. */
   source(db: BeaconDb): Promise<Source>;
-  /** Returns false while the warm-up history is being created. By default always true. */
+  /** Returns false while the warm-up history is being created. Default: always true. */
   isWarmedUp?(): boolean;
   sync: SyncSettings;
   /** Control of a dev chain. */
@@ -211,7 +211,7 @@ export class BeaconNode<Source extends ChainSource = ChainSource> {
     this.#logger = logger;
   }
 
-  /** Starts the configured servers, in the given thread if there is one. */
+  /** Starts the configured servers, in `thread` if set. */
   async serve(options: ServersOptions, thread?: ServersThread): Promise<Servers> {
     const lanes = new Lanes(options.limits?.calls);
     const methods = createMethodTable(this.api, { lanes });
@@ -238,7 +238,7 @@ export class BeaconNode<Source extends ChainSource = ChainSource> {
     return metrics;
   }
 
-  /** Waits for work on the stored chain. Throws a `StartError` if the chain cannot be used. */
+  /** Waits for work on the stored chain. Throws a `StartError` if the chain is unusable. */
   async untilReady(work: Promise<void> | undefined): Promise<void> {
     try {
       await work;
@@ -247,14 +247,14 @@ export class BeaconNode<Source extends ChainSource = ChainSource> {
     }
   }
 
-  /** Closes `part` with the node, before the node's own parts. */
+  /** Closes `part` when the node closes, before the node's own parts. */
   own(part: { close(): void | Promise<void> }): void {
     this.#opened.defer(async () => part.close());
   }
 
   /**
-   * Calls back on an unrecoverable failure of the database, the chain, the engine or the servers. The caller has to
-   * close the node.
+   * Calls back on an unrecoverable failure of the database, the chain, the engine or the servers. The caller must close
+   * the node.
    */
   onFailure(callback: (failure: unknown) => void): void {
     void this.db.failed.then((error) => {

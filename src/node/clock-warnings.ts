@@ -7,7 +7,7 @@ export function warnOnClockJump(logger: Logger): JumpListener {
   return (seconds) => logger.warn(seconds > 0 ? "System clock jumped ahead" : "System clock was set back", { seconds });
 }
 
-/** Watches and logs suspensions of the process. */
+/** Watches for suspensions of the process and logs them. */
 export function watchSuspensions(logger: Logger): SuspensionWatch {
   const watch = new SuspensionWatch();
   watch.onSuspended((seconds) => logger.warn("Process was suspended", { seconds }));

@@ -23,19 +23,19 @@ import { moveDamagedDevChainAside } from "./storage/stored-database.ts";
 export interface DevNodeOptions extends SharedOptions, DevSourceOptions {
   servers?: ServersOptions;
   timeOfDay?: TimeOfDay;
-  /** Replaces the thread of the EVM, for tests. */
+  /** Replaces the EVM thread in tests. */
   startEvmWorker?: () => ThreadPort;
 }
 
 /** Callbacks of a start. */
 interface StartListener {
-  /** Other nodes can join with this directory. */
+  /** Called with the directory that other nodes need to join. */
   onJoinable?(networkDirectory: string): void;
-  /** The chain time differs from the wall clock. */
+  /** Called if the chain time differs from the wall clock. */
   onTimeDifference?(difference: ClockOffset): void;
 }
 
-/** A dev chain in one process: a node with virtual time, in-process validators and the dev execution engine. */
+/** A dev chain in one process, with virtual time, in-process validators and the dev execution engine. */
 export class DevNode {
   readonly node: BeaconNode<DevSource>;
   readonly devChain: DevChain;
@@ -61,7 +61,7 @@ export class DevNode {
       isWarmedUp: () => opened?.isLive === true,
       control: () => opened?.control,
       eth: () => opened?.evm?.eth,
-      // Survives a killed process, but not a power failure.
+      // Writes survive a killed process, but not a power failure.
       waitForDisk: false,
       source: async (db) => {
         const source = await openDevSource(db, options, timeOfDay, evm);
@@ -117,7 +117,7 @@ export class DevNode {
     this.#logger = parts.logger;
   }
 
-  /** Creates missing history, starts the network, and starts the clock. */
+  /** Creates missing history, then starts the network and the clock. */
   start(listener: StartListener = {}): Promise<void> {
     this.#starting = this.#start(listener);
     return this.#starting;
@@ -150,7 +150,7 @@ export class DevNode {
     this.node.onFailure(callback);
   }
 
-  /** Closes the node. A pending start fails. */
+  /** Closes the node and aborts a pending start. */
   async close(): Promise<void> {
     await this.node.halt();
     await this.#starting?.catch(() => {});
@@ -158,7 +158,9 @@ export class DevNode {
   }
 }
 
-/** Records in the database that another node has joined: the chain may then advance while this node is stopped. */
+/**
+ * Records in the database that another node has joined. From then on, the chain may advance while this node is stopped.
+ */
 function recordFirstPeer({ networking, db }: BeaconNode<DevSource>, logger: Logger): void {
   const stop = networking?.network.peers.onChange(() => {
     if (networking.network.peers.list().length === 0) return;

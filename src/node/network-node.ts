@@ -13,7 +13,7 @@ import { preloadTrustedSetup } from "./preload-trusted-setup.ts";
 import { type Servers, type ServersOptions, startServersThread } from "./servers/servers.ts";
 import type { NodeSettings } from "./settings.ts";
 
-/** Settings of a node of a network. */
+/** Settings of a node that joins a network. */
 export interface NetworkNodeSettings extends NodeSettings, NetworkSourceSettings {
   sync: SyncSettings;
   /** Blobs in payloads of the built-in engine. */
@@ -30,13 +30,13 @@ interface NetworkNodeOptions extends NetworkNodeSettings, SharedOptions {
   onStale(stale: StaleState): void;
 }
 
-/** A running node of a network. */
+/** A running node on a network. */
 interface NetworkNode {
   node: BeaconNode<NetworkSource>;
   servers: Servers;
 }
 
-/** Opens and starts a node of a network with its servers. */
+/** Opens and starts a network node and its servers. */
 export async function startNetworkNode(options: NetworkNodeOptions): Promise<NetworkNode> {
   await using starting = new ClosingStack();
   // Starts concurrently with the chain.
@@ -53,7 +53,7 @@ export async function startNetworkNode(options: NetworkNodeOptions): Promise<Net
   if (source.evm) {
     const { ready, deposits } = new DevEvm(source.evm, { chain, db: node.db, hasNetwork: true });
     await node.untilReady(ready);
-    // Before the validators: their blocks have to contain the deposits that the chain has agreed on.
+    // Subscribes before the validators: their blocks must contain the deposits the chain has agreed on.
     source.clock.onSlot((slot) => deposits.onSlot(slot));
   }
   source.clock.start();
@@ -62,7 +62,7 @@ export async function startNetworkNode(options: NetworkNodeOptions): Promise<Net
   await node.networking?.start();
   if (options.validators) node.own(await startValidators(options.validators, options.keys, node, options.logger));
   const servers = await node.serve(options.servers, thread);
-  // After the servers, so that it does not delay the first response.
+  // Runs after the servers have started, to not delay the first response.
   if (node.networking) node.own(preloadTrustedSetup(chain));
   starting.move();
   return { node, servers };
@@ -73,7 +73,7 @@ async function findStaleFinality({ chain }: BeaconNode<NetworkSource>): Promise<
   return findStaleState(config, await states.atCheckpoint(forkChoice.finalized), clock.currentEpoch);
 }
 
-/** Infinite for a dev chain without a network: only this node can extend it, however old its head. */
+/** Infinite for a dev chain without a network, which only this node can extend. */
 function syncHorizon({ sync, network, networking }: NetworkNodeOptions): number | undefined {
   const isAlone = networking === undefined && isDevConfig(loadNetworkConfig(network));
   return sync.horizonSlots ?? (isAlone ? Number.POSITIVE_INFINITY : undefined);

@@ -9,7 +9,7 @@ import { createDevValidators, type DevValidators } from "../dev/validators/valid
 import type { Logger } from "../log/logger.ts";
 import type { BeaconNode } from "./beacon-node.ts";
 
-/** Selects the indices to run out of `count` validators. Undefined selects all. */
+/** Selects which of `count` validators to run. Undefined selects all. */
 export type SelectValidators = (count: number) => readonly ValidatorIndex[] | undefined;
 
 /** Starts in-process validators of a dev chain network. */

@@ -64,7 +64,7 @@ export class Networking {
     return this.network.gossip;
   }
 
-  /** Returns true if any peer is known, including those of earlier runs. */
+  /** Returns true if any peer is known, including from earlier runs. */
   get knowsPeers(): boolean {
     return Object.values(this.view.peerCounts()).some((count) => count > 0);
   }
@@ -92,7 +92,7 @@ export class Networking {
 
   /** Handles a suspension of the process: the head and the connections may be stale. */
   onSuspended(): void {
-    // Done first, so that no validator signs for a stale head.
+    // First, so that no validator signs for a stale head.
     this.sync.onSuspended();
     this.network.peers.onSuspended();
   }

@@ -7,12 +7,12 @@ import type { Logger } from "../log/logger.ts";
 
 /** Consecutive empty slots that raise an alarm. */
 const EMPTY_SLOTS_LIMIT = 4;
-/** Distance of the finalized epoch with full participation. Two more epochs allow for one missed justification. */
+/** Distance of the finalized epoch at full participation. The tolerance allows for one missed justification. */
 const NORMAL_FINALITY_EPOCHS = 2;
 const TOLERATED_FINALITY_EPOCHS = NORMAL_FINALITY_EPOCHS + 2;
 /** Time without peers that raises an alarm. */
 const NO_PEERS_MS = 60_000;
-/** Faster slots are logged once a second. */
+/** Slots shorter than this are logged once a second. */
 const FAST_SLOT_MS = 500;
 const FAST_LOG_INTERVAL_MS = 1000;
 
@@ -22,7 +22,7 @@ interface NotifierParts {
   };
   /** Omitted without a network. */
   connectedPeers?(): number;
-  /** The node cannot work without peers. A dev chain needs them only while it waits for the others. */
+  /** False if the node works without peers. A dev chain needs peers only while it waits for other nodes. */
   needsPeers: boolean;
   /** Suppresses per-slot log lines during warm-up. */
   isWarmingUp?(): boolean;
@@ -30,7 +30,7 @@ interface NotifierParts {
   timers?: Pick<Timers, "now">;
 }
 
-/** Logs the status of the chain every slot, and warns about empty slots, missing finality and missing peers. */
+/** Logs the chain status every slot. Warns about empty slots, missing finality and missing peers. */
 export class Notifier {
   readonly #parts: NotifierParts;
   readonly #timers: Pick<Timers, "now">;
@@ -39,7 +39,7 @@ export class Notifier {
   #lastSlotAt = Number.NEGATIVE_INFINITY;
   #lastLogAt = Number.NEGATIVE_INFINITY;
   #lastConnectedAt: number;
-  /** Slot before the first observed slot. */
+  /** The slot before the first observed one. */
   #observedSince: number | undefined;
 
   constructor(parts: NotifierParts) {
@@ -81,12 +81,12 @@ export class Notifier {
     this.#lastSlotAt = now;
   }
 
-  /** Checks empty slots and finality. Skipped while syncing; slots before the start of the notifier do not count. */
+  /** Checks empty slots and finality. Skips the check while syncing; ignores slots before the notifier was started. */
   #checkChain(slot: number): void {
     const { chain } = this.#parts;
     if (chain.status.isSyncing) return;
     this.#observedSince ??= slot - 1;
-    // The current slot has just begun.
+    // The current slot has just begun, so its block may still arrive.
     const newest = Math.max(...chain.forkChoice.leaves().map((block) => block.slot));
     const empty = slot - 1 - Math.max(newest, this.#observedSince);
     this.#alarms.empty.update(empty >= EMPTY_SLOTS_LIMIT, { slots: Math.max(0, empty), head: chain.head.slot });

@@ -5,7 +5,7 @@ import { KzgUnavailableError } from "../data/kzg/worker-pool.ts";
 import type { Logger } from "../log/logger.ts";
 import { StartError } from "./start-error.ts";
 
-/** Opens the KZG backend. A backend selected by name is loaded immediately, `auto` with the first job. */
+/** Opens the KZG backend. Loads a named backend immediately; `auto` loads on the first job. */
 export async function openKzg(choice: KzgChoice = "auto", logger: Logger): Promise<Kzg> {
   const kzg = new ThreadedKzg(logger.topic("chain"), { backend: choice });
   if (choice === "auto") return kzg;

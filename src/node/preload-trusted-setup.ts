@@ -12,8 +12,8 @@ interface PreloadParts {
 }
 
 /**
- * Loads the KZG trusted setup two epochs before deneb. Loading takes seconds, and columns that wait for it may expire;
- * if no peer keeps half of the columns, their block is lost.
+ * Loads the KZG trusted setup two epochs before deneb. Loading takes seconds, during which waiting columns may expire.
+ * If no peer stores half of the columns, their block is lost.
  */
 export function preloadTrustedSetup({ config, clock, data }: PreloadParts): { close(): void } {
   const closing = new AbortController();

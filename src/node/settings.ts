@@ -5,9 +5,9 @@ import type { KzgChoice } from "../data/kzg/backend.ts";
 import type { NetworkSettings } from "../network/network-settings.ts";
 import type { ExecutionSettings } from "./execution/execution-client.ts";
 
-// Imports only types: the command line loads this file before it selects the preset.
+// Type imports only: the command line loads this file before it selects the preset.
 
-/** Settings of every node: one object per part, which is passed to the part as a whole. */
+/** Settings of every node: one object per part. */
 export interface NodeSettings {
   /** An absolute path. */
   dataDir: string;

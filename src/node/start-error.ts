@@ -1,4 +1,4 @@
-/** Reasons why a node cannot start or continue that the operator can fix. */
+/** Reasons why a node cannot start or continue, all of which the operator can fix. */
 export type StartErrorKind =
   | "dataDirInUse"
   | "dataDirDamaged"
@@ -13,17 +13,17 @@ export type StartErrorKind =
   | "dataDirSchema"
   /** The data directory has the chain of another network, or is not a dev chain. */
   | "otherChain"
-  /** The stored chain passed forks at other epochs than the network has now. */
+  /** The stored chain passed forks at epochs that differ from the network's current schedule. */
   | "otherSchedule"
   /** The data directory has a dev chain with other parameters. */
   | "otherDevChain"
-  /** Other nodes could not verify the stored dev chain. */
+  /** Other nodes could not verify the state of the stored dev chain. */
   | "unverifiableState"
-  /** More slots were missed than a dev chain may leave empty. */
+  /** The dev chain missed more slots than it may leave empty. */
   | "tooFarBehind"
   /** The warm-up history of a new dev chain would end in the future. */
   | "genesisTooLate"
-  /** The execution client of a new dev chain is unavailable. */
+  /** The execution client required for a new dev chain is unavailable. */
   | "noExecutionClient"
   /** The execution client of a new dev chain is not on the chain of the deposit contract. */
   | "otherDepositChain"
@@ -49,7 +49,7 @@ export type StartErrorKind =
   | "p2pAddressUnusable"
   | "cannotListen";
 
-/** A node cannot start or continue. The message is a sentence; the command line adds the fix by `kind`. */
+/** Thrown if a node cannot start or continue. The message is a sentence; the command line adds the fix by `kind`. */
 export class StartError extends Error {
   readonly kind: StartErrorKind;
 

@@ -1,4 +1,4 @@
-/** Thrown if a server cannot listen. */
+/** Thrown if a server fails to listen. */
 export class ListenError extends Error {
   readonly server: "json-rpc" | "eth-rpc" | "rest" | "signer" | "metrics";
   /** System error code, such as `EADDRINUSE`. */

@@ -5,13 +5,13 @@ const MAX_TRIED_PORTS = 100;
 
 interface Wanted {
   host: string;
-  /** 0 for any free port. */
+  /** 0 selects any free port. */
   port: number;
   /** Uses the next free port if the port is in use. */
   triesNextPorts?: boolean;
 }
 
-/** Listens on the port or, if allowed, on the next free one. Rejects with the system's error. */
+/** Listens on the port, or on the next free one if `triesNextPorts` is set. Rejects with the system's error. */
 export async function listenOnFreePort(
   server: Pick<HttpServer, "listen">,
   { host, port, triesNextPorts = false }: Wanted,

@@ -12,17 +12,17 @@ export type Params = unknown[] | Record<string, unknown>;
 export interface MethodResponse {
   body: Buffer | AsyncIterable<Buffer>;
   /**
-   * Metadata that the REST body has in addition to `data`. Serialized after the body, so a `toJSON` may return values
-   * known only after the stream has ended.
+   * Metadata that the REST body contains next to `data`. Serialized after the body, so a `toJSON` may return values
+   * known only at the end of the stream.
    */
   meta?: Record<string, unknown>;
-  /** REST response headers with the same metadata. */
+  /** The same metadata as REST response headers. */
   headers?: Record<string, string>;
 }
 
 /** Subscription operations of the caller's connection. */
 export interface Caller {
-  /** Sends the feed's events to the caller after the response to this call. Returns the subscription id. */
+  /** Subscribes the caller to the feed. Events follow the response to this call. Returns the subscription id. */
   subscribe(feed: Feed): string | Promise<string>;
   /** Returns false if the caller has no such subscription. */
   unsubscribe(id: string): boolean | Promise<boolean>;
@@ -31,26 +31,26 @@ export interface Caller {
 /** A caller together with its access rights. */
 export interface Client extends Caller, AccessRights {}
 
-/** Cancellation of a call. */
+/** Cancellation of a call by its caller or its time limit. */
 export interface Cancellation {
   /** Aborted when the client disconnects or the call's time limit expires. */
   readonly signal: AbortSignal;
-  /** Calls `listener` on abort; cheaper than a signal. Returns a function that removes it. */
+  /** Calls `listener` on abort; cheaper than a signal. Returns a function that removes the listener. */
   onAbort?(listener: (reason: Failure) => void): () => void;
   /** Set if the request is traced or logged. */
   readonly trace?: RequestTrace | undefined;
 }
 
 /**
- * What a response depends on in addition to the parameters: `head` on the head and fork choice, `status` also on the
- * node's status, and `nothing` on nothing that changes while the node runs.
+ * What invalidates a cached response besides its parameters: `head` depends on the head and fork choice, `status` also
+ * on the node's status, `nothing` never changes while the node runs.
  */
 export type CacheDependency = "head" | "status" | "nothing";
 
 /** Which revision invalidates a cached response. */
 export interface CachePolicy {
   readonly on: CacheDependency;
-  /** True for responses cheap enough to be recomputed as soon as their revision changes. */
+  /** True for responses that are cheap enough to be recomputed as soon as their revision changes. */
   readonly isPrewarmed: boolean;
 }
 
@@ -65,7 +65,7 @@ export type CallCost = "cheap" | "duty" | "state" | "heavy" | "evm";
 export interface CallableMethod {
   readonly name: string;
   readonly cost: CallCost;
-  /** Calls with side effects run sequentially in a batch, in request order. */
+  /** Calls with side effects in a batch run sequentially, in request order. */
   readonly access: AccessClass;
   /** True if parameters may be large, such as a block. */
   readonly takesLargeBody: boolean;
@@ -74,20 +74,20 @@ export interface CallableMethod {
   /** Returns undefined if the response depends on more than a revision, such as the time. */
   cachePolicy?(params: Params): CachePolicy | undefined;
   /**
-   * Name of the method that returns the list of all this method's responses. The last parameter is the index in that
-   * list; the others are the parameters of the list method.
+   * Method that returns this method's responses as a list. Its parameters are the same without the last one, the index
+   * in that list.
    */
   readonly elementOf?: string | undefined;
-  /** Throws a `Failure` for invalid parameters and expected errors. `json` are the same parameters. */
+  /** Throws a `Failure` for invalid parameters and expected errors. `json` is the source of `params`. */
   call(params: Params, caller?: Caller, cancellation?: Cancellation, json?: ScannedJson): Promise<MethodResponse>;
-  /** Calls the method with large parameters, which it parses itself. Throws a `JsonParseError` for invalid JSON. */
+  /** Calls a method that parses its large parameters itself. Throws a `JsonParseError` for invalid JSON. */
   callByJson?(params: ScannedJson, caller?: Caller, cancellation?: Cancellation): Promise<MethodResponse>;
 }
 
 /** Methods that a server can call. */
 export interface MethodTable {
   find(name: string): CallableMethod | undefined;
-  /** Returns the name that a caller of an unknown method most likely meant. */
+  /** Returns the existing name most similar to an unknown one. */
   suggest?(name: string): string | undefined;
 }
 

@@ -1,16 +1,16 @@
 import type { IncomingHttpHeaders } from "node:http";
 
-/** Trace context of a request (W3C Trace Context), and where its time went. */
+/** Trace context of a request (W3C Trace Context) and its time spent in caches and upstreams. */
 export interface RequestTrace {
   readonly traceparent?: string | undefined;
   readonly tracestate?: string | undefined;
-  /** Time until the responses of upstreams, summed over all calls. Undefined without upstream requests. */
+  /** Time spent waiting for upstreams, summed over all calls. Undefined without upstream requests. */
   upstreamMillis?: number;
-  /** Time in caches and waiting for identical reads. */
+  /** Time spent in caches and waiting for identical reads. */
   cacheMillis?: number;
 }
 
-/** Version ff and ids of zeros are invalid. */
+/** Rejects version ff and all-zero ids. */
 const TRACEPARENT = /^(?!ff)[\da-f]{2}-(?!0{32})[\da-f]{32}-(?!0{16})[\da-f]{16}-[\da-f]{2}(?:-|$)/;
 const MAX_TRACESTATE_LENGTH = 512;
 

@@ -1,46 +1,46 @@
 import { setImmediate } from "node:timers";
 
 /**
- * Kinds of work by descending priority: messages of another thread, requests, requests behind several others on the
- * same connection, delivery of events.
+ * Kinds of work by descending priority: messages of another thread, requests, pipelined requests behind several others,
+ * event delivery.
  */
 const KINDS = ["thread", "request", "pipelined", "events"] as const;
 export type WorkKind = (typeof KINDS)[number];
 
 /** Time budget of one turn of the event loop. */
 const TURN_MILLIS = 5;
-/** Time budget while clients connect. Node accepts one connection per turn, so turns have to be short then. */
+/** Time budget while clients are connecting. Node accepts one connection per turn, so turns must be short. */
 const ACCEPTING_TURN_MILLIS = 0.2;
-/** A longer turn has parsed too much. */
+/** A longer turn has parsed too much at once. */
 const LONG_TURN_MILLIS = 2 * TURN_MILLIS;
 /**
- * Longest delay of the next read after a long turn, so that a process that was suspended does not delay reads for as
- * long again.
+ * Maximum delay of the next read after a long turn. Without it, a suspended process would delay reads for as long as it
+ * was suspended.
  */
 const MAX_READ_DELAY_MILLIS = 1000;
-/** Sockets and bodies that are resumed per turn. */
+/** Sockets and bodies resumed per turn. */
 const READERS_PER_TURN = 2;
-/** Clients are considered connecting until this many turns have passed without a new connection. */
+/** Clients count as connecting until this many turns have passed without a new connection. */
 const QUIET_TURNS = 3;
-/** One unit in this many is of a lower-priority kind, so that no kind starves. */
+/** One in this many units is of a lower-priority kind, so that no kind starves. */
 const UNITS_PER_ROUND = 4;
 
 type Unit = () => void;
 
 /**
- * Shares the turns of the event loop between all work of the servers. A unit of work runs at once while the turn has
- * time left; otherwise it waits in the queue of its kind.
+ * Schedules the work of all servers in the event loop. A unit of work runs immediately while the turn has time left;
+ * otherwise it waits in the queue of its kind.
  */
 export class Scheduler {
   readonly #queues = new Map(KINDS.map((kind) => [kind, new Set<Unit>()]));
-  /** Callbacks that resume reading from a new connection, or of a large body. */
+  /** Callbacks that resume reading from a new connection or a large body. */
   readonly #readers = new Set<Unit>();
   /** When this turn's readers were resumed; undefined if no reader was. */
   #readAt: number | undefined;
   /** The earliest time of the next read. */
   #nextReadAt = Number.NEGATIVE_INFINITY;
   readonly #now: () => number;
-  /** When the budget of this turn is spent; undefined until something runs in it. */
+  /** When this turn's budget is spent; undefined before the first unit. */
   #turnEnds: number | undefined;
   /** True while a turn is running or due. */
   #isTurning = false;
@@ -64,9 +64,9 @@ export class Scheduler {
   }
 
   /**
-   * Calls `resume` now or in a later turn. Few readers are resumed per turn, because Node parses all that it has read
-   * from a socket at once. After a turn that took too long, other work gets as much time before the next reader is
-   * resumed, up to a second.
+   * Calls `resume` now or in a later turn. Few readers are resumed per turn, because Node parses everything it has read
+   * from a socket at once. After a long turn, other work gets the same amount of time, up to a second, before the next
+   * reader is resumed.
    */
   read(resume: Unit): void {
     this.#readers.add(resume);
@@ -84,7 +84,7 @@ export class Scheduler {
     for (let count = 0; count < READERS_PER_TURN; count++) takeFirst(this.#readers)?.();
   }
 
-  /** True if the turn has time left. Always true on the first check of a turn. */
+  /** True if the turn has time left. Always true at the first check of a turn. */
   get hasTime(): boolean {
     const now = this.#now();
     if (this.#turnEnds !== undefined) return now <= this.#turnEnds;
@@ -120,7 +120,7 @@ export class Scheduler {
       if (isTurnUsed || this.#readers.size > 0 || this.#quietTurns < QUIET_TURNS) this.#wake();
     } else if (this.hasTime) {
       takeFirst(queue)?.();
-      // Continues after the microtasks of the unit, which are most of its work.
+      // Continues after the unit's microtasks, which are most of its work.
       queueMicrotask(this.#goOn);
     } else {
       setImmediate(this.#turn);

@@ -66,7 +66,7 @@ export function createSignerServer({ config, keys, protection, access, logger }:
   const policy = new AccessPolicy("rest", access);
   const guard = new SlashingGuard(protection);
   const limits = DEFAULT_HTTP_LIMITS;
-  const core = new HttpCore({ logger, limits, policy, handle, refuse });
+  const core = new HttpCore({ logger, limits, policy, handle, respondWithError });
   let reloadedAt: string | undefined;
 
   const routes: readonly Route[] = [
@@ -89,7 +89,7 @@ export function createSignerServer({ config, keys, protection, access, logger }:
       exchange,
       { bytes: limits.bodyBytes },
       (body) => exchange.start(() => void answer(exchange, async () => route.run({ req, rest, body }))),
-      (reason) => refuse(exchange, reason),
+      (reason) => respondWithError(exchange, reason),
     );
   }
 
@@ -154,7 +154,7 @@ export function createSignerServer({ config, keys, protection, access, logger }:
     return reloadedAt === undefined ? { status: "idle" } : { status: "completed", lastOperationTime: reloadedAt };
   }
 
-  function refuse(exchange: Exchange, reason: unknown): void {
+  function respondWithError(exchange: Exchange, reason: unknown): void {
     exchange.start(() => void answer(exchange, () => Promise.reject(reason)));
   }
 

@@ -23,8 +23,8 @@ function decimal(amount: bigint, digits: number, minDecimals = 0): string {
 /** Formats the amounts of a table column with the same number of decimals and without a unit. */
 export function aligned(amounts: readonly (string | bigint)[], digits: number, minDecimals = 0): string[] {
   const decimals = amounts.map((amount) => decimal(BigInt(amount), digits).split(".")[1]?.length ?? 0);
-  const most = Math.max(minDecimals, ...decimals);
-  return amounts.map((amount) => decimal(BigInt(amount), digits, most));
+  const maxDecimals = Math.max(minDecimals, ...decimals);
+  return amounts.map((amount) => decimal(BigInt(amount), digits, maxDecimals));
 }
 
 /** Formats Wei as ETH with all significant decimals. */

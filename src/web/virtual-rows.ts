@@ -27,7 +27,7 @@ interface Scrolled {
  */
 export function scrolledTo(before: ScrollState, scrolled: Scrolled): ScrollState {
   const { scrollTop, viewHeight, rows, visibleRows, rowHeight } = scrolled;
-  const lastFirst = Math.max(0, rows - visibleRows);
+  const maxFirst = Math.max(0, rows - visibleRows);
   const height = scrollHeight(rows, rowHeight);
   const range = Math.max(1, height - viewHeight);
   const moved = scrollTop - before.scrollTop;
@@ -36,6 +36,6 @@ export function scrolledTo(before: ScrollState, scrolled: Scrolled): ScrollState
   const first =
     isCompressed && !isAtEnd && Math.abs(moved) < viewHeight
       ? before.first + moved / rowHeight
-      : Math.min(1, scrollTop / range) * lastFirst;
-  return { first: Math.max(0, Math.min(lastFirst, first)), scrollTop };
+      : Math.min(1, scrollTop / range) * maxFirst;
+  return { first: Math.max(0, Math.min(maxFirst, first)), scrollTop };
 }

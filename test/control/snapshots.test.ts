@@ -155,7 +155,7 @@ it("reverts to before blocks with blobs, which are then created again", async ()
       { fork: "electra", epoch: 0 },
       { fork: "fulu", epoch: 1 },
     ],
-    devBlobs: { least: 1, most: 1 },
+    devBlobs: { min: 1, max: 1 },
     chainTuning: { kzg: sharedKzg },
   });
   const ofBlock = ["get_v1_beacon_blobs_blockId", "get_v1_debug_beacon_data_column_sidecars_blockId"];

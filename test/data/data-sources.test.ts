@@ -19,7 +19,7 @@ it("a node that follows a chain of fulu gets data from gossip, by reconstruction
     speed: 0,
     forks: [{ fork: "fulu", epoch: 0 }],
     chainTuning: { kzg: sharedKzg },
-    devBlobs: { least: 1, most: 1 },
+    devBlobs: { min: 1, max: 1 },
   });
   await devChain.control.time.advance({ slots: 3 });
   const blocks = await Promise.all(

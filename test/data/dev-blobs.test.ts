@@ -44,7 +44,7 @@ it("finalizes a chain with blobs, from deneb to fulu and through changes of thei
   const { devChain, complaints } = await openDevChain({
     speed: 0,
     chainTuning: { kzg },
-    devBlobs: { least: 0, most: 4 },
+    devBlobs: { min: 0, max: 4 },
     forks: [
       { fork: "deneb", epoch: 0 },
       { fork: "electra", epoch: 2 },

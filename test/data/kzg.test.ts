@@ -32,7 +32,7 @@ const CELLS = Array.from({ length: CELLS_PER_EXT_BLOB }, (_, index) => index);
  */
 const VECTORS = process.env.FANAL_TEST_KZG_VECTORS;
 
-const blobsOf = (least: number, most = least) => new DevBlobs({ config, counts: { least, most } });
+const blobsOf = (min: number, max = min) => new DevBlobs({ config, counts: { min, max } });
 const pairs = blobsOf(2);
 
 const request = (fork: ForkPostBellatrix, slot: number, parent = 1) =>

@@ -13,7 +13,7 @@ it("includes the blobs of transactions, and returns those of orphaned blocks to 
   const opened = await openEvmChain({}, directory);
   const { engine, send, advance, call, chain, expectHealth } = opened;
   await advance(2);
-  const blobs = new DevBlobs({ config: chain.config, counts: { least: 1, most: 1 } });
+  const blobs = new DevBlobs({ config: chain.config, counts: { min: 1, max: 1 } });
   const bundle = blobs.bundleFor({ fork: ForkName.fulu, slot: 3, parent: { blockHash: OTHER, blockNumber: 0 } });
   const blobVersionedHashes = versionedHashesOf(bundle.commitments).map(hexOf);
   const raw = signed(engine, 4, { type: 3, to: OTHER, blobVersionedHashes, maxFeePerBlobGas: GWEI });

@@ -156,7 +156,7 @@ async function record(chain: Chain): Promise<Recorder> {
 }
 
 function blobTransaction({ engine, chain: { config } }: Chain): Uint8Array {
-  const blobs = new DevBlobs({ config, counts: { least: 1, most: 1 } });
+  const blobs = new DevBlobs({ config, counts: { min: 1, max: 1 } });
   const parent = { blockHash: bytesOf(OTHER), blockNumber: 0 };
   const bundle = blobs.bundleFor({ fork: ForkName.fulu, slot: 3, parent });
   const blobVersionedHashes = versionedHashesOf(bundle.commitments).map(hexOf);

@@ -19,8 +19,8 @@ it("a chain with half of its validators on Lodestar is finalized by both nodes",
 
 for (const { fork, counts } of [
   { fork: ForkName.fulu, counts: undefined },
-  { fork: ForkName.fulu, counts: { least: 1, most: 2 } },
-  { fork: ForkName.electra, counts: { least: 1, most: 2 } },
+  { fork: ForkName.fulu, counts: { min: 1, max: 2 } },
+  { fork: ForkName.electra, counts: { min: 1, max: 2 } },
 ] as const) {
   const title = `a chain of ${fork} ${counts ? "with" : "without"} blobs`;
   testWithCurrentLodestar(

@@ -19,7 +19,7 @@ describe.each(variants({ fast: ["fulu"], full: ["electra"] } as const))("on %s",
   beforeAll(async () => {
     scenario = await Scenario.begin({
       forks: [{ fork, epoch: 0 }],
-      honest: { supernode: true, blobs: { least: 2, most: 2 } },
+      honest: { supernode: true, blobs: { min: 2, max: 2 } },
       historySlots: 1,
     });
     byHand = new ByHand(scenario.honest);

@@ -32,7 +32,7 @@ beforeAll(async () => {
   });
   maker = await network.add(range(0, VALIDATORS), [], {
     supernode: true,
-    blobs: { least: 1, most: 1 },
+    blobs: { min: 1, max: 1 },
     timing: "lockstep",
     restsAt: range(SHARED_SLOTS + 1, 100),
   });
@@ -139,7 +139,7 @@ const untilAwaited = ({ chain }: TestNode, root: RootHex) =>
 async function madeAlone(slots: number) {
   const network = new TestNetwork({ validators: VALIDATORS, forks: [{ fork: "fulu", epoch: 0 }] });
   const alone = await network.add(range(0, VALIDATORS), [], {
-    blobs: { least: 1, most: 1 },
+    blobs: { min: 1, max: 1 },
     timing: "lockstep",
     restsAt: range(slots + 1, 100),
   });

@@ -38,7 +38,7 @@ beforeAll(async () => {
     {
       speed: 0,
       chainTuning: { kzg },
-      devBlobs: { least: 0, most: 2 },
+      devBlobs: { min: 0, max: 2 },
       forks: FORKS,
       validators: VALIDATORS,
       slotSeconds: SECONDS_PER_SLOT,

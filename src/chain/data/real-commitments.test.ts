@@ -20,7 +20,7 @@ import { verifySidecars } from "./verify-sidecars.ts";
 vi.setConfig({ testTimeout: 240_000 });
 
 const bundleOf = (fork: ForkPostDeneb, count: number) =>
-  new DevBlobs({ config: { getMaxBlobsPerBlock: () => count }, counts: { least: count, most: count } }).bundleFor({
+  new DevBlobs({ config: { getMaxBlobsPerBlock: () => count }, counts: { min: count, max: count } }).bundleFor({
     fork,
     slot: 1,
     parent: { blockHash: new Uint8Array(32), blockNumber: 0 },

@@ -57,8 +57,8 @@ function mostFrequent(votes: readonly phase0.Eth1Data[]): phase0.Eth1Data | unde
     if (counted) counted.count++;
     else counts.set(keyOf(vote), { vote, count: 1 });
   }
-  const most = Math.max(...[...counts.values()].map(({ count }) => count));
-  return [...counts.values()].find(({ count }) => count === most)?.vote;
+  const maxCount = Math.max(...[...counts.values()].map(({ count }) => count));
+  return [...counts.values()].find(({ count }) => count === maxCount)?.vote;
 }
 
 const keyOf = (vote: phase0.Eth1Data): string => toRootHex(ssz.phase0.Eth1Data.hashTreeRoot(vote));

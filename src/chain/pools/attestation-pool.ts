@@ -185,16 +185,16 @@ export class AttestationPool {
 
 /** Evicts the group with the fewest attesters, the oldest first. */
 function dropLeastSupported(slotGroups: SlotGroups): void {
-  let least: { dataRoot: RootHex; group: AttestationGroup } | undefined;
+  let min: { dataRoot: RootHex; group: AttestationGroup } | undefined;
   for (const [dataRoot, byCommittee] of slotGroups.byDataRoot) {
     for (const group of byCommittee.values()) {
-      if (!least || group.aggregates.largestCount < least.group.aggregates.largestCount) least = { dataRoot, group };
+      if (!min || group.aggregates.largestCount < min.group.aggregates.largestCount) min = { dataRoot, group };
     }
   }
-  if (!least) return;
-  const byCommittee = slotGroups.byDataRoot.get(least.dataRoot)!;
-  byCommittee.delete(least.group.committeeIndex);
-  if (byCommittee.size === 0) slotGroups.byDataRoot.delete(least.dataRoot);
+  if (!min) return;
+  const byCommittee = slotGroups.byDataRoot.get(min.dataRoot)!;
+  byCommittee.delete(min.group.committeeIndex);
+  if (byCommittee.size === 0) slotGroups.byDataRoot.delete(min.dataRoot);
   slotGroups.count--;
 }
 

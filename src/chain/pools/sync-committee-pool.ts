@@ -156,10 +156,10 @@ export class SyncCommitteePool {
 /** Evicts the root with the fewest signers, the oldest first. */
 function dropLeastSupported(byRoot: Map<RootHex, Subcommittees>): void {
   const support = (subcommittees: Subcommittees) => subcommittees.reduce((sum, set) => sum + set.largestCount, 0);
-  let least: { root: RootHex; support: number } | undefined;
+  let min: { root: RootHex; support: number } | undefined;
   for (const [root, subcommittees] of byRoot) {
     const signers = support(subcommittees);
-    if (!least || signers < least.support) least = { root, support: signers };
+    if (!min || signers < min.support) min = { root, support: signers };
   }
-  if (least) byRoot.delete(least.root);
+  if (min) byRoot.delete(min.root);
 }

@@ -22,28 +22,27 @@ export function withoutCredentials(text: string): string {
 }
 
 /** Describes a range of whole numbers, such as `a whole number of seconds from 1 to 60`. */
-export function wholeNumberRange(least: number, most = Number.MAX_SAFE_INTEGER, unit?: string): string {
-  const range = most === Number.MAX_SAFE_INTEGER ? `of at least ${least}` : `from ${least} to ${most}`;
+export function wholeNumberRange(min: number, max = Number.MAX_SAFE_INTEGER, unit?: string): string {
+  const range = max === Number.MAX_SAFE_INTEGER ? `of at least ${min}` : `from ${min} to ${max}`;
   return `a whole number${unit === undefined ? "" : ` of ${unit}`} ${range}`;
 }
 
 /** `unit` is the unit of the number, such as seconds. */
-export function wholeNumber(least: number, most = Number.MAX_SAFE_INTEGER, unit?: string): (text: string) => number {
+export function wholeNumber(min: number, max = Number.MAX_SAFE_INTEGER, unit?: string): (text: string) => number {
   return (text) => {
     const value = /^\d+$/.test(text) ? Number(text) : Number.NaN;
-    if (!(value >= least && value <= most))
-      throw new FlagValueError(`it must be ${wholeNumberRange(least, most, unit)}`);
+    if (!(value >= min && value <= max)) throw new FlagValueError(`it must be ${wholeNumberRange(min, max, unit)}`);
     return value;
   };
 }
 
 /** Parses a number of blobs or a range. */
-export function blobCounts(text: string): { least: number; most: number } {
-  const [, least = "", most = least] = /^(\d{1,4})(?:-(\d{1,4}))?$/.exec(text) ?? [];
-  if (least === "" || Number(most) < Number(least)) {
+export function blobCounts(text: string): { min: number; max: number } {
+  const [, min = "", max = min] = /^(\d{1,4})(?:-(\d{1,4}))?$/.exec(text) ?? [];
+  if (min === "" || Number(max) < Number(min)) {
     throw new FlagValueError("it must be a number of blobs or an ascending range, such as 3 or 0-6");
   }
-  return { least: Number(least), most: Number(most) };
+  return { min: Number(min), max: Number(max) };
 }
 
 /** Parses a number of epochs, or "all" as infinity. */

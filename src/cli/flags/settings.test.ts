@@ -31,7 +31,7 @@ describe("defaults", () => {
       slotSeconds: 2,
       evm: { chainId: 31_337 },
       withdrawals: EVM_WITHDRAWALS,
-      devBlobs: { least: 0, most: 0 },
+      devBlobs: { min: 0, max: 0 },
       speed: 1,
       warmupEpochs: 5,
       catchUp: false,
@@ -54,7 +54,7 @@ describe("defaults", () => {
       genesisState: undefined,
       checkpoint: undefined,
       devValidators: [],
-      devBlobs: { least: 0, most: 0 },
+      devBlobs: { min: 0, max: 0 },
       networking: {
         address: "0.0.0.0",
         port: 9000,
@@ -88,7 +88,7 @@ describe("command line", () => {
       validators: 8,
       activeValidators: [0, 1, 2, 7],
       slotSeconds: 6,
-      devBlobs: { least: 0, most: 6 },
+      devBlobs: { min: 0, max: 6 },
       speed: 0.5,
       warmupEpochs: 0,
       genesisTime: 1_700_000_000,
@@ -161,7 +161,7 @@ describe("command line", () => {
 
   it("requires --dev-validators for --dev-blobs of a node", () => {
     const validating = node(["--dev-validators", "0-3", "--dev-blobs", "1-2"]);
-    expect(validating.devBlobs).toEqual({ least: 1, most: 2 });
+    expect(validating.devBlobs).toEqual({ min: 1, max: 2 });
     expect(refusal(() => node(["--dev-blobs", "1-2"]))).toContain("requires --dev-validators");
   });
 });

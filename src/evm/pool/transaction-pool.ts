@@ -101,12 +101,12 @@ export class TransactionPool {
     const key = hashKey(transaction.hash);
     if (this.#transactions.has(key)) throw new PoolError("alreadyKnown");
     this.#check(transaction);
-    const checked =
+    const checkedSidecar =
       sidecar === undefined && transaction.tx.type !== 3
         ? undefined
         : await checkSidecar(transaction, sidecar, this.#fork, this.#kzg);
     // The head may have changed in the meantime.
-    return this.#insert(withRules(transaction, this.#fork), checked);
+    return this.#insert(withRules(transaction, this.#fork), checkedSidecar);
   }
 
   /**

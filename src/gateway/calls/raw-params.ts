@@ -41,9 +41,9 @@ export function parseParams(bytes: Buffer, isRaw: (key: number | string) => bool
   const entries = entriesOf(bytes);
   if (entries === undefined) return parseMessage(bytes) as Params;
   const values = entries.map(({ key, start, end }): [number | string, unknown] => {
-    const written = bytes.subarray(start, end);
-    const isContainer = written[0] === OPENING_BRACE || written[0] === OPENING_BRACKET;
-    return [key, isContainer && isRaw(key) ? new RawJson(written) : parseMessage(written)];
+    const json = bytes.subarray(start, end);
+    const isContainer = json[0] === OPENING_BRACE || json[0] === OPENING_BRACKET;
+    return [key, isContainer && isRaw(key) ? new RawJson(json) : parseMessage(json)];
   });
   return bytes[0] === OPENING_BRACKET ? values.map(([, value]) => value) : Object.fromEntries(values);
 }

@@ -63,8 +63,8 @@ export const KEYWORDS: Readonly<Record<string, Check>> = {
   enum: (value, values, path) =>
     (values as unknown[]).includes(value) ? undefined : `${path} is none of ${(values as unknown[]).join(", ")}`,
   const: (value, constant, path) => (value === constant ? undefined : `${path} is not ${constant}`),
-  minimum: (value, least, path) => (Number(value) >= Number(least) ? undefined : `${path} is below ${least}`),
-  maximum: (value, most, path) => (Number(value) <= Number(most) ? undefined : `${path} is above ${most}`),
+  minimum: (value, min, path) => (Number(value) >= Number(min) ? undefined : `${path} is below ${min}`),
+  maximum: (value, max, path) => (Number(value) <= Number(max) ? undefined : `${path} is above ${max}`),
 };
 
 /** Returns the violation with the longest path, which is that of the best-matching alternative. */

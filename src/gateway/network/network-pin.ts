@@ -89,8 +89,8 @@ function differentNetworks(networks: readonly UpstreamNetwork[]): AmbiguousNetwo
 export function majorityGenesis(networks: readonly UpstreamNetwork[]): Genesis | undefined {
   const counts = networks.map(({ genesis }) => networks.filter((other) => isOnNetwork(other.genesis, genesis)).length);
   const maxCount = Math.max(...counts);
-  const most = networks.filter((_, index) => counts[index] === maxCount).map(({ genesis }) => genesis);
-  const [first] = most;
-  if (first !== undefined && most.length > maxCount) throw differentNetworks(networks);
+  const majority = networks.filter((_, index) => counts[index] === maxCount).map(({ genesis }) => genesis);
+  const [first] = majority;
+  if (first !== undefined && majority.length > maxCount) throw differentNetworks(networks);
   return first;
 }

@@ -21,7 +21,7 @@ const OPTIONS: Partial<DevNodeOptions> = {
     { fork: "fulu", epoch: 1 },
   ],
   validators: 8,
-  devBlobs: { least: 2, most: 2 },
+  devBlobs: { min: 2, max: 2 },
   chainTuning: { kzg: sharedKzg },
 };
 

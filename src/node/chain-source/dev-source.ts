@@ -43,7 +43,7 @@ import { pubkeyFilePath } from "../storage/data-directory.ts";
 import { readConfigFile } from "./network-config.ts";
 
 export interface DevSourceOptions extends DevSettings, Pick<NodeSettings, "dataDir" | "networking" | "execution"> {
-  /** Directory with the network files for joining nodes. Omitted if no node can join. */
+  /** Directory with the network files for other nodes. Omitted if no node can join. */
   networkDirectory?: string;
   logger: Logger;
   /** Cancels the creation of a chain and calls to execution clients. */
@@ -59,15 +59,15 @@ export interface DevSource extends ChainSource {
   readonly keys: DevKeys;
   /** Deposits of the genesis validators. Undefined with a deposit contract. */
   readonly genesisDeposits: (() => phase0.DepositData[]) | undefined;
-  /** True if the chain was created by this start. */
+  /** True for a newly created chain. */
   readonly isNew: boolean;
   /** True if other nodes may run validators of the chain. */
   readonly isShared: boolean;
 }
 
 /**
- * Opens the stored dev chain at the slot where it stopped, or creates a new one. The clock is virtual. `evm` is
- * required for a chain with the EVM.
+ * Opens the stored dev chain at the slot where it stopped, or creates a new one. The clock is virtual. A chain with the
+ * EVM requires `evm`.
  */
 export async function openDevSource(
   db: BeaconDb,
@@ -96,9 +96,9 @@ export async function openDevSource(
   const clock = new VirtualClock({
     genesisTime,
     secondsPerSlot: slotSeconds,
-    // The validators of other nodes continued the chain: sync it instead of filling missed slots.
+    // Validators of other nodes may have continued the chain: sync instead of filling missed slots.
     startSlot: catchesUp || (isShared && !isNew) ? Math.max(stoppedAt, presentSlot) : stoppedAt,
-    // Used when manual time is released.
+    // Speed after manual time ends.
     speed: speed || 1,
     timeOfDay,
     onListenerError: (error, slot) => logger.error("Slot processing failed", { slot, error }),
@@ -114,7 +114,7 @@ export async function openDevSource(
     suspensions,
     engine,
     ...(evm && { evm, close: () => evm.stop() }),
-    // Without a network, only this node can extend the chain, however old its head.
+    // Without a network, only this node can extend the chain, even if the head is old.
     syncHorizonSlots: options.networking ? undefined : Number.POSITIVE_INFINITY,
     authority: isShared ? (isJoined ? "member" : "founder") : "sole",
     keys,
@@ -132,7 +132,7 @@ async function openStoredEvm(evm: EvmThread, config: BeaconConfig, { dataDir }: 
   );
 }
 
-/** Other nodes of a network execute all blocks, and cannot verify overrides. */
+/** Throws if the chain has overrides: other nodes of a network execute all blocks and cannot verify overrides. */
 async function requireNoOverrides(db: BeaconDb, { dataDir }: DevSourceOptions): Promise<void> {
   if (!(await hasOverrides(db))) return;
   throw new StartError(
@@ -154,12 +154,12 @@ async function openEngine(
   throw new StartError("otherExecutionChain", chainMismatch);
 }
 
-/** Returns null if a new chain has to be created. */
+/** Returns null if a new chain must be created. */
 async function storedIdentity(db: BeaconDb, options: DevSourceOptions): Promise<DevIdentity | null> {
   const stored = await db.meta.getIdentity();
   try {
     if (options.reset) {
-      // Never deletes the chain of a network, which may have taken days to sync.
+      // Never deletes another kind of chain, which may have taken days to sync.
       if (stored !== null) requireDevChain(stored);
       return null;
     }
@@ -173,12 +173,12 @@ async function storedIdentity(db: BeaconDb, options: DevSourceOptions): Promise<
   }
 }
 
-/** Constants derived from the parameters of a dev chain. They identify its description. */
+/** Constants derived from the parameters of a dev chain. If they match, a `config.yaml` describes that chain. */
 const FROM_PARAMETERS = /^(?:CONFIG_NAME|MIN_GENESIS_TIME|SECONDS_PER_SLOT|[A-Z0-9]+_FORK_EPOCH)$/;
 
 /**
- * Adds the configuration to the identity of a chain of an earlier version, taken from its network directory if that
- * matches.
+ * Adds the configuration to the identity of a chain created by an earlier version. Reads it from the network directory
+ * if that describes the same chain.
  */
 async function addConfig(db: BeaconDb, identity: DevIdentity, directory: string | undefined): Promise<DevIdentity> {
   const present = devChainConfig(identity);
@@ -216,7 +216,7 @@ async function createChain(
   const parameters = { forks, slotSeconds, genesisTime, execution, deposits, configOverrides };
   const baseConfig = devChainConfig(parameters);
   const creatingEvm = options.evm && thread && createEvm(thread, baseConfig, options.evm.chainId);
-  // Awaited after the deposits are signed, which takes as long as the EVM takes to load.
+  // Awaited after signing the deposits; the EVM loads meanwhile.
   creatingEvm?.catch(() => {});
   const progress = new Progress({ message: "Signing genesis deposits", logger });
   const signedDeposits = await genesisDepositsInSlices(baseConfig, createKeys(keys, validators), options, (done) => {
@@ -256,7 +256,7 @@ async function createChain(
     config: serializeConfig(chainConfig),
   };
   options.signal?.throwIfAborted();
-  // Last, so that the old chain is kept if creating the new one fails.
+  // Last, so that the old chain survives if creating the new one fails.
   if (reset) await rm(pubkeyFilePath(options.dataDir), { force: true });
   await initialiseDatabase(db, config, { state }, identity);
   return identity;
@@ -279,7 +279,7 @@ function requireTimeForHistory(genesisTime: number, latest: number): void {
   );
 }
 
-/** Timestamps of execution blocks must increase. */
+/** Throws unless genesis is later than the execution genesis block: timestamps of execution blocks must increase. */
 function requireTimeAfter({ timestamp }: GenesisBlock, genesisTime: number): void {
   if (timestamp <= genesisTime) return;
   throw new StartError(
@@ -288,7 +288,7 @@ function requireTimeAfter({ timestamp }: GenesisBlock, genesisTime: number): voi
   );
 }
 
-/** A client with blocks does not build on its genesis block. */
+/** Throws if the execution client has blocks: it would not build on its genesis block. */
 function requireNoBlocks({ origin, latestNumber }: ExecutionGenesis): void {
   if (latestNumber === 0) return;
   throw new StartError(
@@ -297,7 +297,7 @@ function requireNoBlocks({ origin, latestNumber }: ExecutionGenesis): void {
   );
 }
 
-/** The deposit contract must be on the chain of the execution client. */
+/** Checks that the deposit contract is on the chain of the execution client. */
 function resolveDeposits(client: ExecutionGenesis | undefined, requested: DepositContractOptions): DepositContract {
   const { chainId = client?.chainId } = requested;
   if (chainId === undefined) throw new RangeError("A deposit contract without an execution client needs a chain id.");

@@ -6,10 +6,10 @@ export interface GenesisIdentity {
   genesisValidatorsRoot: string;
 }
 
-/** SSZ of BeaconState begins with the genesis time (8 bytes) and the genesis validators root (32). */
+/** The SSZ of BeaconState begins with the genesis time (8 bytes) and the genesis validators root (32). */
 const IDENTITY_BYTES = 40;
 
-/** Reads the start of a genesis state. Returns undefined for a truncated file. Does not depend on the preset. */
+/** Reads the start of a genesis state, independently of the preset. Returns undefined for a truncated file. */
 export function readGenesisIdentity(file: string): GenesisIdentity | undefined {
   const bytes = Buffer.alloc(IDENTITY_BYTES);
   const descriptor = openSync(file, "r");

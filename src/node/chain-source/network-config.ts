@@ -19,11 +19,11 @@ export function loadNetworkConfig({ name, directory }: NamedNetwork): ChainConfi
   return readConfigFile(directory, createChainConfig);
 }
 
-/** Reads the constants in `config.yaml` of a directory and converts them with `make`. */
+/** Reads the constants in a directory's `config.yaml` and converts them with `make`. */
 export function readConfigFile<T>(directory: string, make: (named: Partial<ChainConfig>) => T): T {
   const file = join(directory, "config.yaml");
   try {
-    // Values stay text: as a YAML number, a version such as 0x00000001 would lose digits.
+    // Keep values as text: as a YAML number, a version such as 0x00000001 would lose digits.
     const json = parseYaml(readFileSync(file, "utf8")) as Record<string, unknown>;
     const config = chainConfigFromJson(json);
     for (const [key, value] of Object.entries(config)) {

@@ -12,7 +12,7 @@ export function genesisStateFile({ directory }: NamedNetwork): string | undefine
   return existsSync(file) ? file : undefined;
 }
 
-/** Returns the genesis of a network from built-in data or its directory, or undefined if unknown. */
+/** Returns the genesis of a network from built-in data or its directory; undefined if unknown. */
 export function knownGenesis(network: NamedNetwork): GenesisIdentity | undefined {
   if (network.directory === undefined) {
     const builtIn = genesisData[network.name as keyof typeof genesisData];
@@ -23,7 +23,7 @@ export function knownGenesis(network: NamedNetwork): GenesisIdentity | undefined
   return file === undefined ? undefined : readGenesisIdentity(file);
 }
 
-/** Describes the difference as the end of a sentence, or returns undefined for the same chain. */
+/** Describes the difference as the end of a sentence; undefined for the same chain. */
 export function genesisDifference(found: GenesisIdentity, expected: GenesisIdentity): string | undefined {
   if (found.genesisValidatorsRoot !== expected.genesisValidatorsRoot) {
     return `its genesis validators root is ${found.genesisValidatorsRoot}, not ${expected.genesisValidatorsRoot}`;

@@ -51,7 +51,7 @@ interface NetworkSourceOptions extends NetworkSourceSettings, Pick<NodeSettings,
 
 export interface NetworkSource extends ChainSource {
   readonly clock: WallClock;
-  /** Omitted by a chain without the EVM. */
+  /** Omitted without the EVM. */
   readonly evm?: EvmThread;
 }
 
@@ -103,7 +103,7 @@ async function warnIfClockBehind(db: BeaconDb, { currentSlot }: WallClock, logge
   });
 }
 
-/** Undefined for a chain without the EVM, and for a chain without the blocks since genesis, which the EVM executes. */
+/** Returns undefined without the EVM, or if blocks since genesis, which the EVM must execute, are missing. */
 async function openEvm(
   db: BeaconDb,
   config: BeaconConfig,
@@ -199,7 +199,10 @@ async function initialise(db: BeaconDb, chainConfig: ChainConfig, options: Netwo
   return { identity, config, anchorState: state };
 }
 
-/** Loads and verifies the anchor state of a new chain: it belongs to the network, and the pin proves it, if given. */
+/**
+ * Loads the anchor state of a new chain. Verifies that it belongs to the network and, if there is a pin, that the pin
+ * commits to it.
+ */
 async function loadAnchorState(
   chainConfig: ChainConfig,
   options: NetworkSourceOptions,
@@ -234,7 +237,7 @@ function takeOnce<T>(value: T | undefined): () => T | undefined {
   };
 }
 
-/** Prefers a checkpoint state, which shortens sync. */
+/** Prefers a checkpoint state, since syncing from it is faster. */
 function stateSource({ checkpoint, genesisState, network }: NetworkSourceOptions): string {
   const source = checkpoint?.state ?? genesisState ?? genesisStateFile(network);
   if (source !== undefined) return source;

@@ -14,7 +14,7 @@ export interface NodeIdentity extends GenesisIdentity {
   kind: "node";
   network: string;
   genesisForkVersion: string;
-  /** Epochs of scheduled forks. Missing in chains of earlier versions. */
+  /** Epochs of scheduled forks. Missing in chains created by earlier versions. */
   forkEpochs?: Readonly<Record<string, Epoch>>;
 }
 
@@ -60,7 +60,7 @@ export async function requireSameNetwork(
   );
 }
 
-/** Describes a fork before the newest epoch that was rescheduled. Future forks may be rescheduled. */
+/** Describes the first fork up to the newest epoch whose epoch has changed. Future forks may be rescheduled. */
 function scheduleContradiction(
   { forkEpochs: stored }: NodeIdentity,
   config: ChainConfig,
@@ -89,7 +89,7 @@ async function newestEpoch(db: BeaconDb): Promise<Epoch> {
 /** Stores the current fork schedule of a chain. */
 export async function storeForkSchedule(db: BeaconDb, stored: NodeIdentity, config: ChainConfig): Promise<void> {
   const forkEpochs = forkEpochsOf(config);
-  // For a chain of an earlier version, the past schedule is unknown.
+  // The past schedule of a chain created by an earlier version is unknown.
   if (!stored.forkEpochs || JSON.stringify(stored.forkEpochs) === JSON.stringify(forkEpochs)) return;
   const batch = db.batch();
   batch.meta.putIdentity({ ...stored, forkEpochs } satisfies NodeIdentity);

@@ -6,7 +6,7 @@ import type { ChainLocation } from "../storage/data-directory.ts";
 import { loadNetworkConfig, type NamedNetwork } from "./network-config.ts";
 import { type NodeIdentity, requireSameNetwork } from "./node-identity.ts";
 
-/** Loads the configuration of a stored chain. Throws a `StartError` if the given network is another one. */
+/** Loads the configuration of a stored chain. Throws a `StartError` if `network` is another network. */
 export async function loadStoredConfig(
   identity: DevIdentity | NodeIdentity,
   requested: NamedNetwork | undefined,

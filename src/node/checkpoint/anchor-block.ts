@@ -10,23 +10,23 @@ import type { LoadedState } from "./anchor-state.ts";
 import type { CheckpointPin } from "./checkpoint-pin.ts";
 import { type ReadLimits, readSsz } from "./read-ssz.ts";
 
-/** Far above the size of any block. */
+/** Far larger than any block. */
 const BLOCK_LIMITS: ReadLimits = { idleMs: 30_000, maxBytes: 64 * 1024 ** 2 };
 
 /** Source of the anchor state. Each member is an absolute path or an http(s) URL. */
 export interface CheckpointSource {
   state: string;
-  /** Latest block of the state, if given separately. */
+  /** Latest block of the state, if configured separately. */
   block: string | undefined;
   /** Base URL of a Beacon API that serves the block. */
   api: string | undefined;
-  /** Block that the state must belong to. Undefined for a trusted source. */
+  /** Block that the state must belong to. Undefined if the source is trusted. */
   pin?: CheckpointPin | undefined;
 }
 
 /**
- * Loads the latest block of an anchor state from the given source, or from the beacon node that served the state.
- * Without it, the node works but cannot serve this block.
+ * Loads the latest block of an anchor state from its configured source, or from the beacon node that served the state.
+ * The node can run without the block but cannot serve it.
  */
 export async function loadAnchorBlock(
   { block, api }: CheckpointSource,
@@ -53,7 +53,7 @@ export async function loadAnchorBlock(
   }
 }
 
-/** A block that was given explicitly is required. */
+/** Reads an explicitly configured block. Throws if it is unavailable. */
 async function readGivenBlock(
   source: string,
   config: BeaconConfig,

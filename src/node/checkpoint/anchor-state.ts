@@ -13,7 +13,7 @@ import { type ReadLimits, readSsz } from "./read-ssz.ts";
 const SLOT_OFFSET = 40;
 const FORK_OFFSET = 48;
 const MIN_STATE_BYTES = FORK_OFFSET + 16;
-/** A state with a million validators has about 250 MB. The server may take a long time to send the first byte. */
+/** A state with a million validators has about 250 MB. The server may take long to send the first byte. */
 const STATE_LIMITS: ReadLimits = { idleMs: 60_000, maxBytes: 2 * 1024 ** 3 };
 
 export interface LoadedState {
@@ -31,7 +31,7 @@ interface LoadOptions {
   limits?: Partial<ReadLimits>;
 }
 
-/** Loads an SSZ state from a file or URL and checks that its fork version is one of the network. */
+/** Loads an SSZ state from a file or URL and checks that its fork version belongs to the network. */
 export async function loadState(source: string, config: ChainForkConfig, options: LoadOptions): Promise<LoadedState> {
   const bytes = await read(source, options);
   const state = await decode(source, bytes, config, options);

@@ -14,22 +14,23 @@ export interface CheckpointPin {
   epoch: Epoch | undefined;
 }
 
-/** Returns the URL of the pinned state, given that of the finalized state of a beacon node. */
+/** Converts a beacon node's finalized state URL to that of the pinned state. */
 export function pinnedStateUrl(source: string, { epoch }: CheckpointPin): string {
   if (epoch === undefined) return source;
   return source.replace(/\/states\/finalized$/, `/states/${computeStartSlotAtEpoch(epoch)}`);
 }
 
 /**
- * Returns true for the post-state of its latest block: the block root then commits to the whole state. A state that was
- * advanced by slot processing is not proven by the block root.
+ * Returns true if the state is the post-state of its latest block, so that the block root commits to it. The block root
+ * does not prove a state that was advanced by slot processing.
  */
 export function isPostBlockState({ latestBlockHeader: { stateRoot } }: BeaconStateAllForks): boolean {
   return ssz.Root.equals(stateRoot, ZERO_HASH);
 }
 
 /**
- * Throws a `StartError` unless the latest block of the state is the pinned one and the checkpoint of the pinned epoch.
+ * Throws a `StartError` unless the latest block of the state is the pinned block and, if an epoch is pinned, its
+ * checkpoint.
  */
 export function verifyPin(state: BeaconStateAllForks, { root, epoch }: CheckpointPin, source: string): void {
   const header = latestBlockHeader(state);
@@ -54,7 +55,7 @@ export function unprovenState(source: string): StartError {
   );
 }
 
-/** Throws a `StartError` if the finalized chain of a database has another checkpoint at the pinned epoch. */
+/** Throws a `StartError` if the finalized chain in a database has a different checkpoint at the pinned epoch. */
 export async function verifyPinnedChain(db: BeaconDb, { root, epoch }: CheckpointPin, dataDir: string): Promise<void> {
   const finalized = await db.meta.getFinalized();
   if (epoch === undefined || finalized === null || finalized.epoch < epoch) return;

@@ -5,7 +5,7 @@ import type { Logger } from "../../log/logger.ts";
 const TIMEOUT_MS = 10_000;
 const MAX_RESPONSE_BYTES = 64 * 1024;
 
-/** Warns if the checkpoint provider is itself syncing: its finalized state may be old. */
+/** Warns if the checkpoint provider is itself syncing, since its finalized state may be old. */
 export async function warnIfProviderSyncing(
   api: string,
   stateSlot: number,
@@ -21,7 +21,7 @@ export async function warnIfProviderSyncing(
   });
 }
 
-/** Returns undefined if the provider has no syncing status: some serve only states. */
+/** Returns undefined if the provider has no syncing status, as some serve only states. */
 async function readSyncing(api: string, signal: AbortSignal | undefined): Promise<Record<string, unknown> | undefined> {
   const timeout = AbortSignal.timeout(TIMEOUT_MS);
   const { pathname } = new URL("eth/v1/node/syncing", api);

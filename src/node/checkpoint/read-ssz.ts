@@ -32,7 +32,7 @@ export async function readSsz(source: string, options: ReadOptions): Promise<Uin
   throw new Error(`the server redirects more than ${MAX_REDIRECTS} times`);
 }
 
-/** Returns the body, or the URL that the server redirects to. */
+/** Returns the body, or the redirect target. */
 async function readUrl(source: string, options: ReadOptions): Promise<Uint8Array | string> {
   // The idle timeout covers headers and body.
   const client = new HttpClient(source, { headersTimeoutMs: 0, bodyTimeoutMs: 0 });
@@ -56,7 +56,7 @@ async function readUrl(source: string, options: ReadOptions): Promise<Uint8Array
   }
 }
 
-/** Checkpoint providers redirect from http to https, and to other hosts. */
+/** Returns the redirect target. Checkpoint providers redirect from http to https and to other hosts. */
 function redirectTarget({ status, headers: { location } }: HttpResponse, source: string): string | undefined {
   if (status < 300 || status >= 400) return undefined;
   const target = location === undefined ? undefined : URL.parse(location, source)?.href;
@@ -104,7 +104,7 @@ async function readBody(
   return bytes;
 }
 
-/** Converts to a plain Uint8Array, whose slices are copies, so that decoded values do not retain the buffer. */
+/** Converts a buffer to a plain Uint8Array. Its slices are copies, so decoded values do not retain the buffer. */
 function plainBytes({ buffer, byteOffset, byteLength }: Buffer<ArrayBuffer>): Uint8Array {
   return new Uint8Array(buffer, byteOffset, byteLength);
 }

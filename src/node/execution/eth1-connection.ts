@@ -10,14 +10,14 @@ interface Eth1ConnectionParts {
   logger: Logger;
 }
 
-/** Follows the deposit chain until deposits come with execution payloads (EIP-6110). */
+/** Follows the deposit chain until deposits are part of execution payloads (EIP-6110). */
 export class Eth1Connection {
   readonly #chain: BeaconChain;
   readonly #follower: DepositFollower;
   readonly #logger: Logger;
   readonly #stopListening: (() => void)[];
   #isRetired = false;
-  /** Pending processing of a finalized checkpoint. */
+  /** Running task for a finalized checkpoint. */
   #processing: Promise<void> = Promise.resolve();
 
   static async open(parts: Eth1ConnectionParts): Promise<Eth1Connection> {
@@ -50,7 +50,7 @@ export class Eth1Connection {
     return this.#follower.isConnected;
   }
 
-  /** Fetches new blocks of the deposit chain. Returns false if no node is available. */
+  /** Fetches new blocks of the deposit chain. Returns false if all nodes are unavailable. */
   update(): Promise<boolean> {
     return this.#follower.update();
   }

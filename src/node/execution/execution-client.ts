@@ -15,13 +15,13 @@ export interface ExecutionSettings {
   urls: readonly string[];
   /** An absolute path. */
   jwtSecretFile: string;
-  /** By default the system timers. */
+  /** Default: the system timers. */
   timers?: Timers;
 }
 
 /**
- * Connects to the execution clients. They may be offline: the chain can be followed without them. The signal cancels
- * all calls.
+ * Connects to the execution clients. They may be offline, since the node can follow the chain without them. The signal
+ * cancels all calls.
  */
 export async function connectExecutionClients(
   { urls, jwtSecretFile, timers }: ExecutionSettings,
@@ -30,7 +30,7 @@ export async function connectExecutionClients(
   signal?: AbortSignal,
 ): Promise<EngineApi> {
   signal?.throwIfAborted();
-  // A dev chain knows the genesis block of its execution client, any other chain only the chain id.
+  // Only a dev chain knows the genesis block of its execution client; others know only the chain id.
   const genesisBlockHash = isDevConfig(config) ? toRootHex(config.TERMINAL_BLOCK_HASH) : undefined;
   const jwtSecret = reloadingJwtSecret(jwtSecretFile, logger);
   const engine = new EngineApi({

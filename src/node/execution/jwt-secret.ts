@@ -9,7 +9,7 @@ const SECRET_BYTES = 32;
 const MAX_FILE_BYTES = 4096;
 const SECRET = /^(?:0x)?([0-9a-f]{64})$/i;
 
-/** Loads the JWT secret of the Engine API. Creates the file, readable by its owner only, if it does not exist. */
+/** Loads the JWT secret of the Engine API. Creates the file if it does not exist, readable only by its owner. */
 export function loadOrCreateJwtSecret(file: string, logger: Logger): Uint8Array {
   try {
     const secret = randomBytes(SECRET_BYTES);
@@ -30,8 +30,8 @@ export function loadOrCreateJwtSecret(file: string, logger: Logger): Uint8Array 
 }
 
 /**
- * Returns a function that rereads the secret on each call. Keeps the previous secret, with a warning, while the file is
- * invalid.
+ * Returns a function that rereads the secret on each call. While the file is invalid, it warns and returns the previous
+ * secret.
  */
 export function reloadingJwtSecret(file: string, logger: Logger): () => Uint8Array {
   let secret = loadOrCreateJwtSecret(file, logger);

@@ -15,7 +15,7 @@ import type { Logger } from "../../log/logger.ts";
 import { Progress } from "../../log/progress.ts";
 import { StartError } from "../start-error.ts";
 
-/** The database contains the private key of the node. */
+/** The database contains the node's private key. */
 const OWNER_ONLY = 0o700;
 
 /** Returns the path of the database. */
@@ -28,7 +28,7 @@ export function pubkeyFilePath(dataDir: string): string {
   return join(dataDir, "pubkeys");
 }
 
-/** Where a stored chain was found, for error messages. */
+/** Location of a stored chain, for error messages. */
 export interface ChainLocation {
   /** Start of a sentence, such as "The data directory /data". */
   name: string;
@@ -50,7 +50,7 @@ export async function openDataDirectory(
   const checking = logger && new Progress({ message: "Checking database files", logger });
   try {
     await createDirectory(path);
-    // An existing database may be readable by others. The data directory itself may contain other files.
+    // An existing database may be world-readable. The data directory itself may contain other files.
     await chmod(path, OWNER_ONLY);
     const db = await openDatabase(path, {
       sync,
@@ -84,7 +84,7 @@ async function createDirectory(path: string): Promise<void> {
   await mkdir(path, { mode: OWNER_ONLY });
 }
 
-/** Throws for a dangling symbolic link: its target may be on a disk that is not mounted. */
+/** Throws for a dangling symbolic link, whose target may be on an unmounted disk. */
 export function rejectDanglingLink(path: string): void {
   const target = linkTarget(path);
   if (target === undefined || statSync(path, { throwIfNoEntry: false })) return;
@@ -101,7 +101,7 @@ function linkTarget(path: string): string | undefined {
 
 /** Converts an error of the database or its content to a `StartError`. Returns undefined for other errors. */
 export function asStartError(dataDir: string, error: unknown): StartError | undefined {
-  // Closing failed as well, usually for the same reason.
+  // Closing failed too, usually for the same reason.
   if (isSuppressed(error)) return asStartError(dataDir, error.suppressed);
   if (error instanceof DatabaseInUseError) {
     return new StartError("dataDirInUse", `The data directory ${dataDir} is in use by ${error.user}.`, error);
@@ -115,7 +115,7 @@ export function asStartError(dataDir: string, error: unknown): StartError | unde
   return undefined;
 }
 
-/** Detects the error of a `using` block whose disposal failed, by name: Node 22 lacks the class. */
+/** Detects the error of a failed `using` disposal by name, since Node 22 lacks the class. */
 function isSuppressed(error: unknown): error is Error & { suppressed: unknown } {
   return error instanceof Error && error.name === "SuppressedError" && "suppressed" in error;
 }

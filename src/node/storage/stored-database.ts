@@ -12,7 +12,7 @@ import type { Logger } from "../../log/logger.ts";
 import { StartError } from "../start-error.ts";
 import { asStartError, databasePath, dataDirError, openDataDirectory, rejectDanglingLink } from "./data-directory.ts";
 
-// Imports nothing that depends on the preset, which may be chosen by the identity of a database.
+// Must not import code that depends on the preset: the identity of a database may select it.
 
 /** Opens an existing database. Throws a `StartError` if there is none. */
 export async function openStoredDatabase(dataDir: string): Promise<BeaconDb> {
@@ -37,7 +37,7 @@ export async function readStoredDevChain(dataDir: string, logger: Logger): Promi
   return isDevIdentity(identity) ? identity : null;
 }
 
-/** Checks all files of a database that is not in use. Throws a `StartError` if it is damaged. */
+/** Checks all database files. The database must not be in use. Throws a `StartError` if it is damaged. */
 export async function checkStoredFiles(
   dataDir: string,
   onProgress: FileCheckOptions["onProgress"],
@@ -53,11 +53,11 @@ export async function checkStoredFiles(
 export interface ReplacementDatabase extends AsyncDisposable {
   db: BeaconDb;
   salvaged: SalvageResult;
-  /** Adds a suffix to the original's name and moves this one to its place. Returns the new path of the original. */
+  /** Renames the original with a suffix and moves this database to its path. Returns the new path of the original. */
   swapIn(suffix: "damaged" | "original"): Promise<string>;
 }
 
-/** Copies the readable part of a database to a new one beside it. */
+/** Copies the readable part of a database to a new one next to it. */
 export async function salvageStoredDatabase(dataDir: string): Promise<ReplacementDatabase> {
   requireDatabase(dataDir);
   const damaged = databasePath(dataDir);
@@ -101,7 +101,7 @@ interface MovedAside extends AsyncDisposable {
 export async function moveDamagedDevChainAside(dataDir: string, logger: Logger): Promise<MovedAside | undefined> {
   const damage = await damageOf(dataDir, logger);
   if (!damage) return undefined;
-  // Syncing a public network may have taken days. A database without an identity cannot be repaired anyway.
+  // A public network's chain may have taken days to sync. A database without an identity cannot be repaired anyway.
   if (!(await withStartErrors(dataDir, () => mayBeDevChain(databasePath(dataDir))))) throw damage;
   logger.notice("Database damaged, starting a new dev chain", { reason: damage.message });
   const damaged = databasePath(dataDir);
@@ -131,7 +131,7 @@ async function damageOf(dataDir: string, logger: Logger): Promise<StartError | u
   }
 }
 
-/** Returns true unless the readable part of a damaged database identifies another kind of chain. */
+/** Returns true unless the readable part of a damaged database belongs to a chain that is not a dev chain. */
 async function mayBeDevChain(damaged: string): Promise<boolean> {
   const readable = `${damaged}.new`;
   await rm(readable, { recursive: true, force: true });
@@ -163,7 +163,7 @@ function requireDatabase(dataDir: string): void {
   throw new StartError("dataDirUnusable", `The data directory ${dataDir} holds no database.`);
 }
 
-/** Throws a `StartError` if the path is not accessible or a dangling link. */
+/** Throws a `StartError` if the path is inaccessible or a dangling link. */
 function hasDatabase(dataDir: string): boolean {
   const path = databasePath(dataDir);
   try {

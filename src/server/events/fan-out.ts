@@ -3,7 +3,7 @@ import type { EventReader, StreamEvent } from "./feed.ts";
 
 /** Maximum size of undelivered events. */
 const MAX_PENDING_BYTES = 8 * 1024 * 1024;
-/** Memory of one pending delivery. */
+/** Estimated memory of one pending delivery. */
 const DELIVERY_BYTES = 8;
 
 /** Subscription of one event stream client. */
@@ -61,7 +61,7 @@ export class FanOut {
   readonly #scheduler: Scheduler;
   readonly #deliveries: Delivery[] = [];
   #pendingBytes = 0;
-  /** True while the remaining deliveries are scheduled for a later turn. */
+  /** True if the remaining deliveries are scheduled for a later turn. */
   #isScheduled = false;
 
   constructor(scheduler: Scheduler = threadScheduler) {

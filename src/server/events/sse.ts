@@ -14,7 +14,7 @@ export interface EventStreamLimits {
   bufferBytes: number;
   /** Interval of keep-alive comments on idle streams. */
   keepAliveMillis: number;
-  /** How long a slow reader may take to read the error that ends its stream. */
+  /** How long a slow reader may take to read the error at the end of its stream. */
   disconnectMillis: number;
   /** How long readers may take to read pending data when the server closes. */
   closeMillis: number;
@@ -27,14 +27,14 @@ interface StreamOptions {
 
 /** Server-sent events, text/event-stream (HTML Standard, section 9.2). */
 interface EventStreams {
-  /** False if the limit of streams is reached. The caller sends the error. */
+  /** False once the stream limit is reached; the caller then sends the error. */
   readonly hasRoom: boolean;
   /**
-   * Sends the feed's events until the reader disconnects or is too slow, or the streams are closed. Counts bytes with
+   * Streams the feed's events until the client disconnects or falls behind, or the server closes. Reports sent bytes to
    * `sent`.
    */
   serve(feed: Feed, res: ServerResponse, options?: StreamOptions): void;
-  /** Ends the streams of clients that have lost their access, with an error. Returns their number. */
+  /** Ends the streams of clients whose access was revoked, with an error. Returns their number. */
   closeRevoked(): number;
   /** Ends all streams. */
   close(): void;
@@ -61,9 +61,9 @@ const KEEP_ALIVE = Buffer.from(":\n\n");
 /** Creates the event streams of a server. `unread` is the budget for unread data of all clients. */
 export function createEventStreams(unread: ByteBudget, overrides: Partial<EventStreamLimits> = {}): EventStreams {
   const limits = { ...DEFAULT_LIMITS, ...overrides };
-  /** Open streams with the functions that close their feeds. */
+  /** Open streams. `end` closes the feed. */
   const streams = new Map<ServerResponse, StreamOptions & { end: () => void }>();
-  /** Ended streams that may not be fully read. */
+  /** Ended streams whose clients may still have data to read. */
   const leaving = new Set<ServerResponse>();
   const frameOf = createFramer();
   const tooSlow = tooSlowFrame(limits.bufferBytes);
@@ -82,7 +82,7 @@ export function createEventStreams(unread: ByteBudget, overrides: Partial<EventS
   function deliver(res: ServerResponse, share: BudgetReservation, event: StreamEvent): void {
     const frame = frameOf(event);
     const bytes = frame.length + PIECE_OVERHEAD_BYTES;
-    // Readers with little unread data are exempt from the shared limit.
+    // Readers with little unread data are not subject to the shared limit.
     if (res.writableLength + frame.length < Math.min(BUFFERED_FROM_BYTES, limits.bufferBytes)) write(res, frame);
     else if (res.writableLength + frame.length > limits.bufferBytes || !share.reserve(bytes)) disconnect(res, tooSlow);
     else write(res, frame, () => share.release(bytes));
@@ -114,7 +114,7 @@ export function createEventStreams(unread: ByteBudget, overrides: Partial<EventS
     },
     serve(feed, res, options = {}) {
       res.writeHead(200, HEADERS);
-      // Opens the stream at the client before the first event.
+      // Sends the headers before the first event.
       res.flushHeaders();
       if (isClosed || res.destroyed) {
         res.end();
@@ -157,7 +157,7 @@ function destroyAfter(res: ServerResponse, millis: number): void {
   res.once("close", () => clearTimeout(timeout));
 }
 
-/** Caches the last frame, since an event goes to all readers before the next one. */
+/** Caches the last frame, since each event is delivered to all readers before the next one. */
 function createFramer(): (event: StreamEvent) => Buffer {
   let last: { event: StreamEvent; frame: Buffer } | undefined;
   return (event) => {

@@ -10,7 +10,7 @@ export const UPSTREAM_HEADER = "Fanal-Upstream";
 /** Writes one or more complete lines. */
 export type WriteLines = (lines: string) => void;
 
-/** Lines are flushed at this many characters, or this long after the first one. */
+/** Flush the buffered lines at this size, or this long after the first one. */
 const BATCH_LENGTH = 32 * 1024;
 const BATCH_MILLIS = 250;
 
@@ -33,7 +33,7 @@ export class AccessLog {
     this.#timers = timers;
   }
 
-  /** Starts the entry of a request or a WebSocket message. `observer` is notified of its calls as well. */
+  /** Starts the entry of a request or a WebSocket message. Its calls are also reported to `observer`. */
   begin(
     server: CallServer,
     client: string,
@@ -59,7 +59,7 @@ export class AccessLog {
   }
 }
 
-/** Collects the log entry of one request from its calls and its response. */
+/** Builds the log entry of one request from its calls and its response. */
 export class AccessRecord implements CallObserver {
   readonly #log: AccessLog;
   readonly #timers: LogTimers;
@@ -110,7 +110,7 @@ export class AccessRecord implements CallObserver {
     };
   }
 
-  /** Counts bytes of a body that answers no call, such as an error or a page. */
+  /** Counts bytes of a body that does not belong to a call, such as an error or a page. */
   addBytes(bytes: number): void {
     this.#bytes += bytes;
   }
@@ -120,12 +120,12 @@ export class AccessRecord implements CallObserver {
     this.#key = name;
   }
 
-  /** Sets the trace context, which also collects the times of caches and upstreams. */
+  /** Sets the trace context, which also records the time spent in caches and upstreams. */
   setTrace(trace: RequestTrace | undefined): void {
     this.#trace = trace;
   }
 
-  /** Marks the start of processing, after the body has arrived and earlier requests are done. */
+  /** Marks the start of processing: the body has arrived, and earlier requests are done. */
   markStarted(): void {
     this.#queueMillis ??= this.#timers.now() - this.#startedAt;
   }
@@ -158,7 +158,7 @@ export class AccessRecord implements CallObserver {
       ...outcome,
       methods: [...this.#methods],
       ...(this.#calls > 1 && { calls: this.#calls }),
-      // REST errors equal the status.
+      // For REST, the error codes equal the status.
       ...(this.#errors.length > 0 && this.#server !== "rest" && { errors: this.#errors }),
       bytes,
       millis: rounded(this.#timers.now() - this.#startedAt),
@@ -166,7 +166,7 @@ export class AccessRecord implements CallObserver {
       cacheMillis: rounded(this.#trace?.cacheMillis),
       upstreamMillis: rounded(this.#trace?.upstreamMillis),
       upstream: this.#upstream,
-      // The second field of the header is the id of the trace.
+      // The second field of `traceparent` is the trace id.
       trace: this.#trace?.traceparent?.split("-")[1],
     });
   }

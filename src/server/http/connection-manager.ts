@@ -16,7 +16,7 @@ export type RecordFactory = (req: IncomingMessage) => AccessRecord;
 /** Minimum interval between warnings about refused connections. */
 const WARN_EVERY_MILLIS = 60_000;
 
-/** Interval at which a closing server looks for incomplete requests. */
+/** Interval at which a closing server checks for incomplete requests. */
 const SWEEP_MILLIS = 100;
 
 /** Tracks the connections and exchanges of a server and enforces its limits. */
@@ -29,7 +29,7 @@ export class ConnectionManager implements MemoryBudgets {
   readonly #deadlineTimer: DeadlineTimer;
   readonly #limiter: RateLimiter | undefined;
   readonly #createRecord: RecordFactory | undefined;
-  /** All connections with their open exchanges, including connections that are or will be upgraded. */
+  /** All connections with their open exchanges, including upgraded connections. */
   readonly #connections = new Map<Socket, Set<Exchange>>();
   #openExchanges = 0;
   #onDrained: (() => void) | undefined;
@@ -47,9 +47,9 @@ export class ConnectionManager implements MemoryBudgets {
     this.requestBytes = new ByteBudget(limits.heldBytes);
     this.responseBytes = new ByteBudget(limits.unreadBytes);
     server.maxConnections = limits.connections;
-    // Otherwise processes that share a port would pass excess connections to each other endlessly.
+    // Otherwise, processes that share the port would hand excess connections to each other endlessly.
     Object.assign(server, { dropMaxConnection: true });
-    // Node restarts this timeout whenever bytes flow in either direction.
+    // Node resets this timeout on traffic in either direction.
     server.timeout = limits.stallMillis;
     server.on("timeout", (socket: Socket) => this.#onSocketTimeout(socket));
     server.on("connection", (socket: Socket) => {
@@ -66,7 +66,7 @@ export class ConnectionManager implements MemoryBudgets {
       this.#refusedConnections++;
       this.#warnOfRefusedConnections();
     });
-    // Without a listener Node sends 100 Continue before the request was checked.
+    // Without a listener, Node sends 100 Continue before the request is checked.
     server.on("checkContinue", (req, res) => server.emit("request", req, res));
   }
 
@@ -97,7 +97,7 @@ export class ConnectionManager implements MemoryBudgets {
     this.#openExchanges++;
     if (onConnection) {
       onConnection.add(exchange);
-      // Limits the unread responses to pipelined requests.
+      // Bounds the number of unread responses to pipelined requests.
       if (onConnection.size > this.#limits.pipelinedRequests) socket.destroy();
     }
     return exchange;
@@ -119,20 +119,20 @@ export class ConnectionManager implements MemoryBudgets {
     return undefined;
   }
 
-  /** Ends processing of a request. The exchange stays open until its response is flushed. */
+  /** Ends the processing of a request. The exchange stays open until its response is flushed. */
   finish(exchange: Exchange): void {
     const { res } = exchange;
     exchange.endProcessing();
     this.#deadlineTimer.end(exchange.deadline);
-    // Fast path: most responses are flushed by now, and a close listener for each is expensive.
+    // Fast path: most responses are flushed by now, and adding a close listener to each is expensive.
     const isSent = res.writableEnded && res.socket?.writableLength === 0;
     if (isSent || res.destroyed) this.#remove(exchange);
     else res.once("close", () => this.#remove(exchange));
   }
 
   /**
-   * Stops accepting requests, waits for running calls up to `closeMillis`, then closes every connection. `endStreams`
-   * closes streams that would never end.
+   * Stops accepting requests, waits up to `closeMillis` for running calls, then closes every connection. `endStreams`
+   * closes endless streams.
    */
   async close(endStreams: () => Promise<void> | void): Promise<void> {
     // Also closes idle connections.
@@ -140,7 +140,7 @@ export class ConnectionManager implements MemoryBudgets {
     const { promise: timedOut, resolve: onTimeout } = Promise.withResolvers<void>();
     const timeout = setTimeout(onTimeout, this.#limits.closeMillis);
     this.#destroyIncomplete();
-    // An incomplete request may follow one in progress, or arrive only now.
+    // An incomplete request may follow a running one or arrive during shutdown.
     const sweep = setInterval(() => this.#destroyIncomplete(), SWEEP_MILLIS);
     await Promise.race([Promise.resolve(endStreams()).then(() => this.#drained()), timedOut]);
     clearInterval(sweep);
@@ -172,7 +172,7 @@ export class ConnectionManager implements MemoryBudgets {
     this.#connections.delete(socket);
     for (const exchange of exchanges) {
       const { res } = exchange;
-      // Node closes only the response in progress; pipelined ones behind it would wait forever.
+      // Node closes only the response in progress; pipelined responses behind it would wait forever.
       if (res.socket === null && !res.destroyed) {
         res.destroy();
         res.emit("close");
@@ -182,7 +182,7 @@ export class ConnectionManager implements MemoryBudgets {
     }
   }
 
-  /** Handles the socket timeout. Silence is expected only while the client waits for a response. */
+  /** Handles a socket timeout. A client may be silent only while it waits for a response. */
   #onSocketTimeout(socket: Socket): void {
     const exchanges = [...(this.#connections.get(socket) ?? [])];
     if (exchanges.some(({ awaitsResponse }) => awaitsResponse)) socket.setTimeout(this.#limits.stallMillis);

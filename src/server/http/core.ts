@@ -22,7 +22,7 @@ import {
 export interface HttpCoreOptions {
   logger: Logger;
   limits: HttpLimits;
-  /** Omitted by servers with their own access rules. */
+  /** Omitted if the server has its own access rules. */
   policy?: AccessPolicy;
   accessLog?: AccessLog | undefined;
   observer?: CallObserver | undefined;
@@ -30,10 +30,10 @@ export interface HttpCoreOptions {
   protocol?: CallServer;
   /** Options of Node's HTTP server, in addition to the timeouts. */
   http?: ServerOptions;
-  /** Handles a request. Errors it throws go to `refuse`. */
+  /** Handles a request. `respondWithError` handles its exceptions. */
   handle(exchange: Exchange): void;
   /** Sends the error response. */
-  refuse(exchange: Exchange, reason: unknown): void;
+  respondWithError(exchange: Exchange, reason: unknown): void;
 }
 
 /** HTTP server shared by all protocols: connection and rate limits, CORS, listening, graceful shutdown. */
@@ -47,7 +47,7 @@ export class HttpCore {
     this.#options = options;
     const { http, limits, logger, protocol } = options;
     this.server = createServer({ ...CONNECTION_TIMEOUTS, ...http }, (_, res) => {
-      // Pipelined requests keep arriving after the connection was destroyed.
+      // Pipelined requests may still arrive after the connection was destroyed.
       if (!res.req.socket.destroyed) this.#begin(this.connections.begin(res));
     });
     this.server.on("clientError", respondToClientError);
@@ -92,7 +92,7 @@ export class HttpCore {
   }
 
   #begin(exchange: Exchange): void {
-    const { policy, handle, refuse } = this.#options;
+    const { policy, handle, respondWithError } = this.#options;
     const { res } = exchange;
     policy?.hideKey(res.req);
     policy?.origins.setHeaders(res.req, res);
@@ -103,7 +103,7 @@ export class HttpCore {
       this.connections.enforceRate(() => this.#clientAddressOf(res.req));
       handle(exchange);
     } catch (reason) {
-      refuse(exchange, reason);
+      respondWithError(exchange, reason);
     }
   }
 }

@@ -3,10 +3,7 @@ import { type AccessClass, isReadOnly } from "../access-class.ts";
 import type { Cancellation } from "../method-table.ts";
 import type { RequestTrace } from "../request-trace.ts";
 
-/**
- * Creates deadlines of equal length and expires them. They expire in creation order, so a single timer serves all of
- * them.
- */
+/** Creates deadlines of equal length. They expire in creation order, so one timer serves all of them. */
 export class DeadlineTimer {
   readonly #millis: number;
   readonly #running = new Set<Deadline>();
@@ -30,7 +27,7 @@ export class DeadlineTimer {
 
   #startTimer(millis: number): NodeJS.Timeout {
     const timer = setTimeout(() => this.#expireOverdue(), millis);
-    // The timer may outlive the last deadline; it must not keep the process alive.
+    // The timer may outlive the last deadline and must not keep the process alive.
     return timer.unref();
   }
 
@@ -70,7 +67,7 @@ export class Deadline implements Cancellation {
     this.at = performance.now() + millis;
   }
 
-  /** Why the deadline was aborted; undefined while the caller still waits. */
+  /** Why the deadline was aborted; undefined while it is active. */
   get abortReason(): Failure | undefined {
     return this.#abortReason;
   }
@@ -90,8 +87,8 @@ export class Deadline implements Cancellation {
   }
 
   /**
-   * Resolves with the result of `work`, or rejects with a `Failure` on expiry. Its message says whether work of this
-   * class may still take effect. A result after expiry is passed to `tooLate`.
+   * Resolves with the result of `work`, or rejects with a `Failure` on expiry. For calls with side effects, the message
+   * warns that the work may still take effect. Passes a late result to `tooLate`.
    */
   race<T>(work: Promise<T>, tooLate: (result: T) => void, access: AccessClass = "read"): Promise<T> {
     return new Promise<T>((resolve, reject) => {
@@ -110,7 +107,7 @@ export class Deadline implements Cancellation {
     });
   }
 
-  /** Returns false if the race has already been rejected. */
+  /** Returns false if the race was already rejected. */
   #leave(race: Race): boolean {
     const position = this.#races.indexOf(race);
     if (position !== -1) this.#races.splice(position, 1);

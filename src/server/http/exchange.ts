@@ -5,7 +5,7 @@ import type { AccessRecord } from "./access-log.ts";
 import type { Deadline } from "./deadline.ts";
 import type { ByteBudget } from "./request/byte-budget.ts";
 
-/** Bodies up to this size are read and discarded instead of closing the connection. */
+/** Bodies up to this size are discarded; for larger ones the connection is closed. */
 const MAX_DISCARDED_BYTES = 1024 * 1024;
 
 /** Returns true if the client waits for 100 Continue (RFC 9110, section 10.1.1). Node rejects other expectations. */
@@ -27,7 +27,7 @@ export interface MemoryBudgets {
 
 interface ExchangeOptions {
   deadline: Deadline;
-  /** The previous request on the connection if it is unfinished. Requests of a connection run one at a time. */
+  /** The previous request on the connection, if unfinished. Requests on a connection run one at a time. */
   blockedBy: Exchange | undefined;
   record: AccessRecord | undefined;
 }
@@ -103,12 +103,12 @@ export class Exchange {
     this.record?.markStarted();
   }
 
-  /** Marks the beginning of the response. After it, only the client can delay the exchange. */
+  /** Marks the beginning of the response. From then on, only the client can delay the exchange. */
   beginResponse(): void {
     this.#awaitsResponse = false;
   }
 
-  /** Marks processing as done and releases the request's memory. The client may not have read the response yet. */
+  /** Marks processing as done and releases the request's memory. The client may still be reading the response. */
   endProcessing(): void {
     this.#isProcessing = false;
     this.#awaitsResponse = false;
@@ -116,8 +116,8 @@ export class Exchange {
   }
 
   /**
-   * Discards the unread request body before an error is sent. A small body is read to its end to keep the connection
-   * alive. Otherwise reading stops and the connection closes after the response.
+   * Discards the unread request body before an error is sent. Reads a small body to its end to keep the connection
+   * alive. Otherwise stops reading, and the connection closes after the response.
    */
   discardBody(): void {
     const { req } = this.res;

@@ -38,7 +38,7 @@ export function toErrorResponse(thrown: unknown): ErrorResponse {
 }
 
 /**
- * Returns the error body of the Beacon API. `kind` and `detail` are for gateways, which cannot derive them from the
+ * Returns the error body of the Beacon API. Gateways need `kind` and `detail`, which they cannot derive from the
  * status.
  */
 export function errorBody(

@@ -17,17 +17,17 @@ export interface Endpoints {
   rest?: string | undefined;
 }
 
-/** Limits that are counted when they are reached. */
+/** Limits whose rejections are counted. */
 export type ServerLimit = "connections" | "request rate" | "request bytes" | "answer bytes";
 
 /** Current load of a server, for metrics. */
 export interface ServerLoad {
   connections: number;
-  /** Requests without a complete response. */
+  /** Requests whose responses are incomplete. */
   requests: number;
   requestBytes: number;
   responseBytes: number;
-  /** Number of refusals since the start, by limit. */
+  /** Number of rejections since the start, by limit. */
   refused: Record<ServerLimit, number>;
 }
 
@@ -53,9 +53,9 @@ export interface HttpLimits {
   requestsPerSecond: number | undefined;
   /** Time limit of a request. */
   requestMillis: number;
-  /** How long a client may neither send nor read before it is disconnected. */
+  /** How long a client may be idle in the middle of a request or response. */
   stallMillis: number;
-  /** How long clients may delay the shutdown. */
+  /** How long clients may delay shutdown. */
   closeMillis: number;
 }
 
@@ -77,14 +77,14 @@ export const DEFAULT_HTTP_LIMITS: HttpLimits = {
 export const CONNECTION_TIMEOUTS = {
   /** Time to send a complete request. */
   requestTimeout: 300_000,
-  /** Longer than the usual idle timeout of proxies, one minute. Otherwise a proxy would reuse a closed connection. */
+  /**
+   * Longer than the usual idle timeout of proxies, one minute. Otherwise a proxy could reuse a connection that is being
+   * closed.
+   */
   keepAliveTimeout: 72_000,
 };
 
-/**
- * Maximum number of connections that wait to be accepted; the system may have a lower limit. Further clients retry
- * after a second.
- */
+/** Maximum length of the accept queue; the system may enforce a lower limit. Clients beyond it retry after a second. */
 export const LISTEN_BACKLOG = 4096;
 
 /** Returns the address a server listens on. */
@@ -124,9 +124,8 @@ export function respondToClientError(error: ClientError, socket: Socket): void {
 }
 
 /**
- * Returns true if the header size limit was exceeded within the URL. Judged by the last packet: it contains no
- * whitespace up to the error, and starts with the method or is followed by the version. False if the packet starts in
- * the middle of the headers.
+ * Returns true if the header size limit was exceeded within the URL. Decides by the last packet: the URL has no
+ * whitespace, follows the method or precedes the version. Returns false if neither is in the packet.
  */
 function isInUrl({ rawPacket, bytesParsed = 0 }: ClientError): boolean {
   const text = Buffer.isBuffer(rawPacket) ? rawPacket.toString("latin1") : "";

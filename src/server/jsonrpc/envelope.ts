@@ -14,11 +14,13 @@ export interface Call {
   id: IdToken | undefined;
   method: string;
   params: Params;
-  /** Set by the extension member `"meta": true`: the response includes the metadata of the result. */
+  /**
+   * True if the request has the extension member `"meta": true`: the response then includes the metadata of the result.
+   */
   wantsMeta: boolean;
 }
 
-/** An invalid request object; the reason is a complete sentence. */
+/** An invalid request object. `reason` is a complete sentence. */
 export interface InvalidRequest {
   id: IdToken;
   reason: string;
@@ -45,7 +47,7 @@ export function parseRequest(value: unknown): Call | InvalidRequest {
   if (typeof method !== "string" || method === "") {
     return { id, reason: '"method" must be a non-empty string.' };
   }
-  // Missing and null params are an empty list, as in other Ethereum servers.
+  // Missing or null params are treated as an empty list, as in other Ethereum servers.
   const params = value.params ?? [];
   if (!isParams(params)) {
     return { id, reason: `"params" must be an array or an object${exampleOf(params)}.` };
@@ -53,19 +55,19 @@ export function parseRequest(value: unknown): Call | InvalidRequest {
   return { id: isNotification ? undefined : id, method, params, wantsMeta: value.meta === true };
 }
 
-/** True for the types that parameters have. */
+/** Returns true for an array or object. */
 export function isParams(value: unknown): value is Params {
   return Array.isArray(value) || isJsonObject(value);
 }
 
-/** Returns an example of the array that a bare value should have been in. */
+/** Returns an example of how to wrap a bare value in an array. */
 function exampleOf(value: unknown): string {
   if (value instanceof IrregularNumber) return `, such as [${value.source.slice(0, MAX_EXAMPLE_LENGTH)}]`;
   const isLong = typeof value === "string" && value.length > MAX_EXAMPLE_LENGTH;
   return isLong ? "" : `, such as [${JSON.stringify(value)}]`;
 }
 
-/** Encodes an id. Integers of any length are preserved; fractions and exponents are invalid. */
+/** Encodes an id. Preserves integers of any length; rejects fractions and exponents. */
 function idToken(id: unknown): IdToken | undefined {
   if (typeof id === "string") return JSON.stringify(id);
   if (typeof id === "number") return String(id);

@@ -12,7 +12,7 @@ export interface ErrorObject {
 }
 
 interface ErrorData {
-  /** HTTP status of the same error over REST. */
+  /** HTTP status of the same error in the REST API. */
   status: number;
   detail?: string;
   failures?: ItemFailure[];
@@ -25,7 +25,7 @@ const INTERNAL_ERROR = -32603;
 /** Longer names are truncated in messages and get no suggestion. */
 const MAX_QUOTED_NAME = 100;
 
-/** Returns the error for a message that is invalid JSON or exceeds a limit of the parser. */
+/** Returns the error for invalid JSON or a message beyond a parser limit. */
 export function unreadable(error: JsonParseError): ErrorObject {
   if (error instanceof JsonLimitError) return invalidRequest(error.message);
   return { code: -32700, message: "The request is not valid JSON.", data: { status: 400, detail: error.message } };
@@ -42,12 +42,12 @@ export function methodNotFound(name: string, suggest?: (name: string) => string 
   return { code: -32601, message: `The method ${quoted} does not exist.${hint}`, data: { status: 404 } };
 }
 
-/** Returns the error for a method that is not served to this caller. */
+/** Returns the error for a method that the caller may not use. */
 export function accessDenied(message: string): ErrorObject {
   return { code: FAILURES.unsupported.code, message, data: { status: 403 } };
 }
 
-/** Returns the error for a call beyond the budget of its client. */
+/** Returns the error for a call that exceeds its client's budget. */
 export function budgetExceeded({ message, retryAfterSeconds }: BudgetRejection): ErrorObject {
   return { code: FAILURES["limit-exceeded"].code, message, data: { status: 429, retry_after: retryAfterSeconds } };
 }
@@ -55,7 +55,7 @@ export function budgetExceeded({ message, retryAfterSeconds }: BudgetRejection):
 /** Returns the error for a thrown value. */
 export function toErrorObject(thrown: unknown): ErrorObject {
   if (thrown instanceof Failure && thrown.rpc) {
-    // The data of this error has a different format.
+    // This error has its own data format.
     return { code: thrown.rpc.code, message: thrown.message, data: thrown.rpc.data as ErrorData };
   }
   const code = thrown instanceof Failure ? FAILURES[thrown.kind].code : INTERNAL_ERROR;

@@ -35,23 +35,23 @@ interface ExecutorOptions {
   logger: Logger;
   /** Longer batches are rejected. */
   batchLength: number;
-  /** Total response size after which the remaining calls of a batch are rejected. */
+  /** Total response size of a batch. Further calls of the batch are rejected. */
   batchBytes: number;
-  /** Protocol of the messages, for observers. */
+  /** Protocol reported to observers. */
   server: CallServer;
   observer?: CallObserver;
 }
 
-/** Response to a message. The consumer of a stream calls `return()` if it stops early. */
+/** Response to a message. The consumer of a stream must call `return()` to stop early. */
 export interface MessageResponse {
   body: Buffer[] | ChunkStream;
-  /** Metadata of a single call, as REST response headers. */
+  /** Metadata of a single call, in the format of REST response headers. */
   headers?: Record<string, string>;
 }
 
 /**
- * Executes a message, which is a request object or a batch. Resolves to undefined if the message needs no response.
- * `observer` replaces the executor's observer for this message.
+ * Executes a message, which is a request object or a batch. Resolves to undefined if no response is due. `observer`
+ * replaces the executor's observer for this message.
  */
 export type Execute = (
   message: Uint8Array,
@@ -65,13 +65,13 @@ interface MessageContext {
   deadline: Deadline;
   caller: Client | undefined;
   observer: CallObserver | undefined;
-  /** Suggests a name for an unknown method. Used once per message. */
+  /** Suggests a name for an unknown method. Called at most once per message. */
   suggest?: Suggest;
 }
 
 type Suggest = (name: string) => string | undefined;
 
-/** Concurrent calls of a batch. */
+/** Maximum number of concurrent calls per batch. */
 const BATCH_CONCURRENCY = 4;
 
 /** Time after which a batch yields to the event loop. */
@@ -87,7 +87,7 @@ export function createExecutor(options: ExecutorOptions): Execute {
   const { table, logger, batchLength, batchBytes, server, observer } = options;
   const suggest = table.suggest?.bind(table);
 
-  // Not an async function, which would take three more microtasks to return a promise.
+  // An async function would take three more microtasks to return the promise.
   return function execute(message, deadline, caller, ownObserver) {
     const context: MessageContext = { deadline, caller, observer: ownObserver ?? observer, suggest };
     if (message.length < LARGE_MESSAGE_BYTES) return executeSmall(message, context);
@@ -121,12 +121,12 @@ export function createExecutor(options: ExecutorOptions): Execute {
     return message.length < LARGE_MESSAGE_BYTES ? parseSmall(message) : parseLarge(message, context);
   }
 
-  /** Parses only the outline of a call whose method parses large parameters itself. */
+  /** Parses only the top level of a call if its method parses large parameters itself. */
   async function parseLarge(message: Uint8Array, { caller }: MessageContext): Promise<ParsedRequest> {
     const { value: request, nested } = await parseTopLevel(message);
     const call = parseRequest(request);
     const method = isInvalid(call) ? undefined : table.find(call.method);
-    // A rejected call needs no parameters.
+    // The call will be rejected, so its parameters are not needed.
     if (method === undefined || caller?.denialReason(method) !== undefined) return { request };
     const { params } = request as { params?: unknown };
     if (!method.callByJson || !isParams(params)) return { request: await parseMessageInSlices(message) };
@@ -152,7 +152,7 @@ export function createExecutor(options: ExecutorOptions): Execute {
         );
   }
 
-  /** Rejects a batch without requests, or with too many. */
+  /** Rejects an empty or too long batch. */
   function rejectBatch(length: number, context: MessageContext): MessageResponse | undefined {
     if (length === 0) return rejectMessage(invalidRequest("The batch is empty. Send at least one request."), context);
     if (length <= batchLength) return undefined;
@@ -188,7 +188,7 @@ export function createExecutor(options: ExecutorOptions): Execute {
     return present.length === 0 ? undefined : { body: toBody(batchResponse(present.map(({ parts }) => parts))) };
   }
 
-  /** Rejects a call after the response size limit of the batch was reached. */
+  /** Rejects a call once the batch has reached its response size limit. */
   function rejectCall(request: unknown, context: MessageContext): CallResponse | undefined {
     const call = parseRequest(request);
     const message = `Not called: the responses to earlier calls of the batch exceed ${batchBytes} bytes (--max-batch-bytes).`;
@@ -215,7 +215,7 @@ export function createExecutor(options: ExecutorOptions): Execute {
     return observer?.begin(server, table.find(method)?.name);
   }
 
-  /** Runs one call. Never rejects. Calls with side effects run through `schedule`; all others start at once. */
+  /** Runs one call. Never rejects. Calls with side effects run through `schedule`; others start immediately. */
   async function runElement(
     { request, json, isOutline }: ParsedRequest,
     context: MessageContext,
@@ -235,7 +235,7 @@ export function createExecutor(options: ExecutorOptions): Execute {
       }
       const denialReason = caller?.denialReason(method);
       if (denialReason !== undefined) return failed(call, accessDenied(denialReason), observed);
-      // Awaited only if the budget is not known in this process.
+      // A promise only if another process keeps the budget.
       const charged = caller?.charge?.(method);
       const rejection = charged instanceof Promise ? await charged : charged;
       if (rejection) return failed(call, budgetExceeded(rejection), observed);
@@ -265,7 +265,7 @@ export function createExecutor(options: ExecutorOptions): Execute {
 /** How the parameters of a request were received. */
 interface ReceivedParams {
   json?: ScannedJson | undefined;
-  /** True if only `json` has the parameters. */
+  /** True if the parameters are only in `json`. */
   isOutline?: boolean | undefined;
 }
 
@@ -287,7 +287,7 @@ function runCall(
   deadline: Deadline,
   caller?: Client,
 ): Promise<CallResponse | undefined> {
-  // A queued submission must not start after its caller got a timeout error.
+  // A queued submission must not run after its caller got a timeout error.
   if (deadline.abortReason) return Promise.reject(deadline.abortReason);
   return deadline.race(callMethod(call, method, deadline, caller), closeResponse, method.access);
 }
@@ -317,7 +317,7 @@ function closeResponse(response: CallResponse | undefined): void {
   if (response !== undefined) closeParts(response.parts);
 }
 
-/** Ends the observation of a call. Notifications have no response. */
+/** Reports the end of a call to its observer. Notifications have no response. */
 function endObservation(
   observed: ObservedCall | undefined,
   response: CallResponse | undefined,
@@ -332,7 +332,7 @@ function messageOf(response: CallResponse | undefined): MessageResponse | undefi
   return response && { body: toBody(response.parts), headers: response.headers };
 }
 
-/** Counts response bytes; only the first chunk of a stream. */
+/** Counts response bytes; of a stream, only the first chunk. */
 function bytesOf(parts: readonly ResponsePart[]): number {
   let bytes = 0;
   for (const part of parts) bytes += Buffer.isBuffer(part) ? part.length : part.first.length;

@@ -3,7 +3,7 @@ import { DEFAULT_HTTP_LIMITS, type HttpLimits } from "../http/server.ts";
 export interface JsonRpcLimits extends HttpLimits {
   /** Maximum number of calls in a batch. */
   batchLength: number;
-  /** Total response size after which the remaining calls of a batch are rejected. */
+  /** Total response size of a batch. Further calls of the batch are rejected. */
   batchBytes: number;
 }
 

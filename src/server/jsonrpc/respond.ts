@@ -31,8 +31,8 @@ export function resultResponse(id: IdToken, body: Buffer, meta: Meta | undefined
 }
 
 /**
- * Wraps a streamed result, once its first chunk has arrived. Rejects if the stream fails before its first chunk. `meta`
- * is serialized after the stream has ended.
+ * Wraps a streamed result once its first chunk has arrived. Rejects if the stream fails before that. `meta` is
+ * serialized at the end of the stream.
  */
 export async function streamedResponse(
   id: IdToken,
@@ -44,7 +44,7 @@ export async function streamedResponse(
   return [Buffer.from(resultStart(id)), { first, rest: withEnd }];
 }
 
-/** Appends a chunk to a stream. It is created when all other chunks have been read. */
+/** Appends a chunk to a stream. `last` is called after all other chunks were read. */
 function withLastChunk(source: AsyncIterator<Buffer>, last: () => Buffer): AsyncIterator<Buffer> {
   let hasEnded = false;
   return {

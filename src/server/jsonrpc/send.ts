@@ -7,7 +7,7 @@ import { MEDIA_TYPES, prefersGzip } from "../http/response/negotiation.ts";
 import { sendError, writeBody, writeStream } from "../http/response/send.ts";
 import type { MessageResponse } from "./execute.ts";
 
-/** Writes the response to a message. Rejects with errors of a streamed result, after the connection was destroyed. */
+/** Writes the response to a message. If a streamed result fails, destroys the connection and rejects. */
 export async function sendResponse(exchange: Exchange, response: MessageResponse | undefined): Promise<void> {
   const { res } = exchange;
   exchange.beginResponse();

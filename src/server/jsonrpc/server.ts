@@ -27,7 +27,7 @@ interface JsonRpcServerOptions {
   table: MethodTable;
   logger: Logger;
   access?: AccessOptions;
-  /** Clients with keys. Requests need a key if there are any. */
+  /** Clients with keys. If any are configured, requests need a key. */
   clients?: ApiClients;
   limits?: Partial<JsonRpcLimits>;
   webSocketLimits?: Partial<WebSocketLimits>;
@@ -35,11 +35,11 @@ interface JsonRpcServerOptions {
   accessLog?: AccessLog;
   /** Static files for browsers. */
   pages?: StaticFilePaths;
-  /** URLs of all servers, for errors about requests to the wrong server. Read when such a request arrives. */
+  /** URLs of all servers, for errors about requests to the wrong server. Read when the error is created. */
   endpoints?: Endpoints;
 }
 
-/** Accepted media types. None is allowed in a CORS "simple" request, so pages need a preflight. */
+/** Accepted media types. Browsers send a CORS preflight for all of them. */
 const CONTENT_TYPES = ["application/json", "application/json-rpc", "application/jsonrequest"];
 
 const VERBS = ["OPTIONS", "POST"];
@@ -74,7 +74,7 @@ export function createJsonRpcServer(options: JsonRpcServerOptions): HttpServer {
     // Ignores upgrades to HTTP/2, which some clients offer with every request.
     http: { shouldUpgradeCallback: isWebSocketUpgrade },
     handle,
-    refuse,
+    respondWithError,
   });
   const { connections } = core;
   const webSockets = createWebSockets({
@@ -93,7 +93,7 @@ export function createJsonRpcServer(options: JsonRpcServerOptions): HttpServer {
   };
   core.server.on("upgrade", webSockets.accept);
 
-  /** Handles a request. The path is ignored. */
+  /** Handles a request to any path. */
   function handle(exchange: Exchange): void {
     const { res } = exchange;
     const { req } = res;
@@ -113,12 +113,12 @@ export function createJsonRpcServer(options: JsonRpcServerOptions): HttpServer {
         exchange,
         bodyLimit,
         (body) => exchange.start(() => void serve(body, exchange, client)),
-        (error) => refuse(exchange, error),
+        (error) => respondWithError(exchange, error),
       );
     }
   }
 
-  /** Throws an `HttpError` if the request must not be processed. Returns the client of its key. */
+  /** Validates a request before its body is read and returns the client of its key. Throws an `HttpError`. */
   function validateRequest(req: IncomingMessage): ApiClient | undefined {
     // Pages are public: a browser cannot send the token when it loads one.
     if (pages?.matches(req)) {
@@ -139,8 +139,8 @@ export function createJsonRpcServer(options: JsonRpcServerOptions): HttpServer {
   }
 
   /**
-   * Returns the Allow header. GET and HEAD are listed where a page exists, unless the request used them without
-   * accepting HTML.
+   * Returns the Allow header. Lists GET and HEAD for paths of pages, unless the request used them without accepting
+   * HTML.
    */
   function allowHeader({ method = "", url }: IncomingMessage): string {
     return pages?.hasPath(url) && !STATIC_FILE_METHODS.includes(method)
@@ -157,11 +157,11 @@ export function createJsonRpcServer(options: JsonRpcServerOptions): HttpServer {
         url: policy.loggedUrl(exchange.res.req.url ?? ""),
         error: inspect(error),
       });
-      refuse(exchange, error);
+      respondWithError(exchange, error);
     }
   }
 
-  function refuse(exchange: Exchange, reason: unknown): void {
+  function respondWithError(exchange: Exchange, reason: unknown): void {
     const { status, message, headers } = toErrorResponse(reason);
     exchange.discardBody();
     const bytes = sendError(exchange.res, status, message, headers);
@@ -170,8 +170,8 @@ export function createJsonRpcServer(options: JsonRpcServerOptions): HttpServer {
   }
 
   /**
-   * Returns true if the first part of a message names a method with large parameters, on its own or in a batch. Also
-   * true if the parameters precede the name, so that this part does not contain it.
+   * Returns true if the beginning of a message names a method with large parameters, in a single call or a batch. Also
+   * true if the parameters precede the method name, which may then be further behind.
    */
   function isLargeCall(beginning: Buffer): boolean {
     const text = beginning.toString("latin1");
@@ -184,7 +184,7 @@ export function createJsonRpcServer(options: JsonRpcServerOptions): HttpServer {
     return remaining === limits.batchLength && PARAMS_FIRST.test(text);
   }
 
-  /** A caller without subscriptions, which need a WebSocket. */
+  /** Returns a caller that cannot subscribe; subscriptions need a WebSocket. */
   function callerOf(req: IncomingMessage, client: ApiClient | undefined): Client {
     return { subscribe: refuseSubscription, unsubscribe: refuseSubscription, ...policy.rightsOf(req, client) };
   }

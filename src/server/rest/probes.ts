@@ -7,7 +7,7 @@ export interface ProbeResponse {
   body?: Buffer | undefined;
 }
 
-/** Health probes by path. They receive the path with the query. */
+/** Health probes by path. Each receives the full URL. */
 export type HealthProbes = ReadonlyMap<string, (url: string) => Promise<ProbeResponse>>;
 
 /** Returns the health probes among the routes, for use by another server. */

@@ -8,8 +8,8 @@ export function queryOf({ url }: Pick<RestRequest, "url">): string {
 }
 
 /**
- * Returns the format of the body by Content-Type; undefined if the route accepts no body. Throws 415 for other types.
- * Routes call it, not the server, so that they can report other errors first.
+ * Returns the body format from the Content-Type; undefined if the route accepts no body. Throws 415 for other types.
+ * Routes call it themselves so that they can report other errors first.
  */
 export function bodyFormatOf(
   { accepts, bodyOptional }: Pick<RestRoute, "accepts" | "bodyOptional">,

@@ -4,7 +4,7 @@ import { HttpError } from "../http/http-error.ts";
 import type { RestRoute, RouteTable } from "./route-table.ts";
 
 const PLACEHOLDER = /\{(\w+)\}/g;
-/** Longer path segments are values, such as roots, and are ignored in suggestions. */
+/** Longer segments are values, such as roots, and are ignored in suggestions. */
 const MAX_NAME_LENGTH = 20;
 const MAX_SEGMENTS = 12;
 
@@ -34,7 +34,7 @@ export class Router {
 
   /** `maxParamLength` limits the length of path parameters. */
   constructor(table: RouteTable, maxParamLength: number) {
-    // With `onBadUrl`, a URL that cannot be decoded yields a match without a store.
+    // With `onBadUrl`, a malformed URL yields a match without a store.
     this.#router = findMyWay({ maxParamLength, onBadUrl: () => {}, querystringParser: () => ({}) });
     const paths = servedPaths(table);
     this.#paths = paths.map(({ path }) => path);
@@ -44,7 +44,7 @@ export class Router {
     }
   }
 
-  /** Throws an `HttpError` if the path is not percent-encoded UTF-8. */
+  /** Throws an `HttpError` if the path is not valid percent-encoded UTF-8. */
   find(verb: string, url: string): RouteMatch {
     const match = this.#router.find("GET", url);
     if (match === null) return { params: {} };
@@ -55,14 +55,14 @@ export class Router {
     return { path, route, params: match.params as Record<string, string> };
   }
 
-  /** Returns the path that is most similar to an unknown one, with names in braces for its parameters. */
+  /** Returns the path most similar to an unknown one. Parameters are names in braces. */
   suggest(unknown: string): string | undefined {
-    // A common prefix of several paths is not more similar to any one of them.
+    // Several paths share the prefix, and none of them is a better guess.
     if (this.#paths.some((path) => path.startsWith(unknown))) return undefined;
     const segments = unknown.split("/", MAX_SEGMENTS).map((each) => (each.length > MAX_NAME_LENGTH ? "" : each));
     const candidates = new Map<string, string>();
     for (const path of this.#paths) {
-      // Each parameter takes the value at its position, so that only the names are compared.
+      // Fills parameters with the values at their positions, so that only the names are compared.
       const filled = path.split("/").map((segment, index) => (segment.startsWith("{") ? segments[index] : segment));
       candidates.set(filled.join("/"), path);
     }

@@ -26,7 +26,7 @@ const PRIVATE_CACHE_CONTROL: Record<CacheLifetime, string> = {
 
 const VARY = "Accept, Accept-Encoding";
 
-/** A response whose first chunk has arrived. An error can no longer replace it. */
+/** A response whose first chunk has arrived. It can no longer be replaced by an error response. */
 export interface OpenResponse {
   answer: RestResponse;
   body: Buffer | ChunkStream | undefined;
@@ -63,12 +63,12 @@ async function openStreamed(
   return { answer, body: new ChunkStream(openParts), length: lengthOf(parts) };
 }
 
-/** Closes a response that is not sent. */
+/** Closes a response that will not be sent. */
 export function closeResponse({ body }: OpenResponse): void {
   if (body !== undefined && !Buffer.isBuffer(body)) void body.return();
 }
 
-/** Writes a response. Rejects with errors of a stream, after the connection was destroyed. */
+/** Writes a response. If a stream fails, destroys the connection and rejects. */
 export async function sendResponse(
   req: IncomingMessage,
   res: ServerResponse,

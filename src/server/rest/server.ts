@@ -23,22 +23,22 @@ export interface RestServerOptions {
   table: RouteTable;
   logger: Logger;
   access?: AccessOptions;
-  /** Clients with keys. Requests need a key if there are any. */
+  /** Clients with keys. If any are configured, requests need a key. */
   clients?: ApiClients;
   limits?: Partial<HttpLimits>;
   eventLimits?: Partial<EventStreamLimits>;
   observer?: CallObserver;
   accessLog?: AccessLog;
-  /** URLs of all servers, for errors about requests to the wrong server. Read when such a request arrives. */
+  /** URLs of all servers, for errors about requests to the wrong server. Read when the error is created. */
   endpoints?: Endpoints;
 }
 
-/** Sufficient for a query of a hundred public keys. */
+/** Enough for a query with a hundred public keys. */
 const MAX_URL_LENGTH = 16 * 1024;
 const MAX_HEADER_BYTES = 16 * 1024;
 /**
- * Header size limit of Node, which buffers the headers of every request. Smaller than a socket read, so that the packet
- * that exceeds it usually includes the URL.
+ * Node's header size limit. Node buffers the headers of every request. Below the size of a socket read, so that the
+ * packet that exceeds the limit usually contains the URL.
  */
 const NODE_MAX_HEADER_BYTES = 63 * 1024;
 
@@ -57,7 +57,7 @@ export function createRestServer(options: RestServerOptions): HttpServer {
     protocol: "rest",
     http: { maxHeaderSize: NODE_MAX_HEADER_BYTES },
     handle,
-    refuse,
+    respondWithError,
   });
   const { connections } = core;
   const eventStreams = createEventStreams(connections.responseBytes, options.eventLimits);
@@ -80,13 +80,13 @@ export function createRestServer(options: RestServerOptions): HttpServer {
       return;
     }
     if (!route) {
-      refuse(exchange, path ? unsupportedVerb(path, req) : unknownPath(req));
+      respondWithError(exchange, path ? unsupportedVerb(path, req) : unknownPath(req));
       return;
     }
     // Checked before the body is read.
     const denialReason = policy.rightsOf(req, client).denialReason({ name: route.method, access: route.access });
     if (denialReason !== undefined) {
-      refuse(exchange, new HttpError(403, denialReason), route);
+      respondWithError(exchange, new HttpError(403, denialReason), route);
       return;
     }
     const call = (body?: Buffer) => callRoute(route, exchange, params, body);
@@ -98,7 +98,7 @@ export function createRestServer(options: RestServerOptions): HttpServer {
         route.access,
       );
     if (route.verb === "GET") run();
-    else readBody(req, exchange, limitOf(route), run, (reason) => refuse(exchange, reason, route));
+    else readBody(req, exchange, limitOf(route), run, (reason) => respondWithError(exchange, reason, route));
   }
 
   function unknownPath(req: IncomingMessage): HttpError {
@@ -113,7 +113,7 @@ export function createRestServer(options: RestServerOptions): HttpServer {
     return new HttpError(405, message, { Allow: allow });
   }
 
-  /** Returns a hint with the URL of JSON-RPC for a request that was probably meant for it. */
+  /** Returns a hint with the JSON-RPC URL for a request that was probably a JSON-RPC call. */
   function jsonRpcHint(req: IncomingMessage): string {
     const url = endpoints?.["json-rpc"];
     return url !== undefined && req.method === "POST" && pathOf(req) === "/" ? ` JSON-RPC is at ${url}.` : "";
@@ -124,7 +124,7 @@ export function createRestServer(options: RestServerOptions): HttpServer {
     return { bytes: limits.bodyBytes, advice: "Split it, or raise --max-body-bytes." };
   }
 
-  function refuse(exchange: Exchange, reason: unknown, route?: RestRoute): void {
+  function respondWithError(exchange: Exchange, reason: unknown, route?: RestRoute): void {
     answer(exchange, () => Promise.reject(reason), observe(exchange, route));
   }
 
@@ -133,7 +133,7 @@ export function createRestServer(options: RestServerOptions): HttpServer {
     return (record ?? observer)?.begin("rest", route?.method);
   }
 
-  /** Throws an `HttpError` if the call exceeds the budget of the client. */
+  /** Throws an `HttpError` if the call exceeds the client's budget. */
   async function charge(client: ApiClient, { method: name, access }: RestRoute): Promise<void> {
     const rejection = await client.charge({ name, access });
     if (rejection === undefined) return;
@@ -151,7 +151,7 @@ export function createRestServer(options: RestServerOptions): HttpServer {
     const response = await route.handle({
       params,
       url,
-      // Node joins repeated headers. The only exception is not read by any route.
+      // Node joins repeated headers. The only exception is a header that no route reads.
       headers: headers as Record<string, string | undefined>,
       body: body?.length ? body : undefined,
       cancellation: deadline,
@@ -163,7 +163,7 @@ export function createRestServer(options: RestServerOptions): HttpServer {
     return route.isProbe && !policy.isAuthenticated(req) ? { status: response.status } : response;
   }
 
-  /** Runs `work` after earlier requests of the connection, and sends its response. */
+  /** Runs `work` after earlier requests on the connection, and sends its response. */
   function answer(
     exchange: Exchange,
     work: () => Promise<RestResponse>,
@@ -217,7 +217,7 @@ export function createRestServer(options: RestServerOptions): HttpServer {
   function logError({ method, url = "" }: IncomingMessage, error: unknown): void {
     const loggedUrl = policy.loggedUrl(url);
     if (error instanceof Failure || error instanceof HttpError) {
-      // The message may quote the URL.
+      // The message may contain the URL.
       const message = url === loggedUrl ? error.message : undefined;
       logger.debug("Request failed", { method, url: loggedUrl, message });
     } else {

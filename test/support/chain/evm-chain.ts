@@ -110,7 +110,7 @@ export function signedBlob(
   from: number,
   { config, slot, fork }: { config: BeaconConfig; slot: Slot; fork: ForkPostDeneb },
 ): { sent: Uint8Array; raw: Uint8Array; blob: Uint8Array; commitment: Uint8Array } {
-  const blobs = new DevBlobs({ config, counts: { least: 1, most: 1 } });
+  const blobs = new DevBlobs({ config, counts: { min: 1, max: 1 } });
   const parent = { blockHash: account(from).address, blockNumber: 0 };
   const bundle = blobs.bundleFor({ fork, slot, parent });
   const blobVersionedHashes = versionedHashesOf(bundle.commitments).map(hexOf);

@@ -27,7 +27,7 @@ export const DEV_SETTINGS: DevSettings = {
   deposits: undefined,
   evm: undefined,
   activeValidators: undefined,
-  devBlobs: { least: 0, most: 0 },
+  devBlobs: { min: 0, max: 0 },
   speed: 1,
   catchUp: false,
   reset: false,

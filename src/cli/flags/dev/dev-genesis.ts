@@ -74,11 +74,11 @@ export function devGenesis(values: GenesisValues, stored: DevIdentity | null, wo
 /** Requires a genesis time after 1970, because states contain it as Unix seconds. */
 function requireTimeForHistory(genesis: Pick<DevGenesis, "preset" | "slotSeconds" | "warmupEpochs">): void {
   const { preset, slotSeconds, warmupEpochs } = genesis;
-  const most = Math.floor((TIME_OF_DAY.nowSeconds() - 1) / (SLOTS_PER_EPOCH[preset] * slotSeconds));
-  if (warmupEpochs <= most) return;
+  const max = Math.floor((TIME_OF_DAY.nowSeconds() - 1) / (SLOTS_PER_EPOCH[preset] * slotSeconds));
+  if (warmupEpochs <= max) return;
   throw usageError(
     `The genesis time would be before 1970: with --slot-seconds ${slotSeconds}, ` +
-      `--warmup-epochs can be at most ${most}, got ${warmupEpochs}.`,
+      `--warmup-epochs can be at most ${max}, got ${warmupEpochs}.`,
   );
 }
 
@@ -176,7 +176,7 @@ function devEvm(
 /** True if no other option produces or requires the payloads of a new chain. */
 function canHaveEvm({ el, depositContract, devBlobs }: GenesisValues, forks: readonly ScheduledFork[]): boolean {
   const startsMerged = DEV_FORKS.indexOf(forkAtGenesis(forks)) >= DEV_FORKS.indexOf("bellatrix");
-  return startsMerged && el.length === 0 && depositContract === undefined && devBlobs.most === 0;
+  return startsMerged && el.length === 0 && depositContract === undefined && devBlobs.max === 0;
 }
 
 /**

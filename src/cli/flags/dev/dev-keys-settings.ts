@@ -24,7 +24,7 @@ export function devKeysSettings(
   workingDirectory: string,
   stored: DevIdentity | null,
 ): DevKeysSettings {
-  const others = { el: [], eth1: [], devBlobs: { least: 0, most: 0 }, speed: 1 };
+  const others = { el: [], eth1: [], devBlobs: { min: 0, max: 0 }, speed: 1 };
   const { indices: list } = values;
   const count = list === "all" ? 0 : list.reduce((sum, { first, last }) => sum + last - first + 1, 0);
   if (count > MAX_KEYS) throw usageError(`--indices has ${count} validators, but at most ${MAX_KEYS} are exported.`);

@@ -23,7 +23,7 @@ export function devBlobsFlag(description: string) {
     kind: "numberOrText",
     placeholder: "COUNT|LEAST-MOST",
     description,
-    fallback: { least: 0, most: 0 },
+    fallback: { min: 0, max: 0 },
     fallbackText: "0",
     parse: blobCounts,
   });
@@ -31,10 +31,10 @@ export function devBlobsFlag(description: string) {
 
 /** Throws if another source provides the blobs. */
 export function devBlobs(values: { devBlobs: BlobCounts; el: readonly string[]; evm?: boolean }): BlobCounts {
-  if (values.evm && values.devBlobs.most > 0) {
+  if (values.evm && values.devBlobs.max > 0) {
     throw usageError("--dev-blobs and --evm are mutually exclusive: the EVM has the blobs of its transactions.");
   }
-  if (values.el.length > 0 && values.devBlobs.most > 0) {
+  if (values.el.length > 0 && values.devBlobs.max > 0) {
     throw usageError(
       "--dev-blobs and --el are mutually exclusive: with an execution client, blobs come from its transactions.",
     );

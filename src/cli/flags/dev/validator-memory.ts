@@ -25,12 +25,12 @@ export function memoryLimits(): MemoryLimits {
 
 /** Returns an error message if the validators do not fit into the memory, otherwise undefined. */
 export function memoryProblem(validators: number, { processBytes, heapBytes }: MemoryLimits): string | undefined {
-  const most = Math.floor(Math.min(processBytes / PROCESS_BYTES, heapBytes / HEAP_BYTES));
-  if (validators <= most) return undefined;
+  const max = Math.floor(Math.min(processBytes / PROCESS_BYTES, heapBytes / HEAP_BYTES));
+  if (validators <= max) return undefined;
   const isHeap = heapBytes / HEAP_BYTES < processBytes / PROCESS_BYTES;
   const size = (bytes: number) => `${Math.round((10 * bytes) / GIB) / 10} GiB`;
   const limit = isHeap
     ? `the heap of ${size(heapBytes)}, which Node's option --max-old-space-size raises`
     : `the memory of ${size(processBytes)}`;
-  return `${most} fit into ${limit}`;
+  return `${max} fit into ${limit}`;
 }

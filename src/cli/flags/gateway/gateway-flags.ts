@@ -14,11 +14,11 @@ import { serverFlags } from "../server/server-flags.ts";
 import { CONFIG_FILE_FLAG } from "../shared-flags.ts";
 import { upstream } from "./upstream-value.ts";
 
-function countOrAll(least: number, most: number): (text: string) => number | "all" {
-  const count = wholeNumber(least, most);
+function countOrAll(min: number, max: number): (text: string) => number | "all" {
+  const count = wholeNumber(min, max);
   return (text) => {
     if (text === "all") return text;
-    if (!/^\d+$/.test(text)) throw new FlagValueError(`it must be a whole number from ${least} to ${most}, or "all"`);
+    if (!/^\d+$/.test(text)) throw new FlagValueError(`it must be a whole number from ${min} to ${max}, or "all"`);
     return count(text);
   };
 }

@@ -43,10 +43,10 @@ const secret = (pattern: RegExp, what: string) =>
   z.custom<string>((value) => typeof value === "string" && pattern.test(value), `must be ${what}`);
 
 /** YAML scalars arrive as strings, TOML numbers as numbers. */
-const wholeNumber = (least: number, most?: number, unit?: string) =>
+const wholeNumber = (min: number, max?: number, unit?: string) =>
   z
-    .union([z.string(), z.number()], { error: expected(wholeNumberRange(least, most, unit)) })
-    .transform(parsedBy(wholeNumberFlag(least, most, unit)));
+    .union([z.string(), z.number()], { error: expected(wholeNumberRange(min, max, unit)) })
+    .transform(parsedBy(wholeNumberFlag(min, max, unit)));
 
 /** Items that were removed because they are invalid are undefined. */
 const list = <Item extends z.ZodType>(item: Item, example: string) =>

@@ -70,13 +70,13 @@ function readSettings(words: readonly string[]): Map<string, string> {
   return settings;
 }
 
-function readNumber(settings: ReadonlyMap<string, string>, key: string, least: number): number | undefined {
+function readNumber(settings: ReadonlyMap<string, string>, key: string, min: number): number | undefined {
   const text = settings.get(key);
   if (text === undefined) return undefined;
   try {
-    return wholeNumber(least, 1000)(text);
+    return wholeNumber(min, 1000)(text);
   } catch {
-    throw new FlagValueError(`its ${key} must be a whole number from ${least} to 1000`);
+    throw new FlagValueError(`its ${key} must be a whole number from ${min} to 1000`);
   }
 }
 

@@ -47,7 +47,7 @@ export function nodeSettings(values: NodeValues, workingDirectory: string): Node
 
 function nodeBlobs(values: NodeValues): BlobCounts {
   const counts = devBlobs(values);
-  if (counts.most === 0 || values.devValidators.length > 0) return counts;
+  if (counts.max === 0 || values.devValidators.length > 0) return counts;
   throw usageError("--dev-blobs requires --dev-validators, whose blocks carry the blobs.");
 }
 

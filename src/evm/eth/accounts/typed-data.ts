@@ -98,14 +98,14 @@ function encodeAtom(type: string, value: unknown, name: string): Uint8Array {
 }
 
 function encodeInteger(value: unknown, { isSigned, bits, name }: { isSigned: boolean; bits: bigint; name: string }) {
-  const isWritten = typeof value === "number" || (typeof value === "string" && /^-?(0x[0-9a-f]+|\d+)$/i.test(value));
-  if (!isWritten || (typeof value === "number" && !Number.isSafeInteger(value))) {
+  const isNumeric = typeof value === "number" || (typeof value === "string" && /^-?(0x[0-9a-f]+|\d+)$/i.test(value));
+  if (!isNumeric || (typeof value === "number" && !Number.isSafeInteger(value))) {
     throw new TypeError(`"${name}" has to be an integer`);
   }
   const text = String(value);
   const integer = text.startsWith("-") ? -BigInt(text.slice(1)) : BigInt(text);
-  const [least, most] = isSigned ? [-(2n ** (bits - 1n)), 2n ** (bits - 1n) - 1n] : [0n, 2n ** bits - 1n];
-  if (integer < least || integer > most) throw new TypeError(`"${name}" does not fit into ${bits} bits`);
+  const [min, max] = isSigned ? [-(2n ** (bits - 1n)), 2n ** (bits - 1n) - 1n] : [0n, 2n ** bits - 1n];
+  if (integer < min || integer > max) throw new TypeError(`"${name}" does not fit into ${bits} bits`);
   return wordOf(BigInt.asUintN(256, integer));
 }
 

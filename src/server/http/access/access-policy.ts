@@ -25,18 +25,18 @@ export interface AccessOptions {
   virtualHosts?: readonly string[];
   /** Origins whose pages may call the server; "*" allows all. Default: none. */
   allowedOrigins?: readonly string[];
-  /** Also allows pages of this machine, and browser extensions such as wallets, as unprivileged callers. */
+  /** Also accepts unprivileged calls from pages on this machine and from browser extensions such as wallets. */
   allowsLocalPages?: boolean;
   /** Served access classes. Default: all on loopback, `REMOTE_CLASSES` elsewhere. */
   classes?: readonly AccessClass[];
   /** Addresses or CIDR blocks of proxies whose X-Forwarded-For header is trusted. */
   trustedProxies?: readonly string[];
-  /** Bearer token that every request must carry; undefined if none is required. */
+  /** Bearer token required on every request; undefined if none is required. */
   token?: string;
 }
 
 const REMOTE_CLASSES: readonly AccessClass[] = ["read", "submit"];
-/** Classes that affect all users of the node. They require a token or a local, trusted caller. */
+/** Classes that affect all users of the node. They require a token or a trusted local caller. */
 const PRIVILEGED_CLASSES: readonly AccessClass[] = ["admin", "dev"];
 
 /** Headers that proxies add to forwarded requests. */
@@ -71,7 +71,9 @@ export class AccessPolicy {
   readonly #clients: ApiClients | undefined;
   readonly #proxies: TrustedProxies | undefined;
 
-  /** `flagPrefix` is the prefix of the flags named in errors. A server with pages of its own trusts their origin. */
+  /**
+   * `flagPrefix` is the prefix of the flags named in errors. A server that serves its own pages trusts their origin.
+   */
   constructor(
     flagPrefix: "rpc" | "rest",
     options: AccessOptions = {},
@@ -94,7 +96,7 @@ export class AccessPolicy {
     return this.#tokenHash !== undefined || this.#needsKey;
   }
 
-  /** Returns the address of the client, determined through trusted proxies. */
+  /** Returns the address of the client, resolved through trusted proxies. */
   clientAddressOf(req: IncomingMessage): string {
     return this.#proxies?.clientAddressOf(req) ?? req.socket.remoteAddress ?? "";
   }
@@ -108,7 +110,7 @@ export class AccessPolicy {
     if (this.#needsKey) moveKeyToHeader(req);
   }
 
-  /** Returns a URL for logs, without API keys that were sent in a wrong place. */
+  /** Returns a URL for logs, without API keys that were sent in the wrong place. */
   loggedUrl(url: string): string {
     return this.#needsKey ? redactKeys(url, this.#clients!) : url;
   }
@@ -124,8 +126,8 @@ export class AccessPolicy {
   }
 
   /**
-   * Throws an `HttpError` if the request fails the Host, Origin, token or key check. Returns the client of its key;
-   * undefined for requests with the token, and if none is required.
+   * Throws an `HttpError` if the request fails the Host, Origin, token or key check. Returns the client of its key, or
+   * undefined if it carries the token or no credentials are required.
    */
   authorize(req: IncomingMessage): ApiClient | undefined {
     this.checkHostAndOrigin(req);
@@ -152,12 +154,14 @@ export class AccessPolicy {
     );
   }
 
-  /** Calls the listener after changes that may revoke the access of open connections. */
+  /** Calls the listener after a change that may revoke access of open connections. */
   onAccessChange(listener: () => void): void {
     this.#clients?.onChange(listener);
   }
 
-  /** Returns a function that returns why the connection of an authorized request must be closed, or undefined. */
+  /**
+   * Returns a function that says why the connection of an authorized request must be closed, or undefined to keep it.
+   */
   revocationOf(req: IncomingMessage): RevocationReason {
     if (this.#clients === undefined || this.#hasToken(req)) return () => undefined;
     const clients = this.#clients;
@@ -172,7 +176,7 @@ export class AccessPolicy {
   /** Throws an `HttpError` if the request fails the Host or Origin check. */
   checkHostAndOrigin(req: IncomingMessage): void {
     const { origin } = req.headers;
-    // HTTP/1.0 has no Host header, and browsers do not use it.
+    // HTTP/1.0 has no Host header. Browsers do not use HTTP/1.0.
     const host = hostHeaderOf(req);
     if (host !== undefined && host !== this.#knownHost) {
       const name = hostNameOf(host)!;
@@ -191,7 +195,7 @@ export class AccessPolicy {
     }
   }
 
-  /** Returns true if the request carries the token or a known key, or none is required. */
+  /** Returns true if the request carries the token or a known key, or if no credentials are required. */
   isAuthenticated(req: IncomingMessage): boolean {
     return this.#isOpen || this.#hasToken(req) || (this.#needsKey && this.#clients!.find(keyOf(req)) !== undefined);
   }
@@ -206,20 +210,20 @@ export class AccessPolicy {
     return token !== undefined && timingSafeEqual(hashOf(token), this.#tokenHash);
   }
 
-  /** Returns the rights of the sender of an accepted request, within the classes that the server serves. */
+  /** Returns the caller's rights, limited to the classes that the server serves. */
   rightsOf(req: IncomingMessage, client: ApiClient | undefined): AccessRights {
     if (!client) {
       const isPrivileged = this.isPrivileged(req);
       return { denialReason: ({ access }) => this.denialReason(access, isPrivileged) };
     }
     return {
-      // The allowed classes of the client decide about privileged methods.
+      // For clients with keys, the key's classes decide whether privileged methods are allowed.
       denialReason: (method) => this.denialReason(method.access, true) ?? client.denialReason(method),
       charge: (method) => client.charge(method),
     };
   }
 
-  /** Returns true if the sender of an accepted request may call methods of privileged classes. */
+  /** Returns true if the caller may use privileged classes. */
   isPrivileged({ headers, socket }: IncomingMessage): boolean {
     if (this.#tokenHash !== undefined) return true;
     // A forwarded request may come from anywhere.
@@ -228,7 +232,7 @@ export class AccessPolicy {
     return isLoopbackAddress(socket.remoteAddress ?? "");
   }
 
-  /** Returns why the caller may not call methods of the class; undefined if it may. */
+  /** Returns why the caller may not use the class; undefined if it may. */
   denialReason(access: AccessClass, isPrivileged: boolean): string | undefined {
     if (!this.#classes.has(access)) {
       const served = [...this.#classes].join(", ");
@@ -241,7 +245,7 @@ export class AccessPolicy {
     );
   }
 
-  /** Returns true for trusted origins and for the server's own pages, whose origin no other page can have. */
+  /** Returns true for trusted origins and for the server's own pages, whose origin other pages cannot forge. */
   #isTrusted(origin: string, host: string | undefined): boolean {
     return this.origins.isTrusted(origin) || (this.#hasPages && host !== undefined && isSameAuthority(origin, host));
   }

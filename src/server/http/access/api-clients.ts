@@ -1,7 +1,7 @@
 import type { IncomingMessage } from "node:http";
 import type { AccessClass } from "../../access-class.ts";
 
-/** The properties of a method that access depends on. */
+/** Properties of a method that access depends on. */
 export interface CalledMethod {
   readonly name: string;
   readonly access: AccessClass;
@@ -17,7 +17,7 @@ export interface BudgetRejection {
 export interface AccessRights {
   /** Returns why the caller may not call the method; undefined if it may. */
   denialReason(method: CalledMethod): string | undefined;
-  /** Takes the cost of a call from the caller's budget. Returns a rejection if it is exceeded. */
+  /** Charges a call to the caller's budget. Returns a rejection if the budget is exceeded. */
   charge?(method: CalledMethod): BudgetRejection | undefined | Promise<BudgetRejection | undefined>;
 }
 
@@ -29,22 +29,22 @@ export interface ApiClient extends Required<AccessRights> {
 
 /** Clients with keys. */
 export interface ApiClients {
-  /** False while no client is configured, so that requests need no key. */
+  /** False if no client is configured; requests then need no key. */
   readonly isRequired: boolean;
-  /** Returns the client with the key, or the client for requests without a key. Undefined if there is none. */
+  /** Returns the client with the key, or the anonymous client without a key. Undefined if there is none. */
   find(key: string | undefined): ApiClient | undefined;
-  /** Calls the listener after clients have changed. It cannot be removed. */
+  /** Calls the listener after clients have changed. Listeners cannot be removed. */
   onChange(listener: () => void): void;
 }
 
-/** Why an open connection must be closed; undefined while it may stay open. */
+/** Returns why an open connection must be closed; undefined if it may stay open. */
 export type RevocationReason = () => string | undefined;
 
 export const KEY_REVOKED = "The API key was revoked.";
 
 const KEY_HEADER = "x-api-key";
 const BEARER = /^Bearer +(\S+) *$/i;
-/** The first segment of a path is a key if it is longer than any segment that a route begins with. */
+/** The first path segment is a key if it is longer than the first segment of any route. */
 const KEY_SEGMENT = /^\/+([\w-]{16,200})(?=[/?]|$)/;
 /** Separators of path segments and query values. */
 const URL_SEPARATORS = /([/?&=#;,]|%2C)/i;
@@ -72,7 +72,7 @@ export function redactKeys(text: string, clients: ApiClients): string {
   const isKey = (part: string) => part !== "" && clients.find(part) !== undefined;
   const isRedacted = (part: string) =>
     isKey(part) ||
-    // A percent-encoded part may contain a key.
+    // Percent-encoding may hide a key.
     (part.includes("%") && !/^%2C$/i.test(part)) ||
     (part.match(KEY_LENGTH_RUN) ?? []).some((run) => !NAME_OR_HEX.test(run) || isKey(run));
   return text

@@ -11,7 +11,7 @@ const EXPOSED_HEADERS = [
 
 const EXTENSION = /^[a-z-]+-extension:\/\//;
 
-/** Origins whose pages may call the server, and the CORS headers for them; "*" allows all. */
+/** Origins whose pages may call the server, with their CORS headers. "*" allows all. */
 export class AllowedOrigins {
   readonly #listed: ReadonlySet<string>;
   readonly #all: boolean;
@@ -32,8 +32,8 @@ export class AllowedOrigins {
   }
 
   /**
-   * Returns true if the origin is listed explicitly, not only matched by "*". A page of this machine is not trusted:
-   * any program may serve one, and every page from a local port could control the node.
+   * Returns true if the origin is listed explicitly, not only matched by "*". Pages on this machine are not trusted:
+   * any local program may serve one, and they could then control the node.
    */
   isTrusted(origin: string): boolean {
     return this.#listed.has(origin);
@@ -58,7 +58,7 @@ export class AllowedOrigins {
   }
 }
 
-/** Returns true for pages that this machine serves. */
+/** Returns true if the page is served from this machine. */
 function isLocalPage(origin: string): boolean {
   if (!URL.canParse(origin)) return false;
   const { protocol, hostname } = new URL(origin);

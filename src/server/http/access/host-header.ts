@@ -6,12 +6,12 @@ import { HttpError } from "../http-error.ts";
 const HOST = /^(?:\[([\da-f:.]+)\]|([\w.-]+))(?::\d*)?$/;
 
 /**
- * Returns the name or address in a Host header, without the port: in lower case, IPv6 without brackets. Undefined if
- * there is none.
+ * Returns the name or address in a Host header, without the port and in lower case. IPv6 addresses have no brackets.
+ * Undefined if there is none.
  */
 export function hostNameOf(header: string): string | undefined {
   const host = header.toLowerCase();
-  // Some clients write an IPv6 address without brackets, always without a port.
+  // Some clients send an IPv6 address without brackets, always without a port.
   if (isIP(host) === 6) return host;
   const [, bracketed, name] = HOST.exec(host) ?? [];
   if (bracketed !== undefined) return isIP(bracketed) === 6 ? bracketed : undefined;
@@ -19,8 +19,8 @@ export function hostNameOf(header: string): string | undefined {
 }
 
 /**
- * Returns the Host header of a request; undefined for HTTP/1.0 without one. Rejects requests that proxies and servers
- * could route to different hosts: with two Host headers, an empty or malformed one, or a URL with another authority.
+ * Returns the Host header of a request; undefined for HTTP/1.0 without one. Throws for requests that a proxy might
+ * route differently: two Host headers, an empty or malformed one, or a URL with another authority.
  */
 export function hostHeaderOf({ headers: { host }, rawHeaders, url = "" }: IncomingMessage): string | undefined {
   if (host === undefined && isOriginForm(url)) return undefined;
@@ -34,7 +34,7 @@ export function hostHeaderOf({ headers: { host }, rawHeaders, url = "" }: Incomi
   return host;
 }
 
-/** Counts the occurrences of a header. Node keeps only the first of a singleton header. */
+/** Counts the occurrences of a header. For singleton headers, Node's parsed headers contain only the first. */
 export function countHeader(rawHeaders: readonly string[], name: string): number {
   let count = 0;
   for (let index = 0; index < rawHeaders.length; index += 2) {

@@ -6,7 +6,7 @@ LOOPBACK.addAddress("::1", "ipv6");
 
 /** Returns true for loopback addresses: 127.0.0.0/8, ::1 and IPv4-mapped IPv6. */
 export function isLoopbackAddress(address: string): boolean {
-  // Fast path: called for every request, and this is the most common address.
+  // Fast path for the most common address. Called for every request.
   if (address === "127.0.0.1") return true;
   const version = isIP(address);
   return version !== 0 && LOOPBACK.check(address, version === 4 ? "ipv4" : "ipv6");

@@ -1,10 +1,10 @@
 import { SYSTEM_TIMERS, type Timers } from "../../../async/timers.ts";
 import { type Rate, TokenBucket } from "../../../async/token-bucket.ts";
 
-/** Tracked addresses; the oldest are evicted first. */
+/** Maximum number of tracked addresses; the oldest are evicted first. */
 const MAX_ADDRESSES = 100_000;
 
-/** Token bucket per address, with a burst of one second. */
+/** Token bucket per address, with a burst of one second's tokens. */
 export class RateLimiter {
   readonly #rate: Rate;
   readonly #timers: Pick<Timers, "now">;

@@ -1,7 +1,7 @@
 import type { IncomingMessage } from "node:http";
 import { BlockList, isIP } from "node:net";
 
-/** Determines the address of a client behind proxies that add themselves to X-Forwarded-For. */
+/** Determines the client address behind proxies that append to X-Forwarded-For. */
 export class TrustedProxies {
   readonly #networks = new BlockList();
 
@@ -38,12 +38,12 @@ export class TrustedProxies {
   }
 }
 
-/** Returns an IPv4 address that is mapped to IPv6, as on a dual-stack socket, in its plain form. */
+/** Unmaps an IPv4-mapped IPv6 address, as seen on dual-stack sockets. */
 function plainAddress(address: string): string {
   return address.replace(/^::ffff:(?=\d+\.)/i, "");
 }
 
-/** Returns the address without a port and brackets; undefined if it is not valid. */
+/** Strips the port and brackets from an address; undefined if it is invalid. */
 function addressIn(hop: string): string | undefined {
   const text = hop.trim();
   const address = /^\[(.+)\](?::\d+)?$/.exec(text)?.[1] ?? /^([\d.]+):\d+$/.exec(text)?.[1] ?? text;

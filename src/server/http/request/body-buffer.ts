@@ -1,14 +1,14 @@
 import { TimeSlice } from "../../../async/time-slice.ts";
 
-/** Larger bodies take more than about a millisecond to concatenate. */
+/** Concatenating a larger body takes more than about a millisecond. */
 const SLICED_FROM_BYTES = 1024 * 1024;
 const FREED_FROM_BYTES = 16 * 1024;
 
 const EMPTY = Buffer.alloc(0);
 
 /**
- * Buffers a request body. Concatenating a large body would block the event loop: with a known length, chunks are copied
- * into place as they arrive; otherwise they are concatenated in time slices.
+ * Buffers a request body without blocking the event loop. If the length is known, chunks are copied into place as they
+ * arrive; otherwise they are concatenated in time slices.
  */
 export class BodyBuffer {
   #chunks: Buffer[] = [];
@@ -25,7 +25,7 @@ export class BodyBuffer {
     }
   }
 
-  /** Announces the length of the body. Memory is allocated only after the first chunks have arrived. */
+  /** Sets the expected length of the body. Allocates memory only after the first chunks have arrived. */
   allocate(bytes: number): void {
     if (this.#preallocated || this.#bytes <= SLICED_FROM_BYTES) return;
     this.#preallocated = Buffer.allocUnsafeSlow(bytes);
@@ -39,7 +39,7 @@ export class BodyBuffer {
     return this.#preallocated ? this.#preallocated.subarray(0, this.#bytes) : concat(this.#chunks);
   }
 
-  /** Returns the complete body and passes its ownership to the caller. */
+  /** Returns the complete body; the caller then owns it. */
   complete(): Buffer | Promise<Buffer> {
     if (this.#preallocated) return this.#preallocated;
     return this.#bytes > SLICED_FROM_BYTES ? concatInSlices(this.#chunks, this.#bytes) : concat(this.#chunks);
@@ -78,7 +78,7 @@ function put(chunk: Buffer, body: Buffer, at: number): number {
   return length;
 }
 
-/** Frees the memory without waiting for garbage collection. Not worth it for small buffers. */
+/** Frees the memory without waiting for garbage collection. Skips small buffers. */
 function freeBuffer(chunk: Buffer): void {
   if (chunk.length < FREED_FROM_BYTES) return;
   const { buffer, length } = chunk;

@@ -1,4 +1,4 @@
-/** Limits the memory that all clients use together. */
+/** Limits the total memory of all clients. */
 export class ByteBudget {
   readonly limit: number;
   #reserved = 0;
@@ -32,10 +32,10 @@ export class ByteBudget {
   }
 }
 
-/** Estimated overhead of one buffered piece, such as a pending write, in addition to its bytes. */
+/** Estimated overhead of a buffered chunk, such as a pending write. */
 export const PIECE_OVERHEAD_BYTES = 1024;
 
-/** Reservations of one client in a shared budget. All of them are released when it disconnects. */
+/** Reservations of one client in a shared budget. They are released when the client disconnects. */
 export class BudgetReservation {
   readonly #budget: ByteBudget;
   #reserved = 0;
@@ -62,5 +62,7 @@ export class BudgetReservation {
   }
 }
 
-/** Smaller responses fit into the socket buffer; larger ones count against the budget until they are read. */
+/**
+ * Smaller responses fit into the socket buffer; larger ones count against the budget until the client has read them.
+ */
 export const BUFFERED_FROM_BYTES = 64 * 1024;

@@ -4,29 +4,29 @@ import { type Exchange, expectsContinue } from "../exchange.ts";
 import { HttpError } from "../http-error.ts";
 import { BodyBuffer } from "./body-buffer.ts";
 
-/** A body may arrive in this many chunks, regardless of their size. */
+/** A body may have this many chunks of any size. */
 const MAX_SMALL_CHUNKS = 2048;
-/** Minimum average size of further chunks. Every chunk costs microseconds and memory. */
+/** Minimum average size of further chunks, since every chunk costs time and memory. */
 const MIN_CHUNK_BYTES = 64;
-/** After this many bytes, reading pauses until the scheduler resumes it. */
+/** Reading pauses after this many bytes until the scheduler resumes it. */
 const BYTES_PER_TURN = 64 * 1024;
 
 export interface BodyLimit {
   bytes: number;
-  /** Sentence for the error of a body above every limit. */
+  /** Advice appended to the error if no limit allows the body. */
   advice?: string;
-  /** A higher limit for some bodies, selected by their first `bytes` bytes. */
+  /** A higher limit for bodies that qualify by their first `bytes` bytes. */
   raised?: {
     bytes: number;
     isFor(beginning: Buffer): boolean;
-    /** Sentence for the error of all other bodies. */
+    /** Advice appended to the error for other bodies. */
     advice: string;
   };
 }
 
 /**
- * Reads a request body and passes it to `onBody`. Calls `onError` if it is too large or the memory limit is reached. An
- * aborted body is dropped silently.
+ * Reads a request body and passes it to `onBody`. Calls `onError` if the body is too large or the memory limit is
+ * reached. Drops an aborted body silently.
  */
 export function readBody(
   req: IncomingMessage,
@@ -41,7 +41,7 @@ export function readBody(
   let length = 0;
   let pauseAt = BYTES_PER_TURN;
   const { raised } = limit;
-  const most = raised?.bytes ?? limit.bytes;
+  const maxBytes = raised?.bytes ?? limit.bytes;
   let { bytes } = limit;
   let isRejected = false;
   const reject = (error: HttpError) => {
@@ -64,8 +64,8 @@ export function readBody(
       scheduler.read(resume);
     }
     body.add(chunk);
-    if (length > bytes && bytes < most && raised?.isFor(body.soFar().subarray(0, bytes))) bytes = most;
-    if (length > bytes) reject(tooLarge(bytes, bytes < most ? raised?.advice : limit.advice));
+    if (length > bytes && bytes < maxBytes && raised?.isFor(body.soFar().subarray(0, bytes))) bytes = maxBytes;
+    if (length > bytes) reject(tooLarge(bytes, bytes < maxBytes ? raised?.advice : limit.advice));
     else if (chunks > MAX_SMALL_CHUNKS && length < chunks * MIN_CHUNK_BYTES) reject(tooManyChunks());
     else if (!exchange.reserveRequest(came)) reject(memoryLimitReached());
     else if (declared <= bytes) body.allocate(declared);
@@ -79,7 +79,7 @@ export function readBody(
     if (complete instanceof Promise) void complete.then(onBody);
     else onBody(complete);
   });
-  if (declared > most) reject(tooLarge(most, limit.advice));
+  if (declared > maxBytes) reject(tooLarge(maxBytes, limit.advice));
   else if (expectsContinue(req)) exchange.res.writeContinue();
 }
 

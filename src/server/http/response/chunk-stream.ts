@@ -1,4 +1,4 @@
-/** A streamed result whose first chunk has arrived. An error can no longer replace it. */
+/** A streamed result whose first chunk has arrived. It can no longer be replaced by an error response. */
 interface OpenStream {
   first: Buffer;
   rest: AsyncIterator<Buffer>;
@@ -16,7 +16,7 @@ export async function openStream(source: AsyncIterable<Buffer>): Promise<OpenStr
   }
 }
 
-/** Closes the source of a stream. Errors of its cleanup are ignored. */
+/** Closes the source of a stream and ignores errors of its cleanup. */
 export function closeSource(iterator: AsyncIterator<Buffer>): void {
   try {
     iterator.return?.()?.then(undefined, () => {});
@@ -26,8 +26,8 @@ export function closeSource(iterator: AsyncIterator<Buffer>): void {
 }
 
 /**
- * Yields the chunks of a response with streamed results, in order. Implemented by hand because an async generator
- * delays `return()` until the pending source answers; the source has to be closed as soon as the client disconnects.
+ * Yields the chunks of a response with streamed results, in order. Not an async generator: its `return()` would wait
+ * for the pending read, but the source must be closed as soon as the client disconnects.
  */
 export class ChunkStream implements AsyncIterableIterator<Buffer> {
   readonly #parts: ResponsePart[];
@@ -71,7 +71,7 @@ export class ChunkStream implements AsyncIterableIterator<Buffer> {
     return { done: true, value: undefined };
   }
 
-  /** Resolves early when the stream is closed, since a source may never answer. */
+  /** Resolves early when the stream is closed, since a source may never yield again. */
   async #nextOf(source: AsyncIterator<Buffer>): Promise<IteratorResult<Buffer>> {
     try {
       return await new Promise((resolve, reject) => {
@@ -79,7 +79,7 @@ export class ChunkStream implements AsyncIterableIterator<Buffer> {
         source.next().then(resolve, reject);
       });
     } catch (error) {
-      // The failed source is already closed; later ones are not.
+      // The failed source is closed already; later ones are still open.
       this.#current = undefined;
       await this.return();
       throw error;

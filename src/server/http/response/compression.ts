@@ -1,10 +1,10 @@
 import { promisify } from "node:util";
 import { constants, createGzip, type Gzip, gzip } from "node:zlib";
 
-/** Smaller bodies fit into one packet even uncompressed. */
+/** Smaller bodies fit into one packet uncompressed. */
 const COMPRESS_FROM_BYTES = 1400;
 
-/** At the lowest level, hex compresses about as well as at others, in a fraction of the time. */
+/** For hex, the lowest level compresses almost as well as higher ones and is much faster. */
 const OPTIONS = { level: constants.Z_BEST_SPEED };
 
 const gzipWhole = promisify(gzip);

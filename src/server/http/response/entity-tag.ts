@@ -1,6 +1,6 @@
 import { createHash } from "node:crypto";
 
-/** Returns a weak ETag, because the response may be sent compressed or not (RFC 9110, section 8.8.1). */
+/** Returns a weak ETag, since the same response may be sent compressed or uncompressed (RFC 9110, section 8.8.1). */
 export function entityTag(content: Buffer | string): string {
   return `W/"${createHash("sha256").update(content).digest("base64url").slice(0, 27)}"`;
 }

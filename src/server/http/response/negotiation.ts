@@ -10,7 +10,9 @@ interface OfferedFormats {
   readonly prefersFirst?: boolean;
 }
 
-/** Selects the response format by quality value. On a tie, or with `prefersFirst`, the first acceptable format wins. */
+/**
+ * Selects the response format by quality value. The first acceptable format wins a tie, and always with `prefersFirst`.
+ */
 export function chooseFormat(
   accept: string | undefined,
   { responseFormats: formats, prefersFirst }: OfferedFormats,
@@ -93,7 +95,7 @@ function parsePreferences(header: string): Preference[] {
   return preferences;
 }
 
-/** Returns the quality of the most specific range that matches (RFC 9110, section 12.5.1). */
+/** Returns the quality of the most specific matching range (RFC 9110, section 12.5.1). */
 function qualityOf(mediaType: string, preferences: Preference[]): number {
   for (const range of [mediaType, `${mediaType.split("/", 1)[0]}/*`, "*/*"]) {
     const preference = preferences.find(({ name }) => name === range);

@@ -7,13 +7,13 @@ import { errorBody } from "../http-error.ts";
 import type { ChunkStream } from "./chunk-stream.ts";
 import { MEDIA_TYPES } from "./negotiation.ts";
 
-/** Below this size, copying is cheaper than a second buffer in the write. */
+/** Below this size, one copy is cheaper than a write of two buffers. */
 const SINGLE_WRITE_BELOW_BYTES = 16 * 1024;
 
-/** Memory of a stream that may wait in the socket buffer while the next chunk is produced. */
+/** Stream data that may wait in the socket buffer while the next chunk is produced. */
 const HIGH_WATER_BYTES = 512 * 1024;
 
-/** How long a client that is still sending may take to read a final response. */
+/** How long to wait for a client that is still sending to read the final response. */
 const LINGER_MILLIS = 1000;
 
 /** Writes a complete body after its headers. */
@@ -23,7 +23,7 @@ export function writeBody(res: ServerResponse, pieces: readonly Buffer[], length
     lingerBeforeEnd(res);
   } else if (pieces.length === 1 && length < SINGLE_WRITE_BELOW_BYTES) {
     // Node merges headers and a string body into a single write, which is about a seventh faster per request than a
-    // vectored write of two buffers. latin1 keeps the bytes as they are.
+    // vectored write of two buffers. latin1 preserves the bytes.
     res.end(pieces[0]?.toString("latin1"), "latin1");
   } else {
     res.cork();
@@ -47,8 +47,8 @@ export function sendError(
 }
 
 /**
- * Writes a streamed body, through `transform` if given. A disconnect of the client is not an error. Rejects with errors
- * of the stream after destroying the connection, since the status was already sent.
+ * Writes a streamed body, through `transform` if set. Ignores disconnects. On an error of the stream, destroys the
+ * connection and rejects, since the status is already sent.
  */
 export async function writeStream(res: ServerResponse, chunks: ChunkStream, transform?: Transform): Promise<void> {
   try {
@@ -61,14 +61,14 @@ export async function writeStream(res: ServerResponse, chunks: ChunkStream, tran
   }
 }
 
-/** Writes chunks without a pipeline, to learn when each buffer can be returned to the pool. */
+/** Writes chunks without a pipeline, which would not report when a buffer can return to the pool. */
 async function writeChunks(res: ServerResponse, chunks: ChunkStream): Promise<void> {
   const stop = () => void chunks.return();
   let pendingBytes = 0;
   res.once("close", stop);
   try {
     for await (const chunk of chunks) {
-      // A chunk may be a small part of its buffer.
+      // A chunk may be a small slice of its buffer.
       const { byteLength } = chunk.buffer;
       pendingBytes += byteLength;
       const isTaken = res.write(chunk, (error) => {
@@ -102,12 +102,12 @@ function untilEither(res: ServerResponse, ...events: [string, string]): Promise<
 }
 
 /**
- * Delays the end of the response. Closing a connection while the client sends would reset it, and the response could be
- * lost.
+ * Delays the end of the response. Closing a connection while the client still sends would reset it and could lose the
+ * response.
  */
 function lingerBeforeEnd(res: ServerResponse): void {
   const timeout = setTimeout(() => res.end(), LINGER_MILLIS);
   res.once("close", () => clearTimeout(timeout));
-  // The client may have sent all of the body except its end.
+  // Only the end of the body may have been missing.
   res.req.once("end", () => res.end());
 }

@@ -20,7 +20,7 @@ const CONTENT_TYPES: Readonly<Record<string, string>> = {
   js: "text/javascript; charset=utf-8",
 };
 
-/** Blocks framing, content sniffing and cross-origin access. */
+/** Prevents framing, content sniffing and cross-origin access. */
 const SECURITY_HEADERS: OutgoingHttpHeaders = {
   "X-Content-Type-Options": "nosniff",
   "X-Frame-Options": "DENY",
@@ -38,7 +38,7 @@ interface Page {
   tag: string;
 }
 
-/** Serves static files. Each is read on first request and cached in memory. */
+/** Serves static files. Reads each file on first request and caches it in memory. */
 export class StaticFiles {
   readonly #files: StaticFilePaths;
   readonly #pages = new Map<string, Promise<Page>>();
@@ -52,9 +52,7 @@ export class StaticFiles {
     return Object.hasOwn(this.#files, pathOf(url));
   }
 
-  /**
-   * Returns true if the request is for one of the files. Requests for "/" must accept HTML, as those of browsers do.
-   */
+  /** Returns true if the request is for one of the files. Requests for "/" must accept HTML, as browsers do. */
   matches({ method = "", url, headers }: IncomingMessage): boolean {
     if (!STATIC_FILE_METHODS.includes(method) || !this.hasPath(url)) return false;
     return pathOf(url) !== "/" || accepts("text/html", headers.accept);
@@ -104,7 +102,7 @@ async function readPage(path: string, file: string): Promise<Page> {
       ...SECURITY_HEADERS,
       ...(extension === "html" ? { "Content-Security-Policy": contentSecurityPolicy(body.toString()) } : {}),
       "Content-Type": CONTENT_TYPES[extension] ?? CONTENT_TYPES.js,
-      // A newer version of the program may serve the same URL.
+      // A newer version may serve other content at the same URL.
       "Cache-Control": "no-cache",
       Vary: "Accept-Encoding",
       ETag: tag,
@@ -128,7 +126,7 @@ function contentSecurityPolicy(html: string): string {
   ].join("; ");
 }
 
-/** Strips types from a TypeScript file, for running from a checkout. Blank lines left behind are removed. */
+/** Converts TypeScript to JavaScript for running from a checkout. Removes the types and the blank lines they leave. */
 function toJavaScript(source: string): string {
   return withoutWarnings(() => nodeModule.stripTypeScriptTypes(source))
     .replace(/(\b(?:from |import\()"\.{1,2}\/[^"]+)\.ts"/g, '$1.js"')

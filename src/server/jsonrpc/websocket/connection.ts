@@ -15,13 +15,13 @@ import { Outbox } from "./outbox.ts";
 import { type SubscriptionCount, type SubscriptionLimits, Subscriptions } from "./subscriptions.ts";
 
 export interface ConnectionLimits extends SubscriptionLimits {
-  /** Concurrent messages per connection. Reading pauses at the limit. */
+  /** Maximum number of concurrent messages per connection. Reading pauses at the limit. */
   runningMessages: number;
-  /** Bytes received before a message is complete, including the overhead per packet. */
+  /** Maximum bytes received for an incomplete message, including the overhead per packet. */
   incompleteBytes: number;
   /** Timeout of the closing handshake. */
   closeHandshakeMillis: number;
-  /** How long an unresponsive client may take to read the reason of its disconnection. */
+  /** How long to wait for an unresponsive client to read the reason of its disconnection. */
   disconnectMillis: number;
 }
 
@@ -34,7 +34,7 @@ interface ConnectionOptions {
   execute: Execute;
   record?: MessageRecordFactory | undefined;
   deadlines: DeadlineTimer;
-  /** Budget for received messages until they are answered. */
+  /** Budget for received messages; their bytes are released after the response. */
   budget: ByteBudget;
   /** Budget for unread responses and events. */
   unread: ByteBudget;
@@ -63,10 +63,10 @@ const CONTROL_FRAME_OVERHEAD_BYTES = 6;
 /** The largest control frame: a payload has at most 125 bytes. */
 const MAX_CONTROL_FRAME_BYTES = CONTROL_FRAME_OVERHEAD_BYTES + 125;
 
-/** A connection with more messages in progress is pipelining. */
+/** A connection with this many messages in progress is pipelining. */
 const PIPELINED_FROM = 4;
 
-/** Pings are answered up to this many unread bytes. */
+/** Pings get no pong above this many unread bytes. */
 const MAX_UNREAD_PONG_BYTES = 16 * 1024;
 
 const UNRESPONSIVE = "The client neither read its messages nor answered a ping in time.";
@@ -86,10 +86,10 @@ export class Connection {
   #heldBytes = 0;
   #drained: PromiseWithResolvers<void> | undefined;
   #closing = false;
-  /** True if the client sent anything since the last check. */
+  /** True if the client has sent anything since the last check. */
   #isHeard = true;
   #flushesAtLastCheck = 0;
-  /** True if data was unread at the last check. */
+  /** True if the client had unread data at the last check. */
   #hadUnread = false;
 
   constructor(socket: WebSocket, options: ConnectionOptions) {
@@ -126,7 +126,7 @@ export class Connection {
       this.#isHeard = true;
       this.#countControlFrame(data);
     });
-    // A client that pings without reading gets only some pongs, each of which proves that the node is alive.
+    // A client that pings without reading gets only a few pongs; each one proves that the node is alive.
     socket.on("ping", (data) => {
       this.#countControlFrame(data);
       if (socket.bufferedAmount < MAX_UNREAD_PONG_BYTES) socket.pong(data, false, ignore);
@@ -139,7 +139,7 @@ export class Connection {
     return this.#closed;
   }
 
-  /** Sends a keep-alive ping. Disconnects the client if it has neither sent nor read anything since the last check. */
+  /** Sends a keep-alive ping. Disconnects a client that has neither sent nor read anything since the last check. */
   checkAlive(): void {
     if (this.#closing) return;
     const isReading = this.#outbox.flushes > this.#flushesAtLastCheck;
@@ -156,7 +156,7 @@ export class Connection {
     this.#socket.ping();
   }
 
-  /** Closes the connection if the client has lost its access. Returns true if it did. */
+  /** Closes the connection if the client's access was revoked. Returns true if it was. */
   closeIfRevoked(): boolean {
     const reason = this.#closing ? undefined : this.#options.revocationReason();
     if (reason !== undefined) void this.#disconnect(reason, accessDenied(`Subscription ended. ${reason}`));
@@ -172,7 +172,7 @@ export class Connection {
     await this.#closedWithin(this.#options.limits.closeHandshakeMillis);
   }
 
-  /** Resolves when all messages are answered or the client has disconnected. */
+  /** Resolves when all messages have responses or the client has disconnected. */
   async #whenDrained(): Promise<void> {
     if (this.#isIdle) return;
     this.#drained ??= Promise.withResolvers();
@@ -183,7 +183,7 @@ export class Connection {
     return this.#running.size === 0 && this.#queue.length === 0;
   }
 
-  /** Disconnects with a reason, which a stalled client receives if it resumes reading in time. */
+  /** Disconnects with a reason. A stalled client receives it if it resumes reading in time. */
   async #disconnect(reason: string, subscriptionError: ErrorObject): Promise<void> {
     this.#closing = true;
     this.#dropQueue();
@@ -193,14 +193,14 @@ export class Connection {
   }
 
   async #closedWithin(millis: number): Promise<void> {
-    // The peer's close frame has to be read.
+    // Needed to read the peer's close frame.
     this.#socket.resume();
     const timeout = setTimeout(() => this.#socket.terminate(), millis);
     await this.#closed;
     clearTimeout(timeout);
   }
 
-  /** True while reading is paused for running calls. Pongs are not read during that time. */
+  /** True if reading is paused because of running calls. Pongs cannot arrive during that time. */
   get #isPausedForCalls(): boolean {
     return this.#socket.isPaused && this.#socket.bufferedAmount === 0;
   }
@@ -220,8 +220,8 @@ export class Connection {
   }
 
   /**
-   * Subtracts a control frame, which is not part of a message. Its memory is released once less than a control frame
-   * remains: even a small fragment retains the packet in which it arrived, with all control frames of that packet.
+   * Subtracts a control frame, which is not part of a message. Its memory is released only when less than one control
+   * frame remains, because even a small fragment retains the whole packet in which it arrived.
    */
   #countControlFrame({ length }: Buffer): void {
     this.#received = Math.max(0, this.#received - length - CONTROL_FRAME_OVERHEAD_BYTES);
@@ -245,7 +245,7 @@ export class Connection {
     void this.#closedWithin(this.#options.limits.closeHandshakeMillis);
   }
 
-  /** Schedules the next message. Only one per connection waits in the scheduler. */
+  /** Schedules the next message. At most one message per connection is in the scheduler. */
   #scheduleNext(): void {
     if (this.#queue.length > 0 && this.#running.size < this.#options.limits.runningMessages) {
       const isFarAhead = this.#running.size + this.#queue.length > PIPELINED_FROM;
@@ -288,7 +288,7 @@ export class Connection {
       await sent;
     } catch (error) {
       logger.error("JSON-RPC message failed unexpectedly", { error: inspect(error) });
-      // Part of the response may be written already, so the connection is closed.
+      // Part of the response may already be sent, so the connection is closed.
       this.#socket.terminate();
     } finally {
       record?.endMessage();

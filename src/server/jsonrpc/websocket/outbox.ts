@@ -3,17 +3,17 @@ import { releaseBuffer } from "../../../json/buffer-pool.ts";
 import { BUFFERED_FROM_BYTES, type BudgetReservation, PIECE_OVERHEAD_BYTES } from "../../http/request/byte-budget.ts";
 import type { MessageResponse } from "../execute.ts";
 
-/** Messages up to this size are written at once, larger ones in fragments with backpressure. */
+/** Messages up to this size are written as one frame, larger ones in fragments with backpressure. */
 const FRAGMENT_BYTES = 256 * 1024;
 
 /**
- * Send queue of a connection. A fragmented message delays later messages, since WebSocket does not interleave fragments
- * of messages.
+ * Send queue of a connection. A fragmented message delays later messages, since WebSocket does not interleave
+ * fragments.
  */
 export class Outbox {
   readonly #socket: WebSocket;
   readonly #unread: BudgetReservation;
-  /** Writes queued behind the fragmented message in progress; undefined if there is none. */
+  /** Writes that wait for the current fragmented message; undefined if there is none. */
   #queued: (() => void)[] | undefined;
   #eventBytes = 0;
   #flushes = 0;
@@ -29,14 +29,14 @@ export class Outbox {
     return this.#eventBytes;
   }
 
-  /** Number of flushed writes. It grows as long as the client reads. */
+  /** Number of completed writes. It grows as long as the client reads. */
   get flushes(): number {
     return this.#flushes;
   }
 
   /**
    * Sends an event. Returns false if the memory limit for unread data is reached; clients with little unread data are
-   * exempt.
+   * exempt from it.
    */
   sendEvent(message: Buffer): boolean {
     const bytes = message.length + PIECE_OVERHEAD_BYTES;
@@ -64,8 +64,8 @@ export class Outbox {
 
   /**
    * Sends a response; its position in the queue is fixed when this returns. Resolves when it is written or the
-   * connection is closed. Rejects with errors of a streamed result, whose message remains incomplete. Returns undefined
-   * if the memory limit for unread data is reached.
+   * connection is closed. Rejects if a streamed result fails, which leaves its message incomplete. Returns undefined if
+   * the memory limit for unread data is reached.
    */
   sendResponse({ body }: MessageResponse): Promise<void> | undefined {
     const length = Array.isArray(body) ? body.reduce((sum, part) => sum + part.length, 0) : 0;
@@ -106,7 +106,7 @@ export class Outbox {
   #release(): void {
     const queued = this.#queued ?? [];
     this.#queued = undefined;
-    // A queued write may start another fragmented message.
+    // A queued write may start the next fragmented message.
     for (const write of queued) this.#enqueue(write);
   }
 

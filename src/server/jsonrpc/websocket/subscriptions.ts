@@ -13,7 +13,7 @@ export interface SubscriptionLimits {
 
 interface Subscription {
   id: string;
-  /** Events before the response with the id was sent; undefined afterwards. */
+  /** Events published before the subscription response was sent; undefined afterwards. */
   early: EventBuffer | undefined;
   /** Closes the feed. Idempotent. */
   end(): void;
@@ -36,7 +36,7 @@ export class SubscriptionCount {
   }
 }
 
-/** Subscriptions of one connection. A slow client gets a notification and loses its subscription. */
+/** Subscriptions of one connection. A slow client is notified and loses its subscription. */
 export class Subscriptions {
   readonly #outbox: Outbox;
   readonly #limits: SubscriptionLimits;
@@ -50,7 +50,7 @@ export class Subscriptions {
     this.#all = all;
   }
 
-  /** Opens a subscription. Its events are buffered until `release`. */
+  /** Opens a subscription. Buffers its events until `release`. */
   start(feed: Feed): string {
     if (this.#closed) throw new Failure("unavailable", "The connection is closing.");
     if (this.#running.size >= this.#limits.subscriptions) {
@@ -75,7 +75,7 @@ export class Subscriptions {
     return id;
   }
 
-  /** Starts delivery, after the response with the id was queued. */
+  /** Starts delivery after the subscription response was queued. */
   release(id: string): void {
     const subscription = this.#running.get(id);
     const buffered = subscription?.early;
@@ -99,7 +99,7 @@ export class Subscriptions {
     for (const id of this.#running.keys()) this.close(id);
   }
 
-  /** Closes all subscriptions and notifies the client of the error. */
+  /** Closes all subscriptions and sends the error to the client. */
   closeAllWithError(error: ErrorObject): void {
     const ended = [...this.#running.keys()];
     this.closeAll();
@@ -125,7 +125,7 @@ export class Subscriptions {
 
   #disconnect({ id, early }: Subscription): void {
     if (early) {
-      // The client is notified once it knows the subscription.
+      // The client is notified after it has received the subscription id.
       early.bytes = Number.POSITIVE_INFINITY;
     } else {
       this.close(id);
@@ -147,7 +147,7 @@ export class Subscriptions {
   }
 }
 
-/** Encodes a notification. The data is JSON already; ids and topics need no escaping. */
+/** Encodes a notification. `data` is already JSON; ids and topics need no escaping. */
 function eventNotification(id: string, { topic, data }: StreamEvent): Buffer {
   const open =
     topic === ETH_TOPIC

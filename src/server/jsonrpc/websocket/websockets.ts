@@ -19,7 +19,7 @@ export interface WebSocketLimits extends ConnectionLimits {
   connections: number;
   /** Maximum number of subscriptions on all connections. */
   allSubscriptions: number;
-  /** Maximum number of fragments per message. Each costs memory. */
+  /** Maximum number of fragments per message, since each costs memory. */
   fragments: number;
   /** Interval of keep-alive pings. */
   pingMillis: number;
@@ -29,7 +29,7 @@ interface WebSocketsOptions {
   execute: Execute;
   policy: AccessPolicy;
   logger: Logger;
-  /** Shares its memory budgets with the WebSocket messages. */
+  /** Provides the memory budgets, which HTTP requests and WebSocket messages share. */
   connectionManager: ConnectionManager;
   /** Creates access log records of messages; undefined without an access log. */
   record?: RecordFactory | undefined;
@@ -45,10 +45,10 @@ interface WebSockets {
 }
 
 const DEFAULT_LIMITS: Omit<WebSocketLimits, "connections" | "allSubscriptions" | "incompleteBytes"> = {
-  // The largest message in fragments of 16 KiB.
+  // Enough for the largest message in fragments of 16 KiB.
   fragments: 2048,
   subscriptions: 32,
-  // Less than two slots of all attestations of a large network. Readers of other topics have minutes.
+  // Less than two slots of all attestations of a large network. For other topics, several minutes of events.
   eventBytes: 8 * 1024 * 1024,
   runningMessages: 16,
   pingMillis: 30_000,
@@ -61,7 +61,7 @@ const ERROR_RESPONSE_MILLIS = 2_000;
 
 const MESSAGE_TOO_LARGE = 1009;
 
-/** Returns a class of WebSockets whose close reason names the size limit of messages. */
+/** Returns a WebSocket class whose close reason names the message size limit. */
 function socketWithLimit(bytes: number): typeof WebSocket {
   const reason = `A message is larger than ${bytes} bytes (--max-body-bytes).`;
   return class extends WebSocket {
@@ -77,9 +77,9 @@ export function isWebSocketUpgrade({ headers }: IncomingMessage): boolean {
 
 export function createWebSockets(options: WebSocketsOptions): WebSockets {
   const { execute, policy, logger, connectionManager, record, httpLimits, limits: overrides } = options;
-  // Every event goes to each subscription, so they are limited like connections.
+  // Every event goes to each subscription, so subscriptions are limited like connections.
   const { connections: maxConnections } = httpLimits;
-  // The longest message, in the smallest common packets.
+  // Room for the longest message in the smallest common packets.
   const incompleteBytes = 3 * httpLimits.bodyBytes;
   const limits = {
     ...DEFAULT_LIMITS,
@@ -95,7 +95,7 @@ export function createWebSockets(options: WebSocketsOptions): WebSockets {
     maxPayload: httpLimits.bodyBytes,
     WebSocket: socketWithLimit(httpLimits.bodyBytes),
     maxFragments: limits.fragments,
-    // At most one message per connection and turn of the event loop.
+    // Emits at most one message per connection and turn of the event loop.
     allowSynchronousEvents: false,
     autoPong: false,
     perMessageDeflate: false,
@@ -106,7 +106,7 @@ export function createWebSockets(options: WebSocketsOptions): WebSockets {
   const checks = setInterval(() => {
     for (const connection of connections) connection.checkAlive();
   }, limits.pingMillis);
-  // A server that never listened and is not closed must not keep the process alive.
+  // A server that never listened must not keep the process alive.
   checks.unref();
   policy.onAccessChange(() => {
     const closed = [...connections].filter((connection) => connection.closeIfRevoked());

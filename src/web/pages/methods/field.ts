@@ -63,12 +63,12 @@ interface CheckboxesProps {
 
 function Checkboxes({ options, value, onChange }: CheckboxesProps) {
   const read = readValue(value);
-  const checked = Array.isArray(read) ? read : [];
+  const selected = Array.isArray(read) ? read : [];
   const toggle = (option: string) => {
-    const next = options.filter((each) => (each === option) !== checked.includes(each));
+    const next = options.filter((each) => (each === option) !== selected.includes(each));
     onChange(next.length === 0 ? "" : JSON.stringify(next));
   };
   return html`<div class="choices">
-    ${options.map((option) => html`<label><input type="checkbox" checked=${checked.includes(option)} onChange=${() => toggle(option)} /> ${option}</label>`)}
+    ${options.map((option) => html`<label><input type="checkbox" checked=${selected.includes(option)} onChange=${() => toggle(option)} /> ${option}</label>`)}
   </div>`;
 }

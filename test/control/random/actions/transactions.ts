@@ -182,7 +182,7 @@ async function blobs(scenario: Scenario): Promise<string> {
   const nonce = await nextNonce(scenario, account);
   const count = choices.integer(1, 2);
   const config = createChainForkConfig({ ...chainConfig, DENEB_FORK_EPOCH: 0, ELECTRA_FORK_EPOCH: 0 });
-  const source = new DevBlobs({ config, counts: { least: count, most: count } });
+  const source = new DevBlobs({ config, counts: { min: count, max: count } });
   const parent = { blockHash: new Uint8Array(32).fill(choices.integer(0, 255)), blockNumber: 0 };
   const bundle = source.bundleFor({ fork: isFulu ? ForkName.fulu : ForkName.deneb, slot, parent });
   const proofsOfBlob = bundle.proofs.length / bundle.blobs.length;
