@@ -5,12 +5,12 @@ import { createKeccak256 } from "./keccak.ts";
 import { Precompiles } from "./precompiles/precompiles.ts";
 import type { Keccak } from "./state/trie.ts";
 
-/** Cryptography of the EVM, without native modules. Not shared between threads: each creates its own. */
+/** Cryptography of the EVM, without native modules. Each thread creates its own instance. */
 export interface EvmCrypto {
   keccak: Keccak;
   /** Signs a hash with secp256k1. Returns r, s and v (27 or 28). */
   sign(hash: Uint8Array, privateKey: Uint8Array): Uint8Array;
-  /** Keccak, ecrecover (both WASM) and KZG point evaluation, in the form that `@ethereumjs` expects. */
+  /** Keccak, ecrecover (both WASM) and KZG point evaluation in the format of `@ethereumjs`. */
   custom: CustomCrypto;
   precompiles: Precompiles;
 }
@@ -36,7 +36,7 @@ function createSigner(secp256k1: Secp256k1): EvmCrypto["sign"] {
   };
 }
 
-/** Returns the 64 bytes of the public key, or throws. */
+/** Returns a function that recovers the 64-byte public key of a signature, or throws. */
 function createRecovery(secp256k1: Secp256k1): Recover {
   return (hash, v, r, s, chainId) => {
     const bit = Number(v < 2n ? v : chainId === undefined ? v - 27n : v - chainId * 2n - 35n);
@@ -50,7 +50,7 @@ function createRecovery(secp256k1: Secp256k1): Recover {
   };
 }
 
-/** Verifies proofs for the point evaluation precompile, which has loaded the curve. */
+/** Adapts the KZG proof verification to the point evaluation precompile, which has already loaded the curve. */
 function pointEvaluation(precompiles: Precompiles): KZG {
   return {
     verifyProof: (...proof) => precompiles.pointEvaluation.verifyProof(...proof),

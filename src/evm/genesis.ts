@@ -25,7 +25,7 @@ export const DETERMINISTIC_DEPLOYER_ADDRESS = "0x4e59b44847b379578588920ca78fbf2
 const FUNDS = 10_000n * 10n ** 18n;
 const GAS_LIMIT = 30_000_000n;
 const BASE_FEE_PER_GAS = 10n ** 9n;
-/** Since EIP-161 contracts start with nonce 1. */
+/** Contracts start with nonce 1 since EIP-161. */
 const CONTRACT_NONCE = 1n;
 /** Slot of the first node of `zero_hashes` in the deposit contract. Its first element is zero. */
 const ZERO_HASHES_SLOT = 0x21;
@@ -41,11 +41,11 @@ export interface GenesisAccount {
   nonce?: bigint;
   balance?: bigint;
   code?: Uint8Array;
-  /** Slots of 32 bytes with their values. */
+  /** Slots and values, 32 bytes each. */
   storage?: readonly (readonly [slot: Uint8Array, value: Uint8Array])[];
 }
 
-/** The part of the chain rules that block 0 depends on. Does not load the EVM libraries. */
+/** The chain rules that block 0 depends on. Does not load the EVM libraries. */
 export interface GenesisRules {
   readonly crypto: { readonly keccak: Keccak };
   at(timestamp: number): { isSince(fork: ExecutionFork): boolean };
@@ -54,7 +54,7 @@ export interface GenesisRules {
 export interface GenesisOptions {
   /** Unix seconds. */
   timestamp: number;
-  /** From the consensus chain's configuration. */
+  /** From the consensus configuration. */
   depositContract: Uint8Array;
   gasLimit?: bigint;
   baseFeePerGas?: bigint;
@@ -71,7 +71,7 @@ export function createGenesis(rules: GenesisRules, options: GenesisOptions): Exe
   return createGenesisBlock(rules, options, [...accounts, ...(options.accounts ?? [])]);
 }
 
-/** Creates block 0 with exactly the given accounts. */
+/** Creates block 0 with only the given accounts. */
 export function createGenesisBlock(
   rules: GenesisRules,
   options: Omit<GenesisOptions, "accounts" | "depositContract">,
@@ -112,7 +112,10 @@ export function createGenesisBlock(
   };
 }
 
-/** The request contracts are inhibited until the first block of Prague, unless the chain starts there. */
+/**
+ * Returns the genesis accounts of a dev chain. The request contracts are inhibited until the first block of Prague,
+ * unless the chain starts there.
+ */
 export function devAccounts(depositContract: Uint8Array, isInhibited: boolean): GenesisAccount[] {
   const contract = (address: Uint8Array, code: Uint8Array, storage?: GenesisAccount["storage"]): GenesisAccount => ({
     address,
@@ -147,7 +150,7 @@ function worldOf(keccak: Keccak, accounts: readonly GenesisAccount[]): World {
   return world;
 }
 
-/** Storage written by the constructor of the deposit contract: roots of empty subtrees of each depth. */
+/** Returns the storage that the deposit contract's constructor writes: roots of empty subtrees of each depth. */
 function zeroHashes(): [slot: Uint8Array, value: Uint8Array][] {
   let node = new Uint8Array(32);
   return Array.from({ length: DEPOSIT_TREE_DEPTH - 1 }, (_, depth) => {

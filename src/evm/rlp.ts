@@ -21,7 +21,7 @@ export function encodeBytes(bytes: Uint8Array): Uint8Array {
   return encoded;
 }
 
-/** Encodes a list whose items are encoded already. */
+/** Encodes a list of already encoded items. */
 export function encodeList(items: readonly Uint8Array[]): Uint8Array {
   let length = 0;
   for (const item of items) length += item.length;
@@ -39,7 +39,7 @@ export function encode(item: RlpItem): Uint8Array {
   return Array.isArray(item) ? encodeList(item.map(encode)) : encodeBytes(item);
 }
 
-/** Encodes an unsigned integer as its big-endian bytes without leading zeros. */
+/** Encodes an unsigned integer as big-endian bytes without leading zeros. */
 export function encodeNumber(value: bigint | number): Uint8Array {
   return encodeBytes(numberToBytes(value));
 }
@@ -57,12 +57,12 @@ export function bytesToBigint(bytes: Uint8Array): bigint {
   return BigInt(`0x${Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length).toString("hex")}`);
 }
 
-/** Size of a list with that many bytes of encoded items. */
+/** Returns the encoded size of a list whose encoded items have `length` bytes. */
 export function encodedListSize(length: number): number {
   return prefixSize(length) + length;
 }
 
-/** Decodes exactly one item. Byte strings are views on the input. */
+/** Decodes exactly one item. Byte strings are views of the input. */
 export function decode(bytes: Uint8Array): RlpItem {
   const [item, end] = decodeAt(bytes, 0);
   if (end !== bytes.length) throw new RlpError(`RLP has ${bytes.length - end} bytes after its end.`);

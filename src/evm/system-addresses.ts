@@ -1,4 +1,4 @@
-/** Addresses of the system contracts, for code that does not load the libraries of the EVM. */
+/** Addresses of the system contracts, for code that does not load the EVM libraries. */
 
 const bytesOf = (hex: string) => new Uint8Array(Buffer.from(hex, "hex"));
 

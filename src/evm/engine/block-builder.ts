@@ -26,14 +26,14 @@ export interface BlockPlan {
   attributes: BlockAttributes;
   /** Applied before the transactions. */
   overrides: readonly Override[];
-  /** In the order of inclusion; more than fit into the block. */
+  /** In order of inclusion; may be more than fit into the block. */
   candidates: Iterable<Transaction>;
 }
 
 interface BuildOptions {
-  /** Called for transactions that no block can include. */
+  /** Called for transactions that cannot be included in any block. */
   onFault?: FaultListener;
-  /** Only the first transaction may start after this time in milliseconds. */
+  /** No transaction except the first one starts after this time in milliseconds. */
   fillingMs?: number | undefined;
 }
 
@@ -47,12 +47,12 @@ export class BlockBuilder {
     this.#parts = parts;
   }
 
-  /** Throws a `PayloadUnavailableError` if a system contract makes every block invalid. */
+  /** Throws a `PayloadUnavailableError` if a system contract would make any block invalid. */
   build(parent: ExecutedBlock, attributes: BlockAttributes, options?: BuildOptions): Promise<ExecutedBlock> {
     return buildPlanned(this.#parts.executor, parent, this.plan(parent, attributes), options);
   }
 
-  /** The candidates have to be read before the pool changes. */
+  /** Returns the plan of the next block. Its candidates must be read before the pool changes. */
   plan(parent: ExecutedBlock, attributes: BlockAttributes): BlockPlan {
     const { executor, blocks, head } = this.#parts;
     const { rules } = executor;
@@ -63,7 +63,7 @@ export class BlockBuilder {
     const { blobs } = rules.at(attributes.timestamp);
     const blobFee = blobs === undefined ? 0n : blobBaseFee(excessBlobGas, blobs);
     const state = overrideState(parent, overrides, rules.crypto.keccak);
-    // On another branch, transactions of the head's branch can be included again.
+    // On another branch, transactions already included on the head's branch are candidates again.
     const pool =
       parent === head.block
         ? this.#parts.pool
@@ -82,7 +82,7 @@ export class BlockBuilder {
     };
   }
 
-  /** Excludes blob transactions whose blobs were evicted. */
+  /** Skips blob transactions whose blobs were evicted. */
   *#candidates(pool: TransactionPool, baseFee: bigint, blobFee: bigint): Generator<Transaction> {
     for (const transaction of pool.pending(baseFee, blobFee)) {
       const isComplete = transaction.tx.type !== 3 || this.#parts.pool.sidecarOf(transaction.hash) !== undefined;
@@ -93,7 +93,7 @@ export class BlockBuilder {
 
 /**
  * Builds a block on its parent, without transactions that would make it invalid. Stores nothing. Throws a
- * `PayloadUnavailableError` if a system contract makes every block invalid.
+ * `PayloadUnavailableError` if a system contract would make any block invalid.
  */
 export async function buildPlanned(
   executor: BlockExecutor,
@@ -116,7 +116,7 @@ export async function buildPlanned(
   return isRecorded ? { ...block, overrides } : block;
 }
 
-/** Yields the first value, and others before a time of `performance.now`. */
+/** Yields the first value, then further values until the time `endsAt`. */
 function* takeUntil<T>(endsAt: number, values: Iterable<T>): Generator<T> {
   for (const value of values) {
     yield value;

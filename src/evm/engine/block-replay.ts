@@ -24,10 +24,10 @@ interface BlockReplayParts {
   logger: Logger;
 }
 
-/** A restart that takes longer is reported. */
+/** Restarts that take longer log their progress. */
 const FIRST_REPORT_MS = 500;
 
-/** Executes blocks that exist already, with the overrides that were recorded with them. */
+/** Re-executes existing blocks with their recorded overrides. */
 export class BlockReplay {
   readonly #parts: BlockReplayParts;
   readonly #rebuilding = new SingleFlight<RootHex, ExecutedBlock | undefined>();
@@ -39,7 +39,7 @@ export class BlockReplay {
     this.#parts = parts;
   }
 
-  /** Until it is connected, only blocks in memory are found. */
+  /** Connects the stored history. Before that, only blocks in memory are found. */
   connect(history: PayloadHistory): void {
     this.#history = history;
   }
@@ -54,12 +54,12 @@ export class BlockReplay {
     return this.#rebuilding.run(blockHash, undefined, () => this.#rebuild(history, blockHash, root));
   }
 
-  /** Returns why a block was not found although it is stored. */
+  /** Returns why a stored block could not be rebuilt. */
   failureOf(blockHash: RootHex): Error {
     return this.#failure ?? new Error(`Execution block ${blockHash} cannot be rebuilt from stored payloads.`);
   }
 
-  /** Executes a payload, and keeps its block. Throws an `InvalidBlockError`. */
+  /** Executes a payload and stores its block in memory. Throws an `InvalidBlockError`. */
   async executePayload(parent: ExecutedBlock, stored: StoredPayload): Promise<ExecutedBlock> {
     const block = await this.#verify(parent, stored);
     this.#parts.blocks.add(block);
@@ -67,8 +67,8 @@ export class BlockReplay {
   }
 
   /**
-   * Executes the stored payloads up to a block again, and yields their blocks without keeping them. Starts from a known
-   * state of the given number or an earlier one.
+   * Re-executes the stored payloads up to a block and yields their blocks without storing them. Starts from a known
+   * state at or before `number`.
    */
   async *replay(blockHash: RootHex, number: bigint): AsyncGenerator<ExecutedBlock> {
     const history = this.#history;
@@ -83,19 +83,19 @@ export class BlockReplay {
     if (missing) yield* executeMissing(history, missing, (parent, stored) => this.#verify(parent, stored));
   }
 
-  /** Checks that a payload is that of an executed block. Throws an `InvalidBlockError`. */
+  /** Checks that a payload matches an executed block. Throws an `InvalidBlockError`. */
   verifySame(known: ExecutedBlock, payload: ExecutionPayload, context: PayloadContext): void {
     this.#parts.executor.verifySame(known, payload, this.#contextOf(payload, context));
   }
 
-  /** Executes a known block again. */
+  /** Re-executes a known block. */
   async execute(parent: ExecutedBlock, block: Block): Promise<ExecutedBlock> {
     const { executor } = this.#parts;
     const overrides = (await this.#parts.overrides.ofBlock(block.hash)) ?? [];
     return executor.execute(this.#withOverrides(parent, overrides), block, headerChange(overrides));
   }
 
-  /** Returns the state that the transactions of a block were executed on. */
+  /** Returns the state before the transactions of a block. */
   async stateBefore(parent: ExecutedBlock, block: Block): Promise<ExecutedBlock> {
     return this.#withOverrides(parent, await this.#parts.overrides.ofBlock(block.hash));
   }
@@ -151,7 +151,7 @@ export class BlockReplay {
     return overrideState(parent, overrides, this.#parts.executor.rules.crypto.keccak);
   }
 
-  /** Omits fields that the fork does not have. */
+  /** Omits fields that the fork lacks. */
   #contextOf(
     { timestamp }: ExecutionPayload,
     { parentBeaconBlockRoot, versionedHashes, executionRequests }: PayloadContext,

@@ -13,7 +13,7 @@ interface DroppedTransactionsParts {
 
 const MAX_REASONS = 1000;
 
-/** Drops transactions from the pool and its journal. Remembers the reason, unless the drop was requested. */
+/** Drops transactions from the pool and its journal. Records the reason, unless the drop was requested. */
 export class DroppedTransactions {
   readonly #parts: DroppedTransactionsParts;
   readonly #reasons = new Map<string, string>();
@@ -22,7 +22,7 @@ export class DroppedTransactions {
     this.#parts = parts;
   }
 
-  /** Drops transactions on request. Returns the number of transactions that were in the pool. */
+  /** Drops transactions on request. Returns how many were in the pool. */
   async drop(hashes: readonly Uint8Array[]): Promise<number> {
     const { pool, storage } = this.#parts;
     const dropped = hashes.filter((hash) => pool.drop(hash));
@@ -30,7 +30,7 @@ export class DroppedTransactions {
     return dropped.length;
   }
 
-  /** Drops a transaction that no block can include. */
+  /** Drops a transaction that cannot be included in any block. */
   dropUnusable({ hash, sender, tx }: Transaction, error: Error): void {
     const { pool, storage, logger } = this.#parts;
     logger.warn("Dropped a transaction that no block can include", {
@@ -53,7 +53,7 @@ export class DroppedTransactions {
     return this.#reasons.get(hashKey(hash));
   }
 
-  /** Forgets the reason of a transaction that was sent again. */
+  /** Deletes the recorded reason of a transaction that was submitted again. */
   forget(hash: Uint8Array): void {
     this.#reasons.delete(hashKey(hash));
   }

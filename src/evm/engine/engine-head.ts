@@ -15,13 +15,13 @@ interface EngineHeadParts {
   secondsPerSlot: number;
 }
 
-/** Block that the pool follows, and the pending overrides. */
+/** Head block of the transaction pool, with the pending overrides. */
 export class EngineHead {
   readonly #parts: EngineHeadParts;
   #block: ExecutedBlock;
-  /** The block with the pending overrides. */
+  /** The head block with the pending overrides applied. */
   #overridden: ExecutedBlock;
-  /** Start of the next slot in Unix seconds. Empty slots may lie between it and the block. */
+  /** Start of the next slot in Unix seconds. Slots since the head block may be empty. */
   nextSlotTime = 0;
 
   constructor(parts: EngineHeadParts) {
@@ -35,8 +35,8 @@ export class EngineHead {
   }
 
   /**
-   * Moves to a block, and returns the transactions of lost blocks to the pool. Returns true if the pending overrides
-   * change.
+   * Sets the head block and returns the transactions of reorged blocks to the pool. Returns true if the pending
+   * overrides change.
    */
   follow(block: ExecutedBlock, nextTimestamp?: number): boolean {
     const { blocks, overrides } = this.#parts;
@@ -55,30 +55,30 @@ export class EngineHead {
     pool.setHead(withGasLimit(this.#overridden, gasLimit), nextTimestamp, returned);
   }
 
-  /** Returns a block with the overrides that its next block would apply. */
+  /** Returns a block's state with the overrides that its child would apply. */
   overridden(block: ExecutedBlock): ExecutedBlock {
     if (block === this.#block) return this.#overridden;
     return overrideState(block, this.overridesOn(block), this.#parts.rules.crypto.keccak);
   }
 
-  /** Returns the overrides that the next block on a block would apply. */
+  /** Returns the overrides that a child of the block would apply. */
   overridesOn(block: ExecutedBlock): readonly Override[] {
     const { blocks, overrides } = this.#parts;
     return block === this.#block ? overrides.pending : overrides.pendingOn(blocks.divergence(this.#block, block));
   }
 
-  /** Base fee of the next block on a block. */
+  /** Base fee of a child of the block. */
   nextBaseFee({ header }: Pick<Block, "header">): bigint {
     const change = header === this.#block.header ? headerChange(this.#parts.overrides.pending) : {};
     return change.baseFeePerGas ?? nextBaseFee(header);
   }
 
-  /** Timestamp of the next block on a block. */
+  /** Timestamp of a child of the block. */
   nextTimestamp({ header }: Pick<Block, "header">): number {
     return Math.max(Number(header.timestamp) + this.#parts.secondsPerSlot, this.nextSlotTime);
   }
 
-  /** Sets the start of the next slot. The pool applies the rules of its fork. */
+  /** Sets the start of the next slot. The pool uses the rules of that slot's fork. */
   setNextSlot(timestamp: number): void {
     const { rules } = this.#parts;
     const before = rules.at(this.nextTimestamp(this.#block));

@@ -2,7 +2,7 @@ import { toHex } from "../execution/payload.ts";
 import type { Change } from "../overrides/override.ts";
 import type { EvmEngine } from "./evm-engine.ts";
 
-/** Changes state that no transaction changes, for the `anvil_*` methods. */
+/** Changes state outside of transactions, for the `anvil_*` methods. */
 export class EvmControl {
   readonly #engine: EvmEngine;
 
@@ -26,7 +26,7 @@ export class EvmControl {
     return overrides.save();
   }
 
-  /** Returns false if the pool does not have the transaction. */
+  /** Returns false if the transaction is not in the pool. */
   async dropTransaction(hash: Uint8Array): Promise<boolean> {
     return (await this.#engine.dropped.drop([hash])) > 0;
   }
@@ -41,7 +41,7 @@ export class EvmControl {
     await this.#engine.dropped.drop(hashes);
   }
 
-  /** Counts transactions that the next block can include. */
+  /** Returns the number of transactions that the next block can include. */
   executableCount(): number {
     return [...this.#engine.executable()].length;
   }

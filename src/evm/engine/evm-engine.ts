@@ -44,16 +44,16 @@ interface EvmEngineParts {
   secondsPerSlot: number;
   logger: Logger;
   baseInterval?: BaseInterval;
-  /** Executed blocks in memory. */
+  /** Maximum number of executed blocks in memory. */
   maxBlocks?: number;
 }
 
-/** Dependencies of the engine on its node, which is opened after it. */
+/** Dependencies on the node, which is created after the engine. */
 export interface EvmServices {
   history: PayloadHistory;
   store: EvmStore;
   kzg: SidecarKzg;
-  /** Returns the payload attributes of the next block on the head; null if another block is the head. */
+  /** Returns the payload attributes of the next block; null if the hash is not that of the head. */
   proposals?: { next(headBlockHash: RootHex): Promise<BlockAttributes | null> };
 }
 
@@ -64,9 +64,9 @@ interface BuildJob {
 
 /** Plan of the pending block. */
 export interface PendingPlan {
-  /** Equal for equal plans. */
+  /** Changes whenever the plan changes. */
   key: string;
-  /** Absent if the caller already has the plan. */
+  /** Absent if the caller already has this plan. */
   plan?: BlockPlan;
 }
 
@@ -76,8 +76,8 @@ const OPTIMISTIC: PayloadVerdict = { status: "optimistic" };
 const MAX_PENDING_PAYLOADS = 16;
 
 /**
- * Execution engine that executes every payload with an EVM. Holds executed blocks and the transaction pool in memory.
- * Missing blocks are rebuilt from the payloads of stored beacon blocks after a restart.
+ * Execution engine that runs every payload in an EVM. Keeps executed blocks and the transaction pool in memory. After a
+ * restart, rebuilds missing blocks from the payloads of stored beacon blocks.
  */
 export class EvmEngine implements ExecutionEngine {
   readonly state = "synced";
@@ -96,9 +96,9 @@ export class EvmEngine implements ExecutionEngine {
   readonly #storage: FinalizedStore;
   readonly #jobs = new Map<PayloadId, BuildJob>();
   readonly #transactionListeners = new Set<(pooled: PooledTransaction) => void>();
-  /** Counts changes of the next payload that have another cause than the head. Other threads read it. */
+  /** Counts changes of the next payload other than those by the head. Read by other threads. */
   readonly #revision = sharedCounter();
-  /** Counts changes of the blocks and of the state that reads see. Other threads read it. */
+  /** Counts changes of blocks and of the state visible to reads. Read by other threads. */
   readonly #readRevision = sharedCounter();
   #kzg: SidecarKzg | undefined;
   #proposals: EvmServices["proposals"];
@@ -132,12 +132,12 @@ export class EvmEngine implements ExecutionEngine {
     return this.executor.rules;
   }
 
-  /** Counter of changes of the pool, in shared memory. */
+  /** Counter of pool changes, in shared memory. */
   get revision(): Int32Array {
     return this.#revision;
   }
 
-  /** Counter of changes that reads see, in shared memory. */
+  /** Counter of changes visible to reads, in shared memory. */
   get readRevision(): Int32Array {
     return this.#readRevision;
   }
@@ -151,12 +151,12 @@ export class EvmEngine implements ExecutionEngine {
     return this.#storage.finalized;
   }
 
-  /** Finalized blocks. Undefined until the engine is connected. */
+  /** Archive of finalized blocks. Undefined until the engine is connected. */
   get archive(): BlockArchive | undefined {
     return this.#storage.archive;
   }
 
-  /** Connects the engine to its node. Until then it has only genesis, and rejects blobs. */
+  /** Connects the engine to its node. Before that, the engine knows only genesis and rejects blobs. */
   connect({ history, store, kzg, proposals }: EvmServices): void {
     this.#kzg = kzg;
     this.#proposals = proposals;
@@ -166,13 +166,13 @@ export class EvmEngine implements ExecutionEngine {
     this.overrides.connect(store);
   }
 
-  /** Prepares for another chain in the database. Stops storing the current one. */
+  /** Stops storing the current chain, before the database is switched to another one. */
   detach(): Promise<void> {
     this.overrides.detach();
     return this.flush();
   }
 
-  /** Rebuilds the head and the pool from the database, after a start or when another chain was loaded. */
+  /** Rebuilds the head and the pool from the database, after a start or after switching to another chain. */
   async restore(headBlockHash: RootHex): Promise<void> {
     const head = await this.#replay.find(headBlockHash);
     if (head === undefined) throw this.#replay.failureOf(headBlockHash);
@@ -184,8 +184,8 @@ export class EvmEngine implements ExecutionEngine {
   }
 
   /**
-   * Adds a transaction to the pool and stores it. Throws a `PoolError` if it is refused. An impersonated transaction is
-   * refused unless it is `allowed`. Removes the transaction from the pool again if it cannot be stored.
+   * Adds a transaction to the pool and stores it. Throws a `PoolError` if it is rejected, as an impersonated
+   * transaction is unless `allowed`. If storing fails, removes the transaction from the pool again.
    */
   async addTransaction(sent: Uint8Array, impersonation?: "allowed"): Promise<PooledTransaction> {
     const pooled = await this.pool.add(sent, impersonation);
@@ -198,7 +198,7 @@ export class EvmEngine implements ExecutionEngine {
       this.pool.drop(hash);
       throw error;
     }
-    // Deletes the transaction that this one replaces.
+    // Deletes the transaction that was replaced by this one.
     await this.#storage.pruneDiscarded();
     for (const listener of this.#transactionListeners) listener(pooled);
     return pooled;
@@ -219,32 +219,32 @@ export class EvmEngine implements ExecutionEngine {
     await this.#storage.pruneDiscarded();
   }
 
-  /** Returns a block with the overrides that its next block would apply. */
+  /** Returns a block's state with the overrides that its child would apply. */
   overridden(block: ExecutedBlock): ExecutedBlock {
     return this.#head.overridden(block);
   }
 
-  /** Returns the overrides that the next block on a block would apply. */
+  /** Returns the overrides that a child of the block would apply. */
   overridesOn(block: ExecutedBlock): readonly Override[] {
     return this.#head.overridesOn(block);
   }
 
-  /** Base fee of the next block on a block. */
+  /** Base fee of a child of the block. */
   nextBaseFee(block: Pick<Block, "header">): bigint {
     return this.#head.nextBaseFee(block);
   }
 
-  /** Yields pooled transactions that the next block can include, in the order of inclusion. */
+  /** Yields the pooled transactions that the next block can include, in order of inclusion. */
   executable(): Generator<Transaction> {
     return this.pool.pending(this.nextBaseFee(this.head));
   }
 
-  /** Timestamp of the next block on a block. */
+  /** Timestamp of a child of the block. */
   nextTimestamp(block: Pick<Block, "header">): number {
     return this.#head.nextTimestamp(block);
   }
 
-  /** Sets the start of the next slot in Unix seconds. By default, it is the slot after the head. */
+  /** Sets the start of the next slot in Unix seconds. Default: the slot after the head. */
   setNextSlot(timestamp = 0): void {
     this.#head.setNextSlot(timestamp);
   }
@@ -258,7 +258,7 @@ export class EvmEngine implements ExecutionEngine {
     const restoreOverrides = this.overrides.capture();
     return () => {
       restoreStorage();
-      // The blocks may have been pruned since.
+      // The blocks may have been pruned in the meantime.
       this.blocks.add(finalized);
       this.blocks.add(head);
       restoreOverrides();
@@ -267,7 +267,7 @@ export class EvmEngine implements ExecutionEngine {
       this.#head.moveTo(head);
       restorePool();
       this.#stateChanged();
-      // An earlier write may have finished after the database was reverted.
+      // An earlier write may have completed after the database was reverted.
       this.#storage.writeLater(() => this.overrides.save());
     };
   }
@@ -277,7 +277,7 @@ export class EvmEngine implements ExecutionEngine {
     return this.#storage.flush();
   }
 
-  /** The state never changes. */
+  /** The engine is always synced. */
   onStateChange(): () => void {
     return () => {};
   }
@@ -302,7 +302,7 @@ export class EvmEngine implements ExecutionEngine {
     }
   }
 
-  /** A payload request for a block other than the head does not change the head and the pool. */
+  /** Leaves the head and the pool unchanged if a payload is requested for a block other than the head. */
   async forkchoiceUpdated(
     _fork: ForkPostBellatrix,
     { headBlockHash, finalizedBlockHash, isBehind }: ForkchoiceState,
@@ -331,8 +331,8 @@ export class EvmEngine implements ExecutionEngine {
   }
 
   /**
-   * Builds a payload on a block that may become the head. Returns null unless the pool is empty, as another head would
-   * change it.
+   * Builds a payload on a block that may become the head. Returns null unless the pool is empty, since a new head would
+   * change the pool.
    */
   async buildEmpty(request: PayloadRequest): Promise<BuiltPayload | null> {
     const parent = this.blocks.get(toHex(request.parent.blockHash));
@@ -357,8 +357,8 @@ export class EvmEngine implements ExecutionEngine {
   }
 
   /**
-   * Returns the plan of the next block on a block, with a key that changes with the plan. Omits the plan if its key is
-   * the known one.
+   * Returns the plan of a child of the block, and a key that changes with the plan. Omits the plan if its key equals
+   * `known`.
    */
   async pendingPlan(parent: ExecutedBlock, known?: string): Promise<PendingPlan> {
     const proposed = await this.#proposals?.next(toHex(parent.hash));
@@ -386,17 +386,17 @@ export class EvmEngine implements ExecutionEngine {
     return blockHash === toHex(this.blocks.genesis.hash) ? "terminal" : "not-terminal";
   }
 
-  /** Executes a known block again. */
+  /** Re-executes a known block. */
   execute(parent: ExecutedBlock, block: Block): Promise<ExecutedBlock> {
     return this.#replay.execute(parent, block);
   }
 
-  /** Returns the state that the transactions of a block were executed on. */
+  /** Returns the state before the transactions of a block. */
   stateBefore(parent: ExecutedBlock, block: Block): Promise<ExecutedBlock> {
     return this.#replay.stateBefore(parent, block);
   }
 
-  /** Returns a function that decodes the stored state if it is that of a block. */
+  /** Returns a function that decodes the stored state if it belongs to the given block. */
   openBase(): Promise<(blockHash: RootHex) => ExecutedBlock | undefined> {
     return this.#base.open();
   }
@@ -424,7 +424,7 @@ export class EvmEngine implements ExecutionEngine {
     };
   }
 
-  /** The next payload and the state that reads see have changed. */
+  /** Records that the next payload and the state visible to reads have changed. */
   #stateChanged(): void {
     count(this.#revision);
     count(this.#readRevision);

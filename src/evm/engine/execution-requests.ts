@@ -5,13 +5,13 @@ import {
 } from "@lodestar/params";
 import type { ExecutionRequests, electra } from "@lodestar/types";
 
-/** Encodes and decodes one kind of request. Its SSZ has a fixed size. */
+/** Encodes and decodes one type of request. Its SSZ encoding has a fixed size. */
 export interface RequestCodec<T> {
-  /** Type byte of EIP-7685. */
+  /** Request type of EIP-7685. */
   type: number;
   name: string;
   size: number;
-  /** Length of the list in a beacon block. */
+  /** Maximum number of requests of this type in a beacon block. */
   limit: number;
   write(request: T, writer: FieldWriter): void;
   read(reader: FieldReader): T;
@@ -115,8 +115,8 @@ export const CONSOLIDATION: RequestCodec<electra.ConsolidationRequest> = {
 };
 
 /**
- * Encodes execution requests by EIP-7685: for each non-empty list its type byte and SSZ, in the order of types. Does
- * not use the SSZ library, to keep the EVM's thread small.
+ * Encodes execution requests per EIP-7685: for each non-empty list, its type byte and SSZ, ordered by type. Does not
+ * load the SSZ library, to keep the EVM thread small.
  */
 export function encodeRequests({ deposits, withdrawals, consolidations }: ExecutionRequests): Uint8Array[] {
   const lists = [encode(DEPOSIT, deposits), encode(WITHDRAWAL, withdrawals), encode(CONSOLIDATION, consolidations)];
@@ -139,7 +139,7 @@ function encode<T>({ type, size, write }: RequestCodec<T>, list: readonly T[]): 
   return writer.bytes;
 }
 
-/** Returns the SSZ of the list of one kind. */
+/** Returns the SSZ list of one request type. */
 export function bodyOf(requests: readonly Uint8Array[], { type }: Pick<RequestCodec<never>, "type">): Uint8Array {
   return requests.find(([first]) => first === type)?.subarray(1) ?? new Uint8Array(0);
 }

@@ -4,15 +4,18 @@ import { ContractFaultError } from "../execution/invalid-block.ts";
 import type { Transaction } from "../execution/transaction.ts";
 import { hashKey } from "../pool/pooled-transaction.ts";
 
-/** Builds a block with transactions in their order. Throws a `ContractFaultError` if no beacon block can hold it. */
+/**
+ * Builds a block with the candidates in order. Throws a `ContractFaultError` if the block does not fit into a beacon
+ * block.
+ */
 export type BuildBlock = (candidates: Iterable<Transaction>, onFault?: FaultListener) => Promise<ExecutedBlock>;
 
-/** Number of attempts to fill one block. Bounds its time if many transactions are faulty. */
+/** Maximum number of attempts to build one block, in case many transactions are faulty. */
 const MAX_ATTEMPTS = 4;
 
 /**
  * Builds a block without the transactions that would make it invalid, and calls `onFault` for each of them. Throws a
- * `ContractFaultError` if a system contract makes even the block without transactions invalid.
+ * `ContractFaultError` if a system contract makes even an empty block invalid.
  */
 export async function fillBlock(
   build: BuildBlock,
@@ -38,7 +41,9 @@ export async function fillBlock(
   return build([]);
 }
 
-/** Candidates of several attempts. Reads no more than an attempt takes. */
+/**
+ * Candidates shared by several attempts. Reads each candidate from the source at most once, when an attempt needs it.
+ */
 class Offers {
   readonly #unread: Iterator<Transaction>;
   #read: Transaction[] = [];
@@ -47,7 +52,7 @@ class Offers {
     this.#unread = candidates[Symbol.iterator]();
   }
 
-  /** Candidates of earlier attempts. */
+  /** Candidates read by earlier attempts. */
   get read(): readonly Transaction[] {
     return this.#read;
   }
@@ -67,8 +72,8 @@ class Offers {
 }
 
 /**
- * Finds a transaction that makes a block invalid by bisection, for transactions of which no block could be built.
- * Returns it with a block of the transactions before it. Throws a `ContractFaultError` if no transaction is the cause.
+ * Finds the transaction that makes a block invalid, by bisection. Returns it together with the block of all
+ * transactions before it. Throws a `ContractFaultError` if no transaction is the cause.
  */
 async function buildUpToCause(
   build: BuildBlock,

@@ -9,26 +9,26 @@ import { toHex } from "../execution/payload.ts";
 export interface StoredPayload {
   fork: ForkPostBellatrix;
   payload: ExecutionPayload;
-  /** Has the parent beacon block root in every fork. */
+  /** Includes the parent beacon block root in every fork. */
   context: PayloadContext;
 }
 
-/** Reads beacon blocks. Missing execution blocks are rebuilt from their payloads. */
+/** Reads beacon blocks, from whose payloads missing execution blocks are rebuilt. */
 export interface PayloadHistory {
-  /** Returns the root of the block with that payload, if it is in fork choice. */
+  /** Returns the root of the beacon block with the payload, if it is in fork choice. */
   rootOf(blockHash: RootHex): Promise<RootHex | undefined>;
   read(root: RootHex): Promise<StoredPayload | null>;
 }
 
-/** Stored payloads on a block whose state is known. */
+/** Stored payloads after a block whose state is known. */
 interface MissingBlocks {
   base: ExecutedBlock;
-  /** Roots of their beacon blocks, the oldest first. */
+  /** Beacon block roots of the payloads, oldest first. */
   roots: readonly RootHex[];
 }
 
 /**
- * Collects the stored payloads up to a block, from the newest block that `find` returns. Returns undefined if one of
+ * Collects the stored payloads up to a block, back to the newest block that `find` returns. Returns undefined if one of
  * them is not stored.
  */
 export async function collectMissing(
@@ -51,7 +51,7 @@ export async function collectMissing(
   return { base, roots: roots.reverse() };
 }
 
-/** Executes stored payloads again. Yields their blocks. Ends early if a payload is no longer stored. */
+/** Re-executes stored payloads and yields their blocks. Ends early if a payload is no longer stored. */
 export async function* executeMissing(
   history: PayloadHistory,
   { base, roots }: MissingBlocks,

@@ -6,8 +6,8 @@ import { CONSOLIDATION_REQUESTS, WITHDRAWAL_REQUESTS } from "../system-addresses
 import { bodyOf, CONSOLIDATION, DEPOSIT, decodeRequests, type RequestCodec, WITHDRAWAL } from "./execution-requests.ts";
 
 /**
- * Checks that a beacon block can hold the requests of an executed block. The genuine contracts respect the limits of
- * withdrawals and consolidations; replaced code need not. Throws a `ContractFaultError`.
+ * Checks that the requests of an executed block fit into a beacon block. The original withdrawal and consolidation
+ * contracts respect the limits; code set by overrides may not. Throws a `ContractFaultError`.
  */
 export function requireRequestsFit(block: ExecutedBlock, depositContract: Uint8Array): void {
   const { requests } = block;
@@ -17,7 +17,7 @@ export function requireRequestsFit(block: ExecutedBlock, depositContract: Uint8A
   requireDeposits(block, decodeRequests(requests).deposits, depositContract);
 }
 
-/** Checks what a contract returned at the end of the block. */
+/** Checks the requests that a contract returned at the end of the block. */
 function requireReturned(
   { type, name, size, limit }: Pick<RequestCodec<never>, "type" | "name" | "size" | "limit">,
   requests: readonly Uint8Array[],
@@ -35,7 +35,7 @@ function requireReturned(
   throw new ContractFaultError(contract, `made ${count} ${name} requests, a block holds at most ${limit}`);
 }
 
-/** Checks what the transactions of the block deposited. */
+/** Checks the deposit requests of the block's transactions. */
 function requireDeposits(
   { transactions, receipts }: ExecutedBlock,
   deposits: readonly { amount: number }[],

@@ -2,7 +2,7 @@ import { CELLS_PER_EXT_BLOB } from "@lodestar/params";
 import type { Kzg } from "../../data/kzg/kzg.ts";
 import type { Sidecar, SidecarKzg } from "../pool/sidecar.ts";
 
-/** Checks sidecars with the KZG backend of the node. */
+/** Verifies sidecars with the node's KZG backend. */
 export function sidecarKzg(kzg: Pick<Kzg, "verifyBlobs" | "verifyCells" | "cellsOf" | "cellsAndProofsOf">): SidecarKzg {
   return {
     verify: async ({ version, blobs, commitments, proofs }: Sidecar): Promise<boolean> => {

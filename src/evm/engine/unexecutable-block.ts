@@ -1,4 +1,4 @@
-/** A stored block that the EVM rejects when it is executed again. Later blocks cannot be executed either. */
+/** Thrown if the EVM rejects a stored block on re-execution. Later blocks cannot be executed either. */
 export class UnexecutableBlockError extends Error {
   readonly slot: number;
   readonly number: number;

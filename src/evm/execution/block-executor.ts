@@ -23,21 +23,21 @@ export interface BlockAttributes extends HeaderChange {
   timestamp: number;
   prevRandao: Uint8Array;
   feeRecipient: Uint8Array;
-  /** Since Shanghai; ignored before. */
+  /** Since Shanghai; ignored in earlier forks. */
   withdrawals?: readonly Withdrawal[];
-  /** Since Cancun; ignored before. */
+  /** Since Cancun; ignored in earlier forks. */
   parentBeaconBlockRoot?: Uint8Array;
   extraData?: Uint8Array;
-  /** Gas limit to move to; by default that of the parent. */
+  /** Target gas limit; defaults to the parent's. */
   desiredGasLimit?: bigint;
 }
 
-/** Called for transactions that no block can include. */
+/** Called for transactions that cannot be included in any block. */
 export type FaultListener = (transaction: Transaction, fault: Error) => void;
 
 interface SimulationOptions {
   budget: CallBudget;
-  /** Replaces the price that follows from the parent. */
+  /** Replaces the blob base fee derived from the parent. */
   blobBaseFee?: bigint | undefined;
   withdrawals?: readonly Withdrawal[] | undefined;
 }
@@ -46,10 +46,10 @@ const ZERO_HASH = new Uint8Array(32);
 const NO_EXTRA_DATA = new Uint8Array(0);
 /** Gas of the cheapest transaction. */
 const MIN_TRANSACTION_GAS = 21_000n;
-/** Room for the header, the withdrawals and the lengths of lists. */
+/** Reserved for the header, the withdrawals and the length prefixes of lists. */
 const SIZE_RESERVE = 16 * 1024;
 
-/** Builds and verifies blocks on any executed parent. Holds no blocks itself. */
+/** Builds and verifies blocks on any executed parent. Keeps no blocks in memory. */
 export class BlockExecutor {
   readonly rules: ChainRules;
   readonly reader: WorldReader;
@@ -62,8 +62,8 @@ export class BlockExecutor {
   }
 
   /**
-   * Builds a block with the given transactions in their order. Skips a transaction that does not fit or is not valid,
-   * and all later ones of its sender. Calls `onFault` for a transaction that the EVM fails to execute.
+   * Builds a block with the given transactions in order. If a transaction does not fit or is invalid, skips it and all
+   * later ones of its sender. Calls `onFault` for a transaction that the EVM fails to execute.
    */
   async build(
     parent: ExecutedBlock,
@@ -81,7 +81,7 @@ export class BlockExecutor {
     });
   }
 
-  /** Executes a block outside of any chain, within a budget. `work` applies its transactions. */
+  /** Executes a block outside of the chain, within a budget. `work` applies its transactions. */
   async simulate(
     parent: ExecutedBlock,
     environment: BlockEnvironment,
@@ -97,8 +97,8 @@ export class BlockExecutor {
   }
 
   /**
-   * Executes a payload on its parent. Throws an `InvalidBlockError` that names the wrong field. Recorded header
-   * overrides are passed for blocks that have them; only these may have impersonated transactions.
+   * Executes a payload on its parent. Throws an `InvalidBlockError` that names the wrong field. Blocks with recorded
+   * overrides pass `recorded`; only they may contain impersonated transactions.
    */
   async verify(
     parent: ExecutedBlock,
@@ -117,7 +117,7 @@ export class BlockExecutor {
 
   /**
    * Checks that a payload with the hash of an executed block matches it. Throws an `InvalidBlockError` if its content
-   * has another hash, or its beacon block has other blobs.
+   * has a different hash or its beacon block has different blobs.
    */
   verifySame(block: ExecutedBlock, payload: ExecutionPayload, context: PayloadContext): void {
     headerOfPayload(payload, context, this.rules.at(payload.timestamp));
@@ -152,7 +152,7 @@ export class BlockExecutor {
   }
 
   /**
-   * Executes the transactions of a block again, up to `only` if given. Calls `work` for each transaction, or only for
+   * Re-executes the transactions of a block, up to `only` if set. Calls `work` for each transaction, or just for
    * `only`, with the EVM and a function that executes the transaction.
    */
   async replay<T>(
@@ -175,7 +175,7 @@ export class BlockExecutor {
     });
   }
 
-  /** Header fields of the next block that do not depend on its content. */
+  /** Returns the header fields of the next block that do not depend on its content. */
   environmentOf({ hash, header: parent }: ExecutedBlock, attributes: BlockAttributes): BlockEnvironment {
     const { timestamp, prevRandao, feeRecipient, parentBeaconBlockRoot, desiredGasLimit } = attributes;
     if (BigInt(timestamp) <= parent.timestamp) {
@@ -310,7 +310,7 @@ function rejectImpersonated(transactions: readonly Transaction[]): void {
   if (index >= 0) throw new InvalidBlockError(`transactions[${index}]`, "its signature is a placeholder");
 }
 
-/** Compares the header with the execution result. Causes are checked before their effects. */
+/** Compares the header with the execution result. Checks causes before their effects. */
 function compareHeaders(header: Header, expected: Header): void {
   compare("blobGasUsed", header.blobGasUsed, expected.blobGasUsed);
   compare("gasUsed", header.gasUsed, expected.gasUsed);

@@ -1,20 +1,20 @@
 const HASH_SIZE = 32;
-/** Range of BLOCKHASH. */
+/** Number of recent blocks that BLOCKHASH can access. */
 const WINDOW = 256;
 const CAPACITY = 2 * WINDOW;
 
-/** Hashes in a buffer shared by all blocks of a branch. A block sees those up to its own length. */
+/** Hashes in a buffer shared by all blocks of a branch. Each block uses the entries up to its own length. */
 interface SharedHashes {
   bytes: Uint8Array;
   length: number;
 }
 
 /**
- * Hashes of a block and its 255 youngest ancestors, for BLOCKHASH. Immutable: blocks of one branch append to the same
- * buffer, a second child of a block copies it.
+ * Hashes of a block and its last 255 ancestors, for BLOCKHASH. Immutable: the first child of a block appends to the
+ * same buffer, and further children copy it.
  */
 export class BlockHashes {
-  /** Number of the youngest block. */
+  /** Number of the newest block. */
   readonly #number: bigint;
   readonly #shared: SharedHashes;
   readonly #length: number;
@@ -25,7 +25,7 @@ export class BlockHashes {
     this.#length = shared.length;
   }
 
-  /** Starts with the hashes of consecutive blocks that end with that number, the oldest first. */
+  /** Creates the hashes of consecutive blocks, oldest first. `number` is the last block's. */
   static of(number: bigint, hashes: readonly Uint8Array[]): BlockHashes {
     const recent = hashes.slice(-WINDOW);
     const bytes = new Uint8Array(CAPACITY * HASH_SIZE);
@@ -33,7 +33,7 @@ export class BlockHashes {
     return new BlockHashes(number, { bytes, length: recent.length });
   }
 
-  /** Returns the hashes with that of the next block. */
+  /** Returns a copy with the hash of the next block appended. */
   append(hash: Uint8Array): BlockHashes {
     const shared = this.#isShareable() ? this.#shared : this.#copy();
     shared.bytes.set(hash, shared.length * HASH_SIZE);
@@ -48,7 +48,7 @@ export class BlockHashes {
     return this.#shared.bytes.slice(index * HASH_SIZE, (index + 1) * HASH_SIZE);
   }
 
-  /** All of them, the oldest first. */
+  /** Returns all hashes, oldest first. */
   list(): Uint8Array[] {
     const count = Math.min(this.#length, WINDOW);
     return Array.from({ length: count }, (_, index) => this.at(this.#number - BigInt(count - 1 - index))!);

@@ -20,15 +20,15 @@ export interface BlockResult {
   requests: Uint8Array[] | undefined;
   gasUsed: bigint;
   blobGasUsed: bigint;
-  /** Tips, in wei. */
+  /** Total tips in wei. */
   value: bigint;
 }
 
-/** Rules that simulated transactions may break. */
+/** Checks to skip for simulated transactions. */
 interface Leniency {
   /** Allows any nonce. */
   skipNonce?: boolean;
-  /** Allows a transaction without a price to be in a block with a base fee. */
+  /** Allows a transaction without a gas price despite the base fee. */
   skipBaseFee?: boolean;
 }
 
@@ -48,7 +48,7 @@ export class BlockRun {
   #blobGasUsed = 0n;
   #value = 0n;
 
-  /** Opens the state after the parent and runs the system contracts that come before all transactions. */
+  /** Opens the state after the parent and calls the system contracts that run before the transactions. */
   static async start(
     machine: Machine,
     rules: ForkRules,
@@ -92,8 +92,8 @@ export class BlockRun {
   }
 
   /**
-   * Executes a transaction. Throws if the block cannot include it, and an `EvmFaultError` if the EVM failed to execute
-   * it; the block is then unchanged.
+   * Executes a transaction. If the block cannot include it, throws and leaves the block unchanged. Throws an
+   * `EvmFaultError` if the EVM itself failed.
    */
   async apply(transaction: Transaction, leniency: Leniency = {}): Promise<RunTxResult> {
     const { tx } = transaction;
@@ -124,13 +124,14 @@ export class BlockRun {
     return result;
   }
 
-  /** An impersonated sender may be a contract. */
+  /** Executes a transaction. The impersonated sender of a transaction may be a contract. */
   async #run({ tx, sender }: Transaction, { skipNonce = false, skipBaseFee }: Leniency): Promise<RunTxResult> {
     const { state } = this.#machine;
     const isForeign = isImpersonated(tx);
     if (isForeign) state.allowSenderWithCode(sender.bytes);
     const block = skipBaseFee ? this.#blockWith(0n) : this.#block;
-    // The base fee is compared with the price before the first message. BASEFEE returns it from then on.
+    // The library compares the base fee with the price before the first message; BASEFEE must return the real one
+    // afterwards.
     const showBaseFee = () => Object.assign(block.header, { baseFeePerGas: this.#environment.baseFeePerGas });
     const options = { block, blockGasUsed: this.#gasUsed, skipHardForkValidation: true, skipNonce };
     return this.#machine.attempt(async (vm) => {
@@ -148,7 +149,7 @@ export class BlockRun {
     return evmBlock({ ...this.#environment, baseFeePerGas }, this.#rules, this.#blobBaseFee);
   }
 
-  /** Credits withdrawals, runs the request contracts and seals the state. */
+  /** Credits withdrawals, calls the request contracts and seals the state. */
   async finish(withdrawals: readonly Withdrawal[] | undefined): Promise<BlockResult> {
     const { state } = this.#machine;
     const openWorld = state.seal();
@@ -170,7 +171,7 @@ export class BlockRun {
   }
 }
 
-/** Address of the contract that a transaction creates, if it succeeds. */
+/** Returns the address of the contract that a transaction creates, if it succeeds. */
 function createdAddress({ sender, tx }: Transaction, { crypto }: ForkRules): Uint8Array {
   return crypto.keccak(encodeList([encodeBytes(sender.bytes), encodeNumber(tx.nonce)])).slice(12);
 }

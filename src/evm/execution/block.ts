@@ -20,7 +20,7 @@ import type { Receipt } from "./receipt.ts";
 import type { ChainRules } from "./rules.ts";
 import { decodeTransaction, type Transaction } from "./transaction.ts";
 
-/** EIP-4895. Structurally the withdrawal of a beacon block. */
+/** EIP-4895. Same structure as a withdrawal in a beacon block. */
 export interface Withdrawal {
   index: number;
   validatorIndex: number;
@@ -44,11 +44,11 @@ export interface ExecutedBlock extends Block {
   receipts: readonly Receipt[];
   world: World;
   /**
-   * State after the transactions, before the withdrawals and system calls at the end of the block. A further
-   * transaction would run on it. Set only for blocks that were built here.
+   * State after the transactions, but before withdrawals and system calls at the end of the block. A further
+   * transaction would run on this state. Set only for blocks built by this node.
    */
   openWorld?: World;
-  /** Of this block and its ancestors. */
+  /** Hashes of this block and its ancestors. */
   blockHashes: BlockHashes;
   /** Tips of all transactions, in wei. */
   value: bigint;
@@ -60,7 +60,7 @@ export function encodeWithdrawal({ index, validatorIndex, address, amount }: Wit
   return encodeList([encodeNumber(index), encodeNumber(validatorIndex), encodeBytes(address), encodeNumber(amount)]);
 }
 
-/** Size of the block in RLP (EIP-7934). Legacy transactions are lists, all others byte strings. */
+/** Returns the RLP size of a block (EIP-7934). Legacy transactions are lists, all others byte strings. */
 export function encodedBlockSize({ header, transactions, withdrawals }: Omit<Block, "hash">): number {
   const transactionsSize = transactions.reduce(
     (size, { raw }) => size + (isList(raw) ? raw.length : encodedListSize(raw.length)),
@@ -75,7 +75,7 @@ export function encodedBlockSize({ header, transactions, withdrawals }: Omit<Blo
   );
 }
 
-/** Encodes a block as the network has it, without its requests. */
+/** Encodes a block in the network format, which excludes requests. */
 export function encodeNetworkBlock({ header, transactions, withdrawals }: Omit<Block, "hash">): Uint8Array {
   return encodeList([
     encodeHeader(header),
@@ -85,10 +85,10 @@ export function encodeNetworkBlock({ header, transactions, withdrawals }: Omit<B
   ]);
 }
 
-/** True for the RLP of a legacy transaction. */
+/** Returns true for the RLP of a legacy transaction. */
 const isList = (raw: Uint8Array): boolean => raw[0]! >= RLP_EMPTY_LIST[0]!;
 
-/** Encodes a block for storage, with its requests. */
+/** Encodes a block with its requests for storage. */
 export function encodeBlock({ header, transactions, withdrawals, requests }: Block): Uint8Array {
   return encodeList([
     encodeHeader(header),
@@ -98,7 +98,7 @@ export function encodeBlock({ header, transactions, withdrawals, requests }: Blo
   ]);
 }
 
-/** Inverse of `encodeBlock`. Recovers the senders of its transactions unless they are given. */
+/** Inverse of `encodeBlock`. Recovers the transaction senders unless `senderAt` is set. */
 export function decodeBlock(bytes: Uint8Array, chain: ChainRules, senderAt?: (index: number) => Address): Block {
   const [headerItem, transactionItems, withdrawalItems, requestItems] = asList(decode(bytes));
   const header = decodeHeader(headerItem!);

@@ -2,12 +2,12 @@ import { yieldToEventLoop } from "../../async/time-slice.ts";
 
 /** Time slice of a call, after which it yields to other work of the thread. */
 const SLICE_MS = 5;
-/** Jump destinations between checks of the clock. */
+/** JUMPDESTs between two checks of the clock. */
 const JUMPS_PER_CHECK = 64;
 
 /**
- * Time slices of a call: it yields to other work of the thread, and ends when it is cancelled. Code that neither jumps
- * nor calls is not interrupted.
+ * Time slicing and cancellation of a call. The call yields to other work of the thread after each slice. Code that
+ * neither jumps nor calls is not interrupted.
  */
 export class CallBudget {
   readonly #signal: AbortSignal | undefined;
@@ -18,22 +18,25 @@ export class CallBudget {
     this.#signal = signal;
   }
 
-  /** Called at each JUMPDEST, which every loop passes. Throws when the call was cancelled. */
+  /** Called at each JUMPDEST, which every loop contains. Throws if the call was cancelled. */
   onJump(): Promise<void> | undefined {
     if (++this.#jumps % JUMPS_PER_CHECK !== 0) return undefined;
     return this.checkpoint();
   }
 
-  /** Called before each message, since recursion needs no jumps. Throws when the call was cancelled, but not later. */
+  /**
+   * Called before each message, since recursion needs no jumps. Throws if the call was already cancelled; a
+   * cancellation during the pause surfaces at the next message.
+   */
   onMessage(next: () => void): void {
     this.#signal?.throwIfAborted();
     const pause = this.checkpoint();
     if (pause === undefined) next();
-    // The next message throws the reason.
+    // After a cancellation, the next message throws the reason.
     else pause.then(next, next);
   }
 
-  /** Yields if the slice is used up. */
+  /** Yields if the time slice is used up. */
   checkpoint(): Promise<void> | undefined {
     return performance.now() < this.#sliceEnd ? undefined : this.#yield();
   }

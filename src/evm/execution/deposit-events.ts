@@ -21,7 +21,7 @@ const DEPOSIT_FIELDS = [
   [512, 8],
 ] as const;
 
-/** True for the event of a deposit. */
+/** Returns true for a deposit event. */
 export function isDepositLog({ address, topics }: Log, contract: Uint8Array): boolean {
   const [topic] = topics;
   return topic !== undefined && DEPOSIT_TOPIC.equals(topic) && Buffer.compare(address, contract) === 0;
@@ -33,7 +33,7 @@ export function depositLogs({ receipt }: ExecutedTransaction, contract: Uint8Arr
 }
 
 /**
- * Returns the fields of the deposit requests of a block (EIP-6110). Throws a `ContractFaultError` that names all
+ * Returns the deposit requests of a block, as bytes (EIP-6110). Throws a `ContractFaultError` that names all
  * transactions with an event of another layout.
  */
 export function depositRequests(executed: readonly ExecutedTransaction[], contract: Uint8Array): Uint8Array[] {

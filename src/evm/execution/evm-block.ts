@@ -21,8 +21,8 @@ export type BlockEnvironment = Pick<
 export type EvmBlock = NonNullable<Parameters<typeof runTx>[1]["block"]>;
 
 /**
- * The part of a block that the EVM reads. Building a real block object costs a check of every field. `blobFee` replaces
- * the one that follows from the excess blob gas.
+ * Returns the part of a block that the EVM reads. Avoids the library's block object, which validates every field.
+ * `blobFee` replaces the fee derived from the excess blob gas.
  */
 export function evmBlock(environment: BlockEnvironment, { blobs, common }: ForkRules, blobFee?: bigint): EvmBlock {
   const { feeRecipient, number, gasLimit, timestamp, prevRandao, baseFeePerGas, excessBlobGas = 0n } = environment;

@@ -8,12 +8,13 @@ type GasFunction = NonNullable<AddedOpcode["gasFunction"]>;
 const OPCODE = 0x0a;
 const BASE_GAS = 10;
 const WORD_BITS = 256;
-/** Exponents of fewer bits are not worth a table. */
+/** Smaller exponents do not benefit from a table. */
 const SMALL_EXPONENT = 2n ** 16n;
 const DIGITS = 16;
 
 /**
- * The opcode EXP. The library's implementation takes half a millisecond for a large exponent. The gas is the library's.
+ * The EXP opcode. The library's implementation takes half a millisecond for a large exponent. Gas costs are the
+ * library's.
  */
 export function exponentiationOpcode(common: Common): AddedOpcode {
   let gasFunction: GasFunction | undefined;
@@ -22,7 +23,7 @@ export function exponentiationOpcode(common: Common): AddedOpcode {
     opcodeName: "EXP",
     baseFee: BASE_GAS,
     gasFunction: async (...args) => {
-      // The parameters of gas are known when there is an EVM.
+      // The parameters of the gas function are known only once there is an EVM.
       gasFunction ??= getOpcodesForHF(common).dynamicGasHandlers.get(OPCODE)!;
       return gasFunction(...args);
     },
@@ -49,7 +50,7 @@ function powerByBits(base: bigint, exponent: bigint): bigint {
   return result;
 }
 
-/** Takes four bits of the exponent at a time. */
+/** Processes four bits of the exponent at a time. */
 function powerByDigits(base: bigint, exponent: bigint): bigint {
   const powers = [1n];
   for (let digit = 1; digit < DIGITS; digit++) powers.push(multiply(powers[digit - 1]!, base));

@@ -1,26 +1,26 @@
 import type { ChainConfig } from "@lodestar/config";
 
-/** Forks of the execution layer since the merge, in their order. */
+/** Forks of the execution layer since the merge, in order. */
 export const EXECUTION_FORKS = ["paris", "shanghai", "cancun", "prague", "osaka"] as const;
 export type ExecutionFork = (typeof EXECUTION_FORKS)[number];
 
-/** Blob limits from a time on (EIP-7840, EIP-7892). */
+/** Blob limits from a given time on (EIP-7840, EIP-7892). */
 export interface BlobParameters {
-  /** Unix seconds; 0 for a chain that starts with them. */
+  /** Unix seconds; 0 if active from genesis. */
   timestamp: number;
   target: number;
   max: number;
   updateFraction: bigint;
 }
 
-/** Parameters of the rules of a chain. */
+/** Parameters of a chain's rules. */
 export interface ChainRulesOptions {
   chainId: number;
   /** 20 bytes (EIP-6110). */
   depositContract: Uint8Array;
-  /** Start of each fork in Unix seconds. An absent fork never starts. Paris is active from genesis on. */
+  /** Start of each fork in Unix seconds. An absent fork never starts. Paris is active from genesis. */
   forks: Partial<Record<Exclude<ExecutionFork, "paris">, number>>;
-  /** Ordered by time. The first fork in the list is Cancun or earlier. */
+  /** Ordered by time. The first entry starts no later than Cancun. */
   blobs: readonly BlobParameters[];
 }
 
@@ -37,11 +37,11 @@ type ConsensusConfig = Pick<
   | "DEPOSIT_CONTRACT_ADDRESS"
 >;
 
-/** ln(1.125): a block full of blobs and one without move the price by this much on average (EIP-7691). */
+/** ln(1.125), the average price change by a block full of blobs or without blobs (EIP-7691). */
 const PRICE_STEP = Math.log(1.125);
 export const GAS_PER_BLOB: bigint = 2n ** 17n;
 
-/** Derives the execution rules from the configuration of the consensus chain. */
+/** Derives the execution rules from the consensus configuration. */
 export function rulesFromConsensus(
   config: ConsensusConfig,
   { chainId, genesisTime, slotsPerEpoch }: { chainId: number; genesisTime: number; slotsPerEpoch: number },
@@ -86,7 +86,10 @@ export function rulesFromConsensus(
   };
 }
 
-/** Gives the constants of all forks so far: 3,338,477 for 6 blobs, 5,007,716 for 9, 8,346,193 for 15. */
+/**
+ * Returns the update fraction for a maximum number of blobs. Matches the constants of all forks so far: 3,338,477 for 6
+ * blobs, 5,007,716 for 9, 8,346,193 for 15.
+ */
 export function updateFractionOf(max: number): bigint {
   return BigInt(Math.round((max * Number(GAS_PER_BLOB)) / 2 / PRICE_STEP));
 }

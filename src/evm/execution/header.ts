@@ -31,7 +31,7 @@ export const NO_OMMERS_HASH: Uint8Array = Buffer.from(
   "hex",
 );
 export const NO_NONCE: Uint8Array = new Uint8Array(8);
-/** Number of fields before Shanghai. */
+/** Number of header fields before Shanghai. */
 const BASE_FIELDS = 16;
 
 export function encodeHeader(header: Header): Uint8Array {

@@ -1,7 +1,7 @@
 import { OperationalError } from "../../errors/operational-error.ts";
 import type { Transaction } from "./transaction.ts";
 
-/** A block violates the rules. The message names the wrong field of the payload. */
+/** Thrown if a block violates the rules. The message names the wrong field of the payload. */
 export class InvalidBlockError extends OperationalError {
   readonly field: string;
 
@@ -13,17 +13,17 @@ export class InvalidBlockError extends OperationalError {
 }
 
 interface FaultCauses {
-  /** Transactions that no block can include. */
+  /** Transactions that cannot be included in any block. */
   faulty?: readonly Transaction[];
-  /** Transactions that the block has no room for. */
+  /** Transactions that do not fit into the block. */
   postponed?: readonly Transaction[];
 }
 
-/** A system contract makes a block invalid, which only replaced code does. */
+/** Thrown if a system contract makes a block invalid, which only code set by an override can do. */
 export class ContractFaultError extends InvalidBlockError {
-  /** Clause that names the contract. */
+  /** Clause that names the contract and the fault. */
   readonly fault: string;
-  /** Transactions that cause it, as far as known. */
+  /** Transactions that cause the fault, as far as known. */
   readonly causes: Required<FaultCauses>;
 
   constructor(contract: Uint8Array, fault: string, { faulty = [], postponed = [] }: FaultCauses = {}) {

@@ -45,8 +45,8 @@ export function toPayload({ hash, header, transactions, withdrawals }: Block): E
 }
 
 /**
- * Converts a payload to an unexecuted block. Throws an `InvalidBlockError` if a field is missing for its fork, if a
- * transaction cannot be decoded, or if the block hash does not match the content.
+ * Converts a payload to an unexecuted block. Throws an `InvalidBlockError` if the fork requires a missing field, a
+ * transaction cannot be decoded, or the block hash does not match the content.
  */
 export function fromPayload(payload: ExecutionPayload, context: PayloadContext, rules: ForkRules): Block {
   const header = headerOfPayload(payload, context, rules);
@@ -94,7 +94,7 @@ export function headerOfPayload(payload: ExecutionPayload, context: PayloadConte
   return header;
 }
 
-/** Checks that the payload has exactly the fields of the fork, and the length of its extra data. */
+/** Checks that the payload has exactly the fields of the fork, and checks the length of its extra data. */
 export function checkForkFields(
   fields: {
     extraData: Uint8Array;
@@ -133,7 +133,7 @@ function decodeAt(raw: Uint8Array, index: number, rules: ForkRules): Transaction
   }
 }
 
-/** Suffix of the EVM library's messages: fields of its VM, the block and the transaction. */
+/** Suffix of the EVM library's messages, which describes its VM, the block or the transaction. */
 const LIBRARY_CONTEXT = / \((?:vm hf|tx type)=.*\)$/s;
 
 export function reasonOf(error: unknown): string {

@@ -11,7 +11,7 @@ export interface Receipt {
   readonly type: number;
   readonly succeeded: boolean;
   readonly gasUsed: bigint;
-  /** Gas used by the block up to and including this transaction. */
+  /** Total gas used by the block up to and including this transaction. */
   readonly cumulativeGasUsed: bigint;
   readonly effectiveGasPrice: bigint;
   readonly logs: readonly Log[];
@@ -38,7 +38,7 @@ export function encodeReceipt({ type, succeeded, cumulativeGasUsed, logsBloom, l
   return encoded;
 }
 
-/** Encodes the receipts of a block for storage. Omits blooms, which are derived from the logs. */
+/** Encodes the receipts of a block for storage. Omits blooms, since they can be derived from the logs. */
 export function encodeReceipts(receipts: readonly Receipt[]): Uint8Array {
   return encodeList(
     receipts.map(({ type, succeeded, gasUsed, effectiveGasPrice, contractAddress, logs }) =>
@@ -79,7 +79,7 @@ export function decodeReceipts(bytes: Uint8Array, keccak: Keccak): Receipt[] {
   });
 }
 
-/** Bloom filter of logs (Yellow Paper, 4.3.1). */
+/** Computes the bloom filter of logs (Yellow Paper, 4.3.1). */
 export function bloomOf(logs: readonly Log[], keccak: Keccak): Uint8Array {
   if (logs.length === 0) return EMPTY_BLOOM;
   const bloom = new Uint8Array(BLOOM_SIZE);
@@ -100,7 +100,7 @@ export function unionOfBlooms(receipts: readonly Receipt[]): Uint8Array {
   return union;
 }
 
-/** Bits that an address or topic sets in a bloom filter. Bit 0 is the lowest of the last byte. */
+/** Returns the bits that an address or topic sets in a bloom filter. Bit 0 is the lowest bit of the last byte. */
 export function logBloomBits(value: Uint8Array, keccak: Keccak): number[] {
   const hash = keccak(value);
   return [0, 2, 4].map((pair) => ((hash[pair]! << 8) | hash[pair + 1]!) & 2047);

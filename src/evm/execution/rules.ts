@@ -20,12 +20,12 @@ import {
   GAS_PER_BLOB,
 } from "./forks.ts";
 
-/** Forks before the merge, all of which hold from genesis on. */
+/** Forks before the merge, all active from genesis. */
 const EARLY_FORKS = [
   ["chainstart", "homestead", "tangerineWhistle", "spuriousDragon", "byzantium", "constantinople", "petersburg"],
   ["istanbul", "berlin", "london"],
 ].flat();
-/** EIP-7934: 10 MiB less a margin of 2 MiB for the beacon block. */
+/** EIP-7934: 10 MiB minus a margin of 2 MiB for the beacon block. */
 const MAX_BLOCK_SIZE = 8 * 1024 * 1024;
 const JUMPDEST = 0x5b;
 const JUMPDEST_GAS = 1;
@@ -34,10 +34,10 @@ type Precompiles = VM["evm"]["precompiles"];
 
 /** Context that the EVM reads during execution. */
 interface MachineInputs {
-  /** For BLOCKHASH. */
+  /** Hashes that BLOCKHASH returns. */
   blockHashes?: BlockHashes;
   budget?: CallBudget;
-  /** An error that the EVM took for the failure of a message. */
+  /** An error that the EVM mistook for the failure of a message. */
   hiddenFault?: unknown;
 }
 
@@ -47,10 +47,10 @@ export class Machine {
   readonly #createVm: () => Promise<VM>;
   #vm: VM;
   readonly #inputs: MachineInputs;
-  /** Set once the precompiles may have been changed. */
+  /** Set once the precompiles may have changed. */
   #originalPrecompiles: Precompiles | undefined;
 
-  /** With `limited`, execution spends the budget that is set. */
+  /** With `limited`, execution is subject to a `budget`. */
   static async create(common: Common, crypto: EvmCrypto, hashes: KeyHashes, limited: boolean): Promise<Machine> {
     const state = new WorldState(crypto.keccak, hashes);
     const inputs: MachineInputs = {};
@@ -81,7 +81,7 @@ export class Machine {
     const onMessage = (_: unknown, next: (() => void) | undefined) =>
       inputs.budget ? inputs.budget.onMessage(next!) : next!();
     const createVm = async () => {
-      // `createEVM` would replace the implementation of BN254.
+      // `createEVM` would replace the BN254 implementation.
       const evm = new EVM(evmOptions);
       const vm = await createVM({ common, stateManager: state, blockchain, evm });
       saturateTransfers(vm);
@@ -107,8 +107,8 @@ export class Machine {
   }
 
   /**
-   * Executes a transaction. If `execute` throws, the state is as before. Throws an `EvmFaultError` for any error but
-   * those of the EVM's checks, which come before the first change. With a budget, errors are passed on.
+   * Executes a transaction. If `execute` throws, reverts the state. The EVM's own checks, which precede the first state
+   * change, throw as is. Any other error becomes an `EvmFaultError`, unless there is a budget.
    */
   async attempt<T>(execute: (vm: VM) => Promise<T>): Promise<T> {
     const { state } = this;
@@ -124,7 +124,7 @@ export class Machine {
       state.revertTo(openCheckpoints);
       const isCheck = error instanceof EthereumJSError && state.changes === changes;
       if (isCheck || this.#inputs.budget !== undefined) throw error;
-      // Interrupted messages leave state in the EVM, such as transient storage.
+      // Interrupted messages leave state behind in the EVM, such as transient storage.
       this.#vm = await this.#createVm();
       throw new EvmFaultError(error);
     }
@@ -135,19 +135,19 @@ export class Machine {
     this.#inputs.blockHashes = hashes;
   }
 
-  /** Sets the budget of execution. */
+  /** Sets the execution budget. */
   set budget(budget: CallBudget | undefined) {
     this.#inputs.budget = budget;
   }
 
-  /** Precompiles by address, in hex without prefix. They can be changed until `reset`. */
+  /** Precompiles by address, in hex without prefix. Changes last until `reset`. */
   get precompiles(): Precompiles {
     const { precompiles } = this.vm.evm;
     this.#originalPrecompiles ??= new Map(precompiles);
     return precompiles;
   }
 
-  /** Resets the EVM for its next user. */
+  /** Resets the EVM before it is reused. */
   reset(): void {
     this.state.open(undefined);
     this.budget = undefined;
@@ -164,8 +164,8 @@ interface TransferringEvm {
 }
 
 /**
- * Lets a transfer to an account that cannot hold it leave the account with the highest balance, as other credits do. By
- * default, the message fails.
+ * Caps the recipient's balance at the maximum in a transfer, as other credits do. By default, a message that overflows
+ * the balance fails.
  */
 function saturateTransfers({ evm }: VM): void {
   const transferring = evm as unknown as TransferringEvm;
@@ -208,7 +208,7 @@ export class ForkRules {
     return BigInt(this.blobs?.max ?? 0) * GAS_PER_BLOB;
   }
 
-  /** Size of an RLP-encoded block. */
+  /** Maximum RLP size of a block. */
   get maxBlockSize(): number {
     return this.isSince("osaka") ? MAX_BLOCK_SIZE : Number.POSITIVE_INFINITY;
   }
@@ -227,8 +227,8 @@ export class ForkRules {
   }
 
   /**
-   * Idle machines are reused: a VM takes half a millisecond to create. One whose work failed may be inconsistent and is
-   * discarded.
+   * Reuses idle machines, since creating a VM takes half a millisecond. Discards a machine whose work failed, because
+   * its state may be inconsistent.
    */
   async #with<T>(idle: Machine[], limited: boolean, work: (machine: Machine) => Promise<T>): Promise<T> {
     const machine = idle.pop() ?? (await Machine.create(this.common, this.crypto, this.#hashes, limited));
@@ -239,7 +239,7 @@ export class ForkRules {
   }
 }
 
-/** Rules of a chain by time. */
+/** Rules of a chain by timestamp. */
 export class ChainRules {
   readonly crypto: EvmCrypto;
   readonly #options: ChainRulesOptions;
@@ -252,7 +252,7 @@ export class ChainRules {
     this.#hashes = new KeyHashes(crypto.keccak);
   }
 
-  /** Times at which the rules change, in ascending order. Those from genesis on start at 0. */
+  /** Times at which the rules change, in ascending order. Rules active from genesis start at 0. */
   get changes(): number[] {
     const { forks, blobs } = this.#options;
     const times = [0, ...Object.values(forks), ...blobs.map(({ timestamp }) => timestamp)];
@@ -298,8 +298,9 @@ function createCommon(
 }
 
 /**
- * Makes one Common serve every transaction and VM of a fork. By default each of them copies it and merges its own
- * parameters into the copy, which dominates the cost of a transaction object. The fork must not be changed.
+ * Makes all transactions and VMs of a fork share one Common. By default, each of them copies it and merges its own
+ * parameters into the copy, which dominates the cost of a transaction object. The fork of a shared Common must not
+ * change.
  */
 function share(common: Common): Common {
   const merged = new Set<unknown>();

@@ -29,7 +29,10 @@ const HISTORY_LENGTH = 8191n;
 const DEPOSIT_REQUEST = 0;
 const WITHDRAWAL_REQUEST = 1;
 const CONSOLIDATION_REQUEST = 2;
-/** Of both request contracts: excess, count of the block, head and tail of the queue. All zero: nothing to do. */
+/**
+ * Slots of both request contracts: excess, count of the block, head and tail of the queue. If all are zero, there are
+ * no requests to process.
+ */
 const QUEUE_SLOTS = [0n, 1n, 2n, 3n].map(slotOf);
 interface RequestContract {
   type: number;
@@ -38,8 +41,8 @@ interface RequestContract {
 }
 
 /**
- * Calls the system contracts. Contracts with their well-known code are not run where the result is known: EIP-4788 and
- * EIP-2935 write two slots and one, and a request contract with an empty queue changes nothing.
+ * Calls the system contracts. If a contract has its original code, skips execution where the result is known: EIP-4788
+ * writes two slots, EIP-2935 writes one, and a request contract with an empty queue changes nothing.
  */
 export class SystemContracts {
   readonly #beaconRootsHash: Uint8Array;
@@ -81,8 +84,8 @@ export class SystemContracts {
   }
 
   /**
-   * Execution requests of a block in the order of their types, without empty ones (EIP-7685). Throws a
-   * `ContractFaultError` if a contract with replaced code returns no valid requests.
+   * Returns the execution requests of a block ordered by type, without empty ones (EIP-7685). Throws a
+   * `ContractFaultError` if overridden contract code returns invalid requests.
    */
   async collectRequests(
     machine: Machine,
@@ -129,7 +132,7 @@ function hasCode(state: WorldState, address: Address, codeHash: Uint8Array): boo
   return account !== undefined && Buffer.compare(account.codeHash, codeHash) === 0;
 }
 
-/** A failure of the call changes nothing and does not make the block invalid. */
+/** Calls a contract if it has code. A failed call changes nothing and does not invalidate the block. */
 async function callIfDeployed(machine: Machine, block: EvmBlock, to: Address, data: Uint8Array): Promise<void> {
   const code = machine.state.account(to.bytes)?.code;
   if (code !== undefined && code.length > 0) await systemCall(machine, block, to, data);
@@ -150,7 +153,7 @@ async function systemCall(
     gasLimit: SYSTEM_CALL_GAS,
     skipNonceIncrement: true,
   });
-  // Also drops the system account, which the call has touched.
+  // Also removes the system account, which the call has touched.
   await vm.evm.journal.cleanup();
   state.clearOriginals();
   return { code, returnValue: execResult.returnValue, error: execResult.exceptionError?.error };

@@ -3,22 +3,22 @@ import { Address } from "@ethereumjs/util";
 import { impersonatedSender } from "../overrides/impersonation.ts";
 import type { ForkRules } from "./rules.ts";
 
-/** A signed transaction as blocks contain it: without blobs. */
+/** A signed transaction as included in blocks, without blobs. */
 export interface Transaction {
   readonly raw: Uint8Array;
   readonly hash: Uint8Array;
   readonly sender: Address;
-  /** Bound to the rules of one fork. */
+  /** Uses the rules of one fork. */
   readonly tx: TypedTransaction;
 }
 
 /**
- * Decodes a transaction and recovers its sender, or takes it from a placeholder signature. Throws if the transaction is
- * not valid in that fork.
+ * Decodes a transaction and recovers its sender, or reads the sender from a placeholder signature. Throws if the
+ * transaction is invalid in that fork.
  */
 export function decodeTransaction(raw: Uint8Array, rules: ForkRules, sender?: Address): Transaction {
   const { keccak } = rules.crypto;
-  // Not frozen, because the sender is attached to it.
+  // Not frozen, because the library attaches the sender to it.
   const tx = createTxFromRLP(raw, { common: rules.common, freeze: false }) as TypedTransaction;
   if (!tx.isSigned()) throw new Error("transaction is not signed");
   const address = sender ?? impersonatedSender(tx) ?? new Address(keccak(tx.getSenderPublicKey()).subarray(12));
@@ -26,25 +26,25 @@ export function decodeTransaction(raw: Uint8Array, rules: ForkRules, sender?: Ad
   return { raw, hash: keccak(raw), sender: address, tx };
 }
 
-/** Returns the transaction bound to the given rules, without recovering its sender again. */
+/** Returns the transaction with the given rules, without recovering its sender again. */
 export function withRules(transaction: Transaction, rules: ForkRules): Transaction {
   if (transaction.tx.common === rules.common) return transaction;
   return decodeTransaction(transaction.raw, rules, transaction.sender);
 }
 
-/** Highest price per gas that the sender pays. */
+/** Maximum price per gas that the sender pays. */
 export function maxFeePerGas(tx: TypedTransaction): bigint {
   return "maxFeePerGas" in tx ? tx.maxFeePerGas : tx.gasPrice;
 }
 
-/** Highest tip per gas that the sender pays. */
+/** Maximum tip per gas that the sender pays. */
 export function maxTipPerGas(tx: TypedTransaction): bigint {
   return tx.supports(Capability.EIP1559FeeMarket) && "maxPriorityFeePerGas" in tx
     ? tx.maxPriorityFeePerGas
     : maxFeePerGas(tx);
 }
 
-/** Tip per gas at a base fee. Negative if the sender does not pay the base fee. */
+/** Tip per gas at a base fee. Negative if the fee cap is below the base fee. */
 export function effectiveTip(tx: TypedTransaction, baseFee: bigint): bigint {
   const headroom = maxFeePerGas(tx) - baseFee;
   const tip = maxTipPerGas(tx);

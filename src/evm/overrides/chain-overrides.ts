@@ -10,11 +10,11 @@ import {
   serialize,
 } from "./stored-overrides.ts";
 
-/** Persists overrides: recorded ones by block hash, and pending ones. */
+/** Persists pending overrides, and recorded ones by block hash. */
 export interface OverrideStore {
   readOverrides(key: RootHex | "pending"): Promise<Uint8Array | null>;
   writeOverrides(key: RootHex | "pending", bytes: Uint8Array): Promise<void>;
-  /** Returns the overrides of blocks that are not archived, with the hashes of the blocks. */
+  /** Returns the overrides of blocks that are not archived, with their block hashes. */
   unarchivedOverrides(): Promise<[blockHash: RootHex, bytes: Uint8Array][]>;
   deleteOverrides(blockHashes: readonly RootHex[]): Promise<void>;
 }
@@ -27,29 +27,29 @@ interface Branches {
 const NO_SETTINGS: ImpersonationSettings = { impersonated: [], impersonatesAll: false };
 
 /**
- * Overrides of a chain. They are pending until the next block records them. If that block is reorged, they are pending
- * again, like its transactions.
+ * Overrides of a chain. They are pending until the next block records them. If that block is reorged, they become
+ * pending again, like its transactions.
  */
 export class ChainOverrides {
-  /** By replaced field, in the order of application. */
+  /** By replaced field, in order of application. */
   #pending = new Map<string, Override>();
   #settings = NO_SETTINGS;
-  /** Numbers of blocks with overrides that may not become final, by hash. */
+  /** Numbers of unfinalized blocks with overrides, by hash. */
   #unsettled = new Map<RootHex, number>();
   #nextId = 0;
   /** True while another chain is loaded. */
   #isDetached = false;
   #store: OverrideStore | undefined;
   #saving: Promise<void> = Promise.resolve();
-  /** A write that has not started. */
+  /** A queued write that has not started yet. */
   #nextSave: Promise<void> | undefined;
 
-  /** Connects to the database. Until then nothing is stored. */
+  /** Connects to the database. Before that, nothing is stored. */
   connect(store: OverrideStore): void {
     this.#store = store;
   }
 
-  /** Pending overrides of the next block on the head. */
+  /** Overrides that the next block on the head will apply. */
   get pending(): readonly Override[] {
     return [...this.#pending.values()];
   }
@@ -71,14 +71,14 @@ export class ChainOverrides {
     this.#put({ ...change, id: this.#nextId++ });
   }
 
-  /** Overrides that would be pending if another block were the head. */
+  /** Returns the overrides that would be pending if another block were the head. */
   pendingOn({ lost, gained }: Branches): readonly Override[] {
     const included = new Set(gained.flatMap(({ overrides = [] }) => overrides.map(({ id }) => id)));
     const returned = lost.flatMap(({ overrides = [] }) => overrides);
     return [...returned, ...this.#pending.values()].filter(({ id }) => !included.has(id));
   }
 
-  /** Follows a new head. Returns true if the pending overrides changed. */
+  /** Updates the overrides for a new head. Returns true if the pending overrides changed. */
   follow(branches: Branches): boolean {
     if (![...branches.lost, ...branches.gained].some(({ overrides = [] }) => overrides.length > 0)) return false;
     const pending = this.pendingOn(branches);
@@ -87,7 +87,7 @@ export class ChainOverrides {
     return true;
   }
 
-  /** Returns the overrides that were recorded with a block. */
+  /** Returns the overrides recorded with a block. */
   async ofBlock(hash: Uint8Array): Promise<readonly Override[] | undefined> {
     const bytes = (await this.#store?.readOverrides(toHex(hash))) ?? null;
     return bytes === null ? undefined : decodeOverrides(parse<StoredRecord>(bytes).overrides);
@@ -102,7 +102,7 @@ export class ChainOverrides {
     await this.#store?.writeOverrides(toHex(hash), serialize(stored));
   }
 
-  /** Deletes the overrides of blocks up to a final number that did not become final. */
+  /** Deletes the overrides of blocks up to a finalized number that were not finalized. */
   async settle(finalNumber: bigint, isFinal: (blockHash: RootHex) => Promise<boolean>): Promise<void> {
     const settled = [...this.#unsettled].filter(([, number]) => number <= finalNumber).map(([hash]) => hash);
     const unused: RootHex[] = [];
@@ -111,7 +111,7 @@ export class ChainOverrides {
     for (const hash of settled) this.#unsettled.delete(hash);
   }
 
-  /** Drops everything and stores nothing until `load`. */
+  /** Drops all overrides and stops storing until `load`. */
   detach(): void {
     this.#isDetached = true;
     this.#pending = new Map();
@@ -158,13 +158,13 @@ export class ChainOverrides {
 
   #put(override: Override): void {
     const key = targetOf(override);
-    // Moves the override to the end, because overrides are applied in order.
+    // Moves the override to the end, since overrides are applied in order.
     this.#pending.delete(key);
     this.#pending.set(key, override);
   }
 }
 
-/** Key of the field that an override replaces. */
+/** Returns a key for the field that an override replaces. */
 function targetOf({ id, ...change }: Override): string {
   if (!("address" in change)) return Object.keys(change).join();
   const { address, storage, ...field } = change;

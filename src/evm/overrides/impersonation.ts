@@ -4,10 +4,10 @@ import { Address } from "@ethereumjs/util";
 /** The text "impersonated". No real signature has such a low `s`. */
 const PLACEHOLDER_S = BigInt(`0x${Buffer.from("impersonated").toString("hex")}`);
 const ADDRESS_BITS = 160n;
-/** Precedes the address in `r`, so that `r` is never zero. */
+/** Prepended to the address in `r`, so that `r` is never zero. */
 const PREFIX = 1n << ADDRESS_BITS;
 
-/** Adds a placeholder signature with the sender, so that hashes stay unique. */
+/** Adds a placeholder signature that encodes the sender, so that transaction hashes stay unique. */
 export function impersonate(tx: TypedTransaction, sender: Uint8Array): TypedTransaction {
   const r = PREFIX | BigInt(`0x${Buffer.from(sender).toString("hex")}`);
   return tx.addSignature(0n, r, PLACEHOLDER_S, true) as TypedTransaction;

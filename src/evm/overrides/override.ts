@@ -9,7 +9,7 @@ export interface AccountChange {
   readonly balance?: bigint;
   readonly nonce?: bigint;
   readonly code?: Uint8Array;
-  /** A slot and its value, both of 32 bytes. */
+  /** A slot and its value, 32 bytes each. */
   readonly storage?: readonly [slot: Uint8Array, value: Uint8Array];
 }
 
@@ -21,10 +21,10 @@ export interface HeaderChange {
 
 export type Change = AccountChange | HeaderChange;
 
-/** A change that cannot be derived from payloads. Recorded with the first block that applies it. */
+/** A change that payloads do not contain. Recorded with the first block that applies it. */
 export type Override = Change & { readonly id: number };
 
-/** Returns a state with changes of accounts. */
+/** Applies account changes to a state. */
 export function overrideState<State extends { world: World }>(
   state: State,
   overrides: readonly Change[],

@@ -27,7 +27,7 @@ export function parse<Stored extends StoredPending | StoredRecord>(bytes: Uint8A
   return JSON.parse(new TextDecoder().decode(bytes)) as Stored;
 }
 
-/** True if a stored `StoredPending` lets the next block differ from what other nodes accept. */
+/** Returns true if stored pending overrides would make the next block invalid for other nodes. */
 export function isPendingChange(bytes: Uint8Array): boolean {
   const { overrides, impersonated, impersonatesAll } = parse<StoredPending>(bytes);
   return overrides.length > 0 || impersonated.length > 0 || impersonatesAll;

@@ -3,7 +3,7 @@ import { type Sidecar, versionedHashOf } from "./sidecar.ts";
 interface StoredSidecar {
   sidecar: Sidecar;
   versionedHashes: string[];
-  /** True while its transaction is in the pool. */
+  /** True if the transaction is in the pool. */
   isPooled: boolean;
 }
 
@@ -17,8 +17,8 @@ export interface StoredBlob {
 const hexOf = (bytes: Uint8Array) => Buffer.from(bytes).toString("hex");
 
 /**
- * Sidecars of pooled and recently included transactions: a reorg returns them to the pool, and the consensus layer
- * requests their blobs. Included ones are evicted in the order of inclusion.
+ * Sidecars of pooled and recently included transactions. A reorg returns the latter to the pool, and the consensus
+ * layer requests their blobs. Included ones are evicted in order of inclusion.
  */
 export class BlobStore {
   readonly #maxIncludedBlobs: number;
@@ -51,12 +51,12 @@ export class BlobStore {
     this.#pooledBlobs += sidecar.blobs.length;
   }
 
-  /** Keeps the sidecar for a while, although its transaction has left the pool. */
+  /** Keeps the sidecar for a while after its transaction has left the pool. */
   markIncluded(key: string): void {
     const stored = this.#sidecars.get(key);
     if (stored === undefined || !stored.isPooled) return;
     stored.isPooled = false;
-    // Moves the sidecar to the end of the order of eviction.
+    // Moves the sidecar to the end of the eviction order.
     this.#sidecars.delete(key);
     this.#sidecars.set(key, stored);
     this.#pooledBlobs -= stored.sidecar.blobs.length;

@@ -1,4 +1,4 @@
-/** Reasons for rejecting a transaction, as geth's messages, which client libraries parse. */
+/** Rejection reasons with geth's messages, which client libraries parse. */
 export const POOL_ERRORS = {
   alreadyKnown: "already known",
   nonceTooLow: "nonce too low",
@@ -27,7 +27,7 @@ export const POOL_ERRORS = {
 } as const;
 export type PoolErrorCode = keyof typeof POOL_ERRORS;
 
-/** A transaction is rejected. The message starts with geth's text, followed by the details. */
+/** Thrown if the pool rejects a transaction. The message starts with geth's text, followed by the details. */
 export class PoolError extends Error {
   readonly code: PoolErrorCode;
 

@@ -5,7 +5,7 @@ import type { Sidecar } from "./sidecar.ts";
 
 const BUMP_PERCENT = 10n;
 const BLOB_BUMP_PERCENT = 100n;
-/** Rough size of the objects around the bytes. */
+/** Estimated size of the objects around the bytes. */
 const OVERHEAD_BYTES = 1024;
 
 /** A pooled transaction with its sort keys. */
@@ -47,13 +47,13 @@ export class PooledTransaction {
     return this.blobCount > 0;
   }
 
-  /** Tip per gas at a base fee; undefined if it cannot be included at these fees. */
+  /** Returns the tip per gas at a base fee; undefined if the transaction cannot be included at these fees. */
   tipAt(baseFee: bigint, blobBaseFee: bigint): bigint | undefined {
     if (this.feeCap < baseFee || (this.isBlob && this.blobFeeCap < blobBaseFee)) return undefined;
     return effectiveTip(this.transaction.tx, baseFee);
   }
 
-  /** True if it pays enough to replace one with the same nonce: 10 % more, with blobs 100 %. */
+  /** Returns true if the transaction pays enough to replace one with the same nonce: 10 % more, or 100 % with blobs. */
   canReplace(other: PooledTransaction): boolean {
     const percent = 100n + (this.isBlob || other.isBlob ? BLOB_BUMP_PERCENT : BUMP_PERCENT);
     const isBumped = (price: bigint, previous: bigint) => price * 100n >= previous * percent;
@@ -65,5 +65,5 @@ export class PooledTransaction {
   }
 }
 
-/** Map key of a transaction hash: its hexadecimal digits with 0x. */
+/** Returns the map key of a transaction hash: prefixed hex. */
 export const hashKey = (hash: Uint8Array): string => `0x${Buffer.from(hash).toString("hex")}`;

@@ -7,8 +7,8 @@ interface Entry {
 }
 
 /**
- * Yields transactions by tip at the given fees, those of one sender by nonce. Of equal tips the one that arrived first
- * comes first. A transaction that cannot be included ends the sequence of its sender.
+ * Yields transactions by descending tip at the given fees, and those of one sender by nonce. Equal tips are ordered by
+ * arrival. A transaction that cannot be included ends its sender's sequence.
  */
 export function* byTip(
   sequences: Iterable<readonly PooledTransaction[]>,

@@ -2,7 +2,7 @@ import type { PooledTransaction } from "./pooled-transaction.ts";
 
 /** Transactions of one sender by nonce. */
 export class SenderQueue {
-  /** Sorted by nonce, each nonce once. */
+  /** Sorted by nonce, at most one per nonce. */
   #transactions: PooledTransaction[] = [];
   #cost = 0n;
 
@@ -10,7 +10,7 @@ export class SenderQueue {
     return this.#transactions.length;
   }
 
-  /** Maximum total cost to the sender. */
+  /** Maximum total cost for the sender. */
   get cost(): bigint {
     return this.#cost;
   }
@@ -24,7 +24,7 @@ export class SenderQueue {
     return found?.nonce === nonce ? found : undefined;
   }
 
-  /** Adds a transaction, or replaces that of the same nonce. */
+  /** Adds a transaction, or replaces the one with the same nonce. */
   put(transaction: PooledTransaction): void {
     const index = this.#indexOf(transaction.nonce);
     const current = this.#transactions[index];
@@ -44,14 +44,14 @@ export class SenderQueue {
     return this.#transactions;
   }
 
-  /** Number of consecutive transactions from a nonce on. */
+  /** Returns the number of consecutive transactions from a nonce on. */
   executableFrom(nonce: bigint): number {
     let count = 0;
     while (this.#transactions[count]?.nonce === nonce + BigInt(count)) count++;
     return count;
   }
 
-  /** First index whose nonce is not lower. */
+  /** Returns the first index with a nonce of at least `nonce`. */
   #indexOf(nonce: bigint): number {
     let low = 0;
     let high = this.#transactions.length;

@@ -11,9 +11,9 @@ export interface Sidecar {
   proofs: Uint8Array[];
 }
 
-/** A transaction in network encoding: for type 3 with its sidecar. */
+/** A transaction in network encoding; blob transactions have a sidecar. */
 export interface SentTransaction {
-  /** As blocks contain it. */
+  /** Encoding used in blocks. */
   raw: Uint8Array;
   sidecar?: Sidecar;
 }
@@ -27,12 +27,12 @@ export interface SidecarKzg {
 
 const BLOB_TYPE = 3;
 const BLOB_SIZE = 131_072;
-/** Of a commitment and of a proof. */
+/** Size of a commitment or proof. */
 const POINT_SIZE = 48;
 const CELLS_PER_BLOB = 128;
 const VERSIONED_HASH_VERSION = 1;
 
-/** Splits a transaction in network encoding. Throws a `PoolError` if a sidecar is malformed. */
+/** Splits off the sidecar of a transaction in network encoding. Throws a `PoolError` if the sidecar is malformed. */
 export function splitSidecar(sent: Uint8Array): SentTransaction {
   if (sent[0] !== BLOB_TYPE) return { raw: sent };
   const items = asList(decode(sent.subarray(1)));
@@ -61,7 +61,7 @@ export function versionedHashOf(commitment: Uint8Array): Uint8Array {
   return hash;
 }
 
-/** Proofs of one blob of a sidecar. */
+/** Returns the proofs of one blob in a sidecar. */
 export function proofsOfBlob({ version, proofs }: Sidecar, index: number): Uint8Array[] {
   const count = version === 1 ? CELLS_PER_BLOB : 1;
   return proofs.slice(index * count, (index + 1) * count);

@@ -14,13 +14,13 @@ import { checkSidecar, checkTransaction, decodeSent, sidecarVersion } from "./va
 export interface PoolLimits {
   transactions: number;
   perSender: number;
-  /** Without blobs. */
+  /** Total size of transactions, without blobs. */
   bytes: number;
-  /** Of pooled transactions. */
+  /** Number of blobs of pooled transactions. */
   blobs: number;
-  /** Of recently included transactions. */
+  /** Number of blobs of recently included transactions. */
   includedBlobs: number;
-  /** Lowest tip in wei per gas. */
+  /** Minimum tip in wei per gas. */
   minTip: bigint;
 }
 
@@ -39,15 +39,15 @@ interface PoolOptions {
   limits?: Partial<PoolLimits>;
 }
 
-/** Transactions of one sender: those that can be executed, and those after a nonce gap. */
+/** Transactions of one sender: executable ones, and queued ones behind a nonce gap. */
 export interface SenderContent {
   pending: readonly PooledTransaction[];
   queued: readonly PooledTransaction[];
 }
 
 /**
- * Transaction pool: accepts transactions that are executable on the head, now or once a nonce gap is filled. Must be
- * notified of every new head.
+ * Transaction pool. Accepts transactions that are executable on the head, immediately or once a nonce gap is filled.
+ * Must be notified of every new head.
  */
 export class TransactionPool {
   readonly #rules: ChainRules;
@@ -65,7 +65,7 @@ export class TransactionPool {
   #revision = 0;
   #discards = 0;
 
-  /** The timestamp is that of the next block, whose rules transactions have to follow. */
+  /** `nextTimestamp` is the next block's, whose fork determines the rules. */
   constructor({ rules, kzg, limits }: PoolOptions, head: ExecutedBlock, nextTimestamp: number) {
     this.#rules = rules;
     this.#kzg = kzg;
@@ -81,19 +81,19 @@ export class TransactionPool {
     return this.#transactions.size;
   }
 
-  /** Grows with every change of the head or the transactions. */
+  /** Increases with every change of the head or the transactions. */
   get revision(): number {
     return this.#revision;
   }
 
-  /** Counts transactions that have left the pool without a block that includes them. */
+  /** Counts transactions that have left the pool without being included in a block. */
   get discards(): number {
     return this.#discards;
   }
 
   /**
-   * Adds a transaction in network encoding. Throws a `PoolError` if it is rejected, like an impersonated one that is
-   * not `allowed`.
+   * Adds a transaction in network encoding. Throws a `PoolError` if it is rejected, as an impersonated transaction is
+   * unless `allowed`.
    */
   async add(sent: Uint8Array, impersonation: "allowed" | "refused" = "refused"): Promise<PooledTransaction> {
     const { transaction, sidecar } = decodeSent(sent, this.#fork);
@@ -126,32 +126,32 @@ export class TransactionPool {
     return this.#transactions.get(hashKey(hash));
   }
 
-  /** Removes a transaction. Later ones of its sender are queued until the gap is filled. */
+  /** Removes a transaction. Later transactions of its sender are queued until the nonce gap is filled. */
   drop(hash: Uint8Array): boolean {
     const found = this.get(hash);
     if (found !== undefined) this.#remove(found);
     return found !== undefined;
   }
 
-  /** Removes all transactions. Keeps their blobs for a while, in case a block of another history includes them. */
+  /** Removes all transactions. Keeps their blobs for a while, in case a block on another branch includes them. */
   clear(): void {
     for (const transaction of [...this.#transactions.values()]) this.#remove(transaction, true);
   }
 
-  /** Nonce of the next transaction of a sender after all that can be executed. */
+  /** Returns the nonce after the sender's last executable transaction. */
   nextNonce(address: Uint8Array): bigint {
     const nonce = this.#reader.account(this.#world, address)?.nonce ?? 0n;
     const queue = this.#senders.get(hashKey(address));
     return nonce + BigInt(queue?.executableFrom(nonce) ?? 0);
   }
 
-  /** Yields executable transactions for a block: by tip, those of one sender by nonce. */
+  /** Yields executable transactions by descending tip, and those of one sender by nonce. */
   *pending(baseFee: bigint, blobBaseFee = 0n): Generator<Transaction> {
     const sequences = [...this.#senders].map(([sender, queue]) => this.#split(sender, queue).pending);
     for (const { transaction } of byTip(sequences, baseFee, blobBaseFee)) yield transaction;
   }
 
-  /** All transactions by sender, for txpool_content. */
+  /** Returns all transactions by sender, for txpool_content. */
   content(): Map<string, SenderContent> {
     return new Map([...this.#senders].map(([sender, queue]) => [sender, this.#split(sender, queue)]));
   }
@@ -162,7 +162,7 @@ export class TransactionPool {
     return { pending, queued: this.size - pending };
   }
 
-  /** Sidecar of a pooled or recently included transaction. */
+  /** Returns the sidecar of a pooled or recently included transaction. */
   sidecarOf(hash: Uint8Array): Sidecar | undefined {
     return this.#blobs.sidecar(hashKey(hash));
   }
@@ -171,14 +171,16 @@ export class TransactionPool {
     return this.#blobs.blob(versionedHash);
   }
 
-  /** All transactions in network encoding, oldest first, for storage. `add` restores them. */
+  /** Returns all transactions in network encoding for storage, oldest first. `add` restores them. */
   encode(): Uint8Array[] {
     return this.#byArrival().map(({ transaction: { raw }, sidecar }) =>
       joinSidecar({ raw, ...(sidecar && { sidecar }) }),
     );
   }
 
-  /** Follows a new head: removes included and invalid transactions, and restores those of reorged blocks. */
+  /**
+   * Updates the pool for a new head: removes included and invalid transactions, and restores those of reorged blocks.
+   */
   setHead(head: ExecutedBlock, nextTimestamp: number, returned: readonly Transaction[] = []): void {
     const fork = this.#rules.at(nextTimestamp);
     const isNewFork = fork !== this.#fork;
@@ -190,7 +192,7 @@ export class TransactionPool {
     for (const [sender, queue] of this.#senders) this.#review(sender, queue, isNewFork);
   }
 
-  /** Returns the contents of the pool for another head block. */
+  /** Returns a copy of the pool for another head block. */
   copyFor(head: ExecutedBlock, nextTimestamp: number, returned: readonly Transaction[]): TransactionPool {
     const copy = new TransactionPool({ rules: this.#rules, kzg: this.#kzg, limits: this.#limits }, head, nextTimestamp);
     for (const transaction of returned) copy.#insertIfValid(transaction, this.sidecarOf(transaction.hash));
@@ -210,13 +212,16 @@ export class TransactionPool {
     return [...this.#transactions.values()].sort((one, other) => one.arrival - other.arrival);
   }
 
-  /** Drops a transaction that the head does not allow, or whose blobs are gone or have proofs of another fork. */
+  /**
+   * Adds a transaction. Drops it if it is invalid at the head, or if its blobs are missing or have proofs of another
+   * fork.
+   */
   #insertIfValid(transaction: Transaction, sidecar: Sidecar | undefined): void {
     if (transaction.tx.type === 3 && sidecar?.version !== sidecarVersion(this.#fork)) return;
     try {
       this.#insert(withRules(transaction, this.#fork), sidecar);
     } catch {
-      // Dropped, also for a type that the fork does not have.
+      // Dropped. Also happens if the fork does not support the transaction type.
     }
   }
 
@@ -304,8 +309,8 @@ export class TransactionPool {
   }
 
   /**
-   * Selects among the last transactions of all senders: a transaction after a nonce gap, else the lowest tip. Evicting
-   * only last transactions leaves no gap.
+   * Returns the next transaction to evict, which is the last one of a sender, so that no gap opens. Prefers
+   * transactions behind a nonce gap, then the lowest tip.
    */
   #cheapest(isBlobWanted: boolean): PooledTransaction | undefined {
     let cheapest: PooledTransaction | undefined;

@@ -14,16 +14,16 @@ export interface PoolHead {
   gasLimit: bigint;
 }
 
-/** The base fee does not fall below it, since it changes by an eighth. */
+/** The base fee cannot fall below this value, since it changes by an eighth. */
 const MIN_BASE_FEE = 7n;
 /** EIP-4844. */
 const MIN_BLOB_BASE_FEE = 1n;
-/** Largest transaction without its sidecar. */
+/** Maximum size of a transaction without its sidecar. */
 const MAX_SIZE = 128 * 1024;
-/** EIP-7702: code of an account that has delegated. */
+/** EIP-7702: prefix of a delegated account's code. */
 const DELEGATION_PREFIX = [0xef, 0x01, 0x00];
 
-/** Errors of the transaction library by message. Details default to the text. */
+/** Pool errors by messages of the transaction library. Details default to the message. */
 const LIBRARY_ERRORS: readonly (readonly [
   pattern: RegExp,
   code: PoolErrorCode,
@@ -60,7 +60,7 @@ export function fromLibraryError(error: unknown, { chainId }: ForkRules): PoolEr
   return new PoolError("invalid", reason);
 }
 
-/** Returns undefined if the transaction library rejected the transaction for a reason other than its chain id. */
+/** Describes a chain id mismatch; undefined if the library rejected the transaction for another reason. */
 function chainIdMismatch(reason: string, want: bigint): string | undefined {
   const [, typed, legacy] = /derived chain ID (\d+)|EIP155-based V (\d+)/.exec(reason) ?? [];
   // EIP-155: v = 35 + 2 * chain id + parity.
@@ -68,7 +68,7 @@ function chainIdMismatch(reason: string, want: bigint): string | undefined {
   return have === undefined ? undefined : `invalid chain id for signer: have ${have} want ${want}`;
 }
 
-/** Checks that do not depend on other transactions of the pool. */
+/** Checks a transaction independently of the rest of the pool. */
 export function checkTransaction(
   { tx, sender }: Transaction,
   { rules, gasLimit }: PoolHead,
@@ -93,7 +93,7 @@ export function checkTransaction(
   if (code.length > 0 && !isDelegated && !isImpersonated(tx)) throw new PoolError("senderNotEoa", `address ${sender}`);
 }
 
-/** Validates the sidecar of a transaction, and returns it in the version of the fork. */
+/** Validates the sidecar of a transaction, and converts it to the version of the fork. */
 export async function checkSidecar(
   { tx }: Transaction,
   sidecar: Sidecar | undefined,
@@ -121,5 +121,5 @@ export async function checkSidecar(
   return isUpgradable ? kzg.upgrade!(sidecar) : sidecar;
 }
 
-/** Since Osaka, transactions carry a proof for each cell (EIP-7594). */
+/** Since Osaka, sidecars contain a proof per cell (EIP-7594). */
 export const sidecarVersion = (rules: ForkRules): 0 | 1 => (rules.isSince("osaka") ? 1 : 0);

@@ -1,4 +1,4 @@
-/** The compression function of BLAKE2b (RFC 7693), assembled as WebAssembly, which has 64-bit integers. */
+/** The compression function of BLAKE2b (RFC 7693), assembled as WebAssembly because that has 64-bit integers. */
 
 const INITIAL = [
   ...[0x6a09e667f3bcc908n, 0xbb67ae8584caa73bn, 0x3c6ef372fe94f82bn, 0xa54ff53a5f1d36f1n],
@@ -9,7 +9,7 @@ const SCHEDULE = [
   ...["0123456789abcdef", "ea489fd61c02b753", "b8c052fdae367194", "7931dcbe265a40f8", "905724afe1bc683d"],
   ...["2c6a0b834d75fe19", "c51fed4a0763928b", "db7ec13950f4862a", "6fe9b308c2d714a5", "a2847615fb9e3cd0"],
 ];
-/** Columns, then diagonals. */
+/** Columns, followed by diagonals. */
 const MIXED = [
   ...[
     [0, 4, 8, 12],
@@ -25,11 +25,11 @@ const MIXED = [
   ],
 ] as [number, number, number, number][];
 const WORD = 8;
-/** Memory: the state, then the message and the offset, as in the input of EIP-152. */
+/** Memory layout as in the input of EIP-152: the state, the message and the offset. */
 const MESSAGE = 8 * WORD;
 const OFFSET = MESSAGE + 16 * WORD;
 
-/** Parameters of the function are its first locals; the working vector follows. */
+/** Local variables: the parameters of the function, followed by the working vector. */
 const ROUNDS = 0;
 const IS_FINAL = 1;
 const VECTOR = 2;
@@ -48,16 +48,16 @@ interface Compressor {
   compress(rounds: number, isFinal: number): void;
 }
 
-/** Node's types lack it. */
+/** Node's type declarations lack `WebAssembly`. */
 const { WebAssembly } = globalThis as unknown as {
   WebAssembly: { Module: new (code: Uint8Array) => object; Instance: new (module: object) => { exports: unknown } };
 };
 
-/** Compresses the input of EIP-152. Assembled when it is first used. */
+/** Compresses the input of EIP-152. Assembles the function on first use. */
 export class Blake2b {
   #compressor: Compressor | undefined;
 
-  /** The input must be well-formed. Returns the new state. */
+  /** Returns the new state. The input must be well-formed. */
   compress(input: Uint8Array): Uint8Array {
     const { memory, compress } = this.#open();
     const bytes = new Uint8Array(memory.buffer);
@@ -96,7 +96,7 @@ function compressFunction(): Code {
       mix(mixed, Number.parseInt(order[2 * index]!, 16), Number.parseInt(order[2 * index + 1]!, 16)),
     ),
   ]);
-  // All bits if the block is the final one.
+  // All bits are set for the final block.
   const finalMask = [OP.const32, 0, ...get(IS_FINAL), OP.subtract32, OP.extend];
   return [
     ...words.flatMap((index) => setVector(index, load(index * WORD))),
@@ -112,7 +112,7 @@ function compressFunction(): Code {
   ];
 }
 
-/** Mixes two words of the message into four of the vector. */
+/** Mixes two message words into four words of the vector. */
 function mix([a, b, c, d]: readonly [number, number, number, number], first: number, second: number): Code {
   const addMessage = (word: number) => [...load(MESSAGE + word * WORD), OP.add];
   const rotated = (one: number, other: number, bits: bigint) =>
@@ -135,7 +135,7 @@ const section = (id: number, ...entries: Code[]): Code => {
 };
 const name = (text: string): Code => [text.length, ...new TextEncoder().encode(text)];
 
-/** LEB128. */
+/** Encodes an integer as LEB128. */
 function unsigned(value: number): Code {
   return value < 0x80 ? [value] : [(value & 0x7f) | 0x80, ...unsigned(value >>> 7)];
 }

@@ -2,7 +2,7 @@ import { type EVMBLSInterface, EVMError } from "@ethereumjs/evm";
 import type { Lazy } from "./lazy.ts";
 import type { Curve, G1, G2 } from "./mcl.ts";
 
-/** Size of an element of the field with its padding (EIP-2537). */
+/** Size of a padded field element (EIP-2537). */
 const FIELD_SIZE = 64;
 const PADDING = 16;
 const G1_SIZE = 2 * FIELD_SIZE;
@@ -10,7 +10,7 @@ const G2_SIZE = 4 * FIELD_SIZE;
 const SCALAR_SIZE = 32;
 const ORDER_UNCHECKED = false;
 
-/** Precompiles of EIP-2537. The library of the EVM has checked the gas, the length and the padding of the input. */
+/** Precompiles of EIP-2537. The EVM library has already checked gas, length and padding of the input. */
 export class Bls12381 implements EVMBLSInterface {
   readonly #lazy: Lazy<Curve>;
 
@@ -60,7 +60,7 @@ export class Bls12381 implements EVMBLSInterface {
     return encode(this.#curve.g2Bytes(this.#curve.mapToG2([this.#field(input, 0), this.#field(input, FIELD_SIZE)])));
   }
 
-  /** Leaves out terms without effect. */
+  /** Computes a multi-scalar multiplication. Skips terms that do not contribute. */
   #sum<P extends G1 | G2>(input: Uint8Array, pointSize: number, pointAt: (start: number) => P): P | null {
     const points: P[] = [];
     const scalars = [];

@@ -1,4 +1,4 @@
-/** A value that is loaded when it is first needed, and used synchronously afterwards. */
+/** A value that is loaded asynchronously on first use, and read synchronously afterwards. */
 export class Lazy<T> {
   readonly #load: () => Promise<T>;
   #loading: Promise<void> | undefined;
@@ -12,7 +12,7 @@ export class Lazy<T> {
     return this.#value !== undefined;
   }
 
-  /** Throws before the value is loaded. */
+  /** Throws if the value is not loaded yet. */
   get value(): T {
     if (this.#value === undefined) throw new Error("The value is not loaded yet.");
     return this.#value;

@@ -3,7 +3,7 @@ import { sep } from "node:path";
 
 interface Fp {
   serialize(): Uint8Array;
-  /** Little-endian. Throws unless the number is below the modulus. */
+  /** Reads little-endian bytes. Throws if the number is not below the modulus. */
   deserialize(bytes: Uint8Array): void;
   mapToG1(): Point;
 }
@@ -33,9 +33,9 @@ export interface Point<Field = Fp> {
   setY(value: Field): void;
   setZ(value: Field): void;
   isZero(): boolean;
-  /** Is on the curve. */
+  /** Returns true if the point is on the curve. */
   isValid(): boolean;
-  /** Is in the subgroup. */
+  /** Returns true if the point is in the subgroup. */
   isValidOrder(): boolean;
   normalize(): void;
 }
@@ -68,10 +68,10 @@ interface Mcl {
   finalExp(value: Gt): Gt;
 }
 
-/** The library has its operands on a stack of a megabyte. */
+/** Maximum terms of one multi-scalar multiplication. The library copies its operands to a stack of one megabyte. */
 const MAX_TERMS = 256;
 
-/** Arithmetic of a pairing-friendly curve in WebAssembly. Numbers are big-endian bytes of the size of the field. */
+/** Arithmetic of a pairing-friendly curve in WebAssembly. Numbers are big-endian and as long as a field element. */
 export class Curve {
   readonly #mcl: Mcl;
   readonly #size: number;
@@ -82,7 +82,7 @@ export class Curve {
   static async load(name: "BLS12_381" | "BN_SNARK1"): Promise<Curve> {
     const mcl = loadCopy();
     await mcl.init(mcl[name]);
-    // Checks of the order are made where the specification asks for them.
+    // The order is checked only where the specification requires it.
     mcl.verifyOrderG1(false);
     mcl.verifyOrderG2(false);
     if (name === "BLS12_381") mcl.setMapToMode(mcl.IRTF);
@@ -97,7 +97,7 @@ export class Curve {
     this.#one2 = this.#extension(this.#one, zero);
   }
 
-  /** Decodes an element of the field. Throws unless it is below the modulus. */
+  /** Decodes a field element. Throws if it is not below the modulus. */
   field(bytes: Uint8Array): Fp {
     const element = new this.#mcl.Fp();
     const littleEndian = new Uint8Array(this.#size);
@@ -113,7 +113,7 @@ export class Curve {
     return scalar;
   }
 
-  /** Returns the point at infinity for two zeros, or null for coordinates that are not on the curve. */
+  /** Decodes a point of G1. Two zeros are the point at infinity. Returns null if the point is not on the curve. */
   g1(x: Uint8Array, y: Uint8Array): G1 | null {
     const point = new this.#mcl.G1();
     if (isZero(x) && isZero(y)) return point;
@@ -123,7 +123,7 @@ export class Curve {
     return point.isValid() ? point : null;
   }
 
-  /** Like `g1`. Coordinates have a real and an imaginary part. */
+  /** Decodes a point of G2, like `g1`. Each coordinate has a real and an imaginary part. */
   g2(x: readonly [Uint8Array, Uint8Array], y: readonly [Uint8Array, Uint8Array]): G2 | null {
     const point = new this.#mcl.G2();
     if ([...x, ...y].every(isZero)) return point;
@@ -133,11 +133,11 @@ export class Curve {
     return point.isValid() ? point : null;
   }
 
-  /** Returns the point of G1 with an x, and the lower or higher of its two y. Null if there is none. */
+  /** Returns the point of G1 with the given x and the higher or lower y. Null if there is none. */
   g1At(x: Uint8Array, isHigher: boolean): G1 | null {
     const { add, mul, neg, squareRoot } = this.#mcl;
     const element = this.field(x);
-    // y² = x³ + 4, as in BLS12-381.
+    // y² = x³ + 4, the equation of BLS12-381.
     const [isSquare, root] = squareRoot(add(mul(mul(element, element), element), this.field(Uint8Array.of(4))));
     if (!isSquare) return null;
     const other = neg(root);
@@ -149,14 +149,14 @@ export class Curve {
     return point;
   }
 
-  /** Coordinates of a point; zeros for infinity. */
+  /** Returns the coordinates of a point; zeros for infinity. */
   g1Bytes(point: G1): [x: Uint8Array, y: Uint8Array] {
     if (point.isZero()) return [new Uint8Array(this.#size), new Uint8Array(this.#size)];
     point.normalize();
     return [this.#bytesOf(point.getX()), this.#bytesOf(point.getY())];
   }
 
-  /** Coordinates of a point, each as its real and imaginary part; zeros for infinity. */
+  /** Returns the coordinates of a point, each as real and imaginary part; zeros for infinity. */
   g2Bytes(point: G2): [Uint8Array, Uint8Array, Uint8Array, Uint8Array] {
     const zero = new Uint8Array(this.#size);
     if (point.isZero()) return [zero, zero, zero, zero];
@@ -180,7 +180,7 @@ export class Curve {
     return this.#mcl.mul(point, scalar);
   }
 
-  /** Sum of points times their scalars; null for no points. The points must be in the subgroup. */
+  /** Returns the sum of points times scalars; null without points. The points must be in the subgroup. */
   multiplySum<P extends G1 | G2>(points: readonly P[], scalars: readonly Fr[]): P | null {
     let sum: P | null = null;
     for (let start = 0; start < points.length; start += MAX_TERMS) {
@@ -190,7 +190,7 @@ export class Curve {
     return sum;
   }
 
-  /** Whether the product of the pairings is one. The points must be in the subgroup. */
+  /** Returns true if the product of the pairings is one. The points must be in the subgroup. */
   isPairingOne(pairs: readonly (readonly [G1, G2])[]): boolean {
     let product: Gt | undefined;
     for (const [one, other] of pairs) {
@@ -225,7 +225,7 @@ export class Curve {
   }
 }
 
-/** The library has one curve in its module, so each curve needs a copy of it. */
+/** Loads a new copy of the library for each curve, since its module supports only one curve at a time. */
 function loadCopy(): Mcl {
   const require = createRequire(import.meta.url);
   const { cache } = require;

@@ -10,8 +10,8 @@ const B = 0x5ac635d8aa3a93e7b3ebbd55769886bc651d06b0cc53b0f63bce3c3e27d2604bn;
 type Affine = readonly [x: bigint, y: bigint];
 
 /**
- * Verifies a signature of EIP-7951: hash, r, s and the public key, in words. Multiplications are those of OpenSSL, which
- * has no verification without hashing.
+ * Verifies a signature of EIP-7951: hash, r, s and the public key, 32 bytes each. Uses OpenSSL for multiplications,
+ * since it cannot verify a signature of a given hash.
  */
 export function verifyP256(input: Uint8Array): boolean {
   const [hash, r, s, x, y] = Array.from({ length: 5 }, (_, index) =>
@@ -20,7 +20,7 @@ export function verifyP256(input: Uint8Array): boolean {
   if (r === 0n || r >= N || s === 0n || s >= N || x >= P || y >= P) return false;
   if (mod(y * y - (x * x + A) * x - B, P) !== 0n) return false;
   const inverse = invert((r * s) % N, N);
-  // (hash / s) G + (r / s) Q = (r / s) ((hash / r) G + Q). The outer product is needed in x only, as in a key exchange.
+  // (hash / s) G + (r / s) Q = (r / s) ((hash / r) G + Q). Only x of the outer product is needed, as in a key exchange.
   const first = (hash * inverse * s) % N;
   const sum = first === 0n ? ([x, y] as const) : add([x, y], multiplyGenerator(first));
   if (sum === null) return false;
@@ -33,7 +33,7 @@ function multiplyGenerator(scalar: bigint): Affine {
   return [numberOf(point.subarray(1, 1 + WORD)), numberOf(point.subarray(1 + WORD))];
 }
 
-/** Returns x of a multiple of a point. */
+/** Returns the x coordinate of a multiple of a point. */
 function multiply([x, y]: Affine, scalar: bigint): bigint {
   const point = Buffer.concat([Uint8Array.of(4), bytesOf(x), bytesOf(y)]);
   return numberOf(exchangeWith(scalar).computeSecret(point));
@@ -45,7 +45,7 @@ function exchangeWith(scalar: bigint): ECDH {
   return exchange;
 }
 
-/** Returns null for infinity. */
+/** Adds two points. Returns null for infinity. */
 function add([x1, y1]: Affine, [x2, y2]: Affine): Affine | null {
   if (x1 === x2 && y1 !== y2) return null;
   const slope = x1 === x2 ? (3n * x1 * x1 + A) * invert(mod(2n * y1, P), P) : (y2 - y1) * invert(mod(x2 - x1, P), P);
@@ -53,7 +53,7 @@ function add([x1, y1]: Affine, [x2, y2]: Affine): Affine | null {
   return [x, mod(slope * (x1 - x) - y1, P)];
 }
 
-/** Inverse modulo a prime, by the extended algorithm of Euclid. */
+/** Returns the inverse modulo a prime, by the extended Euclidean algorithm. */
 function invert(value: bigint, modulus: bigint): bigint {
   let [low, high, a, b] = [value, modulus, 1n, 0n];
   while (low > 1n) {

@@ -19,8 +19,8 @@ const P256VERIFY_SIZE = 160;
 const TRUE = Uint8Array.from({ length: 32 }, (_, index) => (index === 31 ? 1 : 0));
 
 /**
- * Fast implementations of precompiles, for the EVM library. The library's own functions charge the gas and reject
- * malformed input. Not shared between threads: each creates its own, and loads a curve when it is first used.
+ * Fast implementations of precompiles for the EVM library. The library's own functions charge the gas and reject
+ * malformed input. Each thread creates its own instance, which loads a curve on first use.
  */
 export class Precompiles {
   readonly #bn254Curve = new Lazy(() => Curve.load("BN_SNARK1"));
@@ -28,10 +28,10 @@ export class Precompiles {
   readonly #blake2b = new Blake2b();
   readonly bn254 = new Bn254(this.#bn254Curve);
   readonly bls = new Bls12381(this.#blsCurve);
-  /** Its methods need the curve of the BLS precompiles. */
+  /** Needs the curve of the BLS precompiles. */
   readonly pointEvaluation = new PointEvaluation(this.#blsCurve);
 
-  /** Replaces precompiles that are active by the rules of a fork. */
+  /** Returns replacements for the precompiles that are active in a fork. */
   replaced(common: Common): NonNullable<EVMOpts["customPrecompiles"]> {
     const active = getActivePrecompiles(common);
     return this.#replacements().flatMap(([number, replace]) => {
@@ -51,7 +51,7 @@ export class Precompiles {
   }
 }
 
-/** Loads a curve before the first call. */
+/** Wraps a precompile so that its curve is loaded before the first call. */
 function after(curve: Lazy<Curve>): Replace {
   return (original) => (input) => {
     if (curve.isLoaded) return original(input);
@@ -74,7 +74,7 @@ const blake2f =
 
 const p256verify: Replace = (original) => async (input) => {
   const { data } = input;
-  // Without data the signature is not valid, which costs the same.
+  // Without data, the signature is invalid, at the same gas cost.
   const invalid = await original({ ...input, data: data.subarray(0, 0) });
   const isValid = invalid.exceptionError === undefined && data.length === P256VERIFY_SIZE && verifyP256(data);
   return isValid ? { ...invalid, returnValue: TRUE } : invalid;

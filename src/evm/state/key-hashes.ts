@@ -1,13 +1,16 @@
 import type { Keccak } from "./trie.ts";
 
-/** Addresses and slots of the last few blocks. */
+/** Covers the addresses and slots of the last few blocks. */
 const GENERATION_SIZE = 20_000;
 
-/** Bytes as a map key. */
+/** Converts bytes to a map key. */
 export const keyOf = (bytes: Uint8Array): string =>
   Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length).toString("latin1");
 
-/** Caches hashes of addresses and slots, most of which recur in every block. Evicts those not used for a generation. */
+/**
+ * Caches hashes of addresses and slots, most of which recur in every block. Evicts entries that were unused for a
+ * generation.
+ */
 export class KeyHashes {
   readonly #keccak: Keccak;
   #young = new Map<string, Uint8Array>();
@@ -17,7 +20,7 @@ export class KeyHashes {
     this.#keccak = keccak;
   }
 
-  /** Hash of the bytes that the key stands for. */
+  /** Returns the hash of the bytes that the key encodes. */
   of(key: string): Uint8Array {
     const young = this.#young.get(key);
     if (young !== undefined) return young;

@@ -2,20 +2,20 @@ import { encodeBytes, encodeList, RLP_EMPTY_BYTES } from "../rlp.ts";
 
 /**
  * Immutable Merkle Patricia trie in memory. A new version shares all unchanged nodes with the old one, so a snapshot is
- * a reference to a root and unreferenced versions are garbage collected. Every node is hashed at most once, when a root
- * hash is needed. No key may be a prefix of another, which holds for hashes and for RLP-encoded indexes.
+ * a reference to a root, and unreferenced versions are garbage collected. A node is hashed at most once, on demand.
+ * Keys must not be prefixes of each other, which holds for hashes and RLP-encoded indexes.
  */
 export type TrieNode<V> = Leaf<V> | Extension<V> | Branch<V>;
 
 export type Keccak = (bytes: Uint8Array) => Uint8Array;
 
-/** How values are encoded and nodes are hashed. */
+/** Encoding of values and hashing of nodes. */
 export interface TrieCodec<V> {
   encode(value: V): Uint8Array;
   keccak: Keccak;
 }
 
-/** Keccak-256 of the RLP of the empty string: the root of a trie without nodes. */
+/** Keccak-256 of the RLP of the empty string: the root of an empty trie. */
 export const EMPTY_TRIE_ROOT: Uint8Array = new Uint8Array(
   Buffer.from("56e81f171bcc55a6ff8345e692c0f86e5b48e01b996cadc001622fb5e363b421", "hex"),
 );
@@ -24,7 +24,7 @@ const WIDTH = 16;
 /** Nodes with a shorter encoding are embedded in their parent. */
 const HASH_SIZE = 32;
 
-/** Stands for the nibbles of `key` from `from` to its end. */
+/** Leaf with the nibbles of `key` from `from` to the end. */
 class Leaf<V> {
   readonly kind = 0;
   readonly key: Uint8Array;
@@ -40,7 +40,7 @@ class Leaf<V> {
   }
 }
 
-/** Stands for the nibbles of `key` from `from` to `to`. */
+/** Extension with the nibbles of `key` from `from` to `to`. */
 class Extension<V> {
   readonly kind = 1;
   readonly key: Uint8Array;
@@ -84,7 +84,7 @@ export function getValue<V>(root: TrieNode<V> | undefined, key: Uint8Array, from
   return undefined;
 }
 
-/** Returns the trie with the value at the key. */
+/** Returns a trie with the value at the key. */
 export function putValue<V>(node: TrieNode<V> | undefined, key: Uint8Array, value: V, depth = 0): TrieNode<V> {
   if (node === undefined) return new Leaf(key, depth, value);
   if (node.kind === 2) {
@@ -105,7 +105,7 @@ export function putValue<V>(node: TrieNode<V> | undefined, key: Uint8Array, valu
   return extend(key, depth, fork, new Branch(children));
 }
 
-/** Returns the trie without the key; the same trie if the key is missing. */
+/** Returns a trie without the key, or the same trie if the key is missing. */
 export function deleteValue<V>(node: TrieNode<V> | undefined, key: Uint8Array, depth = 0): TrieNode<V> | undefined {
   if (node === undefined) return undefined;
   if (node.kind === 0) return sharedUntil(node.key, key, depth) === 2 * key.length ? undefined : node;
@@ -126,7 +126,7 @@ export function deleteValue<V>(node: TrieNode<V> | undefined, key: Uint8Array, d
   return prepend(children[only]!, path, depth, depth + 1);
 }
 
-/** Visits all values in the order of their keys. */
+/** Visits all values in key order. */
 export function forEachValue<V>(node: TrieNode<V> | undefined, visit: (key: Uint8Array, value: V) => void): void {
   if (node === undefined) return;
   if (node.kind === 0) visit(node.key, node.value);
@@ -135,8 +135,8 @@ export function forEachValue<V>(node: TrieNode<V> | undefined, visit: (key: Uint
 }
 
 /**
- * Yields the keys whose values differ between two tries, with both values; undefined stands for a missing one. Skips
- * nodes that both share, so it takes as long as the difference is large.
+ * Yields the keys whose values differ between two tries, with both values; a missing value is undefined. Skips shared
+ * nodes, so the time depends on the size of the difference.
  */
 export function* differences<V>(
   before: TrieNode<V> | undefined,
@@ -166,7 +166,7 @@ export function* differences<V>(
   }
 }
 
-/** Yields all values in the order of their keys. */
+/** Yields all values in key order. */
 function* values<V>(node: TrieNode<V> | undefined): Generator<[key: Uint8Array, value: V]> {
   if (node === undefined) return;
   if (node.kind === 0) yield [node.key, node.value];
@@ -180,7 +180,7 @@ export function rootHash<V>(root: TrieNode<V> | undefined, codec: TrieCodec<V>):
   return reference.length === HASH_SIZE + 1 ? reference.subarray(1) : codec.keccak(reference);
 }
 
-/** Encoded nodes from the root to the key: a proof of its value or absence. */
+/** Returns the encoded nodes from the root to the key, which prove its value or absence. */
 export function proofOf<V>(root: TrieNode<V> | undefined, key: Uint8Array, codec: TrieCodec<V>): Uint8Array[] {
   const proof: Uint8Array[] = [];
   let depth = 0;
@@ -199,7 +199,10 @@ export function proofOf<V>(root: TrieNode<V> | undefined, key: Uint8Array, codec
   return proof;
 }
 
-/** Root of the trie of a list with RLP-encoded indexes, as in headers for transactions, receipts and withdrawals. */
+/**
+ * Returns the trie root of a list with RLP-encoded indexes, as used in headers for transactions, receipts and
+ * withdrawals.
+ */
 export function listRoot(items: readonly Uint8Array[], keccak: Keccak): Uint8Array {
   let root: TrieNode<Uint8Array> | undefined;
   for (const [index, item] of items.entries()) root = putValue(root, indexKey(index), item);
@@ -217,7 +220,9 @@ function nibbleAt(key: Uint8Array, index: number): number {
   return (index & 1) === 0 ? byte >> 4 : byte & 15;
 }
 
-/** First nibble from `from` on in which the keys differ, or the length of the shorter one. */
+/**
+ * Returns the index of the first nibble, from `from` on, at which the keys differ, or the length of the shorter key.
+ */
 function sharedUntil(one: Uint8Array, other: Uint8Array, from: number): number {
   const end = 2 * Math.min(one.length, other.length);
   let index = from;

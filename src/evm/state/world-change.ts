@@ -1,7 +1,7 @@
 import { deleteValue, differences, getValue, putValue } from "./trie.ts";
 import { type AccountRecord, NO_ACCOUNT, type World } from "./world.ts";
 
-/** A step from one world to another. Slots belong to the account before them. Keys are hashes. */
+/** One change between two worlds. Slots belong to the account that precedes them. Keys are hashes. */
 export type WorldChange =
   | readonly [kind: "account", key: Uint8Array, fields: ChangedAccount]
   | readonly [kind: "slot", key: Uint8Array, value: Uint8Array | undefined]
@@ -10,11 +10,11 @@ export type WorldChange =
 interface ChangedAccount {
   readonly nonce: bigint;
   readonly balance: bigint;
-  /** Absent if it has not changed. */
+  /** Absent if unchanged. */
   readonly code?: Pick<AccountRecord, "code" | "codeHash">;
 }
 
-/** Yields the steps that turn a world into another one. They can be cloned. */
+/** Yields the changes that turn one world into another. They are structured-cloneable. */
 export function* worldChanges(before: World, after: World): Generator<WorldChange> {
   for (const [key, old = NO_ACCOUNT, account] of differences(before, after)) {
     if (account === undefined) {
@@ -28,7 +28,7 @@ export function* worldChanges(before: World, after: World): Generator<WorldChang
   }
 }
 
-/** A copy of another world that follows it by its changes. */
+/** A copy of another world, updated by its changes. */
 export class FollowingWorld {
   #world: World;
   /** The account whose slots are being changed. */
@@ -57,7 +57,7 @@ export class FollowingWorld {
     this.#open = { key, account: { ...(getValue(this.#world, key) ?? NO_ACCOUNT), nonce, balance, ...code } };
   }
 
-  /** Returns the world with the changes so far. */
+  /** Returns the world with all changes so far. */
   seal(): World {
     this.#close();
     return this.#world;

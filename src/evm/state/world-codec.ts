@@ -7,7 +7,7 @@ const HASH_SIZE = 32;
 const FIRST_SIZE = 1024;
 
 /**
- * Encodes a whole world: its codes, each once, then every account with its slots. Keys are hashes, so that decoding
+ * Encodes a whole world: each distinct code once, then all accounts with their slots. Keys are hashes, so decoding
  * needs no preimages.
  */
 export function encodeWorld(world: World): Uint8Array {
@@ -31,7 +31,7 @@ export function encodeWorld(world: World): Uint8Array {
   return writer.finish();
 }
 
-/** Throws on bytes of another version or that end too early. The caller compares the state root. */
+/** Decodes a world. Throws if the bytes are truncated or of another version. The caller checks the state root. */
 export function decodeWorld(bytes: Uint8Array, keccak: Keccak): World {
   const reader = new Reader(bytes);
   const version = reader.byte();
@@ -73,7 +73,7 @@ function writeStorage(writer: Writer, storage: Storage): void {
   writer.bytes(slots.written());
 }
 
-/** From 1 on; 0 stands for no code. */
+/** Returns the index of an account's code, starting at 1; 0 means no code. */
 function codeIndex(codes: Map<string, { index: number; code: Uint8Array }>, { code, codeHash }: AccountRecord): number {
   const hash = Buffer.from(codeHash).toString("latin1");
   let entry = codes.get(hash);
@@ -104,7 +104,7 @@ class Writer {
     this.#length += bytes.length;
   }
 
-  /** At most 255 bytes. */
+  /** Writes at most 255 bytes with their length. */
   short(bytes: Uint8Array): void {
     this.byte(bytes.length);
     this.bytes(bytes);
@@ -115,7 +115,7 @@ class Writer {
     this.bytes(bytes);
   }
 
-  /** A view of the bytes written so far. */
+  /** Returns a view of the bytes written so far. */
   written(): Uint8Array {
     return this.#buffer.subarray(0, this.#length);
   }
@@ -149,7 +149,7 @@ class Reader {
     return ((a! << 24) | (b! << 16) | (c! << 8) | d!) >>> 0;
   }
 
-  /** Copies, so that the input is not kept in memory. */
+  /** Reads a copy, so that the input is not retained. */
   bytes(size: number): Uint8Array {
     return this.#take(size).slice();
   }

@@ -13,7 +13,7 @@ import {
 } from "./world.ts";
 
 /**
- * State manager of an EVM on a world: holds all changes since the world was opened, with an undo log for checkpoints.
+ * State manager of an EVM on a world. Records all changes since the world was opened, with an undo log for checkpoints.
  * Slots are 32 bytes long; their values have no leading zeros.
  */
 export class WorldState implements StateManagerInterface {
@@ -21,11 +21,11 @@ export class WorldState implements StateManagerInterface {
   readonly #keccak: Keccak;
   readonly #hashes: KeyHashes;
   #world: World = undefined;
-  /** Changed accounts by address; null stands for a deleted one. */
+  /** Changed accounts by address; null if deleted. */
   #accounts = new Map<string, AccountRecord | null>();
   /** Changed slots by address. */
   #slots = new Map<string, Map<string, Uint8Array>>();
-  /** Code that was set since the world was opened, by its hash. */
+  /** Code set since the world was opened, by hash. */
   #codes = new Map<string, Uint8Array>();
   #undo: (() => void)[] = [];
   #checkpoints: number[] = [];
@@ -42,8 +42,8 @@ export class WorldState implements StateManagerInterface {
   }
 
   /**
-   * Values of slots at the start of a transaction. The EVM reads a slot before its first write, and clears the cache
-   * after each transaction, but not after system calls: `open` and `clearOriginals` do.
+   * Values of slots at the start of a transaction. The EVM reads a slot before its first write. It clears this cache
+   * after each transaction, but not after system calls; `open` and `clearOriginals` do that.
    */
   readonly originalStorageCache = {
     get: async (address: Address, slot: Uint8Array): Promise<Uint8Array> => {
@@ -58,7 +58,7 @@ export class WorldState implements StateManagerInterface {
     clear: (): void => this.clearOriginals(),
   };
 
-  /** Number of changes made so far, including reverted ones. */
+  /** Number of changes so far, including reverted ones. */
   get changes(): number {
     return this.#changes;
   }
@@ -67,7 +67,7 @@ export class WorldState implements StateManagerInterface {
     return this.#checkpoints.length;
   }
 
-  /** Continues from a world and drops all changes. */
+  /** Switches to another world and drops all changes. */
   open(world: World): void {
     this.#world = world;
     if (this.#accounts.size > 0) this.#accounts = new Map();
@@ -80,8 +80,8 @@ export class WorldState implements StateManagerInterface {
   }
 
   /**
-   * Allows the next transaction from an account with code, which EIP-3607 forbids. Hides the code from the first read,
-   * the EVM's sender check.
+   * Allows the next transaction to come from an account with code, which EIP-3607 forbids. Hides the code from the
+   * first read, which is the EVM's sender check.
    */
   allowSenderWithCode(address: Uint8Array): void {
     this.#senderWithCode = keyOf(address);
@@ -148,7 +148,7 @@ export class WorldState implements StateManagerInterface {
     this.#undo.push(() => (previous === undefined ? changed.delete(slotKey) : changed.set(slotKey, previous)));
   }
 
-  /** Adds to the balance, and deletes the account if it is empty after that (EIP-161). */
+  /** Adds to the balance. Deletes the account if it is empty afterwards (EIP-161). */
   credit(address: Uint8Array, wei: bigint): void {
     const key = keyOf(address);
     const account = this.#account(key);
@@ -264,7 +264,7 @@ export class WorldState implements StateManagerInterface {
     this.revertTo(this.#checkpoints.length - 1);
   }
 
-  /** Reverts the newest checkpoints until the given number is open. */
+  /** Reverts the newest checkpoints until only the given number is open. */
   revertTo(openCheckpoints: number): void {
     const [length = this.#undo.length] = this.#checkpoints.splice(Math.max(openCheckpoints, 0));
     while (this.#undo.length > length) this.#undo.pop()!();
@@ -302,7 +302,7 @@ export class WorldState implements StateManagerInterface {
     return code;
   }
 
-  /** A balance beyond 2^256 - 1, which only overridden balances lead to, is reduced to that. */
+  /** Sets an account. Caps the balance at 2^256 - 1, which only overridden balances can exceed. */
   #set(key: string, changed: AccountRecord | null): void {
     const account = changed && changed.balance > MAX_BALANCE ? { ...changed, balance: MAX_BALANCE } : changed;
     if (this.#checkpoints.length > 0) {

@@ -10,15 +10,15 @@ export interface AccountRecord {
   readonly storage: Storage;
 }
 
-/** Values without leading zeros by the hash of their slot. A slot that is zero is absent. */
+/** Values without leading zeros, by slot hash. Zero slots are absent. */
 export type Storage = TrieNode<Uint8Array> | undefined;
 
-/** State of all accounts after a block, by address hash. Kept while referenced. */
+/** State of all accounts after a block, by address hash. Retained while referenced. */
 export type World = TrieNode<AccountRecord> | undefined;
 
 export const MAX_BALANCE: bigint = 2n ** 256n - 1n;
 export const NO_CODE: Uint8Array = new Uint8Array(0);
-/** Keccak-256 of no bytes. */
+/** Keccak-256 of empty input. */
 export const NO_CODE_HASH: Uint8Array = new Uint8Array(
   Buffer.from("c5d2460186f7233c927e7db2dcc703c0e500b653ca82273b7bfad8045d85a470", "hex"),
 );
@@ -30,7 +30,7 @@ export const NO_ACCOUNT: AccountRecord = {
   storage: undefined,
 };
 
-/** Merkle proof of an account and of some of its slots (EIP-1186). */
+/** Merkle proof of an account and some of its slots (EIP-1186). */
 export interface AccountProof {
   account: AccountRecord | undefined;
   storageRoot: Uint8Array;
@@ -38,7 +38,7 @@ export interface AccountProof {
   storageProof: { slot: Uint8Array; value: Uint8Array; proof: Uint8Array[] }[];
 }
 
-/** Reads worlds, and hashes them. */
+/** Reads and hashes worlds. */
 export class WorldReader {
   readonly #keccak: Keccak;
   readonly #storageCodec: TrieCodec<Uint8Array>;

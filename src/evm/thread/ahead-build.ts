@@ -1,19 +1,19 @@
 import type { BuiltPayload, PayloadRequest } from "../../execution/engine.ts";
 import { isSameRequest } from "../../execution/payload-request.ts";
 
-/** A payload that was built ahead, and the revision of the pool at that time. */
+/** A payload built ahead, with the pool revision at that time. */
 export interface AheadPayload {
   built: BuiltPayload;
   revision: number;
 }
 
-/** Payload of the next slot. The thread builds it while the chain imports the block before. */
+/** Payload of the next slot, which the thread builds while the chain imports the preceding block. */
 export class AheadBuild {
   #begun: { request: PayloadRequest; building: Promise<AheadPayload | null> } | undefined;
-  /** Shared with the thread, which counts the changes of the pool there. */
+  /** Shared memory in which the thread counts changes of the pool. */
   #revision: Int32Array | undefined;
 
-  /** Follows a new thread. */
+  /** Connects to a new thread. */
   connect(revision: Int32Array): void {
     this.#revision = revision;
     this.drop();
@@ -23,12 +23,12 @@ export class AheadBuild {
     this.#begun = { request, building: building.catch(() => null) };
   }
 
-  /** The chain was reverted or replaced. */
+  /** Drops the payload after the chain was reverted or replaced. */
   drop(): void {
     this.#begun = undefined;
   }
 
-  /** Returns the payload if it is that of the request, and the pool has not changed since. */
+  /** Returns the payload if it matches the request and the pool has not changed since. */
   async take(request: PayloadRequest): Promise<BuiltPayload | null> {
     const begun = this.#begun;
     this.#begun = undefined;

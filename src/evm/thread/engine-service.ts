@@ -4,8 +4,8 @@ import type { EvmEngine } from "../engine/evm-engine.ts";
 import type { AheadPayload } from "./ahead-build.ts";
 
 /**
- * Serves the engine in the EVM's worker thread; `EvmThread` calls it from the main thread. Arguments and results can be
- * cloned (structured clone).
+ * Exposes the engine in the EVM worker thread; `EvmThread` calls it from the main thread. Arguments and results are
+ * structured-cloneable.
  */
 export class EngineService {
   readonly #engine: EvmEngine;
@@ -56,19 +56,19 @@ export class EngineService {
     return (await this.#engine.addTransaction(sent)).transaction.hash;
   }
 
-  /** Takes a snapshot under an id that the caller chooses. */
+  /** Takes a snapshot under an id chosen by the caller. */
   capture(snapshot: number): void {
     this.#snapshots.set(snapshot, this.#engine.capture());
   }
 
-  /** Reverts to a snapshot. Returns false if this thread does not have it, which happens after a restart. */
+  /** Reverts to a snapshot. Returns false if this thread does not have it, for example after a restart. */
   revert(snapshot: number): boolean {
     const revertTo = this.#snapshots.get(snapshot);
     revertTo?.();
     return revertTo !== undefined;
   }
 
-  /** Drops snapshots that are no longer needed. */
+  /** Drops unneeded snapshots. */
   release(snapshots: readonly number[]): void {
     for (const id of snapshots) this.#snapshots.delete(id);
   }

@@ -14,7 +14,7 @@ import { EngineService } from "./engine-service.ts";
 import { EVM_ERRORS } from "./errors.ts";
 import { type EvmChainOptions, openChain } from "./open-chain.ts";
 
-/** Services of the thread: classes over the engine whose arguments and results can be cloned. */
+/** Services of the thread. Their arguments and results are structured-cloneable. */
 export type HostServices = ReturnType<typeof createServices>;
 
 function createServices(engine: EvmEngine, estimateGas: GasEstimator) {
@@ -26,28 +26,28 @@ function createServices(engine: EvmEngine, estimateGas: GasEstimator) {
   };
 }
 
-/** Runs the EVM of a chain at one end of a channel. The other end has the database, the blocks and the log. */
+/** Runs the EVM of a chain at one end of a channel. The database, the blocks and the log are at the other end. */
 export class EvmHost {
   readonly #channel: Channel;
   readonly #crypto = createEvmCrypto();
   #engine: EvmEngine | undefined;
   #services: Partial<HostServices> = {};
-  /** Functions that end subscriptions, by id. */
+  /** Unsubscribe functions by subscription id. */
   readonly #subscriptions = new Map<number, () => void>();
-  /** The last results of subscriptions, with the ids of their subscriptions. */
+  /** The most recently delivered results, with the ids of their subscriptions. */
   #delivery: { ids: number[]; results: readonly unknown[]; delivered: Promise<unknown> } | undefined;
 
   constructor(port: ChannelPort) {
     this.#channel = new Channel(port, { handle: (method, args) => this.#handle(method, args), errors: EVM_ERRORS });
   }
 
-  /** Throws before a chain is opened. */
+  /** Throws if no chain is open. */
   get engine(): EvmEngine {
     if (this.#engine === undefined) throw new Error("The EVM has no chain yet.");
     return this.#engine;
   }
 
-  /** Creates the engine of a chain at its block 0. Returns its counter of changes. */
+  /** Creates the engine of a chain at block 0. Returns its change counter. */
   async open(options: EvmChainOptions): Promise<Int32Array> {
     const send = (record: LogMessage) => this.#channel.notify("log", record);
     const logger = createThreadLogger({ send }, "execution");
@@ -84,7 +84,7 @@ export class EvmHost {
     });
   }
 
-  /** Sends the same results to several subscriptions at once. Resolves when they have them. */
+  /** Sends the same results to several subscriptions at once. Resolves after delivery. */
   #deliver(id: number, results: readonly unknown[]): Promise<unknown> {
     if (this.#delivery?.results === results) {
       this.#delivery.ids.push(id);
@@ -97,7 +97,7 @@ export class EvmHost {
     return delivered;
   }
 
-  /** Keeps a replica in another thread up to date, through a port. Returns the counter of changes that it sees. */
+  /** Keeps a replica in another thread up to date through a port. Returns the change counter for the replica. */
   #serveReplica(port: MessagePort): Int32Array {
     const feed = new BlockFeed(this.engine);
     new Channel(port, { handle: (method, args) => callService(feed, method, args), errors: EVM_ERRORS });

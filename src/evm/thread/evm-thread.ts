@@ -42,7 +42,7 @@ import { SupervisedWorker } from "./supervised-worker.ts";
 
 /** A proposer fetches its payload within a slot or two. */
 const MAX_BUILDS = 16;
-/** Heads are among the last payloads. */
+/** Recent payloads include all possible heads. */
 const MAX_VALID = 64;
 const VALID: PayloadVerdict = { status: "valid" };
 const OPTIMISTIC: PayloadVerdict = { status: "optimistic" };
@@ -57,11 +57,11 @@ interface EvmThreadOptions {
   logger: Logger;
   /** Replaces the worker thread, for tests. */
   startWorker?: () => ThreadPort;
-  /** Runs reads that execute code or search the chain. */
+  /** Thread for reads that execute code or search the chain. */
   reads?: ReadThread;
 }
 
-/** A subscription of the main thread, which survives a restart of the thread. */
+/** A subscription of the main thread. It survives restarts of the EVM thread. */
 interface Subscription {
   subscription: EthSubscription;
   deliver(results: readonly unknown[]): void;
@@ -72,13 +72,13 @@ interface Subscription {
 interface Build {
   args: [fork: ForkPostBellatrix, state: ForkchoiceState, request: PayloadRequest];
   built: BuiltPayload;
-  /** Number of earlier reverts of the chain. */
+  /** Number of chain reverts before the build. */
   reverts: number;
 }
 
 /**
- * Execution engine that runs the EVM in a worker thread. Its libraries are loaded there only. If the thread stops, it
- * is restarted, brought to the head, and calls of the chain are repeated.
+ * Execution engine that runs the EVM in a worker thread; only that thread loads the EVM libraries. If the thread stops,
+ * it is restarted and synced to the head, and the chain's calls are repeated.
  */
 export class EvmThread implements ExecutionEngine {
   readonly state = "synced";
@@ -91,7 +91,7 @@ export class EvmThread implements ExecutionEngine {
       const onSet = (isKnown: unknown) => {
         if (isKnown) this.#deliveredTags = tags;
       };
-      // A restarted thread receives the tags when it is ready.
+      // After a restart, the thread receives the tags when it is ready.
       this.#worker.call("eth.setTags", [tags]).then(onSet, () => {});
     },
     delivered: async () => {
@@ -110,7 +110,7 @@ export class EvmThread implements ExecutionEngine {
     subscribe: (subscription, deliver, onOverload) => {
       const id = this.#subscriptionIds++;
       this.#subscriptions.set(id, { subscription, deliver, onOverload });
-      // A restarted thread receives the subscription when it is ready.
+      // After a restart, the thread receives the subscription when it is ready.
       this.#worker.call("subscribe", [id, subscription]).catch(() => {});
       return () => {
         if (this.#subscriptions.delete(id)) this.#worker.call("unsubscribe", [id]).catch(() => {});
@@ -125,17 +125,17 @@ export class EvmThread implements ExecutionEngine {
   readonly #built = new Map<PayloadId, Build>();
   readonly #ahead = new AheadBuild();
   readonly #waiting = new WaitingTime(SYSTEM_TIMERS);
-  /** Number of reverts and replacements of the chain. */
+  /** Number of times the chain was reverted or replaced. */
   #reverts = 0;
-  /** Payloads that were built here. They need no verification. */
+  /** Payloads built by this engine, which need no verification. */
   readonly #own = new WeakSet<ExecutionPayload>();
-  /** Hashes of the last valid payloads. */
+  /** Hashes of recent valid payloads. */
   readonly #valid = new Set<RootHex>();
   #chain: EvmChainOptions | undefined;
   #genesis: GenesisBlock | undefined;
   #node: EvmNode | undefined;
   #tags: ChainTags | undefined;
-  /** Tags up to which events were delivered to subscriptions. */
+  /** Tags at the last delivery of events to subscriptions. */
   #deliveredTags: ChainTags | undefined;
   readonly #subscriptions = new Map<number, Subscription>();
   #payloadIds = 0;
@@ -158,26 +158,26 @@ export class EvmThread implements ExecutionEngine {
     return this.#worker.failed;
   }
 
-  /** Opens a chain, and returns its block 0. */
+  /** Opens a chain and returns its block 0. */
   async open(chain: EvmChainOptions): Promise<GenesisBlock> {
     this.#genesis = await createGenesisBlock(chain);
     this.#chain = chain;
     return this.#genesis;
   }
 
-  /** Connects the EVM to the chain that it executes, and brings it to the head. Calls made before it is done wait. */
+  /** Connects the EVM to its node and syncs it to the head. Calls made before that wait. */
   connect(node: EvmNode): Promise<void> {
     this.#node = node;
     return this.#worker.begin();
   }
 
-  /** Prepares for another chain in the database, until `restore`. */
+  /** Stops using the current chain until `restore`, while the database is switched to another one. */
   detach(): Promise<void> {
     this.#beginHistory();
     return this.#engine("detach", [], { isRepeated: true });
   }
 
-  /** Rebuilds the head and the pool from the database, after a start or when another chain was loaded. */
+  /** Rebuilds the head and the pool from the database, after a start or after switching to another chain. */
   async restore(): Promise<void> {
     const head = this.#node?.headBlockHash() ?? null;
     if (head === null) return;
@@ -185,12 +185,12 @@ export class EvmThread implements ExecutionEngine {
     if (this.#tags) this.eth.setTags(this.#tags);
   }
 
-  /** Returns a service of the thread. Its calls fail with a `ThreadStoppedError` if the thread stops meanwhile. */
+  /** Returns a service of the thread. Pending calls fail with a `ThreadStoppedError` if the thread stops. */
   service<Name extends keyof HostServices>(name: Name): Remote<HostServices[Name]> {
     return remoteService((method, args) => this.#worker.call(`${name}.${method}`, args));
   }
 
-  /** Adds a transaction to the pool and stores it. Returns its hash. Throws a `PoolError` if it is refused. */
+  /** Adds a transaction to the pool and stores it. Returns its hash. Throws a `PoolError` if it is rejected. */
   addTransaction(sent: Uint8Array): Promise<Uint8Array> {
     return this.#engine("addTransaction", [sent]);
   }
@@ -204,18 +204,21 @@ export class EvmThread implements ExecutionEngine {
     return this.#engine("capture", [snapshot], { isRepeated: true });
   }
 
-  /** Reverts to a snapshot. Returns false if the thread was restarted since; the caller then uses `restore`. */
+  /**
+   * Reverts to a snapshot. Returns false if the thread was restarted since the snapshot; the caller must then use
+   * `restore`.
+   */
   revert(snapshot: number): Promise<boolean> {
     this.#beginHistory();
     return this.#engine("revert", [snapshot], { isRepeated: true });
   }
 
-  /** Drops snapshots with their states. */
+  /** Drops snapshots and their states. */
   release(snapshots: readonly number[]): Promise<void> {
     return this.#engine("release", [snapshots], { isRepeated: true });
   }
 
-  /** The state never changes. */
+  /** The engine is always synced. */
   onStateChange(): () => void {
     return () => {};
   }
@@ -226,14 +229,17 @@ export class EvmThread implements ExecutionEngine {
     context: PayloadContext,
   ): Promise<PayloadVerdict> {
     if (this.#own.has(payload)) return VALID;
-    // A chain replays stored blocks before it is connected, and the EVM restores them from its database afterwards.
+    // Before the engine is connected, the chain replays stored blocks. The EVM restores them from its database later.
     if (this.#node === undefined) return OPTIMISTIC;
     const verdict = await this.#engine("notifyNewPayload", [fork, payload, context], { isRepeated: true });
     if (verdict.status === "valid") addTo(this.#valid, toRootHex(payload.blockHash));
     return verdict;
   }
 
-  /** Payloads are built at once. A valid head is not awaited: later calls see it. */
+  /**
+   * Starts building a payload immediately. Does not wait for a head that is known to be valid, since later calls see
+   * it.
+   */
   async forkchoiceUpdated(
     fork: ForkPostBellatrix,
     state: ForkchoiceState,
@@ -266,7 +272,7 @@ export class EvmThread implements ExecutionEngine {
     this.#ahead.begin(request, this.#engine("buildAhead", [request]));
   }
 
-  /** A payload from before a revert is built again, because the pool has changed. */
+  /** Rebuilds a payload that predates a revert, because the pool has changed. */
   async getPayload(fork: ForkPostBellatrix, payloadId: PayloadId): Promise<BuiltPayload> {
     const build = this.#built.get(payloadId);
     if (build === undefined) throw unknownPayload(payloadId);
@@ -289,7 +295,7 @@ export class EvmThread implements ExecutionEngine {
     return isGenesis ? "terminal" : "not-terminal";
   }
 
-  /** Ends the thread once everything is stored. Must be called after the chain is closed. */
+  /** Ends the thread after everything is stored. Must be called after the chain is closed. */
   stop(): Promise<void> {
     this.#stopping ??= this.#stop();
     return this.#stopping;
@@ -301,14 +307,14 @@ export class EvmThread implements ExecutionEngine {
     this.#forgetReplica();
   }
 
-  /** Calls a method on a replica of the engine, in the thread for reads. */
+  /** Calls a method of an engine replica in the read thread. */
   #read(name: ReadName, args: unknown, signal?: AbortSignal): Promise<JsonBytes> {
     const latest = toRootHex(this.#genesis!.blockHash);
     const tags = this.#tags ?? { latest, safe: latest, finalized: latest };
     return this.#reads.read(() => this.#replicable(), { name, args, tags }, signal);
   }
 
-  /** Returns the current engine for a replica, once it is ready. */
+  /** Returns the current engine for replication, once it is ready. */
   async #replicable(): Promise<ReadableChain> {
     await this.#worker.ready;
     this.#readable ??= {
@@ -320,13 +326,13 @@ export class EvmThread implements ExecutionEngine {
     return this.#readable;
   }
 
-  /** The engine has stopped, and its replica with it. */
+  /** Drops the replica of a stopped engine. */
   #forgetReplica(): void {
     if (this.#readable) this.#reads.forget(this.#readable);
     this.#readable = undefined;
   }
 
-  /** Outdates the payloads that were built before. */
+  /** Invalidates all earlier payloads. */
   #beginHistory(): void {
     this.#reverts++;
     this.#ahead.drop();
@@ -347,7 +353,7 @@ export class EvmThread implements ExecutionEngine {
     await channel.call("connect", []);
     const head = this.#node?.headBlockHash() ?? null;
     if (head !== null) await channel.call("engine.restore", [head]);
-    // Subscriptions continue from the head that they know. It may have changed since the last thread stopped.
+    // Subscriptions continue from the last delivered head. The head may have changed since the thread stopped.
     const isKnown = this.#deliveredTags && (await channel.call("eth.setTags", [this.#deliveredTags]));
     if (this.#tags && !isKnown) await channel.call("eth.setTags", [this.#tags]);
     for (const [id, { subscription }] of this.#subscriptions) await channel.call("subscribe", [id, subscription]);
@@ -355,7 +361,7 @@ export class EvmThread implements ExecutionEngine {
     if (tags && (await channel.call("eth.setTags", [tags]))) this.#deliveredTags = tags;
   }
 
-  /** Handles a call from the thread: of the log, or of a service of the node. */
+  /** Handles a call from the thread, to the log or to a service of the node. */
   #handle(method: string, args: readonly unknown[]): unknown {
     if (method === "log") return writeRecord(this.#logger, args as unknown as LogMessage);
     if (method === "estimateGas") return this.#estimateGas(args[0] as TransactionRequest);
@@ -378,7 +384,7 @@ export class EvmThread implements ExecutionEngine {
 const unknownPayload = (id: PayloadId) =>
   new PayloadUnavailableError(`Unknown payload id ${id}: the EVM has not built it.`);
 
-/** Adds a hash, and drops the oldest. */
+/** Adds a hash and drops the oldest ones beyond the limit. */
 function addTo(hashes: Set<RootHex>, hash: RootHex): void {
   hashes.add(hash);
   for (const oldest of hashes) {

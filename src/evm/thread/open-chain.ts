@@ -18,7 +18,7 @@ interface OpenedChain {
   secondsPerSlot: number;
 }
 
-/** Creates the rules and the block 0 of a chain. */
+/** Creates the rules and block 0 of a chain. */
 export function openChain(
   { rules: options, genesisTime, secondsPerSlot }: EvmChainOptions,
   crypto: EvmCrypto,

@@ -3,7 +3,7 @@ import { startThread } from "../../threads/thread.ts";
 
 let preloaded: Worker | undefined;
 
-/** Starts the next thread ahead of its use: it loads the EVM while this thread loads the node. */
+/** Starts the next thread early: it loads the EVM while this thread loads the node. */
 export function preloadEvm(): void {
   if (preloaded !== undefined) return;
   const worker = startThread("./worker", import.meta.url);
@@ -12,7 +12,7 @@ export function preloadEvm(): void {
   const drop = () => {
     if (preloaded === worker) preloaded = undefined;
   };
-  // The next thread fails the same way and reports the failure to its owner.
+  // The next thread fails the same way and reports the error to its owner.
   worker.on("error", drop);
   worker.on("exit", drop);
 }

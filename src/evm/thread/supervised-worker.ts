@@ -18,21 +18,21 @@ interface SupervisedWorkerParts {
 const MAX_DEATHS = 3;
 const DEATHS_WINDOW_MS = 60_000;
 
-/** A worker thread that is restarted when it stops. Gives up when it stops too often. */
+/** A worker thread that is restarted when it stops, unless it stops too often. */
 export class SupervisedWorker {
   readonly #parts: SupervisedWorkerParts;
   readonly #failure = Promise.withResolvers<Error>();
   #thread: Thread;
   /** Resolves to the channel of a ready thread. */
   #ready = Promise.withResolvers<Channel>();
-  /** Times of the last deaths, in milliseconds. */
+  /** Times of recent deaths, in milliseconds. */
   #deaths: number[] = [];
   #restarts = 0;
   #isBegun = false;
   #isReady = false;
   #isStopped = false;
 
-  /** Starts the thread, which loads its modules concurrently. Calls wait until `begin`. */
+  /** Starts the thread, which loads its modules in the background. Calls wait until `begin`. */
   constructor(parts: SupervisedWorkerParts) {
     this.#parts = parts;
     this.#ready.promise.catch(() => {});
@@ -51,12 +51,12 @@ export class SupervisedWorker {
     return this.#failure.promise;
   }
 
-  /** Resolves once the current thread is ready. Rejects if there will be none. */
+  /** Resolves once the current thread is ready. Rejects if the thread will not be restarted. */
   get ready(): Promise<unknown> {
     return this.#ready.promise;
   }
 
-  /** True if a call is sent at once. */
+  /** True if calls are sent immediately. */
   get isReady(): boolean {
     return this.#isReady;
   }
@@ -66,7 +66,7 @@ export class SupervisedWorker {
     return this.#restarts;
   }
 
-  /** Calls a method of the thread. A repeated call is sent again to the next thread if the thread stops meanwhile. */
+  /** Calls a method of the thread. If the thread stops, a repeatable call is sent again to the next one. */
   async call(method: string, args: readonly unknown[], { isRepeated = false } = {}): Promise<unknown> {
     for (;;) {
       const channel = await this.#ready.promise.catch((error: Error) => {
@@ -120,7 +120,7 @@ export class SupervisedWorker {
       this.#isReady = true;
       this.#ready.resolve(thread.channel);
     } catch (error) {
-      // No thread can execute that block. After any other error, the thread is replaced as if it had stopped.
+      // No thread can execute that block. After any other error, the thread is replaced.
       if (error instanceof UnexecutableBlockError && thread === this.#thread) this.#fail(error);
       else this.#onDeath(thread, error);
     }
@@ -140,5 +140,5 @@ export class SupervisedWorker {
   }
 }
 
-/** Callers know that an engine can be unavailable. Why the chain cannot be executed is for the operator. */
+/** Callers expect an unavailable engine. The cause is only for the operator. */
 const unavailable = (cause: UnexecutableBlockError) => new EngineUnavailableError(cause.message, { cause });

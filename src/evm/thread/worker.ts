@@ -1,4 +1,4 @@
-// Entry point of the EVM's thread.
+// Entry point of the EVM thread.
 import { parentPort } from "node:worker_threads";
 import { cacheModuleResolution } from "../../runtime/module-resolution.ts";
 

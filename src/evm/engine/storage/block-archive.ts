@@ -7,18 +7,18 @@ import { decodeReceipts, encodeReceipts, type Receipt } from "../../execution/re
 import type { ChainRules } from "../../execution/rules.ts";
 import { asBytes, asList, decode, encodeBytes, encodeList } from "../../rlp.ts";
 
-/** A block with its receipts. Its state may not be held. */
+/** A block with its receipts, but possibly without its state. */
 export interface ReceiptedBlock extends Block {
   receipts: readonly Receipt[];
 }
 
-/** A block of a scan, which is decoded on demand. */
+/** A scanned block, decoded on demand. */
 export interface ScannedBlock {
   logsBloom: Uint8Array;
   decode(): ReceiptedBlock;
 }
 
-/** A finalized block for storage. */
+/** A finalized block as stored. */
 export interface ArchivedBlock {
   number: number;
   hash: RootHex;
@@ -26,13 +26,13 @@ export interface ArchivedBlock {
   bytes: Uint8Array;
 }
 
-/** Persists finalized blocks, by number, by hash and by transaction. */
+/** Persists finalized blocks by number, by hash and by transaction. */
 export interface ArchiveStore {
-  /** Returns the number of the youngest block, or 0. Genesis is not stored. */
+  /** Returns the number of the newest block, or 0. Genesis is not stored. */
   lastArchived(): Promise<number>;
   archiveBlocks(blocks: readonly ArchivedBlock[]): Promise<void>;
   readArchived(numbers: readonly number[]): Promise<(Uint8Array | null)[]>;
-  /** Returns the number of the block with that hash, or with a transaction of that hash. */
+  /** Returns the number of the block with this hash, or of the block that includes the transaction with this hash. */
   archivedNumber(kind: "block" | "transaction", hash: RootHex): Promise<number | null>;
 }
 
@@ -48,7 +48,7 @@ export class BlockArchive {
     this.#rules = rules;
   }
 
-  /** Number of the youngest block, or 0. */
+  /** Returns the number of the newest block, or 0. */
   async last(): Promise<bigint> {
     return BigInt(await this.#store.lastArchived());
   }
@@ -57,7 +57,7 @@ export class BlockArchive {
     return (await this.#store.archivedNumber("block", hash)) !== null;
   }
 
-  /** Stores consecutive blocks, the oldest first. Those that are stored already are skipped. */
+  /** Stores consecutive blocks, oldest first. Skips blocks that are already stored. */
   async append(blocks: readonly ExecutedBlock[]): Promise<void> {
     const last = await this.last();
     const missing = blocks.filter(({ header }) => header.number > last);
@@ -69,7 +69,7 @@ export class BlockArchive {
     return entry?.decode();
   }
 
-  /** Reads blocks with consecutive numbers. A missing one is undefined. */
+  /** Reads blocks with consecutive numbers. Missing blocks are undefined. */
   async range(from: bigint, to: bigint): Promise<(ScannedBlock | undefined)[]> {
     const numbers = Array.from({ length: Number(to - from) + 1 }, (_, index) => Number(from) + index);
     const stored = await this.#store.readArchived(numbers);
@@ -99,7 +99,7 @@ function archivedOf(block: ExecutedBlock): ArchivedBlock {
   };
 }
 
-/** Encodes a block with its receipts and senders, which are costly to recover. */
+/** Encodes a block with its receipts, and with its senders, which are expensive to recover. */
 export function encodeReceipted(block: ReceiptedBlock): Uint8Array {
   return encodeList([
     encodeBytes(encodeBlock(block)),

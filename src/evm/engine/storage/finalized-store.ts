@@ -22,17 +22,17 @@ interface FinalizedStoreParts {
   logger: Logger;
 }
 
-/** Blocks that are archived at once while a gap is filled. */
+/** Number of blocks per write while a gap in the archive is filled. */
 const BLOCKS_PER_WRITE = 128;
 
-/** Stores finalized blocks and, at intervals, a finalized state. Updates the journal of the pool. */
+/** Stores finalized blocks and, at intervals, a finalized state. Prunes the pool's journal. */
 export class FinalizedStore {
   readonly #parts: FinalizedStoreParts;
   #archive: BlockArchive | undefined;
   #journal: PoolJournal | undefined;
   #finalized: ExecutedBlock;
   #writing: Promise<void> = Promise.resolve();
-  /** Discards of the pool that the journal has followed. */
+  /** Number of pool discards already deleted from the journal. */
   #discards = 0;
 
   constructor(parts: FinalizedStoreParts) {
@@ -40,7 +40,7 @@ export class FinalizedStore {
     this.#finalized = parts.blocks.genesis;
   }
 
-  /** Connects to the database. Until then nothing is stored. */
+  /** Connects to the database. Before that, nothing is stored. */
   connect(store: EvmStore): void {
     const { rules, pool } = this.#parts;
     this.#archive = new BlockArchive(store, rules);
@@ -51,22 +51,25 @@ export class FinalizedStore {
     return this.#finalized;
   }
 
-  /** Finalized blocks. Undefined until it is connected. */
+  /** Archive of finalized blocks. Undefined until connected. */
   get archive(): BlockArchive | undefined {
     return this.#archive;
   }
 
-  /** Journal of the pool. Undefined until it is connected. */
+  /** Journal of the pool. Undefined until connected. */
   get journal(): PoolJournal | undefined {
     return this.#journal;
   }
 
-  /** Adds the stored transactions to the pool, except for those that a later block than the finalized one has. */
+  /** Adds the journal's transactions to the pool, except for those included after the finalized block. */
   async loadJournal(): Promise<void> {
     await this.#journal?.load(this.#transactionsAfter(this.#finalized.header.number));
   }
 
-  /** Deletes what the pool has discarded since the last call from the journal: a restart must not bring it back. */
+  /**
+   * Deletes transactions from the journal that the pool has discarded since the last call, so that a restart does not
+   * restore them.
+   */
   async pruneDiscarded(): Promise<void> {
     const { discards } = this.#parts.pool;
     if (discards === this.#discards) return;
@@ -74,7 +77,7 @@ export class FinalizedStore {
     await this.#journal?.prune(this.#transactionsAfter(this.#finalized.header.number));
   }
 
-  /** Takes a block as finalized, if it is known. */
+  /** Marks a block as finalized, if it is known. */
   finalize(blockHash: RootHex): void {
     const { blocks } = this.#parts;
     const finalized = blocks.get(blockHash);
@@ -85,7 +88,7 @@ export class FinalizedStore {
     this.writeLater(() => this.#write(finalized, finalBlocks));
   }
 
-  /** Queues a write after all earlier ones. A failure is logged. */
+  /** Queues a write after all earlier ones. Logs failures. */
   writeLater(write: () => Promise<void>): void {
     this.#writing = this.#writing
       .then(write)
@@ -121,12 +124,12 @@ export class FinalizedStore {
     await this.#parts.base.advance(finalBlocks);
   }
 
-  /** True if the chain was reverted to before a block that was final. */
+  /** Returns true if the chain was reverted to before a finalized block. */
   #isReverted(number: bigint): boolean {
     return number > this.#finalized.header.number;
   }
 
-  /** Archives final blocks before those in memory. They are executed again for their receipts. */
+  /** Archives finalized blocks that are older than those in memory. Re-executes them to obtain their receipts. */
   async #fillGap(archive: BlockArchive, finalBlocks: readonly ExecutedBlock[]): Promise<void> {
     const { replay, logger } = this.#parts;
     const [first, last] = [finalBlocks[0], finalBlocks.at(-1)];
@@ -151,7 +154,7 @@ export class FinalizedStore {
     });
   }
 
-  /** Hashes of the transactions of later blocks, on all branches. */
+  /** Returns the hashes of transactions in later blocks on all branches. */
   #transactionsAfter(number: bigint): Set<RootHex> {
     const hashes = new Set<RootHex>();
     for (const { header, transactions } of this.#parts.blocks.all()) {

@@ -12,7 +12,8 @@ interface Entry {
 }
 
 /**
- * Journal of the pool: keeps transactions on disk until a finalized block includes them, so that a crash loses none.
+ * Journal of the pool: keeps transactions on disk until a finalized block includes them, so that none is lost in a
+ * crash.
  */
 export class PoolJournal {
   readonly #store: JournalStore;
@@ -25,7 +26,7 @@ export class PoolJournal {
     this.#pool = pool;
   }
 
-  /** Adds the stored transactions to the pool. For included ones, keeps only the blobs. */
+  /** Adds the stored transactions to the pool. Restores only the blobs of included ones. */
   async load(included: ReadonlySet<RootHex>): Promise<void> {
     this.#entries.clear();
     const refused: number[] = [];
@@ -47,7 +48,7 @@ export class PoolJournal {
     const hasBlobs = this.#hasBlobs(key);
     await this.#store.putTransaction(number, sent);
     this.#entries.set(key, { number, hasBlobs });
-    // Bounds the blobs on disk while nothing finalizes.
+    // Bounds the blobs on disk during non-finality.
     if (hasBlobs) await this.#drop((other, entry) => entry.hasBlobs && !this.#hasBlobs(other));
   }
 
@@ -70,7 +71,7 @@ export class PoolJournal {
     };
   }
 
-  /** Returns the hash of a restored transaction. */
+  /** Adds a stored transaction to the pool, or only its blobs if it is included. Returns its hash. */
   async #restore(sent: Uint8Array, included: ReadonlySet<RootHex>): Promise<RootHex | undefined> {
     try {
       const { transaction } = await this.#pool.add(sent, "allowed");

@@ -6,7 +6,7 @@ import type { ExecutedBlocks } from "../executed-blocks.ts";
 import type { EvmStore } from "./evm-store.ts";
 import { decodeBase, encodeBase, hashOfBase } from "./stored-world.ts";
 
-/** Distance between two stored states. A restart executes at most about as much again. */
+/** Distance between two stored states. A restart re-executes at most about this much. */
 export interface BaseInterval {
   blocks: bigint;
   gas: bigint;
@@ -14,25 +14,27 @@ export interface BaseInterval {
 
 interface StoredBaseParts {
   rules: ChainRules;
-  /** Keeps the block of the stored state once it was read. */
+  /** The decoded block of the stored state is added here. */
   blocks?: Pick<ExecutedBlocks, "add">;
   interval?: BaseInterval;
   logger: Logger;
 }
 
-/** 200 million gas take one to five seconds. */
+/** Executing 200 million gas takes one to five seconds. */
 const DEFAULT_INTERVAL: BaseInterval = { blocks: 1024n, gas: 200_000_000n };
-/** Lets the gas between two stored states grow with their size, so that storing takes a small share of the time. */
+/**
+ * Minimum gas between two stored states, per byte of the state, so that storing takes only a small share of the time.
+ */
 const GAS_PER_BYTE = 100n;
 
-/** State of a finalized block in the database, on which later blocks are executed again after a restart. */
+/** Stored state of a finalized block, from which later blocks are re-executed after a restart. */
 export class StoredBase {
   readonly #parts: StoredBaseParts;
   readonly #interval: BaseInterval;
   #store: Pick<EvmStore, "readBase" | "writeBase"> | undefined;
-  /** Number of the block. */
+  /** Number of the stored state's block. */
   #number = 0n;
-  /** Gas of finalized blocks since then. */
+  /** Gas of finalized blocks since the stored state. */
   #gas = 0n;
   #bytes = 0n;
 
@@ -41,12 +43,12 @@ export class StoredBase {
     this.#interval = parts.interval ?? DEFAULT_INTERVAL;
   }
 
-  /** Connects to the database. Until then nothing is stored. */
+  /** Connects to the database. Before that, nothing is stored. */
   connect(store: Pick<EvmStore, "readBase" | "writeBase">): void {
     this.#store = store;
   }
 
-  /** Returns a function that decodes the stored state if it is that of a block. */
+  /** Returns a function that decodes the stored state if it belongs to the given block. */
   async open(): Promise<(blockHash: RootHex) => ExecutedBlock | undefined> {
     const { rules, blocks, logger } = this.#parts;
     const unreadable = (error: unknown) =>
@@ -72,7 +74,7 @@ export class StoredBase {
     };
   }
 
-  /** Stores the state of the last of consecutive finalized blocks, if enough was executed since the stored one. */
+  /** Stores the state of the last of consecutive finalized blocks, if enough was executed since the stored state. */
   async advance(finalBlocks: readonly ExecutedBlock[]): Promise<void> {
     const last = finalBlocks.at(-1);
     if (this.#store === undefined || last === undefined) return;

@@ -7,7 +7,9 @@ import { asBytes, asList, decode, encodeBytes, encodeList } from "../../rlp.ts";
 import { WorldReader } from "../../state/world.ts";
 import { decodeWorld, encodeWorld } from "../../state/world-codec.ts";
 
-/** Encodes a block as a base to execute later blocks on: with its receipts, recent block hashes and the whole state. */
+/**
+ * Encodes a block on which later blocks can be executed: with its receipts, recent block hashes and the whole state.
+ */
 export function encodeBase(block: ExecutedBlock): Uint8Array {
   return encodeList([
     encodeBytes(block.hash),
@@ -18,12 +20,12 @@ export function encodeBase(block: ExecutedBlock): Uint8Array {
   ]);
 }
 
-/** Returns the hash of the block that `encodeBase` encoded. */
+/** Returns the block hash from the output of `encodeBase`. */
 export function hashOfBase(bytes: Uint8Array): string {
   return toHex(asBytes(asList(decode(bytes))[0]));
 }
 
-/** Inverse of `encodeBase`. Throws if the state does not match the header, or was written by another version. */
+/** Inverse of `encodeBase`. Throws if the state does not match the header or was written by another version. */
 export function decodeBase(bytes: Uint8Array, rules: ChainRules): ExecutedBlock {
   const { keccak } = rules.crypto;
   const [, blockItem, receiptItems, hashItems, worldItem] = asList(decode(bytes));

@@ -17,10 +17,10 @@ const DEFAULT_TIP = 10n ** 9n;
 
 type FilledRequest = TransactionRequest & { gas: bigint };
 
-/** Estimates the gas of a transaction of the next block. Throws the error if it fails. */
+/** Estimates the gas of a transaction in the next block. Throws the error of a failing transaction. */
 export type GasEstimator = (request: TransactionRequest) => Promise<bigint>;
 
-/** Signs with the funded accounts, and completes transactions of impersonated ones. */
+/** Signs with the funded accounts, and fills in transactions of impersonated ones. */
 export class AccountSigner {
   readonly #chain: EthChain<EvmEngine>;
   readonly #estimateGas: GasEstimator;
@@ -40,8 +40,8 @@ export class AccountSigner {
   }
 
   /**
-   * Estimates the gas of a transaction without a gas limit. Throws the error if it fails. The estimate sees the pending
-   * block: the transaction may depend on others in the pool.
+   * Estimates the gas of a transaction that has no gas limit. Throws the error of a failing transaction. Uses the
+   * pending block, because the transaction may depend on others in the pool.
    */
   async withGas(request: TransactionRequest): Promise<FilledRequest> {
     const { gas } = request;
@@ -56,13 +56,13 @@ export class AccountSigner {
     return this.#create(request, (tx) => tx.sign(privateKey));
   }
 
-  /** Fills in a transaction of an impersonated account, with a placeholder signature. */
+  /** Fills in a transaction of an impersonated account and adds a placeholder signature. */
   impersonateTransaction(request: FilledRequest): Uint8Array {
     const from = this.#check(request);
     return this.#create(request, (tx) => impersonate(tx, from));
   }
 
-  /** True if the key of the account is not known, but its transactions may be sent. */
+  /** Returns true if the account's key is unknown but the account is impersonated. */
   isImpersonated({ from }: TransactionRequest): boolean {
     return from !== undefined && !this.#find(from) && this.#chain.engine.overrides.isImpersonated(from);
   }

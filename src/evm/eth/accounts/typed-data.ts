@@ -19,7 +19,7 @@ const ARRAY = /^(.*)\[(\d*)\]$/;
 const INTEGER = /^(u?)int(\d*)$/;
 const FIXED_BYTES = /^bytes(\d+)$/;
 
-/** Hash that is signed (EIP-712). Throws a `TypeError` if a value does not have its type. */
+/** Returns the hash to sign (EIP-712). Throws a `TypeError` if a value does not match its type. */
 export function typedDataHash(typed: TypedData, keccak: Keccak): Uint8Array {
   const encoder = new TypedDataEncoder(typed.types, keccak);
   const parts = [Uint8Array.of(0x19, 0x01), encoder.hashStruct(DOMAIN, typed.domain)];
@@ -44,7 +44,7 @@ class TypedDataEncoder {
     return this.#keccak(Buffer.concat([this.#keccak(Buffer.from(this.#encodeType(type))), ...fields]));
   }
 
-  /** The type and all referenced types, sorted by name. */
+  /** Encodes the type and all types it references, sorted by name. */
   #encodeType(type: string): string {
     const found = new Set<string>();
     const visit = (name: string) => {

@@ -5,10 +5,10 @@ import type { CallRequest } from "./call-request.ts";
 import type { CallState } from "./call-state.ts";
 import { NO_ADDRESS } from "./call-transaction.ts";
 
-/** Each round can only add entries, and few calls need more than two. */
+/** Each round can only add entries. Few calls need more than two rounds. */
 const MAX_ROUNDS = 16;
 
-/** Finds the access list of a call: accounts and slots that it reads, except warm ones. */
+/** Returns the access list of a call: accounts and slots that it reads, except warm ones. */
 export async function createAccessList(state: CallState, request: CallRequest): Promise<Json> {
   const warm = warmAddresses(state, request);
   let accessList: readonly AccessListEntry[] = request.accessList ?? [];
@@ -28,7 +28,7 @@ export async function createAccessList(state: CallState, request: CallRequest): 
   }
 }
 
-/** Sender, recipient and precompiles. */
+/** Returns the addresses that are warm from the start: sender, recipient and precompiles. */
 function warmAddresses({ machine }: CallState, { from = NO_ADDRESS, to }: CallRequest): Set<string> {
   const precompiles = [...machine.vm.evm.precompiles.keys()].map((address) => `0x${address}`);
   return new Set([...precompiles, data(from), ...(to ? [data(to)] : [])]);

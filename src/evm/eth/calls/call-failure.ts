@@ -5,14 +5,14 @@ import { data } from "../json/hex.ts";
 /** Failure of an executed call. */
 export interface CallFailure {
   readonly kind: "reverted" | "outOfGas" | "halted";
-  /** The message that geth uses. */
+  /** geth's error message. */
   readonly message: string;
-  /** Data of REVERT; empty for other failures. */
+  /** Return data of REVERT; empty for other failures. */
   readonly returnData: Uint8Array;
 }
 
 const { errorMessages } = EVMError;
-/** Messages of geth by those of `@ethereumjs`, where they differ. */
+/** geth's messages by those of `@ethereumjs`, where they differ. */
 const MESSAGES: Readonly<Record<string, string>> = {
   [errorMessages.INVALID_JUMP]: "invalid jump destination",
   [errorMessages.STATIC_STATE_CHANGE]: "write protection",
@@ -30,7 +30,7 @@ const ERROR = "08c379a0";
 const PANIC = "4e487b71";
 const SELECTOR_SIZE = 4;
 const WORD = 32;
-/** Codes of Solidity. */
+/** Solidity's panic codes. */
 const PANIC_REASONS: Readonly<Record<number, string>> = {
   0: "generic panic",
   1: "assert(false)",
@@ -47,7 +47,7 @@ const PANIC_REASONS: Readonly<Record<number, string>> = {
 /** Converts an EVM exception to a failure. */
 export function callFailure(exception: string, returnData: Uint8Array): CallFailure {
   if (exception === errorMessages.REVERT) return { kind: "reverted", message: "execution reverted", returnData };
-  // Some messages end with the position in the code.
+  // Some messages end with a code position.
   const [error = ""] = exception.split(" at ");
   const kind = OUT_OF_GAS.has(error) ? "outOfGas" : "halted";
   return { kind, message: MESSAGES[error] ?? error, returnData: new Uint8Array(0) };

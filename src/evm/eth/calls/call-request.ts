@@ -1,12 +1,12 @@
 import type { Withdrawal } from "../../execution/block.ts";
 import type { TransactionRequest } from "../transaction-request.ts";
 
-/** A call has the fields of a transaction. Its type follows from the others. */
+/** A call has the fields of a transaction. Its type is derived from them. */
 export type CallRequest = TransactionRequest;
 
 type Slots = readonly (readonly [slot: Uint8Array, value: Uint8Array])[];
 
-/** Replaces parts of an account for a call. */
+/** State override of one account for a call. */
 export interface AccountOverride {
   readonly nonce?: bigint;
   readonly balance?: bigint;
@@ -21,7 +21,7 @@ export interface AccountOverride {
 
 export type StateOverrides = readonly (readonly [address: Uint8Array, override: AccountOverride])[];
 
-/** Replaces header fields for a call. */
+/** Header overrides for a call. */
 export interface BlockOverrides {
   readonly number?: bigint;
   readonly time?: bigint;
@@ -46,9 +46,9 @@ export interface SimulatedBlock {
 /** Parameters of `eth_simulateV1`. */
 export interface Simulation {
   readonly blockStateCalls: readonly SimulatedBlock[];
-  /** Adds a log for each transfer of wei. */
+  /** Adds a log for each ETH transfer. */
   readonly traceTransfers?: boolean;
-  /** Applies the rules of real transactions: nonces, fees and balances. */
+  /** Enforces the rules of real transactions: nonces, fees and balances. */
   readonly validation?: boolean;
   readonly returnFullTransactions?: boolean;
 }

@@ -16,7 +16,7 @@ import { callTransaction, NO_ADDRESS } from "./call-transaction.ts";
 import { overrideAccounts } from "./override-accounts.ts";
 import { refusalOf } from "./refusal.ts";
 
-/** Default of geth. */
+/** geth's default. */
 export const GAS_CAP = 50_000_000n;
 
 /** Result of an executed call. */
@@ -32,14 +32,14 @@ export interface CallOutcome {
 }
 
 interface CallContext {
-  /** The call sees the state after this block, and its header. */
+  /** The call sees this block's header and the state after it. */
   block: ExecutedBlock;
   stateOverrides?: StateOverrides | undefined;
   blockOverrides?: BlockOverrides | undefined;
   signal?: AbortSignal | undefined;
 }
 
-/** State that calls are executed on, one after the other. */
+/** State on which calls are executed one after another. */
 export class CallState {
   readonly machine: Machine;
   readonly rules: ForkRules;
@@ -47,7 +47,7 @@ export class CallState {
   environment: BlockEnvironment;
   blobBaseFee: bigint | undefined;
 
-  /** Runs work on the state after a block, with overrides. The state is dropped afterwards. */
+  /** Runs work on the state after a block, with overrides. Discards the state afterwards. */
   static async open<T>(chain: ChainRules, context: CallContext, work: (state: CallState) => Promise<T>): Promise<T> {
     const { block, stateOverrides = [], blockOverrides = {}, signal } = context;
     const rules = chain.at(blockOverrides.time ?? block.header.timestamp);
@@ -86,7 +86,7 @@ export class CallState {
     return this.machine.state.account(address)?.nonce ?? 0n;
   }
 
-  /** Executes a call and keeps its changes. Throws an `EthError` if it cannot be executed. */
+  /** Executes a call and keeps its changes. Throws an `EthError` if the call cannot be executed. */
   async run(request: CallRequest, gas: bigint = capped(request.gas), reportAccessList = false): Promise<CallOutcome> {
     const { from = NO_ADDRESS } = request;
     const tx = callTransaction(request, { gas, nonce: request.nonce ?? this.nonceOf(from) }, this.rules);
@@ -153,7 +153,7 @@ export class CallState {
 
 const capped = (gas: bigint | undefined): bigint => (gas === undefined || gas > GAS_CAP ? GAS_CAP : gas);
 
-/** A call without a price sees a base fee of zero, as in geth. */
+/** Returns true for a call without a gas price. It sees a base fee of zero, as in geth. */
 const isFree = (tx: TypedTransaction): boolean => maxFeePerGas(tx) === 0n;
 
 const bytesOf = (hex: string): Uint8Array => new Uint8Array(Buffer.from(hex.slice(2), "hex"));

@@ -6,7 +6,7 @@ import type { TransactionRequest } from "../transaction-request.ts";
 import type { CallRequest } from "./call-request.ts";
 import { refusalOf } from "./refusal.ts";
 
-/** EIP-7825. A call may have more, so it gets its gas limit after the check. */
+/** Limit of EIP-7825. Does not apply to calls, which get their gas limit after the check. */
 export const MAX_TRANSACTION_GAS: bigint = 2n ** 24n;
 
 export const NO_ADDRESS: Uint8Array = new Uint8Array(20);
@@ -62,7 +62,7 @@ export function callTransaction(
   return Object.assign(tx, { gasLimit: gas, getSenderAddress: () => sender });
 }
 
-/** Throws an `EthError` if fields are mutually exclusive, or if the chain id is of another chain. */
+/** Throws an `EthError` if fields are mutually exclusive or the chain id is wrong. */
 export function checkFields(request: TransactionRequest, { chainId: own }: ForkRules): void {
   const { chainId = own, gasPrice, maxFeePerGas, maxPriorityFeePerGas } = request;
   if (chainId !== own) throw new EthError(`chainId does not match node's (have=${chainId}, want=${own})`);

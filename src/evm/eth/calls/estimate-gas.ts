@@ -5,14 +5,13 @@ import { type CallOutcome, type CallState, GAS_CAP } from "./call-state.ts";
 import { lower, MAX_TRANSACTION_GAS, NO_ADDRESS } from "./call-transaction.ts";
 
 const TRANSFER_GAS = 21_000n;
-/** Gas that a called contract gets on top if it is sent wei. */
+/** Additional gas for a called contract that receives ETH. */
 const CALL_STIPEND = 2300n;
-/** The search stops when the limit is known to this share, as in geth. */
+/** The search ends at this relative precision, as in geth. */
 const TOLERANCE = 67n;
 
 /**
- * Finds a gas limit with which a call succeeds, by binary search. Throws the error of a call that fails with any gas
- * limit.
+ * Finds a gas limit at which a call succeeds, by binary search. Throws the error of a call that fails at any gas limit.
  */
 export async function estimateGas(state: CallState, request: CallRequest): Promise<bigint> {
   const highest = await highestGas(state, request);
@@ -20,7 +19,7 @@ export async function estimateGas(state: CallState, request: CallRequest): Promi
   const { gasUsed, gasRefund } = await requireSuccess(state, request, highest);
   let tooLow = gasUsed - 1n;
   let enough = highest;
-  // A call forwards at most 63/64 of its gas, so this is enough for most.
+  // A call forwards at most 63/64 of its gas, so this limit suffices for most calls.
   const optimistic = ((gasUsed + gasRefund + CALL_STIPEND) * 64n) / 63n;
   if (optimistic < enough) {
     if (await succeeds(state, request, optimistic)) enough = optimistic;
@@ -36,7 +35,7 @@ export async function estimateGas(state: CallState, request: CallRequest): Promi
   return enough;
 }
 
-/** Limited by the block, the cap of calls, and the sender's balance. */
+/** Returns the upper bound: the lowest of the block's gas limit, the call gas cap and what the sender can pay. */
 async function highestGas(state: CallState, request: CallRequest): Promise<bigint> {
   const { from = NO_ADDRESS, gas, value = 0n } = request;
   const limits = [gas !== undefined && gas >= TRANSFER_GAS ? gas : state.environment.gasLimit, GAS_CAP];
@@ -56,7 +55,7 @@ function isPlainTransfer({ machine }: CallState, { to, data, accessList, authori
   return (machine.state.account(to)?.code.length ?? 0) === 0;
 }
 
-/** A limit below the intrinsic gas is a failure. */
+/** Returns whether the call succeeds. A gas limit below the intrinsic gas counts as a failure. */
 async function succeeds(state: CallState, request: CallRequest, gas: bigint): Promise<boolean> {
   try {
     return (await state.try(request, gas)).failure === undefined;

@@ -3,7 +3,7 @@ import type { Machine } from "../../execution/rules.ts";
 import { EthError } from "../eth-error.ts";
 import type { StateOverrides } from "./call-request.ts";
 
-/** Replaces parts of accounts. */
+/** Applies state overrides to accounts. */
 export async function overrideAccounts(machine: Machine, overrides: StateOverrides): Promise<void> {
   if (overrides.length === 0) return;
   overridePrecompiles(machine, overrides);
@@ -20,7 +20,7 @@ export async function overrideAccounts(machine: Machine, overrides: StateOverrid
   }
 }
 
-/** Moves precompiles. An address whose account is overridden is no longer a precompile, as in geth. */
+/** Moves precompiles. A precompile whose account is overridden is disabled, as in geth. */
 function overridePrecompiles({ precompiles }: Machine, overrides: StateOverrides): void {
   const active = new Map(precompiles);
   const overridden = new Set(overrides.map(([address]) => keyOf(address)));

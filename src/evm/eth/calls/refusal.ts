@@ -8,7 +8,7 @@ export interface Refusal {
 
 type Entry = readonly [pattern: RegExp, kind: Refusal["kind"], message: (...groups: string[]) => string];
 
-/** Messages of geth, which client libraries parse, by the text of the EVM library. */
+/** geth's messages, which client libraries parse, by the messages of the EVM library. */
 const REFUSALS: readonly Entry[] = [
   [
     /tx gas limit (\d+) is lower than the minimum gas limit of (\d+)/,
@@ -58,7 +58,7 @@ const REFUSALS: readonly Entry[] = [
   ],
 ];
 
-/** Converts an error of the EVM library that a transaction cannot be created or executed. */
+/** Converts an error of the EVM library about an invalid or unexecutable transaction. */
 export function refusalOf(error: unknown): Refusal {
   const reason = reasonOf(error);
   for (const [pattern, kind, message] of REFUSALS) {

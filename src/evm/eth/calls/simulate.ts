@@ -20,13 +20,13 @@ import { callTransaction, higher, lower, NO_ADDRESS } from "./call-transaction.t
 import { overrideAccounts } from "./override-accounts.ts";
 import { type Refusal, refusalOf } from "./refusal.ts";
 
-/** Limits of geth. */
+/** geth's limits. */
 const MAX_BLOCKS = 256n;
 const SECONDS_BETWEEN_BLOCKS = 12n;
 
 const CAP_REACHED = `cap of ${GAS_CAP} gas for all calls of a simulation reached`;
 
-/** Codes of execution-apis. */
+/** Error codes of execution-apis. */
 const CODES = {
   nonceTooLow: -38010,
   nonceTooHigh: -38011,
@@ -50,7 +50,7 @@ interface SimulatedCall {
   logs: readonly Log[];
 }
 
-/** Executes blocks of calls on top of a block, as `eth_simulateV1` of execution-apis. */
+/** Executes blocks of calls on top of a block, as specified for `eth_simulateV1`. */
 export async function simulate(
   executor: BlockExecutor,
   base: ExecutedBlock,
@@ -80,7 +80,7 @@ export async function simulate(
   return results;
 }
 
-/** Adds the empty blocks between numbers that are not consecutive. */
+/** Fills gaps between block numbers with empty blocks. */
 function withoutGaps({ header }: ExecutedBlock, blocks: readonly SimulatedBlock[]): SimulatedBlock[] {
   const filled: SimulatedBlock[] = [];
   let { number, timestamp } = header;
@@ -158,7 +158,7 @@ async function runCall(context: CallContext, request: CallRequest): Promise<Simu
       status: exceptionError === undefined,
       returnData: returnValue,
       gasUsed: totalGasSpent,
-      // Without a refund, the floor of EIP-7623 may be higher.
+      // Without the refund, the floor of EIP-7623 may be higher.
       maxUsedGas: higher(gasBeforeRefund, totalGasSpent),
       ...(exceptionError && { error: errorJson(callFailure(exceptionError.error, returnValue), isCapped) }),
       logs: transfers?.logs ?? receipt.logs.map(([address, topics, bytes]) => ({ address, topics, data: bytes })),
@@ -181,7 +181,7 @@ function errorJson(failure: CallFailure, isCapped: boolean): Json {
   return { code: CODES.executionError, message: `${message}${reason}` };
 }
 
-/** A transaction with an empty signature. */
+/** Creates a transaction with an empty signature. */
 function transactionOf({ run, machine, rules, environment, gasLeft }: CallContext, request: CallRequest): Transaction {
   const sender = new Address(request.from ?? NO_ADDRESS);
   const account = machine.state.account(sender.bytes);
@@ -192,7 +192,7 @@ function transactionOf({ run, machine, rules, environment, gasLeft }: CallContex
   }
   const gas = lower(wanted, gasLeft);
   const fork = rules.at(environment.timestamp);
-  // A transaction without a price has type 2, as in geth.
+  // A transaction without a gas price has type 2, as in geth.
   const priced = request.gasPrice === undefined ? { maxFeePerGas: 0n, ...request } : request;
   const tx = callTransaction(priced, { gas, nonce: request.nonce ?? account?.nonce ?? 0n }, fork);
   const raw = Object.assign(tx, { v: 0n, r: 0n, s: 0n }).serialize();

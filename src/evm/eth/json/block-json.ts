@@ -4,12 +4,12 @@ import { data, quantity } from "./hex.ts";
 import { type Json, transactionJson } from "./transaction-json.ts";
 
 interface BlockJsonOptions {
-  /** True for full transactions instead of their hashes. */
+  /** True to include full transactions instead of hashes. */
   isFull: boolean;
   isPending?: boolean;
 }
 
-/** Encodes a block as `Block` of execution-apis. A pending one has no hash, nonce and miner, as in geth. */
+/** Encodes a block as `Block` of execution-apis. A pending block has no hash, nonce or miner, as in geth. */
 export function blockJson(block: Block, { isFull, isPending = false }: BlockJsonOptions): Json {
   const { transactions, withdrawals } = block;
   return {

@@ -5,7 +5,7 @@ export const quantity = (value: bigint | number): string => `0x${value.toString(
 
 export const data = (bytes: Uint8Array): string => toHex(bytes);
 
-/** Encodes bytes without leading zeros as 32 bytes. */
+/** Left-pads bytes to 32 bytes and encodes them as hex. */
 export const word = (bytes: Uint8Array): string =>
   `0x${Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length).toString("hex").padStart(64, "0")}`;
 

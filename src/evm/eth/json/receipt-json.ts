@@ -46,11 +46,11 @@ export function receiptsJson(block: ReceiptedBlock, rules: ForkRules): Json[] {
 export interface LogPlace {
   block: Pick<ReceiptedBlock, "hash" | "header" | "transactions">;
   transactionIndex: number;
-  /** Counts the logs of all transactions of the block. */
+  /** Index across all transactions of the block. */
   logIndex: number;
 }
 
-/** Encodes a log. `removed` is true for a log of a reorged block. */
+/** Encodes a log. `removed` is true if the log's block was reorged. */
 export function logJson(log: Log, { block, transactionIndex, logIndex }: LogPlace, removed = false): Json {
   return {
     address: data(log.address),

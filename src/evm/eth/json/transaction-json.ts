@@ -25,7 +25,7 @@ export function transactionJson(transaction: Transaction, inclusion?: Transactio
   };
 }
 
-/** Encodes the signed content of a transaction. Without a base fee, `gasPrice` is the highest price. */
+/** Encodes the signed content of a transaction. Without a base fee, `gasPrice` is the fee cap. */
 export function signedTransactionJson({ tx }: Pick<Transaction, "tx">, baseFee?: bigint): Json {
   const price = baseFee === undefined ? maxFeePerGas(tx) : baseFee + effectiveTip(tx, baseFee);
   return {
@@ -78,7 +78,7 @@ function signatureJson(tx: Tx): Json {
   const { v = 0n, r = 0n, s = 0n } = tx;
   const signature = { r: quantity(r), s: quantity(s), v: quantity(v) };
   if (tx.type > 0) return { chainId: quantity(chainIdOf(tx)), yParity: quantity(v), ...signature };
-  // EIP-155: v holds the chain id.
+  // EIP-155: v contains the chain id.
   return v >= 35n ? { chainId: quantity((v - 35n) / 2n), ...signature } : signature;
 }
 

@@ -1,18 +1,20 @@
 import { EthError } from "../eth-error.ts";
 import type { EthSubscription } from "./subscription.ts";
 
-/** Addresses and topics of one filter or subscription. */
+/** Maximum number of addresses and topics of one filter or subscription. */
 const MAX_OF_ONE = 1000;
-/** Addresses and topics of all filters and subscriptions of a chain. Each is held in two threads. */
+/**
+ * Maximum number of addresses and topics of all filters and subscriptions of a chain. Two threads store each of them.
+ */
 const MAX_OF_ALL = 100_000;
 const INVALID_PARAMS = -32602;
 const LIMIT_EXCEEDED = -32005;
 
-/** Limits the addresses and topics of filters and subscriptions, which are in memory as long as these. */
+/** Limits the addresses and topics of filters and subscriptions, which stay in memory as long as the subscription. */
 export class CriteriaBudget {
   #used = 0;
 
-  /** Throws an `EthError` if the subscription has too many addresses and topics, or all together would. */
+  /** Throws an `EthError` if the subscription's addresses and topics exceed its own limit or the shared one. */
   check(subscription: EthSubscription): void {
     const count = countOf(subscription);
     if (count > MAX_OF_ONE) {
@@ -24,7 +26,7 @@ export class CriteriaBudget {
     throw new EthError(`too many addresses and topics in all filters and subscriptions: ${counts}`, LIMIT_EXCEEDED);
   }
 
-  /** Counts the subscription until the returned function is called. Throws as `check` does. */
+  /** Counts the subscription against the limit until the returned function is called. Throws like `check`. */
   take(subscription: EthSubscription): () => void {
     this.check(subscription);
     let count = countOf(subscription);

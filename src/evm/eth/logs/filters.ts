@@ -4,7 +4,7 @@ import { checkRange, type LogQuery } from "./find-logs.ts";
 import type { EthSubscription } from "./subscription.ts";
 
 interface Filter {
-  /** Only for logs. */
+  /** Undefined except for log filters. */
   query: LogQuery | undefined;
   /** Events delivered since the last poll. Filters may share an array. */
   changes: (readonly unknown[])[];
@@ -19,24 +19,25 @@ const EXPIRY_MS = 5 * 60 * 1000;
 const MAX_FILTERS = 1000;
 /** A filter with more unfetched changes is dropped. */
 const MAX_CHANGES = 20_000;
-/** Approximate size of the unfetched changes of all filters. Beyond it, the largest filter is dropped. */
+/** Approximate size limit for the unfetched changes of all filters. Beyond it, the largest filter is dropped. */
 const MAX_BYTES = 64 * 2 ** 20;
-/** Overhead of a log. */
+/** Estimated overhead per log. */
 const LOG_BYTES = 1000;
 const OVERLOADED = "its chain has more filters and subscriptions than it can deliver the logs of a block to";
 const EXPIRED = `it was not polled for ${EXPIRY_MS / 60_000} minutes`;
-/** Reasons kept for clients that still poll. */
+/** Maximum number of recorded drop reasons, for clients that still poll. */
 const MAX_REASONS = 1000;
 
 /**
- * Filters polled by clients. They collect the events that the service delivers, and so survive a restart of its thread.
+ * Filters that clients poll. They collect events delivered by the service and therefore survive a restart of its
+ * thread.
  */
 export class Filters {
   readonly #service: Pick<EthService, "call" | "subscribe" | "delivered">;
   readonly #now: () => number;
   readonly #maxBytes: number;
   readonly #filters = new Map<string, Filter>();
-  /** Approximate sizes of results that filters share. */
+  /** Approximate sizes of results, which filters may share. */
   readonly #sizes = new WeakMap<readonly unknown[], number>();
   /** Why filters were dropped, by id. */
   readonly #reasons = new Map<string, string>();
@@ -151,7 +152,7 @@ export class Filters {
     for (const [id, { polledAt }] of this.#filters) if (polledAt < oldest) this.#drop(id, EXPIRED);
   }
 
-  /** Drops the filters with the most unfetched changes until the rest is within the limit. */
+  /** Drops the filters with the most unfetched changes until the others fit the limit. */
   #dropLargest(): void {
     while (this.#bytes > this.#maxBytes) {
       const [id] = [...this.#filters].reduce((largest, each) => (each[1].bytes > largest[1].bytes ? each : largest));
@@ -160,13 +161,13 @@ export class Filters {
   }
 }
 
-/** Approximate size of a change: a log or a hash. */
+/** Approximate size of a change, which is a log or a hash. */
 function sizeOf(change: unknown): number {
   if (typeof change === "string") return change.length;
   return LOG_BYTES + ((change as { data?: string }).data?.length ?? 0);
 }
 
-/** True if the block is within the block range of the query. Tags other than "earliest" do not bound it. */
+/** Returns true if the block is within the block range of the query. Tags other than "earliest" impose no bound. */
 function isInRange({ fromBlock, toBlock }: LogQuery, logs: readonly unknown[]): boolean {
   const number = BigInt((logs[0] as { blockNumber: string }).blockNumber);
   if (fromBlock !== undefined && "number" in fromBlock && number < fromBlock.number) return false;

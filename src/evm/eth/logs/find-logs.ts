@@ -5,11 +5,11 @@ import { EthError } from "../eth-error.ts";
 import type { Json } from "../json/transaction-json.ts";
 import { type LogCriteria, LogMatcher } from "./log-matcher.ts";
 
-/** Logs of a range of canonical blocks, or of one block. */
+/** Query for logs of a range of canonical blocks, or of one block. */
 export interface LogQuery extends LogCriteria {
   fromBlock?: NumberedBlock | undefined;
   toBlock?: NumberedBlock | undefined;
-  /** Excludes a range. */
+  /** Mutually exclusive with a range. */
   blockHash?: string | undefined;
 }
 
@@ -57,7 +57,7 @@ function atMost(count: number, logs: Json[], limit = count): Json[] {
   throw new EthError(`query returned more than ${limit} results`, LIMIT_EXCEEDED);
 }
 
-/** Bounds of a query on the current chain. */
+/** Resolves the bounds of a query on the current chain. */
 function rangeOf(chain: EthChain, query: LogQuery): { from: bigint; to: bigint } {
   checkRange(query);
   const { fromBlock = LATEST, toBlock = LATEST } = query;
@@ -66,7 +66,7 @@ function rangeOf(chain: EthChain, query: LogQuery): { from: bigint; to: bigint }
   return { from, to };
 }
 
-/** Throws an `EthError` if no chain has blocks in the range of a query. */
+/** Throws an `EthError` if the range of a query is empty on any chain. */
 export function checkRange({ fromBlock = LATEST, toBlock = LATEST }: LogQuery): void {
   if ([fromBlock, toBlock].some((block) => "tag" in block && block.tag === "pending")) {
     throw new EthError("pending logs are not supported", INVALID_PARAMS);

@@ -7,10 +7,10 @@ export type LogJson = Json & { address: string; topics: string[] };
 
 const NONE: readonly number[] = [];
 
-/** JSON of the logs of a block, with an index of their addresses and topics. Shared by all subscriptions. */
+/** JSON logs of a block, indexed by address and topics. Shared by all subscriptions. */
 export class IndexedLogs {
   readonly logs: readonly LogJson[];
-  /** Positions of logs by address, first topic, second topic and so on. */
+  /** Positions of logs by address, then by first topic, second topic and so on. */
   readonly #positions: readonly ReadonlyMap<string, readonly number[]>[];
 
   private constructor(logs: readonly LogJson[], positions: readonly ReadonlyMap<string, readonly number[]>[]) {
@@ -18,7 +18,7 @@ export class IndexedLogs {
     this.#positions = positions;
   }
 
-  /** Logs of a block that is no longer canonical are `removed`, and in reverse order. */
+  /** Encodes and indexes the logs of a block. Logs of a reorged block are `removed` and in reverse order. */
   static async of(block: ReceiptedBlock, isRemoved: boolean, slice: TimeSlice): Promise<IndexedLogs> {
     const logs: LogJson[] = [];
     for (const [transactionIndex, receipt] of block.receipts.entries()) {
@@ -40,7 +40,7 @@ export class IndexedLogs {
     return new IndexedLogs(logs, positions);
   }
 
-  /** Ascending positions of the logs with a value: 0 is the address, 1 the first topic. */
+  /** Returns the ascending positions of logs with a value. Index 0 is the address, 1 the first topic. */
   positionsOf(index: number, value: string): readonly number[] {
     return this.#positions[index]?.get(value) ?? NONE;
   }

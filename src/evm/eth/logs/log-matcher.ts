@@ -8,17 +8,17 @@ import type { IndexedLogs, LogJson } from "./indexed-logs.ts";
 
 /** Filter criteria for logs, in lowercase hex. */
 export interface LogCriteria {
-  /** Any of these; all if undefined or empty. */
+  /** Matches any of these; undefined or empty matches all. */
   addresses?: readonly string[] | undefined;
-  /** Accepted topics by position; null accepts all, and so do later positions. */
+  /** Accepted topics by position. Null and missing positions match any topic. */
   topics?: readonly (readonly string[] | null)[] | undefined;
 }
 
-/** Finds logs in blocks. Most blocks without any are recognised by their bloom filter. */
+/** Finds matching logs in blocks. Skips most blocks by their bloom filter. */
 export class LogMatcher {
   readonly #addresses: ReadonlySet<string> | undefined;
   readonly #topics: readonly (ReadonlySet<string> | undefined)[];
-  /** For each condition the bits of its alternatives. */
+  /** Bloom bits of each condition's alternatives. */
   readonly #bits: readonly (readonly number[])[][];
 
   constructor({ addresses, topics = [] }: LogCriteria, keccak: Keccak) {
@@ -30,14 +30,14 @@ export class LogMatcher {
     );
   }
 
-  /** False if no log of a block with that bloom filter matches. */
+  /** Returns false if the bloom filter rules out a matching log. */
   mayMatch(bloom: Uint8Array): boolean {
     const has = (bit: number) => (bloom[bloom.length - 1 - (bit >> 3)]! & (1 << (bit & 7))) !== 0;
     if (bloom.every((byte) => byte === 0)) return false;
     return this.#bits.every((alternatives) => alternatives.some((bits) => bits.every(has)));
   }
 
-  /** JSON of the matching logs of a block. `removed` is true for a block that is no longer canonical. */
+  /** Returns the matching logs of a block as JSON. `removed` is true for a block that is no longer canonical. */
   logsOf(block: ReceiptedBlock, removed = false): Json[] {
     if (!this.mayMatch(block.header.logsBloom)) return [];
     const found: Json[] = [];
@@ -51,7 +51,7 @@ export class LogMatcher {
     return found;
   }
 
-  /** Returns the matching logs of a block, and how many logs had to be examined. */
+  /** Returns the matching logs of a block and the number of logs examined. */
   select(indexed: IndexedLogs): { found: readonly LogJson[]; examined: number } {
     const candidates = this.#candidates(indexed);
     const found = candidates.filter(
@@ -63,7 +63,7 @@ export class LogMatcher {
     return { found, examined: candidates.length };
   }
 
-  /** Logs that meet the condition with the fewest logs. */
+  /** Returns the logs that meet the most selective condition. */
   #candidates(indexed: IndexedLogs): readonly LogJson[] {
     let fewest: { count: number; lists: (readonly number[])[] } | undefined;
     for (const [index, values] of [this.#addresses, ...this.#topics].entries()) {

@@ -13,20 +13,20 @@ export interface LogAudience {
   readonly subscribers: ReadonlySet<EthSubscriber>;
 }
 
-/** An audience at the time of a head. Later subscribers get none of its logs. */
+/** Subscribers of an audience at the time of a new head. Later subscribers do not get its logs. */
 interface Recipients {
   audience: LogAudience;
   subscribers: readonly EthSubscriber[];
 }
 
-/** Work for a new head, in logs examined. Beyond it, the newest audiences are ended. */
+/** Work limit per new head, in logs examined. Beyond it, the newest audiences are dropped. */
 const MAX_WORK = 1_000_000;
-/** Work of a log that is delivered. */
+/** Work units per delivered log. */
 const DELIVERY_WORK = 10;
-/** Bounds the time that a delivery blocks the receiving thread. */
+/** Bounds how long one delivery blocks the receiving thread. */
 const LOGS_PER_DELIVERY = 500;
 
-/** Delivers the logs of new heads, one head after another. Yields to other work of the thread. */
+/** Delivers the logs of new heads, one head at a time. Yields to other work of the thread. */
 export class LogPublisher {
   readonly #chain: EthChain<EvmEngine>;
   readonly #maxWork: number;
@@ -39,7 +39,7 @@ export class LogPublisher {
     this.#maxWork = maxWork;
   }
 
-  /** Delivers the logs of later heads. Returns a function that ends the delivery. */
+  /** Delivers the logs of later heads to the audience. Returns a function that stops the delivery. */
   add(audience: LogAudience): () => void {
     this.#audiences.add(audience);
     this.#end ??= this.#chain.onHead((change) => {
@@ -89,7 +89,7 @@ export class LogPublisher {
   }
 }
 
-/** A block whose logs are encoded when a subscription may match. */
+/** A block whose logs are encoded only if a subscription may match. */
 class PublishedBlock {
   readonly #block: ReceiptedBlock;
   readonly #isRemoved: boolean;

@@ -1,16 +1,16 @@
 import type { LogCriteria } from "./log-matcher.ts";
 
-/** Subscriptions of `eth_subscribe`, as JSON. */
+/** Parameters of `eth_subscribe`, as JSON. */
 export type EthSubscription =
   | { readonly kind: "newHeads" }
   | ({ readonly kind: "logs" } & LogCriteria)
   | { readonly kind: "newPendingTransactions"; readonly full?: boolean }
   | { readonly kind: "syncing" };
 
-/** Functions of a subscriber. */
+/** Callbacks of a subscriber. */
 export interface EthSubscriber {
-  /** Equal subscriptions get the same results. The logs after these wait until the returned promise is resolved. */
+  /** Receives results, which equal subscriptions share. The next logs wait until the returned promise resolves. */
   readonly deliver: (results: readonly unknown[]) => unknown;
-  /** Called when the chain cannot deliver all logs to all subscribers. The subscriber should unsubscribe. */
+  /** Called if the node cannot deliver all logs to all subscribers. The subscriber should unsubscribe. */
   readonly onOverload: (() => void) | undefined;
 }

@@ -24,8 +24,8 @@ export class Subscriptions {
   }
 
   /**
-   * Delivers events in chronological order. In a reorg, logs of orphaned blocks come first, with `removed: true`.
-   * Returns a function that ends the subscription.
+   * Delivers events in chronological order. In a reorg, the logs of orphaned blocks come first, with `removed: true`.
+   * Returns a function that unsubscribes.
    */
   add(subscription: EthSubscription, subscriber: EthSubscriber): () => void {
     const key = JSON.stringify(subscription);
@@ -55,7 +55,7 @@ export class Subscriptions {
     };
     switch (subscription.kind) {
       case "newHeads":
-        // A revert to an earlier block adds no block.
+        // A revert to an earlier block adds no blocks.
         return this.#chain.onHead(({ added, head }) => deliver((added.length > 0 ? added : [head]).map(headerJson)));
       case "logs":
         return this.#logs.add({
@@ -66,7 +66,7 @@ export class Subscriptions {
         return this.#chain.engine.onTransaction(({ transaction }) =>
           deliver([subscription.full ? transactionJson(transaction) : data(transaction.hash)]),
         );
-      // The chain never syncs, so there is nothing to deliver.
+      // The chain is always synced, so there are no events.
       case "syncing":
         return () => {};
     }

@@ -14,7 +14,7 @@ interface IndexArgs extends BlockArgs {
 }
 
 interface FullBlockArgs extends BlockArgs {
-  /** True for full transactions. */
+  /** True to return full transactions. */
   full?: boolean | undefined;
 }
 
@@ -39,7 +39,7 @@ export function blockMethods(chain: EthChain) {
       const found = await chain.find(block);
       return found === undefined ? null : quantity(found.transactions.length);
     },
-    /** There are no uncles since the merge. */
+    /** Blocks after the merge have no uncles. */
     getUncleCountOfBlock: async ({ block }: BlockArgs) => ((await chain.find(block)) === undefined ? null : "0x0"),
     getBlockReceipts: async ({ block }: BlockArgs) => {
       const found = await chain.find(block);

@@ -15,14 +15,14 @@ interface FeeHistoryArgs {
   percentiles?: readonly number[] | undefined;
 }
 
-/** Tip that is always enough: blocks of a dev chain are rarely full. */
+/** A sufficient tip, since blocks of a dev chain are rarely full. */
 export const SUGGESTED_TIP: bigint = 10n ** 9n;
 const MAX_FEE_HISTORY = 1024;
 
 /** Methods about fees. */
 export function feeMethods(chain: EthChain) {
   const { rules, secondsPerSlot } = chain.engine;
-  /** Blob base fee of a block, or of the next one. */
+  /** Returns the blob base fee of a block, or of its child if `isNext`. */
   const blobFee = (header: Header, isNext: boolean): bigint => {
     const { blobs, isSince } = forkOf(header, isNext);
     if (blobs === undefined) return 0n;
@@ -64,7 +64,7 @@ export function feeMethods(chain: EthChain) {
   };
 }
 
-/** Consecutive blocks that end with the given one, the oldest first. */
+/** Returns consecutive blocks up to the given one, oldest first. */
 async function blocksUpTo(
   chain: EthChain,
   last: ReceiptedBlock,
@@ -82,7 +82,7 @@ async function blocksUpTo(
   return blocks.reverse();
 }
 
-/** Tips at percentiles of the gas of a block, its transactions sorted by tip. */
+/** Returns the tips at gas percentiles of a block, with its transactions sorted by tip. */
 function rewardsOf({ header, transactions, receipts }: ReceiptedBlock, percentiles: readonly number[]): bigint[] {
   const sorted = transactions
     .map(({ tx }, index) => ({ tip: effectiveTip(tx, header.baseFeePerGas), gas: receipts[index]!.gasUsed }))

@@ -22,7 +22,7 @@ export function poolMethods({ engine: { pool } }: EthChain<EvmEngine>) {
     return { pending: side("pending"), queued: side("queued") };
   };
   return {
-    /** Number of transactions of an account, with those in the pool. */
+    /** Nonce of an account including its pooled transactions. */
     pooledTransactionCount: async ({ address }: { address: Uint8Array }) => quantity(pool.nextNonce(address)),
     poolStatus: async () => {
       const { pending, queued } = pool.counts();

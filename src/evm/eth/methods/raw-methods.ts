@@ -10,7 +10,7 @@ interface BlockArgs {
   block: BlockId;
 }
 
-/** Methods that read blocks in their binary encoding. */
+/** Methods that return binary encodings of blocks and transactions. */
 export function rawMethods(chain: EthChain) {
   const find = async ({ block }: BlockArgs) => {
     const found = await chain.find(block);

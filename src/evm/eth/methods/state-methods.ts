@@ -15,7 +15,7 @@ interface SlotArgs extends AccountArgs {
 }
 
 interface ProofArgs extends AccountArgs {
-  /** Storage slots of at most 32 bytes, in the notation of the response. */
+  /** Storage slots of at most 32 bytes, in the notation to use in the response. */
   slots: readonly string[];
 }
 
@@ -53,7 +53,7 @@ export function stateMethods(chain: EthChain) {
   };
 }
 
-/** Slot of 32 bytes for hex digits that may lack leading zeros. */
+/** Decodes a slot from hex digits, padding it to 32 bytes. */
 function slotBytes(hex: string): Uint8Array {
   return new Uint8Array(Buffer.from(hex.slice(2).padStart(64, "0"), "hex"));
 }

@@ -9,7 +9,7 @@ interface TracedLog {
   address: string;
   topics: string[];
   data: string;
-  /** Number of inner calls before it. */
+  /** Number of inner calls before this log. */
   position: string;
 }
 
@@ -46,13 +46,13 @@ const CALL_TYPES: Readonly<Record<number, string>> = {
 export class CallTracer implements Tracer {
   readonly #options: CallTracerOptions;
   readonly #open: CallFrame[] = [];
-  /** Last opcode at each depth. */
+  /** Most recent opcode at each depth. */
   readonly #opcodes: number[] = [];
   #top: CallFrame | undefined;
   #frames = 0;
   readonly #gasLimit: bigint;
 
-  /** The outermost call shows the gas limit of the transaction. */
+  /** `gasLimit` is the gas limit of the transaction, which the outermost call reports. */
   constructor(gasLimit: bigint, options: CallTracerOptions = {}) {
     this.#gasLimit = gasLimit;
     this.#options = options;
@@ -142,7 +142,7 @@ export class CallTracer implements Tracer {
   }
 }
 
-/** Memory that has not been written is zero. */
+/** Reads memory; memory that was never written is zero. */
 function memoryAt(memory: Uint8Array, offset: bigint, size: bigint): Uint8Array {
   const bytes = new Uint8Array(Number(size));
   bytes.set(memory.subarray(Number(offset), Number(offset + size)));

@@ -8,7 +8,7 @@ import type { Tracer } from "./tracer.ts";
 
 const NOOP_TRACER: Tracer = { attach: () => () => {}, result: () => ({}) };
 
-/** Creates the tracer of a transaction with a gas limit. */
+/** Creates the tracer for a transaction. */
 export function createTracer(options: TraceOptions, gasLimit: bigint, size: TraceSize): Tracer {
   switch (options.tracer) {
     case "callTracer":

@@ -14,7 +14,7 @@ interface AccountJson {
   storage?: Record<string, string>;
 }
 
-/** An account before the transaction, with the slots that were accessed. */
+/** State of an account before the transaction, with the slots that were accessed. */
 interface Touched {
   record: AccountRecord | undefined;
   slots: Map<string, string>;
@@ -27,10 +27,10 @@ const ACCOUNT_ACCESS: ReadonlySet<number> = new Set([0x31, 0x3b, 0x3c, 0x3f, 0xf
 /** CALL, CALLCODE, DELEGATECALL and STATICCALL. */
 const CALLS: ReadonlySet<number> = new Set([0xf1, 0xf2, 0xf4, 0xfa]);
 const SELFDESTRUCT = 0xff;
-/** EIP-7702: prefix of a delegation, which the address follows. */
+/** EIP-7702: prefix of a delegation; the delegate's address follows. */
 const DELEGATION = "0xef0100";
 
-/** Records the accounts that a transaction accesses as they were before, in the form of geth's prestateTracer. */
+/** Records the state of accessed accounts before the transaction, in the format of geth's prestateTracer. */
 export class PrestateTracer implements Tracer {
   readonly #options: PrestateTracerOptions;
   readonly #touched = new Map<string, Touched>();
@@ -67,7 +67,7 @@ export class PrestateTracer implements Tracer {
     if (SLOT_ACCESS.has(code) && top !== undefined) this.#touchSlot(own, hexOf(top, 32));
     if (ACCOUNT_ACCESS.has(code) && top !== undefined) this.#touch(hexOf(top, 20));
     if (CALLS.has(code) && second !== undefined) this.#touchCalled(hexOf(second, 20));
-    // EIP-6780: only a contract of the same transaction is deleted.
+    // EIP-6780: only contracts created in the same transaction are deleted.
     if (code === SELFDESTRUCT && this.#created.has(own)) this.#deleted.add(own);
   }
 
@@ -80,7 +80,7 @@ export class PrestateTracer implements Tracer {
     return touched;
   }
 
-  /** Also touches the account whose code the called one uses. */
+  /** Marks a called account as accessed, and also the account that its code is delegated to. */
   #touchCalled(address: string): void {
     this.#touch(address);
     const code = data(this.#recordOf(address)?.code.subarray(0, 23) ?? new Uint8Array(0));
@@ -117,7 +117,7 @@ export class PrestateTracer implements Tracer {
     return { post: post!, pre: pre! };
   }
 
-  /** Returns the fields with other values than before; undefined if there are none. */
+  /** Returns the fields that have changed; undefined if there are none. */
   #changeOf(before = NO_ACCOUNT, after = NO_ACCOUNT): AccountJson | undefined {
     const isOtherCode = data(before.codeHash) !== data(after.codeHash);
     const change: AccountJson = {

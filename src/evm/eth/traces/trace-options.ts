@@ -8,7 +8,7 @@ export interface CallTracerOptions {
 
 /** Options of the prestate tracer. */
 export interface PrestateTracerOptions {
-  /** Returns only what changed, with its values before and after. */
+  /** Returns only the changes, as values before and after. */
   readonly diffMode?: boolean | undefined;
   readonly disableCode?: boolean | undefined;
   readonly disableStorage?: boolean | undefined;
@@ -27,7 +27,7 @@ export interface StructLoggerOptions {
 }
 
 export interface TraceOptions extends StructLoggerOptions {
-  /** Absent for the struct logger. */
+  /** Absent to use the struct logger. */
   tracer?: "callTracer" | "prestateTracer" | "4byteTracer" | "noopTracer" | undefined;
   tracerConfig?: (CallTracerOptions & PrestateTracerOptions) | undefined;
 }

@@ -4,14 +4,14 @@ import type { CallFailure } from "../calls/call-failure.ts";
 
 export type EvmEvents = NonNullable<EVMInterface["events"]>;
 
-/** A transaction before its execution. */
+/** A transaction that is about to be executed. */
 export interface TraceSubject {
   readonly state: WorldState;
   readonly sender: Uint8Array;
-  /** Absent for the creation of a contract. */
+  /** Absent for contract creations. */
   readonly recipient?: Uint8Array | undefined;
   readonly feeRecipient: Uint8Array;
-  /** Accounts that delegate their code by the transaction (EIP-7702). */
+  /** Accounts that delegate their code in the transaction (EIP-7702). */
   readonly authorities: readonly Uint8Array[];
   /** Addresses in hex, without prefix. */
   readonly precompiles: Pick<ReadonlySet<string>, "has">;
@@ -26,8 +26,8 @@ export interface TracedOutcome {
 
 /** Records the execution of one transaction. */
 export interface Tracer {
-  /** Starts to record. Returns the function that stops it. */
+  /** Starts recording. Returns a function that stops it. */
   attach(events: EvmEvents, subject: TraceSubject): () => void;
-  /** Returns the trace as JSON. The state is still that after the transaction. */
+  /** Returns the trace as JSON. Called while the state is that after the transaction. */
   result(outcome: TracedOutcome): unknown;
 }

@@ -3,7 +3,7 @@ import { Address } from "@ethereumjs/util";
 import type { Log } from "../../execution/receipt.ts";
 import type { EvmEvents } from "./tracer.ts";
 
-/** Emits the logs of transfers of wei in `eth_simulateV1`. */
+/** Address of the transfer logs of `eth_simulateV1`. */
 const TRANSFER_ADDRESS = new Uint8Array(20).fill(0xee);
 /** Keccak-256 of Transfer(address,address,uint256). */
 const TRANSFER_TOPIC = new Uint8Array(
@@ -17,20 +17,20 @@ interface Balances {
   account(address: Uint8Array): { balance: bigint } | undefined;
 }
 
-/** Records logs in their order, with one for each transfer of wei. */
+/** Records logs in order, including one for each ETH transfer. */
 export class TransferTracer {
   /** Logs of the active calls, outermost first. */
   readonly #frames: Log[][] = [];
-  /** The message of a creation whose address is not known yet. */
+  /** Message of a contract creation whose address is not known yet. */
   #creation: Message | undefined;
   #logs: readonly Log[] = [];
 
-  /** Logs of the outermost call, once it has ended. */
+  /** Logs of the outermost call, after it has ended. */
   get logs(): readonly Log[] {
     return this.#logs;
   }
 
-  /** Starts to record. Returns the function that stops it. */
+  /** Starts recording. Returns a function that stops it. */
   attach(events: EvmEvents): () => void {
     const before = (message: Message) => this.#before(message);
     const created = ({ address }: { address: Address }) => this.#created(address);
