@@ -45,7 +45,9 @@ interface ChangingParts {
   payloadPreparer: PayloadPreparer;
 }
 
-/** Snapshot of a chain: in-memory state, and the database layer with all later writes. Can be reverted to once. */
+/**
+ * Snapshot of a chain: its in-memory state and the database layer of all later writes. Can be reverted to only once.
+ */
 export interface ChainSnapshot {
   layer: number;
   memory: Memory;
@@ -54,8 +56,8 @@ export interface ChainSnapshot {
 type Memory = ReturnType<ChainSnapshots["capture"]>;
 
 /**
- * Takes snapshots of a chain and reverts to them, also across finality. Snapshots live as long as the process. A
- * pending state write is finished first, so that no state spans two layers.
+ * Takes snapshots of a chain and reverts to them, even across finality. Snapshots are lost when the process ends.
+ * Finishes a pending state write first, so that no state spans two layers.
  */
 export class ChainSnapshots {
   readonly #parts: ChangingParts;
@@ -74,16 +76,16 @@ export class ChainSnapshots {
   }
 
   /**
-   * Reverts to a snapshot, atomically in the database. Invalidates later snapshots. `others` reverts the remaining
-   * parts, such as the clock, before any event is published.
+   * Reverts to a snapshot, atomically in the database, and invalidates later snapshots. `others` reverts other
+   * components, such as the clock, before events are published.
    */
   revertTo({ layer, memory }: ChainSnapshot, others: () => void): Promise<void> {
     return this.#goTo(memory, () => this.#parts.db.dropLayer(layer), others);
   }
 
   /**
-   * Replaces this chain by another of the same configuration and genesis, which must no longer be used. Atomic in the
-   * database. Earlier snapshots stay valid.
+   * Replaces this chain with another of the same configuration and genesis; the other must not be used afterwards.
+   * Atomic in the database. Earlier snapshots stay valid.
    */
   async replaceBy(other: ChainSnapshots, others: () => void): Promise<void> {
     const { db, changes, snapshotWriter } = other.#parts;
@@ -155,7 +157,7 @@ export class ChainSnapshots {
     return GENESIS_SLOT;
   }
 
-  /** Restores the in-memory state after the database, and publishes the head. */
+  /** Restores the in-memory state after the database was reverted, and publishes the head. */
   #restore(memory: Memory, forkSlot: Slot): void {
     const parts = this.#parts;
     parts.blocks.clear();

@@ -48,7 +48,7 @@ import type { ValidatedBlock } from "./validation/block.ts";
 import type { ValidationContext } from "./validation/context.ts";
 import { type ChainParts, type WiredParts, wireParts } from "./wiring.ts";
 
-/** Beacon chain of one node. All changes run through one queue; reads do not wait for it. */
+/** Beacon chain of one node. Changes are serialized in one queue; reads do not wait for it. */
 export class BeaconChain {
   readonly config: BeaconConfig;
   readonly clock: Clock;
@@ -85,7 +85,7 @@ export class BeaconChain {
   /** All components, including internal ones. */
   readonly #wired: WiredParts;
   readonly #logger: Logger;
-  /** Anchor of fork choice, and the checkpoints known from its state. */
+  /** Anchor of fork choice, and the checkpoints of its state. */
   readonly #beginning: { anchor: Checkpoint; justified: Checkpoint; finalized: Checkpoint };
   readonly chainSnapshots: ChainSnapshots;
   #stopTicking: (() => void) | null = null;
@@ -150,7 +150,7 @@ export class BeaconChain {
     this.preparations = wired.preparations;
   }
 
-  /** Head block chosen by fork choice. */
+  /** Head block selected by fork choice. */
   get head(): ForkChoiceBlock {
     return this.#wired.tracker.head;
   }
@@ -161,8 +161,9 @@ export class BeaconChain {
   }
 
   /**
-   * Newest finalized checkpoint, as reported to clients and peers. Differs from fork choice only while its finalized
-   * checkpoint is the anchor: after a start from a state inside an epoch, the anchor checkpoint exists on no chain.
+   * Newest finalized checkpoint, as reported to clients and peers. Differs from fork choice only while fork choice's
+   * finalized checkpoint is the anchor: if the anchor state is in the middle of an epoch, no chain contains that
+   * checkpoint.
    */
   get finalizedCheckpoint(): Checkpoint {
     const { finalized } = this.forkChoice;
@@ -175,15 +176,15 @@ export class BeaconChain {
     return sameCheckpoint(justified, this.#beginning.anchor) ? this.#beginning.justified : justified;
   }
 
-  /** Resolves with the reason after an unrecoverable error. */
+  /** Resolves with the cause of an unrecoverable error. */
   get failed(): Promise<unknown> {
     return this.#pubkeys.failed.then((error) => asDatabaseError(error, this.#db));
   }
 
-  /** Starts to follow the clock. */
+  /** Starts following the clock. */
   start(): void {
     this.#stopTicking ??= this.#tick();
-    // Catches up with slots that started while the chain was being opened.
+    // Catches up on slots that started while the chain was being opened.
     this.forkChoice.onTick(this.clock.currentSlot);
     this.#wired.engineNotifier.notify();
     this.#wired.dataMaintenance.start();
@@ -191,18 +192,18 @@ export class BeaconChain {
 
   /**
    * Verifies and imports a block. Resolves once it is stored and the head is updated; throws a `BlockRejection` if it
-   * is invalid. What gossip validation has proven about a `ValidatedBlock` is not verified again.
+   * is invalid. Skips checks that gossip validation has already made for a `ValidatedBlock`.
    */
   importBlock(block: SignedBeaconBlock | ValidatedBlock, arrival?: Arrival): Promise<ImportedBlock> {
     return this.#wired.importQueue.importBlock(block, arrival);
   }
 
-  /** True while a block is verified and stored, from any source. */
+  /** True while a block from any source is being verified and stored. */
   isImporting(root: RootHex): boolean {
     return this.#wired.importQueue.isImporting(root);
   }
 
-  /** Resolves once the block is no longer being imported, whether the import succeeds or fails. */
+  /** Resolves once the block is no longer being imported, whether the import succeeded or failed. */
   untilImportEnds(root: RootHex): Promise<void> {
     return this.#wired.importQueue.untilImportEnds(root);
   }
@@ -228,25 +229,25 @@ export class BeaconChain {
   }
 
   /**
-   * Imports a chain segment: blocks in ascending order, each the child of the previous, the first the child of a known
-   * block. Faster than single imports. Throws a `BlockRejection` for the first invalid block; earlier blocks stay
-   * imported, also after an abort.
+   * Imports a chain segment: consecutive blocks in ascending order, starting with a child of a known block. Faster than
+   * single imports. Throws a `BlockRejection` for the first invalid block. Earlier blocks stay imported, even after an
+   * abort.
    */
   importSegment(blocks: readonly SignedBeaconBlock[], signal?: AbortSignal): Promise<ImportedSegment> {
     return this.#wired.importQueue.importSegment(blocks, signal);
   }
 
-  /** True for a valid block that waits for the execution engine. */
+  /** Returns true if the block is valid but waits for the execution engine. */
   isWaitingForEngine(root: RootHex): boolean {
     return this.#wired.importQueue.isWaiting(root);
   }
 
-  /** True for a valid block that waits for its blobs or data columns. */
+  /** Returns true if the block is valid but waits for its blobs or data columns. */
   isWaitingForData(root: RootHex): boolean {
     return this.#wired.importQueue.isAwaitingData(root);
   }
 
-  /** Number of blocks that wait for data. */
+  /** Number of blocks waiting for data. */
   get blocksWaitingForData(): number {
     return this.#wired.importQueue.awaitingData;
   }
@@ -261,7 +262,7 @@ export class BeaconChain {
     return this.#wired.changes.run(() => this.#store());
   }
 
-  /** Stops all work and persists in-memory data. Does not close the database. */
+  /** Stops all work and persists in-memory data. Leaves the database open. */
   close(): Promise<void> {
     this.#closed ??= this.#close();
     return this.#closed;
@@ -348,7 +349,7 @@ export class BeaconChain {
 
   async #applyVerdict(verdicts: PayloadVerdicts, block: ForkChoiceBlock, verdict: PayloadVerdict): Promise<void> {
     const known = this.forkChoice.get(block.root)?.execution.status;
-    // Most verdicts confirm the known status and need not wait for the queue.
+    // Most verdicts confirm the known status and do not need the queue.
     if (verdict.status === "optimistic" || verdict.status === known) return;
     await this.#wired.changes.run(async () => {
       if (await verdicts.apply(block, verdict)) await this.#settle();

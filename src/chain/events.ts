@@ -38,7 +38,7 @@ export interface ReorgEvent {
   executionOptimistic: boolean;
 }
 
-/** A block that passed gossip validation. It can still be invalid. */
+/** A block that passed gossip validation. It may still turn out to be invalid. */
 interface GossipBlockEvent {
   slot: number;
   root: RootHex;
@@ -62,7 +62,7 @@ export interface BlockEvent {
 interface ChainEventMap {
   blockGossip: GossipBlockEvent;
   block: BlockEvent;
-  /** A single block was imported; `seconds` is wall-clock time. */
+  /** A single block was imported. `seconds` is the import's wall-clock time. */
   blockImported: { slot: number; seconds: number };
   head: HeadEvent;
   /** The head's payload was found valid after the head event. */
@@ -82,7 +82,7 @@ interface ChainEventMap {
   sidecarsCreated: { sidecars: readonly DataSidecar[] };
   lightClientFinalityUpdate: LightClientFinalityUpdate;
   lightClientOptimisticUpdate: LightClientOptimisticUpdate;
-  /** Attributes of the next slot's payload. Computed only while there are listeners. */
+  /** Attributes of the next slot's payload. Only computed while there are listeners. */
   payloadAttributes: { version: ForkName; data: SSEPayloadAttributes };
 }
 
@@ -97,7 +97,7 @@ export class ChainEvents {
     this.#logger = logger;
   }
 
-  /** Returns a function that ends the subscription. */
+  /** Returns an unsubscribe function. */
   on<K extends ChainEventName>(name: K, listener: ChainListener<K>): () => void {
     const listeners = this.#listeners.get(name) ?? new Set();
     this.#listeners.set(name, listeners.add(listener));
@@ -108,7 +108,7 @@ export class ChainEvents {
     return (this.#listeners.get(name)?.size ?? 0) > 0;
   }
 
-  /** Calls every listener. Errors are logged and do not affect the chain or other listeners. */
+  /** Calls all listeners. Errors are logged and do not affect the chain or other listeners. */
   publish<K extends ChainEventName>(name: K, event: ChainEventMap[K]): void {
     for (const listener of this.#listeners.get(name) ?? []) {
       try {

@@ -11,7 +11,7 @@ import type { PreparedSnapshot, SnapshotStore } from "./states/snapshot-store.ts
 import type { SnapshotWriter } from "./states/snapshot-writer.ts";
 import type { StateStore } from "./states/state-store.ts";
 
-/** Epochs finalized at once that make an immediate compaction worthwhile. */
+/** If at least this many epochs are finalized at once, the database is compacted immediately. */
 const LONG_WITHOUT_FINALITY_EPOCHS = 32;
 
 interface FinalityArchiverParts {
@@ -25,8 +25,8 @@ interface FinalityArchiverParts {
 }
 
 /**
- * Moves finalized blocks from fork choice into the finalized part of the database, in one atomic write together with
- * the checkpoint's state. A start before that write resumes from the previous checkpoint.
+ * Moves finalized blocks from fork choice to the finalized part of the database, in one atomic write with the
+ * checkpoint's state. A crash before that write resumes from the previous checkpoint.
  */
 export class FinalityArchiver {
   readonly #db: BeaconDb;
@@ -58,7 +58,7 @@ export class FinalityArchiver {
     return this.#archived;
   }
 
-  /** Resets to a checkpoint after the database was rolled back. */
+  /** Resets to a checkpoint after the database was reverted. */
   restore(archived: Checkpoint): void {
     this.#archived = archived;
   }
@@ -82,7 +82,7 @@ export class FinalityArchiver {
 
   async #commit(finalized: Checkpoint, snapshot: PreparedSnapshot, votes: CountedVotes): Promise<void> {
     const batch = this.#db.batch();
-    // Before deletions, so that the base of this patch is not deleted.
+    // Before the deletions, which could delete the base of this patch.
     this.#snapshots.put(batch, snapshot);
     const canonical = new Set<RootHex>();
     for (const { slot, root } of this.#forkChoice.ancestors(finalized.root)) {
@@ -105,8 +105,8 @@ export class FinalityArchiver {
     for (const root of orphaned) batch.orphanedBlocks.put(root);
     await batch.write();
     this.#payloads.onArchived(unverifiedFrom, orphaned);
-    // Prunes after the write, so that every block is always found in one place. If finality advanced meanwhile, fork
-    // choice keeps the blocks of the next archive.
+    // Prunes after the write, so that every block can be found at any time. If finality has advanced meanwhile, fork
+    // choice keeps the blocks for the next archive.
     if (sameCheckpoint(finalized, this.#forkChoice.finalized)) this.#forkChoice.prune();
   }
 
@@ -115,7 +115,7 @@ export class FinalityArchiver {
     await this.#compaction;
   }
 
-  /** LevelDB alone reclaims the space of deleted entries only after enough new writes. */
+  /** Compacts the database. Otherwise LevelDB reclaims the space of deleted entries only after enough new writes. */
   #compact(): void {
     this.#compaction = this.#db.compact().catch((error: unknown) => {
       this.#logger.warn("Database compaction failed", { error });
@@ -123,8 +123,8 @@ export class FinalityArchiver {
   }
 
   /**
-   * Iterates all blocks up to the finalized checkpoint, known to fork choice or not, and later blocks that do not
-   * descend from it.
+   * Iterates over all blocks up to the finalized checkpoint, whether fork choice has them or not, and over later blocks
+   * that do not descend from it.
    */
   async *#settledBlocks({ epoch, root: finalizedRoot }: Checkpoint): AsyncIterable<SlotAndRoot> {
     const firstSlot = computeStartSlotAtEpoch(epoch);
@@ -137,7 +137,7 @@ export class FinalityArchiver {
     }
   }
 
-  /** Repeats if a tick advances finality while the state is regenerated. */
+  /** Repeats if finality advances while the state is regenerated. */
   async #finalizedState() {
     for (;;) {
       const { finalized } = this.#forkChoice;

@@ -26,9 +26,9 @@ export interface OpeningOptions {
   logger: Logger;
   /** Path of the public key cache; omitted to disable it. */
   pubkeyFile?: string;
-  /** Number of keys from which they are cached in the file and decompressed in worker threads. */
+  /** Minimum number of keys for the file cache and for decompression in worker threads. */
   manyKeys?: number;
-  /** State of the finalized block, if already loaded. Ownership passes to the chain. */
+  /** State of the finalized block, if already loaded. The chain takes ownership. */
   anchorState?: BeaconStateAllForks;
   snapshotIntervalEpochs?: number;
   /** Aborts opening. */

@@ -42,12 +42,12 @@ interface OperationProcessorParts {
   refreshHead(): Promise<void>;
 }
 
-/** Attestation of a committee signed by this node's validators, without an aggregator. */
+/** Committee attestation signed by this node's validators, without an aggregator. */
 type OwnAttestation = Omit<ValidatedAggregate, "signature" | "aggregatorIndex"> & { signature: GivenSignature };
 
 /**
- * Entry point of operations from the API and from gossip: validates them, adds them to the pools, counts them in fork
- * choice and publishes events. A rejected operation changes nothing.
+ * Entry point of operations from the API and from gossip. Validates them, adds them to the pools, counts them in fork
+ * choice and publishes events. A rejected operation has no effect.
  */
 export class OperationProcessor {
   readonly #parts: OperationProcessorParts;
@@ -191,7 +191,8 @@ export class OperationProcessor {
   }
 
   /**
-   * Attestations of the current slot count from the next slot on (fork choice); older ones can move the head at once.
+   * Updates the head if needed: attestations of the current slot count from the next slot on, while older ones can move
+   * the head immediately.
    */
   async #refreshHeadFor(outcomes: readonly Outcome<{ data: phase0.AttestationData }>[]): Promise<void> {
     const { context, refreshHead } = this.#parts;
@@ -200,13 +201,14 @@ export class OperationProcessor {
   }
 }
 
-/** Rejects a valid operation if the pool has an equivalent one for the same validator. */
+/** Throws if the pool already has an equivalent operation for the same validator. */
 function requireAdded(outcome: AddOutcome, subject: string): void {
   if (outcome !== "added") throw alreadyKnown(`An equivalent ${subject} is already in the pool.`);
 }
 
 /**
- * Unlike other operations, two credential changes of a validator differ in effect, and only the first can be included.
+ * Rejects a second, different credential change of a validator. Unlike with other operations, the two have different
+ * effects, and only the first can be included.
  */
 function refuseOtherChange(
   { message }: capella.SignedBLSToExecutionChange,

@@ -2,25 +2,25 @@ const HEAD = 0;
 const STATUS = 1;
 
 /**
- * Two version counters in shared memory, with which other threads detect stale data. The first changes with the head
- * and with fork choice data of blocks. The second also changes with the node's status: at a new slot, and when engine
- * or sync state change.
+ * Two version counters in shared memory that let other threads detect stale data. The first changes with the head and
+ * with fork choice data of blocks. The second also changes with the node's status: at a new slot, or when the state of
+ * the engine or sync changes.
  */
 export class Revision {
   readonly memory = new Int32Array(new SharedArrayBuffer(2 * Int32Array.BYTES_PER_ELEMENT));
   readonly #listeners = new Set<() => void>();
-  /** Defers publishing until the end of a transaction. */
+  /** True during a transaction, which defers publishing. */
   #isHeldBack = false;
   #isHeadRaised = false;
   #isStatusRaised = false;
 
-  /** Call it synchronously after the change. */
+  /** Marks a change of the head or fork choice. Must be called synchronously after the change. */
   raise(): void {
     this.#isHeadRaised = true;
     this.raiseStatus();
   }
 
-  /** Marks a change of the node's status only. */
+  /** Marks a change that affects only the node's status. */
   raiseStatus(): void {
     this.#isStatusRaised = true;
     if (!this.#isHeldBack) this.publish();
@@ -45,7 +45,7 @@ export class Revision {
     this.publish();
   }
 
-  /** Publishes pending changes. Call it before sending other threads anything derived from them. */
+  /** Publishes pending changes. Must be called before sending data derived from them to other threads. */
   publish(): void {
     if (!this.#isStatusRaised) return;
     if (this.#isHeadRaised) Atomics.add(this.memory, HEAD, 1);
@@ -55,10 +55,7 @@ export class Revision {
     for (const listener of this.#listeners) listener();
   }
 
-  /**
-   * Calls the listener after each publish, possibly inside a transaction; returns a function that ends the
-   * subscription.
-   */
+  /** Calls the listener after each publish, possibly inside a transaction. Returns an unsubscribe function. */
   onPublished(listener: () => void): () => void {
     this.#listeners.add(listener);
     return () => this.#listeners.delete(listener);

@@ -1,12 +1,12 @@
-/** Settings of the chain. Its parts receive the complete object and declare the fields they read with `Pick`. */
+/** Settings of the chain. Components receive the whole object and declare the fields they read with `Pick`. */
 export interface ChainSettings {
-  /** 32 bytes; undefined for the name of the client. */
+  /** 32 bytes; undefined to use the client's name. */
   graffiti: Uint8Array | undefined;
   /** Appends client codes to the graffiti where they fit. */
   graffitiCodes: boolean;
-  /** 20 bytes, for proposers without a preparation; undefined for the zero address. */
+  /** 20 bytes, for proposers without a preparation; undefined to use the zero address. */
   suggestedFeeRecipient: Uint8Array | undefined;
-  /** Enables proposer reorgs of late blocks with few votes. */
+  /** Enables proposer reorgs: late blocks with few votes are reorged. */
   proposerReorgs: boolean;
   /** Minimum age of a merge transition block that is imported optimistically (sync/optimistic.md). */
   safeSlotsToImportOptimistically: number;

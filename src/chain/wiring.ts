@@ -53,7 +53,7 @@ export interface ChainParts extends OpeningOptions, ChainTuning {
   settings: ChainSettings;
   clock: Clock;
   engine: ExecutionEngine;
-  /** For a chain started from a later state; omitted if the genesis state is unavailable. */
+  /** For a chain started from a later state. Omitted if the genesis state is unavailable. */
   readGenesisState?: ReadGenesisState;
   syncHorizonSlots?: number;
   /** External builder; omitted to build all payloads locally. */
@@ -64,22 +64,22 @@ export interface ChainParts extends OpeningOptions, ChainTuning {
 /** Overrides for tests. */
 export interface ChainTuning extends Pick<OpeningOptions, "manyKeys" | "snapshotIntervalEpochs"> {
   stateLimits?: StateStoreLimits;
-  /** Defaults to a KZG thread of the chain's own. Closed with the chain. */
+  /** Default: a KZG thread of the chain's own. Closed with the chain. */
   kzg?: Kzg;
-  /** Defaults to `createBlsVerifier`. Its result is closed with the chain. */
+  /** Default: `createBlsVerifier`. The verifier is closed with the chain. */
   createVerifier?: typeof createBlsVerifier;
   builderTimers?: Pick<Timers, "sleep" | "unixNow">;
 }
 
-/** Chain-wide operations that components trigger. */
+/** Operations on the whole chain that components trigger. */
 interface ChainChanges {
-  /** Updates the head and archives what has become final. */
+  /** Updates the head and archives newly finalized blocks. */
   settle(): Promise<void>;
-  /** Runs `settle` in the queue of changes. */
+  /** Runs `settle` in the change queue. */
   refreshHead(): Promise<void>;
   /** Applies a payload verdict of the execution engine. */
   applyVerdict(verdicts: PayloadVerdicts, block: ForkChoiceBlock, verdict: PayloadVerdict): Promise<void>;
-  /** Reinstates a rejected block that is now valid. */
+  /** Reinstates a block that was rejected but is now valid. */
   reinstate(verdicts: PayloadVerdicts, block: ForkChoiceBlock): Promise<void>;
 }
 
@@ -98,7 +98,7 @@ export function wireParts(
   const attached = new AttachedValidators(clock);
   const preparations = new ProposerPreparations(attached, {
     settings,
-    // Payloads of the built-in engine have no transactions and thus no fees.
+    // Payloads of the built-in engine have no transactions and therefore no fees.
     logger: engine.buildsAtOnce ? undefined : log,
   });
   const events = new ChainEvents(log);

@@ -15,12 +15,12 @@ import { serializeSignedBlock } from "../blocks/block-encoding.ts";
 import type { Checkpoint, ForkChoiceBlock, ForkChoiceExecution } from "../fork-choice/types.ts";
 import { toCheckpoint } from "../import/fork-choice-import.ts";
 
-/** Trusted state from which the chain is followed: genesis, or a weak subjectivity checkpoint. */
+/** Trusted starting state of the chain: genesis or a weak subjectivity checkpoint. */
 interface Anchor {
   state: BeaconStateAllForks;
   /** SSZ of the state, if available. */
   bytes?: Uint8Array;
-  /** Block of the state's latest block header. Can be omitted for genesis, whose block is derived. */
+  /** Block of the state's latest block header. Optional for genesis, whose block is derived from the state. */
   block?: SignedBeaconBlock;
 }
 
@@ -31,7 +31,7 @@ export function latestBlockHeader(state: BeaconStateAllForks): phase0.BeaconBloc
   return header;
 }
 
-/** Builds the genesis block, which is unsigned: empty body, zero parent root, root of the genesis state. */
+/** Builds the unsigned genesis block: empty body, zero parent root, root of the genesis state. */
 export function genesisBlock(config: BeaconConfig, header: phase0.BeaconBlockHeader): SignedBeaconBlock {
   const block = config.getForkTypes(header.slot).SignedBeaconBlock.defaultValue() as SignedBeaconBlock;
   block.message.stateRoot = header.stateRoot;
@@ -60,9 +60,9 @@ export async function initialiseDatabase(
 }
 
 /**
- * Returns the newest justified and finalized checkpoints known from an anchor state. Fork choice treats the anchor
- * block as the checkpoint of the state's epoch. That is exact only if the block is not after the epoch's first slot;
- * otherwise the checkpoints in the state are the newest that exist.
+ * Returns the newest justified and finalized checkpoints known from an anchor state. Fork choice uses the anchor block
+ * as the checkpoint of the state's epoch. If the block is after the epoch's first slot, this is only an approximation,
+ * and the checkpoints in the state are the newest that exist.
  */
 export function checkpointsOf(
   state: BeaconStateAllForks,

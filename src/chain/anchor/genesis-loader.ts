@@ -16,7 +16,8 @@ interface GenesisInfo {
 }
 
 /**
- * Lazily loaded genesis of a chain that was started from a later state. Caches the block and the roots, not the state.
+ * Lazily loads the genesis of a chain that was started from a later state. Caches the block and the roots, but not the
+ * state.
  */
 export class GenesisLoader {
   readonly #config: BeaconConfig;

@@ -19,7 +19,7 @@ export function parentRootOf(signedBlockBytes: Uint8Array): RootHex {
   return toRootHex(signedBlockBytes.subarray(PARENT_ROOT_OFFSET, PARENT_ROOT_OFFSET + 32));
 }
 
-/** Deserializes a block of any fork. The fork follows from the block's slot. */
+/** Deserializes a block of any fork, determined by its slot. */
 export function deserializeSignedBlock(config: BeaconConfig, bytes: Uint8Array): SignedBeaconBlock {
   return config.getForkTypes(slotOf(bytes)).SignedBeaconBlock.deserialize(bytes) as SignedBeaconBlock;
 }

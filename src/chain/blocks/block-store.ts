@@ -15,9 +15,9 @@ import { readStoredBlock } from "./stored-block.ts";
 export interface BlockPosition {
   root: RootHex;
   slot: Slot;
-  /** The block is the head or one of its ancestors. */
+  /** True for the head and its ancestors. */
   canonical: boolean;
-  /** The block is the finalized checkpoint's or one of its ancestors. */
+  /** True for the finalized block and its ancestors. */
   finalized: boolean;
   executionOptimistic: boolean;
 }
@@ -65,7 +65,7 @@ export class BlockStore {
     this.#recent.set(root, signed);
   }
 
-  /** Clears the cache, so that only blocks in the database are found. */
+  /** Clears the cache; afterwards only blocks in the database are found. */
   clear(): void {
     this.#recent.clear();
   }
@@ -94,24 +94,24 @@ export class BlockStore {
     return signed && { ...(await this.#positionAt(root, signed.message.slot)), signed };
   }
 
-  /** Also knows the anchor block, which need not be stored. */
+  /** Returns the position of a block. Includes the anchor block, which may not be stored. */
   async positionOf(root: RootHex): Promise<BlockPosition | null> {
     const slot = this.#forkChoice.get(root)?.slot ?? (await this.#storedSlot(root));
     return slot === null ? null : this.#positionAt(root, slot);
   }
 
-  /** Returns the canonical block at exactly that slot. */
+  /** Returns the canonical block at exactly the given slot. */
   async canonicalAtSlot(slot: Slot): Promise<ChainBlock | null> {
     const root = await this.rootAtSlot(slot);
     return root === null ? null : this.#indexed(root);
   }
 
-  /** Returns null for a chain started from a later state if the genesis state is unavailable. */
+  /** Returns null if the chain was started from a later state and the genesis state is unavailable. */
   genesis(): Promise<ChainBlock | null> {
     return this.canonicalAtSlot(GENESIS_SLOT);
   }
 
-  /** Returns all known blocks of a slot, the canonical one first. */
+  /** Returns all known blocks at a slot, the canonical one first. */
   async atSlot(slot: Slot): Promise<ChainBlock[]> {
     const roots = new Set(this.#forkChoice.blocksAtSlot(slot).map(({ root }) => root));
     const canonicalRoot = await this.rootAtSlot(slot);
@@ -129,7 +129,7 @@ export class BlockStore {
     return this.#load(roots);
   }
 
-  /** Returns the root of the canonical block at exactly that slot. */
+  /** Returns the root of the canonical block at exactly the given slot. */
   async rootAtSlot(slot: Slot): Promise<RootHex | null> {
     // Fork choice first: it prunes finalized blocks only after they are in the database.
     const recent = this.#forkChoice.canonicalAtSlot(slot);
@@ -148,14 +148,14 @@ export class BlockStore {
   }
 
   /**
-   * Blocks between a separately loaded genesis and the node's history are unknown, so genesis answers only for its own
-   * slot.
+   * Returns genesis only for slot 0, since blocks between a separately loaded genesis and the node's history are
+   * unknown.
    */
   async #genesisRootAt(slot: Slot): Promise<RootHex | null> {
     return slot === GENESIS_SLOT ? ((await this.#genesis?.info())?.root ?? null) : null;
   }
 
-  /** Newest slot whose canonical block can no longer change. */
+  /** Slot of the finalized block. Canonical blocks up to it cannot change. */
   get #finalizedBlockSlot(): Slot {
     return this.#forkChoice.get(this.#forkChoice.finalized.root)?.slot ?? 0;
   }
@@ -189,7 +189,7 @@ export class BlockStore {
     return blocks.filter((block) => block !== null);
   }
 
-  /** Loads a block that must exist; only the anchor block need not be stored. */
+  /** Loads a block that must be stored, unless it is the anchor block. */
   async #indexed(root: RootHex): Promise<ChainBlock | null> {
     const block = await this.byRoot(root);
     if (block || root === (await this.#oldest())?.root) return block;

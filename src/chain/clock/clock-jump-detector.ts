@@ -6,14 +6,14 @@ const CORRECTION_MS = 1000;
 /** Receives the jump in seconds; negative if the clock was set back. */
 export type JumpListener = (seconds: number) => void;
 
-/** Detects jumps of the wall clock relative to monotonic time. A machine that slept shows as a jump ahead. */
+/** Detects jumps of the wall clock relative to monotonic time. A machine that was asleep appears as a forward jump. */
 export class ClockJumpDetector {
   readonly #tolerated: { aheadMs: number };
   readonly #onJump: JumpListener;
   readonly #timers: Pick<Timers, "now" | "unixNow">;
   #offset: number;
 
-  /** Forward jumps within a slot are tolerated, because no slot is skipped. */
+  /** Tolerates forward jumps within a slot, because they skip no slot. */
   constructor(secondsPerSlot: number, onJump: JumpListener, timers: Pick<Timers, "now" | "unixNow"> = SYSTEM_TIMERS) {
     this.#tolerated = { aheadMs: Math.max(secondsPerSlot * 1000, CORRECTION_MS) };
     this.#onJump = onJump;
@@ -21,7 +21,7 @@ export class ClockJumpDetector {
     this.#offset = this.#readOffset();
   }
 
-  /** Call it at least once per slot. Reports each jump once. */
+  /** Reports each jump once. Call it at least once per slot. */
   check(): void {
     const offset = this.#readOffset();
     const jumpedMs = offset - this.#offset;

@@ -1,9 +1,9 @@
 import type { Epoch, Slot } from "@lodestar/types";
 
-/** Maximum speed of chain time. No machine keeps up with it. */
+/** Maximum speed of chain time, faster than any machine can process slots. */
 export const MAX_SPEED = 1_000_000;
 
-/** Node fires a timer at once if its delay exceeds 31 bits. Genesis or the next slot can be further away. */
+/** Node fires timers with a delay above 31 bits immediately. Genesis or the next slot can be further away. */
 export const MAX_TIMER_MS = 2 ** 31 - 1;
 
 export type SlotListener = (slot: Slot) => void | Promise<void>;
@@ -12,8 +12,8 @@ export type SlotListener = (slot: Slot) => void | Promise<void>;
 export type ListenerErrorHandler = (error: unknown, slot: Slot) => void;
 
 /**
- * Clock of the chain. All times are chain time in Unix seconds. On a network, chain time is real time; on a dev chain
- * it can be faster, slower or paused.
+ * Clock of the chain. All times are chain time in Unix seconds. On a public network, chain time is real time; on a dev
+ * chain it can be faster, slower or paused.
  */
 export interface Clock {
   /** Unix seconds of the start of slot 0. */
@@ -33,21 +33,20 @@ export interface Clock {
   offsetSeconds(): number;
   slotStartSeconds(slot: Slot): number;
   /**
-   * Returns the current slot of a peer whose clock is ahead by the tolerance (MAXIMUM_GOSSIP_CLOCK_DISPARITY), in
+   * Returns the current slot by a clock that is ahead by the tolerance (MAXIMUM_GOSSIP_CLOCK_DISPARITY), in
    * milliseconds of chain time.
    */
   currentSlotWithTolerance(toleranceMs: number): Slot;
   /**
    * Calls the listener at the start of each slot, in ascending order and once per slot, unless the wall clock was set
-   * back by more than a slot. Does not announce the slot in which the clock starts. Returns a function that ends the
-   * subscription.
+   * back by more than a slot. Does not report the slot in which the clock starts. Returns an unsubscribe function.
    *
-   * A listener may await a later time in its own slot, but not a later slot.
+   * A listener may wait for a later time in its own slot, but not for a later slot.
    */
   onSlot(listener: SlotListener): () => void;
   /**
-   * Resolves when the slot starts (slot 0: at genesis), at once if it has started. Rejects with the signal's reason on
-   * abort, and with a `ClockStoppedError` if the clock stops first.
+   * Resolves when the slot starts (slot 0: at genesis), immediately if it has already started. Rejects with the
+   * signal's reason on abort, and with a `ClockStoppedError` if the clock stops first.
    */
   untilSlot(slot: Slot, signal?: AbortSignal): Promise<void>;
   /** Like `untilSlot`, for a chain time in Unix seconds. */
@@ -78,7 +77,7 @@ export class SlotTime {
   /** Returns the slot at a time; negative before genesis. */
   slotAt(seconds: number): number {
     const slot = Math.floor((seconds - this.genesisTime) / this.secondsPerSlot);
-    // With a fractional slot duration the division can be off by one; `startOf` decides.
+    // Rounding can make the division off by one for a fractional slot duration.
     if (this.startOf(slot + 1) <= seconds) return slot + 1;
     if (this.startOf(slot) > seconds) return slot - 1;
     return slot;
@@ -94,7 +93,7 @@ export class SlotListeners {
   }
 
   add(listener: SlotListener): () => void {
-    // One entry per subscription: a function can be subscribed twice.
+    // One entry per subscription, since a function can be subscribed twice.
     const entry = { listener };
     this.#listeners.add(entry);
     return () => {
@@ -102,7 +101,7 @@ export class SlotListeners {
     };
   }
 
-  /** Calls every listener now; returns a promise per listener that never rejects. */
+  /** Calls every listener. Returns a promise per listener; the promises never reject. */
   call(slot: Slot): Promise<void>[] {
     return [...this.#listeners].map(async ({ listener }) => {
       try {
@@ -114,7 +113,7 @@ export class SlotListeners {
   }
 }
 
-/** Duration of a slot in real time, for timeouts of engines and builders. */
+/** Returns the duration of a slot in real time, for timeouts of engines and builders. */
 export function slotMs({ secondsPerSlot, speed }: Pick<Clock, "secondsPerSlot" | "speed">): number {
   return (secondsPerSlot * 1000) / speed;
 }

@@ -2,7 +2,7 @@ import { uptime } from "node:os";
 import type { Timers } from "../../async/timers.ts";
 
 const HEARTBEAT_MS = 1_000;
-/** Shorter gaps may be garbage collection or load. */
+/** Shorter gaps may be caused by garbage collection or load. */
 const SHORTEST_SUSPENSION_MS = 5_000;
 /** Above this share of CPU time in the gap, the process was busy, not suspended. */
 const MAX_CPU_SHARE = 0.1;
@@ -25,7 +25,7 @@ const SYSTEM_TIME: SuspensionTime = {
   },
 };
 
-/** Does not keep the process alive. */
+/** Timers that do not keep the process alive. */
 const UNREF_TIMERS: Pick<Timers, "every"> = {
   every(ms, run) {
     const timer = setInterval(run, ms).unref();
@@ -33,7 +33,7 @@ const UNREF_TIMERS: Pick<Timers, "every"> = {
   },
 };
 
-/** Detects that the process was stopped (SIGSTOP) or the machine slept, by heartbeat gaps without CPU use. */
+/** Detects that the process was stopped (SIGSTOP) or the machine was asleep, by heartbeat gaps without CPU use. */
 export class SuspensionWatch {
   readonly #time: SuspensionTime;
   readonly #listeners = new Set<SuspensionListener>();
@@ -46,13 +46,13 @@ export class SuspensionWatch {
     this.#stop = timers.every(HEARTBEAT_MS, () => this.check());
   }
 
-  /** Returns a function that ends the subscription. */
+  /** Returns an unsubscribe function. */
   onSuspended(listener: SuspensionListener): () => void {
     this.#listeners.add(listener);
     return () => this.#listeners.delete(listener);
   }
 
-  /** Notifies listeners now if the process was just resumed. Clocks call it before announcing a slot. */
+  /** Notifies listeners immediately if the process was just resumed. Clocks call it before they announce a slot. */
   check(): void {
     const now = this.#read();
     const gapMs = now.elapsedMs - this.#last.elapsedMs - HEARTBEAT_MS;

@@ -1,4 +1,4 @@
-/** Real time, independent of a chain's clock. */
+/** Real time, independent of the chain's clock. */
 export interface TimeOfDay {
   /** Unix seconds, with a fraction. */
   nowSeconds(): number;

@@ -6,13 +6,13 @@ interface Waiter {
   reject: (reason: unknown) => void;
 }
 
-/** Promises that a clock resolves at a given chain time. The clock calls `release` when time advances. */
+/** Promises that resolve at a given chain time. The clock calls `release` when time advances. */
 export class TimeWaiters {
   readonly #waiters = new Set<Waiter>();
   readonly #onChange: () => void;
   #stopped = false;
 
-  /** `onChange` is called when a waiter is added or aborted, so that the owner can reset its timer. */
+  /** `onChange` is called when a waiter is added or aborted, so that the owner can reschedule its timer. */
   constructor(onChange: () => void) {
     this.#onChange = onChange;
   }
@@ -54,7 +54,7 @@ export class TimeWaiters {
     return next;
   }
 
-  /** Returns the number of waiters that are due at a time. */
+  /** Returns the number of waiters that are due at the given time. */
   countDueBy(seconds: number): number {
     let count = 0;
     for (const { dueAt } of this.#waiters) if (dueAt <= seconds) count++;

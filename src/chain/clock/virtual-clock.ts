@@ -14,12 +14,12 @@ import type { SuspensionWatch } from "./suspension-watch.ts";
 import { TIME_OF_DAY, type TimeOfDay } from "./time-of-day.ts";
 import { TimeWaiters } from "./time-waiters.ts";
 
-/** Chain time stops this far before the next slot until the slot is announced; well above double precision. */
+/** Chain time stops this long before the next slot until the slot is announced. Well above double precision. */
 const END_OF_SLOT_SECONDS = 1e-5;
 
 /**
- * Share of a slot by which an announcement may be late without slowing the chain down, to absorb timer jitter. A later
- * slot gets its full duration.
+ * Lateness of an announcement, as a share of a slot, that does not slow the chain down. Absorbs timer jitter. A slot
+ * announced later gets its full duration.
  */
 const TOLERATED_LATENESS = 1 / 8;
 
@@ -28,7 +28,7 @@ type Mode = "paused" | "advancing" | "running" | "stopped";
 interface VirtualClockOptions {
   genesisTime: number;
   secondsPerSlot: number;
-  /** The clock starts paused at the start of this slot. */
+  /** The clock starts paused, at the start of this slot. */
   startSlot: Slot;
   /** Chain seconds per real second. */
   speed: number;
@@ -50,8 +50,8 @@ interface RunOptions {
 
 /**
  * Clock of a dev chain. Announces every slot in sequence: a slot starts only after the listeners of the previous one
- * have finished. If they take longer than a slot, chain time falls behind instead of skipping slots. With `skipMissed`,
- * for a chain with other nodes, missed slots are skipped.
+ * have finished. If they take longer than a slot, chain time falls behind and no slot is skipped. `skipMissed` skips
+ * missed slots instead, for chains with other nodes.
  */
 export class VirtualClock implements Clock {
   readonly genesisTime: number;
@@ -68,7 +68,7 @@ export class VirtualClock implements Clock {
   #slot: Slot;
   /** Chain time at `#baseRealMs`. */
   #baseSeconds: number;
-  /** Real time at `#baseSeconds`. Valid only while running. */
+  /** Real time at `#baseSeconds`. Only valid while running. */
   #baseRealMs = 0;
   #keepTimetable = false;
   #skipMissed = false;
@@ -138,8 +138,8 @@ export class VirtualClock implements Clock {
   }
 
   /**
-   * Starts time, from the current time or from another time in the current slot. With `keepTimetable`, late slots are
-   * made up by shorter ones.
+   * Starts time at the current time or at another time in the current slot. With `keepTimetable`, shortens slots to
+   * catch up after a late one.
    */
   run({ fromSeconds = this.#baseSeconds, keepTimetable = false, skipMissed = false }: RunOptions = {}): void {
     this.#require("paused", "run");
@@ -170,7 +170,8 @@ export class VirtualClock implements Clock {
 
   /**
    * Advances a paused clock slot by slot. Resolves when the listeners of the last slot have finished. Time stands still
-   * while listeners work; if all unfinished ones wait for a time in their slot, the clock jumps there (see `#proceed`).
+   * while listeners work. If all unfinished listeners wait for a time in their slot, the clock jumps there (see
+   * `#proceed`).
    */
   async advanceTo(slot: Slot): Promise<void> {
     this.#require("paused", "advance");
@@ -187,21 +188,21 @@ export class VirtualClock implements Clock {
   }
 
   /**
-   * Returns a function that resets the clock to the current time. The clock must be paused and idle when it is called.
+   * Returns a function that resets the clock to the current time. The clock must be paused and idle during the reset.
    */
   capture(): () => void {
     const [slot, seconds] = [this.#slot, this.nowSeconds()];
     return () => this.moveTo(slot, seconds);
   }
 
-  /** Moves a paused, idle clock to another time, also backwards. Announces no slot. */
+  /** Moves a paused, idle clock forwards or backwards without announcing a slot. */
   moveTo(slot: Slot, seconds = this.#slotTime.startOf(slot)): void {
     this.#require("paused", "be moved");
     this.#slot = slot;
     this.#baseSeconds = seconds;
   }
 
-  /** Stops the clock permanently. Resolves when running listeners have finished, so a listener must not await it. */
+  /** Stops the clock permanently. Resolves when running listeners have finished, so listeners must not await it. */
   async stop(): Promise<void> {
     this.#baseSeconds = this.nowSeconds();
     this.#mode = "stopped";
@@ -219,13 +220,13 @@ export class VirtualClock implements Clock {
     return this.#slotTime.startOf(this.#slot + 1) - END_OF_SLOT_SECONDS;
   }
 
-  /** Chain time without delays by listeners and without backward jumps of the wall clock. */
+  /** Chain time without delays by listeners or backward jumps of the wall clock. */
   #timetableSeconds(): number {
     if (this.#mode !== "running") return this.#baseSeconds;
     return this.#baseSeconds + ((this.#realMs() - this.#baseRealMs) / 1000) * this.#speed;
   }
 
-  /** With `keepTimetable`, follows the wall clock like other nodes, also while the machine sleeps. */
+  /** With `keepTimetable`, follows the wall clock like other nodes, even while the machine sleeps. */
   #realMs(): number {
     return this.#keepTimetable ? Date.now() : performance.now();
   }
@@ -248,7 +249,7 @@ export class VirtualClock implements Clock {
     return this.#slotWork;
   }
 
-  /** Schedules the next event. Called after every relevant change. */
+  /** Schedules the next event. Called after each relevant change. */
   #proceed(): void {
     clearTimeout(this.#timer);
     if (this.#mode === "running") this.#proceedRunning();
@@ -273,7 +274,7 @@ export class VirtualClock implements Clock {
     const nextSlotStart = this.#slotTime.startOf(next);
     if (timetable >= nextSlotStart && this.#unfinishedListeners === 0) {
       const isOnTime = this.#keepTimetable || timetable - nextSlotStart <= this.secondsPerSlot * TOLERATED_LATENESS;
-      // Listener promises never reject; `#slotWork` tracks them.
+      // The listeners' promises never reject; `#slotWork` tracks them.
       void this.#beginSlot(next, isOnTime ? timetable : nextSlotStart);
       return;
     }
@@ -281,7 +282,7 @@ export class VirtualClock implements Clock {
     this.#proceed();
   }
 
-  /** Like `WallClock`, goes back if the wall clock was set back by more than a slot. */
+  /** Goes back like `WallClock` if the wall clock was set back by more than a slot. */
   #nextSlot(timetable: number): Slot {
     const present = Math.max(0, this.#slotTime.slotAt(timetable));
     const isElsewhere = present > this.#slot + 1 || present + 1 < this.#slot;
@@ -289,15 +290,15 @@ export class VirtualClock implements Clock {
   }
 
   /**
-   * Listeners that await a time in their slot would wait forever in a paused clock. Jumps once as many waiters as
-   * unfinished listeners are pending, so that running work ends first. If a listener waits for another listener, jumps
-   * after the real time that a running clock would need.
+   * In a paused clock, listeners that await a time in their slot would wait forever. Jumps to that time once there are
+   * as many waiters as unfinished listeners, so that running work ends first. If a listener waits for another listener,
+   * jumps after the real time that a running clock would need.
    */
   #proceedAdvancing(): void {
     const nextWaiter = this.#waiters.nextDue();
     if (this.#unfinishedListeners === 0 || nextWaiter > this.#endOfSlot()) return;
     this.#wakeAt(nextWaiter, () => this.#jumpTo(nextWaiter));
-    // Deferred: an earlier time may be requested in the same turn.
+    // Deferred, because an earlier time may still be requested in the same turn.
     queueMicrotask(() => {
       if (this.#mode === "advancing" && this.#unfinishedListeners > 0 && this.#allUnfinishedWait()) {
         this.#jumpTo(this.#waiters.nextDue());
@@ -318,7 +319,7 @@ export class VirtualClock implements Clock {
 
   #wakeAt(chainSeconds: number, action: () => void): void {
     const delayMs = ((chainSeconds - this.#timetableSeconds()) / this.#speed) * 1000;
-    // At most one slot: the wall clock may change.
+    // Wait for at most one slot, since the wall clock may change.
     const longestMs = Math.min((this.secondsPerSlot / this.#speed) * 1000, MAX_TIMER_MS);
     this.#timer = setTimeout(action, Math.max(Math.ceil(Math.min(delayMs, longestMs)), 0));
   }

@@ -22,7 +22,7 @@ interface WallClockOptions {
 }
 
 /**
- * Clock of a network node: chain time is the wall clock time. After a pause of the process, only the newest slot is
+ * Clock of a network node: chain time equals the wall clock. After a pause of the process, only the newest slot is
  * announced. If the wall clock is set back by more than a slot, slots are announced again.
  */
 export class WallClock implements Clock {
@@ -87,7 +87,7 @@ export class WallClock implements Clock {
     return waiting;
   }
 
-  /** Starts to announce slots, from the next one on. */
+  /** Starts announcing slots, beginning with the next one. */
   start(): void {
     this.#announcedSlot = this.#startedSlot();
     this.#announcing = true;
@@ -100,7 +100,7 @@ export class WallClock implements Clock {
     this.#setTimer();
   }
 
-  /** Newest started slot; -1 before genesis, so that slot 0 is announced. */
+  /** Newest slot that has started; -1 before genesis, so that slot 0 is announced. */
   #startedSlot(): number {
     return Math.max(-1, this.#slotTime.slotAt(this.nowSeconds()));
   }
@@ -114,7 +114,7 @@ export class WallClock implements Clock {
     this.#timer = setTimeout(() => this.#onTimer(), Math.min(Math.max(delayMs, 0), MAX_TIMER_MS));
   }
 
-  /** Timers can fire early or late, and the wall clock can change, so only the current time counts. */
+  /** Recomputes the slot from the current time, because timers can fire early or late and the wall clock can change. */
   #onTimer(): void {
     this.#suspensions?.check();
     this.#jumps.check();

@@ -10,10 +10,10 @@ import type { BlockWithCommitments } from "./block-with-commitments.ts";
 /** Number of columns from which all others can be recovered (fulu/das-core.md, recover_matrix). */
 export const RECOVERY_COLUMNS = NUMBER_OF_COLUMNS / 2;
 
-/** The cells of these columns are the blob itself; the others are the extension. */
+/** The cells of these columns form the blob; the others are the erasure-coded extension. */
 const BLOB_COLUMNS = ALL_COLUMNS.slice(0, CELLS_PER_EXT_BLOB / 2);
 
-/** Data of a block is not available. The message is a full sentence. */
+/** Thrown if block data is not available. The message is a full sentence. */
 export class DataUnavailableError extends OperationalError {
   constructor(message: string) {
     super(message);
@@ -23,10 +23,10 @@ export class DataUnavailableError extends OperationalError {
 
 interface SidecarSource {
   kzg: Pick<Kzg, "recover">;
-  /** Number of columns kept per block. */
+  /** Number of columns stored per block. */
   keptColumns: number;
   hasColumns(slot: Slot): boolean;
-  /** Returns the available sidecars; all of them without `indices`. */
+  /** Returns the available sidecars, limited to `indices` if set. */
   sidecars(block: { root: RootHex; slot: Slot }, indices?: readonly number[]): Promise<DataSidecar[]>;
 }
 

@@ -2,7 +2,7 @@ import type { BeaconConfig } from "@lodestar/config";
 import { columnsOfGroups, custodyGroupsOf } from "../../data/custody.ts";
 
 export interface CustodyOptions {
-  /** Discovery node ID, 32 bytes; omitted by a node without a network, which keeps all columns. */
+  /** Discovery node ID, 32 bytes. Omitted by a node without a network, which stores all columns. */
   nodeId?: Uint8Array;
   /** Minimum custody group count; defaults to CUSTODY_REQUIREMENT. */
   groupCount?: number;
@@ -10,7 +10,7 @@ export interface CustodyOptions {
 
 type CustodyListener = (groupCount: number) => void;
 
-/** Columns that the node keeps and serves, and columns that it samples before import (fulu/das-core.md). */
+/** Columns that the node stores and serves, and columns that it samples before import (fulu/das-core.md). */
 export class Custody {
   readonly #config: BeaconConfig;
   readonly #nodeId: Uint8Array | undefined;
@@ -30,12 +30,12 @@ export class Custody {
     return this.#groupCount;
   }
 
-  /** Columns kept and served, ascending. */
+  /** Columns stored and served, ascending. */
   get columns(): readonly number[] {
     return this.#columns;
   }
 
-  /** Columns required for import: all kept columns, and at least SAMPLES_PER_SLOT groups. */
+  /** Columns required for import: all stored columns, and at least SAMPLES_PER_SLOT groups. */
   get sampled(): readonly number[] {
     return this.#sampled;
   }
@@ -52,7 +52,7 @@ export class Custody {
     for (const listener of this.#listeners) listener(raised);
   }
 
-  /** Returns a function that ends the subscription. */
+  /** Returns an unsubscribe function. */
   onRaised(listener: CustodyListener): () => void {
     this.#listeners.add(listener);
     return () => this.#listeners.delete(listener);

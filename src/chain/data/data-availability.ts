@@ -29,7 +29,7 @@ interface DataAvailabilityParts {
 
 export type { BlockWithCommitments };
 
-/** Blobs of a block with proofs: one per blob in Deneb and Electra, one per cell from Fulu on. */
+/** Blobs of a block with their proofs: one per blob in Deneb and Electra, one per cell since Fulu. */
 export interface BlobsAndProofs {
   blobs: readonly Uint8Array[];
   proofs: readonly Uint8Array[];
@@ -37,7 +37,7 @@ export interface BlobsAndProofs {
   cells?: readonly Uint8Array[][];
 }
 
-/** Short slices: the final database write takes time as well. */
+/** Short, because the final database write takes additional time. */
 const STORING_MS = 5;
 
 type AwaitedListener = (block: BlockWithCommitments, missing: readonly number[]) => void;
@@ -89,19 +89,19 @@ export class DataAvailability {
     return this.required(signed).filter((index) => !this.pool.has(root, index));
   }
 
-  /** Blocks waiting for data. */
+  /** Returns the blocks that wait for data. */
   awaited(): BlockWithCommitments[] {
     return [...this.#awaited.values()];
   }
 
-  /** Calls the listener when a block starts to wait for data. Returns a function that ends the subscription. */
+  /** Calls the listener when a block starts waiting for data. Returns an unsubscribe function. */
   onAwaited(listener: AwaitedListener): () => void {
     this.#listeners.add(listener);
     return () => this.#listeners.delete(listener);
   }
 
   /**
-   * Resolves when no required data is missing.
+   * Resolves when all required data is available.
    *
    * @throws the signal's reason on abort
    */
@@ -118,12 +118,12 @@ export class DataAvailability {
     }
   }
 
-  /** Throws unless all required data is available, as for blocks from sync. */
+  /** Throws if required data is missing. Blocks from sync do not wait for data. */
   requireAvailable(block: BlockWithCommitments): void {
     if (this.missing(block).length > 0) throw this.unavailable(block);
   }
 
-  /** Creates the rejection of a block with missing data. */
+  /** Creates the rejection of a block whose data is missing. */
   unavailable(block: BlockWithCommitments): BlockRejection {
     const { slot } = block.signed.message;
     const [missing, needed] = [this.missing(block).length, this.required(block.signed).length];
@@ -152,7 +152,7 @@ export class DataAvailability {
   /**
    * Verifies fetched sidecars as a batch and adds them to the pool.
    *
-   * @throws WrongSidecarError for the first invalid sidecar; then none is added
+   * @throws WrongSidecarError for the first invalid sidecar; no sidecar is added then
    */
   async take(entries: readonly SidecarsOfBlock[]): Promise<void> {
     await this.verify(entries);
@@ -161,7 +161,7 @@ export class DataAvailability {
     }
   }
 
-  /** Returns available sidecars of a block, pooled or stored, in ascending order; all of them without `indices`. */
+  /** Returns available sidecars of a block, pooled or stored, in ascending order. Limited to `indices` if set. */
   async sidecars({ root }: SlotAndRoot, indices?: readonly number[]): Promise<DataSidecar[]> {
     const wanted = [...new Set(indices ?? (await this.indices(root)))].sort((a, b) => a - b);
     const found = await Promise.all(
@@ -186,8 +186,8 @@ export class DataAvailability {
   }
 
   /**
-   * Returns the blobs of a block in commitment order; from Fulu on assembled from columns, or recovered from half of
-   * them.
+   * Returns the blobs of a block in commitment order. Since Fulu, assembles them from columns or recovers them from
+   * half of the columns.
    *
    * @throws DataUnavailableError
    */
@@ -201,8 +201,8 @@ export class DataAvailability {
   }
 
   /**
-   * Stores sidecars of a block. Also stores columns outside custody: they come from local production, publication or
-   * reconstruction, and may exist nowhere else. Sliced, because all columns of a block are megabytes.
+   * Stores sidecars of a block, in time slices because all columns of a block are megabytes. Includes columns outside
+   * custody: they come from local production, publication or reconstruction, and no other node may have them.
    */
   async store(batch: BeaconDbBatch, { slot, root }: SlotAndRoot, sidecars: readonly DataSidecar[]): Promise<void> {
     for (const sidecar of sidecars) {

@@ -4,7 +4,7 @@ import { type DataSidecar, isColumn } from "../../data/sidecar.ts";
 interface DataPoolLimits {
   blocks: number;
   bytes: number;
-  /** Per proposer and slot. An equivocating proposer can sign any number of blocks. */
+  /** Limit per proposer and slot. An equivocating proposer can sign any number of blocks. */
   blocksPerProposal: number;
 }
 
@@ -20,7 +20,7 @@ interface PooledBlock {
 
 interface DataPoolOptions {
   limits?: DataPoolLimits;
-  /** Data of blocks that wait for it is not evicted. */
+  /** Data of blocks that wait for it is never evicted. */
   isAwaited?(root: RootHex): boolean;
 }
 
@@ -28,13 +28,13 @@ interface DataPoolOptions {
 export type PooledData = ReturnType<DataPool["capture"]>;
 
 /**
- * Verified sidecars of blocks that are not imported yet, from gossip, peers, publication, the execution client or
- * reconstruction.
+ * Verified sidecars of blocks that are not imported yet. They come from gossip, peers, publication, the execution
+ * client or reconstruction.
  */
 export class DataPool {
   readonly #limits: DataPoolLimits;
   readonly #isAwaited: (root: RootHex) => boolean;
-  /** In order of the latest addition. */
+  /** Ordered by the latest addition. */
   readonly #blocks = new Map<RootHex, PooledBlock>();
   readonly #listeners = new Set<(root: RootHex) => void>();
   #bytes = 0;
@@ -67,15 +67,15 @@ export class DataPool {
   }
 
   /**
-   * Adds sidecars. At the limit, evicts the block whose last addition is oldest. Blocks of the same proposer and slot
-   * are evicted first, so that an equivocating proposer cannot evict the data of others.
+   * Adds sidecars. At the limit, evicts the block whose last addition is oldest. Prefers blocks of the same proposer
+   * and slot, so that an equivocating proposer cannot evict the data of others.
    */
   add({ slot, root }: { slot: Slot; root: RootHex }, sidecars: readonly DataSidecar[]): void {
     this.#put({ slot, root }, sidecars);
     for (const listener of [...this.#listeners]) listener(root);
   }
 
-  /** Deletes all sidecars of a block, or the given ones. */
+  /** Deletes the given sidecars of a block, or all. */
   delete(root: RootHex, sidecars?: readonly DataSidecar[]): void {
     const block = this.#blocks.get(root);
     if (!block) return;
@@ -93,7 +93,7 @@ export class DataPool {
     for (const [root, block] of [...this.#blocks]) if (block.slot < slot) this.delete(root);
   }
 
-  /** Calls the listener with the block root when sidecars are added. Returns a function that ends the subscription. */
+  /** Calls the listener with the block root when sidecars are added. Returns an unsubscribe function. */
   onAdded(listener: (root: RootHex) => void): () => void {
     this.#listeners.add(listener);
     return () => this.#listeners.delete(listener);
@@ -151,7 +151,7 @@ export class DataPool {
   }
 }
 
-/** Size of the data, without the small fixed overhead of the objects. */
+/** Returns the size of the data, without the small fixed overhead of the objects. */
 function bytesOf(sidecar: DataSidecar): number {
   return isColumn(sidecar) ? sidecar.column.reduce((sum, cell) => sum + cell.length, 0) : sidecar.blob.length;
 }

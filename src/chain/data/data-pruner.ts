@@ -6,13 +6,13 @@ import type { SlotAndRoot } from "../../db/keys.ts";
 import type { Logger } from "../../log/logger.ts";
 import type { DataAvailability } from "./data-availability.ts";
 
-/** Blocks per run in the queue of changes, to keep it short. */
+/** Number of blocks per run in the chain's change queue, to keep runs short. */
 const BLOCKS_PER_SLICE = 8;
 
 export interface DataPrunerParts {
   db: BeaconDb;
   data: Pick<DataAvailability, "isWithinWindow">;
-  /** Queue of all changes of the chain. */
+  /** Queue that serializes all changes of the chain. */
   changes: SerialQueue;
   logger: Logger;
 }
@@ -31,7 +31,7 @@ export class DataPruner {
     if (slot % SLOTS_PER_EPOCH === 0) this.begin();
   }
 
-  /** Starts pruning unless it is running. */
+  /** Starts pruning unless it is already running. */
   begin(): void {
     if (this.#isClosed) return;
     this.#pruning ??= this.#prune()
@@ -68,7 +68,10 @@ export class DataPruner {
     return old.length;
   }
 
-  /** Returns the first blocks outside the window. If the window of blobs is longer, columns are kept as long. */
+  /**
+   * Returns the oldest blocks outside the retention window. If the window of blobs is longer, it applies to columns
+   * too.
+   */
   async #oldest(): Promise<SlotAndRoot[]> {
     const old: SlotAndRoot[] = [];
     for await (const block of this.#parts.db.data.blocks()) {

@@ -21,7 +21,7 @@ import type { BlockWithCommitments } from "./block-with-commitments.ts";
 import type { DataAvailability } from "./data-availability.ts";
 import type { SidecarProcessor } from "./sidecar-processor.ts";
 
-/** More blocks than can wait for data at once. */
+/** More than the number of blocks that can wait for data at once. */
 const REMEMBERED_BLOCKS = 256;
 
 export interface EngineBlobsParts {
@@ -49,8 +49,9 @@ interface Wanted {
 
 /**
  * Fetches blobs of new blocks from the execution client's transaction pool (deneb/p2p-interface.md, Blob retrieval via
- * local execution-layer client; fulu/p2p-interface.md, Distributed blob publishing). One request per block, once the
- * block or its first column passed gossip validation. Results are not verified again, as the specification advises.
+ * local execution-layer client; fulu/p2p-interface.md, Distributed blob publishing). Sends one request per block, once
+ * the block or its first column has passed gossip validation. Does not verify the results, as the specification
+ * advises.
  */
 export class EngineBlobs {
   readonly #parts: EngineBlobsParts;
@@ -149,7 +150,7 @@ export class EngineBlobs {
     }
   }
 
-  /** Returns nothing for imported blocks. */
+  /** Returns an empty list for imported blocks. */
   #missing({ root, indices }: Wanted): number[] {
     const { data, forkChoice } = this.#parts;
     return forkChoice.has(root) ? [] : indices.filter((index) => !data.pool.has(root, index));

@@ -6,7 +6,7 @@ import type { ChainEvents } from "../events.ts";
 import type { ForkChoice } from "../fork-choice/fork-choice.ts";
 import type { DataAvailability } from "./data-availability.ts";
 
-/** Blocks per write in the queue of changes. */
+/** Number of blocks per write in the chain's change queue. */
 const BLOCKS_PER_WRITE = 8;
 
 export interface LateSidecarsParts {
@@ -14,14 +14,14 @@ export interface LateSidecarsParts {
   forkChoice: Pick<ForkChoice, "get" | "has">;
   data: DataAvailability;
   events: Pick<ChainEvents, "on">;
-  /** Queue of all changes of the chain. */
+  /** Queue that serializes all changes of the chain. */
   changes: SerialQueue;
   logger: Logger;
 }
 
 /**
- * Stores sidecars that arrive after their block was imported, such as columns that import did not require. Batches
- * everything that arrives during a write; sidecars stay pooled until stored.
+ * Stores sidecars that arrive after their block was imported, such as columns that were not required for import.
+ * Sidecars that arrive during a write are batched. Sidecars stay pooled until they are stored.
  */
 export class LateSidecars {
   readonly #parts: LateSidecarsParts;

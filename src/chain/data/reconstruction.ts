@@ -13,7 +13,7 @@ import type { SidecarProcessor } from "./sidecar-processor.ts";
 /** Grace period for columns still in transit: one second of a 12-second slot. */
 const PATIENCE_SLOTS = 1 / 12;
 
-/** More blocks than can lack columns at once. */
+/** More than the number of blocks that can lack columns at once. */
 const REMEMBERED_BLOCKS = 256;
 
 export interface ReconstructionParts {
@@ -26,13 +26,13 @@ export interface ReconstructionParts {
 
 /**
  * Reconstructs missing columns of a block once half of them are available (fulu/das-core.md, Reconstruction and
- * cross-seeding). Only possible for nodes that keep at least half. A node that has all its custody columns leaves
- * reconstruction to other nodes.
+ * cross-seeding). Only possible for nodes that store at least half. A node with all its custody columns leaves
+ * reconstruction to others.
  */
 export class Reconstruction {
   readonly #parts: ReconstructionParts;
   readonly #begun = new LruMap<RootHex, true>(REMEMBERED_BLOCKS);
-  /** Each reconstruction uses all cores for a second or more. */
+  /** One at a time, because each reconstruction uses all cores for a second or more. */
   readonly #turns = new SerialQueue();
   readonly #closing = new AbortController();
   readonly #stopListening: () => void;
@@ -54,7 +54,7 @@ export class Reconstruction {
     void this.#completeLater(root);
   }
 
-  /** Imported blocks have all required columns. */
+  /** Returns false for imported blocks, which have all required columns. */
   #canBeCompleted(root: RootHex): boolean {
     const { forkChoice, data } = this.#parts;
     const { pool, custody } = data;

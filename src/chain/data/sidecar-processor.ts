@@ -13,8 +13,8 @@ interface SidecarProcessorParts {
 }
 
 /**
- * Adds new sidecars to the pool, marks them as seen and publishes events. They come from gossip, the API or this node.
- * Sidecars requested from peers go through `DataAvailability.take` instead, without events.
+ * Adds new sidecars from gossip, the API or this node to the pool, marks them as seen and publishes events. Sidecars
+ * requested from peers go through `DataAvailability.take` instead, without events.
  */
 export class SidecarProcessor {
   readonly #parts: SidecarProcessorParts;
@@ -37,20 +37,20 @@ export class SidecarProcessor {
     this.#publishEvents(root, [sidecar]);
   }
 
-  /** Adds valid sidecars of a block that this node produced: `addToPool` and `announce` in one step. */
+  /** Adds valid sidecars of a block that this node produced, and announces them. */
   add(sidecars: readonly DataSidecar[]): void {
     this.addToPool(sidecars);
     this.announce(sidecars);
   }
 
-  /** Adds valid sidecars of a block to the pool only, so that the block can be imported. */
+  /** Adds valid sidecars of a block to the pool so that the block can be imported. Does not announce them. */
   addToPool(sidecars: readonly DataSidecar[]): void {
     const [first] = sidecars;
     if (first === undefined) return;
     this.#parts.data.pool.add({ slot: slotOfSidecar(first), root: blockRootOfSidecar(first) }, sidecars);
   }
 
-  /** Marks sidecars as seen and publishes their events. Called just before they are broadcast. */
+  /** Marks sidecars as seen and publishes their events. Called right before they are broadcast. */
   announce(sidecars: readonly DataSidecar[]): void {
     const [first] = sidecars;
     if (first === undefined) return;
@@ -59,7 +59,7 @@ export class SidecarProcessor {
     this.#publishEvents(root, sidecars);
   }
 
-  /** Adds sidecars that were reconstructed or created from the engine's blobs, and broadcasts them. */
+  /** Adds and broadcasts sidecars that were reconstructed or created from the engine's blobs. */
   publishCreated(sidecars: readonly DataSidecar[]): void {
     this.add(sidecars);
     if (sidecars.length > 0) this.#parts.events.publish("sidecarsCreated", { sidecars });

@@ -22,7 +22,7 @@ interface ValidatorCustodyParts {
 }
 
 /**
- * Raises the custody group count to the requirement of the attached validators' balances (fulu/validator.md, Validator
+ * Raises the custody group count to what the balances of attached validators require (fulu/validator.md, Validator
  * custody).
  */
 export class ValidatorCustody {
@@ -34,7 +34,7 @@ export class ValidatorCustody {
     this.#parts = parts;
   }
 
-  /** Follows validators and finality; returns a function that stops it. */
+  /** Follows validators and finality. Returns a function that stops it. */
   start(): () => void {
     const { attached, events } = this.#parts;
     const review = () => void this.#reviewSoon();
@@ -46,7 +46,7 @@ export class ValidatorCustody {
     };
   }
 
-  /** Debounced: clients register many validators at a time. */
+  /** Debounced, because clients register many validators at once. */
   async #reviewSoon(): Promise<void> {
     if (this.#isDue || !this.#mayRise) return;
     this.#isDue = true;

@@ -26,9 +26,9 @@ interface EngineNotifierParts {
   logger: Logger;
   /** Applies a payload verdict to fork choice. */
   apply(block: ForkChoiceBlock, verdict: PayloadVerdict): Promise<void>;
-  /** Block to keep as the engine's head instead of a head about to be reorged. */
+  /** Returns the block to use as the engine's head instead of a head that is about to be reorged. */
   override(): ForkChoiceBlock | undefined;
-  /** Reinstates a rejected block that is now valid. */
+  /** Reinstates a block that was rejected but is now valid. */
   reinstate(block: ForkChoiceBlock): Promise<void>;
 }
 
@@ -37,7 +37,7 @@ const VALID: PayloadVerdict = { status: "valid" };
 /**
  * Sends forkchoice updates to the execution engine and applies its verdicts to fork choice. While the head is
  * optimistic or the engine is syncing, repeats the forkchoice update every slot and sends missing payloads, oldest
- * first. Retries rejected blocks with backoff. Runs in the background, one request at a time.
+ * first. Retries rejected blocks with backoff. Sends one request at a time, in the background.
  */
 export class EngineNotifier {
   readonly #parts: EngineNotifierParts;
@@ -51,9 +51,9 @@ export class EngineNotifier {
   #running: Promise<void> = Promise.resolve();
   /** True if the last request failed. */
   #isUnanswered = false;
-  /** True if the last forkchoice update had a head other than ours. */
+  /** True if the last forkchoice update had a different head than the chain. */
   #isOverridden = false;
-  /** Abandons the pending request. */
+  /** Stops waiting for the pending request. */
   #abandon = () => {};
 
   constructor(parts: EngineNotifierParts) {
@@ -73,7 +73,7 @@ export class EngineNotifier {
     ];
   }
 
-  /** Sends the current head, after the pending request. */
+  /** Sends the current head after the pending request has finished. */
   notify(): void {
     this.#isWanted = true;
     if (this.#isRunning || this.#isClosed) return;
@@ -100,7 +100,7 @@ export class EngineNotifier {
     await this.#running;
   }
 
-  /** A reconnected engine may be a different or a repaired one. */
+  /** Resets all delays, because a reconnected engine may be different or repaired. */
   #resetBackoff(): void {
     this.#parts.forkChoice.retryBackoff.reset();
     this.#backfill.resetBackoff();
@@ -141,7 +141,7 @@ export class EngineNotifier {
   }
 
   /**
-   * If the head itself is invalid, the engine is kept at its newest ancestor that is not invalid: only then can a
+   * Returns the head to send. If the chain's head is invalid, returns its newest ancestor that is not: only then can a
    * syncing engine reach a new verdict.
    */
   #headToSend(): ForkChoiceBlock {
@@ -156,8 +156,8 @@ export class EngineNotifier {
   }
 
   /**
-   * Sends unverified payloads up to the head, oldest first, until the engine has no verdict. Returns true if all were
-   * valid.
+   * Sends unverified payloads up to the head, oldest first, until the engine returns no verdict. Returns true if all
+   * were valid.
    */
   async #verifyOldest(head: ForkChoiceBlock): Promise<boolean> {
     const { config, forkChoice, blocks, engine } = this.#parts;
@@ -165,7 +165,7 @@ export class EngineNotifier {
     const unverified = forkChoice.optimisticAncestors(head.root).reverse();
     for (const block of unverified) {
       const signed = await blocks.signedByRoot(block.root);
-      // The anchor block need not be stored.
+      // The anchor block may not be stored.
       if (!signed) continue;
       const verdict = await this.#ask(block, () => requestPayloadVerdict(signed, config, engine));
       if (!verdict || verdict.status === "optimistic" || this.#isClosed) return false;

@@ -15,13 +15,13 @@ interface InvalidPayloadRetryParts {
   ask: AskEngine;
   /** Checks that the chain of valid payloads up to the block starts at a valid terminal PoW block. */
   checkMerge(block: ForkChoiceBlock): Promise<PayloadVerdict>;
-  /** Reinstates a rejected block that is now valid. */
+  /** Reinstates a block that was rejected but is now valid. */
   reinstate(block: ForkChoiceBlock): Promise<void>;
 }
 
 /**
- * Asks the execution engine again about imported blocks it rejected. The engine may have been wrong, and peers do not
- * resend known blocks. Reinstates only blocks that it now finds valid.
+ * Retries imported blocks that the execution engine rejected. The engine may have been wrong, and peers do not resend
+ * known blocks. Reinstates only blocks that the engine now finds valid.
  */
 export class InvalidPayloadRetry {
   readonly #parts: InvalidPayloadRetryParts;
@@ -50,7 +50,7 @@ export class InvalidPayloadRetry {
   }
 
   /**
-   * Returns the tips of the branch up to which all payloads are valid now. The engine needs a parent before its child.
+   * Returns the tips of the branch up to which all payloads are now valid. The engine needs a parent before its child.
    */
   async #validTips(first: ForkChoiceBlock): Promise<ForkChoiceBlock[]> {
     const { forkChoice } = this.#parts;

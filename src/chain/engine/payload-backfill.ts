@@ -12,7 +12,7 @@ import type { ForkChoiceBlock } from "../fork-choice/types.ts";
 import { requestPayloadVerdict } from "../import/verify-payload.ts";
 import { blockHashOf } from "./forkchoice-state.ts";
 
-/** Blocks between two forkchoice updates, which make the engine persist the received payloads. */
+/** Number of blocks between two forkchoice updates, which make the engine persist the received payloads. */
 const BLOCKS_BETWEEN_HEADS = 32;
 
 export type AskedBlock = Pick<BlockPosition, "slot" | "root">;
@@ -25,7 +25,7 @@ export type AskEngine = <T>(block: AskedBlock, request: () => Promise<T>) => Pro
 interface BackfillResult {
   /** All payloads up to the head were accepted. */
   isComplete: boolean;
-  /** The engine gave a verdict on at least one payload. */
+  /** The engine returned a verdict on at least one payload. */
   hasVerdict: boolean;
 }
 
@@ -40,20 +40,20 @@ interface PayloadBackfillParts {
 
 /**
  * Sends an execution engine the payloads it lacks, for example after it lost its data. Starts after the engine's latest
- * block, oldest first, and includes payloads already verified: an engine without peers cannot get them elsewhere. An
- * engine that syncs from its peers returns SYNCING for the first payload and is left alone. Repeated attempts from the
- * same latest block back off exponentially.
+ * block, oldest first. Includes payloads that are already verified, since an engine without peers cannot get them
+ * elsewhere. If the engine syncs from its own peers, it returns SYNCING for the first payload, and the backfill stops.
+ * Repeated attempts from the same latest block back off exponentially.
  */
 export class PayloadBackfill {
   readonly #parts: PayloadBackfillParts;
-  /** By the engine's latest block at the last attempt. */
+  /** Keyed by the engine's latest block at the last attempt. */
   readonly #backoff = new Backoff();
 
   constructor(parts: PayloadBackfillParts) {
     this.#parts = parts;
   }
 
-  /** Returns true if payloads were sent and the engine now has all up to the head. */
+  /** Returns true if payloads were sent and the engine now has all payloads up to the head. */
   async run(head: ForkChoiceBlock): Promise<boolean> {
     const { forkChoice, engine, ask } = this.#parts;
     const latest = await ask(head, async () => (await engine.latestBlock?.()) ?? null);
@@ -66,7 +66,7 @@ export class PayloadBackfill {
     return isComplete;
   }
 
-  /** Called when the engine reconnects: it may be a different or a repaired one. */
+  /** Resets the backoff. Called when the engine reconnects, since it may be different or repaired. */
   resetBackoff(): void {
     this.#backoff.reset();
   }
@@ -77,14 +77,15 @@ export class PayloadBackfill {
     const slot = await this.#firstAbove(latest.number, head);
     const next = slot === null ? null : await blocks.canonicalAtSlot(slot);
     if (next && toRootHex(payloadOf(next.signed).parentHash) === latest.hash) return slot;
-    // If the engine is on another branch, the common part is at most the finalized chain.
+    // If the engine is on another branch, the last common block is at most the finalized one.
     const { execution } = forkChoice.get(forkChoice.finalized.root) ?? head;
     if (execution.status === "pre-merge" || execution.blockNumber > latest.number) return null;
     return this.#firstAbove(execution.blockNumber, head);
   }
 
   /**
-   * Binary search for the first slot up to the head whose payload number exceeds `number`; null if the head's does not.
+   * Finds the first slot up to the head whose payload number exceeds `number`, by binary search. Returns null if the
+   * head's number does not exceed it.
    */
   async #firstAbove(number: number, { slot, execution }: ForkChoiceBlock): Promise<Slot | null> {
     if (execution.status === "pre-merge" || execution.blockNumber <= number) return null;

@@ -15,12 +15,12 @@ interface PayloadVerdictsParts {
 }
 
 /**
- * Applies the execution engine's verdicts on imported blocks to fork choice and the database. The head must be
- * recomputed afterwards. Calls must not overlap; the chain queues them.
+ * Applies the execution engine's verdicts on imported blocks to fork choice and the database. Callers must recompute
+ * the head afterwards. Calls must not overlap; the chain queues them.
  */
 export class PayloadVerdicts {
   readonly #parts: PayloadVerdictsParts;
-  /** Messages already logged per block, because the engine is asked repeatedly. */
+  /** Messages already logged per block, since the engine is asked repeatedly. */
   readonly #logged = new Map<RootHex, Set<string>>();
 
   constructor(parts: PayloadVerdictsParts) {
@@ -49,7 +49,8 @@ export class PayloadVerdicts {
   }
 
   /**
-   * Reinstates a block that the engine rejected and now finds valid. Returns true if the status of any block changed.
+   * Reinstates a block that the engine rejected earlier and now finds valid. Returns true if the status of any block
+   * changed.
    */
   async reinstate({ root, slot }: { root: RootHex; slot: Slot }): Promise<boolean> {
     const { forkChoice, logger } = this.#parts;
@@ -94,7 +95,7 @@ export class PayloadVerdicts {
     return true;
   }
 
-  /** Transitions that sync/optimistic.md does not define; only a faulty execution client causes them. */
+  /** Logs a transition that sync/optimistic.md does not define and that only a faulty execution client causes. */
   #logContradiction(root: RootHex, detail: string): void {
     this.#logOnce("error", "Execution client contradicts its earlier payload verdicts; check the client", {
       root,

@@ -24,7 +24,7 @@ export class PendingVerdicts {
     this.#parts = parts;
   }
 
-  /** Resolves when an unavailable engine is worth retrying: when it is reachable again, or at the next slot. */
+  /** Resolves when an unavailable engine should be retried: when it is reachable again, or at the next slot. */
   async untilRetryDue(signal: AbortSignal): Promise<void> {
     const { clock, engine } = this.#parts;
     const over = Promise.withResolvers<void>();

@@ -22,8 +22,8 @@ export class Eth1Proposals {
    */
   async forBlock(preState: CachedBeaconStateAllForks): Promise<Eth1Proposal> {
     const vote = eth1Vote(preState, this.deposits.blocks);
-    // The vote is processed before the deposits (phase0/beacon-chain.md, process_block), so it can decide what they are
-    // proven against.
+    // The vote is processed before the deposits (phase0/beacon-chain.md, process_block), so it may determine the eth1
+    // data that proves them.
     const isDecisive = becomesNewEth1Data(preState, ssz.phase0.Eth1Data.toViewDU(vote));
     const eth1Data = isDecisive ? vote : preState.eth1Data.toValue();
     const due = isBridgeRetired(preState) ? 0 : getEth1DepositCount(preState, eth1Data);

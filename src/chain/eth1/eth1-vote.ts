@@ -9,7 +9,7 @@ import { toRootHex } from "@lodestar/utils";
 import type { Eth1Block } from "../../execution/eth1/deposit-chain.ts";
 
 /**
- * True once deposits come only through execution payloads (electra/beacon-chain.md, EIP-6110). From Fulu on, the
+ * Returns true once all deposits come through execution payloads (electra/beacon-chain.md, EIP-6110). Since Fulu, the
  * transition accepts no eth1 deposits.
  */
 export function isBridgeRetired(state: CachedBeaconStateAllForks): boolean {

@@ -1,9 +1,9 @@
 import type { RootHex, Slot } from "@lodestar/types";
 import { LruMap } from "../../collections/lru-map.ts";
 
-/** Rarely reached: invalid payloads, for example, are expensive for proposers. */
+/** Rarely reached: producing invalid payloads, for example, is expensive for proposers. */
 const MAX_ENTRIES = 1024;
-/** Limits the delay after an execution client was repaired. */
+/** Maximum delay, so that a repaired execution client is noticed soon. */
 const MAX_DELAY_SLOTS = 32;
 
 export interface BackoffEntry {
@@ -19,20 +19,20 @@ export class Backoff {
     return this.#entries.get(root) !== undefined;
   }
 
-  /** Schedules the next attempt; doubles the delay. */
+  /** Schedules the next attempt and doubles the delay. */
   schedule(root: RootHex, slot: Slot): void {
     const before = this.#entries.get(root)?.slots ?? 0;
     this.#entries.set(root, { since: slot, slots: Math.min(Math.max(1, 2 * before), MAX_DELAY_SLOTS) });
   }
 
-  /** Returns true without a pending delay. */
+  /** Returns true unless a delay is pending. */
   isDue(root: RootHex, slot: Slot): boolean {
     const entry = this.#entries.get(root);
     // The clock may have been set back.
     return entry === undefined || slot < entry.since || slot >= entry.since + entry.slots;
   }
 
-  /** Ends all delays and starts over with short ones. */
+  /** Ends all pending delays and restarts with short ones. */
   reset(): void {
     for (const [root, { since }] of [...this.#entries.entries()]) this.#entries.set(root, { since, slots: 0 });
   }

@@ -6,7 +6,7 @@ import { type Checkpoint, type ForkChoiceBlock, sameCheckpoint } from "./types.t
 export abstract class BlockTree {
   protected readonly tree: ProtoArray;
   protected readonly slotsPerEpoch: number;
-  /** Cached descendants of the finalized block: checked for every message, and the path can be long. */
+  /** Caches which nodes descend from the finalized block. Checked for every message, and paths can be long. */
   #descent: { finalized: Checkpoint; nodes: WeakSet<ProtoNode> } | null = null;
 
   protected constructor(tree: ProtoArray, slotsPerEpoch: number) {
@@ -25,12 +25,12 @@ export abstract class BlockTree {
     return this.tree.get(root);
   }
 
-  /** phase0/fork-choice.md, get_ancestor; undefined if the tree does not reach back to the slot. */
+  /** phase0/fork-choice.md, get_ancestor. Returns undefined if the tree does not reach back to the slot. */
   ancestorAtSlot(root: RootHex, slot: number): RootHex | undefined {
     return this.#blockAt(this.tree.ancestorAtSlot(this.tree.indexOf(root), slot))?.root;
   }
 
-  /** True if `ancestorRoot` is on the chain of `root`. A block descends from itself. */
+  /** Returns true if `ancestorRoot` is on the chain of `root`. A block descends from itself. */
   isDescendant(ancestorRoot: RootHex, root: RootHex): boolean {
     return this.tree.isAncestor(this.tree.indexOf(ancestorRoot), this.tree.indexOf(root));
   }
@@ -59,7 +59,7 @@ export abstract class BlockTree {
     return this.tree.chain(this.tree.indexOf(root));
   }
 
-  /** Returns the block and its ancestors while they are optimistic, newest first. */
+  /** Returns the block and its ancestors up to the first that is not optimistic, newest first. */
   optimisticAncestors(root: RootHex): ForkChoiceBlock[] {
     const optimistic: ForkChoiceBlock[] = [];
     for (const block of this.ancestors(root)) {
@@ -75,7 +75,7 @@ export abstract class BlockTree {
     return this.#blocksWhere((block) => isInvalid(block) && !isInvalid(this.get(block.parentRoot)));
   }
 
-  /** True if the block is not archived yet. The root of the tree is the last archived block. */
+  /** Returns true if the block is not archived yet. The root of the tree is the last archived block. */
   isHot({ parentRoot }: ForkChoiceBlock): boolean {
     return this.has(parentRoot);
   }
@@ -114,7 +114,9 @@ export abstract class BlockTree {
     return this.tree.nodes.map(({ block }) => block);
   }
 
-  /** Balance behind the block and its descendants at the last head selection, in increments; 0 if unknown. */
+  /**
+   * Returns the balance behind the block and its descendants at the last head selection, in increments; 0 if unknown.
+   */
   weightOf(root: RootHex): number {
     return this.tree.nodes[this.tree.indexOf(root)]?.weight ?? 0;
   }

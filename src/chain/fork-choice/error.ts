@@ -9,7 +9,7 @@ type ForkChoiceErrorCode =
   | "justified-block-unknown"
   | "justified-payload-invalid";
 
-/** Fork choice rejected a call, without changing anything. */
+/** Thrown if fork choice rejects a call. Fork choice is unchanged. */
 export class ForkChoiceError extends Error {
   readonly code: ForkChoiceErrorCode;
 

@@ -20,7 +20,7 @@ export function exportVotes(tree: ProtoArray, votes: Votes): ExportedVotes {
   return { roots, messages: { ...messages, nodes: messages.nodes.map(positionOf) } };
 }
 
-/** A vote for an unknown block has no node, but still supersedes earlier ones. */
+/** Imports votes. A vote for an unknown block has no node but still supersedes earlier votes. */
 export function importVotes(tree: ProtoArray, votes: Votes, { roots, messages }: ExportedVotes): void {
   const indices = roots.map((root) => tree.indexOf(root));
   const nodes = messages.nodes.map((position) => indices[position] ?? NO_NODE);

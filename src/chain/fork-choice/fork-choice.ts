@@ -30,7 +30,7 @@ import { Votes, type VotesSnapshot } from "./votes.ts";
 export interface ForkChoiceAnchor {
   config: Pick<ChainForkConfig, "PROPOSER_SCORE_BOOST">;
   currentSlot: number;
-  /** Trusted block. Nothing before it is considered. */
+  /** Trusted block. Earlier blocks are ignored. */
   anchor: ForkChoiceBlock;
   /** Initial justified and finalized checkpoint, with the anchor as its block. */
   checkpoint: Checkpoint;
@@ -58,9 +58,9 @@ export interface ForkChoiceSnapshot {
 
 /** Store and handlers of phase0/fork-choice.md, with payload status by sync/optimistic.md. */
 export class ForkChoice extends BlockTree {
-  /** Raised on every change except votes, which are counted when the head is updated. */
+  /** Raised on every change. Votes only count once the head is updated. */
   readonly revision = new Revision();
-  /** Backoff for asking the execution engine again about invalid payloads, in the tree or not. */
+  /** Backoff for retrying invalid payloads with the execution engine, whether or not their blocks are in the tree. */
   readonly retryBackoff = new Backoff();
   readonly #votes = new Votes();
   readonly #boostPercent: number;
@@ -70,7 +70,7 @@ export class ForkChoice extends BlockTree {
   #checkpoints: StoreCheckpoints;
   #balances: JustifiedBalances;
   #boostedRoot: RootHex | null = null;
-  /** Blocks of the current and the previous slot that missed the attestation deadline, with slots. */
+  /** Blocks of the current and previous slot that missed the attestation deadline, with their slots. */
   #late = new Map<RootHex, number>();
   #head: ForkChoiceBlock;
   #queued: AttestationVotes[] = [];
@@ -143,7 +143,7 @@ export class ForkChoice extends BlockTree {
     };
   }
 
-  /** Restores a snapshot, also across finality. */
+  /** Restores a snapshot, even across finality. */
   restore(snapshot: ForkChoiceSnapshot): void {
     this.tree.restore(snapshot.nodes);
     this.#votes.rewind(snapshot.votes);
@@ -174,8 +174,8 @@ export class ForkChoice extends BlockTree {
   }
 
   /**
-   * The clock was set back, which the specification does not cover. Later blocks stay in the tree and wait for their
-   * time (`selectHead`); later votes can be replaced (`Votes.record`).
+   * Handles a clock that was set back, which the specification does not cover. Later blocks stay in the tree until
+   * their slot (`selectHead`). Later votes can be replaced (`Votes.record`).
    */
   onClockSetBack(slot: number): void {
     if (slot >= this.#currentSlot) return;
@@ -184,7 +184,7 @@ export class ForkChoice extends BlockTree {
     this.#boostedRoot = null;
   }
 
-  /** on_block, after the state transition. `timely`: arrived before the attestation deadline. */
+  /** on_block, after the state transition. `timely` is true if the block arrived before the attestation deadline. */
   onBlock(block: ForkChoiceBlock, { timely }: { timely: boolean }): void {
     if (this.has(block.root)) return;
     this.#requireImportable(block);
@@ -194,7 +194,7 @@ export class ForkChoice extends BlockTree {
     if (!timely && block.slot + 1 >= this.#currentSlot) this.#late.set(block.root, block.slot);
   }
 
-  /** Adds a block imported before a restart. Its arrival time is not stored, so it is neither boosted nor late. */
+  /** Adds a block imported before a restart. Its arrival time is unknown, so it is neither boosted nor late. */
   restoreBlock(block: ForkChoiceBlock): void {
     if (this.has(block.root)) return;
     this.#requireImportable(block);
@@ -202,8 +202,8 @@ export class ForkChoice extends BlockTree {
   }
 
   /**
-   * on_attestation. A vote counts from the next slot on and is queued until then. Ignores votes for blocks that are not
-   * in the tree, and votes for blocks later than the vote (validate_on_attestation). Votes from gossip must be of the
+   * on_attestation. Queues a vote, which counts from the slot after its own. Ignores votes for blocks that are not in
+   * the tree, and votes for blocks later than the vote (validate_on_attestation). Votes from gossip must be of the
    * current or previous epoch (validate_target_epoch_against_current_time). Keeps a reference to the indices.
    */
   onAttestation(attestation: AttestationVotes, { isFromBlock = true } = {}): void {
@@ -237,7 +237,7 @@ export class ForkChoice extends BlockTree {
     return proposerBoostScore(this.#balances.totalActive, this.slotsPerEpoch, percent);
   }
 
-  /** Returns the justified checkpoint if its balances are not loaded. */
+  /** Returns the justified checkpoint if its balances must be loaded, otherwise null. */
   needsBalances(): Checkpoint | null {
     return sameCheckpoint(this.#balances.checkpoint, this.justified) ? null : this.justified;
   }
@@ -306,13 +306,13 @@ export class ForkChoice extends BlockTree {
     return contradicted;
   }
 
-  /** Reinstates a payload that the execution engine rejected and now finds valid, with all ancestors. */
+  /** Reinstates a payload, and all its ancestors, that the execution engine rejected earlier and now finds valid. */
   onReinstatedPayload(root: RootHex): void {
     reinstatePayload(this.tree, this.tree.indexOf(root));
     this.revision.raise();
   }
 
-  /** True if the payload of the block or of an ancestor is invalid. */
+  /** Returns true if the payload of the block or of an ancestor is invalid. */
   isInvalid(root: RootHex): boolean {
     const block = this.get(root);
     return block ? block.execution.status === "invalid" : this.retryBackoff.has(root);
@@ -377,7 +377,7 @@ export class ForkChoice extends BlockTree {
   }
 
   /**
-   * update_proposer_boost_root: the first timely block of the slot, if its chain and the head's have the same dependent
+   * update_proposer_boost_root: returns true for the first timely block of the slot if it shares the head's dependent
    * block for the epoch's proposers. Called before the block is added.
    */
   #deservesBoost(block: ForkChoiceBlock): boolean {
@@ -389,7 +389,7 @@ export class ForkChoice extends BlockTree {
     return ofHead === ofBlock;
   }
 
-  /** In slot order, also if the clock skips slots: the first vote of an epoch counts. */
+  /** Records queued votes in slot order, even if the clock skipped slots: the first vote of an epoch counts. */
   #recordQueued(): void {
     const queued = this.#queued.sort((a, b) => a.slot - b.slot);
     this.#queued = [];

@@ -12,10 +12,9 @@ interface HeadCriteria extends ViabilityCriteria {
 }
 
 /**
- * phase0/fork-choice.md, get_head, in two passes: forward to find the finalized chain, backward to sum weights and
- * propagate each node that leads to a viable leaf to its parent as best child. Only leaves are checked for viability,
- * because a slashing in a child can undo what its parent justified. Falls back to the justified block, as in the
- * specification.
+ * phase0/fork-choice.md, get_head, in two passes: forward to find the finalized chain, backward to sum weights and to
+ * propagate the best viable leaf from child to parent. Only leaves are checked for viability, because a slashing in a
+ * child can revert a justification by its parent. Falls back to the justified block, as in the specification.
  */
 export function selectHead(tree: ProtoArray, criteria: HeadCriteria): number {
   const start = tree.indexOf(criteria.justified.root);
@@ -61,14 +60,16 @@ function gatherWeights(tree: ProtoArray, criteria: HeadCriteria): void {
 }
 
 /**
- * Blocks after the current slot exist only if the clock was set back. They wait, unless a majority votes for them: then
- * the clock is wrong.
+ * Returns true for a block after the current slot, which occurs only if the clock was set back. Such blocks are ignored
+ * unless a majority votes for them, which means that the clock is wrong.
  */
 function isBeforeItsTime({ block, weight }: ProtoNode, { currentSlot, totalActiveBalance }: HeadCriteria): boolean {
   return block.slot > currentSlot && 2 * weight <= totalActiveBalance;
 }
 
-/** Ties go to the lexicographically larger root. Lower-case hex strings of equal length compare as bytes. */
+/**
+ * Breaks ties in favor of the lexicographically larger root. Lower-case hex strings of equal length compare like bytes.
+ */
 function isBetterChild(candidate: ProtoNode, best: ProtoNode | undefined): boolean {
   if (best === undefined) return true;
   if (candidate.weight !== best.weight) return candidate.weight > best.weight;
@@ -76,9 +77,9 @@ function isBetterChild(candidate: ProtoNode, best: ProtoNode | undefined): boole
 }
 
 /**
- * phase0/fork-choice.md, compute_proposer_score, in the unit of the balance. The specification rounds down to Gwei. In
- * increments of 1 ETH with a power of two as slots per epoch the result is exact; rounding to increments would be
- * wrong.
+ * phase0/fork-choice.md, compute_proposer_score, in the unit of the balance. The specification rounds down to Gwei;
+ * rounding to increments would be wrong. In increments of 1 ETH, the result is exact if the slots per epoch are a power
+ * of two.
  */
 export function proposerBoostScore(totalActiveBalance: number, slotsPerEpoch: number, boostPercent: number): number {
   return (totalActiveBalance * boostPercent) / (slotsPerEpoch * 100);

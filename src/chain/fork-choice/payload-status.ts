@@ -45,9 +45,9 @@ interface InvalidPayload {
 }
 
 /**
- * Applies an INVALID status: the first invalid block by `latestValidHash` and all its descendants become invalid
+ * Applies an INVALID status: invalidates the first invalid block by `latestValidHash` and all its descendants
  * (sync/optimistic.md, "How to apply latestValidHash when payload status is INVALID"). Finalized and valid blocks keep
- * their status: returns the youngest that would have to change, and invalidates only its descendants.
+ * their status. If one of them should be invalid, returns the youngest and invalidates only its descendants.
  */
 export function markPayloadInvalid(tree: ProtoArray, index: number, invalid: InvalidPayload): ForkChoiceBlock | null {
   const ancestor = firstInvalidUpTo(tree, tree.parentOf(index), invalid.latestValidHash);
@@ -64,7 +64,7 @@ export function markAncestorsInvalid(
   return first === NO_NODE ? null : invalidate(tree, { first, last: parent }, invalid);
 }
 
-/** Returns the first invalid block on the chain of `index`; NO_NODE if the hash says nothing about that chain. */
+/** Returns the first invalid block on the chain of `index`, or NO_NODE if the hash does not refer to that chain. */
 function firstInvalidUpTo(tree: ProtoArray, index: number, latestValidHash: RootHex | null): number {
   let first = NO_NODE;
   for (let current = index; current !== NO_NODE; current = tree.parentOf(current)) {

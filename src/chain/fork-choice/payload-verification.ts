@@ -7,16 +7,16 @@ import type { ForkChoiceBlock } from "./types.ts";
 interface PayloadVerificationParts {
   config: BeaconConfig;
   forkChoice: ForkChoice;
-  /** Result of `oldestUnverified` when finality was last archived. */
+  /** Result of `oldestUnverified` at the last archiving of finality. */
   unverifiedFrom: Slot | null;
   /** Orphaned blocks whose payloads were found valid. */
   orphaned: Iterable<RootHex>;
 }
 
 /**
- * Tracks which execution payloads are known to be valid. A valid payload implies valid ancestors, so one slot describes
- * the finalized chain after pruning. Valid orphaned blocks are remembered individually. The anchor and its ancestors
- * are trusted.
+ * Tracks which execution payloads are known to be valid. A valid payload implies valid ancestors, so a single slot
+ * describes the finalized chain after pruning. Valid orphaned blocks are recorded individually. The anchor and its
+ * ancestors are trusted.
  */
 export class PayloadVerification {
   readonly #config: BeaconConfig;
@@ -62,13 +62,13 @@ export class PayloadVerification {
     return this.#unverifiedFrom ?? oldest;
   }
 
-  /** True if the payload is known to be valid. Archived with orphaned blocks. */
+  /** Returns true if the payload is known to be valid. This status is archived for orphaned blocks. */
   isVerified(root: RootHex): boolean {
     const block = this.#forkChoice.get(root);
     return block !== undefined && !isUnverified(block);
   }
 
-  /** Updates the archive state after it was written to the database. */
+  /** Updates the verification status after it was written to the database. */
   onArchived(unverifiedFrom: Slot | null, orphaned: readonly RootHex[]): void {
     this.#unverifiedFrom = unverifiedFrom;
     for (const root of orphaned) this.#orphaned.add(root);

@@ -1,7 +1,7 @@
 import type { RootHex } from "@lodestar/types";
 import type { ForkChoiceBlock } from "./types.ts";
 
-/** Marks a missing node. */
+/** Index that represents a missing node. */
 export const NO_NODE = -1;
 
 export interface ProtoNode {
@@ -87,7 +87,7 @@ export class ProtoArray {
     return this.nodeAt(index).parent;
   }
 
-  /** Applies changes of voting balance per node. */
+  /** Applies the changes of voting balance per node. */
   applyVoteDeltas(deltas: Float64Array): void {
     for (let index = 0; index < this.#nodes.length; index++) {
       this.#nodes[index]!.votes += deltas[index] ?? 0;
@@ -124,7 +124,7 @@ export class ProtoArray {
 
   /** Yields the block and its ancestors, newest first. */
   *chain(index: number): Generator<ForkChoiceBlock> {
-    // Follows nodes instead of indices, because pruning can happen between steps.
+    // Follows nodes instead of indices, because the tree may be pruned between steps.
     let node = this.#nodes[index];
     while (node !== undefined) {
       yield node.block;

@@ -1,6 +1,6 @@
 import type { Checkpoint } from "./types.ts";
 
-/** Checkpoints of the store in phase0/fork-choice.md. They move only to later epochs. */
+/** Checkpoints of the store in phase0/fork-choice.md. They only move to later epochs. */
 export interface StoreCheckpoints extends Realized, Unrealized {}
 
 interface Realized {
@@ -40,7 +40,7 @@ export function updateUnrealizedCheckpoints(
   };
 }
 
-/** The unrealized checkpoints as arguments of `updateCheckpoints`. */
+/** Returns the unrealized checkpoints as arguments of `updateCheckpoints`. */
 export function unrealizedOf({ unrealizedJustified, unrealizedFinalized }: Unrealized): Realized {
   return { justified: unrealizedJustified, finalized: unrealizedFinalized };
 }

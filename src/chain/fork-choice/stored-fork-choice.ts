@@ -69,15 +69,15 @@ export interface CountedVotes extends ExportedVotes {
   leaves: RootHex[];
 }
 
-/** The limit of an SSZ list affects its root, not its encoding. */
+/** The limit of an SSZ list affects only its root, not its encoding. */
 const LIST_LIMIT = 2 ** 32;
 const Roots = new ListCompositeType(ssz.Root, LIST_LIMIT);
-/** Stored as bytes: number lists with one entry per validator are slow to serialize element by element. */
+/** Serialized as bytes: number lists with one entry per validator are slow to serialize element by element. */
 const Numbers = new ByteListType(LIST_LIMIT);
 
 /**
- * First byte of uncompressed votes of older versions: the offset of the first field. Deflate output never starts with
- * it.
+ * First byte of uncompressed votes stored by older versions: the offset of the first field. Deflate output never starts
+ * with it.
  */
 const PLAIN_VOTES_BEGINNING = 20;
 
@@ -92,7 +92,7 @@ const Votes = new ContainerType({
 const compress = promisify(deflate);
 const decompress = promisify(inflate);
 
-/** Compressed on the thread pool: most votes are equal, and those of a million validators take 9 MB. */
+/** Compresses votes on the thread pool. Most votes are equal, and those of a million validators take 9 MB. */
 export function serializeVotes({ leaves, roots, messages }: CountedVotes): Promise<Uint8Array> {
   const votes = Votes.serialize({
     leaves: leaves.map((root) => fromHex(root)),
@@ -118,14 +118,14 @@ export async function deserializeVotes(bytes: Uint8Array): Promise<CountedVotes>
   };
 }
 
-/** In native byte order; the database never leaves the machine. */
+/** Uses native byte order, since the database never leaves the machine. */
 const bytesOf = ({ buffer, byteOffset, byteLength }: Int32Array | Uint32Array) =>
   new Uint8Array(buffer, byteOffset, byteLength);
 
 /** Copies to an aligned buffer. */
 const ownBuffer = (bytes: Uint8Array): ArrayBuffer => new Uint8Array(bytes).buffer;
 
-/** Returns all votes counted so far. Storing them saves replaying blocks at start-up. */
+/** Returns all votes counted so far. Storing them avoids replaying blocks at startup. */
 export function countedVotes(forkChoice: ForkChoice): CountedVotes {
   return { ...forkChoice.exportVotes(), leaves: forkChoice.leaves().map(({ root }) => root) };
 }

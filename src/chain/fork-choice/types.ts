@@ -14,7 +14,7 @@ export type ForkChoiceExecution =
       readonly blockNumber: number;
     };
 
-/** Block in fork choice. Immutable: a change of payload status creates a new object. */
+/** Block in fork choice. Immutable: a change of its payload status creates a new object. */
 export interface ForkChoiceBlock {
   readonly slot: number;
   readonly root: RootHex;
@@ -26,13 +26,13 @@ export interface ForkChoiceBlock {
   readonly targetRoot: RootHex;
   readonly justified: Checkpoint;
   readonly finalized: Checkpoint;
-  /** Checkpoints the block's state would have if its epoch ended right after it. */
+  /** Checkpoints that the block's state would have if its epoch ended right after the block. */
   readonly unrealizedJustified: Checkpoint;
   readonly unrealizedFinalized: Checkpoint;
   readonly execution: ForkChoiceExecution;
 }
 
-/** Fork choice view of a validated attestation. */
+/** The parts of a validated attestation that fork choice needs. */
 export interface AttestationVotes {
   readonly indices: ArrayLike<number>;
   readonly slot: number;

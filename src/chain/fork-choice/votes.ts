@@ -23,8 +23,8 @@ export interface VotesSnapshot {
 const EMPTY_BALANCES = new Uint16Array(0);
 
 /**
- * Latest messages of all validators, 13 bytes each. Stores the node that a vote is counted for and the node of the
- * latest message. `takeDeltas` applies the differences when a head is selected.
+ * Latest messages of all validators, 13 bytes each. Stores the node for which each vote is currently counted and the
+ * node of the latest message. `takeDeltas` applies the differences during head selection.
  */
 export class Votes {
   #applied = new Int32Array(0);
@@ -61,7 +61,7 @@ export class Votes {
 
   /**
    * Returns the change of voting balance per node since the last call. Visits only moved votes if the balances array is
-   * the same, all votes otherwise.
+   * unchanged, otherwise all votes.
    */
   takeDeltas(nodeCount: number, balances: Uint16Array): Float64Array {
     const deltas = new Float64Array(nodeCount);
@@ -75,7 +75,7 @@ export class Votes {
     return deltas;
   }
 
-  /** Updates indices after pruning. A vote for a removed block keeps its epoch but has no node. */
+  /** Updates indices after pruning. A vote for a removed block keeps its epoch but loses its node. */
   remap(newIndexOf: Int32Array): void {
     for (let validator = 0; validator < this.#validators; validator++) {
       this.#applied[validator] = newIndexOf[this.#applied[validator]!] ?? NO_NODE;
@@ -113,7 +113,7 @@ export class Votes {
     this.#balances = balances;
   }
 
-  /** Adds messages stored before a restart. Later messages that are already recorded are kept. */
+  /** Adds messages stored before a restart. Does not replace later messages that are already recorded. */
   restore({ nodes, epochs, equivocating }: LatestMessages): void {
     for (let validator = 0; validator < nodes.length; validator++) {
       if (equivocating[validator] === 1) this.markEquivocating(validator);

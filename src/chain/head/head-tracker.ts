@@ -101,7 +101,7 @@ export class HeadTracker {
     if (!sameCheckpoint(justified, unrealizedJustified)) await this.#balancesAt(unrealizedJustified);
   }
 
-  /** Caches the latest result, which takes a pass over the validator registry. */
+  /** Caches the latest result, because computing it takes a pass over the validator registry. */
   async #balancesAt(checkpoint: Checkpoint): Promise<JustifiedBalances> {
     if (this.#balances && sameCheckpoint(this.#balances.checkpoint, checkpoint)) return this.#balances;
     const state = await this.#parts.states.atCheckpoint(checkpoint);
@@ -141,8 +141,8 @@ export class HeadTracker {
   }
 
   /**
-   * Returns fork choice's head. If the justified block is invalid, keeps the current head as an unverified one, so that
-   * no block is built on it and no vote is signed for it.
+   * Returns fork choice's head. If the justified block is invalid, keeps the current head but marks it as unverified,
+   * so that the node neither builds on it nor votes for it.
    */
   #chosen(): ForkChoiceBlock {
     const { forkChoice, logger } = this.#parts;

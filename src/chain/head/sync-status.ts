@@ -4,16 +4,17 @@ import type { PayloadVerification } from "../fork-choice/payload-verification.ts
 import type { Revision } from "../revision.ts";
 import type { HeadTracker } from "./head-tracker.ts";
 
-/** A node without a network is syncing if its head is further behind the clock. */
+/** Without a network, the node counts as syncing if its head is further behind the clock. */
 const DEFAULT_HORIZON_SECONDS = 600;
 
 /**
- * Whether a node needs peers to confirm its head before it proceeds. `sole`: no, it runs all validators and other nodes
- * only follow. `founder`: no, until other nodes have joined the chain it started; then like `member`. `member`: yes.
+ * Whether a node needs peers to confirm its head before it proceeds. `sole`: no, since it runs all validators and other
+ * nodes only follow. `founder`: no, until other nodes have joined the chain it started; then like `member`. `member`:
+ * yes.
  */
 export type Authority = "sole" | "founder" | "member";
 
-/** Source of the sync state when there are peers. */
+/** Source of the sync state for nodes with peers. */
 export interface SyncStateSource {
   readonly isSyncing: boolean;
   /** Calls the listener on changes. */
@@ -48,24 +49,24 @@ export class SyncStatus {
     this.#horizonSlots = parts.horizonSlots ?? Math.floor(DEFAULT_HORIZON_SECONDS / parts.clock.secondsPerSlot);
   }
 
-  /** Without a source, depends on the distance to the clock. */
+  /** Without a source, compares the distance to the clock with the limit. */
   get isSyncing(): boolean {
     return this.#source?.isSyncing ?? this.syncDistance > this.#horizonSlots;
   }
 
-  /** Slots between the head and the current slot. They may all be empty. */
+  /** Number of slots between the head and the current slot, which may all be empty. */
   get syncDistance(): number {
     return Math.max(0, this.#clock.currentSlot - this.#tracker.head.slot);
   }
 
-  /** Uses a source that knows the heads of peers. */
+  /** Sets a source that knows the heads of peers. */
   setSource(source: SyncStateSource): void {
     this.#source = source;
     this.#revision.raiseStatus();
     source.onChange?.(() => this.#revision.raiseStatus());
   }
 
-  /** Publishes status changes from the clock and the engine to other threads; returns a function that stops it. */
+  /** Publishes status changes of the clock and the engine to other threads. Returns a function that stops it. */
   follow(): () => void {
     const ends = [
       this.#clock.onSlot(() => this.#revision.raiseStatus()),

@@ -17,8 +17,8 @@ interface HistoryParts {
 }
 
 /**
- * Checks that the finalized blocks in the database form one chain that ends in the finalized block. Samples older
- * history. Throws a `DatabaseCorruptError`.
+ * Checks that the finalized blocks in the database form one chain that ends with the finalized block. Only samples
+ * older history. Throws a `DatabaseCorruptError`.
  */
 export async function checkFinalizedHistory({ config, db, finalizedRoot }: HistoryParts): Promise<void> {
   const damaged = (reason: string) => new DatabaseCorruptError(db.path, reason);

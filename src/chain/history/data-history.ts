@@ -11,7 +11,7 @@ import type { BlockWithCommitments, DataAvailability } from "../data/data-availa
 import { type SidecarsOfBlock, verifySidecars } from "../data/verify-sidecars.ts";
 import { firstSlotWithData } from "./data-window.ts";
 
-/** Blocks checked, and incomplete blocks returned, per call. */
+/** Maximum number of blocks to check, and of incomplete blocks to return, per call. */
 const MAX_CHECKED = 64;
 const MAX_INCOMPLETE = 8;
 
@@ -25,12 +25,12 @@ export interface DataRange {
   hasColumns: boolean;
   /** Incomplete blocks in descending slot order. */
   incomplete: readonly IncompleteBlock[];
-  /** From this slot on, all data is stored once these blocks are complete. */
+  /** First slot from which all data is stored once these blocks are complete. */
   from: Slot;
   before: Slot;
-  /** Lowest slot for which data is needed and blocks are stored. */
+  /** Lowest slot that needs data and whose block is stored. */
   bottom: Slot;
-  /** Lowest slot for which data is needed, with or without stored blocks. */
+  /** Lowest slot that needs data, whether or not its block is stored. */
   windowStart: Slot;
 }
 
@@ -45,18 +45,18 @@ interface DataHistoryParts {
 }
 
 /**
- * Backfill of blob and column data: for blocks before the anchor, and for blocks imported with a smaller custody group
- * count. Works from newest to oldest, on the finalized chain only.
+ * Backfill of blob and column data, for blocks before the anchor and for blocks imported with a smaller custody group
+ * count. Works from newest to oldest, only on the finalized chain.
  */
 export class DataHistory {
   readonly #parts: DataHistoryParts;
   #range: HeldData;
   /**
-   * Below `#range.from`, data is also complete down to this slot: blocks may have no data, or more than required was
+   * Data below `#range.from` is complete down to this slot too: blocks may have no data, or more data than required was
    * stored.
    */
   #completeFrom: Slot = GENESIS_SLOT;
-  /** Identifies the latest scan; an older one discards its result. */
+  /** Identifies the latest scan; older scans discard their results. */
   #scan: object | undefined;
 
   constructor(parts: DataHistoryParts) {
@@ -65,7 +65,7 @@ export class DataHistory {
     parts.data.custody.onRaised((groups) => {
       if (groups <= this.#range.groups) return;
       this.#raise(groups);
-      // A failed write stops the node.
+      // A failed write shuts the node down elsewhere.
       void this.#persist().catch(() => {});
     });
   }
@@ -86,7 +86,7 @@ export class DataHistory {
     this.#adopt(range);
   }
 
-  /** Import requires data for every block; only the anchor block has none. */
+  /** Returns the slot after the anchor block, the only block without data: import requires data for all others. */
   async #afterAnchor(): Promise<Slot> {
     const oldest = await this.#parts.db.finalizedBlocks.firstAfter(GENESIS_SLOT - 1);
     return oldest && oldest.slot > GENESIS_SLOT ? oldest.slot + 1 : GENESIS_SLOT;
@@ -98,7 +98,10 @@ export class DataHistory {
     return from <= this.#firstSlotWithData ? GENESIS_SLOT : from;
   }
 
-  /** Returns the next range to backfill; null if there is none, or if it has to wait for finality or older blocks. */
+  /**
+   * Returns the next range to backfill; null if there is none, or if the backfill must wait for finality or older
+   * blocks.
+   */
   async next(): Promise<DataRange | null> {
     const { db } = this.#parts;
     if (this.#isComplete) return null;
@@ -144,13 +147,13 @@ export class DataHistory {
 
   /** Marks a range as complete. */
   async settle({ from, before }: DataRange): Promise<void> {
-    // The custody group count may have grown; then everything is checked again.
+    // The custody group count may have grown; the scan has then been restarted.
     if (this.#range.from !== before) return;
     this.#range = { from, groups: this.#parts.data.custody.groupCount };
     await this.#persist();
   }
 
-  /** Lowest slot for which data is needed and blocks are stored. */
+  /** Lowest slot that needs data and whose block is stored. */
   get #bottom(): Slot {
     return Math.max(this.#firstSlotWithData, this.#parts.earliestBlockSlot());
   }
@@ -180,24 +183,27 @@ export class DataHistory {
     return data.hasColumns(signed.message.slot) ? data.custody.columns : Array.from({ length }, (_, index) => index);
   }
 
-  /** Import requires all sampled columns and stores every column received. */
+  /**
+   * Number of custody groups that import has stored. Import requires all sampled columns and stores every column
+   * received.
+   */
   get #groupsOfImport(): number {
     const { config, data } = this.#parts;
     return Math.max(data.custody.groupCount, config.SAMPLES_PER_SLOT);
   }
 
-  /** Adopts a stored range. The custody group count may have grown since. */
+  /** Applies a stored range. The custody group count may have grown since. */
   #adopt({ from, groups }: HeldData): void {
     const { groupCount } = this.#parts.data.custody;
     this.#range = { from, groups: Math.min(groups, this.#groupsOfImport) };
     this.#completeFrom = from;
-    // Zero groups: never checked.
+    // Zero groups mean that data was never checked.
     if (groups === 0) this.#restartScan(groupCount);
     else if (groups < groupCount) this.#raise(groupCount);
     else if (!this.#isComplete) void this.#scanDown();
   }
 
-  /** Custody matters only from Fulu on. */
+  /** Handles a larger group count, which has no effect before Fulu. */
   #raise(groups: number): void {
     const { clock, data } = this.#parts;
     if (data.hasColumns(clock.currentSlot)) this.#restartScan(groups);
@@ -206,7 +212,7 @@ export class DataHistory {
 
   /**
    * Restarts the backfill after the current slot, whose blocks may still be imported with the previous columns. Until
-   * the scan finishes, peers are sent the slot of the change (fulu/validator.md, Validator custody).
+   * the scan has finished, peers are told the slot of the change (fulu/validator.md, Validator custody).
    */
   #restartScan(groups: number): void {
     const { currentSlot } = this.#parts.clock;
@@ -235,7 +241,7 @@ export class DataHistory {
         root = toRootHex(parentRoot);
       }
     } catch {
-      // Unreadable data does not count as available. Readers of it get the error.
+      // Unreadable data counts as unavailable; requests for it report the error.
     }
   }
 

@@ -38,13 +38,13 @@ export async function readHistoryEnd(db: BeaconDb): Promise<HistoryEnd | null> {
   const oldest = await db.finalizedBlocks.firstAfter(GENESIS_SLOT - 1);
   if (!oldest || oldest.slot === GENESIS_SLOT) return null;
   const bytes = await db.blocks.get(oldest.root);
-  // After a start from a state without its block, the oldest block itself is missing.
+  // After a start from a state without its block, the oldest listed block itself is missing.
   return bytes ? { root: parentRootOf(bytes), before: oldest.slot } : { root: oldest.root, before: oldest.slot + 1 };
 }
 
 /**
  * Backfill of blocks before the anchor, newest first. Each block is authenticated by its child's parent root, so blocks
- * need no execution. There are no states for them.
+ * are not executed and have no states.
  */
 export class History {
   readonly #parts: HistoryParts;
@@ -73,8 +73,8 @@ export class History {
   }
 
   /**
-   * Adds blocks in ascending order that connect to the oldest stored block, in one write. Verifies proposer signatures,
-   * which block roots do not cover (phase0/p2p-interface.md, BeaconBlocksByRange).
+   * Adds consecutive blocks in ascending order, the last of which is the parent of the oldest stored block, in one
+   * write. Verifies proposer signatures, which block roots do not cover (phase0/p2p-interface.md, BeaconBlocksByRange).
    *
    * @throws a `BlockRejection` if they do not connect or a signature is invalid
    */
@@ -96,7 +96,8 @@ export class History {
   }
 
   /**
-   * True if only the genesis block is missing, which peers do not serve because it is unsigned. Adds it if it is known.
+   * Returns true if only the genesis block is missing, which peers do not serve because it is unsigned. Adds it if it
+   * is known.
    *
    * @throws if the chain starts with another genesis block
    */

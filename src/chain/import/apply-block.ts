@@ -56,7 +56,7 @@ export function readBlock(
   }
 }
 
-/** Returns the signature sets of all signatures in a block that are to be verified. Throws a `BlockRejection`. */
+/** Returns the signature sets of a block that must be verified. Throws a `BlockRejection`. */
 export function signatureSetsOf(
   config: BeaconConfig,
   signed: AnySignedBlock,
@@ -70,7 +70,7 @@ export function signatureSetsOf(
     const hasSyncCommittee = config.getForkSeq(slot) >= ForkSeq.altair;
     const syncCommittee = hasSyncCommittee ? epochCtx.currentSyncCommitteeIndexed : new SyncCommitteeCacheEmpty();
     const view = new BeaconStateView(preState);
-    // Payloads carry no signature.
+    // Payloads are not signed.
     return getBlockSignatureSets(
       config,
       syncCommittee,
@@ -85,8 +85,8 @@ export function signatureSetsOf(
 }
 
 /**
- * Applies the state transition and checks the state root. Does not verify signatures or the payload. Returns
- * `producedState` instead if it is given: the post-state of a block that this node produced. Throws a `BlockRejection`.
+ * Applies the state transition and checks the state root. Does not verify signatures or the payload. If this node
+ * produced the block, `producedState` is its post-state, and the transition is skipped. Throws a `BlockRejection`.
  */
 export function applyBlock(
   signed: AnySignedBlock,

@@ -36,8 +36,8 @@ export interface BlockCommitterParts {
 }
 
 /**
- * Adds verified blocks to the chain. Writes the database before fork choice, so that nothing the node builds on is lost
- * in a crash. Calls must not overlap; the chain queues them.
+ * Adds verified blocks to the chain. Writes the database before fork choice, so that a crash loses nothing the node has
+ * built on. Calls must not overlap; the chain queues them.
  */
 export class BlockCommitter {
   readonly #parts: BlockCommitterParts;
@@ -47,8 +47,8 @@ export class BlockCommitter {
   }
 
   /**
-   * Commits a run of blocks, each the child of the previous, in one database write. Throws a `BlockRejection` if
-   * finality has passed them, the pool has evicted their data, or one cannot be encoded.
+   * Commits a run of consecutive blocks in one database write. Throws a `BlockRejection` if finality has passed them,
+   * the pool has evicted their data, or one cannot be encoded.
    */
   async commit(run: readonly VerifiedBlock[]): Promise<void> {
     const first = run[0];
@@ -108,10 +108,13 @@ export class BlockCommitter {
     }));
   }
 
-  /** Time passes during verification and the write, and a tick can finalize. Checking the first block is enough. */
+  /**
+   * Checks again that the first block fits the chain, since time passes during verification and the write, and a tick
+   * can finalize. The other blocks descend from it.
+   */
   #requireFit({ signed, root }: VerifiedBlock): ForkChoiceBlock {
     const { forkChoice, clock } = this.#parts;
-    // Slot announcements are late when the process is busy.
+    // Slot announcements are late if the process is busy.
     forkChoice.onTick(clock.currentSlot);
     try {
       return checkBeforeTransition(signed.message, this.#parts);
@@ -120,7 +123,7 @@ export class BlockCommitter {
     }
   }
 
-  /** Treats the blocks as orphaned: stored, but in no chain and without data. */
+  /** Stores blocks as orphaned: without adding them to fork choice and without data. */
   async #orphan(run: readonly VerifiedBlock[], stored: ReadonlyMap<RootHex, readonly DataSidecar[]>): Promise<void> {
     const batch = this.#parts.db.batch();
     for (const { signed, root } of run) {
@@ -138,7 +141,7 @@ export class BlockCommitter {
     this.#added(verified);
   }
 
-  /** Caches a block of fork choice, and counts the votes in it. */
+  /** Caches a block of fork choice and counts the votes in it. */
   #added({ signed, root, state, indexedAttestations }: VerifiedBlock): void {
     const { forkChoice, blocks, states } = this.#parts;
     blocks.cache(root, signed);
@@ -146,7 +149,10 @@ export class BlockCommitter {
     applyBlockAttestations(forkChoice, signed.message, indexedAttestations);
   }
 
-  /** Proposer boost requires arrival before the attestation deadline (fork-choice.md, record_block_timeliness). */
+  /**
+   * Returns whether the block may get the proposer boost, which requires arrival before the attestation deadline
+   * (fork-choice.md, record_block_timeliness).
+   */
   #isTimely({ signed, arrivedAt }: VerifiedBlock): boolean {
     const { clock, config } = this.#parts;
     return arrivedAt < timeInSlot(clock, signed.message.slot, attestationDueShare(config));
@@ -169,8 +175,8 @@ export class BlockCommitter {
 }
 
 /**
- * Encodes a block, and decodes it again: a block that cannot be read back would be lost. Throws a `BlockRejection` that
- * names the faulty part.
+ * Encodes a block and decodes it again, since an undecodable block would be lost. Throws a `BlockRejection` that names
+ * the faulty part.
  */
 function encode(config: BeaconConfig, { signed, root }: VerifiedBlock): Uint8Array {
   const { slot } = signed.message;

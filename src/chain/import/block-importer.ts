@@ -44,8 +44,8 @@ export class BlockImporter {
   }
 
   /**
-   * Regenerates the pre-state if it is not cached, for example for an old branch. Runs outside the queue, because it
-   * can take long and changes nothing.
+   * Regenerates the pre-state if it is not cached, for example for an old branch. Runs outside the queue, since it may
+   * take long and changes nothing.
    */
   async prepare(signed: SignedBeaconBlock, root: RootHex): Promise<void> {
     const { forkChoice, states } = this.#parts;
@@ -60,8 +60,8 @@ export class BlockImporter {
   }
 
   /**
-   * Verifies a received block, except for what gossip validation has proven. Waits for the execution engine. Returns
-   * null if the block is known.
+   * Verifies a received block, except for checks already made by gossip validation. Waits for the execution engine.
+   * Returns null if the block is known.
    */
   async verify(block: ArrivedBlock, validated?: ValidatedBlock): Promise<VerifiedBlock | null> {
     const { signed, root } = block;
@@ -95,7 +95,8 @@ export class BlockImporter {
    * Restores a block from the database to fork choice. Its signatures were verified before it was stored. Throws a
    * `BlockRejection` if it no longer fits the chain.
    *
-   * Ticks fork choice to the block's slot, not to the present, which could finalize more and exclude the block.
+   * Ticks fork choice to the block's slot, not to the present, which could finalize a later checkpoint and exclude the
+   * block.
    */
   async restore(signed: SignedBeaconBlock, root: RootHex, verifyPayload: VerifyPayload): Promise<void> {
     const { config, forkChoice, states, committer } = this.#parts;
@@ -103,7 +104,7 @@ export class BlockImporter {
     checkBeforeTransition(signed.message, { forkChoice, clock: forkChoice });
     const preState = await preStateOf(signed, states);
     const verifiers = { config, bls: null, verifyPayload };
-    // The arrival time is unknown, so the block is late.
+    // The arrival time is unknown, so the block counts as late.
     const block = { signed, root, arrivedAt: Number.POSITIVE_INFINITY };
     committer.restore(await verifyBlock(block, preState, verifiers));
   }

@@ -20,10 +20,10 @@ export type RejectionReason =
   | "data-unavailable"
   | "node-stopping";
 
-/** A block was not imported. The chain is unchanged. */
+/** Thrown if a block was not imported. The chain is unchanged. */
 export class BlockRejection extends Error {
   readonly reason: RejectionReason;
-  /** The offending block; in a segment it need not be the first. */
+  /** The offending block, which may not be the first of a segment. */
   slot?: Slot;
   root?: RootHex;
 
@@ -49,20 +49,18 @@ export class InvalidPayloadRejection extends BlockRejection {
   }
 }
 
-/** True if the block waits for the execution engine. The block itself is fine. */
+/** Returns true if the block waits for the execution engine and was not found invalid. */
 export const isWaitingForEngine = ({ reason }: BlockRejection): boolean =>
   reason === "engine-unavailable" || reason === "unknown-terminal-block";
 
-/** True if the chain keeps the block and retries the import on its own. */
+/** Returns true if the chain keeps the block and retries the import itself. */
 export const isHeld = (rejection: BlockRejection): boolean =>
   isWaitingForEngine(rejection) || rejection.reason === "data-unavailable";
 
-/** True if the block was not checked because the node is stopping. */
+/** Returns true if the block was not checked because the node is stopping. */
 export const isNodeStopping = ({ reason }: BlockRejection): boolean => reason === "node-stopping";
 
-/**
- * Reasons for which a block with this root can never be imported. Excludes signatures, which the root does not cover.
- */
+/** Reasons why a block with this root can never be imported. Excludes signatures, which the root does not cover. */
 const CONDEMNING: ReadonlySet<RejectionReason> = new Set([
   "finalized-slot",
   "invalid-parent",
@@ -77,7 +75,7 @@ const CONDEMNING: ReadonlySet<RejectionReason> = new Set([
 
 export const isPermanentRejection = ({ reason }: BlockRejection): boolean => CONDEMNING.has(reason);
 
-/** Adds the offending block to a rejection that has none. */
+/** Adds the offending block to a rejection that lacks one. */
 export function attributeTo<E>(error: E, block: { slot: Slot; root: RootHex }): E {
   if (error instanceof BlockRejection) {
     error.slot ??= block.slot;

@@ -7,9 +7,12 @@ import type { DataAvailability } from "../data/data-availability.ts";
 import { BlockRejection } from "./block-rejection.ts";
 import type { VerifiedBlock } from "./verify-block.ts";
 
-/** Each block is held with its post-state. They are siblings, because children of pending blocks are not verified. */
+/**
+ * Each waiting block retains its post-state. The blocks are siblings, because children of pending blocks are not
+ * verified.
+ */
 const MAX_BLOCKS = 16;
-/** Per proposer and slot. An equivocating proposer can sign any number of blocks. */
+/** Limit per proposer and slot. An equivocating proposer can sign any number of blocks. */
 const MAX_BLOCKS_PER_PROPOSAL = 2;
 
 interface BlocksAwaitingDataParts {
@@ -17,22 +20,22 @@ interface BlocksAwaitingDataParts {
   clock: Clock;
   data: DataAvailability;
   logger: Logger;
-  /** Imports a verified block; returns the number of blocks that were new. */
+  /** Imports a verified block. Returns the number of new blocks. */
   commit(block: VerifiedBlock): Promise<number>;
 }
 
 interface HeldBlock {
   block: VerifiedBlock;
   dropping: AbortController;
-  /** Result for callers that wait for the block. */
+  /** Result for callers waiting for the block. */
   answer: Promise<number>;
   /** Settles when the block is imported or dropped. */
   end: Promise<unknown>;
 }
 
 /**
- * Verified blocks that wait for blobs or data columns (is_data_available in fork-choice.md of deneb and fulu). They are
- * held with their post-states and imported once the data is available. Their descendants have an unknown parent and
+ * Verified blocks that wait for blobs or data columns (is_data_available in fork-choice.md of deneb and fulu). Keeps
+ * them with their post-states and imports them once the data is available. Their descendants have an unknown parent and
  * wait elsewhere.
  */
 export class BlocksAwaitingData {
@@ -51,14 +54,14 @@ export class BlocksAwaitingData {
     return this.#blocks.has(root);
   }
 
-  /** Returns the pending result of a held block. */
+  /** Returns the pending result of a waiting block. */
   answerOf(root: RootHex): Promise<number> | undefined {
     return this.#blocks.get(root)?.answer;
   }
 
   /**
-   * Holds a block and resolves when it is imported. Rejects with a `BlockRejection` at the attestation deadline of the
-   * next slot, when callers can no longer act on the result. The block stays held.
+   * Adds a block and resolves when it is imported. Rejects with a `BlockRejection` at the attestation deadline of the
+   * next slot, when callers can no longer act on the result. The block keeps waiting for its data.
    */
   hold(block: VerifiedBlock): Promise<number> {
     const { root } = block;
@@ -71,7 +74,7 @@ export class BlocksAwaitingData {
       ended.abort();
     });
     const answer = Promise.race([imported, this.#patience(block, imported, ended.signal)]);
-    // The import does not depend on a waiting caller.
+    // The import continues without a waiting caller.
     answer.catch(() => undefined);
     const end = imported.catch((error: unknown) => this.#note(block, error));
     this.#blocks.set(root, { block, dropping, answer, end });
@@ -79,7 +82,7 @@ export class BlocksAwaitingData {
     return answer;
   }
 
-  /** Drops the blocks for which `check` throws, with its error. */
+  /** Drops the blocks for which `check` throws, and rejects their imports with that error. */
   dropUnfit(check: (block: VerifiedBlock) => void): void {
     for (const { block, dropping } of [...this.#blocks.values()]) {
       try {
@@ -106,7 +109,7 @@ export class BlocksAwaitingData {
     return this.#parts.commit(block);
   }
 
-  /** Rejects at the deadline unless the block is being imported. */
+  /** Rejects at the deadline unless the import is already in progress. */
   async #patience(block: VerifiedBlock, imported: Promise<number>, ended: AbortSignal): Promise<number> {
     const { config, clock, data, logger } = this.#parts;
     const isOver = await untilTimeInSlot(clock, clock.currentSlot + 1, attestationDueShare(config), ended);
@@ -123,7 +126,7 @@ export class BlocksAwaitingData {
     this.#parts.logger[level]("Block with missing data not imported", { slot, root, error });
   }
 
-  /** Evicted blocks can be fetched from the network again. */
+  /** Evicts blocks, which can be fetched from the network again. */
   #makeRoomFor({ root: added, signed: { message } }: VerifiedBlock): void {
     const others = [...this.#blocks.values()].filter(({ block }) => block.root !== added);
     const ofProposal = others.filter(({ block: { signed } }) => {

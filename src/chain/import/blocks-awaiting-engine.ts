@@ -5,7 +5,7 @@ import type { ArrivedBlock } from "./segment.ts";
 const MAX_BLOCKS = 64;
 
 /**
- * Valid blocks whose payload the execution engine could not verify: sync/optimistic.md, "Execution Engine Errors".
+ * Valid blocks whose payload the execution engine could not verify (sync/optimistic.md, "Execution Engine Errors").
  * Their descendants have an unknown parent and wait elsewhere.
  */
 export class BlocksAwaitingEngine {
@@ -19,7 +19,7 @@ export class BlocksAwaitingEngine {
     return this.#blocks.has(root);
   }
 
-  /** Evicts the oldest block, which is furthest from the head. */
+  /** Adds a block. At the limit, evicts the oldest one, which is furthest from the head. */
   add(block: ArrivedBlock): void {
     this.#blocks.set(block.root, block);
     if (this.#blocks.size > MAX_BLOCKS) this.delete(this.inOrder()[0]!.root);
@@ -29,7 +29,7 @@ export class BlocksAwaitingEngine {
     this.#blocks.delete(root);
   }
 
-  /** In slot order, so that a parent precedes its children. */
+  /** Returns the blocks in slot order, so that parents precede their children. */
   inOrder(): ArrivedBlock[] {
     return [...this.#blocks.values()].sort((a, b) => a.signed.message.slot - b.signed.message.slot);
   }

@@ -40,14 +40,14 @@ export function checkBeforeTransition(
   return parent;
 }
 
-/** Skips payloads that the engine rejected recently. Blocks in the tree are retried in the background. */
+/** Rejects payloads that the engine rejected recently. Blocks in the tree are retried in the background. */
 export function refuseInvalidPayload(root: RootHex, forkChoice: ForkChoice): void {
   if (!forkChoice.isInvalid(root)) return;
   if (!forkChoice.has(root) && forkChoice.retryBackoff.isDue(root, forkChoice.currentSlot)) return;
   throw new BlockRejection("invalid-payload", `The execution payload of block ${root} is known to be invalid.`);
 }
 
-/** Checks a block whose parent passed these checks but is not in fork choice yet. */
+/** Checks a block whose parent has passed the checks but is not in fork choice yet. */
 export function checkAfterParent({ slot }: BeaconBlock, parent: BeaconBlock, clock: Clock): void {
   refuseFutureSlot(slot, clock);
   refuseEarlierThanParent(slot, parent.slot);
@@ -70,7 +70,7 @@ function refuseEarlierThanParent(slot: Slot, parentSlot: Slot): void {
 }
 
 /**
- * Requires a valid proposer signature before the state is advanced by more than an epoch. Otherwise unsigned blocks
+ * Requires a valid proposer signature before the state is advanced by more than an epoch. Otherwise, unsigned blocks
  * could cause expensive epoch transitions.
  */
 export async function requireSignedEpochSkip(

@@ -42,7 +42,7 @@ export function toForkChoiceBlock({
   };
 }
 
-/** Counts the attestations of a valid block and discounts validators that it proves to be equivocating. */
+/** Counts the attestations of a valid block, and marks validators as equivocating that its slashings prove to be. */
 export function applyBlockAttestations(
   forkChoice: ForkChoice,
   block: BeaconBlock,

@@ -43,16 +43,16 @@ interface ImportQueueParts extends BlockCommitterParts {
   hotSnapshots: HotSnapshots;
   /** Post-state of a block recently produced by this node. */
   producedState(root: RootHex): CachedBeaconStateAllForks | undefined;
-  /** Queue of all changes of the chain. */
+  /** Queue that serializes all changes of the chain. */
   changes: SerialQueue;
   /** Updates head and finality after new blocks. */
   settle(): Promise<void>;
 }
 
 export interface Arrival {
-  /** Arrival in chain time; defaults to now. */
+  /** Arrival in chain time. Default: now. */
   arrivedAt?: number;
-  /** Waits for missing data, up to a deadline; true by default. The block is held in any case. */
+  /** True to wait for missing data up to a deadline; the default. The block stays pending in either case. */
   waitsForData?: boolean;
 }
 
@@ -65,7 +65,7 @@ export class ImportQueue {
   readonly #committer: BlockCommitter;
   readonly #importer: BlockImporter;
   readonly #segmentImporter: SegmentImporter;
-  /** Blocks are verified before they enter the queue of changes, which must not wait for the engine. */
+  /** Blocks are verified before they enter the change queue, which must not wait for the engine. */
   readonly #singles = new SerialQueue();
   readonly #segments = new SerialQueue();
   /** Imports of single blocks in progress, by block root. */
@@ -111,7 +111,7 @@ export class ImportQueue {
     return this.#awaitingData.size;
   }
 
-  /** Drops blocks waiting for data that finality has passed. */
+  /** Drops blocks that wait for data and that finality has passed. */
   dropUnfit(): void {
     this.#awaitingData.dropUnfit(({ signed }) => checkBeforeTransition(signed.message, this.#parts));
   }
@@ -130,7 +130,7 @@ export class ImportQueue {
     await this.#retrying;
   }
 
-  /** Verifies and imports a block. What gossip validation has proven about a `ValidatedBlock` is not verified again. */
+  /** Verifies and imports a block. Skips checks that gossip validation has already made for a `ValidatedBlock`. */
   async importBlock(
     received: SignedBeaconBlock | ValidatedBlock,
     { arrivedAt = this.#parts.clock.nowSeconds(), waitsForData = true }: Arrival = {},
@@ -183,7 +183,7 @@ export class ImportQueue {
     await this.#untilCurrent(slot);
     const began = SYSTEM_TIMERS.now();
     await this.#importer.prepare(signed, root);
-    // Later blocks do not wait for this one's data, so the count can be a promise.
+    // Later blocks do not wait for this block's data, so the count may be a promise.
     const { count } = await this.#singles.run(async () => this.#takeIn(root, verify));
     if (!waitsForData && this.#awaitingData.has(root)) data.requireAvailable(block);
     const known = (await count) === 0;
@@ -195,7 +195,8 @@ export class ImportQueue {
     const { data } = this.#parts;
     const awaited = this.#awaitingData.answerOf(root);
     if (awaited) {
-      // A second submission resolves as known once the first is imported. A failure may have no waiting caller.
+      // A second submission of the block resolves as known once the first is imported. If the import fails, there may
+      // be no waiting caller.
       const known = awaited.then(() => 0);
       known.catch(() => undefined);
       return { count: known };
@@ -247,13 +248,13 @@ export class ImportQueue {
 
   #hold(block: ArrivedBlock, { message }: BlockRejection): void {
     const { root, signed } = block;
-    // Later blocks are likely to wait for the same reason.
+    // Later blocks probably wait for the same reason.
     const level = this.#waiting.size > 0 ? "debug" : "warn";
     this.#parts.logger[level]("Block waits for the execution engine", { slot: signed.message.slot, root, message });
     this.#waiting.add(block);
   }
 
-  /** Stops at the first block for which the engine is still unavailable. */
+  /** Retries waiting blocks. Stops at the first one for which the engine is still unavailable. */
   async #retry(): Promise<void> {
     for (const { signed, root, arrivedAt } of this.#waiting.inOrder()) {
       if (this.#closing.signal.aborted) return;
@@ -268,7 +269,7 @@ export class ImportQueue {
     }
   }
 
-  /** Applies the consequences of a failed import, then rethrows. */
+  /** Handles the effects of a failed import on other blocks, then rethrows. */
   async #withConsequences<T>(run: () => Promise<T>): Promise<T> {
     try {
       return await run();
@@ -278,7 +279,7 @@ export class ImportQueue {
     }
   }
 
-  /** An invalid payload can invalidate ancestors. */
+  /** Applies an error to the chain: an invalid payload can invalidate ancestors. */
   async #drawConsequences(error: unknown): Promise<void> {
     const { forkChoice, verdicts, settle, logger } = this.#parts;
     if (!(error instanceof InvalidPayloadRejection) || error.root === undefined) return;
@@ -288,14 +289,14 @@ export class ImportQueue {
     if (await verdicts.applyRejection(error.root, error)) await settle();
   }
 
-  /** Commits blocks verified in the meantime. Skips blocks that were imported another way. */
+  /** Commits verified blocks. Skips blocks that were imported otherwise in the meantime. */
   #commit(run: readonly VerifiedBlock[]): Promise<number> {
     const { changes, forkChoice, settle, hotSnapshots } = this.#parts;
     return changes.run(async () => {
       const unknown: VerifiedBlock[] = [];
       for (const block of run) if (!(await isKnownBlock(block, this.#parts))) unknown.push(block);
       if (unknown.length === 0) return 0;
-      // The new block and the new head become visible to readers in one step.
+      // Readers see the new block and the new head at the same time.
       await forkChoice.revision.transaction(async () => {
         await this.#committer.commit(unknown);
         for (const { signed, root } of unknown) this.#announce(signed, root);
@@ -313,8 +314,8 @@ export class ImportQueue {
   }
 
   /**
-   * Gossip accepts blocks slightly before their slot (clock disparity), fork choice does not. Waits outside the queue
-   * of changes.
+   * Waits for the block's slot. Gossip accepts blocks slightly before their slot (clock disparity), fork choice does
+   * not. Waits outside the change queue.
    */
   async #untilCurrent(slot: Slot): Promise<void> {
     const { clock, config, forkChoice } = this.#parts;

@@ -23,7 +23,7 @@ export class InvalidBlockRoots {
 }
 
 /**
- * Rules whose violation is determined by the block root. Excludes verdicts of the execution engine, which may be wrong.
+ * Rules that depend only on what the block root covers. Excludes verdicts of the execution engine, which may be wrong.
  */
 const BROKEN_RULES: ReadonlySet<RejectionReason> = new Set([
   "not-later-than-parent",
@@ -32,7 +32,7 @@ const BROKEN_RULES: ReadonlySet<RejectionReason> = new Set([
   "invalid-transition",
 ]);
 
-/** True if the rejection reason makes every block with this root permanently invalid. */
+/** Returns true if every block with this root is permanently invalid for the same reason. */
 export async function isPermanentlyInvalid(
   rejection: BlockRejection,
   signed: SignedBeaconBlock,
@@ -50,8 +50,8 @@ export async function isPermanentlyInvalid(
 }
 
 /**
- * False if a number is too large to be exact: it is then hashed as another number, which a valid block may contain.
- * Also false for a malformed block.
+ * Returns false for a malformed block, or if a number is too large to be exact: it is then hashed as another number,
+ * which may be part of a valid block.
  */
 function isAsHashed(block: BeaconBlock, config: BeaconConfig): boolean {
   const type = config.getForkTypes(block.slot).BeaconBlock as Type<BeaconBlock>;

@@ -22,7 +22,7 @@ import { type ArrivedBlock, isKnownBlock, linkSegment, mayAddValidators } from "
 import { badSignature, preStateOf, type VerifiedBlock } from "./verify-block.ts";
 import type { VerifyPayload } from "./verify-payload.ts";
 
-/** Blocks verified and stored together. The light client server looks back no further. */
+/** Number of blocks verified and stored together. The light client server looks back no further. */
 const BLOCKS_PER_RUN = 32;
 
 export interface ImportedSegment {
@@ -40,7 +40,7 @@ interface SegmentImporterParts {
   data: DataAvailability;
   bls: BlsVerifier;
   verifyPayload: VerifyPayload;
-  /** Imports verified blocks; returns the number of new ones. */
+  /** Imports verified blocks. Returns the number of new ones. */
   commit(run: readonly VerifiedBlock[]): Promise<number>;
 }
 
@@ -54,7 +54,7 @@ interface AppliedBlock extends ArrivedBlock {
 /** Blocks that passed the state transition, with pending signature verification. */
 interface AppliedRun {
   blocks: AppliedBlock[];
-  /** By block. The last entry can belong to a block that failed the transition. */
+  /** Signature sets per block. The last entry may belong to a block that failed the transition. */
   signatureSets: ISignatureSet[][];
   signatures: Promise<boolean>;
   failure: { block: ArrivedBlock; error: unknown } | null;
@@ -62,9 +62,9 @@ interface AppliedRun {
 
 /**
  * Imports chain segments during sync, in runs of blocks. The runs are pipelined: worker threads verify the signatures
- * of one run as a batch while the main thread executes the next run and the execution engine verifies payloads. A run
- * is stored in one write. Only the commit runs in the chain's queue, so gossip and ticks are not delayed. Calls must
- * not overlap.
+ * of one run as a batch while the main thread executes the next run and the execution engine verifies payloads. Each
+ * run is stored in one write. Only the commit goes through the chain's queue, so gossip and ticks are not delayed.
+ * Calls must not overlap.
  */
 export class SegmentImporter {
   readonly #parts: SegmentImporterParts;
@@ -74,8 +74,8 @@ export class SegmentImporter {
   }
 
   /**
-   * Imports blocks in order, each the child of the previous. Throws a `BlockRejection` for the first invalid block;
-   * earlier ones stay imported, also after an abort.
+   * Imports consecutive blocks in order. Throws a `BlockRejection` for the first invalid block. Earlier blocks stay
+   * imported, even after an abort.
    */
   async import(
     segment: readonly SignedBeaconBlock[],
@@ -101,7 +101,7 @@ export class SegmentImporter {
         next += run.blocks.length;
       }
     } catch (error) {
-      // Waits for the previous run, whose failure takes precedence.
+      // Waits for the previous run, whose error takes precedence.
       await underway;
       throw error;
     }
@@ -188,7 +188,7 @@ export class SegmentImporter {
     const verified: VerifiedBlock[] = [];
     for (const block of blocks) {
       try {
-        // The data of a block imported another way has left the pool.
+        // The pool no longer has the data of a block that was imported otherwise.
         if (!(await isKnownBlock(block, this.#parts))) this.#parts.data.requireAvailable(block);
         verified.push({ ...block, execution: await block.execution });
       } catch (error) {

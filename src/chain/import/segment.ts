@@ -46,7 +46,7 @@ export async function linkSegment(
   return linked;
 }
 
-/** True if the chain has the block, including finalized blocks that fork choice has pruned. */
+/** Returns true if the chain has the block. Includes finalized blocks that fork choice has pruned. */
 export async function isKnownBlock(
   { root, signed }: ArrivedBlock,
   { forkChoice, blocks }: { forkChoice: ForkChoice; blocks: BlockStore },
@@ -58,8 +58,8 @@ export async function isKnownBlock(
 }
 
 /**
- * True if advancing to and applying the child can add validators. All states share one append-only public key table, so
- * only blocks known to be valid may extend it.
+ * Returns true if applying the child, or advancing the state to its slot, can add validators. All states share one
+ * append-only public key table, so only blocks known to be valid may extend it.
  */
 export function mayAddValidators(state: CachedBeaconStateAllForks, { message }: SignedBeaconBlock): boolean {
   if (message.body.deposits.length > 0) return true;

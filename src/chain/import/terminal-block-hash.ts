@@ -5,7 +5,7 @@ import type { Slot } from "@lodestar/types";
 type MergeConfig = Pick<ChainConfig, "TERMINAL_BLOCK_HASH" | "TERMINAL_BLOCK_HASH_ACTIVATION_EPOCH">;
 
 /**
- * A configured terminal block hash is accepted only from its activation epoch on (bellatrix/fork-choice.md,
+ * Returns false before the activation epoch of a configured terminal block hash (bellatrix/fork-choice.md,
  * validate_merge_block).
  */
 export function mayMergeAt(config: MergeConfig, slot: Slot): boolean {

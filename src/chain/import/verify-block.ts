@@ -21,7 +21,7 @@ export interface VerifiedBlock extends ArrivedBlock {
 
 interface TransitionVerifiers {
   config: BeaconConfig;
-  /** Null if the signatures were verified before or made by this node. */
+  /** Null if the signatures are already verified or were made by this node. */
   bls: Pick<BlsVerifier, "verify"> | null;
   /** Post-state if this node produced the block. */
   producedState?: CachedBeaconStateAllForks | undefined;
@@ -42,13 +42,13 @@ export async function verifyBlock(
   const { signed } = block;
   const read = readBlock(verifiers.config, signed, preState);
   const payload = verifyPayload(signed, read);
-  // Not awaited if the rest is invalid.
+  // Not awaited if the rest of the block is invalid.
   payload.catch(() => undefined);
   const state = await verifiedState(signed, preState, read, verifiers);
   return { ...block, state, indexedAttestations: read.indexedAttestations, execution: await payload };
 }
 
-/** Verifies a blinded block without its payload, before the builder reveals it. Throws a `BlockRejection`. */
+/** Verifies a blinded block, whose payload the builder has not revealed yet. Throws a `BlockRejection`. */
 export async function verifyBlindedBlock(
   signed: SignedBlindedBeaconBlock,
   { states, config, bls }: { states: StateStore; config: BeaconConfig; bls: Pick<BlsVerifier, "verify"> },
@@ -57,7 +57,7 @@ export async function verifyBlindedBlock(
   await verifiedState(signed, preState, readBlock(config, signed, preState), { config, bls });
 }
 
-/** Returns the post-state after verifying everything but the payload. */
+/** Returns the post-state. Verifies everything but the payload. */
 async function verifiedState(
   signed: AnySignedBlock,
   preState: CachedBeaconStateAllForks,
@@ -69,7 +69,7 @@ async function verifiedState(
   const sets = () => signatureSetsOf(config, signed, preState, read, { skipProposerSignature });
   const signatures = Promise.resolve(bls?.verify(sets()) ?? true);
   signatures.catch(() => undefined);
-  // The transition blocks the thread; pending requests go first.
+  // The transition blocks the thread, so pending requests run first.
   if (!producedState) await nextTurn();
   const transition = captureFailure(() => applyBlock(signed, preState, producedState));
   if (!(await signatures)) throw badSignature(signed);

@@ -39,7 +39,7 @@ export function payloadVerifier(parts: PayloadVerifierParts): VerifyPayload {
     refuseEmptyTransactions(signed);
     try {
       if (!isMergeTransition) return executionOf(signed, await requestPayloadVerdict(signed, config, engine));
-      // Sent concurrently. A wrong terminal block takes precedence: it violates a consensus rule.
+      // Sent concurrently. An invalid terminal block takes precedence, because it violates a consensus rule.
       const verdict = requestPayloadVerdict(signed, config, engine);
       verdict.catch(() => undefined);
       const isTerminalKnown = await checkTerminalBlock(signed, parts);
@@ -140,7 +140,7 @@ async function checkTerminalBlock(
       `The parent ${terminal} of the merge transition block is not a valid terminal PoW block.`,
     );
   }
-  // The rule protects validators; a node without an engine has none that sign.
+  // The rule protects validators. A node without an engine has no validators that sign.
   if (engine instanceof NoExecutionEngine) return false;
   if (slot + safeSlots <= clock.currentSlot) return false;
   throw new BlockRejection(

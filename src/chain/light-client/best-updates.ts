@@ -13,7 +13,7 @@ import type { BlockStore } from "../blocks/block-store.ts";
 import type { ForkChoice } from "../fork-choice/fork-choice.ts";
 import { summaryOf, withNextSyncCommittee } from "./light-client-data.ts";
 
-/** More than the block retention period (p2p-interface.md, MIN_EPOCHS_FOR_BLOCK_REQUESTS). */
+/** Exceeds the block retention period (p2p-interface.md, MIN_EPOCHS_FOR_BLOCK_REQUESTS). */
 const PERIODS_KEPT = 130;
 
 /** A finality update and its attested state. */
@@ -39,8 +39,8 @@ interface BestUpdatesParts {
 }
 
 /**
- * Best update per sync committee period, with which a light client follows the committees. The database holds the best
- * finalized ones. Candidates of unfinalized blocks are kept per branch, so that a reorg needs no search; they are
+ * Best update per sync committee period, which light clients need to follow the committees. The database stores the
+ * best finalized ones. Candidates of unfinalized blocks are kept per branch, so that a reorg needs no search; they are
  * derived again after a restart.
  */
 export class BestUpdates {
@@ -65,14 +65,14 @@ export class BestUpdates {
     this.#final = undefined;
   }
 
-  /** Keeps a block's update if it is better than earlier ones. */
+  /** Records a block's update if it is better than earlier ones. */
   async offer(block: SlotAndRoot, { update, attestedState }: DerivedUpdate): Promise<void> {
     if (!(await this.#isBetter(block, summaryOf(update)))) return;
     const complete = withNextSyncCommittee(update, attestedState);
     this.#candidates.set(block.root, { ...block, summary: summaryOf(update), update: complete });
   }
 
-  /** Like `offer`, for an update that is not created yet. */
+  /** Like `offer`, for an update that has not been created yet. */
   async offerSummary(block: SlotAndRoot, summary: LightClientUpdateSummary): Promise<void> {
     if (await this.#isBetter(block, summary)) this.#candidates.set(block.root, { ...block, summary });
   }
@@ -94,8 +94,8 @@ export class BestUpdates {
   }
 
   /**
-   * Returns the updates of periods in [start, end), without gaps, from the first period that has one. `end` can be far
-   * in the future.
+   * Returns the updates of the periods [start, end) up to the first gap, starting with the first period that has an
+   * update. `end` may be far in the future.
    */
   async range(start: SyncPeriod, end: SyncPeriod, limit: number): Promise<LightClientUpdate[]> {
     const updates: LightClientUpdate[] = [];
@@ -134,7 +134,7 @@ export class BestUpdates {
     return (best && (await this.#updateOf(best))) ?? this.#stored(period);
   }
 
-  /** Databases of older versions can contain updates of orphaned blocks. */
+  /** Returns a stored update. Databases of older versions may contain updates of orphaned blocks. */
   async #stored(period: SyncPeriod): Promise<LightClientUpdate | undefined> {
     const { db, blocks } = this.#parts;
     if (this.#final?.period !== period) {
@@ -173,5 +173,5 @@ export class BestUpdates {
   }
 }
 
-/** Only updates signed in the period of their attested block are used. */
+/** Returns the period of a block. An update is used only if it was signed in the period of its attested block. */
 const periodOf = ({ slot }: { slot: Slot }): SyncPeriod => computeSyncPeriodAtSlot(slot);

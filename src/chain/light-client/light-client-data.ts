@@ -27,7 +27,7 @@ interface SignedAttestedBlock {
   /** From the block whose sync aggregate signs its parent. */
   syncAggregate: altair.SyncAggregate;
   signatureSlot: number;
-  /** Header of the parent, which is attested. */
+  /** Header of the attested parent. */
   attestedHeader: LightClientHeader;
   attestedState: CachedBeaconStateAllForks;
   /** Header finalized by the attested state; null for genesis, undefined if it is not stored. */

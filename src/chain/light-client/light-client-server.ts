@@ -43,12 +43,13 @@ interface LightClientParts {
 }
 
 /**
- * Limits per head: blocks to look back, as many as a finalizing chain has, and states to regenerate. Usually one block.
+ * Limits per head: how many blocks to look back, as many as it takes to finalize, and how many states to regenerate.
+ * Usually one block is processed.
  */
 const MAX_BLOCKS_AT_ONCE = 5 * SLOTS_PER_EPOCH;
 const MAX_STATES_AT_ONCE = 32;
 const REMEMBERED_BLOCKS = 256;
-/** Each attested header is used once, the finalized one for an epoch. */
+/** Each attested header is used once, the finalized header for an epoch. */
 const KEPT_HEADERS = 4;
 
 interface LatestUpdate {
@@ -145,8 +146,8 @@ export class LightClientServer {
   }
 
   /**
-   * Returns unprocessed ancestors and the head, oldest first. The head is always included: it may have become head
-   * again.
+   * Returns unprocessed ancestors and the head, oldest first. Always includes the head, since it may have become the
+   * head again.
    */
   #unprocessedUpTo(head: ForkChoiceBlock): ForkChoiceBlock[] {
     const { forkChoice } = this.#parts;
@@ -163,7 +164,7 @@ export class LightClientServer {
     try {
       await work();
     } catch (error) {
-      // At the start of the history, required states may be missing.
+      // Required states may be missing at the start of the history.
       if (error instanceof StateUnavailableError) return;
       this.#parts.logger.error("Failed to derive light client data", { root, error });
     }
@@ -178,7 +179,7 @@ export class LightClientServer {
     await this.#best.offer(block, derived);
   }
 
-  /** Comparing updates needs no state. */
+  /** Processes a block's summary. Comparing updates needs no state. */
   async #processSummary(block: ForkChoiceBlock): Promise<void> {
     const { blocks, forkChoice } = this.#parts;
     const attested = forkChoice.get(block.parentRoot);
@@ -197,7 +198,7 @@ export class LightClientServer {
     });
   }
 
-  /** Returns undefined if the aggregate is not usable for light clients. */
+  /** Returns undefined if light clients cannot use the aggregate. */
   #usefulAggregate(signed: SignedBeaconBlock, attested: { slot: Slot }): altair.SyncAggregate | undefined {
     if (!hasLightClientForm(this.#parts.config, attested.slot)) return undefined;
     const { syncAggregate } = signed.message.body as altair.BeaconBlockBody;

@@ -32,7 +32,7 @@ import { TimeSlice } from "../../async/time-slice.ts";
 import type { BlockStore } from "../blocks/block-store.ts";
 import { type CommitteePosition, committeePositions } from "../shuffling/committee-positions.ts";
 
-/** Correct parts of a vote. From Altair on, a part counts only if it was included in time. */
+/** Correct parts of a vote. Since Altair, a part counts only if it was included in time. */
 export interface VoteParts {
   source: boolean;
   target: boolean;
@@ -62,7 +62,7 @@ interface ReviewParts {
   config: BeaconConfig;
   blocks: Pick<BlockStore, "signedByRoot">;
   epoch: Epoch;
-  /** State at the end of the next epoch: votes can be included until then. */
+  /** State at the end of the next epoch, the last chance for votes to be included. */
   state: CachedBeaconStateAllForks;
   /** Latest block of that state. */
   blockRoot: RootHex;
@@ -74,7 +74,7 @@ interface ReviewParts {
 }
 
 /**
- * Reviews an epoch from its canonical blocks and those of the next epoch. Reads only the given validators from the
+ * Reviews an epoch based on its canonical blocks and those of the next epoch. Reads only the given validators from the
  * state.
  */
 export async function reviewEpoch(parts: ReviewParts): Promise<Map<ValidatorIndex, ValidatorReview>> {
@@ -86,7 +86,7 @@ export async function reviewEpoch(parts: ReviewParts): Promise<Map<ValidatorInde
     await slice.yieldIfDue();
   }
   const positions = await committeePositions(state.epochCtx.previousShuffling, reviews.keys());
-  // Votes of the genesis slot are not expected: chains often start after it.
+  // No vote is expected in the genesis slot, since chains often start after it.
   const isDue = ({ slotInEpoch }: CommitteePosition) => computeStartSlotAtEpoch(epoch) + slotInEpoch > GENESIS_SLOT;
   const duties = new Duties(positions.filter(isDue), state);
   for (const { validatorIndex } of duties.all) {
@@ -120,13 +120,13 @@ function emptyReview(state: CachedBeaconStateAllForks, index: ValidatorIndex): V
   };
 }
 
-/** Iterates from the newest block back to the first slot of the epoch, without the genesis block. */
+/** Iterates from the newest block back to the first slot of the epoch, excluding the genesis block. */
 async function* canonicalBlocks({ blocks, blockRoot, epoch }: ReviewParts): AsyncGenerator<SignedBeaconBlock> {
   const firstSlot = Math.max(computeStartSlotAtEpoch(epoch), GENESIS_SLOT + 1);
   let root = blockRoot;
   for (;;) {
     const signed = await blocks.signedByRoot(root);
-    // The genesis block need not be stored.
+    // The genesis block may not be stored.
     if (signed === null || signed.message.slot < firstSlot) return;
     yield signed;
     if (signed.message.slot === firstSlot) return;
@@ -151,7 +151,7 @@ class Duties {
     }
   }
 
-  /** Yields the validators whose votes an attestation includes. */
+  /** Yields the validators whose votes are in an attestation. */
   *votersIn(attestation: Attestation): Generator<ValidatorIndex> {
     const { aggregationBits, data } = attestation;
     const slotInEpoch = data.slot % SLOTS_PER_EPOCH;
@@ -235,7 +235,10 @@ function countSync(
   }
 }
 
-/** A freshly loaded state does not know the previous epoch's proposers; then no proposal counts as missed. */
+/**
+ * Counts proposals. A freshly loaded state does not know the previous epoch's proposers; then no proposal counts as
+ * missed.
+ */
 function countProposals(
   { epoch, state }: ReviewParts,
   proposers: ReadonlyMap<Slot, ValidatorIndex>,

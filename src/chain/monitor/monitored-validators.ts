@@ -3,7 +3,7 @@ import type { ValidatorIndex } from "@lodestar/types";
 import { fromHex } from "@lodestar/utils";
 import type { Logger } from "../../log/logger.ts";
 
-/** Validators selected by index or public key. They need not exist yet. */
+/** Validators selected by index or public key. They may not exist yet. */
 export interface MonitorSelection {
   readonly indices: readonly ValidatorIndex[];
   /** 0x-prefixed hex. */
@@ -34,7 +34,7 @@ export class MonitoredValidators {
     return this.#unknownIndices.size + this.#unknownPubkeys.size;
   }
 
-  /** Resolves validators that were unknown so far. */
+  /** Resolves selected validators that were unknown so far. */
   resolve({ validators, epochCtx }: CachedBeaconStateAllForks): void {
     for (const index of this.#unknownIndices) {
       if (index >= validators.length) continue;

@@ -8,7 +8,7 @@ type Reviews = ReadonlyMap<ValidatorIndex, ValidatorReview>;
 
 interface LoggedReview {
   epoch: Epoch;
-  /** Counters of this epoch only. */
+  /** Counters for this epoch only. */
   total: Tally;
   reviews: Reviews;
   /** Reviews of the previous epoch, if any. */
@@ -17,7 +17,7 @@ interface LoggedReview {
 
 const MAX_IN_LOG = 10;
 
-/** Logs a summary of an epoch and warnings for failures. */
+/** Logs an epoch's summary and warnings about failures. */
 export function logReview(logger: Logger, review: LoggedReview): void {
   logger.info("Validator summary", summaryFields(review));
   logMissedProposals(logger, review);
@@ -45,7 +45,7 @@ function summaryFields({ epoch, total, reviews }: LoggedReview): Record<string, 
   };
 }
 
-/** Bounded: during an outage, all proposals of an epoch can be missed. */
+/** Logs missed proposals in a bounded number of lines: in an outage, all proposals of an epoch may be missed. */
 function logMissedProposals(logger: Logger, { epoch, total, reviews }: LoggedReview): void {
   const missed = [...reviews].flatMap(([validator, { missedProposals }]) =>
     missedProposals.map((slot) => ({ validator, slot })),
@@ -55,7 +55,7 @@ function logMissedProposals(logger: Logger, { epoch, total, reviews }: LoggedRev
   }
 }
 
-/** Reports a validator once until it attests again. */
+/** Reports each validator once until it attests again. */
 function logMissedAttestations(logger: Logger, { epoch, total, reviews, before }: LoggedReview): void {
   const isNew = [...reviews].filter(([validator, review]) => missed(review) && !missed(before?.get(validator)));
   if (isNew.length === 0) return;

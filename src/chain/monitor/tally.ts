@@ -11,7 +11,7 @@ export interface Tally {
   syncSignatures: { included: number; missed: number };
   /** In Gwei, like rewards. */
   balance: number;
-  /** Of the latest reviewed epoch; undefined without earlier balances. */
+  /** Reward of the latest reviewed epoch; undefined without earlier balances. */
   reward: number | undefined;
   slashed: number;
 }

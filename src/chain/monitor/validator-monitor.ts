@@ -15,7 +15,7 @@ import { MonitoredValidators, type MonitorSelection } from "./monitored-validato
 import { logReview } from "./review-log.ts";
 import { addReview, newTally, resetLevels, type Tally } from "./tally.ts";
 
-/** Maximum number of validators with individual metrics. Bounds the number of metric series. */
+/** Maximum number of validators with individual metrics, to bound the number of metric series. */
 const MAX_SINGLE_VALIDATORS = 64;
 
 type MonitoredChain = Pick<
@@ -40,8 +40,8 @@ interface LastReview {
 }
 
 /**
- * Monitors the performance of selected validators. Reviews an epoch when the next one has ended, on the canonical chain
- * at that time, so that reorgs and late inclusions are counted. Idle between epochs.
+ * Monitors the performance of selected validators. Reviews an epoch after the next one has ended, on the canonical
+ * chain at that time, so that reorgs and late inclusions count. Idle between epochs.
  */
 export class ValidatorMonitor {
   readonly #parts: ValidatorMonitorParts;
@@ -51,7 +51,7 @@ export class ValidatorMonitor {
   readonly #single: Map<ValidatorIndex, Tally> | undefined;
   readonly #stop: () => void;
   #epoch: Epoch;
-  /** Validators whose vote arrived as a single attestation, by epoch. */
+  /** Validators whose vote arrived as an unaggregated attestation, by epoch. */
   readonly #seen = new Map<Epoch, ReadonlySet<ValidatorIndex>>();
   #syncCommittee: { period: SyncPeriod; seats: SyncSeats } | undefined;
   #last: LastReview | undefined;
@@ -100,7 +100,7 @@ export class ValidatorMonitor {
     const epoch = computeEpochAtSlot(slot);
     const isNext = epoch > this.#epoch;
     this.#epoch = epoch;
-    // A dev chain can go back in time.
+    // A dev chain may be reverted.
     if (!isNext) return undefined;
     const { chain, isWarmedUp } = this.#parts;
     const { head, headState } = chain;
@@ -115,7 +115,7 @@ export class ValidatorMonitor {
     return this.#work;
   }
 
-  /** The cache drops an epoch when the next one has ended. */
+  /** Copies the seen validators of an epoch, which the cache drops when the next epoch has ended. */
   #noteSeen(epoch: Epoch): void {
     const { attesters } = this.#parts.chain.pools.seen;
     this.#seen.set(epoch, new Set([...this.#monitored.indices].filter((validator) => attesters.has(epoch, validator))));
@@ -128,7 +128,7 @@ export class ValidatorMonitor {
       // After a checkpoint start, votes may be in blocks that are not stored.
       if (chain.history.earliestBlockSlot > computeStartSlotAtEpoch(epoch)) return;
       const state = await this.#stateOf(epoch + 1, blockRoot, found);
-      // Nothing to review without a block for two epochs.
+      // Without a block for two epochs, there is nothing to review.
       if (state === undefined) return;
       const last = this.#last?.epoch === epoch - 1 ? this.#last : undefined;
       const reviews = await reviewEpoch({
@@ -160,7 +160,10 @@ export class ValidatorMonitor {
     return isNear ? states.afterBlock(blockRoot, computeEndSlotAtEpoch(epoch)) : undefined;
   }
 
-  /** The state is in the epoch after the reviewed one, which may have another sync committee. */
+  /**
+   * Returns the sync committee positions. The state is in the epoch after the reviewed one, which may have another sync
+   * committee.
+   */
   #syncSeats(state: CachedBeaconStateAllForks, epoch: Epoch): SyncSeats | undefined {
     const before = this.#syncCommittee;
     const isAltair = state.config.getForkSeq(state.slot) >= ForkSeq.altair;

@@ -24,20 +24,20 @@ export interface Covering {
 }
 
 /**
- * On average 16 aggregators are selected per committee (phase0/validator.md, "Aggregation selection"); more than 8
- * different aggregates are not worth keeping.
+ * On average 16 aggregators are selected per committee (phase0/validator.md, "Aggregation selection"), so more than 8
+ * different aggregates are of little use.
  */
 const MAX_AGGREGATES = 8;
 
 /**
- * All known signatures of one committee over one message: single signatures, summed into one aggregate, and received
+ * All known signatures of one committee for one message: single signatures, summed into one aggregate, and received
  * aggregates. A signature cannot be removed from an aggregate, so only disjoint aggregates are summed. Callers verify
  * all signatures.
  */
 export class AggregateSet {
   readonly bitLength: number;
   #singles: HeldAggregate<SignatureSum> | null = null;
-  /** Largest first; none is a subset of another or of the singles. */
+  /** Largest first; none is a subset of another or of the single signatures. */
   #aggregates: HeldAggregate[] = [];
 
   constructor(bitLength: number) {
@@ -64,7 +64,7 @@ export class AggregateSet {
     } else if (this.#singles.bits.get(position)) {
       return "known";
     } else {
-      // Copies the bits, because earlier ones may have been returned to callers.
+      // Copies the bits, because callers may hold the earlier ones.
       const bits = this.#singles.bits.clone();
       bits.set(position, true);
       this.#singles = { bits, count: this.#singles.count + 1, signature: this.#singles.signature.with(signature) };
@@ -87,14 +87,14 @@ export class AggregateSet {
     return "added";
   }
 
-  /** Returns the received aggregates, and the singles as one more. */
+  /** Returns the received aggregates, and the sum of single signatures as one more. */
   list(): Aggregate[] {
     return this.#all().map(({ bits, signature }) => ({ bits, signature: sumBytes([signature]) }));
   }
 
   /**
-   * Returns candidate unions: each starts from one aggregate and adds the largest disjoint others. Largest first, none
-   * a subset of another.
+   * Returns candidate unions, each of one aggregate and the largest others that are disjoint. Largest first, none a
+   * subset of another.
    */
   coverings(): Covering[] {
     const aggregates = this.#all();

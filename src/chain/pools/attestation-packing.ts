@@ -22,7 +22,7 @@ interface ChosenAggregate {
   covering: Covering;
 }
 
-/** Parts of one attestation. From Electra on, one attestation can cover several committees with the same data. */
+/** Parts of one attestation. Since Electra, one attestation can cover several committees with the same data. */
 type AttestationParts = ChosenAggregate[];
 
 /**
@@ -50,8 +50,8 @@ export function packAttestations(pool: AttestationPool, state: CachedBeaconState
 }
 
 /**
- * Offers the best aggregates of all committees with the same data. Committees of a slot are disjoint, so the best of
- * each together form the best attestation.
+ * Combines the best aggregates of all committees with the same data. The committees of a slot are disjoint, so the best
+ * aggregates together form the best attestation.
  */
 function createSource(groups: AttestationGroup[], participation: Participation): CoverSource<AttestationParts> {
   const { data } = groups[0]!;
@@ -103,7 +103,7 @@ function isIncludableData(data: phase0.AttestationData, state: CachedBeaconState
   return ssz.phase0.Checkpoint.equals(data.source, justified);
 }
 
-/** The committee may differ if the attestation was made on another branch. */
+/** Returns false if the committee differs, which is possible if the attestation was made on another branch. */
 function hasCommitteeOf(state: CachedBeaconStateAllForks, { data, committeeIndex, committee }: AttestationGroup) {
   const shuffling = state.epochCtx.getShufflingAtSlotOrNull(data.slot);
   const expected = shuffling?.committees[data.slot % SLOTS_PER_EPOCH]?.[committeeIndex];

@@ -53,14 +53,14 @@ export interface AttestationPoolSnapshot {
   lowestSlot: Slot;
 }
 
-/** 32 different votes per committee; honest committees have two or three. */
+/** 32 different votes per committee; honest committees cast two or three. */
 const MAX_GROUPS_PER_SLOT = MAX_COMMITTEES_PER_SLOT * 32;
-/** Two epochs are includable; new slots arrive before the next pruning. */
+/** Attestations are includable for two epochs, and new slots may arrive before the next pruning. */
 const MAX_SLOTS = 3 * SLOTS_PER_EPOCH;
 
 /**
- * Validated attestations, single and aggregated, by slot, data and committee: from Electra on the data does not include
- * the committee. Limits only protect memory against floods of valid attestations.
+ * Validated attestations, single and aggregated, by slot, data and committee (since Electra, the data does not include
+ * the committee). The limits only protect memory against floods of valid attestations.
  */
 export class AttestationPool {
   #slots = new Map<Slot, SlotGroups>();
@@ -90,8 +90,8 @@ export class AttestationPool {
   }
 
   /**
-   * Returns the aggregate with the most attesters. Without a committee index, returns that of the best committee
-   * (before Electra there is one per data root).
+   * Returns the aggregate with the most attesters. Without a committee index, returns the best one of any committee
+   * (before Electra, each data root has only one committee).
    */
   getAggregate(slot: Slot, dataRoot: RootHex, committeeIndex?: CommitteeIndex): Attestation | undefined {
     const byCommittee = this.#slots.get(slot)?.byDataRoot.get(dataRoot);
@@ -109,7 +109,7 @@ export class AttestationPool {
     return [...this.iterate(filter)];
   }
 
-  /** Like `list`, lazily. The pool may change meanwhile; signatures are aggregated on demand. */
+  /** Like `list`, but lazily. The pool may change meanwhile; signatures are aggregated on demand. */
   *iterate({ slot, committeeIndex }: AttestationFilter = {}): Generator<Attestation> {
     for (const each of slot === undefined ? this.slots() : [slot]) {
       for (const group of this.groupsAt(each).flat()) {
@@ -141,8 +141,8 @@ export class AttestationPool {
   }
 
   /**
-   * Drops attestations that can no longer be included: those of an epoch are includable until the end of the next
-   * (deneb, "Modified process_attestation", EIP-7045; earlier forks allow less).
+   * Drops attestations that can no longer be included: attestations of an epoch are includable until the end of the
+   * next one (deneb, "Modified process_attestation", EIP-7045; earlier forks allow less).
    */
   prune(currentSlot: Slot): void {
     this.#lowestSlot = computeStartSlotAtEpoch(Math.max(0, computeEpochAtSlot(currentSlot) - 1));

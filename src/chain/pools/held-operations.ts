@@ -4,7 +4,7 @@ import type { AttesterSlashing, capella, phase0, ValidatorIndex } from "@lodesta
 /** An operation with cached signature verdicts. */
 export interface Signed<Operation> {
   readonly operation: Operation;
-  /** A signing domain depends on the state only through its fork, so a verdict holds for all states of that fork. */
+  /** Verdicts by fork: the signing domain depends on the state only through its fork. */
   readonly signatureVerdicts: Map<ForkSeq, boolean>;
 }
 

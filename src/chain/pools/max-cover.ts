@@ -1,7 +1,7 @@
-/** A set of candidates whose gain depends on what was taken before. */
+/** A set of candidates whose gain depends on the choices already taken. */
 export interface CoverSource<Choice> {
   /**
-   * Returns the best available choice, or null. Taking a choice, here or elsewhere, must never increase the gain; the
+   * Returns the best available choice, or null. The gain must never increase when another choice is taken, because the
    * lazy search relies on it.
    */
   evaluate(): { gain: number; choice: Choice } | null;

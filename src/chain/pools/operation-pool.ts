@@ -18,12 +18,15 @@ import type { HeldOperations, Signed } from "./held-operations.ts";
 import { type BlockOperations, selectOperations } from "./operation-selection.ts";
 import { type DumpedOperations, readDump, writeDump } from "./pool-storage.ts";
 
-/** A validator can sign any number of slashable pairs; above this limit only slashings of new offenders are added. */
+/**
+ * Maximum number of redundant slashings, since a validator can sign any number of slashable pairs. Beyond it, only
+ * slashings of new offenders are added.
+ */
 const MAX_REDUNDANT_ATTESTER_SLASHINGS = 1024;
 
 /**
- * Pending slashings, exits and credential changes. Callers validate them; `verifiedAt` is the fork for which the
- * signatures were verified, so that blocks of that fork need not verify again.
+ * Pending slashings, exits and credential changes. Callers validate them. `verifiedAt` is the fork for which the
+ * signatures were verified; blocks of that fork do not verify them again.
  */
 export class OperationPool {
   #operations: HeldOperations = {
@@ -78,7 +81,7 @@ export class OperationPool {
     return this.#operations.proposerSlashings.has(proposer);
   }
 
-  /** True if each of the validators is an offender in some slashing. */
+  /** Returns true if each of the validators is an offender in some slashing of the pool. */
   hasAttesterSlashingFor(indices: readonly ValidatorIndex[]): boolean {
     const missing = new Set(indices);
     for (const { slashableIndices } of this.#operations.attesterSlashings.values()) {
@@ -127,7 +130,7 @@ export class OperationPool {
     };
   }
 
-  /** Selects operations for a block on `state`, which must be at the block's slot. The pool keeps them. */
+  /** Selects operations for a block on `state`, which must be at the block's slot. Leaves them in the pool. */
   forBlock(state: CachedBeaconStateAllForks): BlockOperations {
     return selectOperations(this.#operations, state);
   }
@@ -147,7 +150,7 @@ export class OperationPool {
 
     const { config } = finalizedState.epochCtx;
     const fork = config.getForkSeq(finalizedState.slot);
-    // A state has only the versions of its fork and the previous one (get_domain).
+    // A state knows only the versions of its fork and the previous one (get_domain).
     const isOfForgottenFork = (signedEpoch: Epoch) => fork - config.getForkSeqAtEpoch(signedEpoch) > 1;
 
     for (const [proposer, { operation }] of proposerSlashings) {
@@ -189,7 +192,7 @@ function signed<Operation>(operation: Operation, verifiedAt: ForkSeq | undefined
   return { operation, signatureVerdicts: new Map(verifiedAt === undefined ? [] : [[verifiedAt, true]]) };
 }
 
-/** True if the signature was valid in an earlier fork. */
+/** Returns true if the signature was valid in an earlier fork. */
 function signedBefore(fork: ForkSeq, verdicts: Signed<unknown>["signatureVerdicts"]): boolean {
   for (const [at, isGood] of verdicts) if (isGood && at < fork) return true;
   return false;
@@ -201,7 +204,7 @@ function addOnce<Key, Value>(pooled: Map<Key, Value>, key: Key, value: Value): A
   return "added";
 }
 
-/** The order of the two attestations does not matter. */
+/** Returns a key that does not depend on the order of the two attestations. */
 function attesterSlashingKey({ attestation1, attestation2 }: AttesterSlashing, fork: ForkName): string {
   const type = sszTypesFor(fork).IndexedAttestationBigint;
   return [attestation1, attestation2]
@@ -210,7 +213,7 @@ function attesterSlashingKey({ attestation1, attestation2 }: AttesterSlashing, f
     .join();
 }
 
-/** Unlike a pending validator (is_slashable_validator), this one can never be slashed. */
+/** Returns true if the validator can never be slashed; a pending validator may be later (is_slashable_validator). */
 function canNeverBeSlashed({ slashed, withdrawableEpoch }: phase0.Validator, epoch: Epoch): boolean {
   return slashed || epoch >= withdrawableEpoch;
 }

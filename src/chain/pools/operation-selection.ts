@@ -64,7 +64,7 @@ function selectProposerSlashings(
   return selected;
 }
 
-/** Prefers slashings of the most effective balance; from Electra on a block has room for one. */
+/** Prefers slashings of the largest effective balance; since Electra, only one fits into a block. */
 function selectAttesterSlashings(
   { attesterSlashings }: HeldOperations,
   state: CachedBeaconStateAllForks,
@@ -101,7 +101,7 @@ function selectAttesterSlashings(
   let candidates = [...attesterSlashings.values()].filter((candidate) =>
     holds(() => assertValid(candidate.operation, false)),
   );
-  // Verifies signatures only of chosen slashings, and chooses again if one is invalid.
+  // Verifies signatures only of chosen slashings. Repeats the choice if one is invalid.
   for (;;) {
     const slashedNow = new Set(slashed);
     const chosen = maxCover(
@@ -130,7 +130,7 @@ function selectVoluntaryExits(
   const selected: phase0.SignedVoluntaryExit[] = [];
   for (const [index, pooled] of voluntaryExits) {
     if (selected.length >= MAX_VOLUNTARY_EXITS) break;
-    // A slashing already initiates the exit (slash_validator).
+    // The slashing has already initiated the exit (slash_validator).
     if (slashed.has(index) || !isValidVoluntaryExit(fork, state, pooled.operation, false)) continue;
     const verify = () => {
       try {
@@ -145,7 +145,7 @@ function selectVoluntaryExits(
   return selected;
 }
 
-/** Signed with the genesis fork domain on every fork (process_bls_to_execution_change). */
+/** Signed with the genesis fork domain in every fork (process_bls_to_execution_change). */
 function selectBlsToExecutionChanges(
   { blsToExecutionChanges }: HeldOperations,
   state: CachedBeaconStateAllForks,
@@ -169,7 +169,7 @@ function hasGoodSignature(pooled: Signed<unknown>, fork: ForkSeq, verify: () => 
   return verdict;
 }
 
-/** Converts the library's assertions to a boolean. */
+/** Returns false if the library's assertion throws. */
 function holds(assertion: () => void): boolean {
   try {
     assertion();

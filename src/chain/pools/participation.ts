@@ -12,15 +12,15 @@ import {
 } from "@lodestar/state-transition";
 import type { Epoch, phase0, ValidatorIndex } from "@lodestar/types";
 
-/** Combinations of the three participation flags. */
+/** Number of combinations of the three participation flags. */
 const FLAG_PATTERNS = 8;
 
 /**
- * Participation already on chain for a block on a state, and the gain of further attestations. From Altair on, flags
- * with weights; in phase0 a single flag of weight one.
+ * Participation already on chain for a block on a state, and the gain of further attestations. Since Altair, flags have
+ * weights; phase0 has a single flag of weight one.
  */
 export interface Participation {
-  /** Returns the flags that the attestation would set; 0 if it is too late or invalid. */
+  /** Returns the flags that the attestation would set; 0 if it is late or invalid. */
   flagsFor(data: phase0.AttestationData): number;
   /** Sum over attesters of effective balance times the weight of newly set flags. */
   gain(epoch: Epoch, flags: number, committee: Uint32Array, bits: BitArray): number;
@@ -91,10 +91,10 @@ function altairFlagsFor(fork: ForkSeq, state: CachedBeaconStateAllForks): Partic
   };
 }
 
-/** Reads the on-chain flags of all validators for an epoch. The result must not be modified. */
+/** Reads the on-chain flags of all validators for an epoch. Callers must not modify the result. */
 type ReadFlags = () => Uint8Array;
 
-/** Flags of an epoch: the flags on chain, read lazily, plus added flags. */
+/** Flags of an epoch: the on-chain flags, read lazily, plus added ones. */
 class FlagsOfEpoch {
   readonly #read: ReadFlags;
   #onChain: Uint8Array | undefined;

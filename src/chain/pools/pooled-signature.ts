@@ -5,17 +5,17 @@ export interface DeferredSignature {
   sign(): Signature;
   /** Starts signing in another thread, if there is one. */
   signAhead(): void;
-  /** Combines the signers of both; null if the messages differ. */
+  /** Combines the signers of both. Returns null if the messages differ. */
   joinedWith(other: DeferredSignature): DeferredSignature | null;
 }
 
 /**
- * Lazy sum of signatures over one message. Most sums are never needed, because a larger aggregate replaces them, and
- * decompression is the most expensive step. Decompresses all signatures at once on demand, each only once.
+ * Lazy sum of signatures of one message. Decompression is the most expensive step, and most sums are never needed,
+ * because a larger aggregate replaces them. Decompresses all signatures on demand, each only once.
  */
 export class SignatureSum {
   readonly #latest: Uint8Array;
-  /** Sum of all earlier signatures; null if there are none or the total is computed. */
+  /** Sum of all earlier signatures; null if there are none or the total is already computed. */
   #before: SignatureSum | null;
   #sum: Signature | undefined;
 
@@ -24,7 +24,7 @@ export class SignatureSum {
     this.#before = before;
   }
 
-  /** Returns the sum with one more signature; does not change this one. */
+  /** Returns a new sum with one more signature. */
   with(signature: Uint8Array): SignatureSum {
     return new SignatureSum(signature, this);
   }
@@ -48,17 +48,17 @@ export class SignatureSum {
   }
 }
 
-/** A signature in a pool. */
+/** A signature as stored in a pool. */
 export type PooledSignature = SignatureSum | DeferredSignature;
 
-/** A signature passed to a pool. */
+/** A signature as passed to a pool. */
 export type GivenSignature = Uint8Array | DeferredSignature;
 
 export function toPooled(signature: GivenSignature): PooledSignature {
   return signature instanceof Uint8Array ? new SignatureSum(signature) : signature;
 }
 
-/** Sums signatures over one message. Deferred ones are combined and signed once. */
+/** Sums signatures of one message. Deferred signatures are combined and signed once. */
 export function sumSignatures(signatures: readonly PooledSignature[]): Signature {
   const parts: Signature[] = [];
   const deferred: DeferredSignature[] = [];
@@ -76,7 +76,7 @@ export function sumBytes(signatures: readonly PooledSignature[]): Uint8Array {
   return only instanceof SignatureSum && others.length === 0 ? only.toBytes() : sumSignatures(signatures).toBytes();
 }
 
-/** Starts signing what `sumSignatures` will need, combined per message. */
+/** Starts signing the deferred signatures that `sumSignatures` will need, combined per message. */
 export function signAhead(signatures: readonly DeferredSignature[]): void {
   for (const signature of joined(signatures)) signature.signAhead();
 }

@@ -63,9 +63,9 @@ export class Pools {
     this.seen.sidecars.restore(snapshot.sidecars);
   }
 
-  /** Drops entries that are too old to be included or received again. */
+  /** Drops entries that are too old for inclusion and for gossip. */
   pruneBySlot(slot: Slot): void {
-    // Gossip accepts an epoch's attestations slightly into the epoch after the next, due to clock disparity.
+    // Because of clock disparity, gossip accepts an epoch's attestations slightly beyond the end of the next epoch.
     const epoch = computeEpochAtSlot(Math.max(slot - 1, 0));
     this.attestations.prune(slot);
     this.syncCommittee.prune(slot);
@@ -88,13 +88,13 @@ export class Pools {
     await db.operations.replaceAll([...this.operations.dump(), ...writeAttestations(config, this)]);
   }
 
-  /** Stores operations only, while the chain is running. Attestations expire too soon. */
+  /** Stores only operations, while the chain is running. Attestations expire too soon. */
   async saveOperations(db: BeaconDb): Promise<void> {
     await db.operations.replaceAll(this.operations.dump());
   }
 
   /**
-   * Loads stored operations. Returns attestations, which must be checked against the chain, and the number of
+   * Loads stored operations. Returns attestations, which the caller must check against the chain, and the number of
    * unreadable lists.
    */
   async load(db: BeaconDb, config: BeaconConfig): Promise<PooledAttestations & { unreadable: number }> {

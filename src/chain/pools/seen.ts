@@ -5,19 +5,19 @@ import { toRootHex } from "@lodestar/utils";
 import { copyMap } from "../../collections/copy-map.ts";
 import { countBits, isSubset } from "./bit-sets.ts";
 
-// Seen caches of gossip validation. "Seen" means seen and *valid*: callers check early, and add after all other checks.
-// `restore` replaces the contents by a `capture`.
+// Seen caches of gossip validation. "Seen" means seen and *valid*: callers check early and add entries after all other
+// checks. `restore` replaces the contents with the result of `capture`.
 
 interface AttestationsOfEpoch {
-  /** By validator, the position of its data root plus one; 0 if not seen. */
+  /** By validator, the index of its data root plus one; 0 if not seen. */
   rootOfValidator: Uint32Array<ArrayBuffer>;
   roots: RootHex[];
   positions: Map<RootHex, number>;
 }
 
 /**
- * Attesters by target epoch, with the attested data (p2p-interface.md, beacon_attestation_{subnet_id}). Uses four bytes
- * per validator and epoch, an index into the distinct data roots.
+ * Attesters by target epoch, with the attested data (p2p-interface.md, beacon_attestation_{subnet_id}). Stores four
+ * bytes per validator and epoch: an index into the distinct data roots.
  */
 export class SeenAttesters {
   #epochs = new Map<Epoch, AttestationsOfEpoch>();
@@ -38,7 +38,7 @@ export class SeenAttesters {
     return this.dataRoot(epoch, validator) !== undefined;
   }
 
-  /** Returns the data root attested by the validator, if seen. */
+  /** Returns the data root that the validator attested, if seen. */
   dataRoot(epoch: Epoch, validator: ValidatorIndex): RootHex | undefined {
     const ofEpoch = this.#epochs.get(epoch);
     return ofEpoch?.roots[(ofEpoch.rootOfValidator[validator] ?? 0) - 1];
@@ -107,7 +107,7 @@ export class SeenAggregators {
 /** Doubles the capacity to amortize copies. */
 const sizeFor = (index: number) => Math.max(64, (index + 1) * 2);
 
-/** Bounded set of maximal bit sets, none a subset of another. Evicting one costs at most a repeated check. */
+/** Bounded set of maximal bit sets, none a subset of another. Evicting a set only costs a repeated check. */
 class MaximalBitSets {
   static readonly #MAX_SETS = 16;
   #sets: BitArray[] = [];
@@ -145,7 +145,7 @@ export class SeenAggregates {
     this.#epochs = epochs;
   }
 
-  /** True if an aggregate with at least these attesters was seen. */
+  /** Returns true if an aggregate with at least these attesters was seen. */
   hasSuperset(targetEpoch: Epoch, dataRoot: RootHex, committeeIndex: CommitteeIndex, bits: BitArray): boolean {
     return this.#epochs.get(targetEpoch)?.get(aggregateKey(dataRoot, committeeIndex))?.hasSupersetOf(bits) ?? false;
   }
@@ -161,12 +161,12 @@ export class SeenAggregates {
   }
 }
 
-/** From Electra on the data root does not identify the committee. */
+/** Includes the committee, since the data root does not identify it since Electra. */
 const aggregateKey = (dataRoot: RootHex, committeeIndex: CommitteeIndex) => `${dataRoot}:${committeeIndex}`;
 
 interface FirstBlock {
   readonly root: RootHex;
-  /** The block is at a builder and will come back with its payload. */
+  /** True if the block is at a builder, which will return it with its payload. */
   readonly isExpected: boolean;
 }
 
@@ -182,7 +182,7 @@ export class SeenBlockProposers {
     this.#slots = slots;
   }
 
-  /** Returns the root of the first block, seen or expected. */
+  /** Returns the root of the first block, whether seen or expected. */
   root(slot: Slot, proposer: ValidatorIndex): RootHex | undefined {
     return this.#slots.get(slot)?.get(proposer)?.root;
   }
@@ -201,13 +201,13 @@ export class SeenBlockProposers {
     return true;
   }
 
-  /** Marks a blinded block as expected: its full block is accepted later, and no other. */
+  /** Marks a blinded block as expected: only its full block is accepted later. */
   expect(slot: Slot, proposer: ValidatorIndex, root: RootHex): void {
     const byProposer = getOrCreate(this.#slots, slot, () => new Map<ValidatorIndex, FirstBlock>());
     if (!byProposer.has(proposer)) byProposer.set(proposer, { root, isExpected: true });
   }
 
-  /** Gossip ignores blocks at or before the finalized slot. */
+  /** Drops blocks at or before the finalized slot, which gossip ignores. */
   prune(finalizedSlot: Slot): void {
     for (const slot of this.#slots.keys()) {
       if (slot <= finalizedSlot) this.#slots.delete(slot);
@@ -246,7 +246,7 @@ export class SeenSidecars {
     return true;
   }
 
-  /** Gossip ignores sidecars at or before the finalized slot. */
+  /** Drops sidecars at or before the finalized slot, which gossip ignores. */
   prune(finalizedSlot: Slot): void {
     for (const slot of this.#slots.keys()) {
       if (slot <= finalizedSlot) this.#slots.delete(slot);
@@ -316,7 +316,7 @@ export class SeenContributions {
     return this.#slots.get(slot)?.aggregators.has(memberKey(subcommittee, aggregator)) ?? false;
   }
 
-  /** True if a contribution with at least these participants was seen. */
+  /** Returns true if a contribution with at least these participants was seen. */
   hasSuperset(contribution: altair.SyncCommitteeContribution): boolean {
     const participants = this.#slots.get(contribution.slot)?.participants.get(contributionKey(contribution));
     return participants?.hasSupersetOf(contribution.aggregationBits) ?? false;

@@ -26,14 +26,14 @@ export interface SyncCommitteePoolSnapshot {
   lowestSlot: Slot;
 }
 
-/** Messages are for the next slot's block; the rest serves late requests. */
+/** Messages are included in the next slot's block; older slots serve late requests. */
 const SLOTS_KEPT = 8;
 /** Honest members sign one or two heads per slot. */
 const MAX_ROOTS_PER_SLOT = 64;
 
 /**
- * Validated sync committee messages and contributions by slot, block root and subcommittee. Limits only protect memory
- * against floods of valid messages.
+ * Validated sync committee messages and contributions by slot, block root and subcommittee. The limits only protect
+ * memory against floods of valid messages.
  */
 export class SyncCommitteePool {
   #slots = new Map<Slot, Map<RootHex, Subcommittees>>();
@@ -104,8 +104,8 @@ export class SyncCommitteePool {
   }
 
   /**
-   * Returns the sync aggregate for a block with parent `beaconBlockRoot`; `slot` is the slot before the block's. Empty
-   * participation has the point at infinity as signature (altair, eth_fast_aggregate_verify).
+   * Returns the sync aggregate for a block with parent `beaconBlockRoot`. `slot` is the slot before the block's.
+   * Without participants, the signature is the point at infinity (altair, eth_fast_aggregate_verify).
    */
   getSyncAggregate(slot: Slot, beaconBlockRoot: RootHex): altair.SyncAggregate {
     const syncCommitteeBits = BitArray.fromBitLen(SYNC_COMMITTEE_SIZE);
@@ -135,7 +135,7 @@ export class SyncCommitteePool {
     if (slot < this.#lowestSlot) return undefined;
     let byRoot = this.#slots.get(slot);
     if (!byRoot) {
-      // One extra: messages of a new slot can arrive before pruning.
+      // One more slot, since messages of a new slot can arrive before pruning.
       if (this.#slots.size > SLOTS_KEPT) this.#slots.delete(Math.min(...this.#slots.keys()));
       byRoot = new Map();
       this.#slots.set(slot, byRoot);

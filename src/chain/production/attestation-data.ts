@@ -16,8 +16,8 @@ interface Vote {
 }
 
 /**
- * Returns a state with the committees and justified checkpoint of the slot's epoch: the block's post-state, advanced to
- * the epoch start if the block is older.
+ * Returns a state with the committees and the justified checkpoint of the slot's epoch: the block's post-state,
+ * advanced to the start of the epoch if the block is older.
  */
 export async function stateToAttestOn(
   states: StateStore,

@@ -16,7 +16,7 @@ import { builderDomain } from "../../execution/builder/builder-domain.ts";
 import type { PayloadRequest } from "../../execution/engine.ts";
 
 export interface BidExpectation {
-  /** Attributes prescribed by the state. */
+  /** Payload attributes required by the state. */
   request: PayloadRequest;
   parentGasLimit: number;
   /** From the proposer's registration. */
@@ -24,7 +24,7 @@ export interface BidExpectation {
 }
 
 /**
- * Returns a sentence that explains why a block with the bid would be invalid or not match the proposer's registration.
+ * Returns a sentence that explains why a block with the bid would be invalid or violate the proposer's registration.
  */
 export function faultOfBid(
   config: BeaconConfig,
@@ -45,7 +45,7 @@ export function faultOfBid(
   );
 }
 
-/** Returns the signature set of the bid; null if the builder's public key is invalid. */
+/** Returns the signature set of the bid, or null if the builder's public key is invalid. */
 export function bidSignatureSet(
   config: BeaconConfig,
   { fork, signed: { message, signature } }: OfferedBid,
@@ -61,7 +61,7 @@ export function bidSignatureSet(
 }
 
 /**
- * Returns the gas limit nearest to the target under the execution layer's rule: it may change by less than 1/1024 of
+ * Returns the gas limit nearest to the target under the rule of the execution layer: it changes by less than 1/1024 of
  * the parent's.
  */
 export function expectedGasLimit(parent: number, target: number): number {

@@ -80,13 +80,13 @@ export type ProducedBlock = ProducedFullBlock | ProducedBlindedBlock;
 
 const WEI_PER_GWEI = 1_000_000_000n;
 
-/** Hashes remembered after their payloads were evicted. */
+/** Number of hashes kept after their payloads were evicted. */
 const KEPT_HASHES = 1024;
 
-/** Produces blocks from the pools. The pools keep their contents. */
+/** Produces blocks from the pools. Does not remove anything from the pools. */
 export class BlockProducer {
   readonly #parts: BlockProducerParts;
-  /** By block hash. Some megabytes each with blobs. */
+  /** By block hash. Each payload has some megabytes with blobs. */
   readonly #payloads = new ProducedCache<RootHex, BuiltPayload>();
   readonly #builtHashes = new LruMap<RootHex, true>(KEPT_HASHES);
   /** By block root. */
@@ -105,8 +105,8 @@ export class BlockProducer {
   }
 
   /**
-   * Produces a block with the better of the local payload and the builder's bid. The boost factor defaults to the
-   * configured one.
+   * Produces a block with the better of the local payload and the builder's bid. Uses the configured boost factor by
+   * default.
    */
   async produceBest(request: BlockRequest, boostFactor?: bigint): Promise<ProducedBlock> {
     const { bids } = this.#parts;
@@ -121,8 +121,8 @@ export class BlockProducer {
   }
 
   /**
-   * Lets the engine build the payload on a produced block while the block is imported. Only within an epoch, because an
-   * epoch transition may change the request.
+   * Makes the engine build the payload on a produced block while the block is being imported. Only within an epoch,
+   * because an epoch transition may change the request.
    */
   buildAhead({ block, root, postState }: ProducedFullBlock, feeRecipientOf: FeeRecipientOf): void {
     const { config, engine } = this.#parts;
@@ -157,7 +157,7 @@ export class BlockProducer {
     return this.#parts.states.afterBlock(parentRoot, slot);
   }
 
-  /** Produces a blinded block for a bid. Throws an error if the block could not be encoded. */
+  /** Produces a blinded block for a bid. Throws if the block cannot be encoded. */
   #assemble(
     preState: CachedBeaconStateAllForks,
     request: BlockRequest,
@@ -203,12 +203,12 @@ export class BlockProducer {
     return built;
   }
 
-  /** Returns a recently built payload with its blobs by block hash, for proposers that sign without it. */
+  /** Returns a recently built payload with its blobs by block hash, for proposers that sign only its hash. */
   builtPayload(blockHash: RootHex): BuiltPayload | undefined {
     return this.#payloads.get(blockHash);
   }
 
-  /** True if the payload was built by this node, even if it was evicted. */
+  /** Returns true if this node built the payload, even if it was evicted. */
   wasBuilt(blockHash: RootHex): boolean {
     return this.#builtHashes.get(blockHash) === true;
   }

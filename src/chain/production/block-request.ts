@@ -5,7 +5,7 @@ import type { Clock } from "../clock/clock.ts";
 import type { Graffiti } from "./graffiti.ts";
 import type { ProposerPreparations } from "./proposer-preparations.ts";
 
-/** Inputs of a block that the proposer and the head determine. The rest comes from the pools. */
+/** Inputs of a block that depend on the proposer and the head. The rest comes from the pools. */
 export interface BlockRequest {
   slot: Slot;
   parentRoot: RootHex;
@@ -23,13 +23,13 @@ interface NodeChoices {
   clock: Clock;
 }
 
-/** Fills in the node's defaults. */
+/** Applies the node's defaults. */
 export function blockRequest(
   { config, graffiti, preparations, clock }: NodeChoices,
   proposer: ValidatorIndex,
   requested: Omit<BlockRequest, "graffiti" | "feeRecipient"> & Partial<BlockRequest>,
 ): BlockRequest {
-  // No warning for a block without a payload, or one that its proposer did not request.
+  // No warning for a block without a payload, or one that was not requested by its proposer.
   const warns = !requested.isAnonymous && config.getForkSeq(requested.slot) >= ForkSeq.bellatrix;
   return {
     slot: requested.slot,

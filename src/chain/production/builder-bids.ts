@@ -41,7 +41,7 @@ interface BidFor {
 /** Boost factor that always prefers the builder. */
 const ALWAYS_BUILDER = 2n ** 64n - 1n;
 
-/** Share of a slot to wait for the local payload once there is a usable bid. */
+/** Share of a slot to wait for the local payload if there is a usable bid. */
 const LOCAL_SHARE_OF_SLOT = 1 / 12;
 
 /** Requests bids from the builder and chooses between the bid and the local payload. */
@@ -98,7 +98,7 @@ export class BuilderBids {
     return isBidBetter ? bid : local.value;
   }
 
-  /** A hanging engine must not cost a slot for which there is a bid. */
+  /** Limits the wait for the local payload: a hanging engine must not cost a slot for which there is a bid. */
   #soon<Built>(building: Promise<Built>, { slot }: BidFor): Promise<Built> {
     const ms = slotMs(this.#parts.clock) * LOCAL_SHARE_OF_SLOT;
     return withTimeout(building, ms, this.#timers, () => {

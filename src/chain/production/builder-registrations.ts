@@ -14,13 +14,13 @@ interface BuilderRegistrationsParts {
   logger: Logger;
 }
 
-/** Below the body limits of all builders. */
+/** Fits the body limits of all builders. */
 const BATCH_SIZE = 500;
 
 /**
- * Forwards validator registrations to the builder: immediately, and all of them every epoch
- * (EPOCHS_PER_VALIDATOR_REGISTRATION_SUBMISSION in builder-specs is 1). Retries in the next slot without a response, in
- * the next epoch after a refusal.
+ * Forwards validator registrations to the builder: new ones immediately, and all of them every epoch
+ * (EPOCHS_PER_VALIDATOR_REGISTRATION_SUBMISSION in builder-specs is 1). Retries in the next slot if the builder does
+ * not respond, and in the next epoch after a rejection.
  */
 export class BuilderRegistrations {
   readonly #parts: BuilderRegistrationsParts;
@@ -60,7 +60,7 @@ export class BuilderRegistrations {
     this.#pass();
   }
 
-  /** Batches registrations of the same turn. */
+  /** Batches registrations received in the same turn. */
   #pass(): void {
     if (this.#isPassing || this.#waiting.size === 0) return;
     this.#isPassing = true;
@@ -78,7 +78,7 @@ export class BuilderRegistrations {
         }
       }
     } catch (error) {
-      // The builder client reports that it is unresponsive.
+      // The builder client already logs that the builder is unresponsive.
       if (!(error instanceof BuilderError)) {
         this.#parts.logger.error("Failed to forward registrations to the builder", { error });
       }

@@ -1,4 +1,6 @@
-/** Settings of the external builder. Parts receive the complete object and declare the fields they read with `Pick`. */
+/**
+ * Settings of the external builder. Components receive the whole object and declare the fields they read with `Pick`.
+ */
 export interface BuilderSettings {
   /** An http(s) URL. */
   url: string;
@@ -11,7 +13,7 @@ export interface BuilderSettings {
   fallbackSkipsPerEpoch: number;
 }
 
-/** The timeout is BUILDER_PROPOSAL_DELAY_TOLERANCE of builder-specs. The rest are defaults of other clients. */
+/** The timeout is BUILDER_PROPOSAL_DELAY_TOLERANCE of builder-specs. Other values are defaults of other clients. */
 export const DEFAULT_BUILDER_SETTINGS: Omit<BuilderSettings, "url"> = {
   bidTimeoutMs: 1000,
   boostFactor: 100n,

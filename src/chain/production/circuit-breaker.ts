@@ -17,7 +17,7 @@ interface CircuitBreakerParts {
 
 /**
  * Disables builders while the chain is unhealthy (builder-specs, bellatrix/validator.md, "Liveness failsafe"). Many
- * missed slots can mean that builders withhold payloads; proposers then build locally.
+ * missed slots may mean that builders withhold payloads; proposers then build locally.
  */
 export class CircuitBreaker {
   readonly #parts: CircuitBreakerParts;
@@ -32,7 +32,7 @@ export class CircuitBreaker {
     return this.#parts.clock.onSlot((slot) => this.#logChange(slot));
   }
 
-  /** True if a block on that parent must be built locally. */
+  /** Returns true if a block on this parent must be built locally. */
   isOpen(parentRoot: RootHex, slot: Slot): boolean {
     const { forkChoice, settings } = this.#parts;
     const missed = missedSlots(forkChoice, parentRoot, slot);
@@ -41,7 +41,7 @@ export class CircuitBreaker {
 
   #logChange(slot: Slot): void {
     const { forkChoice, status, logger } = this.#parts;
-    // A syncing node lacks blocks that others have.
+    // A syncing node lacks blocks that other nodes have.
     if (status.isSyncing) return;
     const { root } = forkChoice.head;
     const isOpen = this.isOpen(root, slot);
@@ -53,7 +53,7 @@ export class CircuitBreaker {
   }
 }
 
-/** Counts missed slots before the given one on the parent's chain. */
+/** Counts missed slots before the given slot on the parent's chain. */
 export function missedSlots(
   forkChoice: Pick<ForkChoice, "get">,
   parentRoot: RootHex,

@@ -21,15 +21,15 @@ import { faultOfBlobs, faultOfEncoding, faultOfPayload, paysAsRequested } from "
 
 /** Timeout of engine_getPayload in the Engine API. */
 const GET_PAYLOAD_MS = 1000;
-/** Time for the engine to collect transactions if the payload was not prepared, and its maximum share of a slot. */
+/** Time for the engine to collect transactions for an unprepared payload, and its maximum share of a slot. */
 const FILLING_MS = 500;
 const FILLING_SHARE_OF_SLOT = 1 / 24;
-/** Share of a slot in which an engine that builds at once executes transactions. */
+/** Share of a slot in which an engine that builds immediately may execute transactions. */
 const EXECUTING_SHARE_OF_SLOT = 1 / 6;
-/** Share of a slot and number of retries for an unavailable engine. */
+/** Share of a slot for retries of an unavailable engine, and their number. */
 const RETRYING_SHARE_OF_SLOT = 1 / 12;
 const RETRIES = 10;
-/** Timeout for starting a payload, as a share of a slot: later blocks miss the attestations. */
+/** Timeout for starting a payload, as a share of a slot: a later block would miss the attestations. */
 const BEGINNING_SHARE_OF_SLOT = 1 / 3;
 /** Minimum of that timeout, for dev chains with short slots on busy machines. */
 const LEAST_BEGINNING_MS = 2000;
@@ -41,7 +41,7 @@ interface PayloadBuilderParts {
   forkChoice: ForkchoiceView;
   clock: Pick<Clock, "secondsPerSlot" | "speed" | "isFlowing">;
   logger: Logger;
-  /** Called if the engine does not build on the head: it may have a verdict that the chain lacks. */
+  /** Called if the engine does not build on the head, since it may have a verdict that the chain lacks. */
   doubtHead?(): void;
   timers?: Pick<Timers, "now" | "sleep">;
 }
@@ -55,7 +55,7 @@ interface BegunPayload {
 export class PayloadBuilder {
   readonly #parts: PayloadBuilderParts;
   readonly #timers: Pick<Timers, "now" | "sleep">;
-  /** Latest request to build; `id` resolves to null if the engine did not start. */
+  /** Latest build request. `id` resolves to null if the engine did not start. */
   #begun: BegunPayload | undefined;
   /** Latest prepared request. Other requests do not replace it. */
   #prepared: BegunPayload | undefined;
@@ -82,13 +82,13 @@ export class PayloadBuilder {
     });
   }
 
-  /** True if preparing payloads is useful. */
+  /** True if the engine supports preparing payloads. */
   get canPrepare(): boolean {
     const { engine } = this.#parts;
     return engine.buildsAtOnce !== true && isReachable(engine.state);
   }
 
-  /** Starts building a payload that is likely to be proposed. Never rejects; a proposal retries. */
+  /** Starts building a payload that will probably be proposed. Never rejects; the proposal retries. */
   async prepare(request: PayloadRequest): Promise<void> {
     const { logger } = this.#parts;
     const { slot } = request;
@@ -105,7 +105,7 @@ export class PayloadBuilder {
   }
 
   /**
-   * Returns the prepared payload, or starts one now. Rejects with a `PayloadUnavailableError` or an
+   * Returns the prepared payload, or starts a new one. Rejects with a `PayloadUnavailableError` or an
    * `EngineUnavailableError`.
    */
   async build(request: PayloadRequest): Promise<BuiltPayload> {
@@ -146,8 +146,8 @@ export class PayloadBuilder {
   }
 
   /**
-   * Returns null if no matching payload was started. A payload that was built at once is not reused: transactions may
-   * have arrived since, or a snapshot was reverted.
+   * Returns the id of a matching payload that was already started, or null. Payloads of an engine that builds
+   * immediately are not reused: transactions may have arrived since, or a snapshot was reverted.
    */
   async #begunBefore(request: PayloadRequest, since: number): Promise<PayloadId | null> {
     if (this.#parts.engine.buildsAtOnce) return null;
@@ -173,7 +173,7 @@ export class PayloadBuilder {
 
   async #withStartTimeout<T>({ slot }: PayloadRequest, since: number, begun: Promise<T>): Promise<T> {
     const { clock, engine } = this.#parts;
-    // The built-in engine answers at once.
+    // The built-in engine responds immediately.
     if (engine.buildsAtOnce) return begun;
     const ms = Math.max(LEAST_BEGINNING_MS, slotMs(clock) * BEGINNING_SHARE_OF_SLOT);
     const leftMs = Math.max(0, since + ms - this.#timers.now());
@@ -183,7 +183,7 @@ export class PayloadBuilder {
     });
   }
 
-  /** Remembered for later requests of the same payload. */
+  /** Starts a payload and remembers it for later requests of the same payload. */
   #begin(request: PayloadRequest, fillingMs: number): Promise<PayloadId> {
     const id = this.#requestPayload(request, fillingMs);
     this.#begun = { request, id: id.catch(() => null) };
@@ -208,7 +208,7 @@ export class PayloadBuilder {
 
   async #take(request: PayloadRequest, id: PayloadId): Promise<BuiltPayload> {
     const { engine } = this.#parts;
-    // A late response is kept for the next call.
+    // A late response is stored for the next call.
     const answer = engine.getPayload(request.fork, id).then((built) => this.#accept(request, built));
     if (engine.buildsAtOnce) return answer;
     return withTimeout(answer, GET_PAYLOAD_MS, this.#timers, () => {

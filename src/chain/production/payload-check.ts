@@ -28,7 +28,7 @@ export function faultOfPayload(request: PayloadRequest, payload: ExecutionPayloa
   return undefined;
 }
 
-/** Returns why a block cannot hold the payload or its requests, such as a list beyond its limit. */
+/** Returns why the payload or its requests do not fit into a block, such as a list beyond its limit. */
 export function faultOfEncoding(
   { fork }: Pick<PayloadRequest, "fork">,
   { payload, executionRequests }: Pick<BuiltPayload, "payload" | "executionRequests">,

@@ -15,7 +15,7 @@ import { latestPayload, payloadRequest } from "./payload-request.ts";
 import type { ProposerHead } from "./proposer-head.ts";
 import type { ProposerPreparations } from "./proposer-preparations.ts";
 
-/** Without a block by then, the slot is likely empty. */
+/** A slot without a block by then is probably empty. */
 const SHARE_OF_SLOT_TO_WAIT = 2 / 3;
 
 interface PayloadPreparerParts {
@@ -29,7 +29,7 @@ interface PayloadPreparerParts {
   payloadBuilder: PayloadBuilder;
   events: ChainEvents;
   logger: Logger;
-  /** Asks the engine again about an unverified head. */
+  /** Requests a new verdict on an unverified head. */
   reviewHead(): void;
 }
 
@@ -40,8 +40,8 @@ interface NextPayload {
 
 /**
  * Sends the attributes of the next slot's payload to the execution engine and publishes them, if the proposer is
- * prepared: in time before the slot, and again when the head changes. Once per head and slot. The engine gets them as
- * soon as it is reachable and has verified the head.
+ * prepared: ahead of the slot, and again when the head changes. Once per head and slot. Sends them later if the engine
+ * is unreachable or has not verified the head.
  */
 export class PayloadPreparer {
   readonly #parts: PayloadPreparerParts;
@@ -66,12 +66,12 @@ export class PayloadPreparer {
     };
   }
 
-  /** Resets after a revert, because past slots and heads recur. */
+  /** Resets after a revert, since slots and heads can recur. */
   forget(): void {
     this.#announced = undefined;
   }
 
-  /** Sends attributes that could not be sent in time. */
+  /** Sends attributes that could not be sent earlier. */
   resume(): void {
     const { clock } = this.#parts;
     const { currentSlot } = clock;
@@ -79,7 +79,7 @@ export class PayloadPreparer {
     if (clock.nowSeconds() >= due) void this.#announce(currentSlot + 1);
   }
 
-  /** True if there may be a prepared proposer and a recipient. */
+  /** True if there may be a prepared proposer and a recipient of the attributes. */
   get #isWanted(): boolean {
     const { clock, preparations, payloadBuilder } = this.#parts;
     return (this.#hasListeners || payloadBuilder.canPrepare) && preparations.hasAny(clock.currentEpoch);
@@ -103,7 +103,7 @@ export class PayloadPreparer {
     // From Gloas on, builder bids replace this.
     if (!this.#isWanted || status.isSyncing || !isForkPostBellatrix(fork) || isForkPostGloas(fork)) return;
     const head = this.#expectedParent;
-    // Blocks cannot be proposed on an optimistic head (sync/optimistic.md).
+    // No blocks may be proposed on an optimistic head (sync/optimistic.md).
     const isPrepared = payloadBuilder.canPrepare && !status.isOptimistic;
     const before = this.#announced?.head === head && this.#announced.slot === slot ? this.#announced : undefined;
     if (before && (before.isPrepared || !isPrepared)) return;
@@ -112,7 +112,7 @@ export class PayloadPreparer {
     try {
       const next = await this.#nextPayload(head, slot, fork);
       if (stopping.aborted) return;
-      // The engine must not be moved back to a head that is no longer current.
+      // The engine must not be moved back to an old head.
       if (next && this.#expectedParent === head) {
         const secondsAhead = Number((clock.slotStartSeconds(slot) - clock.nowSeconds()).toFixed(3));
         logger.debug("Preparing the next payload", { slot, head, secondsAhead });
@@ -141,8 +141,8 @@ export class PayloadPreparer {
   async #nextPayload(parentRoot: RootHex, slot: Slot, fork: ForkPostBellatrix): Promise<NextPayload | null> {
     const { config, clock, tracker, states, preparations } = this.#parts;
     const { headState } = tracker;
-    // The head state knows the proposers of its epoch, from Fulu on also of the next (EIP-7917). Avoids advancing it
-    // for proposers that are not prepared.
+    // The head state knows the proposers of its epoch, and since Fulu also of the next (EIP-7917). Avoids advancing it
+    // for unprepared proposers.
     const knownEpochs = config.getForkSeq(headState.slot) >= ForkSeq.fulu ? 2 : 1;
     const isKnown = computeEpochAtSlot(slot) < computeEpochAtSlot(headState.slot) + knownEpochs;
     const { epochCtx } = isKnown ? headState : await states.afterBlock(parentRoot, slot);
@@ -160,7 +160,7 @@ export class PayloadPreparer {
   }
 }
 
-/** Fields that a fork lacks are dropped by the encoder. */
+/** Converts to the event format of the Beacon API. The encoder drops fields that the fork lacks. */
 function inStandardForm({ request, proposerIndex }: NextPayload): SSEPayloadAttributes | null {
   const { slot, parent, parentBeaconBlockRoot, timestamp, prevRandao, feeRecipient, withdrawals } = request;
   if (parent.blockNumber === null) return null;

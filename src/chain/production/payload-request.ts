@@ -38,7 +38,7 @@ export function payloadRequest(
   };
 }
 
-/** Returns the parent payload of the next one; null before the merge transition is complete. */
+/** Returns the latest payload in the state; null before the merge transition is complete. */
 export function latestPayload(preState: CachedBeaconStateAllForks): ParentPayload | null {
   const state = preState as CachedBeaconStateBellatrix;
   if (!isMergeTransitionComplete(state)) return null;

@@ -1,9 +1,9 @@
 import { LruMap } from "../../collections/lru-map.ts";
 
-/** A proposer signs within its slot. */
+/** A few entries suffice, since a proposer signs within its slot. */
 const KEPT_OF_EACH = 4;
 
-/** Cache of recent productions. Requests without a valid randao reveal evict only each other. */
+/** Cache of recently produced blocks. Requests without a valid randao reveal evict only each other. */
 export class ProducedCache<K, V> {
   readonly #proposers = new LruMap<K, V>(KEPT_OF_EACH);
   readonly #anonymous = new LruMap<K, V>(KEPT_OF_EACH);

@@ -41,7 +41,7 @@ export class ProposerHead {
     const { clock, forkChoice, tracker, settings } = this.#parts;
     const { head } = tracker;
     const parent = forkChoice.get(head.parentRoot);
-    // Votes of the head's slot count once the next slot has started.
+    // Votes of the head's slot count only after the next slot has started.
     const isNextSlot = head.slot + 1 === slot && clock.currentSlot === slot;
     if (!settings.proposerReorgs || parent === undefined || !isNextSlot || forkChoice.proposerBoostRoot === head.root)
       return head;
@@ -71,7 +71,7 @@ export class ProposerHead {
     return !isCounted || (this.#isHeadWeak(head) && this.#isParentStrong(parent)) ? parent : undefined;
   }
 
-  /** Conditions that are fixed once the head is imported. */
+  /** Checks the conditions that cannot change after the head is imported. */
   #mayReorg(head: ForkChoiceBlock, parent: ForkChoiceBlock): boolean {
     const { config, forkChoice } = this.#parts;
     const slot = head.slot + 1;

@@ -34,7 +34,7 @@ export class ProposerPreparations {
   readonly #registrationListeners = new Set<RegistrationListener>();
   readonly #attached: AttachedValidators;
   readonly #defaults: FeeRecipientDefaults;
-  /** Proposers already warned about. */
+  /** Proposers for which a warning was logged. */
   readonly #warned = new LruMap<ValidatorIndex, true>(MAX_ENTRIES);
 
   constructor(
@@ -45,7 +45,7 @@ export class ProposerPreparations {
     this.#defaults = defaults;
   }
 
-  /** Sets the in-process validators. They do not expire; preparations of clients take precedence. */
+  /** Sets the in-process validators. They do not expire. Preparations of clients take precedence. */
   prepareOwn(validators: Iterable<ValidatorIndex>, feeRecipient: Uint8Array): void {
     this.#own.clear();
     for (const validator of validators) this.#own.set(validator, feeRecipient);
@@ -68,7 +68,7 @@ export class ProposerPreparations {
     return current(this.#feeRecipients.get(validator), currentEpoch) ?? this.#own.get(validator);
   }
 
-  /** Falls back to the suggested fee recipient, then to the zero address with one warning per proposer. */
+  /** Falls back to the suggested fee recipient, then to the zero address, with one warning per proposer. */
   feeRecipientOrDefault(validator: ValidatorIndex, currentEpoch: Epoch, { warns }: { warns: boolean }): Uint8Array {
     const { settings, logger } = this.#defaults;
     const { suggestedFeeRecipient } = settings;
@@ -104,7 +104,7 @@ export class ProposerPreparations {
     }
   }
 
-  /** Returns a function that ends the subscription. */
+  /** Returns an unsubscribe function. */
   onRegistration(listener: RegistrationListener): () => void {
     this.#registrationListeners.add(listener);
     return () => this.#registrationListeners.delete(listener);

@@ -3,7 +3,7 @@ import type { BeaconDb } from "../../db/beacon-db.ts";
 import { DatabaseCorruptError } from "../../db/errors.ts";
 
 /**
- * Converts a `BadPubkeyError` to a `DatabaseCorruptError`: no valid transition produces an invalid public key in a
+ * Converts a `BadPubkeyError` to a `DatabaseCorruptError`, since no valid transition adds an invalid public key to a
  * state. Returns other errors unchanged.
  */
 export function asDatabaseError(error: unknown, db: BeaconDb): unknown {

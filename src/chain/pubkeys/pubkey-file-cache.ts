@@ -2,10 +2,10 @@ import { KEY_LENGTH, type KeyMemory } from "../../bls/key-memory.ts";
 import type { PubkeyFile } from "../../db/pubkey-file.ts";
 import type { Logger } from "../../log/logger.ts";
 
-/** New keys per write. Keys lost in a crash are decompressed again at the next start. */
+/** New keys per write. Keys lost in a crash are decompressed again on the next start. */
 const KEYS_PER_WRITE = 256;
 
-/** File cache of decompressed public keys. If the file is unusable, logs once and does without it. */
+/** File cache of decompressed public keys. If the file is unusable, logs this once and disables the cache. */
 export class PubkeyFileCache {
   readonly #file: PubkeyFile;
   readonly #logger: Logger;
@@ -19,7 +19,7 @@ export class PubkeyFileCache {
     this.#logger = logger;
   }
 
-  /** Reads keys from an index on. The caller has to verify them. */
+  /** Reads keys from an index on. The caller must verify them. */
   async load(keys: Uint8Array, from: number): Promise<void> {
     await this.#attempt("read", () => this.#file.read([keys], from * KEY_LENGTH));
   }
@@ -33,7 +33,7 @@ export class PubkeyFileCache {
     await this.#written;
   }
 
-  /** Marks keys up to `count` as stored, or about to be stored range by range. */
+  /** Marks keys up to `count` as stored, including ranges that are about to be stored. */
   markStored(count: number): void {
     this.#count = count;
   }
@@ -49,7 +49,7 @@ export class PubkeyFileCache {
     await this.#written;
   }
 
-  /** Marks keys from `count` on as obsolete. */
+  /** Discards the keys from `count` on. */
   truncate(count: number): void {
     this.#count = Math.min(this.#count, count);
   }

@@ -11,7 +11,7 @@ import type { Logger } from "../../log/logger.ts";
 import { Progress } from "../../log/progress.ts";
 import { PubkeyFileCache } from "./pubkey-file-cache.ts";
 
-/** Fewer keys decompress in less than 1/8 s; threads and a file are not worth it. */
+/** Below this number, decompression takes less than 1/8 s and does not need threads or a file. */
 const MANY_KEYS = 4096;
 
 interface PubkeysParts {
@@ -35,7 +35,7 @@ interface Validators {
   getAllReadonlyValues(): readonly { pubkey: Uint8Array }[];
 }
 
-/** Public keys of all validators, shared by all states of a chain. Can be truncated when the chain is reverted. */
+/** Public keys of all validators, shared by all states of a chain. Truncated when the chain is reverted. */
 export class Pubkeys implements SharedPubkeys {
   readonly #parts: PubkeysParts;
   readonly #manyKeys: number;
@@ -73,13 +73,13 @@ export class Pubkeys implements SharedPubkeys {
 
   set(index: ValidatorIndex, pubkey: Uint8Array): void {
     this.#known.set(index, pubkey);
-    // File errors are reported by the cache.
+    // The cache reports file errors itself.
     if (this.size >= this.#manyKeys) void this.#fileCache?.flushIfDue(this.memory, this.size);
   }
 
   /**
-   * Loads the keys of a state's validators before the state is used, if there are many. Keys that the file lacks are
-   * decompressed in the background. If there are few, they are added when the state's caches are built.
+   * Loads the keys of a state's validators before the state is used, if there are many. Decompresses keys that are not
+   * in the file in the background. A small number of keys is added when the state's caches are built.
    */
   async learn(validators: Validators): Promise<void> {
     if (validators.length - this.size < this.#manyKeys) return;
@@ -93,7 +93,7 @@ export class Pubkeys implements SharedPubkeys {
     return this.#completed;
   }
 
-  /** Resolves with the error if decompression fails; a `BadPubkeyError` names the invalid key. */
+  /** Resolves with the error if decompression fails. A `BadPubkeyError` names the invalid key. */
   get failed(): Promise<unknown> {
     return this.#failed.promise;
   }
@@ -102,7 +102,7 @@ export class Pubkeys implements SharedPubkeys {
     return { known: this.#known, size: this.size };
   }
 
-  /** Restores a snapshot, taken here or from another chain. */
+  /** Restores a snapshot of this or another chain. */
   restore({ known, size }: PubkeysSnapshot): void {
     known.truncate(size);
     if (known === this.#known) {
@@ -111,7 +111,7 @@ export class Pubkeys implements SharedPubkeys {
     }
     this.#fileCache?.truncate(0);
     this.#known = known;
-    // The previous owner stops decompressing.
+    // The previous owner has stopped decompressing.
     this.#decompressInBackground();
   }
 
@@ -130,7 +130,7 @@ export class Pubkeys implements SharedPubkeys {
       .catch((error) => this.#failed.resolve(error));
   }
 
-  /** Uses all but one core. */
+  /** Decompresses the remaining keys on all but one core. */
   async #complete(known: FlatPubkeys, isWanted: () => boolean): Promise<void> {
     const { logger } = this.#parts;
     const { memory, size } = known;

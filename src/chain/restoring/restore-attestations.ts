@@ -18,8 +18,8 @@ interface RestoreParts {
 }
 
 /**
- * Restores pooled attestations and contributions from the last shutdown to the pools and fork choice. Skips
- * attestations that do not fit the current chain, and ignores those before finality, which may remain after a crash.
+ * Restores the attestations and contributions that were pooled at the last shutdown to the pools and fork choice. Skips
+ * those that do not fit the current chain. Ignores those before finality, which may be left over from a crash.
  */
 export async function restoreAttestations(
   { attestations, contributions }: PooledAttestations,
@@ -42,7 +42,7 @@ async function restoreOne(
   const { data, aggregationBits, signature } = attestation;
   const target = toCheckpoint(data.target);
   const blockRoot = toRootHex(data.beaconBlockRoot);
-  // Another target epoch could be so far ahead that its state is never reached.
+  // Any other target epoch might be so far ahead that its state is never reached.
   if (data.slot > forkChoice.currentSlot || target.epoch !== computeEpochAtSlot(data.slot)) return false;
   if (forkChoice.ancestorAtSlot(blockRoot, computeStartSlotAtEpoch(target.epoch)) !== target.root) return false;
   const isPostElectra = config.getForkSeq(data.slot) >= ForkSeq.electra;
@@ -53,7 +53,7 @@ async function restoreOne(
   const { epochCtx } = await states.atCheckpoint(target);
   const committee = epochCtx.getBeaconCommittee(data.slot, committeeIndex);
   const indices = aggregationBits.intersectValues(committee);
-  // The pool decodes signatures lazily, so an invalid one must be found here.
+  // The pool decodes signatures lazily, so invalid ones must be detected here.
   Signature.fromBytes(signature);
   pools.attestations.addAggregate({
     data,

@@ -30,9 +30,9 @@ interface StoredBlock extends SlotAndRoot {
 }
 
 /**
- * Imports unfinalized blocks from the database that are missing in fork choice, in slot order. Skips blocks that no
- * longer fit or are damaged, their descendants, and blocks with invalid payloads; they stay in the database until
- * finality passes them. Asks the execution engine only about payloads without a stored status.
+ * Imports unfinalized blocks from the database that are missing in fork choice, in slot order. Skips blocks that are
+ * damaged or no longer fit, their descendants, and blocks with invalid payloads; they stay in the database until
+ * finality passes them. Queries the execution engine only about payloads without a stored status.
  */
 export async function restoreBlocks({
   config,
@@ -82,7 +82,7 @@ async function readBlock(stored: Pick<RestoreParts, "config" | "db">, root: Root
   return readStoredBlock(stored, root, bytes);
 }
 
-/** Returns null if it was not stored or cannot be decoded. */
+/** Returns null if the payload status was not stored or cannot be decoded. */
 function readExecution(
   forkChoiceData: Uint8Array,
   position: SlotAndRoot & { parentRoot: RootHex },

@@ -24,7 +24,7 @@ interface RestoreParts {
   signal?: AbortSignal;
 }
 
-/** Restores fork choice and the pools from the database; returns the number of blocks. */
+/** Restores fork choice and the pools from the database. Returns the number of blocks. */
 export async function restoreChain(parts: RestoreParts): Promise<number> {
   const { config, db, clock, forkChoice, states, pools, logger } = parts;
   const counted = await restoreCountedBlocks(parts);
@@ -34,7 +34,7 @@ export async function restoreChain(parts: RestoreParts): Promise<number> {
   for (const slashing of pools.operations.listAttesterSlashings()) {
     forkChoice.onAttesterSlashing(getAttesterSlashableIndices(slashing));
   }
-  // After a crash the stored operations are outdated and may be finalized.
+  // After a crash, the stored operations are outdated and may already be finalized.
   if (Object.values(pools.operations.sizes).some((size) => size > 0)) {
     pools.operations.prune(await states.atCheckpoint(forkChoice.finalized));
   }

@@ -11,8 +11,8 @@ interface RestoreParts {
 }
 
 /**
- * Restores the blocks and votes that were stored with the latest state to fork choice, without executing the blocks;
- * returns their number. Skips blocks and votes that do not fit the chain.
+ * Restores the blocks and votes stored with the latest state to fork choice, without executing the blocks. Skips blocks
+ * and votes that do not fit the chain. Returns the number of blocks.
  */
 export async function restoreCountedBlocks({ db, forkChoice, logger }: RestoreParts): Promise<number> {
   const votes = await db.meta.getVotes();

@@ -31,9 +31,9 @@ export interface AttestationRewards {
 }
 
 /**
- * Computes the rewards for the votes of an epoch, paid at the end of the next. `state` is the last state of that next
- * epoch, `after` the same state advanced by one slot: the epoch transition updates finality and inactivity scores
- * before it pays.
+ * Computes the rewards for the votes of an epoch, which are paid at the end of the next. `state` is the last state of
+ * that next epoch, `after` the same state advanced by one slot: the epoch transition updates finality and inactivity
+ * scores before it pays.
  */
 export async function computeAttestationRewards(
   state: CachedBeaconStateAllForks,
@@ -58,7 +58,7 @@ function phase0Rewards(state: CachedBeaconStatePhase0, finality: Finality): Atte
     rewardOf: (index) => {
       const inclusionDelay = votes.inclusionDelays[index] ?? 0;
       const rewards = rewardsOf({ ...attesterAt(state, votes, index), inclusionDelay, inactivityScore: 0 });
-      // A proposer need not have an attestation duty itself.
+      // A proposer may not have an attestation duty itself.
       return { ...rewards, inclusionDelay: (rewards.inclusionDelay ?? 0) + (ofProposers.get(index) ?? 0) };
     },
   };
@@ -100,7 +100,7 @@ function attesterAt(
 ): Omit<Attester, "inclusionDelay" | "inactivityScore"> {
   const flag = flags[index]!;
   return {
-    // Validators without a duty have nothing at stake.
+    // Validators without a duty get neither rewards nor penalties.
     effectiveBalance: hasMarkers(flag, FLAG_ELIGIBLE_ATTESTER) ? effectiveBalance(state, index) : 0,
     votedSource: hasMarkers(flag, FLAG_PREV_SOURCE_ATTESTER_UNSLASHED),
     votedTarget: hasMarkers(flag, FLAG_PREV_TARGET_ATTESTER_UNSLASHED),
@@ -109,8 +109,8 @@ function attesterAt(
 }
 
 /**
- * Phase0 pays proposers for inclusion together with attesters; the specification counts it with the inclusion delay
- * rewards (get_inclusion_delay_deltas).
+ * Adds the rewards of proposers. Phase0 pays them together with attesters; the specification counts them as inclusion
+ * delay rewards (get_inclusion_delay_deltas).
  */
 function payProposers(
   state: CachedBeaconStateAllForks,

@@ -18,7 +18,7 @@ export interface Attester {
   votedHead: boolean;
   /** In slots; phase0 only. */
   inclusionDelay: number;
-  /** After the update in the epoch transition, as used for penalties; from Altair on. */
+  /** Score after the update in the epoch transition, as used for penalties; since Altair. */
   inactivityScore: number;
 }
 
@@ -31,10 +31,10 @@ export type VoteTotals = Pick<
 /** End of the epoch after the attested one, when rewards are paid. */
 export interface EpochEnd {
   totals: VoteTotals;
-  /** Epochs between the last finalized one and the attested one. */
+  /** Number of epochs between the last finalized one and the attested one. */
   finalityDelay: number;
   isInLeak: boolean;
 }
 
-/** Computes the rewards of one validator, given the participation of all. */
+/** Computes the rewards of one validator from the participation of all. */
 export type RewardCalculator = (attester: Attester) => VoteRewards;

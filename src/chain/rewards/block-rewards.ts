@@ -19,7 +19,7 @@ export interface BlockRewards {
   attesterSlashings: number;
 }
 
-/** Returns zero rewards: the genesis block is not processed. */
+/** Returns zero rewards, since the genesis block is never processed. */
 export function genesisBlockRewards({ message }: SignedBeaconBlock): BlockRewards {
   const nothing = { total: 0, attestations: 0, syncAggregate: 0, proposerSlashings: 0, attesterSlashings: 0 };
   return { proposerIndex: message.proposerIndex, ...nothing };
@@ -46,7 +46,7 @@ export async function computeBlockRewards(
   };
 }
 
-/** slash_validator: the whistleblower is always the proposer. */
+/** slash_validator: returns the whistleblower reward. The whistleblower is always the proposer. */
 function whistleblowerReward({ config, slot, epochCtx }: CachedBeaconStateAllForks, slashed: ValidatorIndex): number {
   const isElectra = config.getForkSeq(slot) >= ForkSeq.electra;
   const quotient = isElectra ? WHISTLEBLOWER_REWARD_QUOTIENT_ELECTRA : WHISTLEBLOWER_REWARD_QUOTIENT;

@@ -17,7 +17,7 @@ export function phase0RewardCalculator({ totals, finalityDelay, isInLeak }: Epoc
   /** get_attestation_component_deltas */
   const component = (baseReward: number, voted: boolean, attestingIncrements: number) => {
     if (!voted) return -baseReward;
-    // In a leak the full reward is paid and offset by the inactivity penalty.
+    // During a leak, the full reward is paid and offset by the inactivity penalty.
     return isInLeak ? baseReward : Math.floor((baseReward * attestingIncrements) / totalActiveStakeByIncrement);
   };
 
@@ -36,14 +36,14 @@ export function phase0RewardCalculator({ totals, finalityDelay, isInLeak }: Epoc
   };
 }
 
-/** get_base_reward by effective balance. */
+/** get_base_reward, as a function of the effective balance. */
 export function phase0BaseReward({ totalActiveStakeByIncrement }: VoteTotals): (effectiveBalance: number) => number {
   const root = Number(bigIntSqrt(BigInt(totalActiveStakeByIncrement) * BigInt(EFFECTIVE_BALANCE_INCREMENT)));
   return (effectiveBalance) =>
     Math.floor(Math.floor((effectiveBalance * BASE_REWARD_FACTOR) / root) / BASE_REWARDS_PER_EPOCH);
 }
 
-/** get_proposer_reward: reward for first including a vote. */
+/** get_proposer_reward: reward for being the first to include a vote. */
 export function phase0ProposerReward(baseReward: number): number {
   return Math.floor(baseReward / PROPOSER_REWARD_QUOTIENT);
 }

@@ -4,18 +4,21 @@ import type { CachedBeaconStateAllForks, CachedBeaconStateAltair } from "@lodest
 import type { altair, SignedBeaconBlock, ValidatorIndex } from "@lodestar/types";
 import { replayBlock } from "../states/advance.ts";
 
-/** Reward or penalty of a sync committee member for a block, in Gwei, over all its positions. */
+/** Reward or penalty of a sync committee member for a block over all its positions, in Gwei. */
 export interface SyncCommitteeReward {
   validatorIndex: ValidatorIndex;
   reward: number;
 }
 
-/** Returns all members in committee order with zero rewards: the genesis block is not processed. */
+/** Returns all members in committee order with zero rewards, since the genesis block is never processed. */
 export function genesisSyncCommitteeRewards(state: CachedBeaconStateAllForks): SyncCommitteeReward[] {
   return [...new Set(seatsOf(state))].map((validatorIndex) => ({ validatorIndex, reward: 0 }));
 }
 
-/** altair/beacon-chain.md, process_sync_aggregate. `preState` is the slot's state before the block. Empty in phase0. */
+/**
+ * altair/beacon-chain.md, process_sync_aggregate. `preState` is the slot's state before the block. Returns an empty
+ * list in phase0.
+ */
 export async function computeSyncCommitteeRewards(
   preState: CachedBeaconStateAllForks,
   block: SignedBeaconBlock,
@@ -30,10 +33,10 @@ export async function computeSyncCommitteeRewards(
   for (const [seat, member] of seats.entries()) {
     const balance = balances.get(member)!;
     const signed = syncCommitteeBits.get(seat);
-    // Balances do not go below zero.
+    // Balances cannot become negative.
     const change = signed ? seatReward : -Math.min(seatReward, balance);
     balances.set(member, balance + change);
-    // The proposer is paid for each seat in turn, so its own later penalties can reduce that reward.
+    // The proposer is paid after each position, so its own later penalties can reduce that reward.
     const ofProposer = balances.get(proposerIndex);
     if (signed && ofProposer !== undefined) balances.set(proposerIndex, ofProposer + syncProposerReward);
     rewards.set(member, (rewards.get(member) ?? 0) + change);
@@ -41,7 +44,7 @@ export async function computeSyncCommitteeRewards(
   return Array.from(rewards, ([validatorIndex, reward]) => ({ validatorIndex, reward }));
 }
 
-/** Validators by committee position; a validator can have several. */
+/** Returns validators by committee position; a validator can have several positions. */
 function seatsOf(state: CachedBeaconStateAllForks): readonly ValidatorIndex[] {
   if (state.config.getForkSeq(state.slot) < ForkSeq.altair) return [];
   return Array.from((state as CachedBeaconStateAltair).epochCtx.currentSyncCommitteeIndexed.validatorIndices);

@@ -15,7 +15,7 @@ import { serializeInSlices } from "../../ssz/streaming.ts";
 import { forEachValidator } from "../states/each-validator.ts";
 import type { VoteTotals } from "./attester-rewards.ts";
 
-/** Participation of all validators in an epoch, at the end of the next. */
+/** Participation of all validators in an epoch, at the end of the next one. */
 export interface Votes {
   /** By validator, as flags of the library. */
   flags: Uint8Array;

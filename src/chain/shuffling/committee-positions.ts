@@ -27,7 +27,7 @@ export async function committeePositions(
   validators: Iterable<ValidatorIndex>,
 ): Promise<CommitteePosition[]> {
   const table = await tableOf(shuffling);
-  // Marks by shuffling position, which sorts and deduplicates.
+  // Marks positions in the shuffling, which sorts and deduplicates them.
   const marks = new Uint8Array(shuffling.shuffling.length);
   for (const validator of validators) {
     const position = table[validator] ?? NOT_ACTIVE;
@@ -59,7 +59,7 @@ function tableOf(shuffling: EpochShuffling): Promise<Uint32Array> {
   return table;
 }
 
-/** Maps each validator to its position in the shuffling. Committees are consecutive slices of it. */
+/** Maps each validator to its position in the shuffling. Committees are consecutive slices of the shuffling. */
 async function buildTable({ shuffling, activeIndices }: EpochShuffling): Promise<Uint32Array> {
   const table = new Uint32Array((activeIndices.at(-1) ?? -1) + 1).fill(NOT_ACTIVE);
   const slice = new TimeSlice();

@@ -20,8 +20,8 @@ interface OfState {
 const known = new WeakMap<CachedBeaconStateAllForks["node"], OfState>();
 
 /**
- * Returns the shuffling of an epoch outside the epoch cache whose seed is still in the state. Takes about a second with
- * a million validators: sliced, on the thread pool, and shared by concurrent callers.
+ * Returns the shuffling of an epoch that is not in the epoch cache but whose seed is still in the state. Takes about a
+ * second with a million validators. Runs in time slices on the thread pool; concurrent callers share the result.
  */
 export async function computeShuffling(
   state: CachedBeaconStateAllForks,

@@ -11,7 +11,7 @@ import type { Epoch, SignedBeaconBlock, SignedBlindedBeaconBlock, Slot } from "@
 import { OperationalError } from "../../errors/operational-error.ts";
 import { populateViewCaches } from "./view-caches.ts";
 
-/** The chain cannot continue without active validators. */
+/** Thrown if there are no active validators left. The chain cannot continue. */
 export class NoActiveValidatorsError extends OperationalError {
   constructor(epoch: Epoch) {
     super(`No validator is active in epoch ${epoch} or later. The chain cannot continue.`);
@@ -23,7 +23,7 @@ export class NoActiveValidatorsError extends OperationalError {
 const NO_ACTIVE_VALIDATORS = "Validator indices must not be empty";
 
 interface AdvanceOptions {
-  /** Leaves the view caches with the input state instead of moving them to the result. */
+  /** Keeps the view caches with the input state instead of moving them to the result. */
   keepsCaches?: boolean;
 }
 
@@ -53,7 +53,7 @@ function throughEpoch(state: CachedBeaconStateAllForks, slot: Slot, keepsCaches:
   }
 }
 
-/** Applies a block to a state at the block's slot. Skips all verification that the transition does not need. */
+/** Applies a block to a state at the block's slot. Skips verification that the transition does not need. */
 export function processBlock(
   state: CachedBeaconStateAllForks,
   block: SignedBeaconBlock | SignedBlindedBeaconBlock,

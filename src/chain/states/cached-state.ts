@@ -11,7 +11,7 @@ import {
 import type { Pubkeys } from "../pubkeys/pubkeys.ts";
 
 /**
- * Creates the cached state with its epoch cache. Computes the shufflings, the most expensive part, on the thread pool.
+ * Creates a cached state with its epoch cache. Computes the shufflings, the most expensive part, on the thread pool.
  */
 export async function withCaches(
   state: BeaconStateAllForks,
@@ -25,7 +25,7 @@ export async function withCaches(
   );
   const shufflingGetter = (epoch: number) => shufflings.find((shuffling) => shuffling.epoch === epoch) ?? null;
   const cached = createCachedBeaconState(state, caches, { shufflingGetter });
-  // The library sets this only when it shuffles itself; the next sync committee is sampled from it.
+  // The library sets this only if it computes the shuffling itself. The next sync committee is sampled from it.
   cached.epochCtx.nextActiveIndices = cached.epochCtx.nextShuffling.activeIndices;
   return cached;
 }

@@ -8,8 +8,8 @@ import { type ArrayOfElements, elementNodes } from "../../ssz/tree.ts";
 const CHUNK = 8192;
 
 /**
- * Calls `visit` for every validator in index order and yields to the event loop regularly. `throwIfAborted` is called
- * before each yield and may throw to cancel.
+ * Calls `visit` for every validator in index order and regularly yields to the event loop. Calls `throwIfAborted`
+ * before each yield; it may throw to cancel.
  */
 export async function forEachValidator(
   { validators }: CachedBeaconStateAllForks,

@@ -2,12 +2,12 @@ import type { Node } from "@chainsafe/persistent-merkle-tree";
 import { TimeSlice } from "../../async/time-slice.ts";
 
 /**
- * Depth to which the tree is hashed in slices. State fields are 6 levels deep; a list with limit 2^40 adds about 39,
- * mostly empty on top. At this depth a list of a million elements has some hundred subtrees.
+ * Depth down to which the tree is hashed in slices. State fields are 6 levels deep; a list with limit 2^40 adds about
+ * 39, mostly empty at the top. At this depth, a list of a million elements has some hundred subtrees.
  */
 const SLICED_LEVELS = 34;
 
-/** Computes the hash tree root of a state in time slices, so that the event loop is not blocked. */
+/** Computes the hash tree root of a state in time slices, to not block the event loop. */
 export async function hashInSlices(root: Node): Promise<void> {
   const slice = new TimeSlice();
   for (const node of unhashed(root, SLICED_LEVELS)) {
@@ -18,7 +18,7 @@ export async function hashInSlices(root: Node): Promise<void> {
 
 /** Yields unhashed nodes down to a level, children first. */
 function* unhashed(node: Node, levels: number): Generator<Node> {
-  // The library's marker of an unhashed node.
+  // The library marks unhashed nodes this way.
   if ((node.h0 as number | null) !== null) return;
   if (levels > 0) {
     yield* unhashed(node.left, levels - 1);

@@ -9,7 +9,7 @@ export interface HashedNodes {
 }
 
 /**
- * Builds the tree over nodes. Hashes level by level, which is several times faster with the native hasher.
+ * Builds the tree above nodes. Hashes level by level, which is several times faster with the native hasher.
  *
  * @param height height of the nodes above the leaves of the whole tree
  */
@@ -31,7 +31,7 @@ export function hashedSubtree({ nodes, roots }: HashedNodes, depth: number, heig
   return nodes[0]!;
 }
 
-/** Sets a node's root from hasher output. */
+/** Sets a node's root from the hasher's output. */
 export function setRoot(node: Node, roots: DataView, offset: number): void {
   node.h0 = roots.getInt32(offset, true);
   node.h1 = roots.getInt32(offset + 4, true);

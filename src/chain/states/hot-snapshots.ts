@@ -8,7 +8,7 @@ import type { PreparedSnapshot, SnapshotStore } from "./snapshot-store.ts";
 import type { SnapshotWriter } from "./snapshot-writer.ts";
 import type { StateStore } from "./state-store.ts";
 
-/** Epochs without a stored state on a branch. Not reached during normal finality. */
+/** Maximum epochs without a stored state on a branch. Not reached during normal finality. */
 const HOT_INTERVAL_EPOCHS = 8;
 
 interface HotSnapshotsParts {
@@ -21,7 +21,7 @@ interface HotSnapshotsParts {
 
 /**
  * Stores snapshots of unfinalized chains, so that restarts and historical reads during long non-finality do not replay
- * everything. Every lasting branch gets its own snapshots. Calls must not overlap; the chain queues them.
+ * everything. Each long-lived branch gets its own snapshots. Calls must not overlap; the chain queues them.
  */
 export class HotSnapshots {
   readonly #db: BeaconDb;
@@ -38,7 +38,7 @@ export class HotSnapshots {
     this.#states = states;
   }
 
-  /** Starts to store the post-state of an imported block if a snapshot is due on its branch. */
+  /** Starts storing the post-state of an imported block if a snapshot is due on its branch. */
   async offer(root: RootHex): Promise<void> {
     const block = this.#forkChoice.get(root);
     if (!block || !this.#isDue(block)) return;
@@ -51,7 +51,7 @@ export class HotSnapshots {
     });
   }
 
-  /** The block may have been pruned. */
+  /** Commits the snapshot unless its block has been pruned. */
   async #commit(root: RootHex, snapshot: PreparedSnapshot, votes: CountedVotes): Promise<void> {
     const block = this.#forkChoice.get(root);
     const batch = this.#db.batch();
@@ -65,7 +65,7 @@ export class HotSnapshots {
     await batch.write();
   }
 
-  /** A branch is ignored until it has been off the canonical chain for one interval. */
+  /** Returns true if a snapshot is due. Ignores a branch until it has been off the canonical chain for one interval. */
   #isDue(block: ForkChoiceBlock): boolean {
     const fork = this.#forkChoice.commonAncestor(block.root, this.#forkChoice.head.root);
     if (fork && fork.root !== block.root && !isFarFrom(fork, block)) return false;

@@ -8,7 +8,7 @@ interface LatestBlock {
   slot: Slot;
 }
 
-/** By root node, which is immutable, unlike the state object. */
+/** Keyed by root node, which is immutable, unlike the state object. */
 const known = new WeakMap<CachedBeaconStateAllForks["node"], LatestBlock>();
 
 /** Returns the latest block processed by the state. The state must be committed. */

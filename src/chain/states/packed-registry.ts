@@ -11,17 +11,17 @@ const LEAVES_BYTES = 8 * ROOT_BYTES;
 
 /** Small enough for the hash buffers to stay in the CPU cache. */
 const BATCH = 256;
-/** Buffers are reused; padding bytes stay zero. */
+/** Buffers are reused; their padding bytes stay zero. */
 const pubkeys = new Uint8Array(BATCH * PAIR_BYTES);
 const pubkeyRoots = new Uint8Array(BATCH * ROOT_BYTES);
 const leaves = new Uint8Array(BATCH * LEAVES_BYTES);
 const quarters = new Uint8Array(leaves.length / 2);
 const halves = new Uint8Array(leaves.length / 4);
 
-/** Shared by all nodes; the library would create one closure per node. */
+/** Shared by all nodes; the library would create a closure per node. */
 const treeOf = (validator: phase0.Validator): Node => ssz.phase0.Validator.value_toTree(validator);
 
-/** Creates validator nodes with their roots. The validators stay packed in a shared-memory copy of the bytes. */
+/** Creates validator nodes with their roots. The validators are backed by a shared-memory copy of the bytes. */
 export function readValidators(serialized: Uint8Array): HashedNodes {
   const bytes = new Uint8Array(new SharedArrayBuffer(serialized.length));
   bytes.set(serialized);

@@ -6,7 +6,7 @@ const FAR_FUTURE = 2 ** 64;
 
 /**
  * Validator backed by SSZ bytes in a shared buffer; fields are decoded on access. A plain object with two byte arrays
- * takes five times the memory, half a gigabyte for a million validators.
+ * takes five times the memory: half a gigabyte for a million validators.
  */
 export class PackedValidator implements phase0.Validator {
   readonly #bytes: Uint8Array;
@@ -17,7 +17,7 @@ export class PackedValidator implements phase0.Validator {
     this.#offset = offset;
   }
 
-  /** Returns the shared buffer if it contains exactly these validators, in order; otherwise undefined. */
+  /** Returns the shared buffer if it contains exactly these validators in order, otherwise undefined. */
   static memoryOf(validators: readonly unknown[]): SharedArrayBuffer | undefined {
     const [first] = validators;
     if (!(first instanceof PackedValidator)) return undefined;

@@ -2,8 +2,8 @@ import { ForkSeq } from "@lodestar/params";
 import type { CachedBeaconStateAllForks, CachedBeaconStatePhase0, EpochCache } from "@lodestar/state-transition";
 
 /**
- * Returns the share of stake whose previous-epoch votes are on chain; from Altair on, only timely target votes, which
- * count for finality. Undefined in epoch 0.
+ * Returns the share of stake whose previous-epoch votes are on chain. Since Altair, includes only timely target votes,
+ * which count for finality. Undefined in epoch 0.
  */
 export function participationRate(state: CachedBeaconStateAllForks): number | undefined {
   if (state.epochCtx.epoch === 0) return undefined;
@@ -15,7 +15,7 @@ export function participationRate(state: CachedBeaconStateAllForks): number | un
   );
 }
 
-/** Returns the same share for the current epoch, which grows during the epoch. */
+/** Returns the participation rate of the current epoch, which grows during the epoch. */
 export function currentParticipationRate(state: CachedBeaconStateAllForks): number {
   return rateOf(
     state,
@@ -34,11 +34,11 @@ function rateOf(
   const { epochCtx } = state;
   const isPhase0 = epochCtx.config.getForkSeq(state.slot) === ForkSeq.phase0;
   const voted = isPhase0 ? phase0Voted(epochCtx, attestations(state as CachedBeaconStatePhase0)) : counted(epochCtx);
-  // Votes have the weight of the balance at inclusion, which may have been higher.
+  // Votes count with the balance at inclusion, which may have been higher.
   return Math.min(1, voted / activeIncrements);
 }
 
-/** Sums over validators active in the previous epoch, including those that have exited since. */
+/** Sums the balances of validators active in the previous epoch, including those that have exited since. */
 function previousActiveIncrements({ previousShuffling, effectiveBalanceIncrements }: EpochCache): number {
   let sum = 0;
   for (const index of previousShuffling.activeIndices) sum += effectiveBalanceIncrements[index] ?? 0;

@@ -21,7 +21,7 @@ import { VALIDATOR_BYTES } from "../../ssz/validator-layout.ts";
 import { type HashedNodes, hashedSubtree, ROOT_BYTES } from "./hashed-subtree.ts";
 import { readValidators } from "./packed-registry.ts";
 
-/** Depth of the subtrees read at a time. */
+/** Depth of the subtrees that are read at a time. */
 const CHUNK_DEPTH = 12;
 
 /** Reports progress in bytes. */
@@ -29,7 +29,7 @@ export type OnRead = (done: number, total: number) => void;
 
 /** A long list or vector, with the layout of its leaves. */
 interface LongArray {
-  /** Only lists have a limit. */
+  /** Vectors have no limit. */
   type: { limit?: number; chunkDepth: number; typeName: string };
   elementBytes: number;
   leafBytes: number;
@@ -37,8 +37,8 @@ interface LongArray {
 }
 
 /**
- * Deserializes a state in time slices. Equivalent to the library's result, but long fields are hashed in batches on the
- * way and validators stay packed. Does not keep `bytes`.
+ * Deserializes a state in time slices. Equivalent to the library's result, but long fields are hashed in batches
+ * meanwhile and validators stay packed. Does not retain `bytes`.
  */
 export async function readState(
   type: SSZTypesFor<ForkAll, "BeaconState">,

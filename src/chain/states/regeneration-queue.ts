@@ -4,7 +4,7 @@ const DEFAULT_MAX_WAITING = 16;
 /** Purpose of a regeneration. Blocks take priority over votes. */
 export type RegenerationKind = "block" | "vote";
 
-/** The regeneration queue is full. */
+/** Thrown if the regeneration queue is full. */
 export class RegenerationQueueFullError extends Error {
   constructor(kind: RegenerationKind, waiting: number) {
     super(`State regeneration queue full: ${waiting} requests for a ${kind} are waiting.`);
@@ -13,8 +13,8 @@ export class RegenerationQueueFullError extends Error {
 }
 
 /**
- * Queue of state regenerations for gossip validation. Bounds the cost that messages can cause: one at a time, short
- * queues, and only while the chain is idle.
+ * Queue of state regenerations for gossip validation. Bounds the cost that messages can cause: regenerations run one at
+ * a time and only while the chain is idle, and the queues are short.
  */
 export class RegenerationQueue {
   readonly #untilChainIdle: () => Promise<void>;
@@ -34,7 +34,7 @@ export class RegenerationQueue {
     }
     return new Promise<T>((resolve, reject) => {
       waiting.push(() => Promise.resolve().then(regenerate).then(resolve, reject));
-      // Never rejects; errors go to the caller's promise.
+      // Never rejects: the caller's promise gets the error.
       void this.#runAll();
     });
   }

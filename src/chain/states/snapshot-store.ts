@@ -22,19 +22,19 @@ interface SnapshotStoreParts {
   config: BeaconConfig;
   db: BeaconDb;
   pubkeyCache: Pubkeys;
-  /** Epochs between two permanently stored states of a chain. */
+  /** Number of epochs between two permanently stored states of a chain. */
   intervalEpochs?: number;
 }
 
-/** Base of the patches that are currently written. */
+/** Base of the patches currently being written. */
 interface Base extends StatePosition {
   patchBase: PatchBase;
-  /** Number of states stored since, including the base, and their total size. */
+  /** Number of states stored since the base, including the base, and their total size. */
   states: number;
   bytes: number;
 }
 
-/** A state written to the database that is not visible until `put`. */
+/** A state written to the database. It becomes visible with `put`. */
 export interface PreparedSnapshot {
   readonly snapshot: StoredSnapshot;
   /** Number of bytes written. */
@@ -51,7 +51,7 @@ export interface SnapshotIndex {
 
 /**
  * States in the database, from which all others are replayed: post-states of blocks, possibly advanced to the first
- * slot of an epoch. Most are stored as patches of an earlier state, the base, which is kept while patches of it exist.
+ * slot of an epoch. Most are stored as patches of an earlier state, the base, which is kept as long as it has patches.
  * A new base is written once a patch exceeds the average size per state since the last base.
  */
 export class SnapshotStore {
@@ -83,7 +83,7 @@ export class SnapshotStore {
     await this.#deleteForgottenParts();
   }
 
-  /** The anchor, where the history of states starts. Never deleted. */
+  /** The anchor, which is the oldest state. Never deleted. */
   get oldest(): StatePosition {
     if (!this.#oldest) throw new Error("The database contains no state.");
     return this.#oldest;
@@ -137,8 +137,8 @@ export class SnapshotStore {
   }
 
   /**
-   * Uses a loaded state as the base of later patches if it can be one: not a patch itself, and not about to be deleted.
-   * Otherwise a new base is written in the background, which is cheaper than reading the old one.
+   * Uses a loaded state as the base of later patches, unless it is itself a patch or about to be deleted. In that case
+   * a new base is written in the background, which is cheaper than reading the old one.
    */
   async resumeFrom(blockRoot: RootHex, state: CachedBeaconStateAllForks): Promise<void> {
     const position = { slot: state.slot, blockRoot };
@@ -151,7 +151,7 @@ export class SnapshotStore {
 
   /**
    * Writes the parts of a state in time slices, without the entry that makes it visible. No other snapshot may be
-   * prepared, put or deleted before this one is put or discarded.
+   * prepared, put or deleted until this one is put or discarded.
    */
   async prepare(blockRoot: RootHex, state: CachedBeaconStateAllForks): Promise<PreparedSnapshot> {
     const position = { slot: state.slot, blockRoot };
@@ -179,12 +179,12 @@ export class SnapshotStore {
     else this.#noteBytes(bytes);
   }
 
-  /** Deletes the parts of a state that is no longer needed. */
+  /** Deletes the parts of an unneeded state. */
   discard(batch: BeaconDbBatch, { snapshot }: PreparedSnapshot): void {
     if (!this.#find(snapshot)) batch.snapshots.delete(snapshot);
   }
 
-  /** Deletes a snapshot. Keeps the anchor, and a base while patches of it exist. */
+  /** Deletes a snapshot, unless it is the anchor or a base that has patches. */
   delete(batch: BeaconDbBatch, position: StatePosition): void {
     const snapshot = this.#find(position);
     if (!snapshot || (this.#oldest && isSame(position, this.#oldest))) return;
@@ -205,7 +205,7 @@ export class SnapshotStore {
     for (const snapshot of this.#snapshots.get(blockRoot) ?? []) this.delete(batch, snapshot);
   }
 
-  /** Keeps the last snapshot of each interval along a chain, and the anchor. Blocks come newest first. */
+  /** Keeps only the last snapshot of each interval along a chain, and the anchor. `chain` is ordered newest first. */
   thin(batch: BeaconDbBatch, chain: Iterable<{ root: RootHex }>): void {
     let laterInterval: number | undefined;
     for (const { root } of chain) {
@@ -253,7 +253,7 @@ export class SnapshotStore {
     return false;
   }
 
-  /** Deletes parts of incomplete writes after a crash. */
+  /** Deletes parts that an incomplete write left behind in a crash. */
   async #deleteForgottenParts(): Promise<void> {
     const batch = this.#db.batch();
     let isAny = false;

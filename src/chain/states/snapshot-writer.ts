@@ -6,7 +6,7 @@ import type { PreparedSnapshot, SnapshotStore } from "./snapshot-store.ts";
 
 interface SnapshotWriterParts {
   snapshots: SnapshotStore;
-  /** Queue of all changes of the chain. */
+  /** Queue that serializes all changes of the chain. */
   changes: SerialQueue;
   logger: Logger;
 }
@@ -15,13 +15,13 @@ interface SnapshotWriterParts {
 interface SnapshotJob {
   blockRoot: RootHex;
   state: CachedBeaconStateAllForks;
-  /** Commits the prepared snapshot together with dependent changes. Runs in the queue of changes. */
+  /** Commits the prepared snapshot with changes that depend on it. Runs in the change queue. */
   commit(snapshot: PreparedSnapshot): Promise<void>;
 }
 
 /**
- * Stores states in the background, one at a time. Only the short commit runs in the queue of changes. A second state
- * waits for the first.
+ * Stores states in the background, one at a time. Only the short commit runs in the change queue. A second state waits
+ * for the first.
  */
 export class SnapshotWriter {
   readonly #snapshots: SnapshotStore;
@@ -40,7 +40,7 @@ export class SnapshotWriter {
     return this.#underway?.job.blockRoot === blockRoot;
   }
 
-  /** Starts to store a state. Resolves when the previous one is stored. Call it in the queue of changes. */
+  /** Starts storing a state. Resolves when the previous one is stored. Must be called in the change queue. */
   async begin(job: SnapshotJob): Promise<void> {
     await this.finish();
     const prepared = this.#snapshots.prepare(job.blockRoot, job.state);
@@ -55,7 +55,7 @@ export class SnapshotWriter {
       });
   }
 
-  /** Waits for the pending state. Call it in the queue of changes. */
+  /** Waits for the pending state. Must be called in the change queue. */
   async finish(): Promise<void> {
     const underway = this.#underway;
     if (!underway) return;

@@ -1,4 +1,4 @@
-/** Numbers of states that the store caches. */
+/** Numbers of states that `StateStore` caches. */
 export interface StateStoreLimits {
   /** Post-states of recent blocks. */
   blockStates: number;
@@ -17,7 +17,9 @@ const DEFAULT_STATE_LIMITS: StateStoreLimits = {
   replayedStates: 64,
 };
 
-/** Historical states share few nodes with others. Above this number of validators, fewer are cached. */
+/**
+ * Above this number of validators, fewer historical states are cached, because they share few nodes with other states.
+ */
 const MANY_VALIDATORS = 250_000;
 const LEAST_HISTORICAL_STATES = 1;
 const LEAST_REPLAYED_STATES = 16;

@@ -30,7 +30,7 @@ interface Field {
 }
 
 interface BaseField extends Field {
-  /** Raw bytes of number lists. Nearly all their nodes change every epoch, and bytes take less memory than nodes. */
+  /** Raw bytes of number lists. Nearly all of their nodes change every epoch, and bytes need less memory than nodes. */
   numbers?: Uint8Array;
 }
 
@@ -40,7 +40,7 @@ export interface PatchBase {
   fields: BaseField[];
 }
 
-/** Patch of a state's SSZ against the base, or against nothing. */
+/** Patch that turns the SSZ of a base, or nothing, into that of a state. */
 interface StatePatch {
   /** SSZ size of the state. */
   size: number;
@@ -56,7 +56,7 @@ const NUMBER_BYTES = 8;
 const GROUP_DEPTH = 10;
 const PIECE_BYTES = 2 ** 17;
 
-/** Extracts the parts of a state that patches against it need. */
+/** Extracts the parts of a state that are needed to create patches of it. */
 export async function patchBaseOf(state: BeaconStateAllForks): Promise<PatchBase> {
   const slice = new TimeSlice(SLICE_MS);
   const fields: BaseField[] = [];
@@ -73,9 +73,9 @@ export async function patchBaseOf(state: BeaconStateAllForks): Promise<PatchBase
 }
 
 /**
- * Creates the patch from the base, which must be of the same fork, to a state; without a base the patch is
- * self-contained. Equal subtrees are found by their roots, so cost and size grow with the differences and the number
- * lists. The patch is computed in slices while it is consumed.
+ * Creates the patch from the base, which must be of the same fork, to a state. Without a base, the patch is
+ * self-contained. Equal subtrees are found by their roots, so cost and size grow with the number of differences and
+ * with the number lists. The patch is computed in slices as it is consumed.
  */
 export function statePatch(state: BeaconStateAllForks, base?: PatchBase): StatePatch {
   if (base && base.type !== state.type) throw new Error("Base and state of a patch must be of the same fork.");
@@ -209,7 +209,7 @@ function patchGroup(writer: PatchWriter, elements: Elements, nodes: readonly Nod
   }
 }
 
-/** Returns the number of elements removed from the front since the base. Queues shift this way. */
+/** Returns the number of elements removed from the front since the base, as happens in queues. */
 async function goneFromFront(elements: Elements, base: Elements, slice: TimeSlice): Promise<number> {
   if (elements.count === 0) return 0;
   const [first] = nodesOf(elements, 0, 1);
@@ -297,7 +297,7 @@ function elementsOf(type: ElementsType, { node }: Field): Elements {
   };
 }
 
-/** Limits a group to the size of one patch operation. */
+/** Returns the depth of a group, limited by the size of one patch operation. */
 const groupDepthOf = ({ depth, size }: Elements) =>
   Math.min(depth, GROUP_DEPTH, Math.floor(Math.log2(MAX_OPERATION_BYTES / size)));
 

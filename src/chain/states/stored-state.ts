@@ -9,7 +9,8 @@ import { latestBlockHeader } from "../anchor/anchor.ts";
 import { type OnRead, readState } from "./read-state.ts";
 
 /**
- * Reads the state stored at a position; null if there is none. Throws a `DatabaseCorruptError` if it does not match.
+ * Reads the state stored at a position; null if there is none. Throws a `DatabaseCorruptError` if the state does not
+ * match.
  */
 export async function readSnapshot(
   stored: { config: BeaconConfig; db: Pick<BeaconDb, "path" | "snapshots" | "stateIndex"> },

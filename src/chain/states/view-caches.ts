@@ -7,7 +7,7 @@ import {
 
 /**
  * Populates the view caches that attestation processing reads. The library caches list elements in an array by index.
- * Random access leaves that array sparse, and lookups then take ten times as long. A state hands its arrays on to its
+ * Random access leaves that array sparse, which makes lookups ten times slower. A state passes its arrays on to its
  * successor, so this is rarely needed.
  */
 export function populateViewCaches(state: CachedBeaconStateAllForks): void {

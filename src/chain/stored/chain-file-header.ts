@@ -1,13 +1,13 @@
 import type { RootHex, Slot } from "@lodestar/types";
 import { ChainFileError, EntryKind, readChainFile } from "./chain-file.ts";
 
-// Read before the preset is known, so this must not import chain code.
+// Must not import chain code: the header is read before the preset is known.
 
 /** First entry of an exported chain. */
 export interface ChainFileHeader {
   identity: unknown;
   finalized: { epoch: number; root: RootHex };
-  /** Dev chains only: last slot of the clock. */
+  /** Last slot of a dev chain's clock. */
   clockSlot: Slot | null;
 }
 

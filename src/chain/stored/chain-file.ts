@@ -18,7 +18,7 @@ export const EntryKind = {
   hotBlock: 4,
   /** State root, slot and block root of states at empty slots, 72 bytes each. */
   emptySlots: 5,
-  /** JSON: number of entries by type. A file without it is incomplete. */
+  /** JSON: number of entries by type. Missing in an incomplete file. */
   end: 6,
   /** Raw database entry: bucket (1 byte), key length (2, big-endian), key and value. */
   raw: 7,
@@ -29,7 +29,7 @@ export interface FileEntry {
   bytes: Uint8Array;
 }
 
-/** The file cannot be imported. The message is a clause without a period. */
+/** Thrown if the file cannot be imported. The message is a clause without a period. */
 export class ChainFileError extends Error {}
 
 /** Writes the entries of a chain file, compressed and with checksums. */
@@ -38,7 +38,7 @@ export class ChainFileWriter {
   readonly #path: string;
   readonly #signal: AbortSignal | undefined;
 
-  /** Creates a file; does not overwrite an existing one. Stops writing once the signal is aborted. */
+  /** Creates a file without overwriting an existing one. Stops writing once the signal is aborted. */
   static async create(path: string, signal?: AbortSignal): Promise<ChainFileWriter> {
     const writer = new ChainFileWriter(await open(path, "wx", 0o600), path, signal);
     try {
@@ -105,7 +105,7 @@ export async function* readChainFile(path: string): AsyncGenerator<FileEntry> {
 async function takeContent(file: FileHandle, header: Buffer, fileBytes: number): Promise<Uint8Array | null> {
   if (header.length < HEADER_BYTES) return null;
   const length = header.readUInt32LE(1);
-  // Bounds the allocation.
+  // Limits the allocation.
   if (length > fileBytes) return null;
   const compressed = await take(file, length);
   if (compressed.length < length || crc32c(compressed, crc32c(header.subarray(0, 5))) !== header.readUInt32LE(5)) {

@@ -7,7 +7,7 @@ import { readStoredBlock } from "../blocks/stored-block.ts";
 import { storedSidecar } from "../data/stored-sidecar.ts";
 import { readSnapshot } from "../states/stored-state.ts";
 
-/** Links of an intact block. */
+/** Slot and parent of an intact block. */
 export interface BlockLink {
   slot: Slot;
   parentRoot: RootHex;
@@ -34,7 +34,7 @@ interface CheckParts {
 
 const PROGRESS_EVERY_BLOCKS = 1000;
 
-/** Checks all blocks, sidecars and states of a database, and that they form a chain. */
+/** Checks all blocks, sidecars and states of a database, and that the blocks form a chain. */
 export async function checkChain({ config, db, onProgress }: CheckParts): Promise<CheckedChain> {
   const problems: string[] = [];
   const note = (problem: string) => problems.push(problem);
@@ -50,7 +50,7 @@ export async function checkChain({ config, db, onProgress }: CheckParts): Promis
   let before: { slot: Slot; root: RootHex } | undefined;
   for await (const entry of db.finalizedBlocks.range({})) {
     const link = links.get(entry.root);
-    // A chain may have been started from a state without its block.
+    // The chain may have been started from a state without its block.
     if (!link && before) note(`The finalized block ${entry.root} of slot ${entry.slot} is missing.`);
     if (link && link.slot !== entry.slot) note(`The finalized block ${entry.root} does not have slot ${entry.slot}.`);
     if (link && before && link.parentRoot !== before.root) {

@@ -13,11 +13,11 @@ export interface ExportedCounts {
   finalizedBlocks: number;
   hotBlocks: number;
   emptySlots: number;
-  /** Omitted if there is nothing besides the chain itself. */
+  /** Omitted if only the chain itself was exported. */
   raw?: number;
 }
 
-/** Buckets exported as raw entries: all except blocks, states and their indices. */
+/** Buckets exported as raw entries: all but blocks, states and their indices. */
 const BUCKETS_BESIDE: readonly number[] = [
   Bucket.meta,
   Bucket.hotBlocks,
@@ -41,9 +41,9 @@ interface ExportOptions {
 const EMPTY_SLOTS_PER_ENTRY = 10_000;
 
 /**
- * Exports the chain of a database to a new file: stored states and blocks of the finalized chain, and all later blocks.
- * Excludes values of the node, such as its key and peers. Only a full export includes pools, votes, sidecars and
- * signing history, and all custom values. Deletes an incomplete file.
+ * Exports a database's chain to a new file: stored states and blocks of the finalized chain, and all later blocks.
+ * Excludes the node's own values, such as its key and peers. Only a full export includes pools, votes, sidecars,
+ * signing history and all custom values. Deletes an incomplete file.
  */
 export async function exportChain(
   db: BeaconDb,
@@ -67,7 +67,7 @@ export async function exportChain(
     const slots = new Map<RootHex, Slot>();
     for await (const { slot, root } of db.finalizedBlocks.range({})) {
       const bytes = await db.blocks.get(root);
-      // A chain may have been started from a state without its block.
+      // The chain may have been started from a state without its block.
       if (!bytes && slots.size > 0) throw new DatabaseCorruptError(db.path, `block ${root} is missing`);
       slots.set(root, slot);
       if (!bytes) continue;

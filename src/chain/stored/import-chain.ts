@@ -12,7 +12,7 @@ import { readChainFileHeader } from "./chain-file-header.ts";
 import { checkChain } from "./check-chain.ts";
 import { type ExportedCounts, readEmptySlots, readRawEntry } from "./export-chain.ts";
 
-/** SSZ of BeaconState starts with genesis time (8 bytes) and genesis validators root (32), followed by the slot. */
+/** The SSZ of BeaconState starts with genesis time (8 bytes) and genesis validators root (32), followed by the slot. */
 const STATE_SLOT_OFFSET = 40;
 
 interface ImportParts {
@@ -23,9 +23,9 @@ interface ImportParts {
 }
 
 /**
- * Imports the chain of a file into a database. Blocks and states are verified by hash, but not executed, so the file
- * must come from a trusted source. The chain's identity is written last; after a crash the database contains no chain.
- * Throws a `ChainFileError`.
+ * Imports a chain file into a database. Verifies blocks and states by their hashes but does not execute them, so the
+ * file must come from a trusted source. Writes the chain's identity last, so after a crash the database contains no
+ * chain. Throws a `ChainFileError`.
  */
 export async function importChain(path: string, { config, db, onProgress }: ImportParts): Promise<ExportedCounts> {
   const about = await readChainFileHeader(path);
@@ -49,7 +49,7 @@ export async function importChain(path: string, { config, db, onProgress }: Impo
     throw new ChainFileError(`it does not contain a valid chain: ${problems[0].replace(/\.$/, "")}`);
   const named = db.batch();
   for (const entry of raw) named.putRaw(entry);
-  // Data completeness is checked again and missing data fetched.
+  // Makes the node check the data again and fetch missing parts.
   named.meta.putHeldData({ from: 0, groups: 0 });
   named.meta.putIdentity(about.identity);
   if (about.clockSlot !== null) named.meta.putClockSlot(about.clockSlot);
@@ -61,7 +61,7 @@ interface EntryParts {
   config: BeaconConfig;
   batch: BeaconDbBatch;
   counts: ExportedCounts;
-  /** Collects entries to be written together with the identity. */
+  /** Entries to be written together with the identity. */
   raw: RawEntry[];
 }
 
@@ -87,7 +87,7 @@ async function importEntry(kind: number, bytes: Uint8Array, { config, batch, cou
       const root = ssz.phase0.BeaconBlockHeader.hashTreeRoot(header);
       batch.snapshots.put(state.slot, root, bytes);
       batch.stateIndex.put(state.hashTreeRoot(), { slot: state.slot, blockRoot: root });
-      // The block of the first state need not be in the file.
+      // The block of the first state may not be in the file.
       if (counts.states === 0) batch.finalizedBlocks.put(header.slot, root);
       counts.states++;
       return;

@@ -12,7 +12,7 @@ import { attempt, type BlockLink, linkOf } from "./check-chain.ts";
 interface RepairParts {
   config: BeaconConfig;
   db: BeaconDb;
-  /** Drops the blocks and states of this slot and later ones, too. */
+  /** Also drops the blocks and states from this slot on. */
   before?: Slot;
 }
 
@@ -53,7 +53,7 @@ export async function repairChain(parts: RepairParts): Promise<RepairedChain | n
   const hot = descendants(newest, links);
 
   await deleteIndices(db);
-  // Blocks on no remaining chain are deleted, because it is unknown whether they were canonical.
+  // Deletes blocks outside the remaining chain, since it is unknown whether they were canonical.
   const others = [...intact.keys()].filter((root) => !chain.has(root) && !hot.has(root));
   await inBatches(db, others, (batch, root) => batch.blocks.delete(root));
   await inBatches(db, chain, (batch, [root, slot]) => {
@@ -122,7 +122,7 @@ async function finalRoots(db: BeaconDb): Promise<Set<RootHex>> {
   return roots;
 }
 
-/** Returns the blocks from a state's block down to the last one with a stored parent, with slots. */
+/** Returns the blocks from a state's block back to the last one with a stored parent, with their slots. */
 function chainDownFrom({ blockRoot, blockSlot }: IntactState, links: Map<RootHex, BlockLink>): Map<RootHex, Slot> {
   const chain = new Map([[blockRoot, blockSlot]]);
   for (let link = links.get(blockRoot); link; ) {
@@ -149,7 +149,7 @@ async function deleteIndices(db: BeaconDb): Promise<void> {
   await inBatches(db, hot, (batch, { slot, root }) => batch.hotBlocks.delete(slot, root));
 }
 
-/** Keeps only sidecars of remaining blocks. */
+/** Deletes the sidecars of all other blocks. */
 async function repairSidecars(db: BeaconDb, slots: ReadonlyMap<RootHex, Slot>, dropped: string[]): Promise<void> {
   const listed = await Array.fromAsync(db.data.blocks());
   const others = listed.filter(({ slot, root }) => slots.get(root) !== slot);
@@ -170,7 +170,7 @@ async function repairSidecars(db: BeaconDb, slots: ReadonlyMap<RootHex, Slot>, d
   await inBatches(db, gone, (batch, { root, index }) => batch.data.deleteSidecar(root, index));
 }
 
-/** Stores patches of deleted bases as plain states, then deletes all states that are not kept. */
+/** Converts patches of deleted bases to plain states, then deletes all states except the remaining ones. */
 async function deleteStatesBut(db: BeaconDb, remaining: readonly StatePosition[]): Promise<void> {
   const stored = await Array.fromAsync(db.snapshots.entries());
   for (const snapshot of stored) {

@@ -1,20 +1,19 @@
 import type { Epoch, Slot, ValidatorIndex } from "@lodestar/types";
 import { LruMap } from "../../collections/lru-map.ts";
 
-/** Same as the lifetime of a preparation. */
+/** Same as the lifetime of a proposer preparation. */
 const EPOCHS_KEPT_AFTER = 2;
 /** More than any operator runs on one node. */
 const MAX_VALIDATORS = 200_000;
 
 /**
- * Validators that use this node: registered through preparations or subscriptions of validator clients, or run
- * in-process.
+ * Validators that use this node: registered by preparations or subscriptions of validator clients, or run in-process.
  */
 export class AttachedValidators {
   readonly #registered = new LruMap<ValidatorIndex, Epoch>(MAX_VALIDATORS);
   readonly #listeners = new Set<() => void>();
   readonly #clock: { readonly currentSlot: Slot };
-  /** By validator, the slot in which it was started. */
+  /** In-process validators, with the slot in which they were started. */
   #own: ReadonlyMap<ValidatorIndex, Slot> = new Map();
 
   constructor(clock: { readonly currentSlot: Slot } = { currentSlot: 0 }) {
@@ -56,7 +55,7 @@ export class AttachedValidators {
     return all;
   }
 
-  /** Calls the listener when validators may have been added. Returns a function that ends the subscription. */
+  /** Calls the listener when validators may have been added. Returns an unsubscribe function. */
   onAdded(listener: () => void): () => void {
     this.#listeners.add(listener);
     return () => this.#listeners.delete(listener);

@@ -2,7 +2,7 @@ import { ATTESTATION_SUBNET_COUNT, SLOTS_PER_EPOCH } from "@lodestar/params";
 import type { CommitteeIndex, Slot } from "@lodestar/types";
 import { copyMap } from "../../collections/copy-map.ts";
 
-/** A committee duty of a validator of some client. */
+/** A committee duty of a client's validator. */
 export interface CommitteeInterest {
   slot: Slot;
   committeeIndex: CommitteeIndex;
@@ -15,19 +15,22 @@ interface CommitteeSubscription {
   slot: Slot;
   committeeIndex: CommitteeIndex;
   subnet: number;
-  /** Aggregators need all attestations of the committee; others only need to reach the subnet. */
+  /**
+   * True if the subnet must be joined: aggregators need all attestations of the committee; others only need to reach
+   * the subnet.
+   */
   isAggregator: boolean;
 }
 
-/** Attestations and aggregates of a slot still arrive in the next one. */
+/** Attestations and aggregates of a slot still arrive in the next slot. */
 const SLOTS_KEPT_AFTER = 1;
 
-/** Committee subscriptions of validator clients, until their slots have passed. Read by the network. */
+/** Committee subscriptions of validator clients, kept until their slots have passed. Read by the network. */
 export class CommitteeSubscriptions {
   #slots = new Map<Slot, Map<CommitteeIndex, CommitteeSubscription>>();
   readonly #listeners = new Set<() => void>();
 
-  /** Calls the listener when a subscription is added. Returns a function that ends the subscription. */
+  /** Calls the listener when a subscription is added. Returns an unsubscribe function. */
   onAdded(listener: () => void): () => void {
     this.#listeners.add(listener);
     return () => this.#listeners.delete(listener);
@@ -42,7 +45,7 @@ export class CommitteeSubscriptions {
     this.#slots = slots;
   }
 
-  /** Merges with an existing subscription of the committee. */
+  /** Adds a subscription, or merges it with an existing one of the committee. */
   add({ slot, committeeIndex, committeesAtSlot, isAggregator }: CommitteeInterest): void {
     let ofSlot = this.#slots.get(slot);
     if (!ofSlot) {

@@ -3,7 +3,7 @@ import type { Epoch } from "@lodestar/types";
 
 interface SyncSubscription {
   subnet: number;
-  /** First epoch without the subscription. */
+  /** Epoch in which the subscription ends, exclusive. */
   untilEpoch: Epoch;
 }
 
@@ -12,7 +12,7 @@ export class SyncSubscriptions {
   #untilEpochs = new Map<number, Epoch>();
   readonly #listeners = new Set<() => void>();
 
-  /** Calls the listener when a subscription is added. Returns a function that ends the subscription. */
+  /** Calls the listener when a subscription is added. Returns an unsubscribe function. */
   onAdded(listener: () => void): () => void {
     this.#listeners.add(listener);
     return () => this.#listeners.delete(listener);

@@ -70,7 +70,7 @@ async function examine(
   const { aggregate: attestation, aggregatorIndex, selectionProof } = signedAggregate.message;
   const { data, aggregationBits: bits, signature } = attestation;
   const committeeIndex = committeeIndexOf(context, attestation);
-  // Needs no committee, so it is checked before the aggregate waits for its block.
+  // Needs no committee, so it is checked before the aggregate may wait for its block.
   if (bits.getTrueBitIndexes().length === 0) {
     throw reject("no-participants", `${SUBJECT} of committee ${committeeIndex} at slot ${data.slot} has no votes.`);
   }
@@ -111,7 +111,7 @@ async function examine(
   };
 }
 
-/** Reports votes of this node's validators that were not seen before or conflict with seen ones. */
+/** Reports votes of this node's validators that are new or conflict with seen ones. */
 function reportDuplicates({ seen, duplicates }: ValidationContext, aggregate: ValidatedAggregate): void {
   const { data, dataRoot, attestingIndices } = aggregate;
   for (const validator of attestingIndices) {
@@ -147,8 +147,8 @@ function committeeIndexOf({ config }: ValidationContext, attestation: Attestatio
 }
 
 /**
- * A validator client with several nodes submits the same duty to each, so a second aggregate of an aggregator is
- * treated as known even with other attestations.
+ * Rejects aggregates that add no attesters. Treats a second aggregate of an aggregator as known even with other
+ * attestations, because a validator client with several nodes submits the same duty to each.
  */
 function refuseSeen({ seen }: ValidationContext, aggregate: ValidatedAggregate): void {
   const { data, dataRoot, committeeIndex, bits, aggregatorIndex } = aggregate;

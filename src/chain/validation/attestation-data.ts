@@ -20,8 +20,8 @@ interface CheckedAttestationData {
 }
 
 /**
- * Rules about attestation data, shared by single attestations and aggregates. Caches the verdict per data, because most
- * attestations of a slot have the same.
+ * Validates attestation data, for single attestations and aggregates. Caches the verdict per data, because most
+ * attestations of a slot share it.
  */
 export class AttestationDataRules {
   readonly #context: ValidationContext;
@@ -72,7 +72,7 @@ export class AttestationDataRules {
   async #refuseUnfitBlock(data: phase0.AttestationData): Promise<void> {
     const { forkChoice, blocks, invalidBlocks } = this.#context;
     const blockRoot = toRootHex(data.beaconBlockRoot);
-    // An optimistic peer forwards such votes in good faith.
+    // Not penalized: an optimistic peer forwards such votes in good faith.
     if (forkChoice.isInvalid(blockRoot)) {
       throw ignore(
         "invalid-block",
@@ -87,7 +87,7 @@ export class AttestationDataRules {
           `${this.#subject} votes for block ${blockRoot}, which is invalid or descends from an invalid block.`,
         );
       }
-      // Fork choice prunes finalized blocks. A newer unknown block may be on its way.
+      // Fork choice prunes finalized blocks. A newer unknown block may still arrive.
       const stored = await blocks.link(blockRoot);
       if (stored) this.#refuseBlockBeforeFinality({ root: blockRoot, slot: stored.slot });
       throw ignore("unknown-block", `${this.#subject} votes for the unknown block ${blockRoot}.`);
@@ -99,9 +99,9 @@ export class AttestationDataRules {
         `${this.#subject} of slot ${data.slot} votes for a block of the later slot ${block.slot}.`,
       );
     }
-    // Not in the specification, but common in other clients: nothing of the vote is verified yet, and each such block
-    // would need its own state advance. The head is exempt, and so is the head at the vote's slot, so that a stalled
-    // chain can recover.
+    // Not in the specification, but common in other clients: the vote is still unverified, and each such block would
+    // need its own state advance. Exempts the head and the canonical block at the vote's slot, so that a stalled chain
+    // can recover.
     const isTooOld = computeEpochAtSlot(block.slot) + 1 < data.target.epoch;
     if (isTooOld && blockRoot !== forkChoice.canonicalAtSlot(data.slot)?.root) {
       throw ignore(

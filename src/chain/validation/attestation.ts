@@ -113,7 +113,7 @@ function refuseWrongShape({ config }: ValidationContext, attestation: SingleAtte
   }
 }
 
-/** Needs no committee, so it is checked before the vote waits for its block. */
+/** Needs no committee, so it is checked before the vote may wait for its block. */
 function refuseManyVotes(attestation: SingleAttestation): void {
   if (isElectraSingleAttestation(attestation)) return;
   const { aggregationBits } = attestation;
@@ -147,7 +147,7 @@ function positionInCommittee(attestation: SingleAttestation, committee: Uint32Ar
 }
 
 /**
- * Reports a signed vote that conflicts with an earlier one, if a client of this node submitted it or the validator uses
+ * Reports a signed vote that conflicts with an earlier one, if a client submitted it to this node or the validator uses
  * this node.
  */
 function reportConflict(context: ValidationContext, validated: ValidatedAttestation, origin: Origin): void {
@@ -165,7 +165,7 @@ const dutyOf = ({ validatorIndex, data, dataRoot }: ValidatedAttestation): Signe
   root: dataRoot,
 });
 
-/** Returns the data root of an earlier, different vote. */
+/** Returns the data root of an earlier vote that differs. */
 function conflictingRoot(
   { seen }: ValidationContext,
   { data, dataRoot, validatorIndex }: Pick<ValidatedAttestation, "data" | "dataRoot" | "validatorIndex">,

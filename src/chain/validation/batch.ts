@@ -2,7 +2,7 @@ import type { ISignatureSet } from "@lodestar/state-transition";
 import type { ValidationContext } from "./context.ts";
 import { type GossipErrorReason, type Outcome, outcomeOf, reject } from "./outcome.ts";
 
-/** A signature to verify. `reason` and `message` are used if it is invalid. */
+/** A signature to verify. `reason` and `message` describe the error if it is invalid. */
 export interface SignatureClaim {
   set: ISignatureSet;
   reason: GossipErrorReason;
@@ -17,12 +17,12 @@ export interface Candidate<T> {
 
 interface BatchRules<Item, T> {
   /**
-   * Checks all rules that need no signature; throws a `GossipValidationError`. `index` is the position in the batch.
+   * Checks all rules that need no signature. Throws a `GossipValidationError`. `index` is the position in the batch.
    */
   examine(item: Item, index: number): Promise<Candidate<T>>;
   /**
-   * Marks the object as seen, or rejects it if an equal one was accepted since `examine`, from this batch or a
-   * concurrent one. Returns the remaining part to accept.
+   * Marks the object as seen and returns the part of it that is still new. Throws if an equal object was accepted since
+   * `examine`, from this batch or a concurrent one.
    */
   claim(value: T): T;
 }

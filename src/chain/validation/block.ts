@@ -31,12 +31,12 @@ import { refuseFutureSlot } from "./time-window.ts";
 
 const SUBJECT = "The block";
 
-/** Rules use only the payload's timestamp, which the payload header also has. */
+/** The rules use only the payload's timestamp, which the payload header also has. */
 type AnyBlock = BeaconBlock | BlindedBeaconBlock;
 
 /**
- * A block that passed the gossip rules: its proposer has the duty of the slot and signed it. Only `validate` constructs
- * one, so the import does not verify this again.
+ * A block that passed the gossip rules: its proposer has the duty of the slot and signed it. Only `validate` creates
+ * instances, so the import need not verify this again.
  */
 export class ValidatedBlock<T extends AnySignedBlock = SignedBeaconBlock> {
   readonly signed: T;
@@ -51,8 +51,8 @@ export class ValidatedBlock<T extends AnySignedBlock = SignedBeaconBlock> {
   }
 
   /**
-   * Checks the rules of the topic beacon_block (p2p-interface.md of phase0 and each fork up to fulu). Parent rules,
-   * including an unknown parent, apply only after the proposer signature is verified. Does not mark the block as seen.
+   * Checks the rules of the topic beacon_block (p2p-interface.md of phase0 and each fork up to fulu). Checks rules
+   * about the parent, including an unknown parent, only after the proposer signature. Does not mark the block as seen.
    */
   static async validate<T extends AnySignedBlock>(context: ValidationContext, signed: T): Promise<ValidatedBlock<T>> {
     const { message: block, signature } = signed;
@@ -89,7 +89,7 @@ export async function validateGossipBlock(
 
 /**
  * Reports a block that conflicts with an earlier one of the same proposer and slot, if the proposer uses this node.
- * Verifies the signature first; a forged block is rejected.
+ * Verifies the signature first and rejects a forged block.
  */
 export async function reportConflict(
   context: ValidationContext,
@@ -113,7 +113,8 @@ const dutyOf = ({ slot, proposerIndex }: AnyBlock, root: RootHex): SignedDuty =>
 });
 
 /**
- * Marks a block as seen after it passed the rules, unless another block of the proposer was accepted during validation.
+ * Marks a block as seen after it passed the rules. Throws if another block of the proposer was accepted during
+ * validation.
  */
 export function markBlockSeen(context: ValidationContext, block: BeaconBlock, root: RootHex): void {
   refuseSecondBlock(context, block, root);
@@ -121,8 +122,8 @@ export function markBlockSeen(context: ValidationContext, block: BeaconBlock, ro
 }
 
 /**
- * Marks a blinded block as expected before it goes to the builder. It is validated again when it returns with its
- * payload.
+ * Marks a blinded block as expected before it is sent to the builder. The block is validated again when it returns with
+ * its payload.
  */
 export function markBlockExpected(context: ValidationContext, block: BlindedBeaconBlock, root: RootHex): void {
   refuseSecondBlock(context, block, root);
@@ -142,10 +143,10 @@ function refuseSecondBlock({ seen }: ValidationContext, { slot, proposerIndex }:
   throw alreadyKnown(`Block ${root} of slot ${slot} is already known.`);
 }
 
-/** bellatrix/p2p-interface.md, beacon_block: the payload's timestamp matches the slot, after the merge. */
+/** bellatrix/p2p-interface.md, beacon_block: after the merge, the payload's timestamp must match the slot. */
 function refuseWrongPayload({ config, clock, states }: ValidationContext, { slot, body }: AnyBlock): void {
   const payload = payloadOf(body);
-  // Builders exist only after the merge.
+  // A blinded block implies that the merge is complete.
   if (!payload || ("executionPayload" in body && isBeforeMerge(config.getForkSeq(slot), states.head, body))) return;
   const expected = computeTimeAtSlot(config, slot, clock.genesisTime);
   const { timestamp } = payload;
@@ -162,7 +163,7 @@ function payloadOf(body: AnyBlock["body"]): { timestamp: number } | undefined {
   return "executionPayload" in body ? body.executionPayload : undefined;
 }
 
-/** Opposite of `is_execution_enabled` (bellatrix/beacon-chain.md). From Capella on the merge is complete. */
+/** Negation of `is_execution_enabled` (bellatrix/beacon-chain.md). Since Capella, the merge is complete. */
 function isBeforeMerge(
   fork: ForkSeq,
   head: CachedBeaconStateAllForks,

@@ -61,7 +61,7 @@ function noBlsKey(validatorIndex: ValidatorIndex, credentials: Uint8Array): stri
   );
 }
 
-/** Returns null if the key is not a valid point: credentials can be derived from arbitrary bytes. */
+/** Returns null if the key is not a valid point, since credentials can be derived from arbitrary bytes. */
 function signatureSetOf(
   config: ValidationContext["config"],
   signedChange: capella.SignedBLSToExecutionChange,

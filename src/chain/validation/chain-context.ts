@@ -42,7 +42,7 @@ export function validationContextOf(chain: ValidatingChain): ValidationContext {
       shuffling: (blockRoot, epoch) => shufflings.of(blockRoot, epoch),
       preState: (parentRoot, slot) => {
         const make = () => states.afterBlock(parentRoot, slot);
-        // The next block of the chain does not wait in the queue.
+        // The next block of the chain need not wait in the queue.
         return states.isNear(parentRoot, slot) ? make() : regenerations.run("block", make);
       },
     },

@@ -66,7 +66,7 @@ export interface ValidationContext {
   readonly seen: SeenCaches;
   /** Headers with a valid proposer signature. */
   readonly signedHeaders: VerifiedHeaders;
-  /** Headers whose proposer was on duty. */
+  /** Headers whose proposer is known to have the duty. */
   readonly headersOnDuty: VerifiedHeaders;
   readonly operations: Pick<
     OperationPool,
@@ -77,8 +77,8 @@ export interface ValidationContext {
 }
 
 /**
- * Slot of a block that could include an operation; its fork determines the signing domain. Later than the head's after
- * empty slots.
+ * Returns the slot of a block that could include an operation; the fork of that slot determines the signing domain.
+ * Later than the head's slot after empty slots.
  */
 export function inclusionSlot(
   { slot }: Pick<CachedBeaconStateAllForks, "slot">,

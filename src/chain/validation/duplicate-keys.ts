@@ -4,7 +4,7 @@ import type { Logger } from "../../log/logger.ts";
 import type { Clock } from "../clock/clock.ts";
 import type { AttachedValidators } from "../subscriptions/attached-validators.ts";
 
-/** Caps the log lines of an operator whose whole key set runs twice. Further validators follow in later epochs. */
+/** Limits the log lines per epoch if a whole key set runs twice. Further validators are logged in later epochs. */
 const LINES_PER_EPOCH = 8;
 const MAX_VALIDATORS = 200_000;
 
@@ -29,9 +29,8 @@ export interface SignedDuty {
  * Detects that keys of this node's validators also sign elsewhere. Callers verify signatures first, so that peers
  * cannot forge evidence.
  *
- * Identical messages are no evidence for keys of validator clients: a client may use several beacon nodes. Two
- * different messages for one duty are. In-process keys sign only here, so any message that this node did not make is
- * evidence.
+ * For keys of validator clients, only two different messages for one duty are evidence, since a client may use several
+ * beacon nodes. In-process keys sign only here, so any message that this node did not create is evidence.
  */
 export class DuplicateKeys {
   readonly #parts: DuplicateKeysParts;
@@ -43,27 +42,27 @@ export class DuplicateKeys {
     this.#parts = parts;
   }
 
-  /** False if no validator uses this node, which saves checking individual ones. */
+  /** False if no validator uses this node, in which case individual checks are skipped. */
   get isWatching(): boolean {
     return !this.#parts.attached.isEmpty;
   }
 
-  /** Messages that proved a duplicate key, by kind. */
+  /** Number of messages that proved a duplicate key, by kind. */
   get counts(): Readonly<Record<DutyKind, number>> {
     return this.#counts;
   }
 
-  /** True for a validator that uses this node. */
+  /** Returns true if the validator uses this node. */
   watches(validator: ValidatorIndex): boolean {
     return this.#parts.attached.has(validator, this.#parts.clock.currentEpoch);
   }
 
-  /** Reports a message that conflicts with the message with root `first` for the same duty. */
+  /** Reports a message that conflicts with an earlier one for the same duty. `first` is the root of the earlier one. */
   conflict(duty: SignedDuty, first: RootHex): void {
     this.#report(duty, first);
   }
 
-  /** Reports a message from the network that was not seen before. */
+  /** Reports a new message from the network. */
   received(duty: SignedDuty): void {
     const since = this.#parts.attached.ownSince(duty.validator);
     // This node may have signed duties up to that slot before a restart.

@@ -72,7 +72,7 @@ export type Origin = "gossip" | "client";
 export class GossipValidationError extends Error {
   readonly action: GossipAction;
   readonly reason: GossipErrorReason;
-  /** True if the only problem is that the object is already known. Submitting it succeeds. */
+  /** True if the object is merely known already. Its submission then succeeds. */
   readonly known: boolean;
 
   constructor(
@@ -99,7 +99,7 @@ export const alreadyKnown = (message: string) =>
 /** Result of one item in a batch. */
 export type Outcome<T> = { ok: true; value: T } | { ok: false; refusal: GossipValidationError };
 
-/** Runs the rules of one item. Converts a `GossipValidationError` to an outcome; rethrows other errors. */
+/** Runs the rules for one item. Converts a `GossipValidationError` to an outcome and rethrows other errors. */
 export async function outcomeOf<T>(rules: () => T | Promise<T>): Promise<Outcome<T>> {
   try {
     return { ok: true, value: await rules() };

@@ -33,8 +33,8 @@ export function refuseInvalidParent(
   what: string,
 ): void {
   const parentHex = toRootHex(parentRoot);
-  // Ignored, not rejected, because the execution engine may be wrong (bellatrix/p2p-interface.md, beacon_block). An
-  // optimistic parent is fine.
+  // Ignored, not rejected, because the execution engine may be wrong (bellatrix/p2p-interface.md, beacon_block).
+  // Optimistic parents are accepted.
   if (forkChoice.isInvalid(parentHex)) {
     throw ignore("invalid-parent", `${what}'s parent ${parentHex} has an invalid execution payload.`);
   }
@@ -55,21 +55,24 @@ export function refuseInvalidParent(
   }
 }
 
-/** A number that is too large to be exact is hashed as another number, so the block root does not detect it. */
+/**
+ * Rejects an unknown proposer. An index too large to be exact is hashed as another number, which the block root does
+ * not reveal.
+ */
 export function refuseUnknownProposer(
   { states, forkChoice }: ValidationContext,
   { proposerIndex, parentRoot }: Proposal,
   what: string,
 ): void {
   if (proposerIndex < states.head.validators.length) return;
-  // Missing blocks may have added the validator.
+  // If the parent is missing, it may have added the validator.
   const refuse = forkChoice.has(toRootHex(parentRoot)) ? reject : ignore;
   throw refuse("unknown-validator", `${what}'s proposer ${proposerIndex} is not a validator.`);
 }
 
 /**
  * Verifies the proposer signature. Validator keys are the same on all branches, so this works before the parent is
- * known and keeps forged blocks out of the queue of orphans.
+ * known and keeps forged blocks out of the orphan queue.
  */
 export async function verifyProposerSignature(
   { config, bls }: Pick<ValidationContext, "config" | "bls">,
@@ -85,8 +88,8 @@ export async function verifyProposerSignature(
 }
 
 /**
- * Checks the proposer duty. Returns the parent's post-state advanced to the slot, which can require an epoch
- * transition; call it only after the signature is verified.
+ * Checks the proposer duty and returns the parent's post-state advanced to the slot. This may require an epoch
+ * transition, so the signature must be verified first.
  */
 export async function verifyProposerDuty(
   { states }: ValidationContext,

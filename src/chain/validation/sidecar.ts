@@ -24,8 +24,8 @@ export interface SidecarRules<Sidecar extends DataSidecar> {
 }
 
 /**
- * Rules shared by blob and column sidecars. Rules that need no parent come first, cheap ones before expensive ones.
- * Returns the block root.
+ * Validates a sidecar by the rules shared by blobs and columns. Rules that need no parent come first, cheap ones before
+ * expensive ones. Returns the block root.
  */
 export async function validateSidecar<Sidecar extends DataSidecar>(
   context: ValidationContext,
@@ -62,7 +62,7 @@ export async function validateSidecar<Sidecar extends DataSidecar>(
     throw reject("bad-kzg-proof", `${what} ${index} of slot ${slot} has an invalid KZG proof.`);
   }
 
-  // A sidecar of the same or of a conflicting block may have been accepted during validation.
+  // Another sidecar of this block or of a conflicting block may have been accepted during validation.
   refuseSecondSidecar(context, sidecar, root, what);
   seen.sidecars.add(slot, proposerIndex, index, root);
   return root;

@@ -11,7 +11,7 @@ import { ignore } from "./outcome.ts";
 
 export const SYNC_SUBCOMMITTEE_SIZE = Math.floor(SYNC_COMMITTEE_SIZE / SYNC_COMMITTEE_SUBNET_COUNT);
 
-/** A subcommittee and a validator's positions in it, of which there can be several. */
+/** A subcommittee and the positions of a validator in it. */
 export interface SubcommitteePositions {
   subcommitteeIndex: number;
   indicesInSubcommittee: number[];
@@ -27,7 +27,7 @@ export class SyncCommittees {
   }
 
   /**
-   * Returns the committee whose signatures at that slot are included in the next slot's block (altair/validator.md).
+   * Returns the committee that signs at that slot. The next slot's block includes its signatures (altair/validator.md).
    */
   at(slot: Slot): Promise<SyncCommitteeCache> {
     let found = this.#found.get(slot);
@@ -61,7 +61,10 @@ export class SyncCommittees {
   }
 }
 
-/** Explains that the last slot of a period is signed by the next committee; empty for other slots. */
+/**
+ * Returns a clause which explains that the last slot of a period is signed by the next committee; empty for other
+ * slots.
+ */
 export function ofNextPeriod(slot: Slot): string {
   if (computeSyncPeriodAtSlot(slot + 1) === computeSyncPeriodAtSlot(slot)) return "";
   return " The last slot of a sync period is signed by the committee of the next period.";

@@ -28,7 +28,7 @@ import { refuseUnlessCurrentSlot } from "./time-window.ts";
 export interface ValidatedSyncMessage {
   message: altair.SyncCommitteeMessage;
   blockRoot: RootHex;
-  /** Subcommittees for which no message of the validator was seen. */
+  /** Subcommittees for which no message of the validator was seen yet. */
   subcommittees: SubcommitteePositions[];
 }
 
@@ -186,7 +186,7 @@ async function examineContribution(
   return { value, signatures: contributionSignatures(context, signedContribution, participants) };
 }
 
-/** A second contribution of an aggregator is treated as known, like a second aggregate. */
+/** Treats a second contribution of an aggregator as known, like a second aggregate. */
 function refuseSeenContribution(
   { seen }: ValidationContext,
   { contribution, aggregatorIndex }: ValidatedContribution,

@@ -6,7 +6,7 @@ import { ignore } from "./outcome.ts";
 
 type TimeContext = Pick<ValidationContext, "config" | "clock">;
 
-/** p2p-interface.md, `is_future_slot`: the slot has not started, allowing for clock disparity. */
+/** p2p-interface.md, `is_future_slot`: throws if the slot has not started, allowing for clock disparity. */
 export function refuseFutureSlot({ config, clock }: TimeContext, slot: Slot, what: string): void {
   const latestSlot = clock.currentSlotWithTolerance(config.MAXIMUM_GOSSIP_CLOCK_DISPARITY);
   if (slot > latestSlot) {
@@ -14,12 +14,12 @@ export function refuseFutureSlot({ config, clock }: TimeContext, slot: Slot, wha
   }
 }
 
-/** The slot started longer ago than the allowed clock disparity. */
+/** Returns true if the slot started longer ago than the allowed clock disparity. */
 function hasPassed({ config, clock }: TimeContext, slot: Slot): boolean {
   return clock.slotStartSeconds(slot) + config.MAXIMUM_GOSSIP_CLOCK_DISPARITY / 1000 < clock.nowSeconds();
 }
 
-/** altair/p2p-interface.md, `is_current_slot`. */
+/** altair/p2p-interface.md, `is_current_slot`: throws for other slots. */
 export function refuseUnlessCurrentSlot(context: TimeContext, slot: Slot, what: string): void {
   refuseFutureSlot(context, slot, what);
   if (hasPassed(context, slot + 1)) {
@@ -28,8 +28,8 @@ export function refuseUnlessCurrentSlot(context: TimeContext, slot: Slot, what: 
 }
 
 /**
- * Propagation window of attestations: a number of slots, or since Deneb the end of the next epoch (EIP-7045). Uses the
- * current fork, which is that of the including block.
+ * Throws outside the propagation window of attestations: a number of slots or, since Deneb, until the end of the next
+ * epoch (EIP-7045). Uses the current fork, which is that of the including block.
  */
 export function refuseOutsideAttestationWindow(context: TimeContext, slot: Slot, what: string): void {
   refuseFutureSlot(context, slot, what);

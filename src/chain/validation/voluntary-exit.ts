@@ -10,7 +10,7 @@ import type { phase0 } from "@lodestar/types";
 import { inclusionSlot, stateOrIgnore, type ValidationContext } from "./context.ts";
 import { alreadyKnown, type GossipValidationError, type Origin, reject } from "./outcome.ts";
 
-/** Problems that can disappear as time passes. */
+/** Problems that may resolve over time. */
 const CURED_BY_TIME: ReadonlySet<VoluntaryExitValidity> = new Set([
   VoluntaryExitValidity.earlyEpoch,
   VoluntaryExitValidity.inactive,
@@ -58,7 +58,10 @@ function validityOf(
   return getVoluntaryExitValidity(config.getForkSeq(state.slot), state, signedExit, false);
 }
 
-/** After empty slots, the block that includes the exit is in a later epoch than the head. */
+/**
+ * Returns the state that determines validity. After empty slots, the block that includes the exit is in a later epoch
+ * than the head.
+ */
 function stateInCurrentEpoch({ clock, forkChoice, states }: ValidationContext): Promise<CachedBeaconStateAllForks> {
   const firstSlot = computeStartSlotAtEpoch(clock.currentEpoch);
   return stateOrIgnore(states.preState(forkChoice.head.root, firstSlot), "The voluntary exit");
