@@ -38,7 +38,7 @@ export interface ApiContext {
   readonly health: NodeHealth;
   /** Only for a dev chain. */
   readonly control?: DevControl | undefined;
-  /** Only for a chain whose payloads this node executes. */
+  /** Only if this node executes the payloads of its chain. */
   readonly eth?: EthCalls | undefined;
   /** Throws a `LogSpecError` if the specification is invalid. */
   setLogSpec(spec: string): void;

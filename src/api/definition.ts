@@ -27,7 +27,7 @@ export interface MethodSignature {
   readonly sameAs?: string;
   /** In positional order. */
   readonly params: readonly Param[];
-  /** Parameters in REST. They differ from `params` only by parameters of a single protocol. */
+  /** Parameters in REST. Same as `params`, except for parameters that only one of the two protocols has. */
   readonly restParams: readonly Param[];
   /** Converts another accepted order or form of positional parameters to the order of `params`. */
   readonly normalizePositional?: (params: unknown[]) => unknown[];
@@ -56,53 +56,53 @@ export interface MethodEncoding {
   ssz?(context: ApiContext, args: Record<string, unknown>, call?: CallContext): Promise<SszResponse>;
 }
 
-/** Members that dispatch over JSON-RPC and REST needs. */
+/** Members needed to dispatch calls over JSON-RPC and REST. */
 export interface DispatchedMethod extends MethodSignature, MethodEncoding {
   /** REST paths, the current version first. */
   readonly rest: readonly RestPath[];
   readonly cost: CallCost;
   readonly access: AccessClass;
-  /** True if calls may be as large as a block. By default true for methods with a POST path in REST. */
+  /** Allows calls as large as a block. Default: true for methods with a POST path in REST. */
   readonly takesLargeBody?: true;
   /**
-   * What a response depends on in addition to its parameters. It is cached while the dependency is unchanged. Omitted
-   * for other dependencies, such as time, peers and pools: such responses are not cached. Nor are responses to calls
-   * with a slot, because slots between head and clock change with time.
+   * State that a response depends on, in addition to its parameters. The response is cached until that state changes.
+   * Omitted if the response depends on anything else, such as time, peers or pools: it is then not cached. Calls with a
+   * slot are not cached either, because the slots between head and clock change with time.
    */
   readonly dependsOn?: CacheDependency;
-  /** Method that returns the list of all responses. The last parameter is the index in that list. */
+  /** Method that returns all these responses as a list. Its result is indexed by this method's last parameter. */
   readonly elementOf?: string;
-  /** True if a later response may contain more, although all of it is finalized. It must not be cached as immutable. */
+  /** True if the response may grow even though its data is finalized. It is not cached as immutable. */
   readonly growsAfterFinality?: true;
   /** True for a health probe, which needs no token and is also served on the metrics port. */
   readonly isProbe?: true;
   /**
-   * Handles a call with parsed arguments, by parameter key. Optional if `json` is the only way the method is called.
+   * Handles a call with parsed arguments, by parameter key. Optional for methods that are only called through `json`.
    */
   handler?(context: ApiContext, args: Record<string, unknown>, call?: CallContext): unknown;
   /** Returns the events that REST streams at the method's path. */
   feed?(context: ApiContext, args: Record<string, unknown>): Feed;
 }
 
-/** Members that documents, clients and conformance tests need. */
+/** Members needed for documents, clients and conformance tests. */
 export interface MethodDocumentation {
   /** Number in the interface of 62 methods; undefined for others. */
   readonly number?: number;
   /** One line. */
   readonly summary: string;
   readonly result: Result;
-  /** Failures in addition to those of every call. */
+  /** Failures that are specific to the method. */
   readonly failures: readonly MethodFailure[];
   /**
-   * First fork with the method's subject. Arguments before it are invalid. Before it, calls without such arguments fail
-   * with "not found", and submissions are rejected.
+   * Fork that introduced the subject of the method. Slots and epochs before it are invalid arguments. Until then, calls
+   * without a slot or epoch fail with "not found", and submissions are rejected.
    */
   readonly since?: ForkName;
-  /** Fork from which another version replaces the method, in REST, too. */
+  /** Fork from which another version replaces the method, also in REST. */
   readonly until?: ForkName;
   /** True if the method needs a persistent connection, such as a WebSocket. */
   readonly needsConnection?: true;
-  /** True if the method needs a chain whose payloads this node executes. */
+  /** True if the method only works on a node that executes the payloads of its chain. */
   readonly needsEvm?: true;
   readonly example: Example;
 }
@@ -155,8 +155,8 @@ export interface RestPath {
   /** True if the body is the text of the only parameter, regardless of Content-Type. */
   readonly takesText?: true;
   /**
-   * Set if another path replaces this one from a fork on: slots of that fork or later are rejected here. The method
-   * itself remains.
+   * Fork from which another path replaces this one. Slots of that fork or later are rejected here; the method itself
+   * remains.
    */
   readonly until?: { readonly fork: ForkName; readonly successor: string };
 }
@@ -373,7 +373,7 @@ export const EMPTY_RESPONSE: ResponseCodec<void, void> = {
   isEmpty: true,
 };
 
-/** Defines another name with its own number. Only the original is found by its operation. */
+/** Defines an alias with its own number. Lookups by operation return only the original. */
 export function defineAlias(
   { operation, ...target }: MethodDefinition,
   own: Pick<MethodDefinition, "number" | "name" | "summary" | "normalizePositional">,

@@ -25,7 +25,7 @@ export interface DevControl {
  */
 export interface EvmControl {
   override(change: Change): Promise<void>;
-  /** Lets `eth_sendTransaction` send transactions of an account without its key. */
+  /** Allows `eth_sendTransaction` from an account without its key. */
   setImpersonated(address: Uint8Array, isImpersonated: boolean): Promise<void>;
   /** Impersonates all accounts. */
   setImpersonatesAll(impersonatesAll: boolean): Promise<void>;
@@ -89,7 +89,9 @@ export interface DumpControl {
   loadFrom(name: string, signal?: AbortSignal): Promise<void>;
 }
 
-/** Keys of validators whose secret keys the chain has: genesis validators and those deposited with its keys. */
+/**
+ * Public keys of the validators that the chain can sign for: genesis validators and validators deposited with its keys.
+ */
 interface KnownKeys {
   /** Ascending. */
   readonly indices: readonly ValidatorIndex[];

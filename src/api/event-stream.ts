@@ -128,7 +128,7 @@ function followChain(config: BeaconConfig, events: ChainEvents, publish: Publish
           // Before gloas a block includes its payload.
           payloadStatus: "full",
           epochTransition,
-          // The same roots, named by the epochs whose duties they determine.
+          // The same roots, named after the epochs of the duties that they determine.
           currentEpochDependentRoot: previousDutyDependentRoot,
           nextEpochDependentRoot: currentDutyDependentRoot,
           executionOptimistic,

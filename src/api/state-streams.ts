@@ -111,7 +111,7 @@ class PartBuilder {
   #gathered: Buffer[] = [];
   #gatheredBytes = 0;
 
-  /** Adds bytes, which are copied before the next call at the latest. */
+  /** Adds bytes. They are copied by the next call at the latest. */
   add(bytes: Buffer): void {
     this.#gathered.push(bytes);
     this.#gatheredBytes += bytes.length;

@@ -150,7 +150,7 @@ export class Network {
   }
 
   async close(): Promise<void> {
-    // Parts that a failed start did not reach can be closed, too.
+    // Also closes parts that a failed start did not reach.
     await this.#starting.catch(() => {});
     await this.peers.close();
     this.#subnets.close();

@@ -63,7 +63,7 @@ const FIELDS: FieldSchemas<TransactionRequest & { input?: Uint8Array }> = {
   authorizationList: arrayOf("authorizations", authorization),
 };
 
-/** A transaction to be signed. Unknown members are refused: a misspelt one must not be signed without its value. */
+/** Transaction to sign. Unknown members are rejected, so that a misspelled member is not silently left out. */
 export const transactionRequest: ParamSchema<TransactionRequest> = requestSchema("a transaction object", "refused");
 
 /** A call, as in `GenericTransaction` of execution-apis. */

@@ -52,7 +52,7 @@ export function optionalFields<T extends object>(
     });
 }
 
-/** Schema of an object all of whose fields are required. Unknown fields are ignored. */
+/** Schema of an object with required fields only. Unknown fields are ignored. */
 export function requiredFields<T extends object>(noun: string, fields: FieldSchemas<T>): ParamSchema<T> {
   const names = Object.keys(fields);
   const schema = optionalFields<T>(noun, fields).transform((parsed, context) => {

@@ -9,7 +9,7 @@ export type ProofTarget = SszPath | bigint;
 /** Parsed `path` parameter of a proof method. */
 export interface ProofRequest {
   readonly targets: readonly ProofTarget[];
-  /** True if a list was given, even of one target. It is answered with a multiproof. */
+  /** True if a list was given, even with one target. The result is then a multiproof. */
   readonly isList: boolean;
 }
 

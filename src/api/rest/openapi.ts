@@ -29,7 +29,7 @@ const ERROR: JsonSchema = {
   required: ["code", "message"],
 };
 
-/** Methods whose REST response is the result itself, by the standard. */
+/** Methods that return the bare result in REST, as the Beacon API specifies. */
 const WITHOUT_DATA: readonly string[] = ["get_v1_debug_fork_choice", "get_v1_beacon_light_client_updates"];
 
 /** Creates the OpenAPI document of all REST paths, from the same definitions that serve them. */

@@ -65,7 +65,7 @@ class InexactBodyError extends Error {
   }
 }
 
-/** Returns true if no integer was rounded. Infinity stands for the maximum, as in FAR_FUTURE_EPOCH. */
+/** Returns true if no integer was rounded. Infinity represents the maximum, as in FAR_FUTURE_EPOCH. */
 function isExact(value: unknown): boolean {
   if (typeof value === "number") return value <= Number.MAX_SAFE_INTEGER || value === Number.POSITIVE_INFINITY;
   if (typeof value !== "object" || value === null || ArrayBuffer.isView(value)) return true;

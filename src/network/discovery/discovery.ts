@@ -17,11 +17,11 @@ import { UdpTransport } from "./udp-transport.ts";
 const LOOKUP_TIMEOUT_MS = 20_000;
 const LOOKUP_PAUSE_MS = 1_000;
 /**
- * Minimum interval between changes of the own address. Other nodes may report different addresses, and each change is
- * announced.
+ * Minimum interval between changes of this node's address. Other nodes may report different addresses, and each change
+ * is announced.
  */
 const ADDRESS_CHANGE_INTERVAL_MS = 60_000;
-/** Nodes that are pinged after a change of the own ENR. Other nodes learn about it on their next contact. */
+/** Number of nodes to ping after this node's ENR has changed. Other nodes learn about it on their next contact. */
 const MAX_PINGS_AFTER_ENR_CHANGE = 64;
 
 interface DiscoveryParts {
@@ -193,9 +193,7 @@ export class Discovery implements PeerSource {
     if (this.#discv5) replaceEnr(this.#discv5, text, this.#parts.key);
   }
 
-  /**
-   * Restores the signed ENR, which the library has overwritten with the new address, and has the node sign a new one.
-   */
+  /** Restores the signed ENR, which the library has overwritten, and requests a new one with the new address. */
   #onExternalAddress({ host, port }: { host: string; port: number }): void {
     const { node, logger } = this.#parts;
     this.#setLocalEnr(this.#localEnr);

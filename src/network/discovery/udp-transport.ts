@@ -24,7 +24,7 @@ interface UdpTransportParts {
  */
 export class UdpTransport extends EventEmitter {
   readonly ipMode: { ip4: true; ip6: false } | { ip4: false; ip6: true };
-  /** Own addresses, to which the library sends nothing. */
+  /** This node's addresses. The library sends nothing to them. */
   bindAddrs: Multiaddr[] = [];
   readonly #parts: UdpTransportParts;
   readonly #budget: PacketRateLimiter;

@@ -62,7 +62,7 @@ export class Gossip implements Broadcast, SubnetTopics {
   readonly #blocks: BlockHandler;
   readonly #sidecars: SidecarHandler;
   readonly #operations: OperationHandler;
-  /** Joined subnets of topic kinds that are joined only in part. */
+  /** Joined subnets of the topic kinds that are not joined on all subnets. */
   readonly #subnets: Partial<Record<TopicKind, ReadonlySet<number>>> = {
     beacon_attestation: new Set(),
     sync_committee: new Set(),

@@ -69,7 +69,7 @@ export class ErrorResponse extends Error {
   }
 }
 
-/** The requested data should be available by the protocol, but is not. */
+/** The node lacks data that the protocol requires it to have. */
 export class ResourceUnavailable extends ErrorResponse {
   constructor(message: string) {
     super(ResponseCode.RESOURCE_UNAVAILABLE, message);

@@ -6,7 +6,7 @@ import type { ProtocolName } from "./protocols.ts";
 
 /**
  * Timeouts, concurrency and rate limits of requests. The specification leaves timeouts to clients since it dropped
- * `TTFB_TIMEOUT` and `RESP_TIMEOUT`; the names stay, as in other clients.
+ * `TTFB_TIMEOUT` and `RESP_TIMEOUT`; other clients keep the names, too.
  */
 export interface ReqRespLimits {
   /** For the negotiation of the protocol, and from the request to the first response byte. */
@@ -26,7 +26,7 @@ export interface ReqRespLimits {
   outboundWaiting: number;
   /** Concurrent requests from a peer per protocol. Older clients do not know the limit of two. */
   inboundPerProtocol: number;
-  /** Concurrent block and sidecar requests from all peers. As many more are queued. */
+  /** Concurrent block and sidecar requests from all peers. The same number again may be queued. */
   inboundTotal: number;
   /** Size limit of a response in memory. A longer response is truncated there. */
   responseBytes: number;

@@ -159,7 +159,7 @@ export function goodbyeRequest(reason: bigint): PeerRequest<bigint> {
   return message("goodbye", [1], uint64Codec, reason);
 }
 
-/** A request of one message, or none, with a response of one message. */
+/** A request with at most one message and a response with exactly one. */
 function message<T>(
   name: ProtocolName,
   versions: readonly number[],

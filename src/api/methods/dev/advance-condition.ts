@@ -8,7 +8,7 @@ import { indexInRegistry } from "../states/registry.ts";
 import type { Goal, ValidatorGoal } from "./advance-goal.ts";
 import { locateStatus, type PathPosition, statusesAfter } from "./status-path.ts";
 
-/** Condition that dev_advance runs slots until. */
+/** Condition that ends a `dev_advance` call. */
 export interface Condition {
   /** Throws if the condition cannot hold any more. */
   holds(): boolean;
@@ -16,7 +16,7 @@ export interface Condition {
   actual(): string;
 }
 
-/** Number of epochs after which a deposit of a public key is no longer expected. */
+/** Number of epochs after which the deposit of a public key is considered lost. */
 const MAX_ABSENT_EPOCHS = 32;
 
 export function conditionOf(chain: BeaconChain, goal: Goal): Condition {
@@ -93,7 +93,7 @@ function outOfReach(index: number, position: PathPosition, target: ValidatorGoal
   return rejected(`Validator ${index} is ${position.status} and can no longer become ${target}. ${next}`);
 }
 
-/** The status of a validator by its public key, which may enter the registry by a deposit. */
+/** Waits for the status of a validator, given by its public key. The validator may not be deposited yet. */
 class StatusOfKey implements Condition {
   readonly #chain: BeaconChain;
   readonly #pubkey: string;
@@ -131,7 +131,9 @@ class StatusOfKey implements Condition {
       : `${absent}, and no deposit of it is pending`;
   }
 
-  /** Throws if the key has no pending deposit any more, or has had none for long. Searches once per epoch. */
+  /**
+   * Throws if the deposit of the key was dropped, or has been missing for `MAX_ABSENT_EPOCHS`. Searches once per epoch.
+   */
   #requireDeposit(): void {
     const { headState } = this.#chain;
     const { epoch } = headState.epochCtx;
@@ -160,8 +162,8 @@ class StatusOfKey implements Condition {
 type HeadState = BeaconChain["headState"];
 
 /**
- * True if the state contains all deposits that are not yet applied: from electra on, unless eth1 votes may still add
- * deposits.
+ * True if the state contains all deposits that are not applied yet: from electra on, unless eth1 votes may still add
+ * some.
  */
 function hasPendingDeposits({ config, slot }: HeadState): boolean {
   const fork = config.getForkSeq(slot);

@@ -14,12 +14,12 @@ import { DEV_METHOD } from "./dev-method.ts";
 import { hexDump } from "./dumps.ts";
 import { MAX_SLOTS_PER_CALL } from "./time.ts";
 
-// The chain as a whole, with the names of Anvil and Hardhat, for clients written for those.
+// Methods that act on the whole chain, under their names in Anvil and Hardhat.
 
 const depth = quantityUpTo(MAX_SLOTS_PER_CALL, `a number of blocks from 0 to ${MAX_SLOTS_PER_CALL}`);
 const DONE = { name: "done", schema: nothing };
 
-/** Names of execution forks by that of the consensus fork, as Anvil writes them. */
+/** Names of execution forks in Anvil, by consensus fork. */
 const HARD_FORKS: Partial<Record<ForkName, string>> = {
   bellatrix: "Paris",
   capella: "Shanghai",

@@ -10,8 +10,8 @@ import { fromObject, QUANTITY } from "./anvil-forms.ts";
 import { DEV_METHOD } from "./dev-method.ts";
 import { MAX_SLOTS_PER_CALL, requireMaxSlots } from "./time.ts";
 
-// Time and mining with the names of Anvil, Hardhat and Ganache, for clients written for those. A block is a slot with
-// its block, and its timestamp is the start of the slot.
+// Time and mining, under the names of Anvil, Hardhat and Ganache. Mining a block means running a slot, and the
+// timestamp of the block is the start of that slot.
 
 const blockCount = quantityUpTo(MAX_SLOTS_PER_CALL, `a number of blocks from 0 to ${MAX_SLOTS_PER_CALL}`);
 const seconds = quantityUpTo(Number.MAX_SAFE_INTEGER, "a number of seconds from 0 to 2^53-1");

@@ -174,7 +174,7 @@ function countOf(slots: number | undefined, epochs: number | undefined): number 
   return slots ?? (epochs === undefined ? 1 : epochs * SLOTS_PER_EPOCH);
 }
 
-/** A range of slots that ends early after a duration. */
+/** Arguments of a run of slots that stops early after a duration. */
 function timedRange(slots: number, seconds = Number.POSITIVE_INFINITY) {
   const end = SYSTEM_TIMERS.now() + seconds * 1000;
   return { slots, seconds, until: () => SYSTEM_TIMERS.now() >= end };
@@ -182,7 +182,7 @@ function timedRange(slots: number, seconds = Number.POSITIVE_INFINITY) {
 
 const secondsOf = ({ seconds }: { seconds: number }): string => `${seconds} second${seconds === 1 ? "" : "s"}`;
 
-/** Throws if a range ended before its last slot. */
+/** Throws if the run stopped before its last slot. */
 function requireAll(
   slotsRun: number,
   { slots, seconds, signal }: { slots: number; seconds: number; signal?: AbortSignal | undefined },
@@ -201,7 +201,7 @@ export function requireMaxSlots(slots: number): void {
   throw invalidParams(`${needed} ${LONGER_SLOTS}`);
 }
 
-/** Returns the first slot in which a goal may be reached, 0 if that does not only depend on time. */
+/** Returns the first slot in which a goal may be reached; 0 if it depends on more than time. */
 function firstSlotOf(goal: Goal): number {
   if (typeof goal === "string" || "validator" in goal) return 0;
   if ("slot" in goal) return goal.slot;

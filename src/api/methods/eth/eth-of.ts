@@ -3,7 +3,7 @@ import type { ApiContext } from "../../context.ts";
 import { optional, required } from "../../definition.ts";
 import { blockNumber, ethAddress, ethBlockId, hash32, quantity64 } from "../../params/eth.ts";
 
-/** Returns the service that answers `eth_*`. Throws if the node executes no payloads itself. */
+/** Returns the implementation of the `eth_*` methods. Throws if the node executes no payloads itself. */
 export function ethOf({ eth }: ApiContext): NonNullable<ApiContext["eth"]> {
   if (eth) return eth;
   throw unsupported(
