@@ -20,7 +20,7 @@ export interface RunningNode {
 const STOP_SIGNALS = ["SIGINT", "SIGTERM", "SIGHUP", "SIGUSR2"] as const;
 export type StopSignal = (typeof STOP_SIGNALS)[number];
 
-/** The part of `process` that running a node needs. */
+/** The part of `process` that is needed to run a node. */
 export type ProcessEvents = Pick<EventEmitter, "on" | "off">;
 
 interface RunDeps {

@@ -20,7 +20,7 @@ export const hasBuiltInEngine = (config: ChainConfig): boolean =>
 /** Requested deposit contract. Without a chain id, a new chain uses that of its execution client. */
 export type DepositContractOptions = Omit<DepositContract, "chainId"> & Partial<Pick<DepositContract, "chainId">>;
 
-/** The execution chain that a dev chain starts from: that of an execution client or of the EVM. */
+/** The execution chain that a dev chain starts from: the chain of an execution client or of the EVM. */
 export interface ExecutionChain {
   chainId: number;
   genesisBlockHash: RootHex;
@@ -126,7 +126,7 @@ export function devChainConfig(options: DevChainConfigOptions): ChainConfig {
     DEPOSIT_NETWORK_ID: executionChain?.chainId ?? 1337,
     DEPOSIT_CONTRACT_ADDRESS: fromHex("0x4242424242424242424242424242424242424242"),
     ...(deposits && depositConfig(deposits, slotSeconds)),
-    // Votes are for finalized blocks of the EVM, which are two epochs old or older.
+    // Votes are for finalized blocks of the EVM, which are at least two epochs old.
     ...(evm && { SECONDS_PER_ETH1_BLOCK: slotSeconds, ETH1_FOLLOW_DISTANCE: 2 * SLOTS_PER_EPOCH }),
     // The simulated deposit chain never reorgs, so eth1 votes need no follow distance.
     ...(!deposits && !executionChain && { ETH1_FOLLOW_DISTANCE: 0 }),

@@ -164,7 +164,7 @@ export class DevChain {
     const snapshots = new DevSnapshots({
       chain,
       time,
-      // The presence passes on the fee recipient.
+      // `presence` passes the fee recipient to the chain, so it is reverted after `feeRecipient`.
       revertible: [clock, history, feeRecipient, presence, lateBlocks, { capture: () => () => this.#onReverted() }],
       evm: parts.evm?.thread,
     });

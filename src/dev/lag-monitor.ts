@@ -26,7 +26,7 @@ export class LagMonitor {
   #last: { lag: number; waitedMs: number };
   /** Part of the lag that was spent waiting for the execution engine. */
   #lagByEngine = 0;
-  /** Last check of a lagging chain, made once an epoch. */
+  /** Last check of a lagging chain. Checked once per epoch. */
   #lagging: { slot: Slot; lag: number } | undefined;
 
   constructor(parts: LagMonitorDeps) {

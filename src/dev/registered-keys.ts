@@ -9,7 +9,7 @@ interface KeyPair {
   publicKey: Uint8Array;
 }
 
-/** How far the keys of deposits may be ahead of the registry: deposits that were counted may never enter it. */
+/** How far deposit keys may be ahead of the registry, since a counted deposit may never enter it. */
 const KEYS_AHEAD = 16;
 
 /**

@@ -10,7 +10,7 @@ import type { SyncChain } from "./sync-chain.ts";
 
 const MAX_CONCURRENT = 4;
 const MAX_PEERS_PER_LOOKUP = 8;
-/** More blocks than can wait for data at the same time. */
+/** Exceeds the number of blocks that can wait for data at the same time. */
 const MAX_TRACKED_BLOCKS = 64;
 /** Share of a slot within which gossip should deliver a block's data. */
 const GOSSIP_SHARE = 1 / 12;
@@ -126,7 +126,7 @@ export class DataLookups {
 
   /**
    * Selects the peer with the most missing sidecars, then by score. Peers that were tried before come last, so that a
-   * peer that claims all columns but serves none is not always first. Columns in no peer's custody are requested from
+   * peer that claims all columns but serves none is not always first. Columns that no peer custodies are requested from
    * any peer, since the block producer has them.
    */
   #nextRequest(

@@ -352,7 +352,7 @@ export class RangeRun {
       this.#disputeUnconfirmed();
       return true;
     }
-    // A reorg may have replaced the claimed head. Nearly all blocks were served then.
+    // A reorg may have replaced the claimed head. In that case, nearly all blocks were served.
     if (target.kind === "head" && this.#lastSlot + REORG_SLOTS >= target.slot) return false;
     const debtors =
       solePeer === undefined ? last.peersWithoutBlocks().filter((id) => target.claimants.has(id)) : [solePeer];

@@ -3,13 +3,13 @@ import { Worker, type WorkerOptions } from "node:worker_threads";
 import { type CallHandler, Channel, type ChannelMessage, type ChannelPort } from "./channel.ts";
 import type { ErrorRegistry } from "./error-registry.ts";
 
-/** The part of a worker whose end is observed. */
+/** The part of a worker that is needed to observe its end. */
 interface EndingPort {
   on(event: "error", listener: (error: unknown) => void): unknown;
   on(event: "exit", listener: (code: number) => void): unknown;
 }
 
-/** The part of a worker that is used. */
+/** The part of a worker that `Thread` uses. */
 export interface ThreadPort extends ChannelPort, EndingPort {
   on(event: "message", listener: (message: ChannelMessage) => void): unknown;
   on(event: "error", listener: (error: unknown) => void): unknown;

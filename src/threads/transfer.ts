@@ -16,7 +16,7 @@ export class Moved {
 
 /**
  * Returns a value for `postMessage`. Ports and the buffers of `Moved` values are added to `moved`. Other values are
- * cloned, without the rest of the buffers that they are views of.
+ * cloned. A view is cloned without the rest of its buffer.
  */
 export function toTransfer(value: unknown, moved: Movable[]): unknown {
   if (value instanceof MessagePort) {

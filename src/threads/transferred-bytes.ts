@@ -32,7 +32,7 @@ export function transferOwned(bytes: Uint8Array): TransferredBytes {
   return bytes.length > MAX_STRING_BYTES && ownsMemory(bytes) ? bytes : copyForTransfer(bytes);
 }
 
-/** True if nothing else is in the memory of the bytes, so that it can be transferred with them. */
+/** True if the bytes fill their buffer, so that the buffer can be transferred. */
 export function ownsMemory(bytes: Uint8Array): boolean {
   return bytes.length === bytes.buffer.byteLength;
 }

@@ -6,7 +6,7 @@ import { SHELLS } from "./shells.ts";
 
 /** Completion candidates at one position. */
 export interface Candidates {
-  /** Those of "methods" are loaded when they are needed. */
+  /** The candidates of "methods" are loaded on demand. */
   readonly words: readonly string[] | "methods";
   readonly paths: "none" | "files" | "directories";
 }

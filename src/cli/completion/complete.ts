@@ -13,11 +13,11 @@ interface Offers {
 const NOTHING: Offers = { words: [], paths: "none" };
 
 /**
- * Completes the last word, for the scripts of the shells. The first line of the result says which paths to offer. The
- * others are words, each with its description behind a tab.
+ * Completes the last word, for the scripts of the shells. The first line of the result says which paths to offer. Each
+ * other line is a word, followed by a tab and its description.
  */
 export async function complete(written: readonly string[]): Promise<string> {
-  // Bash takes the = in --flag=value for a word of its own, other shells do not.
+  // Bash splits --flag=value at the "="; other shells do not.
   const last = written.at(-1) === "=" ? "" : (written.at(-1) ?? "");
   const [, flag, value = last] = /^(--[^=]+)=(.*)$/s.exec(last) ?? [];
   const before = written.slice(0, -1).filter((word) => word !== "=");
@@ -45,7 +45,7 @@ async function offersAfter([name, ...words]: readonly string[], current: string)
   return operand === undefined ? NOTHING : offersOf(operand);
 }
 
-/** Returns the value that the last flag takes, if it is still missing, and the number of operands. */
+/** Returns the value that the last flag still needs, and the number of operands. */
 function positionAfter(words: readonly string[], { flags }: CompletionCommand) {
   let value: Candidates | undefined;
   let operandCount = 0;

@@ -18,7 +18,7 @@ interface Problem {
 }
 
 interface RejectOptions {
-  /** The flag without a value because of the error. */
+  /** The flag that has no value because of the error. */
   invalid?: string;
   isOutside?: boolean;
 }
@@ -27,7 +27,7 @@ interface RejectOptions {
 export class ConfigProblems {
   /** By description, without a final period. A description that shows no names may apply to several settings. */
   readonly #problems = new Map<string, Problem>();
-  /** Settings without a value because of a problem. */
+  /** Settings that have no value because of a problem. */
   readonly #invalid: SettingPath[] = [];
   #file = "";
   #document: object = {};
@@ -62,7 +62,7 @@ export class ConfigProblems {
     this.#add(`${nameOf(path)} ${problem}`, { path, reason: "usage" }, invalid);
   }
 
-  /** Adds an error. Flags that the config file may set are named as its keys. */
+  /** Adds an error. Flags that the config file may set are named by their keys. */
   reject(error: StartupError, { invalid, isOutside = false }: RejectOptions = {}): void {
     const { message, reason } = error;
     if (error instanceof SettingError) {
@@ -80,7 +80,7 @@ export class ConfigProblems {
     if (invalid.length > 0) this.#invalid.push(invalid);
   }
 
-  /** Returns true if neither the setting, nor its parts, nor the settings that contain it have a problem. */
+  /** Returns true if no problem concerns the setting, a part of it, or a setting that contains it. */
   isValid(path: SettingPath): boolean {
     const name = String(path[0]);
     const isMisspelt = this.#similar.has(name) && !this.#outside.has(name) && !Object.hasOwn(this.#document, name);

@@ -47,7 +47,7 @@ function readValue<T>(flag: Flag<T>, { texts, ...source }: UnparsedValue, proble
     if (!(error instanceof FlagValueError)) throw error;
   }
   for (const [index, text] of texts.entries()) {
-    // The last text applies to a flag with one value.
+    // A flag with one value takes the last text.
     if (text === undefined || (flag.kind !== "list" && index < texts.length - 1)) continue;
     try {
       flag.read([text]);

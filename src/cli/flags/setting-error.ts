@@ -2,7 +2,7 @@ import { type ExitReason, StartupError } from "../exit.ts";
 
 type NameOfFlag = (flag: string) => string;
 
-/** Error about flags. In a config file they are named as its keys. */
+/** Error about flags. In a config file, they are named by their keys. */
 export class SettingError extends StartupError {
   /** The flag that is wrong. */
   readonly flag: string;
@@ -20,7 +20,7 @@ export class SettingError extends StartupError {
   }
 }
 
-/** Ends a sentence that is not a question. */
+/** Ends a text with a period, unless it is a question. */
 export function sentence(text: string): string {
   return text.endsWith("?") ? text : `${text}.`;
 }

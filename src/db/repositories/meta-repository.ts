@@ -23,7 +23,7 @@ export interface HeldData {
   groups: number;
 }
 
-/** A peer remembered over restarts. */
+/** A peer that is remembered across restarts. */
 export interface RememberedPeer {
   /** Peer ID in base58btc. */
   id: string;

@@ -21,7 +21,7 @@ interface ChainReplacerParts {
   time: DevTime;
   db: BeaconDb;
   history: SlashingProtection;
-  /** True if the payloads are executed by the EVM, which follows once the chain is replaced. */
+  /** True if the EVM executes the payloads. It follows the chain once the chain is replaced. */
   hasEvm: boolean;
   /** Called before the chain is replaced. */
   onReplacing(): Promise<void>;
@@ -87,7 +87,7 @@ export class ChainReplacer {
     }
   }
 
-  /** Opens an empty database: in memory if that of the chain is, else beside it. */
+  /** Opens an empty database: in memory if the database of the chain is, otherwise next to it. */
   async #openEmpty(opened: ClosingStack): Promise<BeaconDb> {
     const directory = loadingBeside(this.#parts.db.path);
     if (this.#parts.db.isInMemory) {

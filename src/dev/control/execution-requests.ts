@@ -43,7 +43,7 @@ const MAX_CACHED_BLOCKS = 1024;
 export interface ExecutionRequestSink {
   addWithdrawal(request: electra.WithdrawalRequest): Promise<void>;
   addConsolidation(request: electra.ConsolidationRequest): Promise<void>;
-  /** Returns the deposits with their indices, which start at `firstIndex` if nothing else numbers them. */
+  /** Returns the deposits with their indices, which start at `firstIndex` unless the sink already numbers deposits. */
   addDeposits(deposits: readonly phase0.DepositData[], firstIndex: number): Promise<electra.DepositRequest[]>;
   /** Deposits that the registry does not contain yet. */
   pendingDeposits(): Promise<phase0.DepositData[]>;

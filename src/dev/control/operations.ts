@@ -55,7 +55,10 @@ interface DevOperationsParts {
 
 type CreatedOperation = Omit<SubmittedOperation, "status">;
 
-/** Creates validator operations and submits them to the pools. Returns an equal operation that is pending already. */
+/**
+ * Creates validator operations and submits them to the pools. If an equal operation is already pending, returns that
+ * one.
+ */
 export class DevOperations implements OperationControl {
   readonly #parts: DevOperationsParts;
   readonly #signed: OperationSigner;

@@ -2,12 +2,15 @@ import type { Timers } from "../../async/timers.ts";
 import type { Clock } from "../../chain/clock/clock.ts";
 import type { DevTime } from "../control/time.ts";
 
-/** Consecutive slots without a block, as of slashed or offline proposers, after which transactions stay in the pool. */
+/**
+ * Number of consecutive slots without a block, such as those of slashed or offline proposers, after which transactions
+ * stay in the pool.
+ */
 const MAX_EMPTY_SLOTS = 32;
 
 /**
- * Time for consecutive slots without a block. They are slow if a replaced system contract uses up its gas in each of
- * them, and the call that repairs it waits for the end of the run.
+ * Time limit for consecutive slots without a block. Such slots are slow if a replaced system contract uses up its gas
+ * in each of them. The call that repairs the contract has to wait for the end of the run.
  */
 const MAX_EMPTY_MS = 5000;
 

@@ -10,9 +10,7 @@ import type { NextPayload } from "./next-payload.ts";
 const TAGS = ["latest", "safe", "finalized", "nextTimestamp"] as const satisfies (keyof ChainTags)[];
 const SENDING_METHODS: readonly EthMethodName[] = ["sendTransaction", "sendRawTransaction"];
 
-/**
- * Calls the service with the head, the justified and the finalized block and the next slot of the chain as its tags.
- */
+/** Calls the `eth_*` service with the current block tags: head, justified and finalized block, and the next slot. */
 export class ChainEth implements Pick<EthService, "call" | "subscribe" | "delivered"> {
   readonly filters: Filters = new Filters(this);
   readonly #criteria = new CriteriaBudget();

@@ -24,7 +24,7 @@ export function encodeDepositCall(deposit: phase0.DepositData): Uint8Array {
   return call;
 }
 
-/** Decodes a call of the deposit contract. Undefined if it is another call or is encoded otherwise. */
+/** Decodes a call of the deposit contract. Undefined for another call or another encoding. */
 export function decodeDepositCall(call: Uint8Array, value: bigint): phase0.DepositData | undefined {
   if (call.length !== CALL_SIZE || SELECTOR.some((byte, index) => call[index] !== byte)) return undefined;
   const body = call.subarray(SELECTOR.length);

@@ -4,15 +4,15 @@ import { isPendingChange } from "../../evm/overrides/stored-overrides.ts";
 
 const BASE = "evmState";
 const POOL = "evmPool/";
-/** Prefix of the changes of accounts and the impersonations of each block, without which it cannot be executed again. */
+/** Prefix of each block's account changes and impersonations, which are needed to execute the block again. */
 export const OVERRIDES = "evmOverrides/";
 const PENDING_OVERRIDES = `${OVERRIDES}pending`;
-/** Number of the youngest block, and blocks with their indexes. */
+/** Number of the newest stored block. Blocks and their indexes are stored under the prefixes below. */
 const LAST_ARCHIVED = "evmArchived";
 const BLOCKS = "evmBlocks/";
 const NUMBERS = { block: "evmBlockNumbers/", transaction: "evmTransactionNumbers/" } as const;
 const NUMBER_DIGITS = 16;
-/** Transactions with blobs have hundreds of kilobytes. */
+/** A transaction with blobs has hundreds of kilobytes. */
 const PAGE_BYTES = 1024 * 1024;
 
 /** Stores the execution state and the pool with the chain, so that snapshots and dumps contain them. */

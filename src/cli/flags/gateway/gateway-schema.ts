@@ -6,7 +6,7 @@ import { FlagValueError, httpUrl, nonEmpty, wholeNumber as wholeNumberFlag, whol
 
 /** Parameters of an issue about a key. */
 export interface KeyProblem {
-  /** True if the key may be a secret. The issue is then one of the map. */
+  /** True if the key may be a secret. The issue is then reported for the map. */
   readonly isHidden?: boolean;
   /** The setting that the key probably means, unless it is set as well. */
   readonly meant?: string | undefined;
@@ -52,7 +52,7 @@ const wholeNumber = (min: number, max?: number, unit?: string) =>
 const list = <Item extends z.ZodType>(item: Item, example: string) =>
   z.array(item.optional(), { error: expected(`a list, as in ${example}`) });
 
-/** `effect` is that of leaving the list out. */
+/** `effect` describes the behaviour without the list. */
 const nonEmptyList = <Item extends z.ZodType>(item: Item, example: string, effect: string) =>
   list(item, example).refine(
     (items) => items.length > 0,

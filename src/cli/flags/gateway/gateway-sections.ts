@@ -14,7 +14,7 @@ import {
 } from "./gateway-schema.ts";
 import { type ParsedUpstream, parseUpstream } from "./upstream-value.ts";
 
-/** Sections of a config file. Items that are no maps are undefined, so that the others keep their position. */
+/** Sections of a config file. Items that are not maps are undefined, so that the others keep their position. */
 export interface ParsedSections {
   readonly upstreams: readonly (ParsedUpstream | undefined)[];
   readonly clients: readonly (ClientSettings | undefined)[];
@@ -54,8 +54,8 @@ export function readGatewaySections(path: string, problems: ConfigProblems): Par
 }
 
 /**
- * Reads a section and reports its problems. Removes the invalid settings from the document, and reads again: the schema
- * reads the values of a map and compares them only if what it checks before is valid.
+ * Reads a section and reports its problems. Reading stops at invalid settings before it reaches later checks. The
+ * invalid settings are therefore removed from the document, and the section is read again.
  */
 function readSection<T>(key: string, schema: z.ZodType<T>, document: object, problems: ConfigProblems): T | undefined {
   while (Object.hasOwn(document, key)) {
@@ -73,7 +73,7 @@ function readSection<T>(key: string, schema: z.ZodType<T>, document: object, pro
   return undefined;
 }
 
-/** Removes a setting from what contains it. Items of lists become undefined, so that the others keep their position. */
+/** Removes a setting from its parent. Items of lists become undefined, so that the others keep their position. */
 function remove(part: string | number, container: SettingPath, document: object): void {
   const owner = container.reduce<unknown>((value, key) => (value as Record<string, unknown>)[key], document);
   if (Array.isArray(owner)) owner[Number(part)] = undefined;
@@ -142,7 +142,7 @@ function requireKey<Key extends string>(
   }
 }
 
-/** Reports each value that an earlier item has, too. */
+/** Reports each value that an earlier item already has. */
 function reportSame(
   section: string,
   key: string,

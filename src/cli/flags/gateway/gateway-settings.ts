@@ -121,7 +121,7 @@ function duplicateErrors(upstreams: readonly ParsedUpstream[]): StartupError[] {
   });
 }
 
-/** Reports a quorum or a broadcast to more upstreams than there are. Invalid upstreams count. */
+/** Reports a quorum or a broadcast that needs more upstreams than are configured. Invalid upstreams count. */
 function requireUpstreams(
   values: GatewayValues,
   upstreams: readonly (ParsedUpstream | undefined)[],
@@ -168,7 +168,7 @@ function reportInfeasible(
   }
 }
 
-/** Reads a secret file, which a key of the upstream names. Returns undefined if that fails. */
+/** Reads a secret file that a key of the upstream refers to. Returns undefined if that fails. */
 type Attempt = (key: SettingPath, read: () => string) => string | undefined;
 
 interface UpstreamContext {
