@@ -5,7 +5,7 @@
  *
  *     npm run bench -- gateway [--only TEXT] [--rounds 5] [--seconds 2] [--validators 1000000]
  *
- * `--only` takes a part: speed, validation, workers, redis, single flight, faults, long list. The long list contains
+ * `--only` selects a part: speed, validation, workers, redis, single flight, faults, long list. The long list contains
  * all validators of a state that the benchmark "scale" builds once (BENCH_DIR). The parts "redis" and "single flight"
  * need redis-server (Debian package redis-server).
  *

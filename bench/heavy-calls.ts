@@ -1,10 +1,10 @@
 /**
- * Measures a dev chain with slots of two seconds while clients make calls that cannot be interrupted, each its own kind
- * at a time: blocks on time, latency of eth_blockNumber, and how long the calls take.
+ * Measures a dev chain with two-second slots while clients make calls that cannot be interrupted, one kind of call at a
+ * time: blocks on time, latency of eth_blockNumber, and how long the calls take.
  *
  *     npm run bench -- heavy-calls [--seconds SECONDS] [--only TEXT]
  *
- * The exit code is 1 if a slot has no block in time, or if a call outlives its limit.
+ * The exit code is 1 if a slot has no block in time, or if a call exceeds its time limit.
  */
 import { parseArgs } from "node:util";
 import { benchHeavyCalls } from "./heavy-calls/run.ts";

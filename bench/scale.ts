@@ -6,7 +6,7 @@
  *     npm run bench -- scale [--validators 1000000] [--only TEXT] [--beside DIRECTORY] [--rounds 3]
  *                           [--slot-seconds 6] [--lead SECONDS]
  *
- * `--only` takes a subject (starts, answers, live chain, epochs on disk, page) or a part of the title of an answer;
+ * `--only` selects a subject (starts, answers, live chain, epochs on disk, page) or a part of the title of an answer;
  * `--beside` is another checkout to measure in the same run. Blocks of the live chain are recorded ahead of time:
  * `--lead` is the time for that, by default a minute per million validators. States are built once and cached in
  * `.bench/scale`, or in `$BENCH_DIR/scale`.

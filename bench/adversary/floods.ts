@@ -22,7 +22,7 @@ async function publishAll(adversary: Adversary, topic: string, data: Uint8Array[
   return (await adversary.publish(...data.map((each) => ({ topic, data: each })))) ? data.length : 0;
 }
 
-/** Attestation for a future slot, otherwise well-formed: the node ignores it instead of rejecting it. */
+/** Attestation for a future slot, otherwise well-formed. The node ignores it instead of rejecting it. */
 function earlyAttestation(slot: number): Uint8Array {
   const attestation = ssz.phase0.Attestation.defaultValue();
   attestation.data.slot = slot + 100;

@@ -15,7 +15,7 @@ const FILLED_SHARE = 0.98;
 
 /**
  * Measures reads from Redis: final answers that do not fit into the gateway's memory of 1 MiB. They are requested in
- * turn, so that the memory cache has evicted each one when it is requested again.
+ * turn, so that each one is evicted from memory before it is requested again.
  */
 export async function benchRedis({ rounds, seconds }: GatewayBenchOptions): Promise<boolean> {
   return withTempDirectory(async (directory) => {
@@ -61,7 +61,7 @@ export async function benchRedis({ rounds, seconds }: GatewayBenchOptions): Prom
   });
 }
 
-/** Runs a load and returns what it used of Redis. */
+/** Runs a load and returns its use of Redis. */
 async function measure(load: Load, order: LoadOrder, redis: RedisProcess) {
   const before = await usageOf(redis);
   const { millis, failures, seconds: elapsed } = await load.run(order);
@@ -78,7 +78,7 @@ function requestsOn(finalizedSlot: number): string[] {
   );
 }
 
-/** Reads the processor time and the number of found keys from Redis. */
+/** Reads the CPU time and the number of key hits from Redis. */
 async function usageOf(redis: RedisProcess): Promise<{ cpuSeconds: number; hits: number }> {
   const info = String(await redis.command("INFO"));
   const field = (name: string) => Number(new RegExp(`^${name}:([\\d.]+)`, "m").exec(info)?.[1] ?? Number.NaN);

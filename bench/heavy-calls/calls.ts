@@ -6,7 +6,7 @@ export interface HeavyCall {
 
 const CONTRACT = "0x00000000000000000000000000000000000000c0";
 const GAS = "0x2faf080";
-/** Logs that a search finds. */
+/** Number of logs that a search finds. */
 export const LOGS = 12_000;
 
 /** Calls a precompile with the default gas cap of calls, 50 million. */

@@ -16,9 +16,12 @@ interface HeavyCallsOptions {
 const CALLERS = [4, 16];
 const SLOT_SECONDS = 2;
 const PROBE_MS = 20;
-/** Lets the thread for reads start again after the previous row. */
+/** Gives the read thread time to restart after the previous row. */
 const PAUSE_MS = 2000;
-/** A call ends within its limit, the second after which its thread is replaced, and a second for a busy machine. */
+/**
+ * Maximum duration of a call: its limit, one second until its thread is replaced, and one second of margin for a busy
+ * machine.
+ */
 const LONGEST_MS = { eth_call: 7000, eth_getLogs: 22_000 };
 const ABORTED = /^execution aborted/;
 const FLAGS = [
@@ -38,11 +41,13 @@ interface Row {
   blocksOnTime: number;
   probes: number[];
   calls: number[];
-  /** Error messages of calls, apart from the one at their limit. */
+  /** Error messages of calls, except for exceeded limits. */
   errors: string[];
 }
 
-/** Prints a row per call and number of callers. Returns false if a block was late or missing, or a call too long. */
+/**
+ * Prints a row per call and number of callers. Returns false if a block was late or missing, or a call took too long.
+ */
 export async function benchHeavyCalls(options: HeavyCallsOptions): Promise<boolean> {
   printSetting(`slots of ${SLOT_SECONDS} s, ${options.seconds} s per row`);
   printHeader("call", "callers", "blocks on time", "eth_blockNumber p50", "p99", "calls", "longest", "stolen");
@@ -72,10 +77,10 @@ interface Reply {
   error?: { message: string };
 }
 
-/** Longer responses are results, which are not parsed, since that would delay probes. */
+/** Longer responses are results. They are not parsed, since that would delay probes. */
 const PARSED_BELOW_BYTES = 64 * 1024;
 
-/** A client of the execution layer with as many connections as calls. */
+/** Client of the execution layer, with one connection per concurrent call. */
 class EthClient {
   readonly #pool: Pool;
 
@@ -105,7 +110,7 @@ class EthClient {
 
 const requestOf = ({ method, params }: HeavyCall) => JSON.stringify({ jsonrpc: "2.0", id: 1, method, params });
 
-/** Fills blocks with the logs that the last kind of call returns. */
+/** Fills blocks with the logs that the last call in the table returns. */
 async function emitLogs(client: EthClient): Promise<void> {
   const { address, code, logs } = LOGGING;
   await client.call("anvil_setCode", address, code);

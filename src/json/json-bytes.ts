@@ -1,4 +1,4 @@
-/** A value that is encoded as JSON already. */
+/** A value that is already encoded as JSON. */
 export class JsonBytes {
   readonly buffer: Buffer;
 

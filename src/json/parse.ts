@@ -135,7 +135,7 @@ export async function parseMessageInSlices(bytes: Uint8Array): Promise<unknown> 
 /** The top level of a message. Its nested arrays and objects are placeholders. */
 export interface Outline {
   value: unknown;
-  /** Returns what a placeholder stands for. */
+  /** Returns the nested value that a placeholder refers to. */
   nested(placeholder: unknown): ScannedJson;
 }
 
@@ -315,7 +315,7 @@ class Scan {
   }
 }
 
-/** Returns the position of the nested array or object that a placeholder stands for. */
+/** Returns the position of the nested array or object that a placeholder refers to. */
 function positionOf(placeholder: unknown): number {
   return (placeholder as [number])[0];
 }

@@ -26,12 +26,12 @@ type Result<Name extends keyof Methods> = ReturnType<Methods[Name]>;
 export type Duration = Pick<Params<"dev_advance">, "slots" | "epochs">;
 
 export interface AdvanceOptions extends CallOptions {
-  /** Maximum duration in seconds of real time. Slots that have passed stay. */
+  /** Maximum duration in seconds of real time. Slots that have already passed are kept. */
   readonly timeoutSeconds?: number;
 }
 
 export interface UntilOptions extends CallOptions {
-  /** Maximum duration in seconds of real time; 50 by default. Slots that have passed stay. */
+  /** Maximum duration in seconds of real time; 50 by default. Slots that have already passed are kept. */
   readonly timeoutSeconds?: number;
   /** Maximum number of slots; 65536 by default. */
   readonly limit?: number | bigint;
@@ -103,7 +103,7 @@ export type StateProofUpToBlock<F extends ForkName = ForkName> = StateProof & {
 /** Snapshot of a chain. `await using` reverts to it at the end of the block. */
 export interface Snapshot extends AsyncDisposable {
   readonly id: `0x${string}`;
-  /** Reverts the chain to the snapshot, which ends it and all later ones. Fails the second time. */
+  /** Reverts the chain to the snapshot, which discards it and all later ones. A second call fails. */
   revert(): Promise<void>;
 }
 
@@ -113,11 +113,11 @@ export interface ChainActions<F extends ForkName = ForkName> {
   advance(duration?: Duration, options?: AdvanceOptions): Promise<ChainPosition>;
   /**
    * Runs slots until a condition holds. A later status of a validator on the same path counts as reached. Fails after
-   * `timeoutSeconds` or `limit` slots, and at once for a status that the validator can no longer reach. The status of a
-   * public key fails early without a deposit.
+   * `timeoutSeconds` or `limit` slots, and at once for a status that the validator can no longer reach. For a public
+   * key, fails early if there is no deposit.
    */
   advanceUntil(condition: ChainCondition, options?: UntilOptions): Promise<ChainPosition>;
-  /** Lets slots pass empty, as if all validators were offline; one slot by default. */
+  /** Skips slots, as if all validators were offline; one slot by default. */
   skip(duration?: Duration, options?: AdvanceOptions): Promise<ChainPosition>;
   /** Replaces the last blocks by another branch; the last block by default. */
   reorg(depth?: number | bigint, options?: CallOptions): Result<"dev_reorg">;

@@ -13,7 +13,7 @@ export interface ValidatorActions {
   balance(state?: StateId): Promise<bigint>;
   /** Returns the status in a state; the head by default. */
   status(state?: StateId): Promise<StateValidator["status"]>;
-  /** Lets the validator sign two blocks for one slot, or two attestations for one target. */
+  /** Makes the validator sign two blocks for one slot, or two attestations for one target. */
   slash(kind?: "proposer" | "attester"): Result<"dev_slash">;
   /** Signs a voluntary exit. */
   exit(): Result<"dev_exit">;

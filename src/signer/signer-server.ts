@@ -128,7 +128,7 @@ export function createSignerServer({ config, keys, protection, access, logger }:
       throw new HttpError(SLASHING_PROTECTION_STATUS, `${error.message}${advice}`);
     }
     const signature = toHex(key.secretKey.sign(message.signingRoot).toBytes());
-    // As Web3Signer: a client without an Accept header gets text.
+    // Like Web3Signer: a client without an Accept header gets text.
     const wantsJson = headers.accept !== undefined && accepts(MEDIA_TYPES.json, headers.accept);
     return wantsJson ? json(200, { signature }) : { status: 200, type: TEXT, body: signature };
   }

@@ -3,7 +3,7 @@ import { toHex } from "@lodestar/utils";
 import type { SlashingProtection } from "../dev/validators/slashing-protection.ts";
 import type { SigningMessage } from "./signing-message.ts";
 
-/** A message is not signed, since it could be slashable. */
+/** Thrown for a message that is not signed, because it could be slashable. */
 export class SlashableError extends Error {
   constructor(message: string) {
     super(message);

@@ -51,7 +51,7 @@ export function describeValueFault(type: Type<unknown>, value: unknown): string 
   return fault && `${fault.path || "it"} ${fault.reason}`;
 }
 
-/** For types that no fork of today uses. */
+/** For types that no current fork uses. */
 function faultByCodec(type: Type<unknown>, value: unknown): ValueFault | undefined {
   try {
     type.deserialize(type.serialize(value));

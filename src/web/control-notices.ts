@@ -12,7 +12,7 @@ interface BlockAt {
   root: string;
 }
 
-/** What happened, and the page with more about it. */
+/** What happened, and the page with details. */
 export interface Notice {
   text: string;
   link?: { label: string; href: string };

@@ -1,7 +1,7 @@
 const ROOT = /^0x[0-9a-f]{64}$/;
 const ADDRESS = /^0x[0-9a-f]{40}$/i;
 const PUBKEY = /^0x[0-9a-f]{96}$/;
-/** Integers are strings. The epoch of "never" is too long. */
+/** Integers are strings. FAR_FUTURE_EPOCH is longer than this. */
 const INTEGER = /^\d{1,15}$/;
 
 const BLOCK_ROOT = /^(block|parent_root|(\w+_)?block_root|\w+_head_block)$/;

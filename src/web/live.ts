@@ -24,7 +24,7 @@ export interface Constants {
 
 interface ChainTime {
   slot: number;
-  /** Chain time until the next slot, when it was read. */
+  /** Chain time until the next slot, as of `readAt`. */
   secondsLeft: number;
   speed: number;
   readAt: number;
@@ -107,7 +107,7 @@ export async function follow(): Promise<void> {
 
 /** Resolves when the event subscription ends. */
 async function connect(): Promise<void> {
-  // Subscribed first, so that nothing is missed while the past is read.
+  // Subscribes first, so that nothing is missed while history is read.
   const subscription = hasEvents ? await node.subscribe(TOPICS, hear) : undefined;
   const answers = await node.batch([
     ["get_v1_config_spec"],

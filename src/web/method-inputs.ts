@@ -31,14 +31,14 @@ function alternativesOf(schema: Schema): Schema[] {
   return alternatives?.flatMap(alternativesOf) ?? [schema];
 }
 
-/** Returns the words that a string may be: those of an enum, or the first alternatives of a pattern. */
+/** Returns the allowed words of a string: those of an enum, or the first alternatives of a pattern. */
 function wordsOf({ enum: values, pattern }: Schema): string[] {
   if (Array.isArray(values)) return values.map(String);
   const words = typeof pattern === "string" ? /^\^\(([a-z]+(?:\|[a-z]+)*)\|/.exec(pattern)?.[1] : undefined;
   return words?.split("|") ?? [];
 }
 
-/** Position of the chain that a prefilled call is about. */
+/** Chain position that prefilled calls refer to. */
 export interface ChainPosition {
   slot: number;
   epoch: number;

@@ -14,7 +14,10 @@ export interface PageEntry {
   /** Title of the document. */
   title(subject: string | undefined): string;
   load(): Promise<ComponentType<PageProps>>;
-  /** The page keeps its state when the subject changes. Other pages start anew, and never show another subject. */
+  /**
+   * The page keeps its state when the subject changes. Other pages start anew, so that they never show an outdated
+   * subject.
+   */
   keepsState?: true;
 }
 

@@ -19,7 +19,7 @@ const ROOT = /^0x[0-9a-f]{64}$/;
 const PUBKEY = /^0x[0-9a-f]{96}$/;
 const HEX_PREFIX = /^0x[0-9a-f]{2,95}$/;
 const WHOLE_NUMBER = /^\d{1,15}$/;
-/** Results of a prefix, of each kind. */
+/** Maximum number of results of each kind for a prefix. */
 export const MAX_MATCHES = 5;
 
 export const SEARCH_HINT = "A slot, an epoch, a validator's index or public key, or the root of a block or a state";

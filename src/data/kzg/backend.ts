@@ -20,7 +20,7 @@ export interface KzgBackend {
 }
 
 export interface BackendOptions {
-  /** Builds precomputed tables, which halve the time of a proof and take about 100 MB. */
+  /** Builds precomputed tables. They halve the time of a proof and take about 100 MB. */
   precompute: boolean;
 }
 

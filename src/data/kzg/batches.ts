@@ -6,11 +6,11 @@ export function isRagged(batch: Batch): boolean {
   return new Set(listsOf(batch).map(([, { length }]) => length)).size > 1;
 }
 
-/** Splits a batch into parts of at most `most` elements. */
-export function splitBatch<B extends Batch>(batch: B, most: number): B[] {
+/** Splits a batch into parts of at most `max` elements. */
+export function splitBatch<B extends Batch>(batch: B, max: number): B[] {
   const parts: B[] = [];
-  for (let from = 0; from < batch.commitments.length; from += most) {
-    const lists = listsOf(batch).map(([key, list]) => [key, list.slice(from, from + most)]);
+  for (let from = 0; from < batch.commitments.length; from += max) {
+    const lists = listsOf(batch).map(([key, list]) => [key, list.slice(from, from + max)]);
     parts.push(Object.fromEntries(lists) as B);
   }
   return parts;

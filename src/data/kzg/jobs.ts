@@ -25,7 +25,7 @@ interface Verdicts {
 export interface KzgWorkerData {
   /** Backend to load, or `auto`. */
   choice: KzgChoice;
-  /** Precomputes tables at startup, which halve the time to compute a proof. */
+  /** Precomputes tables at startup. They halve the time to compute a proof. */
   precompute: boolean;
 }
 

@@ -33,7 +33,7 @@ interface KzgWorkerPoolParts {
   logger: Logger;
 }
 
-/** The chosen backend, or any backend, does not load on this platform. */
+/** The chosen backend does not load on this platform, or none does. */
 export class KzgUnavailableError extends OperationalError {
   constructor(message: string) {
     super(message);

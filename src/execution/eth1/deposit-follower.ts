@@ -136,7 +136,7 @@ export class DepositFollower {
     const followSeconds = config.SECONDS_PER_ETH1_BLOCK * config.ETH1_FOLLOW_DISTANCE;
     const periodSeconds = EPOCHS_PER_ETH1_VOTING_PERIOD * SLOTS_PER_EPOCH * config.SECONDS_PER_SLOT;
     const until = nowSeconds() - followSeconds;
-    // Candidates of the oldest period that may be voted on extend by the same distance.
+    // The candidates of a voting period end `followSeconds` before its start, and they cover the same duration.
     await this.#reader.readFrom(node, { until, votesFrom: until - followSeconds - periodSeconds });
     const finalized = this.#finalized;
     this.#finalized = undefined;

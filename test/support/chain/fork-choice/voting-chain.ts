@@ -29,7 +29,7 @@ interface VotingState {
 }
 
 const NOBODY: ReadonlySet<number> = new Set();
-/** Decrease of the balance of a validator that does not vote. */
+/** Amount by which the balance of a non-voting validator decreases. */
 const LARGEST_LOSS = 4;
 
 /**

@@ -33,7 +33,7 @@ export function settingsInTemporaryDirectory() {
       problems.throwIfAny();
       return settings;
     },
-    /** Writes a file there and returns its name. */
+    /** Writes a file to that directory and returns its name. */
     file(name: string, text: string): string {
       writeFileSync(join(folder, name), text);
       return name;

