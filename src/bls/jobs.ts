@@ -36,10 +36,10 @@ const JOBS: { [Kind in keyof Jobs]: (input: Jobs[Kind]["input"]) => Jobs[Kind]["
     let unfit = 0;
     for (let i = 0; i * KEY_LENGTH < keys.length; i++) {
       const key = keys.subarray(i * KEY_LENGTH, (i + 1) * KEY_LENGTH);
-      const wanted = compressed.subarray(i * COMPRESSED_LENGTH, (i + 1) * COMPRESSED_LENGTH);
+      const compressedKey = compressed.subarray(i * COMPRESSED_LENGTH, (i + 1) * COMPRESSED_LENGTH);
       // A valid point with this x and sign of y is the key, whatever its source.
-      if (isSameKey(key, wanted) && readPoint(key)) continue;
-      const point = readPoint(wanted);
+      if (isSameKey(key, compressedKey) && readPoint(key)) continue;
+      const point = readPoint(compressedKey);
       if (!point) return { decompressed, unfit, bad: i };
       if (key.some((byte) => byte !== 0)) unfit++;
       key.set(point.toBytes(false));

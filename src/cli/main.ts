@@ -155,40 +155,36 @@ async function runMethodsCommand(words: readonly string[], sources: FlagSources,
   return EXIT_CODES.ok;
 }
 
-async function runCompletionCommand(written: readonly string[], terminal: Terminal): Promise<number> {
-  const shell = readShell(written);
+async function runCompletionCommand(args: readonly string[], terminal: Terminal): Promise<number> {
+  const shell = readShell(args);
   const { COMPLETION_SCRIPTS } = await import("./completion/scripts.ts");
   await terminal.write(COMPLETION_SCRIPTS[shell]);
   return EXIT_CODES.ok;
 }
 
-async function runGatewayAction(written: GatewayAction, sources: FlagSources, terminal: Terminal): Promise<number> {
-  if (written.action === "key") {
+async function runGatewayAction(operands: GatewayAction, sources: FlagSources, terminal: Terminal): Promise<number> {
+  if (operands.action === "key") {
     const { createClientKey } = await import("./gateway/key.ts");
     await terminal.write(createClientKey());
   } else {
     const { checkGatewayFile } = await import("./gateway/check.ts");
-    await terminal.write(await checkGatewayFile(written.file, sources));
+    await terminal.write(await checkGatewayFile(operands.file, sources));
   }
   return EXIT_CODES.ok;
 }
 
-async function runDoctorCommand(
-  written: readonly string[],
-  sources: FlagSources,
-  context: CliContext,
-): Promise<number> {
+async function runDoctorCommand(args: readonly string[], sources: FlagSources, context: CliContext): Promise<number> {
   const { runDoctor } = await import("./doctor/doctor.ts");
-  return runDoctor(written, sources, context);
+  return runDoctor(args, sources, context);
 }
 
 /** Runs `fanal db`. The chain code is loaded once the preset of the stored chain is known. */
 async function runDbCommand(
-  written: readonly string[],
+  args: readonly string[],
   sources: FlagSources,
   { environment, terminal }: CliContext,
 ): Promise<number> {
-  const operands = readDbOperands(written);
+  const operands = readDbOperands(args);
   const { dataDir, network } = resolveFlags("db", sources);
   if (dataDir === undefined) throw usageError("Missing data directory. Give --data-dir.");
   const { workingDirectory } = sources;
@@ -199,11 +195,11 @@ async function runDbCommand(
 
 /** Runs `fanal dev keys`. The chain code is loaded once the preset is known. */
 async function runKeysCommand(
-  written: readonly string[],
+  args: readonly string[],
   sources: FlagSources,
   { environment, terminal }: CliContext,
 ): Promise<number> {
-  const directory = resolve(sources.workingDirectory, readKeysOperands(written));
+  const directory = resolve(sources.workingDirectory, readKeysOperands(args));
   const values = resolveFlags("dev keys", sources);
   const { readStoredDevChain } = await import("../node/storage/stored-database.ts");
   const { workingDirectory } = sources;

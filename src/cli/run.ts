@@ -9,7 +9,7 @@ import { asStartupError } from "./start/start-errors.ts";
 export interface RunningNode {
   /** Resolves when the node has stopped; rejects when it failed. */
   readonly stopped: Promise<void>;
-  /** Time that a stop may take in addition to the usual limit. */
+  /** Additional time for a stop, beyond the usual limit. */
   readonly drainMillis?: number;
   /** Reloads the config file. */
   reload?(): void;

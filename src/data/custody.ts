@@ -10,11 +10,11 @@ export function custodyGroupsOf(
   nodeId: Uint8Array,
   count: number,
 ): number[] {
-  const wanted = Math.min(count, NUMBER_OF_CUSTODY_GROUPS);
-  if (wanted === NUMBER_OF_CUSTODY_GROUPS) return Array.from({ length: wanted }, (_, group) => group);
+  const groupCount = Math.min(count, NUMBER_OF_CUSTODY_GROUPS);
+  if (groupCount === NUMBER_OF_CUSTODY_GROUPS) return Array.from({ length: groupCount }, (_, group) => group);
   const groups = new Set<number>();
   let id = BigInt(`0x${Buffer.from(nodeId).toString("hex")}`);
-  while (groups.size < wanted) {
+  while (groups.size < groupCount) {
     const hash = createHash("sha256").update(littleEndian(id)).digest();
     groups.add(Number(hash.readBigUInt64LE(0) % BigInt(NUMBER_OF_CUSTODY_GROUPS)));
     id = (id + 1n) % NODE_ID_VALUES;

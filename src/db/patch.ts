@@ -61,9 +61,9 @@ export class PatchWriter {
   /** Returns the bytes encoded since the last call. */
   take(): Uint8Array {
     this.#writeCopied();
-    const taken = this.#buffer.slice(0, this.#length);
+    const bytes = this.#buffer.slice(0, this.#length);
     this.#length = 0;
-    return taken;
+    return bytes;
   }
 
   #allocate(operation: OperationCode, length: number): Uint8Array {
@@ -199,14 +199,15 @@ export function xorInto(bytes: Uint8Array, others: Uint8Array): void {
  */
 function subtractNumbers(numbers: Uint8Array, base: Uint8Array | undefined, differences: Uint8Array): void {
   const count = numbers.length / NUMBER_BYTES;
-  const own = viewOf(numbers);
-  const others = base && viewOf(base);
+  const numberView = viewOf(numbers);
+  const baseView = base && viewOf(base);
   for (let index = 0, at = 0; index < count; index++, at += NUMBER_BYTES) {
-    const ownLow = own.getUint32(at, true);
-    const otherLow = others ? others.getUint32(at, true) : 0;
-    const low = (ownLow - otherLow) | 0;
-    const borrowed = ownLow < otherLow ? 1 : 0;
-    const high = (own.getUint32(at + 4, true) - (others ? others.getUint32(at + 4, true) : 0) - borrowed) | 0;
+    const numberLow = numberView.getUint32(at, true);
+    const baseLow = baseView ? baseView.getUint32(at, true) : 0;
+    const low = (numberLow - baseLow) | 0;
+    const borrowed = numberLow < baseLow ? 1 : 0;
+    const high =
+      (numberView.getUint32(at + 4, true) - (baseView ? baseView.getUint32(at + 4, true) : 0) - borrowed) | 0;
     const sign = high >> 31;
     const codedLow = (low << 1) ^ sign;
     const codedHigh = ((high << 1) | (low >>> 31)) ^ sign;
@@ -221,7 +222,7 @@ function subtractNumbers(numbers: Uint8Array, base: Uint8Array | undefined, diff
 function addNumbers(numbers: Uint8Array, differences: Uint8Array): void {
   const count = numbers.length / NUMBER_BYTES;
   if (!Number.isInteger(count)) throw new Error("patch adds to an incomplete integer");
-  const own = viewOf(numbers);
+  const numberView = viewOf(numbers);
   for (let index = 0, at = 0; index < count; index++, at += NUMBER_BYTES) {
     let codedLow = 0;
     let codedHigh = 0;
@@ -232,9 +233,9 @@ function addNumbers(numbers: Uint8Array, differences: Uint8Array): void {
     const sign = -(codedLow & 1);
     const low = ((codedLow >>> 1) | (codedHigh << 31)) ^ sign;
     const high = (codedHigh >>> 1) ^ sign;
-    const sum = own.getUint32(at, true) + (low >>> 0);
-    own.setUint32(at, sum, true);
-    own.setUint32(at + 4, own.getUint32(at + 4, true) + high + (sum > 0xffff_ffff ? 1 : 0), true);
+    const sum = numberView.getUint32(at, true) + (low >>> 0);
+    numberView.setUint32(at, sum, true);
+    numberView.setUint32(at + 4, numberView.getUint32(at + 4, true) + high + (sum > 0xffff_ffff ? 1 : 0), true);
   }
 }
 

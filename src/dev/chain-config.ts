@@ -189,7 +189,8 @@ function listedEpochs(forks: readonly ScheduledFork[]): Map<DevFork, Epoch> {
 
 /**
  * Requires a later epoch than that of the previous fork. A state holds only one previous fork version
- * (phase0/beacon-chain.md, Fork). With two forks in one epoch, attestations of the epoch before could not be verified.
+ * (phase0/beacon-chain.md, Fork). With two forks in one epoch, attestations of the preceding epoch could not be
+ * verified.
  */
 function assertLaterEpoch(fork: DevFork, epoch: Epoch, previous: DevFork, previousEpoch: Epoch): void {
   if (epoch === Infinity || epoch > previousEpoch || epoch === 0) return;

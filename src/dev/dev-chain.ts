@@ -44,7 +44,7 @@ interface DevChainParts {
   clock: VirtualClock;
   suspensions?: Pick<SuspensionWatch, "onSuspended">;
   engine: ExecutionEngine;
-  /** Omitted by a chain whose payloads are not executed in this process. */
+  /** Omitted if the payloads are not executed in this process. */
   evm?: DevEvm;
   db: BeaconDb;
   api: Api;
@@ -203,7 +203,7 @@ export class DevChain {
       isAllowed: () => isAlone && !hasBuilder() && !hasVoteListeners() && !chain.status.isOptimistic,
     };
     const modules = { api, clock, config, keys, logger, history, hasBuilder, fastPath };
-    const own = createDevValidators({
+    const ungated = createDevValidators({
       ...modules,
       isPast: (slot) => isShared && this.#isLive && isExpired(clock, slot),
       plan: (slot) => ({
@@ -211,7 +211,7 @@ export class DevChain {
         ...(branches.plan ?? { blockDelay: lateBlocks.delayAt(slot) }),
       }),
     });
-    const validators = isShared ? gateOnSync({ validators: own, status: chain.status, logger }) : own;
+    const validators = isShared ? gateOnSync({ validators: ungated, status: chain.status, logger }) : ungated;
     // Before the first run all validators act here, even if some of them run on other nodes later.
     const warmupValidators = isShared && isNew ? createDevValidators(modules) : validators;
     this.#validators = validators;

@@ -81,23 +81,26 @@ export function requireDevChain(stored: unknown): asserts stored is DevIdentity 
 }
 
 /** Compares the stored identity with the requested parameters. Throws `ChainMismatchError` listing all differences. */
-export function requireSameChain(stored: unknown, wanted: DevParameters): DevIdentity {
+export function requireSameChain(stored: unknown, requested: DevParameters): DevIdentity {
   requireDevChain(stored);
   const differences = [];
   for (const [name, read] of Object.entries(READABLE_PARAMETERS)) {
-    const [there, here] = [read(stored), read(wanted)];
-    if (here !== undefined && there !== here) differences.push(`${name} is ${there} (requested: ${here})`);
+    const [storedValue, requestedValue] = [read(stored), read(requested)];
+    if (requestedValue !== undefined && storedValue !== requestedValue)
+      differences.push(`${name} is ${storedValue} (requested: ${requestedValue})`);
   }
   if (differences.length === 0) return stored;
   throw new ChainMismatchError(`a dev chain with other parameters: ${differences.join(", ")}`, { isDevChain: true });
 }
 
 /** Compares the constants that both configurations have. Their sets differ between versions. */
-export function requireSameConfig(stored: StoredConfig = {}, own: StoredConfig = {}): void {
+export function requireSameConfig(stored: StoredConfig = {}, expected: StoredConfig = {}): void {
   for (const [name, value] of Object.entries(stored)) {
-    const [there, here] = [value, own[name] ?? value].map((each) => JSON.stringify(each));
-    if (there === here) continue;
-    throw new ChainMismatchError(`a dev chain with ${name} ${there} instead of ${here}`, { isDevChain: true });
+    const [storedValue, expectedValue] = [value, expected[name] ?? value].map((each) => JSON.stringify(each));
+    if (storedValue === expectedValue) continue;
+    throw new ChainMismatchError(`a dev chain with ${name} ${storedValue} instead of ${expectedValue}`, {
+      isDevChain: true,
+    });
   }
 }
 

@@ -33,8 +33,8 @@ export class RegisteredKeys implements ValidatorKeys {
     const { indices, count } = this.#keys;
     const entered = this.#chain.headState.validators.length - count;
     if (entered <= 0) return indices;
-    const own = Array.from({ length: entered }, (_, n) => count + n).filter((index) => this.#entered(index));
-    return [...indices, ...own];
+    const enteredIndices = Array.from({ length: entered }, (_, n) => count + n).filter((index) => this.#entered(index));
+    return [...indices, ...enteredIndices];
   }
 
   secretKey(index: ValidatorIndex): SecretKey | undefined {

@@ -12,9 +12,9 @@ const MIN_PART_LENGTH = 4;
  * Returns the candidate closest to a name, ignoring case, or undefined if none is close. The work is bounded: a
  * fraction of a millisecond for a few hundred candidates, regardless of the input.
  */
-export function nearestName(written: string, candidates: Iterable<string>): string | undefined {
-  if (written.length < MIN_EDITS || written.length > MAX_NAME_LENGTH) return undefined;
-  const name = written.toLowerCase();
+export function nearestName(input: string, candidates: Iterable<string>): string | undefined {
+  if (input.length < MIN_EDITS || input.length > MAX_NAME_LENGTH) return undefined;
+  const name = input.toLowerCase();
   let nearest: string | undefined;
   let limit = Math.min(MAX_EDITS, Math.max(MIN_EDITS, Math.floor(name.length * MAX_MISTYPED_SHARE)));
   for (const candidate of candidates) {

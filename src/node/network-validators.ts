@@ -27,9 +27,9 @@ export async function startValidators(
   const { clock, config } = chain;
   const hasBuilder = () => chain.builder !== undefined;
   const isPast = (slot: Slot) => isExpired(clock, slot);
-  const own = createDevValidators({ api, clock, config, keys, logger, history, hasBuilder, isPast });
+  const ungated = createDevValidators({ api, clock, config, keys, logger, history, hasBuilder, isPast });
   chain.preparations.prepareOwn(keys.indices, DEV_FEE_RECIPIENT);
-  const validators = gateOnSync({ validators: own, status: chain.status, logger });
+  const validators = gateOnSync({ validators: ungated, status: chain.status, logger });
   chain.events.on("head", (head) => validators.onHead(head));
   clock.onSlot((slot) => validators.onSlot(slot));
   logger.info("Started in-process validators", { count: keys.indices.length });

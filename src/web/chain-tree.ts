@@ -19,7 +19,7 @@ export function placeBlocks(blocks: ReadonlyMap<string, BlockNote>, headRoot: st
   const parents = new Set([...blocks.values()].map(({ parentRoot }) => parentRoot));
   const tips = [...blocks.values()].filter(({ root }) => !parents.has(root) && !lanes.has(root));
   /** Occupied slot ranges by lane. */
-  const taken: [from: number, to: number][][] = [];
+  const occupied: [from: number, to: number][][] = [];
   for (const tip of tips.sort((a, b) => b.slot - a.slot)) {
     const branch: BlockNote[] = [];
     let block: BlockNote | undefined = tip;
@@ -28,9 +28,9 @@ export function placeBlocks(blocks: ReadonlyMap<string, BlockNote>, headRoot: st
       block = blocks.get(block.parentRoot);
     }
     const from = block?.slot ?? branch.at(-1)!.slot;
-    const index = taken.findIndex((spans) => spans.every(([start, end]) => end < from || start > tip.slot));
-    const lane = index === -1 ? taken.push([]) : index + 1;
-    taken[lane - 1]!.push([from, tip.slot]);
+    const index = occupied.findIndex((spans) => spans.every(([start, end]) => end < from || start > tip.slot));
+    const lane = index === -1 ? occupied.push([]) : index + 1;
+    occupied[lane - 1]!.push([from, tip.slot]);
     for (const { root } of branch) lanes.set(root, lane);
   }
   return [...blocks.values()].map((block) => ({ ...block, lane: lanes.get(block.root)! }));

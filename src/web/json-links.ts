@@ -21,7 +21,7 @@ export interface JsonContext {
   isListItem: boolean;
   /** Object that the member belongs to. */
   siblings: object;
-  /** Type of the object whose root a member named `root` is. */
+  /** Type of the object that a member named `root` refers to. */
   rootOf: "block" | "state";
 }
 

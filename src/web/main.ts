@@ -41,7 +41,7 @@ function App() {
     <footer>${[version.value, constants.value?.network].filter(Boolean).join(" · ")}</footer>`;
 }
 
-/** Moves the focus without changing the address, whose hash is the route. */
+/** Moves the focus without changing the address, because its hash is the route. */
 function skipToMain(event: Event): void {
   event.preventDefault();
   document.getElementById("main")?.focus();

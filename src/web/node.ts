@@ -10,7 +10,7 @@ const token = sessionStorage.getItem(TOKEN_KEY) ?? undefined;
  */
 export const hasEvents = token === undefined;
 
-/** URL of the JSON-RPC server: that of the page. Behind a gateway, its path may be the key of a client. */
+/** URL of the JSON-RPC server, which also serves the page. Behind a gateway, its path may be the key of a client. */
 export const url = location.origin + location.pathname.replace(/\/$/, "");
 
 export const node: Client = createClient(token === undefined ? { url: url.replace(/^http/, "ws") } : { url, token });

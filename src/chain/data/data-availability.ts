@@ -163,9 +163,9 @@ export class DataAvailability {
 
   /** Returns available sidecars of a block, pooled or stored, in ascending order. Limited to `indices` if set. */
   async sidecars({ root }: SlotAndRoot, indices?: readonly number[]): Promise<DataSidecar[]> {
-    const wanted = [...new Set(indices ?? (await this.indices(root)))].sort((a, b) => a - b);
+    const sortedIndices = [...new Set(indices ?? (await this.indices(root)))].sort((a, b) => a - b);
     const found = await Promise.all(
-      wanted.map((index) => this.pool.get(root, index) ?? storedSidecar(this.#db, { root, index })),
+      sortedIndices.map((index) => this.pool.get(root, index) ?? storedSidecar(this.#db, { root, index })),
     );
     return found.filter((sidecar) => sidecar !== null);
   }

@@ -169,14 +169,14 @@ export class DataHistory {
   async #incompleteBlock(root: string): Promise<IncompleteBlock | null> {
     const { blocks, db } = this.#parts;
     const signed = await blocks.signedByRoot(root);
-    const wanted = signed ? this.#wanted(signed) : [];
-    if (!signed || wanted.length === 0) return null;
+    const required = signed ? this.#requiredIndices(signed) : [];
+    if (!signed || required.length === 0) return null;
     const stored = new Set(await db.data.indices(root));
-    const missing = wanted.filter((index) => !stored.has(index));
+    const missing = required.filter((index) => !stored.has(index));
     return missing.length === 0 ? null : { signed, root, missing };
   }
 
-  #wanted(signed: SignedBeaconBlock): readonly number[] {
+  #requiredIndices(signed: SignedBeaconBlock): readonly number[] {
     const { data } = this.#parts;
     const { length } = commitmentsOf(signed);
     if (length === 0) return [];
@@ -212,7 +212,7 @@ export class DataHistory {
 
   /**
    * Restarts the backfill after the current slot, whose blocks may still be imported with the previous columns. Until
-   * the scan has finished, peers are told the slot of the change (fulu/validator.md, Validator custody).
+   * the scan has finished, the node advertises the slot of the change to peers (fulu/validator.md, Validator custody).
    */
   #restartScan(groups: number): void {
     const { currentSlot } = this.#parts.clock;

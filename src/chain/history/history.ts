@@ -73,8 +73,8 @@ export class History {
   }
 
   /**
-   * Adds consecutive blocks in ascending order, the last of which is the parent of the oldest stored block, in one
-   * write. Verifies proposer signatures, which block roots do not cover (phase0/p2p-interface.md, BeaconBlocksByRange).
+   * Adds consecutive blocks in ascending order, in one write. The last one is the parent of the oldest stored block.
+   * Verifies proposer signatures, which block roots do not cover (phase0/p2p-interface.md, BeaconBlocksByRange).
    *
    * @throws a `BlockRejection` if they do not connect or a signature is invalid
    */

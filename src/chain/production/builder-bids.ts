@@ -98,7 +98,7 @@ export class BuilderBids {
     return isBidBetter ? bid : local.value;
   }
 
-  /** Limits the wait for the local payload: a hanging engine must not cost a slot for which there is a bid. */
+  /** Limits the wait for the local payload: a hanging engine must not cost a slot that has a bid. */
   #soon<Built>(building: Promise<Built>, { slot }: BidFor): Promise<Built> {
     const ms = slotMs(this.#parts.clock) * LOCAL_SHARE_OF_SLOT;
     return withTimeout(building, ms, this.#timers, () => {

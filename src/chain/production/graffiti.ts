@@ -12,12 +12,12 @@ const HEX_FORM = /^0x(?:[0-9a-f]{2})*$/i;
  * Parses graffiti given as 0x-prefixed hex or as UTF-8 text, right-padded with zeros. Returns undefined if it is
  * invalid or too long.
  */
-export function parseGraffiti(written: string): Uint8Array | undefined {
+export function parseGraffiti(text: string): Uint8Array | undefined {
   // Cheap length check before encoding.
-  if (written.length > 2 + 2 * GRAFFITI_BYTES) return undefined;
-  const isHex = written.startsWith("0x");
-  if (isHex && !HEX_FORM.test(written)) return undefined;
-  return padGraffiti(isHex ? Buffer.from(written.slice(2), "hex") : Buffer.from(written, "utf8"));
+  if (text.length > 2 + 2 * GRAFFITI_BYTES) return undefined;
+  const isHex = text.startsWith("0x");
+  if (isHex && !HEX_FORM.test(text)) return undefined;
+  return padGraffiti(isHex ? Buffer.from(text.slice(2), "hex") : Buffer.from(text, "utf8"));
 }
 
 function padGraffiti(bytes: Uint8Array): Uint8Array | undefined {
@@ -64,12 +64,12 @@ export class Graffiti {
  * `ClientVersionV1`). Shortens the commits to fit, or omits the codes.
  */
 function withCodes(chosen: Uint8Array = new Uint8Array(), { code, commit }: EngineClientVersion): Uint8Array {
-  const own = chosen.subarray(0, chosen.findLastIndex((byte) => byte !== 0) + 1);
-  const gap = own.length > 0 ? " " : "";
+  const text = chosen.subarray(0, chosen.findLastIndex((byte) => byte !== 0) + 1);
+  const gap = text.length > 0 ? " " : "";
   const bareCommit = commit.replace(/^0x/, "");
   for (const digits of COMMIT_DIGITS) {
     const codes = `${gap}${code}${bareCommit.slice(0, digits)}${CLIENT_CODE}${CLIENT_COMMIT.slice(0, digits)}`;
-    const graffiti = padGraffiti(Buffer.concat([own, Buffer.from(codes)]));
+    const graffiti = padGraffiti(Buffer.concat([text, Buffer.from(codes)]));
     if (graffiti) return graffiti;
   }
   return chosen;

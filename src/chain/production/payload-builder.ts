@@ -30,9 +30,9 @@ const EXECUTING_SHARE_OF_SLOT = 1 / 6;
 const RETRYING_SHARE_OF_SLOT = 1 / 12;
 const RETRIES = 10;
 /** Timeout for starting a payload, as a share of a slot: a later block would miss the attestations. */
-const BEGINNING_SHARE_OF_SLOT = 1 / 3;
+const START_SHARE_OF_SLOT = 1 / 3;
 /** Minimum of that timeout, for dev chains with short slots on busy machines. */
-const LEAST_BEGINNING_MS = 2000;
+const MIN_START_MS = 2000;
 const NEVER = new AbortController().signal;
 
 interface PayloadBuilderParts {
@@ -56,7 +56,7 @@ export class PayloadBuilder {
   readonly #parts: PayloadBuilderParts;
   readonly #timers: Pick<Timers, "now" | "sleep">;
   /** Latest build request. `id` resolves to null if the engine did not start. */
-  #begun: BegunPayload | undefined;
+  #started: BegunPayload | undefined;
   /** Latest prepared request. Other requests do not replace it. */
   #prepared: BegunPayload | undefined;
   /** Latest payload from the engine. */
@@ -94,8 +94,8 @@ export class PayloadBuilder {
     const { slot } = request;
     const startedAt = this.#timers.now();
     try {
-      const beginning = this.#begin(request, 0);
-      this.#prepared = this.#begun;
+      const beginning = this.#start(request, 0);
+      this.#prepared = this.#started;
       const payloadId = await beginning;
       logger.debug("Execution engine started a payload", { slot, payloadId, ms: this.#msSince(startedAt) });
       this.#noPreparation.clear({ slot });
@@ -126,15 +126,15 @@ export class PayloadBuilder {
     const { logger } = this.#parts;
     const { slot } = request;
     const startedAt = this.#timers.now();
-    const begunBefore = await this.#begunBefore(request, startedAt);
-    const id = begunBefore ?? (await this.#beginNow(request, startedAt));
+    const begunBefore = await this.#startedBefore(request, startedAt);
+    const id = begunBefore ?? (await this.#startNow(request, startedAt));
     let built: BuiltPayload;
     try {
       built = await this.#take(request, id);
       this.#noUsablePayload.clear({ slot });
     } catch (error) {
       this.#noUsablePayload.raise({ slot, error });
-      built = await this.#take(request, await this.#beginNow(request, this.#timers.now()));
+      built = await this.#take(request, await this.#startNow(request, this.#timers.now()));
     }
     logger.debug("Received payload from execution engine", {
       slot,
@@ -149,20 +149,20 @@ export class PayloadBuilder {
    * Returns the id of a matching payload that was already started, or null. Payloads of an engine that builds
    * immediately are not reused: transactions may have arrived since, or a snapshot was reverted.
    */
-  async #begunBefore(request: PayloadRequest, since: number): Promise<PayloadId | null> {
+  async #startedBefore(request: PayloadRequest, since: number): Promise<PayloadId | null> {
     if (this.#parts.engine.buildsAtOnce) return null;
-    const begun = [this.#begun, this.#prepared].find((each) => each && isSameRequest(each.request, request));
-    return begun ? this.#withStartTimeout(request, since, begun.id) : null;
+    const started = [this.#started, this.#prepared].find((each) => each && isSameRequest(each.request, request));
+    return started ? this.#withStartTimeout(request, since, started.id) : null;
   }
 
   /** Starts a payload requested at `since`. Retries an unavailable engine for a while. */
-  async #beginNow(request: PayloadRequest, since: number): Promise<PayloadId> {
+  async #startNow(request: PayloadRequest, since: number): Promise<PayloadId> {
     const { clock, engine } = this.#parts;
     const fillingMs = engine.buildsAtOnce ? 0 : Math.min(FILLING_MS, slotMs(clock) * FILLING_SHARE_OF_SLOT);
     const retryingMs = slotMs(clock) * RETRYING_SHARE_OF_SLOT;
     for (;;) {
       try {
-        return await this.#withStartTimeout(request, since, this.#begin(request, fillingMs));
+        return await this.#withStartTimeout(request, since, this.#start(request, fillingMs));
       } catch (error) {
         const isTooLate = this.#timers.now() - since >= retryingMs;
         if (!(error instanceof EngineUnavailableError) || isTooLate) throw error;
@@ -171,22 +171,22 @@ export class PayloadBuilder {
     }
   }
 
-  async #withStartTimeout<T>({ slot }: PayloadRequest, since: number, begun: Promise<T>): Promise<T> {
+  async #withStartTimeout<T>({ slot }: PayloadRequest, since: number, started: Promise<T>): Promise<T> {
     const { clock, engine } = this.#parts;
     // The built-in engine responds immediately.
-    if (engine.buildsAtOnce) return begun;
-    const ms = Math.max(LEAST_BEGINNING_MS, slotMs(clock) * BEGINNING_SHARE_OF_SLOT);
+    if (engine.buildsAtOnce) return started;
+    const ms = Math.max(MIN_START_MS, slotMs(clock) * START_SHARE_OF_SLOT);
     const leftMs = Math.max(0, since + ms - this.#timers.now());
-    return withTimeout(begun, leftMs, this.#timers, () => {
+    return withTimeout(started, leftMs, this.#timers, () => {
       const message = `The execution engine did not start a payload for slot ${slot} within ${Math.round(ms)} ms.`;
       return new EngineUnavailableError(message);
     });
   }
 
   /** Starts a payload and remembers it for later requests of the same payload. */
-  #begin(request: PayloadRequest, fillingMs: number): Promise<PayloadId> {
+  #start(request: PayloadRequest, fillingMs: number): Promise<PayloadId> {
     const id = this.#requestPayload(request, fillingMs);
-    this.#begun = { request, id: id.catch(() => null) };
+    this.#started = { request, id: id.catch(() => null) };
     return id;
   }
 

@@ -66,8 +66,8 @@ export function refuseUnknownProposer(
 ): void {
   if (proposerIndex < states.head.validators.length) return;
   // If the parent is missing, it may have added the validator.
-  const refuse = forkChoice.has(toRootHex(parentRoot)) ? reject : ignore;
-  throw refuse("unknown-validator", `${what}'s proposer ${proposerIndex} is not a validator.`);
+  const rejectOrIgnore = forkChoice.has(toRootHex(parentRoot)) ? reject : ignore;
+  throw rejectOrIgnore("unknown-validator", `${what}'s proposer ${proposerIndex} is not a validator.`);
 }
 
 /**

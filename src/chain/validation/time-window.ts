@@ -29,7 +29,7 @@ export function refuseUnlessCurrentSlot(context: TimeContext, slot: Slot, what: 
 
 /**
  * Throws outside the propagation window of attestations: a number of slots or, since Deneb, until the end of the next
- * epoch (EIP-7045). Uses the current fork, which is that of the including block.
+ * epoch (EIP-7045). Uses the current fork, since the attestation would be included in a block of that fork.
  */
 export function refuseOutsideAttestationWindow(context: TimeContext, slot: Slot, what: string): void {
   refuseFutureSlot(context, slot, what);

@@ -17,7 +17,7 @@ interface MemberPiece {
 
 /**
  * Splits a JSON object into its members as bytes arrive, without parsing the values, so that results of any size can be
- * streamed. Tracks strings and brackets only; invalid JSON in a value is found by its parser.
+ * streamed. Tracks strings and brackets only; invalid JSON within a value is left to the parser of that value.
  */
 export class EnvelopeSplitter {
   #expecting: Expecting = "object";

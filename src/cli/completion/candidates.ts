@@ -42,8 +42,8 @@ export const COMMON_FLAGS: readonly CompletionFlag[] = [
 export function completionCommands(): CompletionCommand[] {
   const commands = FIRST_COMMAND_NAMES.map((name) => {
     const { description, flags }: CommandDefinition = COMMANDS[name];
-    const own = Object.values(flags).flatMap(completedFlags);
-    return { name, description, flags: [...own, ...COMMON_FLAGS], operands: operandsOf(name) };
+    const commandFlags = Object.values(flags).flatMap(completedFlags);
+    return { name, description, flags: [...commandFlags, ...COMMON_FLAGS], operands: operandsOf(name) };
   });
   return [
     ...commands,

@@ -16,11 +16,11 @@ const NOTHING: Offers = { words: [], paths: "none" };
  * Completes the last word, for the scripts of the shells. The first line of the result says which paths to offer. Each
  * other line is a word, followed by a tab and its description.
  */
-export async function complete(written: readonly string[]): Promise<string> {
+export async function complete(commandLine: readonly string[]): Promise<string> {
   // Bash splits --flag=value at the "="; other shells do not.
-  const last = written.at(-1) === "=" ? "" : (written.at(-1) ?? "");
+  const last = commandLine.at(-1) === "=" ? "" : (commandLine.at(-1) ?? "");
   const [, flag, value = last] = /^(--[^=]+)=(.*)$/s.exec(last) ?? [];
-  const before = written.slice(0, -1).filter((word) => word !== "=");
+  const before = commandLine.slice(0, -1).filter((word) => word !== "=");
   const { words, paths } = await offersAfter(flag === undefined ? before : [...before, flag], value);
   const prefix = flag === undefined ? "" : `${flag}=`;
   const lines = words

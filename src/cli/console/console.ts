@@ -136,9 +136,9 @@ class Session {
     return EXIT_CODES.ok;
   }
 
-  async #subscribe(written: readonly string[], sources: FlagSources, signal: AbortSignal): Promise<number> {
+  async #subscribe(words: readonly string[], sources: FlagSources, signal: AbortSignal): Promise<number> {
     const { workingDirectory } = sources;
-    const texts = await paramTexts(written, { workingDirectory, readInput: this.#terminal.readInput });
+    const texts = await paramTexts(words, { workingDirectory, readInput: this.#terminal.readInput });
     const topics = texts.length === 1 && texts[0]!.startsWith("[") ? texts[0]! : `[${texts.join(",")}]`;
     const onStart = () => {
       const end = this.#prompt.isInteractive ? "Enter or Ctrl-C" : "the next line or the end of the input";

@@ -33,7 +33,7 @@ export async function printEvents(
   });
   const shown = withoutCredentials(url);
   const { promise, resolve, reject } = Promise.withResolvers<number>();
-  const refuse = (message: unknown) => {
+  const fail = (message: unknown) => {
     terminal.writeError(`fanal: ${printable(String(message))}\n`);
     resolve(EXIT_CODES.internal);
   };
@@ -47,7 +47,7 @@ export async function printEvents(
   socket.on("message", (data) => {
     const { error, params } = readMessage(String(data));
     const failed = error ?? params?.error;
-    if (failed) refuse(failed.message);
+    if (failed) fail(failed.message);
     else if (params === undefined) onStart();
     else terminal.write(eventText(params, json, terminal)).catch(reject);
   });

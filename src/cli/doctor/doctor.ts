@@ -16,13 +16,13 @@ interface DoctorSurroundings {
 
 /** Runs `fanal doctor`: examines beacon nodes, prints a report and returns the exit code. */
 export async function runDoctor(
-  written: readonly string[],
+  args: readonly string[],
   sources: FlagSources,
   { environment, terminal }: DoctorSurroundings,
 ): Promise<number> {
   const { tokenFile, timeout, all, json } = resolveFlags("doctor", sources);
   const { workingDirectory } = sources;
-  const targets = readTargets(written, { tokenFile, workingDirectory });
+  const targets = readTargets(args, { tokenFile, workingDirectory });
   const clients = targets.map((target) => new UpstreamClient(target, { timers: SYSTEM_TIMERS }));
   try {
     const probes = clients.map((client) => new Probe(client, timeout * 1000));

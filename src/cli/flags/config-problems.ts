@@ -33,7 +33,7 @@ export class ConfigProblems {
   #document: object = {};
   /** Flags that the command line or the environment sets. */
   readonly #outside = new Set<string>();
-  /** Settings for which a similar unknown name was found. */
+  /** Settings whose names resemble an unknown name. */
   readonly #similar = new Set<string>();
 
   get isEmpty(): boolean {

@@ -7,7 +7,10 @@ import { type GatewayCommandSettings, gatewaySettings } from "../flags/gateway/g
 import type { FlagSources } from "../flags/resolve-flags.ts";
 import { CONFIG_FILE_FLAG } from "../flags/shared-flags.ts";
 
-/** Validates a config file as `fanal gateway` would at its start. Returns a summary, throws a usage error if invalid. */
+/**
+ * Validates a config file the way `fanal gateway` does at startup. Returns a summary; throws a usage error if the file
+ * is invalid.
+ */
 export async function checkGatewayFile(file: string, sources: FlagSources): Promise<string> {
   const flagTexts = new Map(sources.flagTexts).set(CONFIG_FILE_FLAG.name, [file]);
   const { gateway } = await loadGatewaySettings({ ...sources, flagTexts });

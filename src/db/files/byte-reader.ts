@@ -44,9 +44,9 @@ export class ByteReader {
   take(length: number): Uint8Array {
     const end = this.#offset + length;
     if (end > this.#bytes.length) throw new RangeError("Unexpected end of input");
-    const taken = this.#bytes.subarray(this.#offset, end);
+    const bytes = this.#bytes.subarray(this.#offset, end);
     this.#offset = end;
-    return taken;
+    return bytes;
   }
 
   /** Reads a length-prefixed byte string. */

@@ -261,18 +261,18 @@ export class LevelStore {
   ): AsyncGenerator<FoundEntry> {
     const isBefore = (a: string, b: string) => (bounds.reverse ? a > b : a < b);
     let next = first;
-    const taken = (): FoundEntry[] => {
+    const takeLayered = (): FoundEntry[] => {
       const layered: LayeredKey = next.value;
       next = upper.next();
       return layered.valueKey === null ? [] : [{ key: keyOf(layered.name), value: NO_VALUE, layered }];
     };
     for await (const [key, value] of this.#level.iterator({ ...bounds, values })) {
       const name = nameOf(key);
-      while (!next.done && isBefore(next.value.name, name)) yield* taken();
-      if (!next.done && next.value.name === name) yield* taken();
+      while (!next.done && isBefore(next.value.name, name)) yield* takeLayered();
+      if (!next.done && next.value.name === name) yield* takeLayered();
       else yield { key, value };
     }
-    while (!next.done) yield* taken();
+    while (!next.done) yield* takeLayered();
   }
 
   /** Makes a layer live. */

@@ -57,7 +57,7 @@ export class ChainReplacer {
 
   /**
    * Replaces the chain by the one that `fill` writes to an empty database. Opens it there first, so that a failure
-   * changes nothing. To be called while time is paused.
+   * changes nothing. Must be called while time is paused.
    */
   async replace({
     fill,

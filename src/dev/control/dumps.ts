@@ -121,14 +121,14 @@ export class DevDumps implements DumpControl {
 
   async #requireSameGenesis(path: string) {
     const about = await readChainFileHeader(path);
-    const own = await this.#parts.db.meta.getIdentity();
-    requireDevChain(own);
+    const identity = await this.#parts.db.meta.getIdentity();
+    requireDevChain(identity);
     try {
-      const { genesisValidatorsRoot, config }: DevIdentity = requireSameChain(about.identity, own);
-      if (genesisValidatorsRoot !== own.genesisValidatorsRoot) {
+      const { genesisValidatorsRoot, config }: DevIdentity = requireSameChain(about.identity, identity);
+      if (genesisValidatorsRoot !== identity.genesisValidatorsRoot) {
         throw new ChainMismatchError("a dev chain with another genesis validators root", { isDevChain: true });
       }
-      requireSameConfig(config, own.config);
+      requireSameConfig(config, identity.config);
       return about;
     } catch (error) {
       if (!(error instanceof ChainMismatchError)) throw error;

@@ -108,10 +108,10 @@ export class ExecutionRequestQueue implements ExecutionRequestSink {
     const included = await this.#includedUpTo(parentRoot, requests);
     await this.#dropFinal();
     const pending = requests.filter(({ id }) => !included.has(id));
-    const next = <K extends Kind>(wanted: K) =>
+    const next = <K extends Kind>(selected: K) =>
       pending
-        .filter(({ kind }) => kind === wanted)
-        .slice(0, KINDS[wanted].limit)
+        .filter(({ kind }) => kind === selected)
+        .slice(0, KINDS[selected].limit)
         .map(({ bytes }) => fromHex(bytes));
     return {
       deposits: next("deposits").map((bytes) => ssz.electra.DepositRequest.deserialize(bytes)),

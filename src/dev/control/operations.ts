@@ -186,19 +186,19 @@ export class DevOperations implements OperationControl {
           "This chain has a deposit contract on an execution client (--el, --eth1). Send the deposit as a transaction.",
         );
       }
-      const wanted = { amount: Number(amount), withdrawalCredentials };
+      const contents = { amount: Number(amount), withdrawalCredentials };
       const finish = (signed: readonly phase0.DepositData[]) =>
         isSubmitted
           ? deposits.submit(state, signed)
           : Promise.resolve(signed.map((each) => depositData(each, "signed")));
       if ("newValidators" in receiver) {
-        const signed = await deposits.newValidators(state, receiver.newValidators, wanted, hasInvalidSignature);
+        const signed = await deposits.newValidators(state, receiver.newValidators, contents, hasInvalidSignature);
         return finish(signed);
       }
       const { index, validator } = this.#known(state, receiver.validator);
       const { pubkey } = validator;
       const credentials = withdrawalCredentials ?? validator.withdrawalCredentials;
-      const message = { ...wanted, pubkey, withdrawalCredentials: credentials };
+      const message = { ...contents, pubkey, withdrawalCredentials: credentials };
       return finish([deposits.topUp(index, message, hasInvalidSignature)]);
     });
   }
@@ -235,7 +235,7 @@ export class DevOperations implements OperationControl {
     return addConsolidation(requests, subject.validator, subject.validator);
   }
 
-  /** Looks up a validator whose key the chain has. */
+  /** Looks up a validator that the chain has the key of. */
   #own(state: CachedBeaconStateAllForks, id: ValidatorId): OperationSubject {
     const subject = this.#known(state, id);
     if (this.#parts.keys.secretKey(subject.index)) return subject;

@@ -62,11 +62,11 @@ export class DevSnapshots implements SnapshotControl {
   revert(id: number): Promise<void> {
     const { chain, time, evm } = this.#parts;
     return time.whilePaused(async () => {
-      const taken = this.#taken.get(id);
-      if (!taken) throw ControlError.notFound(this.#missing(id));
+      const found = this.#taken.get(id);
+      if (!found) throw ControlError.notFound(this.#missing(id));
       let reverting: Promise<boolean> | undefined;
-      await chain.chainSnapshots.revertTo(taken.snapshot, () => {
-        for (const restore of taken.restore) restore();
+      await chain.chainSnapshots.revertTo(found.snapshot, () => {
+        for (const restore of found.restore) restore();
         // Calls arrive in order, so the EVM reverts before it receives the new head.
         reverting = evm?.revert(id);
       });

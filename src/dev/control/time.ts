@@ -154,7 +154,7 @@ export class DevTime implements TimeControl {
     });
   }
 
-  /** Advances to the next slot, with its duties unless skipped. To be called within `whilePaused`. */
+  /** Advances to the next slot, with its duties unless skipped. Must be called within `whilePaused`. */
   async advanceSlot(trigger: SlotTrigger = "advance"): Promise<void> {
     const { clock } = this.#parts;
     this.#slotTrigger = trigger;

@@ -11,7 +11,7 @@ interface ValidatorPresenceDeps {
   /** Validators that are online by default; all if undefined. */
   activeValidators: readonly ValidatorIndex[] | undefined;
   stored: PresenceStore;
-  /** Called at first and whenever the set of online validators changes. */
+  /** Called initially and whenever the set of online validators changes. */
   onChange(online: ReadonlySet<ValidatorIndex>): void;
 }
 

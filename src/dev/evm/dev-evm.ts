@@ -26,7 +26,7 @@ export class DevEvm {
   readonly requests: EvmRequests;
   /** The `eth_*` methods. */
   readonly eth: ChainEth;
-  /** Lets the validators vote for deposits before electra. */
+  /** Provides the deposits that validators vote for before electra. */
   readonly deposits: EvmDepositLog;
   /** Resolves once the EVM is at the head. Calls made before wait for it. */
   readonly ready: Promise<void>;

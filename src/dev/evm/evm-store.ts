@@ -62,16 +62,16 @@ export function evmStore(db: BeaconDb): EvmStore {
     },
     deleteOverrides: (hashes) => deleteAll(hashes.map((hash) => `${OVERRIDES}${hash}`)),
     transactions: async (from) => {
-      const page: [number: number, sent: Uint8Array][] = [];
+      const page: [number: number, encoded: Uint8Array][] = [];
       let bytes = 0;
-      for await (const [name, sent] of db.meta.customEntries(POOL, nameOf(from))) {
-        page.push([Number(name.slice(POOL.length)), sent]);
-        bytes += sent.length;
+      for await (const [name, encoded] of db.meta.customEntries(POOL, nameOf(from))) {
+        page.push([Number(name.slice(POOL.length)), encoded]);
+        bytes += encoded.length;
         if (bytes >= PAGE_BYTES) break;
       }
       return page;
     },
-    putTransaction: (number, sent) => write(nameOf(number), sent),
+    putTransaction: (number, encoded) => write(nameOf(number), encoded),
     deleteTransactions: (numbers) => deleteAll(numbers.map((number) => nameOf(number))),
   };
 }

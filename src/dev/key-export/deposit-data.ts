@@ -1,7 +1,7 @@
 import type { ChainConfig } from "@lodestar/config";
 import { type phase0, ssz } from "@lodestar/types";
 
-/** Version of staking-deposit-cli whose format this is. Deposit tools refuse older ones. */
+/** Version of staking-deposit-cli that uses this format. Deposit tools reject older versions. */
 const DEPOSIT_CLI_VERSION = "2.7.0";
 
 /** Entry of a deposit data file, in the format of staking-deposit-cli. Hex is without 0x. */

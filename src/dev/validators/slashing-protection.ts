@@ -68,8 +68,8 @@ export class SlashingProtection {
   }
 
   /**
-   * Captures the records. Returns a function that restores them, for a snapshot revert: the chain on which later
-   * messages were signed is then gone.
+   * Captures the records. Returns a function that restores them when the chain is reverted to a snapshot, which
+   * discards the chain that later messages were signed for.
    */
   capture(): () => void {
     const signed = Array.from(this.#signed.values(), (each) => ({ ...each }));

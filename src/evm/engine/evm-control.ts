@@ -34,8 +34,8 @@ export class EvmControl {
   /** Drops all transactions, or those of one sender. */
   async dropTransactions(sender?: Uint8Array): Promise<void> {
     const bySender = [...this.#engine.pool.content()];
-    const own = sender === undefined ? bySender : bySender.filter(([address]) => address === toHex(sender));
-    const hashes = own.flatMap(([, { pending, queued }]) =>
+    const dropped = sender === undefined ? bySender : bySender.filter(([address]) => address === toHex(sender));
+    const hashes = dropped.flatMap(([, { pending, queued }]) =>
       [...pending, ...queued].map(({ transaction }) => transaction.hash),
     );
     await this.#engine.dropped.drop(hashes);

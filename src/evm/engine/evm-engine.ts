@@ -53,7 +53,7 @@ export interface EvmServices {
   history: PayloadHistory;
   store: EvmStore;
   kzg: SidecarKzg;
-  /** Returns the payload attributes of the next block; null if the hash is not that of the head. */
+  /** Returns the payload attributes of the next block; null if the hash is not the head's. */
   proposals?: { next(headBlockHash: RootHex): Promise<BlockAttributes | null> };
 }
 
@@ -184,16 +184,16 @@ export class EvmEngine implements ExecutionEngine {
   }
 
   /**
-   * Adds a transaction to the pool and stores it. Throws a `PoolError` if it is rejected, as an impersonated
-   * transaction is unless `allowed`. If storing fails, removes the transaction from the pool again.
+   * Adds a transaction to the pool and stores it. Throws a `PoolError` if it is rejected. Impersonated transactions are
+   * rejected unless `allowed`. If storing fails, removes the transaction from the pool again.
    */
-  async addTransaction(sent: Uint8Array, impersonation?: "allowed"): Promise<PooledTransaction> {
-    const pooled = await this.pool.add(sent, impersonation);
+  async addTransaction(encoded: Uint8Array, impersonation?: "allowed"): Promise<PooledTransaction> {
+    const pooled = await this.pool.add(encoded, impersonation);
     count(this.#revision);
     const { hash } = pooled.transaction;
     this.dropped.forget(hash);
     try {
-      await this.#storage.journal?.put(hash, sent);
+      await this.#storage.journal?.put(hash, encoded);
     } catch (error) {
       this.pool.drop(hash);
       throw error;

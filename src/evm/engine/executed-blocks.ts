@@ -74,8 +74,8 @@ export class ExecutedBlocks {
   }
 
   /**
-   * Returns the blocks only on the branch of the old head and those only on that of the new head, oldest first. Empty
-   * without a common ancestor, which means another chain rather than a reorg.
+   * Returns the blocks that are only on the old head's branch, and the blocks that are only on the new head's branch,
+   * oldest first. Empty without a common ancestor, which means another chain rather than a reorg.
    */
   divergence(oldHead: ExecutedBlock, newHead: ExecutedBlock): Divergence {
     const lost: ExecutedBlock[] = [];

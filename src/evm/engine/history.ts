@@ -13,7 +13,7 @@ export interface StoredPayload {
   context: PayloadContext;
 }
 
-/** Reads beacon blocks, from whose payloads missing execution blocks are rebuilt. */
+/** Reads beacon blocks. Missing execution blocks are rebuilt from their payloads. */
 export interface PayloadHistory {
   /** Returns the root of the beacon block with the payload, if it is in fork choice. */
   rootOf(blockHash: RootHex): Promise<RootHex | undefined>;

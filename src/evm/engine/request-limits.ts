@@ -48,13 +48,13 @@ function requireDeposits(
   let next = 0;
   let count = 0;
   for (const [index, transaction] of transactions.entries()) {
-    const own = depositLogs({ transaction, receipt: receipts[index]! }, contract).length;
-    const amounts = deposits.slice(next, next + own).map(({ amount }) => amount);
-    next += own;
+    const logCount = depositLogs({ transaction, receipt: receipts[index]! }, contract).length;
+    const amounts = deposits.slice(next, next + logCount).map(({ amount }) => amount);
+    next += logCount;
     if (!amounts.every(Number.isSafeInteger)) inexact.push(transaction);
-    else if (own > limit) excessive.push(transaction);
-    else if (count + own > limit) postponed.push(transaction);
-    else count += own;
+    else if (logCount > limit) excessive.push(transaction);
+    else if (count + logCount > limit) postponed.push(transaction);
+    else count += logCount;
   }
   if (inexact.length > 0) {
     throw new ContractFaultError(contract, "logged a deposit of more than 2^53 - 1 Gwei", { faulty: inexact });

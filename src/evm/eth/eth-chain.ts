@@ -91,8 +91,8 @@ export class EthChain<Engine extends EthEngine = EthEngine> {
   }
 
   /**
-   * Returns a block with the state that a call on it sees. In the pending block, that is the state that a further
-   * transaction of this block would run on.
+   * Returns a block with the state that a call on it sees. For the pending block, this is the state that its next
+   * transaction would run on.
    */
   async withCallState(id: BlockId): Promise<ExecutedBlock> {
     const block = await this.withState(id);

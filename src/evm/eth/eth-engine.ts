@@ -6,7 +6,7 @@ import type { Block, ExecutedBlock } from "../execution/block.ts";
 import type { BlockExecutor } from "../execution/block-executor.ts";
 import type { ChainRules } from "../execution/rules.ts";
 
-/** The part of an engine that reads use, and that a replica of it in another thread has, too. */
+/** The part of an engine that reads use. A replica in another thread implements it too. */
 export interface EthEngine {
   readonly rules: ChainRules;
   readonly executor: BlockExecutor;

@@ -15,8 +15,8 @@ import { traceMethods } from "./methods/trace-methods.ts";
 import { transactionMethods } from "./methods/transaction-methods.ts";
 
 /**
- * Methods that a replica of the engine has, too. Each takes one object of arguments and, if it can be cancelled, a
- * signal. Arguments and results survive structured clone; results are the JSON of the response.
+ * Methods that a replica of the engine can also answer. Each takes one object of arguments and, if it can be cancelled,
+ * a signal. Arguments and results survive structured clone; results are the JSON of the response.
  */
 export function readMethods(chain: EthChain) {
   return {

@@ -17,8 +17,8 @@ export interface EthService {
   setTags(tags: ChainTags): void;
   call<Name extends EthMethodName>(name: Name, args: EthArgs<Name>, signal?: AbortSignal): Promise<unknown>;
   /**
-   * Delivers events in chronological order, logs block by block. Returns a function that unsubscribes. It has to be
-   * called on overload, because logs are then missing.
+   * Delivers events in chronological order, logs block by block. Returns a function that unsubscribes. Subscribers must
+   * call it on overload, because logs are missing from then on.
    */
   subscribe(
     subscription: EthSubscription,

@@ -1,4 +1,4 @@
-/** A read needs the execution of a block. The thread of the engine executes none for reads. */
+/** Thrown if a read needs the execution of a block. The engine's thread executes no blocks for reads. */
 export class ExecutionNeededError extends Error {
   constructor() {
     super("The read has to be done in the thread for reads.");

@@ -12,7 +12,7 @@ export interface Sidecar {
 }
 
 /** A transaction in network encoding; blob transactions have a sidecar. */
-export interface SentTransaction {
+export interface TransactionWithSidecar {
   /** Encoding used in blocks. */
   raw: Uint8Array;
   sidecar?: Sidecar;
@@ -33,11 +33,11 @@ const CELLS_PER_BLOB = 128;
 const VERSIONED_HASH_VERSION = 1;
 
 /** Splits off the sidecar of a transaction in network encoding. Throws a `PoolError` if the sidecar is malformed. */
-export function splitSidecar(sent: Uint8Array): SentTransaction {
-  if (sent[0] !== BLOB_TYPE) return { raw: sent };
-  const items = asList(decode(sent.subarray(1)));
+export function splitSidecar(encoded: Uint8Array): TransactionWithSidecar {
+  if (encoded[0] !== BLOB_TYPE) return { raw: encoded };
+  const items = asList(decode(encoded.subarray(1)));
   const [transaction] = items;
-  if (!Array.isArray(transaction)) return { raw: sent };
+  if (!Array.isArray(transaction)) return { raw: encoded };
   const version = items.length === 4 ? 0 : items.length === 5 ? asBytes(items[1])[0] : undefined;
   if (version !== 0 && version !== 1) throw new PoolError("wrongSidecar", `version ${version ?? "unknown"}`);
   const [blobs, commitments, proofs] = items.slice(-3).map((item) => asList(item).map(asBytes));
@@ -47,7 +47,7 @@ export function splitSidecar(sent: Uint8Array): SentTransaction {
 }
 
 /** Encodes a transaction for the network. Inverse of `splitSidecar`. */
-export function joinSidecar({ raw, sidecar }: SentTransaction): Uint8Array {
+export function joinSidecar({ raw, sidecar }: TransactionWithSidecar): Uint8Array {
   if (sidecar === undefined) return raw;
   const { version, blobs, commitments, proofs } = sidecar;
   const lists = [blobs, commitments, proofs].map((list) => encodeList(list.map(encodeBytes)));

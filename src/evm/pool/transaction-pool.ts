@@ -9,7 +9,7 @@ import { hashKey, PooledTransaction } from "./pooled-transaction.ts";
 import { byTip } from "./price-heap.ts";
 import { SenderQueue } from "./sender-queue.ts";
 import { joinSidecar, type Sidecar, type SidecarKzg } from "./sidecar.ts";
-import { checkSidecar, checkTransaction, decodeSent, sidecarVersion } from "./validation.ts";
+import { checkSidecar, checkTransaction, decodeWithSidecar, sidecarVersion } from "./validation.ts";
 
 export interface PoolLimits {
   transactions: number;
@@ -65,7 +65,7 @@ export class TransactionPool {
   #revision = 0;
   #discards = 0;
 
-  /** `nextTimestamp` is the next block's, whose fork determines the rules. */
+  /** `nextTimestamp` is the timestamp of the next block, which determines the fork and thus the rules. */
   constructor({ rules, kzg, limits }: PoolOptions, head: ExecutedBlock, nextTimestamp: number) {
     this.#rules = rules;
     this.#kzg = kzg;
@@ -92,11 +92,11 @@ export class TransactionPool {
   }
 
   /**
-   * Adds a transaction in network encoding. Throws a `PoolError` if it is rejected, as an impersonated transaction is
-   * unless `allowed`.
+   * Adds a transaction in network encoding. Throws a `PoolError` if it is rejected. Impersonated transactions are
+   * rejected unless `allowed`.
    */
-  async add(sent: Uint8Array, impersonation: "allowed" | "refused" = "refused"): Promise<PooledTransaction> {
-    const { transaction, sidecar } = decodeSent(sent, this.#fork);
+  async add(encoded: Uint8Array, impersonation: "allowed" | "refused" = "refused"): Promise<PooledTransaction> {
+    const { transaction, sidecar } = decodeWithSidecar(encoded, this.#fork);
     if (impersonation === "refused" && isImpersonated(transaction.tx)) throw new PoolError("invalidSender");
     const key = hashKey(transaction.hash);
     if (this.#transactions.has(key)) throw new PoolError("alreadyKnown");
@@ -113,8 +113,8 @@ export class TransactionPool {
    * Keeps the blobs of an included transaction, since a reorg may return it to the pool. Returns its hash, or undefined
    * if it is not included or has no blobs.
    */
-  async addIncluded(sent: Uint8Array, included: ReadonlySet<string>): Promise<string | undefined> {
-    const { transaction, sidecar } = decodeSent(sent, this.#fork);
+  async addIncluded(encoded: Uint8Array, included: ReadonlySet<string>): Promise<string | undefined> {
+    const { transaction, sidecar } = decodeWithSidecar(encoded, this.#fork);
     const key = hashKey(transaction.hash);
     if (sidecar === undefined || !included.has(key)) return undefined;
     this.#blobs.add(key, (await checkSidecar(transaction, sidecar, this.#fork, this.#kzg))!);

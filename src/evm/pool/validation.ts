@@ -38,9 +38,12 @@ const LIBRARY_ERRORS: readonly (readonly [
   [/blob gas|blobs per tx/i, "tooManyBlobs"],
 ];
 
-export function decodeSent(sent: Uint8Array, rules: ForkRules): { transaction: Transaction; sidecar?: Sidecar } {
+export function decodeWithSidecar(
+  encoded: Uint8Array,
+  rules: ForkRules,
+): { transaction: Transaction; sidecar?: Sidecar } {
   try {
-    const { raw, sidecar } = splitSidecar(sent);
+    const { raw, sidecar } = splitSidecar(encoded);
     if (raw.length > MAX_SIZE) {
       throw new PoolError("oversized", `transaction size ${raw.length}, limit ${MAX_SIZE}`);
     }

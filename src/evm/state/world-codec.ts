@@ -170,8 +170,8 @@ class Reader {
   #take(size: number): Uint8Array {
     const end = this.#at + size;
     if (end > this.#bytes.length) throw new Error("Stored state ends too early.");
-    const taken = this.#bytes.subarray(this.#at, end);
+    const bytes = this.#bytes.subarray(this.#at, end);
     this.#at = end;
-    return taken;
+    return bytes;
   }
 }

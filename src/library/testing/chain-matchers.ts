@@ -73,13 +73,14 @@ export const chainMatchers: { readonly [Name in keyof ChainMatchers]: Matcher<Na
 };
 
 function compare({ what, actual, expected, position }: Comparison): MatcherResult {
-  const wanted = String(expected);
-  const pass = actual === wanted;
+  const expectedText = String(expected);
+  const pass = actual === expectedText;
   return {
     pass,
-    message: () => `Expected ${what} ${pass ? `not to be ${wanted}` : `to be ${wanted}, got ${actual}`}.\n${position}`,
+    message: () =>
+      `Expected ${what} ${pass ? `not to be ${expectedText}` : `to be ${expectedText}, got ${actual}`}.\n${position}`,
     actual,
-    expected: wanted,
+    expected: expectedText,
   };
 }
 

@@ -50,8 +50,8 @@ export class MessageRateLimiter {
   take(peerId: string, count: number, { joined, peers }: Traffic): "ok" | "peer limit" | "total limit" {
     if (count === 0) return "ok";
     const { perPeer, total } = this.#perSecond(joined);
-    const own = this.#buckets.bucket(peerId, "messages", SECONDS);
-    if (own.delayFor(count / perPeer) > 0) return "peer limit";
+    const peerBucket = this.#buckets.bucket(peerId, "messages", SECONDS);
+    if (peerBucket.delayFor(count / perPeer) > 0) return "peer limit";
     const share = this.#buckets.bucket(peerId, "share", SECONDS);
     const secondsOfShare = (count * Math.max(1, peers)) / total;
     if (share.delayFor(secondsOfShare) === 0) {
@@ -61,7 +61,7 @@ export class MessageRateLimiter {
     } else {
       return "total limit";
     }
-    own.take(count / perPeer);
+    peerBucket.take(count / perPeer);
     return "ok";
   }
 

@@ -210,7 +210,7 @@ export class PeerSessions {
   #onSequence(session: TrackedSession, sequence: bigint): void {
     const { requests, timers, known } = this.#parts;
     const metadata = known.get(session.peerId)?.metadata;
-    // Stored metadata may be from an earlier connection, after which the peer may have restarted its sequence numbers.
+    // Stored metadata may be from an earlier connection. The peer may have restarted its sequence numbers since then.
     if (metadata && session.metadataKnown && sequence <= metadata.seqNumber) return;
     if (!session.relevant || timers.now() - session.metadataAskedAt < METADATA_PAUSE_MS) return;
     this.#ask(session, "metadata", async (signal) => {

@@ -6,7 +6,7 @@ import type { ProtocolName } from "./protocols.ts";
 
 /**
  * Timeouts, concurrency and rate limits of requests. The specification leaves timeouts to clients since it dropped
- * `TTFB_TIMEOUT` and `RESP_TIMEOUT`; other clients keep the names, too.
+ * `TTFB_TIMEOUT` and `RESP_TIMEOUT`. The names are kept, as in other clients.
  */
 export interface ReqRespLimits {
   /** For the negotiation of the protocol, and from the request to the first response byte. */

@@ -231,9 +231,9 @@ async function loadAnchorState(
 function takeOnce<T>(value: T | undefined): () => T | undefined {
   let remaining = value;
   return () => {
-    const taken = remaining;
+    const released = remaining;
     remaining = undefined;
-    return taken;
+    return released;
   };
 }
 

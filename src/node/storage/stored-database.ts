@@ -186,9 +186,9 @@ async function withStartErrors<T>(dataDir: string, work: () => Promise<T>): Prom
   }
 }
 
-function unusedPath(wanted: string): string {
+function unusedPath(preferred: string): string {
   for (let number = 1; ; number++) {
-    const name = number === 1 ? wanted : `${wanted}-${number}`;
+    const name = number === 1 ? preferred : `${preferred}-${number}`;
     if (!existsSync(name)) return name;
   }
 }

@@ -15,7 +15,7 @@ interface JsonViewProps {
   value: unknown;
   name?: string;
   folding?: Folding;
-  /** Type of the object whose root a member named `root` is. */
+  /** Type of the object that a member named `root` refers to. */
   rootOf?: JsonContext["rootOf"];
 }
 

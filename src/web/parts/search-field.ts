@@ -5,7 +5,7 @@ import { node } from "../node.ts";
 import { hexPrefix, MAX_MATCHES, type Meaning, meaningsOf, SEARCH_HINT } from "../search.ts";
 import { useLoaded } from "./loading.ts";
 
-/** Debounce delay before the node is asked for public keys. */
+/** Debounce delay before public keys are requested. */
 const TYPING_MILLIS = 150;
 
 /** Search field with a list of results: a combobox of the ARIA practices. */

@@ -3,7 +3,7 @@ const NO_MNEMONIC =
 const NO_FORK = "has no counterpart: a dev chain starts from its own genesis and cannot fork another chain";
 
 /**
- * Flags of Anvil that `fanal dev` has under another name or not at all, without "no-". The text completes a sentence
+ * Anvil flags that `fanal dev` lacks or names differently, without the prefix "no-". Each text completes a sentence
  * that begins with "Anvil's --FLAG". The library converts the flags in it to options.
  */
 export const ANVIL_FLAGS: ReadonlyMap<string, string> = new Map([

@@ -33,7 +33,9 @@ const SLOTS_PER_EPOCH: Record<DevPreset, number> = { minimal: 8, mainnet: 32 };
 const VOTING_PERIOD_SLOTS: Record<DevPreset, number> = { minimal: 32, mainnet: 2048 };
 
 const DEFAULT_VALIDATORS = 64;
-/** Default chain id of the EVM, and of the deposit contract's chain without `--el`: that of anvil and hardhat. */
+/**
+ * Default chain id of the EVM and, without `--el`, of the deposit contract's chain. The same as in Anvil and Hardhat.
+ */
 const ANVIL_CHAIN_ID = 31337;
 const DEFAULT_FORK = DEV_FORKS.at(-1)!;
 

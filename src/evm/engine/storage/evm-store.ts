@@ -7,7 +7,7 @@ export interface EvmStore extends ArchiveStore, OverrideStore {
   readBase(): Promise<Uint8Array | null>;
   writeBase(bytes: Uint8Array): Promise<void>;
   /** Returns the next journal entries from a number on, in order. Empty at the end of the journal. */
-  transactions(from: number): Promise<[number: number, sent: Uint8Array][]>;
-  putTransaction(number: number, sent: Uint8Array): Promise<void>;
+  transactions(from: number): Promise<[number: number, encoded: Uint8Array][]>;
+  putTransaction(number: number, encoded: Uint8Array): Promise<void>;
   deleteTransactions(numbers: readonly number[]): Promise<void>;
 }

@@ -32,9 +32,9 @@ export class PoolJournal {
     const refused: number[] = [];
     let from = 0;
     for (let page = await this.#store.transactions(0); page.length > 0; page = await this.#store.transactions(from)) {
-      for (const [number, sent] of page) {
+      for (const [number, encoded] of page) {
         from = number + 1;
-        const hash = await this.#restore(sent, included);
+        const hash = await this.#restore(encoded, included);
         if (hash === undefined) refused.push(number);
         else this.#entries.set(hash, { number, hasBlobs: this.#hasBlobs(hash) });
       }
@@ -43,10 +43,10 @@ export class PoolJournal {
     if (refused.length > 0) await this.#store.deleteTransactions(refused);
   }
 
-  async put(hash: Uint8Array, sent: Uint8Array): Promise<void> {
+  async put(hash: Uint8Array, encoded: Uint8Array): Promise<void> {
     const [key, number] = [hashKey(hash), this.#next++];
     const hasBlobs = this.#hasBlobs(key);
-    await this.#store.putTransaction(number, sent);
+    await this.#store.putTransaction(number, encoded);
     this.#entries.set(key, { number, hasBlobs });
     // Bounds the blobs on disk during non-finality.
     if (hasBlobs) await this.#drop((other, entry) => entry.hasBlobs && !this.#hasBlobs(other));
@@ -72,12 +72,12 @@ export class PoolJournal {
   }
 
   /** Adds a stored transaction to the pool, or only its blobs if it is included. Returns its hash. */
-  async #restore(sent: Uint8Array, included: ReadonlySet<RootHex>): Promise<RootHex | undefined> {
+  async #restore(encoded: Uint8Array, included: ReadonlySet<RootHex>): Promise<RootHex | undefined> {
     try {
-      const { transaction } = await this.#pool.add(sent, "allowed");
+      const { transaction } = await this.#pool.add(encoded, "allowed");
       return toHex(transaction.hash);
     } catch {
-      return this.#pool.addIncluded(sent, included).catch(() => undefined);
+      return this.#pool.addIncluded(encoded, included).catch(() => undefined);
     }
   }
 

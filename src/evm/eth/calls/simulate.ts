@@ -185,12 +185,12 @@ function errorJson(failure: CallFailure, isCapped: boolean): Json {
 function transactionOf({ run, machine, rules, environment, gasLeft }: CallContext, request: CallRequest): Transaction {
   const sender = new Address(request.from ?? NO_ADDRESS);
   const account = machine.state.account(sender.bytes);
-  const wanted = request.gas ?? run.gasLeft;
-  if (wanted > run.gasLeft) {
-    const amounts = `remaining: ${run.gasLeft}, required: ${wanted}`;
+  const requested = request.gas ?? run.gasLeft;
+  if (requested > run.gasLeft) {
+    const amounts = `remaining: ${run.gasLeft}, required: ${requested}`;
     throw new EthError(`block gas limit reached: ${amounts}`, CODES.blockGasLimit);
   }
-  const gas = lower(wanted, gasLeft);
+  const gas = lower(requested, gasLeft);
   const fork = rules.at(environment.timestamp);
   // A transaction without a gas price has type 2, as in geth.
   const priced = request.gasPrice === undefined ? { maxFeePerGas: 0n, ...request } : request;

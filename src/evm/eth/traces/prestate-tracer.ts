@@ -62,13 +62,13 @@ export class PrestateTracer implements Tracer {
   }
 
   #step({ opcode: { code }, stack, address }: InterpreterStep): void {
-    const own = address.toString();
+    const contract = address.toString();
     const [top, second] = [stack.at(-1), stack.at(-2)];
-    if (SLOT_ACCESS.has(code) && top !== undefined) this.#touchSlot(own, hexOf(top, 32));
+    if (SLOT_ACCESS.has(code) && top !== undefined) this.#touchSlot(contract, hexOf(top, 32));
     if (ACCOUNT_ACCESS.has(code) && top !== undefined) this.#touch(hexOf(top, 20));
     if (CALLS.has(code) && second !== undefined) this.#touchCalled(hexOf(second, 20));
     // EIP-6780: only contracts created in the same transaction are deleted.
-    if (code === SELFDESTRUCT && this.#created.has(own)) this.#deleted.add(own);
+    if (code === SELFDESTRUCT && this.#created.has(contract)) this.#deleted.add(contract);
   }
 
   #touch(address: string): Touched {

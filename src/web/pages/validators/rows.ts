@@ -54,8 +54,8 @@ export function useValidatorRows(query: ValidatorQuery, version: string) {
   const lastPage = Math.floor(shown.last / ROWS_PER_PAGE);
   useEffect(() => {
     const { pages, total } = loaded.current;
-    const wanted = [firstPage, lastPage].filter((page) => pages.get(page)?.version !== version);
-    if (wanted.length === 0) return;
+    const outdatedPages = [firstPage, lastPage].filter((page) => pages.get(page)?.version !== version);
+    if (outdatedPages.length === 0) return;
     const controller = new AbortController();
     const load = async (page: number) => {
       const range = { offset: page * ROWS_PER_PAGE, limit: ROWS_PER_PAGE };
@@ -71,7 +71,7 @@ export function useValidatorRows(query: ValidatorQuery, version: string) {
       countLoads((count) => count + 1);
     };
     const start = () =>
-      Promise.all([...new Set(wanted)].map(load)).catch(
+      Promise.all([...new Set(outdatedPages)].map(load)).catch(
         (reason: unknown) => controller.signal.aborted || setError(messageOf(reason)),
       );
     const timer = setTimeout(() => void start(), total === undefined ? 0 : SCROLL_MILLIS);
