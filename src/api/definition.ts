@@ -325,8 +325,8 @@ type OperationDefinition<
   };
 
 /**
- * Defines an operation of @lodestar/api, whose codecs encode the handler's result. An operation that writes its JSON
- * needs no handler, unless it is called in-process or writes no SSZ of its own.
+ * Defines an operation of @lodestar/api. Its codecs encode the handler's result. An operation that writes its own JSON
+ * needs no handler, unless it is called in-process or does not write its own SSZ.
  */
 export function defineOperation<
   const Id extends OperationId,

@@ -134,7 +134,7 @@ export interface DepositOptions {
   receiver: { validator: ValidatorId } | { newValidators: number };
   /** Amount per deposit, in Gwei. */
   amount: bigint;
-  /** Default: those of the validator; for a new one, those of the chain. */
+  /** Default: the validator's current credentials; for a new validator, the default of the chain. */
   withdrawalCredentials?: Uint8Array | undefined;
   /** True for a deposit with an invalid signature. */
   hasInvalidSignature: boolean;

@@ -13,7 +13,9 @@ const { EventType } = routes.events;
 
 type BeaconEvent = routes.events.BeaconEvent;
 
-/** All topics of the Beacon API's event stream, including those of later forks and those that this node never emits. */
+/**
+ * All topics of the Beacon API's event stream, including topics of later forks and topics that this node never emits.
+ */
 export const TOPICS = Object.values(EventType);
 
 export type Topic = routes.events.EventType;
@@ -34,7 +36,7 @@ interface OnDemandTopics {
   follow(events: ChainEvents, publish: Publish): () => void;
 }
 
-/** Topics whose events the chain computes only while they are subscribed to. */
+/** Topics with events that the chain computes only for subscribers. */
 const ON_DEMAND: readonly OnDemandTopics[] = [
   {
     topics: [EventType.payloadAttributes],
@@ -191,7 +193,7 @@ function followChain(config: BeaconConfig, events: ChainEvents, publish: Publish
   });
 }
 
-/** The fork of an update is that of its attested header (altair/light-client/p2p-interface.md). */
+/** An update has the fork of its attested header (altair/light-client/p2p-interface.md). */
 function attestedSlot({ attestedHeader }: { attestedHeader: LightClientHeader }): Slot {
   return attestedHeader.beacon.slot;
 }

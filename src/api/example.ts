@@ -18,7 +18,7 @@ export interface Example {
   readonly isUnsupported?: true;
 }
 
-/** A finalized chain paused in a slot, with its validator keys, from which example parameters are built. */
+/** A finalized chain, paused in a slot, with its validator keys. Example parameters are built from it. */
 export interface ExampleChain {
   readonly fork: ForkName;
   /** The current slot, empty until a block is published. */

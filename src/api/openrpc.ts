@@ -117,7 +117,7 @@ export function openRpcDocument(
  */
 function describeMethod(method: MethodDefinition, tag: string, recorded: RecordedCall | undefined): OpenRpcMethod[] {
   const described = describeName(method, tag);
-  // Without a result, an example is that of a notification.
+  // In OpenRPC, an example without a result describes a notification.
   if (recorded && "result" in recorded) described.examples = [exampleOf(method, recorded)];
   const aliases = method.aliases.map((alias) => ({
     ...described,
@@ -146,7 +146,7 @@ function describeName(method: MethodDefinition, tag: string): OpenRpcMethod {
   };
 }
 
-/** Named schemas with titles, from which generators take the names of types. */
+/** Named schemas with titles. Generators use the titles as names of types. */
 const TITLED_SCHEMAS = Object.fromEntries(
   Object.entries(NAMED_SCHEMAS).map(([name, schema]) => [name, titled(name, schema)]),
 );
@@ -164,7 +164,7 @@ function exampleOf({ name, params, result }: MethodDefinition, recorded: Recorde
   return {
     name,
     params: recorded.params.flatMap((value, position) => {
-      // Further items of the last parameter have no name of their own.
+      // Further items of the last parameter have no names.
       const param = params[position];
       return param === undefined ? [] : [{ name: param.name, value }];
     }),

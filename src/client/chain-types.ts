@@ -189,7 +189,7 @@ export type StateProof = {
   state_root: Root;
   /** Null for the state of a slot without a block. */
   block_root: Root | null;
-  /** Timestamp by which the contract of EIP-4788 returns `block_root`: that of the payload in the block's canonical child. Also in a proof against the state root, which the contract does not have. Null if there is no such child yet, and before deneb. */
+  /** Timestamp under which the EIP-4788 contract stores `block_root`: the timestamp of the payload in the block's canonical child. Proofs against the state root include it as well. Null before deneb, and while there is no such child. */
   timestamp: Uint64 | null;
   gindex: Uint64;
   depth: Uint64;
@@ -213,7 +213,7 @@ export type StateMultiproof = {
   state_root: Root;
   /** Null for the state of a slot without a block. */
   block_root: Root | null;
-  /** Timestamp by which the contract of EIP-4788 returns `block_root`: that of the payload in the block's canonical child. Also in a proof against the state root, which the contract does not have. Null if there is no such child yet, and before deneb. */
+  /** Timestamp under which the EIP-4788 contract stores `block_root`: the timestamp of the payload in the block's canonical child. Proofs against the state root include it as well. Null before deneb, and while there is no such child. */
   timestamp: Uint64 | null;
   /** Unique leaves, by descending generalized index. */
   leaves: Array<{ gindex: Uint64; leaf: Root }>;
@@ -237,7 +237,7 @@ export type BlockProof = {
   slot: Uint64;
   state_root: Root;
   block_root: Root;
-  /** Timestamp by which the contract of EIP-4788 returns `block_root`: that of the payload in the block's canonical child. Also in a proof against the state root, which the contract does not have. Null if there is no such child yet, and before deneb. */
+  /** Timestamp under which the EIP-4788 contract stores `block_root`: the timestamp of the payload in the block's canonical child. Proofs against the state root include it as well. Null before deneb, and while there is no such child. */
   timestamp: Uint64 | null;
   gindex: Uint64;
   depth: Uint64;
@@ -260,7 +260,7 @@ export type BlockMultiproof = {
   slot: Uint64;
   state_root: Root;
   block_root: Root;
-  /** Timestamp by which the contract of EIP-4788 returns `block_root`: that of the payload in the block's canonical child. Also in a proof against the state root, which the contract does not have. Null if there is no such child yet, and before deneb. */
+  /** Timestamp under which the EIP-4788 contract stores `block_root`: the timestamp of the payload in the block's canonical child. Proofs against the state root include it as well. Null before deneb, and while there is no such child. */
   timestamp: Uint64 | null;
   /** Unique leaves, by descending generalized index. */
   leaves: Array<{ gindex: Uint64; leaf: Root }>;

@@ -1511,7 +1511,7 @@ export interface Methods<F extends ForkName = ForkName> {
         | { validator: string | number | bigint | Hex; status: ValidatorStatus };
       /** Maximum number of slots for `until`. Default: 65536. The error says what holds instead. */
       limit?: string | number | bigint;
-      /** Maximum duration in seconds of real time. Default: 50 for `until`, otherwise no limit but that of the server. Slots that have passed stay. */
+      /** Maximum duration in seconds of real time. Default: 50 for `until`, otherwise only the server's limit. Slots that have already passed are kept. */
       timeout_seconds?: number;
     },
     options?: CallOptions,
@@ -1523,7 +1523,7 @@ export interface Methods<F extends ForkName = ForkName> {
       slots?: string | number | bigint;
       /** Number of epochs, instead of slots. */
       epochs?: string | number | bigint;
-      /** Maximum duration in seconds of real time. Default: no limit but that of the server. Slots that have passed stay. */
+      /** Maximum duration in seconds of real time. Default: only the server's limit. Slots that have already passed are kept. */
       timeout_seconds?: number;
     },
     options?: CallOptions,
@@ -1546,7 +1546,7 @@ export interface Methods<F extends ForkName = ForkName> {
     options?: CallOptions,
   ): Promise<{
     /** Indices of the validators that perform their duties. */ online: Array<Uint64>;
-    /** Indices of the other validators whose keys the chain has. */
+    /** Indices of the other validators that the chain has keys for. */
     offline: Array<Uint64>;
   }>;
   /** Sets which validators are online from the next slot on: exactly the given ones, or all but the given ones. Persists across restarts. */
@@ -1560,7 +1560,7 @@ export interface Methods<F extends ForkName = ForkName> {
     options?: CallOptions,
   ): Promise<{
     /** Indices of the validators that perform their duties. */ online: Array<Uint64>;
-    /** Indices of the other validators whose keys the chain has. */
+    /** Indices of the other validators that the chain has keys for. */
     offline: Array<Uint64>;
   }>;
   /** Reorganizes the chain: validators build on an ancestor of the head and vote for the new branch until it becomes the head. */
@@ -1578,7 +1578,7 @@ export interface Methods<F extends ForkName = ForkName> {
     slots: Uint64;
     position: ChainPosition;
   }>;
-  /** Grows two branches, always the shorter one. Without a depth it continues the branches of the previous call, if both are still viable. Afterwards all validators follow the head again. */
+  /** Grows two branches, extending the shorter one in each slot. Without a depth it continues the branches of the previous call, if both are still viable. Afterwards all validators follow the head again. */
   dev_fork(
     params?: {
       /** Blocks before the head at which a new branch starts. Default: 1, if there are no branches to continue. */
@@ -1612,7 +1612,7 @@ export interface Methods<F extends ForkName = ForkName> {
       slots?: string | number | bigint;
       /** Seconds into the slot of arrival. Default: halfway between the attestation deadline and the end of the slot. */
       seconds?: number;
-      /** Number of slots after its own in which a block arrives. Default: 0. Proposers in between do not know the block. */
+      /** Number of slots by which a block is late. Default: 0. Proposers in between do not know the block. */
       slots_late?: string | number | bigint;
     },
     options?: CallOptions,
@@ -1730,7 +1730,7 @@ export interface Methods<F extends ForkName = ForkName> {
       count?: number | bigint;
       /** Amount per deposit in Gwei. Default: 32 ETH. */
       amount?: string | number | bigint;
-      /** Default: those of the chain (--withdrawal-credentials), or those of the existing validator. */
+      /** Default: those set by --withdrawal-credentials; for a top-up, the credentials of the validator. */
       withdrawal_credentials?: Hex;
       /** Validator to top up, instead of new ones. */
       validator?: ValidatorId;
@@ -1815,7 +1815,7 @@ export interface Methods<F extends ForkName = ForkName> {
     params?: {
       /** First validator index. Default: 0. */
       first?: string | number | bigint;
-      /** Last validator index. Default: that of the last validator with a known key. */
+      /** Last validator index. Default: the last validator with a known key. */
       last?: string | number | bigint;
     },
     options?: CallOptions,
@@ -1851,7 +1851,7 @@ export interface Methods<F extends ForkName = ForkName> {
     },
     options?: CallOptions,
   ): Promise<Hex>;
-  /** Runs as many empty slots as fit into a number of seconds. */
+  /** Runs the empty slots that fit into a number of seconds. */
   evm_increaseTime(
     params: {
       /** Number of seconds. */
@@ -2054,7 +2054,7 @@ export interface Methods<F extends ForkName = ForkName> {
   ): Promise<null>;
   /** Alias of anvil_setCoinbase. */
   hardhat_setCoinbase: Methods<F>["anvil_setCoinbase"];
-  /** Lets eth_sendTransaction send transactions of an account without its key. Rejected with --p2p. */
+  /** Allows eth_sendTransaction from an account without its key. Rejected with --p2p. */
   anvil_impersonateAccount(
     params: {
       /** Address of the account. */
@@ -2074,7 +2074,7 @@ export interface Methods<F extends ForkName = ForkName> {
   ): Promise<null>;
   /** Alias of anvil_stopImpersonatingAccount. */
   hardhat_stopImpersonatingAccount: Methods<F>["anvil_stopImpersonatingAccount"];
-  /** Lets eth_sendTransaction send transactions of all accounts without their keys, or stops doing so. Rejected with --p2p. */
+  /** Allows eth_sendTransaction from all accounts without their keys, or disallows it again. Rejected with --p2p. */
   anvil_autoImpersonateAccount(
     params: {
       /** True for all accounts. */
@@ -2150,7 +2150,7 @@ export interface Methods<F extends ForkName = ForkName> {
       systemContracts: Record<string, Address>;
     } | null;
   }>;
-  /** Returns name, version and platform of the node after `anvil/`, by which Hardhat recognizes a dev chain. */
+  /** Returns name, version and platform of the node, with the prefix `anvil/` that Hardhat expects of a dev chain. */
   web3_clientVersion(params?: Record<string, never>, options?: CallOptions): Promise<string>;
   /** Returns the Keccak-256 hash of bytes. */
   web3_sha3(

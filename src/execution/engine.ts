@@ -25,12 +25,12 @@ export type PayloadVerdict =
       message: string;
     };
 
-/** The zero hash stands for a block before the merge (bellatrix/fork-choice.md). */
+/** The zero hash represents a block before the merge (bellatrix/fork-choice.md). */
 export interface ForkchoiceState {
   headBlockHash: RootHex;
   safeBlockHash: RootHex;
   finalizedBlockHash: RootHex;
-  /** True for a former head, whose verdict does not show the engine's sync state. */
+  /** True for a former head. Its verdict does not show the engine's sync state. */
   isBehind?: boolean;
 }
 

@@ -17,7 +17,7 @@ export interface HttpRequest {
   readonly body?: Buffer | string;
 }
 
-/** Timeouts are accurate to a second. 0 disables those of headers and body. */
+/** Timeouts are accurate to a second. 0 disables the timeouts of headers and body. */
 export interface HttpClientOptions {
   /** Sent with every request. */
   readonly headers?: Readonly<Record<string, string>>;
@@ -28,7 +28,7 @@ export interface HttpClientOptions {
   readonly bodyTimeoutMs?: number;
   /** Closes idle connections where the server gives no Keep-Alive hint. */
   readonly idleTimeoutMs?: number;
-  /** Called when a new connection has replaced one that the server closed. The server may be another one now. */
+  /** Called when a new connection replaces one that the server closed. It may lead to another server. */
   readonly onReconnect?: () => void;
 }
 

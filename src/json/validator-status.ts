@@ -28,7 +28,7 @@ const EXITED_SLASHED = bitOf("exited_slashed");
 const WITHDRAWAL_POSSIBLE = bitOf("withdrawal_possible");
 const WITHDRAWAL_DONE = bitOf("withdrawal_done");
 
-/** Bit mask of all statuses. Bit n stands for the status at index n. */
+/** Bit mask of all statuses. Bit n represents the status at index n. */
 export const ANY_STATUS = 2 ** VALIDATOR_STATUSES.length - 1;
 
 /** Returns the bit mask of the given statuses and groups. An empty list selects all statuses. */

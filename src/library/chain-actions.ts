@@ -81,8 +81,8 @@ export interface StateProofOptions {
   /** "head" by default. */
   readonly state?: StateId;
   /**
-   * Root that the proof is verified against: that of the state, or that of its block. "state" by default. Contracts
-   * know the root of a block from the next block on, so "block" fails until the block has a child.
+   * Root that the proof is verified against: the root of the state, or of its block. "state" by default. Contracts know
+   * the root of a block from the next block on, so "block" fails until the block has a child.
    */
   readonly upTo?: "state" | "block";
 }
@@ -127,7 +127,7 @@ export interface ChainActions<F extends ForkName = ForkName> {
   head(): Result<"getChainHead">;
   /** Returns a signed block; the head by default. */
   block(id?: BlockId): Promise<SignedBeaconBlock<F>>;
-  /** Returns a full state; that of the head by default. */
+  /** Returns a full state; the head's state by default. */
   state(id?: StateId): Promise<BeaconState<F>>;
   /** Returns the actions of one validator, by index or public key. */
   validator(id: ValidatorId): ValidatorActions;

@@ -6,7 +6,7 @@ import type { ConfigName } from "./config-names.ts";
 import type { EthProvider } from "./eth-provider.ts";
 import type { FlagOptions } from "./flag-options.ts";
 
-/** Options without a flag, or whose type differs from the flag's. */
+/** Options that have no flag, or another type than their flag. */
 interface OwnOptions<Genesis extends ForkName, Later extends ForkName, Directory extends string> {
   /** 64 by default. */
   readonly validators?: number | bigint;
@@ -41,9 +41,9 @@ interface OwnOptions<Genesis extends ForkName, Later extends ForkName, Directory
   readonly dataDir?: Directory;
   /** Port of JSON-RPC on 127.0.0.1, 0 for any free port. Not served by default. */
   readonly rpc?: number;
-  /** Port of the REST API, likewise. */
+  /** Port of the REST API on 127.0.0.1, 0 for any free port. Not served by default. */
   readonly rest?: number;
-  /** Port of Ethereum's JSON-RPC on 127.0.0.1, likewise. */
+  /** Port of Ethereum's JSON-RPC on 127.0.0.1, 0 for any free port. Not served by default. */
   readonly ethRpc?: number;
   /** Log level, such as "INFO"; "WARN" by default. */
   readonly logLevel?: string;

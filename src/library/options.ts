@@ -9,7 +9,7 @@ import { nearestName } from "../errors/nearest-name.ts";
 import type { DevChainOptions } from "./dev-chain.ts";
 import { StartupError } from "./startup-error.ts";
 
-/** Defaults for tests that differ from those of `fanal dev`. */
+/** Defaults for tests where they differ from `fanal dev`. */
 const DEFAULTS = { speed: 0, warmupEpochs: 0, logLevel: "WARN" } as const satisfies DevChainOptions;
 
 type Given = [flag: string, texts: string[]];

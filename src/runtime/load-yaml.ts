@@ -21,8 +21,8 @@ const PROBLEMS: Readonly<Record<string, string>> = {
 };
 
 /**
- * Parses YAML with texts as the only scalars. Warnings are errors, too. Messages show the kind and the position of the
- * error, but not the text, which may contain secrets.
+ * Parses YAML with strings as the only scalars. Warnings count as errors. Messages show the kind and the position of
+ * the error, but not the text, which may contain secrets.
  */
 export function parseYaml(text: string): unknown {
   const yaml = loadYaml();

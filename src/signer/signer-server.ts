@@ -61,7 +61,7 @@ const TEXT = "text/plain; charset=utf-8";
 const SLASHING_PROTECTION_STATUS = 412;
 const RELOAD_NOTE = "The signer always uses the current keys of the chain.";
 
-/** Creates a server of the Web3Signer API, with which validator clients sign as with a remote signer. */
+/** Creates a server of the Web3Signer API. Validator clients use it as a remote signer. */
 export function createSignerServer({ config, keys, protection, access, logger }: SignerServerOptions): HttpServer {
   const policy = new AccessPolicy("rest", access);
   const guard = new SlashingGuard(protection);

@@ -3,7 +3,7 @@ import type { BlockRange } from "../network/reqresp/interface.ts";
 
 type BatchState = "waiting" | "downloading" | "downloaded" | "imported";
 
-/** Summary of a response, for a later verdict. */
+/** Summary of a response, kept in case the response is disputed later. */
 interface BatchResponse {
   peerId: string;
   count: number;

@@ -14,7 +14,7 @@ const YOUNG_EPOCHS = 4;
 export class PeerAgreement {
   readonly #chain: SyncChain;
   readonly #peers: SyncPeers;
-  /** Statuses from before our head changed or the node was suspended. */
+  /** Statuses that predate a change of our head or a suspension of the node. */
   readonly #outdated = new WeakSet<fulu.Status>();
 
   constructor(chain: SyncChain, peers: SyncPeers) {

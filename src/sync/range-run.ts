@@ -57,7 +57,7 @@ export class RangeRun {
   #isConnected = false;
   #hasRefreshedStatus = false;
   #isDisputed = false;
-  /** True while the execution engine does not answer. */
+  /** True while the execution engine does not respond. */
   #isWaitingForEngine = false;
   #wake: () => void = () => {};
 

@@ -207,7 +207,7 @@ export class RangeSync {
 
   #backOff(root: RootHex, outcome: RangeOutcome): void {
     const { limits, timers } = this.#parts;
-    // The loss of peers says nothing about the target. The pause prevents a busy loop with unstable peers.
+    // Losing peers says nothing about the target. The pause prevents a busy loop with unstable peers.
     const times = (this.#backoffs.get(root)?.times ?? 0) + (outcome === "undelivered" ? 1 : 0);
     const pause =
       outcome === "deserted"

@@ -13,8 +13,8 @@ export interface SerializedError {
 }
 
 /**
- * Error classes that are kept across threads. Their fields have to be cloneable. Others become plain errors, whose stack
- * shows their fields and causes.
+ * Error classes that are preserved across threads. Their fields must be cloneable. Other errors become plain errors
+ * with their fields and causes in the stack.
  */
 export class ErrorRegistry {
   readonly #classes: ReadonlyMap<string, ErrorClass>;
@@ -34,7 +34,7 @@ export class ErrorRegistry {
 
   /** Restores an error with its class, its fields and its original stack. */
   deserialize({ className, message, stack, fields }: SerializedError): Error {
-    // Capturing a stack trace, which is replaced, would be the largest cost.
+    // Capturing a stack trace that is then replaced would be the largest cost.
     const { stackTraceLimit } = Error;
     Error.stackTraceLimit = 0;
     const error = new Error(message);

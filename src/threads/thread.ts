@@ -62,7 +62,7 @@ export function onThreadDeath(worker: EndingPort, listener: (error: unknown) => 
 /**
  * Starts a thread with a module, whose path is relative to the importing one and has the same extension, compiled or
  * not: the compiler does not rewrite paths outside of imports. Threads inherit the options of Node. `--input-type` is
- * for `--eval` only, and a thread with a file refuses it.
+ * only valid with `--eval`; a thread with a file rejects it.
  */
 export function startThread(path: string, importer: string, options: WorkerOptions = {}): Worker {
   const hasInputType = process.execArgv.some((option) => option.startsWith("--input-type"));

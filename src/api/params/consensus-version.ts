@@ -26,7 +26,7 @@ export function requireAttestationVersion(version: ForkName | undefined, fork: F
     throw versionMismatch(version, fork);
 }
 
-/** Throws if a slashing requires a later format than that of the version. Later forks accept earlier slashings. */
+/** Throws if a slashing needs a later format than the version has. Later forks accept earlier slashings. */
 export function requireSlashingVersion(version: ForkName | undefined, fork: ForkName): void {
   if (version !== undefined && !isForkPostElectra(version) && isForkPostElectra(fork))
     throw versionMismatch(version, fork);

@@ -63,10 +63,10 @@ function rejectBodyOfOtherFork(config: ChainForkConfig, fork: ForkName, signed: 
   const message = memberLocation(block, "message");
   const location = memberLocation(message, "body");
   const body = requireObject(requireMember(requireMember(signed, "message", block), "body", message), location);
-  const own = new Set(bodyMembers(fork));
+  const allowed = new Set(bodyMembers(fork));
   for (const { name: other } of config.forksAscendingEpochOrder) {
     for (const member of bodyMembers(other)) {
-      if (!own.has(member) && Object.hasOwn(body, member)) {
+      if (!allowed.has(member) && Object.hasOwn(body, member)) {
         throw new InvalidPayloadError(
           `is invalid at ${memberLocation(location, member).path}: blocks of ${fork}, the fork of its slot, have no such member.`,
         );

@@ -40,9 +40,9 @@ const membersWith = (blockRoot: JsonSchema) => ({
   block_root: blockRoot,
   timestamp: described(
     either(uint64, nothing),
-    "Timestamp by which the contract of EIP-4788 returns `block_root`: that of the payload in the block's canonical " +
-      "child. Also in a proof against the state root, which the contract does not have. Null if there is no such child " +
-      "yet, and before deneb.",
+    "Timestamp under which the EIP-4788 contract stores `block_root`: the timestamp of the payload in the block's " +
+      "canonical child. Proofs against the state root include it as well. Null before deneb, and while there is no such " +
+      "child.",
   ),
 });
 

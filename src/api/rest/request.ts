@@ -22,7 +22,7 @@ export class RequestParser {
   /** Parameter in the body. */
   readonly bodyParam: Param | undefined;
   readonly #signature: Signature;
-  /** Signature in which an optional body is required, for requests that have one. */
+  /** Signature for requests with a body: an optional body is required. */
   readonly #signatureWithBody: Signature;
   readonly #locations: readonly ParamLocation[];
 

@@ -69,7 +69,7 @@ export class EpochPreparer {
     const { clock, tracker, states, status, logger } = this.#parts;
     const epoch = computeEpochAtSlot(clock.currentSlot) + 1;
     const start = computeStartSlotAtEpoch(epoch);
-    // Lets the publisher of the head event finish first.
+    // The publisher of the head event must finish first.
     await yieldToEventLoop();
     const { root, slot } = tracker.head;
     const isNeeded = slot < start && !status.isSyncing && states.isNear(root, start) && !states.cached(root, start);

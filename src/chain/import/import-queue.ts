@@ -289,7 +289,7 @@ export class ImportQueue {
     if (await verdicts.applyRejection(error.root, error)) await settle();
   }
 
-  /** Commits verified blocks. Skips blocks that were imported otherwise in the meantime. */
+  /** Commits verified blocks. Skips blocks that have already been imported in another way. */
   #commit(run: readonly VerifiedBlock[]): Promise<number> {
     const { changes, forkChoice, settle, hotSnapshots } = this.#parts;
     return changes.run(async () => {

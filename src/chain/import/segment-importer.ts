@@ -188,7 +188,7 @@ export class SegmentImporter {
     const verified: VerifiedBlock[] = [];
     for (const block of blocks) {
       try {
-        // The pool no longer has the data of a block that was imported otherwise.
+        // The pool no longer has the data of a block that was imported in another way.
         if (!(await isKnownBlock(block, this.#parts))) this.#parts.data.requireAvailable(block);
         verified.push({ ...block, execution: await block.execution });
       } catch (error) {

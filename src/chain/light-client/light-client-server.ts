@@ -43,7 +43,7 @@ interface LightClientParts {
 }
 
 /**
- * Limits per head: how many blocks to look back, as many as it takes to finalize, and how many states to regenerate.
+ * Limits per head: the number of blocks to look back, enough to reach finality, and the number of states to regenerate.
  * Usually one block is processed.
  */
 const MAX_BLOCKS_AT_ONCE = 5 * SLOTS_PER_EPOCH;

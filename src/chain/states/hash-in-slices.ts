@@ -7,7 +7,7 @@ import { TimeSlice } from "../../async/time-slice.ts";
  */
 const SLICED_LEVELS = 34;
 
-/** Computes the hash tree root of a state in time slices, to not block the event loop. */
+/** Computes the hash tree root of a state in time slices, so that the event loop is not blocked. */
 export async function hashInSlices(root: Node): Promise<void> {
   const slice = new TimeSlice();
   for (const node of unhashed(root, SLICED_LEVELS)) {

@@ -40,7 +40,7 @@ export interface PatchBase {
   fields: BaseField[];
 }
 
-/** Patch that turns the SSZ of a base, or nothing, into that of a state. */
+/** Patch that produces the SSZ of a state from a base, or from nothing. */
 interface StatePatch {
   /** SSZ size of the state. */
   size: number;

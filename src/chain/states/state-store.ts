@@ -41,7 +41,7 @@ export interface CachedStates {
 export interface StateRequest {
   /** True to cache the state for later requests, the default. */
   keep?: boolean;
-  /** The caller, who stops waiting once its signal is aborted. Omitted to wait unconditionally. */
+  /** The caller, which stops waiting once its signal is aborted. Omitted to wait unconditionally. */
   waiting?: { readonly signal?: AbortSignal | undefined } | undefined;
 }
 
@@ -149,7 +149,7 @@ export class StateStore {
 
   /**
    * Returns the post-state of a block, advanced to `givenSlot` if set. Rejects with a `StateUnavailableError` if it
-   * precedes the node's history. Use `keep: false` for one-time use, to not evict other states.
+   * precedes the node's history. Use `keep: false` for a state that is used once, so that it evicts no other states.
    */
   async afterBlock(blockRoot: RootHex, givenSlot?: Slot, { keep = true, waiting }: StateRequest = {}): Promise<State> {
     const cached = this.cached(blockRoot, givenSlot);

@@ -95,7 +95,7 @@ export class Backfill {
     return isAdvanced;
   }
 
-  /** Resolves at the next slot at the latest, when the backoff of a peer may be over. */
+  /** Resolves by the next slot, when the backoff of a peer may have ended. */
   #nextEvent(): Promise<void> {
     return new Promise((resolve) => {
       this.#wake = resolve;

@@ -24,7 +24,7 @@ import { unavailable, unsupported } from "../../../errors/failure.ts";
 import { type Builder, BuilderError } from "../../../execution/builder/builder.ts";
 import type { BuiltPayload } from "../../../execution/engine.ts";
 
-/** Unblinds a block whose payload the node built or whose full block it has. Returns null for any other block. */
+/** Unblinds a block if the node built its payload or has the full block. Returns null for any other block. */
 export async function unblindLocally(
   chain: BeaconChain,
   signed: SignedBlindedBeaconBlock,

@@ -40,7 +40,7 @@ const {
 /** Results are not described, since no call succeeds. */
 const anything = (name: string): Result => ({ name, schema: {} });
 
-/** Common members of these methods, whose calls always fail. */
+/** Common members of these methods. Their calls always fail. */
 function requiresGloas(noun: string) {
   return {
     failures: ["unsupported"],

@@ -10,7 +10,7 @@ import { locateStatus, type PathPosition, statusesAfter } from "./status-path.ts
 
 /** Condition that ends a `dev_advance` call. */
 export interface Condition {
-  /** Throws if the condition cannot hold any more. */
+  /** Throws if the condition can no longer be met. */
   holds(): boolean;
   /** Describes the actual situation, as the end of a sentence. */
   actual(): string;
@@ -77,7 +77,7 @@ function requireNotPassed(chain: BeaconChain, index: number, target: ValidatorGo
 }
 
 /**
- * True for a later status, too, because a validator may pass several statuses in one slot. Throws if the status can no
+ * Also true for a later status, because a validator may pass several statuses in one slot. Throws if the status can no
  * longer be reached.
  */
 function hasReached(chain: BeaconChain, index: number, target: ValidatorGoal["status"]): boolean {

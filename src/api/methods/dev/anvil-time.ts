@@ -76,7 +76,7 @@ const evmIncreaseTime = defineMethod({
   ...DEV_METHOD,
   name: "evm_increaseTime",
   aliases: ["anvil_increaseTime"],
-  summary: "Runs as many empty slots as fit into a number of seconds.",
+  summary: "Runs the empty slots that fit into a number of seconds.",
   params: { seconds: required(seconds, "Number of seconds.") },
   result: { name: "seconds", schema: described(QUANTITY, "Number of seconds that passed.") },
   failures: ["rejected", "unsupported"],

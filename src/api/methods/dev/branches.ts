@@ -93,7 +93,7 @@ const devFork = defineMethod({
   ...DEV_METHOD,
   name: "dev_fork",
   summary:
-    "Grows two branches, always the shorter one. Without a depth it continues the branches of the previous call, if both are still viable. Afterwards all validators follow the head again.",
+    "Grows two branches, extending the shorter one in each slot. Without a depth it continues the branches of the previous call, if both are still viable. Afterwards all validators follow the head again.",
   params: {
     depth: optional(
       depth,
@@ -143,7 +143,7 @@ const devDelayBlocks = defineMethod({
     ),
     slotsLate: optional(
       slotsLate,
-      "Number of slots after its own in which a block arrives. Default: 0. Proposers in between do not know the block.",
+      "Number of slots by which a block is late. Default: 0. Proposers in between do not know the block.",
     ),
   },
   result: {

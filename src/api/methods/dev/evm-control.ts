@@ -137,7 +137,7 @@ const impersonateAccount = defineMethod({
   ...CONTROL,
   name: "anvil_impersonateAccount",
   aliases: ["hardhat_impersonateAccount"],
-  summary: "Lets eth_sendTransaction send transactions of an account without its key. Rejected with --p2p.",
+  summary: "Allows eth_sendTransaction from an account without its key. Rejected with --p2p.",
   params: { address: ADDRESS },
   example: { stage: "control", params: ["0x1000000000000000000000000000000000000001"] },
   handler: async (context, { address }) => {
@@ -163,7 +163,7 @@ const autoImpersonateAccount = defineMethod({
   ...CONTROL,
   name: "anvil_autoImpersonateAccount",
   summary:
-    "Lets eth_sendTransaction send transactions of all accounts without their keys, or stops doing so. Rejected with --p2p.",
+    "Allows eth_sendTransaction from all accounts without their keys, or disallows it again. Rejected with --p2p.",
   params: { enabled: required(boolean, "True for all accounts.") },
   example: { stage: "control", params: [false] },
   handler: async (context, { enabled }) => {

@@ -22,7 +22,7 @@ const devKeys = defineMethod({
     "optionally only of an index range.",
   params: {
     first: optional(uint64, "First validator index. Default: 0."),
-    last: optional(uint64, "Last validator index. Default: that of the last validator with a known key."),
+    last: optional(uint64, "Last validator index. Default: the last validator with a known key."),
   },
   result: { name: "keys", schema: list(KEY) },
   failures: ["not-found"],

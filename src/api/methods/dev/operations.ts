@@ -196,7 +196,7 @@ const devDeposit = defineMethod({
     amount: optional(depositAmount, "Amount per deposit in Gwei. Default: 32 ETH."),
     withdrawalCredentials: optional(
       credentials,
-      "Default: those of the chain (--withdrawal-credentials), or those of the existing validator.",
+      "Default: those set by --withdrawal-credentials; for a top-up, the credentials of the validator.",
     ),
     validator: optional(validatorId, "Validator to top up, instead of new ones."),
     badSignature: optional(

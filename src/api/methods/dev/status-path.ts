@@ -16,7 +16,7 @@ const pathOf = (isSlashed: boolean) => (isSlashed ? SLASHED : UNSLASHED);
 
 /**
  * Locates a status relative to the position of a validator: `passed` if the validator has a later status on the same
- * path, `unreachable` if the status is only on the other path and the validator cannot change to that path any more.
+ * path, `unreachable` if the status is only on the other path and the validator can no longer change to that path.
  */
 export function locateStatus(
   { status, isSlashed }: PathPosition,

@@ -72,8 +72,8 @@ const devAdvance = defineMethod({
     ),
     timeoutSeconds: optional(
       timeoutSeconds,
-      `Maximum duration in seconds of real time. Default: ${UNTIL_SECONDS} for \`until\`, otherwise no limit but that of ` +
-        "the server. Slots that have passed stay.",
+      `Maximum duration in seconds of real time. Default: ${UNTIL_SECONDS} for \`until\`, otherwise only the ` +
+        "server's limit. Slots that have already passed are kept.",
     ),
   },
   result: position,
@@ -119,7 +119,7 @@ const devSkip = defineMethod({
     epochs: optional(epochs, "Number of epochs, instead of slots."),
     timeoutSeconds: optional(
       timeoutSeconds,
-      "Maximum duration in seconds of real time. Default: no limit but that of the server. Slots that have passed stay.",
+      "Maximum duration in seconds of real time. Default: only the server's limit. Slots that have already passed are kept.",
     ),
   },
   result: position,

@@ -49,7 +49,7 @@ const presence = {
   name: "presence",
   schema: object({
     online: described(list(shape("Uint64")), "Indices of the validators that perform their duties."),
-    offline: described(list(shape("Uint64")), "Indices of the other validators whose keys the chain has."),
+    offline: described(list(shape("Uint64")), "Indices of the other validators that the chain has keys for."),
   }),
 };
 

@@ -159,7 +159,8 @@ interface BlockRootTimestamp {
 const NO_TIMESTAMP: BlockRootTimestamp = { timestamp: null, isFinal: true };
 
 /**
- * Returns the timestamp by which the EIP-4788 contract stores a block root: that of the first payload after the block.
+ * Returns the timestamp under which the EIP-4788 contract stores a block root: the timestamp of the first payload after
+ * the block.
  */
 async function blockRootTimestamp({ blocks, config }: ChainView, root: RootHex): Promise<BlockRootTimestamp> {
   const children = await blocks.childrenOf(root);

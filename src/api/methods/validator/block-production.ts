@@ -164,7 +164,7 @@ const produceBlockV3 = defineOperation("validator.produceBlockV3", {
 
 export const blockProductionMethods = [produceBlockV2, produceBlockV3, produceBlindedBlock] as const;
 
-/** Codec of the versions before the third, whose only metadata is the fork. */
+/** Codec of the first two versions. Their only metadata is the fork. */
 function withForkOnly({
   validator: { produceBlockV3, getAggregatedAttestationV2 },
 }: Codecs): ResponseCodec<BlockContents | BlindedBeaconBlock, routes.validator.ProduceBlockV3Meta> {

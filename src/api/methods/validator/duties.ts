@@ -280,8 +280,8 @@ function pubkeyOf(state: CachedBeaconStateAllForks, validator: ValidatorIndex): 
 }
 
 /**
- * Returns the dependent root: that of the last block before the epoch, or genesis. It is read from the state, since the
- * block may be before the node's history.
+ * Returns the dependent root: the root of the last block before the epoch, or of genesis. It is read from the state,
+ * since the block may be before the node's history.
  */
 function dependentRootOf(state: CachedBeaconStateAllForks, epoch: Epoch): RootHex {
   const slot = Math.max(0, computeStartSlotAtEpoch(Math.max(0, epoch)) - 1);

@@ -108,6 +108,6 @@ function untilEither(res: ServerResponse, ...events: [string, string]): Promise<
 function lingerBeforeEnd(res: ServerResponse): void {
   const timeout = setTimeout(() => res.end(), LINGER_MILLIS);
   res.once("close", () => clearTimeout(timeout));
-  // Only the end of the body may have been missing.
+  // The client may have had only the end of its body left to send.
   res.req.once("end", () => res.end());
 }
