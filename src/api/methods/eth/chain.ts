@@ -64,7 +64,8 @@ const config = defineMethod({
 const clientVersion = defineMethod({
   ...ETH_READ,
   name: "web3_clientVersion",
-  summary: "Returns name, version and platform of the node, with the prefix `anvil/` that Hardhat expects of a dev chain.",
+  summary:
+    "Returns name, version and platform of the node, with the prefix `anvil/` that Hardhat expects of a dev chain.",
   result: { name: "version", schema: text },
   example: {},
   // Hardhat's network helpers work only with versions that start with "hardhat", "anvil" or "zksync".
