@@ -51,7 +51,7 @@ export interface TimeControl {
   /** Stops the clock after the current slot. */
   pause(): Promise<void>;
   resume(): Promise<void>;
-  /** Seconds of chain time per second; 0 pauses. */
+  /** Seconds of chain time per second; 0 pauses the clock. */
   setSpeed(speed: number): Promise<void>;
 }
 
@@ -112,7 +112,7 @@ interface SlotRange {
 
 /**
  * Validator operations, signed with the chain's keys and subject to the protocol's rules. Operations that the rules
- * forbid are rejected. Each resolves once the operation is queued for a block, durably.
+ * forbid are rejected. Each resolves once the operation is durably queued for a block.
  */
 export interface OperationControl {
   slash(validators: readonly ValidatorId[], kind: "proposer" | "attester"): Promise<SubmittedOperation[]>;

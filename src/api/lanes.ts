@@ -52,7 +52,7 @@ export class Lanes {
     return lane.run(cancellation, work);
   }
 
-  /** Counts a stream until it ends or is closed. Returns a shared stream as such. */
+  /** Counts a stream until it ends or is closed. A `SharedStream` is returned unchanged. */
   stream(body: AsyncIterable<Buffer>): AsyncIterable<Buffer> {
     if (this.#streams >= this.#limits.streams) {
       throw overloaded(`The limit of ${this.#streams} large responses in progress is reached. Retry later.`);

@@ -33,7 +33,7 @@ export class StateStreams {
   async json(state: State, signal?: AbortSignal): Promise<AsyncIterable<Buffer>> {
     state.commit();
     const type = state.type as CompositeTypeAny;
-    // States of later forks have another tree layout.
+    // States of later forks have a different tree layout.
     if (!isContainer(type)) return streamSszJson(type, state.node);
     const parts = await this.#json.run(state.node, signal, (throwIfAborted) =>
       this.#jsonParts(type, state, throwIfAborted),

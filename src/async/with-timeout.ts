@@ -9,7 +9,8 @@ export async function withTimeout<T>(
 ): Promise<T> {
   const settled = new AbortController();
   const late = timers.sleep(millis, settled.signal).then(async () => {
-    // If this process was busy, the response may be waiting in the socket. It is read before the callback.
+    // If this process was busy, the response may be waiting in the socket. A turn of the event loop lets it be read
+    // first.
     await new Promise((resolve) => setImmediate(resolve));
     throw timeoutError();
   });

@@ -121,7 +121,7 @@ export function devChainConfig(options: DevChainConfigOptions): ChainConfig {
     MIN_PER_EPOCH_CHURN_LIMIT_ELECTRA: 128 * GWEI_PER_ETHER,
     MAX_PER_EPOCH_ACTIVATION_EXIT_CHURN_LIMIT: 64 * GWEI_PER_ETHER,
 
-    // Chain id and contract address of no public network.
+    // Chain id and contract address that no public network uses.
     DEPOSIT_CHAIN_ID: executionChain?.chainId ?? 1337,
     DEPOSIT_NETWORK_ID: executionChain?.chainId ?? 1337,
     DEPOSIT_CONTRACT_ADDRESS: fromHex("0x4242424242424242424242424242424242424242"),
@@ -150,7 +150,7 @@ function depositConfig(
   };
 }
 
-/** Returns a fork version of no public network, so signatures of a dev chain cannot be replayed there. */
+/** Returns a fork version that no public network uses, so that signatures of a dev chain cannot be replayed there. */
 function forkVersion(position: number): Uint8Array {
   return Uint8Array.of(position, 0x00, 0xfa, 0x4a);
 }

@@ -24,7 +24,7 @@ const SET_ELSEWHERE: Readonly<Record<string, string>> = {
   ETH1_FOLLOW_DISTANCE: "--eth1-follow-distance sets it",
 };
 
-/** Constants that may be 0. For the others 0 means a division by zero or a limit that allows nothing. */
+/** Constants that may be 0. For the other constants, 0 would mean a division by zero or a limit that allows nothing. */
 const MAY_BE_ZERO = new Set([
   "MIN_VALIDATOR_WITHDRAWABILITY_DELAY",
   "MIN_BUILDER_WITHDRAWABILITY_DELAY",

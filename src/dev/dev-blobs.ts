@@ -181,10 +181,7 @@ function sumOf(elements: Uint8Array, constant: bigint): Uint8Array {
   return sum;
 }
 
-/**
- * Evaluates a sum of powers of X, each with the coefficient, at the roots of unity of that order, in bit-reversed
- * order.
- */
+/** Evaluates the coefficient times a sum of powers of X at the roots of unity of that order, in bit-reversed order. */
 function evaluations(exponents: readonly number[], order: number): Uint8Array {
   const root = rootOfUnity(order);
   const factors = exponents.map((exponent) => power(root, BigInt(exponent)));

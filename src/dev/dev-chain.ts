@@ -63,7 +63,7 @@ interface DevChainParts {
   history: SlashingProtection;
   /** Persists the current slot of the clock. */
   storeSlot(slot: Slot): Promise<void>;
-  /** True if the chain was created by this start. */
+  /** True if this start created the chain. */
   isNew: boolean;
   /** True if validators of other nodes may take part in the chain. */
   isShared: boolean;

@@ -17,7 +17,7 @@ export interface DevIdentity extends GenesisParameters {
   slotSeconds: number;
   /** Absent without a deposit contract. */
   deposits?: DepositContract;
-  /** Absent in chains of earlier versions. Not compared: a later start may use another value. */
+  /** Absent in chains of earlier versions. Not compared: a later start may use a different value. */
   warmupEpochs?: number;
   genesisTime: number;
   genesisValidatorsRoot: string;

@@ -15,7 +15,7 @@ const WORLD_READABLE_FILE = 0o644;
 
 interface NetworkDescription {
   config: ChainConfig;
-  /** True if the chain was created by this start. Files of an earlier chain are then overwritten. */
+  /** True if this start created the chain. Files of an earlier chain are then overwritten. */
   isNew: boolean;
   /** SSZ of the genesis state. */
   genesisState(): Promise<Uint8Array>;

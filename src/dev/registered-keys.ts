@@ -15,7 +15,7 @@ const KEYS_AHEAD = 16;
 /**
  * Keys of the genesis validators and of validators added by a deposit with a derived key. A validator usually has the
  * key of its index. Deposits with other keys may come in between, so every derived key near the registry is recognised.
- * Validators added with another key are not ours.
+ * Validators added with a different key are not ours.
  */
 export class RegisteredKeys implements ValidatorKeys {
   readonly #keys: DevKeys;

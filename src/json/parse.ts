@@ -55,7 +55,7 @@ export const MAX_SYNC_PARSE_BYTES = 1024 * 1024;
 
 /**
  * Maximum number of members of an object: enough for the state overrides that fit into a message of a call. Distinct
- * names parse ten times slower than other values, and twice as slow as that in an object of 100,000.
+ * names parse ten times slower than other values, and twenty times slower in an object with 100,000 of them.
  */
 export const MAX_MEMBERS = 10_000;
 
@@ -226,7 +226,7 @@ class Scan {
 
   /**
    * The text with placeholders for nested arrays and objects: arrays of their position. Undefined if one is
-   * unterminated, or the rest is still too large.
+   * unterminated, or the remaining text is still too large.
    */
   get topLevel(): Uint8Array | undefined {
     const bounds = this.#nestedBounds;
@@ -255,7 +255,9 @@ class Scan {
     return new ScannedJson(this.#bytes, bounds[2 * position]!, bounds[2 * position + 1]! + 1, this.isIrregular);
   }
 
-  /** Records the start of a nested array or object. Rejects more of them than commas allow. */
+  /**
+   * Records the start of a nested array or object. Rejects a message with more of them than its commas can separate.
+   */
   #enterNested(at: number, commas: number): void {
     if (this.#bytes.length > LARGE_MESSAGE_BYTES && this.nestedCount > commas) throw withoutCommas();
     this.#nestedBounds.push(at);

@@ -119,7 +119,7 @@ export interface ChainActions<F extends ForkName = ForkName> {
   advanceUntil(condition: ChainCondition, options?: UntilOptions): Promise<ChainPosition>;
   /** Skips slots, as if all validators were offline; one slot by default. */
   skip(duration?: Duration, options?: AdvanceOptions): Promise<ChainPosition>;
-  /** Replaces the last blocks by another branch; the last block by default. */
+  /** Replaces the last blocks with another branch; the last block by default. */
   reorg(depth?: number | bigint, options?: CallOptions): Result<"dev_reorg">;
   /** Takes a snapshot of the whole chain. */
   snapshot(): Promise<Snapshot>;

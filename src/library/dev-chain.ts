@@ -6,7 +6,7 @@ import type { ConfigName } from "./config-names.ts";
 import type { EthProvider } from "./eth-provider.ts";
 import type { FlagOptions } from "./flag-options.ts";
 
-/** Options that have no flag, or another type than their flag. */
+/** Options that have no flag, or a different type than their flag. */
 interface OwnOptions<Genesis extends ForkName, Later extends ForkName, Directory extends string> {
   /** 64 by default. */
   readonly validators?: number | bigint;
@@ -69,7 +69,7 @@ interface PreviousFork {
   fulu: "electra";
 }
 
-/** Forks of a chain by its options. A stored chain may have any fork. */
+/** Forks of a chain, derived from its options. A stored chain may have any fork. */
 export type ForksOf<Genesis extends ForkName, Later extends ForkName, Directory extends string> = [Genesis] extends [
   never,
 ]

@@ -67,7 +67,7 @@ function flagOf([key, value]: [key: string, value: unknown]): Given {
   const flag = FLAGS.get(key);
   if (flag !== undefined) return [flag.name, [value].flat().map(String)];
   const ofAnvil = ANVIL_FLAGS.get(kebabCase(key).replace(/^no-/, ""));
-  // Names flags, which are converted to options with the other errors of the command line.
+  // The message names flags, which are converted to options along with the other errors of the command line.
   if (ofAnvil !== undefined) throw usageError(`Unknown option "${key}" of a dev chain. Anvil's ${key} ${ofAnvil}.`);
   const nearest = nearestName(key, [...FLAGS.keys(), "log"]);
   throw unknownOption(key, nearest === undefined ? "" : `Did you mean "${nearest}"?`);

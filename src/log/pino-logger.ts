@@ -37,7 +37,8 @@ export interface LogControl {
   /** Applies a log specification. Warns about unknown topics. Throws a `LogSpecError` if it is malformed. */
   setSpec(spec: string): void;
   /**
-   * Prints text to a terminal that shows notices as text. Returns false if there is none, and notices should be logged.
+   * Prints text to a terminal that shows notices as text. Returns false if there is no such terminal; notices are then
+   * logged.
    */
   print(text: string): boolean;
   /** Writes buffered records before the process exits, up to a timeout. */

@@ -16,7 +16,7 @@ export interface NetworkSettings {
   supernode: boolean;
 }
 
-/** Addresses under which this node listens. */
+/** Addresses that this node listens on. */
 export interface ListeningAddresses {
   /** Multiaddrs that end with the node's peer id. */
   readonly p2p: readonly string[];
@@ -24,7 +24,7 @@ export interface ListeningAddresses {
   readonly enr: string;
 }
 
-/** Addresses under which a node can be reached. */
+/** Addresses at which a node can be reached. */
 export interface NodeAddresses {
   /** The advertised address. An unspecified address is not advertised. */
   ip: string;

@@ -9,13 +9,13 @@ export type StartErrorKind =
   | "dataDirForbidden"
   /** A write to the database failed. */
   | "dataDirFailed"
-  /** The database has the schema of another version. */
+  /** The database has the schema of a different version. */
   | "dataDirSchema"
-  /** The data directory has the chain of another network, or is not a dev chain. */
+  /** The data directory has the chain of a different network, or is not a dev chain. */
   | "otherChain"
   /** The stored chain passed forks at epochs that differ from the network's current schedule. */
   | "otherSchedule"
-  /** The data directory has a dev chain with other parameters. */
+  /** The data directory has a dev chain with different parameters. */
   | "otherDevChain"
   /** Other nodes could not verify the state of the stored dev chain. */
   | "unverifiableState"
@@ -27,7 +27,7 @@ export type StartErrorKind =
   | "noExecutionClient"
   /** The execution client of a new dev chain is not on the chain of the deposit contract. */
   | "otherDepositChain"
-  /** The execution client has another chain than the stored dev chain. */
+  /** The execution client has a different chain than the stored dev chain. */
   | "otherExecutionChain"
   /** The execution client's genesis is later than that of a new dev chain. */
   | "executionGenesisTooLate"

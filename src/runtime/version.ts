@@ -10,7 +10,7 @@ export const VERSION: string = packageJson.version;
 export const CLIENT_CODE = "FA";
 
 /**
- * Eight hex digits in place of the commit, which a package does not know: two each for major, minor and patch version.
+ * Eight hex digits in place of the commit, which is unknown in a package: two each for major, minor and patch version.
  */
 export const CLIENT_COMMIT = VERSION.split(/[.+-]/)
   .slice(0, 3)

@@ -47,7 +47,7 @@ export interface SigningMessage {
   slashable?: { block: { slot: Slot } } | { attestation: phase0.AttestationData };
 }
 
-/** Domain of a message at an epoch, by the fork of the request. */
+/** Computes the domain of a message at an epoch, with the fork of the request. */
 type DomainAt = (domain: DomainType, epoch: Epoch) => Uint8Array;
 
 interface RequestContext {

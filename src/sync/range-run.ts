@@ -132,7 +132,7 @@ export class RangeRun {
   }
 
   /**
-   * Starts after our head. If the target is not after it, the target is on another branch and the run starts after
+   * Starts after our head. If the target is not after our head, it is on another branch, and the run starts after
    * finality.
    */
   #firstSlot(): Slot {

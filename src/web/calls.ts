@@ -76,7 +76,7 @@ export function asViem(url: string, method: string, params: readonly unknown[]):
   ].join("\n");
 }
 
-/** Writes the call of a function of the client, or of `call` for other methods. */
+/** Formats the call of the client's function for a method, or of `call` if there is none. */
 export function asTypeScript(
   url: string,
   method: string,

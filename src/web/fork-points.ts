@@ -32,7 +32,10 @@ export function chainOf(blocks: readonly ForkChoiceBlock[], head: string): Set<s
   return chain;
 }
 
-/** Returns the blocks with several children, newest first, with the branches between which fork choice decides. */
+/**
+ * Returns the blocks with several children, newest first, with their branches. Fork choice decides between these
+ * branches.
+ */
 export function forkPointsOf(blocks: readonly ForkChoiceBlock[], head: string): ForkPoint[] {
   const chain = chainOf(blocks, head);
   const byRoot = new Map(blocks.map((block) => [block.block_root, block]));

@@ -37,7 +37,7 @@ export function gwei(wei: string | bigint): string {
   return `${decimal(BigInt(wei), 9)} Gwei`;
 }
 
-/** Formats an integer with thousands separators, at which lines are not broken. */
+/** Formats an integer with thousands separators that prevent line breaks. */
 export function grouped(value: string | number | bigint): string {
   return String(value).replace(/\B(?=(\d{3})+(?!\d))/g, "\u202f");
 }

@@ -66,7 +66,7 @@ export const placedBlocks = computed(() => placeBlocks(blocks.value, chainHead.v
 export const hasEvm = signal<boolean | undefined>(undefined);
 /** True if the chain can be controlled. Undefined until known. */
 export const isDevChain = signal<boolean | undefined>(undefined);
-/** True if a past state takes seconds and the list of validators changes with every head. */
+/** True if loading a past state takes seconds and the list of validators changes with every head. */
 export const hasLargeRegistry = computed(() => Number(participation.value?.validators ?? 0) > MANY_VALIDATORS);
 
 export interface KnownChain extends Constants {

@@ -7,7 +7,7 @@ export interface PageProps {
 }
 
 export interface PageEntry {
-  /** Name in the navigation. Other pages are reached by links. */
+  /** Name in the navigation. Pages without one are reached by links. */
   link?: string;
   /** Page whose link is marked in the navigation while this page is shown. */
   section?: string;

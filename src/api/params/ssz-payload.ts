@@ -75,7 +75,7 @@ const UNSAFE_MEMBERS = new WeakMap<object, string>();
 
 /**
  * Returns the reason for rejecting a submitted object. If a member was too large to be parsed exactly, this is the
- * reason, because the chain validated another number.
+ * reason, because the chain validated a different number.
  */
 export function rejectionReason(submitted: object, reason: string): string {
   const member = UNSAFE_MEMBERS.get(submitted);

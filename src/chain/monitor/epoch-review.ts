@@ -236,8 +236,8 @@ function countSync(
 }
 
 /**
- * Counts proposals. A freshly loaded state does not know the previous epoch's proposers; then no proposal counts as
- * missed.
+ * Counts proposals. A freshly loaded state does not know the previous epoch's proposers; in that case, no proposal
+ * counts as missed.
  */
 function countProposals(
   { epoch, state }: ReviewParts,

@@ -13,7 +13,9 @@ export interface BuilderSettings {
   fallbackSkipsPerEpoch: number;
 }
 
-/** The timeout is BUILDER_PROPOSAL_DELAY_TOLERANCE of builder-specs. Other values are defaults of other clients. */
+/**
+ * The timeout is BUILDER_PROPOSAL_DELAY_TOLERANCE of builder-specs. The other values are the defaults of other clients.
+ */
 export const DEFAULT_BUILDER_SETTINGS: Omit<BuilderSettings, "url"> = {
   bidTimeoutMs: 1000,
   boostFactor: 100n,

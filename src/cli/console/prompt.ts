@@ -64,7 +64,7 @@ export class Prompt {
     return promise;
   }
 
-  /** Runs work that Ctrl-C and Ctrl-D abort, and with `endsWithLine` Enter too. */
+  /** Runs work that Ctrl-C and Ctrl-D abort. With `endsWithLine`, Enter aborts it too. */
   async interruptible<T>(work: (signal: AbortSignal) => Promise<T>, { endsWithLine = false } = {}): Promise<T> {
     const abort = new AbortController();
     this.#running = { abort, endsWithLine: endsWithLine && this.isInteractive };

@@ -18,7 +18,7 @@ export interface FlagGroup {
 }
 
 const COMMON = "Common";
-/** Flags of no other group. */
+/** Flags that belong to no other group. */
 const GENERAL = "General";
 
 const TABLES: readonly [title: string, table: FlagTable][] = [

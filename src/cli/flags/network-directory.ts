@@ -2,7 +2,7 @@ import { statSync } from "node:fs";
 import { truncate } from "../../errors/truncate.ts";
 import { SettingError } from "./setting-error.ts";
 
-/** Error codes of texts that cannot be paths, because they are too long or contain a null byte. */
+/** Error codes for texts that cannot be paths, because they are too long or contain a null byte. */
 const NO_PATH: readonly unknown[] = ["ERR_INVALID_ARG_VALUE", "ENAMETOOLONG"];
 
 /** Returns whether the value of --network is a directory. Throws a `SettingError` if that cannot be determined. */

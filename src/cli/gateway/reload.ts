@@ -35,7 +35,7 @@ const APPLIED_KEYS = {
 interface ConfigReloaderOptions {
   /** Absolute path of the config file. */
   file: string;
-  /** Settings of the start. */
+  /** Settings at startup. */
   started: GatewayCommandSettings;
   /** Reads flags, environment and config file again. */
   read(): Promise<GatewayCommandSettings>;

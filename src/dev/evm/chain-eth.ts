@@ -27,7 +27,7 @@ export class ChainEth implements Pick<EthService, "call" | "subscribe" | "delive
     chain.events.on("head", () => this.#update());
   }
 
-  /** Sets the work that calls await after they have sent a transaction. */
+  /** Sets work that is awaited after each call that sends a transaction. */
   afterSend(work: () => Promise<void>): void {
     this.#afterSend = work;
   }

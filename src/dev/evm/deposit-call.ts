@@ -4,7 +4,7 @@ import { type phase0, ssz } from "@lodestar/types";
 const SELECTOR = Uint8Array.of(0x22, 0x89, 0x51, 0x18);
 const WORD = 32;
 const GWEI = 10n ** 9n;
-/** Offsets within the ABI encoding, after the selector: of the arguments, and of the bytes of each of them. */
+/** Offsets after the selector in the ABI encoding: of the arguments, and of the bytes of each argument. */
 const ARGUMENT_OFFSETS = [0x80, 0xe0, 0x120];
 const FIELDS = { pubkey: [0xa0, 48], withdrawalCredentials: [0x100, 32], signature: [0x140, 96] } as const;
 const CALL_SIZE = SELECTOR.length + 0x1a0;

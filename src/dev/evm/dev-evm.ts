@@ -62,7 +62,7 @@ export class DevEvm {
   }
 }
 
-/** Marks the payload of the head as valid, which the EVM has executed. An imported chain has no stored verdicts. */
+/** Marks the payload of the head as valid, since the EVM has executed it. An imported chain has no stored verdicts. */
 function confirmHead({ head, forkChoice }: BeaconChain): void {
   if (head.execution.status === "optimistic") forkChoice.onValidPayload(head.execution.blockHash);
 }

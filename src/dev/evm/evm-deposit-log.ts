@@ -63,7 +63,7 @@ export class EvmDepositLog {
     if (newest && newest.number >= blockNumber) return;
     const { eth1DepositIndex, eth1Data } = state;
     if (BigInt(eth1DepositIndex) >= eth1Data.depositCount) await log.finalize(eth1Data.toValue());
-    // Deposits that were processed need no more votes and no more proofs.
+    // Processed deposits no longer need votes or proofs.
     const needed = log.blocks.find(({ depositCount }) => depositCount > eth1DepositIndex);
     const logged = await requests.depositsUpTo(header.hash, newest?.number ?? 0);
     if (logged === undefined) return;

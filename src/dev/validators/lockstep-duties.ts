@@ -126,7 +126,7 @@ export class LockstepDuties {
     return produced;
   }
 
-  /** Begins the payload of the next slot. */
+  /** Starts building the payload of the next slot. */
   #buildAhead(produced: ProducedFullBlock): void {
     const { preparations, clock, producer } = this.#modules.chain;
     const { currentEpoch } = clock;

@@ -5,7 +5,7 @@ import type { Logger } from "../../log/logger.ts";
 import { onThreadDeath, startThread } from "../../threads/thread.ts";
 import type { SigningRequest } from "./signing-request.ts";
 
-/** Number of requests after which the thread is started. Starting it costs about as many signatures. */
+/** Number of requests after which the thread is started. Starting it takes about as long as this many signatures. */
 const MIN_REQUESTS_FOR_THREAD = 64;
 /** Pending requests beyond this are dropped: they would be signed too late. */
 const MAX_PENDING = 16;

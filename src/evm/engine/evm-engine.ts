@@ -96,7 +96,7 @@ export class EvmEngine implements ExecutionEngine {
   readonly #storage: FinalizedStore;
   readonly #jobs = new Map<PayloadId, BuildJob>();
   readonly #transactionListeners = new Set<(pooled: PooledTransaction) => void>();
-  /** Counts changes of the next payload other than those by the head. Read by other threads. */
+  /** Counts changes of the next payload, except changes by a new head. Read by other threads. */
   readonly #revision = sharedCounter();
   /** Counts changes of blocks and of the state visible to reads. Read by other threads. */
   readonly #readRevision = sharedCounter();

@@ -75,7 +75,7 @@ export class ExecutedBlocks {
 
   /**
    * Returns the blocks that are only on the old head's branch, and the blocks that are only on the new head's branch,
-   * oldest first. Empty without a common ancestor, which means another chain rather than a reorg.
+   * oldest first. Empty without a common ancestor, which means a different chain rather than a reorg.
    */
   divergence(oldHead: ExecutedBlock, newHead: ExecutedBlock): Divergence {
     const lost: ExecutedBlock[] = [];

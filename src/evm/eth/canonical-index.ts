@@ -7,7 +7,10 @@ interface Entry {
   transactions: readonly string[];
 }
 
-/** Change by a new head: blocks that are no longer canonical, newest first, and new ones, oldest first. */
+/**
+ * Change of the canonical chain by a new head: blocks that are no longer canonical, newest first, and new ones, oldest
+ * first.
+ */
 export interface HeadChange {
   removed: ExecutedBlock[];
   added: ExecutedBlock[];

@@ -20,7 +20,7 @@ export interface EthEngine {
   nextTimestamp(block: Pick<Block, "header">): number;
   /** Sets the start of the next slot in Unix seconds. By default, it is the slot after the head. */
   setNextSlot(timestamp?: number): void;
-  /** Returns a block with the overrides that its next block would apply. */
+  /** Returns a block with the overrides that its child would apply. */
   overridden(block: ExecutedBlock): ExecutedBlock;
   /** Returns the plan of the next block, unless its key is the given one. */
   pendingPlan(parent: ExecutedBlock, known?: string): Promise<PendingPlan>;
@@ -28,8 +28,8 @@ export interface EthEngine {
   buildPlanned(parent: ExecutedBlock, plan: BlockPlan): Promise<ExecutedBlock>;
   /** Executes a known block again. */
   execute(parent: ExecutedBlock, block: Block): Promise<ExecutedBlock>;
-  /** Returns the state that the transactions of a block were executed on. */
+  /** Returns the state before the transactions of a block. */
   stateBefore(parent: ExecutedBlock, block: Block): Promise<ExecutedBlock>;
-  /** Returns a function that decodes the stored state if it is that of a block. */
+  /** Returns a function that decodes the stored state if it belongs to the given block. */
   openBase(): Promise<(blockHash: string) => ExecutedBlock | undefined>;
 }

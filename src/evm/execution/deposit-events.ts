@@ -34,7 +34,7 @@ export function depositLogs({ receipt }: ExecutedTransaction, contract: Uint8Arr
 
 /**
  * Returns the deposit requests of a block, as bytes (EIP-6110). Throws a `ContractFaultError` that names all
- * transactions with an event of another layout.
+ * transactions with an event of a different layout.
  */
 export function depositRequests(executed: readonly ExecutedTransaction[], contract: Uint8Array): Uint8Array[] {
   const logs = executed.map((each) => depositLogs(each, contract));

@@ -31,7 +31,7 @@ export function encodeWorld(world: World): Uint8Array {
   return writer.finish();
 }
 
-/** Decodes a world. Throws if the bytes are truncated or of another version. The caller checks the state root. */
+/** Decodes a world. Throws if the bytes are truncated or of a different version. The caller checks the state root. */
 export function decodeWorld(bytes: Uint8Array, keccak: Keccak): World {
   const reader = new Reader(bytes);
   const version = reader.byte();

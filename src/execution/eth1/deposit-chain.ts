@@ -127,8 +127,8 @@ export class DepositChain {
   }
 
   /**
-   * Computes the extension by these blocks and deposits. The deposits must be complete from the newest block to the
-   * last header.
+   * Computes the extension of the chain with these blocks and deposits. The deposits must be complete from the newest
+   * block to the last header.
    */
   extension(headers: readonly Eth1Header[], deposits: LoggedDeposit[]): Extension {
     const { count } = this.#tree;
@@ -175,7 +175,7 @@ export class DepositChain {
     this.#tree = this.#tree.upTo(depositCount);
   }
 
-  /** Drops everything that is not finalized. `timestamp` is that of the snapshot's block. */
+  /** Drops everything that is not finalized. `timestamp` is the timestamp of the snapshot's block. */
   async rewindToSnapshot(snapshot: DepositTreeSnapshot, timestamp: number): Promise<void> {
     const { depositCount, depositRoot, executionBlockHash: hash, executionBlockHeight: number } = snapshot;
     const block: Eth1Block = { number, hash, timestamp, depositsBefore: depositCount, depositCount, depositRoot };
@@ -197,7 +197,7 @@ export class DepositChain {
     this.#storedFrom = 0;
   }
 
-  /** Finalizes a block with all its deposits, which need no more proofs. */
+  /** Finalizes a block with all its deposits, which no longer need proofs. */
   async finalize({ blockHash, depositRoot, depositCount }: phase0.Eth1Data): Promise<void> {
     const block = this.#blocks.find(({ hash }) => byteArrayEquals(hash, blockHash));
     const before = this.#snapshot;

@@ -25,7 +25,7 @@ interface DepositFollowerParts {
 const MIN_BACKOFF_MS = 1000;
 const MAX_BACKOFF_MS = 60_000;
 
-/** Reads blocks and deposits of the deposit chain for eth1 votes, up to the follow distance before the present. */
+/** Reads blocks and deposits of the deposit chain for eth1 votes. Stays behind the present by the follow distance. */
 export class DepositFollower {
   readonly #parts: DepositFollowerParts;
   readonly #nodes: readonly Eth1Node[];

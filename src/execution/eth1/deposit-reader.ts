@@ -31,7 +31,7 @@ export class DepositReader {
     this.#logger = logger;
   }
 
-  /** Continues to read up to the given times. Rejects with an `EndpointError` if the node is unusable. */
+  /** Continues to read, up to the given times. Rejects with an `EndpointError` if the node is unusable. */
   async readFrom(node: Eth1Node, { until, votesFrom }: ReadingTimes): Promise<void> {
     await this.#rewindOrphans(node);
     const lastWithoutVotes = await this.#lastBlockAt(node, Math.min(until, votesFrom));

@@ -15,7 +15,7 @@ export function stateLength(parts: readonly StatePart[]): number | undefined {
   return parts.reduce((sum, { chunks }) => sum + chunkBytes(chunks), 0);
 }
 
-/** Writes a state of encoded parts. Validators and balances, nearly all of a large state, are encoded here. */
+/** Writes a state from its encoded parts. */
 export function* writeState(parts: readonly StatePart[], out: ByteWriter): Generator<void, void, void> {
   for (const { kind, chunks } of parts) {
     if (kind === "validators") yield* writeValidatorRecords(chunks, out);

@@ -16,7 +16,7 @@ interface Discv5Parts {
   lookupTimeoutMs: number;
 }
 
-/** Long enough for a busy node to do the cryptography of the handshake. */
+/** Long enough for a busy node to compute the cryptography of the handshake. */
 const REQUEST_TIMEOUT_MS = 2_000;
 
 const MAX_VOTES_FOR_ADDRESS = 10;

@@ -171,7 +171,7 @@ export class Gossip implements Broadcast, SubnetTopics {
   }
 
   #publishing(kind: string, send: () => Promise<void>): void {
-    // Before the start there are no peers. A dev chain produces its history at that time.
+    // There are no peers before the start. A dev chain produces its history at that time.
     if (this.#unsubscribes === undefined) return;
     send().catch((error) => {
       this.#logger.warn("Could not publish message", { topic: kind, error });

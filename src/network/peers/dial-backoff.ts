@@ -79,7 +79,7 @@ export class DialBackoff {
     this.#change(key, { postponedAt: now, postponedUntil: until });
   }
 
-  /** Makes all keys due that are not blocked. */
+  /** Makes all keys due, except for blocked ones. */
   expire(): void {
     for (const [key, { barredUntil }] of this.#entries) this.#entries.set(key, { ...INITIAL, barredUntil });
   }

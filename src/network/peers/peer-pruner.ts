@@ -18,7 +18,7 @@ export interface PrunablePeer {
   isOutbound: boolean;
   /** Configured by the operator. Never pruned. */
   isDirect: boolean;
-  /** On our chain, by its status. */
+  /** On our chain, according to its status. */
   isRelevant: boolean;
   score: number;
   subnets: readonly SubnetName[];

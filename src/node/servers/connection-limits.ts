@@ -9,7 +9,7 @@ import type { ServersOptions } from "./servers.ts";
 const DATABASE_FILES = 1000;
 /** Descriptors for code, logs and threads. */
 const OTHER_FILES = 256;
-/** Fewer connections are logged as a warning. */
+/** A lower limit is logged as a warning. */
 const ENOUGH_CONNECTIONS = 256;
 /** Lower bound, regardless of the system limit. */
 const MIN_CONNECTIONS = 64;

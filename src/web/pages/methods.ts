@@ -68,7 +68,7 @@ function MethodList({ methods, chosen }: MethodListProps) {
   </nav>`;
 }
 
-/** Scrolls a list to its marked item, unless it is visible. Other than `scrollIntoView`, does not scroll the page. */
+/** Scrolls a list to its marked item, unless it is visible. Unlike `scrollIntoView`, does not scroll the page. */
 function showMarked(list: HTMLElement | null): void {
   const marked = list?.querySelector<HTMLElement>("[aria-current]");
   if (!list || !marked) return;

@@ -332,8 +332,8 @@ async function requireGossipRules<T>(
 }
 
 /**
- * Returns true if the block is stored. BLS signatures are unique, so a stored block with another signature makes this
- * one invalid.
+ * Returns true if the block is stored. BLS signatures are unique, so a stored block with a different signature makes
+ * this one invalid.
  */
 async function isStored(chain: BeaconChain, signed: AnySignedBlock): Promise<boolean> {
   const { blocks, forkChoice } = chain;

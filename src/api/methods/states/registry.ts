@@ -16,7 +16,7 @@ export function indexInRegistry(
 ): ValidatorIndex | undefined {
   if (typeof id !== "string") return id < validators.length ? id : undefined;
   const pubkey = fromHex(id);
-  // The key cache is shared by all states. Another state may be older or on another branch with other indices.
+  // The key cache is shared by all states. Another state may be older or on another branch with different indices.
   const index = epochCtx.pubkeyCache.getIndex(pubkey);
   if (index === null || index >= validators.length) return undefined;
   return Buffer.compare(validators.getReadonly(index).pubkey, pubkey) === 0 ? index : undefined;

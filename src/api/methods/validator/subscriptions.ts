@@ -91,8 +91,8 @@ const prepareBeaconProposer = defineOperation("validator.prepareBeaconProposer",
   access: "submit",
   example: { params: [[{ validator_index: "3", fee_recipient: FEE_RECIPIENT }]] },
   /**
-   * Ignores unknown indices, which the Beacon API requires to accept: the preparation expires before such a validator
-   * can propose.
+   * Ignores unknown indices instead of rejecting them, as the Beacon API requires: the preparation expires before such
+   * a validator can propose.
    */
   async handler({ chain }, { proposers }) {
     const slice = new TimeSlice();

@@ -102,7 +102,10 @@ const FILE = text(nonEmpty("a file name"));
 const PATTERN = /^[\w.*]{1,200}$/;
 const PATTERN_NAME = "a method name, in which * stands for any characters";
 
-/** Headers that the gateway or its HTTP client sets itself. Others of HTTP connections would break every request. */
+/**
+ * Headers that the gateway or its HTTP client sets itself, and headers of the HTTP connection, which would break every
+ * request.
+ */
 const RESERVED_HEADERS =
   "accept accept-encoding authorization connection content-encoding content-length content-type expect host " +
   "keep-alive proxy-connection te trailer transfer-encoding upgrade";

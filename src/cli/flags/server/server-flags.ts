@@ -47,7 +47,7 @@ function accessFlags(server: "rpc" | "rest", noun: string) {
 const rpcAccess = accessFlags("rpc", "the JSON-RPC interface");
 const restAccess = accessFlags("rest", "the REST API");
 
-/** Flags of the JSON-RPC, REST and metrics servers. `areOn` is the default of the first two. */
+/** Flags of the JSON-RPC, REST and metrics servers. `areOn` is the default for JSON-RPC and REST. */
 export function serverFlags({ areOn }: { areOn: boolean }) {
   return {
     rpc: booleanFlag({ name: "rpc", description: "Serve the JSON-RPC interface", fallback: areOn }),

@@ -25,7 +25,7 @@ export function hashOfBase(bytes: Uint8Array): string {
   return toHex(asBytes(asList(decode(bytes))[0]));
 }
 
-/** Inverse of `encodeBase`. Throws if the state does not match the header or was written by another version. */
+/** Inverse of `encodeBase`. Throws if the state does not match the header or was written by a different version. */
 export function decodeBase(bytes: Uint8Array, rules: ChainRules): ExecutedBlock {
   const { keccak } = rules.crypto;
   const [, blockItem, receiptItems, hashItems, worldItem] = asList(decode(bytes));

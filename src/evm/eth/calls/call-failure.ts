@@ -12,7 +12,7 @@ export interface CallFailure {
 }
 
 const { errorMessages } = EVMError;
-/** geth's messages by those of `@ethereumjs`, where they differ. */
+/** geth's messages, by the messages of `@ethereumjs` that they replace. */
 const MESSAGES: Readonly<Record<string, string>> = {
   [errorMessages.INVALID_JUMP]: "invalid jump destination",
   [errorMessages.STATIC_STATE_CHANGE]: "write protection",

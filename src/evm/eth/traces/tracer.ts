@@ -28,6 +28,6 @@ export interface TracedOutcome {
 export interface Tracer {
   /** Starts recording. Returns a function that stops it. */
   attach(events: EvmEvents, subject: TraceSubject): () => void;
-  /** Returns the trace as JSON. Called while the state is that after the transaction. */
+  /** Returns the trace as JSON. Called while the state is still the state after the transaction. */
   result(outcome: TracedOutcome): unknown;
 }

@@ -23,7 +23,8 @@ export async function bundlePage(root: string, directory: string): Promise<Outpu
     dir: join(directory, "web"),
     minify: true,
     entryFileNames: "[name].js",
-    // Names by content: after an update, a page that is still open gets no chunk instead of a chunk of another version.
+    // File names depend on the content: after an update, a page that is still open finds no chunk, rather than a chunk
+    // of another version.
     chunkFileNames: "chunks/[name]-[hash].js",
   });
   await mkdir(join(directory, "vendor"));

@@ -11,7 +11,8 @@ interface OfferedFormats {
 }
 
 /**
- * Selects the response format by quality value. The first acceptable format wins a tie, and always with `prefersFirst`.
+ * Selects the response format by quality value. Ties go to the first acceptable format. With `prefersFirst`, it always
+ * wins.
  */
 export function chooseFormat(
   accept: string | undefined,
