@@ -40,7 +40,7 @@ export const BOUNDARIES: Readonly<Record<string, readonly string[]>> = {
     "http-client",
     "data",
     "db",
-    "threads (types)",
+    "threads",
     "log",
   ],
   // Has no chain. Of api it uses the method definitions.
@@ -62,6 +62,7 @@ export const BOUNDARIES: Readonly<Record<string, readonly string[]>> = {
   // Sees the servers and the network only through their interfaces.
   api: [
     "server/access-class.ts",
+    "server/lane.ts",
     "server/method-table.ts (types)",
     "server/rest/route-table.ts (types)",
     "server/rest/request.ts",

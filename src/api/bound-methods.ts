@@ -1,11 +1,13 @@
 import { nearestName } from "../errors/nearest-name.ts";
-import type { CallableMethod, Caller, Cancellation, ListedMethodTable, Params } from "../server/method-table.ts";
+import type { CallableMethod, Cancellation, ListedMethodTable, Params } from "../server/method-table.ts";
 import type { Api } from "./api.ts";
 import { type Args, bind } from "./bind.ts";
 import { cachePolicyOf } from "./cache-policy.ts";
-import { codecOf, createCodecs, type RequestCodec, type ResponseCodec } from "./codecs.ts";
+import { LazyCallContext } from "./call-context.ts";
+import { type Codecs, codecOf, type RequestCodec, type ResponseCodec } from "./codecs.ts";
 import type { ApiContext } from "./context.ts";
-import type { CallContext, DispatchedMethod, Param } from "./definition.ts";
+import { createCodecs } from "./create-codecs.ts";
+import type { DispatchedMethod, Param } from "./definition.ts";
 import { type Executor, jsonExecutor, sszExecutor } from "./encoding.ts";
 import { Lanes } from "./lanes.ts";
 import { methods as allMethods } from "./method-groups.ts";
@@ -55,24 +57,9 @@ export function createMethodTable({ context }: Api, options: MethodTableOptions 
   };
 }
 
-/** Creates the signal lazily, on first access. */
-export class LazyCallContext implements CallContext {
-  readonly caller: Caller | undefined;
-  readonly #cancellation: Cancellation | undefined;
-
-  constructor(caller: Caller | undefined, cancellation: Cancellation | undefined) {
-    this.caller = caller;
-    this.#cancellation = cancellation;
-  }
-
-  get signal(): AbortSignal | undefined {
-    return this.#cancellation?.signal;
-  }
-}
-
 interface BindingDeps {
   context: ApiContext;
-  codecs: ReturnType<typeof createCodecs>;
+  codecs: Codecs;
   lanes: Lanes;
 }
 

@@ -7,6 +7,7 @@ import { EthError } from "../evm/eth/eth-error.ts";
 import { EngineUnavailableError, PayloadUnavailableError } from "../execution/engine.ts";
 import { DepositsUnavailableError } from "../execution/eth1/deposit-chain.ts";
 import { ControlError } from "./dev-control.ts";
+import { ethFailure } from "./eth-failure.ts";
 
 /**
  * Converts errors of the chain, the execution engine or the deposit tracker to a `Failure`. Other errors are returned
@@ -14,10 +15,7 @@ import { ControlError } from "./dev-control.ts";
  */
 export function toFailure(error: unknown): unknown {
   if (error instanceof ControlError) return error.failure;
-  if (error instanceof EthError) {
-    const { message, code, data } = error;
-    return new Failure("rejected", message, { rpc: { code, data } });
-  }
+  if (error instanceof EthError) return ethFailure(error);
   if (error instanceof StateUnavailableError) return notFound(error.message, { cause: error });
   if (
     error instanceof PayloadUnavailableError ||

@@ -1,7 +1,5 @@
-import { ByteVectorType } from "@chainsafe/ssz";
-import { routes } from "@lodestar/api";
-import type { BeaconConfig } from "@lodestar/config";
-import { ssz } from "@lodestar/types";
+import type { routes } from "@lodestar/api";
+import type { createCodecs } from "./create-codecs.ts";
 
 /** Operations of @lodestar/api by namespace. */
 interface Endpoints {
@@ -26,26 +24,6 @@ export type EndpointOf<Id extends OperationId> = Id extends `${infer F extends F
 
 /** Codecs of all operations for the forks of a chain. */
 export type Codecs = ReturnType<typeof createCodecs>;
-
-export function createCodecs(config: BeaconConfig) {
-  writeAddressesInLowerCase();
-  return {
-    beacon: routes.beacon.getDefinitions(config),
-    validator: routes.validator.getDefinitions(config),
-    lightclient: routes.lightclient.getDefinitions(config),
-    node: routes.node.getDefinitions(config),
-    config: routes.config.getDefinitions(config),
-    debug: routes.debug.getDefinitions(config),
-  };
-}
-
-/**
- * Encodes execution addresses in lowercase hex, as the Beacon API does for all bytes. The library would use EIP-55
- * checksums, which cost a hash each.
- */
-function writeAddressesInLowerCase(): void {
-  ssz.ExecutionAddress.toJson = ByteVectorType.prototype.toJson;
-}
 
 export interface MetaCodec<Meta> {
   toJson(meta: Meta): unknown;

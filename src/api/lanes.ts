@@ -1,14 +1,7 @@
-import { Semaphore } from "../async/semaphore.ts";
 import { overloaded } from "../errors/failure.ts";
 import { SharedStream } from "../json/shared-stream.ts";
+import { Lane, type LaneLimits, type LaneLoad } from "../server/lane.ts";
 import type { CallCost, Cancellation } from "../server/method-table.ts";
-
-export interface LaneLimits {
-  /** Maximum number of concurrent calls. */
-  running: number;
-  /** Maximum number of queued calls. */
-  waiting: number;
-}
 
 /** Concurrency limits of calls that are not cheap. */
 export interface CallLimits {
@@ -67,46 +60,8 @@ export class Lanes {
   }
 
   /** Load per lane, for metrics. */
-  get load(): Record<"duty" | "heavy" | "evm", { running: number; waiting: number; rejected: number }> & {
-    streams: number;
-  } {
+  get load(): Record<"duty" | "heavy" | "evm", LaneLoad> & { streams: number } {
     return { duty: this.#duty.load, heavy: this.#heavy.load, evm: this.#evm.load, streams: this.#streams };
-  }
-}
-
-class Lane {
-  readonly #maxWaiting: number;
-  readonly #slots: Semaphore;
-  #rejected = 0;
-
-  constructor({ running, waiting }: LaneLimits) {
-    this.#slots = new Semaphore(running);
-    this.#maxWaiting = waiting;
-  }
-
-  get load() {
-    return { running: this.#slots.active, waiting: this.#slots.waiting, rejected: this.#rejected };
-  }
-
-  async run<T>(cancellation: Cancellation | undefined, work: () => Promise<T>): Promise<T> {
-    if (!this.#slots.tryAcquire()) await this.#waitForSlot(cancellation?.signal);
-    try {
-      return await work();
-    } finally {
-      this.#slots.release();
-    }
-  }
-
-  async #waitForSlot(signal: AbortSignal | undefined): Promise<void> {
-    signal?.throwIfAborted();
-    const { active, waiting } = this.#slots;
-    if (waiting >= this.#maxWaiting) {
-      this.#rejected++;
-      throw overloaded(
-        `The node is busy: ${active} calls of this cost are running and ${waiting} are queued. Retry later.`,
-      );
-    }
-    await this.#slots.wait(signal);
   }
 }
 

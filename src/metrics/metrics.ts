@@ -50,7 +50,7 @@ export class Metrics {
     addSyncMetrics(instruments, chain, networking);
     addNetworkMetrics(instruments, network, networking);
     this.#calls = new CallMetrics(instruments);
-    addLaneMetrics(instruments, lanes);
+    addLaneMetrics(instruments, lanes, () => this.#servers);
     addServerMetrics(instruments, () => this.#servers);
     addEventMetrics(instruments, events);
     addDatabaseMetrics(instruments, db);

@@ -1,5 +1,6 @@
 import type { Lanes } from "../api/lanes.ts";
 import type { ServerLoad } from "../server/http/server.ts";
+import type { LaneLoad } from "../server/lane.ts";
 import type { Instruments } from "./instruments.ts";
 
 /** The last reported load of the servers. */
@@ -8,6 +9,8 @@ export interface WatchedServers {
   readonly loads: Iterable<readonly [server: string, load: ServerLoad]>;
   /** Event loop lag of the server thread in seconds. Undefined if the servers have no thread of their own. */
   readonly lag: Readonly<Record<"p50" | "p99" | "max", number>> | undefined;
+  /** Load of calls of the EVM that do not pass through the main thread. */
+  readonly directLoad?: LaneLoad | undefined;
   /** Fetches the current load. */
   refresh(): Promise<void>;
 }
@@ -56,10 +59,17 @@ export function addServerMetrics(instruments: Instruments, servers: () => Watche
   lag("max", "Maximum event loop lag of the server thread since the last scrape");
 }
 
-export function addLaneMetrics(instruments: Instruments, lanes: Lanes): void {
-  const each = (read: "running" | "waiting" | "rejected") => () => {
+export function addLaneMetrics(
+  instruments: Instruments,
+  lanes: Lanes,
+  servers: () => Pick<WatchedServers, "directLoad"> | undefined,
+): void {
+  const each = (read: keyof LaneLoad) => () => {
     const { load } = lanes;
-    return (["duty", "heavy", "evm"] as const).map((lane) => [{ lane }, load[lane][read]] as const);
+    const direct = servers()?.directLoad?.[read] ?? 0;
+    return (["duty", "heavy", "evm"] as const).map(
+      (lane) => [{ lane }, load[lane][read] + (lane === "evm" ? direct : 0)] as const,
+    );
   };
   instruments.gauges("fanal_api_lane_running", "Expensive calls that are running", ["lane"], each("running"));
   instruments.gauges("fanal_api_lane_waiting", "Expensive calls that are queued", ["lane"], each("waiting"));

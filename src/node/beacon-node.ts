@@ -4,7 +4,7 @@ import { type Api, createApi } from "../api/api.ts";
 import { createMethodTable } from "../api/bound-methods.ts";
 import type { ApiContext, NodeHealth } from "../api/context.ts";
 import type { DevControl } from "../api/dev-control.ts";
-import { Lanes } from "../api/lanes.ts";
+import { DEFAULT_CALL_LIMITS, Lanes } from "../api/lanes.ts";
 import { methodGroups } from "../api/method-groups.ts";
 import { documentRoutes } from "../api/rest/documents.ts";
 import { createRouteTable } from "../api/rest/routes.ts";
@@ -20,6 +20,7 @@ import type { ValidatorMonitor } from "../chain/monitor/validator-monitor.ts";
 import type { ChainTuning } from "../chain/wiring.ts";
 import type { BeaconDb } from "../db/beacon-db.ts";
 import { createMemoryDatabase, upgradeSchema } from "../db/open-database.ts";
+import type { DevEvm } from "../dev/evm/dev-evm.ts";
 import type { ExecutionEngine } from "../execution/engine.ts";
 import type { Logger } from "../log/logger.ts";
 import type { Metrics } from "../metrics/metrics.ts";
@@ -29,6 +30,7 @@ import { type NetworkView, offlineNetworkView } from "../network/network-view.ts
 import { openNodeKey } from "../network/node-key.ts";
 import type { ServersThread } from "../server/thread/main/servers-thread.ts";
 import type { SyncSettings } from "../sync/settings.ts";
+import { ethMethodThread } from "./eth-reads/method-thread.ts";
 import { Eth1Connection } from "./execution/eth1-connection.ts";
 import { openBuilder } from "./execution/open-builder.ts";
 import type { Networking, NetworkingParts } from "./networking.ts";
@@ -211,16 +213,21 @@ export class BeaconNode<Source extends ChainSource = ChainSource> {
     this.#logger = logger;
   }
 
-  /** Starts the configured servers, in `thread` if set. */
-  async serve(options: ServersOptions, thread?: ServersThread): Promise<Servers> {
-    const lanes = new Lanes(options.limits?.calls);
+  /** Starts the configured servers, in `thread` if set. They call the thread for reads of `evm` directly. */
+  async serve(
+    options: ServersOptions,
+    { thread, evm }: { thread?: ServersThread | undefined; evm?: DevEvm | undefined } = {},
+  ): Promise<Servers> {
+    const calls = options.limits?.calls ?? DEFAULT_CALL_LIMITS;
+    const lanes = new Lanes(calls);
     const methods = createMethodTable(this.api, { lanes });
     const metrics = options.metrics && (await this.#createMetrics(lanes));
     const routes = () => [...createRouteTable(methods), ...documentRoutes(() => methodGroups)];
     const { chain } = this.api.context;
     const feed = (topics: readonly string[]) => feedOf(this.api.context, topics);
     const { revision } = chain.forkChoice;
-    const served = { methods, routes, metrics, feed, revision };
+    const methodThread = evm && ethMethodThread(evm, calls.evm);
+    const served = { methods, routes, metrics, feed, revision, methodThread };
     const servers = await startServers(served, options, this.#logger, thread);
     this.own(servers);
     void servers.failed.then((error) => this.#serversFailed.resolve(error));

@@ -14,6 +14,7 @@ import { DEFAULT_SYNC_SETTINGS } from "../sync/settings.ts";
 import type { ThreadPort } from "../threads/thread.ts";
 import { BeaconNode, type SharedOptions } from "./beacon-node.ts";
 import { type DevSource, type DevSourceOptions, openDevSource } from "./chain-source/dev-source.ts";
+import { sharedReadThread } from "./eth-reads/shared-read-thread.ts";
 import { preloadTrustedSetup } from "./preload-trusted-setup.ts";
 import { type Servers, type ServersOptions, startServersThread } from "./servers/servers.ts";
 import { startSigner } from "./servers/signer.ts";
@@ -51,7 +52,8 @@ export class DevNode {
     // Starts concurrently with the chain.
     const thread = startServersThread(servers, logger);
     opening.defer(() => thread?.close());
-    const evm = options.evm && new EvmThread({ logger, startWorker: options.startEvmWorker });
+    const evm =
+      options.evm && new EvmThread({ logger, startWorker: options.startEvmWorker, reads: sharedReadThread() });
     opening.defer(() => evm?.stop());
     await using damaged = options.reset ? await moveDamagedDevChainAside(options.dataDir, logger) : undefined;
     let opened: DevChain | undefined;
@@ -96,7 +98,7 @@ export class DevNode {
     node.own(devChain);
     if (source.authority === "founder") recordFirstPeer(node, logger);
     if (networkDirectory !== undefined) await writeNetworkFiles(networkDirectory, devChain);
-    const running = await node.serve(servers, thread);
+    const running = await node.serve(servers, { thread, evm: devChain.evm });
     const signer = servers.signer && (await startSigner(devChain, history, servers.signer, logger.topic("validators")));
     if (signer) node.own(signer);
     opening.move();

@@ -61,7 +61,7 @@ export async function startNetworkNode(options: NetworkNodeOptions): Promise<Net
   if (stale) options.onStale(stale);
   await node.networking?.start();
   if (options.validators) node.own(await startValidators(options.validators, options.keys, node, options.logger));
-  const servers = await node.serve(options.servers, thread);
+  const servers = await node.serve(options.servers, { thread });
   // Runs after the servers have started, so that the first response is not delayed.
   if (node.networking) node.own(preloadTrustedSetup(chain));
   starting.move();

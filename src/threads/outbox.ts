@@ -1,8 +1,10 @@
 import { setImmediate } from "node:timers";
+import { MessagePort } from "node:worker_threads";
+import type { Movable } from "./transfer.ts";
 
 /** The sending part of a port or worker. */
 interface Port<Message> {
-  postMessage(messages: readonly Message[], transferred: readonly ArrayBuffer[]): void;
+  postMessage(messages: readonly Message[], transferred: readonly Movable[]): void;
 }
 
 /** Batches all messages of a turn of the event loop, since waking another thread is expensive. */
@@ -10,7 +12,7 @@ export class ThreadOutbox<Message> {
   readonly #port: Port<Message>;
   readonly #beforeSending: () => void;
   #messages: Message[] = [];
-  #transferred: ArrayBuffer[] = [];
+  #transferred: Movable[] = [];
 
   /** `beforeSending` is called before a batch is posted. */
   constructor(port: Port<Message>, beforeSending: () => void = () => {}) {
@@ -18,9 +20,12 @@ export class ThreadOutbox<Message> {
     this.#beforeSending = beforeSending;
   }
 
-  /** Queues a message. The memory of `bytes`, which are part of the message, is transferred with it. */
-  send(message: Message, ...bytes: readonly unknown[]): void {
-    for (const each of bytes) if (each instanceof Uint8Array) this.#transferred.push(each.buffer as ArrayBuffer);
+  /** Queues a message. Ports and the memory of bytes among `parts` of the message are transferred with it. */
+  send(message: Message, ...parts: readonly unknown[]): void {
+    for (const part of parts) {
+      if (part instanceof Uint8Array) this.#transferred.push(part.buffer as ArrayBuffer);
+      else if (part instanceof MessagePort) this.#transferred.push(part);
+    }
     if (this.#messages.push(message) === 1) setImmediate(() => this.flush());
   }
 

@@ -17,6 +17,7 @@ import { encodeHeader } from "../../src/evm/execution/header.ts";
 import { headerOfPayload } from "../../src/evm/execution/payload.ts";
 import { WITHDRAWAL_REQUESTS_ADDRESS } from "../../src/evm/execution/system-contracts.ts";
 import { EvmThread } from "../../src/evm/thread/evm-thread.ts";
+import { sharedReadThread } from "../../src/node/eth-reads/shared-read-thread.ts";
 import { account, bytesOf, GWEI, hexOf, openEvmChain } from "../support/chain/evm-chain.ts";
 import { openFollower } from "../support/chain/follower.ts";
 import { tempDirectory } from "../support/directories/temp-directory.ts";
@@ -210,7 +211,11 @@ it("is verified by another node with its own EVM, which rejects a payload with a
   onTestFinished(() => db.close());
   await initialiseDatabase(db, devChain.config, { state: (await chain.states.genesis())! }, {});
   const sameThread = new SameThreadEvm();
-  const other = new EvmThread({ logger: createRecordingLogger(), startWorker: sameThread.startWorker });
+  const other = new EvmThread({
+    logger: createRecordingLogger(),
+    startWorker: sameThread.startWorker,
+    reads: sharedReadThread(),
+  });
   onTestFinished(() => other.stop());
   expect(await openChain(other, devChain.config)).toBe(true);
   const follower = await openFollower(db, devChain, chain.clock.currentSlot, other);

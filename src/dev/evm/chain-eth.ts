@@ -24,7 +24,9 @@ export class ChainEth implements Pick<EthService, "call" | "subscribe" | "delive
     this.#service = service;
     this.#chain = chain;
     this.#nextPayload = nextPayload;
-    chain.events.on("head", () => this.#update());
+    chain.events.on("head", () => this.update());
+    // The next block has another timestamp.
+    chain.clock.onSlot(() => this.update());
   }
 
   /** Sets work that is awaited after each call that sends a transaction. */
@@ -33,7 +35,7 @@ export class ChainEth implements Pick<EthService, "call" | "subscribe" | "delive
   }
 
   async call<Name extends EthMethodName>(name: Name, args: EthArgs<Name>, signal?: AbortSignal): Promise<unknown> {
-    this.#update();
+    this.update();
     const result = await this.#service.call(name, args, signal);
     if (SENDING_METHODS.includes(name)) await this.#afterSend?.();
     return result;
@@ -47,7 +49,7 @@ export class ChainEth implements Pick<EthService, "call" | "subscribe" | "delive
   /** Throws as `checkSubscription` does. */
   subscribe(...[subscription, ...subscriber]: Parameters<EthService["subscribe"]>): () => void {
     const release = this.#criteria.take(subscription);
-    this.#update();
+    this.update();
     const end = this.#service.subscribe(subscription, ...subscriber);
     return () => {
       end();
@@ -56,12 +58,12 @@ export class ChainEth implements Pick<EthService, "call" | "subscribe" | "delive
   }
 
   delivered(): Promise<void> {
-    this.#update();
+    this.update();
     return this.#service.delivered();
   }
 
-  /** Notifies the service of changes only. */
-  #update(): void {
+  /** Sets the tags of the service if they have changed. */
+  update(): void {
     const { forkChoice, head } = this.#chain;
     const latest = blockHashOf(head);
     if (latest === null) return;

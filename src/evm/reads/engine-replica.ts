@@ -9,7 +9,9 @@ import { ExecutedBlocks } from "../engine/executed-blocks.ts";
 import { BlockArchive, decodeReceipted } from "../engine/storage/block-archive.ts";
 import type { EvmStore } from "../engine/storage/evm-store.ts";
 import { StoredBase } from "../engine/storage/stored-base.ts";
+import type { ChainTags } from "../eth/block-id.ts";
 import type { EthEngine } from "../eth/eth-engine.ts";
+import { SharedTags } from "../eth/shared-tags.ts";
 import type { Block, ExecutedBlock } from "../execution/block.ts";
 import { BlockExecutor } from "../execution/block-executor.ts";
 import { BlockHashes } from "../execution/block-hashes.ts";
@@ -22,13 +24,19 @@ import { headerChange, type Override, overrideState } from "../overrides/overrid
 import { FollowingWorld } from "../state/world-change.ts";
 import type { BlockFeed, FeedBlock, FeedItem } from "./block-feed.ts";
 
+/** Memory that a replica shares with its engine and with the node. */
+export interface ReplicaMemory {
+  /** Counter of the engine's changes. */
+  revision: Int32Array;
+  tags: SharedArrayBuffer;
+}
+
 interface EngineReplicaParts {
   rules: ChainRules;
   genesis: ExecutedBlock;
   secondsPerSlot: number;
   feed: Remote<BlockFeed>;
-  /** Counter of the engine's changes, in shared memory. */
-  revision: Int32Array;
+  memory: ReplicaMemory;
   store: EvmStore;
   logger: Logger;
 }
@@ -47,6 +55,7 @@ export class EngineReplica implements EthEngine {
   readonly secondsPerSlot: number;
   readonly #feed: Remote<BlockFeed>;
   readonly #revision: Int32Array;
+  readonly #tags: SharedTags;
   readonly #replay: BlockReplay;
   readonly #base: StoredBase;
   readonly #world: FollowingWorld;
@@ -57,7 +66,7 @@ export class EngineReplica implements EthEngine {
   #overridden: ExecutedBlock;
   #nextSlotTime = 0;
 
-  constructor({ rules, genesis, secondsPerSlot, feed, revision, store, logger }: EngineReplicaParts) {
+  constructor({ rules, genesis, secondsPerSlot, feed, memory, store, logger }: EngineReplicaParts) {
     const executor = new BlockExecutor(rules);
     const blocks = new ExecutedBlocks(genesis, Number.POSITIVE_INFINITY);
     const overrides = new ChainOverrides();
@@ -69,7 +78,8 @@ export class EngineReplica implements EthEngine {
     this.archive = new BlockArchive(store, rules);
     this.secondsPerSlot = secondsPerSlot;
     this.#feed = feed;
-    this.#revision = revision;
+    this.#revision = memory.revision;
+    this.#tags = new SharedTags(memory.tags);
     this.#base = base;
     this.#replay = new BlockReplay({ executor, blocks, overrides, base, secondsPerSlot, logger });
     this.#world = new FollowingWorld(genesis.world);
@@ -81,11 +91,13 @@ export class EngineReplica implements EthEngine {
     return this.executor.rules;
   }
 
-  /** Resolves once the replica has all changes that the engine had at the time of the call. */
-  async follow(latest: RootHex): Promise<void> {
+  /** Resolves once the replica has all changes that the engine had at the time of the call. Returns the current tags. */
+  async follow(): Promise<ChainTags> {
     const wanted = Atomics.load(this.#revision, 0);
-    while (!this.#isAt(wanted, latest)) {
-      this.#fetching ??= this.#fetch(latest).finally(() => {
+    for (;;) {
+      const tags = this.#tags.get();
+      if (this.#isAt(wanted, tags.latest)) return tags;
+      this.#fetching ??= this.#fetch(tags.latest).finally(() => {
         this.#fetching = undefined;
       });
       await this.#fetching;

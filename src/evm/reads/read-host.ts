@@ -4,32 +4,39 @@ import { Channel, type ChannelPort } from "../../threads/channel.ts";
 import { callService, remoteService } from "../../threads/remote.ts";
 import { createEvmCrypto } from "../crypto.ts";
 import type { EvmStore } from "../engine/storage/evm-store.ts";
-import type { ChainTags } from "../eth/block-id.ts";
 import { EthChain } from "../eth/eth-chain.ts";
 import { type ReadMethods, readMethods } from "../eth/eth-methods.ts";
 import { EVM_ERRORS } from "../thread/errors.ts";
 import { type EvmChainOptions, openChain } from "../thread/open-chain.ts";
 import { ThreadStoppedError } from "../thread/thread-stopped.ts";
 import type { BlockFeed } from "./block-feed.ts";
-import { EngineReplica } from "./engine-replica.ts";
+import { EngineReplica, type ReplicaMemory } from "./engine-replica.ts";
 import type { ReadName } from "./read-limits.ts";
 
-/** A call of a method on a replica. Later reads have higher numbers. */
-export interface NumberedRead {
-  number: number;
+/** A call of a method on a replica. */
+interface Read {
   name: ReadName;
   args: unknown;
-  tags: ChainTags;
+}
+
+export interface NumberedRead extends Read {
+  number: number;
 }
 
 interface ReplicatedChain {
   engine: EngineReplica;
   chain: EthChain;
   methods: ReadMethods;
-  /** Number of the last read whose tags were set. */
-  tagged: number;
+  /** Connections to its engine and to other threads. */
+  ports: MessagePort[];
   close(): void;
 }
+
+/** Reads of one chain. */
+export type ReadCall = (name: ReadName, args: unknown, signal?: AbortSignal) => Promise<Uint8Array>;
+
+/** Answers calls from a port with reads of a chain, until the port is closed. */
+export type ServeReads = (read: ReadCall, port: MessagePort) => Promise<void>;
 
 type ReadMethod = (args: unknown, signal?: AbortSignal) => Promise<unknown>;
 
@@ -38,12 +45,14 @@ const encoder = new TextEncoder();
 /** Reads the chains of the process in a thread of their own, at one end of a channel. */
 export class ReadHost {
   readonly #channel: Channel;
+  readonly #serveReads: ServeReads;
   readonly #crypto = createEvmCrypto();
   readonly #chains = new Map<number, ReplicatedChain>();
   /** Reads that have not ended, by number. */
   readonly #running = new Map<number, Promise<unknown>>();
 
-  constructor(port: ChannelPort) {
+  constructor(port: ChannelPort, serveReads: ServeReads) {
+    this.#serveReads = serveReads;
     this.#channel = new Channel(port, {
       handle: (method, args) => callService(this, method, args),
       errors: EVM_ERRORS,
@@ -51,7 +60,7 @@ export class ReadHost {
   }
 
   /** Creates a replica of a chain, whose engine is at the other end of a port. */
-  async open(id: number, options: EvmChainOptions, port: MessagePort, revision: Int32Array): Promise<void> {
+  async open(id: number, options: EvmChainOptions, port: MessagePort, memory: ReplicaMemory): Promise<void> {
     const store = remoteService<EvmStore>((method, args) => this.#channel.call(`store.${method}`, [id, ...args]));
     const send = (record: LogMessage) => this.#channel.notify("log", [id, record]);
     const feed = new Channel(port, { errors: EVM_ERRORS });
@@ -59,16 +68,24 @@ export class ReadHost {
     const engine = new EngineReplica({
       ...openChain(options, await this.#crypto),
       feed: remoteService<BlockFeed>((method, args) => feed.call(method, args)),
-      revision,
+      memory,
       store: store as unknown as EvmStore,
       logger: createThreadLogger({ send }, "execution"),
     });
     const chain = new EthChain(engine);
+    const ports = [port];
     const close = () => {
       feed.close(new ThreadStoppedError());
-      port.close();
+      for (const each of ports) each.close();
     };
-    this.#chains.set(id, { engine, chain, methods: readMethods(chain), tagged: 0, close });
+    this.#chains.set(id, { engine, chain, methods: readMethods(chain), ports, close });
+  }
+
+  /** Answers calls of another thread, which arrive from a port. */
+  async serve(id: number, port: MessagePort): Promise<void> {
+    port.unref();
+    this.#opened(id).ports.push(port);
+    await this.#serveReads((name, args, signal) => this.#read(id, { name, args }, signal), port);
   }
 
   /** Returns the JSON of the result. */
@@ -84,16 +101,17 @@ export class ReadHost {
     await this.#running.get(number)?.catch(() => {});
   }
 
-  async #read(id: number, { number, name, args, tags }: NumberedRead, signal: AbortSignal): Promise<Uint8Array> {
-    const open = this.#chains.get(id);
-    if (open === undefined) throw new ThreadStoppedError();
-    await open.engine.follow(tags.latest);
-    if (number > open.tagged) {
-      open.tagged = number;
-      open.chain.setTags(tags);
-    }
-    signal.throwIfAborted();
-    return encoder.encode(JSON.stringify(await (open.methods[name] as ReadMethod)(args, signal)));
+  async #read(id: number, { name, args }: Read, signal?: AbortSignal): Promise<Uint8Array> {
+    const { engine, chain, methods } = this.#opened(id);
+    chain.setTags(await engine.follow());
+    signal?.throwIfAborted();
+    return encoder.encode(JSON.stringify(await (methods[name] as ReadMethod)(args, signal)));
+  }
+
+  #opened(id: number): ReplicatedChain {
+    const opened = this.#chains.get(id);
+    if (opened === undefined) throw new ThreadStoppedError();
+    return opened;
   }
 
   /** Drops a replica. Its reads fail. */

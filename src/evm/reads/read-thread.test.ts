@@ -1,4 +1,4 @@
-import { EventEmitter } from "node:events";
+import { EventEmitter, once } from "node:events";
 import { type Transferable, Worker } from "node:worker_threads";
 import type { ExecutionPayload } from "@lodestar/types";
 import { toRootHex } from "@lodestar/utils";
@@ -11,7 +11,7 @@ import { JsonBytes } from "../../json/json-bytes.ts";
 import type { ChannelMessage } from "../../threads/channel.ts";
 import type { EthArgs } from "../eth/eth-service.ts";
 import type { ReadName } from "./read-limits.ts";
-import { type ReadableChain, ReadThread } from "./read-thread.ts";
+import { type ReadableChain, type ReadConnection, ReadThread } from "./read-thread.ts";
 
 const LIMIT_MS = 500;
 const FUNDED = bytesOf("f39fd6e51aad88f6f4ce6ab8827279cfffb92266");
@@ -51,7 +51,7 @@ async function openReads({ readLimit = () => 60_000, graceMs = 500 }: Options = 
   /** Resolves when the thread is sent a read. */
   let sent = Promise.withResolvers<void>();
   const startWorker = () => {
-    const worker = new Worker(new URL("./worker.ts", import.meta.url));
+    const worker = new Worker(new URL("../../node/eth-reads/worker.ts", import.meta.url));
     workers.push(worker);
     const { postMessage } = worker;
     worker.postMessage = (message: ChannelMessage, transfer?: readonly Transferable[]) => {
@@ -149,8 +149,10 @@ it("ends reads at their limit with one error, and replaces a thread that is stuc
   expect(readWorkers).toHaveLength(1);
 
   // A precompile cannot be interrupted. Other reads are repeated, and the engine goes on.
+  limitMs = 60_000;
   await mine(3);
   await read("call", { call: { to: addressOf(5) } });
+  limitMs = LIMIT_MS;
   const sent = nextSent();
   const stuck = read("call", { call: STUCK_CALL });
   await sent;
@@ -211,6 +213,36 @@ it("follows a new engine after its thread was restarted", async () => {
   expect(readWorkers).toHaveLength(1);
 });
 
+it("offers a connection to each replica after its first read, for callers in other threads", async () => {
+  const { thread, override, mine, balanceOf, readWorkers, logger } = await openReads();
+  const connections: ReadConnection[] = [];
+  thread.onReadConnection((connection) => connections.push(connection));
+  await override({ address: CONTRACT, code: BALANCE_CODE });
+  await mine(1);
+  expect(await balanceOf(addressOf(5))).toBe(0n);
+  await expect.poll(() => connections.length).toBe(1);
+  const [{ port, replace }] = connections as [ReadConnection];
+  const answer = once(port, "message");
+  const [to, input] = [CONTRACT, addressOf(6)].map(
+    (bytes) => `0x${Buffer.from(bytes).toString("hex").padStart(40, "0")}`,
+  );
+  await override({ address: addressOf(6), balance: 6n });
+  const params = JSON.stringify([{ to, data: `0x${"00".repeat(12)}${input!.slice(2)}` }]);
+  port.postMessage([["call", 1, "eth_call", params, undefined]]);
+  const [[[kind, id, json]]] = (await answer) as [[[string, number, string]]];
+  expect([kind, id, BigInt(JSON.parse(json))]).toEqual(["result", 1, 6n]);
+
+  const closed = once(port, "close");
+  replace("eth_call");
+  await closed;
+  expect(await balanceOf(addressOf(6))).toBe(6n);
+  await expect.poll(() => connections.length).toBe(2);
+  expect(readWorkers).toHaveLength(2);
+  // The first connection has ended, so its thread cannot be replaced again.
+  replace("eth_call");
+  expect(logger.records.filter(({ level }) => level === "warn")).toHaveLength(1);
+});
+
 it("repeats a read as often as its thread is replaced because of other reads", async () => {
   let isStuck = true;
   /** Opens chains, and answers reads with nothing once it is not stuck. */
@@ -227,9 +259,8 @@ it("repeats a read as often as its thread is replaced because of other reads", a
   const startWorker = () => workers[workers.push(new ScriptedWorker()) - 1]!;
   const reads = new ReadThread({ startWorker, graceMs: 0 });
   const logger = createRecordingLogger();
-  const chain = { logger, connect: async () => new Int32Array(1) } as unknown as ReadableChain;
-  const tags = { latest: ZERO_HASH, safe: ZERO_HASH, finalized: ZERO_HASH };
-  const read = (signal?: AbortSignal) => reads.read(async () => chain, { name: "call", args: {}, tags }, signal);
+  const chain = { logger, connect: async () => ({}), connectionListener: () => undefined } as unknown as ReadableChain;
+  const read = (signal?: AbortSignal) => reads.read(async () => chain, { name: "call", args: {} }, signal);
   const patient = read();
   for (let replaced = 1; replaced <= 4; replaced++) {
     await expect(read(AbortSignal.timeout(1))).rejects.toThrow("timeout");

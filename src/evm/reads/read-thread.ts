@@ -3,13 +3,13 @@ import { JsonBytes } from "../../json/json-bytes.ts";
 import type { Logger } from "../../log/logger.ts";
 import { type LogMessage, writeRecord } from "../../log/thread-logger.ts";
 import { callService } from "../../threads/remote.ts";
-import { startThread, Thread, type ThreadPort } from "../../threads/thread.ts";
+import { Thread, type ThreadPort } from "../../threads/thread.ts";
 import type { EvmStore } from "../engine/storage/evm-store.ts";
-import type { ChainTags } from "../eth/block-id.ts";
 import { EthError } from "../eth/eth-error.ts";
 import { EVM_ERRORS } from "../thread/errors.ts";
 import type { EvmChainOptions } from "../thread/open-chain.ts";
 import { ThreadStoppedError } from "../thread/thread-stopped.ts";
+import type { ReplicaMemory } from "./engine-replica.ts";
 import { type ReadName, readLimit } from "./read-limits.ts";
 
 /** A chain whose engine runs in another thread. A new engine is another chain. */
@@ -17,20 +17,27 @@ export interface ReadableChain {
   options: EvmChainOptions;
   store: EvmStore;
   logger: Logger;
-  /** Lets the engine keep a replica up to date through a port. Returns the counter of changes that the replica sees. */
-  connect(port: MessagePort): Promise<Int32Array>;
+  /** Lets the engine keep a replica up to date through a port. Returns the memory that the replica sees. */
+  connect(port: MessagePort): Promise<ReplicaMemory>;
+  /** Returns what receives a connection to the replica after its first read. The connection ends with the replica. */
+  connectionListener(): ((connection: ReadConnection) => void) | undefined;
 }
 
-/** A call of a method, with the tags that it sees. */
+/** A port at whose other end methods read a replica, for callers in a third thread. */
+export interface ReadConnection {
+  port: MessagePort;
+  /** Replaces the thread, because a call of the method did not end within the grace period. */
+  replace(method: string): void;
+}
+
+/** A call of a method. */
 export interface Read {
   name: ReadName;
   args: unknown;
-  tags: ChainTags;
 }
 
 interface ReadThreadOptions {
-  /** Replaces the worker thread, for tests. */
-  startWorker?: () => ThreadPort;
+  startWorker(): ThreadPort;
   readLimit?: (name: ReadName) => number;
   graceMs?: number;
 }
@@ -39,11 +46,13 @@ interface Session {
   thread: Thread;
   /** Ids of open chains. */
   opened: Map<ReadableChain, Promise<number>>;
+  /** Ids of chains with a connection to a third thread. */
+  connected: Set<number>;
   hasCrashed: boolean;
 }
 
 /** A read has to end within that time after it was aborted. */
-const GRACE_MS = 1000;
+export const GRACE_MS = 1000;
 /** A thread that has had no chain for that long ends. */
 const IDLE_MS = 10_000;
 /**
@@ -67,8 +76,8 @@ export class ReadThread {
   #lastRead = 0;
   #idle: NodeJS.Timeout | undefined;
 
-  constructor(options: ReadThreadOptions = {}) {
-    this.#startWorker = options.startWorker ?? (() => startThread("./worker", import.meta.url));
+  constructor(options: ReadThreadOptions) {
+    this.#startWorker = options.startWorker;
     this.#readLimit = options.readLimit ?? readLimit;
     this.#graceMs = options.graceMs ?? GRACE_MS;
   }
@@ -89,7 +98,9 @@ export class ReadThread {
           const id = await this.#open(session, chain);
           // The first start of a thread does not count. Its replacement does, since a caller waits no longer than that.
           timer ??= setTimeout(() => timeout.abort(timeoutError(limit)), limit);
-          return await this.#readOn(session, id, chain, read, ends);
+          const json = await this.#readOn(session, id, chain, read, ends);
+          void this.#connect(session, id, chain);
+          return json;
         } catch (error) {
           if (!(error instanceof ThreadStoppedError)) throw error;
           if (session.hasCrashed && ++crashes === MAX_CRASHES) throw error;
@@ -122,7 +133,7 @@ export class ReadThread {
       errors: EVM_ERRORS,
       onDeath: (_, error) => this.#onDeath(session, error),
     });
-    const session: Session = { thread, opened: new Map(), hasCrashed: false };
+    const session: Session = { thread, opened: new Map(), connected: new Set(), hasCrashed: false };
     return session;
   }
 
@@ -140,18 +151,30 @@ export class ReadThread {
   async #replicate({ thread }: Session, chain: ReadableChain): Promise<number> {
     const id = ++this.#lastId;
     const { port1, port2 } = new MessageChannel();
-    const revision = await chain.connect(port1);
+    const memory = await chain.connect(port1);
     this.#chains.set(id, chain);
-    await thread.channel.call("open", [id, chain.options, port2, revision]);
+    await thread.channel.call("open", [id, chain.options, port2, memory]);
     return id;
+  }
+
+  async #connect(session: Session, id: number, chain: ReadableChain): Promise<void> {
+    const listener = chain.connectionListener();
+    if (listener === undefined || session.connected.has(id)) return;
+    session.connected.add(id);
+    const { port1, port2 } = new MessageChannel();
+    try {
+      await session.thread.channel.call("serve", [id, port2]);
+    } catch {
+      // The replica has ended. The next one has a connection of its own.
+      port1.close();
+      return;
+    }
+    listener({ port: port1, replace: (method) => this.#replace(session, chain, method) });
   }
 
   async #readOn(session: Session, id: number, chain: ReadableChain, read: Read, signal: AbortSignal) {
     const number = ++this.#lastRead;
-    const awaitEnd = () =>
-      void this.#awaitEnd(session, number, () => {
-        chain.logger.warn("Read could not be stopped, replacing the thread for reads", { method: read.name });
-      });
+    const awaitEnd = () => void this.#awaitEnd(session, number, () => this.#replace(session, chain, read.name));
     signal.addEventListener("abort", awaitEnd, { once: true });
     try {
       return new JsonBytes(
@@ -163,14 +186,16 @@ export class ReadThread {
   }
 
   /** Replaces the thread if an aborted read does not end. */
-  async #awaitEnd(session: Session, read: number, onReplace: () => void): Promise<void> {
-    const timer = setTimeout(() => {
-      if (session !== this.#session) return;
-      onReplace();
-      void this.#end(session);
-    }, this.#graceMs);
+  async #awaitEnd(session: Session, read: number, replace: () => void): Promise<void> {
+    const timer = setTimeout(replace, this.#graceMs);
     await session.thread.channel.call("settled", [read]).catch(() => {});
     clearTimeout(timer);
+  }
+
+  #replace(session: Session, chain: ReadableChain, method: string): void {
+    if (session !== this.#session) return;
+    chain.logger.warn("Read could not be stopped, replacing the thread for reads", { method });
+    void this.#end(session);
   }
 
   #onDeath(session: Session, error: unknown): void {
@@ -197,13 +222,5 @@ export class ReadThread {
   }
 }
 
-let shared: ReadThread | undefined;
-
-/** Returns the thread for reads that the chains of the process share. */
-export function sharedReadThread(): ReadThread {
-  shared ??= new ReadThread();
-  return shared;
-}
-
 /** One error for all reads, that of geth's calls. */
-const timeoutError = (limitMs: number) => new EthError(`execution aborted (timeout = ${limitMs / 1000}s)`);
+export const timeoutError = (limitMs: number) => new EthError(`execution aborted (timeout = ${limitMs / 1000}s)`);

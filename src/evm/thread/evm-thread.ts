@@ -29,9 +29,10 @@ import type { ChainTags } from "../eth/block-id.ts";
 import type { EthService } from "../eth/eth-service.ts";
 import { ExecutionNeededError } from "../eth/execution-needed.ts";
 import type { EthSubscription } from "../eth/logs/subscription.ts";
+import { SharedTags } from "../eth/shared-tags.ts";
 import type { TransactionRequest } from "../eth/transaction-request.ts";
 import { isHeavyRead, type ReadName } from "../reads/read-limits.ts";
-import { type ReadableChain, type ReadThread, sharedReadThread } from "../reads/read-thread.ts";
+import type { ReadableChain, ReadConnection, ReadThread } from "../reads/read-thread.ts";
 import { AheadBuild } from "./ahead-build.ts";
 import type { EngineService } from "./engine-service.ts";
 import type { HostServices } from "./evm-host.ts";
@@ -58,7 +59,7 @@ interface EvmThreadOptions {
   /** Replaces the worker thread, for tests. */
   startWorker?: () => ThreadPort;
   /** Thread for reads that execute code or search the chain. */
-  reads?: ReadThread;
+  reads: ReadThread;
 }
 
 /** A subscription of the main thread. It survives restarts of the EVM thread. */
@@ -88,6 +89,7 @@ export class EvmThread implements ExecutionEngine {
   readonly eth: EthService = {
     setTags: (tags) => {
       this.#tags = tags;
+      this.#sharedTags.set(tags);
       const onSet = (isKnown: unknown) => {
         if (isKnown) this.#deliveredTags = tags;
       };
@@ -135,6 +137,9 @@ export class EvmThread implements ExecutionEngine {
   #genesis: GenesisBlock | undefined;
   #node: EvmNode | undefined;
   #tags: ChainTags | undefined;
+  /** The tags that replicas see, those of block 0 at first. */
+  readonly #sharedTags = new SharedTags();
+  #onConnection: ((connection: ReadConnection) => void) | undefined;
   /** Tags at the last delivery of events to subscriptions. */
   #deliveredTags: ChainTags | undefined;
   readonly #subscriptions = new Map<number, Subscription>();
@@ -142,7 +147,7 @@ export class EvmThread implements ExecutionEngine {
   #subscriptionIds = 0;
   #stopping: Promise<void> | undefined;
 
-  constructor({ logger, startWorker = startEvmWorker, reads = sharedReadThread() }: EvmThreadOptions) {
+  constructor({ logger, startWorker = startEvmWorker, reads }: EvmThreadOptions) {
     this.#logger = logger;
     this.#reads = reads;
     this.#worker = new SupervisedWorker({
@@ -162,6 +167,8 @@ export class EvmThread implements ExecutionEngine {
   async open(chain: EvmChainOptions): Promise<GenesisBlock> {
     this.#genesis = await createGenesisBlock(chain);
     this.#chain = chain;
+    const latest = toRootHex(this.#genesis.blockHash);
+    this.#sharedTags.set({ latest, safe: latest, finalized: latest });
     return this.#genesis;
   }
 
@@ -309,9 +316,7 @@ export class EvmThread implements ExecutionEngine {
 
   /** Calls a method of an engine replica in the read thread. */
   #read(name: ReadName, args: unknown, signal?: AbortSignal): Promise<JsonBytes> {
-    const latest = toRootHex(this.#genesis!.blockHash);
-    const tags = this.#tags ?? { latest, safe: latest, finalized: latest };
-    return this.#reads.read(() => this.#replicable(), { name, args, tags }, signal);
+    return this.#reads.read(() => this.#replicable(), { name, args }, signal);
   }
 
   /** Returns the current engine for replication, once it is ready. */
@@ -321,7 +326,11 @@ export class EvmThread implements ExecutionEngine {
       options: this.#chain!,
       store: this.#node!.store,
       logger: this.#logger.topic("execution"),
-      connect: async (port) => (await this.#worker.call("serveReplica", [port])) as Int32Array,
+      connect: async (port) => ({
+        revision: (await this.#worker.call("serveReplica", [port])) as Int32Array,
+        tags: this.#sharedTags.memory,
+      }),
+      connectionListener: () => this.#onConnection,
     };
     return this.#readable;
   }
@@ -330,6 +339,11 @@ export class EvmThread implements ExecutionEngine {
   #forgetReplica(): void {
     if (this.#readable) this.#reads.forget(this.#readable);
     this.#readable = undefined;
+  }
+
+  /** Calls the listener with each connection to a replica of the engine, through which other threads can read it. */
+  onReadConnection(listener: (connection: ReadConnection) => void): void {
+    this.#onConnection = listener;
   }
 
   /** Invalidates all earlier payloads. */

@@ -25,6 +25,7 @@ import {
 } from "../checkpoint/checkpoint-pin.ts";
 import { warnIfProviderSyncing } from "../checkpoint/checkpoint-provider.ts";
 import { warnOnClockJump, watchSuspensions } from "../clock-warnings.ts";
+import { sharedReadThread } from "../eth-reads/shared-read-thread.ts";
 import { connectExecutionClients } from "../execution/execution-client.ts";
 import type { NodeSettings } from "../settings.ts";
 import { StartError } from "../start-error.ts";
@@ -110,7 +111,7 @@ async function openEvm(
   { execution, logger }: NetworkSourceOptions,
 ): Promise<EvmThread | undefined> {
   if (!isDevConfig(config) || hasBuiltInEngine(config)) return undefined;
-  const evm = new EvmThread({ logger });
+  const evm = new EvmThread({ logger, reads: sharedReadThread() });
   if (!(await openEvmChain(evm, config))) {
     await evm.stop();
     return undefined;

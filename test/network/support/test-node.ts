@@ -17,6 +17,7 @@ import { EvmThread } from "../../../src/evm/thread/evm-thread.ts";
 import { DevExecutionEngine } from "../../../src/execution/dev-engine.ts";
 import { createLogger } from "../../../src/log/pino-logger.ts";
 import { BeaconNode } from "../../../src/node/beacon-node.ts";
+import { sharedReadThread } from "../../../src/node/eth-reads/shared-read-thread.ts";
 import type { Networking, NetworkingParts } from "../../../src/node/networking.ts";
 import { DEFAULT_SYNC_SETTINGS } from "../../../src/sync/settings.ts";
 import { createRememberingVerifier } from "../../support/bls/remembering-verifier.ts";
@@ -78,7 +79,7 @@ export class TestNode {
       destination: { write: (line) => log.push(line) },
     });
     const evm = options.hasEvm ? new SameThreadEvm() : undefined;
-    const thread = evm && new EvmThread({ logger, startWorker: evm.startWorker });
+    const thread = evm && new EvmThread({ logger, startWorker: evm.startWorker, reads: sharedReadThread() });
     let devEvm: DevEvm | undefined;
     const node = await BeaconNode.open({
       ...NODE_SETTINGS,

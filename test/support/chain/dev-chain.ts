@@ -7,6 +7,7 @@ import type { DevChain } from "../../../src/dev/dev-chain.ts";
 import { createLogger } from "../../../src/log/pino-logger.ts";
 import type { BeaconNode } from "../../../src/node/beacon-node.ts";
 import { DevNode, type DevNodeOptions } from "../../../src/node/dev-node.ts";
+import type { Servers } from "../../../src/node/servers/servers.ts";
 import { createRememberingVerifier } from "../bls/remembering-verifier.ts";
 import { sharedKzg } from "../data/kzg/shared-kzg.ts";
 import { removableDirectory } from "../directories/removable-directory.ts";
@@ -19,6 +20,7 @@ export interface OpenedDevChain {
   /** Node of the chain. */
   node: BeaconNode;
   db: BeaconDb;
+  servers: Servers;
   /** Warnings and errors; empty for a healthy chain. */
   complaints: string[];
   /** Stops the chain before the end of the test, so that its directory can be reopened. */
@@ -124,7 +126,7 @@ export async function startDevChain(options: Partial<DevNodeOptions>, directory:
     ...options,
     chainTuning: { kzg: sharedKzg, createVerifier: createRememberingVerifier, ...options.chainTuning },
   });
-  const { devChain, node } = devNode;
+  const { devChain, node, servers } = devNode;
   const { db } = node;
   let ended: Promise<void> | undefined;
   const end = (ending: () => Promise<void>) => {
@@ -135,6 +137,7 @@ export async function startDevChain(options: Partial<DevNodeOptions>, directory:
     devChain,
     node,
     db,
+    servers,
     complaints,
     close: () => end(() => devNode.close()),
     abandon: () => end(() => devChain.clock.stop().then(() => db.close())),

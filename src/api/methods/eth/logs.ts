@@ -17,7 +17,7 @@ const QUERY = required(
 const FILTER_ID = required(filterId, "Id of the filter.", { name: "filter_id" });
 const NEW_FILTER = { name: "filterId", schema: described(shape("Quantity"), "Id of the filter.") };
 
-const getLogs = defineMethod({
+export const getLogs = defineMethod({
   ...ETH_READ,
   name: "eth_getLogs",
   summary: "Returns the logs of a range of blocks or of one block that match a filter.",

@@ -1,5 +1,5 @@
 import { yieldToEventLoop } from "../../../async/time-slice.ts";
-import { parseMessage, parseScanned } from "../../../json/parse.ts";
+import { parseScanned } from "../../../json/parse.ts";
 import { SharedStream } from "../../../json/shared-stream.ts";
 import type { ThreadOutbox } from "../../../threads/outbox.ts";
 import { PendingCalls } from "../../../threads/pending-calls.ts";
@@ -10,6 +10,7 @@ import { closeSource } from "../../http/response/chunk-stream.ts";
 import type { CachePolicy, CallableMethod, Caller, Cancellation, MethodResponse, Params } from "../../method-table.ts";
 import type { BodyPart, RestRequest, RestResponse, RouteTable } from "../../rest/route-table.ts";
 import { SERVER_ERRORS } from "../messages/errors.ts";
+import { parseParams } from "../messages/params.ts";
 import {
   type Outcome,
   type PublishedRevision,
@@ -30,8 +31,6 @@ interface CallTargets {
   routes: RouteTable;
   revision: PublishedRevision;
 }
-
-const NO_PARAMS = "[]";
 
 /** For prewarming, which is never cancelled. */
 const NEVER_CANCELLED: Cancellation = { signal: new AbortController().signal };
@@ -58,7 +57,7 @@ export class CallService {
 
   /** Calls a method. `isIrregular` is undefined if the limits of the parameters have not been checked. */
   call(id: number, position: number, json: string, isIrregular: boolean | undefined): void {
-    void this.#call(this.#begin(id), position, paramsOf(json, isIrregular));
+    void this.#call(this.#begin(id), position, parseParams(json, isIrregular));
   }
 
   /** Parses and makes a large call when it is its turn, unless it was cancelled. */
@@ -89,7 +88,7 @@ export class CallService {
   /** Prewarms a call: sends its response again whenever its revision changes. */
   prewarmCall(id: number, isList: boolean, position: number, json: string): void {
     const method = this.#targets.methods[position]!;
-    const params = paramsOf(json, undefined);
+    const params = parseParams(json, undefined);
     const on = method.cachePolicy?.(params)?.on;
     if (on === undefined || on === "nothing") return;
     const answer = async (validity: Validity) => {
@@ -269,12 +268,6 @@ class RunningCall implements Caller, Cancellation {
   unsubscribe(subscription: string): Promise<boolean> {
     return this.#ask((question) => ["unsubscribe", question, this.id, subscription]);
   }
-}
-
-function paramsOf(json: string, isIrregular: boolean | undefined): Params {
-  if (json === NO_PARAMS) return [];
-  const isChecked = isIrregular !== undefined;
-  return (isChecked ? parseScanned(json, isIrregular) : parseMessage(Buffer.from(json))) as Params;
 }
 
 /** Part of a body for transfer. Streams are not copied. */

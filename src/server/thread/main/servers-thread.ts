@@ -3,14 +3,17 @@ import { writeRecord } from "../../../log/thread-logger.ts";
 import type { Handlers } from "../../../threads/messages.ts";
 import { ThreadOutbox } from "../../../threads/outbox.ts";
 import { onThreadDeath, startThread } from "../../../threads/thread.ts";
+import type { Movable } from "../../../threads/transfer.ts";
 import type { CallStats } from "../../call-stats.ts";
 import type { WriteLines } from "../../http/access-log.ts";
 import type { StaticFilePaths } from "../../http/response/static-files.ts";
 import type { ServerLoad } from "../../http/server.ts";
 import type { JsonRpcLimits } from "../../jsonrpc/limits.ts";
+import type { LaneLoad } from "../../lane.ts";
 import { ListenError } from "../../listen-error.ts";
 import type { ListedMethodTable } from "../../method-table.ts";
 import type { RouteTable } from "../../rest/route-table.ts";
+import type { MethodConnection, MethodThread } from "../direct/method-thread.ts";
 import { SERVER_ERRORS } from "../messages/errors.ts";
 import { ThreadInbox } from "../messages/inbox.ts";
 import type {
@@ -35,6 +38,8 @@ export interface ServedApi {
   routes?: RouteTable;
   feed: FindFeed;
   revision: PublishedRevision;
+  /** Answers calls of some methods. */
+  methodThread?: MethodThread | undefined;
 }
 
 export interface ServingOptions {
@@ -54,7 +59,7 @@ export interface ThreadData {
 
 /** The part of a worker that is used. */
 export interface ServerWorker {
-  postMessage(messages: readonly ToThread[], transferred: readonly ArrayBuffer[]): void;
+  postMessage(messages: readonly ToThread[], transferred: readonly Movable[]): void;
   on(event: "message", listener: (messages: ToMain[]) => void): unknown;
   on(event: "error", listener: (error: unknown) => void): unknown;
   on(event: "exit", listener: (code: number) => void): unknown;
@@ -79,6 +84,9 @@ export class ServersThread {
   readonly #closed = Promise.withResolvers<void>();
   #service: { calls: CallService; feeds: FeedSender; observe?: ServingOptions["observe"] } | undefined;
   #revision: PublishedRevision | undefined;
+  #methodThread: MethodThread | undefined;
+  /** The last connection to the method thread. */
+  #connection: { number: number; replace: MethodConnection["replace"] } | undefined;
   #writeAccess: WriteLines | undefined;
   #report: ThreadReport | undefined;
   /** Resolve functions that wait for the next report. */
@@ -89,7 +97,10 @@ export class ServersThread {
   constructor(logger: Logger, workerData: ThreadData, startWorker = startServers) {
     this.#logger = logger;
     this.#worker = startWorker(workerData);
-    this.#outbox = new ThreadOutbox(this.#worker, () => this.#revision?.publish());
+    this.#outbox = new ThreadOutbox(this.#worker, () => {
+      this.#revision?.publish();
+      this.#methodThread?.publish();
+    });
     this.#streams = new StreamSender(this.#outbox);
     const inbox = new ThreadInbox(this.#handlers);
     this.#worker.on("message", (messages) => inbox.receive(messages));
@@ -112,13 +123,19 @@ export class ServersThread {
     return this.#report?.lag;
   }
 
+  /** Load of the calls that the method thread answers. */
+  get directLoad(): LaneLoad | undefined {
+    return this.#report?.direct;
+  }
+
   /** Starts the servers and returns their URLs. */
   serve(
-    { methods, routes = [], feed, revision }: ServedApi,
+    { methods, routes = [], feed, revision, methodThread }: ServedApi,
     { listen, pages, limits, observe, writeAccess }: ServingOptions,
   ): Promise<{ [Name in ServerName]?: string }> {
     const entries = [...methods.entries()];
     this.#revision = revision;
+    this.#methodThread = methodThread;
     const targets = { methods: entries.map(([, method]) => method), routes, revision };
     this.#service = {
       calls: new CallService(targets, this.#outbox, this.#streams),
@@ -152,11 +169,19 @@ export class ServersThread {
       pages,
       limits,
       revision: revision.memory,
+      direct: methodThread?.methods,
       isMeasured,
       isLogged,
     };
     this.#outbox.send(["serve", command]);
+    methodThread?.onConnection((connection) => this.#connect(connection));
     return this.#listening.promise;
+  }
+
+  #connect({ port, replace }: MethodConnection): void {
+    const number = (this.#connection?.number ?? 0) + 1;
+    this.#connection = { number, replace };
+    this.#outbox.send(["connect", number, port], port);
   }
 
   /** Requests a report, which updates `loads` and `lag`. */
@@ -201,6 +226,9 @@ export class ServersThread {
     listening: (urls) => this.#listening.resolve(urls),
     "cannot listen": (server, error) => this.#listening.reject(new ListenError(server, error)),
     report: (report) => this.#receiveReport(report),
+    stuck: (connection, method) => {
+      if (connection === this.#connection?.number) this.#connection.replace(method);
+    },
     closed: () => this.#closed.resolve(),
   };
 

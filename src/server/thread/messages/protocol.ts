@@ -1,3 +1,4 @@
+import type { MessagePort } from "node:worker_threads";
 import type { StreamDescriptor } from "../../../json/shared-stream.ts";
 import type { LogFields, LogLevel, LogTopic } from "../../../log/logger.ts";
 import type { SerializedError } from "../../../threads/error-registry.ts";
@@ -9,8 +10,10 @@ import type { Format } from "../../http/response/negotiation.ts";
 import type { StaticFilePaths } from "../../http/response/static-files.ts";
 import type { ServerLoad } from "../../http/server.ts";
 import type { JsonRpcLimits } from "../../jsonrpc/limits.ts";
+import type { LaneLoad } from "../../lane.ts";
 import type { CacheDependency, CallCost } from "../../method-table.ts";
 import type { RestRequest, RestResponse, RestRoute } from "../../rest/route-table.ts";
+import type { DirectMethods } from "../direct/method-thread.ts";
 
 /** Messages between the main thread and the server thread. They arrive in order. */
 
@@ -38,6 +41,8 @@ export interface ServeCommand {
   limits: Partial<JsonRpcLimits> | undefined;
   /** Shared memory with a counter per cache dependency, at `REVISION_INDEXES`. */
   revision: Int32Array;
+  /** Methods that a third thread answers once it is connected. */
+  direct: DirectMethods | undefined;
   isMeasured: boolean;
   isLogged: boolean;
 }
@@ -114,6 +119,8 @@ export interface ThreadReport {
   calls: CallStats[];
   /** Event loop delay of the thread since the last requested report, in seconds. */
   lag: EventLoopLag;
+  /** Load of calls that a third thread answers. */
+  direct: LaneLoad | undefined;
 }
 
 export interface EventLoopLag {
@@ -151,6 +158,8 @@ export type ToMain =
   | [kind: "listening", urls: { [Name in ServerName]?: string }]
   | [kind: "cannot listen", server: ServerName, error: { message: string; code: string | undefined }]
   | [kind: "report", report: ThreadReport]
+  /** A cancelled call of a method has not ended in the thread with that connection. */
+  | [kind: "stuck", connection: number, method: string]
   | [kind: "closed"];
 
 export type ToThread =
@@ -175,5 +184,7 @@ export type ToThread =
   | [kind: "following", feed: number]
   | [kind: "event", feed: number, topic: string, data: TransferredBytes]
   | [kind: "disconnect", feed: number]
+  /** Send the calls of some methods through a port to a third thread. */
+  | [kind: "connect", connection: number, port: MessagePort]
   | [kind: "report"]
   | [kind: "close"];

@@ -5,6 +5,7 @@ import type { ThreadOutbox } from "../../../threads/outbox.ts";
 import { ownsMemory, transferOwned } from "../../../threads/transferred-bytes.ts";
 import type { Caller, Cancellation, MethodResponse, Params } from "../../method-table.ts";
 import type { BodyPart, RestRequest, RestResponse } from "../../rest/route-table.ts";
+import type { DirectCalls } from "../direct/direct-calls.ts";
 import { SERVER_ERRORS } from "../messages/errors.ts";
 import type {
   MethodInfo,
@@ -37,22 +38,26 @@ interface RemoteCallsOptions {
   streams: RemoteStreams;
   feeds: RemoteFeeds;
   revision: Int32Array;
+  /** Calls that a third thread answers. */
+  direct?: DirectCalls | undefined;
 }
 
-/** Calls methods and routes that are in the main thread. Repeated calls are answered from the cache. */
+/** Calls methods and routes that are in the main thread, and methods of a third thread. Repeated calls are answered from the cache. */
 export class RemoteCalls {
   readonly #outbox: ThreadOutbox<ToMain>;
   readonly #streams: RemoteStreams;
   readonly #feeds: RemoteFeeds;
+  readonly #direct: DirectCalls | undefined;
   readonly #cache: ResponseCache;
   readonly #repeated: RepeatedCalls;
   readonly #pending = new Map<number, Pending>();
   #last = 0;
 
-  constructor({ outbox, streams, feeds, revision }: RemoteCallsOptions) {
+  constructor({ outbox, streams, feeds, revision, direct }: RemoteCallsOptions) {
     this.#outbox = outbox;
     this.#streams = streams;
     this.#feeds = feeds;
+    this.#direct = direct;
     this.#cache = new ResponseCache(revision);
     this.#repeated = new RepeatedCalls((id, key) => {
       outbox.send(["stop prewarming", id]);
@@ -63,7 +68,7 @@ export class RemoteCalls {
 
   call(
     position: number,
-    { isCacheable, listedBy }: Pick<MethodInfo, "isCacheable" | "listedBy">,
+    { name, isCacheable, listedBy }: Pick<MethodInfo, "name" | "isCacheable" | "listedBy">,
     params: Params,
     caller: Caller | undefined,
     cancellation: Cancellation | undefined,
@@ -76,9 +81,13 @@ export class RemoteCalls {
     const element = key !== undefined && listedBy !== undefined ? elementOfCall(listedBy, params) : undefined;
     const written = element && this.#listElement<MethodResponse>(element);
     if (written) return Promise.resolve(written);
-    return this.#begin({ cancellation, caller, key, element }, (id) =>
-      this.#outbox.send(["call", id, position, text, received?.isIrregular]),
-    );
+    const isIrregular = received?.isIrregular;
+    const callMain = () =>
+      this.#begin<MethodResponse>({ cancellation, caller, key, element }, (id) =>
+        this.#outbox.send(["call", id, position, text, isIrregular]),
+      );
+    if (!this.#direct?.accepts(name)) return callMain();
+    return this.#direct.call({ method: name, params: text, isIrregular }, cancellation, callMain);
   }
 
   /** Calls a method with large parameters, which are not parsed here. */

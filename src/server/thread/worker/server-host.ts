@@ -12,6 +12,7 @@ import { createJsonRpcServer } from "../../jsonrpc/server.ts";
 import { listenOnFreePort } from "../../listen.ts";
 import type { CallableMethod, MethodTable } from "../../method-table.ts";
 import type { RouteTable } from "../../rest/route-table.ts";
+import { DirectCalls } from "../direct/direct-calls.ts";
 import { SERVER_ERRORS } from "../messages/errors.ts";
 import type {
   EventLoopLag,
@@ -44,6 +45,7 @@ export class ServerHost {
   readonly #feeds: RemoteFeeds;
   readonly #servers = new Map<ServerName, HttpServer>();
   #calls: RemoteCalls | undefined;
+  #direct: DirectCalls | undefined;
   #measuring: { tallies: CallStatsCollector; delay: EventLoopDelay } | undefined;
 
   constructor(outbox: ThreadOutbox<ToMain>) {
@@ -66,6 +68,8 @@ export class ServerHost {
     following: (feed) => this.#feeds.onFollowing(feed),
     event: (feed, topic, data) => this.#feeds.deliver(feed, { topic, data: receiveBytes(data) }),
     disconnect: (feed) => this.#feeds.cutOff(feed),
+    connect: (connection, port) =>
+      this.#direct?.connect(port, (method) => this.#outbox.send(["stuck", connection, method])),
     report: () => {
       this.#report();
       this.#measuring?.delay.reset();
@@ -75,7 +79,15 @@ export class ServerHost {
 
   async #serve(command: ServeCommand): Promise<void> {
     const { methods, routes, listen, pages, limits, revision, isMeasured, isLogged } = command;
-    const calls = new RemoteCalls({ outbox: this.#outbox, streams: this.#streams, feeds: this.#feeds, revision });
+    const direct = command.direct && new DirectCalls(command.direct);
+    this.#direct = direct;
+    const calls = new RemoteCalls({
+      outbox: this.#outbox,
+      streams: this.#streams,
+      feeds: this.#feeds,
+      revision,
+      direct,
+    });
     this.#calls = calls;
     const observer = isMeasured ? this.#measure() : undefined;
     const accessLog = isLogged ? new AccessLog((lines) => this.#outbox.send(["access", lines])) : undefined;
@@ -131,7 +143,7 @@ export class ServerHost {
     if (!this.#measuring) return;
     const { tallies, delay } = this.#measuring;
     const loads = Object.fromEntries(Array.from(this.#servers, ([name, server]) => [name, server.load()]));
-    this.#outbox.send(["report", { loads, calls: tallies.drain(), lag: lagOf(delay) }]);
+    this.#outbox.send(["report", { loads, calls: tallies.drain(), lag: lagOf(delay), direct: this.#direct?.load }]);
   }
 
   async #close(): Promise<void> {

@@ -4,7 +4,7 @@ import type { RootHex } from "@lodestar/types";
 import { toRootHex } from "@lodestar/utils";
 import { expect, onTestFinished } from "vitest";
 import type { StoredPayload } from "../../../../src/evm/engine/history.ts";
-import type { ReadThread } from "../../../../src/evm/reads/read-thread.ts";
+import { ReadThread } from "../../../../src/evm/reads/read-thread.ts";
 import { EvmThread } from "../../../../src/evm/thread/evm-thread.ts";
 import type { PayloadRequest } from "../../../../src/execution/engine.ts";
 import type { GenesisBlock } from "../../../../src/execution/engine-api/genesis-block.ts";
@@ -17,8 +17,15 @@ export const FORK = ForkName.fulu;
 export const ZERO_HASH = toRootHex(new Uint8Array(32));
 const rootOfSlot = (slot: number) => new Uint8Array(32).fill(slot);
 
+/** Reads that no test makes. */
+const NO_READS = new ReadThread({
+  startWorker: () => {
+    throw new Error("This test starts no thread for reads.");
+  },
+});
+
 /** A chain of execution blocks with in-memory beacon blocks, and an EVM in a separate thread. */
-export async function openThread(reads?: ReadThread) {
+export async function openThread(reads = NO_READS) {
   const workers: Worker[] = [];
   /** Methods of the thread that were called. */
   const called: string[] = [];
@@ -38,7 +45,7 @@ export async function openThread(reads?: ReadThread) {
     };
     return worker;
   };
-  const thread = new EvmThread({ logger, startWorker, ...(reads && { reads }) });
+  const thread = new EvmThread({ logger, startWorker, reads });
   onTestFinished(() => thread.stop());
   const rules = optionsOf("osaka");
   const genesis: GenesisBlock = await thread.open({ rules, genesisTime: GENESIS_TIME, secondsPerSlot: SLOT_SECONDS });

@@ -1,0 +1,28 @@
+import { ByteVectorType } from "@chainsafe/ssz";
+import { routes } from "@lodestar/api";
+import type { BeaconConfig } from "@lodestar/config";
+import { ssz } from "@lodestar/types";
+
+/**
+ * Creates the codecs of all operations for the forks of a chain. Definitions of methods do not import this module,
+ * because loading it takes longer than loading them.
+ */
+export function createCodecs(config: BeaconConfig) {
+  writeAddressesInLowerCase();
+  return {
+    beacon: routes.beacon.getDefinitions(config),
+    validator: routes.validator.getDefinitions(config),
+    lightclient: routes.lightclient.getDefinitions(config),
+    node: routes.node.getDefinitions(config),
+    config: routes.config.getDefinitions(config),
+    debug: routes.debug.getDefinitions(config),
+  };
+}
+
+/**
+ * Encodes execution addresses in lowercase hex, as the Beacon API does for all bytes. The library would use EIP-55
+ * checksums, which cost a hash each.
+ */
+function writeAddressesInLowerCase(): void {
+  ssz.ExecutionAddress.toJson = ByteVectorType.prototype.toJson;
+}

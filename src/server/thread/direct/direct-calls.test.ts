@@ -1,0 +1,142 @@
+import { once } from "node:events";
+import { MessageChannel } from "node:worker_threads";
+import { beforeEach, expect, it, onTestFinished, vi } from "vitest";
+import { Failure } from "../../../errors/failure.ts";
+import { JsonParseError } from "../../../json/parse.ts";
+import type { Cancellation, MethodResponse } from "../../method-table.ts";
+import { SERVER_ERRORS } from "../messages/errors.ts";
+import { DirectCalls } from "./direct-calls.ts";
+import { type DirectCallHandler, serveMethods } from "./serve-methods.ts";
+
+const LIMIT_MS = 5000;
+const GRACE_MS = 1000;
+const TIMEOUT = new Failure("rejected", "execution aborted", { rpc: { code: -32000 } });
+const FROM_MAIN: MethodResponse = { body: Buffer.from('"main"') };
+
+beforeEach(() => {
+  vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout"] });
+  return () => vi.useRealTimers();
+});
+
+/** Calls of a method that `handle` answers at the other end of a port. */
+function connect(handle: DirectCallHandler, lane = { running: 2, waiting: 1 }) {
+  const method = { name: "test_call", limitMs: LIMIT_MS, timeout: SERVER_ERRORS.serialize(TIMEOUT) };
+  const calls = new DirectCalls({ methods: [method], lane, graceMs: GRACE_MS });
+  const stuck: string[] = [];
+  const callMain = vi.fn(async () => FROM_MAIN);
+  const { port1, port2 } = new MessageChannel();
+  onTestFinished(() => port1.close());
+  serveMethods(port2, new Map([["test_call", handle]]));
+  const open = () => calls.connect(port1, (name) => stuck.push(name));
+  const call = async (params: string, cancellation?: Cancellation) => {
+    const { body } = await calls.call({ method: "test_call", params, isIrregular: undefined }, cancellation, callMain);
+    return (body as Buffer).toString();
+  };
+  return { calls, open, call, callMain, stuck, end: () => port2.close() };
+}
+
+const encode = (value: unknown) => new TextEncoder().encode(JSON.stringify(value));
+
+/** A caller that leaves when the test says so. */
+function leavingCaller() {
+  const controller = new AbortController();
+  let listener: ((reason: Failure) => void) | undefined;
+  const cancellation: Cancellation = {
+    signal: controller.signal,
+    onAbort: (added) => {
+      listener = added;
+      return () => {
+        listener = undefined;
+      };
+    },
+  };
+  return { cancellation, leave: (reason: Failure) => listener?.(reason) };
+}
+
+it("answers calls of its methods at the other end once it is connected", async () => {
+  const { calls, open, call, callMain } = connect(async (params) => encode(params));
+  expect(calls.accepts("test_call")).toBe(false);
+  open();
+  expect([calls.accepts("test_call"), calls.accepts("test_other")]).toEqual([true, false]);
+  const large = JSON.stringify(["é".repeat(10_000)]);
+  expect(await Promise.all([call('[1,"a"]'), call("[]"), call(large)])).toEqual(['[1,"a"]', "[]", large]);
+  expect(callMain).not.toHaveBeenCalled();
+  expect(calls.load).toEqual({ running: 0, waiting: 0, rejected: 0 });
+});
+
+it("passes on failures with their class, also of parameters that are no JSON", async () => {
+  const { open, call } = connect(async () => {
+    throw new Failure("rejected", "execution reverted", { rpc: { code: 3, data: "0x" } });
+  });
+  open();
+  const failure = await call("[]").catch((error: unknown) => error);
+  expect(failure).toBeInstanceOf(Failure);
+  expect(failure).toMatchObject({ message: "execution reverted", rpc: { code: 3, data: "0x" } });
+  await expect(call("[1,")).rejects.toBeInstanceOf(JsonParseError);
+});
+
+it("repeats pending calls through the main thread when the connection closes", async () => {
+  const { calls, open, call, end } = connect(() => new Promise(() => {}));
+  open();
+  const pending = call("[]");
+  end();
+  expect(await pending).toBe('"main"');
+  expect(calls.accepts("test_call")).toBe(false);
+});
+
+it("rejects calls at their time limit, and reports those that do not end then", async () => {
+  const answers: ((json: Uint8Array) => void)[] = [];
+  const { open, call, stuck } = connect(() => new Promise((resolve) => answers.push(resolve)));
+  open();
+  const ended = call("[1]");
+  const endless = call("[2]");
+  await expect.poll(() => answers.length).toBe(2);
+  vi.advanceTimersByTime(LIMIT_MS);
+  for (const pending of [ended, endless]) await expect(pending).rejects.toMatchObject({ message: "execution aborted" });
+  answers[0]!(encode(1));
+  // A later answer arrives after that one.
+  const third = call("[3]");
+  await expect.poll(() => answers.length).toBe(3);
+  answers[2]!(encode(3));
+  expect(await third).toBe("3");
+  vi.advanceTimersByTime(GRACE_MS);
+  expect(stuck).toEqual(["test_call"]);
+});
+
+it("cancels a call whose caller has left", async () => {
+  let reason: unknown;
+  const { open, call, stuck } = connect(async (params, signal) => {
+    if (Array.isArray(params) && params.length > 0) return encode("answered");
+    await once(signal, "abort");
+    reason = signal.reason;
+    throw signal.reason;
+  });
+  open();
+  const { cancellation, leave } = leavingCaller();
+  const pending = call("[]", cancellation);
+  const left = new Failure("unavailable", "The client has left.");
+  leave(left);
+  await expect(pending).rejects.toBe(left);
+  // Its answer arrives after that of the cancelled call.
+  await call("[1]");
+  expect(reason).toMatchObject({ message: "The client has left." });
+  vi.advanceTimersByTime(GRACE_MS);
+  expect(stuck).toEqual([]);
+});
+
+it("runs and queues as many calls as its lane allows", async () => {
+  const answers: (() => void)[] = [];
+  const { calls, open, call } = connect(() => new Promise((resolve) => answers.push(() => resolve(encode("done")))), {
+    running: 1,
+    waiting: 1,
+  });
+  open();
+  const pending = [call("[]"), call("[]")];
+  await expect(call("[]")).rejects.toMatchObject({ kind: "overloaded" });
+  expect(calls.load).toEqual({ running: 1, waiting: 1, rejected: 1 });
+  await expect.poll(() => answers.length).toBe(1);
+  answers[0]!();
+  await expect.poll(() => answers.length).toBe(2);
+  answers[1]!();
+  expect(await Promise.all(pending)).toEqual(['"done"', '"done"']);
+});

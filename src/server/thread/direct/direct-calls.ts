@@ -1,0 +1,62 @@
+import type { MessagePort } from "node:worker_threads";
+import { Lane, type LaneLoad } from "../../lane.ts";
+import type { Cancellation, MethodResponse } from "../../method-table.ts";
+import { DirectConnection } from "./direct-connection.ts";
+import type { DirectMethod, DirectMethods } from "./method-thread.ts";
+
+/** A call with the JSON of its parameters. */
+interface Call {
+  method: string;
+  params: string;
+  isIrregular: boolean | undefined;
+}
+
+/**
+ * Calls methods in a third thread while it is connected. Calls that are pending when the connection closes are repeated
+ * through the main thread.
+ */
+export class DirectCalls {
+  readonly #methods: ReadonlyMap<string, DirectMethod>;
+  readonly #lane: Lane;
+  readonly #graceMs: number;
+  #connection: DirectConnection | undefined;
+
+  constructor({ methods, lane, graceMs }: DirectMethods) {
+    this.#methods = new Map(methods.map((method) => [method.name, method]));
+    this.#lane = new Lane(lane);
+    this.#graceMs = graceMs;
+  }
+
+  get load(): LaneLoad {
+    return this.#lane.load;
+  }
+
+  /** Sends calls through a port from now on. `onStuck` is called if a cancelled call does not end. */
+  connect(port: MessagePort, onStuck: (method: string) => void): void {
+    const connection = new DirectConnection(port, {
+      graceMs: this.#graceMs,
+      onStuck,
+      onClose: () => {
+        if (this.#connection === connection) this.#connection = undefined;
+      },
+    });
+    this.#connection = connection;
+  }
+
+  /** True if calls of a method are made in the thread now. */
+  accepts(method: string): boolean {
+    return this.#connection !== undefined && this.#methods.has(method);
+  }
+
+  call(
+    { method, params, isIrregular }: Call,
+    cancellation: Cancellation | undefined,
+    callMain: () => Promise<MethodResponse>,
+  ): Promise<MethodResponse> {
+    return this.#lane.run(cancellation, async () => {
+      const called = this.#methods.get(method)!;
+      const body = await this.#connection?.call(called, params, isIrregular, cancellation);
+      return body ? { body } : callMain();
+    });
+  }
+}
