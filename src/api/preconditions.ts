@@ -40,7 +40,7 @@ export function requireVerifiedBlock({ forkChoice }: Pick<ChainView, "forkChoice
 export function requireForkAt(config: ChainForkConfig, fork: ForkName, slot: Slot, noun: string): void {
   if (config.getForkSeq(slot) >= ForkSeq[fork]) return;
   const { epoch } = config.forks[fork];
-  const begins =
+  const start =
     epoch === Number.POSITIVE_INFINITY ? "which is not scheduled on this chain" : `which begins at epoch ${epoch}`;
-  throw invalidParams(`${noun} require ${fork}, ${begins}: slot ${slot} is of ${config.getForkName(slot)}.`);
+  throw invalidParams(`${noun} require ${fork}, ${start}: slot ${slot} is of ${config.getForkName(slot)}.`);
 }

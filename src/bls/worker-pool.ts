@@ -40,7 +40,7 @@ export class WorkerPool {
 
   async run<Kind extends keyof Jobs>(kind: Kind, input: Jobs[Kind]["input"]): Promise<Jobs[Kind]["answer"]> {
     if (this.#closed) throw closedError();
-    const { channel } = this.#leastBusyMember();
+    const { channel } = this.#leastBusyThread();
     try {
       return (await channel.call(kind, [input])) as Jobs[Kind]["answer"];
     } catch (error) {
@@ -57,7 +57,7 @@ export class WorkerPool {
     await Promise.all(members.map((thread) => thread.end(closedError())));
   }
 
-  #leastBusyMember(): Thread {
+  #leastBusyThread(): Thread {
     let idlest: Thread | undefined;
     for (const member of this.#members) {
       if (!idlest || member.channel.pending < idlest.channel.pending) idlest = member;

@@ -86,7 +86,7 @@ export class BeaconChain {
   readonly #wired: WiredParts;
   readonly #logger: Logger;
   /** Anchor of fork choice, and the checkpoints of its state. */
-  readonly #beginning: { anchor: Checkpoint; justified: Checkpoint; finalized: Checkpoint };
+  readonly #anchorCheckpoints: { anchor: Checkpoint; justified: Checkpoint; finalized: Checkpoint };
   readonly chainSnapshots: ChainSnapshots;
   #stopTicking: (() => void) | null = null;
   #closed: Promise<void> | null = null;
@@ -119,7 +119,7 @@ export class BeaconChain {
     this.#engine = engine;
     this.#logger = logger.topic("chain");
     this.#pubkeys = pubkeyCache;
-    this.#beginning = { anchor: forkChoice.finalized, ...checkpointsOf(anchorState, forkChoice.finalized) };
+    this.#anchorCheckpoints = { anchor: forkChoice.finalized, ...checkpointsOf(anchorState, forkChoice.finalized) };
     const wired = wireParts(parts, opened, {
       settle: () => this.#settle(),
       refreshHead: () => this.refreshHead(),
@@ -167,13 +167,13 @@ export class BeaconChain {
    */
   get finalizedCheckpoint(): Checkpoint {
     const { finalized } = this.forkChoice;
-    return sameCheckpoint(finalized, this.#beginning.anchor) ? this.#beginning.finalized : finalized;
+    return sameCheckpoint(finalized, this.#anchorCheckpoints.anchor) ? this.#anchorCheckpoints.finalized : finalized;
   }
 
   /** Newest justified checkpoint, as reported to clients and peers. */
   get justifiedCheckpoint(): Checkpoint {
     const { justified } = this.forkChoice;
-    return sameCheckpoint(justified, this.#beginning.anchor) ? this.#beginning.justified : justified;
+    return sameCheckpoint(justified, this.#anchorCheckpoints.anchor) ? this.#anchorCheckpoints.justified : justified;
   }
 
   /** Resolves with the cause of an unrecoverable error. */

@@ -10,7 +10,7 @@ export class Revision {
   readonly memory = new Int32Array(new SharedArrayBuffer(2 * Int32Array.BYTES_PER_ELEMENT));
   readonly #listeners = new Set<() => void>();
   /** True during a transaction, which defers publishing. */
-  #isHeldBack = false;
+  #isDeferred = false;
   #isHeadRaised = false;
   #isStatusRaised = false;
 
@@ -23,7 +23,7 @@ export class Revision {
   /** Marks a change that affects only the node's status. */
   raiseStatus(): void {
     this.#isStatusRaised = true;
-    if (!this.#isHeldBack) this.publish();
+    if (!this.#isDeferred) this.publish();
   }
 
   /**
@@ -31,7 +31,7 @@ export class Revision {
    * called.
    */
   async transaction<T>(change: () => Promise<T>): Promise<T> {
-    this.#isHeldBack = true;
+    this.#isDeferred = true;
     try {
       return await change();
     } finally {
@@ -41,7 +41,7 @@ export class Revision {
 
   /** Ends the transaction. */
   complete(): void {
-    this.#isHeldBack = false;
+    this.#isDeferred = false;
     this.publish();
   }
 

@@ -40,7 +40,7 @@ export class PatchWriter {
   }
 
   skip(length: number): void {
-    if (length > 0) this.#begin(Operation.skip, length);
+    if (length > 0) this.#startOperation(Operation.skip, length);
   }
 
   /** Returns the buffer to fill with the literal bytes before the next call. */
@@ -70,14 +70,14 @@ export class PatchWriter {
     if (length > MAX_OPERATION_BYTES) {
       throw new Error(`A patch operation is limited to ${MAX_OPERATION_BYTES} bytes, got ${length}.`);
     }
-    this.#begin(operation, length);
+    this.#startOperation(operation, length);
     this.#reserve(length);
     const from = this.#length;
     this.#length += length;
     return this.#buffer.subarray(from, this.#length);
   }
 
-  #begin(operation: OperationCode, length: number): void {
+  #startOperation(operation: OperationCode, length: number): void {
     this.#writeCopied();
     this.#writeHeader(operation, length);
   }

@@ -102,7 +102,7 @@ export class DevChain {
   readonly #hasNetwork: boolean;
   readonly #keepsRealTime: boolean;
   /** True if missed slots are caught up before time flows, including those that passed during the warm-up. */
-  readonly #beginsAtPresent: boolean;
+  readonly #startsAtPresent: boolean;
   readonly #isShared: boolean;
   readonly #catchesUp: boolean;
   /** True if time flows once the chain runs, false if it starts paused. */
@@ -130,7 +130,7 @@ export class DevChain {
     // External validator clients run in real time, so their chain must not lag by the duration of the start-up.
     this.#keepsRealTime =
       hasNetwork || catchUp || (isNew && flows && clock.speed === 1 && activeValidators !== undefined);
-    this.#beginsAtPresent = this.#keepsRealTime || (isNew && flows && clock.speed === 1);
+    this.#startsAtPresent = this.#keepsRealTime || (isNew && flows && clock.speed === 1);
     this.#isShared = isShared;
     this.#catchesUp = catchUp;
     this.#flows = flows;
@@ -236,7 +236,7 @@ export class DevChain {
   get missingSlots(): number {
     const { currentSlot, genesisTime, secondsPerSlot } = this.clock;
     const slotTime = new SlotTime(genesisTime, secondsPerSlot);
-    const present = this.#beginsAtPresent ? slotTime.slotAt(this.#timeOfDay.nowSeconds()) : 0;
+    const present = this.#startsAtPresent ? slotTime.slotAt(this.#timeOfDay.nowSeconds()) : 0;
     return Math.max(0, Math.max(this.#warmupSlot, present) - currentSlot);
   }
 
@@ -279,7 +279,7 @@ export class DevChain {
     return this.#time.exclusive(async () => {
       this.#isLive = true;
       if (!(this.#time.requestedFlow ?? this.#flows)) return;
-      const present = this.#beginsAtPresent ? { fromSeconds: this.#timeOfDay.nowSeconds() } : {};
+      const present = this.#startsAtPresent ? { fromSeconds: this.#timeOfDay.nowSeconds() } : {};
       if (!this.clock.isFlowing) {
         this.clock.run({ ...present, keepTimetable: this.#keepsRealTime, skipMissed: this.#isShared });
       }

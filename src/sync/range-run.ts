@@ -206,7 +206,7 @@ export class RangeRun {
       if (error instanceof BlockRejection) {
         // The batch is kept and imported again later.
         if (error.reason === "engine-unavailable") await this.#waitForEngine(error, signal);
-        else this.#refuse(batch, error);
+        else this.#reject(batch, error);
         return true;
       }
       logger.error("Could not import blocks", { ...batch.range, error });
@@ -253,7 +253,7 @@ export class RangeRun {
     await chain.pendingVerdicts.untilRetryDue(signal);
   }
 
-  #refuse(batch: Batch, rejection: BlockRejection): void {
+  #reject(batch: Batch, rejection: BlockRejection): void {
     const { logger } = this.#parts;
     const { servingPeer, range } = batch;
     const { reason, slot, root, message } = rejection;

@@ -181,7 +181,7 @@ export class VirtualClock implements Clock {
     this.#proceed();
     await this.#slotWork;
     while (this.#mode === "advancing" && this.#slot < slot) {
-      await this.#beginSlot(this.#slot + 1, this.#slotTime.startOf(this.#slot + 1));
+      await this.#startSlot(this.#slot + 1, this.#slotTime.startOf(this.#slot + 1));
     }
     if (this.#mode !== "advancing") throw new ClockStoppedError();
     this.#mode = "paused";
@@ -231,7 +231,7 @@ export class VirtualClock implements Clock {
     return this.#keepTimetable ? Date.now() : performance.now();
   }
 
-  #beginSlot(slot: Slot, atSeconds: number): Promise<unknown> {
+  #startSlot(slot: Slot, atSeconds: number): Promise<unknown> {
     this.#slot = slot;
     this.#baseSeconds = atSeconds;
     this.#baseRealMs = this.#realMs();
@@ -275,7 +275,7 @@ export class VirtualClock implements Clock {
     if (timetable >= nextSlotStart && this.#unfinishedListeners === 0) {
       const isOnTime = this.#keepTimetable || timetable - nextSlotStart <= this.secondsPerSlot * TOLERATED_LATENESS;
       // The listeners' promises never reject; `#slotWork` tracks them.
-      void this.#beginSlot(next, isOnTime ? timetable : nextSlotStart);
+      void this.#startSlot(next, isOnTime ? timetable : nextSlotStart);
       return;
     }
     this.#waiters.release(this.nowSeconds());

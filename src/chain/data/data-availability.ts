@@ -211,7 +211,7 @@ export class DataAvailability {
     }
   }
 
-  #untilComplete(block: BlockWithCommitments, signal: AbortSignal, begun: () => void): Promise<void> {
+  #untilComplete(block: BlockWithCommitments, signal: AbortSignal, onWaiting: () => void): Promise<void> {
     return new Promise((resolve, reject) => {
       const end = () => {
         stopListening();
@@ -228,7 +228,7 @@ export class DataAvailability {
       });
       signal.addEventListener("abort", onAbort);
       if (signal.aborted) onAbort();
-      else begun();
+      else onWaiting();
     });
   }
 }

@@ -31,7 +31,7 @@ export interface ReconstructionParts {
  */
 export class Reconstruction {
   readonly #parts: ReconstructionParts;
-  readonly #begun = new LruMap<RootHex, true>(REMEMBERED_BLOCKS);
+  readonly #started = new LruMap<RootHex, true>(REMEMBERED_BLOCKS);
   /** One at a time, because each reconstruction uses all cores for a second or more. */
   readonly #turns = new SerialQueue();
   readonly #closing = new AbortController();
@@ -48,8 +48,8 @@ export class Reconstruction {
   }
 
   #consider(root: RootHex): void {
-    if (this.#begun.get(root) || !this.#canBeCompleted(root)) return;
-    this.#begun.set(root, true);
+    if (this.#started.get(root) || !this.#canBeCompleted(root)) return;
+    this.#started.set(root, true);
     // Never rejects.
     void this.#completeLater(root);
   }

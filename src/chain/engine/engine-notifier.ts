@@ -45,7 +45,7 @@ export class EngineNotifier {
   readonly #review: InvalidPayloadRetry;
   readonly #stopListening: (() => void)[];
   #isClosed = false;
-  #isWanted = false;
+  #isRequested = false;
   #isReachable: boolean;
   #isRunning = false;
   #running: Promise<void> = Promise.resolve();
@@ -75,7 +75,7 @@ export class EngineNotifier {
 
   /** Sends the current head after the pending request has finished. */
   notify(): void {
-    this.#isWanted = true;
+    this.#isRequested = true;
     if (this.#isRunning || this.#isClosed) return;
     this.#isRunning = true;
     this.#running = this.#run();
@@ -108,8 +108,8 @@ export class EngineNotifier {
 
   async #run(): Promise<void> {
     try {
-      while (this.#isWanted && !this.#isClosed) {
-        this.#isWanted = false;
+      while (this.#isRequested && !this.#isClosed) {
+        this.#isRequested = false;
         await this.#sendHead();
         await this.#review.run();
       }

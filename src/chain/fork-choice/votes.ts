@@ -13,7 +13,7 @@ export interface LatestMessages {
 /** Snapshot of `Votes`. */
 export interface VotesSnapshot {
   applied: Int32Array<ArrayBuffer>;
-  wanted: Int32Array<ArrayBuffer>;
+  latest: Int32Array<ArrayBuffer>;
   epochs: Uint32Array<ArrayBuffer>;
   equivocating: Uint8Array<ArrayBuffer>;
   moved: number[];
@@ -28,7 +28,7 @@ const EMPTY_BALANCES = new Uint16Array(0);
  */
 export class Votes {
   #applied = new Int32Array(0);
-  #wanted = new Int32Array(0);
+  #latest = new Int32Array(0);
   /** Target epoch plus one; zero for validators without a message. */
   #epochs = new Uint32Array(0);
   #equivocating = new Uint8Array(0);
@@ -79,13 +79,13 @@ export class Votes {
   remap(newIndexOf: Int32Array): void {
     for (let validator = 0; validator < this.#validators; validator++) {
       this.#applied[validator] = newIndexOf[this.#applied[validator]!] ?? NO_NODE;
-      this.#wanted[validator] = newIndexOf[this.#wanted[validator]!] ?? NO_NODE;
+      this.#latest[validator] = newIndexOf[this.#latest[validator]!] ?? NO_NODE;
     }
   }
 
   latestMessages(): LatestMessages {
     return {
-      nodes: this.#wanted.slice(0, this.#validators),
+      nodes: this.#latest.slice(0, this.#validators),
       epochs: this.#epochs.slice(0, this.#validators),
       equivocating: this.#equivocating.slice(0, this.#validators),
     };
@@ -94,7 +94,7 @@ export class Votes {
   capture(): VotesSnapshot {
     return {
       applied: this.#applied.slice(0, this.#validators),
-      wanted: this.#wanted.slice(0, this.#validators),
+      latest: this.#latest.slice(0, this.#validators),
       epochs: this.#epochs.slice(0, this.#validators),
       equivocating: this.#equivocating.slice(0, this.#validators),
       moved: [...this.#moved],
@@ -103,9 +103,9 @@ export class Votes {
   }
 
   /** Restores a snapshot. */
-  rewind({ applied, wanted, epochs, equivocating, moved, balances }: VotesSnapshot): void {
+  rewind({ applied, latest, epochs, equivocating, moved, balances }: VotesSnapshot): void {
     this.#applied = applied;
-    this.#wanted = wanted;
+    this.#latest = latest;
     this.#epochs = epochs;
     this.#equivocating = equivocating;
     this.#validators = applied.length;
@@ -123,14 +123,14 @@ export class Votes {
 
   #apply(validator: number, balances: Uint16Array, deltas: Float64Array): void {
     const from = this.#applied[validator]!;
-    const to = this.#wanted[validator]!;
+    const to = this.#latest[validator]!;
     if (from !== NO_NODE) deltas[from]! -= this.#balances[validator] ?? 0;
     if (to !== NO_NODE) deltas[to]! += balances[validator] ?? 0;
     this.#applied[validator] = to;
   }
 
   #move(validator: number, node: number): void {
-    this.#wanted[validator] = node;
+    this.#latest[validator] = node;
     this.#moved.push(validator);
   }
 
@@ -140,7 +140,7 @@ export class Votes {
     if (validator < this.#applied.length) return;
     const capacity = Math.max(1024, 2 ** Math.ceil(Math.log2(validator + 1)));
     this.#applied = grown(this.#applied, new Int32Array(capacity).fill(NO_NODE));
-    this.#wanted = grown(this.#wanted, new Int32Array(capacity).fill(NO_NODE));
+    this.#latest = grown(this.#latest, new Int32Array(capacity).fill(NO_NODE));
     this.#epochs = grown(this.#epochs, new Uint32Array(capacity));
     this.#equivocating = grown(this.#equivocating, new Uint8Array(capacity));
   }

@@ -60,7 +60,7 @@ interface LatestUpdate {
 
 export interface LightClientSnapshot {
   best: Candidate[];
-  taken: RootHex[];
+  processed: RootHex[];
   followed: RootHex | undefined;
   optimistic: LatestUpdate | undefined;
   finality: LatestUpdate | undefined;
@@ -87,17 +87,17 @@ export class LightClientServer {
   capture(): LightClientSnapshot {
     return {
       best: this.#best.capture(),
-      taken: Array.from(this.#processed.entries(), ([root]) => root),
+      processed: Array.from(this.#processed.entries(), ([root]) => root),
       followed: this.#followed,
       optimistic: this.#optimistic,
       finality: this.#finality,
     };
   }
 
-  restore({ best, taken, followed, optimistic, finality }: LightClientSnapshot): void {
+  restore({ best, processed, followed, optimistic, finality }: LightClientSnapshot): void {
     this.#best.restore(best);
     this.#processed.clear();
-    for (const root of taken) this.#processed.set(root, true);
+    for (const root of processed) this.#processed.set(root, true);
     this.#headers.clear();
     this.#followed = followed;
     this.#optimistic = optimistic;

@@ -56,7 +56,7 @@ export class PayloadPreparer {
   start(): () => void {
     const { clock, events } = this.#parts;
     const ends = [
-      clock.onSlot((slot) => (this.#isWanted ? this.#announceInTime(slot) : undefined)),
+      clock.onSlot((slot) => (this.#isNeeded ? this.#announceInTime(slot) : undefined)),
       events.on("head", () => this.resume()),
       events.on("headVerified", () => this.resume()),
     ];
@@ -80,7 +80,7 @@ export class PayloadPreparer {
   }
 
   /** True if there may be a prepared proposer and a recipient of the attributes. */
-  get #isWanted(): boolean {
+  get #isNeeded(): boolean {
     const { clock, preparations, payloadBuilder } = this.#parts;
     return (this.#hasListeners || payloadBuilder.canPrepare) && preparations.hasAny(clock.currentEpoch);
   }
@@ -101,7 +101,7 @@ export class PayloadPreparer {
     const { config, clock, status, payloadBuilder, events, logger } = this.#parts;
     const fork = config.getForkName(slot);
     // From Gloas on, builder bids replace this.
-    if (!this.#isWanted || status.isSyncing || !isForkPostBellatrix(fork) || isForkPostGloas(fork)) return;
+    if (!this.#isNeeded || status.isSyncing || !isForkPostBellatrix(fork) || isForkPostGloas(fork)) return;
     const head = this.#expectedParent;
     // No blocks may be proposed on an optimistic head (sync/optimistic.md).
     const isPrepared = payloadBuilder.canPrepare && !status.isOptimistic;

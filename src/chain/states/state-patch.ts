@@ -164,22 +164,22 @@ async function* patchElements(
   base: Elements | undefined,
 ): AsyncGenerator<Uint8Array> {
   const { count, size } = elements;
-  const gone = base ? await goneFromFront(elements, base, slice) : 0;
-  const common = base ? Math.min(count, base.count - gone) : 0;
-  writer.skip(gone * size);
+  const removed = base ? await countRemovedFromFront(elements, base, slice) : 0;
+  const common = base ? Math.min(count, base.count - removed) : 0;
+  writer.skip(removed * size);
   const groupSize = 2 ** groupDepthOf(elements);
   for (let from = 0; from < count; from += groupSize) {
     const to = Math.min(from + groupSize, count);
-    if (base && gone === 0 && to <= common && isSame(groupNode(elements, from), groupNode(base, from))) {
+    if (base && removed === 0 && to <= common && isSame(groupNode(elements, from), groupNode(base, from))) {
       writer.copy((to - from) * size);
     } else {
-      const others = base && common > from ? nodesOf(base, from + gone, Math.min(to, common) + gone) : [];
+      const others = base && common > from ? nodesOf(base, from + removed, Math.min(to, common) + removed) : [];
       patchGroup(writer, elements, nodesOf(elements, from, to), others);
     }
     yield* full(writer);
     await slice.yieldIfDue();
   }
-  if (base) writer.skip((base.count - gone - common) * size);
+  if (base) writer.skip((base.count - removed - common) * size);
 }
 
 /** Copies equal elements, XORs changed ones with the base and appends new ones, in runs. */
@@ -210,7 +210,7 @@ function patchGroup(writer: PatchWriter, elements: Elements, nodes: readonly Nod
 }
 
 /** Returns the number of elements removed from the front since the base, as happens in queues. */
-async function goneFromFront(elements: Elements, base: Elements, slice: TimeSlice): Promise<number> {
+async function countRemovedFromFront(elements: Elements, base: Elements, slice: TimeSlice): Promise<number> {
   if (elements.count === 0) return 0;
   const [first] = nodesOf(elements, 0, 1);
   const groupSize = 2 ** groupDepthOf(base);

@@ -251,11 +251,11 @@ export class StateStore {
 
   /** Regenerates a state of a block, at a slot between the block's and `slot`. */
   #regenerate(blockRoot: RootHex, slot: Slot, throwIfAborted: () => void): Promise<State> {
-    const beginning = this.#beginningOf(blockRoot);
-    return this.#replays.run(beginning, async () => {
+    const replayKey = this.#replayKeyOf(blockRoot);
+    return this.#replays.run(replayKey, async () => {
       throwIfAborted();
       const nearest = await this.#nearest(blockRoot, slot);
-      return beginning === HISTORY
+      return replayKey === HISTORY
         ? this.#replayHistory(nearest, throwIfAborted)
         : this.#replay(nearest, throwIfAborted);
     });
@@ -292,7 +292,7 @@ export class StateStore {
   }
 
   /** Returns the key of the replay queue. Replays with common blocks share a queue. */
-  #beginningOf(blockRoot: RootHex): RootHex | typeof HISTORY {
+  #replayKeyOf(blockRoot: RootHex): RootHex | typeof HISTORY {
     if (!this.#isRecent(blockRoot)) return HISTORY;
     for (const { root } of this.#forkChoice.ancestors(blockRoot)) {
       if (this.#blockStates.get(root) || this.#snapshots.has(root)) return root;

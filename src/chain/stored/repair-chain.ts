@@ -155,7 +155,7 @@ async function repairSidecars(db: BeaconDb, slots: ReadonlyMap<RootHex, Slot>, d
   const others = listed.filter(({ slot, root }) => slots.get(root) !== slot);
   await inBatches(db, others, (batch, block) => batch.data.delete(block, []));
   const remaining: SlotAndRoot[] = [];
-  const gone: { root: RootHex; index: number }[] = [];
+  const obsolete: { root: RootHex; index: number }[] = [];
   for await (const id of db.data.sidecars()) {
     const { root } = id;
     const slot = slots.get(root);
@@ -163,11 +163,11 @@ async function repairSidecars(db: BeaconDb, slots: ReadonlyMap<RootHex, Slot>, d
       () => storedSidecar(db, id),
       (problem) => dropped.push(problem),
     );
-    if (!sidecar || slot === undefined) gone.push(id);
+    if (!sidecar || slot === undefined) obsolete.push(id);
     else if (remaining.at(-1)?.root !== root) remaining.push({ slot, root });
   }
   await inBatches(db, remaining, (batch, block) => batch.data.putBlock(block));
-  await inBatches(db, gone, (batch, { root, index }) => batch.data.deleteSidecar(root, index));
+  await inBatches(db, obsolete, (batch, { root, index }) => batch.data.deleteSidecar(root, index));
 }
 
 /** Converts patches of deleted bases to plain states, then deletes all states except the remaining ones. */

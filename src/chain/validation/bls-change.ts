@@ -18,10 +18,10 @@ export async function validateBlsChange(
   const { validatorIndex } = signedChange.message;
   const { CAPELLA_FORK_EPOCH } = config;
   if (clock.currentEpoch < CAPELLA_FORK_EPOCH) {
-    const begins = Number.isFinite(CAPELLA_FORK_EPOCH)
+    const start = Number.isFinite(CAPELLA_FORK_EPOCH)
       ? `starts at epoch ${CAPELLA_FORK_EPOCH}; the current epoch is ${clock.currentEpoch}`
       : "this chain does not schedule";
-    throw ignore("wrong-fork", `Withdrawal credentials can be changed from Capella on, which ${begins}.`);
+    throw ignore("wrong-fork", `Withdrawal credentials can be changed from Capella on, which ${start}.`);
   }
   if (origin === "gossip" && operations.hasBlsToExecutionChange(validatorIndex)) {
     throw alreadyKnown(`A credential change of validator ${validatorIndex} is already known.`);

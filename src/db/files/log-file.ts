@@ -48,9 +48,9 @@ export function readLog(bytes: Uint8Array): LogContents {
     }
     damagedAt ??= unreadableFrom;
     unreadableFrom = undefined;
-    const begins = part.type === FULL || part.type === FIRST;
-    if (begins === (parted !== undefined)) damagedAt ??= parted?.from ?? offset;
-    if (begins) parted = { from: offset, parts: [] };
+    const isStart = part.type === FULL || part.type === FIRST;
+    if (isStart === (parted !== undefined)) damagedAt ??= parted?.from ?? offset;
+    if (isStart) parted = { from: offset, parts: [] };
     parted?.parts.push(part.data);
     if (parted && (part.type === FULL || part.type === LAST)) {
       records.push(parted.parts.length === 1 ? part.data : Buffer.concat(parted.parts));

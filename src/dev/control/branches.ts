@@ -66,7 +66,7 @@ export class DevBranches implements BranchControl {
     const { chain, time } = this.#parts;
     return time.whilePaused(async () => {
       await chain.refreshHead();
-      const branches = (depth === undefined ? this.#lastBranches() : undefined) ?? this.#begin(depth ?? 1);
+      const branches = (depth === undefined ? this.#lastBranches() : undefined) ?? this.#startBranches(depth ?? 1);
       this.#branches = branches;
       const { tips } = branches;
       for (let passed = 0; passed < slots && signal?.aborted !== true; passed++) {
@@ -113,7 +113,7 @@ export class DevBranches implements BranchControl {
     throw ControlError.conflict(`${requested} cannot be replaced: ${reason}.`);
   }
 
-  #begin(depth: number): Branches {
+  #startBranches(depth: number): Branches {
     const ancestor = this.#blockBeforeHead(depth);
     return { ancestor, tips: { old: this.#parts.chain.head, new: ancestor } };
   }

@@ -39,7 +39,7 @@ export class DepositLog {
   add(deposits: readonly phase0.DepositData[]): Promise<void> {
     const { chain } = this.#parts;
     return this.#changes.run(async () => {
-      if (!chain.eth1.deposits.newest) await this.#begin();
+      if (!chain.eth1.deposits.newest) await this.#createFirstBlock();
       await this.#extend(Math.floor(chain.clock.nowSeconds()), deposits);
     });
   }
@@ -63,7 +63,7 @@ export class DepositLog {
   }
 
   /** Creates the first block, with the genesis deposits. */
-  async #begin(): Promise<void> {
+  async #createFirstBlock(): Promise<void> {
     const { chain, genesisDeposits } = this.#parts;
     const { blockHash, depositRoot } = chain.headState.eth1Data;
     const header = { number: 0, hash: toHex(blockHash), parentHash: hashOf(-1), timestamp: chain.genesis.time };

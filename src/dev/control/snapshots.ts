@@ -39,7 +39,7 @@ interface Snapshot extends Omit<SnapshotInfo, "id"> {
 export class DevSnapshots implements SnapshotControl {
   readonly #parts: DevSnapshotsParts;
   /** By id, in the order taken. */
-  readonly #taken = new Map<number, Snapshot>();
+  readonly #snapshots = new Map<number, Snapshot>();
   #lastId = 0;
 
   constructor(parts: DevSnapshotsParts) {
@@ -53,7 +53,7 @@ export class DevSnapshots implements SnapshotControl {
       await evm?.capture(id);
       const restore = revertible.map((part) => part.capture());
       const snapshot = await chain.chainSnapshots.take();
-      this.#taken.set(id, { snapshot, restore, slot: chain.clock.currentSlot, headRoot: chain.head.root });
+      this.#snapshots.set(id, { snapshot, restore, slot: chain.clock.currentSlot, headRoot: chain.head.root });
       this.#lastId = id;
       return id;
     });
@@ -62,7 +62,7 @@ export class DevSnapshots implements SnapshotControl {
   revert(id: number): Promise<void> {
     const { chain, time, evm } = this.#parts;
     return time.whilePaused(async () => {
-      const found = this.#taken.get(id);
+      const found = this.#snapshots.get(id);
       if (!found) throw ControlError.notFound(this.#missing(id));
       let reverting: Promise<boolean> | undefined;
       await chain.chainSnapshots.revertTo(found.snapshot, () => {
@@ -71,14 +71,14 @@ export class DevSnapshots implements SnapshotControl {
         reverting = evm?.revert(id);
       });
       if ((await reverting) === false) await evm?.restore();
-      const dropped = [...this.#taken.keys()].filter((other) => other >= id);
-      for (const other of dropped) this.#taken.delete(other);
+      const dropped = [...this.#snapshots.keys()].filter((other) => other >= id);
+      for (const other of dropped) this.#snapshots.delete(other);
       await evm?.release(dropped);
     });
   }
 
   list(): SnapshotInfo[] {
-    return Array.from(this.#taken, ([id, { slot, headRoot }]) => ({ id, slot, headRoot }));
+    return Array.from(this.#snapshots, ([id, { slot, headRoot }]) => ({ id, slot, headRoot }));
   }
 
   /** Explains why the snapshot does not exist, and lists the existing ones. */
@@ -88,7 +88,7 @@ export class DevSnapshots implements SnapshotControl {
   }
 
   #listed(): string {
-    const ids = [...this.#taken.keys()].map(hex);
+    const ids = [...this.#snapshots.keys()].map(hex);
     if (ids.length === 0) return `None ${this.#lastId === 0 ? "has been taken" : "is left"}: dev_snapshot takes one.`;
     if (ids.length > MAX_LISTED) return `There are ${ids.length}, from ${ids[0]} to ${ids.at(-1)}.`;
     return `Available: ${ids.join(", ")}.`;

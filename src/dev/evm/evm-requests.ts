@@ -92,13 +92,13 @@ export class EvmRequests implements ExecutionRequestSink {
         `The contract ${toHex(to)} takes requests once there is a block of electra: advance the chain by a slot first.`,
       );
     }
-    await this.#refusing(() => this.#send(source, { to, data, value: REQUEST_FEE }));
+    await this.#convertingPoolErrors(() => this.#send(source, { to, data, value: REQUEST_FEE }));
   }
 
   /** Sends a transaction from the last funded account with a sufficient balance. */
   async #sendFromAny(call: Call): Promise<void> {
     const accounts = ACCOUNTS.toReversed();
-    await this.#refusing(async () => {
+    await this.#convertingPoolErrors(async () => {
       for (const account of accounts) {
         try {
           return await this.#send(account, call);
@@ -114,7 +114,7 @@ export class EvmRequests implements ExecutionRequestSink {
     return this.#wallet.send(from, { ...call, gasLimit: GAS_LIMIT });
   }
 
-  async #refusing(work: () => Promise<void>): Promise<void> {
+  async #convertingPoolErrors(work: () => Promise<void>): Promise<void> {
     try {
       await work();
     } catch (error) {

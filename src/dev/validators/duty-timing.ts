@@ -50,7 +50,7 @@ export class SlotSchedule {
     const arrived = new AbortController();
     const dueMs = this.#config.getAttestationDueMs(this.#config.getForkName(slot));
     try {
-      const due = this.#clock.untilTime(this.#moment(slot, dueMs), AbortSignal.any([closing, arrived.signal]));
+      const due = this.#clock.untilTime(this.#timeOf(slot, dueMs), AbortSignal.any([closing, arrived.signal]));
       await Promise.race([arrival.promise, due]);
     } finally {
       this.#waiting.delete(slot);
@@ -65,10 +65,10 @@ export class SlotSchedule {
 
   /** Returns the aggregation deadline in chain seconds. */
   aggregateDue(slot: Slot): number {
-    return this.#moment(slot, this.#config.getAggregateDueMs(this.#config.getForkName(slot)));
+    return this.#timeOf(slot, this.#config.getAggregateDueMs(this.#config.getForkName(slot)));
   }
 
-  #moment(slot: Slot, dueMs: number): number {
+  #timeOf(slot: Slot, dueMs: number): number {
     return this.#clock.slotStartSeconds(slot) + dueMs / 1000;
   }
 }

@@ -87,7 +87,7 @@ export class PeerSessions {
     if (existing) {
       existing.direction = direction;
       // The dialer requests first (phase0/p2p-interface.md, Status). If both dialed, each may be waiting for the other.
-      if (direction === "outbound" && existing.statusAt === null) this.#askStatus(existing);
+      if (direction === "outbound" && existing.statusAt === null) this.#requestStatus(existing);
       return;
     }
     const now = this.#parts.timers.now();
@@ -108,7 +108,7 @@ export class PeerSessions {
       inFlight: new Set(),
     };
     this.#sessions.set(peerId, session);
-    if (direction === "outbound") this.#askStatus(session);
+    if (direction === "outbound") this.#requestStatus(session);
   }
 
   end(peerId: string): PeerSession | undefined {
@@ -161,17 +161,17 @@ export class PeerSessions {
   #advance(session: TrackedSession, now: number): void {
     if (session.statusAt === null) {
       if (now - session.since >= HANDSHAKE_MS) this.#parts.drop(session.peerId, GOODBYE.fault, "no status");
-      else if (now - session.since >= STATUS_GRACE_MS) this.#askStatus(session);
+      else if (now - session.since >= STATUS_GRACE_MS) this.#requestStatus(session);
       return;
     }
     if (!session.relevant) return;
     const isOld =
       now - session.statusAt >= STATUS_INTERVAL_MS || session.statusEpoch < this.#parts.chain.clock.currentEpoch;
-    if (session.statusWanted || isOld) this.#askStatus(session);
+    if (session.statusWanted || isOld) this.#requestStatus(session);
     if (now >= session.nextPingAt) this.#ping(session);
   }
 
-  #askStatus(session: TrackedSession): void {
+  #requestStatus(session: TrackedSession): void {
     const { requests, timers, drop } = this.#parts;
     if (timers.now() - session.statusAskedAt < STATUS_PAUSE_MS) return;
     this.#ask(

@@ -43,10 +43,10 @@ const DEFAULT_FORK = DEV_FORKS.at(-1)!;
 export function devGenesis(values: GenesisValues, stored: DevIdentity | null, workingDirectory: string): DevGenesis {
   const preset = values.preset ?? (stored?.preset as DevPreset | undefined) ?? "minimal";
   const validators = values.validators ?? keyCount(values) ?? stored?.validators ?? DEFAULT_VALIDATORS;
-  const fewest = SLOTS_PER_EPOCH[preset];
-  if (validators < fewest) {
+  const minValidators = SLOTS_PER_EPOCH[preset];
+  if (validators < minValidators) {
     throw usageError(
-      `--validators ${validators} is too few: the ${preset} preset requires at least ${fewest}, one per slot.`,
+      `--validators ${validators} is too few: the ${preset} preset requires at least ${minValidators}, one per slot.`,
     );
   }
   if (validators !== stored?.validators) requireMemoryFor(validators);

@@ -152,17 +152,17 @@ function reportInfeasible(
     upstream?.tags?.some((tag) => tags.includes(tag)) ||
     !problems.isValid(["upstreams", index, "tags"]);
   const { length } = upstreams.filter(hasTag);
-  const wanted = tags?.join(" or ");
-  if (length === 0 && wanted !== undefined) {
+  const tagText = tags?.join(" or ");
+  if (length === 0 && tagText !== undefined) {
     const known = upstreams.flatMap((upstream) => upstream?.tags ?? []);
-    const hint = tags?.length === 1 ? didYouMean(wanted, known) : "";
+    const hint = tags?.length === 1 ? didYouMean(tagText, known) : "";
     const fix =
       hint === ""
         ? `; add it to an upstream, as in { url: …, tags: [${tags?.[0]}] }`
         : `;${hint.replace("Did", "did")}`;
-    problems.report([...path, "tags"], `selects no upstream: none has the tag ${wanted}${fix}`);
+    problems.report([...path, "tags"], `selects no upstream: none has the tag ${tagText}${fix}`);
   } else if (length < quorum && problems.isValid([...path, "quorum"])) {
-    const which = wanted === undefined ? "upstreams" : `upstreams with the tag ${wanted}`;
+    const which = tagText === undefined ? "upstreams" : `upstreams with the tag ${tagText}`;
     const problem = `must be at most the number of ${which}, ${length}, got ${quorum}; lower it or add upstreams`;
     problems.report([...path, "quorum"], problem);
   }

@@ -85,15 +85,15 @@ function withoutGaps({ header }: ExecutedBlock, blocks: readonly SimulatedBlock[
   const filled: SimulatedBlock[] = [];
   let { number, timestamp } = header;
   for (const block of blocks) {
-    const { number: wanted = number + 1n, time } = block.blockOverrides ?? {};
-    if (wanted <= number) {
-      throw new EthError(`block numbers must be in order: ${wanted} <= ${number}`, CODES.blockNumber);
+    const { number: blockNumber = number + 1n, time } = block.blockOverrides ?? {};
+    if (blockNumber <= number) {
+      throw new EthError(`block numbers must be in order: ${blockNumber} <= ${number}`, CODES.blockNumber);
     }
-    if (wanted - header.number > MAX_BLOCKS) {
-      const blocks = wanted - header.number;
+    if (blockNumber - header.number > MAX_BLOCKS) {
+      const blocks = blockNumber - header.number;
       throw new EthError(`too many blocks: ${blocks}, limit ${MAX_BLOCKS}`, CODES.clientLimit);
     }
-    for (let empty = number + 1n; empty < wanted; empty++) {
+    for (let empty = number + 1n; empty < blockNumber; empty++) {
       timestamp += SECONDS_BETWEEN_BLOCKS;
       filled.push({ blockOverrides: { number: empty, time: timestamp } });
     }
@@ -101,8 +101,8 @@ function withoutGaps({ header }: ExecutedBlock, blocks: readonly SimulatedBlock[
     if (at <= timestamp) {
       throw new EthError(`block timestamps must be in order: ${at} <= ${timestamp}`, CODES.blockTimestamp);
     }
-    filled.push({ ...block, blockOverrides: { ...block.blockOverrides, number: wanted, time: at } });
-    number = wanted;
+    filled.push({ ...block, blockOverrides: { ...block.blockOverrides, number: blockNumber, time: at } });
+    number = blockNumber;
     timestamp = at;
   }
   return filled;

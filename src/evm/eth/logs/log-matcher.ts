@@ -58,29 +58,29 @@ export class LogMatcher {
       ({ address, topics }) =>
         topics.length >= this.#topics.length &&
         (this.#addresses?.has(address) ?? true) &&
-        this.#topics.every((wanted, index) => wanted?.has(topics[index]!) ?? true),
+        this.#topics.every((accepted, index) => accepted?.has(topics[index]!) ?? true),
     );
     return { found, examined: candidates.length };
   }
 
   /** Returns the logs that meet the most selective condition. */
   #candidates(indexed: IndexedLogs): readonly LogJson[] {
-    let fewest: { count: number; lists: (readonly number[])[] } | undefined;
+    let mostSelective: { count: number; lists: (readonly number[])[] } | undefined;
     for (const [index, values] of [this.#addresses, ...this.#topics].entries()) {
       if (values === undefined) continue;
       const lists = Array.from(values, (value) => indexed.positionsOf(index, value)).filter(({ length }) => length > 0);
       const count = lists.reduce((sum, { length }) => sum + length, 0);
-      if (fewest === undefined || count < fewest.count) fewest = { count, lists };
+      if (mostSelective === undefined || count < mostSelective.count) mostSelective = { count, lists };
     }
-    if (fewest === undefined) return indexed.logs;
-    const [only = []] = fewest.lists;
-    const positions = fewest.lists.length <= 1 ? only : fewest.lists.flat().sort((a, b) => a - b);
+    if (mostSelective === undefined) return indexed.logs;
+    const [only = []] = mostSelective.lists;
+    const positions = mostSelective.lists.length <= 1 ? only : mostSelective.lists.flat().sort((a, b) => a - b);
     return positions.map((position) => indexed.logs[position]!);
   }
 
   #matches({ address, topics }: Log): boolean {
     if (this.#addresses !== undefined && !this.#addresses.has(data(address))) return false;
     if (this.#topics.length > topics.length) return false;
-    return this.#topics.every((wanted, index) => wanted === undefined || wanted.has(data(topics[index]!)));
+    return this.#topics.every((accepted, index) => accepted === undefined || accepted.has(data(topics[index]!)));
   }
 }

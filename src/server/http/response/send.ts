@@ -71,11 +71,11 @@ async function writeChunks(res: ServerResponse, chunks: ChunkStream): Promise<vo
       // A chunk may be a small slice of its buffer.
       const { byteLength } = chunk.buffer;
       pendingBytes += byteLength;
-      const isTaken = res.write(chunk, (error) => {
+      const hasRoom = res.write(chunk, (error) => {
         pendingBytes -= byteLength;
         if (!error) releaseBuffer(chunk);
       });
-      if (!isTaken && pendingBytes >= HIGH_WATER_BYTES) await drained(res);
+      if (!hasRoom && pendingBytes >= HIGH_WATER_BYTES) await drained(res);
     }
   } finally {
     res.off("close", stop);
