@@ -55,7 +55,7 @@ describe("shared cache outages", () => {
       expect((await other.reader.read(block(1))).cachedIn).toBe("cache");
       expect(upstream.calls).toHaveLength(calls);
       await redis.command(...recover);
-      gateway.clockLead += 10_000;
+      gateway.now += 10_000;
       await gateway.reader.read(block(++slot));
       await gateway.until("up", seen);
       const [rejected, accepted] = gateway.messages().splice(-2);
@@ -72,12 +72,12 @@ describe("shared cache outages", () => {
     const gateway = await CachingGateway.open(redis.url, upstream);
     for (let slot = 1; slot <= 4; slot++) {
       await gateway.reader.read(block(slot));
-      gateway.clockLead += 10_000;
+      gateway.now += 10_000;
     }
     await gateway.reader.read(block(5));
     expect(gateway.messages()).toEqual([expect.stringContaining("rejects writes")]);
     await redis.command("ACL", "SETUSER", "default", "+eval");
-    gateway.clockLead += 10_000;
+    gateway.now += 10_000;
     await gateway.reader.read(block(6));
     expect(gateway.messages().slice(1)).toEqual(["Shared cache accepts writes again"]);
 
