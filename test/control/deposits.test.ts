@@ -119,7 +119,7 @@ it("a deposit is rejected if its vote would not end before fulu, and accepted be
 });
 
 it("includes a request once per branch", async () => {
-  const { devChain, call, chain } = await openControlled(FULU, tempDirectory(), { activeValidators: [] });
+  const { devChain, call, chain } = await openControlled(FULU, undefined, { activeValidators: [] });
   const byHand = new ByHand(devChain);
   const depositsOf = ({ body }: BeaconBlock) => (body as electra.BeaconBlockBody).executionRequests.deposits.length;
   const propose = async (slot: number, parentRoot: string) => {

@@ -18,7 +18,7 @@ import { tempDirectory } from "../support/directories/temp-directory.ts";
 import { ExecutionClient } from "../support/execution/execution-client.ts";
 
 it("the voting stake never exceeds the total stake, even when most of it exits", async () => {
-  const { call, advance } = await openControlled(FULU, tempDirectory(), {
+  const { call, advance } = await openControlled(FULU, undefined, {
     configOverrides: { SHARD_COMMITTEE_PERIOD: "0" },
   });
   await advance(SLOTS_PER_EPOCH);

@@ -8,7 +8,7 @@ import { tempDirectory } from "../support/directories/temp-directory.ts";
 
 const VALIDATORS = 16;
 
-async function open(options: Partial<DevNodeOptions> = {}, directory = tempDirectory()) {
+async function open(options: Partial<DevNodeOptions> = {}, directory?: string) {
   const opened = await openDevChain(
     { forks: [{ fork: "fulu", epoch: 0 }], validators: VALIDATORS, speed: 0, ...options },
     directory,

@@ -1,6 +1,5 @@
 import { expect, it } from "vitest";
 import { account, hexOf, openEvmChain } from "../support/chain/evm-chain.ts";
-import { tempDirectory } from "../support/directories/temp-directory.ts";
 
 const WITHDRAWAL_REQUESTS = "0x00000961ef480eb55e80d19ad83579a64c007002";
 /** Logs a DepositEvent without data: PUSH32 topic, PUSH0, PUSH0, LOG1. */
@@ -13,7 +12,7 @@ type Opened = Awaited<ReturnType<typeof openEvmChain>>;
 
 /** A chain without automine. */
 async function openManual(): Promise<Opened> {
-  const opened = await openEvmChain({}, tempDirectory());
+  const opened = await openEvmChain();
   await opened.call("evm_setAutomine", [false]);
   await opened.advance(1);
   return opened;

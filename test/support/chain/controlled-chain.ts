@@ -1,8 +1,7 @@
-import { join } from "node:path";
 import type { SignedBeaconBlock } from "@lodestar/types";
 import { expect, onTestFinished } from "vitest";
 import { initialiseDatabase } from "../../../src/chain/anchor/anchor.ts";
-import { openDatabase } from "../../../src/db/open-database.ts";
+import { createMemoryDatabase } from "../../../src/db/open-database.ts";
 import type { ScheduledFork } from "../../../src/dev/forks.ts";
 import type { DevNodeOptions } from "../../../src/node/dev-node.ts";
 import { Caller } from "../api/caller.ts";
@@ -21,7 +20,7 @@ type Params = unknown[] | Record<string, unknown>;
 /** A chain with a manual clock. */
 export async function openControlled(
   forks: ScheduledFork[],
-  directory = tempDirectory(),
+  directory?: string,
   options: Partial<DevNodeOptions> = {},
 ) {
   const opened = await openDevChain({ validators: VALIDATORS, forks, speed: 0, ...options }, directory);
@@ -46,7 +45,7 @@ export async function openControlled(
     /** Expects that another node reaches the same state from genesis. */
     async expectFollowed() {
       const genesis = (await chain.states.genesis())!;
-      const db = await openDatabase(join(tempDirectory(), "beacon-db"), { sync: false });
+      const db = await createMemoryDatabase(tempDirectory());
       onTestFinished(() => db.close());
       await initialiseDatabase(db, devChain.config, { state: genesis }, {});
       const follower = await openFollower(db, devChain, chain.clock.currentSlot);

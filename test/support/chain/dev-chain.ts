@@ -32,12 +32,14 @@ export interface OpenedDevChain {
 /** Options of a chain with a paused clock and no active validators. */
 export const QUIET: Partial<DevNodeOptions> = { activeValidators: [], speed: 4 };
 
-/** A dev chain in this process with a manual clock, closed at the end of the test. */
-export async function openDevChain(
-  options: Partial<DevNodeOptions> = {},
-  directory = tempDirectory(),
-): Promise<OpenedDevChain> {
-  const opened = await startDevChain(options, directory);
+/**
+ * A dev chain in this process with a manual clock, closed at the end of the test. Its database is in memory if the test
+ * names no directory. With the EVM it is on disk, because such tests read the engine, which is told of a block a moment
+ * after the chain.
+ */
+export async function openDevChain(options: Partial<DevNodeOptions> = {}, directory?: string): Promise<OpenedDevChain> {
+  const isInMemory = directory === undefined && options.evm === undefined;
+  const opened = await startDevChain({ isInMemory, ...options }, directory ?? tempDirectory());
   onTestFinished(opened.close);
   return opened;
 }

@@ -1,15 +1,11 @@
 import { onTestFinished } from "vitest";
 import type { BeaconDb } from "../../../src/db/beacon-db.ts";
-import { openDatabase } from "../../../src/db/open-database.ts";
-import { removableDirectory } from "../directories/removable-directory.ts";
+import { createMemoryDatabase } from "../../../src/db/open-database.ts";
+import { tempDirectory } from "../directories/temp-directory.ts";
 
-/** Opens an empty database in a temporary directory. Both are removed after the test. */
+/** An empty database in memory, closed after the test. */
 export async function openEmptyDatabase(): Promise<BeaconDb> {
-  const directory = removableDirectory();
-  const db = await openDatabase(directory.path, { sync: false });
-  onTestFinished(async () => {
-    await db.close();
-    directory.remove();
-  });
+  const db = await createMemoryDatabase(tempDirectory());
+  onTestFinished(() => db.close());
   return db;
 }

@@ -1,7 +1,6 @@
 import type { DevNodeOptions } from "../../../src/node/dev-node.ts";
 import { Caller } from "../api/caller.ts";
 import { type OpenedDevChain, openDevChain } from "../chain/dev-chain.ts";
-import { tempDirectory } from "../directories/temp-directory.ts";
 import { createRecordingLogger, type LogRecord } from "../log/recording-logger.ts";
 import { FakeTimers } from "../time/fake-timers.ts";
 import type { ExecutionClient } from "./execution-client.ts";
@@ -24,7 +23,7 @@ export class NodeWithClient {
   static async open(
     [first, ...others]: readonly [ExecutionClient, ...ExecutionClient[]],
     options: Partial<DevNodeOptions> = {},
-    directory = tempDirectory(),
+    directory?: string,
   ): Promise<NodeWithClient> {
     const timers = new EngineTimers();
     const logger = createRecordingLogger();

@@ -1,4 +1,3 @@
-import { join } from "node:path";
 import type { Slot } from "@lodestar/types";
 import { onTestFinished } from "vitest";
 import { initialiseDatabase } from "../../../../src/chain/anchor/anchor.ts";
@@ -7,7 +6,7 @@ import { VirtualClock } from "../../../../src/chain/clock/virtual-clock.ts";
 import type { CustodyOptions } from "../../../../src/chain/data/custody.ts";
 import { DEFAULT_CHAIN_SETTINGS } from "../../../../src/chain/settings.ts";
 import type { BeaconDb } from "../../../../src/db/beacon-db.ts";
-import { openDatabase } from "../../../../src/db/open-database.ts";
+import { createMemoryDatabase } from "../../../../src/db/open-database.ts";
 import type { DevChain } from "../../../../src/dev/dev-chain.ts";
 import { DevExecutionEngine } from "../../../../src/execution/dev-engine.ts";
 import { createRememberingVerifier } from "../../bls/remembering-verifier.ts";
@@ -36,7 +35,7 @@ export async function openAnchoredAt(
   { withBlock = true, knowsGenesis = true, custody }: AnchorOptions = {},
 ): Promise<AnchoredChain> {
   const { config, chain: whole } = source;
-  const db = await openDatabase(join(tempDirectory(), "beacon-db"), { sync: false });
+  const db = await createMemoryDatabase(tempDirectory());
   onTestFinished(() => db.close());
   const block = (await whole.blocks.canonicalAtSlot(slot))!;
   const state = await whole.states.afterBlock(block.root, slot);
