@@ -6,8 +6,9 @@ import { ByHand } from "../support/chain/by-hand.ts";
 import { openDevChain, QUIET } from "../support/chain/dev-chain.ts";
 import { summarize } from "../support/chain/validation/validation-chain.ts";
 import { tempDirectory } from "../support/directories/temp-directory.ts";
+import { variants } from "../support/suite/tier.ts";
 
-it.each(["altair", "electra"] as const)(
+it.each(variants({ fast: ["electra"], full: ["altair"] } as const))(
   "attestations of the last slot survive a restart and reach the next block in %s",
   async (fork) => {
     const directory = tempDirectory();

@@ -10,6 +10,7 @@ import { InteropKeys } from "../../src/dev/interop-keys.ts";
 import type { DevNodeOptions } from "../../src/node/dev-node.ts";
 import { openDevChain } from "../support/chain/dev-chain.ts";
 import { createRecordingLogger, type LogRecord } from "../support/log/recording-logger.ts";
+import { variants } from "../support/suite/tier.ts";
 
 const VALIDATORS = 16;
 const ELECTRA: ScheduledFork[] = [{ fork: "electra", epoch: 0 }];
@@ -86,11 +87,15 @@ async function countOnChain(
   };
 }
 
-describe.each<[name: string, forks: ScheduledFork[]]>([
-  ["phase0", []],
-  ["altair from epoch 2 on", [{ fork: "altair", epoch: 2 }]],
-  ["electra", ELECTRA],
-])("in %s", (_, forks) => {
+const FORKS = variants<[name: string, forks: ScheduledFork[]]>({
+  fast: [["electra", ELECTRA]],
+  full: [
+    ["phase0", []],
+    ["altair from epoch 2 on", [{ fork: "altair", epoch: 2 }]],
+  ],
+});
+
+describe.each(FORKS)("in %s", (_, forks) => {
   it("counts duties on the canonical chain, and logs one summary per epoch", async () => {
     const epochs = 4;
     const { devChain, monitor, toEpoch, lines, complaints } = await openMonitored(indices(5), { forks });

@@ -12,6 +12,7 @@ import {
   startDevChain,
 } from "../../src/library/index.ts";
 import { tempDirectory } from "../support/directories/temp-directory.ts";
+import { isFullTier } from "../support/suite/tier.ts";
 
 const LIBRARY = new URL("../../src/library/index.ts", import.meta.url).href;
 
@@ -71,20 +72,22 @@ it("snapshots, resets and dumps a chain in memory, with files for dumps only", a
   expect(kept()).toEqual([]);
 });
 
-it("leaves no files when a process ends without stop()", () => {
-  const directory = tempDirectory();
-  const script = `import { startDevChain } from ${JSON.stringify(LIBRARY)};
+if (isFullTier) {
+  it("leaves no files when a process ends without stop()", () => {
+    const directory = tempDirectory();
+    const script = `import { startDevChain } from ${JSON.stringify(LIBRARY)};
     import { readdirSync } from "node:fs";
     const chain = await startDevChain(${JSON.stringify(FEW)});
     await chain.client.dev_dump({ file: "kept" });
     console.log(readdirSync(${JSON.stringify(directory)}).length);`;
-  const { stdout, stderr } = spawnSync(process.execPath, ["--input-type=module", "--eval", script], {
-    env: { ...process.env, TMPDIR: directory },
-    encoding: "utf8",
+    const { stdout, stderr } = spawnSync(process.execPath, ["--input-type=module", "--eval", script], {
+      env: { ...process.env, TMPDIR: directory },
+      encoding: "utf8",
+    });
+    expect([stdout, stderr]).toEqual(["1\n", ""]);
+    expect(readdirSync(directory)).toEqual([]);
   });
-  expect([stdout, stderr]).toEqual(["1\n", ""]);
-  expect(readdirSync(directory)).toEqual([]);
-});
+}
 
 it("runs at a speed, has history, and reopens a stored chain", async () => {
   const dataDir = tempDirectory();

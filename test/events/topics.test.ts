@@ -8,6 +8,7 @@ import { serveApi } from "../support/api/served-api.ts";
 import { ByHand } from "../support/chain/by-hand.ts";
 import { advance, openDevChain, QUIET } from "../support/chain/dev-chain.ts";
 import { Client } from "../support/server/jsonrpc/websocket/client.ts";
+import { variants } from "../support/suite/tier.ts";
 import { formOf, readExamples, topicsOf } from "./event-examples.ts";
 
 const EXAMPLES = { [ForkName.phase0]: readExamples("v2.5.0"), [ForkName.fulu]: readExamples("v4.0.0") };
@@ -61,72 +62,75 @@ async function listen(api: Api, topics: readonly Topic[], fork: ForkName.phase0 
   };
 }
 
-it.each([ForkName.phase0, ForkName.fulu] as const)("objects posted on %s are published unchanged", async (fork) => {
-  const chain = await ExampleDevChain.open(fork);
-  onTestFinished(() => chain.close());
-  const listener = await listen(chain.api, POSTED, fork);
-  const { caller } = chain;
-  const heard = new Set<Topic>();
-  const expectTold = async (...expected: Told[]) => {
-    expect(await listener.next(expected.length)).toEqual(expected);
-    for (const { topic } of expected) heard.add(topic);
-  };
-  const as = (topic: string, data: unknown) => ({ topic, data }) as Told;
+it.each(variants({ fast: [ForkName.fulu], full: [ForkName.phase0] } as const))(
+  "objects posted on %s are published unchanged",
+  async (fork) => {
+    const chain = await ExampleDevChain.open(fork);
+    onTestFinished(() => chain.close());
+    const listener = await listen(chain.api, POSTED, fork);
+    const { caller } = chain;
+    const heard = new Set<Topic>();
+    const expectTold = async (...expected: Told[]) => {
+      expect(await listener.next(expected.length)).toEqual(expected);
+      for (const { topic } of expected) heard.add(topic);
+    };
+    const as = (topic: string, data: unknown) => ({ topic, data }) as Told;
 
-  const block = await chain.signedBlock();
-  await caller.call("post_v1_beacon_blocks", [block]);
-  const { root, slot } = chain.chain.head;
-  const { block: reached, ...rest } = (await listener.next(3)).reduce<Record<string, Told["data"]>>(
-    (told, { topic, data }) => Object.assign(told, { [topic]: data }),
-    {},
-  );
-  expect(reached).toEqual({ slot: String(slot), block: root, execution_optimistic: false });
-  expect(Object.keys(rest)).toEqual(["block_gossip", "head"]);
-  expect(rest.block_gossip).toEqual({ slot: String(slot), block: root });
-  expect(rest.head).toMatchObject({
-    slot: String(slot),
-    block: root,
-    state: chain.chain.head.stateRoot,
-    epoch_transition: false,
-    execution_optimistic: false,
-  });
-  // A block that is posted again publishes no event.
-  await caller.call("post_v1_beacon_blocks", [block]);
-  expect(await listener.rest()).toBe(0);
+    const block = await chain.signedBlock();
+    await caller.call("post_v1_beacon_blocks", [block]);
+    const { root, slot } = chain.chain.head;
+    const { block: reached, ...rest } = (await listener.next(3)).reduce<Record<string, Told["data"]>>(
+      (told, { topic, data }) => Object.assign(told, { [topic]: data }),
+      {},
+    );
+    expect(reached).toEqual({ slot: String(slot), block: root, execution_optimistic: false });
+    expect(Object.keys(rest)).toEqual(["block_gossip", "head"]);
+    expect(rest.block_gossip).toEqual({ slot: String(slot), block: root });
+    expect(rest.head).toMatchObject({
+      slot: String(slot),
+      block: root,
+      state: chain.chain.head.stateRoot,
+      epoch_transition: false,
+      execution_optimistic: false,
+    });
+    // A block that is posted again publishes no event.
+    await caller.call("post_v1_beacon_blocks", [block]);
+    expect(await listener.rest()).toBe(0);
 
-  const attestations = await chain.attestations();
-  await caller.call("post_v1_beacon_pool_attestations", attestations);
-  const attestationTopic = fork === ForkName.phase0 ? "attestation" : "single_attestation";
-  await expectTold(...attestations.map((attestation) => as(attestationTopic, attestation)));
+    const attestations = await chain.attestations();
+    await caller.call("post_v1_beacon_pool_attestations", attestations);
+    const attestationTopic = fork === ForkName.phase0 ? "attestation" : "single_attestation";
+    await expectTold(...attestations.map((attestation) => as(attestationTopic, attestation)));
 
-  const aggregate = await chain.signedAggregate();
-  await caller.call("post_v1_validator_aggregate_and_proofs", [aggregate]);
-  await expectTold(as("attestation", (aggregate.message as Record<string, unknown>).aggregate));
+    const aggregate = await chain.signedAggregate();
+    await caller.call("post_v1_validator_aggregate_and_proofs", [aggregate]);
+    await expectTold(as("attestation", (aggregate.message as Record<string, unknown>).aggregate));
 
-  const exit = chain.voluntaryExit(12);
-  await caller.call("post_v1_beacon_pool_voluntary_exits", [exit]);
-  await expectTold(as("voluntary_exit", exit));
-  const proposerSlashing = chain.proposerSlashing(11);
-  await caller.call("post_v1_beacon_pool_proposer_slashings", [proposerSlashing]);
-  await expectTold(as("proposer_slashing", proposerSlashing));
-  const attesterSlashing = chain.attesterSlashing(9, 10);
-  await caller.call("post_v1_beacon_pool_attester_slashings", [attesterSlashing]);
-  await expectTold(as("attester_slashing", attesterSlashing));
+    const exit = chain.voluntaryExit(12);
+    await caller.call("post_v1_beacon_pool_voluntary_exits", [exit]);
+    await expectTold(as("voluntary_exit", exit));
+    const proposerSlashing = chain.proposerSlashing(11);
+    await caller.call("post_v1_beacon_pool_proposer_slashings", [proposerSlashing]);
+    await expectTold(as("proposer_slashing", proposerSlashing));
+    const attesterSlashing = chain.attesterSlashing(9, 10);
+    await caller.call("post_v1_beacon_pool_attester_slashings", [attesterSlashing]);
+    await expectTold(as("attester_slashing", attesterSlashing));
 
-  if (fork === ForkName.fulu) {
-    await caller.call("post_v1_beacon_pool_sync_committees", [await chain.syncCommitteeMessages()]);
-    const contribution = await chain.signedContribution();
-    await caller.call("post_v1_validator_contribution_and_proofs", [[contribution]]);
-    await expectTold(as("contribution_and_proof", contribution));
-    const change = chain.operations.credentialsChange(3, new Uint8Array(20).fill(0xab));
-    await chain.chain.processor.blsToExecutionChange(change);
-    await expectTold(as("bls_to_execution_change", ssz.capella.SignedBLSToExecutionChange.toJson(change)));
-    const unheard = POSTED.filter((topic) => !heard.has(topic));
-    const told = ["head", "block", "block_gossip", "finalized_checkpoint", "chain_reorg", "payload_attributes"];
-    expect(new Set(unheard)).toEqual(new Set([...told, ...SILENT]));
-  }
-  expect(await listener.rest()).toBe(0);
-});
+    if (fork === ForkName.fulu) {
+      await caller.call("post_v1_beacon_pool_sync_committees", [await chain.syncCommitteeMessages()]);
+      const contribution = await chain.signedContribution();
+      await caller.call("post_v1_validator_contribution_and_proofs", [[contribution]]);
+      await expectTold(as("contribution_and_proof", contribution));
+      const change = chain.operations.credentialsChange(3, new Uint8Array(20).fill(0xab));
+      await chain.chain.processor.blsToExecutionChange(change);
+      await expectTold(as("bls_to_execution_change", ssz.capella.SignedBLSToExecutionChange.toJson(change)));
+      const unheard = POSTED.filter((topic) => !heard.has(topic));
+      const told = ["head", "block", "block_gossip", "finalized_checkpoint", "chain_reorg", "payload_attributes"];
+      expect(new Set(unheard)).toEqual(new Set([...told, ...SILENT]));
+    }
+    expect(await listener.rest()).toBe(0);
+  },
+);
 
 it("every head and finalized checkpoint of a chain is published in order", async () => {
   const { devChain } = await openDevChain();
@@ -234,7 +238,7 @@ it("the topics are those of all versions of the standard's documents", () => {
     expect(TOPICS).toEqual(expect.arrayContaining(topicsOf(version)));
 });
 
-it.each([ForkName.bellatrix, ForkName.capella, ForkName.fulu] as const)(
+it.each(variants({ fast: [ForkName.fulu], full: [ForkName.bellatrix, ForkName.capella] } as const))(
   "payload attributes of %s are published once per slot and used by the block",
   async (fork) => {
     const { devChain } = await openDevChain({ forks: [{ fork, epoch: 0 }] });

@@ -9,7 +9,7 @@ import type { TestNode } from "../network/support/test-node.ts";
 import { Caller } from "../support/api/caller.ts";
 import { account, bytesOf, hexOf, openEvmChain, signedBlob } from "../support/chain/evm-chain.ts";
 import { sharedKzg } from "../support/data/kzg/shared-kzg.ts";
-import { variants } from "../support/suite/tier.ts";
+import { isFullTier } from "../support/suite/tier.ts";
 
 vi.setConfig({ testTimeout: 120_000 });
 
@@ -53,35 +53,37 @@ async function openNodes(fork: Fork): Promise<{ network: TestNetwork; maker: Tes
   return { network, maker, follower };
 }
 
-it.each(variants<Fork>({ fast: [ForkName.fulu], full: [ForkName.electra] }))(
-  "a second node verifies a transaction with a blob and serves its data on %s",
-  async (fork) => {
-    const { network, maker, follower } = await openNodes(fork);
-    const [made, followed] = [new Caller(maker.api), new Caller(follower.api)];
-    await network.clock.advanceTo(1);
-    await network.untilSameHead();
-    const { config } = network;
-    const { sent, blob, commitment } = signedBlob(maker.evm!.engine, 0, { config, slot: 2, fork });
-    const hash = await made.call("eth_sendRawTransaction", [hexOf(sent)]);
-    await network.clock.advanceTo(2);
-    await network.untilSameHead();
-    const { head } = follower.chain;
-    expect([head.slot, head.execution.status]).toEqual([2, "valid"]);
+if (isFullTier) {
+  it.each<Fork>([ForkName.electra, ForkName.fulu])(
+    "a second node verifies a transaction with a blob and serves its data on %s",
+    async (fork) => {
+      const { network, maker, follower } = await openNodes(fork);
+      const [made, followed] = [new Caller(maker.api), new Caller(follower.api)];
+      await network.clock.advanceTo(1);
+      await network.untilSameHead();
+      const { config } = network;
+      const { sent, blob, commitment } = signedBlob(maker.evm!.engine, 0, { config, slot: 2, fork });
+      const hash = await made.call("eth_sendRawTransaction", [hexOf(sent)]);
+      await network.clock.advanceTo(2);
+      await network.untilSameHead();
+      const { head } = follower.chain;
+      expect([head.slot, head.execution.status]).toEqual([2, "valid"]);
 
-    const receipt = await made.call("eth_getTransactionReceipt", [hash]);
-    expect(receipt).toMatchObject({ type: "0x3", status: "0x1", blockNumber: "0x2", blobGasUsed: GAS_PER_BLOB });
-    // The other node has executed the transaction itself.
-    expect(await followed.call("eth_getTransactionReceipt", [hash])).toEqual(receipt);
-    const block = await followed.call("eth_getBlockByNumber", ["latest", false]);
-    expect(block).toMatchObject({ hash: receipt.blockHash, blobGasUsed: GAS_PER_BLOB, transactions: [hash] });
-    const { blobVersionedHashes } = await followed.call("eth_getTransactionByHash", [hash]);
-    expect(blobVersionedHashes).toEqual(versionedHashesOf([commitment]).map(toRootHex));
+      const receipt = await made.call("eth_getTransactionReceipt", [hash]);
+      expect(receipt).toMatchObject({ type: "0x3", status: "0x1", blockNumber: "0x2", blobGasUsed: GAS_PER_BLOB });
+      // The other node has executed the transaction itself.
+      expect(await followed.call("eth_getTransactionReceipt", [hash])).toEqual(receipt);
+      const block = await followed.call("eth_getBlockByNumber", ["latest", false]);
+      expect(block).toMatchObject({ hash: receipt.blockHash, blobGasUsed: GAS_PER_BLOB, transactions: [hash] });
+      const { blobVersionedHashes } = await followed.call("eth_getTransactionByHash", [hash]);
+      expect(blobVersionedHashes).toEqual(versionedHashesOf([commitment]).map(toRootHex));
 
-    expect(await followed.call("get_v1_beacon_blobs_blockId", ["head"])).toEqual([hexOf(blob)]);
-    if (fork === ForkName.fulu) await expectColumns(followed, commitment);
-    else await expectSidecar(followed, commitment);
-  },
-);
+      expect(await followed.call("get_v1_beacon_blobs_blockId", ["head"])).toEqual([hexOf(blob)]);
+      if (fork === ForkName.fulu) await expectColumns(followed, commitment);
+      else await expectSidecar(followed, commitment);
+    },
+  );
+}
 
 it("nodes that disagree about a payload stay on their own chains", async () => {
   const { network, maker, follower } = await openNodes(ForkName.fulu);

@@ -7,7 +7,7 @@ import { type DataSidecar, isColumn, serializeSidecar } from "../../src/data/sid
 import { metadataCodec } from "../../src/network/reqresp/message-codecs.ts";
 import { encodeChunk } from "../../src/network/reqresp/response-chunk.ts";
 import { type BlockWithSidecars, ByHand } from "../support/chain/by-hand.ts";
-import { variants } from "../support/suite/tier.ts";
+import { isFullTier, variants } from "../support/suite/tier.ts";
 import type { Adversary } from "./adversary/support/adversary.ts";
 import { eventually, Scenario, statusOf } from "./adversary/support/scenario.ts";
 
@@ -129,34 +129,36 @@ describe.each(variants({ fast: ["fulu"], full: ["electra"] } as const))("on %s",
     await scenario.expectFollowing();
   });
 
-  it("unrequested responses penalize their sender, and other peers are used", async () => {
-    const giveAgain = withholdData();
-    const block = await propose();
-    const rival = await rivalOf(block);
-    const asked = needed(block);
-    const [sidecar, other] = asked as [DataSidecar, DataSidecar];
-    const lies = [
-      asked.with(0, withOtherData(sidecar, other)),
-      asked.with(0, withoutSignature(sidecar)),
-      needed(rival),
-      [...asked, sidecar],
-    ];
-    const liars = await Promise.all(lies.map((lie) => openLiar(lie)));
-    await publishBlock(liars[0]!, block);
-    await untilAwaited(block);
-    await scenario.skipSlot();
-    await eventually(() => expect(liars.filter((liar) => scenario.score(liar) < 0)).toHaveLength(liars.length));
-    expect(pooled(block.root)).toEqual([]);
-    expect(isImported(block)).toBe(false);
+  if (isFullTier) {
+    it("unrequested responses penalize their sender, and other peers are used", async () => {
+      const giveAgain = withholdData();
+      const block = await propose();
+      const rival = await rivalOf(block);
+      const asked = needed(block);
+      const [sidecar, other] = asked as [DataSidecar, DataSidecar];
+      const lies = [
+        asked.with(0, withOtherData(sidecar, other)),
+        asked.with(0, withoutSignature(sidecar)),
+        needed(rival),
+        [...asked, sidecar],
+      ];
+      const liars = await Promise.all(lies.map((lie) => openLiar(lie)));
+      await publishBlock(liars[0]!, block);
+      await untilAwaited(block);
+      await scenario.skipSlot();
+      await eventually(() => expect(liars.filter((liar) => scenario.score(liar) < 0)).toHaveLength(liars.length));
+      expect(pooled(block.root)).toEqual([]);
+      expect(isImported(block)).toBe(false);
 
-    giveAgain();
-    await scenario.skipSlot();
-    await untilImported(block);
-    await expectServed(block);
-    for (const liar of liars) await liar.close();
-    expect(scenario.victim.networking.network.peers.scores.score(scenario.honest.peerId)).toBe(0);
-    await scenario.expectFollowing();
-  });
+      giveAgain();
+      await scenario.skipSlot();
+      await untilImported(block);
+      await expectServed(block);
+      for (const liar of liars) await liar.close();
+      expect(scenario.victim.networking.network.peers.scores.score(scenario.honest.peerId)).toBe(0);
+      await scenario.expectFollowing();
+    });
+  }
 
   /** A peer that claims all columns and always serves the same sidecars. */
   async function openLiar(sidecars: readonly DataSidecar[]): Promise<Adversary> {

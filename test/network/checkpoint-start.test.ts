@@ -3,6 +3,7 @@ import { computeStartSlotAtEpoch } from "@lodestar/state-transition";
 import type { fulu } from "@lodestar/types";
 import { toRootHex } from "@lodestar/utils";
 import { beforeAll, expect, it, vi } from "vitest";
+import { variants } from "../support/suite/tier.ts";
 import { range, TestNetwork, until } from "./support/test-network.ts";
 import type { TestNode } from "./support/test-node.ts";
 
@@ -30,26 +31,35 @@ beforeAll(async () => {
   };
 });
 
-it.each([
-  ["the first slot of an epoch", 6 * SLOTS_PER_EPOCH],
-  ["the middle of an epoch", 6 * SLOTS_PER_EPOCH - 3],
-  ["the last slot of an epoch", 6 * SLOTS_PER_EPOCH - 1],
-  ["the slot before an empty checkpoint slot", EMPTY_SLOT - 1],
-  ["an empty checkpoint slot", EMPTY_SLOT],
-])("a node that starts from a state of %s syncs, and never tells a checkpoint that does not exist", async (_, slot) => {
-  const anchor = (await source.chain.states.canonicalAtSlot(slot))!;
-  const node = await network.add([], [source], { anchor });
-  const { peers } = source.networking.network;
-  await until(
-    (wake) => peers.onChange(wake),
-    () => statusOf(node) !== undefined,
-  );
-  await expectCheckpoint(statusOf(node)!);
-
-  await network.untilSameHead([source, node]);
-  expect(node.chain.forkChoice.finalized).toEqual(source.chain.forkChoice.finalized);
-  await node.close();
+const ANCHORS = variants<[name: string, slot: number]>({
+  fast: [
+    ["the first slot of an epoch", 6 * SLOTS_PER_EPOCH],
+    ["an empty checkpoint slot", EMPTY_SLOT],
+  ],
+  full: [
+    ["the middle of an epoch", 6 * SLOTS_PER_EPOCH - 3],
+    ["the last slot of an epoch", 6 * SLOTS_PER_EPOCH - 1],
+    ["the slot before an empty checkpoint slot", EMPTY_SLOT - 1],
+  ],
 });
+
+it.each(ANCHORS)(
+  "a node that starts from a state of %s syncs, and never tells a checkpoint that does not exist",
+  async (_, slot) => {
+    const anchor = (await source.chain.states.canonicalAtSlot(slot))!;
+    const node = await network.add([], [source], { anchor });
+    const { peers } = source.networking.network;
+    await until(
+      (wake) => peers.onChange(wake),
+      () => statusOf(node) !== undefined,
+    );
+    await expectCheckpoint(statusOf(node)!);
+
+    await network.untilSameHead([source, node]);
+    expect(node.chain.forkChoice.finalized).toEqual(source.chain.forkChoice.finalized);
+    await node.close();
+  },
+);
 
 /** Self-reported status of the node. */
 const statusOf = ({ peerId }: TestNode) =>

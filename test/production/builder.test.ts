@@ -9,7 +9,7 @@ import { serveApi } from "../support/api/served-api.ts";
 import { ByHand } from "../support/chain/by-hand.ts";
 import { openDevChain } from "../support/chain/dev-chain.ts";
 import { BLOB_BYTES } from "../support/data/kzg/fake-kzg.ts";
-import { variants } from "../support/suite/tier.ts";
+import { isFullTier, variants } from "../support/suite/tier.ts";
 import { ALWAYS_BUILDER, BLOCK, ChainWithBuilder, HEAD } from "./chain-with-builder.ts";
 import { BUILDER_FEE_RECIPIENT, builderFault, MockBuilder } from "./mock-builder.ts";
 
@@ -94,23 +94,25 @@ describe.each(variants({ fast: ["fulu"], full: ["bellatrix", "electra"] } as con
 });
 
 // The merge is in epoch 1. Its first block is finalized at the end of epoch 3.
-it.each([
-  [SLOTS_PER_EPOCH + 2, false],
-  [4 * SLOTS_PER_EPOCH, true],
-])("a builder is asked only when the merge is final, after slot %i: %s", async (head, isAsked) => {
-  const forks = [
-    { fork: "altair", epoch: 0 },
-    { fork: "bellatrix", epoch: 1 },
-  ] as const;
-  const withBuilder = await ChainWithBuilder.openAfter(forks, head);
-  onTestFinished(() => withBuilder.close());
-  const { builder, chain } = withBuilder;
-  expect(chain.head).toMatchObject({ slot: head, execution: { status: "valid" } });
-  await withBuilder.nextSlot();
-  await withBuilder.register();
-  expect(await withBuilder.produce({ boostFactor: ALWAYS_BUILDER })).toMatchObject({ isBlinded: isAsked });
-  expect(builder.bidRequests).toHaveLength(isAsked ? 1 : 0);
-});
+if (isFullTier) {
+  it.each([
+    [SLOTS_PER_EPOCH + 2, false],
+    [4 * SLOTS_PER_EPOCH, true],
+  ])("a builder is asked only when the merge is final, after slot %i: %s", async (head, isAsked) => {
+    const forks = [
+      { fork: "altair", epoch: 0 },
+      { fork: "bellatrix", epoch: 1 },
+    ] as const;
+    const withBuilder = await ChainWithBuilder.openAfter(forks, head);
+    onTestFinished(() => withBuilder.close());
+    const { builder, chain } = withBuilder;
+    expect(chain.head).toMatchObject({ slot: head, execution: { status: "valid" } });
+    await withBuilder.nextSlot();
+    await withBuilder.register();
+    expect(await withBuilder.produce({ boostFactor: ALWAYS_BUILDER })).toMatchObject({ isBlinded: isAsked });
+    expect(builder.bidRequests).toHaveLength(isAsked ? 1 : 0);
+  });
+}
 
 describe("a builder", () => {
   let withBuilder: ChainWithBuilder;

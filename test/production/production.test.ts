@@ -6,6 +6,7 @@ import type { DevFork } from "../../src/dev/forks.ts";
 import { Failure } from "../../src/errors/failure.ts";
 import { advance, type OpenedDevChain, openDevChain, startQuietDevChain } from "../support/chain/dev-chain.ts";
 import { SignedOperations } from "../support/chain/signed-operations.ts";
+import { variants } from "../support/suite/tier.ts";
 
 /** Slots after which a dev chain validator may exit. */
 const OLD_ENOUGH = 4 * SLOTS_PER_EPOCH;
@@ -49,7 +50,7 @@ async function failureOf(submission: Promise<unknown>): Promise<Failure> {
   return error;
 }
 
-describe.each(["phase0", "capella", "fulu"] as const)("on a chain of %s", (fork) => {
+describe.each(variants({ fast: ["fulu"], full: ["phase0", "capella"] } as const))("on a chain of %s", (fork) => {
   it("submitted operations are pooled, included in the next block, applied, and pruned at finality", async () => {
     const { devChain } = await openDevChain({ forks: startsIn(fork) });
     const { api, chain } = devChain;

@@ -7,6 +7,8 @@ import { Program } from "../support/program/program.ts";
 
 /** A thousand calls or so. */
 const LOAD_MILLIS = 1000;
+/** Each of these keeps a resource open. */
+const ATTACKS_AT_STOP = ["half-sent bodies", "unread answers", "fragmented messages", "stalled readers of events"];
 
 it("a node at its maximum load answers every call", async () => {
   const program = await Program.dev(["--data-dir", tempDirectory(), "--warmup-epochs", "4"]);
@@ -30,4 +32,13 @@ it("a node answers other clients during every attack", async () => {
   }
   expect(program.lines.filter((line) => / (ERROR|FATAL) /.test(line))).toEqual([]);
   expect(await program.stop()).toEqual({ code: 0, signal: null });
+});
+
+it("a node under attack answers other clients and stops", async () => {
+  const { program, target } = await openTarget();
+  const ends = ATTACKS_AT_STOP.map((name) => beginAttack(name, target));
+  for (let asked = 0; asked < 5; asked++) expect(await program.call("getChainHead")).toHaveProperty("head_slot");
+  expect(await program.stop()).toEqual({ code: 0, signal: null });
+  expect(program.lines.filter((line) => / (ERROR|FATAL) /.test(line))).toEqual([]);
+  await Promise.all(ends.map((end) => end()));
 });

@@ -3,8 +3,25 @@ import { promisify } from "node:util";
 import { expect, it } from "vitest";
 import { EXIT_CODES } from "../../src/cli/exit.ts";
 import { missingNativeModuleMessage, platformName } from "../../src/runtime/native-modules.ts";
+import { Program } from "../support/program/program.ts";
 import { devWithoutBinariesOf, withoutBinariesOf } from "../support/program/without-binaries.ts";
 import "./native-modules.test.ts";
+
+const message = (name: string) => missingNativeModuleMessage({ package: name, platform: platformName() });
+
+it("commands without a chain explain it too", async () => {
+  const program = new Program(["methods"], withoutBinariesOf("@chainsafe/blst"));
+  expect(await program.exited).toEqual({ code: EXIT_CODES.usage, signal: null });
+  expect(program.lines).toEqual([`fanal: ${message("@chainsafe/blst")}`]);
+});
+
+it("a chain runs without the native hasher, with one notice", async () => {
+  const program = devWithoutBinariesOf("@chainsafe/hashtree", "--warmup-epochs", "1");
+  await program.untilLine(/Dev chain is running/);
+  const notices = program.lines.filter((line) => line.includes("hasher"));
+  expect(notices).toEqual([expect.stringMatching(/ NOTICE node +No native hasher .+ package=@chainsafe\/hashtree /)]);
+  expect(program.complaints).toEqual([]);
+});
 
 it("without the native KZG package blobs are verified in JavaScript, with one notice", async () => {
   const name = "@crate-crypto/node-eth-kzg";
@@ -36,6 +53,5 @@ it("the library rejects with the same message", async () => {
   const { execArgv } = withoutBinariesOf("@chainsafe/blst");
   const args = [...execArgv, "--input-type", "module", "--eval", script];
   const { stdout } = await promisify(execFile)(process.execPath, args);
-  const message = missingNativeModuleMessage({ package: "@chainsafe/blst", platform: platformName() });
-  expect(stdout).toBe(`${message}\n`);
+  expect(stdout).toBe(`${message("@chainsafe/blst")}\n`);
 });

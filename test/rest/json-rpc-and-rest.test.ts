@@ -8,6 +8,7 @@ import { isReadOnly } from "../../src/server/access-class.ts";
 import { ExampleDevChain } from "../support/api/example-chain.ts";
 import { exampleParams, inExampleOrder } from "../support/api/examples.ts";
 import { type ServedApi, serveApi } from "../support/api/served-api.ts";
+import { variants } from "../support/suite/tier.ts";
 import { askTwin } from "./lodestar-client.ts";
 import { type RestCall, restCall } from "./rest-request.ts";
 
@@ -49,7 +50,7 @@ function expectedText(method: MethodDefinition, text: string, response: Response
 
 const init = ({ verb, headers, body }: RestCall) => ({ method: verb, headers, body });
 
-describe.each([ForkName.phase0, ForkName.fulu] as const)("on %s", (fork) => {
+describe.each(variants({ fast: [ForkName.fulu], full: [ForkName.phase0] } as const))("on %s", (fork) => {
   let chain: ExampleDevChain;
   let served: ServedApi;
   beforeAll(async () => {

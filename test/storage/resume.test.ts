@@ -7,6 +7,7 @@ import { Caller } from "../support/api/caller.ts";
 import { ByHand } from "../support/chain/by-hand.ts";
 import { advance, openDevChain, QUIET } from "../support/chain/dev-chain.ts";
 import { tempDirectory } from "../support/directories/temp-directory.ts";
+import { variants } from "../support/suite/tier.ts";
 
 function standing({ chain, clock }: DevChain) {
   const { head, forkChoice } = chain;
@@ -31,23 +32,26 @@ const withoutTime = ({ time: _, ...rest }: ReturnType<typeof standing>) => rest;
 /** Cached roots do not make values different. */
 const exitToJson = (exit: phase0.SignedVoluntaryExit) => ssz.phase0.SignedVoluntaryExit.toJson(exit);
 
-it.each(["phase0", "fulu"] as const)("a dev chain of %s continues where it was closed", async (fork) => {
-  const directory = tempDirectory();
-  const forks = fork === "phase0" ? [] : [{ fork, epoch: 0 }];
-  const first = await openDevChain({ forks }, directory);
-  await advance(first.devChain, 4 * SLOTS_PER_EPOCH + 3);
-  const before = standing(first.devChain);
-  expect(before.finalized.epoch).toBe(2);
-  await first.close();
+it.each(variants({ fast: ["fulu"], full: ["phase0"] } as const))(
+  "a dev chain of %s continues where it was closed",
+  async (fork) => {
+    const directory = tempDirectory();
+    const forks = fork === "phase0" ? [] : [{ fork, epoch: 0 }];
+    const first = await openDevChain({ forks }, directory);
+    await advance(first.devChain, 4 * SLOTS_PER_EPOCH + 3);
+    const before = standing(first.devChain);
+    expect(before.finalized.epoch).toBe(2);
+    await first.close();
 
-  const { devChain, complaints } = await openDevChain({ forks }, directory);
-  expect(withoutTime(standing(devChain))).toEqual(withoutTime(before));
-  await advance(devChain, 6 * SLOTS_PER_EPOCH);
+    const { devChain, complaints } = await openDevChain({ forks }, directory);
+    expect(withoutTime(standing(devChain))).toEqual(withoutTime(before));
+    await advance(devChain, 6 * SLOTS_PER_EPOCH);
 
-  expect(devChain.chain.head.slot).toBe(6 * SLOTS_PER_EPOCH);
-  expect(devChain.chain.forkChoice.finalized.epoch).toBe(4);
-  expect(complaints).toEqual([]);
-});
+    expect(devChain.chain.head.slot).toBe(6 * SLOTS_PER_EPOCH);
+    expect(devChain.chain.forkChoice.finalized.epoch).toBe(4);
+    expect(complaints).toEqual([]);
+  },
+);
 
 it("a crashed chain restores every block and continues to finalize", async () => {
   const directory = tempDirectory();

@@ -18,6 +18,7 @@ import { describe, expect, it } from "vitest";
 import { ManualClock } from "../../../test/support/chain/clock/manual-clock.ts";
 import { createLocalApi } from "../../../test/support/dev/validators/local-api.ts";
 import { createRecordingLogger } from "../../../test/support/log/recording-logger.ts";
+import { isFullTier } from "../../../test/support/suite/tier.ts";
 import { devChainConfig } from "../chain-config.ts";
 import type { ScheduledFork } from "../forks.ts";
 import { createDevGenesis } from "../genesis.ts";
@@ -82,49 +83,51 @@ it("skips remaining duties of a slot that has passed", async () => {
 
 describe("dev validators in lockstep", () => {
   // test/dev/lockstep.test.ts covers all forks and a sync committee change.
-  it("finalize across the electra fork with valid signatures", async () => {
-    const lastSlot = 4 * SLOTS_PER_EPOCH;
-    const forks: ScheduledFork[] = [
-      { fork: "deneb", epoch: 0 },
-      { fork: "electra", epoch: 1 },
-    ];
-    const { api, keys, validators, warnings, callsOf } = setUp(forks, { validatorCount: 16 });
-    for (let slot = 0; slot <= lastSlot; slot++) await validators.onSlot(slot, "lockstep");
+  if (isFullTier) {
+    it("finalize across the electra fork with valid signatures", async () => {
+      const lastSlot = 4 * SLOTS_PER_EPOCH;
+      const forks: ScheduledFork[] = [
+        { fork: "deneb", epoch: 0 },
+        { fork: "electra", epoch: 1 },
+      ];
+      const { api, keys, validators, warnings, callsOf } = setUp(forks, { validatorCount: 16 });
+      for (let slot = 0; slot <= lastSlot; slot++) await validators.onSlot(slot, "lockstep");
 
-    expect(warnings()).toEqual([]);
-    const slots = Array.from({ length: lastSlot }, (_, i) => i + 1);
-    expect(api.chain.blocks.map(({ message }) => message.slot)).toEqual(slots);
-    expect(api.chain.head.finalizedCheckpoint.epoch).toBe(2);
+      expect(warnings()).toEqual([]);
+      const slots = Array.from({ length: lastSlot }, (_, i) => i + 1);
+      expect(api.chain.blocks.map(({ message }) => message.slot)).toEqual(slots);
+      expect(api.chain.head.finalizedCheckpoint.epoch).toBe(2);
 
-    const withFullSyncCommittee = api.chain.blocks
-      .filter(({ message }) => {
-        const { syncCommitteeBits } = (message as altair.BeaconBlock).body.syncAggregate;
-        return syncCommitteeBits.getTrueBitIndexes().length === SYNC_COMMITTEE_SIZE;
-      })
-      .map(({ message }) => message.slot);
-    expect(withFullSyncCommittee).toEqual(slots);
+      const withFullSyncCommittee = api.chain.blocks
+        .filter(({ message }) => {
+          const { syncCommitteeBits } = (message as altair.BeaconBlock).body.syncAggregate;
+          return syncCommitteeBits.getTrueBitIndexes().length === SYNC_COMMITTEE_SIZE;
+        })
+        .map(({ message }) => message.slot);
+      expect(withFullSyncCommittee).toEqual(slots);
 
-    // Every validator attests once in each of four epochs, plus the committees of the fifth epoch's first slot.
-    const inFullEpochs = api.attestations.filter(({ data }) => data.target.epoch < 4);
-    expect(inFullEpochs.length).toBe(4 * keys.count);
-    const singles = api.attestations.filter(isElectraSingleAttestation);
-    expect(Math.min(...singles.map(({ data }) => data.slot))).toBe(SLOTS_PER_EPOCH);
-    expect(singles.every(({ data }) => data.index === 0)).toBe(true);
+      // Every validator attests once in each of four epochs, plus the committees of the fifth epoch's first slot.
+      const inFullEpochs = api.attestations.filter(({ data }) => data.target.epoch < 4);
+      expect(inFullEpochs.length).toBe(4 * keys.count);
+      const singles = api.attestations.filter(isElectraSingleAttestation);
+      expect(Math.min(...singles.map(({ data }) => data.slot))).toBe(SLOTS_PER_EPOCH);
+      expect(singles.every(({ data }) => data.index === 0)).toBe(true);
 
-    for (const method of [
-      "submitPoolAttestationsV2",
-      "publishAggregateAndProofsV2",
-      "submitPoolSyncCommitteeSignatures",
-      "publishContributionAndProofs",
-    ] as const) {
-      expect(callsOf(method), method).toBe(lastSlot + 1);
-    }
-    expect(callsOf("getProposerDuties")).toBe(5);
-    // Duties of the next epoch are fetched early, for subscriptions.
-    expect(callsOf("getAttesterDuties")).toBe(6);
-    expect(callsOf("prepareBeaconCommitteeSubnet")).toBe(6);
-    expect(callsOf("prepareSyncCommitteeSubnets")).toBe(6);
-  });
+      for (const method of [
+        "submitPoolAttestationsV2",
+        "publishAggregateAndProofsV2",
+        "submitPoolSyncCommitteeSignatures",
+        "publishContributionAndProofs",
+      ] as const) {
+        expect(callsOf(method), method).toBe(lastSlot + 1);
+      }
+      expect(callsOf("getProposerDuties")).toBe(5);
+      // Duties of the next epoch are fetched early, for subscriptions.
+      expect(callsOf("getAttesterDuties")).toBe(6);
+      expect(callsOf("prepareBeaconCommitteeSubnet")).toBe(6);
+      expect(callsOf("prepareSyncCommitteeSubnets")).toBe(6);
+    });
+  }
 
   it("do all duties in order, without waiting", async () => {
     const { api, validators } = setUp(fuluFromGenesis, { speed: 100 });

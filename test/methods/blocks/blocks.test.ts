@@ -11,6 +11,7 @@ import {
   openQuietDevChain,
   startQuietDevChain,
 } from "../../support/chain/dev-chain.ts";
+import { variants } from "../../support/suite/tier.ts";
 import { atSlot, type BlockSetting } from "./block-setting.ts";
 
 const POST = "post_v1_beacon_blocks";
@@ -29,24 +30,23 @@ async function open(fork: DevFork): Promise<BlockSetting> {
 
 const signedIn = (json: Json): Json => json.signed_block ?? json;
 
-describe.each(["phase0", "altair", "bellatrix", "capella", "deneb", "electra", "fulu"] as const)(
-  "a block of %s",
-  (fork) => {
-    it("is imported, found by its root and becomes the head", async () => {
-      const { caller, makeBlock } = await open(fork);
-      const { root, json } = await makeBlock();
-      expect(await caller.call(POST, [json])).toBe(200);
-      expect(await caller.call("get_v1_beacon_headers_blockId", [root])).toMatchObject({ root, canonical: true });
-      expect(await caller.call("get_v1_beacon_blocks_blockId", [root])).toEqual(signedIn(json));
-      expect(await caller.call("get_v1_beacon_blocks_blockId_root", ["head"])).toEqual({ root });
-      expect(await caller.call("getBeaconHead")).toBe(String(SLOT));
-      // Again, as it was sent and as it is returned.
-      expect(await caller.call(POST, [json])).toBe(200);
-      expect(await caller.call(POST, { signed_block: signedIn(json) })).toBe(200);
-      expect(await caller.call(POST_2020, [json])).toBe(true);
-    });
-  },
-);
+describe.each(
+  variants({ fast: ["phase0", "fulu"], full: ["altair", "bellatrix", "capella", "deneb", "electra"] } as const),
+)("a block of %s", (fork) => {
+  it("is imported, found by its root and becomes the head", async () => {
+    const { caller, makeBlock } = await open(fork);
+    const { root, json } = await makeBlock();
+    expect(await caller.call(POST, [json])).toBe(200);
+    expect(await caller.call("get_v1_beacon_headers_blockId", [root])).toMatchObject({ root, canonical: true });
+    expect(await caller.call("get_v1_beacon_blocks_blockId", [root])).toEqual(signedIn(json));
+    expect(await caller.call("get_v1_beacon_blocks_blockId_root", ["head"])).toEqual({ root });
+    expect(await caller.call("getBeaconHead")).toBe(String(SLOT));
+    // Again, as it was sent and as it is returned.
+    expect(await caller.call(POST, [json])).toBe(200);
+    expect(await caller.call(POST, { signed_block: signedIn(json) })).toBe(200);
+    expect(await caller.call(POST_2020, [json])).toBe(true);
+  });
+});
 
 describe("invalid blocks", () => {
   let setting: BlockSetting;

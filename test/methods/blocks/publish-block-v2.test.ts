@@ -7,6 +7,7 @@ import { produceBlock } from "../../../src/api/methods/validator/block-productio
 import { Caller } from "../../support/api/caller.ts";
 import { ByHand } from "../../support/chain/by-hand.ts";
 import { type OpenedDevChain, openQuietDevChain, startQuietDevChain } from "../../support/chain/dev-chain.ts";
+import { variants } from "../../support/suite/tier.ts";
 
 const POST = "post_v2_beacon_blocks";
 const POST_BLINDED = "post_v2_beacon_blinded_blocks";
@@ -30,96 +31,99 @@ async function atNextSlot(fork: ForkName) {
   return { devChain, caller: new Caller(devChain.api), byHand: new ByHand(devChain) };
 }
 
-describe.each([ForkName.phase0, ForkName.fulu] as const)("blocks of %s are accepted", (fork) => {
-  it.each(["gossip", "consensus", "consensus_and_equivocation"])("with validation %s", async (level) => {
-    const { devChain, caller, byHand } = await atNextSlot(fork);
-    const { signed, root } = byHand.sign(await byHand.produce(5, devChain.chain.head.root));
-    expect(await caller.call(POST, [postedForm(fork, signed), level, fork])).toBe(200);
-    expect(devChain.chain.head.root).toBe(root);
-    // A repeated post gets the same response.
-    expect(await caller.call(POST, [postedForm(fork, signed), level])).toBe(200);
-  });
+describe.each(variants({ fast: [ForkName.fulu], full: [ForkName.phase0] } as const))(
+  "blocks of %s are accepted",
+  (fork) => {
+    it.each(["gossip", "consensus", "consensus_and_equivocation"])("with validation %s", async (level) => {
+      const { devChain, caller, byHand } = await atNextSlot(fork);
+      const { signed, root } = byHand.sign(await byHand.produce(5, devChain.chain.head.root));
+      expect(await caller.call(POST, [postedForm(fork, signed), level, fork])).toBe(200);
+      expect(devChain.chain.head.root).toBe(root);
+      // A repeated post gets the same response.
+      expect(await caller.call(POST, [postedForm(fork, signed), level])).toBe(200);
+    });
 
-  it("unless they only pass gossip validation and more was requested", async () => {
-    const { devChain, caller, byHand } = await atNextSlot(fork);
-    const block = await byHand.produce(5, devChain.chain.head.root);
-    const { signed } = byHand.sign({ ...block, stateRoot: new Uint8Array(32) } as typeof block);
-    const posted = postedForm(fork, signed);
-    for (const level of ["consensus", "consensus_and_equivocation"]) {
-      expect(await caller.error(POST, [posted, level])).toMatchObject({
-        code: REJECTED,
-        message: expect.stringMatching(/state root/),
-      });
-    }
-    expect(await caller.call(POST, [posted])).toBe(202);
-    expect(devChain.chain.head.slot).toBe(4);
-  });
+    it("unless they only pass gossip validation and more was requested", async () => {
+      const { devChain, caller, byHand } = await atNextSlot(fork);
+      const block = await byHand.produce(5, devChain.chain.head.root);
+      const { signed } = byHand.sign({ ...block, stateRoot: new Uint8Array(32) } as typeof block);
+      const posted = postedForm(fork, signed);
+      for (const level of ["consensus", "consensus_and_equivocation"]) {
+        expect(await caller.error(POST, [posted, level])).toMatchObject({
+          code: REJECTED,
+          message: expect.stringMatching(/state root/),
+        });
+      }
+      expect(await caller.call(POST, [posted])).toBe(202);
+      expect(devChain.chain.head.slot).toBe(4);
+    });
 
-  it("after a rejected, unpublished one of the proposer, but not after a published one", async () => {
-    const { devChain, caller, byHand } = await atNextSlot(fork);
-    const { chain } = devChain;
-    const block = await byHand.produce(5, chain.head.root);
-    const { signed: bad } = byHand.sign({ ...block, stateRoot: new Uint8Array(32) } as typeof block);
-    const gossiped: string[] = [];
-    chain.events.on("blockGossip", ({ root }) => gossiped.push(root));
-    for (const level of ["consensus", "consensus_and_equivocation"]) {
-      expect(await caller.error(POST, [postedForm(fork, bad), level])).toMatchObject({ code: REJECTED });
-    }
-    const { signed, root } = byHand.sign(block);
-    expect(await caller.call(POST, [postedForm(fork, signed), "gossip"])).toBe(200);
-    expect([chain.head.root, gossiped]).toEqual([root, [root]]);
-    const { signed: second } = byHand.sign(await byHand.produce(5, toHex(block.parentRoot), 2));
-    for (const level of ["gossip", "consensus", "consensus_and_equivocation"]) {
-      expect(await caller.error(POST, [postedForm(fork, second), level])).toMatchObject({
+    it("after a rejected, unpublished one of the proposer, but not after a published one", async () => {
+      const { devChain, caller, byHand } = await atNextSlot(fork);
+      const { chain } = devChain;
+      const block = await byHand.produce(5, chain.head.root);
+      const { signed: bad } = byHand.sign({ ...block, stateRoot: new Uint8Array(32) } as typeof block);
+      const gossiped: string[] = [];
+      chain.events.on("blockGossip", ({ root }) => gossiped.push(root));
+      for (const level of ["consensus", "consensus_and_equivocation"]) {
+        expect(await caller.error(POST, [postedForm(fork, bad), level])).toMatchObject({ code: REJECTED });
+      }
+      const { signed, root } = byHand.sign(block);
+      expect(await caller.call(POST, [postedForm(fork, signed), "gossip"])).toBe(200);
+      expect([chain.head.root, gossiped]).toEqual([root, [root]]);
+      const { signed: second } = byHand.sign(await byHand.produce(5, toHex(block.parentRoot), 2));
+      for (const level of ["gossip", "consensus", "consensus_and_equivocation"]) {
+        expect(await caller.error(POST, [postedForm(fork, second), level])).toMatchObject({
+          code: REJECTED,
+          message: expect.stringMatching(/already proposed another block/),
+        });
+      }
+      expect(gossiped).toEqual([root]);
+    });
+
+    it("one of two concurrent ones of a proposer", async () => {
+      const { devChain, caller, byHand } = await atNextSlot(fork);
+      const { chain } = devChain;
+      const parent = chain.head.root;
+      const gossiped: string[] = [];
+      chain.events.on("blockGossip", ({ root }) => gossiped.push(root));
+      const blocks = [await byHand.produce(5, parent, 1), await byHand.produce(5, parent, 2)];
+      const forms = blocks.map((block) => postedForm(fork, byHand.sign(block).signed));
+      const outcomes = await Promise.allSettled(forms.map((form) => caller.call(POST, [form, "consensus"])));
+      expect(outcomes.map(({ status }) => status).sort()).toEqual(["fulfilled", "rejected"]);
+      expect(gossiped).toHaveLength(1);
+    });
+
+    it("unless the proposer has another one, from any source", async () => {
+      const { devChain, caller, byHand } = await atNextSlot(fork);
+      const parent = devChain.chain.head.root;
+      const first = await byHand.propose(5, parent, 1);
+      const { signed } = byHand.sign(await byHand.produce(5, parent, 2));
+      const isRejected = {
         code: REJECTED,
         message: expect.stringMatching(/already proposed another block/),
-      });
-    }
-    expect(gossiped).toEqual([root]);
-  });
+      };
+      for (const level of [null, "gossip", "consensus", "consensus_and_equivocation"]) {
+        expect(await caller.error(POST, [postedForm(fork, signed), level])).toMatchObject(isRejected);
+      }
+      // With both known, posting one again changes nothing, but it is still an equivocation.
+      await devChain.chain.importBlock(signed);
+      for (const held of [first.signed, signed]) {
+        expect(await caller.call(POST, [postedForm(fork, held), "consensus"])).toBe(200);
+        expect(await caller.error(POST, [postedForm(fork, held), "consensus_and_equivocation"])).toMatchObject(
+          isRejected,
+        );
+      }
+    });
 
-  it("one of two concurrent ones of a proposer", async () => {
-    const { devChain, caller, byHand } = await atNextSlot(fork);
-    const { chain } = devChain;
-    const parent = chain.head.root;
-    const gossiped: string[] = [];
-    chain.events.on("blockGossip", ({ root }) => gossiped.push(root));
-    const blocks = [await byHand.produce(5, parent, 1), await byHand.produce(5, parent, 2)];
-    const forms = blocks.map((block) => postedForm(fork, byHand.sign(block).signed));
-    const outcomes = await Promise.allSettled(forms.map((form) => caller.call(POST, [form, "consensus"])));
-    expect(outcomes.map(({ status }) => status).sort()).toEqual(["fulfilled", "rejected"]);
-    expect(gossiped).toHaveLength(1);
-  });
-
-  it("unless the proposer has another one, from any source", async () => {
-    const { devChain, caller, byHand } = await atNextSlot(fork);
-    const parent = devChain.chain.head.root;
-    const first = await byHand.propose(5, parent, 1);
-    const { signed } = byHand.sign(await byHand.produce(5, parent, 2));
-    const isRejected = {
-      code: REJECTED,
-      message: expect.stringMatching(/already proposed another block/),
-    };
-    for (const level of [null, "gossip", "consensus", "consensus_and_equivocation"]) {
-      expect(await caller.error(POST, [postedForm(fork, signed), level])).toMatchObject(isRejected);
-    }
-    // With both known, posting one again changes nothing, but it is still an equivocation.
-    await devChain.chain.importBlock(signed);
-    for (const held of [first.signed, signed]) {
-      expect(await caller.call(POST, [postedForm(fork, held), "consensus"])).toBe(200);
-      expect(await caller.error(POST, [postedForm(fork, held), "consensus_and_equivocation"])).toMatchObject(
-        isRejected,
-      );
-    }
-  });
-
-  it("only with their own fork", async () => {
-    const { devChain, caller, byHand } = await atNextSlot(fork);
-    const { signed } = byHand.sign(await byHand.produce(5, devChain.chain.head.root));
-    expect(await caller.error(POST, [postedForm(fork, signed), null, "capella"])).toMatchObject({ code: INVALID });
-    expect(devChain.chain.head.slot).toBe(4);
-  });
-});
+    it("only with their own fork", async () => {
+      const { devChain, caller, byHand } = await atNextSlot(fork);
+      const { signed } = byHand.sign(await byHand.produce(5, devChain.chain.head.root));
+      expect(await caller.error(POST, [postedForm(fork, signed), null, "capella"])).toMatchObject({ code: INVALID });
+      expect(devChain.chain.head.slot).toBe(4);
+    });
+  },
+);
 
 describe("blinded blocks", () => {
   let opened: OpenedDevChain;

@@ -6,6 +6,7 @@ import { createRouteTable } from "../../../src/api/rest/routes.ts";
 import { OpenApi } from "../../conformance/openapi.ts";
 import { Caller } from "../../support/api/caller.ts";
 import { type OpenedDevChain, openQuietDevChain, startQuietDevChain } from "../../support/chain/dev-chain.ts";
+import { variants } from "../../support/suite/tier.ts";
 
 const OF_BLOCK = "get_v1_beacon_rewards_blocks_blockId";
 const OF_SYNC_COMMITTEE = "post_v1_beacon_rewards_sync_committee_blockId";
@@ -24,7 +25,7 @@ function expectStandard(verb: "GET" | "POST", path: string, result: unknown): vo
   expect(data.errors ?? []).toEqual([]);
 }
 
-describe.each(["altair", "fulu"] as const)("rewards on a chain that becomes %s", (fork) => {
+describe.each(variants({ fast: ["fulu"], full: ["altair"] } as const))("rewards on a chain that becomes %s", (fork) => {
   let opened: OpenedDevChain;
   let caller: Caller;
   beforeAll(async () => {

@@ -13,6 +13,7 @@ import {
   openQuietDevChain,
   startQuietDevChain,
 } from "../../support/chain/dev-chain.ts";
+import { variants } from "../../support/suite/tier.ts";
 
 const ATTESTATIONS = "get_v1_beacon_pool_attestations";
 const POST_ATTESTATIONS = "post_v1_beacon_pool_attestations";
@@ -54,7 +55,7 @@ it("an attestation to a block before finality is rejected with that reason", asy
   );
 });
 
-describe.each(["phase0", "fulu"] as const)("attestations of %s", (fork) => {
+describe.each(variants({ fast: ["fulu"], full: ["phase0"] } as const))("attestations of %s", (fork) => {
   const SLOT = 4;
   const OPTIONS: Partial<DevNodeOptions> = { validators: 32, forks: [{ fork, epoch: 0 }] };
 

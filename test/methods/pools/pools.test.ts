@@ -5,6 +5,7 @@ import type { DevChain } from "../../../src/dev/dev-chain.ts";
 import { Caller } from "../../support/api/caller.ts";
 import { advance, openDevChain, openQuietDevChain } from "../../support/chain/dev-chain.ts";
 import { SignedOperations } from "../../support/chain/signed-operations.ts";
+import { variants } from "../../support/suite/tier.ts";
 
 const ATTESTER_SLASHINGS = "get_v1_beacon_pool_attester_slashings";
 const POST_ATTESTER_SLASHING = "post_v1_beacon_pool_attester_slashings";
@@ -35,7 +36,7 @@ async function statusesUntil(devChain: DevChain, caller: Caller, validators: num
   }
 }
 
-describe.each(["phase0", "fulu"] as const)("operations of %s", (fork) => {
+describe.each(variants({ fast: ["fulu"], full: ["phase0"] } as const))("operations of %s", (fork) => {
   it("exit validators", async () => {
     const { devChain } = await openDevChain({ validators: 16, forks: [{ fork, epoch: 0 }] });
     const caller = new Caller(devChain.api);

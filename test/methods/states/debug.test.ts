@@ -7,6 +7,7 @@ import { Caller } from "../../support/api/caller.ts";
 import { asBeaconChain, createFakeChain, fakeNetwork } from "../../support/api/fake-chain.ts";
 import { ByHand } from "../../support/chain/by-hand.ts";
 import { openQuietDevChain } from "../../support/chain/dev-chain.ts";
+import { variants } from "../../support/suite/tier.ts";
 
 const FORK_CHOICE = "get_v1_debug_fork_choice";
 const BLOBS = "get_v1_beacon_blobs_blockId";
@@ -23,42 +24,45 @@ interface ForkChoiceNode {
   execution_block_hash: string;
 }
 
-describe.each([ForkName.phase0, ForkName.fulu] as const)("the fork choice of %s", (fork) => {
-  it("shows both branches and their weights", async () => {
-    const slots = 4 * SLOTS_PER_EPOCH;
-    const forks = fork === ForkName.phase0 ? [] : [{ fork, epoch: 0 } as const];
-    const { devChain } = await openQuietDevChain(slots, { validators: 16, forks });
-    const { chain } = devChain;
-    const caller = new Caller(devChain.api);
-    const byHand = new ByHand(devChain);
-    const parent = chain.head.root;
-    await devChain.clock.advanceTo(slots + 1);
-    const left = await byHand.propose(slots + 1, parent, 1);
-    const right = await byHand.propose(slots + 1, parent, 2);
-    const attesters = await byHand.attest(slots + 1, right.root);
-    await devChain.clock.advanceTo(slots + 2);
+describe.each(variants({ fast: [ForkName.fulu], full: [ForkName.phase0] } as const))(
+  "the fork choice of %s",
+  (fork) => {
+    it("shows both branches and their weights", async () => {
+      const slots = 4 * SLOTS_PER_EPOCH;
+      const forks = fork === ForkName.phase0 ? [] : [{ fork, epoch: 0 } as const];
+      const { devChain } = await openQuietDevChain(slots, { validators: 16, forks });
+      const { chain } = devChain;
+      const caller = new Caller(devChain.api);
+      const byHand = new ByHand(devChain);
+      const parent = chain.head.root;
+      await devChain.clock.advanceTo(slots + 1);
+      const left = await byHand.propose(slots + 1, parent, 1);
+      const right = await byHand.propose(slots + 1, parent, 2);
+      const attesters = await byHand.attest(slots + 1, right.root);
+      await devChain.clock.advanceTo(slots + 2);
 
-    const dump = await caller.call(FORK_CHOICE);
-    const { data } = new OpenApi("v4.0.0").validator({ verb: "GET", path: "/eth/v1/debug/fork_choice" })!;
-    data(dump);
-    expect(data.errors ?? []).toEqual([]);
+      const dump = await caller.call(FORK_CHOICE);
+      const { data } = new OpenApi("v4.0.0").validator({ verb: "GET", path: "/eth/v1/debug/fork_choice" })!;
+      data(dump);
+      expect(data.errors ?? []).toEqual([]);
 
-    const checkpoints = await caller.call("get_v1_beacon_states_finality_checkpoints", ["head"]);
-    expect(dump.finalized_checkpoint).toEqual(checkpoints.finalized);
-    expect(dump.justified_checkpoint).toEqual(checkpoints.current_justified);
-    const nodes = new Map<string, ForkChoiceNode>(
-      dump.fork_choice_nodes.map((node: ForkChoiceNode) => [node.block_root, node]),
-    );
-    expect(nodes.get(left.root)).toMatchObject({ parent_root: parent, slot: String(slots + 1), validity: "valid" });
-    expect(nodes.get(left.root)!.weight).toBe("0");
-    expect(nodes.get(right.root)!.weight).toBe(String(attesters.length * 32 * GWEI_PER_ETH));
-    expect(chain.head.root).toBe(right.root);
-    const block = await caller.call("get_v2_beacon_blocks_blockId", [right.root]);
-    const noHash = `0x${"00".repeat(32)}`;
-    const hash = fork === ForkName.phase0 ? noHash : block.message.body.execution_payload.block_hash;
-    expect(nodes.get(right.root)!.execution_block_hash).toBe(hash);
-  });
-});
+      const checkpoints = await caller.call("get_v1_beacon_states_finality_checkpoints", ["head"]);
+      expect(dump.finalized_checkpoint).toEqual(checkpoints.finalized);
+      expect(dump.justified_checkpoint).toEqual(checkpoints.current_justified);
+      const nodes = new Map<string, ForkChoiceNode>(
+        dump.fork_choice_nodes.map((node: ForkChoiceNode) => [node.block_root, node]),
+      );
+      expect(nodes.get(left.root)).toMatchObject({ parent_root: parent, slot: String(slots + 1), validity: "valid" });
+      expect(nodes.get(left.root)!.weight).toBe("0");
+      expect(nodes.get(right.root)!.weight).toBe(String(attesters.length * 32 * GWEI_PER_ETH));
+      expect(chain.head.root).toBe(right.root);
+      const block = await caller.call("get_v2_beacon_blocks_blockId", [right.root]);
+      const noHash = `0x${"00".repeat(32)}`;
+      const hash = fork === ForkName.phase0 ? noHash : block.message.body.execution_payload.block_hash;
+      expect(nodes.get(right.root)!.execution_block_hash).toBe(hash);
+    });
+  },
+);
 
 describe("blobs and columns of blocks without any", () => {
   const callerOn = (fork: "capella" | "deneb" | "fulu", edit: (body: deneb.BeaconBlockBody) => void = () => {}) => {

@@ -9,6 +9,7 @@ import { Caller } from "../../support/api/caller.ts";
 import { ByHand } from "../../support/chain/by-hand.ts";
 import { type OpenedDevChain, openQuietDevChain, startQuietDevChain } from "../../support/chain/dev-chain.ts";
 import { SignedOperations } from "../../support/chain/signed-operations.ts";
+import { variants } from "../../support/suite/tier.ts";
 
 const BLOCK = "get_v1_validator_block";
 const HEAD = 3;
@@ -36,47 +37,46 @@ async function revealAt({ devChain }: OpenedDevChain, slot: number): Promise<str
 
 const hexOf = (text: string) => `0x${Buffer.from(text).toString("hex").padEnd(64, "0")}`;
 
-describe.each(["phase0", "altair", "bellatrix", "capella", "deneb", "electra", "fulu"] as const)(
-  "on %s",
-  (fork: DevFork) => {
-    it("a block is produced on the head for the slot's proposer, and imported after signing", async () => {
-      const forks = fork === "phase0" ? [] : [{ fork, epoch: 0 }];
-      const chainOfFork = await openQuietDevChain(2, { forks });
-      const { devChain } = chainOfFork;
-      const caller = new Caller(devChain.api);
-      await devChain.clock.advanceTo(3);
-      const head = devChain.chain.head.root;
-      const params = [3, await revealAt(chainOfFork, 3), "mine"];
+describe.each(
+  variants({ fast: ["phase0", "fulu"], full: ["altair", "bellatrix", "capella", "deneb", "electra"] } as const),
+)("on %s", (fork: DevFork) => {
+  it("a block is produced on the head for the slot's proposer, and imported after signing", async () => {
+    const forks = fork === "phase0" ? [] : [{ fork, epoch: 0 }];
+    const chainOfFork = await openQuietDevChain(2, { forks });
+    const { devChain } = chainOfFork;
+    const caller = new Caller(devChain.api);
+    await devChain.clock.advanceTo(3);
+    const head = devChain.chain.head.root;
+    const params = [3, await revealAt(chainOfFork, 3), "mine"];
 
-      const result = await caller.call(BLOCK, params);
+    const result = await caller.call(BLOCK, params);
 
-      expect(await caller.meta(BLOCK, params)).toEqual({ version: fork, block_value: "0" });
-      const isWrapped = ForkSeq[fork] >= ForkSeq.deneb;
-      if (isWrapped) expect(result).toMatchObject({ kzg_proofs: [], blobs: [] });
-      const json = isWrapped ? result.block : result;
-      const proposers = await caller.call("get_v1_validator_duties_proposer", [0]);
-      expect(json.parent_root).toBe(head);
-      expect(json.proposer_index).toBe(proposers[3].validator_index);
-      expect(json.body.graffiti).toBe(hexOf("mine"));
-      // The attestations of slot 2 were pooled.
-      expect(json.body.attestations).not.toEqual([]);
+    expect(await caller.meta(BLOCK, params)).toEqual({ version: fork, block_value: "0" });
+    const isWrapped = ForkSeq[fork] >= ForkSeq.deneb;
+    if (isWrapped) expect(result).toMatchObject({ kzg_proofs: [], blobs: [] });
+    const json = isWrapped ? result.block : result;
+    const proposers = await caller.call("get_v1_validator_duties_proposer", [0]);
+    expect(json.parent_root).toBe(head);
+    expect(json.proposer_index).toBe(proposers[3].validator_index);
+    expect(json.body.graffiti).toBe(hexOf("mine"));
+    // The attestations of slot 2 were pooled.
+    expect(json.body.attestations).not.toEqual([]);
 
-      const { signer } = new ByHand(devChain);
-      const type = sszTypesFor(ForkName[fork]).BeaconBlock;
-      const block = type.fromJson(json) as BeaconBlock;
-      const signingRoot = signer.signingRoot(
-        type as typeof ssz.phase0.BeaconBlock,
-        block as never,
-        DOMAIN_BEACON_PROPOSER,
-        3,
-      );
-      const signed = { message: json, signature: toHex(signer.sign(block.proposerIndex, signingRoot)) };
-      const submission = isWrapped ? { ...result, signed_block: signed } : signed;
-      expect(await caller.call("post_v1_beacon_blocks", [submission])).toBe(200);
-      expect(devChain.chain.head.root).toBe(toHex(type.hashTreeRoot(block as never)));
-    });
-  },
-);
+    const { signer } = new ByHand(devChain);
+    const type = sszTypesFor(ForkName[fork]).BeaconBlock;
+    const block = type.fromJson(json) as BeaconBlock;
+    const signingRoot = signer.signingRoot(
+      type as typeof ssz.phase0.BeaconBlock,
+      block as never,
+      DOMAIN_BEACON_PROPOSER,
+      3,
+    );
+    const signed = { message: json, signature: toHex(signer.sign(block.proposerIndex, signingRoot)) };
+    const submission = isWrapped ? { ...result, signed_block: signed } : signed;
+    expect(await caller.call("post_v1_beacon_blocks", [submission])).toBe(200);
+    expect(devChain.chain.head.root).toBe(toHex(type.hashTreeRoot(block as never)));
+  });
+});
 
 describe("the graffiti of a block", () => {
   const graffitiOf = async (params: unknown[] | Record<string, unknown>) =>

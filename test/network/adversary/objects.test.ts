@@ -142,7 +142,7 @@ function aggregator(): number {
   ]!;
 }
 
-it.concurrent.each(variants({ fast: FORGERIES.slice(0, 3), full: FORGERIES }))(
+it.concurrent.each(variants({ fast: FORGERIES.slice(0, 1), full: FORGERIES }))(
   "a peer that broadcasts forged objects is disconnected: %s",
   async (_what, reason, make) => {
     const adversary = await scenario.adversary();

@@ -1,0 +1,1 @@
+import "./standstill.test.ts";

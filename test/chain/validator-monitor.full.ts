@@ -1,0 +1,1 @@
+import "./validator-monitor.test.ts";

@@ -1,0 +1,1 @@
+import "./topics.test.ts";

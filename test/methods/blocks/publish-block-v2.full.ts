@@ -1,0 +1,1 @@
+import "./publish-block-v2.test.ts";

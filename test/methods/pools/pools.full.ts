@@ -1,0 +1,1 @@
+import "./pools.test.ts";

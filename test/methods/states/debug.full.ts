@@ -1,0 +1,1 @@
+import "./debug.test.ts";

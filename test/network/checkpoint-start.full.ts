@@ -1,0 +1,1 @@
+import "./checkpoint-start.test.ts";

@@ -1,0 +1,1 @@
+import "./production.test.ts";

@@ -1,0 +1,1 @@
+import "./json-rpc-and-rest.test.ts";
