@@ -55,7 +55,7 @@ export interface TimeControl {
   setSpeed(speed: number): Promise<void>;
 }
 
-/** Advice for a jump in time beyond a limit of slots. */
+/** Advice for a jump in time that exceeds a limit of slots. */
 export const LONGER_SLOTS =
   "To move time further, start the chain with longer slots: --slot-seconds, or slotSeconds in the library.";
 

@@ -4,7 +4,7 @@
  */
 export type SharedTaskFunction<T> = (throwIfAborted: () => void, abortSignal: () => AbortSignal) => Promise<T>;
 
-/** Thrown inside a task that has no callers left. The cause is why the last one aborted. */
+/** Thrown inside a task that has no callers left. The cause is the abort reason of the last one. */
 class AbandonedError extends Error {
   constructor(cause?: unknown) {
     super("Every caller has aborted.", { cause });

@@ -54,9 +54,8 @@ interface DevBlobsParts {
 }
 
 /**
- * Makes blobs that are cheap and all different: a base blob plus a constant that is added to every element.
- * Commitments, proofs and cells follow from those of the base (docs/decisions/commitments-in-threads.md), so that no
- * KZG backend is needed.
+ * Creates cheap, distinct blobs: a base blob plus a constant that is added to every element. Commitments, proofs and
+ * cells follow from those of the base (docs/decisions/commitments-in-threads.md), so that no KZG backend is needed.
  */
 export class DevBlobs {
   readonly #config: DevBlobsParts["config"];

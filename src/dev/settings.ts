@@ -36,5 +36,5 @@ export interface DevSettings extends DevGenesisSettings {
   reset: boolean;
 }
 
-/** Requires all keys, also those whose value may be undefined. */
+/** Requires all keys, including those whose value may be undefined. */
 type Complete<T> = { [Key in keyof Required<T>]: T[Key] };

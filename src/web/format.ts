@@ -8,7 +8,7 @@ export function eth(amount: string | bigint): string {
   return `${decimal(BigInt(amount), 9)} ETH`;
 }
 
-/** Formats an integer of the smallest unit with all significant decimals, or with more. */
+/** Formats an integer of the smallest unit with all significant decimals, at least `minDecimals`. */
 function decimal(amount: bigint, digits: number, minDecimals = 0): string {
   const sign = amount < 0n ? "-" : "";
   const absolute = amount < 0n ? -amount : amount;

@@ -9,7 +9,7 @@ import { type FlagSources, resolveFlags } from "../flags/resolve-flags.ts";
 import type { Terminal } from "../terminal.ts";
 import { readTargets } from "./targets.ts";
 
-interface DoctorSurroundings {
+interface DoctorContext {
   environment: Record<string, string | undefined>;
   terminal: Terminal;
 }
@@ -18,7 +18,7 @@ interface DoctorSurroundings {
 export async function runDoctor(
   args: readonly string[],
   sources: FlagSources,
-  { environment, terminal }: DoctorSurroundings,
+  { environment, terminal }: DoctorContext,
 ): Promise<number> {
   const { tokenFile, timeout, all, json } = resolveFlags("doctor", sources);
   const { workingDirectory } = sources;

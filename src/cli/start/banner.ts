@@ -52,7 +52,7 @@ interface AccountSettings {
   log: Pick<LogSettings, "format">;
 }
 
-/** Logs the funded accounts of a chain with the EVM, except in JSON. */
+/** Logs the funded accounts of a chain with the EVM, except in JSON format. */
 export function announceAccounts({ evm, log }: AccountSettings, logger: Logger): void {
   if (evm === undefined || log.format === "json") return;
   logger.notice(

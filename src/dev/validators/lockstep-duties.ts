@@ -74,7 +74,7 @@ export class LockstepDuties {
     this.#modules = modules;
   }
 
-  /** Does all duties of the slot. Failed duties are logged and never reject. */
+  /** Does all duties of the slot. Logs failed duties; never rejects. */
   async act(slot: Slot, plan: DutyPlan): Promise<void> {
     const { chain, history, failures, late } = this.#modules;
     await chain.refreshHead();

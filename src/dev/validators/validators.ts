@@ -48,7 +48,7 @@ interface DevValidatorsOptions {
 }
 
 export interface DevValidators {
-  /** Does all duties of a slot. Failed duties are logged and never reject. */
+  /** Does all duties of a slot. Logs failed duties; never rejects. */
   onSlot(slot: Slot, timing?: DutyTiming): Promise<void>;
   /** Triggers the attestations of the slot and drops outdated duties. */
   onHead(head: HeadUpdate): void;

@@ -222,7 +222,7 @@ function futureSlotFrom({ genesisTime, secondsPerSlot, currentSlot }: Clock, tim
   throw invalidParams(`The timestamp ${timestamp} is in the past: the next slot starts at ${next}.`);
 }
 
-/** Returns a predicate of empty slots: of the following slots, only every n-th has a block. */
+/** Returns a predicate for empty slots: only every n-th of the following slots has a block. */
 function allButEvery(n: number): (slot: Slot) => boolean {
   let first: Slot | undefined;
   return (slot) => {
