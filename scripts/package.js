@@ -1,5 +1,5 @@
-// Hooks of "npm pack": builds dist/ and the reference of the methods, and swaps the manifest before packing, restores it afterwards. Plain JavaScript
-// that Node 20 can read.
+// Hooks of "npm pack": builds dist/ and the reference of the methods, and swaps the manifest before packing, restores it
+// afterwards. Plain JavaScript that Node 20 can read.
 import { spawnSync } from "node:child_process";
 import { existsSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
@@ -45,15 +45,11 @@ function build() {
   restore();
   rmSync(join(root, "dist"), { recursive: true, force: true });
   const compiler = join("node_modules", "typescript", "bin", "tsc");
-  run(compiler, "-p", "tsconfig.build.json");
   run(compiler, "-p", "tsconfig.types.json");
   run(join("scripts", "methods-doc.ts"));
   const published = JSON.parse(readFileSync(manifest, "utf8"));
   for (const key of CHECKOUT_FIELDS) delete published[key];
-  published.dependencies = JSON.parse(run(join("scripts", "package", "vendor.ts")));
-  // The package has the bundled page.
-  const pageFolder = join(root, "dist", "node", "servers", "page");
-  for (const name of ["checkout-page.js", "bundle-page.js"]) rmSync(join(pageFolder, name));
+  published.dependencies = JSON.parse(run(join("scripts", "package", "bundle.ts")));
   renameSync(manifest, setAside);
   writeFileSync(manifest, `${JSON.stringify(published, null, 2)}\n`);
 }

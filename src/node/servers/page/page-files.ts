@@ -1,9 +1,10 @@
 import { existsSync, readdirSync } from "node:fs";
 import { join, relative, sep } from "node:path";
+import { fileURLToPath } from "node:url";
 import type { StaticFilePaths } from "../../../server/http/response/static-files.ts";
 
 /** The bundled page of the package. A checkout has none. */
-const PACKAGED = join(import.meta.dirname, "..", "..", "..", "page");
+const PACKAGED = fileURLToPath(new URL("../../../page", import.meta.url));
 
 /** Returns the files of the web page by URL path, in a checkout and in the package. */
 export async function pageFiles(): Promise<StaticFilePaths> {
