@@ -274,7 +274,7 @@ export class DevChain {
     }
   }
 
-  /** Goes live and starts the clock, unless the chain starts paused or a call has paused it already. */
+  /** Goes live and starts the clock, unless the chain starts paused or a call has already paused it. */
   run(): Promise<void> {
     return this.#time.exclusive(async () => {
       this.#isLive = true;

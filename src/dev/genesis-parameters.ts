@@ -21,7 +21,7 @@ export type ConfigOverrides = Readonly<Record<string, string>>;
 
 /** Optional genesis settings of a dev chain. */
 export interface GenesisParameters {
-  /** Interop keys from 0 on by default. */
+  /** By default, interop keys from index 0. */
   keys?: KeySource;
   /** 0x00 by default; `EVM_WITHDRAWALS` on a new chain with the EVM. */
   withdrawals?: readonly ValidatorRange<WithdrawalTarget>[];

@@ -13,7 +13,7 @@ export type EthArgs<Name extends EthMethodName> = Parameters<EthMethods[Name]>[0
 
 /** The `eth_*` methods of an engine, in this thread or another one. Calls fail with an `EthError`. */
 export interface EthService {
-  /** Sets the blocks of the tags. Holds for all later calls. */
+  /** Sets the blocks of the tags. Applies to all later calls. */
   setTags(tags: ChainTags): void;
   call<Name extends EthMethodName>(name: Name, args: EthArgs<Name>, signal?: AbortSignal): Promise<unknown>;
   /**

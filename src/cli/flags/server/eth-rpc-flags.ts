@@ -9,7 +9,7 @@ import { accessSettings, type ServerSettings } from "./server-settings.ts";
 const DEFAULT_PORT = 8545;
 const DEFAULT_ADDRESS = "127.0.0.1";
 
-/** Flags of the Ethereum JSON-RPC server. Hosts, origins, classes and the token are those of `--rpc`. */
+/** Flags of the Ethereum JSON-RPC server. Hosts, origins, classes and the token are shared with `--rpc`. */
 export const ETH_RPC_FLAGS = {
   ethRpc: booleanFlag({
     name: "eth-rpc",

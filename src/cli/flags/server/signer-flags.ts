@@ -8,7 +8,7 @@ import { accessSettings, type ServerSettings } from "./server-settings.ts";
 
 const DEFAULT_ADDRESS = "127.0.0.1";
 
-/** Flags of the signer of a dev chain. Hosts, origins, classes and the token are those of `--rest`. */
+/** Flags of the signer of a dev chain. Hosts, origins, classes and the token are shared with `--rest`. */
 export const SIGNER_FLAGS = {
   signerPort: valueFlag({
     name: "signer-port",
