@@ -1,3 +1,5 @@
+import { Common, Mainnet } from "@ethereumjs/common";
+import { createTx } from "@ethereumjs/tx";
 import { computeAddress, keccak256, SigningKey } from "ethers";
 import { beforeAll, describe, expect, it } from "vitest";
 import { createEvmCrypto, type EvmCrypto } from "./crypto.ts";
@@ -35,6 +37,13 @@ describe("cryptography of the EVM", () => {
       expect(addressBy(27n + BigInt(yParity))).toBe(expected);
       expect(addressBy(31_337n * 2n + 35n + BigInt(yParity), 31_337n)).toBe(expected);
     }
+  });
+
+  it("signs transactions with keys of their senders", () => {
+    const key = bytes(word(7));
+    const common = new Common({ chain: Mainnet, hardfork: "osaka", customCrypto: crypto.custom });
+    const signed = createTx({ type: 2, nonce: 3n, gasLimit: 21_000n }, { common }).sign(key);
+    expect(signed.getSenderAddress().toString()).toBe(computeAddress(new SigningKey(word(7)).publicKey).toLowerCase());
   });
 
   it("rejects invalid signatures", () => {

@@ -10,7 +10,7 @@ export interface EvmCrypto {
   keccak: Keccak;
   /** Signs a hash with secp256k1. Returns r, s and v (27 or 28). */
   sign(hash: Uint8Array, privateKey: Uint8Array): Uint8Array;
-  /** Keccak, ecrecover (both WASM) and KZG point evaluation in the format of `@ethereumjs`. */
+  /** Keccak, signatures, ecrecover (all WASM) and KZG point evaluation in the format of `@ethereumjs`. */
   custom: CustomCrypto;
   precompiles: Precompiles;
 }
@@ -24,8 +24,9 @@ export async function createEvmCrypto(): Promise<EvmCrypto> {
   const [keccak, secp256k1] = await Promise.all([createKeccak256(), instantiateSecp256k1()]);
   const ecrecover = createRecovery(secp256k1);
   const precompiles = new Precompiles();
-  const custom = { keccak256: keccak, ecrecover, kzg: pointEvaluation(precompiles) };
-  return { keccak, sign: createSigner(secp256k1), custom, precompiles };
+  const sign = createSigner(secp256k1);
+  const custom = { keccak256: keccak, ecsign: recoveredFormat(sign), ecrecover, kzg: pointEvaluation(precompiles) };
+  return { keccak, sign, custom, precompiles };
 }
 
 function createSigner(secp256k1: Secp256k1): EvmCrypto["sign"] {
@@ -33,6 +34,14 @@ function createSigner(secp256k1: Secp256k1): EvmCrypto["sign"] {
     const signed = secp256k1.signMessageHashRecoverableCompact(privateKey, hash);
     if (typeof signed === "string") throw new Error(signed);
     return new Uint8Array([...signed.signature, 27 + signed.recoveryId]);
+  };
+}
+
+/** Returns a function that puts the recovery bit before r and s, as noble-curves does with the format `recovered`. */
+function recoveredFormat(sign: EvmCrypto["sign"]): NonNullable<CustomCrypto["ecsign"]> {
+  return (hash: Uint8Array, privateKey: Uint8Array) => {
+    const signature = sign(hash, privateKey);
+    return Uint8Array.of(signature.at(-1)! - 27, ...signature.subarray(0, -1));
   };
 }
 

@@ -25,8 +25,10 @@ export class ChainEth implements Pick<EthService, "call" | "subscribe" | "delive
     this.#chain = chain;
     this.#nextPayload = nextPayload;
     chain.events.on("head", () => this.update());
-    // The next block has another timestamp.
-    chain.clock.onSlot(() => this.update());
+    // The next block has another timestamp. While the clock is paused, callers advance it, who update the tags.
+    chain.clock.onSlot(() => {
+      if (chain.clock.isFlowing) this.update();
+    });
   }
 
   /** Sets work that is awaited after each call that sends a transaction. */

@@ -7,6 +7,7 @@ import { TEST_MNEMONIC } from "../accounts.ts";
 import { toHex } from "../execution/payload.ts";
 import { WITHDRAWAL_REQUESTS_ADDRESS } from "../execution/system-contracts.ts";
 import { EthError } from "./eth-error.ts";
+import { LocalEthService } from "./local-eth-service.ts";
 
 const wallet = HDNodeWallet.fromMnemonic(Mnemonic.fromPhrase(TEST_MNEMONIC), "m/44'/60'/0'/0/0");
 const SENDER = bytesOf(wallet.address);
@@ -323,5 +324,27 @@ describe("accounts", () => {
     expect(receipts.map(({ succeeded }) => succeeded)).toEqual([true, true]);
     expect(transactions[1]!.tx.gasLimit).toBeGreaterThan(40_000n);
     expect(transactions[1]!.tx.gasLimit).toBeLessThan(60_000n);
+  });
+
+  it("estimates no transfer that cannot fail", async () => {
+    const { engine, service } = await openEth();
+    const estimator = vi.fn(async () => 50_000n);
+    const signer = new LocalEthService(engine, estimator);
+    const gasOf = async (transaction: object) => {
+      const { raw } = (await signer.call("signTransaction", { transaction: { from: SENDER, ...transaction } })) as Json;
+      return Transaction.from(raw as string).gasLimit;
+    };
+    expect(await gasOf({ to: SENDER, value: 1n })).toBe(21_000n);
+    expect(estimator).not.toHaveBeenCalled();
+    const precompile = bytesOf("04".padStart(40, "0"));
+    const others = [
+      { to: precompile },
+      { to: SENDER, data: SENDER },
+      { to: SENDER, value: 10n ** 40n },
+      { data: SENDER },
+    ];
+    for (const other of others) expect(await gasOf(other)).toBe(50_000n);
+    await service.call("sendTransaction", { transaction: { from: SENDER, to: SENDER } });
+    expect(await gasOf({ to: SENDER })).toBe(50_000n);
   });
 });

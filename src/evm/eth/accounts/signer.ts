@@ -7,6 +7,7 @@ import { impersonate } from "../../overrides/impersonation.ts";
 import { fromLibraryError } from "../../pool/validation.ts";
 import { numberToBytes } from "../../rlp.ts";
 import { checkFields } from "../calls/call-transaction.ts";
+import { TRANSFER_GAS } from "../calls/estimate-gas.ts";
 import type { EthChain } from "../eth-chain.ts";
 import { EthError } from "../eth-error.ts";
 import { data } from "../json/hex.ts";
@@ -14,6 +15,8 @@ import type { Authorization, TransactionRequest } from "../transaction-request.t
 
 const INVALID_PARAMS = -32602;
 const DEFAULT_TIP = 10n ** 9n;
+/** Addresses below may have precompiles, which have no code. */
+const MIN_ADDRESS_WITHOUT_PRECOMPILE = 0x10000n;
 
 type FilledRequest = TransactionRequest & { gas: bigint };
 
@@ -41,13 +44,30 @@ export class AccountSigner {
 
   /**
    * Estimates the gas of a transaction that has no gas limit. Throws the error of a failing transaction. Uses the
-   * pending block, because the transaction may depend on others in the pool.
+   * pending block, because the transaction may depend on others in the pool. A transfer needs no execution.
    */
   async withGas(request: TransactionRequest): Promise<FilledRequest> {
     const { gas } = request;
     if (gas !== undefined) return { ...request, gas };
     this.#check(request);
-    return { ...request, gas: await this.#estimateGas(request) };
+    return { ...request, gas: this.#isTransfer(request) ? TRANSFER_GAS : await this.#estimateGas(request) };
+  }
+
+  /** True for a transfer that the sender can pay, to an account whose code no pooled transaction can create. */
+  #isTransfer({ from, to, value = 0n, data: input, accessList, authorizationList, ...fees }: TransactionRequest) {
+    const { engine, latest } = this.#chain;
+    if (to === undefined || (input?.length ?? 0) > 0 || accessList !== undefined || authorizationList !== undefined)
+      return false;
+    if (engine.pool.size > 0 || BigInt(data(to)) < MIN_ADDRESS_WITHOUT_PRECOMPILE) return false;
+    const { world } = engine.overridden(latest);
+    const { reader } = engine.executor;
+    if ((reader.account(world, to)?.code.length ?? 0) > 0) return false;
+    const gasPrice = fees.gasPrice ?? fees.maxFeePerGas ?? this.#defaultFeeCap(fees.maxPriorityFeePerGas);
+    return (reader.account(world, from!)?.balance ?? 0n) >= value + TRANSFER_GAS * gasPrice;
+  }
+
+  #defaultFeeCap(tip = DEFAULT_TIP): bigint {
+    return 2n * this.#chain.engine.nextBaseFee(this.#chain.latest) + tip;
   }
 
   /** Fills in and signs a transaction. Returns its network encoding. */
@@ -99,7 +119,7 @@ export class AccountSigner {
     const { gasPrice, maxFeePerGas, maxPriorityFeePerGas, authorizationList } = request;
     const type = request.type ?? typeOf(request);
     const tip = maxPriorityFeePerGas ?? smaller(DEFAULT_TIP, maxFeePerGas);
-    const feeCap = maxFeePerGas ?? 2n * this.#chain.engine.nextBaseFee(this.#chain.latest) + tip;
+    const feeCap = maxFeePerGas ?? this.#defaultFeeCap(tip);
     return {
       type,
       chainId,

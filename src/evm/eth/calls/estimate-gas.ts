@@ -4,7 +4,8 @@ import type { CallRequest } from "./call-request.ts";
 import { type CallOutcome, type CallState, GAS_CAP } from "./call-state.ts";
 import { lower, MAX_TRANSACTION_GAS, NO_ADDRESS } from "./call-transaction.ts";
 
-const TRANSFER_GAS = 21_000n;
+/** Gas of a transaction without data to an account without code. */
+export const TRANSFER_GAS = 21_000n;
 /** Additional gas for a called contract that receives ETH. */
 const CALL_STIPEND = 2300n;
 /** The search ends at this relative precision, as in geth. */
