@@ -81,6 +81,16 @@ export function asBytes(item: RlpItem | undefined): Uint8Array {
 
 export const asBigint = (item: RlpItem | undefined): bigint => bytesToBigint(asBytes(item));
 
+/** Returns the bounds of the content of the item at a position. The end is also the position of the next item. */
+export function contentAt(bytes: Uint8Array, at: number): [start: number, end: number] {
+  const prefix = bytes[at];
+  if (prefix === undefined) throw new RlpError("RLP ends too early.");
+  if (prefix < SHORT_STRING) return [at, at + 1];
+  return prefix < SHORT_LIST
+    ? bodyOf(bytes, at, prefix, SHORT_STRING, LONG_STRING)
+    : bodyOf(bytes, at, prefix, SHORT_LIST, LONG_LIST);
+}
+
 function prefixSize(length: number): number {
   if (length <= LONGEST_SHORT) return 1;
   return 1 + Math.ceil((32 - Math.clz32(length)) / 8);

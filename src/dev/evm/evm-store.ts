@@ -45,7 +45,16 @@ export function evmStore(db: BeaconDb): EvmStore {
       }
       await batch.write();
     },
-    readArchived: (numbers) => Promise.all(numbers.map((number) => db.meta.getCustom(nameOf(number, BLOCKS)))),
+    readArchived: (number) => db.meta.getCustom(nameOf(number, BLOCKS)),
+    readArchivedRange: async (from, to) => {
+      const blocks: [number: number, bytes: Uint8Array][] = [];
+      for await (const [name, bytes] of db.meta.customEntries(BLOCKS, nameOf(from, BLOCKS))) {
+        const number = Number(name.slice(BLOCKS.length));
+        if (number > to) break;
+        blocks.push([number, bytes]);
+      }
+      return blocks;
+    },
     archivedNumber: (kind, hash) => readNumber(`${NUMBERS[kind]}${hash}`),
     readBase: () => db.meta.getCustom(BASE),
     writeBase: (bytes) => write(BASE, bytes),

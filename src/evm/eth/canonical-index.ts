@@ -34,6 +34,13 @@ export class CanonicalIndex {
     return this.#latest;
   }
 
+  /** Number of the oldest block in memory other than genesis; without one, that after the latest block. */
+  get oldestRecent(): bigint {
+    let oldest = this.#latest + 1n;
+    for (const number of this.#byNumber.keys()) if (number < oldest && number > 0n) oldest = number;
+    return oldest;
+  }
+
   hashAt(number: bigint): string | undefined {
     return this.#byNumber.get(number)?.hash;
   }

@@ -1,4 +1,4 @@
-import type { ReceiptedBlock, ScannedBlock } from "../engine/storage/block-archive.ts";
+import type { ReceiptedBlock } from "../engine/storage/block-archive.ts";
 import type { ExecutedBlock } from "../execution/block.ts";
 import { toHex } from "../execution/payload.ts";
 import type { BlockId, ChainTags, NumberedBlock } from "./block-id.ts";
@@ -10,8 +10,11 @@ import type { TransactionInclusion } from "./json/transaction-json.ts";
 import { OldStates } from "./old-states.ts";
 import { PendingBlock } from "./pending-block.ts";
 
-/** Archived blocks that a scan reads at once. */
-const SCANNED_AT_ONCE = 128n;
+/** Numbers of consecutive blocks, both bounds included. */
+export interface NumberRange {
+  from: number;
+  to: number;
+}
 
 /** Position of a transaction in a block with receipts. */
 export interface IncludedTransaction extends TransactionInclusion {
@@ -118,18 +121,20 @@ export class EthChain<Engine extends EthEngine = EthEngine> {
     return header.number === 0n ? undefined : this.#findByHash({ hash: toHex(header.parentHash) });
   }
 
-  /** Yields the existing canonical blocks in a range of numbers. */
-  async *scan(from: bigint, to: bigint): AsyncGenerator<ScannedBlock> {
+  /** Yields the canonical blocks of a range in ascending order: each that is in memory, and the ranges of all others. */
+  *inRange(from: bigint, to: bigint): Generator<ExecutedBlock | NumberRange> {
+    const recent = this.#index.oldestRecent;
     for (let number = from; number <= to; ) {
-      const cached = this.#inMemory(number);
-      if (cached !== undefined) {
-        yield { logsBloom: cached.header.logsBloom, decode: () => cached };
+      const block = this.#inMemory(number);
+      if (block !== undefined) {
+        yield block;
         number++;
         continue;
       }
       let last = number;
-      while (last < to && last - number + 1n < SCANNED_AT_ONCE && this.#inMemory(last + 1n) === undefined) last++;
-      for (const block of (await this.engine.archive?.range(number, last)) ?? []) if (block !== undefined) yield block;
+      if (last < recent - 1n) last = recent - 1n;
+      while (last < to && this.#inMemory(last + 1n) === undefined) last++;
+      yield { from: Number(number), to: Number(last < to ? last : to) };
       number = last + 1n;
     }
   }

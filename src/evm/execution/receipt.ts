@@ -1,4 +1,14 @@
-import { asBigint, asBytes, asList, decode, encodeBytes, encodeList, encodeNumber, RLP_EMPTY_BYTES } from "../rlp.ts";
+import {
+  asBigint,
+  asBytes,
+  asList,
+  decode,
+  encodeBytes,
+  encodeList,
+  encodeNumber,
+  RLP_EMPTY_BYTES,
+  type RlpItem,
+} from "../rlp.ts";
 import type { Keccak } from "../state/trie.ts";
 
 export interface Log {
@@ -21,6 +31,8 @@ export interface Receipt {
 }
 
 const BLOOM_SIZE = 256;
+/** Position of the logs in a stored receipt. */
+const LOGS = 5;
 export const EMPTY_BLOOM: Uint8Array = new Uint8Array(BLOOM_SIZE);
 
 /** Encodes a receipt for the receipts trie (EIP-2718). */
@@ -61,10 +73,7 @@ export function decodeReceipts(bytes: Uint8Array, keccak: Keccak): Receipt[] {
     const [type, status, gas, price, address, logItems] = asList(item);
     const gasUsed = asBigint(gas);
     cumulativeGasUsed += gasUsed;
-    const logs = asList(logItems).map((log): Log => {
-      const [from, topics, data] = asList(log);
-      return { address: asBytes(from), topics: asList(topics).map(asBytes), data: asBytes(data) };
-    });
+    const logs = decodeLogs(logItems);
     const contractAddress = asBytes(address);
     return {
       type: Number(asBigint(type)),
@@ -77,6 +86,11 @@ export function decodeReceipts(bytes: Uint8Array, keccak: Keccak): Receipt[] {
       ...(contractAddress.length > 0 && { contractAddress }),
     };
   });
+}
+
+/** Decodes only the logs of receipts that were encoded by `encodeReceipts`. */
+export function decodeReceiptLogs(bytes: Uint8Array): Pick<Receipt, "logs">[] {
+  return asList(decode(bytes)).map((item) => ({ logs: decodeLogs(asList(item)[LOGS]) }));
 }
 
 /** Computes the bloom filter of logs (Yellow Paper, 4.3.1). */
@@ -100,6 +114,12 @@ export function unionOfBlooms(receipts: readonly Receipt[]): Uint8Array {
   return union;
 }
 
+/** Returns true for the bloom filter of a block without logs. */
+export function isEmptyBloom(bloom: Uint8Array): boolean {
+  for (let index = 0; index < bloom.length; index++) if (bloom[index] !== 0) return false;
+  return true;
+}
+
 /** Returns the bits that an address or topic sets in a bloom filter. Bit 0 is the lowest bit of the last byte. */
 export function logBloomBits(value: Uint8Array, keccak: Keccak): number[] {
   const hash = keccak(value);
@@ -108,6 +128,13 @@ export function logBloomBits(value: Uint8Array, keccak: Keccak): number[] {
 
 function addToBloom(bloom: Uint8Array, value: Uint8Array, keccak: Keccak): void {
   for (const bit of logBloomBits(value, keccak)) bloom[BLOOM_SIZE - 1 - (bit >> 3)]! |= 1 << (bit & 7);
+}
+
+function decodeLogs(item: RlpItem | undefined): Log[] {
+  return asList(item).map((log) => {
+    const [address, topics, data] = asList(log);
+    return { address: asBytes(address), topics: asList(topics).map(asBytes), data: asBytes(data) };
+  });
 }
 
 function encodeLogs(logs: readonly Log[]): Uint8Array {

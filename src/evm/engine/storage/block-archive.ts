@@ -1,21 +1,32 @@
 import { Address } from "@ethereumjs/util";
 import type { RootHex } from "@lodestar/types";
 import { type Block, decodeBlock, type ExecutedBlock, encodeBlock } from "../../execution/block.ts";
-import { decodeHeader } from "../../execution/header.ts";
+import { decodeHeader, encodeHeader } from "../../execution/header.ts";
 import { toHex } from "../../execution/payload.ts";
-import { decodeReceipts, encodeReceipts, type Receipt } from "../../execution/receipt.ts";
+import { decodeReceiptLogs, decodeReceipts, encodeReceipts, type Receipt } from "../../execution/receipt.ts";
 import type { ChainRules } from "../../execution/rules.ts";
-import { asBytes, asList, decode, encodeBytes, encodeList } from "../../rlp.ts";
+import type { Transaction } from "../../execution/transaction.ts";
+import { asBytes, asList, contentAt, decode, encodeBytes, encodeList } from "../../rlp.ts";
+import type { Keccak } from "../../state/trie.ts";
 
 /** A block with its receipts, but possibly without its state. */
 export interface ReceiptedBlock extends Block {
   receipts: readonly Receipt[];
 }
 
-/** A scanned block, decoded on demand. */
-export interface ScannedBlock {
+/** The part of a block that its logs are encoded from. */
+export interface LoggedBlock extends Pick<Block, "hash" | "header"> {
+  transactions: readonly Pick<Transaction, "hash">[];
+  receipts: readonly Pick<Receipt, "logs">[];
+}
+
+/** The part of a stored block that an index of logs needs. */
+export interface BloomedBlock {
+  number: number;
+  parentHash: Uint8Array;
   logsBloom: Uint8Array;
-  decode(): ReceiptedBlock;
+  /** Encoded header, whose hash is that of the block. */
+  header: Uint8Array;
 }
 
 /** A finalized block as stored. */
@@ -31,12 +42,16 @@ export interface ArchiveStore {
   /** Returns the number of the newest block, or 0. Genesis is not stored. */
   lastArchived(): Promise<number>;
   archiveBlocks(blocks: readonly ArchivedBlock[]): Promise<void>;
-  readArchived(numbers: readonly number[]): Promise<(Uint8Array | null)[]>;
+  readArchived(number: number): Promise<Uint8Array | null>;
+  /** Reads the existing blocks of a range at one point in time, in ascending order. */
+  readArchivedRange(from: number, to: number): Promise<[number: number, bytes: Uint8Array][]>;
   /** Returns the number of the block with this hash, or of the block that includes the transaction with this hash. */
   archivedNumber(kind: "block" | "transaction", hash: RootHex): Promise<number | null>;
 }
 
 const ADDRESS_SIZE = 20;
+/** Position of the bloom in a header. */
+const BLOOM_FIELD = 6;
 
 /** Archive of finalized blocks with their receipts. */
 export class BlockArchive {
@@ -65,17 +80,20 @@ export class BlockArchive {
   }
 
   async byNumber(number: bigint): Promise<ReceiptedBlock | undefined> {
-    const [entry] = await this.range(number, number);
-    return entry?.decode();
+    const bytes = await this.#store.readArchived(Number(number));
+    return bytes === null ? undefined : decodeReceipted(bytes, this.#rules);
   }
 
-  /** Reads blocks with consecutive numbers. Missing blocks are undefined. */
-  async range(from: bigint, to: bigint): Promise<(ScannedBlock | undefined)[]> {
-    const numbers = Array.from({ length: Number(to - from) + 1 }, (_, index) => Number(from) + index);
-    const stored = await this.#store.readArchived(numbers);
-    return stored.map((bytes) =>
-      bytes === null ? undefined : { logsBloom: bloomOf(bytes), decode: () => decodeReceipted(bytes, this.#rules) },
-    );
+  /** Reads a block. Returns a function that decodes the part that its logs are encoded from. */
+  async openLogged(number: number): Promise<(() => LoggedBlock) | undefined> {
+    const bytes = await this.#store.readArchived(number);
+    return bytes === null ? undefined : () => decodeLogged(bytes, this.#rules.crypto.keccak);
+  }
+
+  /** Reads the blooms of the existing blocks of a range, in ascending order. */
+  async blooms(from: number, to: number): Promise<BloomedBlock[]> {
+    const stored = await this.#store.readArchivedRange(from, to);
+    return stored.map(([number, bytes]) => readBloom(number, bytes));
   }
 
   async byHash(hash: RootHex): Promise<ReceiptedBlock | undefined> {
@@ -108,10 +126,34 @@ export function encodeReceipted(block: ReceiptedBlock): Uint8Array {
   ]);
 }
 
-function bloomOf(bytes: Uint8Array): Uint8Array {
-  const [block] = asList(decode(bytes));
-  const [header] = asList(decode(asBytes(block)));
-  return decodeHeader(header!).logsBloom;
+/** Reads the bloom of a stored block without decoding the block. */
+function readBloom(number: number, bytes: Uint8Array): BloomedBlock {
+  const [encodedBlock] = contentAt(bytes, 0);
+  const [block] = contentAt(bytes, encodedBlock);
+  const [header] = contentAt(bytes, block);
+  const [start, end] = contentAt(bytes, header);
+  const [parentHash, afterParentHash] = contentAt(bytes, start);
+  let at = afterParentHash;
+  for (let field = 1; field < BLOOM_FIELD; field++) [, at] = contentAt(bytes, at);
+  return {
+    number,
+    parentHash: bytes.subarray(parentHash, afterParentHash),
+    logsBloom: bytes.subarray(...contentAt(bytes, at)),
+    header: bytes.subarray(header, end),
+  };
+}
+
+/** Decodes only the part of a stored block that its logs are encoded from. */
+function decodeLogged(bytes: Uint8Array, keccak: Keccak): LoggedBlock {
+  const [block, receipts] = asList(decode(bytes)).map(asBytes);
+  const [headerItem, transactions] = asList(decode(block!));
+  const header = decodeHeader(headerItem!);
+  return {
+    hash: keccak(encodeHeader(header)),
+    header,
+    transactions: asList(transactions).map((raw) => ({ hash: keccak(asBytes(raw)) })),
+    receipts: decodeReceiptLogs(receipts!),
+  };
 }
 
 /** Inverse of `encodeReceipted`. */

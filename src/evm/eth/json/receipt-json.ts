@@ -1,4 +1,4 @@
-import type { ReceiptedBlock } from "../../engine/storage/block-archive.ts";
+import type { LoggedBlock, ReceiptedBlock } from "../../engine/storage/block-archive.ts";
 import { blobBaseFee } from "../../execution/fees.ts";
 import { GAS_PER_BLOB } from "../../execution/forks.ts";
 import type { Log } from "../../execution/receipt.ts";
@@ -43,15 +43,31 @@ export function receiptsJson(block: ReceiptedBlock, rules: ForkRules): Json[] {
 }
 
 /** Position of a log in its block. */
-export interface LogPlace {
-  block: Pick<ReceiptedBlock, "hash" | "header" | "transactions">;
+interface LogPlace {
+  block: LoggedBlock;
   transactionIndex: number;
   /** Index across all transactions of the block. */
   logIndex: number;
 }
 
+/** A log as `Log` of execution-apis. */
+export type LogJson = Json & { address: string; topics: string[]; data: string };
+
+/** Encodes the logs of a block, or only some of them. */
+export function logsJson(block: LoggedBlock, isWanted: (log: Log) => boolean = () => true): LogJson[] {
+  const encoded: LogJson[] = [];
+  let logIndex = 0;
+  for (const [transactionIndex, { logs }] of block.receipts.entries()) {
+    for (const log of logs) {
+      if (isWanted(log)) encoded.push(logJson(log, { block, transactionIndex, logIndex }));
+      logIndex++;
+    }
+  }
+  return encoded;
+}
+
 /** Encodes a log. `removed` is true if the log's block was reorged. */
-export function logJson(log: Log, { block, transactionIndex, logIndex }: LogPlace, removed = false): Json {
+export function logJson(log: Log, { block, transactionIndex, logIndex }: LogPlace, removed = false): LogJson {
   return {
     address: data(log.address),
     topics: log.topics.map(data),

@@ -1,9 +1,6 @@
 import type { TimeSlice } from "../../../async/time-slice.ts";
 import type { ReceiptedBlock } from "../../engine/storage/block-archive.ts";
-import { logJson } from "../json/receipt-json.ts";
-import type { Json } from "../json/transaction-json.ts";
-
-export type LogJson = Json & { address: string; topics: string[] };
+import { type LogJson, logJson } from "../json/receipt-json.ts";
 
 const NONE: readonly number[] = [];
 
@@ -23,7 +20,7 @@ export class IndexedLogs {
     const logs: LogJson[] = [];
     for (const [transactionIndex, receipt] of block.receipts.entries()) {
       for (const log of receipt.logs) {
-        logs.push(logJson(log, { block, transactionIndex, logIndex: logs.length }, isRemoved) as LogJson);
+        logs.push(logJson(log, { block, transactionIndex, logIndex: logs.length }, isRemoved));
         if (logs.length % 100 === 0) await slice.yieldIfDue();
       }
     }

@@ -1,10 +1,8 @@
-import type { ReceiptedBlock } from "../../engine/storage/block-archive.ts";
-import { type Log, logBloomBits } from "../../execution/receipt.ts";
+import { isEmptyBloom, type Log, logBloomBits } from "../../execution/receipt.ts";
 import type { Keccak } from "../../state/trie.ts";
 import { data, fromHex } from "../json/hex.ts";
-import { logJson } from "../json/receipt-json.ts";
-import type { Json } from "../json/transaction-json.ts";
-import type { IndexedLogs, LogJson } from "./indexed-logs.ts";
+import type { LogJson } from "../json/receipt-json.ts";
+import type { IndexedLogs } from "./indexed-logs.ts";
 
 /** Filter criteria for logs, in lowercase hex. */
 export interface LogCriteria {
@@ -33,34 +31,26 @@ export class LogMatcher {
   /** Returns false if the bloom filter rules out a matching log. */
   mayMatch(bloom: Uint8Array): boolean {
     const has = (bit: number) => (bloom[bloom.length - 1 - (bit >> 3)]! & (1 << (bit & 7))) !== 0;
-    if (bloom.every((byte) => byte === 0)) return false;
+    if (this.#bits.length === 0) return !isEmptyBloom(bloom);
     return this.#bits.every((alternatives) => alternatives.some((bits) => bits.every(has)));
   }
 
-  /** Returns the matching logs of a block as JSON. `removed` is true for a block that is no longer canonical. */
-  logsOf(block: ReceiptedBlock, removed = false): Json[] {
-    if (!this.mayMatch(block.header.logsBloom)) return [];
-    const found: Json[] = [];
-    let logIndex = 0;
-    for (const [transactionIndex, { logs }] of block.receipts.entries()) {
-      for (const log of logs) {
-        if (this.#matches(log)) found.push(logJson(log, { block, transactionIndex, logIndex }, removed));
-        logIndex++;
-      }
-    }
-    return found;
+  matches({ address, topics }: Pick<LogJson, "address" | "topics">): boolean {
+    return (
+      topics.length >= this.#topics.length &&
+      (this.#addresses?.has(address) ?? true) &&
+      this.#topics.every((accepted, index) => accepted?.has(topics[index]!) ?? true)
+    );
+  }
+
+  matchesRaw({ address, topics }: Log): boolean {
+    return this.matches({ address: data(address), topics: topics.map(data) });
   }
 
   /** Returns the matching logs of a block and the number of logs examined. */
   select(indexed: IndexedLogs): { found: readonly LogJson[]; examined: number } {
     const candidates = this.#candidates(indexed);
-    const found = candidates.filter(
-      ({ address, topics }) =>
-        topics.length >= this.#topics.length &&
-        (this.#addresses?.has(address) ?? true) &&
-        this.#topics.every((accepted, index) => accepted?.has(topics[index]!) ?? true),
-    );
-    return { found, examined: candidates.length };
+    return { found: candidates.filter((log) => this.matches(log)), examined: candidates.length };
   }
 
   /** Returns the logs that meet the most selective condition. */
@@ -76,11 +66,5 @@ export class LogMatcher {
     const [only = []] = mostSelective.lists;
     const positions = mostSelective.lists.length <= 1 ? only : mostSelective.lists.flat().sort((a, b) => a - b);
     return positions.map((position) => indexed.logs[position]!);
-  }
-
-  #matches({ address, topics }: Log): boolean {
-    if (this.#addresses !== undefined && !this.#addresses.has(data(address))) return false;
-    if (this.#topics.length > topics.length) return false;
-    return this.#topics.every((accepted, index) => accepted === undefined || accepted.has(data(topics[index]!)));
   }
 }

@@ -3,7 +3,8 @@ import type { EvmEngine } from "../../engine/evm-engine.ts";
 import type { ReceiptedBlock } from "../../engine/storage/block-archive.ts";
 import type { HeadChange } from "../canonical-index.ts";
 import type { EthChain } from "../eth-chain.ts";
-import { IndexedLogs, type LogJson } from "./indexed-logs.ts";
+import type { LogJson } from "../json/receipt-json.ts";
+import { IndexedLogs } from "./indexed-logs.ts";
 import type { LogMatcher } from "./log-matcher.ts";
 import type { EthSubscriber } from "./subscription.ts";
 

@@ -5,7 +5,7 @@ import { bytesOf } from "../../../../test/support/evm/evm.ts";
 import { toHex } from "../../execution/payload.ts";
 import { CriteriaBudget } from "./criteria-budget.ts";
 import { Filters } from "./filters.ts";
-import { findLogs } from "./find-logs.ts";
+import { LogSearch } from "./log-search.ts";
 import type { EthSubscription } from "./subscription.ts";
 
 const LATEST = { tag: "latest" } as const;
@@ -87,11 +87,12 @@ describe("eth_getLogs", () => {
     await mine();
     const all = { fromBlock: EARLIEST };
     const limits = { blocks: 3, results: 3 };
-    expect(await findLogs(service.chain, all, undefined, limits)).toHaveLength(3);
+    const search = new LogSearch(service.chain);
+    expect(await search.find(all, undefined, limits)).toHaveLength(3);
     const code = -32005;
-    await expect(findLogs(service.chain, all, undefined, { ...limits, blocks: 2 })).rejects.toMatchObject({ code });
-    await expect(findLogs(service.chain, all, undefined, { ...limits, results: 2 })).rejects.toMatchObject({ code });
-    await expect(findLogs(service.chain, { blockHash }, undefined, { ...limits, results: 2 })).rejects.toMatchObject({
+    await expect(search.find(all, undefined, { ...limits, blocks: 2 })).rejects.toMatchObject({ code });
+    await expect(search.find(all, undefined, { ...limits, results: 2 })).rejects.toMatchObject({ code });
+    await expect(search.find({ blockHash }, undefined, { ...limits, results: 2 })).rejects.toMatchObject({
       code,
       message: "query returned more than 2 results",
     });

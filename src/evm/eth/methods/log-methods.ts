@@ -1,10 +1,11 @@
 import type { EthChain } from "../eth-chain.ts";
-import { findLogs, type LogQuery } from "../logs/find-logs.ts";
+import { type LogQuery, LogSearch } from "../logs/log-search.ts";
 
 interface LogArgs {
   query: LogQuery;
 }
 
 export function logMethods(chain: EthChain) {
-  return { getLogs: async ({ query }: LogArgs, signal?: AbortSignal) => findLogs(chain, query, signal) };
+  const search = new LogSearch(chain);
+  return { getLogs: async ({ query }: LogArgs, signal?: AbortSignal) => search.find(query, signal) };
 }

@@ -40,8 +40,9 @@ export function memoryStore() {
       write();
       archived.push(...blocks);
     },
-    readArchived: async (numbers) =>
-      numbers.map((wanted) => archived.find(({ number }) => number === wanted)?.bytes ?? null),
+    readArchived: async (wanted) => archived.find(({ number }) => number === wanted)?.bytes ?? null,
+    readArchivedRange: async (from, to) =>
+      archived.filter(({ number }) => number >= from && number <= to).map(({ number, bytes }) => [number, bytes]),
     archivedNumber: async (kind, hash) => {
       const isWanted = (block: ArchivedBlock) =>
         kind === "block" ? block.hash === hash : block.transactions.includes(hash);

@@ -1,0 +1,147 @@
+import { TimeSlice } from "../../../async/time-slice.ts";
+import { ByteLru } from "../../../collections/byte-lru.ts";
+import type { LoggedBlock } from "../../engine/storage/block-archive.ts";
+import { BloomIndex } from "../../engine/storage/bloom-index.ts";
+import { toHex } from "../../execution/payload.ts";
+import { LATEST, type NumberedBlock } from "../block-id.ts";
+import type { EthChain } from "../eth-chain.ts";
+import { EthError } from "../eth-error.ts";
+import { type LogJson, logsJson } from "../json/receipt-json.ts";
+import { type LogCriteria, LogMatcher } from "./log-matcher.ts";
+
+/** Query for logs of a range of canonical blocks, or of one block. */
+export interface LogQuery extends LogCriteria {
+  fromBlock?: NumberedBlock | undefined;
+  toBlock?: NumberedBlock | undefined;
+  /** Mutually exclusive with a range. */
+  blockHash?: string | undefined;
+}
+
+export interface LogLimits {
+  blocks: number;
+  results: number;
+}
+
+const DEFAULT_LIMITS: LogLimits = { blocks: 1_000_000, results: 20_000 };
+const MAX_LOG_BYTES = 32 * 2 ** 20;
+/** Estimated size of an encoded log without data. */
+const LOG_BYTES = 1000;
+/** Of blocks with more logs, only the matching ones are encoded. */
+const MAX_CACHED_PER_BLOCK = 256;
+const INVALID_PARAMS = -32602;
+const LIMIT_EXCEEDED = -32005;
+
+/** A block whose bloom matches. */
+interface Candidate {
+  hash: string;
+  /** Returns a function that decodes the block, or undefined if it no longer exists. */
+  read(): Promise<(() => LoggedBlock) | undefined>;
+}
+
+/** Searches the logs of a chain. Keeps encoded logs, and an index of the archived blocks. */
+export class LogSearch {
+  readonly #chain: EthChain;
+  /** By block hash. */
+  readonly #logs = new ByteLru<readonly LogJson[]>({ bytes: MAX_LOG_BYTES });
+  #index: BloomIndex | undefined;
+
+  constructor(chain: EthChain) {
+    this.#chain = chain;
+  }
+
+  /** Finds logs. Throws an `EthError` if the search exceeds a limit. */
+  async find(
+    query: LogQuery,
+    signal?: AbortSignal,
+    { blocks: maxBlocks, results }: LogLimits = DEFAULT_LIMITS,
+  ): Promise<LogJson[]> {
+    const chain = this.#chain;
+    const matcher = new LogMatcher(query, chain.engine.rules.crypto.keccak);
+    const found: LogJson[] = [];
+    const add = (logs: readonly LogJson[]) => {
+      if (found.length + logs.length > results) {
+        throw new EthError(`query returned more than ${results} results`, LIMIT_EXCEEDED);
+      }
+      for (const log of logs) found.push(log);
+    };
+    if (query.blockHash !== undefined) {
+      const block = await chain.find({ hash: query.blockHash });
+      if (block === undefined) throw new EthError("unknown block");
+      add(logsJson(block, (log) => matcher.matchesRaw(log)));
+      return found;
+    }
+    const { from, to } = rangeOf(chain, query);
+    if (to > chain.latest.header.number) {
+      throw new EthError("block range extends beyond current head block", INVALID_PARAMS);
+    }
+    if (to - from >= maxBlocks) {
+      throw new EthError(`block range is too large: ${to - from + 1n} blocks, limit ${maxBlocks}`, LIMIT_EXCEEDED);
+    }
+    const slice = new TimeSlice();
+    for await (const candidates of this.#candidates(from, to, matcher)) {
+      for (const select of await Promise.all(candidates.map((candidate) => this.#open(candidate, matcher)))) {
+        add(select());
+        await slice.yieldIfDue();
+        signal?.throwIfAborted();
+      }
+      signal?.throwIfAborted();
+    }
+    return found;
+  }
+
+  /** Yields the blocks of a range that may have matching logs, in groups that can be read at once. */
+  async *#candidates(from: bigint, to: bigint, matcher: LogMatcher): AsyncGenerator<Candidate[]> {
+    const { archive, rules } = this.#chain.engine;
+    for (const found of this.#chain.inRange(from, to)) {
+      if ("header" in found) {
+        if (matcher.mayMatch(found.header.logsBloom))
+          yield [{ hash: toHex(found.hash), read: async () => () => found }];
+      } else if (archive !== undefined) {
+        this.#index ??= new BloomIndex(archive, rules.crypto.keccak);
+        for await (const blocks of this.#index.search(found.from, found.to)) {
+          yield blocks
+            .filter(({ logsBloom }) => matcher.mayMatch(logsBloom))
+            .map(({ hash, number }) => ({ hash, read: () => archive.openLogged(number) }));
+        }
+      }
+    }
+  }
+
+  /** Returns a function that selects the matching logs. Blocks are decoded one at a time, since they can be large. */
+  async #open({ hash, read }: Candidate, matcher: LogMatcher): Promise<() => readonly LogJson[]> {
+    const cached = this.#logs.get(hash);
+    if (cached !== undefined) return () => cached.filter((log) => matcher.matches(log));
+    const decode = await read();
+    return () => (decode === undefined ? [] : this.#select(hash, decode(), matcher));
+  }
+
+  #select(hash: string, block: LoggedBlock, matcher: LogMatcher): readonly LogJson[] {
+    // A revert may have replaced the block since it was found.
+    if (toHex(block.hash) !== hash) return [];
+    const count = block.receipts.reduce((sum, { logs }) => sum + logs.length, 0);
+    if (count > MAX_CACHED_PER_BLOCK) return logsJson(block, (log) => matcher.matchesRaw(log));
+    const logs = logsJson(block);
+    const bytes = logs.reduce((sum, { data }) => sum + LOG_BYTES + data.length, 0);
+    this.#logs.set(hash, logs, bytes);
+    return logs.filter((log) => matcher.matches(log));
+  }
+}
+
+/** Resolves the bounds of a query on the current chain. */
+function rangeOf(chain: EthChain, query: LogQuery): { from: bigint; to: bigint } {
+  checkRange(query);
+  const { fromBlock = LATEST, toBlock = LATEST } = query;
+  const [from, to] = [chain.numberOf(fromBlock), chain.numberOf(toBlock)];
+  if (from > to) throw invalidRange();
+  return { from, to };
+}
+
+/** Throws an `EthError` if the range of a query is empty on any chain. */
+export function checkRange({ fromBlock = LATEST, toBlock = LATEST }: LogQuery): void {
+  if ([fromBlock, toBlock].some((block) => "tag" in block && block.tag === "pending")) {
+    throw new EthError("pending logs are not supported", INVALID_PARAMS);
+  }
+  if ("number" in fromBlock && "number" in toBlock && fromBlock.number > toBlock.number) throw invalidRange();
+}
+
+const invalidRange = () => new EthError("invalid block range params", INVALID_PARAMS);
