@@ -30,6 +30,19 @@ it("a reverted engine has its head, its finalized block, its pool and its next s
   expect(standing()).toEqual(before);
 });
 
+it("a reverted engine has the blocks since its finalized block again, also if they were pruned", async () => {
+  const { open, build } = await openEngines();
+  const engine = open();
+  const hashes: string[] = [];
+  for (let slot = 1; slot <= 3; slot++) hashes.push(await build(engine, slot));
+  const restore = engine.capture();
+  for (let slot = 4; slot <= 133; slot++) hashes.push(await build(engine, slot));
+  await build(engine, 134, hashes.at(-1));
+  expect(engine.blocks.get(hashes[1]!)).toBeUndefined();
+  restore();
+  expect(engine.blocks.branchAbove(0n, engine.head).map(({ hash }) => `0x${hexOf(hash)}`)).toEqual(hashes.slice(0, 3));
+});
+
 it("a transaction that is dropped after a revert is deleted from the database, also if it was final before", async () => {
   const { chain, open, build, stored } = await openEngines();
   const engine = open();

@@ -253,14 +253,14 @@ export class EvmEngine implements ExecutionEngine {
   capture(): () => void {
     const { head, finalized } = this;
     const { nextSlotTime } = this.#head;
+    const unfinalized = this.blocks.branchAbove(finalized.header.number, head);
     const restorePool = this.pool.capture();
     const restoreStorage = this.#storage.capture();
     const restoreOverrides = this.overrides.capture();
     return () => {
       restoreStorage();
       // The blocks may have been pruned in the meantime.
-      this.blocks.add(finalized);
-      this.blocks.add(head);
+      for (const block of [finalized, ...unfinalized]) this.blocks.add(block);
       restoreOverrides();
       this.pool.clear();
       this.#head.nextSlotTime = nextSlotTime;

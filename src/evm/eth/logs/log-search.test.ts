@@ -89,8 +89,8 @@ class RandomLogChain {
 
   #reorg(): void {
     const { blocks, finalized } = this.#branch;
-    const kept = this.#random.integer(Math.max(finalized, blocks.length - 20), blocks.length);
-    this.#goTo({ blocks: blocks.slice(0, kept), finalized });
+    const ancestors = this.#random.integer(Math.max(finalized, blocks.length - 20), blocks.length);
+    this.#goTo({ blocks: blocks.slice(0, ancestors), finalized });
     this.#grow(this.#random.integer(1, 20));
   }
 
@@ -142,9 +142,8 @@ class RandomLogChain {
     const dropped = [...this.#engine.blocks.all()].filter(({ hash }) => !canonical.has(toHex(hash)));
     if (this.#random.chance(0.5)) for (const { hash } of dropped) this.#engine.blocks.drop(toHex(hash));
     for (const block of blocks.slice(finalized)) this.#engine.blocks.add(block);
-    const last = blocks.at(-1);
-    const head = last && this.#engine.blocks.get(toHex(last.hash));
-    if (last && !head) this.#engine.blocks.add(last);
+    const head = blocks.at(-1);
+    if (head && !this.#engine.blocks.get(toHex(head.hash))) this.#engine.blocks.add(head);
     const hashAt = (index: number) => toHex((blocks[index] ?? this.#test.genesis).hash);
     this.#chain.setTags({ latest: hashAt(blocks.length - 1), safe: hashAt(-1), finalized: hashAt(finalized - 1) });
     this.#branch = branch;
