@@ -4,9 +4,14 @@ import { methods } from "../../src/api/method-groups.ts";
 import { DEV_FORKS } from "../../src/dev/forks.ts";
 import { ExampleDevChain, type ExampleFork } from "../support/api/example-chain.ts";
 import { exampleParams, inExampleOrder, isServedOn } from "../support/api/examples.ts";
+import { variants } from "../support/suite/tier.ts";
 import { documentedParams, documentedResult } from "./documented.ts";
 
-const FORKS = DEV_FORKS as readonly ExampleFork[];
+const ENDS: readonly ExampleFork[] = [ForkName.phase0, ForkName.fulu];
+const FORKS = variants({
+  fast: ENDS,
+  full: (DEV_FORKS as readonly ExampleFork[]).filter((fork) => !ENDS.includes(fork)),
+});
 /** The fork in which test/conformance/results.test.ts calls all methods. */
 const CALLED_ELSEWHERE = ForkName.fulu;
 const NUMBERED = inExampleOrder(methods)

@@ -11,7 +11,7 @@ import { NodeWithClient } from "../support/execution/node-with-client.ts";
 import { answers, type Fault, syncing } from "../support/execution-layer/faults.ts";
 import { type Hex, ZERO_HASH } from "../support/execution-layer/wire.ts";
 import { createRecordingLogger } from "../support/log/recording-logger.ts";
-import { variants } from "../support/suite/tier.ts";
+import { isFullTier, variants } from "../support/suite/tier.ts";
 
 const HEAD = 12;
 
@@ -139,43 +139,47 @@ it("uses the next client while the first is offline, misses no slot, and keeps v
   expect(await node.advance(2)).toEqual([]);
 });
 
-it("sends the missing blocks to a client that lost the chain, and continues", async () => {
-  const [first, second] = [await ExecutionClient.open(), await ExecutionClient.open()];
-  const node = await NodeWithClient.open([first, second]);
-  await node.advance(4);
-  await first.stop();
-  const [missed] = await node.advance(1);
-  expect([undefined, 5]).toContain(missed);
-  await vi.waitFor(() => expect(second.layer.chain.head.hash).toBe(first.layer.chain.head.hash));
-  expect(await node.advance(2)).toEqual([]);
-  // The missing blocks were searched backwards and sent once.
-  const given = second.layer.calls.of("engine_newPayload").length;
-  expect(given).toBeLessThanOrEqual(2 * 4 + 1 + 3);
-});
+if (isFullTier) {
+  it("sends the missing blocks to a client that lost the chain, and continues", async () => {
+    const [first, second] = [await ExecutionClient.open(), await ExecutionClient.open()];
+    const node = await NodeWithClient.open([first, second]);
+    await node.advance(4);
+    await first.stop();
+    const [missed] = await node.advance(1);
+    expect([undefined, 5]).toContain(missed);
+    await vi.waitFor(() => expect(second.layer.chain.head.hash).toBe(first.layer.chain.head.hash));
+    expect(await node.advance(2)).toEqual([]);
+    // The missing blocks were searched backwards and sent once.
+    const given = second.layer.calls.of("engine_newPayload").length;
+    expect(given).toBeLessThanOrEqual(2 * 4 + 1 + 3);
+  });
+}
 
-it("continues after a restart in any state of its client", async () => {
-  const client = await ExecutionClient.open();
-  const { faults } = client.layer;
-  const directory = tempDirectory();
-  const opened = await NodeWithClient.open([client], {}, directory);
-  await opened.advance(2);
-  for (const method of ["engine_newPayload", "engine_forkchoiceUpdated"]) faults.set(method, syncing);
-  await opened.advance(1);
-  await opened.opened.close();
-  const optimistic = await NodeWithClient.open([client], {}, directory);
-  expect(optimistic.chain.head.slot).toBe(3);
-  expect(await optimistic.condition()).toMatchObject({ isOptimistic: true, isOffline: false });
-  faults.clear();
-  expect(await optimistic.advance(1)).toEqual([]);
-  await client.stop();
-  await optimistic.advance(1);
-  await optimistic.opened.close();
+if (isFullTier) {
+  it("continues after a restart in any state of its client", async () => {
+    const client = await ExecutionClient.open();
+    const { faults } = client.layer;
+    const directory = tempDirectory();
+    const opened = await NodeWithClient.open([client], {}, directory);
+    await opened.advance(2);
+    for (const method of ["engine_newPayload", "engine_forkchoiceUpdated"]) faults.set(method, syncing);
+    await opened.advance(1);
+    await opened.opened.close();
+    const optimistic = await NodeWithClient.open([client], {}, directory);
+    expect(optimistic.chain.head.slot).toBe(3);
+    expect(await optimistic.condition()).toMatchObject({ isOptimistic: true, isOffline: false });
+    faults.clear();
+    expect(await optimistic.advance(1)).toEqual([]);
+    await client.stop();
+    await optimistic.advance(1);
+    await optimistic.opened.close();
 
-  const alone = await NodeWithClient.open([client], {}, directory);
-  expect(alone.chain.head.slot).toBe(4);
-  expect(await alone.condition()).toEqual({ isOptimistic: false, isOffline: true, health: 206 });
-  await client.start();
-  await alone.timers.advance(100);
-  await vi.waitFor(() => expect(alone.chain.status.executionOffline).toBe(false));
-  expect(await alone.advance(2)).toEqual([]);
-});
+    const alone = await NodeWithClient.open([client], {}, directory);
+    expect(alone.chain.head.slot).toBe(4);
+    expect(await alone.condition()).toEqual({ isOptimistic: false, isOffline: true, health: 206 });
+    await client.start();
+    await alone.timers.advance(100);
+    await vi.waitFor(() => expect(alone.chain.status.executionOffline).toBe(false));
+    expect(await alone.advance(2)).toEqual([]);
+  });
+}

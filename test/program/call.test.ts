@@ -8,6 +8,7 @@ import { type RemovableDirectory, removableDirectory } from "../support/director
 import { tempDirectory } from "../support/directories/temp-directory.ts";
 import { ProgramHere } from "../support/program/program-here.ts";
 import { BIN } from "../support/program/program-process.ts";
+import { isFullTier } from "../support/suite/tier.ts";
 
 let node: ProgramHere;
 let directory: RemovableDirectory;
@@ -90,29 +91,33 @@ it("a call is printed formatted or as raw JSON", async () => {
   expect(JSON.parse(raw.out)).toEqual({ result, meta });
 });
 
-it("parameters come from the line, from a file and from standard input", async () => {
-  const cwd = tempDirectory();
-  writeFileSync(join(cwd, "ids.json"), '["0", "3"]');
-  const method = "get_v1_beacon_states_stateId_validator_balances";
-  const expected = await node.call(method, ["head", ["0", "3"]]);
-  for (const [param, input] of [['["0","3"]'], ["@ids.json"], ["-", '["0","3"]']] as const) {
-    const { code, out } = await fanal(["call", method, "head", param, "--json"], { cwd, input });
-    expect(code).toBe(0);
-    expect(JSON.parse(out)).toEqual(expected);
-  }
-});
-
-it("the exit code tells the outcome", async () => {
-  const unknown = await fanal(["call", "getBeaconHed"]);
-  expect(unknown).toMatchObject({ code: 1, out: "" });
-  expect(unknown.err).toMatch(/^fanal: The method "getBeaconHed" does not exist\. Did you mean "getBeaconHead"\?\n/);
-  expect(unknown.err).toMatch(/^ {2}code +-32601$/m);
-  expect(await fanal(["call"])).toMatchObject({ code: 2, out: "" });
-  expect(await fanal(["call", "getBeaconHead", "--url", "http://127.0.0.1:1", "--timeout", "1"])).toMatchObject({
-    code: 8,
-    out: "",
+if (isFullTier) {
+  it("parameters come from the line, from a file and from standard input", async () => {
+    const cwd = tempDirectory();
+    writeFileSync(join(cwd, "ids.json"), '["0", "3"]');
+    const method = "get_v1_beacon_states_stateId_validator_balances";
+    const expected = await node.call(method, ["head", ["0", "3"]]);
+    for (const [param, input] of [['["0","3"]'], ["@ids.json"], ["-", '["0","3"]']] as const) {
+      const { code, out } = await fanal(["call", method, "head", param, "--json"], { cwd, input });
+      expect(code).toBe(0);
+      expect(JSON.parse(out)).toEqual(expected);
+    }
   });
-});
+}
+
+if (isFullTier) {
+  it("the exit code tells the outcome", async () => {
+    const unknown = await fanal(["call", "getBeaconHed"]);
+    expect(unknown).toMatchObject({ code: 1, out: "" });
+    expect(unknown.err).toMatch(/^fanal: The method "getBeaconHed" does not exist\. Did you mean "getBeaconHead"\?\n/);
+    expect(unknown.err).toMatch(/^ {2}code +-32601$/m);
+    expect(await fanal(["call"])).toMatchObject({ code: 2, out: "" });
+    expect(await fanal(["call", "getBeaconHead", "--url", "http://127.0.0.1:1", "--timeout", "1"])).toMatchObject({
+      code: 8,
+      out: "",
+    });
+  });
+}
 
 it("a closed pipe is not an error", async () => {
   const child = spawn(process.execPath, [BIN, "call", "getBeaconState", "head", "--json"], {

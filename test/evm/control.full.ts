@@ -1,0 +1,1 @@
+import "./control.test.ts";
