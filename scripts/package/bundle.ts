@@ -4,7 +4,7 @@
  */
 import { readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { isBuiltin } from "node:module";
-import { join, posix, relative, sep } from "node:path";
+import { dirname, join, posix, relative, sep } from "node:path";
 import { fileURLToPath } from "node:url";
 import { type OutputChunk, type Plugin, rolldown } from "rolldown";
 import { bundlePage } from "../../src/node/servers/page/bundle-page.ts";
@@ -14,22 +14,14 @@ const SOURCE = join(ROOT, "src");
 const DIST = join(ROOT, "dist");
 const CLIENT = join(SOURCE, "client", sep);
 
+/** Modules that the manifest and bin/fanal.js name. */
 const ENTRIES = [
-  // Named by the manifest and by bin/fanal.js.
   "library/index",
   "library/testing/vitest",
   "library/testing/node-test",
   "cli/main",
   "runtime/module-resolution",
   "runtime/tick-object-shape",
-  // Threads and processes.
-  "bls/worker",
-  "data/kzg/worker",
-  "dev/validators/signing-worker",
-  "evm/reads/worker",
-  "evm/thread/worker",
-  "gateway/workers/worker",
-  "server/thread/worker/worker",
 ];
 
 /** Packages that npm installs. */
@@ -60,6 +52,9 @@ const CHECKOUT_ONLY = [join(SOURCE, "node", "servers", "page", "checkout-page.ts
 /** Returns a path with slashes. */
 const pathOf = (file: string): string => file.replaceAll(sep, "/");
 
+/** Returns the path of a module of src/ in dist/. */
+const placeOf = (file: string): string => pathOf(relative(SOURCE, file)).replace(/\.ts$/, ".js");
+
 const isExternal = (id: string): boolean =>
   [...DEPENDENCIES, ...PEERS].some((name) => id === name || id.startsWith(`${name}/`));
 
@@ -68,21 +63,26 @@ const isTracker = (id: string): boolean => id.startsWith(join(SOURCE, "debug", s
 /** Stands for the path from a chunk to a place in dist/, until the chunk is known. */
 const PLACE = /"place:([^"]+)"/g;
 
-const placeOf = (file: string): string => `place:${pathOf(relative(SOURCE, file)).replace(/\.ts$/, ".js")}`;
+/** Path of the module of a thread or process, which is started with the extension of its starter. */
+const WORKER = /["`](\.{1,2}\/[\w/-]*worker)["$]/g;
 
-/** Keeps the places of modules: dist/ has the folders of src/. */
+/** Keeps the places of modules, and those of workers as files: dist/ has the folders of src/. */
 const keepPlaces: Plugin = {
   name: "keep-places",
   transform(code, id) {
     if (!id.startsWith(SOURCE)) return null;
-    const placed = code.replaceAll("import.meta.url", `new URL("${placeOf(id)}", import.meta.url).href`);
+    for (const [, path] of code.matchAll(WORKER)) {
+      const worker = join(dirname(id), `${path}.ts`);
+      this.emitFile({ type: "chunk", id: worker, fileName: placeOf(worker) });
+    }
+    const placed = code.replaceAll("import.meta.url", `new URL("place:${placeOf(id)}", import.meta.url).href`);
     if (/import\.meta(?!\.url)/.test(placed)) throw new Error(`${id} may only use the URL of import.meta.`);
     return placed;
   },
   // The client's modules are written by `writeClient`.
   async resolveId(source, importer, options) {
     const resolved = await this.resolve(source, importer, { ...options, skipSelf: true });
-    return resolved?.id.startsWith(CLIENT) ? { id: placeOf(resolved.id), external: true } : resolved;
+    return resolved?.id.startsWith(CLIENT) ? { id: `place:${placeOf(resolved.id)}`, external: true } : resolved;
   },
   renderChunk: (code, { fileName }) =>
     code.replaceAll(PLACE, (_, place: string) => {
