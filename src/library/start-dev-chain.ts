@@ -4,6 +4,7 @@ import { readClientOptions } from "../client/node-url.ts";
 import type { DevIdentity } from "../dev/identity.ts";
 import { fundedAccounts } from "../evm/accounts.ts";
 import { preloadEvm } from "../node/execution/preload-evm.ts";
+import { enableCompileCache } from "../runtime/compile-cache.ts";
 import { missingNativeModule, missingNativeModuleMessage } from "../runtime/native-modules.ts";
 import { chainActions } from "./chain-actions.ts";
 import { ChainEthProvider } from "./chain-eth-provider.ts";
@@ -24,6 +25,7 @@ export async function startDevChain<
   if (Number.parseInt(process.versions.node, 10) < REQUIRED_MAJOR) {
     throw new Error(`Unsupported Node version ${process.version}. A chain requires Node ${REQUIRED_MAJOR} or newer.`);
   }
+  enableCompileCache();
   try {
     const { readOptions } = await import("./options.ts");
     const read = readOptions(options, await storedChain(options));

@@ -1,5 +1,6 @@
 import { extname } from "node:path";
 import { Worker, type WorkerOptions } from "node:worker_threads";
+import { threadEnvironment } from "../runtime/compile-cache.ts";
 import { type CallHandler, Channel, type ChannelMessage, type ChannelPort } from "./channel.ts";
 import type { ErrorRegistry } from "./error-registry.ts";
 
@@ -67,6 +68,7 @@ export function onThreadDeath(worker: EndingPort, listener: (error: unknown) => 
 export function startThread(path: string, importer: string, options: WorkerOptions = {}): Worker {
   const hasInputType = process.execArgv.some((option) => option.startsWith("--input-type"));
   return new Worker(new URL(`${path}${extname(importer)}`, importer), {
+    env: threadEnvironment(),
     ...options,
     ...(hasInputType && { execArgv: [] }),
   });
