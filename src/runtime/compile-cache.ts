@@ -11,8 +11,9 @@ export function enableCompileCache(): void {
   // V8 measures the coverage of cached functions less precisely.
   if (process.env.NODE_V8_COVERAGE !== undefined) return;
   const result = nodeModule.enableCompileCache?.(DIRECTORY);
+  if (!result) return;
   // Otherwise it failed, or the user has enabled it in the environment, which threads inherit.
-  if (result?.status === nodeModule.constants?.compileCacheStatus.ENABLED) directory = result.directory;
+  if (result.status === nodeModule.constants.compileCacheStatus.ENABLED) directory = result.directory;
 }
 
 /** Returns the environment of a thread that uses the same cache. Undefined without a cache. */
