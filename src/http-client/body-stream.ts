@@ -1,15 +1,15 @@
-/** Pauses the sender when this many bytes wait to be read. */
+/** The sender is paused once this many bytes are waiting to be read. */
 const HIGH_WATER_BYTES = 1024 * 1024;
-/** Waiting chunks beyond this number are joined, because each one has a memory overhead. */
+/** Above this number, waiting chunks are joined, because each one has a memory overhead. */
 const MAX_CHUNKS = 1024;
-/** Waiting chunks up to this total size are read as one. */
+/** Up to this total size, a single read returns all waiting chunks. */
 const JOINED_BYTES = 64 * 1024;
 
 /** Controls the sender of a body. */
 interface Source {
   pause(): void;
   resume(): void;
-  /** The reader has stopped early. */
+  /** Called when the reader stops early. */
   stop(): void;
 }
 
@@ -25,7 +25,7 @@ export class BodyStream implements AsyncIterableIterator<Buffer, undefined> {
   #waitingBytes = 0;
   #isPaused = false;
   #reader: Reader | undefined;
-  /** How the body ended. An error is thrown after all chunks before it have been read. */
+  /** How the body ended. An error is thrown only after the chunks received before it have been read. */
   #end: "complete" | "stopped" | Error | undefined;
 
   constructor(source: Source) {

@@ -3,19 +3,19 @@ import type { buildConnector, Client, Dispatcher } from "undici";
 import { HttpError, isConnectionLoss } from "./http-error.ts";
 import { loadUndici } from "./load-undici.ts";
 
-/** Limit for the names and values of all headers together, and of all trailers. */
+/** Limit on the total size of all header names and values, and on that of all trailers. */
 const MAX_HEADER_BYTES = 32 * 1024;
 const MAX_HEADERS = 256;
-/** 1xx responses before the final one. */
+/** Maximum number of 1xx responses before the final one. */
 const MAX_INTERIM_RESPONSES = 16;
-/** An idle connection is closed this much earlier than the server's Keep-Alive hint. */
+/** An idle connection is closed this much earlier than the server's Keep-Alive hint says. */
 const KEEP_ALIVE_MARGIN_MS = 1000;
 
-/** Receives one response. Nothing follows `onEnd` or `onError`. */
+/** Receives one response. Nothing is called after `onEnd` or `onError`. */
 export interface ResponseHandler {
-  /** The request is written to this connection. Called again with another connection after a retry. */
+  /** The request is being sent on this connection. Called again with another connection after a retry. */
   onSent(connection: Connection): void;
-  /** The head of the final response. Header names are lowercase, repeated headers are joined. */
+  /** The head of the final response. Header names are lowercase, and repeated headers are joined. */
   onHeaders(status: number, headers: Readonly<Record<string, string>>, statusText: string): void;
   onData(chunk: Buffer): void;
   onEnd(): void;
@@ -28,7 +28,7 @@ export interface Exchange {
   readonly handler: ResponseHandler;
 }
 
-/** The pool that a connection belongs to. */
+/** The pool that owns a connection. */
 interface ConnectionOwner {
   /** The response is complete, and the connection can carry the next request. */
   onFree(connection: Connection): void;
@@ -37,7 +37,8 @@ interface ConnectionOwner {
   /** The server closed a keep-alive connection. */
   onLost(): void;
   /**
-   * The server closed a keep-alive connection before it sent a byte of the response: it may not have seen the request.
+   * The server closed a keep-alive connection before sending any byte of the response, so it may not have seen the
+   * request.
    */
   onUnanswered(exchange: Exchange): void;
   onClosed(connection: Connection): void;
@@ -51,7 +52,8 @@ export interface ConnectionOptions {
 }
 
 /**
- * One connection, for one request at a time: an undici `Client`, because its `Pool` does not expose its connections.
+ * A connection that carries one request at a time. Uses an undici `Client`, because `Pool` does not expose its
+ * connections.
  */
 export class Connection implements Dispatcher.DispatchHandler {
   readonly #owner: ConnectionOwner;
@@ -59,7 +61,7 @@ export class Connection implements Dispatcher.DispatchHandler {
   #socket: Socket | undefined;
   #controller: Dispatcher.DispatchController | undefined;
   #exchange: Exchange | undefined;
-  /** True from the first complete response on. */
+  /** True once the first response is complete. */
   #isReused = false;
   #isDestroyed = false;
   #bytesReadBefore = 0;
@@ -101,7 +103,7 @@ export class Connection implements Dispatcher.DispatchHandler {
     this.#controller?.resume();
   }
 
-  /** Closes the connection if it still carries the request of this handler, which receives no more callbacks. */
+  /** Closes the connection if it still carries this handler's request. The handler receives no more callbacks. */
   abort(handler: ResponseHandler): void {
     if (this.#exchange?.handler === handler) this.destroy();
   }
@@ -156,10 +158,10 @@ export class Connection implements Dispatcher.DispatchHandler {
     this.#exchange = undefined;
     const isFirst = !this.#isReused;
     this.#isReused = true;
-    // An early response may leave part of the request body unsent.
+    // If the server responded early, part of the request body may be unsent.
     if (exchange.options.reset || this.#socket?.writableLength !== 0) this.destroy();
     else this.#owner.onFree(this);
-    // undici's parser must not be re-entered from here, and swallows what is thrown.
+    // undici's parser must not be re-entered from here, and it swallows exceptions.
     queueMicrotask(() => {
       if (isFirst) this.#owner.onFirstResponse();
       exchange.handler.onEnd();
@@ -180,12 +182,12 @@ export class Connection implements Dispatcher.DispatchHandler {
   #onDisconnect(error: Error): void {
     if (this.#isDestroyed) return;
     if (this.#isReused && isConnectionLoss(error)) this.#owner.onLost();
-    // A request that is not yet written is sent on a new socket.
+    // A request that has not been written yet is sent on a new socket.
     if (!this.#exchange) this.destroy();
   }
 }
 
-/** Joins repeated headers. Returns undefined if there are too many headers. */
+/** Joins repeated headers. Returns undefined if there are too many of them. */
 function joinHeaders(headers: Readonly<Record<string, string | string[] | undefined>>) {
   const joined: Record<string, string> = {};
   let count = 0;

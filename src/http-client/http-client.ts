@@ -17,45 +17,51 @@ export interface HttpRequest {
   readonly body?: Buffer | string;
 }
 
-/** Timeouts are accurate to a second. 0 disables the timeouts of headers and body. */
+/** Timeouts have a resolution of one second. 0 disables the header and body timeouts. */
 export interface HttpClientOptions {
   /** Sent with every request. */
   readonly headers?: Readonly<Record<string, string>>;
   readonly connectTimeoutMs?: number;
   /** From the end of the request to the end of the response headers. */
   readonly headersTimeoutMs?: number;
-  /** Between two chunks of the body. Does not run while the body is paused. */
+  /** Between two chunks of the body. Suspended while the body is paused. */
   readonly bodyTimeoutMs?: number;
-  /** Closes idle connections where the server gives no Keep-Alive hint. */
+  /** How long an idle connection is kept open if the server gives no Keep-Alive hint. */
   readonly idleTimeoutMs?: number;
-  /** Called when a new connection replaces one that the server closed. It may lead to another server. */
+  /**
+   * Called when a new connection replaces one that the server closed. The new connection may lead to a different
+   * server.
+   */
   readonly onReconnect?: () => void;
 }
 
 export interface SendOptions {
   /**
-   * By default true: the request uses keep-alive connections, and is retried once on a new connection if the server
-   * closed the idle one without a byte of response. A request that is not idempotent has its own connection and is
-   * never retried.
+   * True by default: the request uses a keep-alive connection, and is retried once on a new connection if the server
+   * closed the idle connection without sending any byte of a response. A non-idempotent request gets its own connection
+   * and is never retried.
    */
   readonly idempotent?: boolean;
-  /** Overrides the timeout of the client. */
+  /** Overrides the client's timeout. */
   readonly headersTimeoutMs?: number;
 }
 
-/** HTTP/1.1 client of one server, on keep-alive connections. Follows no redirects and accepts no content encoding. */
+/**
+ * HTTP/1.1 client for a single server, with keep-alive connections. Does not follow redirects or accept content
+ * encodings.
+ */
 export class HttpClient {
   readonly #options: HttpClientOptions;
   readonly #origin: string;
   readonly #headers: Readonly<Record<string, string>>;
   readonly #open = new Set<Connection>();
-  /** Most recently used last. */
+  /** Most recently used connections last. */
   readonly #idle: Connection[] = [];
   #connector: buildConnector.connector | undefined;
   #hasLostConnection = false;
   #isClosed = false;
 
-  /** The credentials of the URL are sent with every request. Its path is ignored. */
+  /** The URL's credentials are sent with every request. Its path is ignored. */
   constructor(url: string | URL, options: HttpClientOptions = {}) {
     const { origin, username, password } = new URL(url);
     this.#options = options;
@@ -69,7 +75,7 @@ export class HttpClient {
     };
   }
 
-  /** Resolves when the response headers have arrived. The signal also ends the body. */
+  /** Resolves when the response headers have arrived. Aborting the signal later also ends the body. */
   async request(request: HttpRequest, options: SendOptions & { signal?: AbortSignal } = {}): Promise<HttpResponse> {
     const { signal } = options;
     signal?.throwIfAborted();

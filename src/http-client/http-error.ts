@@ -1,9 +1,9 @@
 import { errorCode } from "../errors/error-code.ts";
 
-/** Limits that the client itself enforces. All other errors come from undici and the system. */
+/** Limits enforced by the client itself. All other errors come from undici or the operating system. */
 type HttpErrorCode = "ERR_BODY_TOO_LARGE" | "ERR_TOO_MANY_HEADERS" | "ERR_TOO_MANY_INTERIM_RESPONSES" | "ERR_CLOSED";
 
-/** A limit of the client was exceeded, or the client was closed. The message is a clause without a period. */
+/** Thrown when a limit of the client is exceeded or the client is closed. The message is a clause without a period. */
 export class HttpError extends Error {
   readonly code: HttpErrorCode;
 
@@ -20,7 +20,7 @@ export function isConnectionLoss(error: Error): boolean {
   return code === "UND_ERR_SOCKET" || code === "ECONNRESET" || code === "EPIPE";
 }
 
-/** The message of an error. A host name with several addresses has one error for each attempt. */
+/** Returns an error's message. A host name with several addresses yields one error per attempted address. */
 export function messageOf(error: unknown): string {
   if (error instanceof AggregateError) return [...new Set(error.errors.map(messageOf))].join(", ");
   return error instanceof Error ? error.message : String(error);

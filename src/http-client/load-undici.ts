@@ -2,7 +2,10 @@ import { createRequire } from "node:module";
 
 const require = createRequire(import.meta.url);
 
-/** Loads undici on the first connection: it takes more than 100 ms, and a dev chain opens none. */
+/**
+ * Loads undici when the first connection is opened: loading takes more than 100 ms, and a dev chain opens no
+ * connection.
+ */
 export function loadUndici(): typeof import("undici") {
   return require("undici");
 }

@@ -5,9 +5,9 @@ import { HttpError } from "./http-error.ts";
 export interface HttpResponse {
   readonly status: number;
   readonly statusText: string;
-  /** By lowercase name. */
+  /** Keyed by lowercase name. */
   readonly headers: Readonly<Record<string, string>>;
-  /** Must be read to its end or ended by `return()`. */
+  /** Must either be read to the end or be ended with `return()`. */
   readonly body: BodyStream;
 }
 
@@ -23,7 +23,7 @@ export async function readBody(body: AsyncIterable<Buffer>, maxBytes: number): P
   return Buffer.concat(chunks);
 }
 
-/** Turns the callbacks of one response into a promise and a stream. */
+/** Turns the callbacks for one response into a promise and a stream. */
 export class ResponseReceiver implements ResponseHandler {
   readonly response: Promise<HttpResponse>;
   readonly #signal: AbortSignal | undefined;
@@ -44,7 +44,7 @@ export class ResponseReceiver implements ResponseHandler {
   }
 
   onSent(connection: Connection): void {
-    // Aborted while it waited for the connection.
+    // The request was aborted while waiting for the connection.
     if (this.#isOver) connection.abort(this);
     else this.#connection = connection;
   }

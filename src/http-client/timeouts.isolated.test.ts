@@ -4,7 +4,7 @@ import { readBody } from "./response.ts";
 
 const GET = { method: "GET", path: "/" } as const;
 
-// Isolated: undici has one clock for all its timeouts, which only the tests advance here.
+// Isolated, because undici uses a single clock for all timeouts, which only these tests may advance.
 beforeAll(() => void vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout"] }));
 afterAll(() => void vi.useRealTimers());
 

@@ -1,11 +1,11 @@
 const DIGITS = "0123456789abcdef";
 const TWO_TO_32 = 2 ** 32;
-/** Upper halves of 64-bit integers from here on exceed the safe integers. */
+/** From this value on, the upper half of a 64-bit integer makes the integer unsafe. */
 const INEXACT_UPPER_HALF = 2 ** 21;
 
 const LONG_COPY_BYTES = 64;
 
-/** Hex digits of two bytes as a little-endian word, indexed by the bytes as a little-endian number. */
+/** Hex digits of two bytes as a little-endian word, indexed by those bytes as a little-endian number. */
 const HEX_OF_TWO_BYTES = new Uint32Array(2 ** 16);
 /** Four decimal digits with leading zeros as a little-endian word. */
 const FOUR_DIGITS = new Uint32Array(10_000);
@@ -28,7 +28,7 @@ function wordOf(digits: number[]): number {
 
 const STEP_BYTES = 8;
 
-/** Number of bytes that a write may touch beyond its end. */
+/** Number of bytes past its end that a write may touch. */
 export const SPARE_BYTES = STEP_BYTES - 1;
 
 /**
@@ -57,8 +57,8 @@ const FAR_FUTURE = constant("18446744073709551615");
 
 /**
  * Writes JSON and SSZ directly into a buffer, without intermediate strings or objects. Does not check bounds: the
- * buffer must have room for each write plus `SPARE_BYTES`. A write may clobber those bytes, and the next one overwrites
- * them.
+ * buffer must have room for each write plus `SPARE_BYTES`. A write may clobber those bytes, which the next write
+ * overwrites.
  */
 export class ByteWriter {
   #bytes: Buffer;
@@ -75,7 +75,7 @@ export class ByteWriter {
     return this.#bytes;
   }
 
-  /** Continues at the start of another buffer. */
+  /** Continues writing at the start of another buffer. */
   continueIn(bytes: Buffer): void {
     this.#bytes = bytes;
     this.#view = viewOf(bytes);
@@ -108,11 +108,11 @@ export class ByteWriter {
     this.at += this.#bytes.write(value, this.at, "latin1");
   }
 
-  /** Copies bytes unchanged. Optimized for few bytes. */
+  /** Copies bytes unchanged. Optimized for short copies. */
   copy(source: Uint8Array, start: number, length: number): void {
     const { at } = this;
     const bytes = this.#bytes;
-    // A loop is faster than TypedArray.set for few bytes.
+    // A loop is faster than TypedArray.set for short copies.
     if (length > LONG_COPY_BYTES) bytes.set(source.subarray(start, start + length), at);
     else for (let offset = 0; offset < length; offset++) bytes[at + offset] = source[start + offset]!;
     this.at = at + length;
@@ -160,7 +160,7 @@ export class ByteWriter {
     }
   }
 
-  /** Writes a uint64 in decimal, given as two halves. The halves may be signed, as in tree leaves. */
+  /** Writes a uint64 in decimal, passed as two halves. The halves may be signed, as in tree leaves. */
   uint64(lower: number, upper: number): void {
     const high = upper >>> 0;
     const low = lower >>> 0;

@@ -1,6 +1,6 @@
 import { isJsonObject } from "./json-object.ts";
 
-/** Path of a difference, such as `data.validators[3].balance`, and both values. */
+/** The path of a difference, such as `data.validators[3].balance`, and both values. */
 export interface JsonDifference {
   readonly path: string;
   /** Undefined if missing. */
@@ -24,7 +24,7 @@ export function* diffJson(first: unknown, second: unknown, path = "data"): Gener
   }
 }
 
-/** Keeps only the members that both objects have. Clients list different constants. */
+/** Keeps only the members that both objects have, since clients list different constants. */
 export function pickSharedMembers(first: unknown, second: unknown): [unknown, unknown] {
   if (!isJsonObject(first) || !isJsonObject(second)) return [first, second];
   const shared = Object.keys(first).filter((name) => Object.hasOwn(second, name));

@@ -1,4 +1,4 @@
-/** Encodes a value as JSON. Throws for values without JSON, such as `undefined` or a function. */
+/** Encodes a value as JSON. Throws for values that JSON cannot represent, such as `undefined` or a function. */
 export function encodeJson(value: unknown): Buffer {
   const text = JSON.stringify(value);
   if (text === undefined) {

@@ -14,10 +14,13 @@ const TRUE = constant("true");
 const FALSE = constant("false");
 const COMMA = ",".charCodeAt(0);
 
-/** JSON of small list elements with their comma. Most numbers in long lists, such as participation flags, are small. */
+/**
+ * Precomputed JSON of small list elements, including the comma. Most numbers in long lists are small, for example
+ * participation flags.
+ */
 const SMALL_NUMBERS = Array.from({ length: 256 }, (_, value) => constant(`,"${value}"`));
 
-/** How a leaf is written. "codec" calls the codec of its type. */
+/** How a leaf is written. "codec" uses the codec of its type. */
 type Kind = "boolean" | "uint8" | "uint16" | "uint32" | "uint64" | "hex" | "codec";
 
 /** A leaf of the value. */
@@ -28,22 +31,22 @@ interface Leaf {
   /** Offset in the SSZ bytes. */
   position: number;
   size: number;
-  /** Maximum length of its JSON. */
+  /** Maximum length of the leaf's JSON. */
   bound: number;
   type: Type<unknown>;
 }
 
 /**
- * Writes values of a fixed-size SSZ type as JSON from their SSZ bytes. The type is compiled once to a flat list of
- * leaves with precomputed text in between, which makes lists of a million values fast.
+ * Writes values of a fixed-size SSZ type as JSON, reading their SSZ bytes. The type is compiled once into a flat list
+ * of leaves with precomputed text in between, which makes lists of a million values fast.
  */
 export class FixedSizeWriter {
-  /** Maximum length of the JSON of a value. */
+  /** Maximum length of a value's JSON. */
   readonly bound: number;
   readonly #size: number;
   readonly #leaves: readonly Leaf[];
   readonly #end: Constant;
-  /** Size of a uint8 or uint64 type; 0 for any other type. */
+  /** Byte size if the type is uint8 or uint64, 0 for any other type. */
   readonly #numberBytes: 0 | 1 | 8;
 
   constructor(type: Type<unknown>) {
@@ -122,7 +125,7 @@ function numberBytesOf(type: Type<unknown>): 0 | 1 | 8 {
   return type.byteLength === 1 || type.byteLength === 8 ? type.byteLength : 0;
 }
 
-/** Counts the leaves of a type. Infinite for a variable-size type. */
+/** Counts the leaves of a type. Returns Infinity for a variable-size type. */
 export function countLeaves(type: Type<unknown>): number {
   if (type.fixedSize === null) return Number.POSITIVE_INFINITY;
   if (isContainer(type)) return type.fieldsEntries.reduce((sum, { fieldType }) => sum + countLeaves(fieldType), 0);
@@ -130,7 +133,7 @@ export function countLeaves(type: Type<unknown>): number {
   return 1;
 }
 
-/** Compiles a type to its leaves. */
+/** Compiles a type into its leaves. */
 class Layout {
   readonly leaves: Leaf[] = [];
   /** JSON text after the last leaf. */
@@ -158,7 +161,7 @@ class Layout {
       const bound = String(2n ** BigInt(byteLength * 8) - 1n).length;
       this.#quoted("", type, byteLength > 8 ? "codec" : (`uint${byteLength * 8}` as Kind), bound);
     } else if (type instanceof ByteArrayType || type instanceof BitArrayType) {
-      // Some types override toJson: execution addresses are checksummed.
+      // Some types override toJson. Execution addresses, for example, are checksummed.
       const isPlainHex = [ByteArrayType, BitArrayType].some(({ prototype }) => type.toJson === prototype.toJson);
       if (isPlainHex) this.#quoted("0x", type, "hex", 2 * type.fixedSize!);
       else this.#quoted("", type, "codec", 2 + 2 * type.fixedSize!);

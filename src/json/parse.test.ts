@@ -188,7 +188,7 @@ describe.each([
   ])("yields to the event loop and enforces the limits, with %s", async (_, items) => {
     const values = Buffer.from(`{"params":[${"1,".repeat(MAX_VALUES + 1)}1]}`);
     await expect(read(values)).rejects.toThrow("more than 500000 values");
-    // Every reading of the clock is a second later.
+    // The clock advances by a second each time it is read.
     let now = 0;
     const clock = vi.spyOn(performance, "now").mockImplementation(() => {
       now += 1000;

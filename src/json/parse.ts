@@ -12,8 +12,8 @@ import {
 } from "./value-bounds.ts";
 
 /**
- * A JSON number that is not a plain safe integer: beyond 2^53-1, a fraction, with an exponent, or `-0`. Keeps the
- * source text, so that ids are echoed unchanged and errors show the received value.
+ * A JSON number that is not a plain safe integer: beyond 2^53-1, with a fraction or an exponent, or `-0`. Keeps the
+ * source text, so ids are echoed unchanged and errors show the received value.
  */
 export class IrregularNumber {
   readonly source: string;
@@ -32,34 +32,41 @@ export class IrregularNumber {
   }
 }
 
-// Not in the type declarations yet.
+// Missing from the type declarations so far.
 const { rawJSON: rawJson } = JSON as unknown as { rawJSON(text: string): unknown };
 
 /** The message is not valid JSON, or exceeds a limit. */
 export class JsonParseError extends Error {}
 
-/** The message exceeds a limit. Whether it is valid JSON is not known. */
+/** The message exceeds a limit. It may or may not be valid JSON. */
 export class JsonLimitError extends JsonParseError {}
 
-/** Maximum depth of nesting. Protects recursive code (validation, encoding, the JSON reviver) from stack overflows. */
+/** Maximum nesting depth. Protects recursive code (validation, encoding, the JSON reviver) from stack overflows. */
 export const MAX_NESTING = 512;
 
-/** Maximum number of values. Twice the largest attester slashing, which in electra holds all committees of a slot. */
+/**
+ * Maximum number of values: twice as many as in the largest attester slashing, which since electra contains all
+ * committees of a slot.
+ */
 export const MAX_VALUES = 500_000;
 
-/** Messages above this size are parsed in their own event loop turn, so that many of them do not block the loop. */
+/** Larger messages are parsed in their own event loop turn, so that a burst of them does not block the loop. */
 export const LARGE_MESSAGE_BYTES = 64 * 1024;
 
-/** Maximum size of a synchronous parse on a thread that serves clients. */
+/** Maximum size of a message parsed synchronously on a thread that serves clients. */
 export const MAX_SYNC_PARSE_BYTES = 1024 * 1024;
 
 /**
- * Maximum number of members of an object: enough for the state overrides that fit into a message of a call. Distinct
- * names parse ten times slower than other values, and twenty times slower in an object with 100,000 of them.
+ * Maximum number of members in an object: enough for the state overrides that fit into the message of one call.
+ * Distinct names take ten times as long to parse as other values, and twenty times as long in an object with 100,000 of
+ * them.
  */
 export const MAX_MEMBERS = 10_000;
 
-/** Larger messages must not contain irregular numbers, which parse about twenty times slower than other values. */
+/**
+ * Messages of this size or more must not contain irregular numbers, which take about twenty times as long to parse as
+ * other values.
+ */
 export const IRREGULAR_NUMBERS_BELOW_BYTES = 256 * 1024;
 
 const MINUS = 0x2d;
@@ -78,16 +85,16 @@ const utf8 = new TextDecoder("utf-8", { fatal: true });
 const SCAN_STEP_BYTES = 256 * 1024;
 const SCAN_SLICE_MILLIS = 4;
 
-/** Most strings are shorter. */
+/** Most strings are shorter than this. */
 const SHORT_STRING_BYTES = 64;
 
-/** Member counts of open objects by depth. Shared by all synchronous scans. */
+/** Member counts of open objects, indexed by depth. Shared by all synchronous scans. */
 const memberCounts = new Uint16Array(MAX_NESTING + 1);
 
-/** An array or object within a message whose limits have been checked. Its syntax may be wrong. */
+/** An array or object within a message whose limits have been checked. Its syntax is not checked yet. */
 export class ScannedJson {
   readonly message: Buffer;
-  /** True if it may contain irregular numbers. */
+  /** True if the value may contain irregular numbers. */
   readonly isIrregular: boolean;
   readonly #start: number;
   readonly #end: number;
@@ -113,7 +120,7 @@ export function parseMessage(bytes: Uint8Array): unknown {
   return parseWithNested(bytes).value;
 }
 
-/** Parses a message. Returns also the text of its only nested array or object, such as the parameters of a request. */
+/** Parses a message. Also returns the text of its only nested array or object, such as the parameters of a request. */
 export function parseWithNested(bytes: Uint8Array): { value: unknown; nested: ScannedJson | undefined } {
   const scan = new Scan(bytes, memberCounts);
   scan.advance(bytes.length);
@@ -121,18 +128,18 @@ export function parseWithNested(bytes: Uint8Array): { value: unknown; nested: Sc
   return { value, nested: scan.nestedCount === 1 ? scan.nested(0) : undefined };
 }
 
-/** Parses JSON from a message whose limits have been checked. */
+/** Parses part of a message whose limits have been checked. */
 export function parseScanned(json: string | Uint8Array, isIrregular: boolean): unknown {
   return typeof json === "string" ? parsedText(json, isIrregular) : parsed(json, isIrregular);
 }
 
-/** Parses a large message. The scan of its limits is time-sliced; JSON.parse itself is synchronous. */
+/** Parses a large message. The limits are checked in time slices, but JSON.parse itself is synchronous. */
 export async function parseMessageInSlices(bytes: Uint8Array): Promise<unknown> {
   const { isIrregular } = await scanInSlices(bytes);
   return parsed(bytes, isIrregular);
 }
 
-/** The top level of a message. Its nested arrays and objects are placeholders. */
+/** The top level of a message, with placeholders for its nested arrays and objects. */
 export interface Outline {
   value: unknown;
   /** Returns the nested value that a placeholder refers to. */
@@ -140,8 +147,8 @@ export interface Outline {
 }
 
 /**
- * Parses only the top level of a large object, with time slicing: nested arrays and objects are not validated. A message
- * that is not an object is parsed as a whole, unless it is too large for a synchronous parse.
+ * Parses only the top level of a large object, with time slicing. Nested arrays and objects are not validated. A
+ * message that is not an object is parsed as a whole, unless it is too large for a synchronous parse.
  */
 export async function parseTopLevel(bytes: Uint8Array): Promise<Outline> {
   const scan = await scanInSlices(bytes);
@@ -154,14 +161,14 @@ export async function parseTopLevel(bytes: Uint8Array): Promise<Outline> {
     if (topLevel) return { value: parsed(topLevel, scan.isIrregular), nested };
   } catch {
     if (isTooLong) throw unreadableOutside();
-    // Parse the whole message, for an error with the right position.
+    // The whole message is parsed to get an error with the right position.
   }
   return { value: parsed(bytes, scan.isIrregular), nested };
 }
 
 /**
  * Splits a large array into its elements, with time slicing. Arrays and objects are returned as bytes, other elements
- * as values. With more than `max` arrays and objects, the result is an empty array of that length.
+ * as values. If there are more than `max` arrays and objects, returns an empty array of that length.
  */
 export async function splitArray(bytes: Uint8Array, max: number): Promise<unknown[]> {
   const scan = await scanInSlices(bytes);
@@ -203,8 +210,8 @@ function parsedText(text: string, isIrregular: boolean): unknown {
 }
 
 /**
- * Checks the limits of a message in one pass and finds nested values. Detection of irregular numbers may have false
- * positives (safe integers with 16 digits), because the reviver decides. Without any, the much slower reviver is
+ * Checks the limits of a message and finds nested values in one pass. May report safe integers with 16 digits as
+ * irregular numbers, which is harmless because the reviver decides. If none are found, the much slower reviver is
  * skipped.
  */
 class Scan {
@@ -214,9 +221,9 @@ class Scan {
   #at = 0;
   #depth = 0;
   #values = 0;
-  /** The scan stopped inside a string. */
+  /** True if the scan stopped inside a string. */
   #isInString = false;
-  /** Start and last positions of arrays and objects at depth 2, alternating. */
+  /** First and last positions of the arrays and objects at depth 2, alternating. */
   readonly #nestedBounds: number[] = [];
 
   constructor(bytes: Uint8Array, openMembers: Uint16Array) {
@@ -225,8 +232,8 @@ class Scan {
   }
 
   /**
-   * The text with placeholders for nested arrays and objects: arrays of their position. Undefined if one is
-   * unterminated, or the remaining text is still too large.
+   * The text with nested arrays and objects replaced by placeholders, which are arrays containing their position.
+   * Undefined if a nested value is unterminated or the remaining text is still too large.
    */
   get topLevel(): Uint8Array | undefined {
     const bounds = this.#nestedBounds;
@@ -256,7 +263,8 @@ class Scan {
   }
 
   /**
-   * Records the start of a nested array or object. Rejects a message with more of them than its commas can separate.
+   * Records the start of a nested array or object. Rejects a message that has more nested values than its commas can
+   * separate.
    */
   #enterNested(at: number, commas: number): void {
     if (this.#bytes.length > LARGE_MESSAGE_BYTES && this.nestedCount > commas) throw withoutCommas();
@@ -281,7 +289,7 @@ class Scan {
         if (inString) break;
       } else if (byte >= ZERO && byte <= NINE) {
         const start = at;
-        // In a large message, the scan stops once the digits suffice to reject it.
+        // In a large message, the scan stops once it has seen enough digits to reject the message.
         const last = length < IRREGULAR_NUMBERS_BELOW_BYTES ? end : start + ALWAYS_SAFE_DIGITS;
         while (at < last && isDigit(bytes[at + 1])) at++;
         const next = bytes[at + 1];
@@ -291,7 +299,7 @@ class Scan {
         if (++values > MAX_VALUES)
           throw new JsonLimitError(`The message has more than ${MAX_VALUES} values. Split it.`);
       } else if (byte === COLON) {
-        // Unbalanced text is rejected later by JSON.parse.
+        // JSON.parse rejects unbalanced text later.
         if (depth > 0 && ++this.#members[depth]! > MAX_MEMBERS) {
           throw new JsonLimitError(`The message has an object with more than ${MAX_MEMBERS} members. Split it.`);
         }

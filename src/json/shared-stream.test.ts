@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { SharedStream, writeToBuffer } from "./shared-stream.ts";
 
-/** Creates balances of 32 ETH plus the index in gwei. */
+/** Creates balances of 32 ETH plus the validator index in gwei. */
 function balancesOf(count: number) {
   const balanceChunks: SharedArrayBuffer[] = [];
   for (let first = 0; first < count; first += 4096) {
@@ -82,7 +82,7 @@ describe("shared stream", () => {
   });
 
   it("calls its end listeners when its writer fails", async () => {
-    // Not a multiple of the eight bytes of a balance.
+    // Not a multiple of eight bytes, the size of a balance.
     const stream = SharedStream.of({ writer: "balances", input: { balanceChunks: [new SharedArrayBuffer(7)] } });
     let ends = 0;
     stream.onEnd(() => ends++);

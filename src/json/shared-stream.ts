@@ -30,14 +30,17 @@ const writers = {
 
 type Writers = typeof writers;
 
-/** Describes a stream by writer and input. A structured clone produces the same bytes in another thread. */
+/**
+ * Describes a stream by its writer and input. A structured clone of the descriptor produces the same bytes in another
+ * thread.
+ */
 export type StreamDescriptor = {
   [Name in keyof Writers]: { readonly writer: Name; readonly input: Parameters<Writers[Name]>[0] };
 }[keyof Writers];
 
 /**
- * A lazy stream of bytes: one buffer is written per turn of the event loop. Another thread can be sent the descriptor
- * instead of the bytes; `release` then signals that the other thread is done.
+ * A lazy stream of bytes that writes one buffer per turn of the event loop. The descriptor can be sent to another
+ * thread instead of the bytes, in which case `release` signals that the other thread is done.
  */
 export class SharedStream implements AsyncIterable<Buffer> {
   readonly descriptor: StreamDescriptor;
@@ -52,7 +55,7 @@ export class SharedStream implements AsyncIterable<Buffer> {
     return new SharedStream(descriptor);
   }
 
-  /** Total number of bytes, if known in advance: for SSZ only. */
+  /** Total number of bytes, if known in advance (SSZ only). */
   get length(): number | undefined {
     switch (this.descriptor.writer) {
       case "balancesSsz":
@@ -66,7 +69,7 @@ export class SharedStream implements AsyncIterable<Buffer> {
     }
   }
 
-  /** Calls the listener once when the stream has ended, failed, was cancelled or released. */
+  /** Calls the listener once when the stream has ended or failed, or was cancelled or released. */
   onEnd(listener: () => void): void {
     if (this.#isReleased) listener();
     else this.#listeners.push(listener);
@@ -78,7 +81,9 @@ export class SharedStream implements AsyncIterable<Buffer> {
     for (const listener of this.#listeners.splice(0)) listener();
   }
 
-  /** Not a generator, because `return()` of a generator that was never started does not run its `finally`. */
+  /**
+   * Not a generator, because calling `return()` on a generator that was never started does not run its `finally` block.
+   */
   [Symbol.asyncIterator](): AsyncIterator<Buffer> {
     const source = streamBuffers(writerOf(this.descriptor), this.descriptor.input);
     const end = (): IteratorResult<Buffer> => {
@@ -104,10 +109,10 @@ export class SharedStream implements AsyncIterable<Buffer> {
   }
 }
 
-/** Reused for small results, which are copied. */
+/** Reused for all small results, which are copied out. */
 const scratch = acquireBuffer();
 
-/** Writes all bytes synchronously, for small results. */
+/** Writes a small result to a buffer, synchronously. */
 export function writeToBuffer(descriptor: StreamDescriptor): Buffer {
   const out = new ByteWriter(scratch);
   const pieces: Buffer[] = [];
@@ -119,21 +124,23 @@ export function writeToBuffer(descriptor: StreamDescriptor): Buffer {
   return Buffer.concat([...pieces, out.written]);
 }
 
-/** Results with at most this number of records are written at once, which costs less than a stream. */
+/** Results with at most this many records are written at once, which is cheaper than a stream. */
 const MAX_RECORDS_AT_ONCE = 256;
 
-/** Returns the bytes of a small result, or the stream of a larger one. */
+/** Returns a small result as bytes and a larger one as a stream. */
 export function writeOrStream(descriptor: StreamDescriptor, records: number): Buffer | SharedStream {
   return records <= MAX_RECORDS_AT_ONCE ? writeToBuffer(descriptor) : SharedStream.of(descriptor);
 }
 
-/** Writes the list element at a position. Returns undefined if the list is shorter, or its elements are not records. */
+/**
+ * Writes the list element at a position. Returns undefined if the list is too short or its elements are not records.
+ */
 export function writeElement(list: StreamDescriptor, position: number): Buffer | undefined {
   const input = list.writer === "validators" ? validatorAtPosition(list.input, position) : undefined;
   return input && writeToBuffer({ writer: "validators", input }).subarray(1, -1);
 }
 
-// The type of the descriptor guarantees that its input fits the writer.
+// The descriptor's type guarantees that the input fits the writer.
 function writerOf({ writer }: StreamDescriptor): StreamWriter<unknown> {
   return writers[writer] as StreamWriter<unknown>;
 }

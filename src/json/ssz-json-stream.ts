@@ -20,10 +20,10 @@ const OPENING_BRACKET = "[".charCodeAt(0);
 const CLOSING_BRACKET = "]".charCodeAt(0);
 const COMMA = ",".charCodeAt(0);
 
-/** Maximum SSZ size of a value or run of elements that is serialized at once. */
+/** Maximum SSZ size of a value or run of elements that is serialized in one go. */
 const SERIALIZED_BYTES = 32 * 1024;
 
-/** Maximum JSON size of a single write. Leaves space for the bytes that a write touches beyond its end. */
+/** Maximum JSON size of a single write. Leaves room for the bytes past its end that a write may touch. */
 const MAX_WRITE_BYTES = MIN_ROOM_BYTES - 16;
 
 interface Tree {
@@ -33,7 +33,7 @@ interface Tree {
 
 /**
  * Streams an SSZ tree as JSON, identical to `JSON.stringify(type.toJson(value))`. Never holds the whole value:
- * containers are written field by field, lists in runs of elements.
+ * containers are written field by field, and lists in runs of elements.
  */
 export function streamSszJson(type: CompositeTypeAny, node: Node): AsyncGenerator<Buffer, void, undefined> {
   return streamBuffers(writeTree, { type, node });

@@ -11,17 +11,17 @@ import {
 import { ByteWriter, type Constant, constant, SPARE_BYTES } from "./byte-writer.ts";
 import { countLeaves, FixedSizeWriter } from "./fixed-size-writer.ts";
 
-/** Types with more leaves, such as long vectors, are written part by part. */
+/** Types with more leaves, such as long vectors, are written in parts. */
 const MAX_LEAVES = 100;
 
 /**
- * Writes values of an SSZ type as JSON from their SSZ bytes. Identical to `JSON.stringify(type.toJson(value))`, except
- * that integers beyond 2^53 are exact.
+ * Writes values of an SSZ type as JSON, reading their SSZ bytes. The output is identical to
+ * `JSON.stringify(type.toJson(value))`, except that integers beyond 2^53 are exact.
  */
 export interface SszJsonWriter {
-  /** Maximum length of the JSON of any value. Infinite for a variable-size type. */
+  /** Maximum length of any value's JSON. Infinity for a variable-size type. */
   readonly bound: number;
-  /** Maximum length of the JSON of these bytes. */
+  /** Returns the maximum length of the JSON for these bytes. */
   maxLength(source: ByteViews, start: number, end: number): number;
   write(out: ByteWriter, source: ByteViews, start: number, end: number): void;
 }
@@ -44,7 +44,7 @@ export function sszJson(type: Type<unknown>, bytes: Uint8Array): Buffer {
 
 const writers = new WeakMap<Type<unknown>, SszJsonWriter>();
 
-/** Returns the cached writer of a type. */
+/** Returns the cached writer for a type. */
 export function sszJsonWriterFor(type: Type<unknown>): SszJsonWriter {
   const known = writers.get(type);
   if (known) return known;
@@ -61,7 +61,7 @@ function createWriter(type: Type<unknown>): SszJsonWriter {
   throw new Error(`Values of the SSZ type ${type.typeName} cannot be written as JSON.`);
 }
 
-/** Writes bytes and bits of any length. */
+/** Writes bytes and bit fields of any length. */
 const HEX: SszJsonWriter = {
   bound: Number.POSITIVE_INFINITY,
   maxLength: (_source, start, end) => HEX_START.length + 2 * (end - start) + 1,
@@ -73,13 +73,13 @@ const HEX: SszJsonWriter = {
 };
 
 interface Field {
-  /** Key with the preceding separator. */
+  /** The key, including the preceding separator. */
   key: Constant;
   writer: SszJsonWriter;
-  /** Position of its bytes in the container, or of its offset. */
+  /** Position of the field in the container, or of its offset. */
   position: number;
   size: number | null;
-  /** Position of the next offset, which marks the end of its bytes. Undefined for the last one. */
+  /** Position of the next offset, where the field's bytes end. Undefined for the last field. */
   next?: number;
 }
 
@@ -186,7 +186,7 @@ function variableSizeListWriter({ elementType }: CompositeArray): SszJsonWriter 
   };
 }
 
-/** Calls `use` with the byte range of each element. The first offset determines their number. */
+/** Calls `use` with the byte range of each element. The first offset determines the number of elements. */
 function forEachRange(
   view: DataView,
   start: number,

@@ -6,14 +6,14 @@ import { ByteWriter } from "./byte-writer.ts";
 export const MIN_ROOM_BYTES = 4096;
 
 /**
- * Writes its input incrementally. Yields when less than `MIN_ROOM_BYTES` are left, and periodically, so that the caller
+ * Writes its input incrementally. Yields when less than `MIN_ROOM_BYTES` is left, and periodically, so that the caller
  * can swap the buffer or yield to the event loop.
  */
 export type StreamWriter<Input> = (input: Input, out: ByteWriter) => Generator<void, void, void>;
 
 /**
- * Streams the output of a writer as pooled buffers, at most one per turn of the event loop. The consumer may return
- * each to the pool with `releaseBuffer`.
+ * Streams a writer's output as pooled buffers, at most one per turn of the event loop. The consumer may return each
+ * buffer to the pool with `releaseBuffer`.
  */
 export async function* streamBuffers<Input>(
   write: StreamWriter<Input>,

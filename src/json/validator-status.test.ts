@@ -3,7 +3,7 @@ import { describe, expect, it } from "vitest";
 import { statusAt, statusSet, VALIDATOR_STATUSES } from "./validator-status.ts";
 
 const EPOCH = 10;
-/** Around the epoch, around 2^32, and FAR_FUTURE_EPOCH. */
+/** Values around the epoch and around 2^32, and FAR_FUTURE_EPOCH. */
 const EPOCHS = [0, EPOCH - 1, EPOCH, EPOCH + 1, 2 ** 32 + EPOCH, 2 ** 53, Number.POSITIVE_INFINITY];
 
 function* allValidators() {
@@ -18,7 +18,7 @@ function* allValidators() {
 describe("validator status", () => {
   it("is that of the library for all combinations of fields", () => {
     const different: unknown[] = [];
-    // At an offset, as for most validators.
+    // A non-zero offset, as most validators have.
     const bytes = new Uint8Array(2 * 121);
     const view = new DataView(bytes.buffer);
     for (const validator of allValidators()) {

@@ -2,7 +2,7 @@ import { VALIDATOR_FIELDS } from "../ssz/validator-layout.ts";
 
 const TWO_TO_32 = 2 ** 32;
 
-/** Validator statuses of the Beacon API in order of the life cycle. The part before the underscore is the group. */
+/** The Beacon API's validator statuses in life cycle order. The part before the underscore is the group. */
 export const VALIDATOR_STATUSES = [
   "pending_initialized",
   "pending_queued",
@@ -28,7 +28,7 @@ const EXITED_SLASHED = bitOf("exited_slashed");
 const WITHDRAWAL_POSSIBLE = bitOf("withdrawal_possible");
 const WITHDRAWAL_DONE = bitOf("withdrawal_done");
 
-/** Bit mask of all statuses. Bit n represents the status at index n. */
+/** Bit mask of all statuses. Bit n stands for the status at index n. */
 export const ANY_STATUS = 2 ** VALIDATOR_STATUSES.length - 1;
 
 /** Returns the bit mask of the given statuses and groups. An empty list selects all statuses. */
@@ -40,7 +40,9 @@ export function statusSet(names: readonly string[]): number {
   );
 }
 
-/** Returns the status of a validator in an epoch, as an index into `VALIDATOR_STATUSES`. `at` is its SSZ offset. */
+/**
+ * Returns a validator's status in an epoch, as an index into `VALIDATOR_STATUSES`. `at` is the validator's SSZ offset.
+ */
 export function statusAt(bytes: DataView, at: number, epoch: number): number {
   if (epochAt(bytes, at + VALIDATOR_FIELDS.activationEpoch) > epoch) {
     const eligibility = epochAt(bytes, at + VALIDATOR_FIELDS.activationEligibilityEpoch);

@@ -1,4 +1,4 @@
-// Finds the bounds of values in JSON bytes without parsing. The text is assumed to be valid.
+// Finds the bounds of values in JSON bytes without parsing them. The text is assumed to be valid.
 
 const TAB = 0x09;
 const LINE_FEED = 0x0a;
@@ -13,7 +13,7 @@ export const CLOSING_BRACKET = 0x5d;
 export const OPENING_BRACE = 0x7b;
 export const CLOSING_BRACE = 0x7d;
 
-/** Returns true for the four whitespace characters of JSON. */
+/** Returns true for JSON's four whitespace characters. */
 function isSpace(byte: number): boolean {
   return byte <= SPACE && (byte === SPACE || byte === LINE_FEED || byte === CARRIAGE_RETURN || byte === TAB);
 }
@@ -42,7 +42,7 @@ export function endOfValue(bytes: Buffer, start: number): number | undefined {
   return at < bytes.length ? at : undefined;
 }
 
-/** Returns the position after the closing quote, or undefined if the bytes end first. */
+/** Returns the position after the closing quote of a string, or undefined if the bytes end first. */
 export function endOfString(bytes: Buffer, openingQuote: number): number | undefined {
   let at = openingQuote + 1;
   while (at < bytes.length && bytes[at] !== QUOTE) at += bytes[at] === BACKSLASH ? 2 : 1;
@@ -76,7 +76,7 @@ export function startOfValue(bytes: Buffer, last: number, from: number): number 
   return at + 1;
 }
 
-/** Returns the position of the opening quote, or undefined if it is before `from`. */
+/** Returns the position of a string's opening quote, or undefined if it is before `from`. */
 export function startOfString(bytes: Buffer, closingQuote: number, from: number): number | undefined {
   for (let at = closingQuote - 1; at >= from; at--) {
     if (bytes[at] === QUOTE && !isEscaped(bytes, at)) return at;
@@ -113,7 +113,7 @@ export function endsScalar(byte: number): boolean {
   return isSpace(byte) || byte === COMMA || byte === CLOSING_BRACKET || byte === CLOSING_BRACE;
 }
 
-/** Limit of leading whitespace. */
+/** Limit on leading whitespace. */
 const MAX_LEADING_SPACE = 64 * 1024;
 
 /** Returns the first non-whitespace byte, or undefined after 64 KiB of whitespace. */

@@ -8,13 +8,13 @@ interface BatchDownloadsParts {
   batchPeers: BatchPeers;
   timers: Pick<Timers, "sleep">;
   stallCheckMs: number;
-  /** Returns true if the import waits for this batch. */
+  /** Returns true if the import is waiting for this batch. */
   isUrgent(batch: Batch): boolean;
   /** Called when a download has succeeded or failed. */
   onSettled(): void;
 }
 
-/** Downloads the block batches of a range sync concurrently. Replaces stalled peers. */
+/** Downloads the batches of a range sync concurrently, and replaces stalled peers. */
 export class BatchDownloads {
   readonly #parts: BatchDownloadsParts;
   readonly #closed = new AbortController();
@@ -29,7 +29,7 @@ export class BatchDownloads {
     return this.#count;
   }
 
-  /** Starts to download a batch from a peer. */
+  /** Starts downloading a batch from a peer. */
   begin(batch: Batch, peerId: string): void {
     batch.startDownload(peerId);
     this.#parts.batchPeers.begin(peerId);
@@ -41,7 +41,7 @@ export class BatchDownloads {
     });
   }
 
-  /** Aborts all downloads without further callbacks. */
+  /** Aborts all downloads. No more callbacks are called. */
   close(): void {
     this.#closed.abort();
   }
@@ -56,7 +56,7 @@ export class BatchDownloads {
       batch.downloaded(peerId, blocks);
       return true;
     } catch {
-      // The replacement of a slow peer is not a failure of the batch.
+      // Replacing a slow peer does not count as a failure of the batch.
       if (!stalled.signal.aborted) batch.failures++;
       batch.retry();
       return false;

@@ -4,7 +4,7 @@ import type { Batch } from "./batch.ts";
 import type { SyncTarget } from "./sync-target.ts";
 
 export interface BatchPeersLimits {
-  /** Backoff of a failed peer. Doubles with each failure. */
+  /** Backoff after a peer's first failure. Doubles with each further failure. */
   backoffMs: number;
   maxBackoffMs: number;
   requestsPerPeer: number;
@@ -13,7 +13,7 @@ export interface BatchPeersLimits {
 interface BatchPeersParts {
   peers: SyncPeers;
   target: SyncTarget;
-  /** Restricts requests to this peer. */
+  /** If set, only this peer is used. */
   solePeer?: string;
   timers: Pick<Timers, "now">;
   limits: BatchPeersLimits;
@@ -26,8 +26,8 @@ interface Record {
 }
 
 /**
- * Selects the peer for a batch, in order of preference: peers that claim the target, other peers, peers already tried
- * for the batch, and peers that sent invalid blocks.
+ * Selects the peer for a batch, in this order: peers that claim to have the target, other peers, peers already tried
+ * for the batch, and peers that have sent invalid blocks.
  */
 export class BatchPeers {
   readonly #peers: SyncPeers;
@@ -69,7 +69,7 @@ export class BatchPeers {
     return this.#eligible(batch).some(({ peerId }) => this.#rank(peerId, batch) <= 1);
   }
 
-  /** Returns true if a peer that claims the target has not been tried for the batch yet. */
+  /** Returns true if a peer that claims to have the target has not been tried for the batch yet. */
   hasUntriedClaimant(batch: Batch): boolean {
     return this.#eligible(batch).some(({ peerId }) => this.#rank(peerId, batch) === 0);
   }
@@ -79,7 +79,7 @@ export class BatchPeers {
     return this.#eligible(batch).length > 0;
   }
 
-  /** Number of connected peers that claim the target. */
+  /** Number of connected peers that claim to have the target. */
   get claimantCount(): number {
     return this.#peers.list().filter(({ peerId }) => this.#target.claimants.has(peerId)).length;
   }
@@ -109,7 +109,7 @@ export class BatchPeers {
     record.backoffUntil = this.#timers.now() + delay;
   }
 
-  /** Marks a peer that sent invalid blocks. It is used only as a last resort. */
+  /** Marks a peer as having sent invalid blocks. It is used only as a last resort. */
   distrust(peerId: string): void {
     this.#distrusted.add(peerId);
   }

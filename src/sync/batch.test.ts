@@ -9,12 +9,12 @@ const blockAt = (slot: number, proposerIndex = 0): SignedBeaconBlock => {
   return signed;
 };
 
-/** The proposer index identifies the branch of a block. */
+/** A block's proposer index identifies its branch. */
 const rootOf = ({ message }: SignedBeaconBlock) => `${message.slot}/${message.proposerIndex}`;
 const CHAIN = { last: "4/0", rootAt: (slot: number) => `${slot}/0`, rootOf };
 const WHOLE = [1, 2, 3, 4].map((slot) => blockAt(slot));
 
-/** Returns a batch with disputed responses, except for the last one, which was imported. */
+/** Returns a batch whose responses are disputed, except for the last one, which was imported. */
 function batchWith(...answers: [peerId: string, blocks: SignedBeaconBlock[]][]): Batch {
   const batch = new Batch({ startSlot: 1, count: 4 });
   for (const [index, [peerId, blocks]] of answers.entries()) {

@@ -11,16 +11,16 @@ interface BatchResponse {
   isImported: boolean;
 }
 
-/** The canonical chain within the slots of a batch. */
+/** The part of the canonical chain that lies within a batch's slots. */
 interface ChainPart {
-  /** Last block in the batch, or null if it is empty. */
+  /** The last block in these slots, or null if they are empty. */
   last: RootHex | null;
   /** Returns the block at or before the slot. */
   rootAt(slot: Slot): RootHex | undefined;
   rootOf(signed: SignedBeaconBlock): RootHex;
 }
 
-/** Peers whose responses lack blocks of the chain (`withheld`) or belong to another chain (`strayed`). */
+/** Peers whose responses lack blocks of the chain (`withheld`) or belong to a different chain (`strayed`). */
 export interface FaultyPeers {
   withheld: string[];
   strayed: string[];
@@ -29,9 +29,9 @@ export interface FaultyPeers {
 /** A range of slots that is downloaded from one peer at a time. */
 export class Batch {
   readonly range: BlockRange;
-  /** Download attempts per peer. Untried peers are preferred. */
+  /** Number of download attempts per peer. Untried peers are preferred. */
   readonly attempts = new Map<string, number>();
-  /** Number of imports that were rejected or did not connect. */
+  /** Number of imports that failed because blocks were rejected or did not connect. */
   rejections = 0;
   failures = 0;
   readonly #disputed: BatchResponse[] = [];
@@ -51,7 +51,7 @@ export class Batch {
     return this.#blocks;
   }
 
-  /** The peer that served the blocks. */
+  /** The peer that served the current blocks. */
   get servingPeer(): string | null {
     return this.#response?.peerId ?? null;
   }
@@ -71,7 +71,7 @@ export class Batch {
     this.#response = { peerId, count: blocks.length, last: blocks.at(-1) ?? null, isImported: false };
   }
 
-  /** Marks the blocks as imported. Only a summary is kept, in case the response turns out to be incomplete. */
+  /** Marks the blocks as imported. Only a summary of the response is kept, in case it turns out to be incomplete. */
   markImported(): void {
     this.#state = "imported";
     if (this.#response !== null) this.#response.isImported = true;
@@ -85,32 +85,35 @@ export class Batch {
     this.#response = null;
   }
 
-  /** Schedules another download because this response or an adjacent one is wrong. The next response shows which. */
+  /**
+   * Schedules another download because this batch's response or an adjacent one is wrong. The next response shows
+   * which.
+   */
   dispute(): void {
     if (this.#response !== null) this.#disputed.push(this.#response);
     this.retry();
   }
 
-  /** Peers that claimed that the range is empty. */
+  /** Returns the peers that claimed the range was empty. */
   peersWithoutBlocks(): string[] {
     const responses = this.#response === null ? this.#disputed : [...this.#disputed, this.#response];
     return responses.filter(({ count }) => count === 0).map(({ peerId }) => peerId);
   }
 
-  /** Returns true if responses contradict each other. */
+  /** True if responses contradict each other. */
   get isDisputed(): boolean {
     return this.#disputed.length > 0;
   }
 
-  /** Returns the peers whose responses contradict the given chain. Empty if no response is disputed. */
+  /** Returns the peers whose responses contradict the given chain. The lists are empty if no response is disputed. */
   faultyPeers({ last, rootAt, rootOf }: ChainPart): FaultyPeers {
     if (!this.isDisputed || this.#response === null) return { withheld: [], strayed: [] };
     const responses = [...this.#disputed, this.#response].map((response) => {
       const root = response.last && rootOf(response.last);
       return { ...response, root, isOfChain: response.last === null || rootAt(response.last.message.slot) === root };
     });
-    // Imported blocks have no gaps, but may lack the first ones if they were already known. A response with more blocks
-    // may be right.
+    // Imported blocks have no gaps, but blocks at the start may be missing if they were already known. A response with
+    // more blocks may be right.
     const imported = responses.filter(({ root, isImported }) => root === last && isImported);
     const count = Math.max(...imported.map((response) => response.count));
     const faulty = responses.filter((response) => response.root !== last || response.count < count);

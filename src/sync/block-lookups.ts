@@ -9,7 +9,7 @@ const MAX_QUEUED = 32;
 const MAX_PER_PEER = 4;
 const MAX_PEERS_PER_LOOKUP = 5;
 const MAX_MISSING = 512;
-/** Slots during which an unavailable block is not requested again. */
+/** Number of slots for which an unavailable block is not requested again. */
 const MISSING_BACKOFF_SLOTS = 4;
 
 /** The result of a successful lookup. */
@@ -19,13 +19,13 @@ export interface FoundBlocks {
   /** Root of the first block. */
   root: RootHex;
   servingPeer: string;
-  /** Peers that referenced the block. */
+  /** Peers that referred to the block. */
   referrers: ReadonlySet<string>;
 }
 
 interface Lookup {
   root: RootHex;
-  /** Number of blocks to request, including the first. */
+  /** Number of blocks to request, including the first one. */
   count: number;
   referrers: Set<string>;
 }
@@ -41,8 +41,9 @@ interface BlockLookupsParts {
 }
 
 /**
- * Looks up blocks by root, with or without ancestors, one lookup per root at a time. Peers are tried by score, then
- * those that referenced the block first, so that a few misbehaving peers cannot exhaust the attempts.
+ * Looks up blocks by root, with or without ancestors, running one lookup per root at a time. Peers are tried in order
+ * of score, and after them the first peers that referred to the block, so that a few misbehaving peers cannot exhaust
+ * the attempts.
  */
 export class BlockLookups {
   readonly #parts: BlockLookupsParts;
@@ -74,7 +75,7 @@ export class BlockLookups {
     this.#runNext();
   }
 
-  /** Returns true once per peer and slot. */
+  /** Returns true at most once per peer and slot. */
   shouldRequestStatus(peerId: string): boolean {
     const { currentSlot } = this.#parts.clock;
     for (const [id, slot] of this.#statusRequestedAt) if (slot < currentSlot) this.#statusRequestedAt.delete(id);
@@ -143,7 +144,7 @@ export class BlockLookups {
         if (received.length === 0 && referrers.has(peerId))
           peers.penalize(peerId, "mild", "referenced a block that it does not have");
       } catch {
-        // The failure is already penalized. Another peer may have the block.
+        // The failure has already been penalized. Another peer may have the block.
       }
     }
     return null;

@@ -10,9 +10,9 @@ import type { SyncChain } from "./sync-chain.ts";
 
 const MAX_CONCURRENT = 4;
 const MAX_PEERS_PER_LOOKUP = 8;
-/** Exceeds the number of blocks that can wait for data at the same time. */
+/** Greater than the number of blocks that can wait for data at the same time. */
 const MAX_TRACKED_BLOCKS = 64;
-/** Share of a slot within which gossip should deliver a block's data. */
+/** Fraction of a slot within which gossip should deliver a block's data. */
 const GOSSIP_SHARE = 1 / 12;
 
 interface DataLookupsParts {
@@ -21,14 +21,17 @@ interface DataLookupsParts {
   logger: Logger;
 }
 
-/** Requests the missing sidecars of blocks that wait for data, by root: soon after a block arrives, then every slot. */
+/**
+ * Requests missing sidecars by root for blocks that are waiting for data: soon after the block arrives, and then every
+ * slot.
+ */
 export class DataLookups {
   readonly #parts: DataLookupsParts;
   readonly #running = new Map<RootHex, Promise<void>>();
   /** Peers already tried per block, most recently tried last. */
   readonly #previouslyTried = new LruMap<RootHex, Set<string>>(MAX_TRACKED_BLOCKS);
   readonly #closed = new AbortController();
-  /** Blocks that exceed the concurrency limit, or whose lookup of the previous slot is still running. */
+  /** Blocks beyond the concurrency limit, and blocks whose lookup from the previous slot is still running. */
   #queue: BlockWithCommitments[] = [];
   #unsubscribes: (() => void)[] = [];
 
@@ -108,7 +111,7 @@ export class DataLookups {
           logger.error("Could not process fetched sidecars", { slot, root, error });
           return;
         }
-        // The failure is already penalized. Another peer may have the data.
+        // The failure has already been penalized. Another peer may have the data.
       }
     }
   }
@@ -125,9 +128,9 @@ export class DataLookups {
   }
 
   /**
-   * Selects the peer with the most missing sidecars, then by score. Peers that were tried before come last, so that a
-   * peer that claims all columns but serves none is not always first. Columns that no peer custodies are requested from
-   * any peer, since the block producer has them.
+   * Selects the peer with the most missing sidecars; the score breaks ties. Peers that have been tried before come
+   * last, so that a peer that claims all columns but serves none is not always first. Columns that no peer custodies
+   * are requested from any peer, since the block producer has them.
    */
   #nextRequest(
     missing: readonly number[],

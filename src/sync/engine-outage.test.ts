@@ -25,7 +25,7 @@ afterAll(() => source.close());
 const hashOf = ({ signed }: ServedBlock) =>
   toRootHex((signed.message.body as bellatrix.BeaconBlockBody).executionPayload.blockHash);
 
-/** Opens a node at genesis with a scripted execution engine. */
+/** Opens a node at genesis, using a scripted execution engine. */
 async function openFollower(peers: FakePeers) {
   const engine = new ScriptedEngine();
   const { chain, clock } = await openStoredChain(await emptyStoredChain(source.devChain), { slot: SLOTS, engine });
@@ -85,7 +85,7 @@ it("a payload that the execution engine rejects is not penalized", async () => {
   await vi.waitFor(() => expect(log.join()).toMatch(/Range sync finished.*outcome=undelivered/));
   expect(chain.head.root).toBe(history[4]!.root);
   expect(log.join()).toMatch(/WARN .*Sync is stuck at a block that the execution client rejects/);
-  // Gossip may still refer to the block. It is not fetched again.
+  // Gossip may refer to the block again, but the block is not fetched a second time.
   sync.onUnknownBlock(history[5]!.root, "optimistic");
   sync.onUnknownParent(history[6]!.signed, "optimistic");
   expect(peers.roots).toEqual([]);

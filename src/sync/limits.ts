@@ -3,11 +3,11 @@ import type { RangeDataLimits } from "./range-data.ts";
 
 export interface RangeSyncLimits extends BatchPeersLimits, RangeDataLimits {
   batchSlots: number;
-  /** Batches downloading or waiting for import. Bounds the memory of the sync. */
+  /** Maximum number of batches that are downloading or waiting for import. Bounds the sync's memory use. */
   maxBatches: number;
   maxBatchFailures: number;
   maxBatchRejections: number;
-  /** Backoff of a target that was not delivered. Doubles with each failure. */
+  /** Backoff after a target was not delivered for the first time. Doubles with each further failure. */
   targetBackoffMs: number;
   maxTargetBackoffMs: number;
 }

@@ -5,16 +5,16 @@ import type { SyncPeers } from "../network/peers/sync-peers.ts";
 import type { SyncChain } from "./sync-chain.ts";
 
 /**
- * The first attestations with a source other than genesis are from the fourth epoch. Only later attestations can
- * surround them.
+ * The first attestations whose source is not genesis are made in the fourth epoch. Only attestations after them can
+ * surround earlier ones.
  */
 const YOUNG_EPOCHS = 4;
 
-/** Determines whether the connected peers have no blocks after our head, as in a stalled network. */
+/** Determines whether the connected peers have no blocks beyond our head, as in a stalled network. */
 export class PeerAgreement {
   readonly #chain: SyncChain;
   readonly #peers: SyncPeers;
-  /** Statuses that predate a change of our head or a suspension of the node. */
+  /** Statuses sent before our head changed or the node was suspended. */
   readonly #outdated = new WeakSet<fulu.Status>();
 
   constructor(chain: SyncChain, peers: SyncPeers) {
@@ -23,9 +23,9 @@ export class PeerAgreement {
   }
 
   /**
-   * A peer agrees if its head is a known block and not behind ours. The heads may differ, because otherwise nodes with
-   * different votes would wait for each other forever. A peer behind us or with an unknown head proves nothing. At
-   * least half of the peers must agree, so that one liar cannot outvote an honest peer.
+   * True if at least half of the peers agree, so that a single liar cannot outvote an honest peer. A peer agrees if its
+   * head is a block we know and is not behind ours. The heads may differ, because otherwise nodes with different votes
+   * would wait for each other forever. A peer that is behind us or has an unknown head proves nothing.
    */
   get isReached(): boolean {
     const { head, forkChoice } = this.#chain;
@@ -38,20 +38,20 @@ export class PeerAgreement {
   }
 
   /**
-   * Returns true if the head is still the anchor and far behind the clock. The peers may have just started, too, and
-   * validators that continue from there could contradict their earlier attestations.
+   * True if the head is still the anchor and far behind the clock. The peers may have just started as well, and
+   * validators that continue from the anchor could contradict their earlier attestations.
    */
   get isAnchorOnly(): boolean {
     const { head, forkChoice, status } = this.#chain;
     return head.root === forkChoice.finalized.root && status.syncDistance >= YOUNG_EPOCHS * SLOTS_PER_EPOCH;
   }
 
-  /** Discards all statuses, because our head changed or the node was suspended. */
+  /** Marks all statuses as outdated, because our head changed or the node was suspended. */
   discard(): void {
     for (const { status } of this.#peers.list()) this.#outdated.add(status);
   }
 
-  /** Requests the status of peers with a discarded status, or of all peers. */
+  /** Requests a new status from all peers, or only from those whose status is outdated. */
   refresh(which: "outdated" | "all"): void {
     for (const { peerId, status } of this.#peers.list()) {
       if (which === "all" || this.#outdated.has(status)) this.#peers.refreshStatus(peerId);

@@ -4,7 +4,7 @@ import type { RootHex, SignedBeaconBlock, Slot } from "@lodestar/types";
 import { toRootHex } from "@lodestar/utils";
 import type { Clock } from "../chain/clock/clock.ts";
 
-/** A block that waits for its parent. */
+/** A block waiting for its parent. */
 export interface PendingBlock {
   root: RootHex;
   parentRoot: RootHex;
@@ -14,7 +14,7 @@ export interface PendingBlock {
   peers: Set<string>;
   /** Arrival time in chain time. */
   arrivedAt: number;
-  /** True if this node requested it. Unsolicited blocks may not have been checked by their sender. */
+  /** True if this node requested the block. The sender of an unsolicited block may not have checked it. */
   isRequested: boolean;
 }
 
@@ -26,14 +26,14 @@ interface Entry extends PendingBlock {
 interface PendingBlocksLimits {
   count: number;
   bytes: number;
-  /** Limit of unsolicited blocks per peer. */
+  /** Maximum number of unsolicited blocks per peer. */
   perPeer: number;
-  /** Slots after which a block is dropped. */
+  /** Number of slots after which a block is dropped. */
   slots: number;
 }
 
 /**
- * Blocks that wait for their parents. Only their proposer signature is verified, so their number is limited in total
+ * Blocks waiting for their parents. Only their proposer signatures are verified, so their number is limited in total
  * and per peer.
  */
 export class PendingBlocks {
@@ -62,7 +62,7 @@ export class PendingBlocks {
     return ofPeer < this.#limits.perPeer;
   }
 
-  /** Returns undefined if a limit is reached. */
+  /** Returns undefined if adding the block would exceed a limit. */
   add(
     signed: SignedBeaconBlock,
     {
@@ -74,7 +74,7 @@ export class PendingBlocks {
   ): PendingBlock | undefined {
     const existing = this.#entries.get(root);
     if (existing) {
-      // The root does not cover the signature. A peer is only responsible for its own signature.
+      // The root does not cover the signature. A peer is only responsible for the signature it sent.
       if (Buffer.compare(existing.signed.signature, signed.signature) === 0) existing.peers.add(peerId);
       return existing;
     }
@@ -115,7 +115,7 @@ export class PendingBlocks {
     return [...this.#entries.values()].filter(({ parentRoot }) => parentRoot === root);
   }
 
-  /** Returns all descendants of the block, parents before children. */
+  /** Returns all descendants of the block, with parents before children. */
   descendantsOf(root: RootHex): PendingBlock[] {
     const descendants = this.childrenOf(root);
     // Terminates, since a root is a hash over the parent root and no block is its own ancestor.

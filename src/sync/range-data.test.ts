@@ -79,7 +79,7 @@ describe.each(FORKS)("the data of synced %s blocks", (fork) => {
     await untilHead(chain, history.at(-1)!.root);
     await expectData(chain, history);
     expect(peers.penalties).toEqual([]);
-    // Slots 3 and 9 are at the ends of the range and have no data.
+    // Slots 3 and 9, at the ends of the range, have no data.
     for (const { range } of peers.data) expect((range!.startSlot + range!.count - 1) % 3).not.toBe(0);
   });
 });
@@ -209,7 +209,7 @@ describe("columns", () => {
   });
 });
 
-/** Does not respond until the request is aborted. */
+/** A peer that does not respond until the request is aborted. */
 function silentPeer() {
   const peer = {
     givenUp: 0,

@@ -17,16 +17,16 @@ import type { SyncTarget } from "./sync-target.ts";
 const BLOB_BYTES = FIELD_ELEMENTS_PER_BLOB * BYTES_PER_FIELD_ELEMENT;
 const CELL_BYTES = FIELD_ELEMENTS_PER_CELL * BYTES_PER_FIELD_ELEMENT;
 
-/** Stall checks after which a request must be complete. */
+/** Number of stall checks after which a request must be complete. */
 const MAX_STALL_CHECKS = 6;
 
 export interface RangeDataLimits {
-  /** Size limit of a segment. The chain's pool holds two segments. */
+  /** Maximum size of a segment's data. The chain's pool can hold two segments. */
   dataBytes: number;
   dataBlocks: number;
-  /** Interval of stall checks. A stalled request is aborted if another peer can serve it. */
+  /** Interval between stall checks. A stalled request is aborted if another peer can serve the data. */
   stallCheckMs: number;
-  /** How long to wait for a peer that custodies missing columns, if no connected peer does. */
+  /** How long to wait for a peer that custodies missing columns if no connected peer does. */
   custodianWaitMs: number;
 }
 
@@ -39,20 +39,20 @@ interface RangeDataParts {
   limits: RangeDataLimits;
 }
 
-/** Consecutive blocks whose data fits into the limits. */
+/** Consecutive blocks whose data fits within the limits. */
 export interface RangeSegment {
   blocks: SignedBeaconBlock[];
-  /** The blocks that need data for their import. */
+  /** The blocks that cannot be imported without data. */
   committing: BlockWithCommitments[];
 }
 
-/** A request to one peer: some columns, or all blobs. */
+/** A request to one peer for some columns or for all blobs. */
 interface DataRequest {
   peerId: string;
   columns: readonly number[];
 }
 
-/** Data that blocks still need. */
+/** Data that is still missing for some blocks. */
 interface MissingData {
   blocks: readonly BlockWithCommitments[];
   range: BlockRange;
@@ -69,16 +69,16 @@ interface Transfer {
   giveUp(): void;
 }
 
-/** Fetches the blob sidecars or data columns of downloaded blocks into the pool, before range sync imports them. */
+/** Fetches blob sidecars or data columns for downloaded blocks into the pool before range sync imports the blocks. */
 export class RangeData {
   readonly #parts: RangeDataParts;
-  /** Peers that sent invalid data. They get no further requests. */
+  /** Peers that sent invalid data. No more requests are sent to them. */
   readonly #excluded = new Set<string>();
   /** Peers with a running request. */
   readonly #busy = new Set<string>();
-  /** Consecutive nearly empty responses per peer. Peers with fewer failures are preferred. */
+  /** Number of consecutive nearly empty responses per peer. Peers with fewer failures are preferred. */
   readonly #failures = new Map<string, number>();
-  /** Peers already penalized for not answering. */
+  /** Peers already penalized for not responding. */
   readonly #unresponsive = new Set<string>();
 
   constructor(parts: RangeDataParts) {
@@ -99,7 +99,7 @@ export class RangeData {
         first !== undefined &&
         (bytes + needed > limits.dataBytes ||
           part?.committing.length === limits.dataBlocks ||
-          // Blobs and columns use different requests.
+          // Blobs and columns are requested with different methods.
           chain.data.hasColumns(first.slot) !== chain.data.hasColumns(signed.message.slot));
       if (part === undefined || isFull) {
         part = { blocks: [], committing: [] };
@@ -114,15 +114,15 @@ export class RangeData {
   }
 
   /**
-   * Fetches the data of a segment. Resolves when it is in the pool or no peer serves it. In the latter case the import
-   * fails with the reason: the data may not exist because the blocks are invalid.
+   * Fetches the data for a segment. Resolves when the data is in the pool or no peer serves it. If no peer serves it,
+   * the import fails with the reason: the data may not exist because the blocks are invalid.
    *
    * @throws the signal's reason if it is aborted first
    */
   async fetch({ committing }: RangeSegment, signal: AbortSignal): Promise<void> {
     const { chain } = this.#parts;
     const signed = await this.#signedOf(committing.filter(({ root }) => !chain.forkChoice.has(root)));
-    /** Columns that each peer failed to serve. Empty sets for blobs. */
+    /** Columns that each peer failed to serve. The sets are empty for blobs. */
     const failed = new Map<string, Set<number>>();
     for (let missing = this.#missingDataOf(signed); missing !== null; missing = this.#missingDataOf(signed)) {
       signal.throwIfAborted();
@@ -136,7 +136,7 @@ export class RangeData {
 
   /**
    * Returns the blocks before the first one with an invalid signature, which the import will reject. Sidecars in the
-   * pool carry the block signature, which the root does not cover.
+   * pool carry the block's signature, which the root does not cover.
    */
   async #signedOf(blocks: readonly BlockWithCommitments[]): Promise<readonly BlockWithCommitments[]> {
     const unsigned = await findInvalidSignature(blocks, this.#parts.chain.validation);
@@ -151,7 +151,7 @@ export class RangeData {
       : required * BLOB_BYTES;
   }
 
-  /** Returns the missing data of blocks that are not on the chain yet. */
+  /** Returns the missing data for blocks that are not on the chain yet. */
   #missingDataOf(committing: readonly BlockWithCommitments[]): MissingData | null {
     const { data, forkChoice } = this.#parts.chain;
     const lacking = committing
@@ -170,8 +170,9 @@ export class RangeData {
   }
 
   /**
-   * Assigns each column to the custodian with the fewest failures and the smallest share. Columns without a custodian
-   * are requested from any peer, since the block producer has them. All blobs are requested from one peer.
+   * Assigns each column to the custodian with the fewest failures, preferring those with the fewest columns so far.
+   * Columns without a custodian are requested from any peer, since the block producer has them. All blobs are requested
+   * from a single peer.
    */
   #plan(missing: MissingData, failed: ReadonlyMap<string, ReadonlySet<number>>): DataRequest[] {
     const able = this.#able(missing);
@@ -194,7 +195,9 @@ export class RangeData {
     return [...shares].map(([peerId, columns]) => ({ peerId, columns }));
   }
 
-  /** Orders peers by failures, then claimants of the target, then score. */
+  /**
+   * Sorts peers by number of failures. Peers that claim to have the target come first among equals, ordered by score.
+   */
   #able({ range: { startSlot, count } }: MissingData): SyncPeer[] {
     const { peers, target } = this.#parts;
     const lastSlot = startSlot + count - 1;
@@ -215,14 +218,14 @@ export class RangeData {
     return this.#failures.get(peerId) ?? 0;
   }
 
-  /** Returns true if all missing data has a custodian among the peers. */
+  /** Returns true if each missing column has a custodian among the peers. */
   #hasCustodians(missing: MissingData): boolean {
     const able = this.#able(missing);
     if (!missing.hasColumns) return able.length > 0;
     return missing.indices.every((column) => able.some(({ columns }) => columns.includes(column)));
   }
 
-  /** A partial response may be continued with another request. An empty response is a failure. */
+  /** Requests data. A partial response may be continued by another request, but an empty response is a failure. */
   async #request(
     request: DataRequest,
     missing: MissingData,
@@ -240,7 +243,7 @@ export class RangeData {
     failed.set(peerId, new Set([...(failed.get(peerId) ?? []), ...columns]));
   }
 
-  /** Returns the received sidecars of the blocks, even if the request fails or is aborted. */
+  /** Returns the sidecars received for the blocks, even if the request fails or is aborted. */
   async #receive(
     request: DataRequest,
     missing: MissingData,
@@ -290,7 +293,7 @@ export class RangeData {
       : blocks.reduce((sum, { signed }) => sum + data.required(signed).length, 0);
   }
 
-  /** Aborts a stalled request once idle peers with no more failures can serve the same data. */
+  /** Aborts a stalled request once idle peers with at most as many failures can serve the same data. */
   async #abortIfStalled(
     request: DataRequest,
     missing: MissingData,
@@ -309,7 +312,7 @@ export class RangeData {
     }
   }
 
-  /** Ignores peers with more failures. */
+  /** Returns true if other peers can serve the data. Ignores peers with more failures. */
   #canOthersServe(
     request: DataRequest,
     missing: MissingData,
@@ -344,14 +347,14 @@ export class RangeData {
     this.#parts.peers.penalize(peerId, "severe", "invalid sidecars in range sync");
   }
 
-  /** Penalized once per peer, because the peer may only be slow and is selected last from now on. */
+  /** A peer is penalized only once, because it may just be slow and is selected last from now on. */
   #onNoResponse(peerId: string): void {
     if (this.#unresponsive.has(peerId)) return;
     this.#unresponsive.add(peerId);
     this.#parts.peers.penalize(peerId, "moderate", "no response to a data request");
   }
 
-  /** Penalizes custodians that did not serve data which other peers had. */
+  /** Penalizes custodians that did not serve data that other peers had. */
   #penalizeCustodians(failed: ReadonlyMap<string, ReadonlySet<number>>): void {
     const { peers, target } = this.#parts;
     for (const { peerId, columns } of peers.list()) {
@@ -363,7 +366,7 @@ export class RangeData {
     }
   }
 
-  /** Returns false after a timeout. */
+  /** Waits until the set of peers changes. Returns false after a timeout. */
   async #untilPeersChange(signal: AbortSignal): Promise<boolean> {
     const { peers, timers, limits } = this.#parts;
     const over = new AbortController();

@@ -8,9 +8,9 @@ import type { SyncChain } from "./sync-chain.ts";
 import type { SyncTarget } from "./sync-target.ts";
 
 /**
- * Rejections that are not the fault of the serving peer. Finality is checked before the import, so a conflict means
- * that it has advanced since. An optimistic peer cannot know that a payload is invalid (bellatrix/p2p-interface.md, The
- * Req/Resp domain).
+ * Rejections for which the serving peer is not to blame. Finality is checked before the import, so a conflict means
+ * that finality has advanced since. An optimistic peer cannot know that a payload is invalid
+ * (bellatrix/p2p-interface.md, The Req/Resp domain).
  */
 export const NO_FAULT_REJECTIONS: ReadonlySet<RejectionReason> = new Set([
   "future-slot",
@@ -36,8 +36,8 @@ interface RangePenaltiesParts {
 }
 
 /**
- * Penalizes peers of a range sync run. Blocks of two chains may all be valid. Such penalties are deferred until the
- * end, when it is known which chain leads to the target.
+ * Penalizes peers during a range sync run. Blocks of two competing chains may all be valid, so penalties for serving
+ * the wrong chain are deferred until the end of the run, when it is known which chain leads to the target.
  */
 export class RangePenalties {
   readonly #parts: RangePenaltiesParts;
@@ -55,7 +55,7 @@ export class RangePenalties {
     this.#parts.peers.penalize(servingPeer, severity, `invalid block in range sync: ${reason}`);
   }
 
-  /** Returns the peers that omitted blocks, given a known block of the chain after the batches. */
+  /** Returns the peers that omitted blocks, given a known block after the batches on the same chain. */
   withholders(batches: readonly Batch[], root: RootHex): string[] {
     return faultyPeersOf(batches, root, this.#parts.chain).withheld;
   }
@@ -66,10 +66,10 @@ export class RangePenalties {
     this.#disputed = [...this.#disputed, ...disputed].slice(-MAX_DISPUTES);
   }
 
-  /** Penalizes after the target is reached. `batches` are the last ones before it. */
+  /** Applies penalties after the target has been reached. `batches` are the last batches before the target. */
   settle(batches: readonly Batch[]): void {
     const { target, chain } = this.#parts;
-    // Omissions in earlier batches were penalized when the chain continued.
+    // Omissions in earlier batches were penalized when the chain was continued.
     const { strayed } = faultyPeersOf(this.#disputed, target.root, chain);
     const last = faultyPeersOf(batches, target.root, chain);
     const culprits = [...strayed, ...last.withheld, ...last.strayed];
@@ -84,7 +84,7 @@ export class RangePenalties {
   }
 }
 
-/** Returns the peers whose responses contradict the chain of the given known block. */
+/** Returns the peers whose responses contradict the chain of the given block, which must be known. */
 function faultyPeersOf(
   batches: readonly Batch[],
   root: RootHex,
@@ -95,7 +95,7 @@ function faultyPeersOf(
   const verdicts = batches.flatMap((batch) => {
     const lastRoot = batch.isDisputed ? rootAt(batch.lastSlot) : undefined;
     const last = lastRoot === undefined ? undefined : forkChoice.get(lastRoot);
-    // Blocks before the range of fork choice cannot be judged.
+    // Blocks older than those in fork choice cannot be judged.
     if (last === undefined) return [];
     return batch.faultyPeers({ last: last.slot < batch.range.startSlot ? null : last.root, rootAt, rootOf });
   });

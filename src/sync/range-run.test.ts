@@ -15,7 +15,7 @@ const config = createBeaconConfig(chainConfig, new Uint8Array(32));
 const GENESIS_ROOT = toRootHex(new Uint8Array(32).fill(1));
 const SLOTS_PER_EPOCH = 8;
 
-/** Empty blocks on top of genesis, one per slot. */
+/** Creates empty blocks on top of genesis, one per slot. */
 function blocksUpTo(slot: number): ServedBlock[] {
   const blocks: ServedBlock[] = [];
   for (let each = 1; each <= slot; each++) {
@@ -27,7 +27,7 @@ function blocksUpTo(slot: number): ServedBlock[] {
   return blocks;
 }
 
-/** A chain that imports all connected blocks unless `refusal` returns a reason. */
+/** A chain that imports all connected blocks for which `refusal` returns no reason. */
 function fakeChain(refusal: (blocks: readonly SignedBeaconBlock[]) => RejectionReason | undefined) {
   const known = new Set<RootHex>([GENESIS_ROOT]);
   const imported: number[] = [];
@@ -68,7 +68,7 @@ function runOf(chain: SyncChain, peers: FakePeers, blocks: readonly ServedBlock[
     },
     timers: {
       now: () => now,
-      // Backoffs end at once, and no request stalls.
+      // Backoffs end immediately, and requests never stall.
       sleep: async (milliseconds, signal) => {
         if (milliseconds === DEFAULT_LIMITS.stallCheckMs) {
           await new Promise((_, reject) => signal?.addEventListener("abort", reject));

@@ -13,11 +13,11 @@ import { NO_FAULT_REJECTIONS, RangePenalties } from "./range-penalties.ts";
 import { finalizedSlotOf, type SyncChain } from "./sync-chain.ts";
 import type { SyncTarget } from "./sync-target.ts";
 
-/** Maximum depth of a reorg near a peer's head that is tolerated without a penalty. */
+/** Maximum depth of a reorg near a peer's head that is not penalized. */
 const REORG_SLOTS = 4;
 
 /**
- * `deserted`: no peer is left. `undelivered`: the peers do not serve the target that they claim. `broken`: this node
+ * `deserted`: no peer is left. `undelivered`: the peers do not serve the target they claim to have. `broken`: this node
  * failed.
  */
 export type RangeOutcome = "reached" | "deserted" | "undelivered" | "broken";
@@ -26,34 +26,34 @@ interface RangeRunParts {
   chain: SyncChain;
   peers: SyncPeers;
   target: SyncTarget;
-  /** The only peer to use. Unlike several peers, it must serve one chain that leads to the target. */
+  /** The only peer to use. Unlike a group of peers, it must serve a single chain that leads to the target. */
   solePeer?: string;
   timers: Pick<Timers, "now" | "sleep">;
   logger: Logger;
   limits: RangeSyncLimits;
   slotsPerEpoch: number;
-  /** Called if the execution engine's verdict on a payload stops the sync. */
+  /** Called if the sync stops because the execution engine rejected a payload. */
   onRejectedPayload(rejection: BlockRejection): void;
-  /** Called after blocks were imported. */
+  /** Called after blocks have been imported. */
   onProgress(): void;
 }
 
-/** Syncs to one target. Downloads batches concurrently and imports them in order. */
+/** Syncs to a single target. Downloads batches concurrently and imports them in order. */
 export class RangeRun {
   readonly #parts: RangeRunParts;
   readonly #batchPeers: BatchPeers;
   readonly #downloads: BatchDownloads;
   readonly #penalties: RangePenalties;
   readonly #data: RangeData;
-  /** Batches that are not imported yet, in order. */
+  /** Batches that have not been imported yet, in order. */
   #window: Batch[] = [];
-  /** Imported batches whose end is not confirmed yet: the last one with blocks and the empty ones after it. */
+  /** Imported batches that may lack blocks at the end: the last batch with blocks and the empty ones after it. */
   #unconfirmed: Batch[] = [];
   #nextSlot: Slot;
   /** Slot of the last imported block. */
   #lastSlot: Slot = 0;
   #stepsBack = 0;
-  /** True once blocks of this run were imported, which proves that the run started on a common ancestor. */
+  /** True once blocks from this run have been imported, which proves that the run started at a common ancestor. */
   #isConnected = false;
   #hasRefreshedStatus = false;
   #isDisputed = false;
@@ -72,7 +72,7 @@ export class RangeRun {
       stallCheckMs: limits.stallCheckMs,
       isUrgent: (batch) => this.#window[0] === batch,
       onSettled: () => {
-        // Runs even during an import.
+        // The window is filled even during an import.
         this.#fillWindow();
         this.#wake();
       },
@@ -82,7 +82,7 @@ export class RangeRun {
     this.#nextSlot = this.#firstSlot();
   }
 
-  /** True if responses of peers contradicted each other. */
+  /** True if responses from different peers contradicted each other. */
   get isDisputed(): boolean {
     return this.#isDisputed;
   }
@@ -91,7 +91,7 @@ export class RangeRun {
     return this.#batchPeers.claimantCount;
   }
 
-  /** Rejects only if the signal is aborted. */
+  /** Runs the sync. Rejects only if the signal is aborted. */
   async run(signal: AbortSignal): Promise<RangeOutcome> {
     const stopListening = this.#parts.peers.onChange(() => this.#wake());
     const onAbort = () => this.#wake();
@@ -132,8 +132,8 @@ export class RangeRun {
   }
 
   /**
-   * Starts after our head. If the target is not after our head, it is on another branch, and the run starts after
-   * finality.
+   * Returns the slot after our head. If the target is not after our head, the target is on another branch, and the run
+   * starts after the finalized slot.
    */
   #firstSlot(): Slot {
     const { chain, target } = this.#parts;
@@ -145,7 +145,7 @@ export class RangeRun {
     return finalizedSlotOf(this.#parts.chain, this.#parts.slotsPerEpoch) + 1;
   }
 
-  /** Fills the window with downloads up to the limit. */
+  /** Starts downloads until the window is full. */
   #fillWindow(): void {
     const { limits, target, peers } = this.#parts;
     while (this.#window.length < limits.maxBatches && this.#nextSlot <= target.slot) {
@@ -154,7 +154,7 @@ export class RangeRun {
       this.#nextSlot += count;
     }
     if (this.#nextSlot > target.slot && !this.#hasRefreshedStatus) {
-      // The peers' chains have grown in the meantime. Their new status gives the next target.
+      // The peers' chains have grown in the meantime. Their new statuses yield the next target.
       this.#hasRefreshedStatus = true;
       for (const { peerId } of peers.list()) if (target.claimants.has(peerId)) peers.refreshStatus(peerId);
     }
@@ -171,7 +171,7 @@ export class RangeRun {
 
   async #nextEvent(): Promise<void> {
     const over = new AbortController();
-    // A backoff may have ended since the last selection without another event.
+    // A backoff may have ended since the last selection without triggering an event.
     const delay = this.#batchPeers.msUntilRetry ?? (this.#downloads.count === 0 ? 0 : null);
     await new Promise<void>((resolve) => {
       this.#wake = resolve;
@@ -197,14 +197,15 @@ export class RangeRun {
       this.#handleGap(batch);
       return true;
     }
-    // Determined before the import, because finality may prune the parent from fork choice. Applied after the import.
+    // Determined before the import, because finality may prune the parent from fork choice, but applied after the
+    // import.
     const withholders = this.#penalties.withholders(this.#unconfirmed, parentRoot);
     try {
       await this.#import(blocks, signal);
     } catch (error) {
       signal.throwIfAborted();
       if (error instanceof BlockRejection) {
-        // The batch is kept and imported again later.
+        // The batch is kept and will be imported again.
         if (error.reason === "engine-unavailable") await this.#waitForEngine(error, signal);
         else this.#reject(batch, error);
         return true;
@@ -224,12 +225,12 @@ export class RangeRun {
     return true;
   }
 
-  /** Imports segment by segment. The data of the next one is fetched during an import. */
+  /** Imports segment by segment. While one segment is being imported, the data for the next one is fetched. */
   async #import(blocks: readonly SignedBeaconBlock[], signal: AbortSignal): Promise<void> {
     const over = new AbortController();
     const fetchData = (part: RangeSegment | undefined): Promise<void> => {
       const fetched = part ? this.#data.fetch(part, AbortSignal.any([signal, over.signal])) : Promise.resolve();
-      // Awaited later. Prevents an unhandled rejection until then.
+      // This promise is awaited later. Handling its rejection here prevents an unhandled rejection until then.
       fetched.catch(() => undefined);
       return fetched;
     };
@@ -273,9 +274,9 @@ export class RangeRun {
   }
 
   /**
-   * Handles a batch whose first parent is unknown. Either it belongs to another chain, or blocks before it were
-   * withheld. The batch and the unconfirmed ones before it are downloaded again, from other peers if possible, and the
-   * responses decide. If no batch before it is unconfirmed, the chains diverged earlier.
+   * Handles a batch whose first parent is unknown. Either the batch belongs to another chain, or blocks before it were
+   * withheld. The batch and the unconfirmed batches before it are downloaded again, from other peers if possible, and
+   * the new responses decide. If there is no unconfirmed batch, the chains diverged earlier.
    */
   #handleGap(batch: Batch): void {
     const { servingPeer } = batch;
@@ -307,7 +308,7 @@ export class RangeRun {
     this.#unconfirmed = [];
   }
 
-  /** Returns true if earlier slots can be downloaded: those before the first unconfirmed batch. */
+  /** Returns true if there are slots before the first unconfirmed batch that can be downloaded. */
   #canStepBack(): boolean {
     return (!this.#isConnected || this.#unconfirmed.length === 0) && this.#unsettledSlot() > this.#earliestSlot();
   }
@@ -316,7 +317,7 @@ export class RangeRun {
     return (this.#unconfirmed[0] ?? this.#window[0])?.range.startSlot ?? this.#nextSlot;
   }
 
-  /** Restarts at an earlier slot, twice as far back each time. */
+  /** Restarts at an earlier slot, going back twice as far each time. */
   #stepBack(): void {
     const { limits, logger } = this.#parts;
     const end = this.#unsettledSlot();
@@ -337,8 +338,8 @@ export class RangeRun {
   }
 
   /**
-   * Handles the case that all batches are imported and the target is not reached. Returns false if no peer is left that
-   * could serve the missing blocks.
+   * Handles the case that all batches have been imported without reaching the target. Returns false if no remaining
+   * peer could serve the missing blocks.
    */
   #handleMissingTarget(): boolean {
     const { target, solePeer } = this.#parts;
@@ -352,7 +353,7 @@ export class RangeRun {
       this.#disputeUnconfirmed();
       return true;
     }
-    // A reorg may have replaced the claimed head. In that case, nearly all blocks were served.
+    // A reorg may have replaced the claimed head, in which case nearly all blocks have been served.
     if (target.kind === "head" && this.#lastSlot + REORG_SLOTS >= target.slot) return false;
     const debtors =
       solePeer === undefined ? last.peersWithoutBlocks().filter((id) => target.claimants.has(id)) : [solePeer];

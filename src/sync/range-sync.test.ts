@@ -9,7 +9,7 @@ import { RequestError } from "../network/reqresp/errors.ts";
 
 const SLOTS = 50;
 
-/** A prefix of the history without finality. */
+/** Length of a prefix of the history that contains no finality. */
 const FEW = 20;
 
 let history: ServedBlock[];
@@ -32,7 +32,7 @@ const headOf = (blocks: readonly ServedBlock[]) => ({
   headRoot: fromHex(tipOf(blocks)),
 });
 
-/** Returns the block with modified content under the same signature. */
+/** Returns a copy of the block with modified content and the same signature. */
 function spoiled(signed: SignedBeaconBlock): SignedBeaconBlock {
   const changed = ssz.phase0.SignedBeaconBlock.clone(signed as phase0.SignedBeaconBlock);
   changed.message.body.graffiti = new Uint8Array(32).fill(9);

@@ -13,9 +13,9 @@ import { type ChainPosition, type SyncTarget, selectTarget } from "./sync-target
 const MAX_BACKOFFS = 256;
 const MAX_BRANCHES = 8;
 const MAX_LOGGED_REJECTIONS = 64;
-/** Maximum number of peers tried one by one when their chains differ. */
+/** Maximum number of peers tried one at a time if their chains differ. */
 const MAX_SOLE_PEERS = 8;
-/** Failed requests tolerated from each of these peers. */
+/** Number of failed requests tolerated from each of these peers. */
 const SOLE_PEER_FAILURES = 3;
 
 interface TargetBackoff {
@@ -34,13 +34,13 @@ interface RangeSyncParts {
   onChange(): void;
 }
 
-/** Runs range sync from target to target, one at a time, while peers are ahead. */
+/** Runs range sync to one target after another while peers are ahead. */
 export class RangeSync {
   readonly #parts: RangeSyncParts;
   readonly #progress: SyncProgress;
   readonly #backoffs = new LruMap<RootHex, TargetBackoff>(MAX_BACKOFFS);
   readonly #branches = new LruMap<RootHex, SyncTarget>(MAX_BRANCHES);
-  /** Blocks whose rejection by the execution engine was logged. */
+  /** Blocks whose rejection by the execution engine has been logged. */
   readonly #loggedRejections = new LruMap<RootHex, true>(MAX_LOGGED_REJECTIONS);
   readonly #closed = new AbortController();
   #isActive = false;
@@ -58,14 +58,14 @@ export class RangeSync {
     return this.#isActive;
   }
 
-  /** True if a majority of the peers, and more than one, claims the current target. */
+  /** True if the current target is claimed by a majority of the peers, and by more than one peer. */
   get isClaimedByMost(): boolean {
     const peers = this.#parts.peers.list();
     const claiming = peers.filter(({ peerId }) => this.#claimants.has(peerId)).length;
     return claiming > 1 && 2 * claiming > peers.length;
   }
 
-  /** Starts a run if there is a target and none is running. */
+  /** Starts a run if there is a target and no run is in progress. */
   evaluate(): void {
     if (this.#isActive || this.#closed.signal.aborted) return;
     const target = this.#nextTarget();
@@ -76,7 +76,7 @@ export class RangeSync {
     this.#running = this.#follow(target);
   }
 
-  /** Adds a branch that is too long for lookups by root. */
+  /** Adds a branch that is too long to be looked up by root. */
   addBranch(branch: SyncTarget): void {
     if (this.#isInBackoff(branch.root)) return;
     this.#branches.set(branch.root, branch);
@@ -88,12 +88,12 @@ export class RangeSync {
     await this.#running;
   }
 
-  /** Returns the number of fetched slots since the sync started, and their rate. */
+  /** Returns the number of slots fetched since the sync started, and their rate. */
   summary(): ReturnType<SyncProgress["summary"]> {
     return this.#progress.summary();
   }
 
-  /** Ends the current sync. Later runs start a new summary. */
+  /** Ends the current sync. The next run starts a new summary. */
   endSync(): void {
     this.#isSyncInProgress = false;
   }
@@ -122,7 +122,7 @@ export class RangeSync {
     return last;
   }
 
-  /** Tries one peer after another, since their chains differ and it is unknown which ones are honest. */
+  /** Tries one peer at a time, since the peers' chains differ and it is unknown which peers are honest. */
   async #tryEachPeer(target: SyncTarget): Promise<RangeOutcome | null> {
     const claimants = this.#parts.peers.list().filter(({ peerId }) => target.claimants.has(peerId));
     for (const { peerId } of claimants.slice(0, MAX_SOLE_PEERS)) {
@@ -168,7 +168,7 @@ export class RangeSync {
     }
   }
 
-  /** Warns once per block, since peers keep offering it. */
+  /** Warns only once per block, since peers keep offering it. */
   #logRejection({ slot, root = "", message }: BlockRejection): void {
     const level = this.#loggedRejections.get(root) ? "debug" : "warn";
     this.#loggedRejections.set(root, true);
@@ -207,7 +207,7 @@ export class RangeSync {
 
   #backOff(root: RootHex, outcome: RangeOutcome): void {
     const { limits, timers } = this.#parts;
-    // Losing peers says nothing about the target. The pause prevents a busy loop with unstable peers.
+    // Losing peers says nothing about the target. The backoff prevents a busy loop if peers are unstable.
     const times = (this.#backoffs.get(root)?.times ?? 0) + (outcome === "undelivered" ? 1 : 0);
     const pause =
       outcome === "deserted"

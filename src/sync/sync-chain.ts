@@ -20,9 +20,9 @@ export type SyncChain = Pick<
   | "pendingVerdicts"
 >;
 
-/** Returns the finalized slot. No block at or before it can be imported. */
+/** Returns the finalized slot. Blocks at or before this slot cannot be imported. */
 export function finalizedSlotOf({ forkChoice }: Pick<SyncChain, "forkChoice">, slotsPerEpoch: number): Slot {
   const { epoch, root } = forkChoice.finalized;
-  // The anchor block may be later than the start of its epoch.
+  // The anchor block may be later than the start of the finalized epoch.
   return Math.max(epoch * slotsPerEpoch, forkChoice.get(root)?.slot ?? 0);
 }

@@ -20,7 +20,7 @@ it("logs progress every few seconds, with the rate of the last minute and the re
   const { logs, state, progress } = setUp();
   progress.begin();
 
-  // 100 slots per second for 80 s, then 10 slots per second.
+  // Syncs 100 slots per second for 80 seconds, then 10 slots per second.
   for (let second = 0; second <= 200; second++) {
     state.now = 1000 + second * 1000;
     state.slot = second <= 80 ? second * 100 : 8000 + (second - 80) * 10;

@@ -30,14 +30,14 @@ export class SyncProgress {
     this.#progress = new Progress({ message: "Syncing", logger, timers, firstReportMs: 0 });
   }
 
-  /** Starts a run. With `continues`, the summary still covers the time since the start of the sync. */
+  /** Starts a run. If `continues` is set, the summary still counts from the start of the sync. */
   begin({ continues = false } = {}): void {
     this.#runStart = { at: this.#timers.now(), slot: this.#chain.head.slot };
     if (!continues || this.#runStart.slot < this.#syncStart.slot) this.#syncStart = this.#runStart;
     this.#progress.restart();
   }
 
-  /** Summary since the start of the sync. */
+  /** Returns a summary since the start of the sync. */
   summary(): { slots: number; seconds: number; slotsPerSecond: number | undefined } {
     const slots = Math.max(0, this.#chain.head.slot - this.#syncStart.slot);
     const seconds = (this.#timers.now() - this.#syncStart.at) / 1000;
@@ -46,7 +46,7 @@ export class SyncProgress {
 
   report(target: Slot, peers: number): void {
     const { slot } = this.#chain.head;
-    // The head has moved to a branch whose tip is older.
+    // The head has moved to a branch with an older tip.
     if (slot < this.#runStart.slot) this.begin({ continues: true });
     const from = this.#runStart.slot;
     this.#progress.report(slot - from, target - from, (slotsPerSecond) => ({ slot, target, peers, slotsPerSecond }));

@@ -7,7 +7,7 @@ import { type ChainPosition, selectTarget } from "./sync-target.ts";
 const root = (mark: number) => new Uint8Array(32).fill(mark);
 const hex = (mark: number) => toRootHex(root(mark));
 
-/** Returns peers `a`, `b`, … with a finalized epoch and a head slot, each with a byte for its root. */
+/** Returns peers `a`, `b`, … that each claim a finalized epoch and a head slot, with one byte to fill each root. */
 function peersOf(...claims: { final?: [number, number]; head?: [number, number] }[]): SyncPeer[] {
   return claims.map(({ final = [0, 0], head = [0, 0] }, index) => ({
     peerId: String.fromCharCode("a".charCodeAt(0) + index),
@@ -41,7 +41,7 @@ describe("selectTarget", () => {
       { final: [6, 2], head: [60, 11] },
       { final: [4, 3], head: [60, 11] },
     );
-    // A peer that finalized more has these blocks, one that finalized less may not.
+    // Peers that have finalized more have these blocks. Peers that have finalized less may not.
     const claimants = new Set(["a", "b", "c"]);
     expect(selectTarget(peers, position())).toEqual({ kind: "finalized", slot: 40, root: hex(1), claimants });
   });

@@ -2,18 +2,18 @@ import type { RootHex, Slot } from "@lodestar/types";
 import { toRootHex } from "@lodestar/utils";
 import type { SyncPeer } from "../network/peers/sync-peers.ts";
 
-/** A head this close arrives by gossip or is looked up by root. */
+/** A head at most this far ahead arrives by gossip or is looked up by root. */
 export const LEVEL_SLOTS = 1;
 
 /**
- * A block to sync to. `finalized` and `head` come from the status of peers, `branch` is the tip of a branch found by
- * its blocks.
+ * A block to sync to. `finalized` and `head` come from peers' statuses. `branch` is the tip of a branch discovered
+ * through its blocks.
  */
 export interface SyncTarget {
   kind: "finalized" | "head" | "branch";
   slot: Slot;
   root: RootHex;
-  /** Peers that claim to have the block. They are preferred. */
+  /** Peers that claim to have the block. These peers are preferred. */
   claimants: ReadonlySet<string>;
 }
 
@@ -36,8 +36,8 @@ interface Claim {
 }
 
 /**
- * Selects the next target: the finalized checkpoint with the most claimants, or else the head with the most claimants.
- * The claim of a single peer is considered last.
+ * Selects the next target: the finalized checkpoint with the most claimants, or otherwise the head with the most
+ * claimants.
  */
 export function selectTarget(peers: readonly SyncPeer[], position: ChainPosition): SyncTarget | null {
   const isWanted = ({ slot, root }: Claim) =>
@@ -49,7 +49,7 @@ export function selectTarget(peers: readonly SyncPeer[], position: ChainPosition
     .filter(isWanted);
   const final = largestGroup(finalized);
   if (final) {
-    // Peers with a later finalized checkpoint have these blocks too.
+    // Peers with a later finalized checkpoint have these blocks as well.
     const helpers = finalized.filter(({ slot }) => slot > final.slot).map(({ peerId }) => peerId);
     return { ...final, kind: "finalized", claimants: new Set([...final.claimants, ...helpers]) };
   }
@@ -61,7 +61,7 @@ export function selectTarget(peers: readonly SyncPeer[], position: ChainPosition
   return head && { ...head, kind: "head" };
 }
 
-/** Returns the head that a peer claims in its status. */
+/** Returns the head that a peer's status claims. */
 export function headClaim({ peerId, status }: SyncPeer): Claim {
   return { peerId, slot: status.headSlot, root: toRootHex(status.headRoot) };
 }
@@ -70,7 +70,7 @@ function finalizedClaim({ peerId, status }: SyncPeer, slotsPerEpoch: number): Cl
   return { peerId, slot: status.finalizedEpoch * slotsPerEpoch, root: toRootHex(status.finalizedRoot) };
 }
 
-/** Returns the claim with the most peers, and the latest among equals. */
+/** Returns the claim made by the most peers, and the latest one if there is a tie. */
 function largestGroup(claims: readonly Claim[]): Omit<SyncTarget, "kind"> | null {
   const groups = new Map<string, { slot: Slot; root: RootHex; claimants: Set<string> }>();
   for (const { peerId, slot, root } of claims) {

@@ -7,9 +7,9 @@ import { blocksOf, GENESIS_TIME, growBranch, openFollower, untilHead } from "../
 import type { SyncPeers } from "../network/peers/sync-peers.ts";
 
 const SLOTS = 20;
-/** Far behind in slots, though less than three minutes on a dev chain. */
+/** Far behind in slots, although less than three minutes behind on a dev chain. */
 const FAR = 71;
-/** From then on, attestations from genesis could surround those of a justified chain. */
+/** From this slot on, attestations made from genesis could surround those of a justified chain. */
 const YOUNG_SLOTS = 4 * SLOTS_PER_EPOCH;
 
 let history: ServedBlock[];
@@ -24,10 +24,10 @@ beforeAll(async () => {
 
 const NOWHERE = new Uint8Array(32).fill(0xee);
 
-/** A status with a head that the peer does not serve. */
+/** Returns a status whose head the peer does not serve. */
 const claimOf = (headSlot: number, mark = 0xee) => ({ headSlot, headRoot: new Uint8Array(32).fill(mark) });
 
-/** Opens a node that has synced the whole history, up to the current slot, from an honest peer. */
+/** Opens a node that has synced the whole history from an honest peer, up to the current slot. */
 async function openSynced(peers: FakePeers) {
   peers.add("honest", history);
   const follower = await openFollower(peers, SLOTS);
@@ -44,7 +44,7 @@ describe("a node far behind the clock is not synced", () => {
 
     peers.remove("honest");
     await clock.advanceTo(SLOTS + 1);
-    // The current slot need not have a block yet.
+    // The current slot may not have a block yet.
     expect([sync.state, chain.status.syncDistance]).toEqual(["synced", 1]);
     await clock.advanceTo(SLOTS + 2);
     expect([sync.state, chain.status.isSyncing, chain.status.syncDistance]).toEqual(["waiting for peers", true, 2]);
@@ -133,7 +133,7 @@ describe("in a stalled network a node is synced", () => {
     sync.start();
     peers.add("on the other branch", shorter);
     expect(chain.head.root).toBe(longer.at(-1)!.root);
-    // The node with the lower head knows all blocks of the other and continues.
+    // The node with the lower head knows all of the other node's blocks and continues.
     expect(sync.isSyncing).toBe(shorter.at(-1)!.signed.message.slot < chain.head.slot);
   });
 });
@@ -258,7 +258,7 @@ describe("a node level with the clock stays synced", () => {
 it("a suspended node is synced again only after a peer confirms its head", async () => {
   const peers = new FakePeers();
   const { sync, clock, chain } = await openSynced(peers);
-  // The connection seems open, but is dead.
+  // The connection appears to be open but is dead.
   peers.refreshStatus = (peerId) => void peers.refreshed.push(peerId);
   peers.refreshed.length = 0;
   sync.onSuspended();

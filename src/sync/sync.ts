@@ -14,7 +14,7 @@ import { finalizedSlotOf, type SyncChain } from "./sync-chain.ts";
 import { headClaim, LEVEL_SLOTS } from "./sync-target.ts";
 import { UnknownBlockSync } from "./unknown-block-sync.ts";
 
-/** Consecutive empty slots after which a synced node needs confirmation by its peers. */
+/** Number of consecutive empty slots after which a synced node needs confirmation from its peers. */
 const MAX_EMPTY_SLOTS = 8;
 
 type SyncState = "waiting for peers" | "syncing" | "synced";
@@ -49,10 +49,10 @@ export class Sync implements SyncStateSource, UnknownBlocks {
   #isEvaluating = false;
   #announced: SyncState | null = null;
   #wasIdle = false;
-  /** True from a suspension until the next slot event. Until then the clock may be behind. */
+  /** True from a suspension until the next slot event, because the clock may lag until then. */
   #isResuming = false;
   #hasWarnedAnchorOnly = false;
-  /** True if ranges were fetched since the node was last synced. */
+  /** True if ranges have been fetched since the node was last synced. */
   #hasFetched = false;
 
   constructor(parts: SyncParts) {
@@ -125,8 +125,8 @@ export class Sync implements SyncStateSource, UnknownBlocks {
   }
 
   /**
-   * Called after the process was suspended. The node is synced again once its head is level with the clock or confirmed
-   * by peers.
+   * Called after the process was suspended. The node counts as synced again once its head is level with the clock or
+   * confirmed by peers.
    */
   onSuspended(): void {
     this.#isResuming = true;
@@ -135,14 +135,15 @@ export class Sync implements SyncStateSource, UnknownBlocks {
     this.#evaluate();
   }
 
-  /** Calls the listener when the state changes. Returns the function that unsubscribes. */
+  /** Calls the listener when the state changes. Returns an unsubscribe function. */
   onChange(listener: (state: SyncState) => void): () => void {
     this.#listeners.add(listener);
     return () => this.#listeners.delete(listener);
   }
 
   /**
-   * Calls the listener when the sync becomes idle, possibly after it is synced. Returns the function that unsubscribes.
+   * Calls the listener when the sync becomes idle, which may be later than when it is synced. Returns an unsubscribe
+   * function.
    */
   onIdle(listener: () => void): () => void {
     this.#idleListeners.add(listener);
@@ -173,10 +174,10 @@ export class Sync implements SyncStateSource, UnknownBlocks {
   }
 
   /**
-   * A node whose head is level with the clock is synced. Otherwise the slots since the head may be empty or missed, and
-   * the peers decide: a node that has just started or was suspended is synced only if they have no later blocks.
-   * Unverified claims of a few peers do not keep a synced node from its duties. If most peers claim a longer chain, the
-   * node may be on an abandoned branch.
+   * Decides whether the node is synced. It is if its head is level with the clock. Otherwise the slots since the head
+   * may be empty or missed, and the peers decide: a node that has just started or was suspended is synced only if the
+   * peers have no later blocks. Unverified claims by a few peers do not keep a synced node from its duties. If most
+   * peers claim a longer chain, the node may be on an abandoned branch.
    */
   get #isSynced(): boolean {
     if (this.#authority === "sole" || (this.#authority === "founder" && !this.#isInformed)) return true;
@@ -191,7 +192,7 @@ export class Sync implements SyncStateSource, UnknownBlocks {
     return behind <= this.#horizonSlots && !this.#range.isActive;
   }
 
-  /** True while missing ranges are fetched. */
+  /** True while missing ranges are being fetched. */
   get #isCatchingUp(): boolean {
     return this.#range.isActive && this.isSyncing;
   }
@@ -218,7 +219,7 @@ export class Sync implements SyncStateSource, UnknownBlocks {
   }
 
   #evaluate(): void {
-    // Evaluating may drop a peer, which triggers another evaluation.
+    // The evaluation may drop a peer, which triggers another evaluation.
     if (this.#isEvaluating) return;
     this.#isEvaluating = true;
     try {
@@ -233,8 +234,8 @@ export class Sync implements SyncStateSource, UnknownBlocks {
   }
 
   /**
-   * Looks up unknown heads near ours, which are on another branch or were missed. Range sync does not cover them. A
-   * block of the current slot arrives by gossip.
+   * Looks up unknown heads near ours that are on another branch or were missed. Range sync does not cover such heads. A
+   * block for the current slot arrives by gossip.
    */
   #lookUpHeads(): void {
     const { clock, head, forkChoice } = this.#chain;
@@ -246,7 +247,7 @@ export class Sync implements SyncStateSource, UnknownBlocks {
     }
   }
 
-  /** Warns once until the node is synced. */
+  /** Warns only once until the node is synced. */
   #warnIfAnchorOnly(): void {
     const { isSyncing } = this;
     const isAnchorOnly = isSyncing && this.#agreement.isReached && this.#agreement.isAnchorOnly;

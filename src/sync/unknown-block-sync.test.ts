@@ -24,10 +24,10 @@ beforeAll(async () => {
 /** Most tests run near the head of a short chain. */
 const NEAR = 12;
 
-/** A peer without a chain status, so that only gossip matters. */
+/** A peer without a chain status, so only gossip matters. */
 const SILENT = { status: { headSlot: 0, headRoot: new Uint8Array(32) } };
 
-/** Returns the block with another signature, which its root does not cover. */
+/** Returns a copy of the block with a different signature, which its root does not cover. */
 function forged({ root, signed }: ServedBlock): ServedBlock {
   return { root, signed: { ...signed, signature: history[0]!.signed.signature } };
 }

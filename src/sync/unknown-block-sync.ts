@@ -12,7 +12,7 @@ import { NO_FAULT_REJECTIONS } from "./range-penalties.ts";
 import { finalizedSlotOf, type SyncChain } from "./sync-chain.ts";
 import type { SyncTarget } from "./sync-target.ts";
 
-/** Maximum number of ancestors looked up by root. Longer branches are left to range sync. */
+/** Maximum number of ancestors that are looked up by root. Longer branches are left to range sync. */
 export const MAX_DEPTH = 32;
 
 const PENDING_LIMITS = { count: 128, bytes: 64 * 2 ** 20, perPeer: 16, slots: 64 };
@@ -22,18 +22,18 @@ interface UnknownBlockSyncParts {
   peers: SyncPeers;
   logger: Logger;
   slotsPerEpoch: number;
-  /** Returns true while range sync fetches the missing blocks. */
+  /** Returns true while range sync is fetching the missing blocks. */
   isRangeSyncing(): boolean;
   /** Called for a branch that is too long for lookups. */
   onLongBranch(branch: SyncTarget): void;
 }
 
-/** Looks up unknown blocks referenced by gossip, and imports them with their descendants, parents first. */
+/** Looks up unknown blocks that gossip refers to, and imports them and their descendants, parents first. */
 export class UnknownBlockSync implements UnknownBlocks {
   readonly #parts: UnknownBlockSyncParts;
   readonly #pending: PendingBlocks;
   readonly #lookups: BlockLookups;
-  /** Blocks on branches that left the chain before finality, and their descendants. */
+  /** Blocks on branches that left the chain before its finalized block, and their descendants. */
   readonly #finalityConflicts = new InvalidBlockRoots();
   readonly #inFlight = new Set<Promise<void>>();
   #unsubscribes: (() => void)[] = [];
@@ -70,7 +70,7 @@ export class UnknownBlockSync implements UnknownBlocks {
     const { chain } = this.#parts;
     const { slot } = signed.message;
     if (slot <= this.#finalizedSlot || slot > chain.clock.currentSlot + 1) return;
-    // Blocks that arrive at the end of a range sync are received only once. Range sync fetches their parents.
+    // A block that arrives at the end of a range sync is received only once. Range sync fetches its parents.
     const isRangeSyncing = this.#parts.isRangeSyncing();
     if (isRangeSyncing ? slot > chain.head.slot + MAX_DEPTH : this.#isFarAhead(slot, peerId)) return;
     if (!this.#pending.hasRoomFor(peerId)) return;
@@ -89,7 +89,7 @@ export class UnknownBlockSync implements UnknownBlocks {
     this.#lookUp(root, [peerId]);
   }
 
-  /** Continues with blocks that waited for range sync or for a lookup slot. */
+  /** Resumes blocks that were waiting for range sync or for a free lookup. */
   resume(): void {
     if (this.#parts.isRangeSyncing()) return;
     for (const pending of this.#pending.oldest()) this.#proceed(pending);
@@ -105,8 +105,8 @@ export class UnknownBlockSync implements UnknownBlocks {
   }
 
   /**
-   * Returns true for a block far ahead. The status of its peer is outdated in this case. With a new status, range sync
-   * catches up.
+   * Returns true for a block that is far ahead. The peer must have advanced since its last status, so its status is
+   * requested again, which lets range sync catch up.
    */
   #isFarAhead(slot: Slot, peerId: string): boolean {
     const { chain, peers } = this.#parts;
@@ -115,7 +115,7 @@ export class UnknownBlockSync implements UnknownBlocks {
     return true;
   }
 
-  /** Verifies the proposer signature as far as possible: missing blocks may have added the validator. */
+  /** Verifies the proposer signature. An unknown validator is accepted, since a missing block may have added it. */
   async #isSigned(signed: SignedBeaconBlock): Promise<boolean> {
     const { config, validation } = this.#parts.chain;
     const { proposerIndex } = signed.message;
@@ -126,7 +126,7 @@ export class UnknownBlockSync implements UnknownBlocks {
   /** Looks up the block, with ancestors if `count` exceeds 1. */
   #lookUp(root: RootHex, peerIds: Iterable<string>, count = 1): void {
     const { chain } = this.#parts;
-    // Such a block is announced once the execution engine has answered and its data is available.
+    // The block will be announced once the execution engine has responded and its data is available.
     if (chain.forkChoice.has(root) || chain.isImporting(root)) return;
     if (chain.isWaitingForEngine(root) || chain.isWaitingForData(root)) return;
     if (chain.forkChoice.isInvalid(root)) {
@@ -175,12 +175,12 @@ export class UnknownBlockSync implements UnknownBlocks {
     } else if (waiting >= MAX_DEPTH) {
       this.#delegateToRangeSync(pending);
     } else {
-      // Usually one block is missing. The request size grows with the length of the branch.
+      // Usually only one block is missing. The request size grows with the branch length.
       this.#lookUp(parentRoot, peers, Math.min(1 + waiting, MAX_DEPTH - waiting));
     }
   }
 
-  /** Imports the block, then its pending children. */
+  /** Imports the block, followed by its pending children. */
   async #import(root: RootHex): Promise<void> {
     const pending = this.#pending.remove(root);
     if (pending === undefined) return;
@@ -200,13 +200,13 @@ export class UnknownBlockSync implements UnknownBlocks {
     } catch (error) {
       if (error instanceof BlockRejection && !NO_FAULT_REJECTIONS.has(error.reason)) {
         this.#warn(pending, error);
-        // Gossip is forwarded before the state transition, but blocks that a peer serves by root belong to its own
-        // chain.
+        // Gossip is forwarded before the state transition, whereas blocks that a peer serves by root belong to the
+        // peer's own chain.
         const severity = isRequested ? "severe" : "moderate";
         for (const peerId of peers) this.#parts.peers.penalize(peerId, severity, `invalid block: ${error.reason}`);
         const badBlocks = this.#badBlocksWith(root);
         if (badBlocks) this.#markBad(root, [], "builds on an invalid block", badBlocks);
-        // The root is not marked invalid: the same block may arrive with a valid signature.
+        // The root is not marked as invalid, because the same block may arrive with a valid signature.
         else this.#pending.removeDescendantsOf(root);
         return;
       }
@@ -222,13 +222,13 @@ export class UnknownBlockSync implements UnknownBlocks {
     for (const child of this.#pending.childrenOf(root)) void this.#import(child.root);
   }
 
-  /** Returns the list that contains the block as bad, if any. */
+  /** Returns the list of bad blocks that contains the block, if any. */
   #badBlocksWith(root: RootHex): Pick<InvalidBlockRoots, "add"> | undefined {
     const { invalidBlocks } = this.#parts.chain.validation;
     return [invalidBlocks, this.#finalityConflicts].find((badBlocks) => badBlocks.has(root));
   }
 
-  /** Marks the block and its descendants as bad, and penalizes their senders. */
+  /** Marks the block and its descendants as bad, and penalizes the peers that sent them. */
   #markBad(root: RootHex, culprits: Iterable<string>, reason: string, badBlocks: Pick<InvalidBlockRoots, "add">): void {
     const descendants = this.#pending.removeDescendantsOf(root);
     for (const descendant of descendants)

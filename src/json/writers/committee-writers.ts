@@ -9,7 +9,7 @@ export interface CommitteeList {
   members: Uint32Array;
 }
 
-/** Attester duties of an epoch: one row of numbers per validator, and the public keys. */
+/** Attester duties for an epoch: one row of numbers per validator, and the public keys. */
 export interface AttesterDutyList {
   firstSlot: number;
   committeesAtSlot: number;
@@ -41,7 +41,7 @@ const NEXT_MEMBER = constant('","');
 const LAST_MEMBER = constant('"');
 const END_OF_COMMITTEE = constant("]}");
 
-/** Writes the response data of getEpochCommittees (Beacon API). */
+/** Writes the response data for getEpochCommittees (Beacon API). */
 export function* writeCommittees({ committees, members }: CommitteeList, out: ByteWriter): Steps {
   let at = 0;
   out.byte(OPENING_BRACKET);
@@ -72,7 +72,7 @@ const COMMITTEES_AT_SLOT = constant('","committees_at_slot":"');
 const POSITION = constant('","validator_committee_index":"');
 const END = constant('"}');
 
-/** Writes the response data of getAttesterDuties (Beacon API). */
+/** Writes the response data for getAttesterDuties (Beacon API). */
 export function* writeAttesterDuties(list: AttesterDutyList, out: ByteWriter): Steps {
   const { firstSlot, committeesAtSlot, rows, pubkeys } = list;
   out.byte(OPENING_BRACKET);

@@ -9,8 +9,8 @@ export type Chunks = readonly SharedArrayBuffer[];
 
 export const chunkBytes = (chunks: Chunks): number => chunks.reduce((sum, { byteLength }) => sum + byteLength, 0);
 
-/** Validators of a state in ascending order. */
+/** A selection of a state's validators, in ascending order. */
 export interface ValidatorSelection {
-  /** Indices of the validators in the chunks. Omitted for all validators. */
+  /** Indices of the selected validators in the chunks. Omitted if all are selected. */
   indices?: Uint32Array | undefined;
 }

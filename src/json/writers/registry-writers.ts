@@ -21,9 +21,9 @@ export interface IdentityList extends ValidatorSelection {
 }
 
 export interface ValidatorList extends BalanceList, IdentityList {
-  /** Epoch of the statuses. */
+  /** The epoch for which statuses are computed. */
   epoch: number;
-  /** Set of statuses; other validators are filtered out. */
+  /** Set of statuses. Validators with other statuses are filtered out. */
   statuses: number;
 }
 
@@ -43,13 +43,13 @@ const ACTIVATION = constant('","activation_epoch":"');
 const EXIT = constant('","exit_epoch":"');
 const WITHDRAWABLE = constant('","withdrawable_epoch":"');
 const END_OF_VALIDATOR = constant('"}}');
-/** Shortcut for validators without an exit. */
+/** Shortcut for validators that have not exited. */
 const NO_EXIT = constant('","exit_epoch":"18446744073709551615","withdrawable_epoch":"18446744073709551615');
 const PUBKEY = constant('","pubkey":"0x');
 const RECORD = constant('{"pubkey":"0x');
 const END = constant('"}');
 
-/** Reduces a list to the validator at a position. Returns undefined if the list is shorter. */
+/** Reduces a list to the validator at a position. Returns undefined if the list is too short. */
 export function validatorAtPosition(list: ValidatorList, position: number): ValidatorList | undefined {
   if (list.indices?.length === 1 && position === 0) return list;
   const inChunk = position % VALIDATORS_PER_CHUNK;
@@ -62,7 +62,7 @@ export function validatorAtPosition(list: ValidatorList, position: number): Vali
   return { ...list, indices, validatorChunks: [validator], balanceChunks: [balance] };
 }
 
-/** Writes the response data of getStateValidators (Beacon API). */
+/** Writes the response data for getStateValidators (Beacon API). */
 export function* writeValidators(list: ValidatorList, out: ByteWriter): Steps {
   const { validatorChunks, balanceChunks, epoch, statuses } = list;
   const array = new JsonArray(out);
@@ -140,7 +140,7 @@ function writeFields(out: ByteWriter, bytes: Uint8Array, view: DataView, at: num
   writeUint64(out, view, at + VALIDATOR_FIELDS.withdrawableEpoch);
 }
 
-/** Writes the response data of getStateValidatorBalances (Beacon API). */
+/** Writes the response data for getStateValidatorBalances (Beacon API). */
 export function* writeBalances(list: BalanceList, out: ByteWriter): Steps {
   const { balanceChunks } = list;
   const array = new JsonArray(out);
@@ -173,7 +173,7 @@ export function* writeBalancesSsz(list: BalanceList, out: ByteWriter): Steps {
   });
 }
 
-/** Writes the response data of getStateValidatorIdentities (Beacon API). */
+/** Writes the response data for getStateValidatorIdentities (Beacon API). */
 export function* writeIdentities(list: IdentityList, out: ByteWriter): Steps {
   const { validatorChunks } = list;
   const array = new JsonArray(out);
@@ -211,7 +211,10 @@ export function* writeIdentitiesSsz(list: IdentityList, out: ByteWriter): Steps 
   });
 }
 
-/** Iterates over all records. `open` returns the function that writes a record of the chunk by position and index. */
+/**
+ * Iterates over all records. `open` returns a function that writes the records of one chunk, given their position and
+ * index.
+ */
 function* eachRecord(
   chunks: Chunks,
   recordBytes: number,

@@ -9,12 +9,12 @@ export interface RewardRow {
   head: number;
   target: number;
   source: number;
-  /** In phase0 only. */
+  /** Only set in phase0. */
   inclusionDelay?: number;
   inactivity: number;
 }
 
-/** Attestation rewards of an epoch as concatenated rows. */
+/** Attestation rewards for an epoch as concatenated rows. */
 export interface RewardList {
   ideal: Float64Array;
   total: Float64Array;
@@ -38,7 +38,7 @@ const INCLUSION_DELAY = constant('","inclusion_delay":"');
 const INACTIVITY = constant('","inactivity":"');
 const END = constant('"}');
 
-/** Writes the response data of getAttestationsRewards (Beacon API). */
+/** Writes the response data for getAttestationsRewards (Beacon API). */
 export function* writeAttestationRewards({ ideal, total, hasInclusionDelays }: RewardList, out: ByteWriter): Steps {
   out.constant(IDEAL_REWARDS);
   yield* writeRows(ideal, EFFECTIVE_BALANCE, hasInclusionDelays, out);

@@ -3,13 +3,13 @@ import { MIN_ROOM_BYTES } from "../stream-writer.ts";
 import { type Chunks, chunkBytes } from "./registry-chunks.ts";
 import { writeBalanceRecords, writeValidatorRecords } from "./registry-writers.ts";
 
-/** A part of a state: encoded bytes, or SSZ chunks that are written as JSON. */
+/** A part of a state: encoded bytes, or SSZ chunks to be written as JSON. */
 export interface StatePart {
   readonly kind: "bytes" | "validators" | "balances";
   readonly chunks: Chunks;
 }
 
-/** Returns the length of a state in SSZ, or undefined for JSON. */
+/** Returns the length of a state as SSZ, or undefined for JSON. */
 export function stateLength(parts: readonly StatePart[]): number | undefined {
   if (parts.some(({ kind }) => kind !== "bytes")) return undefined;
   return parts.reduce((sum, { chunks }) => sum + chunkBytes(chunks), 0);

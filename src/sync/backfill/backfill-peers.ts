@@ -30,7 +30,10 @@ export class BackfillPeers {
     return next ?? null;
   }
 
-  /** Awaits a request. Returns null on failure, after applying the backoff. Rejects if the signal is aborted. */
+  /**
+   * Awaits a request. Returns null if the request fails, after putting the peer into backoff. Rejects if the signal is
+   * aborted.
+   */
   async responseOf<T>(peerId: string, request: Promise<T>, signal: AbortSignal): Promise<T | null> {
     try {
       return await request;
@@ -41,7 +44,7 @@ export class BackfillPeers {
     }
   }
 
-  /** Applies the backoff to a peer that failed or lacks the data. */
+  /** Puts a peer that failed or lacks the data into backoff. */
   backOff(peerId: string): void {
     this.#backoffUntil.set(peerId, this.#parts.timers.now() + this.#parts.backoffMs);
   }
@@ -51,7 +54,7 @@ export class BackfillPeers {
     this.#backoffUntil.set(peerId, Number.POSITIVE_INFINITY);
   }
 
-  /** Penalizes the peer for invalid or withheld data. */
+  /** Penalizes the peer for sending invalid data or withholding data. */
   blame(peerId: string, severity: "severe" | "moderate", reason: string): void {
     this.#parts.peers.penalize(peerId, severity, reason);
     this.backOff(peerId);

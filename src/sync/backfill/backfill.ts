@@ -27,7 +27,7 @@ interface BackfillParts {
   limits?: Partial<BackfillLimits>;
 }
 
-/** Fetches the history before the anchor of a checkpoint-synced node, while the sync is idle. */
+/** Fetches a checkpoint-synced node's history before its anchor while the sync is idle. */
 export class Backfill {
   readonly #parts: BackfillParts;
   readonly #logger: Logger;
@@ -95,7 +95,7 @@ export class Backfill {
     return isAdvanced;
   }
 
-  /** Resolves by the next slot, when the backoff of a peer may have ended. */
+  /** Resolves at the next slot at the latest, when a peer's backoff may have ended. */
   #nextEvent(): Promise<void> {
     return new Promise((resolve) => {
       this.#wake = resolve;

@@ -12,7 +12,7 @@ import { RequestError } from "../../network/reqresp/errors.ts";
 import { BackfillPeers } from "./backfill-peers.ts";
 import { BlockBackfill } from "./block-backfill.ts";
 
-/** Longer than a range. */
+/** More empty slots than a range has. */
 const EMPTY_SLOTS = 6;
 const BATCH_SLOTS = 4;
 const REST_MS = 1000;
@@ -101,7 +101,7 @@ describe("the history of a checkpoint-synced chain", () => {
     const starts = peers.ranges.map(({ range }) => range.startSlot);
     expect(starts).toEqual([ANCHOR_SLOT - BATCH_SLOTS, ANCHOR_SLOT - 2 * BATCH_SLOTS]);
 
-    // The genesis block is not served, and unknown without its state.
+    // The genesis block is not served, and without its state it is unknown.
     peers.add("other", history);
     const walk = walkOf(again, peers, { batchSlots: FIRST_SLOT });
     await walk.run();
@@ -152,7 +152,7 @@ describe("of a peer that", () => {
 describe("with a history in every slot", () => {
   const LAST_SLOT = 24;
 
-  /** A backfill over a history where only slots matter, with peers that serve a block for each. */
+  /** Backfills a history of which only the slots matter, from peers that serve a block for every slot. */
   function walkFrom(before: number) {
     const blocks = slotsFrom(1, LAST_SLOT).map((slot): ServedBlock => {
       const signed = ssz.phase0.SignedBeaconBlock.defaultValue();

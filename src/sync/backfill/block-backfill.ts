@@ -14,14 +14,14 @@ interface BlockBackfillParts {
   chain: Pick<BeaconChain, "clock" | "history">;
   peers: SyncPeers;
   backfillPeers: BackfillPeers;
-  /** Number of epochs before the current one. Infinity for the complete history. */
+  /** Number of epochs to backfill, counted back from the current one. Infinity for the complete history. */
   epochs: number;
   batchSlots: number;
   timers: Pick<Timers, "now">;
   logger: Logger;
 }
 
-/** A response. It claims that there is no block between `from` and its first block. */
+/** A response. It implies that there is no block between `from` and the response's first block. */
 interface BlockResponse {
   peerId: string;
   from: Slot;
@@ -29,13 +29,14 @@ interface BlockResponse {
 }
 
 /**
- * Fetches the blocks before the oldest stored one, one range at a time. The root of the next block is known, so every
- * response can be verified, except for blocks omitted at its start. The next response reveals such omissions.
+ * Fetches the blocks before the oldest stored one, one range at a time. The root of each range's last block is known in
+ * advance, so every response can be verified, except for blocks omitted at its start. The next response reveals such
+ * omissions.
  */
 export class BlockBackfill implements BackfillTask {
   readonly #parts: BlockBackfillParts;
   #progress: { line: Progress; from: Slot } | null = null;
-  /** The last response, whose start is not confirmed yet. */
+  /** The last response, which may have omitted blocks at its start. */
   #unconfirmed: BlockResponse | null = null;
 
   constructor(parts: BlockBackfillParts) {
@@ -76,7 +77,8 @@ export class BlockBackfill implements BackfillTask {
   }
 
   /**
-   * Requests the next block by root after an empty range, preferably from another peer. Empty slots may exceed a range.
+   * Requests the next block by root after an empty range, preferably from another peer. There may be more empty slots
+   * than a range has.
    */
   async #lookUp(end: HistoryEnd, empty: BlockResponse, signal: AbortSignal): Promise<void> {
     const { chain, peers, backfillPeers } = this.#parts;
@@ -89,7 +91,7 @@ export class BlockBackfill implements BackfillTask {
     if (block) {
       await this.#take({ peerId, from: block.message.slot, blocks: [block] });
     } else if (!(await chain.history.reachesGenesis())) {
-      // Neither peer has the block. It may be the unknown genesis block, which is not served.
+      // Neither peer has the block. It may be the genesis block, which is unknown here and not served by peers.
       const mayBeGenesis = blocks !== null && empty.from === GENESIS_SLOT + 1;
       for (const id of [peerId, empty.peerId]) {
         if (mayBeGenesis) backfillPeers.dismiss(id);

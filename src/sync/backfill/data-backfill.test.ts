@@ -13,11 +13,14 @@ import { BackfillPeers } from "./backfill-peers.ts";
 import { BlockBackfill } from "./block-backfill.ts";
 import { DataBackfill } from "./data-backfill.ts";
 
-/** More blocks than one stretch. The last one is the anchor. */
+/** More blocks than the data backfill handles in one range. The last block is the anchor. */
 const ANCHOR_SLOT = 12;
 const CUSTODY = { nodeId: new Uint8Array(32).fill(7), groupCount: 4 };
 
-/** A chain whose blocks except the first have two blobs, and another one anchored at its last block. */
+/**
+ * Creates a chain whose blocks, except the first one, have two blobs each, and a second chain anchored at the last
+ * block of the first chain.
+ */
 async function openHistory(fork: "electra" | "fulu") {
   const { devChain } = await openQuietDevChain(1, { forks: [{ fork, epoch: 0 }], validators: 8 });
   const { chain, clock } = devChain;
@@ -39,7 +42,7 @@ async function openHistory(fork: "electra" | "fulu") {
   return { history, openAnchored, ...(await openAnchored(true)) };
 }
 
-/** The sidecars have no real blobs. */
+/** Makes the chain accept sidecars that contain no real blobs. */
 function believingProofs(chain: BeaconChain): BeaconChain {
   for (const method of ["verifyBlobs", "verifyCells"] as const)
     vi.spyOn(chain.data.kzg, method).mockResolvedValue(true);
@@ -48,7 +51,7 @@ function believingProofs(chain: BeaconChain): BeaconChain {
 
 function walksOf(chain: BeaconChain, peers: FakePeers, batchSlots = 16) {
   let now = 0;
-  // Every read of the clock triggers a progress log.
+  // Each time the clock is read, progress is logged.
   const timers = { now: () => (now += 10_000) };
   const logger = createRecordingLogger();
   const shared = { chain, peers, timers, logger, backfillPeers: new BackfillPeers({ peers, timers, backoffMs: 1000 }) };
@@ -143,14 +146,14 @@ it("a custody increase fetches only the new columns of held blocks", async () =>
   const all = [[], ...history.slice(1).map(() => [...columns])];
   expect(await stored(db, history)).toEqual(all);
 
-  // A chain rewound to before the increase lacks them again.
+  // After a rewind to before the increase, the additional columns are missing again.
   await chain.chainSnapshots.revertTo(moment, () => {});
   expect(chain.history.earliestAvailableSlot).toBe(ANCHOR_SLOT);
   await runData();
   expect(await stored(db, history)).toEqual(all);
   expect(peers.data.flatMap(({ indices }) => indices).filter((index) => before.has(index))).toEqual([]);
 
-  // A restart with less custody keeps stored columns, but new blocks lack the others.
+  // After a restart with less custody, stored columns are kept, but new blocks have only the fewer columns.
   const again = await reopen();
   expect(again.history.earliestAvailableSlot).toBe(0);
   again.data.custody.raiseTo(16);

@@ -14,13 +14,13 @@ interface DataBackfillParts {
   chain: Pick<BeaconChain, "history">;
   peers: SyncPeers;
   backfillPeers: BackfillPeers;
-  /** First slot to which blocks are fetched, ahead of their data. */
+  /** First slot of the block backfill, which runs ahead of the data backfill. */
   blocksTarget(): Slot;
   timers: Pick<Timers, "now">;
   logger: Logger;
 }
 
-/** Fetches missing blobs and columns of stored blocks. Partial responses are kept. */
+/** Fetches missing blobs and columns of stored blocks. Keeps partial responses. */
 export class DataBackfill implements BackfillTask {
   readonly #parts: DataBackfillParts;
   #progress: { line: Progress; from: Slot; isDone: boolean } | null = null;
@@ -48,7 +48,7 @@ export class DataBackfill implements BackfillTask {
     return true;
   }
 
-  /** Requests sidecars from a peer and stores them. Returns what was stored. */
+  /** Requests sidecars from a peer and stores them. Returns the stored sidecars. */
   async #ask(peer: SyncPeer, range: DataRange, signal: AbortSignal): Promise<SidecarsOfBlock[]> {
     const { chain, peers, backfillPeers, logger } = this.#parts;
     const { peerId } = peer;
@@ -79,14 +79,14 @@ export class DataBackfill implements BackfillTask {
     const message = "Backfilling sidecars";
     this.#progress ??= { line: new Progress({ message, logger, timers }), from: before, isDone: false };
     const { line, from: start } = this.#progress;
-    // Blocks that will be fetched later have data, too.
+    // Blocks that are yet to be fetched will need data as well.
     const target = Math.min(bottom, Math.max(windowStart, blocksTarget()));
     this.#progress.isDone = from <= target;
     const fields = (slotsPerSecond: number | undefined) => ({ slot: from, target, slotsPerSecond });
     line.report(start - from, start - target, fields);
   }
 
-  /** The backfill is not finished until all blocks are fetched. */
+  /** The data backfill is not finished until all blocks have been fetched. */
   #finish(): false {
     if (!this.#progress?.isDone) return false;
     this.#progress.line.finish();
@@ -95,7 +95,7 @@ export class DataBackfill implements BackfillTask {
   }
 }
 
-/** Returns the part of a range that the peer may have. */
+/** Returns the part of a range for which the peer may have data. */
 function partOf({ status, columns }: SyncPeer, { hasColumns, incomplete }: DataRange): IncompleteBlock[] {
   const custody = new Set(columns);
   return incomplete
