@@ -8,6 +8,10 @@ export const SLOT_PARAMS: readonly string[] = ["stateId", "blockId", "slot"];
 export function cachePolicyOf(definition: DispatchedMethod, params: Params): CachePolicy | undefined {
   const { dependsOn, cost } = definition;
   if (dependsOn === undefined || isBySlot(definition, params)) return undefined;
+  // The pending block changes with the pool and with time.
+  if (dependsOn === "evm") {
+    return argumentOf(definition, params, "block") === "pending" ? undefined : { on: dependsOn, isPrewarmed: false };
+  }
   // The head state is in memory. Other states may have to be replayed.
   const isPrewarmed = cost === "cheap" || argumentOf(definition, params, "stateId") === "head";
   return { on: dependsOn, isPrewarmed };

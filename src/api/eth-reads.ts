@@ -1,6 +1,7 @@
 import type { EthMethodName } from "../evm/eth/eth-service.ts";
 import type { Params } from "../server/method-table.ts";
 import { bind } from "./bind.ts";
+import { cachePolicyOf } from "./cache-policy.ts";
 import type { ApiContext } from "./context.ts";
 import type { MethodDefinition } from "./definition.ts";
 import { ethCallMethods } from "./methods/eth/calls.ts";
@@ -10,20 +11,28 @@ import { ethTraceMethods } from "./methods/eth/traces.ts";
 /** Reads the execution layer. Returns the JSON of the result. */
 type EthRead = (name: EthMethodName, args: unknown, signal?: AbortSignal) => Promise<Uint8Array>;
 
-/** Calls a method with unparsed parameters. Returns the JSON of its result. */
-type EthCall = (params: Params, signal: AbortSignal) => Promise<Uint8Array>;
+/** A method with unparsed parameters. */
+interface BoundRead {
+  /** Returns the JSON of the result. */
+  call(params: Params, signal: AbortSignal): Promise<Uint8Array>;
+  isCacheable(params: Params): boolean;
+}
 
 /** Methods whose only work is a read of the execution layer in the thread for reads. */
 export const ETH_READS: readonly MethodDefinition[] = [...ethCallMethods, ...ethTraceMethods, getLogs];
 
 /** Binds the methods to reads in the same thread. */
-export function bindEthReads(read: EthRead): ReadonlyMap<string, EthCall> {
+export function bindEthReads(read: EthRead): ReadonlyMap<string, BoundRead> {
   // The handlers of these methods use nothing else.
   const context = { eth: { call: read } } as unknown as ApiContext;
   return new Map(
     ETH_READS.map((method) => [
       method.name,
-      async (params, signal) => (await method.handler!(context, await bind(method, params), { signal })) as Uint8Array,
+      {
+        call: async (params, signal) =>
+          (await method.handler!(context, await bind(method, params), { signal })) as Uint8Array,
+        isCacheable: (params) => cachePolicyOf(method, params) !== undefined,
+      },
     ]),
   );
 }

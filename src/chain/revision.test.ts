@@ -4,7 +4,7 @@ import { Revision } from "./revision.ts";
 it("publishes the changes of a transaction at its end or on publish()", async () => {
   const revision = new Revision();
   const published: number[][] = [];
-  const end = revision.onPublished(() => published.push(Array.from(revision.memory)));
+  const end = revision.onPublished(() => published.push(Array.from(revision.memory.subarray(0, 2))));
   revision.raiseStatus();
   await revision.transaction(async () => {
     revision.raiseStatus();
@@ -36,5 +36,7 @@ it("publishes the changes of a transaction at its end or on publish()", async ()
   end();
   revision.raise();
   expect(published).toEqual([]);
-  expect(Array.from(revision.memory)).toEqual([5, 7]);
+  expect(Array.from(revision.memory)).toEqual([5, 7, 0]);
+  Atomics.add(revision.evm, 0, 1);
+  expect(Array.from(revision.memory)).toEqual([5, 7, 1]);
 });

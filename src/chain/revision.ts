@@ -1,13 +1,16 @@
 const HEAD = 0;
 const STATUS = 1;
+const EVM = 2;
 
 /**
- * Two version counters in shared memory that let other threads detect stale data. The first changes with the head and
- * with fork choice data of blocks. The second also changes with the node's status: at a new slot, or when the state of
- * the engine or sync changes.
+ * Version counters in shared memory that let other threads detect stale data. The first changes with the head and with
+ * fork choice data of blocks. The second also changes with the node's status: at a new slot, or when the state of the
+ * engine or sync changes. The third changes with what reads of the EVM see.
  */
 export class Revision {
-  readonly memory = new Int32Array(new SharedArrayBuffer(2 * Int32Array.BYTES_PER_ELEMENT));
+  readonly memory = new Int32Array(new SharedArrayBuffer(3 * Int32Array.BYTES_PER_ELEMENT));
+  /** Counter of changes that reads of the EVM see. Its thread counts most of them. */
+  readonly evm: Int32Array = this.memory.subarray(EVM);
   readonly #listeners = new Set<() => void>();
   /** True during a transaction, which defers publishing. */
   #isDeferred = false;

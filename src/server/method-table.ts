@@ -43,9 +43,9 @@ export interface Cancellation {
 
 /**
  * What invalidates a cached response besides its parameters: `head` depends on the head and fork choice, `status` also
- * on the node's status, `nothing` never changes while the node runs.
+ * on the node's status, `evm` on the blocks and states of the EVM, `nothing` never changes while the node runs.
  */
-export type CacheDependency = "head" | "status" | "nothing";
+export type CacheDependency = "head" | "status" | "evm" | "nothing";
 
 /** Which revision invalidates a cached response. */
 export interface CachePolicy {

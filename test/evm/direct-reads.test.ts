@@ -23,10 +23,12 @@ async function openServed() {
   onTestFinished(() => fromMain.mockRestore());
   const callsFromMain = () => fromMain.mock.calls.filter(([name]) => name === "call").length;
   const read = async (to: string, data = "0x", block = "latest") => Number(await call("eth_call", { to, data }, block));
+  // Each call has another input, so no answer is cached.
+  let input = 0;
   await expect
     .poll(async () => {
       const before = callsFromMain();
-      await read(NUMBER);
+      await read(NUMBER, `0x${(++input).toString(16).padStart(8, "0")}`);
       return callsFromMain() - before;
     })
     .toBe(0);
@@ -44,6 +46,8 @@ it("sees every acknowledged block, transaction, override, time and revert withou
     await call("anvil_setBalance", RECEIVER, `0x${(round * 100).toString(16)}`);
     expect(await balance()).toBe(round * 100);
     const number = await read(NUMBER);
+    // The second one is cached.
+    expect(await read(NUMBER)).toBe(number);
     const snapshot = await call("evm_snapshot");
     await call("eth_sendTransaction", { from, to: RECEIVER, value: "0x7" });
     await call("evm_mine");
@@ -64,7 +68,7 @@ it("answers while the main thread is blocked", async () => {
   const flag = new Int32Array(new SharedArrayBuffer(4));
   const sendCall = `
     const { workerData: { url, flag, to } } = require("node:worker_threads");
-    const body = JSON.stringify({ jsonrpc: "2.0", id: 1, method: "eth_call", params: [{ to }, "latest"] });
+    const body = JSON.stringify({ jsonrpc: "2.0", id: 1, method: "eth_call", params: [{ to, data: "0xb10c" }, "latest"] });
     fetch(url, { method: "POST", headers: { "content-type": "application/json" }, body })
       .then((response) => response.json())
       .then(({ result }) => {

@@ -26,11 +26,11 @@ it("publishes status changes to other threads, without head changes", () => {
   for (const source of [slots, engine, judge]) {
     const [head, before] = revision.memory;
     source.tell();
-    expect(Array.from(revision.memory)).toEqual([head, before! + 1]);
+    expect(Array.from(revision.memory)).toEqual([head, before! + 1, 0]);
   }
   stop();
   expect([slots.listeners.size, engine.listeners.size]).toEqual([0, 0]);
   const [head, before] = revision.memory;
   revision.raise();
-  expect(Array.from(revision.memory)).toEqual([head! + 1, before! + 1]);
+  expect(Array.from(revision.memory)).toEqual([head! + 1, before! + 1, 0]);
 });

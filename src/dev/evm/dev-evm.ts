@@ -42,6 +42,7 @@ export class DevEvm {
       kzg: sidecarKzg(chain.data.kzg),
       proposals,
       headBlockHash: () => blockHashOf(chain.head),
+      readRevision: chain.forkChoice.revision.evm,
     });
     this.ready = connected.then(() => confirmHead(chain));
     // A node that is closed before it was started does not wait for it.

@@ -99,7 +99,7 @@ export class EvmEngine implements ExecutionEngine {
   /** Counts changes of the next payload, except changes by a new head. Read by other threads. */
   readonly #revision = sharedCounter();
   /** Counts changes of blocks and of the state visible to reads. Read by other threads. */
-  readonly #readRevision = sharedCounter();
+  #readRevision: Int32Array = sharedCounter();
   #kzg: SidecarKzg | undefined;
   #proposals: EvmServices["proposals"];
   #payloadIds = 0;
@@ -157,7 +157,9 @@ export class EvmEngine implements ExecutionEngine {
   }
 
   /** Connects the engine to its node. Before that, the engine knows only genesis and rejects blobs. */
-  connect({ history, store, kzg, proposals }: EvmServices): void {
+  /** Connects the engine to its node. From now on, it counts changes that reads see in `readRevision`. */
+  connect({ history, store, kzg, proposals }: EvmServices, readRevision = this.#readRevision): void {
+    this.#readRevision = readRevision;
     this.#kzg = kzg;
     this.#proposals = proposals;
     this.#base.connect(store);

@@ -60,15 +60,16 @@ export class EvmHost {
   }
 
   /** Connects the engine to the node at the other end. */
-  connect(): void {
+  connect(readRevision: Int32Array): void {
     const remote = <T extends object>(name: string) =>
       remoteService<T>((method, args) => this.#channel.call(`${name}.${method}`, args)) as unknown as T;
-    this.engine.connect({
+    const services = {
       history: remote<EvmServices["history"]>("history"),
       store: remote<EvmServices["store"]>("store"),
       kzg: remote<EvmServices["kzg"]>("kzg"),
       proposals: remote<NonNullable<EvmServices["proposals"]>>("proposals"),
-    });
+    };
+    this.engine.connect(services, readRevision);
   }
 
   /** Sends the results of a subscription to the other end. */
@@ -107,7 +108,7 @@ export class EvmHost {
 
   #handle(method: string, args: readonly unknown[]): unknown {
     if (method === "open") return this.open(args[0] as EvmChainOptions);
-    if (method === "connect") return this.connect();
+    if (method === "connect") return this.connect(args[0] as Int32Array);
     if (method === "serveReplica") return this.#serveReplica(args[0] as MessagePort);
     if (method === "subscribe") return this.#subscribe(...(args as [number, EthSubscription]));
     if (method === "unsubscribe") return this.#subscriptions.get(args[0] as number)?.();

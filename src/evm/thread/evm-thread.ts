@@ -50,6 +50,8 @@ const OPTIMISTIC: PayloadVerdict = { status: "optimistic" };
 
 /** The node that uses the EVM. */
 export interface EvmNode extends Required<EvmServices> {
+  /** Counter in shared memory of changes that reads see, which any thread may increase. */
+  readRevision: Int32Array;
   /** Returns the hash of the execution block at the head of the chain, or null if there is none. */
   headBlockHash(): RootHex | null;
 }
@@ -90,6 +92,7 @@ export class EvmThread implements ExecutionEngine {
     setTags: (tags) => {
       this.#tags = tags;
       this.#sharedTags.set(tags);
+      if (this.#node) Atomics.add(this.#node.readRevision, 0, 1);
       const onSet = (isKnown: unknown) => {
         if (isKnown) this.#deliveredTags = tags;
       };
@@ -364,7 +367,7 @@ export class EvmThread implements ExecutionEngine {
   async #prepare(channel: Channel): Promise<void> {
     this.#forgetReplica();
     this.#ahead.connect((await channel.call("open", [this.#chain])) as Int32Array);
-    await channel.call("connect", []);
+    await channel.call("connect", [this.#node!.readRevision]);
     const head = this.#node?.headBlockHash() ?? null;
     if (head !== null) await channel.call("engine.restore", [head]);
     // Subscriptions continue from the last delivered head. The head may have changed since the thread stopped.

@@ -44,6 +44,8 @@ export function nonFinalLifetime({ method, params }: UpstreamCall): Exclude<Cach
   if (method.dependsOn === "nothing") return "fixed";
   // Results for slots after the head, up to the current one, change without a new head.
   if (method.growsAfterFinality || isBySlot(method, params)) return undefined;
+  // A gateway has no EVM.
+  if (method.dependsOn === "evm") return undefined;
   return method.dependsOn ?? (idOf(params) === undefined ? undefined : "head");
 }
 

@@ -3,7 +3,7 @@ import { defineMethod, optional, required } from "../../definition.ts";
 import { ethBlockId, quantity64 } from "../../params/eth.ts";
 import { boolean } from "../../params/scalars.ts";
 import { either, list, nothing, shape } from "../../schemas.ts";
-import { BLOCK_HASH, BLOCK_NUMBER, ETH_READ, ethOf } from "./eth-of.ts";
+import { BLOCK_HASH, BLOCK_NUMBER, ETH_STATE_READ, ethOf } from "./eth-of.ts";
 
 const FULL = optional(boolean, "True for whole transactions, false for their hashes. Default: false.");
 const BLOCK = { name: "block", schema: either(shape("EthBlock"), nothing) };
@@ -12,7 +12,7 @@ const UNCLE = { name: "uncle", schema: nothing };
 const COUNT = { name: "count", schema: either(shape("Quantity"), nothing) };
 
 const getBlockByNumber = defineMethod({
-  ...ETH_READ,
+  ...ETH_STATE_READ,
   name: "eth_getBlockByNumber",
   summary: "Returns the block with a number or tag; null if there is none.",
   params: { block: BLOCK_NUMBER, full: FULL },
@@ -22,7 +22,7 @@ const getBlockByNumber = defineMethod({
 });
 
 const getBlockByHash = defineMethod({
-  ...ETH_READ,
+  ...ETH_STATE_READ,
   name: "eth_getBlockByHash",
   summary: "Returns the block with a hash; null if there is none.",
   params: { hash: BLOCK_HASH, full: FULL },
@@ -32,7 +32,7 @@ const getBlockByHash = defineMethod({
 });
 
 const getTransactionCountByNumber = defineMethod({
-  ...ETH_READ,
+  ...ETH_STATE_READ,
   name: "eth_getBlockTransactionCountByNumber",
   summary: "Returns the number of transactions in the block with a number or tag; null if there is none.",
   params: { block: BLOCK_NUMBER },
@@ -42,7 +42,7 @@ const getTransactionCountByNumber = defineMethod({
 });
 
 const getTransactionCountByHash = defineMethod({
-  ...ETH_READ,
+  ...ETH_STATE_READ,
   name: "eth_getBlockTransactionCountByHash",
   summary: "Returns the number of transactions in the block with a hash; null if there is none.",
   params: { hash: BLOCK_HASH },
@@ -52,7 +52,7 @@ const getTransactionCountByHash = defineMethod({
 });
 
 const getUncleCountByNumber = defineMethod({
-  ...ETH_READ,
+  ...ETH_STATE_READ,
   name: "eth_getUncleCountByBlockNumber",
   summary: "Returns 0x0, since blocks have no uncles; null if there is no block with the number or tag.",
   params: { block: BLOCK_NUMBER },
@@ -62,7 +62,7 @@ const getUncleCountByNumber = defineMethod({
 });
 
 const getUncleCountByHash = defineMethod({
-  ...ETH_READ,
+  ...ETH_STATE_READ,
   name: "eth_getUncleCountByBlockHash",
   summary: "Returns 0x0, since blocks have no uncles; null if there is no block with the hash.",
   params: { hash: BLOCK_HASH },
@@ -72,7 +72,7 @@ const getUncleCountByHash = defineMethod({
 });
 
 const getUncleByNumber = defineMethod({
-  ...ETH_READ,
+  ...ETH_STATE_READ,
   name: "eth_getUncleByBlockNumberAndIndex",
   summary: "Returns null: blocks have no uncles.",
   params: { block: BLOCK_NUMBER, index: UNCLE_INDEX },
@@ -82,7 +82,7 @@ const getUncleByNumber = defineMethod({
 });
 
 const getUncleByHash = defineMethod({
-  ...ETH_READ,
+  ...ETH_STATE_READ,
   name: "eth_getUncleByBlockHashAndIndex",
   summary: "Returns null: blocks have no uncles.",
   params: { hash: BLOCK_HASH, index: UNCLE_INDEX },
@@ -97,7 +97,7 @@ function noUncle(context: ApiContext): null {
 }
 
 const getBlockReceipts = defineMethod({
-  ...ETH_READ,
+  ...ETH_STATE_READ,
   name: "eth_getBlockReceipts",
   summary: "Returns the receipts of all transactions of a block; null if there is none.",
   params: { block: required(ethBlockId, "Block number, tag or hash.") },

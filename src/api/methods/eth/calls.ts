@@ -2,7 +2,7 @@ import { defineMethod, optional, required } from "../../definition.ts";
 import { blockOverrides, simulation, stateOverrides } from "../../params/eth-call.ts";
 import { callRequest } from "../../params/eth-transaction.ts";
 import { list, object, shape } from "../../schemas.ts";
-import { ETH_READ, ethOf, STATE_BLOCK, STATE_BLOCK_OR_PENDING } from "./eth-of.ts";
+import { ETH_STATE_READ, ethOf, STATE_BLOCK, STATE_BLOCK_OR_PENDING } from "./eth-of.ts";
 
 const FUNDED = "0xf39fd6e51aad88f6f4ce6ab8827279cfffb92266";
 const RECIPIENT = "0x70997970c51812dc3a010c7d01b50e0d17dc79c8";
@@ -10,7 +10,7 @@ const TRANSFER = { from: FUNDED, to: RECIPIENT, value: "0x1" };
 
 /** Members shared by all contract calls. Overrides of the state may be large. */
 export const ETH_CALL = {
-  ...ETH_READ,
+  ...ETH_STATE_READ,
   failures: ["unsupported", "rejected"],
   cost: "evm",
   takesLargeBody: true,
@@ -48,6 +48,8 @@ const estimateGas = defineMethod({
     blockOverrides: BLOCK_OVERRIDES,
   },
   result: { name: "gas", schema: shape("Quantity") },
+  // On the pending block by default.
+  dependsOn: undefined,
   example: { params: [TRANSFER] },
   handler: (context, args, { signal } = {}) => ethOf(context).call("estimateGas", args, signal),
 });

@@ -20,6 +20,9 @@ export const ETH_READ = {
   needsEvm: true,
 } as const;
 
+/** Members shared by reads of blocks and states. */
+export const ETH_STATE_READ = { ...ETH_READ, dependsOn: "evm" } as const;
+
 /** Members shared by submissions to the execution layer. */
 export const ETH_SUBMISSION = { ...ETH_READ, failures: ["rejected", "unsupported"], access: "submit" } as const;
 

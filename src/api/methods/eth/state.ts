@@ -1,13 +1,13 @@
 import { defineMethod, required } from "../../definition.ts";
 import { storageSlot, storageSlots } from "../../params/eth.ts";
 import { list, object, shape } from "../../schemas.ts";
-import { ADDRESS, ETH_READ, ethOf, FUNDED, STATE_BLOCK } from "./eth-of.ts";
+import { ADDRESS, ETH_STATE_READ, ethOf, FUNDED, STATE_BLOCK } from "./eth-of.ts";
 
 /** EIP-4788. */
 const BEACON_ROOTS = "0x000f3df6d732807ef1319fb7b8bb8522d0beac02";
 
 const getBalance = defineMethod({
-  ...ETH_READ,
+  ...ETH_STATE_READ,
   name: "eth_getBalance",
   summary: "Returns the balance of an account, in wei.",
   params: { address: ADDRESS, block: STATE_BLOCK },
@@ -17,7 +17,7 @@ const getBalance = defineMethod({
 });
 
 const getCode = defineMethod({
-  ...ETH_READ,
+  ...ETH_STATE_READ,
   name: "eth_getCode",
   summary: "Returns the code of a contract, or the delegation of an account (EIP-7702).",
   params: { address: ADDRESS, block: STATE_BLOCK },
@@ -27,7 +27,7 @@ const getCode = defineMethod({
 });
 
 const getStorageAt = defineMethod({
-  ...ETH_READ,
+  ...ETH_STATE_READ,
   name: "eth_getStorageAt",
   summary: "Returns the value of a storage slot, as 32 bytes.",
   params: { address: ADDRESS, slot: required(storageSlot, "Storage slot."), block: STATE_BLOCK },
@@ -37,7 +37,7 @@ const getStorageAt = defineMethod({
 });
 
 const getTransactionCount = defineMethod({
-  ...ETH_READ,
+  ...ETH_STATE_READ,
   name: "eth_getTransactionCount",
   summary: "Returns the nonce of an account; for the pending block with its pooled transactions.",
   params: { address: ADDRESS, block: STATE_BLOCK },
@@ -47,7 +47,7 @@ const getTransactionCount = defineMethod({
 });
 
 const getProof = defineMethod({
-  ...ETH_READ,
+  ...ETH_STATE_READ,
   name: "eth_getProof",
   summary: "Returns the Merkle proof of an account and of some of its storage slots (EIP-1186).",
   params: { address: ADDRESS, slots: required(storageSlots, "Storage slots."), block: STATE_BLOCK },

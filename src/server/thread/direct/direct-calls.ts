@@ -1,20 +1,17 @@
 import type { MessagePort } from "node:worker_threads";
 import { Lane, type LaneLoad } from "../../lane.ts";
-import type { Cancellation, MethodResponse } from "../../method-table.ts";
-import { DirectConnection } from "./direct-connection.ts";
+import type { Cancellation } from "../../method-table.ts";
+import { DirectConnection, type DirectResult } from "./direct-connection.ts";
 import type { DirectMethod, DirectMethods } from "./method-thread.ts";
 
 /** A call with the JSON of its parameters. */
-interface Call {
+export interface DirectCall {
   method: string;
   params: string;
   isIrregular: boolean | undefined;
 }
 
-/**
- * Calls methods in a third thread while it is connected. Calls that are pending when the connection closes are repeated
- * through the main thread.
- */
+/** Calls methods in a third thread while it is connected. */
 export class DirectCalls {
   readonly #methods: ReadonlyMap<string, DirectMethod>;
   readonly #lane: Lane;
@@ -48,15 +45,13 @@ export class DirectCalls {
     return this.#connection !== undefined && this.#methods.has(method);
   }
 
+  /** Returns undefined if the thread is not connected or its connection closes before the answer. */
   call(
-    { method, params, isIrregular }: Call,
+    { method, params, isIrregular }: DirectCall,
     cancellation: Cancellation | undefined,
-    callMain: () => Promise<MethodResponse>,
-  ): Promise<MethodResponse> {
-    return this.#lane.run(cancellation, async () => {
-      const called = this.#methods.get(method)!;
-      const body = await this.#connection?.call(called, params, isIrregular, cancellation);
-      return body ? { body } : callMain();
-    });
+  ): Promise<DirectResult | undefined> {
+    return this.#lane.run(cancellation, async () =>
+      this.#connection?.call(this.#methods.get(method)!, params, isIrregular, cancellation),
+    );
   }
 }

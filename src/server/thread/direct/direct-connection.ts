@@ -14,10 +14,15 @@ interface ConnectionOptions {
   onClose(): void;
 }
 
+export interface DirectResult {
+  json: Buffer;
+  isCacheable: boolean;
+}
+
 /** A call without an answer. */
 interface PendingCall {
   /** Undefined if the connection is closed. */
-  resolve(json: Buffer | undefined): void;
+  resolve(result: DirectResult | undefined): void;
   reject(error: Error): void;
   /** Runs until the time limit; after the call was cancelled, until the end of the grace period. */
   timer: NodeJS.Timeout;
@@ -36,7 +41,7 @@ export class DirectConnection {
     this.#outbox = new ThreadOutbox(port);
     this.#options = options;
     const handlers: Handlers<DirectAnswer> = {
-      result: (id, json) => this.#take(id)?.resolve(receiveBytes(json)),
+      result: (id, json, isCacheable) => this.#take(id)?.resolve({ json: receiveBytes(json), isCacheable }),
       thrown: (id, thrown) => this.#take(id)?.reject(SERVER_ERRORS.deserialize(thrown)),
     };
     const inbox = new ThreadInbox(handlers);
@@ -44,13 +49,13 @@ export class DirectConnection {
     port.on("close", () => this.#close());
   }
 
-  /** Returns the JSON of the result; undefined if the connection closes before the answer. */
+  /** Returns undefined if the connection closes before the answer. */
   call(
     { name, limitMs, timeout }: DirectMethod,
     params: string,
     isIrregular: boolean | undefined,
     cancellation: Cancellation | undefined,
-  ): Promise<Buffer | undefined> {
+  ): Promise<DirectResult | undefined> {
     if (this.#isClosed) return Promise.resolve(undefined);
     return new Promise((resolve, reject) => {
       const id = ++this.#lastId;

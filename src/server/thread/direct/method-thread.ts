@@ -40,5 +40,5 @@ export type DirectCall =
 
 /** Each call has one answer, also after it was cancelled. */
 export type DirectAnswer =
-  | [kind: "result", id: number, json: TransferredBytes]
+  | [kind: "result", id: number, json: TransferredBytes, isCacheable: boolean]
   | [kind: "thrown", id: number, thrown: SerializedError];

@@ -7,19 +7,26 @@ import { SERVER_ERRORS } from "../messages/errors.ts";
 import { parseParams } from "../messages/params.ts";
 import type { DirectAnswer, DirectCall } from "./method-thread.ts";
 
-/** Returns the JSON of a result, in memory of its own. Throws as `CallableMethod.call` does. */
-export type DirectCallHandler = (params: Params, signal: AbortSignal) => Promise<Uint8Array>;
+/** A method of the thread. */
+export interface ServedMethod {
+  /** Returns the JSON of a result, in memory of its own. Throws as `CallableMethod.call` does. */
+  call(params: Params, signal: AbortSignal): Promise<Uint8Array>;
+  /** True if the result holds until the revision of the EVM changes. */
+  isCacheable(params: Params): boolean;
+}
 
 /** Answers calls of the servers' thread, which arrive from a port. */
-export function serveMethods(port: MessagePort, methods: ReadonlyMap<string, DirectCallHandler>): void {
+export function serveMethods(port: MessagePort, methods: ReadonlyMap<string, ServedMethod>): void {
   const outbox = new ThreadOutbox<DirectAnswer>(port);
   const running = new Map<number, AbortController>();
-  const answer = async (id: number, method: string, json: string, isIrregular: boolean | undefined) => {
+  const answer = async (id: number, name: string, json: string, isIrregular: boolean | undefined) => {
+    const method = methods.get(name)!;
     const controller = new AbortController();
     running.set(id, controller);
     try {
-      const result = transferOwned(await methods.get(method)!(parseParams(json, isIrregular), controller.signal));
-      outbox.send(["result", id, result], result);
+      const params = parseParams(json, isIrregular);
+      const result = transferOwned(await method.call(params, controller.signal));
+      outbox.send(["result", id, result, method.isCacheable(params)], result);
     } catch (error) {
       outbox.send(["thrown", id, SERVER_ERRORS.serialize(error)]);
     } finally {

@@ -75,12 +75,13 @@ export type TransferredBody = TransferredBytes | TransferredStream;
 type VolatileDependency = Exclude<CacheDependency, "nothing">;
 
 /** Index of each revision counter in the shared memory. */
-export const REVISION_INDEXES: Readonly<Record<VolatileDependency, number>> = { head: 0, status: 1 };
+export const REVISION_INDEXES: Readonly<Record<VolatileDependency, number>> = { head: 0, status: 1, evm: 2 };
 
 /** Revision counters that invalidate cached responses. */
 export interface PublishedRevision {
   /**
-   * Shared counters. The first changes with the head and fork choice, the second also changes with the node's status.
+   * Shared counters. The first changes with the head and fork choice, the second also with the node's status, the third
+   * with the blocks and states of the EVM.
    */
   readonly memory: Int32Array;
   /** Updates the counters to the current state. */

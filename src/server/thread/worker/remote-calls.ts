@@ -5,16 +5,17 @@ import type { ThreadOutbox } from "../../../threads/outbox.ts";
 import { ownsMemory, transferOwned } from "../../../threads/transferred-bytes.ts";
 import type { Caller, Cancellation, MethodResponse, Params } from "../../method-table.ts";
 import type { BodyPart, RestRequest, RestResponse } from "../../rest/route-table.ts";
-import type { DirectCalls } from "../direct/direct-calls.ts";
+import type { DirectCall, DirectCalls } from "../direct/direct-calls.ts";
 import { SERVER_ERRORS } from "../messages/errors.ts";
-import type {
-  MethodInfo,
-  Outcome,
-  RouteInfo,
-  ToMain,
-  TransferredBody,
-  TransferredRestResponse,
-  Validity,
+import {
+  type MethodInfo,
+  type Outcome,
+  REVISION_INDEXES,
+  type RouteInfo,
+  type ToMain,
+  type TransferredBody,
+  type TransferredRestResponse,
+  type Validity,
 } from "../messages/protocol.ts";
 import { elementOfCall, elementOfRequest, extractElement, type ListElement } from "./list-elements.ts";
 import type { RemoteFeeds } from "./remote-feeds.ts";
@@ -48,6 +49,7 @@ export class RemoteCalls {
   readonly #streams: RemoteStreams;
   readonly #feeds: RemoteFeeds;
   readonly #direct: DirectCalls | undefined;
+  readonly #revision: Int32Array;
   readonly #cache: ResponseCache;
   readonly #repeated: RepeatedCalls;
   readonly #pending = new Map<number, Pending>();
@@ -58,6 +60,7 @@ export class RemoteCalls {
     this.#streams = streams;
     this.#feeds = feeds;
     this.#direct = direct;
+    this.#revision = revision;
     this.#cache = new ResponseCache(revision);
     this.#repeated = new RepeatedCalls((id, key) => {
       outbox.send(["stop prewarming", id]);
@@ -87,7 +90,26 @@ export class RemoteCalls {
         this.#outbox.send(["call", id, position, text, isIrregular]),
       );
     if (!this.#direct?.accepts(name)) return callMain();
-    return this.#direct.call({ method: name, params: text, isIrregular }, cancellation, callMain);
+    return this.#callDirectly(this.#direct, { method: name, params: text, isIrregular }, cancellation, key, callMain);
+  }
+
+  /** Calls a method in a third thread, or in the main thread if the third one ends meanwhile. */
+  async #callDirectly(
+    direct: DirectCalls,
+    call: DirectCall,
+    cancellation: Cancellation | undefined,
+    key: string | undefined,
+    callMain: () => Promise<MethodResponse>,
+  ): Promise<MethodResponse> {
+    // The response may miss later changes.
+    const revision = Atomics.load(this.#revision, REVISION_INDEXES.evm);
+    const result = await direct.call(call, cancellation);
+    if (result === undefined) return callMain();
+    const { json: body, isCacheable } = result;
+    if (isCacheable && key !== undefined) {
+      this.#cache.put(key, { body }, body.length, { on: "evm", revision, isPrewarmed: false });
+    }
+    return { body };
   }
 
   /** Calls a method with large parameters, which are not parsed here. */

@@ -66,6 +66,7 @@ export async function openThread(reads = NO_READS) {
     kzg: { verify: async () => true },
     proposals: { next: async () => null },
     headBlockHash: () => head,
+    readRevision: new Int32Array(new SharedArrayBuffer(4)),
   });
   const stateOf = (headBlockHash: RootHex) => ({
     headBlockHash,
