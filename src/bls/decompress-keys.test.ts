@@ -55,7 +55,7 @@ it("uses correct cached keys and keeps concurrent additions", async () => {
   const [first] = await complete(1, (target) => {
     for (let i = 0; i < 16; i++) target.set(uncompressed[i % keys.length]!, i * KEY_LENGTH);
     target.set(uncompressed[2]!, 7 * KEY_LENGTH);
-    // As in a memory where it was not decompressed.
+    // A key that the cache holds in compressed form.
     target.set(keys[0]!, 8 * KEY_LENGTH);
     pubkeys.truncate(20);
     for (let i = 20; i < 24; i++) pubkeys.set(i, other);

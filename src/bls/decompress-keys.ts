@@ -2,12 +2,12 @@ import { COMPRESSED_LENGTH, isCompressed, KEY_LENGTH, KEYS_PER_CHUNK, type KeyMe
 import { BadPubkeyError } from "./read-key.ts";
 import type { WorkerPool } from "./worker-pool.ts";
 
-/** About 1/8 s of decompression. The keys of a range are contiguous in memory. */
+/** A range takes about 1/8 s to decompress. Its keys are contiguous in memory. */
 const KEYS_PER_RANGE = KEYS_PER_CHUNK / 4;
 
 export interface DecompressionOptions {
   workers: WorkerPool;
-  /** Fills a zeroed buffer with cached keys from an index on. They need not be correct. */
+  /** Fills a zeroed buffer with cached keys, starting at index `from`. The cached keys need not be correct. */
   loadCached(keys: Uint8Array, from: number): Promise<void>;
   /** Awaited before the thread gets its next range. */
   onDecompressed(range: DecompressedRange): Promise<void>;
@@ -24,13 +24,13 @@ interface KeyRange {
 export interface DecompressedRange extends KeyRange {
   /** Number of keys that had to be decompressed. */
   decompressed: number;
-  /** Number of cached keys that were wrong. */
+  /** Number of incorrect cached keys. */
   unfit: number;
 }
 
 /**
- * Decompresses the remaining compressed keys in worker threads, or takes correct ones from a cache. Only the calling
- * thread writes to the key memory, so concurrent additions are not lost.
+ * Decompresses the keys that are still compressed in worker threads, using correct keys from a cache where possible.
+ * Only the calling thread writes to the key memory, so keys added concurrently are not lost.
  */
 export async function decompressKeys(
   memory: KeyMemory,
@@ -54,7 +54,7 @@ export async function decompressKeys(
     }
   }
 
-  // One range per thread at a time: with a queued range, a thread would never yield to free its key objects.
+  // One range per thread at a time: with another range queued, a thread would never yield to free its key objects.
   await Promise.all(Array.from({ length: workers.threads }, work));
 }
 

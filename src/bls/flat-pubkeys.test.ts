@@ -14,7 +14,7 @@ function keyOf(secret: bigint): Uint8Array {
 /** Includes points that differ only in the sign of y. */
 const keys = Array.from({ length: 100 }, (_, i) => BigInt(i + 1)).flatMap((n) => [keyOf(n), keyOf(ORDER - n)]);
 
-/** The first of these are not decompressed. */
+/** The first `count` keys are added without being decompressed. */
 it.each([0, 100, 150])("matches the library's cache, with %d keys added in bulk", async (count) => {
   const [flat, reference] = [new FlatPubkeys(), createPubkeyCache()];
   await flat.addAll(keys.slice(0, count).map((pubkey) => ({ pubkey })));

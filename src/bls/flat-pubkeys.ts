@@ -6,10 +6,10 @@ import { KeyIndex } from "./key-index.ts";
 import { isCompressed, isSameKey, KeyMemory } from "./key-memory.ts";
 import { BadPubkeyError, readKey } from "./read-key.ts";
 
-/** Keys between checks of the time slice. */
+/** Number of keys processed between checks of the time slice. */
 const KEYS_PER_SLICE = 1024;
 
-/** Public key cache in both directions, without an object per key. */
+/** Two-way public key cache that needs no object per key. */
 export class FlatPubkeys implements PubkeyCache {
   readonly memory = new KeyMemory();
   readonly #index = new KeyIndex(this.memory);
@@ -33,7 +33,7 @@ export class FlatPubkeys implements PubkeyCache {
     return this.#index.find(compressed);
   }
 
-  /** Adds a verified key; only decompresses it. */
+  /** Adds a verified key, which is decompressed but not verified again. */
   set(index: ValidatorIndex, compressed: Uint8Array): void {
     if (index > this.#size) {
       throw new RangeError(`Public keys must be added in order: expected index ${this.#size}, got ${index}.`);
@@ -64,7 +64,7 @@ export class FlatPubkeys implements PubkeyCache {
     }
   }
 
-  /** Drops the keys from an index on. */
+  /** Drops all keys from the given index onwards. */
   truncate(size: number): void {
     if (size >= this.#size) return;
     this.#index.truncate(size);

@@ -3,7 +3,7 @@ import { COMPRESSED_LENGTH, isSameKey, KEY_LENGTH } from "./key-memory.ts";
 import { type PackedSets, unpackSets } from "./packed-sets.ts";
 import { verifyBatch, verifyEachInBatch } from "./verify-batch.ts";
 
-/** Jobs of worker threads by name, with transferable input and result. */
+/** Worker thread jobs by name, with their transferable inputs and results. */
 export interface Jobs {
   /** "all" returns one verdict for the whole job, "each" one per set. */
   verify: { input: { question: "all" | "each"; packed: PackedSets }; answer: boolean[] };
@@ -21,7 +21,7 @@ interface DecompressedKeys {
   decompressed: number;
   /** Number of wrong keys that were replaced. */
   unfit: number;
-  /** Position of an invalid key; later ones are not processed. */
+  /** Position of an invalid key; later keys are not processed. */
   bad?: number;
 }
 
@@ -37,7 +37,7 @@ const JOBS: { [Kind in keyof Jobs]: (input: Jobs[Kind]["input"]) => Jobs[Kind]["
     for (let i = 0; i * KEY_LENGTH < keys.length; i++) {
       const key = keys.subarray(i * KEY_LENGTH, (i + 1) * KEY_LENGTH);
       const compressedKey = compressed.subarray(i * COMPRESSED_LENGTH, (i + 1) * COMPRESSED_LENGTH);
-      // A valid point with this x and sign of y is the key, whatever its source.
+      // Any valid point with this x and sign of y is the key, whatever its source.
       if (isSameKey(key, compressedKey) && readPoint(key)) continue;
       const point = readPoint(compressedKey);
       if (!point) return { decompressed, unfit, bad: i };

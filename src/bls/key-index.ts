@@ -23,20 +23,20 @@ export class KeyIndex {
     return entry === NO_KEY ? null : entry - 1;
   }
 
-  /** Grows the table for `count` keys. */
+  /** Grows the table to fit `count` keys. */
   reserve(count: number): void {
     let { length } = this.#slots;
     while (length < 2 * count) length *= 2;
     if (length > this.#slots.length) this.#rebuild(length, Number.POSITIVE_INFINITY);
   }
 
-  /** Maps the key at an index in memory to that index; a duplicate key is remapped. */
+  /** Maps the key stored at an index to that index; a duplicate key is remapped. */
   add(index: number): void {
     this.reserve(this.#used + 1);
     this.#put(index);
   }
 
-  /** Removes all keys from an index on. */
+  /** Removes all keys from the given index onwards. */
   truncate(size: number): void {
     this.#rebuild(this.#slots.length, size);
   }

@@ -2,7 +2,7 @@
 export const COMPRESSED_LENGTH = 48;
 /** Uncompressed G1 point: x and y. The compression flag is not set. */
 export const KEY_LENGTH = 96;
-/** Few chunks for millions of keys, and little waste for small chains. */
+/** Keeps the number of chunks small for millions of keys, while wasting little on small chains. */
 export const KEYS_PER_CHUNK = 16_384;
 
 const COMPRESSED_FLAG = 0x80;
@@ -17,7 +17,7 @@ const LARGEST_SMALLER_Y = Buffer.from(
 /**
  * Public keys by validator index in shared memory. Reading an uncompressed key takes 2 µs, decompressing one 30 µs, and
  * a million key objects take several times the memory. Keys are added compressed and decompressed in the background.
- * One thread writes, others read.
+ * One thread writes; the others read.
  */
 export class KeyMemory {
   readonly #chunks: SharedArrayBuffer[];
@@ -69,7 +69,7 @@ export class KeyMemory {
     return all;
   }
 
-  /** Replaces a compressed key by its uncompressed form, unless the key has changed. */
+  /** Replaces a compressed key with its uncompressed form, unless the key has changed. */
   setDecompressed(index: number, key: Uint8Array): void {
     const stored = this.at(index);
     if (!isCompressed(stored) || !isSameKey(stored, key)) return;

@@ -6,7 +6,7 @@ import { type KeyedSignature, SIGNATURE_LENGTH } from "./verify-batch.ts";
 const MESSAGE_LENGTH = 32;
 const RECORD_LENGTH = MESSAGE_LENGTH + KEY_LENGTH + SIGNATURE_LENGTH;
 
-/** A signature with its message and public key, or the indices of the keys to aggregate. */
+/** A signature with its message and either its public key or the indices of the keys to aggregate. */
 export interface SignerSet {
   message: Uint8Array;
   signature: Uint8Array;
@@ -17,9 +17,9 @@ export interface SignerSet {
 export interface PackedSets {
   /** Keys are uncompressed, which makes them ten times cheaper to read. */
   records: Uint8Array;
-  /** By set; null if the key is in the record. */
+  /** Key indices per set; null if the record contains the key. */
   indices: (Uint32Array | null)[];
-  /** Shared memory of all keys. */
+  /** Shared memory that holds all keys. */
   chunks: readonly SharedArrayBuffer[];
 }
 

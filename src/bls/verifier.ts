@@ -8,8 +8,8 @@ import { verifyBatch, verifyEachInBatch } from "./verify-batch.ts";
 import { closedError, WorkerPool } from "./worker-pool.ts";
 
 /**
- * Verifies signature sets. Malformed input is an invalid signature, not an error. Methods reject only after close, or
- * for an invalid registered public key.
+ * Verifies signature sets. Malformed input is an invalid signature, not an error. Methods reject only after `close`, or
+ * if a registered public key is invalid.
  */
 export interface BlsVerifier {
   /** True if all sets are valid; true for an empty list. */
@@ -36,9 +36,9 @@ export interface BlsVerifierOptions {
 const MAIN_THREAD_COST = 16;
 const SHARED_MESSAGE_COST = 0.35;
 const KEY_COST = 1 / 360;
-/** Smaller jobs lose more by repeated pairings and messages than they gain by parallelism. */
+/** Smaller jobs lose more to repeated pairings and messages than they gain from parallelism. */
 const MIN_COST_PER_JOB = 16;
-/** Bounds the bisection after an invalid signature, and lets callers alternate. */
+/** Limits the bisection after an invalid signature, and lets callers take turns. */
 const MAX_SETS_PER_JOB = 256;
 
 export function createBlsVerifier({ pubkeyCache, logger, threads, startWorker }: BlsVerifierOptions): BlsVerifier {
@@ -56,7 +56,7 @@ export function createBlsVerifier({ pubkeyCache, logger, threads, startWorker }:
     return (await Promise.all(verdicts)).flat();
   }
 
-  // Jobs are posted before these return, so that callers can continue with other work.
+  // These methods post their jobs before returning, so callers can continue with other work.
   return {
     async verify(sets) {
       if (sets.length === 0) return true;
@@ -84,7 +84,8 @@ export function createBlsVerifier({ pubkeyCache, logger, threads, startWorker }:
 }
 
 /**
- * All cores but one. Both of two cores: during sync nearly all work is signatures, and the main thread waits for them.
+ * All cores but one. With only two cores, both are used: during sync nearly all work is signature verification, and the
+ * main thread waits for it.
  */
 function defaultThreads(): number {
   const processors = availableParallelism();

@@ -30,7 +30,10 @@ export function verifyBatch(sets: readonly KeyedSignature[]): boolean {
   }
 }
 
-/** Returns the verdict on each signature: one batch if all are valid, otherwise finds invalid ones by bisection. */
+/**
+ * Returns a verdict per signature. Verifies the signatures as one batch; if that fails, finds the invalid ones by
+ * bisection.
+ */
 export function verifyEachInBatch(sets: readonly KeyedSignature[]): boolean[] {
   if (verifyBatch(sets)) return sets.map(() => true);
   // Malformed signatures fail every batch, so they are excluded individually first.
@@ -46,7 +49,7 @@ export function verifyEachInBatch(sets: readonly KeyedSignature[]): boolean[] {
     const right = candidates.slice(middle);
     const leftIsGood = verifyBatch(left.map(({ set }) => set));
     if (!leftIsGood) markBad(left);
-    // A batch of valid signatures never fails, so if the left half is valid, the fault is on the right.
+    // A batch of valid signatures never fails, so if the left half is valid, the fault is in the right half.
     if (leftIsGood || !verifyBatch(right.map(({ set }) => set))) markBad(right);
   };
   const someAreMalformed = wellFormed.length < sets.length;

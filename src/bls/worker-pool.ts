@@ -12,7 +12,7 @@ export interface WorkerOptions {
 interface WorkerPoolOptions extends Partial<WorkerOptions> {
   threads: number;
   logger?: Logger;
-  /** Replaces the worker thread; runs `worker.ts` by default. */
+  /** Replaces the worker thread, which runs `worker.ts` by default. */
   startWorker?: () => ThreadPort;
 }
 

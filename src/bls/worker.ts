@@ -1,5 +1,4 @@
-// Worker thread. Loads only the signature library, so that it starts in milliseconds and needs no preset or
-// configuration.
+// Worker thread. Loads only the signature library, so it starts in milliseconds and needs no preset or configuration.
 import { parentPort, workerData } from "node:worker_threads";
 import { lowerThreadPriority } from "../runtime/thread-priority.ts";
 import { Channel } from "../threads/channel.ts";

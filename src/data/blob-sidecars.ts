@@ -10,7 +10,7 @@ import { verifyMerkleBranch } from "@lodestar/utils";
 import { branchOf, commitmentsOf, signedHeaderOf } from "./commitments.ts";
 import type { BlobBatch } from "./kzg/kzg.ts";
 
-/** deneb/validator.md, get_blob_sidecars, with one proof per blob. */
+/** deneb/validator.md, get_blob_sidecars. Takes one proof per blob. */
 export function blobSidecarsOf(
   config: BeaconConfig,
   signed: SignedBeaconBlock,
@@ -52,7 +52,7 @@ export function verifyBlobInclusion(sidecar: deneb.BlobSidecar): boolean {
   );
 }
 
-/** Collects the inputs of verify_blob_kzg_proof as a batch. */
+/** Batches the inputs for verify_blob_kzg_proof. */
 export function blobsOfSidecars(sidecars: readonly deneb.BlobSidecar[]): BlobBatch {
   return {
     blobs: sidecars.map(({ blob }) => blob),

@@ -28,7 +28,9 @@ export function columnFrameOf(config: BeaconConfig, signed: SignedBeaconBlock): 
   };
 }
 
-/** fulu/validator.md, get_data_column_sidecars, from all cells and proofs of each blob; all columns by default. */
+/**
+ * fulu/validator.md, get_data_column_sidecars. Takes all cells and proofs of each blob. Returns all columns by default.
+ */
 export function columnSidecarsOf(
   frame: ColumnFrame,
   blobs: readonly CellsAndProofs[],
@@ -72,7 +74,7 @@ export function verifyColumnInclusion(frame: ColumnFrame): boolean {
   );
 }
 
-/** Collects the inputs of verify_data_column_sidecar_kzg_proofs as a batch. */
+/** Batches the inputs for verify_data_column_sidecar_kzg_proofs. */
 export function cellsOfColumns(sidecars: readonly fulu.DataColumnSidecar[]): CellBatch {
   return {
     commitments: sidecars.flatMap(({ kzgCommitments }) => kzgCommitments),

@@ -8,7 +8,7 @@ const idOf = (number: bigint) => new Uint8Array(Buffer.from(number.toString(16).
 const groupsOf = (id: bigint, count: number) => custodyGroupsOf(CONFIG, idOf(id), count);
 
 describe("custody groups", () => {
-  // From the specification's test vectors: networking/get_custody_groups of fulu.
+  // From the specification's Fulu test vectors, networking/get_custody_groups.
   it.each<[bigint, number[]]>([
     [1048576n, [65]],
     [LARGEST_ID, [1, 47, 87, 102]],

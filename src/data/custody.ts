@@ -4,7 +4,7 @@ import { NUMBER_OF_COLUMNS } from "@lodestar/params";
 
 const NODE_ID_VALUES = 1n << 256n;
 
-/** fulu/das-core.md, get_custody_groups for a 32-byte node ID, in ascending order. */
+/** fulu/das-core.md, get_custody_groups. Takes a 32-byte node ID; returns groups in ascending order. */
 export function custodyGroupsOf(
   { NUMBER_OF_CUSTODY_GROUPS }: Pick<ChainConfig, "NUMBER_OF_CUSTODY_GROUPS">,
   nodeId: Uint8Array,
@@ -22,7 +22,7 @@ export function custodyGroupsOf(
   return [...groups].sort((a, b) => a - b);
 }
 
-/** fulu/das-core.md, compute_columns_for_custody_group for several groups, in ascending order. */
+/** fulu/das-core.md, compute_columns_for_custody_group for several groups. Returns columns in ascending order. */
 export function columnsOfGroups(
   { NUMBER_OF_CUSTODY_GROUPS }: Pick<ChainConfig, "NUMBER_OF_CUSTODY_GROUPS">,
   groups: readonly number[],
@@ -42,7 +42,7 @@ export function subnetOfColumn(
   return column % DATA_COLUMN_SIDECAR_SUBNET_COUNT;
 }
 
-/** fulu/validator.md, get_validators_custody_requirement, for at least one validator. */
+/** fulu/validator.md, get_validators_custody_requirement. Requires at least one validator. */
 export function custodyRequirementOf(
   config: Pick<
     ChainConfig,

@@ -4,7 +4,7 @@ import { toRootHex } from "@lodestar/utils";
 import { blobSubnetCount } from "./blob-sidecars.ts";
 import { subnetOfColumn } from "./custody.ts";
 
-/** Data sidecar of a block: one per blob from Deneb on, one per column from Fulu on. */
+/** Data sidecar of a block: one per blob since Deneb, one per column since Fulu. */
 export type DataSidecar = deneb.BlobSidecar | fulu.DataColumnSidecar;
 
 export function isColumn(sidecar: DataSidecar): sidecar is fulu.DataColumnSidecar {
@@ -23,7 +23,7 @@ export function serializeSidecar(sidecar: DataSidecar): Uint8Array {
   return isColumn(sidecar) ? ssz.fulu.DataColumnSidecar.serialize(sidecar) : ssz.deneb.BlobSidecar.serialize(sidecar);
 }
 
-/** Distinguishes both types by length: blob sidecars have a fixed size that no column sidecar can have. */
+/** Distinguishes the two types by length: blob sidecars have a fixed size that no column sidecar can have. */
 export function deserializeSidecar(bytes: Uint8Array): DataSidecar {
   const type = bytes.length === ssz.deneb.BlobSidecar.fixedSize ? ssz.deneb.BlobSidecar : ssz.fulu.DataColumnSidecar;
   return type.deserialize(bytes);

@@ -242,7 +242,7 @@ describe("BeaconDb", () => {
       batch.snapshots.put(8, root(1), bytes(8));
     });
     await reopen();
-    // A read-only open does not upgrade the schema.
+    // Opening the database read-only does not upgrade the schema.
     expect(await db.meta.getSchemaVersion()).toBe(1);
     expect(await db.snapshots.get(8, root(1))).toEqual(bytes(8));
     await upgradeSchema(db);

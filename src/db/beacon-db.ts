@@ -50,7 +50,7 @@ export class BeaconDbBatch {
     this.#batch.put(bucket, key, value);
   }
 
-  /** Commits the batch. A batch can be written once. */
+  /** Commits the batch. Can be called once per batch. */
   write(): Promise<void> {
     return this.#batch.write();
   }
@@ -102,7 +102,7 @@ export class BeaconDb {
     this.meta = new MetaRepository(store);
   }
 
-  /** True if the database is lost with the process. */
+  /** True if the contents are lost when the process ends. */
   get isInMemory(): boolean {
     return this.#store.isInMemory;
   }
@@ -134,8 +134,8 @@ export class BeaconDb {
   }
 
   /**
-   * Iterates the raw entries of the chain in the given buckets. Excludes values that belong to the node, such as its
-   * key.
+   * Iterates over the chain's raw entries in the given buckets. Values that belong to the node, such as its key, are
+   * excluded.
    */
   async *chainEntries(buckets: readonly number[] = Object.values(Bucket)): AsyncGenerator<RawEntry> {
     for await (const { bucket, key } of this.#chainKeys(buckets)) {
@@ -145,8 +145,8 @@ export class BeaconDb {
   }
 
   /**
-   * Replaces the chain in this database by the one in another, atomically. The change is a separate layer, so older
-   * layers can still be restored.
+   * Atomically replaces the chain in this database with the chain in another database. The change is stored as a
+   * separate layer, so older layers can still be restored.
    */
   async replaceChainWith(other: BeaconDb): Promise<void> {
     await this.#store.addFilledLayer(this.#replacement(other));
@@ -171,14 +171,14 @@ export class BeaconDb {
     return this.#store.diskBytes();
   }
 
-  /** Returns the free space on the disk of the database; undefined in memory. */
+  /** Returns the free space on the database's disk; undefined for an in-memory database. */
   freeDiskBytes(): Promise<number | undefined> {
     return this.#store.freeDiskBytes();
   }
 
   /**
-   * Deletes all entries except the schema version. Meta values go last: after a crash in between, the database still
-   * identifies its chain and does not look empty.
+   * Deletes all entries except the schema version. Meta values are deleted last: if the process crashes in between, the
+   * database still identifies its chain and does not look empty.
    */
   async clear(): Promise<void> {
     for (const bucket of Object.values(Bucket)) if (bucket !== Bucket.meta) await this.#store.clear(bucket);

@@ -30,14 +30,14 @@ export class DatabaseCorruptError extends DatabaseError {
   }
 }
 
-/** The file system refused access: missing permission, or not a directory. */
+/** Access to the file system was refused: permissions are missing, or the path is not a directory. */
 export class DatabaseOpenError extends DatabaseError {
   constructor(path: string, cause?: unknown) {
     super(path, `The database at ${path} cannot be opened: ${reasonOf(cause)}.`, cause);
   }
 }
 
-/** A write failed. All later writes are rejected, because LevelDB could lose them although it reported success. */
+/** A write failed. All later writes are rejected, because LevelDB could lose them even though it reported success. */
 export class DatabaseWriteError extends DatabaseError {
   constructor(path: string, cause?: unknown) {
     super(path, `The database at ${path} could not be written: ${reasonOf(cause)}.`, cause);

@@ -21,7 +21,7 @@ export const Bucket = {
   orphanedBlocks: 15,
 } as const;
 
-/** Key prefix of layer entries; distinct from every bucket. */
+/** Key prefix of layer entries, distinct from every bucket. */
 export const LAYERS = 0xfe;
 
 export type Root = RootHex | Uint8Array;
@@ -34,14 +34,14 @@ export interface SlotAndRoot {
 const SLOT_BYTES = 8;
 const ROOT_BYTES = 32;
 
-/** Encodes a slot big-endian, so that byte order is slot order. */
+/** Encodes a slot big-endian, so that byte order matches slot order. */
 export function slotKey(slot: Slot): Uint8Array {
   const bytes = new Uint8Array(SLOT_BYTES);
   new DataView(bytes.buffer).setBigUint64(0, BigInt(slot));
   return bytes;
 }
 
-/** Encodes a slot as a range bound. Clamps values outside the valid slots. */
+/** Encodes a slot as a range bound. Clamps values outside the range of valid slots. */
 export function slotBound(slot: Slot): Uint8Array {
   return slot > Number.MAX_SAFE_INTEGER ? new Uint8Array(SLOT_BYTES).fill(0xff) : slotKey(Math.max(0, slot));
 }

@@ -3,13 +3,13 @@ import { DatabaseSchemaError } from "./errors.ts";
 import { type CheckProgress, checkFiles } from "./files/check-files.ts";
 import { LevelStore, type StoreOptions } from "./level/level-store.ts";
 
-/** Raise on every change that makes older versions misread the database. */
+/** Increase this with every change that would make older versions misread the database. */
 export const SCHEMA_VERSION = 2;
 
-/** Older version that is read as is. It has no snapshots stored as patches. */
+/** Older version that can be read as is. Its snapshots are never stored as patches. */
 const OLDER_READABLE_VERSION = 1;
 
-/** Limit on bulk tables checked at start-up, which takes a second or two. */
+/** Maximum number of bytes to check in bulk tables at start-up. The check takes a second or two. */
 const BULK_BYTES_AT_START = 2 ** 28;
 
 interface OpenOptions extends StoreOptions {
@@ -19,7 +19,7 @@ interface OpenOptions extends StoreOptions {
   onCheck?(done: CheckProgress): void;
 }
 
-/** Opens the database in a directory and creates it if missing. A damaged database is not changed. */
+/** Opens the database in a directory, creating it if missing. Leaves a damaged database unchanged. */
 export async function openDatabase(path: string, { onTornWrite, onCheck, ...options }: OpenOptions): Promise<BeaconDb> {
   await LevelStore.requireUnused(path);
   const { tornBytes } = await checkFiles(path, { bulkBytes: BULK_BYTES_AT_START, onProgress: onCheck });
@@ -36,14 +36,14 @@ export async function openDatabase(path: string, { onTornWrite, onCheck, ...opti
   }
 }
 
-/** Creates an empty database in memory. The path locates files beside it, such as dumps. */
+/** Creates an empty in-memory database. The path determines where accompanying files, such as dumps, are stored. */
 export async function createMemoryDatabase(path: string): Promise<BeaconDb> {
   const db = new BeaconDb(LevelStore.inMemory(path));
   await upgradeSchema(db);
   return db;
 }
 
-/** Writes the schema version into a new database. Rejects an unsupported one without writing. */
+/** Writes the schema version into a new database. Rejects an unsupported version without writing. */
 async function checkSchema(db: BeaconDb, store: LevelStore): Promise<void> {
   const found = await db.meta.getSchemaVersion();
   if (found === SCHEMA_VERSION || found === OLDER_READABLE_VERSION) return;
@@ -52,8 +52,8 @@ async function checkSchema(db: BeaconDb, store: LevelStore): Promise<void> {
 }
 
 /**
- * Marks a database of an older version as current; the older version can no longer open it. Call it before the first
- * write of a chain. Read-only commands must not call it.
+ * Marks a database with an older schema version as current, after which the older version can no longer open it. Call
+ * this before a chain's first write. Read-only commands must not call it.
  */
 export async function upgradeSchema(db: BeaconDb): Promise<void> {
   if ((await db.meta.getSchemaVersion()) === SCHEMA_VERSION) return;

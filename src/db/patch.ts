@@ -1,6 +1,6 @@
 /**
  * Binary patch format: a sequence of operations, each an opcode byte, a LEB128 length and its data. Operations that
- * read the base continue where the previous one stopped. Past its end the base reads as zeros. See
+ * read the base continue where the previous one stopped. Past the end of the base, zeros are read. See
  * docs/decisions/states-as-patches.md.
  */
 const Operation = {
@@ -12,13 +12,13 @@ const Operation = {
   raw: 2,
   /** Base bytes XORed with the data. */
   xor: 3,
-  /** 64-bit integers of the base plus encoded differences; see `addNumbers`. */
+  /** 64-bit base integers plus encoded differences; see `addNumbers`. */
   add: 4,
 } as const;
 
 type OperationCode = (typeof Operation)[keyof typeof Operation];
 
-/** Maximum data of one operation; bounds the reader's buffer. */
+/** Maximum number of data bytes per operation; bounds the reader's buffer. */
 export const MAX_OPERATION_BYTES = 2 ** 19;
 const NUMBER_BYTES = 8;
 const MAX_VARINT_BYTES = 8;
@@ -30,7 +30,7 @@ export class PatchWriter {
   #length = 0;
   #copied = 0;
 
-  /** Number of encoded bytes not taken yet. */
+  /** Number of encoded bytes that have not been taken yet. */
   get length(): number {
     return this.#length;
   }
@@ -53,7 +53,7 @@ export class PatchWriter {
     return this.#allocate(Operation.xor, length);
   }
 
-  /** Encodes 64-bit integers as differences to the base. Without a base, the base is all zeros. */
+  /** Encodes 64-bit integers as differences from the base. A missing base counts as all zeros. */
   numbers(numbers: Uint8Array, base: Uint8Array | undefined): void {
     subtractNumbers(numbers, base, this.#allocate(Operation.add, numbers.length));
   }
@@ -105,13 +105,13 @@ export class PatchWriter {
   }
 }
 
-/** Streaming decoder that applies a patch. Throws if the patch is invalid or does not match the sizes. */
+/** Streaming decoder that applies a patch. Throws if the patch is invalid or does not match the given sizes. */
 export class PatchReader {
   readonly #base: Uint8Array;
   readonly #target: Uint8Array;
   #baseAt = 0;
   #targetAt = 0;
-  /** Start of an incomplete operation. */
+  /** Bytes of an operation that is still incomplete. */
   #rest = new Uint8Array();
 
   constructor(base: Uint8Array, targetLength: number) {
@@ -194,7 +194,7 @@ export function xorInto(bytes: Uint8Array, others: Uint8Array): void {
 }
 
 /**
- * Writes zigzag-encoded differences modulo 2^64, so that small ones occupy only low bytes. Bytes are grouped by
+ * Writes zigzag-encoded differences modulo 2^64, so that small differences occupy only low bytes. Bytes are grouped by
  * significance, lowest first, because similar bytes compress well.
  */
 function subtractNumbers(numbers: Uint8Array, base: Uint8Array | undefined, differences: Uint8Array): void {

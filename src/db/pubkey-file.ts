@@ -23,7 +23,7 @@ export class PubkeyFile {
     return count;
   }
 
-  /** Writes without fsync: lost keys can be computed again. */
+  /** Writes without fsync: lost keys can be recomputed. */
   async write(pieces: Iterable<Uint8Array>, position: number): Promise<void> {
     await using file = await open(this.path, constants.O_WRONLY | constants.O_CREAT, OWNER_ONLY);
     let end = position;

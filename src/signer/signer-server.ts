@@ -20,19 +20,19 @@ import { DEFAULT_HTTP_LIMITS, type HttpServer } from "../server/http/server.ts";
 import { readSigningMessage } from "./signing-message.ts";
 import { SlashableError, SlashingGuard } from "./slashing-guard.ts";
 
-/** Validator of the chain with its secret key. */
+/** A validator's index and secret key. */
 interface SigningKey {
   index: ValidatorIndex;
   secretKey: SecretKey;
 }
 
-/** Keys that the signer signs with. */
+/** Keys the signer signs with. */
 export interface SignerKeys {
   /** Returns the public keys to offer to validator clients. */
   publicKeys(): Uint8Array[];
   /** Returns undefined if the secret key is unknown. */
   find(publicKey: Uint8Array): SigningKey | undefined;
-  /** Returns true if the node itself performs the duties of the validator. */
+  /** Returns true if the node itself performs the validator's duties. */
   isOnline(index: ValidatorIndex): boolean;
 }
 
@@ -52,7 +52,7 @@ interface Response {
 
 interface Route {
   verb: "GET" | "POST";
-  /** Path, or its beginning if it ends with a slash. */
+  /** Exact path, or a path prefix if it ends with a slash. */
   path: string;
   run(request: { req: IncomingMessage; rest: string; body: Buffer }): Response | Promise<Response>;
 }
@@ -61,7 +61,7 @@ const TEXT = "text/plain; charset=utf-8";
 const SLASHING_PROTECTION_STATUS = 412;
 const RELOAD_NOTE = "The signer always uses the current keys of the chain.";
 
-/** Creates a server of the Web3Signer API. Validator clients use it as a remote signer. */
+/** Creates a server for the Web3Signer API, which validator clients use to sign remotely. */
 export function createSignerServer({ config, keys, protection, access, logger }: SignerServerOptions): HttpServer {
   const policy = new AccessPolicy("rest", access);
   const guard = new SlashingGuard(protection);
@@ -128,7 +128,7 @@ export function createSignerServer({ config, keys, protection, access, logger }:
       throw new HttpError(SLASHING_PROTECTION_STATUS, `${error.message}${advice}`);
     }
     const signature = toHex(key.secretKey.sign(message.signingRoot).toBytes());
-    // Like Web3Signer: a client without an Accept header gets text.
+    // As in Web3Signer, clients that send no Accept header get plain text.
     const wantsJson = headers.accept !== undefined && accepts(MEDIA_TYPES.json, headers.accept);
     return wantsJson ? json(200, { signature }) : { status: 200, type: TEXT, body: signature };
   }

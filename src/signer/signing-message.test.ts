@@ -72,7 +72,7 @@ const header = {
   body_root: "0xa759d8029a69d4fdd8b3996086e9722983977e4efc1f12f4098ea3d93e868a6b",
 };
 
-/** Messages and signing roots of the examples in Web3Signer's OpenAPI document. */
+/** Example messages and signing roots from Web3Signer's OpenAPI document. */
 const EXAMPLES: [type: string, message: object, signingRoot: string][] = [
   [
     "ATTESTATION",

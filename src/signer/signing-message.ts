@@ -40,14 +40,14 @@ import {
 } from "../api/params/ssz-payload.ts";
 import { nearestName } from "../errors/nearest-name.ts";
 
-/** A message to sign, from the body of a request to the Web3Signer API. */
+/** Message to sign, taken from the body of a Web3Signer API request. */
 export interface SigningMessage {
   signingRoot: Uint8Array;
-  /** Set for messages with slashing conditions. */
+  /** Set for messages that slashing conditions apply to. */
   slashable?: { block: { slot: Slot } } | { attestation: phase0.AttestationData };
 }
 
-/** Computes the domain of a message at an epoch, with the fork of the request. */
+/** Computes the domain for an epoch, using the fork given in the request. */
 type DomainAt = (domain: DomainType, epoch: Epoch) => Uint8Array;
 
 interface RequestContext {
@@ -64,14 +64,14 @@ const AT_SLOT = new ContainerType({ slot: ssz.Slot }, options);
 const AT_EPOCH = new ContainerType({ epoch: ssz.Epoch }, options);
 const SYNC_MESSAGE = new ContainerType({ beaconBlockRoot: ssz.Root, slot: ssz.Slot }, options);
 const DEPOSIT = new ContainerType({ ...ssz.phase0.DepositMessage.fields, genesisForkVersion: ssz.Version }, options);
-// Integers of any size, unlike in the types of the chain.
+// Allow integers of any size here, unlike in the chain's own types.
 const HEADER = new ContainerType({ ...ssz.phase0.BeaconBlockHeader.fields, proposerIndex: ssz.UintBn64 }, options);
 const REGISTRATION = new ContainerType(
   { ...ssz.bellatrix.ValidatorRegistrationV1.fields, gasLimit: ssz.UintBn64, timestamp: ssz.UintBn64 },
   options,
 );
 
-/** Forks by their names in requests. */
+/** Forks by the names that requests use. */
 const VERSIONS: ReadonlyMap<string, ForkName> = new Map(
   Object.values(ForkName).map((fork) => [fork.toUpperCase(), fork]),
 );
@@ -198,14 +198,14 @@ function readForkInfo(body: JsonObject, config: BeaconConfig): phase0.Fork {
   return fork;
 }
 
-/** Computes a domain with the fork of the request (phase0/beacon-chain.md, get_domain). */
+/** Computes a domain using the fork given in the request (phase0/beacon-chain.md, get_domain). */
 function domainOf(body: JsonObject, config: BeaconConfig, domain: DomainType, epoch: Epoch): Uint8Array {
   const fork = readForkInfo(body, config);
   const version = epoch < fork.epoch ? fork.previousVersion : fork.currentVersion;
   return computeDomain(domain, version, config.genesisValidatorsRoot);
 }
 
-/** Returns the capella domain, which exits have from deneb on (EIP-7044); undefined for earlier forks. */
+/** Returns the capella domain, which voluntary exits use since Deneb (EIP-7044); undefined before Deneb. */
 function exitDomain(body: JsonObject, config: BeaconConfig): Uint8Array | undefined {
   const { currentVersion } = readForkInfo(body, config);
   const fork = config.forksAscendingEpochOrder.find(({ version }) => byteArrayEquals(version, currentVersion));
@@ -213,7 +213,7 @@ function exitDomain(body: JsonObject, config: BeaconConfig): Uint8Array | undefi
   return computeDomain(DOMAIN_VOLUNTARY_EXIT, config.CAPELLA_FORK_VERSION, config.genesisValidatorsRoot);
 }
 
-/** Reads an object with the member `version`, which determines the type of another member. */
+/** Reads an object whose `version` member determines the type of another member. */
 function readVersioned(
   body: JsonObject,
   name: string,

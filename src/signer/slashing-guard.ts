@@ -3,7 +3,7 @@ import { toHex } from "@lodestar/utils";
 import type { SlashingProtection } from "../dev/validators/slashing-protection.ts";
 import type { SigningMessage } from "./signing-message.ts";
 
-/** Thrown for a message that is not signed, because it could be slashable. */
+/** Thrown instead of signing a message that could be slashable. */
 export class SlashableError extends Error {
   constructor(message: string) {
     super(message);
@@ -19,12 +19,12 @@ interface Signed {
 }
 
 /**
- * Records messages in the slashing protection of the chain before they are signed. The same message may be signed
- * again, for a client that repeats a request.
+ * Records messages in the chain's slashing protection before they are signed. A repeated request may sign the same
+ * message again.
  */
 export class SlashingGuard {
   readonly #protection: SlashingProtection;
-  /** Latest signed block and attestation of each validator. */
+  /** Latest signed block and attestation per validator. */
   readonly #latest = { block: new Map<ValidatorIndex, Signed>(), attestation: new Map<ValidatorIndex, Signed>() };
 
   constructor(protection: SlashingProtection) {
@@ -48,7 +48,7 @@ export class SlashingGuard {
     await this.#protection.flush();
   }
 
-  /** Names the earlier message that makes signing slashable; undefined if signing is safe. */
+  /** Describes the earlier message that makes signing slashable; returns undefined if signing is safe. */
   #conflict(index: ValidatorIndex, slashable: Slashable, differs: () => string): string | undefined {
     const { proposed, source, target } = this.#protection.latest(index);
     if ("block" in slashable) {
@@ -67,7 +67,7 @@ export class SlashingGuard {
   }
 }
 
-/** Names the root that differs between two messages of the same slot or epochs. */
+/** Describes the root in which two messages for the same slot or epochs differ. */
 function difference(signed: Signed | undefined, signing: Signed): string {
   const before = new Map(signed && rootsOf(signed));
   const isSameDuty = signed !== undefined && dutyOf(signed.slashable) === dutyOf(signing.slashable);

@@ -27,8 +27,8 @@ const AT_ONCE_BYTES = 4096;
 const RUN_BYTES = 32 * 1024;
 
 /**
- * Serializes a tree in chunks, so that callers can yield in between and never hold the whole. The total is
- * `serializedLength`. `takeBuffer` allocates the chunks.
+ * Serializes a tree in chunks, so that callers can yield in between and never hold the whole output. The chunks add up
+ * to `serializedLength` bytes and are allocated by `takeBuffer`.
  */
 export function* sszChunks(
   type: CompositeTypeAny,

@@ -26,7 +26,7 @@ export const OFFSET_BYTES = 4;
 
 const LEAF_BYTES = 32;
 
-/** Batched lookups are cheaper. */
+/** Looking up nodes in batches is cheaper. */
 const NODES_AT_ONCE = 512;
 
 type Fields = Record<string, Type<unknown>>;
@@ -71,7 +71,7 @@ function isCompositeArray(type: Type<unknown>): type is CompositeArray {
   );
 }
 
-/** True if elements have variable size. */
+/** True if the elements have variable size. */
 export function isOfVariableSize(type: ArrayOfElements): type is CompositeArray {
   return type.elementType.fixedSize === null;
 }
@@ -83,7 +83,7 @@ export interface Run {
   serialize(output: ByteViews, offset: number): void;
 }
 
-/** Iterates an array with fixed-size elements in runs of about `length` bytes. */
+/** Iterates over an array with fixed-size elements in runs of about `length` bytes. */
 export function* fixedSizeRuns(type: ArrayOfElements, node: Node, length: number): Generator<Run, void, undefined> {
   if (isBasicArray(type)) yield* leafRuns(type, node, length);
   else yield* elementRuns(type, node, length);
@@ -115,12 +115,15 @@ function* elementRuns(type: CompositeArray, node: Node, length: number): Generat
   }
 }
 
-/** Iterates the nodes of a composite array. */
+/** Iterates over the nodes of a composite array. */
 export function* elementNodes(type: ArrayOfElements, node: Node): Generator<Node, void, undefined> {
   for (const nodes of nodeRuns(type, node, NODES_AT_ONCE)) yield* nodes;
 }
 
-/** Iterates the nodes of an array, at most `count` at a time: leaves for basic elements, otherwise one per element. */
+/**
+ * Iterates over the nodes of an array, at most `count` at a time: leaves for basic elements, otherwise one node per
+ * element.
+ */
 function* nodeRuns(type: ArrayOfElements, node: Node, count: number): Generator<Node[], void, undefined> {
   const chunksNode = type.tree_getChunksNode(node);
   const all = Math.ceil(type.tree_getLength(node) / type.itemsPerChunk);

@@ -14,7 +14,7 @@ it("finds no fault in default values, nor in decoded ones", () => {
     undefined,
   );
   expect(valueFault(BeaconState, BeaconState.defaultValue())).toBeUndefined();
-  // The maximum of an epoch is infinity.
+  // Infinity stands for the maximum epoch.
   expect(valueFault(ssz.EpochInf, Number.POSITIVE_INFINITY)).toBeUndefined();
 });
 
@@ -63,7 +63,7 @@ it("checks bits, booleans, vectors, and a value without a path", () => {
     /^blockRoots has 0 elements, expected \d+$/,
   );
   expect(describeValueFault(ssz.Root, new Uint8Array(3))).toBe("it has 3 bytes, expected 32");
-  // Types of later forks.
+  // Types of future forks.
   const progressive = new ProgressiveListBasicType(ssz.UintNum64);
   expect(valueFault(progressive, [1, 2])).toBeUndefined();
   expect(describeValueFault(progressive, undefined)).toMatch(/^it cannot be encoded: /);

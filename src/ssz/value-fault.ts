@@ -15,17 +15,19 @@ import {
   VectorCompositeType,
 } from "@chainsafe/ssz";
 
-/** The first part of a value that does not fit its type. */
+/** First part of a value that does not match its type. */
 export interface ValueFault {
-  /** Fields and indices that lead to the part, such as `body.executionRequests.withdrawals`; empty for the value. */
+  /**
+   * Path of fields and indices to that part, such as `body.executionRequests.withdrawals`; empty for the value itself.
+   */
   path: string;
-  /** Predicate about the part, such as `has 18 elements, at most 16 allowed`. */
+  /** Problem with that part, phrased as a predicate, such as `has 18 elements, at most 16 allowed`. */
   reason: string;
 }
 
 /**
- * Returns why a value cannot be encoded by its SSZ type such that the bytes decode to the same value; undefined if it
- * can. The library's encoder checks nothing: it writes lists beyond their limits, and bytes of any length.
+ * Returns why a value would not survive an SSZ round trip; undefined if it would. The library's encoder checks nothing:
+ * it writes lists that exceed their limit and byte vectors of any length.
  */
 export function valueFault(type: Type<unknown>, value: unknown): ValueFault | undefined {
   if (type instanceof UintNumberType) return faultIf(!isUintNumber(type, value), `is ${value}, not a ${nameOf(type)}`);
@@ -45,13 +47,13 @@ export function valueFault(type: Type<unknown>, value: unknown): ValueFault | un
   return faultByCodec(type, value);
 }
 
-/** Returns the fault of a value as a clause; undefined if it has none. */
+/** Describes a value's fault as a clause; returns undefined if it has none. */
 export function describeValueFault(type: Type<unknown>, value: unknown): string | undefined {
   const fault = valueFault(type, value);
   return fault && `${fault.path || "it"} ${fault.reason}`;
 }
 
-/** For types that no current fork uses. */
+/** Handles types that no current fork uses. */
 function faultByCodec(type: Type<unknown>, value: unknown): ValueFault | undefined {
   try {
     type.deserialize(type.serialize(value));
@@ -65,7 +67,7 @@ function faultIf(isFaulty: boolean, reason: string): ValueFault | undefined {
   return isFaulty ? { path: "", reason } : undefined;
 }
 
-/** Some types, those of epochs, decode their maximum as infinity. */
+/** Some types, such as epochs, decode their maximum as infinity. */
 function isUintNumber(type: UintNumberType, value: unknown): boolean {
   if (value === Number.POSITIVE_INFINITY) return type.deserialize(type.serialize(value)) === value;
   return Number.isInteger(value) && (value as number) >= 0 && (value as number) < 2 ** (8 * type.byteLength);

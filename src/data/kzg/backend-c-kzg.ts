@@ -1,6 +1,6 @@
 import type { OpenBackend } from "./backend.ts";
 
-/** The part of c-kzg 4 that is used. The package is an optional peer dependency, so its types may be missing. */
+/** The part of the c-kzg 4 API used here. The package is an optional peer dependency, so its types may be missing. */
 interface CKzg {
   loadTrustedSetup(precompute: number): void;
   blobToKzgCommitment(blob: Uint8Array): Uint8Array;

@@ -2,8 +2,8 @@ import type { OpenBackend } from "./backend.ts";
 import type { CellsAndProofs } from "./kzg.ts";
 
 /**
- * Loads the JavaScript implementation of micro-eth-signer, which runs on every platform. The trusted setup includes the
- * proof tables, which would take half a minute to compute.
+ * Loads the JavaScript implementation from micro-eth-signer, which runs on every platform. The trusted setup includes
+ * the proof tables, which would take half a minute to compute.
  */
 export async function loadPortable(): Promise<OpenBackend> {
   const [{ KZG }, { trustedSetup }] = await Promise.all([

@@ -8,7 +8,7 @@ export type KzgBackendName = (typeof KZG_BACKENDS)[number];
 export const KZG_CHOICES = ["auto", ...KZG_BACKENDS] as const;
 export type KzgChoice = (typeof KZG_CHOICES)[number];
 
-/** Synchronous KZG operations of one library. Every function throws on malformed input or returns false. */
+/** Synchronous KZG operations provided by a library. Every function throws on malformed input or returns false. */
 export interface KzgBackend {
   commitmentOf(blob: Uint8Array): Uint8Array;
   blobProofOf(blob: Uint8Array, commitment: Uint8Array): Uint8Array;
@@ -20,7 +20,7 @@ export interface KzgBackend {
 }
 
 export interface BackendOptions {
-  /** Builds precomputed tables. They halve the time of a proof and take about 100 MB. */
+  /** Builds precomputed tables. They halve the time per proof and take about 100 MB. */
   precompute: boolean;
 }
 

@@ -1,7 +1,7 @@
 import type { KzgBackend, KzgBackendName, KzgChoice } from "./backend.ts";
 import type { BlobBatch, CellBatch, CellsAndProofs } from "./kzg.ts";
 
-/** Input and result of each job that a KZG worker thread runs. */
+/** Inputs and results of the jobs that a KZG worker thread runs. */
 export interface KzgJobs {
   commitmentOf: { input: { blob: Uint8Array }; result: { commitment: Uint8Array } };
   blobProofOf: { input: { blob: Uint8Array; commitment: Uint8Array }; result: { proof: Uint8Array } };
@@ -25,13 +25,13 @@ interface Verdicts {
 export interface KzgWorkerData {
   /** Backend to load, or `auto`. */
   choice: KzgChoice;
-  /** Precomputes tables at startup. They halve the time to compute a proof. */
+  /** Precomputes tables at startup, which halves the time per proof. */
   precompute: boolean;
 }
 
 export interface LoadReport {
   backend: KzgBackendName;
-  /** Backends that were tried first and did not load, each with the reason. */
+  /** Backends that were tried first but did not load, each with the reason. */
   skipped: readonly string[];
 }
 
@@ -39,7 +39,7 @@ type JobTable = {
   [Kind in keyof KzgJobs]: (kzg: KzgBackend, input: KzgJobs[Kind]["input"]) => KzgJobs[Kind]["result"];
 };
 
-/** Runs each job on a backend. */
+/** Runs each kind of job on a backend. */
 export const KZG_JOBS: JobTable = {
   commitmentOf: (kzg, { blob }) => ({ commitment: kzg.commitmentOf(blob) }),
 

@@ -14,9 +14,9 @@ export interface Kzg {
   cellsOf(blob: Uint8Array): Promise<Uint8Array[]>;
   cellsAndProofsOf(blob: Uint8Array): Promise<CellsAndProofs>;
   verifyCells(batch: CellBatch): Promise<boolean>;
-  /** Recovers all cells of a blob from at least half of them. Indices are in ascending order. */
+  /** Recovers all cells of a blob from at least half of them. Indices must be in ascending order. */
   recover(cellIndices: readonly number[], cells: readonly Uint8Array[]): Promise<CellsAndProofs>;
-  /** Loads the backend and its trusted setup ahead of the first job, which would otherwise wait for it. */
+  /** Loads the backend and its trusted setup in advance, so the first job does not have to wait for them. */
   prepare(): void;
   close(): Promise<void>;
 }

@@ -16,9 +16,9 @@ interface LoadedBackend extends LoadReport {
 }
 
 /**
- * Loads the chosen backend, or with `auto` the first one that loads.
+ * Loads the chosen backend; `auto` chooses the first one that loads.
  *
- * @throws Error with one sentence that names every backend tried and why it did not load
+ * @throws Error with a sentence naming every backend tried and why it did not load
  */
 export async function loadBackend(choice: KzgChoice, loaders = LOADERS): Promise<LoadedBackend> {
   const skipped: string[] = [];
@@ -33,7 +33,7 @@ export async function loadBackend(choice: KzgChoice, loaders = LOADERS): Promise
   throw new Error(`${subject} on ${platformName()} (${skipped.join("; ")}).`);
 }
 
-/** Loader errors append the importing file or a require stack. */
+/** Loader errors append the name of the importing file or a require stack. */
 function reasonOf(error: unknown): string {
   const missing = missingNativeModule(error);
   if (missing && !missing.reason) return `${missing.package} is not installed for ${missing.platform}`;

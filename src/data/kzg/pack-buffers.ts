@@ -1,8 +1,8 @@
 type Value = Uint8Array | readonly Uint8Array[] | readonly number[] | readonly boolean[];
 
 /**
- * Copies all bytes of a record into one transferable buffer. A message would copy every array separately, and a view
- * together with its whole buffer.
+ * Copies all bytes of a record into one transferable buffer. Posting the record itself would copy every array
+ * separately, and every view together with its whole buffer.
  */
 export function packBuffers<T extends { [Key in keyof T]: Value }>(record: T): { record: T; buffer: ArrayBuffer } {
   const values: [string, Value][] = Object.entries(record);

@@ -56,7 +56,7 @@ class ScriptedWorker extends EventEmitter {
     this.#send(["notify", "unavailable", [reason]]);
   }
 
-  /** Answers the oldest request. Resolves when the next one has been sent. */
+  /** Answers the oldest request. Resolves when the next request has been sent. */
   async answer(result: KzgJobs[keyof KzgJobs]["result"]): Promise<void> {
     this.#send(["result", this.requests.shift()!.id, result]);
     await setImmediate();
@@ -86,7 +86,7 @@ function open({ processors = 2 } = {}) {
 
 const bytes = (...values: number[]) => Uint8Array.from(values);
 
-/** Cells of the blob with that commitment. */
+/** Cells of a blob with the given commitment. */
 const cellBatch = (blob: number, count: number) => ({
   commitments: Array(count).fill(bytes(blob)),
   cellIndices: Array.from({ length: count }, (_, index) => index % 128),

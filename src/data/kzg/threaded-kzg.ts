@@ -10,7 +10,10 @@ import { KzgWorkerPool, MAX_BATCH } from "./worker-pool.ts";
 /** Each native proving thread has 100 MB of tables. */
 const MAX_PROVING_THREADS = 4;
 
-/** Expected time per blob on one core, to verify a peer's blob and to compute its cell proofs (docs/benchmarks.md). */
+/**
+ * Expected time per blob on one core, for verifying a peer's blob and for computing its cell proofs
+ * (docs/benchmarks.md).
+ */
 const EXPECTED_TIMES: Record<KzgBackendName, { verifyBlob: string; proveBlob: string }> = {
   "node-eth-kzg": { verifyBlob: "3-10 ms", proveBlob: "0.2-1.5 s" },
   "c-kzg": { verifyBlob: "3-10 ms", proveBlob: "0.3-1.5 s" },
@@ -25,7 +28,7 @@ interface ThreadedKzgOptions {
 }
 
 /**
- * Runs KZG operations in worker threads. They start with the first job, because the trusted setup takes seconds to
+ * Runs KZG operations in worker threads. Threads start with the first job, because the trusted setup takes seconds to
  * load. Cell proofs take hundreds of milliseconds and have their own threads, so that verification does not wait for
  * them.
  */
@@ -109,7 +112,7 @@ export class ThreadedKzg implements Kzg {
     await Promise.all([this.#verifying.close(), this.#proving.close()]);
   }
 
-  /** Each portable thread has its own setup and slows the others down, so there are two: one verifies, one proves. */
+  /** Each portable thread has its own setup and slows the others down, so only two run: one verifies, one proves. */
   #threadLimit(threads: number): number {
     return this.#backend === undefined || this.#backend === "portable" ? 1 : threads;
   }
@@ -146,7 +149,7 @@ function fallbackHint(backend: KzgBackendName, skipped: readonly string[]): { re
   };
 }
 
-/** Null if the lists differ in length. */
+/** Returns null if the lists differ in length. */
 function partsOf<B extends BlobBatch | CellBatch>(batch: B, limit: number): (B & { groups: number[] })[] | null {
   if (isRagged(batch)) return null;
   return splitBatch(batch, limit).map((part) => ({ ...part, groups: [part.commitments.length] }));

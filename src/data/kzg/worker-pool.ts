@@ -6,9 +6,7 @@ import { joinBatches } from "./batches.ts";
 import type { KzgJobs, LoadReport } from "./jobs.ts";
 import { packBuffers } from "./pack-buffers.ts";
 
-/**
- * Blobs or cells per job: about 50 ms of native code, so that urgent jobs do not wait long. Larger batches gain little.
- */
+/** Blobs or cells per job: about 50 ms of native code, so urgent jobs do not wait long. Larger batches gain little. */
 export const MAX_BATCH = { verifyBlobs: 16, verifyCells: 512 } as const;
 
 /** A job is retried once if its thread died. */
@@ -25,7 +23,7 @@ interface Job<Kind extends keyof KzgJobs = keyof KzgJobs> {
 }
 
 interface KzgWorkerPoolParts {
-  /** Maximum number of threads. They are started on demand. */
+  /** Returns the maximum number of threads. Threads are started on demand. */
   limit(): number;
   startWorker(): ThreadPort;
   onLoaded(report: LoadReport): void;
@@ -33,7 +31,7 @@ interface KzgWorkerPoolParts {
   logger: Logger;
 }
 
-/** The chosen backend does not load on this platform, or none does. */
+/** The chosen backend does not load on this platform, or no backend does. */
 export class KzgUnavailableError extends OperationalError {
   constructor(message: string) {
     super(message);
@@ -42,13 +40,13 @@ export class KzgUnavailableError extends OperationalError {
 }
 
 /**
- * Worker threads with one job at a time. Waiting verifications are merged into one batch. A dead thread is replaced and
- * its job retried. If no backend loads, every job fails with the reason and no thread is started.
+ * Worker threads that run one job at a time. Waiting verifications are merged into one batch. A dead thread is replaced
+ * and its job retried. If no backend loads, every job fails with the reason and no thread is started.
  */
 export class KzgWorkerPool {
   readonly #parts: KzgWorkerPoolParts;
   readonly #members = new Set<Thread>();
-  /** Jobs of block import and duties. */
+  /** Jobs for block import and duties. */
   readonly #urgent: Job[] = [];
   readonly #background: Job[] = [];
   /** Reason why no more jobs can run. */
@@ -71,12 +69,12 @@ export class KzgWorkerPool {
     });
   }
 
-  /** Starts a thread ahead of the first job. */
+  /** Starts a thread before the first job arrives. */
   prepare(): void {
     if (!this.#failure && this.#members.size === 0) this.#start();
   }
 
-  /** Gives waiting jobs to idle threads, and starts further threads up to the limit. */
+  /** Gives waiting jobs to idle threads, and starts more threads, up to the limit. */
   advance(): void {
     for (let waiting = this.#waiting(); waiting; waiting = this.#waiting()) {
       const member = this.#idleMember();
@@ -106,7 +104,7 @@ export class KzgWorkerPool {
     return this.#members.size < this.#parts.limit() ? this.#start() : undefined;
   }
 
-  /** Runs a job. If the thread dies, the job is retried before all others. */
+  /** Runs a job. If the thread dies, the job is retried ahead of all other jobs. */
   async #send({ channel }: Thread, job: Job): Promise<void> {
     job.attempts++;
     const { record, buffer } = packBuffers(job.input);
@@ -140,12 +138,12 @@ export class KzgWorkerPool {
   #onDeath(member: Thread, error: unknown): void {
     this.#members.delete(member);
     this.#parts.logger.warn("KZG worker thread died, starting another", { error });
-    // Its job is retried then.
+    // Ending the member retries its job.
     void member.end(new Error("The KZG worker thread died before it finished the job."));
   }
 }
 
-/** Takes the first job. Merges a verification with others of its kind, up to the batch limit. */
+/** Takes the first job. A verification is merged with waiting jobs of its kind, up to the batch limit. */
 function takeFrom(waiting: Job[]): Job {
   const first = waiting.shift()!;
   if (!isVerification(first)) return first;

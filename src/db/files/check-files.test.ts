@@ -10,7 +10,7 @@ import { checkFiles } from "./check-files.ts";
 
 const EVERYTHING = { bulkBytes: Number.POSITIVE_INFINITY };
 
-/** Incompressible bytes, as most block data is, from a fixed seed. */
+/** Returns incompressible bytes from a fixed seed. Most block data is incompressible. */
 function noise(length: number, seed: number): Uint8Array {
   const bytes = new Uint8Array(length);
   for (let state = seed + 1, i = 0; i < length; i++) {
@@ -128,7 +128,7 @@ describe("checkFiles", () => {
     const short = readFileSync(join(path, log));
     await put(101);
     await store.close();
-    // A second log, as exists while LevelDB flushes the first into a table.
+    // A second log, which exists while LevelDB flushes the first log into a table.
     const long = new Uint8Array(readFileSync(join(path, log)));
     writeFileSync(
       join(

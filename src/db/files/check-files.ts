@@ -8,8 +8,8 @@ import { sequencesOf } from "./write-record.ts";
 
 export interface FileCheckOptions {
   /**
-   * Limit on the bytes of bulk tables (only blocks, states or sidecars) to check, newest first. Other tables are always
-   * checked.
+   * Maximum number of bytes to check in bulk tables, newest first. Bulk tables hold only blocks, states or sidecars;
+   * other tables are always checked.
    */
   bulkBytes: number;
   onProgress?(done: CheckProgress): void;
@@ -26,7 +26,7 @@ export interface CheckedFiles {
   tables: number;
   /** Bulk tables skipped because of `bulkBytes`. */
   unreadTables: number;
-  /** Bytes of an incomplete last write after a crash. The write was never acknowledged. */
+  /** Size of an incomplete last write after a crash. That write was never acknowledged. */
   tornBytes: number;
 }
 
@@ -104,13 +104,16 @@ const BULK_BUCKETS: ReadonlySet<number | undefined> = new Set([
   Bucket.dataSidecars,
 ]);
 
-/** True for a table that holds only blocks, states or sidecars. Reads verify those by hash or checksum anyway. */
+/**
+ * True for a table that holds only blocks, states or sidecars. Such values are verified by hash or checksum on every
+ * read.
+ */
 function isBulk({ smallestKey, largestKey }: LiveTable): boolean {
   const [first, last] = [smallestKey[0], largestKey[0]];
   return first === last && BULK_BUCKETS.has(first);
 }
 
-/** Checks that the sequence numbers of the logs have no gap; returns the number of torn bytes. */
+/** Checks that the sequence numbers in the logs have no gaps; returns the number of torn bytes. */
 async function checkLogs(files: DatabaseFiles, { firstLog, lastSequence }: Manifest): Promise<number> {
   if (firstLog > 0 && !files.logs.has(firstLog)) throw new Damage(`log ${firstLog} is missing`);
   const logs = [...files.logs].filter(([number]) => number >= firstLog);

@@ -13,7 +13,7 @@ export interface DatabaseFiles {
   logs: Map<number, string>;
 }
 
-/** Lists the LevelDB files of a directory; empty if the directory does not exist. */
+/** Lists the LevelDB files in a directory; empty if the directory does not exist. */
 export async function listFiles(path: string): Promise<DatabaseFiles> {
   const names = (await namesIn(path)).sort((a, b) => Number.parseInt(a, 10) - Number.parseInt(b, 10));
   const numbered = (ending: RegExp) =>
@@ -27,7 +27,7 @@ export async function listFiles(path: string): Promise<DatabaseFiles> {
   };
 }
 
-/** Reads a whole file of the database. */
+/** Reads an entire database file. */
 export function readBytes({ path }: DatabaseFiles, name: string): Promise<Uint8Array> {
   return readFile(join(path, name));
 }

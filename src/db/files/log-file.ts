@@ -1,7 +1,7 @@
 import { matchesChecksum } from "./checksum.ts";
 
 // LevelDB, doc/log_format.md: 32 KiB blocks of records: checksum (4 bytes), length (2), type (1), data. Records do not
-// cross blocks; longer ones are split into fragments. Space too short for a header is zero-filled.
+// span blocks; longer records are split into fragments. Space too small for a header is zero-filled.
 const BLOCK_BYTES = 32_768;
 const HEADER_BYTES = 7;
 const FULL = 1;
@@ -18,13 +18,13 @@ export interface LogContents {
   records: Uint8Array[];
   /** Offset of the first unreadable byte that is followed by a readable record. */
   damagedAt: number | undefined;
-  /** Number of bytes at the end that hold no complete record, as left by a crash during a write. */
+  /** Number of trailing bytes that hold no complete record, as after a crash during a write. */
   tornBytes: number;
 }
 
 /**
  * Reads a file in LevelDB's log format, used for logs and manifests. A crash leaves an incomplete record only at the
- * end. Unreadable bytes before a readable record are therefore damage.
+ * end, so unreadable bytes before a readable record mean damage.
  */
 export function readLog(bytes: Uint8Array): LogContents {
   const records: Uint8Array[] = [];
@@ -39,7 +39,8 @@ export function readLog(bytes: Uint8Array): LogContents {
       continue;
     }
     const part = partAt(bytes, offset, room);
-    // An empty fragment is valid only where no more than a header fits. Inside damaged bytes it proves nothing.
+    // An empty fragment is valid only where there is no room for more than a header. Inside damaged bytes it proves
+    // nothing.
     if (part === undefined || (unreadableFrom !== undefined && part.data.length === 0)) {
       unreadableFrom ??= parted?.from ?? offset;
       parted = undefined;

@@ -11,7 +11,7 @@ export interface LiveTable {
 /** The files that make up a database. */
 export interface Manifest {
   tables: Map<number, LiveTable>;
-  /** Number of the oldest log that is not yet in tables; 0 for a database that was never opened. */
+  /** Number of the oldest log that has not been flushed into tables; 0 for a database that was never opened. */
   firstLog: number;
   /** Sequence number of the newest write when the manifest was last written. */
   lastSequence: bigint;

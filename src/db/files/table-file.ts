@@ -17,7 +17,7 @@ interface BlockHandle {
   size: number;
 }
 
-/** Returns the handles of all blocks. Throws an error with the reason if the footer or an index is damaged. */
+/** Returns the handles of all blocks. Throws an error stating the reason if the footer or an index is damaged. */
 function readHandles(file: Uint8Array): { data: BlockHandle[]; others: BlockHandle[] } {
   if (file.length < FOOTER_BYTES) throw new Error("the file is too short");
   const footer = file.subarray(file.length - FOOTER_BYTES);

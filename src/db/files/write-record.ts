@@ -11,13 +11,13 @@ export interface Entry {
 export const DELETION = 0;
 const VALUE = 1;
 
-/** Returns the first sequence number and the number of writes of a log record. */
+/** Returns the first sequence number and the number of writes in a log record. */
 export function sequencesOf(record: Uint8Array): { first: bigint; count: number } {
   const reader = new ByteReader(record);
   return { first: reader.uint64(), count: reader.uint32() };
 }
 
-/** Decodes the writes of a log record (LevelDB, db/write_batch.cc). */
+/** Decodes the writes in a log record (LevelDB, db/write_batch.cc). */
 export function* entriesOfRecord(record: Uint8Array): Generator<Entry> {
   const reader = new ByteReader(record);
   let sequence = reader.uint64();

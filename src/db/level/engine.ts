@@ -4,7 +4,10 @@ import type { Operation } from "./layers.ts";
 /** Range of keys that include their bucket prefix. A limit of -1 means no limit. */
 export type EngineRange = KeyRange;
 
-/** Ordered key-value store below `LevelStore`: LevelDB, or memory. Iterators see the contents at their creation. */
+/**
+ * Ordered key-value store underneath `LevelStore`: LevelDB or an in-memory store. Iterators see the contents as of
+ * their creation.
+ */
 export interface Engine {
   get(key: Uint8Array): Promise<Uint8Array | undefined>;
   has(key: Uint8Array): Promise<boolean>;

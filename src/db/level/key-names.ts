@@ -1,4 +1,4 @@
-/** A key as a latin1 string: usable as a map key, with the same order as the bytes. */
+/** A key as a latin1 string: usable as a map key, and sorted like the bytes. */
 export type Name = string;
 
 /** Position in a sorted list: before or after a name. */

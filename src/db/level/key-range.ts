@@ -1,4 +1,4 @@
-/** Bounds are keys within the bucket. Ranges are in byte order. */
+/** Range of keys within a bucket, in byte order. */
 export interface KeyRange {
   gt?: Uint8Array;
   gte?: Uint8Array;
@@ -18,7 +18,7 @@ export function prefixed(bucket: number, key: Uint8Array): Uint8Array {
   return bytes;
 }
 
-/** Returns the range of prefixed keys, in the form of LevelDB. */
+/** Converts a range to LevelDB bounds on prefixed keys. */
 export function levelRange(
   bucket: number,
   { gt, gte, lt, lte, reverse = false, limit = -1 }: KeyRange,

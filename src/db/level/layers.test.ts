@@ -205,7 +205,7 @@ describe("LevelStore layers", () => {
   });
 
   describe("after a crash between two writes", () => {
-    /** Lets `count` writes through and fails all later ones, as if the process had ended. */
+    /** Lets the given number of writes through and fails all later writes, as if the process had ended. */
     function failAfter(writes: number): void {
       let left = writes;
       for (const name of ["batch", "clear"] as const) {
@@ -267,7 +267,7 @@ describe("LevelStore layers", () => {
         const { all } = await fill();
         failAfter(writes);
         const operations = (async function* () {
-          // More than one chunk.
+          // Enough deletions for more than one chunk.
           for (let n = 0; n < 3000; n++) yield { type: "del", key: Uint8Array.of(9, n >> 8, n & 255) } as const;
           yield { type: "put", key: Uint8Array.of(1, ...keyOf(7)), value: bytesOf(7) } as const;
         })();
@@ -300,7 +300,7 @@ describe("LevelStore layers", () => {
         expect(await contents()).toEqual(before);
         expect(await layerEntries()).toEqual([]);
       }
-      // Two layers and the clean-up are three writes.
+      // Two layers and their clean-up take three writes.
       expect(opened).toHaveBeenCalledTimes(2);
     });
   });

@@ -6,7 +6,7 @@ export type Operation = { type: "put"; key: Uint8Array; value: Uint8Array } | { 
 /** An operation without its value. */
 export type Change = Pick<Operation, "type" | "key">;
 
-/** Writes since a point that can be restored. */
+/** Writes made since a point that can be restored. */
 interface Layer {
   readonly number: number;
   readonly names: Name[];
@@ -45,16 +45,16 @@ const DELETED = new Uint8Array();
 
 /**
  * Copy-on-write layers over a key-value store. All writes go into the top layer. Reads take the newest live version of
- * a key, then the base. Removing a layer and those above it from the live list restores the earlier contents in one
- * write.
+ * a key, then the base. Removing a layer and all layers above it from the live list restores the previous contents in
+ * one write.
  *
- * A layer entry is stored under a reserved prefix, the layer number and the original key. Keys of live layers are held
- * in memory, values are not.
+ * A layer entry is stored under a reserved prefix, followed by the layer number and the original key. Keys of live
+ * layers are held in memory; their values are not.
  */
 export class Layers {
   /** Versions of each key, newest last. Versions of dropped layers are removed on access or by `forget`. */
   readonly #versions = new Map<Name, Version[]>();
-  /** Sorted keys of each bucket. */
+  /** Sorted keys, by bucket. */
   readonly #names = new Map<number, Name[]>();
   #live: Layer[] = [];
   #lastNumber = 0;
@@ -73,7 +73,9 @@ export class Layers {
     return putLiveLayers([...this.#live.map((layer) => layer.number), number]);
   }
 
-  /** Adds a layer after `addOperation` was committed. `operations` are the changes already written into it. */
+  /**
+   * Adds a layer whose `addOperation` has been committed. `operations` are the changes already written to the layer.
+   */
   add(number: number, operations: readonly Change[] = []): void {
     this.#live.push({ number, names: [], isLive: true });
     this.record(operations);
@@ -84,7 +86,7 @@ export class Layers {
     return putLiveLayers(this.#live.map((layer) => layer.number).filter((each) => each < number));
   }
 
-  /** Drops the layers after `dropOperation` was committed. Returns the layers whose entries can be deleted. */
+  /** Drops the layers once `dropOperation` has been committed. Returns the layers whose entries can be deleted. */
   drop(number: number): readonly DroppedLayer[] {
     const dropped = this.#live.filter((layer) => layer.number >= number);
     for (const layer of dropped) layer.isLive = false;
@@ -109,7 +111,7 @@ export class Layers {
     return this.isEmpty ? undefined : this.#find(nameOf(key));
   }
 
-  /** Iterates the layered keys within a range, in range order. Lookups are lazy. */
+  /** Iterates over the layered keys within a range, in range order. Lookups are lazy. */
   *range({ gt, gte, lt, lte, reverse }: Bounds): Generator<LayeredKey> {
     if (this.isEmpty) return;
     const lower = gt ?? gte ?? new Uint8Array();
@@ -136,7 +138,7 @@ export class Layers {
     return top ? inLayer(top.number, operations) : [...operations];
   }
 
-  /** Records operations after they were committed. */
+  /** Records committed operations. */
   record(operations: readonly Change[]): void {
     const top = this.#live.at(-1);
     if (top) for (const { type, key } of operations) this.#record(top, nameOf(key), type === "del");
@@ -158,7 +160,7 @@ export class Layers {
     const bucket = name.charCodeAt(0);
     const names = this.#names.get(bucket) ?? [];
     const position = lowerBound(names, sameName, { name, isAfter: false });
-    // A key of a dropped layer may still be in the list.
+    // A key from a dropped layer may still be in the list.
     if (names[position] !== name) names.splice(position, 0, name);
     this.#names.set(bucket, names);
   }
@@ -180,7 +182,7 @@ export class Layers {
 /** Strips the trailing byte that distinguishes an empty value from a deletion. */
 export const plainValueOf = (value: Uint8Array): Uint8Array => value.subarray(0, -1);
 
-/** Converts a layer entry to an operation on the base. */
+/** Converts a layer entry into an operation on the base. */
 export function asPlainOperation(key: Uint8Array, value: Uint8Array): Operation {
   const plainKey = key.subarray(HEADER_BYTES);
   return value.length === 0
@@ -188,7 +190,7 @@ export function asPlainOperation(key: Uint8Array, value: Uint8Array): Operation 
     : { type: "put", key: plainKey, value: plainValueOf(value) };
 }
 
-/** Converts operations to writes into a layer. */
+/** Converts operations into writes to a layer. */
 export function inLayer(number: number, operations: readonly Operation[]): Operation[] {
   return operations.map((operation) => ({
     type: "put",

@@ -5,9 +5,9 @@ import { DatabaseCorruptError, DatabaseInUseError, DatabaseOpenError, DatabaseWr
 const OWN_LOCK = /already held by process/i;
 const NO_ROOM = /No space left|File too large|quota exceeded|not enough space/i;
 
-/** Converts an error of opening the database. */
+/** Converts an error thrown while opening the database. */
 export function openFailure(path: string, error: unknown): Error {
-  // The actual reason is the cause of a generic "not open" error.
+  // The actual reason is the cause of LevelDB's generic "not open" error.
   const reason = error instanceof Error && error.cause !== undefined ? error.cause : error;
   switch (errorCode(reason)) {
     case "LEVEL_LOCKED":

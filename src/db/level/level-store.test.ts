@@ -92,7 +92,7 @@ describe("LevelStore", () => {
     await expect(store.clear(1)).rejects.toThrow(DatabaseWriteError);
     expect(writing).toHaveBeenCalledTimes(1);
     expect((await store.failed).message).toBe(`The database at ${dir.path} could not be written: No space left.`);
-    // Earlier writes stay readable.
+    // Data from successful writes stays readable.
     expect(await collect(store.keys(1))).toEqual([bytes(1)]);
   });
 

@@ -27,7 +27,7 @@ import { WriteBatch } from "./write-batch.ts";
 
 type LevelDb = ClassicLevel<Uint8Array, Uint8Array>;
 
-/** Chunk limits of bulk rewrites and deletions. Other writes run between chunks. */
+/** Chunk limits for bulk rewrites and deletions. Other writes run between chunks. */
 const CHUNK_BYTES = 2 ** 22;
 const CHUNK_KEYS = 2000;
 
@@ -36,7 +36,7 @@ export interface StoreOptions {
   sync: boolean;
 }
 
-/** LevelDB, or its replacement in memory, with one-byte bucket prefixes and copy-on-write layers. */
+/** LevelDB or its in-memory replacement, with one-byte bucket prefixes and copy-on-write layers. */
 export class LevelStore {
   readonly path: string;
   readonly isInMemory: boolean;
@@ -56,7 +56,7 @@ export class LevelStore {
     this.#sync = sync;
   }
 
-  /** Creates an empty store in memory. Nothing is written to the path. */
+  /** Creates an empty in-memory store. Nothing is written to the path. */
   static inMemory(path: string): LevelStore {
     return new LevelStore(new MemoryEngine(), path, false);
   }
@@ -73,7 +73,7 @@ export class LevelStore {
 
   /** Throws a `DatabaseInUseError` if the database is open elsewhere. Does not modify the database. */
   static async requireUnused(path: string): Promise<void> {
-    // With `errorIfExists`, LevelDB takes the lock and then fails before it writes.
+    // With `errorIfExists`, LevelDB acquires the lock and then fails before writing.
     const level: LevelDb = new ClassicLevel(path, { createIfMissing: false, errorIfExists: true });
     const refusal: unknown = await level.open().catch((error: unknown) => openFailure(path, error));
     if (refusal instanceof DatabaseInUseError) throw refusal;
@@ -130,21 +130,21 @@ export class LevelStore {
     return new WriteBatch((operations) => this.#write(() => this.#commit(operations)));
   }
 
-  /** Returns the size of all files of the store. */
+  /** Returns the total size of the store's files. */
   async diskBytes(): Promise<number> {
     if (this.isInMemory) return 0;
     const sizes = await Promise.all((await readdir(this.path)).map((name) => sizeOf(join(this.path, name))));
     return sizes.reduce((sum, size) => sum + size, 0);
   }
 
-  /** Returns the free space on the disk of the store; undefined in memory. */
+  /** Returns the free space on the store's disk; undefined for an in-memory store. */
   async freeDiskBytes(): Promise<number | undefined> {
     if (this.isInMemory) return undefined;
     const { bavail, bsize } = await statfs(this.path);
     return bavail * bsize;
   }
 
-  /** Deletes all entries of a bucket; not atomic. */
+  /** Deletes all entries in a bucket. Not atomic. */
   async clear(bucket: number): Promise<void> {
     if (this.#layers.isEmpty) return this.#write(() => this.#level.clear(levelRange(bucket, {})));
     let batch = this.batch();
@@ -159,7 +159,7 @@ export class LevelStore {
   }
 
   /**
-   * Adds a layer that receives all further writes. Returns its number. `dropLayer` discards it; otherwise
+   * Adds a layer that receives all further writes, and returns its number. `dropLayer` discards the layer; otherwise
    * `mergeLayers` merges it into the base at the next start.
    */
   async addLayer(): Promise<number> {
@@ -168,7 +168,7 @@ export class LevelStore {
     return number;
   }
 
-  /** Adds a layer that contains the operations. They become visible atomically, even if they exceed one batch. */
+  /** Adds a layer containing the operations. They become visible atomically, even if they exceed one batch. */
   async addFilledLayer(operations: AsyncIterable<Operation>): Promise<number> {
     const number = this.#layers.allocate();
     try {
@@ -185,7 +185,7 @@ export class LevelStore {
     }
   }
 
-  /** Restores the contents from before the layer, in one write. Layers above it are dropped too. */
+  /** Restores the contents from before the layer was added, in one write. Also drops all layers above it. */
   async dropLayer(number: number): Promise<void> {
     const dropped = await this.#write(async () => {
       await this.#level.batch([this.#layers.dropOperation(number)], { sync: this.#sync });
@@ -195,8 +195,8 @@ export class LevelStore {
   }
 
   /**
-   * Merges the layers that were live at the last close into the base. Resumable: a layer is merged completely before
-   * the next one.
+   * Merges the layers that were live at the last close into the base. Resumable: each layer is merged completely before
+   * the next one starts.
    */
   async mergeLayers(): Promise<void> {
     try {
@@ -207,14 +207,14 @@ export class LevelStore {
     }
   }
 
-  /** Reclaims disk space of deleted entries in a bucket. Can take minutes. */
+  /** Reclaims the disk space used by deleted entries in a bucket. Can take minutes. */
   compact(bucket: number): Promise<void> {
     return this.#level
       .compactRange(Uint8Array.of(bucket), Uint8Array.of(bucket + 1))
       .catch((error) => this.#rethrow(error));
   }
 
-  /** Returns the approximate disk size of a bucket, without recent writes and layers. */
+  /** Returns the approximate disk size of a bucket, excluding recent writes and layers. */
   bytesOf(bucket: number): Promise<number> {
     return this.#level.approximateSize(Uint8Array.of(bucket), Uint8Array.of(bucket + 1));
   }
@@ -238,7 +238,7 @@ export class LevelStore {
     return value === undefined ? null : plainBytes(plainValueOf(value));
   }
 
-  /** Iterates a range over base and layers. Values of layered entries are not loaded. */
+  /** Iterates over a range across the base and its layers. Values of layered entries are not loaded. */
   async *#iterate(bucket: number, range: KeyRange, { values }: { values: boolean }): AsyncGenerator<FoundEntry> {
     const { limit, ...bounds } = levelRange(bucket, range);
     const upper = this.#layers.range(bounds);
@@ -302,7 +302,7 @@ export class LevelStore {
         this.#layers.forget(layer);
       }
     });
-    // A failed write is reported through `failed`. The next start deletes the rest.
+    // A failed write is reported through `failed`. The next start deletes the remaining entries.
     this.#purging = purging.catch(() => {});
   }
 
@@ -320,8 +320,8 @@ export class LevelStore {
   }
 
   /**
-   * Serializes writes and rejects all after a failure: records that LevelDB appends after a torn one can be unreadable
-   * at the next start.
+   * Serializes writes, and rejects all writes after a failed one: records that LevelDB appends after a torn record may
+   * be unreadable at the next start.
    */
   #write<T>(write: () => Promise<T>): Promise<T> {
     const written = this.#lastWrite.then(async () => {

@@ -99,5 +99,5 @@ describe("MemoryEngine", () => {
   });
 });
 
-/** Converts the Buffers of LevelDB. */
+/** Converts LevelDB's Buffers to arrays. */
 const plain = (found: Uint8Array | undefined) => found && [...found];

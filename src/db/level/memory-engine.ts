@@ -2,13 +2,13 @@ import type { Engine, EngineRange } from "./engine.ts";
 import { type Bound, keyOf, lowerBound, type Name, nameOf } from "./key-names.ts";
 import type { Operation } from "./layers.ts";
 
-/** Never changed, so that a copied list of entries is a snapshot. */
+/** Immutable, so a copy of the entry list is a snapshot. */
 interface Entry {
   readonly name: Name;
   readonly value: Uint8Array;
 }
 
-/** Key-value store in memory: a sorted list. Values are copied on write and on read. */
+/** In-memory key-value store backed by a sorted list. Values are copied on write and on read. */
 export class MemoryEngine implements Engine {
   #entries: Entry[] = [];
   #isOpen = true;

@@ -30,7 +30,7 @@ export class BlockRepository {
     return this.#store.has(Bucket.blocks, rootBytes(root));
   }
 
-  /** Iterates all blocks, in no particular order. */
+  /** Iterates over all blocks, in no particular order. */
   async *entries(): AsyncGenerator<{ root: RootHex; bytes: Uint8Array }> {
     for await (const [key, bytes] of this.#store.entries(Bucket.blocks)) yield { root: toRootHex(key), bytes };
   }
@@ -76,7 +76,7 @@ export class HotBlockRepository {
     return null;
   }
 
-  /** Iterates blocks up to and including slot `to`, in slot order, so that a parent precedes its children. */
+  /** Iterates over blocks up to and including slot `to`, in slot order, so that parents precede their children. */
   async *entries({ to = Number.POSITIVE_INFINITY }: { to?: Slot } = {}): AsyncGenerator<HotBlock> {
     for await (const [key, value] of this.#store.entries(Bucket.hotBlocks, { lt: slotBound(to + 1) })) {
       const parentRoot = toRootHex(value.subarray(0, PARENT_ROOT_BYTES));
@@ -146,7 +146,10 @@ export class FinalizedBlockRepository {
     this.#store = store;
   }
 
-  /** Reads a single key: for an empty slot, an iterator would load its successor, which may share a block with a state. */
+  /**
+   * Reads a single key: for an empty slot, an iterator would load the next entry, which may share a LevelDB block with
+   * a state.
+   */
   async get(slot: Slot): Promise<RootHex | null> {
     if (slot < 0 || slot > Number.MAX_SAFE_INTEGER) return null;
     const root = await this.#store.get(Bucket.finalizedBlocks, slotKey(slot));

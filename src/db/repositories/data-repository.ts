@@ -52,14 +52,14 @@ export class DataRepository {
     return indices;
   }
 
-  /** Iterates all sidecars, grouped by block; blocks come in no particular order. */
+  /** Iterates over all sidecars, grouped by block; blocks come in no particular order. */
   async *sidecars(): AsyncGenerator<{ root: RootHex; index: number }> {
     for await (const key of this.#store.keys(Bucket.dataSidecars)) {
       yield { root: toRootHex(key.subarray(0, ROOT_BYTES)), index: indexOfKey(key) };
     }
   }
 
-  /** Iterates the blocks with stored sidecars from slot `from` to slot `to` (inclusive), in slot order. */
+  /** Iterates over the blocks that have stored sidecars, from slot `from` to slot `to` (inclusive), in slot order. */
   async *blocks({
     from = 0,
     to = Number.POSITIVE_INFINITY,

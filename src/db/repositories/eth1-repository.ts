@@ -16,7 +16,7 @@ export interface Eth1Changes {
 
 const SNAPSHOT_KEY = new Uint8Array();
 
-/** Blocks and deposits of the execution chain that eth1 votes and block production need before Electra. */
+/** Blocks and deposits from the execution chain, which eth1 votes and block production need before Electra. */
 export class Eth1Repository {
   readonly #store: LevelStore;
 
@@ -31,7 +31,7 @@ export class Eth1Repository {
     return blocks;
   }
 
-  /** Iterates deposits with indices in [from, before), in order. */
+  /** Iterates over deposits with indices in [from, before), in order. */
   async *deposits(from: number, before: number): AsyncGenerator<[index: number, value: Uint8Array]> {
     const range = { gte: slotKey(from), lt: slotKey(before) };
     for await (const [key, value] of this.#store.entries(Bucket.eth1Deposits, range)) yield [slotOfKey(key), value];

@@ -5,14 +5,14 @@ import type { LevelStore } from "../level/level-store.ts";
 interface StoredLightClientUpdate {
   /** Slot of the attested header; determines the fork of the update. */
   attestedSlot: Slot;
-  /** Block with the sync aggregate of the update. */
+  /** Block that contains the update's sync aggregate. */
   blockRoot: RootHex;
   bytes: Uint8Array;
 }
 
 const POSITION_BYTES = 40;
 
-/** Best light client update of each sync committee period. */
+/** Best light client update for each sync committee period. */
 export class LightClientRepository {
   readonly #store: LevelStore;
 
@@ -35,7 +35,7 @@ export class LightClientRepository {
     return null;
   }
 
-  /** Stores the update of a period and deletes those before `oldestKept`, atomically. */
+  /** Atomically stores a period's update and deletes all updates before `oldestKept`. */
   async put(period: SyncPeriod, update: StoredLightClientUpdate, oldestKept: SyncPeriod): Promise<void> {
     const value = new Uint8Array(POSITION_BYTES + update.bytes.length);
     value.set(slotAndRootKey(update.attestedSlot, update.blockRoot));

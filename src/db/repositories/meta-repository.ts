@@ -9,7 +9,7 @@ interface CheckpointRecord {
   root: RootHex;
 }
 
-/** ENR and metadata that the node last announced. Changed contents need a higher sequence number. */
+/** ENR and metadata last announced by the node. Changing their contents requires a higher sequence number. */
 export interface AnnouncedNode {
   /** The newest signed ENR, in text form. */
   record: string;
@@ -17,13 +17,13 @@ export interface AnnouncedNode {
   metadata: string;
 }
 
-/** Range of stored data sidecars of the finalized chain: first slot and number of custody groups. */
+/** Data sidecars stored for the finalized chain: first slot and number of custody groups. */
 export interface HeldData {
   from: Slot;
   groups: number;
 }
 
-/** A peer that is remembered across restarts. */
+/** A peer remembered across restarts. */
 export interface RememberedPeer {
   /** Peer ID in base58btc. */
   id: string;
@@ -45,7 +45,7 @@ export interface StoredBan {
   until: number;
 }
 
-/** Keys of the single values. Custom values have a prefix, so their names cannot collide with these. */
+/** Keys of the built-in values. Custom values have a prefix, so their names cannot collide with these keys. */
 const Name = {
   schemaVersion: "schemaVersion",
   identity: "identity",
@@ -63,10 +63,10 @@ const Name = {
 
 const DELETED_AT_ONCE = 1000;
 
-/** Values of the database and the node. All others belong to the chain. */
+/** Values that belong to the database or the node. All other values belong to the chain. */
 const NODE_NAMES = [Name.schemaVersion, Name.nodeKey, Name.announcedNode, Name.peers, Name.bans, Name.joined];
 
-/** Single values about the database, the chain and the node. */
+/** Individual values about the database, the chain and the node. */
 export class MetaRepository {
   readonly #store: LevelStore;
 
@@ -92,29 +92,29 @@ export class MetaRepository {
     return this.#getJson<Slot | null>(Name.unverifiedFrom);
   }
 
-  /** Returns null if no range was stored yet. */
+  /** Returns null if no range has been stored yet. */
   getHeldData(): Promise<HeldData | null> {
     return this.#getJson<HeldData>(Name.heldData);
   }
 
-  /** Votes counted by fork choice when a state was last stored. */
+  /** Returns the votes counted by fork choice when a state was last stored. */
   getVotes(): Promise<Uint8Array | null> {
     return this.#store.get(Bucket.meta, nameKey(Name.votes));
   }
 
-  /** Last slot of a dev chain's clock. */
+  /** Returns the last slot of a dev chain's clock. */
   getClockSlot(): Promise<Slot | null> {
     return this.#getJson<Slot>(Name.clockSlot);
   }
 
-  /** Written on its own: slots pass without other writes. */
+  /** Not part of a batch, because slots pass without other writes. */
   async putClockSlot(slot: Slot): Promise<void> {
     const batch = this.#store.batch();
     new MetaWrites(batch).putClockSlot(slot);
     await batch.write();
   }
 
-  /** Private key of the node's network identity. */
+  /** Returns the private key of the node's network identity. */
   getNodeKey(): Promise<Uint8Array | null> {
     return this.#store.get(Bucket.meta, nameKey(Name.nodeKey));
   }
@@ -131,7 +131,7 @@ export class MetaRepository {
     return this.#getJson<StoredBan[]>(Name.bans);
   }
 
-  /** True once other nodes have joined the dev chain of this node. */
+  /** True once other nodes have joined this node's dev chain. */
   async isJoined(): Promise<boolean> {
     return (await this.#getJson<boolean>(Name.joined)) ?? false;
   }
@@ -146,19 +146,19 @@ export class MetaRepository {
     return this.#store.get(Bucket.meta, customKey(name));
   }
 
-  /** Iterates the custom values whose names start with the prefix, in name order. */
+  /** Iterates over the custom values whose names start with the prefix, in name order. */
   async *customEntries(prefix: string, from = prefix): AsyncGenerator<[name: string, value: Uint8Array]> {
     for await (const { key, value } of this.rawCustomEntries(prefix, from)) {
       yield [new TextDecoder().decode(key).slice(CUSTOM.length), value];
     }
   }
 
-  /** Like `customEntries`, with the keys of the database. */
+  /** Like `customEntries`, but yields raw database keys. */
   async *rawCustomEntries(
     prefix: string,
     from = prefix,
   ): AsyncGenerator<{ bucket: number; key: Uint8Array; value: Uint8Array }> {
-    // End of the range: 0xff does not occur in UTF-8.
+    // Exclusive end of the range: 0xff does not occur in UTF-8.
     const end = Uint8Array.of(...customKey(prefix), 0xff);
     for await (const [key, value] of this.#store.entries(Bucket.meta, { gte: customKey(from), lt: end })) {
       yield { bucket: Bucket.meta, key, value };
@@ -178,7 +178,7 @@ export class MetaRepository {
     await batch.write();
   }
 
-  /** Iterates the keys that belong to the chain rather than to the node. */
+  /** Iterates over the keys that belong to the chain rather than to the node. */
   async *chainKeys(): AsyncGenerator<Uint8Array> {
     for await (const key of this.#store.keys(Bucket.meta)) {
       if (!NODE_NAMES.some((name) => byteArrayEquals(key, nameKey(name)))) yield key;

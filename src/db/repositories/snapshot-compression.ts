@@ -5,10 +5,10 @@ import { PatchReader } from "../patch.ts";
 /** LevelDB writes an entry in one piece, which blocks other writes. */
 const PART_BYTES = 2 ** 20;
 const CHUNK_BYTES = 2 ** 18;
-/** Public keys and roots are incompressible; the rest compresses well at any level, so the fastest is used. */
+/** Public keys and roots are incompressible; the rest compresses well at any level, so the fastest level is used. */
 const LEVEL = 1;
 
-/** Compresses a patch on the thread pool and splits it into parts of equal length, except the last. */
+/** Compresses a patch on the thread pool and splits it into parts of equal length; the last one may be shorter. */
 export async function* compressPatch(patch: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {
   let waiting: Uint8Array[] = [];
   let length = 0;
@@ -35,7 +35,7 @@ export async function applyCompressedPatch(
   return reader.end();
 }
 
-/** Pipes bytes through a transform. An error surfaces to the reader. */
+/** Pipes bytes through a transform. Errors surface in the reader. */
 function through(bytes: AsyncIterable<Uint8Array>, transform: Transform): AsyncIterable<Uint8Array> {
   pipeline(Readable.from(bytes, { objectMode: false }), transform, () => {});
   return transform;

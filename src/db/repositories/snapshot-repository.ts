@@ -11,9 +11,12 @@ export interface Packing {
   /** SSZ size of the state. */
   size: number;
   parts: number;
-  /** State that the patch applies to; null if the patch is self-contained. The patch of a base always is. */
+  /**
+   * State that the patch applies to; null if the patch is self-contained. A base is always stored as a self-contained
+   * patch.
+   */
   base: StatePosition | null;
-  /** True for a state that is kept only because others are patches of it. */
+  /** True if the state is kept only because other states are patches of it. */
   isOnlyBase: boolean;
 }
 
@@ -22,7 +25,7 @@ export interface StoredSnapshot extends StatePosition {
   packing: Packing | null;
 }
 
-/** Full states. States between them are replayed from blocks. */
+/** Full states. The states in between are replayed from blocks. */
 export class SnapshotRepository {
   readonly #store: LevelStore;
 
@@ -31,7 +34,7 @@ export class SnapshotRepository {
   }
 
   /**
-   * Returns the SSZ-encoded state. Throws a `DatabaseCorruptError` if it, or the base of its patch, is damaged or
+   * Returns the SSZ-encoded state. Throws a `DatabaseCorruptError` if the state or the base of its patch is damaged or
    * missing.
    */
   async get(slot: Slot, blockRoot: Root): Promise<Uint8Array | null> {
@@ -54,7 +57,7 @@ export class SnapshotRepository {
     yield* found.sort((a, b) => a.slot - b.slot || (a.blockRoot < b.blockRoot ? -1 : 1));
   }
 
-  /** Iterates the positions of all parts, including those of incomplete writes. */
+  /** Iterates over the positions of all parts, including those of incomplete writes. */
   async *partKeys(): AsyncGenerator<StatePosition & { part: number }> {
     for await (const key of this.#store.keys(Bucket.snapshotParts)) {
       const part = new DataView(key.buffer, key.byteOffset).getUint32(POSITION_BYTES);
@@ -122,7 +125,7 @@ export class SnapshotWrites {
     this.#batch.put(Bucket.snapshots, slotAndRootKey(slot, blockRoot), state);
   }
 
-  /** Stores a part. The state becomes visible with `putPacking`. */
+  /** Stores a part. `putPacking` makes the state visible. */
   putPart(slot: Slot, blockRoot: Root, part: number, bytes: Uint8Array): void {
     this.#batch.put(Bucket.snapshotParts, partKey(slot, blockRoot, part), bytes);
   }

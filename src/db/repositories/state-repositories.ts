@@ -10,7 +10,7 @@ export interface StatePosition {
   blockRoot: RootHex;
 }
 
-/** Reads the index of states: state root → position. */
+/** Reads the state index: state root → position. */
 export class StateIndexRepository {
   readonly #store: LevelStore;
 
@@ -23,7 +23,7 @@ export class StateIndexRepository {
     return value === null ? null : positionOf(value);
   }
 
-  /** Iterates all entries, in no particular order. */
+  /** Iterates over all entries, in no particular order. */
   async *entries(): AsyncGenerator<StatePosition & { stateRoot: RootHex }> {
     for await (const [key, value] of this.#store.entries(Bucket.stateIndex)) {
       yield { stateRoot: toRootHex(key), ...positionOf(value) };
@@ -31,7 +31,7 @@ export class StateIndexRepository {
   }
 }
 
-/** Writes the index of states as part of a batch. */
+/** Writes the state index as part of a batch. */
 export class StateIndexWrites {
   readonly #batch: WriteBatch;
 
