@@ -22,6 +22,7 @@ export function evmStore(db: BeaconDb): EvmStore {
     const bytes = await db.meta.getCustom(name);
     return bytes === null ? null : Number(Buffer.from(bytes).readBigUInt64BE());
   };
+  const hasArchived = async (hash: string) => (await readNumber(`${NUMBERS.block}${hash}`)) !== null;
   const write = async (name: string, bytes: Uint8Array) => {
     const batch = db.batch();
     batch.meta.putCustom(name, bytes);
@@ -55,7 +56,11 @@ export function evmStore(db: BeaconDb): EvmStore {
       }
       return blocks;
     },
-    archivedNumber: (kind, hash) => readNumber(`${NUMBERS[kind]}${hash}`),
+    hasArchived,
+    findArchived: async (kind, hash) => {
+      const number = await readNumber(`${NUMBERS[kind]}${hash}`);
+      return number === null ? null : db.meta.getCustom(nameOf(number, BLOCKS));
+    },
     readBase: () => db.meta.getCustom(BASE),
     writeBase: (bytes) => write(BASE, bytes),
     readOverrides: (key) => db.meta.getCustom(`${OVERRIDES}${key}`),
@@ -65,7 +70,7 @@ export function evmStore(db: BeaconDb): EvmStore {
       for await (const [name, bytes] of db.meta.customEntries(OVERRIDES)) {
         if (name === PENDING_OVERRIDES) continue;
         const hash = name.slice(OVERRIDES.length);
-        if ((await readNumber(`${NUMBERS.block}${hash}`)) === null) unarchived.push([hash, bytes]);
+        if (!(await hasArchived(hash))) unarchived.push([hash, bytes]);
       }
       return unarchived;
     },

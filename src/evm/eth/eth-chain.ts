@@ -10,6 +10,9 @@ import type { TransactionInclusion } from "./json/transaction-json.ts";
 import { OldStates } from "./old-states.ts";
 import { PendingBlock } from "./pending-block.ts";
 
+/** Archived ancestors that are read at once. */
+const READ_AT_ONCE = 128;
+
 /** Numbers of consecutive blocks, both bounds included. */
 export interface NumberRange {
   from: number;
@@ -117,8 +120,25 @@ export class EthChain<Engine extends EthEngine = EthEngine> {
     return this.engine.blocks.get(this.#tags[id.tag])?.header.number ?? 0n;
   }
 
-  async parentOf({ header }: ReceiptedBlock): Promise<ReceiptedBlock | undefined> {
-    return header.number === 0n ? undefined : this.#findByHash({ hash: toHex(header.parentHash) });
+  /** Yields a block and its ancestors, at most `count` blocks in all. */
+  async *ancestry(block: ReceiptedBlock, count: number): AsyncGenerator<ReceiptedBlock> {
+    const { blocks, archive } = this.engine;
+    let archived: (() => ReceiptedBlock)[] = [];
+    let next: ReceiptedBlock | undefined = block;
+    for (let left = count; next !== undefined && left > 0; ) {
+      yield next;
+      left--;
+      const number = Number(next.header.number);
+      const parentHash = toHex(next.header.parentHash);
+      next = blocks.get(parentHash);
+      if (next !== undefined || left === 0 || number === 0) continue;
+      if (archived.length === 0) {
+        const oldest = Math.max(1, number - Math.min(left, READ_AT_ONCE));
+        archived = (await archive?.openRange(oldest, number - 1)) ?? [];
+      }
+      const parent = archived.pop()?.();
+      if (parent !== undefined && toHex(parent.hash) === parentHash) next = parent;
+    }
   }
 
   /** Yields the canonical blocks of a range in ascending order: each that is in memory, and the ranges of all others. */
@@ -141,8 +161,10 @@ export class EthChain<Engine extends EthEngine = EthEngine> {
 
   /** Returns the position of a transaction in the canonical chain. */
   async findTransaction(hash: string): Promise<IncludedTransaction | undefined> {
-    const number = this.#index.numberOfTransaction(hash) ?? (await this.engine.archive?.numberOfTransaction(hash));
-    const block = number === undefined ? undefined : await this.#findByNumber(number);
+    const number = this.#index.numberOfTransaction(hash);
+    const block = await (number === undefined
+      ? this.engine.archive?.withTransaction(hash)
+      : this.#findByNumber(number));
     const index = block?.transactions.findIndex((transaction) => toHex(transaction.hash) === hash) ?? -1;
     return block === undefined || index < 0 ? undefined : { block, index };
   }

@@ -4,6 +4,7 @@ import {
   asBigint,
   asBytes,
   asList,
+  contentAt,
   decode,
   encodeBytes,
   encodedListSize,
@@ -101,10 +102,12 @@ export function encodeBlock({ header, transactions, withdrawals, requests }: Blo
 /** Inverse of `encodeBlock`. Recovers the transaction senders unless `senderAt` is set. */
 export function decodeBlock(bytes: Uint8Array, chain: ChainRules, senderAt?: (index: number) => Address): Block {
   const [headerItem, transactionItems, withdrawalItems, requestItems] = asList(decode(bytes));
+  const [start] = contentAt(bytes, 0);
+  const [, end] = contentAt(bytes, start);
   const header = decodeHeader(headerItem!);
   const rules = chain.at(header.timestamp);
   return {
-    hash: chain.crypto.keccak(encodeHeader(header)),
+    hash: chain.crypto.keccak(bytes.subarray(start, end)),
     header,
     transactions: asList(transactionItems).map((item, index) =>
       decodeTransaction(asBytes(item), rules, senderAt?.(index)),

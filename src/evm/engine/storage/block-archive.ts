@@ -45,8 +45,9 @@ export interface ArchiveStore {
   readArchived(number: number): Promise<Uint8Array | null>;
   /** Reads the existing blocks of a range at one point in time, in ascending order. */
   readArchivedRange(from: number, to: number): Promise<[number: number, bytes: Uint8Array][]>;
-  /** Returns the number of the block with this hash, or of the block that includes the transaction with this hash. */
-  archivedNumber(kind: "block" | "transaction", hash: RootHex): Promise<number | null>;
+  hasArchived(hash: RootHex): Promise<boolean>;
+  /** Reads the block with this hash, or the block that includes the transaction with this hash. */
+  findArchived(kind: "block" | "transaction", hash: RootHex): Promise<Uint8Array | null>;
 }
 
 const ADDRESS_SIZE = 20;
@@ -68,8 +69,8 @@ export class BlockArchive {
     return BigInt(await this.#store.lastArchived());
   }
 
-  async has(hash: RootHex): Promise<boolean> {
-    return (await this.#store.archivedNumber("block", hash)) !== null;
+  has(hash: RootHex): Promise<boolean> {
+    return this.#store.hasArchived(hash);
   }
 
   /** Stores consecutive blocks, oldest first. Skips blocks that are already stored. */
@@ -84,6 +85,16 @@ export class BlockArchive {
     return bytes === null ? undefined : decodeReceipted(bytes, this.#rules);
   }
 
+  /** Reads the existing blocks of a range, in ascending order. Returns functions that decode them. */
+  async openRange(from: number, to: number): Promise<(() => ReceiptedBlock)[]> {
+    const stored = await this.#store.readArchivedRange(from, to);
+    return stored.map(
+      ([, bytes]) =>
+        () =>
+          decodeReceipted(bytes, this.#rules),
+    );
+  }
+
   /** Reads a block. Returns a function that decodes the part that its logs are encoded from. */
   async openLogged(number: number): Promise<(() => LoggedBlock) | undefined> {
     const bytes = await this.#store.readArchived(number);
@@ -96,14 +107,18 @@ export class BlockArchive {
     return stored.map(([number, bytes]) => readBloom(number, bytes));
   }
 
-  async byHash(hash: RootHex): Promise<ReceiptedBlock | undefined> {
-    const number = await this.#store.archivedNumber("block", hash);
-    return number === null ? undefined : this.byNumber(BigInt(number));
+  byHash(hash: RootHex): Promise<ReceiptedBlock | undefined> {
+    return this.#find("block", hash);
   }
 
-  async numberOfTransaction(hash: RootHex): Promise<bigint | undefined> {
-    const number = await this.#store.archivedNumber("transaction", hash);
-    return number === null ? undefined : BigInt(number);
+  /** Returns the block that includes a transaction. */
+  withTransaction(hash: RootHex): Promise<ReceiptedBlock | undefined> {
+    return this.#find("transaction", hash);
+  }
+
+  async #find(kind: "block" | "transaction", hash: RootHex): Promise<ReceiptedBlock | undefined> {
+    const bytes = await this.#store.findArchived(kind, hash);
+    return bytes === null ? undefined : decodeReceipted(bytes, this.#rules);
   }
 }
 

@@ -41,8 +41,16 @@ export function feeMethods(chain: EthChain) {
     feeHistory: async ({ count, newest, percentiles }: FeeHistoryArgs, signal?: AbortSignal) => {
       const last = await chain.find(newest);
       if (last === undefined) throw new EthError("header not found");
-      const blocks = await blocksUpTo(chain, last, Math.min(count, MAX_FEE_HISTORY), signal);
-      const headers = blocks.map(({ header }) => header);
+      const headers: Header[] = [];
+      const rewards: string[][] = [];
+      const slice = new TimeSlice();
+      for await (const block of chain.ancestry(last, Math.min(count, MAX_FEE_HISTORY))) {
+        headers.push(block.header);
+        if (percentiles?.length) rewards.push(rewardsOf(block, percentiles).map(quantity));
+        await slice.yieldIfDue();
+        signal?.throwIfAborted();
+      }
+      headers.reverse();
       const newestHeader = last.header;
       const ratio = (used: bigint, max: bigint) => (max === 0n ? 0 : Number(used) / Number(max));
       return {
@@ -57,29 +65,10 @@ export function feeMethods(chain: EthChain) {
             ? []
             : [...headers.map((header) => blobFee(header, false)), blobFee(newestHeader, true)].map(quantity),
         blobGasUsedRatio: headers.map((header) => ratio(header.blobGasUsed ?? 0n, forkOf(header, false).maxBlobGas)),
-        ...(percentiles &&
-          percentiles.length > 0 && { reward: blocks.map((block) => rewardsOf(block, percentiles).map(quantity)) }),
+        ...(percentiles && percentiles.length > 0 && { reward: rewards.reverse() }),
       };
     },
   };
-}
-
-/** Returns consecutive blocks up to the given one, oldest first. */
-async function blocksUpTo(
-  chain: EthChain,
-  last: ReceiptedBlock,
-  count: number,
-  signal: AbortSignal | undefined,
-): Promise<ReceiptedBlock[]> {
-  const blocks: ReceiptedBlock[] = [];
-  const slice = new TimeSlice();
-  for (let block: ReceiptedBlock | undefined = last; block !== undefined && blocks.length < count; ) {
-    blocks.push(block);
-    block = await chain.parentOf(block);
-    await slice.yieldIfDue();
-    signal?.throwIfAborted();
-  }
-  return blocks.reverse();
 }
 
 /** Returns the tips at gas percentiles of a block, with its transactions sorted by tip. */

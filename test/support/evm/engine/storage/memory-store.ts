@@ -43,10 +43,11 @@ export function memoryStore() {
     readArchived: async (wanted) => archived.find(({ number }) => number === wanted)?.bytes ?? null,
     readArchivedRange: async (from, to) =>
       archived.filter(({ number }) => number >= from && number <= to).map(({ number, bytes }) => [number, bytes]),
-    archivedNumber: async (kind, hash) => {
+    hasArchived: async (wanted) => archived.some(({ hash }) => hash === wanted),
+    findArchived: async (kind, hash) => {
       const isWanted = (block: ArchivedBlock) =>
         kind === "block" ? block.hash === hash : block.transactions.includes(hash);
-      return archived.find(isWanted)?.number ?? null;
+      return archived.find(isWanted)?.bytes ?? null;
     },
   };
   return { stored, store, failing };
