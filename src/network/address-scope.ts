@@ -24,13 +24,13 @@ for (const [prefix, bits] of [
   NOT_GLOBAL.addSubnet(prefix, bits, "ipv6");
 }
 
-/** Returns the IP address that a multiaddr starts with, or undefined for a DNS name. */
+/** Returns the IP address at the start of a multiaddr, or undefined for a DNS name. */
 export function ipOf(address: Multiaddr): string | undefined {
   const value = address.getComponents()[0]?.value ?? "";
   return isIP(value) === 0 ? undefined : value;
 }
 
-/** Returns true for a globally routable IP address. IPv4-mapped IPv6 addresses are recognized. */
+/** Returns true for a globally routable IP address. Also recognizes IPv4-mapped IPv6 addresses. */
 export function isGlobalAddress(ip: string): boolean {
   const version = isIP(ip);
   return version !== 0 && !NOT_GLOBAL.check(ip, version === 4 ? "ipv4" : "ipv6");

@@ -10,12 +10,12 @@ import type {
 import type { DataSidecar } from "../data/sidecar.ts";
 
 /**
- * Publishes locally submitted objects to gossip after they passed validation. Fire and forget: a node without peers
- * does not fail the submission.
+ * Publishes locally submitted objects to gossip once they have passed validation. Fire and forget: a submission does
+ * not fail if the node has no peers.
  */
 export interface Broadcast {
   block(signed: SignedBeaconBlock): void;
-  /** Blob or column sidecars, of one or several blocks. */
+  /** Publishes blob or column sidecars, which may belong to several blocks. */
   sidecars(sidecars: readonly DataSidecar[]): void;
   attestation(attestation: SingleAttestation, subnet: number): void;
   aggregate(aggregate: SignedAggregateAndProof): void;

@@ -1,6 +1,6 @@
 import type { Type } from "@chainsafe/ssz";
 
-/** Thrown for valid SSZ with an integer above 2^53 - 1, which a JavaScript number cannot represent. */
+/** Thrown for valid SSZ that contains an integer above 2^53 - 1, which a JavaScript number cannot represent. */
 export class UnsafeIntegerError extends Error {
   constructor() {
     super("The SSZ value contains an integer above 2^53 - 1.");
@@ -9,8 +9,8 @@ export class UnsafeIntegerError extends Error {
 }
 
 /**
- * Deserializes a value and checks that it serializes to the same bytes. A rounded integer would give a forged object
- * the root, and so the signature, of a genuine one.
+ * Deserializes a value and checks that it serializes to the same bytes. Otherwise a rounded integer could give a forged
+ * object the same root as a genuine one, which would make its signature valid.
  *
  * @throws UnsafeIntegerError
  */

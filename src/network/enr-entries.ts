@@ -19,7 +19,7 @@ export function enrEntries(config: BeaconConfig, epoch: Epoch, metadata: fulu.Me
   if (config.getForkSeqAtEpoch(epoch) >= ForkSeq.altair) {
     entries.syncnets = ssz.altair.SyncSubnets.serialize(metadata.syncnets);
   }
-  // Announced as soon as the fork is scheduled.
+  // Announced from the time the fork is scheduled.
   if (config.FULU_FORK_EPOCH !== FAR_FUTURE_EPOCH) {
     entries.cgc = withoutLeadingZeros(metadata.custodyGroupCount);
     entries.nfd = next ? config.forkBoundary2ForkDigest(next) : ssz.ForkDigest.defaultValue();
@@ -32,7 +32,7 @@ function nextBoundary(config: BeaconConfig, epoch: Epoch): ForkBoundary | undefi
   const next = config.forkBoundariesAscendingEpochOrder.find(
     (boundary) => boundary.epoch > epoch && boundary.epoch !== FAR_FUTURE_EPOCH,
   );
-  // With several boundaries in one epoch, the last one applies.
+  // If an epoch has several boundaries, the last one applies.
   return next && config.getForkBoundaryAtEpoch(next.epoch);
 }
 

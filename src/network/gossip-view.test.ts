@@ -6,7 +6,7 @@ import { GossipView } from "./gossip-view.ts";
 const viewOf = ({ host, manager }: TestPeer) =>
   new GossipView({ gossip: asPubsub(host.services.pubsub), known: manager.known });
 
-/** Resolves when the peer has a mesh peer for the topic. */
+/** Resolves when the peer has a mesh peer on the topic. */
 function meshed({ host }: TestPeer, topic: string): Promise<void> {
   const { promise, resolve } = Promise.withResolvers<void>();
   const { pubsub } = host.services;
@@ -94,7 +94,7 @@ describe("GossipView", () => {
     expect(before.colocationPeers).toEqual([{ "127.0.0.1": [dialler.id] }]);
     expect(before.peerStats).toMatchObject([{ peerId: dialler.id, null: false, connected: true, expire: "0s" }]);
     expect(before.allPeers).toEqual([{ peerId: dialler.id, connected: true }]);
-    // gossipsub retains only bad scores after a disconnect.
+    // After a disconnect, gossipsub retains only bad scores.
     asPubsub(listener.host.services.pubsub).score.peerStats.get(dialler.id)!.behaviourPenalty = 10;
     await dialler.close();
     await listener.until(() => listener.host.getConnections().length === 0);

@@ -3,7 +3,7 @@ import type { GossipInternals } from "./gossip/pubsub.ts";
 import type { GossipPeerStats, GossipPeers, GossipTopicPeer } from "./network-view.ts";
 import type { KnownPeers } from "./peers/known-peers.ts";
 
-/** Limits of the library per peer and heartbeat. It does not export them. */
+/** The library's limits per peer and heartbeat, which it does not export. */
 const MAX_IHAVE_MESSAGES = 10;
 const MAX_IWANT_MESSAGES = 10;
 
@@ -30,7 +30,7 @@ export class GossipView {
     const { topics, mesh, score, peers } = this.#gossip;
     const now = this.#timers.unixNow();
     const subscribers = new Map(Array.from(topics, ([topic, ids]) => [topic, new Set(ids)]));
-    // Mesh peers are subscribed, even if the library has not recorded the subscription yet.
+    // Mesh peers are subscribed, even if the library has not recorded their subscriptions yet.
     for (const [topic, ids] of mesh) {
       const all = subscribers.get(topic) ?? new Set();
       for (const id of ids) all.add(id);
@@ -83,7 +83,7 @@ export class GossipView {
       peerId: id,
       null: !peers.has(id),
       connected: isConnected,
-      // Statistics of a connected peer do not expire.
+      // The statistics of connected peers do not expire.
       expire: durationText(isConnected ? 0 : (stats?.expire ?? now) - now),
       score: this.#gossip.getScore(id),
     };
@@ -102,7 +102,7 @@ const UNITS = [
   ["ms", 1],
 ] as const;
 
-/** Formats a duration, such as `1m30s` or `250ms`. Negative durations are `0s`. */
+/** Formats a duration, for example as `1m30s` or `250ms`. Negative durations become `0s`. */
 function durationText(ms: number): string {
   let rest = Math.max(0, Math.round(ms));
   let text = "";

@@ -11,26 +11,26 @@ import { enrEntries } from "./enr-entries.ts";
 import type { NodeAddresses } from "./network-settings.ts";
 
 interface LocalNodeParts {
-  /** The node's private key, 32 bytes. */
+  /** The node's private key (32 bytes). */
   key: Uint8Array;
   config: BeaconConfig;
   clock: Pick<Clock, "currentSlot">;
-  /** Persists the sequence numbers. Without it, they restart with the process. */
+  /** Persists the sequence numbers. If there is no database, they start over with each process. */
   db?: BeaconDb;
 }
 
-/** Metadata fields that change at run time. */
+/** Metadata fields that can change at run time. */
 type Announcement = Partial<Omit<fulu.Metadata, "seqNumber">>;
 
 export interface NodeIdentity {
   /** In base58btc. */
   peerId: string;
-  /** The signed ENR in text form. */
+  /** The signed ENR as text. */
   enr: string;
-  /** Multiaddrs that end with the peer id. */
+  /** Multiaddrs, each ending with the peer id. */
   p2pAddresses: string[];
   discoveryAddresses: string[];
-  /** In the newest format. Fields that older forks lack are dropped on serialization. */
+  /** In the newest format. Serialization drops the fields that older forks lack. */
   metadata: fulu.Metadata;
 }
 
@@ -48,7 +48,7 @@ export class LocalNode {
   /** Content of the current ENR, and the metadata stored with it. */
   #announced: string | undefined;
 
-  /** Restores the ENR and metadata of the previous run, so that sequence numbers continue. */
+  /** Restores the previous run's ENR and metadata, so that sequence numbers continue. */
   static async open(parts: LocalNodeParts & { db: BeaconDb }): Promise<LocalNode> {
     return new LocalNode(parts, (await parts.db.meta.getAnnouncedNode()) ?? undefined);
   }
@@ -64,13 +64,16 @@ export class LocalNode {
     else this.#metadata = { ...this.#metadata, custodyGroupCount };
   }
 
-  /** Announces the custody group count and its increases. Until then, the count of the previous run is announced. */
+  /**
+   * Announces the custody group count now and whenever it is raised. Until this call, the count from the previous run
+   * is announced.
+   */
   followCustody(custody: Pick<Custody, "groupCount" | "onRaised">): void {
     this.announce({ custodyGroupCount: custody.groupCount });
     custody.onRaised((custodyGroupCount) => this.announce({ custodyGroupCount }));
   }
 
-  /** In the newest format. */
+  /** The metadata in the newest format. */
   get metadata(): fulu.Metadata {
     return this.#metadata;
   }
@@ -85,7 +88,7 @@ export class LocalNode {
     if (this.#change(announcement)) this.#signSoon();
   }
 
-  /** Clears the announced subnets of an earlier run, for a node without networking. */
+  /** Stops announcing subnets from an earlier run, for a node without networking. */
   leaveSubnets(): void {
     const { attnets, syncnets } = ssz.fulu.Metadata.defaultValue();
     this.announce({ attnets, syncnets });
@@ -96,7 +99,7 @@ export class LocalNode {
     this.#signSoon();
   }
 
-  /** Calls the listener with every new ENR. Returns the function that unsubscribes. */
+  /** Calls the listener with every new ENR. Returns an unsubscribe function. */
   onEnrChange(listener: RecordListener): () => void {
     this.#listeners.add(listener);
     return () => this.#listeners.delete(listener);
@@ -113,10 +116,10 @@ export class LocalNode {
     };
   }
 
-  /** In base58btc. */
+  /** Returns the peer id in base58btc. */
   async peerId(): Promise<string> {
     if (this.#peerId === undefined) {
-      // Loaded lazily: the networking libraries are slow to load and may never be needed.
+      // Loaded lazily, because the networking libraries are slow to load and may never be needed.
       const [{ privateKeyFromRaw }, { peerIdFromPrivateKey }] = await Promise.all([
         import("@libp2p/crypto/keys"),
         import("@libp2p/peer-id"),
@@ -126,13 +129,13 @@ export class LocalNode {
     return this.#peerId;
   }
 
-  /** The discv5 node id, 32 bytes. */
+  /** Returns the discv5 node id (32 bytes). */
   async nodeId(): Promise<Uint8Array> {
     const { SignableENR } = await import("@chainsafe/enr");
     return fromHex(SignableENR.createV4(this.#parts.key).nodeId);
   }
 
-  /** Returns the signed ENR in text form, updated for the current fork, addresses and metadata. */
+  /** Returns the signed ENR as text, updated for the current fork, addresses and metadata. */
   enrText(): Promise<string> {
     return this.#signing.run(() => this.#currentRecord());
   }
@@ -144,7 +147,7 @@ export class LocalNode {
     return true;
   }
 
-  /** Updates the ENR in the background. A failure is reported to the next caller of `enrText`. */
+  /** Updates the ENR in the background. If this fails, the next call of `enrText` reports the error. */
   #signSoon(): void {
     this.enrText().catch(() => {});
   }
@@ -165,7 +168,7 @@ export class LocalNode {
 
     const { nextEnr } = await import("./signed-enr.ts");
     const record = nextEnr({ key, entries, addresses: this.#addresses, previous: this.#localEnr });
-    // Stored before it is published: a sequence number must not be reused for other content (EIP-778).
+    // Stored before it is published, because a sequence number must not be reused for different content (EIP-778).
     await this.#store({ record, metadata: metadataHex });
     const isNew = record !== this.#localEnr;
     this.#localEnr = record;

@@ -1,26 +1,26 @@
-/** Settings of the network. */
+/** Network settings. */
 export interface NetworkSettings {
   /** The IP address to listen on. */
   address: string;
-  /** TCP port, and UDP port with discovery. 0 picks a free port. */
+  /** TCP port, which is also the UDP port for discovery. 0 picks a free port. */
   port: number;
   discovery: boolean;
-  /** ENRs in text form. */
+  /** ENRs as text. */
   bootnodes: readonly string[];
-  /** Rereads the bootnodes before each lookup as long as no node is known. */
+  /** Reads the bootnodes again before each lookup while no node is known. */
   readBootnodes?(): readonly string[];
-  /** Multiaddrs that end with a peer id. */
+  /** Multiaddrs, each ending with a peer id. */
   directPeers: readonly string[];
   targetPeers: number;
   /** Custodies all columns instead of the required minimum. */
   supernode: boolean;
 }
 
-/** Addresses that this node listens on. */
+/** Addresses on which this node listens. */
 export interface ListeningAddresses {
-  /** Multiaddrs that end with the node's peer id. */
+  /** Multiaddrs, each ending with the node's peer id. */
   readonly p2p: readonly string[];
-  /** The signed ENR in text form. */
+  /** The signed ENR as text. */
   readonly enr: string;
 }
 
@@ -29,9 +29,9 @@ export interface NodeAddresses {
   /** The advertised address. An unspecified address is not advertised. */
   ip: string;
   tcp: number;
-  /** Undefined without discovery. */
+  /** Undefined if discovery is disabled. */
   udp?: number;
-  /** Multiaddrs that end with the peer id. */
+  /** Multiaddrs, each ending with the peer id. */
   p2pAddresses: readonly string[];
   discoveryAddresses: readonly string[];
 }

@@ -11,7 +11,7 @@ export interface Peer {
   enr: string | null;
   lastSeenP2pAddress: string;
   state: PeerState;
-  /** Null if the peer was never connected. */
+  /** Null if the peer has never been connected. */
   direction: PeerDirection | null;
   /** All known addresses of the peer. */
   addresses: string[];
@@ -21,7 +21,7 @@ export interface Peer {
   score: number;
 }
 
-/** Gossip state of a peer in a topic. */
+/** A peer's gossip state on a topic. */
 export interface GossipTopicPeer {
   peerId: string;
   score: number;
@@ -35,7 +35,7 @@ export interface GossipTopicPeer {
   atEof: boolean;
   /** `<no address>` if unknown. */
   address: string;
-  /** A duration such as `1m30s`. */
+  /** A duration, such as `1m30s`. */
   backoff: string;
   /** `unknown` if not known. */
   agent: string;
@@ -43,28 +43,28 @@ export interface GossipTopicPeer {
 
 export interface GossipPeerStats {
   peerId: string;
-  /** True if the peer is no longer connected to gossip. */
+  /** True if the peer is no longer connected for gossip. */
   null: boolean;
   connected: boolean;
-  /** A duration such as `1m30s`. */
+  /** A duration, such as `1m30s`. */
   expire: string;
   score: number;
 }
 
 export interface GossipPeers {
   gossipsub: Record<string, GossipTopicPeer[]>;
-  /** Subset of the peers above that exchange full messages. */
+  /** The subset of the peers above with which full messages are exchanged. */
   mesh: Record<string, GossipTopicPeer[]>;
-  /** One object per address, with the address as its only key and the peers that share it as value. */
+  /** One object per address. Its only key is the address, and its value lists the peers that share the address. */
   colocationPeers: Record<string, string[]>[];
   peerStats: GossipPeerStats[];
   allPeers: { connected: boolean; peerId: string }[];
 }
 
-/** Network queries of the API. */
+/** Queries about the network for the API. */
 export interface NetworkView {
   identity(): Promise<NodeIdentity>;
-  /** Returns all known peers in any state. */
+  /** Returns all known peers, in any state. */
   peers(): Peer[];
   /** `peerId` is in base58btc. */
   peer(peerId: string): Peer | undefined;
@@ -72,7 +72,7 @@ export interface NetworkView {
   gossipPeers(): GossipPeers;
 }
 
-/** View of a node without networking: it has an identity but no peers. */
+/** Returns the view for a node without networking, which has an identity but no peers. */
 export function offlineNetworkView(node: LocalNode): NetworkView {
   return {
     identity: () => node.identity(),

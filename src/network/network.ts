@@ -30,15 +30,15 @@ export interface NetworkParts {
   settings: NetworkSettings;
   unknownBlocks: UnknownBlocks;
   logger: Logger;
-  /** Returns false for peers to block regardless of their score. Default: all allowed. */
+  /** Returns false for peers to be blocked regardless of their score. By default all are allowed. */
   allowPeer?: (peerId: string) => boolean;
-  /** Gossip heartbeat interval. Default: the specification's value. */
+  /** Gossip heartbeat interval. Defaults to the specification's value. */
   heartbeatMs?: number;
-  /** Overrides of the default request limits. */
+  /** Overrides for the default request limits. */
   requestLimits?: Partial<ReqRespLimits>;
 }
 
-/** Headroom for pending connections, in addition to the peer limit. */
+/** Room for pending connections on top of the peer limit. */
 const SPARE_CONNECTIONS = 10;
 
 /** Composes the libp2p host with gossip, requests, peer management and discovery. */
@@ -143,14 +143,14 @@ export class Network {
     return this.#listening;
   }
 
-  /** Listens and starts to look for peers. */
+  /** Starts listening and looking for peers. */
   start(): Promise<void> {
     this.#starting = this.#start();
     return this.#starting;
   }
 
   async close(): Promise<void> {
-    // Also closes parts that a failed start did not reach.
+    // Parts that a failed start did not reach are closed as well.
     await this.#starting.catch(() => {});
     await this.peers.close();
     this.#subnets.close();
@@ -166,7 +166,7 @@ export class Network {
     this.gossip.start();
     // Started before the ENR is published, since the ENR contains the subnets.
     this.#subnets.start();
-    // Includes the UDP port if it is fixed, so that a restarted node keeps its ENR.
+    // Contains the UDP port if it is fixed, so that a restarted node keeps its ENR.
     await this.#announceAddresses(this.#discovery && this.#settings.port > 0 ? this.#settings.port : undefined);
     await this.#announceAddresses(await this.#discovery?.start());
     this.peers.start();

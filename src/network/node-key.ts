@@ -6,7 +6,10 @@ const KEY_BYTES = 32;
 /** Order of the secp256k1 group. */
 const GROUP_ORDER = 0xfffffffffffffffffffffffffffffffebaaedce6af48a03bbfd25e8cd0364141n;
 
-/** Returns the node's secp256k1 private key. The first start creates it, later starts read it from the database. */
+/**
+ * Returns the node's secp256k1 private key. The key is created on the first start and read from the database
+ * afterwards.
+ */
 export async function openNodeKey(db: BeaconDb): Promise<Uint8Array> {
   const stored = await db.meta.getNodeKey();
   if (stored !== null) return stored;
@@ -18,8 +21,9 @@ export async function openNodeKey(db: BeaconDb): Promise<Uint8Array> {
 }
 
 /**
- * Draws random bytes until they are a valid private key, an integer from 1 to the group order minus 1. Needs no curve
- * arithmetic: not every runtime has secp256k1 built in, and loading a library would slow down every first start.
+ * Draws random bytes until they form a valid private key, which is an integer from 1 to the group order minus 1. Avoids
+ * curve arithmetic, because not every runtime has secp256k1 built in, and loading a library would slow down every first
+ * start.
  */
 function createNodeKey(): Uint8Array {
   for (;;) {

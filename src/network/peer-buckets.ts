@@ -3,9 +3,7 @@ import { type Rate, TokenBucket } from "../async/token-bucket.ts";
 
 const SWEEP_AT_LEAST = 256;
 
-/**
- * Token buckets per peer and purpose. Buckets of idle peers are full again and are evicted, which bounds their number.
- */
+/** Token buckets per peer and purpose. The buckets of idle peers fill up and are evicted, which bounds their number. */
 export class PeerBuckets {
   readonly #buckets = new Map<string, TokenBucket>();
   readonly #timers: Pick<Timers, "now">;
@@ -15,7 +13,7 @@ export class PeerBuckets {
     this.#timers = timers;
   }
 
-  /** The rate of a purpose must not change. */
+  /** Returns the bucket of a peer for a purpose. The rate must always be the same for a purpose. */
   bucket(peerId: string, purpose: string, rate: Rate): TokenBucket {
     const key = `${peerId}/${purpose}`;
     const existing = this.#buckets.get(key);

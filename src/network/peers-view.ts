@@ -7,7 +7,7 @@ interface PeersViewParts {
   scores: Pick<PeerScores, "score">;
 }
 
-/** Peer state for the API. */
+/** Peer states for the API. */
 export class PeersView {
   readonly #known: PeersViewParts["known"];
   readonly #scores: PeersViewParts["scores"];
@@ -21,7 +21,7 @@ export class PeersView {
     return Array.from(this.#known.values(), (peer) => this.#describe(peer));
   }
 
-  /** `peerId` is in base58btc. */
+  /** Returns a peer. `peerId` is in base58btc. */
   peer(peerId: string): Peer | undefined {
     const peer = this.#known.get(peerId);
     return peer && this.#describe(peer);
@@ -40,7 +40,7 @@ export class PeersView {
     return {
       peerId: id,
       enr,
-      // A peer that was never connected is listed with its advertised address.
+      // A peer that has never been connected is listed with its advertised address.
       lastSeenP2pAddress: lastSeenAddress || [...addresses].at(-1) || "",
       state,
       direction,

@@ -9,11 +9,14 @@ interface RecordContent {
   key: Uint8Array;
   entries: EnrEntries;
   addresses: NodeAddresses | undefined;
-  /** The newest ENR signed with the key. */
+  /** The newest ENR signed with this key. */
   previous: string | undefined;
 }
 
-/** Returns the previous ENR if its content is unchanged, else a new one with the next sequence number (EIP-778). */
+/**
+ * Returns the previous ENR if its content has not changed, and otherwise a new one with the next sequence number
+ * (EIP-778).
+ */
 export function nextEnr({ key, entries, addresses, previous }: RecordContent): string {
   const draft = SignableENR.createV4(key, entries);
   if (addresses) putAddresses(draft, addresses);
@@ -22,7 +25,7 @@ export function nextEnr({ key, entries, addresses, previous }: RecordContent): s
   return hasSameEntries(kvs, draft.kvs) ? previous : new SignableENR(draft.kvs, seq + 1n, key).encodeTxt();
 }
 
-/** Advertises the ports even without an address, since other nodes see the source address of a packet. */
+/** The ports are advertised even without an address, since other nodes see the source address of a packet. */
 function putAddresses(record: SignableENR, { ip, tcp, udp }: NodeAddresses): void {
   if (isIPv4(ip)) {
     if (!isUnspecifiedAddress(ip)) record.ip = ip;

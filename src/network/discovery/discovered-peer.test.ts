@@ -20,7 +20,7 @@ function configOf(forks: ScheduledFork[], genesis = 1, overrides: Partial<ChainC
   return createBeaconConfig({ ...chainConfig, ...overrides }, new Uint8Array(32).fill(genesis));
 }
 
-/** Returns the ENR that another node signs in an epoch. */
+/** Returns the ENR that a different node signs in an epoch. */
 async function recordAt(epoch: number, config = configOf(FORKS)): Promise<ENR> {
   const node = new LocalNode({ key: KEY, config, clock: { currentSlot: epoch * SLOTS_PER_EPOCH } });
   node.announce({ attnets: BitArray.fromSingleBit(64, 7) });

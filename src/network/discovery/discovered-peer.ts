@@ -5,8 +5,8 @@ import { isGlobalAddress } from "../address-scope.ts";
 import type { DiscoveredPeer } from "../peers/connector.ts";
 
 /**
- * Converts an ENR with a verified signature to a dialable peer. Returns null for a node on another chain or without a
- * usable TCP endpoint; with `onlyGlobal`, the address must be globally routable.
+ * Converts an ENR, whose signature must have been verified, to a dialable peer. Returns null for a node on another
+ * chain or without a usable TCP endpoint. With `onlyGlobal`, the address must be globally routable.
  */
 export function toDiscoveredPeer(
   record: ENR,
@@ -33,7 +33,7 @@ export function toDiscoveredPeer(
       ...(cgc && { custodyGroupCount: numberOf(cgc) }),
     };
   } catch {
-    // Any node can sign an ENR with invalid content.
+    // Any node can sign an ENR whose content is invalid.
     return null;
   }
 }
@@ -83,8 +83,8 @@ function textOfIp6(ip: Uint8Array): string {
 
 /**
  * Checks that a node is on our chain and follows our forks (phase0/p2p-interface.md, eth2 field). An ENR signed before
- * a fork is accepted if it announces that fork; from fulu on, `nfd` must match too (fulu/p2p-interface.md, Next fork
- * digest).
+ * a fork is accepted if it announces that fork. From fulu on, `nfd` must match as well (fulu/p2p-interface.md, Next
+ * fork digest).
  */
 function isCompatibleFork(
   config: BeaconConfig,
@@ -92,12 +92,12 @@ function isCompatibleFork(
   remote: phase0.ENRForkID,
   nextForkDigest: Uint8Array | undefined,
 ): boolean {
-  // A digest commits to the genesis validators root, so a known digest belongs to our chain.
+  // A digest commits to the genesis validators root, so a digest that we know belongs to our chain.
   const boundary = config.forkDigest2ForkBoundaryOption(remote.forkDigest);
   if (!boundary) return false;
   const local = config.getForkBoundaryAtEpoch(currentEpoch);
   if (boundary.epoch === local.epoch) return true;
-  // Tolerates a clock that is slightly ahead.
+  // Tolerates a clock that runs slightly fast.
   if (boundary.epoch > local.epoch) return boundary.epoch <= currentEpoch + 1;
   const { nextForkEpoch, nextForkVersion } = remote;
   if (nextForkEpoch > currentEpoch) return false;
@@ -109,7 +109,10 @@ function isCompatibleFork(
 
 const ADDRESS_LENGTHS = { ip: 4, ip6: 16, tcp: 2, udp: 2, tcp6: 2, udp6: 2 };
 
-/** Checks the lengths of the endpoint entries. The library assumes them and throws when it sends to such an ENR. */
+/**
+ * Checks the lengths of the endpoint entries. The library takes them for granted and throws when it sends to an ENR
+ * with invalid lengths.
+ */
 export function hasValidAddressLengths({ kvs }: Pick<ENR, "kvs">): boolean {
   return Object.entries(ADDRESS_LENGTHS).every(([name, length]) => (kvs.get(name)?.length ?? length) === length);
 }

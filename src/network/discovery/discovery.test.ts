@@ -75,7 +75,7 @@ async function startNode(
   return { discovery, node, clock, udp };
 }
 
-/** Runs lookups until the expected peer is discovered. Returns all discovered peers. */
+/** Runs lookups until the expected peer has been discovered. Returns all discovered peers. */
 function searchUntil(
   { discovery }: TestNode,
   isAwaited: (found: DiscoveredPeer) => boolean,
@@ -103,11 +103,11 @@ describe("discovery", () => {
     await searchUntil(second, () => true);
     const [firstId, secondId] = await Promise.all([first.node.peerId(), second.node.peerId()]);
     await searchUntil(third, ({ peerId }) => peerId === secondId);
-    // The external address that other nodes report.
+    // This is the external address that other nodes report.
     third.node.setAddresses({ ...third.node.addresses!, ip: "8.8.8.8" });
     const found = new Set<string>();
     third.discovery.onDiscovered(({ peerId }) => found.add(peerId));
-    // Known nodes are reported again at each lookup.
+    // Nodes that are already known are reported again by each lookup.
     for (let search = 0; search < 3; search++) await searchUntil(third, ({ peerId }) => peerId === firstId);
     expect([...found]).toEqual([firstId]);
   });
@@ -118,7 +118,7 @@ describe("discovery", () => {
     const second = await startNode([bootnode]);
     const stranger = await startNode([bootnode], configWithGenesis(2));
     const third = await startNode([bootnode]);
-    // Both are in the routing table of the first node before it returns them.
+    // The first node has both in its routing table before it returns them.
     await searchUntil(second, () => true);
     await searchUntil(third, () => true);
 
@@ -132,7 +132,7 @@ describe("discovery", () => {
     const all = await searchUntil(third, ({ attnets }) => attnets?.get(5) === true);
     expect(all.at(-1)!.enr).toBe(await second.node.enrText());
 
-    // Every node signs a new ENR at a fork. Old ENRs, which announce the fork, stay valid.
+    // At a fork, every node signs a new ENR. Old ENRs, which announce the fork, remain valid.
     for (const { clock } of [first, second, third]) await clock.advanceTo(SLOTS_PER_EPOCH);
     const afterFork = await searchUntil(third, ({ syncnets }) => syncnets !== undefined);
     const strangerId = await stranger.node.peerId();
@@ -150,7 +150,7 @@ describe("discovery", () => {
     const found = (await searchUntil(third, ({ peerId }) => peerId === secondId)).at(-1)!;
     const record = ENR.decodeTxt(found.enr);
     expect(record).toMatchObject({ ip: "127.0.0.1", udp: second.udp, tcp: second.node.addresses!.tcp });
-    // Only the node itself has increased the sequence number.
+    // Nothing but the node itself has increased the sequence number.
     expect(record.seq - numberBefore).toBeLessThanOrEqual(1n);
     expect(await second.node.enrText()).toBe(found.enr);
   });
@@ -162,7 +162,7 @@ describe("discovery", () => {
     const late = await startNode([], CONFIG, "127.0.0.1", () => (++times > 2 ? [record] : []));
     const firstId = await first.node.peerId();
     await searchUntil(late, ({ peerId }) => peerId === firstId);
-    // Bootnodes are not reread once a node is known.
+    // Once a node is known, bootnodes are not read again.
     await searchUntil(late, ({ peerId }) => peerId === firstId);
     expect(times).toBe(3);
   });

@@ -17,11 +17,14 @@ import { UdpTransport } from "./udp-transport.ts";
 const LOOKUP_TIMEOUT_MS = 20_000;
 const LOOKUP_PAUSE_MS = 1_000;
 /**
- * Minimum interval between changes of this node's address. Other nodes may report different addresses, and each change
+ * Minimum interval between changes of this node's address. Other nodes may report different addresses, and every change
  * is announced.
  */
 const ADDRESS_CHANGE_INTERVAL_MS = 60_000;
-/** Number of nodes to ping after this node's ENR has changed. Other nodes learn about it on their next contact. */
+/**
+ * Number of nodes to ping after this node's ENR has changed. The remaining nodes learn about the change on their next
+ * contact.
+ */
 const MAX_PINGS_AFTER_ENR_CHANGE = 64;
 
 interface DiscoveryParts {
@@ -29,11 +32,11 @@ interface DiscoveryParts {
   key: Uint8Array;
   node: LocalNode;
   bind: { address: string; port: number };
-  /** ENRs in text form. */
+  /** ENRs as text. */
   bootnodes: readonly string[];
-  /** Rereads the bootnodes before each lookup as long as the routing table is empty. */
+  /** Reads the bootnodes again before each lookup while the routing table is empty. */
   readBootnodes?(): readonly string[];
-  /** ENRs of former peers, in text form. */
+  /** ENRs of former peers, as text. */
   storedEnrs?: readonly string[];
   config: BeaconConfig;
   clock: Pick<Clock, "currentEpoch" | "onSlot">;
@@ -43,7 +46,7 @@ interface DiscoveryParts {
 
 type DiscoveryListener = (found: DiscoveredPeer) => void;
 
-/** Finds peers on the same chain and announces this node's ENR with discv5. */
+/** Uses discv5 to find peers on the same chain and to announce this node's ENR. */
 export class Discovery implements PeerSource {
   readonly #parts: DiscoveryParts;
   readonly #listeners = new Set<DiscoveryListener>();
@@ -76,11 +79,12 @@ export class Discovery implements PeerSource {
     discv5.on("multiaddrUpdated", (address) => this.#onExternalAddress(address.toOptions()));
     this.#unsubscribes.push(
       node.onEnrChange((text) => this.#onLocalEnr(text)),
-      // Checked every slot although forks start at epochs: a suspended process may skip the first slot of an epoch.
+      // Checked every slot, even though forks start at epoch boundaries, because a suspended process may miss the first
+      // slot of an epoch.
       clock.onSlot(() => this.#updateLocalEnr()),
     );
     this.#setLocalEnr(await node.enrText());
-    // Added once, since these ENRs may be outdated. Bootnodes come last, so that their ENRs win.
+    // Added only once, since these ENRs may be outdated. Bootnodes are added last, so their ENRs take precedence.
     for (const former of this.#formerNodes) discv5.addEnr(former);
     this.#addBootnodes(discv5);
     return transport.port;
@@ -112,7 +116,7 @@ export class Discovery implements PeerSource {
       this.#addBootnodes(discv5);
       const known = discv5.kadValues();
       for (const record of known) this.#emitPeer(record);
-      // Without known nodes, the library would run into its lookup timeout.
+      // If no nodes are known, the library would wait for its lookup timeout.
       if (known.length === 0) return;
       const records = await discv5.findRandomNode();
       this.#parts.logger.debug("Peer lookup finished", { found: records.length, known: known.length });
@@ -137,7 +141,7 @@ export class Discovery implements PeerSource {
     if (records.length > 0) this.#bootnodes = records.flatMap((text) => this.#parseEnr(text));
   }
 
-  /** Adds the bootnodes again before each lookup, since unresponsive nodes may have left the routing table. */
+  /** Adds the bootnodes again before each lookup, since unresponsive ones may have left the routing table. */
   #addBootnodes(discv5: Discv5Service): void {
     for (const bootnode of this.#bootnodes) discv5.addEnr(bootnode);
   }
@@ -157,14 +161,14 @@ export class Discovery implements PeerSource {
   }
 
   /**
-   * On a public network, private addresses are dropped, because an ENR could point to any machine near this node.
-   * Bootnodes are trusted.
+   * On a public network, peers with private addresses are dropped, because an ENR could point to any machine near this
+   * node. Bootnodes are trusted.
    */
   #mustBeGlobal(record: ENR): boolean {
     return this.#isPublic && !this.#bootnodes.some(({ nodeId }) => nodeId === record.nodeId);
   }
 
-  /** Depends on the node's own address, or on the addresses of the bootnodes while its own is unknown. */
+  /** True if this node's own address is public or, while that address is unknown, if a bootnode's address is. */
   get #isPublic(): boolean {
     const ip = this.#parts.node.addresses?.ip ?? this.#parts.bind.address;
     return isUnspecifiedAddress(ip) ? this.#bootnodes.some(hasGlobalAddress) : isGlobalAddress(ip);
@@ -183,7 +187,7 @@ export class Discovery implements PeerSource {
     if (!discv5) return;
     this.#setLocalEnr(text);
     for (const record of discv5.kadValues().slice(0, MAX_PINGS_AFTER_ENR_CHANGE)) {
-      // A node that sees the higher sequence number in the ping requests the ENR.
+      // A node that sees a higher sequence number in the ping requests the new ENR.
       discv5.sendPing(record).catch(() => {});
     }
   }
@@ -193,7 +197,7 @@ export class Discovery implements PeerSource {
     if (this.#discv5) replaceEnr(this.#discv5, text, this.#parts.key);
   }
 
-  /** Restores the signed ENR, which the library has overwritten, and requests a new one with the new address. */
+  /** Restores the signed ENR, which the library has overwritten, and requests a new ENR with the new address. */
   #onExternalAddress({ host, port }: { host: string; port: number }): void {
     const { node, logger } = this.#parts;
     this.#setLocalEnr(this.#localEnr);

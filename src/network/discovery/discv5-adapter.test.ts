@@ -10,7 +10,7 @@ async function start(key: Uint8Array) {
   const record = SignableENR.createV4(key);
   const bind = { address: "127.0.0.1", port: 0 };
   const transport = new UdpTransport({ nodeId: record.nodeId, bind, logger: createRecordingLogger() });
-  // A lookup without a timely answer would outlast the test.
+  // If a request were not answered in time, the lookup would outlast the test.
   const options = { learnsAddress: false, lookupTimeoutMs: 3_600_000 };
   const discv5 = createDiscv5({ key, enrText: record.encodeTxt(), transport, ...options });
   await discv5.start();
@@ -40,7 +40,7 @@ it("survives signed ENRs with invalid addresses", async () => {
   victim.on("discovered", ({ nodeId }) => received.push(nodeId));
   victim.addEnr(liar.enr.toENR());
   for (const { nodeId } of records) {
-    // The bad node returns this ENR. On a busy machine its first answer may time out.
+    // This is the ENR that the bad node returns. On a busy machine, its first answer may time out.
     let found: ENR[] = [];
     while (found.length === 0) found = await victim.findNode(nodeId);
     expect(found.map((record) => record.nodeId)).toEqual([liar.enr.nodeId]);

@@ -1,12 +1,12 @@
 import { defaultCrypto, setV4Crypto } from "@chainsafe/enr";
 import { LruMap } from "../../collections/lru-map.ts";
 
-/** An ENR has at most 300 bytes (EIP-778), so both caches take a megabyte or two. */
+/** An ENR has at most 300 bytes (EIP-778), so both caches together take one or two megabytes. */
 const MAX_CACHED_ENRS = 2_000;
 
 /**
- * Caches ENR signature checks and node ids for the whole process. Lookups return mostly the same ENRs, and each check
- * takes the library milliseconds.
+ * Caches ENR signature checks and node ids for the whole process. Lookups mostly return the same ENRs, and each check
+ * takes the library several milliseconds.
  */
 export function cacheEnrSignatures(verify = defaultCrypto.verify): void {
   const verified = new LruMap<string, true>(MAX_CACHED_ENRS);

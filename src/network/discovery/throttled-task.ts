@@ -12,7 +12,10 @@ export class ThrottledTask {
     this.#pauseMs = pauseMs;
   }
 
-  /** Requests a run. Ignored during a run. Requests during the pause are coalesced into one run after it. */
+  /**
+   * Requests a run. Ignored while the task is running. Requests made during the pause are coalesced into a single run
+   * after it.
+   */
   request(): void {
     if (this.#state === "idle") void this.#run();
     else if (this.#state === "pausing") this.#isRequested = true;

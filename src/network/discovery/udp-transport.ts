@@ -11,7 +11,7 @@ import type { Logger } from "../../log/logger.ts";
 const RECEIVE_BUFFER_BYTES = 256 * 1024;
 
 interface UdpTransportParts {
-  /** Hex digits without prefix, as the library writes it. */
+  /** Hex digits without a prefix, as the library writes node ids. */
   nodeId: string;
   bind: { address: string; port: number };
   logger: Logger;
@@ -19,12 +19,12 @@ interface UdpTransportParts {
 }
 
 /**
- * UDP transport for discv5 with a per-address rate limit. The library's own transport terminates the process on an
- * occupied port or an unusable address, and its rate limiter never evicts an address.
+ * UDP transport for discv5 with a per-address rate limit. The library's own transport terminates the process if the
+ * port is in use or the address is unusable, and its rate limiter never evicts an address.
  */
 export class UdpTransport extends EventEmitter {
   readonly ipMode: { ip4: true; ip6: false } | { ip4: false; ip6: true };
-  /** This node's addresses. The library sends nothing to them. */
+  /** This node's addresses, to which the library sends nothing. */
   bindAddrs: Multiaddr[] = [];
   readonly #parts: UdpTransportParts;
   readonly #budget: PacketRateLimiter;
@@ -70,7 +70,7 @@ export class UdpTransport extends EventEmitter {
     await new Promise<void>((resolve) => socket.close(() => resolve()));
   }
 
-  /** Never rejects: packet loss is expected. */
+  /** Sends a packet. Never rejects, since packet loss is expected. */
   async send(to: Multiaddr, toId: string, packet: IPacket): Promise<void> {
     try {
       const { host, port } = to.toOptions();
@@ -103,11 +103,15 @@ interface PacketLimits {
   perSecondAndAddress: number;
 }
 
-/** A packet costs a decryption and sometimes a signature check. One lookup of this node needs a few dozen. */
+/**
+ * Every packet costs a decryption and sometimes a signature check. A single lookup by this node takes a few dozen
+ * packets.
+ */
 const DEFAULT_LIMITS: PacketLimits = { perSecond: 1000, perSecondAndAddress: 200 };
 
 /**
- * Rate limit for inbound packets, in total and per address. Counters are reset every second, which bounds their number.
+ * Rate limit for inbound packets, both in total and per address. The counters are reset every second, which bounds
+ * their number.
  */
 export class PacketRateLimiter {
   readonly #limits: PacketLimits;
@@ -119,7 +123,7 @@ export class PacketRateLimiter {
     this.#limits = limits;
   }
 
-  /** `nowMs` is read from any monotonic clock. */
+  /** `nowMs` may come from any monotonic clock. */
   allows(address: string, nowMs: number): boolean {
     const second = Math.floor(nowMs / 1000);
     if (second !== this.#second) {

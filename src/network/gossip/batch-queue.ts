@@ -1,10 +1,10 @@
 export interface BatchLimits {
-  /** Maximum items per batch. */
+  /** Maximum number of items per batch. */
   batchSize: number;
-  /** How long items wait for a full batch while another batch runs. */
+  /** How long items wait for a batch to fill up while another batch is running. */
   windowMs: number;
   maxRunning: number;
-  /** Queue limit. When it is exceeded, the oldest item is dropped. */
+  /** Maximum number of waiting items. Above this number, the oldest item is dropped. */
   maxWaiting: number;
 }
 
@@ -16,7 +16,7 @@ interface BatchWork<Item> {
 }
 
 /**
- * Collects items that are cheaper to process together. An idle queue processes them at once; batches grow with the
+ * Collects items that are cheaper to process together. An idle queue processes items at once. Batches grow with the
  * load.
  */
 export class BatchQueue<Item> {
@@ -40,7 +40,7 @@ export class BatchQueue<Item> {
     }
     this.#waiting.push(item);
     if (this.#waiting.length > this.#limits.maxWaiting) this.#work.drop(this.#waiting.shift()!);
-    // Items of one network message end up in the same batch.
+    // Items from one network message end up in the same batch.
     this.#soon ??= setImmediate(() => {
       this.#soon = undefined;
       this.#runFull();

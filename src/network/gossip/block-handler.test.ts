@@ -107,7 +107,7 @@ it("a rejected block is logged once with slot, root, peer and reason; an ignored
   await handle({ ...good.signed, signature: late.signed.signature }, "forger");
   importBlock.mockRejectedValueOnce(new BlockRejection("wrong-state-root", "The state root is another one."));
   await handle(good.signed, "relay");
-  // Already known, and from a future slot.
+  // One block is already known, the other is from a future slot.
   await handle(good.signed, "relay");
   await handle(late.signed, "early");
 

@@ -31,7 +31,7 @@ interface BlockHandlerParts {
 
 const MAX_BLOCKS_IN_FLIGHT = 64;
 
-/** Rejections that prove the block invalid, although its proposer signature is valid. */
+/** Rejections that prove a block to be invalid even though its proposer signature is valid. */
 const INVALID_BLOCK_REASONS: ReadonlySet<RejectionReason> = new Set([
   "wrong-proposer",
   "invalid-signature",
@@ -39,7 +39,7 @@ const INVALID_BLOCK_REASONS: ReadonlySet<RejectionReason> = new Set([
   "invalid-transition",
 ]);
 
-/** Handles blocks from gossip: forwards a block once it passes gossip validation, then imports it. */
+/** Handles blocks from gossip. A block is forwarded once it passes gossip validation, and then imported. */
 export class BlockHandler {
   readonly #parts: BlockHandlerParts;
   readonly #inFlight = new Set<Promise<void>>();
@@ -59,7 +59,7 @@ export class BlockHandler {
     this.#inFlight.add(run);
   }
 
-  /** Waits for the blocks in progress. */
+  /** Waits for blocks that are still being processed. */
   async close(): Promise<void> {
     await Promise.all(this.#inFlight);
   }
@@ -75,12 +75,12 @@ export class BlockHandler {
     await this.#import(message, block, arrivedAt);
   }
 
-  /** Returns a valid block. Otherwise reports the verdict and returns undefined. */
+  /** Returns the block if it is valid. Otherwise reports the verdict and returns undefined. */
   async #validate(message: BlockMessage): Promise<ValidatedBlock | undefined> {
     const { chain, unknownBlocks, logger } = this.#parts;
     const { object: signed, peerId } = message;
     try {
-      // The blocks of consecutive slots may arrive together on a slow network.
+      // On a slow network, the blocks of consecutive slots may arrive together.
       await chain.untilImportEnds(toRootHex(signed.message.parentRoot));
       return await validateGossipBlock(chain.validation, signed);
     } catch (error) {
@@ -103,21 +103,21 @@ export class BlockHandler {
     const { peerId } = message;
     const { signed, root } = block;
     try {
-      // Waiting for data would also delay descendants, which would fill the import queue.
+      // Waiting for the data would also delay descendants, which would fill up the import queue.
       await chain.importBlock(block, { arrivedAt, waitsForData: false });
     } catch (error) {
       if (!(error instanceof BlockRejection)) {
         logger.error("Could not import block", { slot: signed.message.slot, peer: peerId, error });
         return;
       }
-      // The chain keeps the block and has logged it.
+      // The chain keeps such a block and has logged the reason.
       if (isHeld(error)) return;
       if (isNodeStopping(error)) {
         logger.debug("Dropped block during shutdown", { slot: signed.message.slot, peer: peerId });
         return;
       }
       this.#warn(message, root, error);
-      // Only a moderate penalty: the peer forwarded the block before importing it, as the protocol allows.
+      // The penalty is only moderate, because peers forward blocks before importing them, as the protocol allows.
       if (INVALID_BLOCK_REASONS.has(error.reason))
         reporter.penalize(peerId, "moderate", `invalid block: ${error.reason}`);
     }

@@ -15,7 +15,7 @@ import type { ChainEventName } from "../../chain/events.ts";
 import type { DevNodeOptions } from "../../node/dev-node.ts";
 
 const ELECTRA: Partial<DevNodeOptions> = { forks: [{ fork: "electra", epoch: 0 }], validators: 8 };
-/** First epoch for voluntary exits. */
+/** A slot in the first epoch that allows voluntary exits. */
 const LATE_SLOT = 33;
 
 function next(node: GossipNode, event: ChainEventName): Promise<void> {
@@ -24,7 +24,7 @@ function next(node: GossipNode, event: ChainEventName): Promise<void> {
   });
 }
 
-/** Waits until all received messages, including the last one sent, have a verdict. */
+/** Waits until all received messages have a verdict, including the one sent last. */
 async function settledAfterExit(from: GossipNode, at: GossipNode, validator: number): Promise<void> {
   const arrived = next(at, "voluntaryExit");
   from.gossip.voluntaryExit(from.operations.exit(validator));
@@ -42,7 +42,7 @@ it("published objects reach all nodes, and invalid ones travel only one hop", as
   const exits = a.topic("voluntary_exit");
   await Promise.all(nodes.map((node) => whenMeshed(node, exits)));
 
-  // A block.
+  // Publishes a block.
   const imported = Promise.all([next(b, "block"), next(c, "block")]);
   const block = await a.byHand.propose(slot, a.devChain.chain.head.root);
   a.gossip.block(block.signed);
@@ -51,7 +51,7 @@ it("published objects reach all nodes, and invalid ones travel only one hop", as
     expect(nodes.map(({ devChain }) => devChain.chain.head.root)).toEqual(Array(3).fill(block.root)),
   );
 
-  // An attestation, valid on its own subnet only.
+  // Publishes an attestation that is valid only on its own subnet.
   const vote = (await a.byHand.attestationsFor(slot, block.root))[0]!.attestation as electra.SingleAttestation;
   const subnet = a.devChain.chain.headState.epochCtx.computeSubnetForSlot(slot, vote.committeeIndex);
   const [right, wrong] = [subnet, (subnet + 1) % 64];
@@ -63,7 +63,7 @@ it("published objects reach all nodes, and invalid ones travel only one hop", as
   await attested;
   await eventually(() => expect(invalidFrom(b, a, a.topic("beacon_attestation", wrong))).toBe(1));
 
-  // An attestation to a block of a later slot also travels one hop only, without a penalty.
+  // An attestation to a block from a later slot also travels just one hop, without a penalty.
   const early = (await a.byHand.attestationsFor(slot - 1, block.root))[0]!.attestation as electra.SingleAttestation;
   const earlySubnet = a.devChain.chain.headState.epochCtx.computeSubnetForSlot(slot - 1, early.committeeIndex);
   const earlyTopic = a.topic("beacon_attestation", earlySubnet);
@@ -72,7 +72,7 @@ it("published objects reach all nodes, and invalid ones travel only one hop", as
   a.gossip.attestation(early, earlySubnet);
   await eventually(() => expect(b.received.length).toBe(before + 1));
 
-  // An exit signed by another validator. The valid exit after it proves that it was not forwarded.
+  // An exit signed by another validator. The valid exit published afterwards proves that it was not forwarded.
   a.gossip.voluntaryExit(a.operations.exit(1, { by: 2 }));
   await settledAfterExit(a, c, 3);
   expect(c.devChain.chain.pools.operations.listVoluntaryExits().map(({ message }) => message.validatorIndex)).toEqual([
@@ -88,7 +88,7 @@ it("published objects reach all nodes, and invalid ones travel only one hop", as
     voluntary_exit: { accept: 1, ignore: 0, reject: 1 },
   });
 
-  // An invalid block is forwarded, since its signature is valid, but its forwarder is penalized.
+  // An invalid block is forwarded, since its signature is valid, but the forwarding peer is penalized.
   for (const { devChain } of nodes) await devChain.clock.advanceTo(slot + 1);
   const unfit = { ...(await a.byHand.produce(slot + 1, block.root)), stateRoot: new Uint8Array(32) };
   a.gossip.block(a.byHand.sign(unfit).signed);
@@ -136,7 +136,8 @@ it("an attestation with an unsafe source epoch is ignored, since the gossip rule
   for (const { gossip } of nodes) gossip.setAttestationSubnets(subnets);
   const [signed] = await a.byHand.attestationsFor(1, a.devChain.chain.head.root);
   const vote = ssz.electra.SingleAttestation.serialize(signed!.attestation as electra.SingleAttestation);
-  // committee_index, attester_index, data.slot, data.index, data.beacon_block_root, then the source epoch: 2^53 + 1.
+  // Skips committee_index, attester_index, data.slot, data.index and data.beacon_block_root to set the source epoch to
+  // 2^53 + 1.
   new DataView(vote.buffer, vote.byteOffset).setBigUint64(4 * 8 + 32, 2n ** 53n + 1n, true);
   const topic = a.topic("beacon_attestation", 1);
   await Promise.all(nodes.map((node) => whenMeshed(node, topic)));
@@ -178,12 +179,12 @@ it("garbage is penalized before it is decoded", async () => {
   expect(b.received).toEqual([]);
   expect([...b.gossip.verdicts]).toEqual([["voluntary_exit", { accept: 0, ignore: 0, reject: 6 }]]);
 
-  // Rounded, it would have the root, and so the signature, of an exit at epoch 0.
+  // With a rounded epoch, its root would be the root of an exit at epoch 0, whose signature would therefore match.
   const beyondNumbers = ssz.phase0.SignedVoluntaryExit.serialize(a.operations.exit(5)).fill(0xff, 0, 8);
   send([{ topic: exits, data: new Uint8Array(compressSync(beyondNumbers)) }]);
   await eventually(() => expect(invalidFrom(b, a, exits)).toBe(7));
 
-  // A message of valid size that is not a block is rejected by validation.
+  // A message whose size is valid but that is not a block is rejected by validation.
   const blocks = a.topic("beacon_block");
   send([{ topic: blocks, data: new Uint8Array(compressSync(new Uint8Array(1000))) }]);
   await eventually(() => expect(invalidFrom(b, a, blocks)).toBe(1));
@@ -196,7 +197,7 @@ it("garbage is penalized before it is decoded", async () => {
     expect(Math.round(behaviourPenalty)).toBe(1);
   });
 
-  // A flood of messages is an offence, regardless of their content.
+  // A flood of messages is an offence, whatever they contain.
   const flood = Array.from({ length: 5000 }, () => ({ topic: "flood", data: Uint8Array.of(0) }));
   for (let i = 0; i < 5; i++) send(flood);
   await eventually(() => {

@@ -25,8 +25,8 @@ import { isSidecarKind, SidecarHandler, type SidecarMessage } from "./sidecar-ha
 import { activeForkBoundaries, type GossipTopic, GossipTopics, TOPIC_KINDS, type TopicKind } from "./topics.ts";
 
 /**
- * Topics where a message with an integer above 2^53 - 1 may be valid: no gossip rule checks the source epoch of an
- * attestation. On all other topics, such an integer is an impossible slot or index.
+ * Topics on which a message with an integer above 2^53 - 1 may be valid, since no gossip rule checks the source epoch
+ * of an attestation. On all other topics, such an integer is an impossible slot or index.
  */
 const UNSAFE_INTEGER_ALLOWED: ReadonlySet<TopicKind> = new Set(["beacon_attestation", "beacon_aggregate_and_proof"]);
 
@@ -41,9 +41,9 @@ interface GossipParts {
 
 interface PublishOptions {
   subnet?: number;
-  /** Sends to all subscribed peers instead of only the mesh. */
+  /** Sends to all subscribed peers rather than only to the mesh. */
   floodPublish?: boolean;
-  /** Encodes the message once for all recipients, which pays off for large messages. */
+  /** Encodes the message only once for all recipients, which pays off for large messages. */
   batchPublish?: boolean;
 }
 
@@ -53,7 +53,7 @@ const RESULTS: Readonly<Record<Verdict, TopicValidatorResult>> = {
   reject: TopicValidatorResult.Reject,
 };
 
-/** Subscribes to the topics of the active forks, dispatches received messages and publishes local objects. */
+/** Subscribes to the active forks' topics, dispatches received messages and publishes local objects. */
 export class Gossip implements Broadcast, SubnetTopics {
   readonly #pubsub: Pubsub;
   readonly #chain: BeaconChain;
@@ -62,7 +62,7 @@ export class Gossip implements Broadcast, SubnetTopics {
   readonly #blocks: BlockHandler;
   readonly #sidecars: SidecarHandler;
   readonly #operations: OperationHandler;
-  /** Joined subnets of the topic kinds that are not joined on all subnets. */
+  /** The joined subnets, for topic kinds of which not all subnets are joined. */
   readonly #subnets: Partial<Record<TopicKind, ReadonlySet<number>>> = {
     beacon_attestation: new Set(),
     sync_committee: new Set(),
@@ -83,7 +83,7 @@ export class Gossip implements Broadcast, SubnetTopics {
     this.#operations = new OperationHandler(shared);
   }
 
-  /** Counts of accepted, ignored and rejected messages per topic kind since the start. */
+  /** Number of accepted, ignored and rejected messages per topic kind since the start. */
   get verdicts(): ReadonlyMap<TopicKind, Readonly<Record<Verdict, number>>> {
     const verdicts = new Map([...this.#verdicts].map(([kind, counts]) => [kind, { ...counts }]));
     for (const [name, count] of this.#pubsub.rejected) addTo(verdicts, this.#topics.get(name)?.kind, "reject", count);
@@ -102,7 +102,7 @@ export class Gossip implements Broadcast, SubnetTopics {
     this.#updateSubscriptions();
   }
 
-  /** Stops receiving messages and waits for those in progress. */
+  /** Stops receiving messages and waits for those still being processed. */
   async close(): Promise<void> {
     for (const unsubscribe of this.#unsubscribes ?? []) unsubscribe();
     this.#unsubscribes = undefined;
@@ -126,7 +126,7 @@ export class Gossip implements Broadcast, SubnetTopics {
   }
 
   block(signed: SignedBeaconBlock): void {
-    // Flood-published: a block is time-critical and there is only one per slot.
+    // Flood-published, because a block is time-critical and there is only one per slot.
     this.#publish("beacon_block", signed, { floodPublish: true });
   }
 
@@ -171,14 +171,14 @@ export class Gossip implements Broadcast, SubnetTopics {
   }
 
   #publishing(kind: string, send: () => Promise<void>): void {
-    // There are no peers before the start. A dev chain produces its history at that time.
+    // There are no peers before the start, which is when a dev chain produces its history.
     if (this.#unsubscribes === undefined) return;
     send().catch((error) => {
       this.#logger.warn("Could not publish message", { topic: kind, error });
     });
   }
 
-  /** Also publishes to subnets that this node has not joined: gossipsub then uses fanout peers. */
+  /** Also publishes to subnets that this node has not joined, for which gossipsub uses fanout peers. */
   async #sendSidecars(sidecars: readonly DataSidecar[]): Promise<void> {
     const slice = new TimeSlice();
     for (const sidecar of sidecars) {
@@ -196,12 +196,12 @@ export class Gossip implements Broadcast, SubnetTopics {
   ): Promise<void> {
     const slot = contextSlot(kind, object) ?? this.#chain.clock.currentSlot;
     const topic = this.#topics.at(computeEpochAtSlot(slot), kind, subnet);
-    // The object may belong to a later fork, such as a BLS to execution change before capella.
+    // The object may belong to a later fork, for example a BLS to execution change before capella.
     if (topic === undefined) return;
     await this.#pubsub.publish(topic.name, messageType(kind, topic.boundary.fork).serialize(object), options);
   }
 
-  /** Updates the topic subscriptions for the active forks and joined subnets. */
+  /** Updates the topic subscriptions to match the active forks and the joined subnets. */
   #updateSubscriptions(): void {
     if (this.#unsubscribes === undefined) return;
     const topics = new Set(this.#wantedTopics());
@@ -247,8 +247,8 @@ export class Gossip implements Broadcast, SubnetTopics {
   };
 
   /**
-   * While syncing, valid and invalid messages cannot be distinguished. Blocks are still validated, since they show
-   * how far the node is behind.
+   * Valid and invalid messages cannot be told apart while syncing. Blocks are validated nevertheless, since they show
+   * how far behind the node is.
    */
   #canValidate({ kind }: GossipTopic): boolean {
     return kind === "beacon_block" || !this.#chain.status.isSyncing;
@@ -275,19 +275,20 @@ export class Gossip implements Broadcast, SubnetTopics {
     else this.#operations.handle(message);
   }
 
-  /** Returns the verdict for a message on another fork's topic, or undefined if the topic is right. */
+  /** Returns the verdict for a message on a topic of the wrong fork, or undefined if the fork is right. */
   #wrongForkVerdict({ topic, object }: ReceivedMessage): Verdict | undefined {
     const slot = contextSlot(topic.kind, object);
     if (slot === undefined) return undefined;
     const boundary = this.#chain.config.getForkBoundaryAtEpoch(computeEpochAtSlot(slot));
     if (boundary.epoch === topic.boundary.epoch) return undefined;
-    // A block in another fork's type is invalid. Other messages may be published on the old topic around a fork.
+    // A block of another fork's type is invalid. Other messages may still be published on the old topic around a fork.
     return topic.kind === "beacon_block" && boundary.fork !== topic.boundary.fork ? "reject" : "ignore";
   }
 
   #report({ msgId, topic, peerId }: { msgId: string; topic: string; peerId: string }, verdict: Verdict): void {
     try {
-      // gossipsub drops a verdict for a message that has left its cache. A flooding peer would not be penalized.
+      // gossipsub drops the verdict for a message that is no longer in its cache, so a flooding peer would not be
+      // penalized.
       const isEvicted = !this.#pubsub.mcache.msgs.has(msgId);
       if (isEvicted && verdict === "reject") this.#pubsub.score.rejectInvalidMessage(peerId, topic);
       this.#pubsub.reportMessageValidationResult(msgId, peerId, RESULTS[verdict]);

@@ -23,13 +23,13 @@ interface InboundSide {
 interface GuardParts {
   budget: MessageRateLimiter;
   reporter?: PeerReporter | undefined;
-  /** Called with the topic of each message rejected here, for joined topics. */
+  /** Called for each message rejected here, with the topic of the message. Only joined topics are reported. */
   onRejected(topic: string): void;
 }
 
 /**
  * Replaces gossipsub's inbound read loop to close four gaps. It penalizes malformed and oversized RPCs, limits the
- * message rate, enforces StrictNoSign (the library accepts messages with a `from` field), and drops messages of topics
+ * message rate, enforces StrictNoSign (the library accepts messages with a `from` field), and drops messages on topics
  * that are not joined, which the library would keep in its cache.
  */
 export function guardInbound(pubsub: GossipSub, { budget, reporter, onRejected }: GuardParts): GossipSub {
@@ -45,18 +45,20 @@ export function guardInbound(pubsub: GossipSub, { budget, reporter, onRejected }
       }
     } catch (error) {
       if (isViolation(error)) {
-        // gossipsub forgets the peer and leaves the stream open.
+        // gossipsub forgets the peer but leaves the stream open.
         inbound.streamsInbound.get(peerId)?.rawStream.abort(error);
         reporter?.penalize(peerId, "severe", "gossip: oversized RPC");
       }
-      // The error of a stream that was replaced by a stream on another connection says nothing about the peer.
+      // If the stream has been replaced by a stream on another connection, its error says nothing about the peer.
       if (inbound.streamsInbound.get(peerId)?.source === source) inbound.handlePeerReadStreamError(error, from);
     }
   };
   return pubsub;
 }
 
-/** Errors for an invalid or excessive length prefix. Unlike the end of a stream, they are a protocol violation. */
+/**
+ * Errors for an invalid or excessive length prefix. Unlike the end of a stream, these errors are protocol violations.
+ */
 const LENGTH_ERRORS: ReadonlySet<string> = new Set([
   "InvalidMessageLengthError",
   "InvalidDataLengthError",
@@ -87,7 +89,7 @@ function acceptedMessages(
   const { subscriptions: joined, peers } = inbound;
   const count = rpc.messages.reduce((sum, { data }) => sum + messageUnits(data?.length ?? 0), 0);
   const outcome = budget.take(peerId, count, { joined, peers: peers.size });
-  // Exceeding the total limit is not the fault of a single peer.
+  // Exceeding the total limit is not any single peer's fault.
   if (outcome === "peer limit") inbound.score.addPenalty(peerId, 1, "too_many_messages");
   if (outcome !== "ok") return [];
   return rpc.messages.filter((message) => {
@@ -100,7 +102,7 @@ function acceptedMessages(
   });
 }
 
-/** Returns the units of a message: one per 64 KiB. A column of many blobs is one unit. */
+/** Returns the number of units of a message, one per 64 KiB. A column is a single unit even with many blobs. */
 function messageUnits(bytes: number): number {
   return Math.max(1, Math.ceil(bytes / BYTES_PER_UNIT));
 }

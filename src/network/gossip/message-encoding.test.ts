@@ -70,7 +70,7 @@ describe("compression", () => {
     expect(() => transform.inboundTransform(topic, new Uint8Array(message))).toThrow();
   });
 
-  /** Returns a message of the size with a valid length header. */
+  /** Returns a message of the given compressed size with a valid length header. */
   function compressedTo(size: number): Uint8Array {
     const message = new Uint8Array(size);
     message[0] = EXIT_BYTES;
@@ -87,7 +87,7 @@ describe("sizes", () => {
 
   it("are those of the fork's type, up to MAX_PAYLOAD_SIZE", () => {
     expect(boundsOf("voluntary_exit", ForkName.phase0)).toEqual({ min: 112, max: 112 });
-    // A SingleAttestation has two indices, the data and the signature (electra/beacon-chain.md).
+    // A SingleAttestation consists of two indices, the data and the signature (electra/beacon-chain.md).
     expect(boundsOf("beacon_attestation", ForkName.electra)).toEqual({ min: 240, max: 240 });
     expect(boundsOf("beacon_attestation", ForkName.deneb).min).toBe(4 + 128 + 96 + 1);
     expect(boundsOf("beacon_block", ForkName.bellatrix).max).toBe(10_485_760);

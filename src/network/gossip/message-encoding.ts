@@ -11,7 +11,7 @@ import type { GossipTopic, GossipTopics } from "./topics.ts";
 const VALID_SNAPPY = Uint8Array.of(1, 0, 0, 0);
 const ID_BYTES = 20;
 
-/** Computes message ids over the decompressed data (phase0 and altair/p2p-interface.md, Topics and messages). */
+/** Computes message ids from the decompressed data (phase0 and altair/p2p-interface.md, Topics and messages). */
 export function createMessageId(topics: GossipTopics): (message: { topic: string; data: Uint8Array }) => Uint8Array {
   return ({ topic, data }) => {
     const hash = createHash("sha256").update(VALID_SNAPPY);
@@ -26,16 +26,16 @@ function lengthOf(topic: string): Uint8Array {
   return length;
 }
 
-/** Local id of a compressed message. Duplicates from other peers cost one hash and no decompression. */
+/** Returns the local id of a compressed message. A duplicate from another peer costs one hash and no decompression. */
 export function fastMessageId({ topic, data }: { topic: string; data?: Uint8Array }): string {
   const hash = createHash("sha256").update(topic, "utf8").update("\0");
   return hash.update(data ?? new Uint8Array()).digest("base64");
 }
 
 /**
- * Compresses and decompresses gossip with raw snappy (phase0/p2p-interface.md, Encodings). Inbound messages are checked
- * for their compressed size and the uncompressed length in their header before they are decompressed. gossipsub treats
- * an exception as an invalid message of the sender. It is also reported to `onRejected`.
+ * Compresses and decompresses gossip with raw snappy (phase0/p2p-interface.md, Encodings). Before an inbound message is
+ * decompressed, its compressed size and the uncompressed length in its header are checked. gossipsub treats an
+ * exception as an invalid message from the sender. The exception is also reported to `onRejected`.
  */
 export function createSnappyTransform(
   topics: GossipTopics,

@@ -21,7 +21,7 @@ it("the rate limit of a peer grows with the joined topics", () => {
 
   now += 10_000;
   const recovered = floodUntilRefused(budget, "p", ["a"]).sent;
-  // The expected rate of an honest peer passes indefinitely.
+  // Messages at an honest peer's expected rate are accepted indefinitely.
   expect(recovered).toBeGreaterThanOrEqual(10 * 1000);
   expect(recovered).toBeLessThan(few);
 });
@@ -44,7 +44,7 @@ it("the total rate is limited, without affecting a peer within its share", () =>
   expect(floodUntilRefused(budget, "100 99", joined, 101).outcome).toBe("total limit");
   expect(budget.take("honest", 100, { joined, peers: 101 })).toBe("ok");
 
-  // More peers do not raise the total.
+  // The total does not grow with the number of peers.
   now += 1_000_000;
   expect(floodBy(400)).toBeLessThan(1.2 * byMany);
 });

@@ -2,17 +2,17 @@ import { SYSTEM_TIMERS, type Timers } from "../../async/timers.ts";
 import { type Rate, TokenBucket } from "../../async/token-bucket.ts";
 import { PeerBuckets } from "../peer-buckets.ts";
 
-/** A single peer may deliver all expected messages, some late or twice. */
+/** A single peer may deliver all expected messages, some of them late or twice. */
 const PEER_FACTOR = 3;
-/** Every mesh peer, at most a dozen, may deliver every message. */
+/** Each mesh peer, of which there are at most a dozen, may deliver every message. */
 const TOTAL_FACTOR = 12;
-/** Lower bound for small networks, where traffic is uneven, and for test networks with fast slots. */
+/** Lower bound for small networks, whose traffic is uneven, and for test networks with short slots. */
 const MIN_PEER_RATE = 500;
 const MIN_TOTAL_RATE = 4 * MIN_PEER_RATE;
 
 const RATE_CACHE_MS = 1_000;
 
-/** Tokens are seconds of the allowed rate. The burst covers the peak within a slot and late slots. */
+/** One token is one second at the allowed rate. The burst covers late slots and the peak within a slot. */
 const SECONDS: Rate = { burst: 15, perSecond: 1 };
 
 /** Joined topics and the number of connected peers. */
@@ -28,9 +28,9 @@ interface AllowedRates {
 }
 
 /**
- * Rate limit for gossip messages, per peer and in total. Useless messages are mostly ignored without a penalty, but
- * each takes time and memory in the seen cache for two epochs. Each peer has a guaranteed equal share of the total
- * rate; messages beyond it are taken from a shared bucket.
+ * Rate limit for gossip messages, both in total and per peer. Useless messages are mostly ignored without a penalty,
+ * but each of them costs time, and memory in the seen cache for two epochs. Each peer is guaranteed an equal share of
+ * the total rate. Messages beyond this share draw on a common bucket.
  */
 export class MessageRateLimiter {
   readonly #buckets: PeerBuckets;
@@ -46,7 +46,7 @@ export class MessageRateLimiter {
     this.#timers = timers;
   }
 
-  /** Counts messages of a peer. Returns which limit they exceed; rejected messages are not counted. */
+  /** Counts messages from a peer. Returns the limit that they exceed, if any. Rejected messages are not counted. */
   take(peerId: string, count: number, { joined, peers }: Traffic): "ok" | "peer limit" | "total limit" {
     if (count === 0) return "ok";
     const { perPeer, total } = this.#perSecond(joined);
@@ -65,7 +65,9 @@ export class MessageRateLimiter {
     return "ok";
   }
 
-  /** Cached for a second: RPCs arrive by the thousand, and the joined topics rarely change. */
+  /**
+   * Returns the allowed rates, cached for a second: RPCs arrive by the thousand, and the joined topics rarely change.
+   */
   #perSecond(joined: Iterable<string>): AllowedRates {
     const now = this.#timers.now();
     if (this.#allowance?.joined !== joined || now >= this.#allowance.until) {

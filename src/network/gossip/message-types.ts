@@ -33,7 +33,7 @@ export interface GossipObjects {
   data_column_sidecar: fulu.DataColumnSidecar;
 }
 
-/** Returns the SSZ type of a topic (phase0 to fulu/p2p-interface.md, Topics and messages). */
+/** Returns the SSZ type of messages on a topic (phase0 to fulu/p2p-interface.md, Topics and messages). */
 export function messageType<K extends TopicKind>(kind: K, fork: ForkName): Type<GossipObjects[K]> {
   return typeOf(kind, fork) as Type<unknown> as Type<GossipObjects[K]>;
 }
@@ -66,25 +66,25 @@ function typeOf(kind: TopicKind, fork: ForkName) {
   }
 }
 
-/** Returns the possible SSZ sizes of a message on the topic. */
+/** Returns the possible SSZ sizes of a message on a topic. */
 export function sizeBounds(
   { kind, boundary }: Pick<GossipTopic, "kind" | "boundary">,
   config: BeaconConfig,
 ): { min: number; max: number } {
   const { minSize, maxSize } = typeOf(kind, boundary.fork);
-  // The type allows thousands of blobs, the blob schedule only a few.
+  // The type allows thousands of blobs, but the blob schedule only a few.
   const ofBlobs = kind === "data_column_sidecar" ? minSize + columnBytes(config, boundary.epoch) : maxSize;
   return { min: minSize, max: Math.min(ofBlobs, config.MAX_PAYLOAD_SIZE) };
 }
 
-/** Size of a cell, a commitment and a proof for each blob. */
+/** Returns the number of bytes per blob: a cell, a commitment and a proof. */
 function columnBytes(config: BeaconConfig, epoch: Epoch): number {
   const { KZGCommitment, KZGProof } = ssz.deneb;
   const bytesPerBlob = ssz.fulu.Cell.fixedSize + KZGCommitment.fixedSize + KZGProof.fixedSize;
   return config.getMaxBlobsPerBlock(epoch) * bytesPerBlob;
 }
 
-/** Returns the slot that selects the fork's topic for an object. Undefined for objects that use the current fork. */
+/** Returns the slot that determines the fork of an object's topic. Undefined for objects that use the current fork. */
 export function contextSlot<K extends TopicKind>(kind: K, object: GossipObjects[K]): number | undefined {
   switch (kind) {
     case "beacon_block":
@@ -108,14 +108,14 @@ export function contextSlot<K extends TopicKind>(kind: K, object: GossipObjects[
 /** Validation result: forward the message, drop it, or drop it and penalize the sender. */
 export type Verdict = "accept" | "ignore" | "reject";
 
-/** A message decoded by the type of its topic. */
+/** A message decoded with the type of its topic. */
 export interface ReceivedMessage<K extends TopicKind = TopicKind> {
   topic: GossipTopic;
   object: GossipObjects[K];
   /** SSZ size. */
   bytes: number;
-  /** The forwarding peer in base58btc. The author is unknown. */
+  /** The forwarding peer in base58btc. The message's author is unknown. */
   peerId: string;
-  /** Reports the validation result. Further calls are ignored. */
+  /** Reports the validation result. Only the first call has an effect. */
   report(verdict: Verdict): void;
 }

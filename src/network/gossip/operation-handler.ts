@@ -25,7 +25,7 @@ export interface OperationHandlerParts {
 const BATCHES: BatchLimits = { batchSize: 64, windowMs: 50, maxRunning: 4, maxWaiting: 16_384 };
 const REPROCESSING: ReprocessLimits = { maxRoots: 64, maxItems: 16_384, maxRootsPerPeer: 16, maxItemsPerPeer: 2_048 };
 
-/** Passes gossip operations to the chain's operation processor in batches and reports the verdicts. */
+/** Passes operations from gossip to the chain's operation processor in batches and reports the verdicts. */
 export class OperationHandler {
   readonly #parts: OperationHandlerParts;
   readonly #queues: { [K in OperationKind]: BatchQueue<ReceivedMessage<K>> };
@@ -64,7 +64,7 @@ export class OperationHandler {
   }
 
   handle(message: ReceivedMessage): void {
-    // The topic kind determines the object type, which the compiler cannot infer.
+    // The topic kind determines the object type, but the compiler cannot infer this.
     const queue = this.#queues[message.topic.kind as OperationKind] as BatchQueue<ReceivedMessage>;
     queue.add(message);
   }
@@ -102,8 +102,8 @@ export class OperationHandler {
   }
 
   /**
-   * Queues an attestation until its block arrives, or validates it again if the block has arrived. Returns false if the
-   * queue is full.
+   * Queues an attestation until its block arrives, or validates the attestation again if the block has arrived already.
+   * Returns false if the queue is full.
    */
   #hold(message: ReceivedMessage, root: RootHex): boolean {
     const { chain, unknownBlocks } = this.#parts;

@@ -24,7 +24,7 @@ interface RawStream {
 
 interface ScoredPeer {
   connected: boolean;
-  /** When the score of a disconnected peer is dropped, in Unix milliseconds. */
+  /** When the score of a disconnected peer is dropped (Unix milliseconds). */
   expire: number;
   behaviourPenalty: number;
 }
@@ -32,19 +32,19 @@ interface ScoredPeer {
 /** gossipsub state that the package does not export. Peer ids are in base58btc. */
 export interface GossipInternals {
   readonly peers: ReadonlyMap<string, PeerId>;
-  /** Subscribed peers per topic. */
+  /** Subscribed peers, by topic. */
   readonly topics: ReadonlyMap<string, ReadonlySet<string>>;
   readonly mesh: ReadonlyMap<string, ReadonlySet<string>>;
   readonly streamsInbound: ReadonlyMap<string, RawStream>;
   readonly streamsOutbound: ReadonlyMap<string, RawStream>;
   /** True if this node dialed the peer. */
   readonly outbound: ReadonlyMap<string, boolean>;
-  /** IHAVE and IWANT messages since the last heartbeat. */
+  /** Number of IHAVE and IWANT messages since the last heartbeat. */
   readonly peerhave: ReadonlyMap<string, number>;
   readonly iwantCounts: ReadonlyMap<string, number>;
-  /** Graft backoff per topic and peer, in Unix milliseconds. */
+  /** Graft backoffs by topic and peer (Unix milliseconds). */
   readonly backoff: ReadonlyMap<string, ReadonlyMap<string, number>>;
-  /** Messages of the last heartbeats, by id. */
+  /** Messages of the most recent heartbeats, by id. */
   readonly mcache: { readonly msgs: ReadonlyMap<string, unknown> };
   readonly score: {
     rejectInvalidMessage(peerId: string, topic: string): void;
@@ -53,7 +53,7 @@ export interface GossipInternals {
     readonly peerIPs: ReadonlyMap<string, ReadonlySet<string>>;
   };
   readonly opts: { readonly scoreThresholds: Partial<PeerScoreThresholds> };
-  /** Cached for up to one heartbeat. */
+  /** The score may be cached for up to one heartbeat. */
   getScore(peerId: string): number;
   getMeshPeers(topic: string): string[];
   /** Opens a stream to the peer unless one exists. */
@@ -61,11 +61,11 @@ export interface GossipInternals {
   dumpPeerScoreStats(): PeerScoreStatsDump;
 }
 
-/** gossipsub with its internals and the counts of rejected messages. */
+/** gossipsub, including its internals and the number of rejected messages. */
 export interface Pubsub extends GossipSub, GossipInternals {
-  /** Messages rejected before validation, per topic. */
+  /** Number of messages rejected before validation, by topic. */
   readonly rejected: ReadonlyMap<string, number>;
-  /** The peer id must be a string: with an object, the score does not change. */
+  /** The peer id must be a string. If it is an object, the score does not change. */
   reportMessageValidationResult(messageId: string, peerId: string, result: TopicValidatorResult): void;
   publish(topic: string, data: Uint8Array, options?: PublishOpts): ReturnType<GossipSub["publish"]>;
 }
@@ -77,20 +77,22 @@ export function asPubsub(service: GossipSub): Pubsub {
 
 interface PubsubOptions extends Partial<ScoreOptions> {
   config: BeaconConfig;
-  /** Receives violations that gossipsub does not score. */
+  /** Receives reports of violations that gossipsub does not score. */
   reporter?: PeerReporter;
-  /** In milliseconds. Default: the specification's value. */
+  /** In milliseconds. Defaults to the specification's value. */
   heartbeatInterval?: number;
 }
 
 const HEARTBEAT_MS = 700;
-/** Holds one message of maximum size. Slower peers miss messages. */
+/** Room for one message of maximum size. Peers that read more slowly miss messages. */
 const MAX_OUTBOUND_BUFFER_BYTES = 16 << 20;
-/** RPC overhead beyond a message of maximum size (phase0/p2p-interface.md, `max_message_size`). */
+/**
+ * Bytes that an RPC may have in addition to a message of maximum size (phase0/p2p-interface.md, `max_message_size`).
+ */
 const RPC_OVERHEAD_BYTES = 1024;
 const DEFAULT_ACTIVE_VALIDATORS = 16_384;
 
-/** Creates gossipsub with Ethereum's parameters (phase0/p2p-interface.md, The gossip domain). */
+/** Creates a gossipsub service with Ethereum's parameters (phase0/p2p-interface.md, The gossip domain). */
 export function createPubsub({
   config,
   heartbeatInterval = HEARTBEAT_MS,
@@ -117,7 +119,7 @@ export function createPubsub({
     msgIdToStrFn: (id) => Buffer.from(id.buffer, id.byteOffset, id.byteLength).toString("base64"),
     fastMsgIdFn: fastMessageId,
     dataTransform: createSnappyTransform(topics, config, onRejected),
-    // Subscriptions of peers to other topics are not stored.
+    // Peers' subscriptions to other topics are not stored.
     allowedTopics: new Set(Array.from(topics.all(), ({ name }) => name)),
     maxInboundDataLength: maxCompressedLength(config.MAX_PAYLOAD_SIZE) + RPC_OVERHEAD_BYTES,
     maxOutboundBufferSize: MAX_OUTBOUND_BUFFER_BYTES,
@@ -126,7 +128,7 @@ export function createPubsub({
     fallbackToFloodsub: false,
     floodPublish: false,
     doPX: false,
-    // A missing recipient or an already published message is not an error of the publisher.
+    // It is not the publisher's fault if there is no recipient or the message has already been published.
     allowPublishToZeroTopicPeers: true,
     ignoreDuplicatePublishError: true,
     // A busy peer may answer late without breaking its IHAVE promise.

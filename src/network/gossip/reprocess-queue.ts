@@ -3,9 +3,12 @@ import type { RootHex, Slot } from "@lodestar/types";
 export interface ReprocessLimits {
   maxRoots: number;
   maxItems: number;
-  /** Roots that one peer may reference at a time. Each triggers a block request. */
+  /** Maximum number of roots that one peer may refer to at a time. Each root triggers a block request. */
   maxRootsPerPeer: number;
-  /** The signatures of queued items are not verified, so one peer could fill the queue with forged items. */
+  /**
+   * Maximum number of queued items from one peer. Their signatures are not verified, so one peer could otherwise fill
+   * the queue with forged items.
+   */
   maxItemsPerPeer: number;
 }
 
@@ -16,8 +19,8 @@ interface Awaited<Item> {
 }
 
 /**
- * Holds messages until the block they refer to is imported. Items expire at the end of the slot after the one in which
- * the first of them arrived.
+ * Holds messages until the block they refer to has been imported. The items for a block expire at the end of the slot
+ * after the one in which the first of them arrived.
  */
 export class ReprocessQueue<Item> {
   readonly #limits: ReprocessLimits;
@@ -29,7 +32,7 @@ export class ReprocessQueue<Item> {
     this.#limits = limits;
   }
 
-  /** Queues an item. Returns `first` for the first item of a root, and `full` if a limit is reached. */
+  /** Queues an item. Returns `first` for the first item that refers to a root, and `full` if a limit is reached. */
   hold(root: RootHex, item: Item, peerId: string, currentSlot: Slot): "first" | "held" | "full" {
     const { maxRoots, maxItems, maxRootsPerPeer, maxItemsPerPeer } = this.#limits;
     if (this.#itemCount >= maxItems || this.#itemsOf(peerId) >= maxItemsPerPeer) return "full";
@@ -41,7 +44,7 @@ export class ReprocessQueue<Item> {
     return awaited ? "held" : "first";
   }
 
-  /** Removes and returns the items that wait for the block. */
+  /** Removes and returns the items that were waiting for the block. */
   release(root: RootHex): Item[] {
     const items = this.#byRoot.get(root)?.items ?? [];
     this.#byRoot.delete(root);

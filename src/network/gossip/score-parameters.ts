@@ -11,7 +11,7 @@ import {
 import { computeCommitteeCount } from "@lodestar/state-transition";
 import type { GossipTopics, TopicKind } from "./topics.ts";
 
-/** Score thresholds below which a peer gets no gossip, no published messages, and is finally graylisted. */
+/** Scores below which a peer gets no gossip, gets no published messages, or is graylisted, respectively. */
 export const SCORE_THRESHOLDS: PeerScoreThresholds = {
   gossipThreshold: -4000,
   publishThreshold: -8000,
@@ -25,26 +25,27 @@ export const MESH_PEERS = 8;
 
 const DECAY_TO_ZERO = 0.01;
 /**
- * Maximum scores on a topic of weight 1, for an hour in the mesh and for twice the expected share of first deliveries.
+ * Maximum scores on a topic with weight 1: for an hour in the mesh, and for twice the expected share of first
+ * deliveries.
  */
 const MAX_TIME_SCORE = 10;
 const MAX_FIRST_DELIVERIES_SCORE = 40;
 const SECONDS_FOR_FULL_TIME_SCORE = 3600;
-/** gossipsub counts a delivery when a message is accepted and again when it is forwarded. */
+/** gossipsub counts a delivery when it accepts a message and again when it forwards the message. */
 const COUNTS_PER_DELIVERY = 2;
 
 interface TopicExpectation {
   /** Weight of one topic of this kind in a peer's score. */
   weight: number;
   messagesPerSlot: number;
-  /** Epochs until a delivery has decayed. */
+  /** Number of epochs after which a delivery has decayed. */
   memoryEpochs: number;
 }
 
 /**
  * Returns the peer score parameters, following the approach shared by Ethereum clients: gains are bounded, and a dozen
- * invalid messages outweigh them. Missing deliveries (P3) are not penalized. During a network split or low
- * participation, honest peers deliver few messages and must not be disconnected.
+ * invalid messages outweigh them. Missing deliveries (P3) are not penalized, because honest peers deliver few messages
+ * during a network split or low participation and must not be disconnected.
  */
 export function scoreParameters(
   config: BeaconConfig,
@@ -73,7 +74,7 @@ export function scoreParameters(
       firstMessageDeliveriesCap,
       firstMessageDeliveriesWeight: MAX_FIRST_DELIVERIES_SCORE / firstMessageDeliveriesCap,
       invalidMessageDeliveriesDecay: decayOver(50),
-      // The penalty grows with the square of their number.
+      // The penalty grows with the square of the number of invalid messages.
       invalidMessageDeliveriesWeight: -bestScore / weight,
       ...WITHOUT_DELIVERY_QUOTA,
     };
@@ -87,7 +88,7 @@ export function scoreParameters(
 
   const behaviourPenaltyDecay = decayOver(10);
   const behaviourPenaltyThreshold = 6;
-  // Ten offences per epoch, sustained, lead to the gossip threshold.
+  // Ten offences per epoch lead to the gossip threshold if they continue.
   const sustained = convergence(behaviourPenaltyDecay, 10 / SLOTS_PER_EPOCH) - behaviourPenaltyThreshold;
   return {
     topics: Object.fromEntries(topicEntries),
@@ -96,22 +97,22 @@ export function scoreParameters(
     appSpecificWeight: 1,
     IPColocationFactorWeight: -bestScore / 2,
     IPColocationFactorThreshold: 3,
-    // Dev networks run several nodes on one machine.
+    // Dev networks run several nodes on a single machine.
     IPColocationFactorWhitelist: new Set(["127.0.0.1", "::1"]),
     behaviourPenaltyWeight: SCORE_THRESHOLDS.gossipThreshold / sustained ** 2,
     behaviourPenaltyThreshold,
     behaviourPenaltyDecay,
     decayInterval,
     decayToZero: DECAY_TO_ZERO,
-    // The library resets the score of a reconnecting peer, so retained scores are informational only.
+    // The library resets a peer's score when it reconnects, so retained scores are only informational.
     retainScore: 2 * SLOTS_PER_EPOCH * slotMs,
   };
 }
 
 export interface ScoreOptions {
-  /** Approximate number of validators that attest in an epoch. */
+  /** Approximate number of validators that attest per epoch. */
   activeValidators: number;
-  /** Score of the peer outside of gossip. */
+  /** The peer's score outside of gossip. */
   appSpecificScore?: (peerId: string) => number;
 }
 
@@ -126,7 +127,7 @@ const WITHOUT_DELIVERY_QUOTA = {
   meshFailurePenaltyDecay: 0.5,
 };
 
-/** Returns the expected traffic and the weight of each topic kind, per topic. */
+/** Returns the expected traffic and the weight per topic, for each topic kind. */
 export function topicExpectations(config: BeaconConfig, activeValidators: number): Record<TopicKind, TopicExpectation> {
   const attestersPerSlot = Math.max(1, activeValidators) / SLOTS_PER_EPOCH;
   const committees = computeCommitteeCount(Math.max(1, activeValidators));
@@ -135,7 +136,7 @@ export function topicExpectations(config: BeaconConfig, activeValidators: number
     messagesPerSlot: perEpoch / SLOTS_PER_EPOCH,
     memoryEpochs: 100,
   });
-  // The data of a block matters as much as the block. Its subnets share the weight.
+  // A block's data matters as much as the block. Its subnets share the weight.
   const ofBlockData = (subnets: number) => ({ weight: 0.5 / subnets, messagesPerSlot: 1, memoryEpochs: 20 });
   return {
     beacon_block: { weight: 0.5, messagesPerSlot: 1, memoryEpochs: 20 },
@@ -149,7 +150,7 @@ export function topicExpectations(config: BeaconConfig, activeValidators: number
     beacon_attestation: {
       weight: 1 / ATTESTATION_SUBNET_COUNT,
       messagesPerSlot: attestersPerSlot / ATTESTATION_SUBNET_COUNT,
-      // With few committees, a subnet is idle for most of an epoch.
+      // With few committees, a subnet is idle most of the time.
       memoryEpochs: committees * SLOTS_PER_EPOCH >= 2 * ATTESTATION_SUBNET_COUNT ? 1 : 4,
     },
     voluntary_exit: rarely(4),
@@ -183,7 +184,7 @@ function bestPossibleScore(config: BeaconConfig, expectations: Record<TopicKind,
   return (MAX_TIME_SCORE + MAX_FIRST_DELIVERIES_SCORE) * weights.reduce((sum, weight) => sum + weight);
 }
 
-/** Limit of a counter that grows by `rate` and decays in each interval. */
+/** Returns the limit of a counter that grows by `rate` and decays in every interval. */
 function convergence(decay: number, rate: number): number {
   return rate / (1 - decay);
 }

@@ -13,7 +13,9 @@ const forks = [{ fork: "fulu", epoch: 0 } as const];
 const config = createBeaconConfig(devChainConfig({ forks, slotSeconds: 6, genesisTime: 0 }), new Uint8Array(32));
 const topic = new GossipTopics(config).at(0, "data_column_sidecar", 5)!;
 
-/** A chain whose verdict depends on the sidecar's index, with configurable known parents. */
+/**
+ * Creates a handler on a chain whose verdict depends on the sidecar's index and whose known parents are configurable.
+ */
 function setUp(limits?: ConstructorParameters<typeof SidecarHandler>[1]) {
   const parents = new Set<string>();
   const requested: string[] = [];
@@ -60,7 +62,7 @@ function setUp(limits?: ConstructorParameters<typeof SidecarHandler>[1]) {
     const report = (verdict: Verdict) => void reports.push(verdict);
     handler.handle({ topic, object: sidecarOf(index, parent), bytes, peerId, report });
   };
-  /** Completes the pending validations. */
+  /** Completes all pending validations. */
   const settle = async () => {
     for (const resolve of pending.splice(0)) resolve();
     await new Promise((resolve) => setImmediate(resolve));
@@ -99,7 +101,7 @@ it("verdicts are reported, and a sidecar waits for its parent, which is requeste
   handle(5, 9);
   await settle();
   expect(verdicts).toEqual({ 1: ["accept"], 2: [], 3: [], 4: [], 5: [], 13: ["reject"] });
-  // A block that is being imported is not requested.
+  // A block is not requested while it is being imported.
   expect(requested).toEqual([rootOf(7), rootOf(8)]);
 
   addBlock(7);

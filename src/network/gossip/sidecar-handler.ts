@@ -23,16 +23,16 @@ interface SidecarHandlerParts {
 }
 
 interface SidecarLimits {
-  /** Limits for sidecars being verified. */
+  /** Limits for sidecars that are being verified. */
   maxCount: number;
   maxBytes: number;
-  /** Limits for sidecars that wait for the parent of their block. */
+  /** Limits for sidecars waiting for the parent of their block. */
   waiting: ReprocessLimits & { maxBytes: number };
 }
 
 /**
- * Room for all columns of four blocks. The limit of waiting sidecars is lower: they have not passed all rules, and any
- * validator can sign blocks for them.
+ * Room for all columns of four blocks. The limit for waiting sidecars is lower, because they have not passed all rules
+ * and any validator can sign blocks for them.
  */
 const LIMITS: SidecarLimits = {
   maxCount: 512,
@@ -45,7 +45,7 @@ export function isSidecarKind(kind: TopicKind): kind is "blob_sidecar" | "data_c
 }
 
 /**
- * Passes gossip sidecars to the chain and reports the verdicts. Sidecars beyond the limits are ignored; they are
+ * Passes sidecars from gossip to the chain and reports the verdicts. Sidecars beyond the limits are ignored, and
  * requested later if their block needs them.
  */
 export class SidecarHandler {
@@ -72,7 +72,7 @@ export class SidecarHandler {
     ];
   }
 
-  /** Waits for sidecars being verified. */
+  /** Waits for sidecars that are still being verified. */
   async close(): Promise<void> {
     this.#isClosed = true;
     for (const unsubscribe of this.#unsubscribes.splice(0)) unsubscribe();
@@ -107,7 +107,7 @@ export class SidecarHandler {
     }
   }
 
-  /** Returns undefined for a sidecar that waits for its parent block. */
+  /** Returns undefined for a sidecar waiting for its parent block. */
   #verdictOn(message: SidecarMessage, { action, reason }: { action: Verdict; reason: string }): Verdict | undefined {
     const { topic, object, peerId } = message;
     if (action === "reject") {
@@ -118,8 +118,8 @@ export class SidecarHandler {
   }
 
   /**
-   * Queues a sidecar until the parent of its block arrives, or validates it again if the parent has arrived. Returns
-   * false if the queue is full.
+   * Queues a sidecar until the parent of its block arrives, or validates the sidecar again if the parent has arrived
+   * already. Returns false if the queue is full.
    */
   #hold(message: SidecarMessage): boolean {
     const { chain, unknownBlocks } = this.#parts;
@@ -149,7 +149,7 @@ export class SidecarHandler {
     for (const message of this.#dequeued(messages)) message.report("ignore");
   }
 
-  /** Releases the bytes of messages that no longer wait. */
+  /** Subtracts the bytes of messages that are no longer waiting. */
   #dequeued(messages: readonly SidecarMessage[]): readonly SidecarMessage[] {
     for (const { bytes } of messages) this.#bytesWaiting -= bytes;
     return messages;

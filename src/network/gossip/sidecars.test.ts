@@ -13,7 +13,7 @@ import { ALL_COLUMNS } from "../../data/column-sidecars.ts";
 import type { DevNodeOptions } from "../../node/dev-node.ts";
 
 const FULU_SLOT = 8;
-/** Too few columns to reconstruct the others. */
+/** Too few columns for reconstructing the others. */
 const SOME_COLUMNS = 60;
 const OPTIONS: Partial<DevNodeOptions> = {
   forks: [
@@ -25,7 +25,7 @@ const OPTIONS: Partial<DevNodeOptions> = {
   chainTuning: { kzg: sharedKzg },
 };
 
-/** Produces a block with blobs on the head of the producer's chain. */
+/** Produces a block with blobs on top of the producer's head. */
 const propose = ({ byHand, devChain }: GossipNode, slot: Slot) =>
   byHand.proposeWithBlobs(slot, devChain.chain.head.root);
 
@@ -64,7 +64,7 @@ it("a block with its blobs or columns reaches another node in any order", async 
   a.gossip.sidecars(second.sidecars);
   await untilImported(b, second);
 
-  // Columns since fulu. Their producer need not be subscribed to their subnets.
+  // Since fulu, the data consists of columns. The producer does not have to be subscribed to their subnets.
   await goTo(FULU_SLOT);
   b.gossip.setColumnSubnets(new Set(ALL_COLUMNS));
   const columnTopics = ALL_COLUMNS.map((subnet) => b.topic("data_column_sidecar", subnet));
@@ -82,7 +82,7 @@ it("a block with its blobs or columns reaches another node in any order", async 
   a.devChain.chain.events.publish("sidecarsCreated", { sidecars: third.sidecars.slice(SOME_COLUMNS) });
   await untilImported(b, third);
 
-  // A column that does not match its block is penalized.
+  // A peer that sends a column that does not match its block is penalized.
   await goTo(FULU_SLOT + 1);
   const fourth = await propose(a, FULU_SLOT + 1);
   const [column, other] = fourth.sidecars as [fulu.DataColumnSidecar, fulu.DataColumnSidecar];

@@ -11,7 +11,7 @@ function configOf(forks: readonly ScheduledFork[]) {
   return createBeaconConfig(devChainConfig({ forks, slotSeconds: 2, genesisTime: 0 }), ROOT);
 }
 
-/** `compute_fork_digest` of phase0/p2p-interface.md, before fulu. */
+/** `compute_fork_digest` from phase0/p2p-interface.md, as before fulu. */
 function digestOf(version: Uint8Array): string {
   const root = ssz.phase0.ForkData.hashTreeRoot({ currentVersion: version, genesisValidatorsRoot: ROOT });
   return Buffer.from(root.subarray(0, 4)).toString("hex");

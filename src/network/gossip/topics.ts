@@ -3,7 +3,7 @@ import { ATTESTATION_SUBNET_COUNT, ForkSeq, SYNC_COMMITTEE_SUBNET_COUNT } from "
 import type { Epoch } from "@lodestar/types";
 import { blobSubnetCount } from "../../data/blob-sidecars.ts";
 
-/** Topic kinds. A kind with subnets has one topic per subnet, with the subnet number as suffix. */
+/** Topic kinds. A kind with subnets has one topic per subnet, whose name ends with the subnet number. */
 export type TopicKind =
   | "beacon_block"
   | "beacon_aggregate_and_proof"
@@ -30,7 +30,7 @@ interface TopicKindSpec {
   since: ForkSeq;
   /** The first fork without this topic. */
   until?: ForkSeq;
-  /** Number of subnets. Undefined for a global topic. */
+  /** Returns the number of subnets. Undefined for a global topic. */
   subnets?: (config: BeaconConfig, fork: ForkSeq) => number;
 }
 
@@ -50,7 +50,7 @@ const KINDS: Readonly<Record<TopicKind, TopicKindSpec>> = {
 
 export const TOPIC_KINDS = Object.keys(KINDS) as TopicKind[];
 
-/** All topics of the scheduled forks. Other topic names are invalid. */
+/** All topics of the scheduled forks. No other topic name is valid. */
 export class GossipTopics {
   readonly #config: BeaconConfig;
   readonly #byName = new Map<string, GossipTopic>();
@@ -70,14 +70,14 @@ export class GossipTopics {
     return this.#byName.values();
   }
 
-  /** Returns the topic at the epoch, or undefined if its fork has no such topic. */
+  /** Returns the topic at the given epoch, or undefined if the fork has no such topic. */
   at(epoch: Epoch, kind: TopicKind, subnet = 0): GossipTopic | undefined {
     return this.#byName.get(this.#name(this.#config.getForkBoundaryAtEpoch(epoch), kind, subnet));
   }
 
   /**
-   * Returns the topics of all subnets of the kind at the epoch, or the single topic of a global kind. Empty if its fork
-   * has no such topic.
+   * Returns the topics of all subnets at the given epoch, or the only topic of a global kind. Empty if the fork has no
+   * such topic.
    */
   allAt(epoch: Epoch, kind: TopicKind): GossipTopic[] {
     return [...this.#ofKind(this.#config.getForkBoundaryAtEpoch(epoch), kind)];
@@ -104,13 +104,13 @@ export class GossipTopics {
   }
 }
 
-/** Topics of a fork are joined one epoch before it and left two epochs after the next one. */
+/** A fork's topics are joined one epoch before the fork and left two epochs after the next fork. */
 const EPOCHS_BEFORE = 1;
 const EPOCHS_AFTER = 2;
 
 /**
- * Returns the fork boundaries whose topics are joined: the current one, one that is about to start, and one that has
- * just ended.
+ * Returns the fork boundaries whose topics are joined: the current one, and those that are about to start or have just
+ * ended.
  */
 export function activeForkBoundaries(config: BeaconConfig, epoch: Epoch): ForkBoundary[] {
   const boundaries = scheduledBoundaries(config);
@@ -120,9 +120,9 @@ export function activeForkBoundaries(config: BeaconConfig, epoch: Epoch): ForkBo
   });
 }
 
-/** Returns the scheduled changes of the fork digest, by a fork or by blob parameters, in ascending order. */
+/** Returns the scheduled changes of the fork digest, whether by a fork or by blob parameters, in ascending order. */
 function scheduledBoundaries(config: BeaconConfig): ForkBoundary[] {
   const epochs = config.forkBoundariesAscendingEpochOrder.map(({ epoch }) => epoch);
-  // With several boundaries in one epoch, the last one applies.
+  // If an epoch has several boundaries, the last one applies.
   return [...new Set(epochs)].filter(Number.isFinite).map((epoch) => config.getForkBoundaryAtEpoch(epoch));
 }

@@ -79,7 +79,7 @@ describe("host", () => {
     banned.add(other.peerId.toString());
 
     await expect(host.dial(other.getMultiaddrs())).rejects.toThrow();
-    // The dialing side may see an open connection until the other side refuses it.
+    // The connection may appear open to the dialing side until the other side refuses it.
     const inbound = await other.dial(host.getMultiaddrs()).catch(() => undefined);
     if (inbound?.status === "open") await new Promise((resolve) => inbound.addEventListener("close", resolve));
     expect(connected).toEqual([]);

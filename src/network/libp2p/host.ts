@@ -13,39 +13,39 @@ import { ipOf } from "../address-scope.ts";
 
 export type Host = Libp2p<{ identify: Identify; pubsub: GossipSub }>;
 
-/** Creates the host's gossipsub service from the host's components. */
+/** Creates the gossipsub service from the host's components. */
 type PubsubFactory = (components: GossipSubComponents) => GossipSub;
 
 export interface HostOptions {
-  /** The node's private secp256k1 key, 32 bytes. */
+  /** The node's secp256k1 private key (32 bytes). */
   key: Uint8Array;
-  /** `address` is an IPv4 or IPv6 address; port 0 picks a free port. */
+  /** `address` is an IPv4 or IPv6 address. Port 0 picks a free port. */
   listen: { address: string; port: number };
   agentVersion: string;
-  /** Connection limit. Further inbound connections are refused. */
+  /** Maximum number of connections. Inbound connections above it are refused. */
   maxConnections: number;
   pubsub: PubsubFactory;
-  /** Gates inbound and outbound connections by peer id (base58btc). Default: all allowed. */
+  /** Decides by peer id (base58btc) whether to allow a connection in either direction. By default all are allowed. */
   allowPeer?: (peerId: string) => boolean;
-  /** Gates connections by IP address. Default: all allowed. */
+  /** Decides by IP address whether to allow a connection. By default all are allowed. */
   allowAddress?: (ip: string) => boolean;
 }
 
 /**
- * A stream without a reader stalls when its window is full. The window must fit into the library's 4 MiB read buffer.
+ * If a stream is not read, it stalls when its window is full. The window must fit into the library's 4 MiB read buffer.
  */
 const MAX_WINDOW_BYTES = 1 << 20;
 const MAX_INBOUND_STREAMS = 256;
-/** mplex closes the connection of a peer that opens more streams per second. */
+/** If a peer opens more streams per second, mplex closes the connection. */
 const MPLEX_STREAMS_PER_SECOND = 256;
-/** Several honest nodes may share one address and connect at once when a network starts. */
+/** When a network starts, several honest nodes may connect at once from a shared address. */
 const INBOUND_CONNECTIONS_PER_SECOND = 32;
 const MAX_PENDING_INBOUND_CONNECTIONS = 32;
 const HANDSHAKE_TIMEOUT_MS = 5_000;
 
 /**
- * Creates the libp2p host (phase0/p2p-interface.md, Network fundamentals). It is not started and dials no peers on its
- * own.
+ * Creates the libp2p host (phase0/p2p-interface.md, Network fundamentals). The caller has to start it, and it does not
+ * dial peers on its own.
  */
 export async function createHost(options: HostOptions): Promise<Host> {
   const { key, listen, agentVersion, maxConnections, pubsub } = options;
@@ -56,7 +56,7 @@ export async function createHost(options: HostOptions): Promise<Host> {
     addresses: { listen: [listenAddress(listen)] },
     transports: [tcp({ maxConnections: maxConnections + MAX_PENDING_INBOUND_CONNECTIONS })],
     connectionEncrypters: [noise()],
-    // Listed by preference. mplex has no flow control, but some older nodes support nothing else.
+    // In order of preference. mplex has no flow control, but is all that some older nodes support.
     streamMuxers: [
       yamux({ maxInboundStreams: MAX_INBOUND_STREAMS, streamOptions: { maxStreamWindowSize: MAX_WINDOW_BYTES } }),
       mplex({ disconnectThreshold: MPLEX_STREAMS_PER_SECOND }),
@@ -69,7 +69,7 @@ export async function createHost(options: HostOptions): Promise<Host> {
       inboundUpgradeTimeout: HANDSHAKE_TIMEOUT_MS,
       reconnectRetries: 0,
     },
-    // Liveness is checked with the ping of the consensus protocol, because libp2p's monitor would drop all connections
+    // The consensus protocol's ping checks for liveness, because libp2p's connection monitor would drop all connections
     // of a stalled process.
     connectionMonitor: { enabled: false },
     services: { identify: identify(), pubsub },
@@ -88,14 +88,14 @@ function gate({ allowPeer, allowAddress }: Pick<HostOptions, "allowPeer" | "allo
     denyInboundConnection: ({ remoteAddr }) => denyAddress(remoteAddr),
     denyDialPeer: deny,
     denyOutboundEncryptedConnection: deny,
-    // The id of an inbound peer is known only after the encryption handshake.
+    // An inbound peer's id is not known until the encryption handshake is complete.
     denyInboundEncryptedConnection: deny,
   };
 }
 
 const CLOSE_MS = 1_000;
 
-/** Closes a connection gracefully, or aborts it after a timeout. Never rejects. */
+/** Closes a connection gracefully, and aborts it after a timeout. Never rejects. */
 export async function closeConnection(connection: Connection): Promise<void> {
   try {
     await connection.close({ signal: AbortSignal.timeout(CLOSE_MS) });
@@ -107,12 +107,12 @@ export async function closeConnection(connection: Connection): Promise<void> {
 interface HostListeners {
   opened(connection: Connection): void;
   closed(connection: Connection): void;
-  /** The last connection to the peer was closed. */
+  /** The last connection to the peer has been closed. */
   disconnected(peerId: string): void;
   identified(result: IdentifyResult): void;
 }
 
-/** Subscribes to the host's connection events. Returns the function that unsubscribes. */
+/** Subscribes to the host's connection events. Returns an unsubscribe function. */
 export function subscribeToHost(
   host: Pick<Host, "addEventListener" | "removeEventListener">,
   { opened, closed, disconnected, identified }: HostListeners,

@@ -23,29 +23,29 @@ import {
 export interface DiscoveredPeer extends EnrClaims {
   /** In base58btc. */
   peerId: string;
-  /** The signed ENR in text form. */
+  /** The signed ENR as text. */
   enr: string;
-  /** Multiaddr that ends with the peer id. */
+  /** Multiaddr, ending with the peer id. */
   address: string;
 }
 
 /** Source of new peers. */
 export interface PeerSource {
-  /** Returns the function that unsubscribes. */
+  /** Returns an unsubscribe function. */
   onDiscovered(listener: (peer: DiscoveredPeer) => void): () => void;
-  /** Requests a lookup. Ignored while one is running. */
+  /** Requests a lookup. Ignored while a lookup is running. */
   search(): void;
 }
 
 const SEARCH_PAUSE_MS = 5_000;
-/** Upper bound of the pause after lookups without new peers. Not used while there are no peers. */
+/** Upper bound of the pause after lookups that found no new peers. Does not apply while there are no peers. */
 const MAX_SEARCH_PAUSE_MS = 60_000;
-/** A peer that was never connected is removed after this many failed dials. */
+/** A peer that has never been connected is removed after this many failed dials. */
 const MAX_FAILED_DIALS = 5;
 
 /**
- * Below this share of the target, former peers are retried with a shorter backoff. Without any peers, all known peers
- * are retried.
+ * Below this fraction of the target, former peers are retried with a shorter backoff. If there are no peers at all,
+ * every known peer is retried.
  */
 const LOW_PEERS_SHARE = 0.25;
 const URGENT_RETRY_MS = 30_000;
@@ -65,7 +65,8 @@ interface ConnectorParts {
 }
 
 /**
- * Dials direct peers permanently, and other known peers up to the target. Triggers discovery when peers are missing.
+ * Keeps dialing direct peers, and dials other known peers up to the target. Triggers discovery if more peers are
+ * needed.
  */
 export class Connector {
   readonly #parts: ConnectorParts;
@@ -123,7 +124,7 @@ export class Connector {
     else backoff.fail(peerId, this.#parts.timers.now());
   }
 
-  /** Defers dials to the peer. Direct peers only follow their backoff. */
+  /** Defers dials to the peer. For direct peers, only their own backoff counts. */
   deferDials(peerId: string, { ms, isStrict }: DialDelay): void {
     if (this.#parts.direct.has(peerId)) return;
     const now = this.#parts.timers.now();
@@ -131,7 +132,7 @@ export class Connector {
     else this.#backoff.postpone(peerId, now, ms);
   }
 
-  /** Aborts the dials in progress. */
+  /** Aborts dials in progress. */
   close(): Promise<void> {
     return this.#dialer.close();
   }
@@ -181,7 +182,7 @@ export class Connector {
   #mayDial(peer: KnownPeer, now: number): boolean {
     const { id, state, addresses } = peer;
     const { direct, sessions, scores, targetPeers } = this.#parts;
-    // A node that was disconnected should soon reconnect to former peers.
+    // A node that has lost its peers should quickly reconnect to former peers.
     const isUrgent = sessions.size === 0 || (wasPeer(peer) && sessions.size < targetPeers * LOW_PEERS_SHARE);
     return (
       state === "disconnected" &&
@@ -217,7 +218,7 @@ export class Connector {
       direct.identify(addresses, peerId);
       known.keep(peerId);
     }
-    // The connection may already be closed.
+    // The connection may already have been closed.
     if (!this.#parts.sessions.get(peerId)) this.#setState(key, "disconnected");
   }
 
@@ -252,19 +253,19 @@ interface DialCandidate {
 }
 
 interface DialBudget {
-  /** Peers that are connected or being dialed. */
+  /** Number of peers that are connected or being dialed. */
   present: number;
   target: number;
-  /** Limit for peers on subnets that lack peers. */
+  /** Maximum number of peers when dialing peers on subnets that lack peers. */
   maximum: number;
-  /** Number of dials that can start now. */
+  /** Number of dials that can be started now. */
   dials: number;
   lacking: ReadonlySet<SubnetName>;
 }
 
 /**
- * Selects the peers to dial: first those on subnets that lack peers, then by score, then by the last time of a good
- * connection, then the newest.
+ * Selects the peers to dial: first those on subnets that lack peers, then by score, then by the end of the last good
+ * connection. Among equals, the newest come first.
  */
 export function selectPeersToDial(candidates: readonly DialCandidate[], budget: DialBudget): string[] {
   const { present, target, maximum, dials, lacking } = budget;

@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { DialBackoff } from "./dial-backoff.ts";
 
-/** Returns the delays after consecutive failures. */
+/** Returns the delay after each of several consecutive failures. */
 function waits(backoff: DialBackoff, failures: number): number[] {
   let now = 0;
   return Array.from({ length: failures }, () => {

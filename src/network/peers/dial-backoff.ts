@@ -3,7 +3,7 @@ const MAX_ENTRIES = 2_000;
 interface Entry {
   failures: number;
   failedAt: number;
-  /** Earliest retry after the failures. */
+  /** Earliest time of the next retry after failures. */
   dueAt: number;
   /** Set by `postpone`. */
   postponedAt: number;
@@ -29,14 +29,14 @@ interface DialBackoffOptions {
 }
 
 /**
- * Exponential backoff per key, with explicit postponements and blocks. Bounded: the least recently changed key is
- * evicted.
+ * Exponential backoff per key, with explicit postponements and blocks. Bounded by evicting the least recently changed
+ * key.
  */
 export class DialBackoff {
   readonly #firstMs: number;
   readonly #maxMs: number;
   readonly #maxEntries: number;
-  /** In order of their last change. */
+  /** In the order in which the entries were last changed. */
   readonly #entries = new Map<string, Entry>();
 
   constructor({ firstMs, maxMs, maxEntries = MAX_ENTRIES }: DialBackoffOptions) {
@@ -46,8 +46,8 @@ export class DialBackoff {
   }
 
   /**
-   * Returns true if the key may be retried. `maxWaitMs` shortens the wait after a failure or postponement, but not a
-   * block.
+   * Returns true if the key may be retried. `maxWaitMs` shortens the wait after a failure or postponement, but not that
+   * of a block.
    */
   isDue(key: string, now: number, maxWaitMs = Number.POSITIVE_INFINITY): boolean {
     const entry = this.#entries.get(key);
@@ -57,7 +57,7 @@ export class DialBackoff {
     return now >= Math.max(dueAt, postponedUntil) || now - Math.max(failedAt, postponedAt) >= maxWaitMs;
   }
 
-  /** Consecutive failures. */
+  /** Returns the number of consecutive failures. */
   failures(key: string): number {
     return this.#entries.get(key)?.failures ?? 0;
   }
@@ -68,23 +68,23 @@ export class DialBackoff {
     this.#change(key, { failures, failedAt: now, dueAt: now + wait });
   }
 
-  /** Resets the failures. Postponements and blocks remain. */
+  /** Resets the number of failures. Postponements and blocks remain. */
   succeed(key: string): void {
     if (this.#entries.has(key)) this.#change(key, { failures: 0, failedAt: NEVER, dueAt: NEVER });
   }
 
-  /** Postpones the next retry, regardless of successes. */
+  /** Postpones the next retry, even after a success. */
   postpone(key: string, now: number, ms: number): void {
     const until = Math.max(now + ms, this.#entries.get(key)?.postponedUntil ?? NEVER);
     this.#change(key, { postponedAt: now, postponedUntil: until });
   }
 
-  /** Makes all keys due, except for blocked ones. */
+  /** Makes all keys due, except blocked ones. */
   expire(): void {
     for (const [key, { barredUntil }] of this.#entries) this.#entries.set(key, { ...INITIAL, barredUntil });
   }
 
-  /** Blocks the key until the given time, also for urgent retries. */
+  /** Blocks the key until the given time, even for urgent retries. */
   block(key: string, until: number): void {
     this.#change(key, { barredUntil: Math.max(until, this.#entries.get(key)?.barredUntil ?? NEVER) });
   }

@@ -7,7 +7,7 @@ const DIAL_MS = 10_000;
 
 /** A peer to dial with its addresses. */
 export interface DialTarget {
-  /** Identifies the dial: the peer id, or the address if the id is unknown. */
+  /** Identifies the dial by peer id, or by address if the id is unknown. */
   key: string;
   addresses: readonly string[];
 }
@@ -15,7 +15,10 @@ export interface DialTarget {
 interface DialerParts {
   host: Pick<Host, "dial">;
   logger: Logger;
-  /** Called when a dial starts and ends. `peerId` is the id of the peer that answered. */
+  /**
+   * Called when a dial starts. When the dial ends, either `succeeded`, with the id of the peer that answered, or
+   * `failed` is called.
+   */
   started(target: DialTarget): void;
   succeeded(target: DialTarget, peerId: string): void;
   failed(target: DialTarget): void;
@@ -35,7 +38,7 @@ export class Dialer {
     return this.#inFlight.size;
   }
 
-  /** Number of dials that can start now. */
+  /** Number of dials that can be started now. */
   get free(): number {
     return this.#closing.signal.aborted ? 0 : MAX_DIALS - this.#inFlight.size;
   }
@@ -49,7 +52,7 @@ export class Dialer {
     this.#inFlight.set(target.key, this.#dial(target));
   }
 
-  /** Aborts the dials in progress. */
+  /** Aborts dials in progress. */
   async close(): Promise<void> {
     this.#closing.abort(new Error("The node is shutting down."));
     await Promise.all(this.#inFlight.values());
@@ -58,7 +61,7 @@ export class Dialer {
   async #dial(target: DialTarget): Promise<void> {
     const { host, logger, started, succeeded, failed } = this.#parts;
     started(target);
-    // A dial that fails synchronously must not settle before it is registered.
+    // Even a dial that fails synchronously must not settle before it is registered.
     await Promise.resolve();
     let peerId: string | undefined;
     try {

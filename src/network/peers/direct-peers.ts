@@ -10,7 +10,7 @@ interface DirectPeer {
 export class DirectPeers {
   readonly #peers: DirectPeer[] = [];
 
-  /** Groups the addresses by peer id. All addresses of a peer are dialed together. */
+  /** Groups the addresses by peer id. All of a peer's addresses are dialed together. */
   constructor(addresses: readonly string[]) {
     for (const address of addresses) {
       const peerId = peerIdOf(address);
@@ -31,7 +31,7 @@ export class DirectPeers {
     }));
   }
 
-  /** Stores the id of the peer that answered at an address without an id. */
+  /** Stores the id of a peer that answered at an address without a peer id. */
   identify(addresses: readonly string[], peerId: string): void {
     const peer = this.#peers.find((candidate) => candidate.addresses === addresses);
     if (peer) peer.peerId = peerId;

@@ -3,7 +3,8 @@ import { closeConnection, type Host } from "../libp2p/host.ts";
 import type { BeaconRequests } from "../reqresp/interface.ts";
 
 /**
- * Goodbye reason codes. 1 to 3 are specified (phase0/p2p-interface.md, Goodbye), codes above 127 are in use by clients.
+ * Goodbye reason codes. The specification defines codes 1 to 3 (phase0/p2p-interface.md, Goodbye), and clients use
+ * further codes above 127.
  */
 export const GOODBYE = {
   shutdown: 1n,
@@ -31,16 +32,16 @@ export function goodbyeText(reason: bigint): string {
 
 const MINUTE_MS = 60_000;
 
-/** Delay before a peer is dialed again. */
+/** Delay before dialing a peer again. */
 export interface DialDelay {
   ms: number;
-  /** Strict delays also apply to a node with few peers. */
+  /** Strict delays apply even if the node has few peers. */
   isStrict: boolean;
 }
 
 /**
- * Returns the dial delay after a goodbye, sent or received. If the reason is an irrelevant network, the delay is strict
- * unless the peer was on our chain until now.
+ * Returns the dial delay after sending or receiving a goodbye. If the reason is an irrelevant network, the delay is
+ * strict unless the peer has been on our chain until now.
  */
 export function dialDelayAfter(reason: bigint, wasRelevant: boolean): DialDelay {
   const isStrict = reason === GOODBYE.banned || (reason === GOODBYE.irrelevantNetwork && !wasRelevant);
@@ -61,7 +62,7 @@ interface DisconnectorParts {
   requests: Pick<BeaconRequests, "goodbye">;
 }
 
-/** Disconnects peers, with or without a goodbye. A connection that does not close in time is aborted. */
+/** Disconnects peers, with or without a goodbye. Aborts connections that do not close in time. */
 export class Disconnector {
   readonly #parts: DisconnectorParts;
   readonly #inFlight = new Map<string, Promise<void>>();
@@ -74,7 +75,7 @@ export class Disconnector {
     return this.#inFlight.has(peerId);
   }
 
-  /** Never rejects. Without a reason, no goodbye is sent. */
+  /** Disconnects a peer. Never rejects. If no reason is given, no goodbye is sent. */
   disconnect(peerId: string, reason?: bigint): Promise<void> {
     const inFlight = this.#inFlight.get(peerId);
     if (inFlight) return inFlight;
@@ -83,7 +84,7 @@ export class Disconnector {
     return disconnecting;
   }
 
-  /** Resolves when no disconnect is in progress. */
+  /** Resolves once no disconnect is in progress. */
   async idle(): Promise<void> {
     await Promise.all(this.#inFlight.values());
   }
@@ -96,7 +97,7 @@ export class Disconnector {
   }
 }
 
-/** Resolves when the work settles or the time is up. Ignores failures. */
+/** Resolves when the work settles or the timeout expires. Ignores failures. */
 async function settledWithin(ms: number, work: Promise<void>): Promise<void> {
   const { promise, resolve } = Promise.withResolvers<void>();
   const timer = setTimeout(resolve, ms);

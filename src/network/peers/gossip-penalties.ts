@@ -6,7 +6,7 @@ interface GossipPenaltiesParts {
   reporter: PeerReporter;
 }
 
-/** Converts bad gossip scores to peer penalties. */
+/** Turns bad gossip scores into peer penalties. */
 export class GossipPenalties {
   readonly #gossip: GossipPenaltiesParts["gossip"];
   readonly #reporter: PeerReporter;
@@ -16,12 +16,12 @@ export class GossipPenalties {
     this.#reporter = reporter;
   }
 
-  /** Penalizes a graylisted peer. Called every second; a few penalties lead to a disconnect. */
+  /** Penalizes a graylisted peer. Called every second, so a few calls lead to a disconnect. */
   onTick(peerId: string): void {
     if (this.#isBelow(peerId, "graylistThreshold")) this.#reporter.penalize(peerId, "severe", "bad gossip score");
   }
 
-  /** Penalizes a peer that disconnects with a bad gossip score, since gossipsub resets the score on reconnect. */
+  /** Penalizes a peer that disconnects with a bad gossip score, since gossipsub resets the score when it reconnects. */
   onDisconnect(peerId: string): void {
     if (this.#isBelow(peerId, "gossipThreshold"))
       this.#reporter.penalize(peerId, "severe", "disconnected with bad gossip score");

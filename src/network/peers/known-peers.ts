@@ -6,7 +6,7 @@ import { isGlobalAddress } from "../address-scope.ts";
 import type { PeerDirection, PeerState } from "../network-view.ts";
 
 const MAX_PEERS = 1_000;
-/** Caps for self-reported addresses, protocols and names. */
+/** Caps on self-reported addresses, protocols and names. */
 const MAX_ADDRESSES = 8;
 const MAX_PROTOCOLS = 64;
 const MAX_TEXT = 256;
@@ -25,36 +25,36 @@ export interface KnownPeer {
   state: PeerState;
   /** Direction of the last connection. */
   direction: PeerDirection | null;
-  /** Remote address of the last connection. Empty if there was none. */
+  /** The peer's remote address during its last connection. Empty if there was none. */
   lastSeenAddress: string;
-  /** Dialable multiaddrs, the newest last. */
+  /** Dialable multiaddrs, newest last. */
   readonly addresses: Set<string>;
   enr: string | null;
-  /** Claims of its ENR. Metadata takes precedence. */
+  /** Claims from the peer's ENR. Metadata takes precedence. */
   record: EnrClaims;
   agentVersion: string;
   protocolVersion: string;
   protocols: string[];
   status: fulu.Status | null;
   metadata: fulu.Metadata | null;
-  /** When it was last connected on our chain, in Unix milliseconds, possibly in an earlier run. */
+  /** When the peer was last connected on our chain (Unix milliseconds), possibly in an earlier run. */
   lastGoodAt: number | null;
 }
 
-/** Returns true if the peer was ever connected on a beacon chain. */
+/** Returns true if the peer has ever been connected on a beacon chain. */
 export const wasPeer = ({ status, lastGoodAt }: KnownPeer): boolean => status !== null || lastGoodAt !== null;
 
 interface KnownPeersParts {
   maxPeers?: number;
-  /** Called when a peer is evicted. */
+  /** Called when a peer has been evicted. */
   forgotten?: (id: string) => void;
 }
 
-/** Known peers in any state. Bounded: disconnected peers are evicted first. */
+/** Known peers in any state. If there are too many, disconnected peers are evicted. */
 export class KnownPeers {
   readonly #maxPeers: number;
   readonly #forgotten: (id: string) => void;
-  /** In order of the last `touch`. */
+  /** In the order of their last `touch`. */
   readonly #peers = new Map<string, KnownPeer>();
   /** Peers that are never evicted. */
   readonly #pinned = new Set<string>();
@@ -68,17 +68,17 @@ export class KnownPeers {
     return this.#peers.get(id);
   }
 
-  /** Least recently touched first. */
+  /** Iterates over all peers, least recently touched first. */
   values(): IterableIterator<KnownPeer> {
     return this.#peers.values();
   }
 
-  /** Excludes the peer from eviction. */
+  /** Protects the peer from eviction. */
   keep(id: string): void {
     this.#pinned.add(id);
   }
 
-  /** Returns the peer as the most recent entry, creating it if necessary. */
+  /** Makes the peer the most recent entry and returns it, creating it if necessary. */
   touch(id: string): KnownPeer {
     const peer = this.#peers.get(id) ?? newPeer(id);
     this.#peers.delete(id);
@@ -91,7 +91,7 @@ export class KnownPeers {
     if (!this.#pinned.has(id) && this.#peers.delete(id)) this.#forgotten(id);
   }
 
-  /** Evicts a disconnected peer: one that was never connected if possible, else the oldest. */
+  /** Evicts the oldest disconnected peer, preferring peers that have never been connected. */
   #forgetOne(newest: string): void {
     let oldest: string | undefined;
     for (const peer of this.#peers.values()) {
@@ -124,7 +124,7 @@ function newPeer(id: string): KnownPeer {
   };
 }
 
-/** Adds a dialable address. The oldest addresses beyond the limit are dropped. */
+/** Adds a dialable address. If there are too many addresses, the oldest ones are dropped. */
 export function addAddress(peer: KnownPeer, address: string): void {
   if (address.length > MAX_TEXT) return;
   peer.addresses.delete(address);
@@ -141,25 +141,25 @@ interface IdentifyClaims {
   protocols: string[];
 }
 
-/** Stores what a peer reports by identify, with lengths capped. */
+/** Stores what a peer reports about itself through identify, with capped lengths. */
 export function applyIdentify(peer: KnownPeer, { agentVersion, protocolVersion, protocols }: IdentifyClaims): void {
   peer.agentVersion = (agentVersion ?? "").slice(0, MAX_TEXT);
   peer.protocolVersion = (protocolVersion ?? "").slice(0, MAX_TEXT);
   peer.protocols = protocols.slice(0, MAX_PROTOCOLS).map((protocol) => protocol.slice(0, MAX_TEXT));
 }
 
-/** Appends the peer id to a multiaddr unless it has one. */
+/** Appends the peer id to a multiaddr that has none. */
 export function withPeerId(address: string, peerId: string): string {
   return address.includes("/p2p/") ? address : `${address}/p2p/${peerId}`;
 }
 
-/** Returns the addresses of an identify message that are worth dialing. */
+/** Returns the addresses from an identify message that are worth dialing. */
 export function identifiedAddresses({ listenAddrs, connection, peerId }: IdentifyResult): string[] {
   const { remoteAddr } = connection;
   return (
     listenAddrs
       .slice(0, MAX_ADDRESSES)
-      // Loopback and private addresses of a remote peer would point to machines near this node.
+      // A remote peer's loopback and private addresses would point to machines near this node.
       .filter(
         (address) => isTcp(address) && (isGlobal(address) || isLoopback(remoteAddr) || isSameSite(address, remoteAddr)),
       )
@@ -177,7 +177,7 @@ function isGlobal(address: Multiaddr): boolean {
   return isGlobalAddress(address.getComponents()[0]?.value ?? "");
 }
 
-/** Returns true if the address and the reporting peer are both on a private network. */
+/** Returns true if both the address and the peer that reported it are on a private network. */
 function isSameSite(address: Multiaddr, remote: Multiaddr): boolean {
   return !isLoopback(address) && !isGlobal(remote);
 }

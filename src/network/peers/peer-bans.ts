@@ -3,7 +3,10 @@ import type { StoredBan } from "../../db/repositories/meta-repository.ts";
 import { isGlobalAddress } from "../address-scope.ts";
 import { BAN_MS, type PeerScores } from "./peer-scores.ts";
 
-/** Banned peer ids after which their address is banned. A single id may share its address with honest nodes. */
+/**
+ * Number of banned peer ids after which their shared address is banned. A single banned peer may share its address with
+ * honest nodes.
+ */
 const BANS_PER_ADDRESS = 5;
 const MAX_BANS = 1_000;
 
@@ -12,11 +15,11 @@ interface PeerBansParts {
   maxBans?: number;
 }
 
-/** Banned peer ids with their addresses. An address with several banned peer ids is banned too. */
+/** Banned peer ids and their addresses. An address with several banned peer ids is banned as well. */
 export class PeerBans {
   readonly #timers: Pick<Timers, "unixNow">;
   readonly #maxBans: number;
-  /** By peer id; the newest last. */
+  /** By peer id, newest last. */
   readonly #bans = new Map<string, StoredBan>();
 
   constructor({ timers = SYSTEM_TIMERS, maxBans = MAX_BANS }: PeerBansParts = {}) {
@@ -24,13 +27,16 @@ export class PeerBans {
     this.#maxBans = maxBans;
   }
 
-  /** `ip` is undefined if the peer was never connected. Loopback and private addresses are never banned. */
+  /**
+   * Bans a peer. `ip` is undefined if the peer has never been connected. Loopback and private addresses are never
+   * banned.
+   */
   add(peerId: string, ip: string | undefined): void {
     const address = ip !== undefined && isGlobalAddress(ip) ? ip : null;
     this.#put({ peerId, address, until: this.#timers.unixNow() + BAN_MS });
   }
 
-  /** Restores the bans of an earlier run that have not expired. */
+  /** Restores unexpired bans from an earlier run. */
   restore(stored: readonly StoredBan[], scores: Pick<PeerScores, "restoreBan">): void {
     const now = this.#timers.unixNow();
     for (const ban of stored) {
@@ -47,7 +53,7 @@ export class PeerBans {
     return this.list().filter(({ address }) => address === ip).length < BANS_PER_ADDRESS;
   }
 
-  /** Returns the active bans, the newest last. */
+  /** Returns the active bans, newest last. */
   list(): StoredBan[] {
     const now = this.#timers.unixNow();
     for (const { peerId, until } of this.#bans.values()) if (until <= now) this.#bans.delete(peerId);

@@ -4,11 +4,11 @@ import type { Timers } from "../../async/timers.ts";
 import type { GossipInternals } from "../gossip/pubsub.ts";
 import { closeConnection, type Host } from "../libp2p/host.ts";
 
-/** Ping timeout after which an older connection is replaced by the peer's new one. */
+/** Ping timeout after which an older connection is replaced by the same peer's new connection. */
 const ANSWER_MS = 3_000;
-/** libp2p's ping. An "unsupported" answer also proves liveness. */
+/** libp2p's ping. An "unsupported" response proves liveness as well. */
 const PING_PROTOCOL = "/ipfs/ping/1.0.0";
-/** Time after which the library has processed the end of a closed connection. */
+/** Time after which the library has finished handling the end of a connection. */
 const SETTLING_MS = 10_000;
 
 interface PeerConnectionsParts {
@@ -18,12 +18,13 @@ interface PeerConnectionsParts {
 }
 
 /**
- * Keeps at most one connection per direction with a peer. Simultaneous dials create two, and neither is closed here,
- * because clients disagree about which one stays. When one ends, the session and gossip continue on the other.
+ * Keeps at most one connection per direction with each peer. If both sides dial at the same time, there are two
+ * connections. Neither is closed here, because clients disagree about which one to keep. When one of them ends, the
+ * session and gossip continue on the other.
  */
 export class PeerConnections {
   readonly #parts: PeerConnectionsParts;
-  /** Deadlines until which gossip streams are restored after a connection ended, by peer. */
+  /** For peers that lost one of their connections, the time until which their gossip streams are restored. */
   readonly #settling = new Map<string, number>();
 
   constructor(parts: PeerConnectionsParts) {
@@ -32,18 +33,18 @@ export class PeerConnections {
 
   /**
    * Returns true if the connection can be used immediately. A second inbound connection is closed if the older one is
-   * alive. Otherwise the older connection is aborted.
+   * alive. Otherwise the older one is aborted.
    */
   admits(connection: Connection): boolean {
     const sameDirection = this.#open(connection).filter(({ direction }) => direction === connection.direction);
     const [oldest] = sameDirection;
-    // Outbound duplicates cannot occur: this node does not dial connected peers.
+    // There are no outbound duplicates, because this node does not dial connected peers.
     if (connection.direction === "outbound" || oldest === undefined || oldest === connection) return true;
     void (sameDirection.length > 2 ? closeConnection(connection) : this.#keepOne(oldest, connection));
     return false;
   }
 
-  /** Returns the remaining connection after one has ended, or undefined if it was the last. */
+  /** Returns the peer's remaining connection after one has ended, or undefined if there is none. */
   remainingAfter(ended: Connection): Connection | undefined {
     const remaining = this.#open(ended).find((connection) => connection !== ended);
     if (remaining) {
@@ -54,7 +55,7 @@ export class PeerConnections {
     return remaining;
   }
 
-  /** Aborts connections whose peer does not answer a ping in time. */
+  /** Aborts connections on which the peer does not answer a ping in time. */
   async abortDead(): Promise<void> {
     const open = this.#parts.host.getConnections().filter(({ status }) => status === "open");
     await Promise.all(
@@ -73,7 +74,7 @@ export class PeerConnections {
     }
   }
 
-  /** Keeps the older connection if the peer, which may have been restarted, still answers on it. */
+  /** Keeps the older connection if the peer still answers on it. The peer may have been restarted. */
   async #keepOne(older: Connection, newer: Connection): Promise<void> {
     if (await this.#answers(older)) await closeConnection(newer);
     else older.abort(new Error("The peer opened a new connection and does not answer on this one."));
@@ -104,7 +105,7 @@ export class PeerConnections {
     return this.#parts.host.getConnections(remotePeer).filter(({ status }) => status === "open");
   }
 
-  /** Reopens the gossip stream. gossipsub only uses the first connection it was notified of. */
+  /** Reopens the gossip stream, because gossipsub only uses the first connection it was notified of. */
   #restoreGossip(peerId: string): void {
     const { gossip } = this.#parts;
     if (gossip.streamsOutbound.get(peerId)?.rawStream.status === "open") return;

@@ -19,7 +19,7 @@ it("the columns of a peer match its own custody for the advertised group count",
   const custody = new PeerCustody(config);
   expect(custody.columnsOf({ id, metadata: null, record: {} })).toEqual(columnsWith(config.CUSTODY_REQUIREMENT));
   expect(custody.columnsOf({ id, metadata: null, record: { custodyGroupCount: 6 } })).toEqual(columnsWith(6));
-  // Metadata before fulu has no count.
+  // Metadata from before fulu has no count.
   expect(custody.columnsOf({ id, metadata: metadata(0), record: { custodyGroupCount: 6 } })).toEqual(columnsWith(6));
   expect(custody.columnsOf({ id, metadata: metadata(9), record: { custodyGroupCount: 6 } })).toEqual(columnsWith(9));
   expect(custody.columnsOf({ id, metadata: metadata(1_000_000), record: {} })).toHaveLength(128);

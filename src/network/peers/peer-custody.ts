@@ -6,7 +6,7 @@ import { LruMap } from "../../collections/lru-map.ts";
 import { columnsOfGroups, custodyGroupsOf, subnetOfColumn } from "../../data/custody.ts";
 import type { KnownPeer } from "./known-peers.ts";
 
-/** Slightly more than the maximum number of known peers. */
+/** Slightly above the maximum number of known peers. */
 const MAX_CACHED = 2_048;
 
 interface CustodyColumns {
@@ -18,7 +18,7 @@ interface CustodyColumns {
 type CustodyClaims = Pick<KnownPeer, "id" | "metadata" | "record">;
 
 /**
- * Computes the custody columns of peers from their node id and advertised group count (fulu/das-core.md,
+ * Computes the custody columns of peers from their node ids and advertised group counts (fulu/das-core.md,
  * get_custody_groups).
  */
 export class PeerCustody {
@@ -29,19 +29,19 @@ export class PeerCustody {
     this.#config = config;
   }
 
-  /** In ascending order. */
+  /** Returns a peer's custody columns in ascending order. */
   columnsOf(peer: CustodyClaims): readonly number[] {
     return this.#custodyOf(peer).columns;
   }
 
-  /** Subnets of its columns. */
+  /** Returns the subnets of a peer's custody columns. */
   subnetsOf(peer: CustodyClaims): readonly number[] {
     return this.#custodyOf(peer).subnets;
   }
 
   #custodyOf({ id, metadata, record }: CustodyClaims): CustodyColumns {
     const { CUSTODY_REQUIREMENT, NUMBER_OF_CUSTODY_GROUPS } = this.#config;
-    // Metadata before fulu has no count. Every node custodies at least the requirement.
+    // Metadata from before fulu has no count. Every node custodies at least the required minimum.
     const advertised = metadata?.custodyGroupCount || record.custodyGroupCount || CUSTODY_REQUIREMENT;
     const groupCount = Math.min(advertised, NUMBER_OF_CUSTODY_GROUPS);
     const cached = this.#cache.get(id);
@@ -55,7 +55,7 @@ export class PeerCustody {
   }
 }
 
-/** Returns the discv5 node id, or undefined for a key that is not secp256k1. */
+/** Returns the discv5 node id, or undefined if the key is not a secp256k1 key. */
 function nodeIdOf(peerId: string): Uint8Array | undefined {
   const { publicKey } = peerIdFromString(peerId);
   return publicKey?.type === "secp256k1" ? fromHex(getV4Crypto().nodeId(publicKey.raw)) : undefined;

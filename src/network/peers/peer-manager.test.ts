@@ -29,10 +29,10 @@ const directions = ({ host }: TestPeer) =>
 const gossipStreams = ({ host }: TestPeer) =>
   Array.from(asPubsub(host.services.pubsub).streamsOutbound.values(), ({ rawStream }) => rawStream.status);
 
-/** Forces a new connection. */
+/** Opens another connection, even if the peers are connected. */
 const connect = (peer: TestPeer, other: TestPeer) => peer.host.dial(multiaddr(other.address), { force: true });
 
-/** A connection may look open to the dialing side until the other side refuses it. */
+/** The connection may appear open to the dialing side until the other side refuses it. */
 function closed(connection: Connection): Promise<void> {
   const { promise, resolve } = Promise.withResolvers<void>();
   connection.addEventListener("close", () => resolve());
@@ -129,7 +129,7 @@ describe("PeerManager", () => {
     await Promise.all([known.until(knows(known, listener)), listener.until(knows(listener, known))]);
     await known.timers.advance(20_000);
     known.manager.onSuspended();
-    // Goodbyes sent in the meantime are read only now.
+    // A goodbye that was sent in the meantime is read only now.
     known.manager.onGoodbye(listener.id, GOODBYE.fault);
     await known.until(isAlone(known));
     await known.timers.advance(1_000);
@@ -241,7 +241,7 @@ describe("PeerManager", () => {
     const node = await network.add({ targetPeers: 1 });
     const [first, ...late] = others as [TestPeer, TestPeer, TestPeer];
     expect(node.searches).toBe(1);
-    // Of peers discovered together, the newest is dialed.
+    // Of several peers discovered together, the newest is dialed.
     for (const other of [...late, first]) node.discover(discovered(other));
     await node.until(knows(node, first));
     expect(viewOf(node).peer(first.id)?.enr).toBe(`enr:of ${first.id}`);
@@ -304,7 +304,7 @@ describe("PeerManager", () => {
         restore(known) {
           for (const { id, address } of [banned!, good!]) addAddress(known.touch(id), address);
           known.touch(good!.id).lastGoodAt = 1;
-          // Peers discovered since then come later.
+          // Peers that have been discovered since then come later.
           addAddress(known.touch(never!.id), never!.address);
         },
       },
@@ -381,7 +381,7 @@ describe("PeerManager", () => {
     ]);
     await untilGossiping();
 
-    // Gossip may use either connection.
+    // Gossip may use either of the connections.
     for (const direction of ["inbound", "outbound"] as const) {
       await one.host
         .getConnections()

@@ -27,13 +27,11 @@ import type { SyncPeer, SyncPeers } from "./sync-peers.ts";
 const TICK_MS = 1_000;
 /** Interval at which known peers and bans are stored. */
 const STORE_INTERVAL_MS = 60_000;
-/** Minimum duration of a good connection. */
+/** Minimum duration of a connection that counts as good. */
 const GOOD_CONNECTION_MS = 10_000;
-/**
- * A goodbye that arrives within this time after a suspension, on an older connection, was sent during the suspension.
- */
+/** A goodbye that arrives on an older connection within this time after a suspension was sent during the suspension. */
 const BACKLOG_MS = 10_000;
-/** Goodbye reasons after which a peer is not stored. */
+/** A peer is not stored if a goodbye has one of these reasons. */
 const UNWANTED_REASONS: ReadonlySet<bigint> = new Set([GOODBYE.irrelevantNetwork, GOODBYE.badScore, GOODBYE.banned]);
 
 const BLOCKS_BY_HEAD = protocolId({ name: "beacon_blocks_by_head", version: 1 });
@@ -42,12 +40,12 @@ interface PeerManagerParts {
   host: Host;
   requests: BeaconRequests;
   chain: PeerSessionsChain;
-  /** Undefined without discovery. */
+  /** Undefined if discovery is disabled. */
   discovery: PeerSource | undefined;
   subnets: SubnetNeeds;
   options: { targetPeers: number; directPeers: readonly string[] };
   logger: Logger;
-  /** Shared with other reporters and the host's connection gater. */
+  /** Shared with other reporters and with the host's connection gater. */
   scores: PeerScores;
   /** Shared with the host's connection gater. */
   bans: PeerBans;
@@ -55,7 +53,10 @@ interface PeerManagerParts {
   timers?: Pick<Timers, "now" | "unixNow" | "every" | "sleep">;
 }
 
-/** Maintains the connected peers: dials, handshakes, scores, prunes and bans. Serves requests of the sync. */
+/**
+ * Maintains the connections to peers: dials, handshakes, scoring, pruning and bans. Sends requests on behalf of the
+ * sync.
+ */
 export class PeerManager implements SyncPeers {
   readonly known: KnownPeers;
   readonly scores: PeerScores;
@@ -120,7 +121,7 @@ export class PeerManager implements SyncPeers {
     this.#connector = new Connector({ ...shared, host, discovery, timers, logger: this.#logger });
   }
 
-  /** Requires a started host. */
+  /** Starts the peer manager. The host must have been started. */
   start(): void {
     for (const { target, peerId } of this.#direct.targets()) {
       if (peerId === undefined || peerId === this.#host.peerId.toString()) continue;
@@ -133,7 +134,7 @@ export class PeerManager implements SyncPeers {
     this.#tick();
   }
 
-  /** Says goodbye to all peers. The host is stopped by its owner. */
+  /** Says goodbye to all peers. The host's owner stops the host. */
   async close(): Promise<void> {
     for (const unsubscribe of this.#unsubscribes.splice(0)) unsubscribe();
     await this.#connector.close();
@@ -160,7 +161,7 @@ export class PeerManager implements SyncPeers {
     this.#disconnect(peerId);
   }
 
-  /** Called after the process was suspended. Aborts dead connections and dials at once. */
+  /** Called after the process was suspended. Aborts dead connections and starts dialing at once. */
   onSuspended(): void {
     this.#resumedAt = this.#timers.now();
     void this.#connections.abortDead();
@@ -216,7 +217,7 @@ export class PeerManager implements SyncPeers {
       this.#unsubscribes.push(this.#discovery.onDiscovered((peer) => this.#connector.onDiscovered(peer)));
   }
 
-  /** Runs a listener. Its failure must not terminate the process. */
+  /** Runs a listener, whose failure must not terminate the process. */
   #safely(work: () => void): void {
     try {
       work();
@@ -244,7 +245,7 @@ export class PeerManager implements SyncPeers {
     }
   }
 
-  /** Stores the known peers and bans. Peers that are currently relevant are stored as good. */
+  /** Stores the known peers and the bans. Peers that are currently relevant are stored as good. */
   async #save(): Promise<void> {
     for (const { peerId } of this.list()) this.#markGood(peerId);
     try {
@@ -283,7 +284,7 @@ export class PeerManager implements SyncPeers {
       this.#useConnection(remaining);
   }
 
-  /** Makes this the current connection of the peer. */
+  /** Makes this connection the peer's current one. */
   #useConnection({ remotePeer, remoteAddr, direction }: Connection): void {
     const peerId = remotePeer.toString();
     const peer = this.known.touch(peerId);
@@ -344,7 +345,10 @@ export class PeerManager implements SyncPeers {
     this.#connector.deferDials(peerId, dialDelayAfter(reason, wasRelevant));
   }
 
-  /** Returns true for a goodbye that was sent while this node was suspended. Such peers accept a reconnect. */
+  /**
+   * Returns true for a goodbye that was sent while this node was suspended. The sender of such a goodbye accepts a new
+   * connection.
+   */
   #isFromSuspension(peerId: string, reason: bigint): boolean {
     const session = this.#sessions.get(peerId);
     if (session === undefined || session.since > this.#resumedAt || UNWANTED_REASONS.has(reason)) return false;

@@ -41,7 +41,7 @@ describe("selectPeersToPrune", () => {
   it("keeps the last peers of a wanted subnet and a share of outbound peers", () => {
     const wanted = new Set<SubnetName>(["attestation 3"]);
     const all = peers(30, (index) => ({
-      // Both are the newest and would go first.
+      // Both of these peers are the newest and would be pruned first.
       subnets: index >= 26 ? ["attestation 3", "sync 1"] : [],
       isOutbound: index >= 22 && index < 26,
     }));

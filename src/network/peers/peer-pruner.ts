@@ -12,31 +12,31 @@ import {
   wantedSubnets,
 } from "./subnet-coverage.ts";
 
-/** A connected peer as a candidate for pruning. */
+/** A connected peer that may be pruned. */
 export interface PrunablePeer {
   peerId: string;
   isOutbound: boolean;
-  /** Configured by the operator. Never pruned. */
+  /** True if the operator configured the peer, which is then never pruned. */
   isDirect: boolean;
-  /** On our chain, according to its status. */
+  /** True if the peer's status says that it is on our chain. */
   isRelevant: boolean;
   score: number;
   subnets: readonly SubnetName[];
-  /** Connection time. */
+  /** When the peer was connected. */
   since: number;
 }
 
-/** Share of the target that stays outbound. An attacker could control all inbound peers. */
+/** Fraction of the target reserved for outbound peers, because an attacker could control all inbound ones. */
 const OUTBOUND_SHARE = 0.3;
 
-/** Peer limit. The margin above the target lets new peers be evaluated before pruning. */
+/** Returns the maximum number of peers. It exceeds the target so that new peers can be evaluated before pruning. */
 export function maxPeers(target: number): number {
   return Math.ceil(target * 1.1);
 }
 
 /**
- * Selects the peers to disconnect when the limit is exceeded. Prunes to the target without touching needed peers, then
- * to the limit. The worst peers are pruned first, among equals the newest.
+ * Selects the peers to disconnect when there are too many. First prunes down to the target without touching needed
+ * peers, and then down to the limit if necessary. The worst peers are pruned first, and among equals the newest.
  */
 export function selectPeersToPrune(
   peers: readonly PrunablePeer[],
@@ -74,7 +74,7 @@ export function selectPeersToPrune(
   return [...pruned];
 }
 
-/** Compares by usefulness. Negative if `a` is less useful. */
+/** Compares two peers by usefulness. Negative if `a` is less useful. */
 function compareWorth(a: PrunablePeer, b: PrunablePeer, wanted: ReadonlySet<SubnetName>): number {
   const useful = ({ subnets }: PrunablePeer) => subnets.filter((subnet) => wanted.has(subnet)).length;
   return (
@@ -104,10 +104,10 @@ export class Pruner {
     this.#parts = parts;
   }
 
-  /** Returns the peers to disconnect. Ignores peers that are already disconnecting. */
+  /** Returns the peers to disconnect. Ignores peers that are already being disconnected. */
   excessPeers(): string[] {
     const { subnets, targetPeers, sessions } = this.#parts;
-    // Called every second; almost always there is no excess.
+    // Called every second, when there are hardly ever too many peers.
     if (sessions.size <= maxPeers(targetPeers)) return [];
     return selectPeersToPrune(this.#candidates(), { target: targetPeers, wanted: wantedSubnets(subnets) });
   }

@@ -46,7 +46,7 @@ describe("irrelevanceReason", () => {
     expect(await checked(6, 7)).toMatch("finalized chain");
     expect(await checked(5, 5)).toBeUndefined();
     expect(await checked(5, 6)).toMatch("finalized chain");
-    // Not finalized here yet, and before our history.
+    // A checkpoint that is not finalized here yet, and one before our history.
     expect(await checked(7, 1)).toBeUndefined();
     expect(await checked(4, 1)).toBeUndefined();
     expect(await checked(0, 1)).toBeUndefined();

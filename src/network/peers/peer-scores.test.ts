@@ -9,7 +9,7 @@ function setUp(maxRecords?: number) {
   const scores = new PeerScores({ timers, maxRecords });
   const falls: string[] = [];
   scores.onDemotion((peerId, standing, reason) => falls.push(`${peerId} ${standing}: ${reason}`));
-  /** Returns how many offences of the severity lead to a disconnect. */
+  /** Returns the number of offences of a given severity that lead to a disconnect. */
   const strikes = (severity: Severity) => {
     let count = 0;
     do scores.penalize(severity, severity, "");

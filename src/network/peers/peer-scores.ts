@@ -1,6 +1,9 @@
 import { SYSTEM_TIMERS, type Timers } from "../../async/timers.ts";
 
-/** How many offences of a kind lead to a disconnect: one, a few, or dozens. */
+/**
+ * Severity of an offence. A disconnect takes one fatal offence, a few severe ones, about ten moderate ones, or dozens
+ * of mild ones.
+ */
 export type Severity = "fatal" | "severe" | "moderate" | "mild";
 
 /** Receives reports of peer misbehaviour. */
@@ -25,11 +28,11 @@ const NEGLIGIBLE = -0.05;
 const MAX_RECORDS = 2_000;
 
 interface ScoreRecord {
-  /** Score at `at`, before decay. */
+  /** The score at the time `at`. Decay is applied when it is read. */
   score: number;
   at: number;
   standing: Standing;
-  /** When the standing expires, unless it is good. */
+  /** When the standing expires. Unused if it is good. */
   until: number;
 }
 
@@ -39,13 +42,13 @@ interface PeerScoresParts {
 }
 
 /**
- * Peer scores from 0 down to −100, decaying back to 0. Created before the host, so that its connection gater can refuse
- * banned peers.
+ * Peer scores from 0 down to −100, which decay back to 0. Created before the host, whose connection gater uses them to
+ * refuse banned peers.
  */
 export class PeerScores implements PeerReporter {
   readonly #timers: Pick<Timers, "now">;
   readonly #maxRecords: number;
-  /** In order of their last change. */
+  /** In the order in which the records were last changed. */
   readonly #records = new Map<string, ScoreRecord>();
   readonly #listeners = new Set<DemotionListener>();
 
@@ -69,13 +72,13 @@ export class PeerScores implements PeerReporter {
     }
   }
 
-  /** Restores a ban of an earlier run for its remaining time. */
+  /** Restores a ban from an earlier run for the rest of its duration. */
   restoreBan(peerId: string, remainingMs: number): void {
     const now = this.#timers.now();
     this.#records.set(peerId, { score: WORST_SCORE, at: now, standing: "banned", until: now + remainingMs });
   }
 
-  /** From 0, the best, down to −100. */
+  /** Returns a peer's score, from 0 (the best) down to −100. */
   score(peerId: string): number {
     const record = this.#records.get(peerId);
     return record ? decayed(record, this.#timers.now()) : 0;
@@ -86,21 +89,23 @@ export class PeerScores implements PeerReporter {
     return record ? standingOf(record, this.#timers.now()) : "good";
   }
 
-  /** Returns true if connections with the peer are allowed in either direction. */
+  /** Returns true if connections with the peer are allowed, in either direction. */
   allows(peerId: string): boolean {
     return this.standing(peerId) === "good";
   }
 
   /**
-   * Calls the listener when a peer's standing drops and it must be disconnected. Returns the function that
-   * unsubscribes.
+   * Calls the listener when a peer's standing drops, so that the peer must be disconnected. Returns an unsubscribe
+   * function.
    */
   onDemotion(listener: DemotionListener): () => void {
     this.#listeners.add(listener);
     return () => this.#listeners.delete(listener);
   }
 
-  /** Evicts a forgiven record if possible, else the oldest without a ban, else the oldest. */
+  /**
+   * Evicts a forgiven record if possible, or otherwise the oldest record without a ban, or otherwise the oldest record.
+   */
   #evictOne(now: number): void {
     let oldest: string | undefined;
     let oldestUnbanned: string | undefined;

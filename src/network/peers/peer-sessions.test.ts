@@ -44,7 +44,7 @@ describe("PeerSessions", () => {
     timers.every(1_000, () => sessions.tick());
   });
 
-  /** Advances the time. Returns the requests sent. */
+  /** Advances the time. Returns the requests that were sent. */
   async function askedWithin(ms: number): Promise<string[]> {
     requests.length = 0;
     await timers.advance(ms);

@@ -10,13 +10,13 @@ import type { KnownPeers } from "./known-peers.ts";
 import { irrelevanceReason, type RelevanceChain } from "./peer-relevance.ts";
 
 /**
- * The dialing side sends its status first (phase0/p2p-interface.md, Status). A dialed node waits this long before it
- * requests one.
+ * The dialing side sends its status first (phase0/p2p-interface.md, Status). A dialed node waits this long before
+ * requesting the status itself.
  */
 const STATUS_GRACE_MS = 5_000;
 const HANDSHAKE_MS = 30_000;
 const STATUS_INTERVAL_MS = 5 * 60_000;
-/** Minimum intervals, since peers rate-limit these requests. */
+/** Minimum intervals, because peers rate-limit these requests. */
 const STATUS_PAUSE_MS = 4_000;
 const METADATA_PAUSE_MS = 4_000;
 const PING_INTERVAL_MS: Record<PeerDirection, number> = { inbound: 15_000, outbound: 20_000 };
@@ -41,14 +41,14 @@ interface PeerSession {
   readonly peerId: string;
   readonly direction: PeerDirection;
   readonly since: number;
-  /** True if the peer's status matches our chain. */
+  /** True if the peer's status is compatible with our chain. */
   relevant: boolean;
 }
 
 interface TrackedSession extends PeerSession {
   direction: PeerDirection;
   readonly ended: AbortController;
-  /** Null until the first status. */
+  /** When the last status was received. Null before the first one. */
   statusAt: number | null;
   statusEpoch: Epoch;
   statusAskedAt: number;
@@ -60,7 +60,7 @@ interface TrackedSession extends PeerSession {
   readonly inFlight: Set<"status" | "ping" | "metadata">;
 }
 
-/** Maintains the session with each connected peer: status handshake, pings and metadata. */
+/** Maintains a session with each connected peer: status handshake, pings and metadata. */
 export class PeerSessions {
   readonly #parts: PeerSessionsParts;
   readonly #sessions = new Map<string, TrackedSession>();
@@ -81,12 +81,13 @@ export class PeerSessions {
     return this.#sessions.values();
   }
 
-  /** Starts a session, or moves an existing one to another connection. */
+  /** Starts a session, or moves the existing one to a new connection. */
   begin(peerId: string, direction: PeerDirection): void {
     const existing = this.#sessions.get(peerId);
     if (existing) {
       existing.direction = direction;
-      // The dialer requests first (phase0/p2p-interface.md, Status). If both dialed, each may be waiting for the other.
+      // The dialer sends the first request (phase0/p2p-interface.md, Status). If both sides dialed, each may be waiting
+      // for the other.
       if (direction === "outbound" && existing.statusAt === null) this.#requestStatus(existing);
       return;
     }
@@ -120,7 +121,7 @@ export class PeerSessions {
     return session;
   }
 
-  /** Sends the requests that are due. */
+  /** Sends all requests that are due. */
   tick(): void {
     const now = this.#parts.timers.now();
     for (const session of [...this.#sessions.values()]) this.#advance(session, now);
@@ -133,7 +134,7 @@ export class PeerSessions {
     this.#advance(session, this.#parts.timers.now());
   }
 
-  /** Called with a status that the peer sent or returned. */
+  /** Called with a status sent or returned by the peer. */
   async onStatus(peerId: string, status: fulu.Status): Promise<void> {
     const { chain, known, timers } = this.#parts;
     const session = this.#sessions.get(peerId);
@@ -145,7 +146,7 @@ export class PeerSessions {
     if (this.#sessions.get(peerId) !== session) return;
     known.touch(peerId).status = status;
     const wasRelevant = session.relevant;
-    // `drop` reads the previous relevance.
+    // `drop` needs the previous relevance.
     if (objection !== undefined) this.#parts.drop(peerId, GOODBYE.irrelevantNetwork, objection);
     session.relevant = objection === undefined;
     if (wasRelevant || session.relevant) this.#parts.changed();
@@ -210,7 +211,8 @@ export class PeerSessions {
   #onSequence(session: TrackedSession, sequence: bigint): void {
     const { requests, timers, known } = this.#parts;
     const metadata = known.get(session.peerId)?.metadata;
-    // Stored metadata may be from an earlier connection. The peer may have restarted its sequence numbers since then.
+    // Stored metadata may come from an earlier connection. Since then, a restart may have reset the peer's sequence
+    // numbers.
     if (metadata && session.metadataKnown && sequence <= metadata.seqNumber) return;
     if (!session.relevant || timers.now() - session.metadataAskedAt < METADATA_PAUSE_MS) return;
     this.#ask(session, "metadata", async (signal) => {
@@ -222,7 +224,10 @@ export class PeerSessions {
     });
   }
 
-  /** Sends one request of a kind at a time. Failures are already penalized by the request client. */
+  /**
+   * Sends a request unless one of the same kind is in flight. Failures have already been penalized by the request
+   * client.
+   */
   #ask(
     session: TrackedSession,
     kind: "status" | "ping" | "metadata",

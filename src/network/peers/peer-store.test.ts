@@ -14,7 +14,7 @@ async function emptyDatabase() {
 
 const NO_LOGGER = createRecordingLogger();
 
-/** Returns the peers known after a restart, the newest last. */
+/** Returns the peers known after a restart, newest last. */
 async function restored(db: Awaited<ReturnType<typeof emptyDatabase>>) {
   const known = new KnownPeers();
   (await PeerStore.open(db, NO_LOGGER)).restore(known);

@@ -4,18 +4,18 @@ import type { Logger } from "../../log/logger.ts";
 import { addAddress, type KnownPeers } from "./known-peers.ts";
 
 const MAX_PEERS = 128;
-/** The newest addresses worked last. */
+/** Number of addresses stored per peer. The newest ones have worked most recently. */
 const ADDRESSES_PER_PEER = 3;
 
-/** Stores good peers and bans in the database. A restarted node dials the stored peers first. */
+/** Stores good peers and bans in the database. After a restart, the stored peers are dialed first. */
 export class PeerStore {
   readonly #db: Pick<BeaconDb, "meta" | "batch">;
-  /** Peers of the last run, the most recently good first. */
+  /** Peers from the last run, most recently good first. */
   readonly peers: readonly RememberedPeer[];
-  /** Bans of the last run, possibly expired. */
+  /** Bans from the last run, which may have expired. */
   readonly bans: readonly StoredBan[];
 
-  /** Reads the stored peers and bans. Unreadable entries are ignored with a warning. */
+  /** Reads the stored peers and bans. Ignores unreadable entries with a warning. */
   static async open(db: Pick<BeaconDb, "meta" | "batch">, logger: Logger): Promise<PeerStore> {
     const read = async <T>(list: () => Promise<T[] | null>, isValid: (item: T) => boolean): Promise<T[]> => {
       try {
@@ -42,7 +42,7 @@ export class PeerStore {
     this.bans = bans;
   }
 
-  /** Adds the stored peers to the known peers, the most recently good as the newest. */
+  /** Adds the stored peers to the known peers. The most recently good peer becomes the newest. */
   restore(known: KnownPeers): void {
     for (const { id, addresses, enr, lastGoodAt } of this.peers.toReversed()) {
       const peer = known.touch(id);
@@ -52,7 +52,7 @@ export class PeerStore {
     }
   }
 
-  /** Stores the bans and the most recently good peers that have an address. */
+  /** Stores the bans, and the most recently good peers that have an address. */
   async save(known: KnownPeers, bans: readonly StoredBan[]): Promise<void> {
     const good = [...known.values()].flatMap(({ id, addresses, enr, lastGoodAt }): RememberedPeer[] =>
       lastGoodAt === null || addresses.size === 0

@@ -2,14 +2,14 @@ import type { BitArray } from "@chainsafe/ssz";
 import type { KnownPeer } from "./known-peers.ts";
 import type { PeerCustody } from "./peer-custody.ts";
 
-/** Subnets on which this node needs peers. */
+/** The subnets on which this node needs peers. */
 export interface SubnetNeeds {
   wantedAttestation(): ReadonlySet<number>;
   wantedSync(): ReadonlySet<number>;
   wantedColumns(): ReadonlySet<number>;
 }
 
-/** Minimum number of peers for a reliable subnet. */
+/** Minimum number of peers for a subnet to be reliable. */
 export const MIN_PEERS_PER_SUBNET = 4;
 
 /** A subnet of any kind, such as `attestation 3`. */
@@ -23,7 +23,7 @@ export function wantedSubnets(needs: SubnetNeeds): Set<SubnetName> {
   return wanted;
 }
 
-/** Returns the subnets of a peer according to its metadata, or otherwise its ENR, and its custody columns. */
+/** Returns a peer's subnets according to its metadata, or otherwise its ENR, and its custody columns. */
 export function subnetsOf(peer: KnownPeer, custody: Pick<PeerCustody, "subnetsOf">): SubnetName[] {
   const { attnets, syncnets } = peer.metadata ?? peer.record;
   return [
@@ -33,7 +33,7 @@ export function subnetsOf(peer: KnownPeer, custody: Pick<PeerCustody, "subnetsOf
   ];
 }
 
-/** Counts the peers on each wanted subnet. */
+/** Returns the number of peers on each wanted subnet. */
 export function countBySubnet(
   wanted: ReadonlySet<SubnetName>,
   peers: Iterable<{ subnets: readonly SubnetName[] }>,

@@ -5,7 +5,7 @@ import type { PeerReporter } from "./peer-scores.ts";
 export interface SyncPeer {
   /** In base58btc. */
   peerId: string;
-  /** Latest status. */
+  /** The peer's latest status. */
   status: fulu.Status;
   /** Custody columns in ascending order. */
   columns: readonly number[];
@@ -23,21 +23,18 @@ export type SyncRequests = Pick<
   | "columnSidecarsByRoot"
 >;
 
-/** Network interface of the sync. */
+/** The network as seen by the sync. */
 export interface SyncPeers extends PeerReporter {
-  /** Failed requests reject with a `RequestError` and are already penalized. */
+  /** Failed requests reject with a `RequestError` and have already been penalized. */
   readonly requests: SyncRequests;
   /**
-   * Returns the block and its ancestors in descending order if the peer supports BeaconBlocksByHead, else the block
-   * alone.
+   * Returns the block and its ancestors in descending order if the peer supports BeaconBlocksByHead, or only the block
+   * otherwise.
    */
   blockWithAncestors(peerId: string, ancestry: BlockAncestry, signal?: AbortSignal): Promise<SignedBeaconBlock[]>;
-  /** Returns the connected peers on our chain with a known status. */
+  /** Returns the connected peers on our chain whose status is known. */
   list(): SyncPeer[];
-  /**
-   * Calls the listener when a peer connects, updates its status, or disconnects. Returns the function that
-   * unsubscribes.
-   */
+  /** Calls the listener when a peer connects, updates its status, or disconnects. Returns an unsubscribe function. */
   onChange(listener: () => void): () => void;
   /** Requests the peer's status again. */
   refreshStatus(peerId: string): void;

@@ -9,14 +9,14 @@ import type { BlockRange } from "./interface.ts";
 import type { Protocol } from "./protocols.ts";
 import type { ChunkFormat, ResponseChunk } from "./response-chunk.ts";
 
-/** Collects the blocks of a response. `add` throws a `ProtocolViolation` for a block that violates the protocol. */
+/** Collects the blocks from a response. `add` throws a `ProtocolViolation` if a block violates the protocol. */
 export interface BlockCollector {
   readonly blocks: SignedBeaconBlock[];
   add(block: SignedBeaconBlock): void;
 }
 
 /**
- * Validates a BeaconBlocksByRange response: consecutive blocks of one chain within the range (phase0/p2p-interface.md).
+ * Validates a BeaconBlocksByRange response: consecutive blocks on one chain within the range (phase0/p2p-interface.md).
  */
 export class RangeCollector implements BlockCollector {
   readonly blocks: SignedBeaconBlock[] = [];
@@ -94,7 +94,7 @@ function rootOf(config: BeaconConfig, { message }: SignedBeaconBlock): Uint8Arra
   return config.getForkTypes(message.slot).BeaconBlock.hashTreeRoot(message);
 }
 
-/** Returns the chunk format of blocks. Version 1 has no fork digest and only carries phase0 blocks. */
+/** Returns the chunk format for blocks. Version 1 has no fork digest and can only carry phase0 blocks. */
 export function blockFormat(config: BeaconConfig, { name, version }: Protocol): ChunkFormat {
   return {
     hasForkDigest: version > 1 || name === "beacon_blocks_by_head",
@@ -102,9 +102,7 @@ export function blockFormat(config: BeaconConfig, { name, version }: Protocol): 
   };
 }
 
-/**
- * Decodes a block. Its fork digest must be that of the block's epoch (altair/p2p-interface.md, BeaconBlocksByRange v2).
- */
+/** Decodes a block. The fork digest must match the block's epoch (altair/p2p-interface.md, BeaconBlocksByRange v2). */
 export function decodeBlock(config: BeaconConfig, { forkDigest, bytes }: ResponseChunk): SignedBeaconBlock {
   const fork = forkOf(config, forkDigest);
   const block = deserialize(fork, bytes);

@@ -5,8 +5,8 @@ import type { BeaconDb } from "../../db/beacon-db.ts";
 import type { SlotAndRoot } from "../../db/keys.ts";
 
 /**
- * Returns the canonical blocks of an inclusive slot range in ascending order. All are on the chain of the current head,
- * even if the head changes while they are read.
+ * Returns the canonical blocks in an inclusive slot range in ascending order. All of them are on the chain of the
+ * current head, even if the head changes while they are being read.
  */
 export async function canonicalBlocks(
   chain: Pick<BeaconChain, "forkChoice" | "head">,
@@ -23,7 +23,7 @@ export async function canonicalBlocks(
   return blocks;
 }
 
-/** Returns the blocks after the newest finalized one up to the head, in ascending order. */
+/** Returns the blocks after the newest finalized one, up to and including the head, in ascending order. */
 async function recentBlocks(
   { forkChoice, head }: Pick<BeaconChain, "forkChoice" | "head">,
   db: BeaconDb,
@@ -37,7 +37,7 @@ async function recentBlocks(
     recent.push(block);
     parentRoot = block.parentRoot;
   }
-  // Blocks are pruned from fork choice shortly before they are in the finalized index.
+  // Blocks are pruned from fork choice shortly before they appear in the finalized index.
   while (parentRoot !== undefined && parentRoot !== newestFinal?.root) {
     const bytes = await db.blocks.get(parentRoot);
     if (!bytes || slotOf(bytes) <= finalSlot) break;

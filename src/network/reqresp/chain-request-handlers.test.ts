@@ -29,7 +29,7 @@ const metadata = ssz.fulu.Metadata.defaultValue();
 let opened: OpenedDevChain | undefined;
 let devChain: DevChain;
 let db: BeaconDb;
-/** The sibling block in the head's slot. */
+/** Root of the sibling of the head, in the same slot. */
 let rival: RootHex;
 let directory: string;
 

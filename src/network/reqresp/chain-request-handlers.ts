@@ -21,7 +21,7 @@ export interface ChainRequestHandlersParts extends Pick<RequestHandlers, "onStat
   node: Pick<LocalNode, "metadata">;
 }
 
-/** Serves peer requests from the chain and its database. */
+/** Serves requests from peers using the chain and its database. */
 export class ChainRequestHandlers implements RequestHandlers {
   readonly onStatus: RequestHandlers["onStatus"];
   readonly onPing: RequestHandlers["onPing"];
@@ -41,7 +41,7 @@ export class ChainRequestHandlers implements RequestHandlers {
     this.onGoodbye = onGoodbye;
   }
 
-  /** The fork digest is that of the clock's epoch, not of the head's (phase0/p2p-interface.md, Status). */
+  /** The fork digest belongs to the clock's epoch, not to the head's (phase0/p2p-interface.md, Status). */
   status(): fulu.Status {
     const { head, finalizedCheckpoint, clock } = this.#chain;
     const { epoch, root } = finalizedCheckpoint;
@@ -60,8 +60,8 @@ export class ChainRequestHandlers implements RequestHandlers {
   }
 
   /**
-   * A response must start with the first block of the range (phase0/p2p-interface.md, BeaconBlocksByRange). It is
-   * unknown for a range that starts before our history.
+   * A response must start with the first block in the range (phase0/p2p-interface.md, BeaconBlocksByRange). That block
+   * is unknown if the range starts before our history.
    */
   async *blocksByRange({ startSlot, count }: BlockRange): AsyncGenerator<BlockChunk> {
     const fromSlot = Math.max(startSlot, GENESIS_SLOT + 1);
@@ -73,7 +73,7 @@ export class ChainRequestHandlers implements RequestHandlers {
     if (fromSlot > toSlot) return;
     for (const { root } of await canonicalBlocks(this.#chain, this.#db, fromSlot, toSlot)) {
       const chunk = await this.#chunk(root);
-      // A missing block would break the chain of the response.
+      // The response must be a chain, so it ends at a missing block.
       if (!chunk) return;
       yield chunk;
     }
@@ -86,7 +86,7 @@ export class ChainRequestHandlers implements RequestHandlers {
     }
   }
 
-  /** fulu/p2p-interface.md, BeaconBlocksByHead. */
+  /** Serves BeaconBlocksByHead (fulu/p2p-interface.md). */
   async *blocksByHead({ root, count }: BlockAncestry): AsyncGenerator<BlockChunk> {
     const { config, clock } = this.#chain;
     let next: Root = root;
@@ -116,7 +116,7 @@ export class ChainRequestHandlers implements RequestHandlers {
     return this.#sidecars.byRoot(COLUMN_SIDECARS, identifiers);
   }
 
-  /** The genesis block has no signature and is not served. */
+  /** The genesis block has no signature and is never served. */
   async #chunk(root: Root): Promise<BlockChunk | null> {
     const bytes = await this.#db.blocks.get(root);
     if (!bytes) return null;

@@ -26,7 +26,7 @@ export class StreamTimeout extends Error {
   }
 }
 
-/** The stream was reset by either side, or its connection was closed. */
+/** The stream was reset by either side, or the connection was closed. */
 export class StreamReset extends Error {
   constructor(cause?: unknown) {
     super("The stream was reset.", { cause });
@@ -37,15 +37,16 @@ export class StreamReset extends Error {
 // Outcomes of outbound requests.
 
 /**
- * `refused`: the peer answered with an error code. `malformed`: it violated the protocol. `timeout`: it was too slow.
- * `disconnected`: the connection was closed or unusable. `unsupported`: it does not support the protocol.
+ * `refused`: the peer responded with an error code. `malformed`: the peer violated the protocol. `timeout`: the peer
+ * was too slow. `disconnected`: the connection was closed or unusable. `unsupported`: the peer does not support the
+ * protocol.
  */
 type RequestFailure = "refused" | "malformed" | "timeout" | "disconnected" | "unsupported";
 
 /** An outbound request failed. */
 export class RequestError extends Error {
   readonly failure: RequestFailure;
-  /** Response code of a refusal (phase0/p2p-interface.md, Responding side). */
+  /** Response code if the peer refused the request (phase0/p2p-interface.md, Responding side). */
   readonly code: number | undefined;
 
   constructor(failure: RequestFailure, message: string, { code, cause }: { code?: number; cause?: unknown } = {}) {
@@ -58,7 +59,7 @@ export class RequestError extends Error {
 
 // Error responses to inbound requests.
 
-/** An error response. The message is sent to the peer. */
+/** An error response, whose message is sent to the peer. */
 export class ErrorResponse extends Error {
   readonly code: number;
 
@@ -69,7 +70,7 @@ export class ErrorResponse extends Error {
   }
 }
 
-/** The node lacks data that the protocol requires it to have. */
+/** This node lacks data that the protocol requires it to have. */
 export class ResourceUnavailable extends ErrorResponse {
   constructor(message: string) {
     super(ResponseCode.RESOURCE_UNAVAILABLE, message);

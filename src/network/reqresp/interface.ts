@@ -6,41 +6,44 @@ export interface BlockRange {
   count: number;
 }
 
-/** Requests a block and its ancestors. */
+/** A request for a block and its ancestors. */
 export interface BlockAncestry {
   root: RootHex;
-  /** Number of blocks, including the first. */
+  /** Number of blocks, including the first one. */
   count: number;
 }
 
-/** Identifies sidecars of one block. */
+/** Identifies some sidecars of a block. */
 export interface SidecarIdentifiers {
   root: RootHex;
   indices: readonly number[];
 }
 
 /**
- * Outbound requests. `peerId` is in base58btc. Every request has its own timeouts; the signal aborts it earlier.
- * Rejects with a `RequestError`.
+ * Outbound requests. `peerId` is in base58btc. Each request has its own timeouts and can be aborted earlier with the
+ * signal. Rejects with a `RequestError`.
  */
 export interface BeaconRequests {
-  /** Exchanges the status. `earliestAvailableSlot` is 0 before fulu. */
+  /** Exchanges statuses. `earliestAvailableSlot` is 0 before fulu. */
   status(peerId: string, signal?: AbortSignal): Promise<fulu.Status>;
   /** Sends a goodbye. Never rejects. */
   goodbye(peerId: string, reason: bigint): Promise<void>;
-  /** Exchanges the metadata sequence numbers. */
+  /** Exchanges metadata sequence numbers. */
   ping(peerId: string, signal?: AbortSignal): Promise<bigint>;
-  /** In the newest format. Fields that the peer's version lacks have default values. */
+  /** Returns the peer's metadata in the newest format. Fields missing from the peer's version have default values. */
   metadata(peerId: string, signal?: AbortSignal): Promise<fulu.Metadata>;
-  /** Returns the blocks of the range in ascending order, forming a chain. Other responses are malformed. */
+  /** Returns the blocks in the range in ascending order. If they do not form a chain, the response is malformed. */
   blocksByRange(peerId: string, range: BlockRange, signal?: AbortSignal): Promise<SignedBeaconBlock[]>;
-  /** Returns the requested blocks that the peer has. Other blocks are malformed. */
+  /**
+   * Returns those of the requested blocks that the peer has. If it contains any other block, the response is malformed.
+   */
   blocksByRoot(peerId: string, roots: readonly RootHex[], signal?: AbortSignal): Promise<SignedBeaconBlock[]>;
-  /** Returns the block and its ancestors in descending order. Other responses are malformed. */
+  /** Returns the block and its ancestors in descending order. Any other response is malformed. */
   blocksByHead(peerId: string, ancestry: BlockAncestry, signal?: AbortSignal): Promise<SignedBeaconBlock[]>;
   /**
-   * Returns the sidecars ordered by slot and index. All sidecars of a slot belong to one block. `onSidecar` receives
-   * each sidecar on arrival, so that a request which fails later is not lost completely. The same applies to columns.
+   * Returns the sidecars sorted by slot and index. All sidecars for a slot belong to the same block. `onSidecar`
+   * receives each sidecar on arrival, so that the sidecars are not lost if the request fails later. The same applies to
+   * columns.
    */
   blobSidecarsByRange(
     peerId: string,
@@ -48,7 +51,10 @@ export interface BeaconRequests {
     signal?: AbortSignal,
     onSidecar?: (sidecar: deneb.BlobSidecar) => void,
   ): Promise<deneb.BlobSidecar[]>;
-  /** Returns the requested sidecars that the peer has. Other sidecars are malformed. The same applies to columns. */
+  /**
+   * Returns those of the requested sidecars that the peer has. If it contains any other sidecar, the response is
+   * malformed. The same applies to columns.
+   */
   blobSidecarsByRoot(
     peerId: string,
     requested: readonly SidecarIdentifiers[],
@@ -68,30 +74,30 @@ export interface BeaconRequests {
   ): Promise<fulu.DataColumnSidecar[]>;
 }
 
-/** A serialized block with the fork digest that precedes it since version 2. */
+/** A serialized block and, since version 2, the fork digest that precedes it. */
 export interface BlockChunk {
-  /** SSZ of the signed block. */
+  /** The signed block as SSZ. */
   bytes: Uint8Array;
   forkDigest: Uint8Array;
 }
 
-/** Inbound requests. `peerId` is the requesting peer in base58btc. */
+/** Handles inbound requests. `peerId` is the requesting peer in base58btc. */
 export interface RequestHandlers {
   status(): fulu.Status;
   metadata(): fulu.Metadata;
-  /** Called with the status of a peer's request. */
+  /** Called with the status that a peer sent in a request. */
   onStatus(peerId: string, status: fulu.Status): void;
   onPing(peerId: string, metadataSeq: bigint): void;
   onGoodbye(peerId: string, reason: bigint): void;
-  /** Canonical blocks in ascending order. */
+  /** Returns canonical blocks in ascending order. */
   blocksByRange(range: BlockRange): AsyncIterable<BlockChunk>;
-  /** In the order of the roots, without missing blocks. */
+  /** Returns blocks in the order of the roots, leaving out missing ones. */
   blocksByRoot(roots: readonly Uint8Array[]): AsyncIterable<BlockChunk>;
-  /** In descending order, each the parent of the preceding block. */
+  /** Returns blocks in descending order, each the parent of the one before it. */
   blocksByHead(ancestry: BlockAncestry): AsyncIterable<BlockChunk>;
-  /** Sidecars of canonical blocks, ordered by slot and index. The same applies to columns. */
+  /** Returns sidecars of canonical blocks, sorted by slot and index. The same applies to columns. */
   blobSidecarsByRange(range: BlockRange): AsyncIterable<ResponseChunk>;
-  /** In the order of the request, without missing sidecars. The same applies to columns. */
+  /** Returns sidecars in the order of the request, leaving out missing ones. The same applies to columns. */
   blobSidecarsByRoot(identifiers: readonly SidecarIdentifiers[]): AsyncIterable<ResponseChunk>;
   columnSidecarsByRange(range: BlockRange, columns: readonly number[]): AsyncIterable<ResponseChunk>;
   columnSidecarsByRoot(identifiers: readonly SidecarIdentifiers[]): AsyncIterable<ResponseChunk>;

@@ -5,39 +5,41 @@ import type { Rate } from "../../async/token-bucket.ts";
 import type { ProtocolName } from "./protocols.ts";
 
 /**
- * Timeouts, concurrency and rate limits of requests. The specification leaves timeouts to clients since it dropped
- * `TTFB_TIMEOUT` and `RESP_TIMEOUT`. The names are kept, as in other clients.
+ * Timeouts, concurrency limits and rate limits for requests. Since the specification dropped `TTFB_TIMEOUT` and
+ * `RESP_TIMEOUT`, timeouts are up to the client. The names are kept, as in other clients.
  */
 export interface ReqRespLimits {
-  /** For the negotiation of the protocol, and from the request to the first response byte. */
+  /** For negotiating the protocol, and from the end of the request to the first byte of the response. */
   ttfbTimeoutMs: number;
-  /** Per response chunk, after the first byte. */
+  /** For each chunk of a response, after the first byte. */
   respTimeoutMs: number;
-  /** For a whole response, inbound or outbound. */
+  /** For an entire response, inbound or outbound. */
   responseMs: number;
   /** For reading an inbound request. */
   requestMs: number;
   /** For a peer to read a chunk. */
   writeMs: number;
-  /** For a peer to close a completed stream. */
+  /** For a peer to close a stream that is complete. */
   lingerMs: number;
-  /** Concurrent requests to a peer per protocol. Further requests are queued. */
+  /** Maximum number of concurrent requests to a peer per protocol. Further requests are queued. */
   outboundPerProtocol: number;
   outboundWaiting: number;
-  /** Concurrent requests from a peer per protocol. Older clients do not know the limit of two. */
+  /**
+   * Maximum number of concurrent requests from a peer per protocol. Older clients are not aware of the limit of two.
+   */
   inboundPerProtocol: number;
-  /** Concurrent block and sidecar requests from all peers. The same number again may be queued. */
+  /** Maximum number of concurrent block and sidecar requests from all peers. As many again can be queued. */
   inboundTotal: number;
-  /** Size limit of a response in memory. A longer response is truncated there. */
+  /** Maximum size of a response in memory. A longer response is truncated at this size. */
   responseBytes: number;
-  /** How long a rate-limited response is delayed. A request that would wait longer is refused. */
+  /** Maximum delay of a rate-limited response. A request that would have to wait longer is refused. */
   maxDelayMs: number;
-  /** Inbound requests per peer. */
+  /** Rate of inbound requests, per peer. */
   requestRates: Record<ProtocolName, Rate>;
-  /** Blocks served per peer and in total. */
+  /** Rate of blocks served, per peer and in total. */
   peerBlockRate: Rate;
   totalBlockRate: Rate;
-  /** Sidecar bytes served per peer and in total. */
+  /** Rate of sidecar bytes served, per peer and in total. */
   peerSidecarRate: Rate;
   totalSidecarRate: Rate;
 }

@@ -4,7 +4,7 @@ import { ProtocolViolation } from "./errors.ts";
 import type { ChunkFormat } from "./response-chunk.ts";
 import type { SizeBounds } from "./ssz-snappy.ts";
 
-/** SSZ codec of a message. Values are in the newest format. */
+/** SSZ codec for a message. Values are in the newest format. */
 export interface Codec<T> extends SizeBounds {
   encode(value: T): Uint8Array;
   /** Throws a `ProtocolViolation`. */
@@ -31,7 +31,7 @@ function codec<T>(type: SszType<T>): Codec<T> {
   };
 }
 
-/** Codec of an older version. `complete` adds the fields that it lacks. */
+/** Creates the codec for an older version. `complete` adds the missing fields. */
 function olderCodec<Old, T extends Old>(type: SszType<Old>, complete: (old: Old) => T): Codec<T> {
   const older = codec(type);
   return { ...older, decode: (bytes) => complete(older.decode(bytes)) };
@@ -50,7 +50,7 @@ export function statusCodec(version: number): Codec<fulu.Status> {
     ...status,
     decode(bytes) {
       const decoded = status.decode(bytes);
-      // Inexact integers that no chain reaches are rejected.
+      // Rejects slots and epochs that no chain reaches and that a number cannot represent exactly.
       for (const number of [decoded.headSlot, decoded.finalizedEpoch, decoded.earliestAvailableSlot]) {
         if (!Number.isSafeInteger(number))
           throw new ProtocolViolation("The status contains a slot or epoch above 2^53 - 1.");
@@ -60,7 +60,7 @@ export function statusCodec(version: number): Codec<fulu.Status> {
   };
 }
 
-/** Fields that a version lacks have default values. */
+/** Returns the codec for a version of the metadata. Missing fields get default values. */
 export function metadataCodec(version: number): Codec<fulu.Metadata> {
   const empty = ssz.fulu.Metadata.defaultValue();
   if (version === 1) {
@@ -98,7 +98,7 @@ export function columnIdentifiersCodec(maxBlocks: number): Codec<fulu.DataColumn
 
 const ROOT_BYTES = 32;
 
-/** An SSZ list of roots is their concatenation. */
+/** An SSZ list of roots is simply their concatenation. */
 export function rootsRequestCodec(maxRoots: number): Codec<readonly Uint8Array[]> {
   return {
     minSize: 0,
@@ -114,7 +114,7 @@ export function rootsRequestCodec(maxRoots: number): Codec<readonly Uint8Array[]
   };
 }
 
-/** Chunk format of single-message responses. */
+/** Returns the chunk format for single-message responses. */
 export function plainFormat(bounds: SizeBounds): ChunkFormat {
   return { hasForkDigest: false, boundsOf: () => bounds };
 }

@@ -23,7 +23,7 @@ const status = ssz.phase0.Status.serialize(ssz.phase0.Status.defaultValue());
 const phase0Blocks = chainOfBlocks(17);
 
 let node: TestNode;
-/** A node with short timeouts; the other nodes have generous ones. */
+/** A node with short timeouts. The other nodes have generous ones. */
 let impatient: TestNode;
 let stranger: Host;
 
@@ -153,7 +153,7 @@ describe("an empty list has an empty response:", () => {
     "%s",
     async (name) => {
       const version = name === "beacon_blocks_by_root" ? 2 : 1;
-      // With and without frames for the empty payload.
+      // With and without frames for an empty payload.
       for (const request of [encodePayload(new Uint8Array(0)), encodeVarint(0)]) {
         expect(await ask({ name, version }, request)).toEqual({ bytes: Buffer.alloc(0), wasReset: false });
       }

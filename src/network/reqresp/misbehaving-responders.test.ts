@@ -29,7 +29,7 @@ const block = (slot: number) => blocks[slot - 1]!;
 const status = ssz.fulu.Status.serialize(ssz.fulu.Status.defaultValue());
 
 let node: TestNode;
-/** A node with short timeouts; the other nodes have generous ones. */
+/** A node with short timeouts. The other nodes have generous ones. */
 let impatient: TestNode;
 let stranger: Host;
 let strangerId: string;
@@ -42,7 +42,7 @@ beforeAll(async () => {
   ]);
   stranger = await startHost();
   strangerId = stranger.peerId.toString();
-  // Peers that delay responses are not rate-limited by the client.
+  // The client does not rate-limit its requests to peers that delay their responses.
   await strangerAnswers("status", () => {});
   const identified = new Promise<void>((resolve) => node.host.addEventListener("peer:identify", () => resolve()));
   await node.host.dial(stranger.getMultiaddrs());
@@ -62,7 +62,7 @@ afterAll(async () => {
 
 type Behaviour = (stream: Stream, connection: Connection) => void | Promise<void>;
 
-/** Installs the stranger's handler for requests. */
+/** Installs the stranger's request handler. */
 async function strangerAnswers(
   name: ProtocolName,
   behaviour: Behaviour,

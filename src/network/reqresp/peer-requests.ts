@@ -47,20 +47,20 @@ interface RequestParts {
   handlers: Pick<RequestHandlers, "status" | "metadata">;
 }
 
-/** A request to a peer that collects its response. */
+/** A request to a peer, which collects its response. */
 export interface PeerRequest<T> extends OutboundRequest {
-  /** The specification's limit for `maxChunks`. */
+  /** The specification's maximum for `maxChunks`. */
   maxItems: number;
-  /** Content of the chunks. */
+  /** What the chunks contain. */
   content: "messages" | "blocks" | "sidecars";
-  /** Returns the complete response. Throws a `RequestError` if the message is missing. */
+  /** Returns the complete response. Throws a `RequestError` if a required message is missing. */
   result(): T;
 }
 
 /** Sends a request and returns its response. Rejects with a `RequestError`. */
 type Send = <T>(peerId: string, request: PeerRequest<T>, signal?: AbortSignal) => Promise<T>;
 
-/** The protocols: request, response and limits of each. */
+/** Defines the request, response and limits of each protocol. */
 export function createPeerRequests(parts: RequestParts, send: Send): Omit<BeaconRequests, "goodbye"> {
   const { config, clock, handlers } = parts;
   return {
@@ -159,7 +159,7 @@ export function goodbyeRequest(reason: bigint): PeerRequest<bigint> {
   return message("goodbye", [1], uint64Codec, reason);
 }
 
-/** A request with at most one message and a response with exactly one. */
+/** Creates a request that sends at most one message and expects exactly one in response. */
 function message<T>(
   name: ProtocolName,
   versions: readonly number[],
@@ -191,7 +191,7 @@ function blocks(
   collector: BlockCollector,
 ): PeerRequest<SignedBeaconBlock[]> {
   const { config, clock } = parts;
-  // altair/p2p-interface.md, Transitioning from v1 to v2.
+  // See altair/p2p-interface.md, Transitioning from v1 to v2.
   const isAfterVersion1 = name !== "beacon_blocks_by_head" && isActive(parts, ForkSeq.altair);
   return {
     name,

@@ -27,13 +27,13 @@ const EMPTY: AsyncIterable<ResponseChunk> = { async *[Symbol.asyncIterator]() {}
 
 export interface ProtocolResponse {
   chunks: AsyncIterable<ResponseChunk> | Iterable<ResponseChunk>;
-  /** Rate limits count blocks and sidecar bytes. */
+  /** Rate limits count blocks or sidecar bytes. */
   content: "message" | "blocks" | "sidecars";
-  /** Runs after the response was sent or failed, since it may disconnect the peer. */
+  /** Runs after the response has been sent or has failed, since it may disconnect the peer. */
   afterwards?: () => void;
 }
 
-/** Decodes and answers the requests of one protocol. */
+/** Decodes and answers requests for a single protocol. */
 export interface ProtocolHandler {
   /** Null if requests have no body. */
   bounds: SizeBounds | null;
@@ -47,7 +47,7 @@ export interface ProtocolHandlerParts {
   handlers: RequestHandlers;
 }
 
-/** Returns the handler of a protocol. */
+/** Returns the handler for a protocol. */
 export function protocolHandler(protocol: Protocol, parts: ProtocolHandlerParts): ProtocolHandler {
   const { handlers } = parts;
   const { version } = protocol;
@@ -126,7 +126,7 @@ export function protocolHandler(protocol: Protocol, parts: ProtocolHandlerParts)
   }
 }
 
-/** Caps the count. Returns undefined for a start slot above 2^53 - 1, which no chain reaches. */
+/** Caps the count. Returns undefined if the start slot is above 2^53 - 1, which no chain reaches. */
 function boundedRange(
   { config, clock }: ProtocolHandlerParts,
   { startSlot, count }: BlockRange,
@@ -160,7 +160,7 @@ function blocks(
   return { chunks: version === 1 ? phase0Blocks(config, chunks) : chunks, content: "blocks" };
 }
 
-/** Version 1 cannot carry later forks (altair/p2p-interface.md, Transitioning from v1 to v2). */
+/** Version 1 cannot carry blocks of later forks (altair/p2p-interface.md, Transitioning from v1 to v2). */
 async function* phase0Blocks(config: BeaconConfig, chunks: AsyncIterable<BlockChunk>): AsyncGenerator<ResponseChunk> {
   for await (const { bytes, forkDigest } of chunks) {
     if (config.forkDigest2ForkBoundary(forkDigest).fork !== ForkName.phase0) {

@@ -13,8 +13,8 @@ export type ProtocolName =
   | "data_column_sidecars_by_root";
 
 /**
- * Served versions, newest first. All are served in every fork: newer versions may be used before their fork
- * (altair/p2p-interface.md, Transitioning from v1 to v2), and peers may lag behind.
+ * Served versions, newest first. All of them are served at every fork, because newer versions may be used before their
+ * fork (altair/p2p-interface.md, Transitioning from v1 to v2) and peers may lag behind.
  */
 export const SERVED_VERSIONS: Record<ProtocolName, readonly number[]> = {
   status: [2, 1],

@@ -14,7 +14,7 @@ import {
 import { type DataSidecar, slotOfSidecar } from "../../data/sidecar.ts";
 import { ResourceUnavailable } from "./errors.ts";
 
-/** Protocol ids of phase0, altair, deneb and fulu/p2p-interface.md, with the encoding. */
+/** Protocol ids from phase0, altair, deneb and fulu/p2p-interface.md, including the encoding. */
 const SPECIFIED_IDS = [
   "/eth2/beacon_chain/req/status/1/ssz_snappy",
   "/eth2/beacon_chain/req/status/2/ssz_snappy",
@@ -37,7 +37,7 @@ const LAST_SLOT = FIRST_FULU_SLOT + 3;
 const blocks = chainOfBlocks(LAST_SLOT);
 const slots = (list: { message: { slot: number } }[]) => list.map(({ message }) => message.slot);
 
-/** Slot and index. */
+/** A slot and an index. */
 type Place = [slot: number, index: number];
 const BLOBS: Place[] = [
   [FIRST_ELECTRA_SLOT, 0],
@@ -68,7 +68,7 @@ afterAll(async () => {
   expect([...requester.penalties, ...responder.penalties]).toEqual([]);
 });
 
-/** Sets the clock of the requesting node, whose fork selects the versions. */
+/** Sets the clock of the requesting node to an epoch, whose fork determines the versions. */
 async function atEpoch<T>(epoch: number, work: () => Promise<T>): Promise<T> {
   const { currentEpoch } = requester.clock;
   requester.clock.currentEpoch = epoch;

@@ -18,13 +18,13 @@ interface ReqRespParts {
   handlers: RequestHandlers;
   reporter: PeerReporter;
   logger: Logger;
-  /** Overrides of the default limits. */
+  /** Overrides for the default limits. */
   limits?: Partial<ReqRespLimits>;
 }
 
 /**
  * Request/response protocols in both directions (phase0/p2p-interface.md, The Req/Resp domain). `createPeerRequests`
- * defines the protocols as a requester, `protocolHandler` as a responder.
+ * defines the requesting side of each protocol, and `protocolHandler` the responding side.
  */
 export class ReqResp {
   readonly requests: BeaconRequests;
@@ -59,17 +59,17 @@ export class ReqResp {
     await this.#server.close();
   }
 
-  /** Resolves when the peer has answered, or after the linger time. */
+  /** Resolves when the peer has responded, or after the linger time. */
   async #goodbye(peerId: string, reason: bigint): Promise<void> {
     try {
-      // Many peers disconnect without answering.
+      // Many peers disconnect without responding.
       await this.#client.request(peerId, goodbyeRequest(reason), AbortSignal.timeout(this.#limits.lingerMs));
     } catch (error) {
       this.#logger.trace("Goodbye not answered", { peer: peerId, error });
     }
   }
 
-  /** Sends a request and returns its response. Penalizes the peer for a failure that it caused. */
+  /** Sends a request and returns its response. Penalizes the peer if it caused a failure. */
   async #request<T>(peerId: string, request: PeerRequest<T>, signal: AbortSignal | undefined): Promise<T> {
     const { name, maxChunks, maxItems, content } = request;
     if (maxChunks > maxItems)
@@ -88,10 +88,10 @@ export class ReqResp {
   }
 }
 
-/** Protocols without which a peer is useless. */
+/** A peer that does not support these protocols is useless. */
 const REQUIRED_PROTOCOLS: ReadonlySet<ProtocolName> = new Set(["status", "ping", "metadata"]);
 
-/** Penalizes the peer for a failure that it caused. */
+/** Penalizes the peer if it caused the failure. */
 function penalizeFailure(reporter: PeerReporter, peerId: string, name: ProtocolName, error: RequestError): void {
   switch (error.failure) {
     case "malformed":

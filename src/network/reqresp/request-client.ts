@@ -10,24 +10,26 @@ import { abortedError, RequestQueue, RequestQuotas } from "./self-limiter.ts";
 import { encodePayload } from "./ssz-snappy.ts";
 import { closeStream, endWriting, StreamReader, writeAll } from "./stream-io.ts";
 
-/** An outbound request with its response decoder. */
+/** An outbound request and the decoder for its response. */
 export interface OutboundRequest {
   name: ProtocolName;
   /** In order of preference. */
   versions: readonly number[];
-  /** SSZ of the request for the negotiated version. Null if requests have no body. */
+  /** Returns the request for the negotiated version as SSZ. Null if requests have no body. */
   body(version: number): Uint8Array | null;
-  /** Further chunks are a protocol violation. Also the cost in the peer's rate limit. */
+  /**
+   * A peer that sends more chunks violates the protocol. Also counted as the request's cost in the peer's rate limit.
+   */
   maxChunks: number;
   format(version: number): ChunkFormat;
-  /** Throws a `ProtocolViolation` for an unexpected chunk. */
+  /** Throws a `ProtocolViolation` if the chunk is unexpected. */
   onChunk(chunk: ResponseChunk, version: number): void;
 }
 
 interface RequestClientParts {
   host: Host;
   limits: ReqRespLimits;
-  /** Maximum payload of a chunk in bytes. */
+  /** Maximum payload size of a chunk, in bytes. */
   maxPayload: number;
 }
 
@@ -88,14 +90,14 @@ export class RequestClient {
    *
    * 1. `request` waits for one of `MAX_CONCURRENT_REQUESTS` slots per peer and protocol, then for the peer's quota.
    * 2. Open a stream and negotiate the newest common version, within `ttfbTimeoutMs`.
-   * 3. Write the request at once and close the write side, within `writeMs` for each.
-   * 4. Wait for the first byte of the response, within `ttfbTimeoutMs`. It is the code of the first chunk.
-   * 5. Read each chunk, and wait for the code of the next one, within `respTimeoutMs`. A code other than success ends
+   * 3. Write the request at once and close the write side, each within `writeMs`.
+   * 4. Wait for the first byte of the response, within `ttfbTimeoutMs`. This byte is the code of the first chunk.
+   * 5. Read each chunk and wait for the code of the next one, within `respTimeoutMs`. Any code other than success ends
    *    the response with an error message.
-   * 6. The response is complete when the peer closes the stream, or after `maxChunks`: then the peer has `lingerMs` to
-   *    close it. A response of more than `responseBytes` ends early, as if it were complete.
-   * 7. A violation, a timeout of a step, an abort, or `responseMs` after step 2 reset the stream. The error is converted
-   *    to a `RequestError`, for which `ReqResp` may penalize the peer.
+   * 6. The response is complete when the peer closes the stream, or after `maxChunks`, in which case the peer has
+   *    `lingerMs` to close the stream. A response larger than `responseBytes` ends early, as if it were complete.
+   * 7. The stream is reset on a violation, a timeout in any step or an abort, or when `responseMs` has passed since
+   *    step 2. The error is converted to a `RequestError`, for which `ReqResp` may penalize the peer.
    */
   async #exchange(connection: Connection, request: OutboundRequest, signal: AbortSignal): Promise<void> {
     const { limits } = this.#parts;
@@ -108,9 +110,9 @@ export class RequestClient {
     try {
       await this.#sendRequest(stream, request);
       const chunks = await this.#readResponse(reader, request, negotiatedVersion(stream));
-      // A closed connection looks like the end of a response.
+      // If the connection was closed, the response only appears to have ended.
       if (chunks < request.maxChunks && connection.status !== "open") throw new StreamReset();
-      // The response is complete even if the peer leaves the stream open.
+      // The response is complete even if the peer has left the stream open.
       await closeStream(stream, 0);
     } catch (error) {
       stream.abort(error instanceof Error ? error : new Error(String(error)));
@@ -143,7 +145,7 @@ export class RequestClient {
     await endWriting(stream, writeMs);
   }
 
-  /** Returns the number of chunks. */
+  /** Reads the response. Returns the number of chunks. */
   async #readResponse(reader: StreamReader, request: OutboundRequest, version: number): Promise<number> {
     const { limits, maxPayload } = this.#parts;
     const format = request.format(version);
@@ -167,18 +169,18 @@ export class RequestClient {
   }
 }
 
-/** Protocol ids end with the version and the encoding. */
+/** A protocol id ends with the version and the encoding. */
 function negotiatedVersion({ protocol }: Stream): number {
   return Number(protocol.split("/").at(-2));
 }
 
-/** Many peers omit the message. A malformed message is a protocol violation. */
+/** Many peers omit the error message. A malformed one is a protocol violation. */
 function emptyIfMissing(error: unknown): string {
   if (error instanceof ProtocolViolation && !(error instanceof UnexpectedEnd)) throw error;
   return "";
 }
 
-/** Tolerates a peer that keeps the stream open after its last chunk. */
+/** Tolerates a peer that leaves the stream open after its last chunk. */
 async function endOrTimeout(reader: StreamReader): Promise<number | undefined> {
   try {
     return await reader.readByteOrEnd();

@@ -29,7 +29,7 @@ interface RequestServerParts extends ProtocolHandlerParts {
 /** Further streams are reset by the host. */
 const STREAMS_PER_CONNECTION = 16;
 
-/** Serves the requests of peers (phase0/p2p-interface.md, Responding side). Never throws on invalid peer input. */
+/** Serves requests from peers (phase0/p2p-interface.md, Responding side). Never throws on invalid input from a peer. */
 export class RequestServer {
   readonly #parts: RequestServerParts;
   readonly #inbound: InboundLimiter;
@@ -87,7 +87,10 @@ export class RequestServer {
     }
   }
 
-  /** Holds the peer's concurrency slot until it has closed the stream or the linger time is over. */
+  /**
+   * Responds to a request. Holds the peer's concurrency slot until the peer has closed the stream or the linger time is
+   * over.
+   */
   async #respond(stream: Stream, peerId: string, name: ProtocolName, handler: ProtocolHandler): Promise<void> {
     const { limits } = this.#parts;
     const reader = new StreamReader(stream);
@@ -103,7 +106,7 @@ export class RequestServer {
       await this.#respondWithError(stream, peerId, name, error);
     } finally {
       reader.detach();
-      // Peers that say goodbye seldom wait for the response.
+      // Peers that send a goodbye rarely wait for the response.
       response?.afterwards?.();
     }
     await closeStream(stream, limits.lingerMs);
@@ -117,7 +120,7 @@ export class RequestServer {
     return body;
   }
 
-  /** Delays the response as the specification recommends. Refuses a request that would wait too long. */
+  /** Delays the response, as the specification recommends. Refuses a request that would have to wait too long. */
   async #awaitTokens(peerId: string, name: ProtocolName): Promise<void> {
     const { requestRates, maxDelayMs } = this.#parts.limits;
     const bucket = this.#buckets.bucket(peerId, name, requestRates[name]);
@@ -126,8 +129,8 @@ export class RequestServer {
   }
 
   /**
-   * Acquires a slot for a block or sidecar response and returns its release function. Single messages need no slot, and
-   * incomplete requests hold none.
+   * Acquires a slot for a block or sidecar response and returns a function that releases it. Single messages need no
+   * slot, and requests that are incomplete do not hold one.
    */
   async #acquireSlot({ content }: ProtocolResponse): Promise<() => void> {
     if (content === "message") return () => {};
@@ -186,7 +189,7 @@ function errorResponseTo(error: unknown): ErrorResponse {
   return new ErrorResponse(ResponseCode.SERVER_ERROR, "The request could not be served.");
 }
 
-/** Limits the concurrent requests per key. */
+/** Limits the number of concurrent requests per key. */
 class InboundLimiter {
   readonly #perKey: number;
   readonly #counts = new Map<string, number>();

@@ -5,11 +5,11 @@ import type { StreamReader } from "./stream-io.ts";
 const FORK_DIGEST_BYTES = 4;
 const ERROR_MESSAGE_BOUNDS: SizeBounds = { minSize: 0, maxSize: 256 };
 
-/** Format of the success chunks of a response. */
+/** Format of a response's success chunks. */
 export interface ChunkFormat {
   /** True if a fork digest precedes the payload (altair/p2p-interface.md, ForkDigest-context). */
   hasForkDigest: boolean;
-  /** The digest is empty if the format has none. */
+  /** Returns the size bounds. The digest is empty if the format has none. */
   boundsOf(forkDigest: Uint8Array): SizeBounds;
 }
 
@@ -27,14 +27,14 @@ export function encodeErrorChunk(code: number, message: string): Uint8Array {
   return Buffer.concat([Uint8Array.of(code), encodePayload(text)]);
 }
 
-/** Reads a success chunk after its response code. */
+/** Reads the rest of a success chunk, after the response code. */
 export async function readChunk(reader: StreamReader, format: ChunkFormat, maxPayload: number): Promise<ResponseChunk> {
   const forkDigest = format.hasForkDigest ? await reader.read(FORK_DIGEST_BYTES) : new Uint8Array(0);
   const bytes = await readPayload(reader, format.boundsOf(forkDigest), maxPayload);
   return { forkDigest, bytes };
 }
 
-/** Reads an error message after its response code. Invalid UTF-8 is replaced. */
+/** Reads an error message after the response code. Invalid UTF-8 is replaced. */
 export async function readErrorMessage(reader: StreamReader): Promise<string> {
   const bytes = await readPayload(reader, ERROR_MESSAGE_BOUNDS, ERROR_MESSAGE_BOUNDS.maxSize);
   return new TextDecoder().decode(bytes);

@@ -5,7 +5,7 @@ import { PeerBuckets } from "../peer-buckets.ts";
 import { RequestError } from "./errors.ts";
 import { type ProtocolName, protocolId } from "./protocols.ts";
 
-/** Limits the concurrent requests per kind. Further requests wait in FIFO order. */
+/** Limits the number of concurrent requests of each kind. Further requests wait in FIFO order. */
 export class RequestQueue {
   readonly #concurrency: number;
   readonly #maxWaiting: number;
@@ -16,7 +16,7 @@ export class RequestQueue {
     this.#maxWaiting = maxWaiting;
   }
 
-  /** Waits for a slot and returns its release function. */
+  /** Waits for a slot and returns a function that releases it. */
   async take(kind: string, signal: AbortSignal): Promise<() => void> {
     if (signal.aborted) throw abortedError(signal);
     const slots = this.#slots.get(kind) ?? new Semaphore(this.#concurrency);
@@ -37,14 +37,14 @@ export class RequestQueue {
   }
 }
 
-/** The error of an aborted request. */
+/** Returns the error for an aborted request. */
 export function abortedError(signal: AbortSignal): RequestError {
   return new RequestError("disconnected", "The request was aborted.", { cause: signal.reason });
 }
 
 /**
- * Rate limits of peers that refuse or disconnect when they are exceeded: Lighthouse's quotas, which other clients
- * adopted.
+ * Rate limits of peers that refuse requests or disconnect when a limit is exceeded. These are Lighthouse's quotas,
+ * which other clients have adopted.
  */
 const QUOTAS: Record<ProtocolName, { count: number; seconds: number }> = {
   status: { count: 5, seconds: 15 },
@@ -59,7 +59,7 @@ const QUOTAS: Record<ProtocolName, { count: number; seconds: number }> = {
   data_column_sidecars_by_range: { count: 16384, seconds: 10 },
   data_column_sidecars_by_root: { count: 16384, seconds: 10 },
 };
-/** Requests may arrive closer together than they were sent. */
+/** Requests may arrive at shorter intervals than they were sent. */
 const MARGIN = 0.95;
 
 /**
@@ -68,7 +68,7 @@ const MARGIN = 0.95;
  */
 const DELAYING_PROTOCOL = protocolId({ name: "status", version: 2 });
 
-/** Rate limits outbound requests to the quotas of peers. */
+/** Limits the rate of outbound requests to the peers' quotas. */
 export class RequestQuotas {
   readonly #buckets: PeerBuckets;
 
@@ -76,7 +76,7 @@ export class RequestQuotas {
     this.#buckets = new PeerBuckets(timers);
   }
 
-  /** Returns the milliseconds to wait before the request. `cost` is the number of requested items. */
+  /** Returns how many milliseconds to wait before sending the request. `cost` is the number of requested items. */
   delay(peerId: string, name: ProtocolName, cost: number, peerProtocols: readonly string[]): number {
     if (peerProtocols.includes(DELAYING_PROTOCOL)) return 0;
     return this.#buckets.bucket(peerId, name, rateOf(name)).take(cost);

@@ -12,7 +12,10 @@ import { BLOB_SIDECARS, COLUMN_SIDECARS } from "./sidecar-responses.ts";
 const FIRST_FULU_SLOT = 8;
 const LAST_SLOT = 10;
 
-/** Electra and fulu blocks with data in all slots except every third, and one block that waits for its data. */
+/**
+ * Opens a chain of electra and fulu blocks that have data except in every third slot, and one block that is waiting for
+ * its data.
+ */
 async function openWithData() {
   const forks = [
     { fork: "electra" as const, epoch: 0 },
@@ -36,7 +39,7 @@ async function openWithData() {
   const reader = new SidecarReader({ chain, db, history });
   const digestAt = (slot: Slot) =>
     toHex(config.forkBoundary2ForkDigest(config.getForkBoundaryAtEpoch(slot < FIRST_FULU_SLOT ? 0 : 1)));
-  /** The expected response. */
+  /** Returns the expected response. */
   const chunks = (slot: Slot, indices?: readonly number[]) =>
     data
       .get(slot)!
@@ -45,7 +48,7 @@ async function openWithData() {
   const served = async (response: ReturnType<SidecarReader["byRange"]>) =>
     (await collect(response)).map(({ bytes, forkDigest }) => `${toHex(forkDigest)} ${toHex(bytes).slice(0, 2000)}`);
   const rootAt = (slot: Slot) => data.get(slot)!.root;
-  /** Drops the sidecars of some slots. Default: all. */
+  /** Drops the sidecars in some slots. By default drops all of their indices. */
   const drop = async (slots: readonly Slot[], indices?: readonly number[]) => {
     const batch = db.batch();
     for (const slot of slots) {
@@ -75,7 +78,7 @@ it("stored sidecars of the requested kind are served by range and by root", asyn
   expect(await served(reader.byRoot(COLUMN_SIDECARS, wanted))).toEqual(chunks(10, [5]));
   expect(await served(reader.byRoot(BLOB_SIDECARS, wanted))).toEqual(chunks(2, [1]));
 
-  // Other identifiers cost no database read, and duplicates are served once.
+  // No other identifiers cause a database read, and duplicates are served only once.
   const reads = vi.spyOn(chain.data, "sidecarBytes");
   const odd = [5, 5, 65536 + 5, Number.POSITIVE_INFINITY, ...Array.from({ length: 100 }, (_, index) => 128 + index)];
   expect(await served(reader.byRoot(COLUMN_SIDECARS, [{ root: rootAt(10), indices: odd }]))).toEqual(chunks(10, [5]));
@@ -125,7 +128,7 @@ it("available columns are served even if others are missing", async () => {
   const { reader, history, chunks, served, drop } = await openWithData();
   const all = { startSlot: 1, count: 100 };
   const columns = (wanted: number[]) => served(reader.byRange(COLUMN_SIDECARS, all, wanted));
-  // As after a custody increase: only the previous columns are available.
+  // As after a custody increase, only the previous columns are available.
   history.earliestAvailableSlot = LAST_SLOT;
   await drop([8, 10], [5, 6]);
   expect(await served(reader.byRange(BLOB_SIDECARS, all))).toEqual([1, 2, 4, 5, 7].flatMap((slot) => chunks(slot)));

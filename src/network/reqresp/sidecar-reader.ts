@@ -14,7 +14,7 @@ import type { BlockRange, SidecarIdentifiers } from "./interface.ts";
 import type { ResponseChunk } from "./response-chunk.ts";
 import type { SidecarKind } from "./sidecar-responses.ts";
 
-/** Sidecars read from the database at a time. */
+/** Number of sidecars that are read from the database at a time. */
 const READ_BATCH_SIZE = 16;
 
 interface SidecarReaderParts {
@@ -23,7 +23,7 @@ interface SidecarReaderParts {
   history: Pick<History, "earliestBlockSlot" | "earliestAvailableSlot">;
 }
 
-/** Reads the stored sidecars for responses to peers. */
+/** Reads stored sidecars for responses to peers. */
 export class SidecarReader {
   readonly #parts: SidecarReaderParts;
 
@@ -62,7 +62,7 @@ export class SidecarReader {
     for (const { root, indices } of identifiers) {
       const slot = await this.#slotOf(root);
       if (slot === undefined || !this.#isOf(kind, slot)) continue;
-      // One lookup per block, since a request may name thousands of sidecars.
+      // There is only one lookup per block, since a request may name thousands of sidecars.
       const stored = new Set(await this.#parts.chain.data.indices(root));
       yield* this.#chunks(
         { slot, root },
@@ -71,7 +71,10 @@ export class SidecarReader {
     }
   }
 
-  /** Limits the range to slots that can have such sidecars, within the data availability window and up to the head. */
+  /**
+   * Limits the range to slots that can have such sidecars, lie within the data availability window, and are not after
+   * the head.
+   */
   #slotsOf(kind: SidecarKind<DataSidecar>, { startSlot, count }: BlockRange): { from: Slot; to: Slot } | undefined {
     const { chain } = this.#parts;
     let from = Math.max(startSlot, GENESIS_SLOT + 1);
@@ -86,14 +89,14 @@ export class SidecarReader {
     return { from, to };
   }
 
-  /** An empty response would claim that blocks before our history have no data. */
+  /** Throws for slots before our history, since an empty response would claim that their blocks have no data. */
   #requireBlocks(slot: Slot): void {
     const { earliestBlockSlot } = this.#parts.history;
     if (slot < earliestBlockSlot)
       throw new ResourceUnavailable(`No blocks available before slot ${earliestBlockSlot}.`);
   }
 
-  /** Returns true if a block has data that this node should custody and was requested. */
+  /** Returns true if a block lacks requested data that this node should custody. */
   async #isMissingData({ slot, root }: SlotAndRoot, indices: readonly number[] | undefined): Promise<boolean> {
     const { chain, db, history } = this.#parts;
     if (slot > history.earliestAvailableSlot) return false;
@@ -113,7 +116,7 @@ export class SidecarReader {
     }
   }
 
-  /** Returns the slot of a known block, or of one whose sidecars have arrived before it. */
+  /** Returns the slot of a known block, or of a block whose sidecars have arrived before the block itself. */
   async #slotOf(root: RootHex): Promise<Slot | undefined> {
     const { chain, db } = this.#parts;
     const known = chain.forkChoice.get(root);

@@ -9,13 +9,13 @@ import type { BlockRange, SidecarIdentifiers } from "./interface.ts";
 import type { ChunkFormat, ResponseChunk } from "./response-chunk.ts";
 import type { SizeBounds } from "./ssz-snappy.ts";
 
-/** Describes blob or column sidecars. */
+/** Describes a kind of sidecar: blobs or columns. */
 export interface SidecarKind<S extends DataSidecar> {
-  /** Returns true if blocks of the fork have such sidecars. */
+  /** Returns true if blocks in the fork have such sidecars. */
   isInFork(fork: ForkSeq): boolean;
-  /** Possible SSZ sizes at an epoch. */
+  /** Returns the possible SSZ sizes in an epoch. */
   bounds(config: BeaconConfig, epoch: Epoch): SizeBounds;
-  /** Number of indices per block. */
+  /** Returns the number of indices per block. */
   indices(config: BeaconConfig, epoch: Epoch): number;
   deserialize(bytes: Uint8Array): S;
 }
@@ -41,7 +41,7 @@ export const COLUMN_SIDECARS: SidecarKind<fulu.DataColumnSidecar> = {
   deserialize: (bytes) => deserializeExactly(ssz.fulu.DataColumnSidecar, bytes),
 };
 
-/** Collects the sidecars of a response. `add` throws a `ProtocolViolation` for a sidecar that violates the protocol. */
+/** Collects the sidecars from a response. `add` throws a `ProtocolViolation` if a sidecar violates the protocol. */
 export interface SidecarCollector<S extends DataSidecar> {
   readonly kind: SidecarKind<S>;
   readonly sidecars: S[];
@@ -49,8 +49,8 @@ export interface SidecarCollector<S extends DataSidecar> {
 }
 
 /**
- * Validates a response by range: ordered by slot and index, with one block per slot (BlobSidecarsByRange of
- * deneb/p2p-interface.md, DataColumnSidecarsByRange of fulu/p2p-interface.md).
+ * Validates a response to a request by range: sorted by slot and index, and with only one block per slot
+ * (BlobSidecarsByRange in deneb/p2p-interface.md, DataColumnSidecarsByRange in fulu/p2p-interface.md).
  */
 export class SidecarRangeCollector<S extends DataSidecar> implements SidecarCollector<S> {
   readonly kind: SidecarKind<S>;
@@ -58,7 +58,7 @@ export class SidecarRangeCollector<S extends DataSidecar> implements SidecarColl
   readonly #range: BlockRange;
   readonly #indices: ReadonlySet<number> | undefined;
 
-  /** Accepts all indices if none are given. */
+  /** If no indices are given, all are accepted. */
   constructor(kind: SidecarKind<S>, range: BlockRange, indices?: readonly number[]) {
     this.kind = kind;
     this.#range = range;
@@ -86,7 +86,7 @@ export class SidecarRangeCollector<S extends DataSidecar> implements SidecarColl
 }
 
 /**
- * Validates a response by root: a subset of the requested sidecars, each at most once (deneb and
+ * Validates a response to a request by root: a subset of the requested sidecars, each at most once (deneb and
  * fulu/p2p-interface.md).
  */
 export class SidecarRootCollector<S extends DataSidecar> implements SidecarCollector<S> {
@@ -107,7 +107,7 @@ export class SidecarRootCollector<S extends DataSidecar> implements SidecarColle
   }
 }
 
-/** Returns the chunk format of sidecars. */
+/** Returns the chunk format for sidecars. */
 export function sidecarFormat<S extends DataSidecar>(config: BeaconConfig, kind: SidecarKind<S>): ChunkFormat {
   return {
     hasForkDigest: true,
@@ -120,7 +120,7 @@ export function sidecarFormat<S extends DataSidecar>(config: BeaconConfig, kind:
   };
 }
 
-/** Decodes a sidecar. Its fork digest must be that of its block's epoch. */
+/** Decodes a sidecar. The fork digest must match the epoch of its block. */
 export function decodeSidecar<S extends DataSidecar>(
   config: BeaconConfig,
   kind: SidecarKind<S>,

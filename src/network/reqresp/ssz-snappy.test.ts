@@ -6,7 +6,7 @@ import { decodeFrames, decodeVarint, encodeFrames, encodeVarint, type ReadBytes 
 
 const IDENTIFIER = Buffer.from([0xff, 6, 0, 0, ...Buffer.from("sNaPpY")]);
 
-/** Reads from memory and counts the bytes read. */
+/** Reads from memory and tracks the position. */
 function source(bytes: Uint8Array): { read: ReadBytes; position: number } {
   const state = {
     position: 0,
@@ -129,7 +129,7 @@ it("varints encode every length up to 64 bits", () => {
   for (const value of [0, 1, 127, 128, 300, 2 ** 31, 2 ** 40 + 5, Number.MAX_SAFE_INTEGER]) {
     expect(decodeVarint(encodeVarint(value))).toBe(BigInt(value));
   }
-  // Example of the protocol buffers documentation.
+  // An example from the protocol buffers documentation.
   expect([...encodeVarint(150)]).toEqual([0x96, 0x01]);
   expect(decodeVarint(Uint8Array.of(...Array(9).fill(0xff), 0x01))).toBe(2n ** 64n - 1n);
   expect(decodeVarint(Uint8Array.of(...Array(9).fill(0xff), 0x02))).toBeUndefined();

@@ -4,19 +4,21 @@ import { maxCompressedLength, uncompressedLength } from "../snappy-length.ts";
 import { ProtocolViolation, UnexpectedEnd } from "./errors.ts";
 import type { StreamReader } from "./stream-io.ts";
 
-/** Smallest and largest size of an SSZ type in bytes. */
+/** Minimum and maximum size of an SSZ type, in bytes. */
 export interface SizeBounds {
   minSize: number;
   maxSize: number;
 }
 
-/** Encodes a payload as its length and snappy frames (phase0/p2p-interface.md, SSZ-snappy encoding strategy). */
+/**
+ * Encodes a payload as its length followed by snappy frames (phase0/p2p-interface.md, SSZ-snappy encoding strategy).
+ */
 export function encodePayload(data: Uint8Array): Uint8Array {
   return Buffer.concat([encodeVarint(data.length), encodeFrames(data)]);
 }
 
 /**
- * Reads a payload from a stream. Throws a `ProtocolViolation` if its length is out of bounds, before reading further.
+ * Reads a payload from a stream. If its length is out of bounds, throws a `ProtocolViolation` before reading further.
  */
 export async function readPayload(
   reader: Pick<StreamReader, "read">,
@@ -30,7 +32,7 @@ export async function readPayload(
   try {
     return await decodeFrames((count) => reader.read(count), Number(size));
   } catch (error) {
-    // Some clients write no frames for an empty payload.
+    // Some clients do not write any frames for an empty payload.
     if (size === 0n && error instanceof UnexpectedEnd) return new Uint8Array(0);
     throw error;
   }
@@ -63,7 +65,7 @@ export function encodeVarint(value: number): Uint8Array {
   return Uint8Array.from(bytes);
 }
 
-/** Decodes the varint at the start of the bytes. Returns undefined if it is incomplete or exceeds 64 bits. */
+/** Decodes the varint at the start of the bytes. Returns undefined if the varint is incomplete or exceeds 64 bits. */
 export function decodeVarint(bytes: Uint8Array): bigint | undefined {
   let value = 0n;
   for (const [index, byte] of bytes.entries()) {
@@ -82,13 +84,13 @@ const IDENTIFIER = 0xff;
 const HEADER_BYTES = 4;
 const CHECKSUM_BYTES = 4;
 const MAX_FRAME_BYTES = 65_536;
-/** Upper bound for compressed and uncompressed chunks. */
+/** Maximum size of a chunk, whether compressed or uncompressed. */
 const MAX_CHUNK_BYTES = CHECKSUM_BYTES + maxCompressedLength(MAX_FRAME_BYTES);
 
 /** Reads exactly `count` bytes. */
 export type ReadBytes = (count: number) => Promise<Uint8Array>;
 
-/** Compresses data in the snappy framing format. */
+/** Compresses data into the snappy framing format. */
 export function encodeFrames(data: Uint8Array): Uint8Array {
   const parts: Uint8Array[] = [IDENTIFIER_CHUNK];
   for (let start = 0; start < data.length; start += MAX_FRAME_BYTES) {
@@ -105,7 +107,7 @@ export function encodeFrames(data: Uint8Array): Uint8Array {
   return Buffer.concat(parts);
 }
 
-/** Decodes snappy frames up to a total of `size` uncompressed bytes. Does not read beyond the last frame. */
+/** Decodes snappy frames with a total of `size` uncompressed bytes. Does not read past the last frame. */
 export async function decodeFrames(read: ReadBytes, size: number): Promise<Uint8Array> {
   let budget = maxCompressedLength(size);
   const nextChunk = async (): Promise<{ type: number; body: Uint8Array }> => {
@@ -152,7 +154,8 @@ function decodeFrame(type: number, body: Uint8Array, missing: number): Uint8Arra
 }
 
 /**
- * Converts a `Buffer` to a plain `Uint8Array`, whose `slice` copies. Decoded values must not retain the whole buffer.
+ * Converts a `Buffer` to a plain `Uint8Array`, whose `slice` copies. Otherwise decoded values would retain the whole
+ * buffer.
  */
 function plainBytes({ buffer, byteOffset, length }: Uint8Array): Uint8Array {
   return new Uint8Array(buffer, byteOffset, length);

@@ -2,7 +2,7 @@ import type { Stream, StreamCloseEvent, StreamMessageEvent } from "@libp2p/inter
 import { SYSTEM_TIMERS } from "../../async/timers.ts";
 import { StreamReset, StreamTimeout, UnexpectedEnd } from "./errors.ts";
 
-/** Read buffer limit. Beyond it, the stream is paused. */
+/** The stream is paused when this many bytes are buffered. */
 const HIGH_WATER_BYTES = 1 << 18;
 
 /** Buffered stream reader with a deadline. */
@@ -23,7 +23,7 @@ export class StreamReader {
     stream.addEventListener("message", this.#onMessage);
   }
 
-  /** Sets the deadline for all reads until the next call. */
+  /** Sets the deadline for all reads until the next call of this method. */
   setDeadline(timeoutMs: number): void {
     this.#deadline = SYSTEM_TIMERS.now() + timeoutMs;
   }
@@ -64,7 +64,7 @@ export class StreamReader {
     this.#wake?.();
   };
 
-  /** Buffers at least `count` bytes. Returns false if the stream ends first. */
+  /** Waits until at least `count` bytes are buffered. Returns false if the stream ends first. */
   async #fill(count: number): Promise<boolean> {
     while (this.#length < count) {
       if (this.#stream.readStatus === "paused") this.#stream.resume();
@@ -108,7 +108,7 @@ export class StreamReader {
 
 /**
  * Writes the bytes and waits until the stream has drained, so that at most one message is buffered for a slow reader.
- * The library's own drain promise only works once.
+ * The library's own drain promise works only once.
  */
 export async function writeAll(stream: Stream, bytes: Uint8Array, timeoutMs: number): Promise<void> {
   try {
@@ -126,7 +126,7 @@ export async function writeAll(stream: Stream, bytes: Uint8Array, timeoutMs: num
       if (error === undefined) resolve();
       else reject(error);
     };
-    // The stream continues to write after its listeners have run.
+    // The stream continues writing after its listeners have run.
     const onDrain = (): void => queueMicrotask(() => isDrained(stream) && settle());
     const onClose = (): void => settle(new StreamReset());
     const timer = setTimeout(() => settle(new StreamTimeout("The peer took too long to read.")), timeoutMs);
@@ -145,7 +145,7 @@ export async function endWriting(stream: Stream, timeoutMs: number): Promise<voi
   }
 }
 
-/** Waits for the peer to close the stream, then resets it. */
+/** Waits for the peer to close the stream, and resets it after the timeout. */
 export async function closeStream(stream: Stream, timeoutMs: number): Promise<void> {
   if (stream.status === "open" || stream.status === "closing") {
     await new Promise<void>((resolve) => {

@@ -18,7 +18,7 @@ const config = createBeaconConfig(devChainConfig({ forks: FORKS, slotSeconds: 6,
 const nodeId = new Uint8Array(32).fill(0x5a);
 const longLived = computeSubscribedSubnets(config, nodeId, 0);
 
-/** With one committee per slot, the subnet of a slot is its position in the epoch. */
+/** With one committee per slot, a slot's subnet equals the slot's position in the epoch. */
 const interest = (slot: number, isAggregator: boolean) => ({
   slot,
   committeeIndex: 0,

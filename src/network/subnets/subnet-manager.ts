@@ -10,7 +10,7 @@ import type { LocalNode } from "../local-node.ts";
 import type { SubnetNeeds } from "../peers/subnet-coverage.ts";
 import { computeSubscribedSubnets } from "./subscribed-subnets.ts";
 
-/** Lead time for finding peers on a subnet before publishing an attestation there. */
+/** Number of slots before publishing an attestation on a subnet in which to find peers there. */
 const SLOTS_TO_FIND_PEERS = 2;
 
 interface SubnetManagerParts {
@@ -18,15 +18,15 @@ interface SubnetManagerParts {
     data: { custody: Pick<Custody, "sampled" | "onRaised"> };
   };
   node: LocalNode;
-  /** The discv5 node id, 32 bytes. */
+  /** The discv5 node id (32 bytes). */
   nodeId: Uint8Array;
   topics: SubnetTopics;
 }
 
 /**
- * Selects the subnets to join: the long-lived subnets of the node id, which are announced; subnets of aggregators among
- * the connected validators, until their slot has passed; sync committee subnets of the connected validators; and the
- * subnets of the sampled columns.
+ * Selects the subnets to join: the node id's long-lived subnets, which are announced; subnets for which connected
+ * validators aggregate, until the slot has passed; the sync committee subnets of connected validators; and the subnets
+ * of the sampled columns.
  */
 export class SubnetManager implements SubnetNeeds {
   readonly #parts: SubnetManagerParts;
@@ -57,7 +57,10 @@ export class SubnetManager implements SubnetNeeds {
     for (const unsubscribe of this.#unsubscribes.splice(0)) unsubscribe();
   }
 
-  /** Includes subnets that a connected validator will publish an attestation to within the next slots. */
+  /**
+   * Returns the wanted attestation subnets, including those on which a connected validator will publish within the next
+   * slots.
+   */
   wantedAttestation(): ReadonlySet<number> {
     const { subscriptions, clock } = this.#parts.chain;
     const soon = subscriptions
@@ -70,14 +73,14 @@ export class SubnetManager implements SubnetNeeds {
     return this.#joinedSync;
   }
 
-  /** Empty until columns are about to be gossiped. */
+  /** Returns the wanted column subnets. Empty until columns are about to be gossiped. */
   wantedColumns(): ReadonlySet<number> {
     const { config, clock } = this.#parts.chain;
     const haveColumns = activeForkBoundaries(config, clock.currentEpoch).some(({ fork }) => isForkPostFulu(fork));
     return haveColumns ? this.#joinedColumns : new Set();
   }
 
-  /** Coalesces the updates of a batch of subscriptions. */
+  /** Coalesces updates for a batch of subscriptions. */
   #refreshSoon(): void {
     if (this.#isRefreshDue) return;
     this.#isRefreshDue = true;
@@ -92,7 +95,7 @@ export class SubnetManager implements SubnetNeeds {
     const { currentSlot } = chain.clock;
     const epoch = computeEpochAtSlot(currentSlot);
     const longLived = this.#longLivedAt(epoch);
-    // The chain drops expired subscriptions on the same slot event, in no particular order.
+    // The chain may or may not have dropped expired subscriptions on the same slot event yet.
     const aggregated = chain.subscriptions
       .list()
       .filter(({ isAggregator, slot }) => isAggregator && slot >= currentSlot)

@@ -10,7 +10,10 @@ function littleEndian(value: bigint, length: number): Uint8Array {
   return Uint8Array.from({ length }, (_, i) => Number((value >> BigInt(8 * i)) & 0xffn));
 }
 
-/** compute_shuffled_index of phase0/beacon-chain.md, step by step. The minimal preset has 10 rounds, mainnet 90. */
+/**
+ * compute_shuffled_index from phase0/beacon-chain.md, step by step. The minimal preset has 10 rounds, and mainnet has
+ * 90.
+ */
 function shuffledIndex(start: number, count: number, seed: Uint8Array, rounds: number): number {
   let index = start;
   for (let round = 0; round < rounds; round++) {
@@ -25,7 +28,7 @@ function shuffledIndex(start: number, count: number, seed: Uint8Array, rounds: n
   return index;
 }
 
-/** compute_subscribed_subnets of phase0/p2p-interface.md, with 6 bits of prefix and 64 subnets. */
+/** compute_subscribed_subnets from phase0/p2p-interface.md, with a 6-bit prefix and 64 subnets. */
 function expectedSubnets(nodeId: bigint, epoch: bigint, rounds: number): number[] {
   const offset = nodeId % 256n;
   const seed = sha256(littleEndian((epoch + offset) / 256n, 8));
@@ -55,7 +58,7 @@ describe("computeSubscribedSubnets", () => {
     const subnetsAt = (epoch: number) => computeSubscribedSubnets(CONFIG, idBytes(id), epoch).join();
     const starts = Array.from({ length: 8 }, (_, period) => 256 * (period + 1) - Number(id % 256n));
     for (const start of starts) expect(subnetsAt(start + 255)).toBe(subnetsAt(start));
-    // Two periods may have the same subnets by chance.
+    // Two periods may happen to have the same subnets.
     expect(new Set(starts.map(subnetsAt)).size).toBeGreaterThan(5);
   });
 });

@@ -7,8 +7,8 @@ import type { Epoch } from "@lodestar/types";
 const NODE_ID_BITS = 256n;
 
 /**
- * `compute_subscribed_subnets` of phase0/p2p-interface.md, Attestation subnet subscription: the long-lived attestation
- * subnets of a node id.
+ * Returns a node id's long-lived attestation subnets: `compute_subscribed_subnets` from phase0/p2p-interface.md,
+ * Attestation subnet subscription.
  */
 export function computeSubscribedSubnets(
   config: Pick<BeaconConfig, "SUBNETS_PER_NODE" | "EPOCHS_PER_SUBNET_SUBSCRIPTION">,
@@ -18,7 +18,7 @@ export function computeSubscribedSubnets(
   const id = BigInt(`0x${Buffer.from(nodeId).toString("hex")}`);
   const prefix = Number(id >> (NODE_ID_BITS - BigInt(ATTESTATION_SUBNET_PREFIX_BITS)));
   const period = config.EPOCHS_PER_SUBNET_SUBSCRIPTION;
-  // Nodes rotate their subnets at different epochs.
+  // Nodes rotate their subnets in different epochs.
   const offset = Number(id % BigInt(period));
   const seed = sha256OfUint64(Math.floor((epoch + offset) / period));
   const first = computeShuffledIndex(prefix, 2 ** ATTESTATION_SUBNET_PREFIX_BITS, seed);
