@@ -26,12 +26,12 @@ type Result<Name extends keyof Methods> = ReturnType<Methods[Name]>;
 export type Duration = Pick<Params<"dev_advance">, "slots" | "epochs">;
 
 export interface AdvanceOptions extends CallOptions {
-  /** Maximum duration in seconds of real time. Slots that have already passed are kept. */
+  /** Maximum duration in real seconds. Slots that have already passed are kept. */
   readonly timeoutSeconds?: number;
 }
 
 export interface UntilOptions extends CallOptions {
-  /** Maximum duration in seconds of real time; 50 by default. Slots that have already passed are kept. */
+  /** Maximum duration in real seconds; 50 by default. Slots that have already passed are kept. */
   readonly timeoutSeconds?: number;
   /** Maximum number of slots; 65536 by default. */
   readonly limit?: number | bigint;
@@ -40,20 +40,20 @@ export interface UntilOptions extends CallOptions {
 /** Condition on the chain: a checkpoint, a slot, an epoch, or the status of a validator. */
 export type ChainCondition = NonNullable<Params<"dev_advance">["until"]>;
 
-/** Validators by index, range, share or "all" and "none". */
+/** Validators by index, range or share, or "all" or "none". */
 export type ValidatorSelection = NonNullable<Params<"dev_setValidators">["online"]>;
 
 /** Path of field names and element indices, or a generalized index. */
 export type ProofPath = ReadonlyArray<string | number | bigint> | number | bigint;
 
-/** Characters of a literal; `number` for other strings. */
+/** Number of characters in a literal; `number` for other strings. */
 type LengthOf<Text extends string, Counted extends readonly unknown[] = []> = string extends Text
   ? number
   : Text extends `${string}${infer Rest}`
     ? LengthOf<Rest, readonly [...Counted, unknown]>
     : Counted["length"];
 
-/** 32 bytes in hex. Rejects a literal of another length, such as the prefix "0x01" alone. */
+/** 32 bytes in hex. Rejects a literal of any other length, such as the prefix "0x01" alone. */
 export type Credentials<Text extends Hex = Hex> =
   LengthOf<Text> extends infer Length
     ? number extends Length
@@ -68,11 +68,11 @@ export interface NewValidators<Text extends Hex = Hex> {
   readonly count?: number | bigint;
   /** Gwei per deposit; 32 ETH by default. */
   readonly amount?: number | bigint | string;
-  /** Withdrawal credentials; those of the chain by default. */
+  /** Withdrawal credentials; by default those configured for the chain. */
   readonly credentials?: Credentials<Text>;
   /**
-   * False to only sign the deposits, for a contract that makes them. Another call returns the same keys until the
-   * deposits are made: sign several at once with `count`.
+   * False to sign the deposits without making them, so that a contract can. Further calls return the same keys until
+   * the deposits are made, so use `count` to sign several at once.
    */
   readonly submit?: boolean;
 }
@@ -81,8 +81,8 @@ export interface StateProofOptions {
   /** "head" by default. */
   readonly state?: StateId;
   /**
-   * Root that the proof is verified against: the root of the state, or of its block. "state" by default. Contracts know
-   * the root of a block from the next block on, so "block" fails until the block has a child.
+   * Root that the proof is verified against: the root of the state, or of its block. "state" by default. Contracts can
+   * read the root of a block only from the next block on, so "block" fails until the block has a child.
    */
   readonly upTo?: "state" | "block";
 }
@@ -94,7 +94,10 @@ export interface BlockProofOptions {
 
 type ForkBeforeDeneb = "phase0" | "altair" | "bellatrix" | "capella";
 
-/** Proof up to the root of a block with a child. Before deneb, contracts do not know it, so there is no timestamp. */
+/**
+ * Proof against the root of a block with a child. Before deneb, contracts cannot read such roots, so there is no
+ * timestamp.
+ */
 export type StateProofUpToBlock<F extends ForkName = ForkName> = StateProof & {
   readonly block_root: Root;
   readonly timestamp: F extends ForkBeforeDeneb ? Uint64 | null : Uint64;
@@ -103,18 +106,18 @@ export type StateProofUpToBlock<F extends ForkName = ForkName> = StateProof & {
 /** Snapshot of a chain. `await using` reverts to it at the end of the block. */
 export interface Snapshot extends AsyncDisposable {
   readonly id: `0x${string}`;
-  /** Reverts the chain to the snapshot, which discards it and all later ones. A second call fails. */
+  /** Reverts the chain to the snapshot, and discards this and all later snapshots. A second call fails. */
   revert(): Promise<void>;
 }
 
-/** The most common calls of a dev chain under short names. `client` has the others. */
+/** The most common calls of a dev chain under short names. All other calls are available on `client`. */
 export interface ChainActions<F extends ForkName = ForkName> {
   /** Runs slots with all validator duties; one slot by default. An aborted call stops after the current slot. */
   advance(duration?: Duration, options?: AdvanceOptions): Promise<ChainPosition>;
   /**
-   * Runs slots until a condition holds. A later status of a validator on the same path counts as reached. Fails after
-   * `timeoutSeconds` or `limit` slots, and at once for a status that the validator can no longer reach. For a public
-   * key, fails early if there is no deposit.
+   * Runs slots until a condition holds. A status condition also holds if the validator has already moved past that
+   * status. Fails after `timeoutSeconds` or `limit` slots, and immediately if the validator can no longer reach the
+   * status. For a public key, fails early if there is no deposit.
    */
   advanceUntil(condition: ChainCondition, options?: UntilOptions): Promise<ChainPosition>;
   /** Skips slots, as if all validators were offline; one slot by default. */
@@ -123,7 +126,7 @@ export interface ChainActions<F extends ForkName = ForkName> {
   reorg(depth?: number | bigint, options?: CallOptions): Result<"dev_reorg">;
   /** Takes a snapshot of the whole chain. */
   snapshot(): Promise<Snapshot>;
-  /** Returns slots and roots of the head, the justified and the finalized block. */
+  /** Returns the slots and roots of the head, justified and finalized blocks. */
   head(): Result<"getChainHead">;
   /** Returns a signed block; the head by default. */
   block(id?: BlockId): Promise<SignedBeaconBlock<F>>;
@@ -134,7 +137,7 @@ export interface ChainActions<F extends ForkName = ForkName> {
   readonly validators: {
     /** Returns validators with their balances and statuses; all by default. */
     list(filter?: Omit<Params<"get_v1_beacon_states_stateId_validators">, "state_id">): Promise<StateValidator[]>;
-    /** Deposits for new validators, with the next keys of the chain. */
+    /** Makes deposits for new validators, using the chain's next keys. */
     deposit<const Text extends Hex = Hex>(options?: NewValidators<Text>): Result<"dev_deposit">;
     /** Sets exactly these validators online, from the next slot on. */
     setOnline(selection: ValidatorSelection): Result<"dev_setValidators">;
@@ -150,16 +153,16 @@ export interface ChainActions<F extends ForkName = ForkName> {
       options: StateProofOptions & { readonly upTo: "block" },
     ): Promise<StateProofUpToBlock<F>>;
     validator(id: ValidatorId, field?: keyof Validator, options?: StateProofOptions): Promise<StateProof>;
-    /** Proves a part of a state. */
+    /** Proves part of a state. */
     state(path: ProofPath, options: StateProofOptions & { readonly upTo: "block" }): Promise<StateProofUpToBlock<F>>;
     state(path: ProofPath, options?: StateProofOptions): Promise<StateProof>;
-    /** Proves a part of a block. */
+    /** Proves part of a block. */
     block(path: ProofPath, options?: BlockProofOptions): Promise<BlockProof>;
   };
 }
 
 export function chainActions<F extends ForkName>(client: Client<F>): ChainActions<F> {
-  // The assertion holds for proofs up to a block, since one without a canonical child is rejected.
+  // The assertion holds for proofs up to a block, since a block without a canonical child is rejected.
   const proveState = async (path: ProofPath, { state = "head", upTo = "state" }: StateProofOptions = {}) => {
     const proof = await client.getStateProof({ state_id: state, path, up_to: upTo });
     if (upTo === "block" && proof.timestamp === null) await requireChild(client, proof);
@@ -206,7 +209,10 @@ export function chainActions<F extends ForkName>(client: Client<F>): ChainAction
 
 const timeout = (seconds: number | undefined) => (seconds === undefined ? {} : { timeout_seconds: seconds });
 
-/** Rejects a bare number, an object without a number and one with options, which JavaScript programs may pass. */
+/**
+ * Rejects arguments that JavaScript programs may pass: a bare number, an object without a number, or an object that
+ * contains call options.
+ */
 function checked(action: "advance" | "skip", duration: unknown): Duration | undefined {
   if (duration === undefined) return undefined;
   if (typeof duration !== "object" || duration === null) {
@@ -228,7 +234,9 @@ function checked(action: "advance" | "skip", duration: unknown): Duration | unde
   );
 }
 
-/** Rejects a proof whose block has no canonical child. Before deneb, a block with one has no timestamp either. */
+/**
+ * Rejects a proof whose block has no canonical child. Before deneb, the timestamp is missing even if there is a child.
+ */
 async function requireChild(client: Client, { slot, block_root }: StateProof): Promise<void> {
   const { head_slot } = await client.getChainHead();
   if (slot === head_slot) {

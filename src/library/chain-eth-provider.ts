@@ -4,15 +4,15 @@ import { type Feed, OVERLOAD_MESSAGE } from "../server/events/feed.ts";
 import type { Client as Caller } from "../server/method-table.ts";
 import type { EthEvents, EthMessage, EthProvider, EthRequest } from "./eth-provider.ts";
 
-/** Calls a method. The caller receives the events of its subscriptions. */
+/** Calls a method. `caller` receives the events of its subscriptions. */
 type Send = (method: string, params: object, caller: Caller) => Promise<unknown>;
 
 export const CHAIN_STOPPED = "The chain is stopped. Start another one with startDevChain.";
 
-/** Error code of a provider without a connection to the chain (EIP-1193). */
+/** Error code of a provider that is disconnected from its chain (EIP-1193). */
 const DISCONNECTED = 4900;
 
-/** Provider of a chain in this process or of a connected one. */
+/** Provider for an in-process or remote chain. */
 export class ChainEthProvider implements EthProvider {
   readonly #send: Send;
   readonly #closedReason: string;
@@ -26,7 +26,7 @@ export class ChainEthProvider implements EthProvider {
     denialReason: () => undefined,
   };
 
-  /** `closedReason` is the error of requests after `close`. */
+  /** `closedReason` is the error message for requests after `close`. */
   constructor(send: Send, closedReason: string) {
     this.#send = send;
     this.#closedReason = closedReason;
@@ -67,7 +67,7 @@ export class ChainEthProvider implements EthProvider {
   #subscribe(feed: Feed): string {
     const subscription = `0x${randomBytes(8).toString("hex")}`;
     const end = feed.open({
-      // Delivered asynchronously, so that a listener can neither block the node nor make it fail.
+      // Delivered asynchronously, so a listener can neither block the node nor make it fail.
       deliver: ({ data }) =>
         queueMicrotask(() => {
           if (!this.#subscriptions.has(subscription)) return;

@@ -6,15 +6,15 @@ import type { ConfigName } from "./config-names.ts";
 import type { EthProvider } from "./eth-provider.ts";
 import type { FlagOptions } from "./flag-options.ts";
 
-/** Options that have no flag, or a different type than their flag. */
+/** Options that have no flag, or whose type differs from that of the flag. */
 interface OwnOptions<Genesis extends ForkName, Later extends ForkName, Directory extends string> {
   /** 64 by default. */
   readonly validators?: number | bigint;
-  /** Fork at genesis. By default "fulu", or the fork before the first one of `forkAt`. */
+  /** Fork at genesis. By default "fulu", or the fork before the first fork in `forkAt`. */
   readonly fork?: Genesis;
   /** Later forks with their epochs: `{ altair: 2 }`. */
   readonly forkAt?: { readonly [Fork in Later]?: number | bigint };
-  /** "minimal" by default. All chains of a process share one preset. */
+  /** "minimal" by default. All chains in a process share one preset. */
   readonly preset?: "minimal" | "mainnet";
   readonly slotSeconds?: number | bigint;
   /** Speed of chain time relative to real time. By default time is paused: `chain.advance` moves it. */
@@ -35,19 +35,19 @@ interface OwnOptions<Genesis extends ForkName, Later extends ForkName, Directory
   readonly mnemonic?: string;
   /** Validators that run in-process: "all", "none", or indices and ranges such as "0-15,20". */
   readonly devValidators?: string;
-  /** Blobs per block from deneb on, up to the limit of the fork: a number, or "0-6". None by default. */
+  /** Blobs per block from deneb on, up to the fork's limit: a number, or a range such as "0-6". None by default. */
   readonly devBlobs?: number | bigint | string;
   /** Data directory. By default the chain is kept in memory. */
   readonly dataDir?: Directory;
-  /** Port of JSON-RPC on 127.0.0.1, 0 for any free port. Not served by default. */
+  /** JSON-RPC port on 127.0.0.1, 0 for any free port. Not served by default. */
   readonly rpc?: number;
-  /** Port of the REST API on 127.0.0.1, 0 for any free port. Not served by default. */
+  /** REST API port on 127.0.0.1, 0 for any free port. Not served by default. */
   readonly rest?: number;
-  /** Port of Ethereum's JSON-RPC on 127.0.0.1, 0 for any free port. Not served by default. */
+  /** Port for Ethereum's JSON-RPC on 127.0.0.1, 0 for any free port. Not served by default. */
   readonly ethRpc?: number;
   /** Log level, such as "INFO"; "WARN" by default. */
   readonly logLevel?: string;
-  /** Receives log lines. Without it nothing is logged. */
+  /** Receives log lines. If omitted, nothing is logged. */
   readonly log?: (line: string) => void;
 }
 
@@ -69,7 +69,7 @@ interface PreviousFork {
   fulu: "electra";
 }
 
-/** Forks of a chain, derived from its options. A stored chain may have any fork. */
+/** Forks of a chain, derived from its options. A stored chain may be at any fork. */
 export type ForksOf<Genesis extends ForkName, Later extends ForkName, Directory extends string> = [Genesis] extends [
   never,
 ]
@@ -80,28 +80,28 @@ export type ForksOf<Genesis extends ForkName, Later extends ForkName, Directory 
     : Later | PreviousFork[Later]
   : Genesis | Later;
 
-/** A funded account of a chain with the EVM. */
+/** A funded account on a chain with an EVM. */
 export interface Account {
   /** With its checksum (EIP-55). */
   readonly address: `0x${string}`;
   readonly privateKey: `0x${string}`;
 }
 
-/** Dev chain in this process, or a connected one. `F` is its fork, or a union of its forks. */
+/** In-process or remote dev chain. `F` is its fork, or a union of its forks. */
 export interface DevChain<F extends ForkName = ForkName> extends ChainActions<F>, AsyncDisposable {
   /** Client with all methods of the chain. */
   readonly client: Client<F>;
-  /** Provider of a chain with the EVM (EIP-1193), for viem, ethers and others. */
+  /** EIP-1193 provider for a chain with an EVM, for use with viem, ethers and others. */
   readonly eth: EthProvider;
-  /** Funded accounts of a chain with the EVM. */
+  /** Funded accounts on a chain with an EVM. */
   readonly accounts: readonly Account[];
-  /** URL of JSON-RPC, if served. */
+  /** JSON-RPC URL, if served. */
   readonly url: string | undefined;
   readonly restUrl: string | undefined;
   /** URL of Ethereum's JSON-RPC, if served. */
   readonly ethRpcUrl: string | undefined;
   /** URL of the Web3Signer API, if served (`signerPort`). */
   readonly signerUrl: string | undefined;
-  /** Stops a chain of this process, or closes the connection to another one. */
+  /** Stops an in-process chain, or closes the connection to a remote one. */
   stop(): Promise<void>;
 }

@@ -2,12 +2,12 @@ import type { EthSchema, EthSchemaRequest } from "../client/eth-schema.ts";
 
 /** Arguments of a request (EIP-1193). */
 export interface EthRequest<Method extends string = string> {
-  /** Methods of the schema are typed, unless the type of the result is given. */
+  /** Methods in the schema are typed, unless a result type is specified. */
   readonly method: Method extends keyof EthSchema ? never : Method;
   readonly params?: readonly unknown[] | object;
 }
 
-/** Message of a subscription of `eth_subscribe`. */
+/** Message for an `eth_subscribe` subscription. */
 export interface EthMessage {
   readonly type: "eth_subscription";
   readonly data: { readonly subscription: string; readonly result: unknown };
@@ -22,11 +22,11 @@ export interface EthEvents {
   accountsChanged: [accounts: readonly string[]];
 }
 
-/** Provider of a chain with the EVM (EIP-1193): `custom(chain.eth)` in viem, `BrowserProvider` in ethers. */
+/** EIP-1193 provider for a chain with an EVM: `custom(chain.eth)` in viem, `BrowserProvider` in ethers. */
 export interface EthProvider {
   /**
-   * Calls a method of the chain. Parameters and results of the execution layer are typed; `request<Result>(…)` calls any
-   * other. Errors have the `code` and the `data` of the response.
+   * Calls a method of the chain. Parameters and results of the execution layer are typed; `request<Result>(…)` calls
+   * any other method. Errors carry the `code` and `data` of the response.
    */
   request<Method extends keyof EthSchema>(request: EthSchemaRequest<Method>): Promise<EthSchema[Method]["result"]>;
   request<Result = unknown, Method extends string = string>(request: EthRequest<Method>): Promise<Result>;

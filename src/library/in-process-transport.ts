@@ -14,7 +14,9 @@ import { Deadline } from "../server/http/deadline.ts";
 import { createExecutor, type Execute } from "../server/jsonrpc/execute.ts";
 import type { Client, MethodTable } from "../server/method-table.ts";
 
-/** Calls the methods of a node in the same process. Responses go through JSON, as over a server. */
+/**
+ * Calls the methods of a node in the same process. Responses are round-tripped through JSON, as if served over HTTP.
+ */
 export class InProcessTransport implements Transport {
   readonly #execute: Execute;
   readonly #closing = new AbortController();
@@ -41,7 +43,7 @@ export class InProcessTransport implements Transport {
     };
     const subscribe = (feed: Feed): string => {
       stop = feed.open({
-        // Delivered asynchronously, so that a listener can neither block the node nor make it fail.
+        // Delivered asynchronously, so a listener can neither block the node nor make it fail.
         deliver: ({ topic, data }) =>
           queueMicrotask(() => {
             if (isRunning) reader.deliver(topic, JSON.parse(data.toString()));

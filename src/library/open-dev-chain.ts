@@ -18,11 +18,11 @@ import { InProcessTransport } from "./in-process-transport.ts";
 import { TemporaryDirectory } from "./temporary-directory.ts";
 
 interface ChainContext extends Pick<DevChainOptions, "log"> {
-  /** True to keep the database in memory, and other files in a temporary directory. */
+  /** True to keep the database in memory and other files in a temporary directory. */
   isTemporary: boolean;
 }
 
-/** Opens a chain. Loads the consensus libraries, so the preset must be set before. */
+/** Opens a chain. Loads the consensus libraries, so the preset must be set first. */
 export async function openDevChain<F extends ForkName>(
   settings: DevCommandSettings,
   { isTemporary, log }: ChainContext,

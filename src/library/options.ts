@@ -19,7 +19,7 @@ const FLAGS: ReadonlyMap<string, Flag<unknown>> = new Map(
   Object.values<Flag<unknown>>(DEV_FLAGS).map((flag) => [camelCase(flag.name), flag]),
 );
 
-/** Flags that another option replaces. */
+/** Flags replaced by another option. */
 const REPLACED_BY: ReadonlyMap<string, keyof DevChainOptions> = new Map([
   ["auto", "speed"],
   ["rpcPort", "rpc"],
@@ -36,8 +36,8 @@ export function optionFlags(): [option: string, flag: Flag<unknown>][] {
 }
 
 /**
- * Parses options with the parsers of the flags, so that both have the same meaning and bounds. Omitted options fall
- * back to the stored chain.
+ * Parses options with the flags' parsers, so both have the same meaning and bounds. Omitted options default to those of
+ * the stored chain.
  */
 export function readOptions(chainOptions: DevChainOptions, stored: DevIdentity | null): DevCommandSettings {
   const { log, rpc, rest, ethRpc, forkAt, config, ...options } = chainOptions;
@@ -55,7 +55,7 @@ export function readOptions(chainOptions: DevChainOptions, stored: DevIdentity |
   return devSettings(values, workingDirectory, stored);
 }
 
-/** Returns the option for a flag; undefined for a flag of Node. */
+/** Returns the option for a flag, or undefined for a Node.js flag. */
 export function optionOf(flagName: string): string | undefined {
   const option = camelCase(flagName.replace(/^no-/, ""));
   return REPLACED_BY.get(option) ?? (FLAGS.has(option) ? option : undefined);
@@ -67,7 +67,7 @@ function flagOf([key, value]: [key: string, value: unknown]): Given {
   const flag = FLAGS.get(key);
   if (flag !== undefined) return [flag.name, [value].flat().map(String)];
   const ofAnvil = ANVIL_FLAGS.get(kebabCase(key).replace(/^no-/, ""));
-  // The message names flags, which are converted to options along with the other errors of the command line.
+  // The message names flags, which are converted to option names like those in other command line errors.
   if (ofAnvil !== undefined) throw usageError(`Unknown option "${key}" of a dev chain. Anvil's ${key} ${ofAnvil}.`);
   const nearest = nearestName(key, [...FLAGS.keys(), "log"]);
   throw unknownOption(key, nearest === undefined ? "" : `Did you mean "${nearest}"?`);
@@ -77,7 +77,7 @@ function unknownOption(key: string, advice: string): StartupError {
   return new StartupError("invalid-option", `Unknown option "${key}" of a dev chain. ${advice}`.trimEnd());
 }
 
-/** Formats pairs as flag values. Strings in the syntax of the command line are accepted too. */
+/** Formats pairs as flag values. Also accepts strings in the syntax of the command line. */
 function pairs(
   flag: string,
   values: Readonly<Record<string, number | bigint | string | undefined>> | string | readonly string[] = {},

@@ -14,8 +14,8 @@ import { StartupError } from "./startup-error.ts";
 const REQUIRED_MAJOR = 22;
 
 /**
- * Starts a dev chain with in-process validators. Throws a `StartupError` if an option is wrong. Results are typed for
- * the forks that the options give the chain.
+ * Starts a dev chain with in-process validators. Throws a `StartupError` if an option is invalid. Results are typed for
+ * the forks selected by the options.
  */
 export async function startDevChain<
   Genesis extends ForkName = never,
@@ -41,7 +41,7 @@ export async function startDevChain<
   }
 }
 
-/** Connects to a running `fanal dev`, by an http:// URL or, for events, a ws:// URL. */
+/** Connects to a running `fanal dev` through an http:// URL or, to receive events, a ws:// URL. */
 export function attachDevChain<F extends ForkName = ForkName>(options: ClientOptions): DevChain<F> {
   const { url, token } = readClientOptions("attachDevChain", options);
   const client = createClient<F>({ url, ...(token !== undefined && { token }) });
@@ -73,7 +73,7 @@ async function storedChain({ dataDir }: DevChainOptions): Promise<DevIdentity | 
   if (dataDir === undefined) return null;
   const { readStoredDevChain } = await import("../node/storage/stored-database.ts");
   const { createLogger } = await import("../log/pino-logger.ts");
-  // Problems of the database are logged when the chain is opened.
+  // Database problems are logged when the chain is opened.
   const { logger } = createLogger({ format: "text", spec: "ERROR", destination: { write: () => {} } });
   return readStoredDevChain(dataDir, logger);
 }

@@ -1,4 +1,4 @@
-/** Why a chain did not start. */
+/** Reasons why a chain failed to start. */
 export type StartupErrorKind =
   | "invalid-option"
   | "port-in-use"
@@ -8,7 +8,7 @@ export type StartupErrorKind =
   | "unreadable-file"
   | "no-execution-client";
 
-/** Error of `startDevChain` that the caller can fix. The message names the options. */
+/** Error from `startDevChain` that the caller can fix. The message names the options. */
 export class StartupError extends Error {
   override readonly name = "StartupError";
   readonly kind: StartupErrorKind;

@@ -6,7 +6,7 @@ import { join } from "node:path";
 
 const directories = new Set<string>();
 
-/** Directory of a chain without `dataDir`. It is created with its first file and deleted when the process exits. */
+/** Directory for a chain without `dataDir`. Created with its first file and deleted when the process exits. */
 export class TemporaryDirectory {
   readonly path = join(tmpdir(), `fanal-chain-${randomUUID()}`);
 

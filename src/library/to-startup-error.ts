@@ -14,7 +14,7 @@ const KINDS: Readonly<Partial<Record<ExitReason, StartupErrorKind>>> = {
   noAnswer: "no-execution-client",
 };
 
-/** Converts an error of the command line to one that names options. Unexpected errors are returned as they are. */
+/** Converts a command line error to one that names options. Returns unexpected errors unchanged. */
 export function toStartupError(error: unknown): unknown {
   if (error instanceof StartupError) return error;
   const known: CommandError | undefined = asStartupError(error);
@@ -23,11 +23,11 @@ export function toStartupError(error: unknown): unknown {
   return new StartupError(kind, withOptionNames(known!.message), { cause: error });
 }
 
-/** A flag with a value that is a number, a range, a pair or a fork. */
+/** Matches a flag whose value is a number, a range, a pair or a fork. */
 const FLAG =
   /--([a-z][a-z0-9-]*)(?: (\d[\d.-]*\d|\d|[a-z]+\d?=\d+|phase0|altair|bellatrix|capella|deneb|electra|fulu)\b)?/g;
 
-/** Replaces flags by options: `--validators 4` by `validators: 4`, `--fork-at` by `"forkAt"`. */
+/** Replaces flags with options: `--validators 4` becomes `validators: 4`, `--fork-at` becomes `"forkAt"`. */
 export function withOptionNames(message: string): string {
   return message.replaceAll(FLAG, (text: string, flag: string, value: string | undefined) => {
     if (flag === "no-auto") return "speed: 0";

@@ -5,11 +5,11 @@ import type { Methods } from "../client/methods.ts";
 type Params<Name extends keyof Methods> = NonNullable<Parameters<Methods[Name]>[0]>;
 type Result<Name extends keyof Methods> = ReturnType<Methods[Name]>;
 
-/** Actions of one validator. Operations wait for the next block. */
+/** Actions of one validator. Operations are pending until the next block. */
 export interface ValidatorActions {
   /** Returns the validator with its balance and status in a state; the head by default. */
   get(state?: StateId): Promise<StateValidator>;
-  /** Returns the balance in Gwei in a state; the head by default. */
+  /** Returns the balance, in Gwei, in a state; the head by default. */
   balance(state?: StateId): Promise<bigint>;
   /** Returns the status in a state; the head by default. */
   status(state?: StateId): Promise<StateValidator["status"]>;
@@ -17,9 +17,9 @@ export interface ValidatorActions {
   slash(kind?: "proposer" | "attester"): Result<"dev_slash">;
   /** Signs a voluntary exit. */
   exit(): Result<"dev_exit">;
-  /** Requests a withdrawal (EIP-7002): of an amount in Gwei, or of everything with an exit. */
+  /** Requests a withdrawal (EIP-7002): a number of Gwei, or a full withdrawal with an exit. */
   withdraw(amount?: number | bigint): Result<"dev_withdraw">;
-  /** Deposits for the validator; 32 ETH by default, in Gwei. */
+  /** Makes a deposit for the validator; 32 ETH by default, in Gwei. */
   topUp(amount?: number | bigint): Result<"dev_deposit">;
   /** Changes the withdrawal credentials: from BLS to execution, or from execution to compounding. */
   changeCredentials(to: Omit<Params<"dev_changeCredentials">, "validator">): Result<"dev_changeCredentials">;

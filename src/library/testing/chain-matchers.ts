@@ -1,7 +1,7 @@
 import type { ValidatorId, ValidatorStatus } from "../../client/chain-types.ts";
 import type { DevChain } from "../dev-chain.ts";
 
-/** Result of a matcher, in the form of vitest and jest. */
+/** Matcher result, in the format of vitest and jest. */
 export interface MatcherResult {
   pass: boolean;
   message(): string;
@@ -9,7 +9,7 @@ export interface MatcherResult {
   expected?: unknown;
 }
 
-/** Assertions on a chain, at its head. */
+/** Assertions about the head of a chain. */
 export interface ChainMatchers {
   /** Expects the finalized checkpoint to have exactly this epoch. */
   toBeFinalizedAt(epoch: number | bigint): Promise<void>;
@@ -84,7 +84,7 @@ function compare({ what, actual, expected, position }: Comparison): MatcherResul
   };
 }
 
-/** Reads the head and its checkpoints, with a summary for messages. */
+/** Reads the head and its checkpoints, and summarizes them for messages. */
 async function readPosition({ client }: DevChain) {
   const [{ head_slot: head }, { slot }, checkpoints] = await Promise.all([
     client.getChainHead(),
@@ -96,7 +96,7 @@ async function readPosition({ client }: DevChain) {
   return { head, justified, finalized, position };
 }
 
-/** Returns the validators that have a slashing in the pool. */
+/** Returns the validators with a slashing in the pool. */
 async function pendingSlashings({ client }: DevChain): Promise<Set<string>> {
   const [byProposers, byAttesters] = await Promise.all([
     client.get_v1_beacon_pool_proposer_slashings(),

@@ -3,7 +3,7 @@ import type { Snapshot } from "../chain-actions.ts";
 import type { DevChain, DevChainOptions } from "../dev-chain.ts";
 import { startDevChain } from "../start-dev-chain.ts";
 
-/** Prepares a new chain once, before its first test. Every test starts from there. */
+/** Prepares a new chain once, before its first test. Every test starts from the prepared state. */
 export type ChainSetup<F extends ForkName = ForkName> = (chain: DevChain<F>) => unknown;
 
 /** A kind of chain that tests can share. */
@@ -12,16 +12,16 @@ export interface ChainRecipe<F extends ForkName> {
   readonly setup: ChainSetup<F> | undefined;
 }
 
-/** A chain that one test uses alone. */
+/** A chain reserved for one test. */
 export interface ChainLease<F extends ForkName> {
   readonly chain: DevChain<F>;
-  /** Reverts the chain to its state before the test, and makes it available to the next one. */
+  /** Reverts the chain to its state before the test, and makes it available to the next test. */
   release(): Promise<void>;
 }
 
 /**
- * Chains shared by the tests of a process. Tests with the same recipe use the same chain one after the other.
- * Concurrent tests use several.
+ * Chains shared by the tests in a process. Tests with the same recipe take turns using the same chain. Concurrent tests
+ * use separate chains.
  */
 export class ChainPool {
   readonly #idle = new Map<string, DevChain[]>();
@@ -41,11 +41,11 @@ export class ChainPool {
       this.#running.delete(chain);
       await chain.stop();
     };
-    // The recipe gives the forks of the chain.
+    // The recipe determines the forks of the chain.
     return { chain: chain as DevChain<F>, release };
   }
 
-  /** Starts a chain ahead of its first use. */
+  /** Starts a chain before its first use. */
   async prepare<F extends ForkName>(recipe: ChainRecipe<F>): Promise<void> {
     const idle = this.#idleOf(recipe);
     if (idle.length === 0) idle.push(await this.#start(recipe));
@@ -60,7 +60,7 @@ export class ChainPool {
 
   async #start<F extends ForkName>({ options, setup }: ChainRecipe<F>): Promise<DevChain> {
     const chain: DevChain = await startDevChain(options);
-    // Before the setup, which may never end.
+    // Added before the setup runs, since the setup may never end.
     this.#running.add(chain);
     try {
       await setup?.(chain as DevChain<F>);
@@ -89,7 +89,9 @@ export class ChainPool {
   }
 }
 
-/** Reverts the chain. Returns false if the test stopped it, or changed settings that a snapshot does not contain. */
+/**
+ * Reverts the chain. Returns false if the test stopped the chain, or changed settings that a snapshot does not contain.
+ */
 async function isRestored(chain: DevChain, snapshot: Snapshot, settings: string): Promise<boolean> {
   try {
     await snapshot.revert();

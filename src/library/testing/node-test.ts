@@ -11,7 +11,7 @@ export type ChainTestFn<F extends ForkName> = (
   context: TestContext,
 ) => unknown;
 
-/** `test` of node:test for tests with a chain. */
+/** `test` from node:test, for tests with a chain. */
 export interface ChainTest<F extends ForkName> {
   (name: string, fn: ChainTestFn<F>): Promise<void>;
   (name: string, options: TestOptions, fn: ChainTestFn<F>): Promise<void>;
@@ -37,7 +37,7 @@ export function chainTest<
     const [testOptions, fn] = rest.length === 1 ? [{}, rest[0]] : rest;
     return it(name, testOptions, async (context) => {
       const { chain, release } = await pool.lease({ options, setup });
-      // The body of a test that timed out still runs. Stopping the chain rejects its calls.
+      // The body of a timed-out test keeps running. Stopping the chain rejects its calls.
       const stop = () => void chain.stop();
       context.signal.addEventListener("abort", stop);
       try {

@@ -8,20 +8,21 @@ export { expect } from "vitest";
 export type { ChainMatchers, ChainSetup };
 
 declare global {
-  // The assertions of vitest 3 to 5 extend these. Its own interfaces have other type parameters in each version.
+  // The assertions of vitest 3 to 5 extend these interfaces. Vitest's own interfaces have different type parameters in
+  // each version.
   namespace Chai {
     interface Assertion extends ChainMatchers {}
   }
 }
 
-/** The first start of a process loads the libraries. */
+/** The first start in a process loads the libraries. */
 const START_TIMEOUT_MS = 120_000;
 
 expect.extend(chainMatchers);
 
 const pool = new ChainPool();
 
-/** Stops the chains with the worker. */
+/** Stops the chains when the worker ends. */
 const testWithPool = it.extend<{ chainPool: ChainPool }>({
   chainPool: [
     // biome-ignore lint/correctness/noEmptyPattern: vitest reads the dependencies of a fixture from its pattern.
@@ -46,13 +47,13 @@ export function chainTest<
   setup?: ChainSetup<ForksOf<Genesis, Later, Directory>>,
 ): TestAPI<{ chain: DevChain<ForksOf<Genesis, Later, Directory>> }> {
   const recipe = { options, setup };
-  // Has its own timeout, so that the first test does not have to wait for the start.
+  // Has its own timeout, so the start does not count against the timeout of the first test.
   beforeAll(() => pool.prepare(recipe), START_TIMEOUT_MS);
   return testWithPool.extend<{ chain: DevChain<ForksOf<Genesis, Later, Directory>> }>({
     chain: async ({ chainPool, signal }, use) => {
       const { chain, release } = await chainPool.lease(recipe);
       await use(chain);
-      // The body of a test that timed out still runs. Stopping the chain rejects its calls.
+      // The body of a timed-out test keeps running. Stopping the chain rejects its calls.
       if (signal.aborted) await chain.stop();
       await release();
     },
