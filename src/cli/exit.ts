@@ -1,35 +1,36 @@
-/** Exit codes of the process. A second signal exits with 128 plus the signal's number. */
+/** Exit codes of the process. A second signal exits with 128 plus the signal number. */
 export const EXIT_CODES = {
   ok: 0,
   /**
-   * Unexpected error, with its stack in the log; an error response to `fanal call`; a problem found by `fanal doctor`.
+   * Unexpected error, with its stack in the log; an error response to `fanal call`; or a problem found by `fanal
+   * doctor`.
    */
   internal: 1,
-  /** A flag, a FANAL_* variable, a command or the config file is wrong, or a native package lacks its binary. */
+  /** A flag, FANAL_* variable, command or config file is invalid, or a native package lacks its binary. */
   usage: 2,
-  /** The port is taken, or the address cannot be listened on. */
+  /** The port is in use, or the address is unavailable. */
   listen: 3,
   /** Another process uses the data directory. */
   dataDirInUse: 4,
-  /** The data directory holds another network, fork schedule or chain parameters, or has a newer schema version. */
+  /** The data directory contains another network, fork schedule or chain parameters, or has a newer schema version. */
   dataDirMismatch: 5,
-  /** A state, network, token or secret file cannot be read, is truncated or is of the wrong fork. */
+  /** A state, network, token or secret file is unreadable, truncated or from the wrong fork. */
   unreadableInput: 6,
   /** The data directory cannot be created or opened, or is damaged. */
   dataDirUnusable: 7,
   /** The called node, or the execution client of a new dev chain, is unreachable or sent no valid response. */
   noAnswer: 8,
-  /** A write to the database failed: the disk is full or broken. */
+  /** A database write failed because the disk is full or broken. */
   dataDirFailed: 9,
-  /** Standard output cannot be written: the disk is full or broken. */
+  /** Writing to standard output failed because the disk is full or broken. */
   outputFailed: 9,
-  /** The node did not stop in time and was terminated. */
+  /** The node did not stop in time and was killed. */
   stopTimedOut: 10,
 } as const;
 
 export type ExitReason = keyof typeof EXIT_CODES;
 
-/** Error that the user can fix. Printed as one sentence, without a stack. */
+/** Error that the user can fix. Printed as a sentence, without a stack trace. */
 export class StartupError extends Error {
   readonly reason: ExitReason;
   readonly exitCode: number;

@@ -32,7 +32,7 @@ type Runner<Settings> = (
   stopping: AbortSignal,
 ) => Promise<RunningNode>;
 
-/** Lazy imports: the consensus libraries read the preset once, when they are imported. */
+/** Lazy imports, because the consensus libraries read the preset once, on import. */
 interface Runners {
   dev(settings: DevCommandSettings): Promise<Runner<DevCommandSettings>>;
   node(): Promise<Runner<NodeCommandSettings>>;
@@ -63,7 +63,7 @@ function processContext(): CliContext {
     events: process,
     exitNow: (code) => process.exit(code),
     endBy(signal) {
-      // Without listeners the signal has its default effect. Windows cannot send SIGHUP.
+      // Without listeners, the signal has its default effect. Windows cannot send SIGHUP.
       process.removeAllListeners(signal);
       process.kill(process.pid, process.platform === "win32" ? "SIGKILL" : signal);
     },
@@ -84,12 +84,12 @@ function processContext(): CliContext {
 interface Start {
   logging: LogSettings;
   servers: EnabledServers;
-  /** True if SIGHUP reloads the config file. Otherwise SIGHUP stops the node, as closing its terminal does. */
+  /** True if SIGHUP reloads the config file. Otherwise, SIGHUP stops the node, as does closing its terminal. */
   reloadsOnHangup: boolean;
   start(log: LogControl, stopping: AbortSignal): Promise<RunningNode>;
 }
 
-/** Resolves the settings of a command. `start` sets the preset before it loads the chain code. */
+/** Resolves a command's settings. `start` sets the preset before loading the chain code. */
 function prepare(command: NodeCommandName, sources: FlagSources, context: CliContext): Start {
   const { environment, runners, terminal } = context;
   const { workingDirectory } = sources;
@@ -110,7 +110,7 @@ function prepare(command: NodeCommandName, sources: FlagSources, context: CliCon
     };
   }
   if (command === "gateway") {
-    // The problems are reported with those of the other settings when the gateway starts.
+    // These problems are reported along with those of the other settings when the gateway starts.
     const values = readFlags(command, sources, new ConfigProblems());
     return {
       logging: logSettings(values, workingDirectory),
@@ -225,7 +225,7 @@ async function run({ command, operands = [], flagTexts }: Run, context: CliConte
     const action = readGatewayOperands(operands);
     if (action) return runGatewayAction(action, sources, terminal);
   }
-  // Files and directories are accessible to their owner only.
+  // Files and directories are accessible only to their owner.
   context.setUmask(0o077);
   if (command === "db") return runDbCommand(operands, sources, context);
   if (command === "dev keys") return runKeysCommand(operands, sources, context);

@@ -23,7 +23,7 @@ beforeAll(() => {
 });
 afterAll(() => rmSync(folder, { recursive: true }));
 
-/** Runs the real program, in a directory that is not the repository's. */
+/** Runs the real program in a directory other than the repository's. */
 function fanal(
   argv: string[],
   { file = program, environment = {} as Record<string, string>, execArgv = [] as string[] } = {},
@@ -34,7 +34,7 @@ function fanal(
     cwd: folder,
     env,
     encoding: "utf8",
-    // A command that is wrongly accepted would run forever.
+    // A wrongly accepted command would run forever.
     timeout: 60_000,
   });
   return { status, stdout, stderr };
@@ -122,7 +122,7 @@ describe("program", () => {
       /^fanal: Node 24 or newer is needed and this is [^\n]+"npm ci --omit=dev" in [^\n]+\n$/,
     );
 
-    // One that is built for another system.
+    // A binary built for another system.
     const platform = process.platform === "win32" ? "win" : process.platform;
     const packaged = join(copy, "node_modules", `node-${platform}-${process.arch}`);
     mkdirSync(join(packaged, "bin"), { recursive: true });

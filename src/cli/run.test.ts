@@ -17,7 +17,7 @@ function setup() {
   const exits: (number | StopSignal)[] = [];
   const ended = Promise.withResolvers<void>();
   const stopCalled = Promise.withResolvers<void>();
-  /** What the node was asked to do. */
+  /** Requests received by the node. */
   const requests: string[] = [];
   const node: RunningNode = {
     stopped: ended.promise,

@@ -5,11 +5,11 @@ import { DEFAULT_SERVER_LIMITS } from "../node/servers/server-limits.ts";
 import { EXIT_CODES } from "./exit.ts";
 import { asStartupError } from "./start/start-errors.ts";
 
-/** Started node. */
+/** A started node. */
 export interface RunningNode {
-  /** Resolves when the node has stopped; rejects when it failed. */
+  /** Resolves when the node has stopped, and rejects when it has failed. */
   readonly stopped: Promise<void>;
-  /** Additional time for a stop, beyond the usual limit. */
+  /** Additional time allowed for stopping, beyond the usual limit. */
   readonly drainMillis?: number;
   /** Reloads the config file. */
   reload?(): void;
@@ -20,15 +20,18 @@ export interface RunningNode {
 const STOP_SIGNALS = ["SIGINT", "SIGTERM", "SIGHUP", "SIGUSR2"] as const;
 export type StopSignal = (typeof STOP_SIGNALS)[number];
 
-/** The part of `process` that is needed to run a node. */
+/** The part of `process` needed to run a node. */
 export type ProcessEvents = Pick<EventEmitter, "on" | "off">;
 
 interface RunDeps {
   logger: Logger;
   events: ProcessEvents;
-  /** True if SIGHUP reloads the config file, after the start if it arrives earlier. Otherwise SIGHUP stops the node. */
+  /**
+   * True if SIGHUP reloads the config file; a SIGHUP during startup takes effect afterwards. Otherwise, SIGHUP stops
+   * the node.
+   */
   reloadsOnHangup: boolean;
-  /** Exits, but waits for worker threads in native code. */
+  /** Exits, but waits for worker threads that are running native code. */
   exitNow(code: number): void;
   /** Kills the process without waiting. */
   endBy(signal: StopSignal): void;
@@ -36,14 +39,14 @@ interface RunDeps {
 }
 
 /**
- * Ignores repeated signals within this time. Ctrl-C also reaches npm and the launcher for older Node versions, which
- * forward it.
+ * Ignores signals repeated within this time. Ctrl-C also reaches npm and the launcher for older Node versions, which
+ * forward it to this process.
  */
 const SIGNAL_ECHO_MS = 100;
 
 /**
- * Time limit of a stop, below the kill timeout of service managers. Clients can delay closing the servers for up to
- * half of it. The other half is for closing the other parts of the node.
+ * Time limit for stopping, below the kill timeout of service managers. Clients can delay closing the servers for up to
+ * half of this time. The other half is reserved for closing the rest of the node.
  */
 const STOP_LIMIT_MS = 2 * DEFAULT_SERVER_LIMITS.closeMillis;
 
@@ -51,8 +54,8 @@ const STOP_LIMIT_MS = 2 * DEFAULT_SERVER_LIMITS.closeMillis;
 const KEEP_ALIVE_MS = 3_600_000;
 
 /**
- * Starts the node and waits until it stops. The first signal stops it gracefully or aborts its startup; a second one,
- * or a stop beyond the time limit, exits at once. A `StartupError` is thrown to the caller.
+ * Starts the node and waits until it stops. The first signal stops the node gracefully or aborts its startup. A second
+ * signal, or exceeding the time limit for stopping, exits immediately. A `StartError` is thrown to the caller.
  */
 export async function runUntilStopped(
   start: (stopping: AbortSignal) => Promise<RunningNode>,
@@ -90,7 +93,7 @@ export async function runUntilStopped(
     exitNow(EXIT_CODES.internal);
   };
 
-  // Keeps the process alive while the node waits on unreferenced timers, such as for its execution client.
+  // Keeps the process alive while the node waits on unreferenced timers, such as the one for its execution client.
   const stopKeepAlive = timers.every(KEEP_ALIVE_MS, () => {});
   for (const signal of STOP_SIGNALS) events.on(signal, onSignal);
   events.on("uncaughtException", onUnexpected);

@@ -1,12 +1,12 @@
 import { StartupError } from "./exit.ts";
 
-/** Input and output of a short-running command. */
+/** Input and output of a short-lived command. */
 export interface Terminal {
   /** True if standard output is a terminal. */
   readonly isInteractive: boolean;
   /**
    * Writes to standard output. Resolves to false once the reader has closed the pipe, as `head` does. Rejects with a
-   * `StartupError` if the write fails, as on a full disk.
+   * `StartupError` if the write fails, for example because the disk is full.
    */
   write(chunk: string | Uint8Array): Promise<boolean>;
   writeError(text: string): void;
@@ -20,7 +20,7 @@ export function processTerminal(): Terminal {
   const watch = () => {
     if (watched) return;
     watched = true;
-    // The write callback handles the error. Without a listener the event would crash the process.
+    // The write callback handles the error. Without a listener, the event would crash the process.
     process.stdout.on("error", () => {
       isClosed = true;
     });

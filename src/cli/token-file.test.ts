@@ -18,7 +18,7 @@ it("creates a token once, readable by its owner only", () => {
   expect(openToken(file, logger)).toBe(token);
   expect(readToken(file)).toBe(token);
   expect(logger.records).toEqual([expect.objectContaining({ level: "notice", fields: { file } })]);
-  // The log does not contain it.
+  // The token must not be logged.
   expect(JSON.stringify(logger.records)).not.toContain(token);
   expect(openToken(join(folder, "another"), logger)).not.toBe(token);
 });

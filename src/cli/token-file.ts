@@ -5,11 +5,11 @@ import { warnIfReadableByOthers } from "../node/execution/secret-file.ts";
 import { StartupError } from "./exit.ts";
 
 const TOKEN_BYTES = 32;
-/** Printable ASCII, long enough not to be guessed. */
+/** Printable ASCII, long enough to be unguessable. */
 const TOKEN = /^[\x21-\x7e]{16,1000}$/;
 
 /**
- * Reads the token from the file. Creates the file with a random token, readable by its owner only, if it is missing.
+ * Reads the token from the file. If the file is missing, creates it with a random token, readable only by its owner.
  */
 export function openToken(file: string, logger: Logger): string {
   try {
@@ -35,7 +35,7 @@ export function readToken(file: string): string {
   );
 }
 
-/** Reads a secret file, trimmed. Warns if other users can read it. */
+/** Reads and trims a secret file. Warns if other users can read it. */
 export function readSecret(file: string, noun: string, logger?: Pick<Logger, "warn">): string {
   try {
     if (logger) warnIfReadableByOthers(file, logger);

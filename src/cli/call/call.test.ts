@@ -51,8 +51,8 @@ describe("fanal call", () => {
   });
 
   it("escapes terminal control sequences", async () => {
-    // Escape, a C1 control, DEL, a right-to-left override, a line separator; raw, and those that JSON allows as
-    // escapes.
+    // Escape, a C1 control, DEL, a right-to-left override and a line separator, both raw and, where JSON allows it,
+    // escaped.
     const raw = "a\u001b[2Jb\u009b31mc\u007fd\u202ee\u2028f\rg\u{e0041}";
     const result = `{"${raw}":\t["${raw}", "\\u001b[2J"]}`;
     const CONTROLS = /[^\P{Cc}\n\t]|[\p{Cf}\u2028]/u;
@@ -61,7 +61,7 @@ describe("fanal call", () => {
     expect(asJson.out).not.toMatch(CONTROLS);
     const text = raw.replace("\r", " ");
     expect(JSON.parse(asJson.out)).toEqual({ result: { [text]: [text, "\u001b[2J"] }, meta: { m: text } });
-    // An error is parsed as a whole, so invalid JSON in it is rejected.
+    // Errors are parsed as a whole, so invalid JSON in an error is rejected.
     const allowed = text.replace("\u001b", "");
     const failed = await answering(`{"jsonrpc":"2.0","id":1,"error":{"code":1,"message":"${allowed}"}}`);
     const error = await call(failed, { json: true });

@@ -13,7 +13,7 @@ const READINESS = { method: "getReadiness", params: "[]", meta: false };
 
 export interface CallOptions {
   method: string;
-  /** Parameters as JSON, an array or an object. */
+  /** Parameters as a JSON array or object. */
   params: string;
   url: string;
   json: boolean;
@@ -21,12 +21,12 @@ export interface CallOptions {
   timeout: number;
   /** Bearer token. */
   token?: string;
-  /** Seconds to wait for a starting node on this machine, at most the timeout. Default: 0. */
+  /** Seconds to wait for a node starting on this machine, at most the timeout. Default: 0. */
   waitSeconds?: number;
   signal?: AbortSignal;
 }
 
-/** Calls a method of a node, prints the response and returns the exit code. */
+/** Calls a method on a node, prints the response and returns the exit code. */
 export async function runCall(options: CallOptions, terminal: Terminal): Promise<number> {
   try {
     const { url, token, timeout, signal } = options;
@@ -79,7 +79,7 @@ async function printAnswer(answer: HttpAnswer, options: CallOptions, terminal: T
   }
 }
 
-/** Builds the error of a 401 or 403 response. */
+/** Builds the error for a 401 or 403 response. */
 async function refusal({ status, body }: HttpAnswer, { url }: CallOptions): Promise<StartupError> {
   const reason = messageOf(await readUpTo(body, MAX_REFUSAL_BYTES)) ?? `HTTP status ${status}.`;
   const hint = status === 401 ? " Send a token with --token-file." : "";

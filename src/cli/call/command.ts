@@ -6,7 +6,7 @@ import { readToken } from "../token-file.ts";
 import type { CallOptions } from "./call.ts";
 import { paramsText } from "./params.ts";
 
-/** Seconds that `fanal call` waits for a node on this machine. A start takes 3 to 10 seconds. */
+/** Seconds that `fanal call` waits for a node on this machine. A node takes 3 to 10 seconds to start. */
 export const START_SECONDS = 30;
 
 /** Resolves the connection flags, and reads the token file. */
@@ -16,7 +16,7 @@ export function resolveConnection(sources: FlagSources) {
   return { ...flags, token };
 }
 
-/** Runs `fanal call`. Loads no chain code. */
+/** Runs `fanal call` without loading any chain code. */
 export async function runCallCommand(
   written: readonly string[],
   sources: FlagSources,

@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { EnvelopeSplitter } from "./envelope-splitter.ts";
 
-/** Members of an object that arrives in chunks of this size. */
+/** Splits an object that arrives in chunks of `pieceBytes` into its members. */
 function split(json: string, pieceBytes: number) {
   const splitter = new EnvelopeSplitter();
   const bytes = Buffer.from(json);

@@ -9,7 +9,7 @@ const CLOSING_BRACE = 0x7d;
 
 type Expecting = "object" | "key" | "key text" | "colon" | "value" | "rest of value" | "comma" | "nothing";
 
-/** Part of the value of one envelope member. */
+/** Part of a member's value. */
 interface MemberPiece {
   name: string;
   bytes: Buffer;
@@ -17,7 +17,7 @@ interface MemberPiece {
 
 /**
  * Splits a JSON object into its members as bytes arrive, without parsing the values, so that results of any size can be
- * streamed. Tracks strings and brackets only; invalid JSON within a value is left to the parser of that value.
+ * streamed. Tracks only strings and brackets; invalid JSON within a value is left to the parser for that value.
  */
 export class EnvelopeSplitter {
   #expecting: Expecting = "object";
@@ -32,7 +32,7 @@ export class EnvelopeSplitter {
     return this.#expecting === "nothing";
   }
 
-  /** Yields the value parts in a chunk. Throws a `SyntaxError` if the input is not an object. */
+  /** Yields the parts of values in a chunk. Throws a `SyntaxError` if the input is not an object. */
   *split(chunk: Buffer): Generator<MemberPiece> {
     for (let at = 0; at < chunk.length; ) {
       if (this.#expecting === "value" && !isBlank(chunk[at]!)) this.#expecting = "rest of value";
@@ -70,7 +70,7 @@ export class EnvelopeSplitter {
     return end + 1;
   }
 
-  /** Returns the end of the value in this chunk, or the chunk length if it continues. */
+  /** Returns the end of the value in this chunk, or the chunk length if the value continues in the next chunk. */
   #endOfValue(chunk: Buffer, start: number): number {
     for (let at = start; at < chunk.length; at++) {
       const byte = chunk[at]!;

@@ -2,16 +2,19 @@ import { isJsonObject } from "../../json/json-object.ts";
 import { printable } from "./printable.ts";
 
 export interface FormatOptions {
-  /** Shortens long hex strings to their ends. */
+  /** Abbreviates long hex strings to their first and last digits. */
   shortenHex: boolean;
 }
 
-/** Longest list of scalars that is printed on one line, in characters. */
+/** Maximum length, in characters, of a list of scalars printed on one line. */
 const MAX_INLINE_LIST = 60;
 const LONG_HEX = /^0x[0-9a-fA-F]{25,}$/;
 const STEP = "  ";
 
-/** Formats a JSON value for reading: aligned members, tables for lists of objects, and indentation for other values. */
+/**
+ * Formats a JSON value for human readers: aligned members, tables for lists of objects, and indentation for everything
+ * else.
+ */
 export function* formatLines(value: unknown, options: FormatOptions, indent = ""): Generator<string> {
   const inline = inlineText(value, options);
   if (inline !== undefined) yield `${indent}${inline}`;
@@ -51,7 +54,7 @@ function* arrayLines(array: readonly unknown[], options: FormatOptions, indent: 
   }
 }
 
-/** Returns the table cells of an object; undefined if a member needs more than one line. */
+/** Returns the table cells of an object, or undefined if any member needs more than one line. */
 function cellsOf(item: unknown, options: FormatOptions): Map<string, string> | undefined {
   if (!isJsonObject(item) || Object.keys(item).length === 0) return undefined;
   const cells = new Map<string, string>();
@@ -74,7 +77,7 @@ function* tableLines(rows: readonly Map<string, string>[], indent: string): Gene
   for (const row of rows) yield line((name) => row.get(name) ?? "");
 }
 
-/** Returns the value on one line; undefined if it needs more lines. */
+/** Returns the value on one line, or undefined if it needs several lines. */
 function inlineText(value: unknown, options: FormatOptions): string | undefined {
   if (!isJsonObject(value) && !Array.isArray(value)) return scalarText(value, options);
   if (!Array.isArray(value)) return Object.keys(value).length === 0 ? "{}" : undefined;

@@ -29,7 +29,7 @@ describe("call parameters", () => {
     ['"7"', '"7"'],
     ["7", "7"],
     ["-1.5e3", "-1.5e3"],
-    // A JavaScript number would round it.
+    // Parsing this as a JavaScript number would round it.
     ["18446744073709551615", "18446744073709551615"],
     ["true", "true"],
     ["null", "null"],

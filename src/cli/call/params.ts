@@ -7,10 +7,10 @@ interface ParamSources {
   readInput(): Promise<Buffer>;
 }
 
-/** Matches NAME=VALUE. A literal string of that form is quoted. */
+/** Matches NAME=VALUE. A literal string in this form must be quoted. */
 const NAMED = /^([a-z_]\w*)=(.*)$/is;
 
-/** Returns all parameters as JSON: an object if given by name, otherwise an array. */
+/** Returns all parameters as JSON: an object if they are passed by name, otherwise an array. */
 export async function paramsText(params: readonly string[], sources: ParamSources): Promise<string> {
   const namedParams = params.map((param) => NAMED.exec(param)).filter((match) => match !== null);
   if (namedParams.length === 0) return `[${(await paramTexts(params, sources)).join(",")}]`;
@@ -30,7 +30,7 @@ export async function paramsText(params: readonly string[], sources: ParamSource
 }
 
 /**
- * Returns each parameter of the command line as JSON. JSON is passed through verbatim, so that the node sees numbers
+ * Returns each parameter from the command line as JSON. JSON is passed through verbatim, so the node receives numbers
  * that JavaScript would round.
  */
 export async function paramTexts(params: readonly string[], sources: ParamSources): Promise<string[]> {
@@ -69,7 +69,7 @@ function requireJson(bytes: Buffer, source: string): string {
   );
 }
 
-/** Returns why a text is not JSON; undefined if it is. */
+/** Returns the reason why a text is not JSON, or undefined if it is. */
 function problemOf(text: string): string | undefined {
   try {
     JSON.parse(text);

@@ -1,10 +1,10 @@
-/** Control and format characters. Escaped, so that text of a node cannot inject terminal sequences. */
+/** Control and format characters. Escaped to keep text from a node from injecting terminal sequences. */
 const UNPRINTABLE = /[\p{Cc}\p{Cf}\u2028\u2029]/u;
 const ALL_UNPRINTABLE = new RegExp(UNPRINTABLE, "gu");
-/** The same characters in JSON, except tab and line feed, which are harmless between values. */
+/** Characters to escape in JSON: as above, except tab and line feed, which are harmless between values. */
 const UNPRINTABLE_IN_JSON = /[^\P{Cc}\t\n]|[\p{Cf}\u2028\u2029]/gu;
 
-/** Returns the text, or a JSON string with escapes if it contains unprintable characters. */
+/** Returns the text, or an escaped JSON string if it contains unprintable characters. */
 export function printable(text: string): string {
   return text === "" || UNPRINTABLE.test(text)
     ? // JSON.stringify does not escape all unprintable characters.
@@ -12,7 +12,7 @@ export function printable(text: string): string {
     : text;
 }
 
-/** Escapes unprintable characters of streamed JSON without changing its value. */
+/** Escapes unprintable characters in streamed JSON without changing its value. */
 export class PrintableJson {
   readonly #decoder = new TextDecoder("utf-8", { ignoreBOM: true });
 
@@ -21,7 +21,7 @@ export class PrintableJson {
   }
 }
 
-/** Escapes unprintable characters, line breaks included. */
+/** Escapes unprintable characters, including line breaks. */
 export function escapeUnprintable(text: string): string {
   return text.replace(ALL_UNPRINTABLE, escaped);
 }

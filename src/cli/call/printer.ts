@@ -3,9 +3,9 @@ import type { Terminal } from "../terminal.ts";
 import { type FormatOptions, formatLines } from "./format-result.ts";
 import { PrintableJson, printableJson } from "./printable.ts";
 
-/** Larger results are streamed as JSON: formatting requires the whole result in memory. */
+/** Larger results are streamed as JSON, since formatting requires the whole result in memory. */
 const MAX_FORMATTED_BYTES = 64 * 1024 * 1024;
-/** Size of the write buffer in characters. */
+/** Write buffer size in characters. */
 const WRITE_CHARACTERS = 64 * 1024;
 
 /** Prints the response to a call as it arrives. */
@@ -54,7 +54,7 @@ export class CallPrinter {
     if (this.#bufferedBytes > this.#largestReadableBytes) await this.#turnToJson();
   }
 
-  /** Prints everything after the last part of the result. `meta` is the metadata as JSON, or empty. */
+  /** Prints everything after the last part of the result. `meta` is the metadata in JSON, or empty. */
   async finish(meta: Buffer): Promise<void> {
     if (this.#asJson) {
       await this.#write(

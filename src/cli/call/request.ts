@@ -3,7 +3,7 @@ import { request as requestHttps } from "node:https";
 import { request as requestHttp } from "../../runtime/node-http.ts";
 import { withoutCredentials } from "../flags/flag-values.ts";
 
-/** The node is unreachable, timed out or sent no valid response. */
+/** Thrown if the node is unreachable, times out or sends no valid response. */
 export class NoResponseError extends Error {
   constructor(message: string, cause?: unknown) {
     super(message, { cause });
@@ -26,7 +26,7 @@ interface JsonPost {
   signal?: AbortSignal;
 }
 
-/** Posts JSON. The timeout applies to each wait for the node, not to the time that the caller takes to read. */
+/** Posts JSON. The timeout applies to each wait for the node, but not to the time the caller takes to read. */
 export async function postJson({ url, json, token, timeoutSeconds, signal }: JsonPost): Promise<HttpAnswer> {
   const shownUrl = withoutCredentials(url);
   const limit = new TimeLimit(shownUrl, timeoutSeconds);
@@ -53,7 +53,7 @@ function send(
     signal,
   });
   request.once("response", resolve);
-  // Several errors may be emitted, and an unhandled one would crash the process.
+  // Several errors may be emitted, and any unhandled error would crash the process.
   request.on("error", (error) => reject(unreachable(withoutCredentials(url), error)));
   request.end(body);
   return promise;
@@ -89,7 +89,7 @@ export async function readUpTo(body: HttpAnswer["body"], maxBytes: number): Prom
 
 function unreachable(url: string, error: Error): NoResponseError {
   const { code } = error as NodeJS.ErrnoException;
-  // With several addresses of a host name, the AggregateError has no message.
+  // If a host name has several addresses, the AggregateError has no message.
   const reason = error.message || code || "the connection failed";
   const hint = code === "ECONNREFUSED" ? " Is a node running there, with --rpc? --url takes another address." : "";
   return new NoResponseError(`The node at ${url} is unreachable: ${reason}.${hint}`, error);
@@ -111,7 +111,7 @@ class TimeLimit {
 
   async within<T>(wait: Promise<T>): Promise<T> {
     const { promise, reject } = Promise.withResolvers<never>();
-    // A timer above 2^31-1 ms would fire at once.
+    // A timer beyond 2^31-1 ms would fire immediately.
     const timer = setTimeout(
       () => {
         reject(new NoResponseError(`The node at ${this.#url} did not answer within ${this.#seconds} seconds.`));
@@ -123,7 +123,7 @@ class TimeLimit {
       return await Promise.race([wait, promise]);
     } finally {
       clearTimeout(timer);
-      // Ignores a later failure of the abandoned wait.
+      // Ignores later failures of the abandoned wait.
       wait.catch(() => {});
     }
   }

@@ -7,17 +7,17 @@ const RETRY_MS = 200;
 
 interface StartingNode {
   url: string;
-  /** 0 fails immediately. */
+  /** Fails immediately if 0. */
   waitSeconds: number;
-  /** False while the node warms up or syncs. */
+  /** False while the node is warming up or syncing. */
   isReady(): Promise<boolean>;
-  /** Reports the wait. */
+  /** Reports that the call is waiting. */
   onWait(text: string): void;
 }
 
 /**
- * Sends a request. If a port of this machine refuses the connection, the node may be starting: waits until it is ready
- * and sends the request again.
+ * Sends a request. A refused connection to a port on this machine may mean that the node is still starting. In that
+ * case, waits until the node is ready and resends the request.
  */
 export async function sendOnceStarted<T>(
   send: () => Promise<T>,

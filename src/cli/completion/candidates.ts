@@ -4,16 +4,16 @@ import type { Flag } from "../flags/flag.ts";
 import { GATEWAY_ACTIONS } from "../gateway/operands.ts";
 import { SHELLS } from "./shells.ts";
 
-/** Completion candidates at one position. */
+/** Completion candidates at a given position. */
 export interface Candidates {
-  /** The candidates of "methods" are loaded on demand. */
+  /** The candidates for "methods" are loaded on demand. */
   readonly words: readonly string[] | "methods";
   readonly paths: "none" | "files" | "directories";
 }
 
-/** A flag as completed by the shell. */
+/** A flag, as completed by the shell. */
 export interface CompletionFlag {
-  /** Name with its leading dashes. */
+  /** Name, including leading dashes. */
   readonly written: string;
   readonly description: string;
   /** Undefined for a flag without a value. */
@@ -30,7 +30,7 @@ export interface CompletionCommand {
 
 const words = (offered: Candidates["words"]): Candidates => ({ words: offered, paths: "none" });
 
-/** Flags of every command and of the program itself. */
+/** Flags accepted by every command and by the program itself. */
 export const COMMON_FLAGS: readonly CompletionFlag[] = [
   { written: "-h", description: "Print the help" },
   { written: "--help", description: "Print the help" },

@@ -13,8 +13,8 @@ interface Offers {
 const NOTHING: Offers = { words: [], paths: "none" };
 
 /**
- * Completes the last word, for the scripts of the shells. The first line of the result says which paths to offer. Each
- * other line is a word, followed by a tab and its description.
+ * Completes the last word, for use by the shell scripts. The first line of the result specifies which paths to offer.
+ * Every other line is a word, followed by a tab and its description.
  */
 export async function complete(commandLine: readonly string[]): Promise<string> {
   // Bash splits --flag=value at the "="; other shells do not.
@@ -29,7 +29,7 @@ export async function complete(commandLine: readonly string[]): Promise<string> 
   return [paths, ...lines].map((line) => `${line}\n`).join("");
 }
 
-/** Returns what may follow the words. */
+/** Returns the words that may come next. */
 async function offersAfter([name, ...words]: readonly string[], current: string): Promise<Offers> {
   const commands = completionCommands();
   if (name === undefined) {
@@ -45,7 +45,7 @@ async function offersAfter([name, ...words]: readonly string[], current: string)
   return operand === undefined ? NOTHING : offersOf(operand);
 }
 
-/** Returns the value that the last flag still needs, and the number of operands. */
+/** Returns the value still missing from the last flag, and the number of operands. */
 function positionAfter(words: readonly string[], { flags }: CompletionCommand) {
   let value: Candidates | undefined;
   let operandCount = 0;
@@ -62,7 +62,7 @@ function positionAfter(words: readonly string[], { flags }: CompletionCommand) {
 
 async function offersOf({ words, paths }: Candidates): Promise<Offers> {
   if (words !== "methods") return { words: words.map((word) => ({ word })), paths };
-  // Loaded only here, because the definitions take longer to load than the rest.
+  // Loaded only here, because loading the definitions takes longer than everything else.
   const { methods } = await import("../../api/method-groups.ts");
   const offers = methods.flatMap(({ name, aliases, summary }) =>
     [name, ...aliases].map((word) => ({ word, description: summary })),

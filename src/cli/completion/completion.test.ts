@@ -12,7 +12,7 @@ import { complete } from "./complete.ts";
 import { COMPLETION_SCRIPTS } from "./scripts.ts";
 import { readShell, SHELLS, type Shell } from "./shells.ts";
 
-/** Returns why a shell cannot be tested; undefined if it can. */
+/** Returns the reason why a shell cannot be tested, or undefined if it can. */
 function missingShell(shell: Shell): string | undefined {
   return spawnSync(shell, ["-c", "exit 0"]).status === 0 ? undefined : `the shell ${shell} is not installed`;
 }
@@ -44,7 +44,7 @@ describe("candidates", () => {
   });
 });
 
-/** Returns the completions of the last word, and which paths complete it. */
+/** Returns the completions for the last word, and which paths complete it. */
 async function offered(...words: string[]): Promise<{ words: string[]; paths: string }> {
   const [paths = "", ...lines] = (await complete(words)).trimEnd().split("\n");
   return { words: lines.map((line) => line.split("\t")[0]!), paths };
@@ -109,7 +109,7 @@ describe("completion", () => {
 
 const PROGRAM = `'${process.execPath}' '${join(import.meta.dirname, "../../../bin/fanal.js")}'`;
 
-/** Returns bash's completions of the last word. */
+/** Returns bash's completions for the last word. */
 function offeredByBash(...words: string[]): string[] {
   const line = ["fanal", ...words].map((word) => `'${word}'`).join(" ");
   const completion = `COMP_WORDS=(${line}); COMP_CWORD=${words.length}; _fanal; printf '%s\\n' "\${COMPREPLY[@]}"`;

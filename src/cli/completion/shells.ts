@@ -8,7 +8,7 @@ export function readShell([written, unexpected]: readonly string[]): Shell {
   const names = SHELLS.join(", ");
   if (written === undefined) throw usageError(`Missing shell. Give one of ${names}.`);
   const shell = SHELLS.find((name) => name === written);
-  // No suggestion: shell names are so similar that the nearest one is rarely meant.
+  // No suggestion: shell names are so similar that the nearest name is rarely the intended one.
   if (shell === undefined) throw usageError(`Unknown shell "${written}". Give one of ${names}.`);
   if (unexpected !== undefined) throw usageError(`Unexpected argument "${unexpected}".`);
   return shell;

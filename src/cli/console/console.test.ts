@@ -24,7 +24,7 @@ const DISCOVERED = {
   ],
 };
 
-/** A node that answers each call with its own parameters; some methods are special. */
+/** A node that answers most calls with their own parameters; a few methods behave differently. */
 function servedNode(onHang = () => {}) {
   return serve((_request, response, body) => {
     const { method, params } = JSON.parse(body) as { method: string; params: unknown };
@@ -42,7 +42,7 @@ const sourcesFor = (url: string, ...flags: string[]) => ({
   workingDirectory: folder,
 });
 
-/** Runs lines without a terminal. */
+/** Runs lines as if from a pipe, without a terminal. */
 function run(url: string, lines: string[], ...flags: string[]) {
   const input = new PassThrough();
   input.end(lines.join("\n"));
@@ -143,7 +143,7 @@ function typist(url: string) {
     code,
     written,
     type: (keys: string) => input.write(keys),
-    /** Waits until the prompt was shown `count` times. */
+    /** Waits until the prompt has been shown `count` times. */
     prompted: (count: number) => until(() => shown.split("fanal> \u001b[8G").length > count),
     shows: (text: string) => until(() => shown.includes(text)),
     printedError: (text: string) => until(() => written.err.includes(text)),
@@ -166,7 +166,7 @@ describe("on a terminal", () => {
     person.type("subscribe he");
     person.type("\t");
     await person.shows("subscribe head ");
-    // Ctrl-C leaves the line, and Ctrl-D the console.
+    // Ctrl-C discards the line, and Ctrl-D leaves the console.
     person.type("\u0003");
     await person.prompted(3);
     person.type("\u0004");

@@ -83,14 +83,14 @@ class Session {
     };
   }
 
-  /** Executes a line and records its failure. */
+  /** Executes a line and records whether it failed. */
   async run(line: string): Promise<void> {
     if (line.startsWith("#")) return;
     const isSubscription = /^\s*subscribe(\s|$)/.test(line);
     await this.attempt(async (signal) => this.#do(splitWords(line), signal), { endsWithLine: isSubscription });
   }
 
-  /** Runs work interruptibly. Prints known errors instead of throwing. */
+  /** Runs interruptible work. Prints known errors instead of throwing them. */
   async attempt(work: (signal: AbortSignal) => Promise<number>, options = {}): Promise<void> {
     await this.#prompt.interruptible(async (signal) => {
       const code = await work(signal).catch((error: unknown) => this.#explain(error, signal));
@@ -149,7 +149,7 @@ class Session {
   }
 }
 
-/** Names for completion, loaded from the node. A failed load is retried at the next completion. */
+/** Names for completion, loaded from the node. A failed load is retried on the next completion. */
 class CompletionNames {
   readonly #connection: Connection;
   #names: Names | undefined;
@@ -174,7 +174,7 @@ class CompletionNames {
     return { candidates: candidates.length === 1 ? [`${candidates[0]} `] : candidates, part };
   }
 
-  /** Returns the candidates for the first word, or for the words after it. */
+  /** Returns the candidates for the first word, or for the words that follow. */
   #words(first: string, { methods, topics }: Names): string[] {
     if (first === "") return [...OWN_WORDS, ...methods];
     if (first === "help") return methods;

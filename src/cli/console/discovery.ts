@@ -20,7 +20,7 @@ interface Document {
   methods: { name: string; params: { schema: { items?: { enum?: string[] } } }[] }[];
 }
 
-/** Fetches the method names by `rpc.discover`. Throws a `NoResponseError` if the response is unusable. */
+/** Fetches the method names through `rpc.discover`. Throws a `NoResponseError` if the response is unusable. */
 export async function discover({ url, token, timeout }: Connection, signal?: AbortSignal): Promise<Names> {
   const { status, body } = await postJson({ url, json: REQUEST, token, timeoutSeconds: timeout, signal });
   const text = String(await readUpTo(body, MAX_RESPONSE_BYTES));

@@ -3,7 +3,7 @@ import { homedir } from "node:os";
 import { dirname, isAbsolute, join } from "node:path";
 
 export const MAX_LINES = 1000;
-/** Longer lines, usually pasted, are not kept. */
+/** Longer lines, which are usually pasted, are not saved. */
 const MAX_LINE_LENGTH = 10_000;
 
 /** Returns the path of the history file (XDG Base Directory Specification). */
@@ -13,7 +13,7 @@ export function historyFile(environment: Readonly<Record<string, string | undefi
   return join(state, "fanal", "console-history");
 }
 
-/** Console history in a file readable by its owner only. Write errors are ignored. */
+/** Console history in a file readable only by its owner. Write errors are ignored. */
 export class History {
   readonly #file: string;
   /** Newest last. */
@@ -32,7 +32,7 @@ export class History {
     });
   }
 
-  /** Appends a line, unless it starts with a blank. Appending keeps the lines of concurrent sessions. */
+  /** Appends a line, unless it starts with a blank. Appending preserves the lines of concurrent sessions. */
   add(line: string): void {
     if (/^\s|^$/.test(line) || line.length > MAX_LINE_LENGTH) return;
     this.#write(() => appendFileSync(this.#file, `${line.trimEnd()}\n`));

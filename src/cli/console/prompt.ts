@@ -1,7 +1,7 @@
 import { createInterface, type Interface } from "node:readline";
 import type { Readable, Writable } from "node:stream";
 
-/** Completion candidates for a part of the line. */
+/** Completion candidates for part of the line. */
 export interface Completion {
   candidates: string[];
   part: string;
@@ -10,9 +10,9 @@ export interface Completion {
 export interface PromptOptions {
   input: Readable;
   output: Writable;
-  /** True on a terminal: shows a prompt. */
+  /** True on a terminal, where a prompt is shown. */
   isInteractive: boolean;
-  /** Earlier lines, newest last. */
+  /** Previous lines, newest last. */
   history: readonly string[];
   historySize: number;
   complete(line: string): Promise<Completion>;
@@ -53,7 +53,7 @@ export class Prompt {
     this.#readline.on("SIGINT", () => this.#interrupt());
   }
 
-  /** Returns the next line; undefined at the end of the input. */
+  /** Returns the next line, or undefined at the end of the input. */
   async next(): Promise<string | undefined> {
     const line = this.#lines.shift();
     if (line !== undefined || this.#isClosed) return line;
@@ -64,7 +64,7 @@ export class Prompt {
     return promise;
   }
 
-  /** Runs work that Ctrl-C and Ctrl-D abort. With `endsWithLine`, Enter aborts it too. */
+  /** Runs work that Ctrl-C and Ctrl-D abort. With `endsWithLine`, Enter also aborts it. */
   async interruptible<T>(work: (signal: AbortSignal) => Promise<T>, { endsWithLine = false } = {}): Promise<T> {
     const abort = new AbortController();
     this.#running = { abort, endsWithLine: endsWithLine && this.isInteractive };
@@ -76,8 +76,8 @@ export class Prompt {
   }
 
   /**
-   * Without a terminal, reads the input ahead and aborts the running work at the next line, which runs afterwards, or
-   * at the end of the input.
+   * Without a terminal, reads ahead in the input. The next line aborts the running work and is executed afterwards. The
+   * end of the input also aborts the work.
    */
   endWithInput(): void {
     if (!this.#running || this.isInteractive) return;

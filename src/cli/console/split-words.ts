@@ -3,8 +3,8 @@ import { usageError } from "../exit.ts";
 const CLOSING: Readonly<Record<string, string>> = { "[": "]", "{": "}" };
 
 /**
- * Splits a line into words like a shell: at blanks, with quotes and backslash escapes. A word that starts with a
- * bracket is JSON up to its closing bracket and needs no quotes.
+ * Splits a line into words as a shell does: at blanks, respecting quotes and backslash escapes. A word that starts with
+ * a bracket is JSON up to the matching bracket and needs no quotes.
  */
 export function splitWords(line: string): string[] {
   const words: string[] = [];
@@ -42,7 +42,7 @@ function readWord(line: string, start: number): Read {
   return { word, end: at };
 }
 
-/** In double quotes a backslash escapes quotes and backslashes; in single quotes it is literal. */
+/** In double quotes, a backslash escapes quotes and backslashes; in single quotes, it is literal. */
 function readQuoted(line: string, start: number): Read {
   const quote = line[start]!;
   let word = "";

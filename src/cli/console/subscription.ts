@@ -21,7 +21,9 @@ interface Message {
   params?: { topic?: unknown; data?: unknown; error?: { message?: unknown } };
 }
 
-/** Prints events until the signal aborts. Returns the exit code; it is a failure if the node ends the subscription. */
+/**
+ * Prints events until the signal aborts. Returns the exit code, which is a failure if the node ends the subscription.
+ */
 export async function printEvents(
   { url, token, timeout, topics, json, onStart }: SubscriptionOptions,
   terminal: Terminal,

@@ -1,7 +1,7 @@
 import { usageError } from "../exit.ts";
 import { didYouMean } from "../flags/did-you-mean.ts";
 
-/** Actions of `fanal db`, and their operand. */
+/** Actions of `fanal db` and their operands. */
 const ACTIONS = {
   check: undefined,
   repair: undefined,
@@ -16,9 +16,9 @@ export const DB_ACTIONS = Object.keys(ACTIONS) as DbAction[];
 
 export interface DbOperands {
   action: DbAction;
-  /** Empty for actions without a file. */
+  /** Empty for actions that take no file. */
   file: string;
-  /** Only of `rewind`. */
+  /** Set only for `rewind`. */
   slot?: number;
 }
 

@@ -18,7 +18,7 @@ const IDENTITY = {
   genesisValidatorsRoot: `0x${"00".repeat(32)}`,
 };
 
-/** A data directory with a small chain, and index entries of this many missing blocks. */
+/** Creates a data directory with a small chain, and index entries for `missingBlocks` missing blocks. */
 async function dataDirectory({ missingBlocks = 0 } = {}): Promise<string> {
   const { path, remove } = removableDirectory();
   onTestFinished(remove);
@@ -34,7 +34,7 @@ async function dataDirectory({ missingBlocks = 0 } = {}): Promise<string> {
 
 type Operands = Pick<Parameters<typeof runDb>[0], "action" | "slot"> & { file?: string };
 
-/** Runs an action. Returns its output and its error. */
+/** Runs an action. Returns its output and error. */
 async function run(dataDir: string, { action, file = "", slot }: Operands) {
   const lines: string[] = [];
   const terminal = {

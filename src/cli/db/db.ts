@@ -37,7 +37,7 @@ interface Task extends DbOptions {
 
 type Database = ReplacementDatabase["db"];
 
-/** Number of problems listed individually. */
+/** Maximum number of problems listed individually. */
 const MAX_LISTED = 20;
 const TABLES_PER_LINE = 500;
 
@@ -68,11 +68,11 @@ function asDbError({ dataDir, action }: DbOptions, error: unknown): unknown {
   );
 }
 
-/** Returns advice for this command; undefined for the default advice of a node start. */
+/** Returns advice specific to this command, or undefined to use the default advice for node startup. */
 function adviceOf(kind: StartErrorKind, action: DbAction): string | undefined {
-  // No node is running, so the command can simply be repeated.
+  // No node is running, so the command can simply be run again.
   if (kind === "dataDirFailed") return "; fix or free the disk, and try again";
-  // LevelDB locks the directory, and writes its log into tables when it opens.
+  // LevelDB locks the directory and, when opened, compacts its log into tables.
   if (kind === "dataDirForbidden" && (action === "check" || action === "export")) {
     return "; it must be writable by this user, even for reading: use a copy otherwise";
   }
@@ -119,7 +119,7 @@ async function repair(task: Task): Promise<void> {
   await print(`The damaged database was moved to ${previousPath}; delete it when it is no longer needed.`);
 }
 
-/** Cuts the chain off before a slot. */
+/** Truncates the chain before a slot. */
 async function rewind(task: Task): Promise<void> {
   const { dataDir, print } = task;
   const before = task.slot!;
@@ -186,7 +186,7 @@ async function importFromFile(task: Task): Promise<void> {
   await print(`Imported ${describeCounts(counts)}.`);
 }
 
-/** Checks the stored chain and returns its problems. */
+/** Checks the stored chain and returns the problems found. */
 async function checkStoredChain(task: Task, db: Database): Promise<string[]> {
   const config = await configOf(await identityOf(task.dataDir, db), task, dataDirLocation(task.dataDir, db));
   const { checkChain } = await import("../../chain/stored/check-chain.ts");

@@ -4,7 +4,7 @@ import { expect, it, onTestFinished } from "vitest";
 import { removableDirectory } from "../../../test/support/directories/removable-directory.ts";
 import { storedPreset } from "./stored-preset.ts";
 
-/** A working directory with the network "devnet" of the minimal preset. */
+/** Creates a working directory with the network "devnet", which uses the minimal preset. */
 async function workingDirectory(): Promise<string> {
   const { path, remove } = removableDirectory();
   onTestFinished(remove);

@@ -4,13 +4,13 @@ import { BUILT_IN_NETWORKS, type Network, type PresetName, resolveNetwork } from
 /** The part of a stored chain's identity that can be read before the chain code is loaded. */
 export interface StoredIdentity {
   kind: "dev" | "node";
-  /** Dev chains only. */
+  /** Set only for dev chains. */
   preset?: PresetName;
-  /** Networks only. */
+  /** Set only for networks. */
   network?: string;
 }
 
-/** Returns the preset and network of a stored chain. A network that is not built in must be given. */
+/** Returns the preset and network of a stored chain. A network that is not built in must be passed explicitly. */
 export function storedPreset(
   { kind, preset, network: name = "" }: StoredIdentity,
   givenNetwork: string | undefined,

@@ -34,7 +34,7 @@ export async function runDoctor(
     }));
     const chainSpecs = inspections.flatMap((inspection) => inspection.chainSpec ?? []);
     environment.LODESTAR_PRESET = chainSpecs[0]?.presetBase ?? "mainnet";
-    // Lazy import: the method definitions read the preset once, when they are imported.
+    // Lazy import, because the method definitions read the preset once, on import.
     const { diagnose } = await import("../../gateway/doctor/diagnosis.ts");
     const report = await diagnose(upstreams, { withStates: all });
     const { formatReport } = await import("./format-report.ts");

@@ -41,7 +41,7 @@ export function formatReport(report: Report): string {
     .join("\n\n")}\n`;
 }
 
-/** Lists the upstreams with the numbers that the rest of the report uses. */
+/** Lists the upstreams with the numbers used in the rest of the report. */
 function upstreamLines({ upstreams }: Report): string[] {
   const shown = (text: string | undefined) => (text === undefined ? "" : printable(text));
   const rows = upstreams.map(({ url, version, network }, index) => [
@@ -94,7 +94,7 @@ function operationSections({ operations, upstreams }: Report): string[][] {
   ];
 }
 
-/** Splits the columns into several tables if they exceed the width. */
+/** Splits the columns across several tables if they exceed the width. */
 function operationTables(operations: readonly OperationReport[], upstreamCount: number): string[][] {
   const pathWidth = Math.max(...operations.map((operation) => nameOf(operation).length));
   const perTable = Math.max(1, Math.floor((WIDTH - pathWidth) / (WIDEST_MARK + GAP.length)));
@@ -116,7 +116,7 @@ function markOf({ outcome, ssz, isSlow }: Finding): string {
   return `${MARKS[outcome]}${inSsz}${isSlow ? " slow" : ""}`;
 }
 
-/** Lists the reasons of failed and skipped requests, grouped by equal reasons. */
+/** Lists the reasons for failed and skipped requests, grouped by reason. */
 function reasonLines(operation: OperationReport): string[] {
   const reasons = new Map<string, number[]>();
   for (const [index, { reason }] of operation.findings.entries()) {

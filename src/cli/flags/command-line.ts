@@ -25,7 +25,7 @@ function helpText(flag: Flag<unknown>): string {
   return `${flag.description} (${details.join("; ")})`;
 }
 
-/** Option that stores values of all its aliases under the name of the flag, in order. */
+/** Option that stores the values of all its aliases under the flag's name, in order. */
 class FlagOption extends Option {
   readonly #flag: Flag<unknown>;
 
@@ -64,8 +64,8 @@ function givenTexts(command: Command, flags: readonly Flag<unknown>[]): Map<stri
 }
 
 /**
- * Returns the positional arguments. Arguments after `--` are literal. Before it, an argument that looks like a flag is
- * an unknown flag. A single dash and negative numbers are not flags.
+ * Returns the positional arguments. Arguments after `--` are literal. Before `--`, anything that looks like a flag is
+ * rejected as unknown, except for a single dash and negative numbers.
  */
 function operandsOf(command: CommandName, args: readonly string[], literalCount: number): string[] {
   const unknown = args
@@ -75,7 +75,7 @@ function operandsOf(command: CommandName, args: readonly string[], literalCount:
   return [...args];
 }
 
-/** Splits an argument into the part before `=` and the name of the flag. */
+/** Splits an argument into the part before `=` and the flag's name. */
 function flagOf(argument: string): { argumentName: string; name: string } {
   const argumentName = argument.split("=")[0]!;
   return { argumentName, name: argumentName.replace(/^-+(?:no-)?/, "") };
@@ -91,7 +91,7 @@ function didYouMeanFlag(argument: string, names: readonly string[]): string {
   return short === undefined ? didYouMean(name, ["help", "version", ...names], "--") : ` Did you mean ${short}?`;
 }
 
-/** Creates the error for an unexpected argument of a command. */
+/** Creates the error for an unexpected command argument. */
 function unexpectedArgument(argument: string, command: CommandName): Error {
   if (!argument.startsWith("-")) {
     return usageError(`Unexpected argument "${argument}": "fanal ${command}" takes only flags.`);
@@ -128,7 +128,7 @@ function unexpectedBeforeCommand(argument: string): Error {
   );
 }
 
-/** Rewrites `help dev` to `dev --help`. Commander would ignore an unknown command there. */
+/** Rewrites `help dev` to `dev --help`, since Commander would ignore an unknown command after `help`. */
 function withoutHelpCommand(argv: readonly string[]): string[] {
   const [first, topic = "help", ...more] = argv;
   if (first !== "help") return [...argv];
@@ -138,7 +138,7 @@ function withoutHelpCommand(argv: readonly string[]): string[] {
   return [...words, "--help"];
 }
 
-/** Converts an error of Commander. Commander reports only missing flag values; other errors are detected here. */
+/** Converts a Commander error. Commander reports only missing flag values; all other errors are detected here. */
 function refusal(error: CommanderError): Error {
   const flag = /'(--\S+) <(\S+)>'/.exec(error.message);
   return flag === null
@@ -151,7 +151,7 @@ export function parseCommandLine(argv: readonly string[], version: string): Comm
   let printed = "";
   let result: CommandLine | undefined;
 
-  // Unknown arguments are accepted here and reported later, when the flags of all commands are known.
+  // Unknown arguments are accepted here and reported later, once the flags of all commands are known.
   const lenient = (command: Command) =>
     command
       .exitOverride()
@@ -167,7 +167,7 @@ export function parseCommandLine(argv: readonly string[], version: string): Comm
   const program = addStandardFlags(lenient(new Command("fanal")).optionsGroup("Flags:"))
     .description("An Ethereum beacon node whose first-class interface is JSON-RPC 2.0.")
     .usage("<command> [flags]")
-    // Passes a `--` after the command on to it.
+    // Passes on a `--` that follows the command.
     .enablePositionalOptions()
     .helpCommand("help [command]", "Print the help of a command")
     .action((_options: unknown, command: Command) => {

@@ -8,11 +8,11 @@ import { CALL_FLAGS, DB_FLAGS, DOCTOR_FLAGS, METHODS_FLAGS } from "./tool-flags.
 export interface CommandDefinition {
   readonly description: string;
   readonly flags: FlagTable;
-  /** Names of the flags that the help lists first. Undefined for a help without headings. */
+  /** Names of the flags listed first in the help. Undefined for a help text without headings. */
   readonly common?: readonly string[];
-  /** Positional arguments as shown in the usage line; undefined for a command that takes only flags. */
+  /** Positional arguments as shown in the usage line, or undefined for a command that takes only flags. */
   readonly operands?: string;
-  /** Help text after the flags. */
+  /** Help text that follows the flags. */
   readonly notes: string;
 }
 
@@ -198,8 +198,8 @@ export const COMMANDS = {
 } as const satisfies Record<string, CommandDefinition>;
 
 export type CommandName = keyof typeof COMMANDS;
-/** Commands that run until they are stopped. */
+/** Commands that run until stopped. */
 export type NodeCommandName = "dev" | "node" | "gateway";
 export const COMMAND_NAMES = Object.keys(COMMANDS) as CommandName[];
-/** Commands without the subcommands, such as `dev keys`. */
+/** Commands, excluding subcommands such as `dev keys`. */
 export const FIRST_COMMAND_NAMES = COMMAND_NAMES.filter((name) => !name.includes(" "));

@@ -15,7 +15,7 @@ function reasonOf(error: unknown): string {
   return message.split("\n")[0]!.replace(/[.:]$/, "");
 }
 
-/** Keys with structured values, which their own schema validates. */
+/** Keys with structured values, which are validated by a schema of their own. */
 const SECTION_NAMES: Partial<Record<CommandName, readonly (keyof typeof GATEWAY_SECTIONS)[]>> = {
   gateway: ["upstreams", "clients", "methods"],
 };
@@ -39,15 +39,15 @@ function readDocument(path: string): unknown {
     throw usageError(`The config file ${path} cannot be read: ${reasonOf(error)}.`, error);
   }
   try {
-    // YAML scalars stay strings for the flags to parse: a graffiti 0x1234 is not the number 4660.
+    // YAML scalars remain strings and are parsed by the flags: a graffiti of 0x1234 is not the number 4660.
     return extension === ".toml" ? parseToml(text) : (parseYaml(text) ?? {});
   } catch (error) {
-    // The error is not passed as the cause, because it contains lines of the file.
+    // The error is not attached as the cause, because it contains lines from the file.
     throw usageError(`The config file ${path} is not valid: ${syntaxProblem(error)}.`);
   }
 }
 
-/** Describes a syntax error without the text of the file, which may contain secrets. */
+/** Describes a syntax error without quoting the file, which may contain secrets. */
 function syntaxProblem(error: unknown): string {
   if (!(error instanceof TomlError)) return reasonOf(error);
   const kind = reasonOf(error).replace(/^Invalid TOML document: /, "");
@@ -71,7 +71,7 @@ function scalarText(value: unknown, flag: Flag<unknown>): string | undefined {
   return fits ? String(value) : undefined;
 }
 
-/** Returns the texts of a value. Reports values of a wrong type and returns undefined for them. */
+/** Returns the texts of a value. Reports values of the wrong type and returns undefined for them. */
 function valueTexts(
   value: unknown,
   flag: Flag<unknown>,
@@ -107,7 +107,7 @@ function reportUnknownKey(key: string, command: CommandName, known: readonly str
   }
 }
 
-/** Reads the config file: unparsed values by flag name. */
+/** Reads the config file. Returns unparsed values by flag name. */
 export function readConfigFile(
   path: string,
   workingDirectory: string,
@@ -129,7 +129,7 @@ export function readConfigFile(
     if (key === CONFIG_FILE_FLAG.name) {
       problems.report([key], "is not allowed: a config file cannot include another one; remove it");
     } else if (sections.includes(key)) {
-      // Read by the schema of the section.
+      // Sections are read by their schemas.
     } else if (flag === undefined) {
       reportUnknownKey(key, command, [...flags.keys(), ...sections], problems);
     } else if (found.has(flag.name)) {

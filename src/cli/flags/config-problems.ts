@@ -2,38 +2,41 @@ import { escapeUnprintable } from "../call/printable.ts";
 import { type ExitReason, StartupError } from "../exit.ts";
 import { SettingError, sentence } from "./setting-error.ts";
 
-/** Further problems are only counted. */
+/** Any further problems are only counted. */
 const MAX_LISTED = 50;
 
-/** Keys and list positions from the top of a config file to a setting. */
+/** Keys and list indices leading from the top of a config file to a setting. */
 export type SettingPath = readonly (string | number)[];
 
 interface Problem {
-  /** Undefined for a problem without a path in the config file. */
+  /** Undefined for a problem that has no path in the config file. */
   readonly path?: SettingPath;
-  /** True if the setting is on the command line or in the environment. */
+  /** True if the setting comes from the command line or the environment. */
   readonly isOutside?: boolean;
   readonly reason: ExitReason;
   readonly cause?: unknown;
 }
 
 interface RejectOptions {
-  /** The flag that has no value because of the error. */
+  /** The flag left without a value because of the error. */
   invalid?: string;
   isOutside?: boolean;
 }
 
-/** Collects the problems of a configuration, so that one error lists them all. */
+/** Collects configuration problems, so that a single error lists them all. */
 export class ConfigProblems {
-  /** By description, without a final period. A description that shows no names may apply to several settings. */
+  /**
+   * Problems by description, without a final period. A description that mentions no names may apply to several
+   * settings.
+   */
   readonly #problems = new Map<string, Problem>();
-  /** Settings that have no value because of a problem. */
+  /** Settings left without a value because of a problem. */
   readonly #invalid: SettingPath[] = [];
   #file = "";
   #document: object = {};
-  /** Flags that the command line or the environment sets. */
+  /** Flags set on the command line or in the environment. */
   readonly #outside = new Set<string>();
-  /** Settings whose names resemble an unknown name. */
+  /** Settings with names similar to an unknown name. */
   readonly #similar = new Set<string>();
 
   get isEmpty(): boolean {
@@ -50,19 +53,22 @@ export class ConfigProblems {
     this.#outside.add(flag);
   }
 
-  /** Records a setting whose name is similar to an unknown one. Its value is unknown unless it is set as well. */
+  /**
+   * Records a setting with a name similar to an unknown name. The setting's value is unknown unless it is set as well.
+   */
   addMeant(setting: string): void {
     this.#similar.add(setting);
   }
 
   /**
-   * Adds a problem of a setting in the config file. `invalid` is the setting that has no value because of it, if any.
+   * Adds a problem with a setting in the config file. `invalid` is the setting left without a value as a result, if
+   * any.
    */
   report(path: SettingPath, problem: string, invalid = path): void {
     this.#add(`${nameOf(path)} ${problem}`, { path, reason: "usage" }, invalid);
   }
 
-  /** Adds an error. Flags that the config file may set are named by their keys. */
+  /** Adds an error. Flags that can be set in the config file are referred to by their keys. */
   reject(error: StartupError, { invalid, isOutside = false }: RejectOptions = {}): void {
     const { message, reason } = error;
     if (error instanceof SettingError) {
@@ -80,7 +86,7 @@ export class ConfigProblems {
     if (invalid.length > 0) this.#invalid.push(invalid);
   }
 
-  /** Returns true if no problem concerns the setting, a part of it, or a setting that contains it. */
+  /** Returns true if no problem concerns the setting, any part of it, or a setting that contains it. */
   isValid(path: SettingPath): boolean {
     const name = String(path[0]);
     const isMisspelt = this.#similar.has(name) && !this.#outside.has(name) && !Object.hasOwn(this.#document, name);
@@ -88,8 +94,8 @@ export class ConfigProblems {
   }
 
   /**
-   * Runs a check and adds the error that it throws. Skips the check and returns undefined if one of its flags has a
-   * problem already. `path` is the path in the config file, for errors that do not name it.
+   * Runs a check and adds the error if the check throws one. Skips the check and returns undefined if one of its flags
+   * already has a problem. `path` is the path in the config file, used for errors that do not specify one.
    */
   check<T>(flags: readonly string[], run: () => T, path?: SettingPath): T | undefined {
     if (!flags.every((flag) => this.isValid([flag]))) return undefined;
@@ -107,7 +113,7 @@ export class ConfigProblems {
     }
   }
 
-  /** Throws one error with all problems, if there are any. */
+  /** Throws a single error listing all problems, if any. */
   throwIfAny(): void {
     const [first, ...others] = this.#problems;
     if (first === undefined) return;
@@ -127,7 +133,7 @@ export class ConfigProblems {
     );
   }
 
-  /** Problems outside the file come first. */
+  /** Returns the problems in file order, preceded by problems from outside the file. */
   #inOrderOfFile(): string[] {
     return Array.from(this.#problems, ([line, { path = [] }]) => ({ line, position: positionOf(path, this.#document) }))
       .sort((one, other) => comparePositions(one.position, other.position))
@@ -142,7 +148,7 @@ export class ConfigProblems {
   }
 }
 
-/** Formats a path, as in `upstreams[0].tier`. */
+/** Formats a path, such as `upstreams[0].tier`. */
 function nameOf(path: SettingPath): string {
   const [first = "it", ...others] = path;
   return others.reduce<string>(
@@ -151,12 +157,12 @@ function nameOf(path: SettingPath): string {
   );
 }
 
-/** Returns whether the paths are equal or one setting contains the other. */
+/** Returns true if the paths are equal or if one setting contains the other. */
 function areNested(one: SettingPath, other: SettingPath): boolean {
   return one.every((part, depth) => depth >= other.length || part === other[depth]);
 }
 
-/** Returns the position of each part of a path in the value that contains it. Missing keys come last. */
+/** Returns the position of each part of a path within its parent value. Missing keys come last. */
 function positionOf(path: SettingPath, document: object): number[] {
   if (!Object.hasOwn(document, path[0] ?? "")) return [-1];
   const position: number[] = [];

@@ -3,7 +3,7 @@ import { withoutCredentials } from "./flag-values.ts";
 
 const MAX_SHOWN_LENGTH = 80;
 
-/** Describes a value of the wrong type in a config file. Texts may be secrets, so only short numbers are shown. */
+/** Describes a value of the wrong type in a config file. Strings may be secrets, so only short numbers are shown. */
 export function describeValue(value: unknown): string {
   if (value === "" || value === null || value === undefined) return "an empty value";
   if (Array.isArray(value)) return "a list";
@@ -16,7 +16,7 @@ export function describeValue(value: unknown): string {
 const URL_START =
   /(?:[a-z][a-z0-9+.-]*:\/+|\/\/+)(?!\/)[^\s/?#,]+[\s/?#,]|^(?!\w+:\/)[\w[\]-]*[.:@][\w.:@[\]-]*[/?#](?!\d{1,3}$)/i;
 
-/** Quotes a text without parts that may be secrets: cuts it off after the host of a URL. */
+/** Quotes a text without the parts that may be secrets: truncates it after the host of a URL. */
 export function shownText(text: string): string {
   const shown = withoutCredentials(text);
   const start = URL_START.exec(shown);
@@ -24,12 +24,14 @@ export function shownText(text: string): string {
   return `"${shown.slice(0, end)}${end < shown.length ? "…" : ""}"`;
 }
 
-/** Returns the setting whose name is most similar to an unknown key, even if the space after its colon is missing. */
+/**
+ * Returns the setting with the name most similar to an unknown key, even if the space after the key's colon is missing.
+ */
 export function nearestSetting(key: string, known: Iterable<string>): string | undefined {
   return nearestFlag(key.split(/[:=\s]/)[0]!, known);
 }
 
-/** Returns false for an unknown key that may be a secret, as in `{ token:SECRET }`. */
+/** Returns false for an unknown key that may be a secret, such as in `{ token:SECRET }`. */
 export function isShownKey(key: string, nearest: string | undefined): boolean {
   return nearest === undefined ? /^[a-z][a-z_-]{1,39}$/i.test(key) : /^[\w-]+$/.test(key);
 }

@@ -11,7 +11,7 @@ import { LIMIT_FLAGS } from "./server/limit-flags.ts";
 import { serverFlags } from "./server/server-flags.ts";
 import { SIGNER_FLAGS } from "./server/signer-flags.ts";
 
-/** Flags under a heading of the help. */
+/** Flags listed under one heading in the help. */
 export interface FlagGroup {
   title: string;
   flags: Flag<unknown>[];
@@ -23,7 +23,7 @@ const GENERAL = "General";
 
 const TABLES: readonly [title: string, table: FlagTable][] = [
   ["New chain", DEV_GENESIS_FLAGS],
-  // These flags are also in the table above. The later group wins.
+  // These flags also appear in the table above. The later group wins.
   ["Validator keys", KEY_FLAGS],
   ["Execution layer", { ...EXECUTION_FLAGS, ...BUILDER_FLAGS }],
   ["Peer-to-peer", networkFlags({ isOn: false, address: "", isSupernode: false })],
@@ -37,7 +37,10 @@ const TITLES: ReadonlyMap<string, string> = new Map(
   TABLES.flatMap(([title, table]) => Object.values(table).map(({ name }) => [name, title])),
 );
 
-/** Groups the flags of a command: common ones, by subject, all others. A command with few flags has one group. */
+/**
+ * Groups the flags of a command: common flags first, then by subject, then all others. A command with few flags has
+ * only one group.
+ */
 export function flagGroups({ flags, common = [] }: CommandDefinition): [FlagGroup, ...FlagGroup[]] {
   const all = Object.values(flags);
   if (common.length === 0) return [{ title: "Flags", flags: all }];

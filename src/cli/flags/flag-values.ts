@@ -3,7 +3,7 @@ import { MAX_SPEED } from "../../chain/clock/clock.ts";
 import { parseGraffiti } from "../../chain/production/graffiti.ts";
 import { LogSpecError, parseLogSpec } from "../../log/log-spec.ts";
 
-/** Invalid flag value. The message continues "The value … of --flag is not accepted: ". */
+/** Invalid flag value. The message continues the sentence "The value … of --flag is not accepted: ". */
 export class FlagValueError extends Error {
   constructor(message: string) {
     super(message);
@@ -11,23 +11,25 @@ export class FlagValueError extends Error {
   }
 }
 
-/** A word after a URL that is neither a known setting of an upstream nor another URL. */
+/** A word following a URL that is neither a known upstream setting nor another URL. */
 const UNKNOWN_WORD = /\s(?!(?:name|tier|weight|token-file)=|[a-z]+:\/\/)([^\s=]*=)?\S+/gi;
 
-/** Removes user, password and query from URLs in a text, also from malformed URLs, and unknown settings after them. */
+/**
+ * Removes user, password and query from URLs in a text, even malformed ones, and unknown settings that follow a URL.
+ */
 export function withoutCredentials(text: string): string {
   const withoutUser = text.replaceAll(/\/\/[^\s,]*@/g, "//…@").replaceAll(/[^\s,/…]+@/g, "…@");
   const withoutQuery = withoutUser.replaceAll(/(:\/[^\s?#]*[?#])[^\s,]+/g, "$1…");
   return withoutQuery.includes("//") ? withoutQuery.replaceAll(UNKNOWN_WORD, " $1…") : withoutQuery;
 }
 
-/** Describes a range of whole numbers, such as `a whole number of seconds from 1 to 60`. */
+/** Describes a range of integers, such as `a whole number of seconds from 1 to 60`. */
 export function wholeNumberRange(min: number, max = Number.MAX_SAFE_INTEGER, unit?: string): string {
   const range = max === Number.MAX_SAFE_INTEGER ? `of at least ${min}` : `from ${min} to ${max}`;
   return `a whole number${unit === undefined ? "" : ` of ${unit}`} ${range}`;
 }
 
-/** `unit` is the unit of the number, such as seconds. */
+/** Returns a parser for integers. `unit` is the unit of the number, such as seconds. */
 export function wholeNumber(min: number, max = Number.MAX_SAFE_INTEGER, unit?: string): (text: string) => number {
   return (text) => {
     const value = /^\d+$/.test(text) ? Number(text) : Number.NaN;
@@ -36,7 +38,7 @@ export function wholeNumber(min: number, max = Number.MAX_SAFE_INTEGER, unit?: s
   };
 }
 
-/** Parses a number of blobs or a range. */
+/** Parses a blob count or a range of counts. */
 export function blobCounts(text: string): { min: number; max: number } {
   const [, min = "", max = min] = /^(\d{1,4})(?:-(\d{1,4}))?$/.exec(text) ?? [];
   if (min === "" || Number(max) < Number(min)) {
@@ -138,7 +140,7 @@ export function httpUrl(text: string): string {
   return text;
 }
 
-/** Parses ROOT or ROOT:EPOCH of a checkpoint. */
+/** Parses a checkpoint in the form ROOT or ROOT:EPOCH. */
 export function checkpointPin(text: string): { root: string; epoch: number | undefined } {
   const [, root, epoch] = /^(0x[0-9a-f]{64})(?::(\d{1,15}))?$/i.exec(text) ?? [];
   if (root === undefined) {
@@ -154,7 +156,7 @@ export function contractAddress(text: string): string {
   return text.toLowerCase();
 }
 
-/** Parses an address to 20 bytes. */
+/** Parses an address into 20 bytes. */
 export function feeRecipient(text: string): Uint8Array {
   return new Uint8Array(Buffer.from(contractAddress(text).slice(2), "hex"));
 }
@@ -178,7 +180,7 @@ export function graffiti(text: string): Uint8Array {
   return bytes;
 }
 
-/** Parses a host name without a port. Underscores occur in cluster-internal names. */
+/** Parses a host name without a port. Underscores are allowed, since cluster-internal names use them. */
 export function virtualHost(text: string): string {
   if (text !== "*" && !/^[a-z0-9_](?:[a-z0-9_.-]{0,251}[a-z0-9_])?$/i.test(text)) {
     throw new FlagValueError("it must be * or a host name such as node.example, without a scheme and a port");

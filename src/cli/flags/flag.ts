@@ -1,23 +1,23 @@
 import { truth } from "./flag-values.ts";
 
-/** Value type in a config file. Numbers and booleans may also be strings. */
+/** Value type in a config file. Numbers and booleans can also be written as strings. */
 type FlagKind = "boolean" | "number" | "numberOrText" | "text" | "list";
 
-/** Definition of a setting for the command line, the environment, the config file, the help and the reference. */
+/** Definition of a setting, used for the command line, environment, config file, help and reference. */
 export interface Flag<T> {
-  /** In kebab-case, without leading dashes. */
+  /** Name in kebab-case, without leading dashes. */
   readonly name: string;
   readonly aliases: readonly string[];
   readonly kind: FlagKind;
-  /** Value name in the help; undefined for a flag without a value. */
+  /** Value placeholder in the help; undefined for a flag without a value. */
   readonly placeholder: string | undefined;
   readonly description: string;
-  /** Values for shell completion, not necessarily complete. */
+  /** Values offered by shell completion. The list may be incomplete. */
   readonly choices?: readonly string[];
   readonly fallback: T;
-  /** Default as shown in the help. */
+  /** Default value, as shown in the help. */
   readonly fallbackText: string | undefined;
-  /** Parses the values (several for a list only). Throws a `FlagValueError` if invalid. */
+  /** Parses the values; only lists can have several. Throws a `FlagValueError` if a value is invalid. */
   read(texts: readonly string[]): T;
 }
 
@@ -26,18 +26,16 @@ export type FlagValues<Table extends FlagTable> = {
   [Key in keyof Table]: Table[Key] extends Flag<infer T> ? T : never;
 };
 
-/**
- * One flag per field of a settings object, so that a field without a flag and a flag without a field do not compile.
- */
+/** One flag per settings field. A field without a flag, or a flag without a field, does not compile. */
 export type FlagsOf<Settings> = { readonly [Key in keyof Required<Settings>]: Flag<Settings[Key]> };
 
-/** Picks the values of a table from those of a command. */
+/** Picks the values for a flag table from those of a command. */
 export function valuesOf<Table extends FlagTable>(table: Table, values: FlagValues<Table>): FlagValues<Table> {
   const picked = Object.keys(table).map((key) => [key, values[key]]);
   return Object.fromEntries(picked) as FlagValues<Table>;
 }
 
-/** Returns the names of the flags whose value is not their default. */
+/** Returns the names of the flags whose values differ from their defaults. */
 export function changedFlags(table: FlagTable, values: Readonly<Record<string, unknown>>): string[] {
   return Object.entries(table).flatMap(([key, { fallback, name }]) => (values[key] === fallback ? [] : [name]));
 }

@@ -64,7 +64,7 @@ export interface LogSettings {
   format: LogFormat;
   /** Undefined to log to standard output only. */
   file: LogFile | undefined;
-  /** Undefined for no access log. */
+  /** Undefined to disable the access log. */
   accessLog: LogFile | "standard output" | undefined;
 }
 

@@ -2,10 +2,10 @@ import { statSync } from "node:fs";
 import { truncate } from "../../errors/truncate.ts";
 import { SettingError } from "./setting-error.ts";
 
-/** Error codes for texts that cannot be paths, because they are too long or contain a null byte. */
+/** Error codes for texts that cannot be paths because they are too long or contain a null byte. */
 const NO_PATH: readonly unknown[] = ["ERR_INVALID_ARG_VALUE", "ENAMETOOLONG"];
 
-/** Returns whether the value of --network is a directory. Throws a `SettingError` if that cannot be determined. */
+/** Returns true if the value of --network is a directory. Throws a `SettingError` if this cannot be determined. */
 export function isNetworkDirectory(path: string): boolean {
   try {
     return statSync(path, { throwIfNoEntry: false })?.isDirectory() ?? false;
@@ -23,7 +23,7 @@ export function isNetworkDirectory(path: string): boolean {
 
 const MAX_SHOWN_LENGTH = 80;
 
-/** Shows the value of --network, quoted, without control characters and not longer than a line. */
+/** Quotes the value of --network, without control characters and truncated to one line. */
 export function shownNetwork(text: string): string {
   return JSON.stringify(truncate(text, MAX_SHOWN_LENGTH));
 }

@@ -9,7 +9,7 @@ import { CONFIG_FILE_FLAG } from "./shared-flags.ts";
 import { reportUnknownVariables } from "./unknown-variables.ts";
 
 export interface FlagSources {
-  /** Values on the command line, by flag name. */
+  /** Values from the command line, by flag name. */
   readonly flagTexts: ReadonlyMap<string, readonly string[]>;
   readonly environment: Readonly<Record<string, string | undefined>>;
   readonly workingDirectory: string;
@@ -17,11 +17,11 @@ export interface FlagSources {
 
 type CommandValues<Name extends CommandName> = FlagValues<(typeof COMMANDS)[Name]["flags"]>;
 
-/** Unparsed values and their source, for error messages. */
+/** Unparsed values and their origin, for error messages. */
 interface UnparsedValue {
-  /** Undefined for a value that has been reported. */
+  /** Undefined for a value that has already been reported. */
   readonly texts: readonly (string | undefined)[];
-  /** Key in the config file. Undefined for a flag or a variable, which `origin` names. */
+  /** Key in the config file. Undefined for a flag or an environment variable, which are named by `origin`. */
   readonly key?: string;
   readonly origin?: string;
 }
@@ -31,7 +31,7 @@ function valueOutsideFile(flag: Flag<unknown>, { flagTexts, environment }: FlagS
   if (texts !== undefined) return { texts, origin: `--${flag.name}` };
   for (const variable of flagNames(flag).map(environmentName)) {
     const text = environment[variable];
-    // An empty variable is treated as unset.
+    // An empty variable counts as unset.
     if (text !== undefined && text !== "") return { texts: [text], origin: `the environment variable ${variable}` };
   }
   return undefined;
@@ -47,7 +47,7 @@ function readValue<T>(flag: Flag<T>, { texts, ...source }: UnparsedValue, proble
     if (!(error instanceof FlagValueError)) throw error;
   }
   for (const [index, text] of texts.entries()) {
-    // A flag with one value takes the last text.
+    // A flag that takes a single value uses the last text.
     if (text === undefined || (flag.kind !== "list" && index < texts.length - 1)) continue;
     try {
       flag.read([text]);
@@ -66,7 +66,7 @@ function readValue<T>(flag: Flag<T>, { texts, ...source }: UnparsedValue, proble
   return flag.fallback;
 }
 
-/** Resolves the values of all flags of a command. Precedence: command line, environment, config file, default. */
+/** Resolves all flag values for a command. Precedence: command line, environment, config file, default. */
 export function resolveFlags<Name extends CommandName>(command: Name, sources: FlagSources): CommandValues<Name> {
   const problems = new ConfigProblems();
   const values = readFlags(command, sources, problems);
@@ -74,7 +74,7 @@ export function resolveFlags<Name extends CommandName>(command: Name, sources: F
   return values;
 }
 
-/** Like `resolveFlags`, but reports problems. Flags with a problem have their default value. */
+/** Like `resolveFlags`, but reports problems. Flags with problems get their default values. */
 export function readFlags<Name extends CommandName>(
   command: Name,
   sources: FlagSources,

@@ -2,11 +2,11 @@ import { type ExitReason, StartupError } from "../exit.ts";
 
 type NameOfFlag = (flag: string) => string;
 
-/** Error about flags. In a config file, they are named by their keys. */
+/** Error about flags. Config file errors refer to the flags by their keys. */
 export class SettingError extends StartupError {
-  /** The flag that is wrong. */
+  /** The invalid flag. */
   readonly flag: string;
-  /** Describes the problem with the names of the flags, without a final period. */
+  /** Describes the problem using the names of the flags, without a final period. */
   readonly describe: (nameOf: NameOfFlag) => string;
 
   constructor(
@@ -20,7 +20,7 @@ export class SettingError extends StartupError {
   }
 }
 
-/** Ends a text with a period, unless it is a question. */
+/** Ends a text with a period, unless the text is a question. */
 export function sentence(text: string): string {
   return text.endsWith("?") ? text : `${text}.`;
 }

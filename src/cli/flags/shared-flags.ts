@@ -8,7 +8,7 @@ import { LOG_FLAGS } from "./log-flags.ts";
 import { LIMIT_FLAGS } from "./server/limit-flags.ts";
 import { serverFlags } from "./server/server-flags.ts";
 
-/** Config file flag; the only one that is not allowed in a config file. */
+/** Config file flag, the only flag not allowed in a config file. */
 export const CONFIG_FILE_FLAG = valueFlag({
   name: "config-file",
   kind: "text",
@@ -31,7 +31,7 @@ export function dataDirFlag(fallbackText: string) {
   });
 }
 
-/** Flags of `fanal dev` and `fanal node`. */
+/** Flags shared by `fanal dev` and `fanal node`. */
 export const SHARED_FLAGS = {
   ...serverFlags({ areOn: false }),
   ...LOG_FLAGS,

@@ -7,14 +7,14 @@ import { serverLimits } from "./server/limit-flags.ts";
 import { type ServerSettings, serverSettings } from "./server/server-settings.ts";
 import type { SHARED_FLAGS } from "./shared-flags.ts";
 
-/** Settings of the process of a node. */
+/** Settings for the process of a node. */
 export interface ProcessSettings {
   servers: ServerSettings & { limits: ServerLimits };
   log: LogSettings;
   trackFutures: boolean;
 }
 
-/** Converts the flags whose defaults do not depend on the command. */
+/** Converts the flags whose defaults are the same for every command. */
 export function sharedSettings(values: FlagValues<typeof SHARED_FLAGS>, workingDirectory: string) {
   const { trackFutures, kzgBackend } = values;
   return {

@@ -2,7 +2,7 @@ import { booleanFlag, type FlagTable, valueFlag } from "./flag.ts";
 import { httpUrl, nonEmpty, positiveNumber } from "./flag-values.ts";
 import { dataDirFlag } from "./shared-flags.ts";
 
-// Flags of the commands that run no node.
+// Flags of commands that do not run a node.
 
 export const CALL_FLAGS = {
   url: valueFlag({

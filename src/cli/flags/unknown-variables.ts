@@ -7,12 +7,12 @@ import { environmentName, type Flag, flagNames } from "./flag.ts";
 const PREFIX = environmentName("");
 
 /**
- * Variables with our prefix that are not settings: those of the tests, and those that Docker and Kubernetes set for a
- * service named fanal.
+ * Variables with our prefix that are not settings: variables used by the tests, and those set by Docker and Kubernetes
+ * for a service named fanal.
  */
 const OTHERS = /^FANAL_(?:TEST_|SERVICE_|PORT(?:$|_\d))/;
 
-/** Reports each FANAL_* variable that is not a setting of any command, which is probably misspelt. */
+/** Reports each FANAL_* variable that is not a setting of any command, since it is probably misspelled. */
 export function reportUnknownVariables(
   environment: Readonly<Record<string, string | undefined>>,
   problems: ConfigProblems,

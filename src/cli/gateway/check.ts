@@ -8,8 +8,8 @@ import type { FlagSources } from "../flags/resolve-flags.ts";
 import { CONFIG_FILE_FLAG } from "../flags/shared-flags.ts";
 
 /**
- * Validates a config file the way `fanal gateway` does at startup. Returns a summary; throws a usage error if the file
- * is invalid.
+ * Validates a config file the way `fanal gateway` does at startup. Returns a summary, or throws a usage error if the
+ * file is invalid.
  */
 export async function checkGatewayFile(file: string, sources: FlagSources): Promise<string> {
   const flagTexts = new Map(sources.flagTexts).set(CONFIG_FILE_FLAG.name, [file]);
@@ -24,16 +24,16 @@ export async function checkGatewayFile(file: string, sources: FlagSources): Prom
 }
 
 interface LoadOptions {
-  /** Receives warnings of secret files. */
+  /** Receives warnings about secret files. */
   logger?: Pick<Logger, "warn">;
   /**
-   * True if the preset of the upstreams is not known yet. Method names are then checked only if there are other
-   * problems, because the method definitions depend on the preset. `requireKnownMethods` checks them later.
+   * True if the preset of the upstreams is not known yet. Method definitions depend on the preset, so method names are
+   * then checked only if there are other problems. `requireKnownMethods` checks the names later.
    */
   isPresetUnknown?: boolean;
 }
 
-/** Reads the settings of a gateway. Throws one error that lists all problems. */
+/** Reads a gateway's settings. Throws a single error that lists all problems. */
 export async function loadGatewaySettings(
   sources: FlagSources,
   { logger, isPresetUnknown = false }: LoadOptions = {},
@@ -45,7 +45,7 @@ export async function loadGatewaySettings(
   return settings;
 }
 
-/** Throws an error that lists the patterns that match no method. Loads the method definitions. */
+/** Throws an error listing the patterns that match no method. Loads the method definitions. */
 export async function requireKnownMethods({ patterns, values }: GatewayCommandSettings): Promise<void> {
   const problems = new ConfigProblems();
   problems.setFile(values.configFile ?? "", {});

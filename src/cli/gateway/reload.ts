@@ -6,12 +6,15 @@ import { GATEWAY_FLAGS } from "../flags/gateway/gateway-flags.ts";
 import type { GatewayCommandSettings } from "../flags/gateway/gateway-settings.ts";
 import { asStartupError } from "../start/start-errors.ts";
 
-/** Interval at which the config file is checked for changes. Works with symbolic links and network file systems. */
+/**
+ * Interval at which the config file is polled for changes, which also works with symbolic links and network file
+ * systems.
+ */
 const WATCH_INTERVAL_MILLIS = 2000;
 
 const SETTINGS = ["gateway", "servers", "log"] as const satisfies readonly (keyof GatewayCommandSettings)[];
 
-/** Settings of the gateway that a reload does not change. */
+/** Gateway settings that a reload does not change. */
 const FIXED_SETTINGS = [
   "network",
   "cache",
@@ -20,7 +23,7 @@ const FIXED_SETTINGS = [
   "maxSlotsBehind",
 ] as const satisfies readonly (keyof GatewaySettings)[];
 
-/** Keys of the config file that a reload applies, by setting. */
+/** Config file keys that a reload applies, by setting. */
 const APPLIED_KEYS = {
   upstreams: "upstreams",
   clients: "clients",
@@ -37,29 +40,29 @@ interface ConfigReloaderOptions {
   file: string;
   /** Settings at startup. */
   started: GatewayCommandSettings;
-  /** Reads flags, environment and config file again. */
+  /** Rereads flags, environment and config file. */
   read(): Promise<GatewayCommandSettings>;
   /** Applies changed settings. */
   apply(settings: GatewaySettings): Promise<void>;
   logger: Logger;
 }
 
-/** Applies changes of the config file while the gateway runs. An invalid file is rejected. */
+/** Applies config file changes while the gateway runs. An invalid file is rejected. */
 export class ConfigReloader {
   readonly #options: ConfigReloaderOptions;
   readonly #onChange = () => this.#enqueue(false);
-  /** Settings of the last valid file. */
+  /** Settings from the last valid file. */
   #current: GatewayCommandSettings;
-  /** Why the current content of the file is rejected. Logged once, unless a reload is requested. */
+  /** The reason why the current file content is rejected. Logged once, unless a reload is requested. */
   #rejection: string | undefined;
-  /** The last reload. Reloads run sequentially. */
+  /** The most recent reload. Reloads run sequentially. */
   #last: Promise<void> = Promise.resolve();
 
   constructor(options: ConfigReloaderOptions) {
     this.#options = options;
     this.#current = options.started;
     watchFile(options.file, { interval: WATCH_INTERVAL_MILLIS, persistent: false }, this.#onChange);
-    // The file may have changed during the start.
+    // The file may have changed during startup.
     this.#enqueue(false);
   }
 
@@ -76,7 +79,7 @@ export class ConfigReloader {
     this.#last = this.#last.then(() => this.#reload(isRequested));
   }
 
-  /** Never rejects. Equal settings are not applied again, since that would empty the cache in memory. */
+  /** Never rejects. Unchanged settings are not applied again, since that would empty the in-memory cache. */
   async #reload(isRequested: boolean): Promise<void> {
     const { file, started, read, apply, logger } = this.#options;
     try {
@@ -110,7 +113,7 @@ export class ConfigReloader {
   }
 }
 
-/** Returns the changed keys of the config file that a reload does not apply. */
+/** Returns the changed config file keys that a reload does not apply. */
 function ignoredChanges(started: GatewayCommandSettings, changed: GatewayCommandSettings): string[] {
   const isChanged = (setting: (typeof FIXED_SETTINGS)[number]) =>
     !isDeepStrictEqual(started.gateway[setting], changed.gateway[setting]);
@@ -120,7 +123,7 @@ function ignoredChanges(started: GatewayCommandSettings, changed: GatewayCommand
     (key) => !(key in APPLIED_KEYS) && !isDeepStrictEqual(started.values[key], changed.values[key]),
   );
   const names = new Set<string>(flags.map((key) => GATEWAY_FLAGS[key].name));
-  // The content of their files may have changed, too.
+  // The files' contents may have changed as well.
   if (isChanged("network")) names.add(GATEWAY_FLAGS.network.name);
   const isOtherCache = flags.some((key) => key === "cache" || key === "prefix" || key === "ttlSeconds");
   if (isChanged("cache") && !isOtherCache) names.add(GATEWAY_FLAGS.cachePasswordFile.name);

@@ -7,7 +7,7 @@ import { EXIT_CODES, StartupError } from "../exit.ts";
 import type { DevKeysSettings } from "../flags/dev/dev-keys-settings.ts";
 import type { Terminal } from "../terminal.ts";
 
-/** Runs `fanal dev keys export`. `stored` is the chain of the data directory, if there is one. */
+/** Runs `fanal dev keys export`. `stored` is the chain in the data directory, if there is one. */
 export async function runKeysExport(
   directory: string,
   settings: DevKeysSettings,
@@ -33,7 +33,7 @@ export async function runKeysExport(
   return EXIT_CODES.ok;
 }
 
-/** Throws if flags contradict the stored chain. */
+/** Throws if flags conflict with the stored chain. */
 function requireSameSettings(stored: DevIdentity, settings: DevKeysSettings): void {
   try {
     requireSameChain(stored, { ...settings, execution: stored.execution });
@@ -43,7 +43,7 @@ function requireSameSettings(stored: DevIdentity, settings: DevKeysSettings): vo
   }
 }
 
-/** Throws if the directory has files, such as those of an earlier export. */
+/** Throws if the directory is not empty, for example because of an earlier export. */
 async function requireEmptyDirectory(directory: string): Promise<void> {
   try {
     await mkdir(directory, { recursive: true });
@@ -67,7 +67,7 @@ async function storedChain(identity: DevIdentity, dataDir: string) {
   }
 }
 
-/** A chain that does not exist yet. Its genesis time does not change its genesis validators root. */
+/** Creates a chain that is not stored yet. Its genesis time does not affect its genesis validators root. */
 async function newChain(settings: DevKeysSettings) {
   const { toRootHex } = await import("@lodestar/utils");
   const { devChainConfig } = await import("../../dev/chain-config.ts");

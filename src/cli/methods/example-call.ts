@@ -8,7 +8,7 @@ const OBJECT: Record<string, unknown> = {};
 /** Placeholder for bytes that depend on the chain. */
 const BYTES = "0x…";
 
-/** Example chain without blocks. Its values are placeholders. */
+/** Example chain without blocks, whose values are placeholders. */
 const PLACEHOLDER_CHAIN: ExampleChain = {
   fork: ForkName.fulu,
   slot: 41,
@@ -42,7 +42,7 @@ const PLACEHOLDER_CHAIN: ExampleChain = {
   dump: async () => BYTES,
 };
 
-/** Returns example calls with `fanal call` and curl, or the WebSocket message if the method needs a connection. */
+/** Returns example calls with `fanal call` and curl, or the WebSocket message if the method requires a connection. */
 export async function exampleLines(method: MethodDefinition): Promise<string[]> {
   const { name, needsConnection } = method;
   const params = await placeholderParams(method);

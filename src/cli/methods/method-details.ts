@@ -65,7 +65,7 @@ function paramLines(param: Param): string[] {
 
 const indented = (text: string) => wrapText(text, WIDTH, INDENT, INDENT + INDENT);
 
-/** Collects the named types that a schema references, transitively. */
+/** Collects the named types referenced by a schema, transitively. */
 function namedTypes(schema: JsonSchema): Map<string, JsonSchema> {
   const types = new Map<string, JsonSchema>();
   const collect = (part: JsonSchema) => {

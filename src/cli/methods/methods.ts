@@ -5,7 +5,7 @@ import { methodsJson, methodsText } from "./list.ts";
 import { methodText } from "./method-details.ts";
 import { methodNamed, methodsWith, nearestMethods } from "./search.ts";
 
-/** Runs `fanal methods`: details for a method name, otherwise the list of methods that match all words. */
+/** Runs `fanal methods`: prints details for a method name, otherwise lists the methods that match all words. */
 export async function describeMethods(words: readonly string[], { json }: { json: boolean }): Promise<string> {
   const match = words.length === 1 ? methodNamed(words[0]!) : undefined;
   if (match && !json) return methodText(match);

@@ -5,7 +5,7 @@ import { nearestName } from "../../errors/nearest-name.ts";
 
 const MAX_SUGGESTIONS = 3;
 
-/** Returns the methods that contain every word in a name, the summary or a REST path. */
+/** Returns the methods with every word in a name, the summary or a REST path. */
 export function methodsWith(words: readonly string[]): MethodGroup[] {
   return methodGroups
     .map((group) => ({ ...group, methods: group.methods.filter((method) => hasAll(method, words)) }))
@@ -17,7 +17,7 @@ function hasAll({ name, aliases, summary, rest }: MethodDefinition, words: reado
   return words.every((word) => text.includes(word.toLowerCase()));
 }
 
-/** Finds a method by its exact name or alias. */
+/** Finds a method by exact name or alias. */
 export function methodNamed(name: string): MethodDefinition | undefined {
   return methods.find((method) => method.name === name || method.aliases.includes(name));
 }

@@ -3,7 +3,7 @@ import type { MethodDefinition, Param } from "../../api/definition.ts";
 /** Width of text output in columns. */
 export const WIDTH = 100;
 
-/** Formats the method name with its parameter names; optional ones in brackets. */
+/** Formats the method name with its parameter names, optional ones in brackets. */
 export function signatureOf({ name, params }: MethodDefinition): string {
   return [name, ...params.map(paramText)].join(" ");
 }
@@ -13,7 +13,7 @@ function paramText({ name, required, each }: Param): string {
   return required ? text : `[${text}]`;
 }
 
-/** Wraps text at spaces to `width` characters. Longer words are not broken. */
+/** Wraps text at spaces to fit `width` characters. Longer words are not broken. */
 export function wrapText(text: string, width: number, indent = "", hanging = indent): string[] {
   const [first = "", ...rest] = text.split(" ");
   const lines = [indent + first];

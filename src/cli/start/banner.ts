@@ -10,7 +10,7 @@ import { VERSION } from "../../runtime/version.ts";
 import type { LogSettings } from "../flags/log-flags.ts";
 import type { ServerSettings } from "../flags/server/server-settings.ts";
 
-/** Logs the configuration of the node as the first line. */
+/** Logs the node's configuration as the first line. */
 export function announceStart(
   chain: LogFields,
   { dataDir, networking, servers }: Pick<NodeSettings, "dataDir" | "networking"> & { servers: ServerSettings },
@@ -25,10 +25,10 @@ export function announceStart(
   });
 }
 
-/** Number of validators whose keys are printed at the start. */
+/** Number of validators whose keys are printed at startup. */
 export const SHOWN_KEYS = 4;
 
-/** Logs the keys of the first validators. Secret keys of a mnemonic are not logged. */
+/** Logs the first validators' keys. Secret keys derived from a mnemonic are not logged. */
 export function announceKeys({ keys, chain }: DevChain, source: KeySource | undefined, logger: Logger): void {
   const { validators } = chain.headState;
   const areWellKnown = source?.kind !== "mnemonic";
@@ -52,7 +52,7 @@ interface AccountSettings {
   log: Pick<LogSettings, "format">;
 }
 
-/** Logs the funded accounts of a chain with the EVM, except in JSON format. */
+/** Logs the funded accounts of a chain with an EVM, except in JSON format. */
 export function announceAccounts({ evm, log }: AccountSettings, logger: Logger): void {
   if (evm === undefined || log.format === "json") return;
   logger.notice(
@@ -63,7 +63,7 @@ export function announceAccounts({ evm, log }: AccountSettings, logger: Logger):
   }
 }
 
-/** Logs that 0x02 credentials have no effect before electra, when upgrade_to_electra handles such validators. */
+/** Logs that 0x02 credentials have no effect before electra, where upgrade_to_electra handles such validators. */
 export function announceEarlyCompounding(
   { forks, withdrawals = [] }: Pick<DevGenesisSettings, "forks" | "withdrawals">,
   logger: Logger,
@@ -75,13 +75,13 @@ export function announceEarlyCompounding(
   );
 }
 
-/** Formats the genesis fork and later forks with their epochs. */
+/** Formats the genesis fork and the later forks with their epochs. */
 export function forkTexts(schedule: readonly ScheduledFork[]): string[] {
   const later = schedule.filter(({ epoch }) => epoch > 0);
   return [forkAtGenesis(schedule), ...later.map(({ fork, epoch }) => `${fork}@${epoch}`)];
 }
 
-/** Log fields with the addresses of the API servers. */
+/** Returns log fields with the addresses of the API servers. */
 export function serverAddresses({ jsonRpc, rest }: ServerSettings): { rpc: string; rest: string } {
   return {
     rpc: jsonRpc ? addressText(jsonRpc.host, jsonRpc.port) : "off",

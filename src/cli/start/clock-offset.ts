@@ -1,6 +1,6 @@
 import type { ClockOffset } from "../../dev/dev-chain.ts";
 
-/** Describes the offset of chain time from the wall clock, its effect on tools, and how to avoid it. */
+/** Describes how far chain time is off the wall clock, how the offset affects tools, and how to avoid it. */
 export function clockOffsetNotice({ offsetSeconds, slot, wallSlot, speed }: ClockOffset): string {
   const isBehind = offsetSeconds < 0;
   const seconds = Math.round(Math.abs(offsetSeconds));

@@ -17,9 +17,7 @@ interface BannerNode {
   servers: Pick<Servers, "jsonRpcUrl" | "ethRpcUrl" | "restUrl" | "signerUrl" | "metricsUrl">;
 }
 
-/**
- * Returns what `fanal dev` prints to a terminal when it is ready: chain, accounts, validators, endpoints, first calls.
- */
+/** Returns what `fanal dev` prints to a terminal once ready: chain, accounts, validators, endpoints and first calls. */
 export function devBanner(settings: BannerSettings, { devChain, servers }: BannerNode): string {
   const sections = [
     [chainLine(settings)],

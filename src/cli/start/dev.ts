@@ -74,7 +74,7 @@ export async function runDev(
   return running(node, starting);
 }
 
-/** Returns the command that joins the chain. A node that joins a chain on loopback listens on loopback too. */
+/** Returns the command that joins the chain. If the chain is on loopback, the joining node also listens on loopback. */
 function joinCommand(networkDirectory: string, networking: Pick<NetworkSettings, "address"> | undefined): string {
   const command = `fanal node --network ${networkDirectory} --data-dir DIR --p2p-port 0`;
   return networking && isLoopbackAddress(networking.address)

@@ -15,15 +15,15 @@ import { running } from "./running-node.ts";
 import { announceServers, serverOptions } from "./servers.ts";
 
 export interface GatewayStart extends GatewayCommandSettings {
-  /** Receives the preset of the chain before the consensus libraries are loaded. */
+  /** Receives the chain's preset before the consensus libraries are loaded. */
   environment: Record<string, string | undefined>;
-  /** Absolute path of the config file, if there is one. */
+  /** Absolute path of the config file, if any. */
   configFile?: string | undefined;
-  /** Reads the settings again. */
+  /** Rereads the settings. */
   readSettings(): Promise<GatewayCommandSettings>;
 }
 
-/** Runs `fanal gateway`: the servers of a node in front of other beacon nodes. */
+/** Runs `fanal gateway`: serves a node's APIs on behalf of other beacon nodes. */
 export async function runGateway(
   start: GatewayStart,
   logger: Logger,
@@ -77,7 +77,7 @@ export async function runGateway(
   return { ...node, drainMillis, reload: () => reloader.reload() };
 }
 
-/** Logs the state of an upstream at the start. */
+/** Logs the state of an upstream at startup. */
 function announceUpstream(
   { upstream, state, reasons, version, head, finalized }: UpstreamHealth,
   logger: Logger,

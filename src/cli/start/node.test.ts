@@ -15,6 +15,6 @@ it("rejects --dev-validators on a network that is not a dev chain", async () => 
     message:
       '--dev-validators requires the network of a dev chain, but "sepolia" is not one. "fanal dev" writes its directory.',
   });
-  // The data directory is not created.
+  // The data directory has not been created.
   expect(readdirSync(folder)).toEqual([]);
 });

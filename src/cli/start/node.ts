@@ -19,7 +19,7 @@ import { running } from "./running-node.ts";
 import { announceServers, serverOptions } from "./servers.ts";
 import { verifyPeers } from "./verify-peers.ts";
 
-/** Runs `fanal node`: a node of a network. */
+/** Runs `fanal node`: a node on a network. */
 export async function runNode(
   settings: NodeCommandSettings,
   logger: Logger,
@@ -56,7 +56,7 @@ export async function runNode(
   return running(node);
 }
 
-/** Requires the network of a dev chain: only its validator keys are known. */
+/** Requires the network to be a dev chain's, since no other validator keys are known. */
 function requireDevNetwork({ network }: NodeCommandSettings): void {
   if (isDevConfig(loadNetworkConfig(network))) return;
   throw usageError(
@@ -74,7 +74,7 @@ function warnOfStaleState({ epoch, ageEpochs, periodEpochs }: StaleState, logger
   );
 }
 
-/** Rereads bootnodes of a network directory later: a dev chain writes its ENR only after its warm-up. */
+/** Rereads the bootnodes of a network directory later, because a dev chain writes its ENR only after its warm-up. */
 function withLaterBootnodes(
   networking: NetworkSettings,
   { directory }: NodeCommandSettings["network"],

@@ -1,7 +1,7 @@
 import { expect, it } from "vitest";
 import { running } from "./running-node.ts";
 
-/** A node whose closing takes until `closed` settles. */
+/** A node that takes until `closed` settles to close. */
 function fakeNode() {
   const failed = Promise.withResolvers<unknown>();
   const closed = Promise.withResolvers<void>();

@@ -7,8 +7,8 @@ interface Stoppable {
 }
 
 /**
- * Wraps a node as a `RunningNode`. It ends when it is stopped, on an unrecoverable failure, or if the remaining startup
- * fails.
+ * Wraps a node as a `RunningNode`. The node ends when it is stopped, on an unrecoverable failure, or if the rest of the
+ * startup fails.
  */
 export function running(node: Stoppable, start: Promise<void> = Promise.resolve()): RunningNode {
   const { promise: stopped, resolve, reject } = Promise.withResolvers<void>();
@@ -16,7 +16,7 @@ export function running(node: Stoppable, start: Promise<void> = Promise.resolve(
   const fail = (failure: unknown) => {
     if (isEnding) return;
     isEnding = true;
-    // An error while closing usually has the same cause as the failure, with a more specific message.
+    // An error during closing usually has the same cause as the failure, but a more specific message.
     node.close().then(() => reject(failure), reject);
   };
   node.onFailure(fail);

@@ -13,8 +13,8 @@ interface ServedSettings<Limits> {
 }
 
 /**
- * Reads the token files and opens the access log. Servers of a dev chain accept requests of pages on this machine. The
- * signer does not, since no page needs it.
+ * Reads the token files and opens the access log. The servers of a dev chain accept requests from web pages on this
+ * machine, except for the signer, which no page needs.
  */
 export function serverOptions<Limits>(
   { servers, log }: ServedSettings<Limits>,
@@ -72,14 +72,15 @@ export function announceServers(
   if (metricsUrl !== undefined) logger.notice(`Metrics are served at ${metricsUrl}/metrics`);
 }
 
-/** A JSON-RPC server and the file with its token, if it needs one. */
+/** A JSON-RPC server and its token file, if it requires a token. */
 interface CallTarget {
   url: string;
   tokenFile: string | undefined;
 }
 
 /**
- * Returns an example call to paste into a shell. On Windows it contains no JSON, since quoting differs between shells.
+ * Returns an example call to paste into a shell. On Windows, the call contains no JSON, since quoting differs between
+ * shells.
  */
 export function exampleCall(
   method: string,

@@ -94,8 +94,8 @@ const ERROR_EXITS: Record<StartErrorKind, ErrorExit> = {
 };
 
 /**
- * Converts a known error to a `StartupError` with advice in terms of flags; undefined for an unexpected error.
- * `customAdvice` replaces the default advice.
+ * Converts a known error to a `StartupError` with advice on which flags to use. Returns undefined for an unexpected
+ * error. `customAdvice` replaces the default advice.
  */
 export function asStartupError(error: unknown, customAdvice?: string): StartupError | undefined {
   if (error instanceof StartupError) return error;

@@ -4,7 +4,7 @@ import { expect, it } from "vitest";
 import { EXIT_CODES } from "../exit.ts";
 import { verifyPeers } from "./verify-peers.ts";
 
-/** The example of EIP-778. */
+/** The example record from EIP-778. */
 const RECORD =
   "enr:-IS4QHCYrYZbAKWCBRlAy5zzaDZXJBGkcnh4MHcBFZntXNFrdvJjX04jRzjzCBOonrkTfj499SZuOh8R33Ls8RRcy5wBgmlkgnY0gmlwhH8AAAGJc2VjcDI1NmsxoQPKY0yuDUmstAHYpMa2_oxVtw0RW_QAdpzBQA8yWM0xOIN1ZHCCdl8";
 

@@ -4,7 +4,7 @@ import { feeRecipient, graffiti, wholeNumber } from "../flag-values.ts";
 
 const { graffitiCodes, proposerReorgs, safeSlotsToImportOptimistically } = DEFAULT_CHAIN_SETTINGS;
 
-/** Chain flags of `fanal node` only. */
+/** Chain flags specific to `fanal node`. */
 export const NETWORK_CHAIN_FLAGS = {
   safeSlotsToImportOptimistically: valueFlag({
     name: "safe-slots-to-import-optimistically",
@@ -16,7 +16,7 @@ export const NETWORK_CHAIN_FLAGS = {
   }),
 } as const satisfies Partial<FlagsOf<ChainSettings>>;
 
-/** Chain flags of every node. Together with `NETWORK_CHAIN_FLAGS`, they cover all fields of the settings. */
+/** Chain flags for all nodes. Together with `NETWORK_CHAIN_FLAGS`, they cover all fields of the settings. */
 export const CHAIN_FLAGS = {
   graffiti: valueFlag({
     name: "graffiti",

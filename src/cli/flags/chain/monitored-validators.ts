@@ -6,7 +6,7 @@ import { FlagValueError } from "../flag-values.ts";
 const RANGE = /^(\d{1,15})(?:-(\d{1,15}))?$/;
 const PUBKEY = /^0x[0-9a-f]{96}$/i;
 
-/** Range of indices, or a public key as hex string. */
+/** Range of indices, or a public key as a hex string. */
 export type ValidatorChoice = { first: ValidatorIndex; last: ValidatorIndex } | { pubkey: string };
 
 /** Parses an index, a range of indices or a public key. */
@@ -25,7 +25,7 @@ export function parseValidatorChoice(text: string): ValidatorChoice {
 
 const MAX_MONITORED = 100_000;
 
-/** Returns each validator once; undefined if none is chosen. */
+/** Returns each validator only once, or undefined if none is selected. */
 export function monitorSelection(choices: readonly ValidatorChoice[]): MonitorSelection | undefined {
   if (choices.length === 0) return undefined;
   const indices = new Set<ValidatorIndex>();

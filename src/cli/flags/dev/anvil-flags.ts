@@ -3,8 +3,8 @@ const NO_MNEMONIC =
 const NO_FORK = "has no counterpart: a dev chain starts from its own genesis and cannot fork another chain";
 
 /**
- * Anvil flags that `fanal dev` lacks or names differently, without the prefix "no-". Each text completes a sentence
- * that begins with "Anvil's --FLAG". The library converts the flags in it to options.
+ * Anvil flags that `fanal dev` lacks or names differently, without the "no-" prefix. Each text completes a sentence
+ * starting with "Anvil's --FLAG". The library converts flags in these texts to options.
  */
 export const ANVIL_FLAGS: ReadonlyMap<string, string> = new Map([
   ["port", "is --eth-rpc-port here, or --rpc-port for the methods of the beacon node"],
@@ -48,7 +48,7 @@ export const ANVIL_SHORT_FLAGS: ReadonlyMap<string, string> = new Map([
   ["p", "port"],
 ]);
 
-/** Names of forks on the execution layer, and of both layers together. */
+/** Fork names used on the execution layer, and combined names for both layers. */
 export const FORK_ALIASES: ReadonlyMap<string, string> = new Map([
   ["paris", "bellatrix"],
   ["merge", "bellatrix"],

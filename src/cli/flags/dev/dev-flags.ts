@@ -35,7 +35,7 @@ export const DEV_FLAGS = {
   reset: booleanFlag({ name: "reset", description: "Delete the chain in the data directory and start a new one" }),
   dataDir: dataDirFlag(".fanal/dev"),
   ...EXECUTION_FLAGS,
-  // Its validators create all blobs, so other nodes may not have all columns.
+  // The chain's own validators create all blobs, so other nodes may not have every column.
   ...networkFlags({ isOn: false, address: "127.0.0.1", isSupernode: true }),
   ...ETH_RPC_FLAGS,
   ...SIGNER_FLAGS,

@@ -6,9 +6,9 @@ import { configValue, ether, indexRange, validatorRange, withdrawalTarget } from
 
 export const DEV_PRESETS = ["minimal", "mainnet"] as const;
 
-/** One year. Much longer slots would soon exceed the range of dates. */
+/** One year. With much longer slots, the chain would soon exceed the range of dates. */
 const MAX_SLOT_SECONDS = 31_536_000;
-/** Last second within the range of ECMAScript dates (ECMA-262, Time Values and Time Range). */
+/** Last second in the range of ECMAScript dates (ECMA-262, Time Values and Time Range). */
 const LAST_SECOND = 8_640_000_000_000;
 
 /** Flags for the validator keys of a dev chain. */
@@ -42,8 +42,7 @@ export const KEY_FLAGS = {
 } as const satisfies FlagTable;
 
 /**
- * Genesis flags of a dev chain. They have no static defaults, because missing flags first fall back to the stored
- * chain.
+ * Genesis flags of a dev chain. They have no static defaults, because omitted flags default to the stored chain first.
  */
 export const DEV_GENESIS_FLAGS = {
   validators: valueFlag({

@@ -15,7 +15,7 @@ import { memoryLimits, memoryProblem } from "./validator-memory.ts";
 
 export type DevPreset = (typeof DEV_PRESETS)[number];
 
-/** Genesis settings of a dev chain, with the preset of the process. */
+/** Genesis settings of a dev chain, including the preset of the process. */
 interface DevGenesis extends DevGenesisSettings {
   preset: DevPreset;
 }
@@ -27,15 +27,13 @@ type GenesisValues = FlagValues<typeof DEV_GENESIS_FLAGS> & {
   speed: number;
 };
 
-/** SLOTS_PER_EPOCH of the presets (consensus specs, presets/minimal/phase0.yaml and presets/mainnet/phase0.yaml). */
+/** SLOTS_PER_EPOCH by preset (consensus specs, presets/minimal/phase0.yaml and presets/mainnet/phase0.yaml). */
 const SLOTS_PER_EPOCH: Record<DevPreset, number> = { minimal: 8, mainnet: 32 };
-/** Slots of a voting period (EPOCHS_PER_ETH1_VOTING_PERIOD of the same presets). */
+/** Slots per voting period, by preset (EPOCHS_PER_ETH1_VOTING_PERIOD in the same files). */
 const VOTING_PERIOD_SLOTS: Record<DevPreset, number> = { minimal: 32, mainnet: 2048 };
 
 const DEFAULT_VALIDATORS = 64;
-/**
- * Default chain id of the EVM and, without `--el`, of the deposit contract's chain. The same as in Anvil and Hardhat.
- */
+/** Default chain id of the EVM and, without `--el`, of the deposit contract's chain. Same as in Anvil and Hardhat. */
 const ANVIL_CHAIN_ID = 31337;
 const DEFAULT_FORK = DEV_FORKS.at(-1)!;
 
@@ -91,14 +89,14 @@ function devForks({ fork, forkAt }: GenesisValues, stored: DevIdentity | null): 
   return forkSchedule(fork ?? forkBefore(forkAt) ?? DEFAULT_FORK, forkAt);
 }
 
-/** Returns the fork before the first of the later forks; undefined if there are none. */
+/** Returns the fork before the first of the later forks, or undefined if there are none. */
 function forkBefore(later: readonly ScheduledFork[]): DevFork | undefined {
   if (later.length === 0) return undefined;
   const first = Math.min(...later.map(({ fork }) => DEV_FORKS.indexOf(fork)));
   return DEV_FORKS[Math.max(0, first - 1)];
 }
 
-/** Returns the source of validator keys that the flags select. Undefined for the default, interop keys from index 0. */
+/** Returns the source of validator keys selected by the flags. Undefined for the default: interop keys from index 0. */
 export function keySource(values: FlagValues<typeof KEY_FLAGS>, workingDirectory: string): KeySource | undefined {
   const { interopKeys, mnemonic, mnemonicFile } = values;
   const flags = Object.entries({
@@ -126,7 +124,7 @@ function readMnemonic(file: string): string {
   }
 }
 
-/** Returns the number of keys in the range; undefined if only the first is given. */
+/** Returns the number of keys in the range, or undefined if only the first key is specified. */
 function keyCount({ interopKeys }: FlagValues<typeof KEY_FLAGS>): number | undefined {
   return interopKeys?.last === undefined ? undefined : interopKeys.last - interopKeys.first + 1;
 }
@@ -156,7 +154,7 @@ function configOverrides({ config }: GenesisValues): ConfigOverrides | undefined
   return overrides;
 }
 
-/** Returns the chain id of the EVM; undefined without it. A stored chain keeps its chain id. */
+/** Returns the chain id of the EVM, or undefined if there is no EVM. A stored chain keeps its chain id. */
 function devEvm(
   values: GenesisValues,
   forks: readonly ScheduledFork[],
@@ -182,8 +180,8 @@ function canHaveEvm({ el, depositContract, devBlobs }: GenesisValues, forks: rea
 }
 
 /**
- * Returns the deposit contract options. The follow distance defaults to one voting period, so that every block of the
- * deposit chain is a vote candidate once, even if blocks are rare.
+ * Returns the deposit contract options. The follow distance defaults to one voting period, so every block of the
+ * deposit chain becomes a vote candidate once, even if blocks are rare.
  */
 function devDeposits(
   values: GenesisValues,

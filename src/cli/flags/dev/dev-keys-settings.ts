@@ -18,7 +18,7 @@ export interface DevKeysSettings extends DevGenesisSettings {
   indices: readonly ValidatorIndex[] | undefined;
 }
 
-/** Converts flags to settings. Genesis settings fall back to the stored chain. */
+/** Converts flags to settings. Genesis settings default to those of the stored chain. */
 export function devKeysSettings(
   values: FlagValues<typeof DEV_KEYS_FLAGS>,
   workingDirectory: string,

@@ -28,7 +28,7 @@ type DevValues = FlagValues<typeof DEV_FLAGS>;
 export const devDataDir = ({ dataDir }: Pick<DevValues, "dataDir">, workingDirectory: string): string =>
   resolve(workingDirectory, dataDir ?? ".fanal/dev");
 
-/** Converts flags to settings. Genesis settings fall back to the stored chain. */
+/** Converts flags to settings. Genesis settings default to those of the stored chain. */
 export function devSettings(
   values: DevValues,
   workingDirectory: string,
@@ -68,7 +68,7 @@ export function devSettings(
   };
 }
 
-/** `--no-auto` is the same as speed 0. */
+/** Treats `--no-auto` as speed 0. */
 const speedOf = ({ auto, speed }: { auto: boolean; speed: number }) => (auto ? speed : 0);
 
 function devNetworking(

@@ -6,7 +6,7 @@ import { FORK_ALIASES } from "./anvil-flags.ts";
 const parseEpoch = wholeNumber(0);
 const parseDevFork = oneOf(DEV_FORKS);
 
-/** Parses the name of a fork on the consensus layer. */
+/** Parses a consensus layer fork name. */
 export function parseFork(text: string): DevFork {
   const consensusName = FORK_ALIASES.get(text.toLowerCase());
   if (consensusName === undefined) return parseDevFork(text);
@@ -30,8 +30,8 @@ export function parseForkActivation(text: string): ScheduledFork {
 }
 
 /**
- * Builds the complete fork schedule in order. Forks up to the genesis fork are at epoch 0; every later fork needs its
- * own epoch, and no fork can be skipped.
+ * Builds the complete fork schedule in order. Forks up to the genesis fork activate at epoch 0. Every later fork needs
+ * an epoch of its own, and no fork can be skipped.
  */
 export function forkSchedule(genesisFork: DevFork, activations: readonly ScheduledFork[]): ScheduledFork[] {
   const epochs = epochsByName(activations);

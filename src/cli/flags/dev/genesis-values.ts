@@ -4,7 +4,7 @@ import { contractAddress, FlagValueError } from "../flag-values.ts";
 
 const RANGE = /^(\d{1,9})(?:-(\d{1,9}))?$/;
 
-/** Parses a number or a range; undefined if invalid. */
+/** Parses a number or a range. Returns undefined if the text is invalid. */
 function parseRange(text: string): { first: number; last: number | undefined } | undefined {
   const match = RANGE.exec(text.trim());
   if (match === null) return undefined;
@@ -20,7 +20,9 @@ export function indexRange(text: string): { first: number; last: number | undefi
   return range;
 }
 
-/** Returns a parser of `INDEX=VALUE`, `FIRST-LAST=VALUE`, or `VALUE` alone as the default of all validators. */
+/**
+ * Returns a parser for `INDEX=VALUE`, `FIRST-LAST=VALUE`, or a bare `VALUE` that applies to all validators by default.
+ */
 export function validatorRange<T>(parse: (text: string) => T): (text: string) => ValidatorRange<T> {
   return (text) => {
     const separator = text.indexOf("=");
@@ -34,7 +36,7 @@ export function validatorRange<T>(parse: (text: string) => T): (text: string) =>
   };
 }
 
-/** Parses a prefix of withdrawal credentials, optionally with an address: `0x00`, `0x01` or `0x02:0x…`. */
+/** Parses a withdrawal credentials prefix, optionally with an address: `0x00`, `0x01` or `0x02:0x…`. */
 export function withdrawalTarget(text: string): WithdrawalTarget {
   const [prefixText, address, ...rest] = text.split(":");
   const prefix = WITHDRAWAL_PREFIXES.find((candidate) => candidate === prefixText?.trim());
@@ -49,14 +51,14 @@ export function withdrawalTarget(text: string): WithdrawalTarget {
   return { prefix, address: contractAddress(address.trim()) };
 }
 
-/** Parses an amount of ether, such as `31.5`. Returns Gwei. */
+/** Parses an amount in ether, such as `31.5`. Returns Gwei. */
 export function ether(text: string): number {
   const match = /^(\d{1,7})(?:\.(\d{1,9}))?$/.exec(text);
   if (match === null) throw new FlagValueError("it must be an amount of ether, such as 32 or 31.5, in whole Gwei");
   return Number(match[1]) * 1e9 + Number((match[2] ?? "").padEnd(9, "0"));
 }
 
-/** Parses `KEY=VALUE` of the chain config. Keys and values are validated once the preset is set. */
+/** Parses `KEY=VALUE` for the chain config. Keys and values are validated once the preset is set. */
 export function configValue(text: string): { name: string; value: string } {
   const match = /^([A-Za-z][A-Za-z0-9_]*)\s*=\s*(\S.*)$/.exec(text);
   if (match === null) {

@@ -29,7 +29,7 @@ export function devBlobsFlag(description: string) {
   });
 }
 
-/** Throws if another source provides the blobs. */
+/** Throws if the blobs come from another source. */
 export function devBlobs(values: { devBlobs: BlobCounts; el: readonly string[]; evm?: boolean }): BlobCounts {
   if (values.evm && values.devBlobs.max > 0) {
     throw usageError("--dev-blobs and --evm are mutually exclusive: the EVM has the blobs of its transactions.");

@@ -2,7 +2,7 @@ import type { ValidatorIndex } from "@lodestar/types";
 import { usageError } from "../../exit.ts";
 import { FlagValueError } from "../flag-values.ts";
 
-/** Parsed validator list, before the number of validators is known. Ranges include both ends. */
+/** Validator list parsed before the number of validators is known. Ranges include both ends. */
 export type ValidatorList = "all" | readonly { first: ValidatorIndex; last: ValidatorIndex }[];
 
 const RANGE = /^(\d{1,15})(?:-(\d{1,15}))?$/;
@@ -23,7 +23,7 @@ export function parseValidatorList(text: string): ValidatorList {
   });
 }
 
-/** Resolves the list to distinct indices in ascending order; undefined for all validators. */
+/** Resolves the list to distinct indices in ascending order, or to undefined for all validators. */
 export function listedValidators(list: ValidatorList, count: number, flag: string): ValidatorIndex[] | undefined {
   if (list === "all") return undefined;
   const indices = new Set<ValidatorIndex>();

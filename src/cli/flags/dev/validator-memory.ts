@@ -2,28 +2,28 @@ import { totalmem } from "node:os";
 import { getHeapStatistics } from "node:v8";
 
 /**
- * Peak memory per validator, measured with 20,000 to 80,000 validators, for keys, deposits, states and caches: of the
- * process, and of the V8 heap.
+ * Peak memory per validator, both of the process and of the V8 heap, for keys, deposits, states and caches. Measured
+ * with 20,000 to 80,000 validators.
  */
 const PROCESS_BYTES = 8 * 1024;
 const HEAP_BYTES = 3 * 1024;
 const GIB = 2 ** 30;
 
-/** Memory that the chain can have. */
+/** Memory available to the chain. */
 export interface MemoryLimits {
   processBytes: number;
-  /** Limit of V8. */
+  /** V8 heap limit. */
   heapBytes: number;
 }
 
-/** Returns the memory of the machine or container, and the heap limit of this thread. */
+/** Returns the memory of the machine or container and the heap limit of this thread. */
 export function memoryLimits(): MemoryLimits {
-  // Without a limit, the system reports 0 or more than the machine's memory.
+  // If there is no limit, the system reports 0 or more than the machine's memory.
   const constrained = process.constrainedMemory() || Number.POSITIVE_INFINITY;
   return { processBytes: Math.min(totalmem(), constrained), heapBytes: getHeapStatistics().heap_size_limit };
 }
 
-/** Returns an error message if the validators do not fit into the memory, otherwise undefined. */
+/** Returns an error message if the validators do not fit in memory, otherwise undefined. */
 export function memoryProblem(validators: number, { processBytes, heapBytes }: MemoryLimits): string | undefined {
   const max = Math.floor(Math.min(processBytes / PROCESS_BYTES, heapBytes / HEAP_BYTES));
   if (validators <= max) return undefined;

@@ -5,7 +5,7 @@ import { httpUrl, uint64, wholeNumber } from "../flag-values.ts";
 
 const { bidTimeoutMs, boostFactor, fallbackSkips, fallbackSkipsPerEpoch } = DEFAULT_BUILDER_SETTINGS;
 
-/** Builder flags except the URL, named as in other clients. */
+/** Builder flags other than the URL, named as in other clients. */
 const SETTING_FLAGS = {
   bidTimeoutMs: valueFlag({
     name: "builder-timeout",
@@ -55,7 +55,7 @@ export const BUILDER_FLAGS = {
   ...SETTING_FLAGS,
 } as const;
 
-/** Converts flags to settings; undefined without a builder. */
+/** Converts flags to settings. Returns undefined if there is no builder. */
 export function builderSettings(values: FlagValues<typeof BUILDER_FLAGS>): BuilderSettings | undefined {
   if (values.builder !== undefined) return { url: values.builder, ...valuesOf(SETTING_FLAGS, values) };
   const [unused] = changedFlags(SETTING_FLAGS, values);

@@ -27,7 +27,7 @@ export const EXECUTION_FLAGS = {
   }),
 } as const satisfies FlagTable;
 
-/** Converts flags to settings; undefined without an execution client. */
+/** Converts flags to settings. Returns undefined if there is no execution client. */
 export function executionSettings(
   { el, jwtSecret }: FlagValues<typeof EXECUTION_FLAGS>,
   dataDir: string,

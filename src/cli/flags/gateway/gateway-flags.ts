@@ -51,7 +51,7 @@ const MIB = 1024 * 1024;
 const { quorum, broadcast, hedgeDelayMillis, maxSlotsBehind, validation, memoryBytes, workers, drainMillis } =
   DEFAULT_GATEWAY_SETTINGS;
 
-/** One flag per field of the settings, except upstreams, network and cache. */
+/** One flag per settings field, except upstreams, network and cache. */
 export const GATEWAY_SETTING_FLAGS = {
   quorum: valueFlag({
     name: "quorum",
@@ -122,7 +122,7 @@ export const GATEWAY_SETTING_FLAGS = {
   }),
 } as const satisfies FlagsOf<Omit<GatewaySettings, "upstreams" | "network" | "cache" | "clients" | "policies">>;
 
-/** One flag per field of the cache settings, except the URL. */
+/** One flag per cache settings field, except the URL. */
 export const CACHE_SETTING_FLAGS = {
   prefix: valueFlag({
     name: "cache-prefix",

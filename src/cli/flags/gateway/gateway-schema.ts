@@ -4,11 +4,11 @@ import { describeValue, isShownKey, nearestSetting, shownText, valueProblem } fr
 import { nearestFlag } from "../did-you-mean.ts";
 import { FlagValueError, httpUrl, nonEmpty, wholeNumber as wholeNumberFlag, wholeNumberRange } from "../flag-values.ts";
 
-/** Parameters of an issue about a key. */
+/** Parameters of an issue with a key. */
 export interface KeyProblem {
-  /** True if the key may be a secret. The issue is then reported for the map. */
+  /** True if the key may be a secret, in which case the issue is reported for the map. */
   readonly isHidden?: boolean;
-  /** The setting that the key probably means, unless it is set as well. */
+  /** The setting that was probably meant by the key, unless that setting is present as well. */
   readonly meant?: string | undefined;
 }
 
@@ -17,7 +17,7 @@ const expected =
   ({ input }: { input?: unknown }) =>
     `must be ${what}, got ${describeValue(input)}`;
 
-/** Parses text as a flag does. */
+/** Parses text the way a flag does. */
 const parsedBy =
   <T>(parse: (text: string) => T) =>
   (written: string | number, context: z.RefinementCtx): T => {
@@ -38,28 +38,28 @@ const matching = (pattern: RegExp, what: string) =>
     throw new FlagValueError(`it must be ${what}`);
   });
 
-/** Issues do not show the text. */
+/** Schema for a secret, whose issues never show the text. */
 const secret = (pattern: RegExp, what: string) =>
   z.custom<string>((value) => typeof value === "string" && pattern.test(value), `must be ${what}`);
 
-/** YAML scalars arrive as strings, TOML numbers as numbers. */
+/** Accepts strings and numbers: YAML scalars arrive as strings, TOML numbers as numbers. */
 const wholeNumber = (min: number, max?: number, unit?: string) =>
   z
     .union([z.string(), z.number()], { error: expected(wholeNumberRange(min, max, unit)) })
     .transform(parsedBy(wholeNumberFlag(min, max, unit)));
 
-/** Items that were removed because they are invalid are undefined. */
+/** Schema for a list. Invalid items that were removed are undefined. */
 const list = <Item extends z.ZodType>(item: Item, example: string) =>
   z.array(item.optional(), { error: expected(`a list, as in ${example}`) });
 
-/** `effect` describes the behaviour without the list. */
+/** `effect` describes what happens if the list is omitted. */
 const nonEmptyList = <Item extends z.ZodType>(item: Item, example: string, effect: string) =>
   list(item, example).refine(
     (items) => items.length > 0,
     `must not be empty; remove it for ${effect}, or write ${example}`,
   );
 
-/** A map whose keys pass a check before its values are read. */
+/** A map whose keys are checked before its values are read. */
 const mapOf = (example: string, check: (entry: [string, unknown], problem: AddKeyProblem, map: object) => void) =>
   z.record(z.string(), z.unknown(), { error: expected(`a map, as in ${example}`) }).superRefine((written, context) => {
     for (const entry of Object.entries(written)) {
@@ -71,10 +71,10 @@ const mapOf = (example: string, check: (entry: [string, unknown], problem: AddKe
 
 type AddKeyProblem = (message: string, params?: KeyProblem) => void;
 
-/** A map with free keys. */
+/** A map with arbitrary keys. */
 const map = <Value extends z.ZodType>(pattern: RegExp, keyName: string, value: Value, example: string) =>
   mapOf(example, ([key, written], addProblem) => {
-    // Without a space after the colon, the value is part of the key.
+    // If the space after the colon is missing, the value becomes part of the key.
     const hint = `write ${example}, with a space after the colon`;
     if (!pattern.test(key)) addProblem(`has a name that is not ${keyName}; ${hint}`, { isHidden: true });
     else if (written === "" || written === null) addProblem(`has a name without a value; ${hint}`, { isHidden: true });
@@ -95,22 +95,19 @@ const object = <Shape extends z.ZodRawShape>(shape: Shape, example: string) =>
     }
   }).pipe(z.object(shape).partial());
 
-/** Names are used in logs, headers and metric labels. */
+/** Names appear in logs, headers and metric labels. */
 const NAME = matching(/^[\w.:[\]-]{1,100}$/, "1 to 100 letters, digits and . : _ -");
 const TAG = matching(/^[\w.-]{1,50}$/, "1 to 50 letters, digits and . _ -");
 const FILE = text(nonEmpty("a file name"));
 const PATTERN = /^[\w.*]{1,200}$/;
 const PATTERN_NAME = "a method name, in which * stands for any characters";
 
-/**
- * Headers that the gateway or its HTTP client sets itself, and headers of the HTTP connection, which would break every
- * request.
- */
+/** Headers set by the gateway or its HTTP client, and HTTP connection headers, which would break every request. */
 const RESERVED_HEADERS =
   "accept accept-encoding authorization connection content-encoding content-length content-type expect host " +
   "keep-alive proxy-connection te trailer transfer-encoding upgrade";
 
-/** Headers by name in lower case. */
+/** Headers by lowercase name. */
 const headers = (value: z.ZodType<string>, example: string) =>
   map(/^[\w!#$%&'*+.^|~-]{1,100}$/, "a header name, such as X-Api-Key", value, example)
     .superRefine((written, context) => {
@@ -188,7 +185,7 @@ const POLICY = object(
   "{ quorum: 2 }",
 );
 
-/** Sections of a gateway's config file. All other keys are flags. */
+/** Sections of a gateway's config file. All other keys correspond to flags. */
 export const GATEWAY_SECTIONS = {
   upstreams: list(UPSTREAM, "[{ url: http://127.0.0.1:5052 }]"),
   clients: nonEmptyList(CLIENT, "[{ name: wallet, key-sha256: … }]", "access without keys"),

@@ -14,7 +14,9 @@ import {
 } from "./gateway-schema.ts";
 import { type ParsedUpstream, parseUpstream } from "./upstream-value.ts";
 
-/** Sections of a config file. Items that are not maps are undefined, so that the others keep their position. */
+/**
+ * Sections of a config file. Items that are not maps are undefined, so that the remaining items keep their positions.
+ */
 export interface ParsedSections {
   readonly upstreams: readonly (ParsedUpstream | undefined)[];
   readonly clients: readonly (ClientSettings | undefined)[];
@@ -30,7 +32,7 @@ export interface WrittenPattern {
 
 const DEFAULT_CLASSES: readonly AccessClass[] = ["read", "submit"];
 
-/** Reads the sections `upstreams`, `clients` and `methods` of a config file, and reports all their problems. */
+/** Reads the `upstreams`, `clients` and `methods` sections of a config file and reports all problems in them. */
 export function readGatewaySections(path: string, problems: ConfigProblems): ParsedSections {
   const document = readConfigDocument(path);
   const { upstreams, clients, methods } = GATEWAY_SECTIONS;
@@ -54,8 +56,8 @@ export function readGatewaySections(path: string, problems: ConfigProblems): Par
 }
 
 /**
- * Reads a section and reports its problems. Reading stops at invalid settings before it reaches later checks. The
- * invalid settings are therefore removed from the document, and the section is read again.
+ * Reads a section and reports its problems. Invalid settings prevent later checks from running, so they are removed
+ * from the document and the section is read again.
  */
 function readSection<T>(key: string, schema: z.ZodType<T>, document: object, problems: ConfigProblems): T | undefined {
   while (Object.hasOwn(document, key)) {
@@ -73,7 +75,7 @@ function readSection<T>(key: string, schema: z.ZodType<T>, document: object, pro
   return undefined;
 }
 
-/** Removes a setting from its parent. Items of lists become undefined, so that the others keep their position. */
+/** Removes a setting from its parent. List items become undefined, so that the remaining items keep their positions. */
 function remove(part: string | number, container: SettingPath, document: object): void {
   const owner = container.reduce<unknown>((value, key) => (value as Record<string, unknown>)[key], document);
   if (Array.isArray(owner)) owner[Number(part)] = undefined;
@@ -142,7 +144,7 @@ function requireKey<Key extends string>(
   }
 }
 
-/** Reports each value that an earlier item already has. */
+/** Reports each value that duplicates an earlier item's value. */
 function reportSame(
   section: string,
   key: string,
@@ -157,7 +159,7 @@ function reportSame(
   }
 }
 
-/** Converts an upstream. Without a valid URL its URL is empty. */
+/** Converts an upstream. If the URL is invalid, it is left empty. */
 function upstreamOf(written: WrittenUpstream, path: SettingPath, problems: ConfigProblems): ParsedUpstream {
   const { url, name, tier, weight, tags, headers, budget } = written;
   const headerFiles = written["header-files"];

@@ -27,9 +27,9 @@ export interface GatewayCommandSettings {
   servers: ServerSettings & { limits: PlainLimits };
   log: LogSettings;
   gateway: GatewaySettings;
-  /** Values of the flags. */
+  /** Flag values. */
   values: GatewayValues;
-  /** Method patterns of clients and policies. */
+  /** Method patterns from clients and policies. */
   patterns: readonly WrittenPattern[];
 }
 
@@ -38,8 +38,8 @@ const NO_SECTIONS: ParsedSections = { upstreams: [], clients: [], policies: [], 
 export type GatewayValues = FlagValues<typeof GATEWAY_FLAGS>;
 
 /**
- * Reads flags, environment and config file. Reports all problems; the settings are then not complete. Warns of secret
- * files that other users can read.
+ * Reads flags, environment and config file. Reports all problems, in which case the settings are incomplete. Warns
+ * about secret files that other users can read.
  */
 export function gatewaySettings(
   sources: FlagSources,
@@ -51,7 +51,7 @@ export function gatewaySettings(
   const { configFile, network } = values;
   const sections =
     configFile === undefined ? NO_SECTIONS : readGatewaySections(resolve(workingDirectory, configFile), problems);
-  // Flags and variables take precedence over the file.
+  // Flags and environment variables take precedence over the file.
   const isListed = values.upstreams.length > 0;
   const upstreams = isListed ? values.upstreams : sections.upstreams;
   const clients = sections.clients.filter((client) => client !== undefined);
@@ -102,7 +102,7 @@ export function gatewaySettings(
   };
 }
 
-/** Returns false for a client that is certainly without a key. */
+/** Returns false for a client that definitely has no key. */
 function mayHaveKey(client: ClientSettings | undefined, index: number, problems: ConfigProblems): boolean {
   return client?.keyHash !== undefined || !problems.isValid(["clients", index, "key-sha256"]);
 }
@@ -121,7 +121,10 @@ function duplicateErrors(upstreams: readonly ParsedUpstream[]): StartupError[] {
   });
 }
 
-/** Reports a quorum or a broadcast that needs more upstreams than are configured. Invalid upstreams count. */
+/**
+ * Reports a quorum or broadcast that requires more upstreams than are configured. Invalid upstreams count as
+ * configured.
+ */
 function requireUpstreams(
   values: GatewayValues,
   upstreams: readonly (ParsedUpstream | undefined)[],
@@ -139,7 +142,10 @@ function requireUpstreams(
   }
 }
 
-/** Reports a policy that too few upstreams can follow. Upstreams with invalid tags count for every policy. */
+/**
+ * Reports a policy for which there are too few matching upstreams. Upstreams with invalid tags count towards every
+ * policy.
+ */
 function reportInfeasible(
   { pattern, tags, quorum = 1 }: MethodPolicySettings,
   upstreams: readonly (ParsedUpstream | undefined)[],
@@ -168,16 +174,16 @@ function reportInfeasible(
   }
 }
 
-/** Reads a secret file that a key of the upstream refers to. Returns undefined if that fails. */
+/** Reads a secret file referenced by an upstream's key. Returns undefined on failure. */
 type Attempt = (key: SettingPath, read: () => string) => string | undefined;
 
 interface UpstreamContext {
   logger?: Pick<Logger, "warn"> | undefined;
-  /** Handles errors. By default, they are thrown. */
+  /** Handles errors. By default, errors are thrown. */
   attempt?: Attempt;
 }
 
-/** Converts a parsed upstream to settings. Reads its secret files. */
+/** Converts a parsed upstream to settings. Reads the upstream's secret files. */
 export function upstreamSettings(
   { tokenFile, headerFiles = {}, ...written }: ParsedUpstream,
   workingDirectory: string,

@@ -9,7 +9,9 @@ import { didYouMean } from "../did-you-mean.ts";
 import { isNetworkDirectory, shownNetwork } from "../network-directory.ts";
 import { SettingError } from "../setting-error.ts";
 
-/** Resolves a genesis validators root, a built-in network name, or a directory with `genesis.ssz`, in this order. */
+/**
+ * Resolves a genesis validators root, a built-in network name, or a directory with `genesis.ssz`, tried in this order.
+ */
 export function resolveNetworkPin(text: string, workingDirectory: string): NetworkPin {
   if (/^0x/i.test(text)) return { name: text, genesisValidatorsRoot: parseRoot(text) };
   const known = Object.hasOwn(KNOWN_NETWORKS, text) ? KNOWN_NETWORKS[text] : undefined;
@@ -50,10 +52,10 @@ function readGenesis(file: string): GenesisIdentity {
   return genesis;
 }
 
-/** Returns undefined if there is no such file. */
+/** Returns undefined if the file does not exist. */
 function readConstants(file: string): PinnedConstants | undefined {
   try {
-    // Values stay text: as a YAML number, a version such as 0x00000001 would lose digits.
+    // Values remain text: a version such as 0x00000001 would lose digits as a YAML number.
     return parseNetworkConfig(parseYaml(readFileSync(file, "utf8")));
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code === "ENOENT") return undefined;

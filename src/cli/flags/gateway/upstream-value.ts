@@ -1,12 +1,12 @@
 import type { UpstreamSettings } from "../../../gateway/settings.ts";
 import { FlagValueError, httpUrl, wholeNumber } from "../flag-values.ts";
 
-/** An upstream whose secret files are not yet read. */
+/** An upstream whose secret files have not been read yet. */
 export interface ParsedUpstream extends Omit<UpstreamSettings, "authorization"> {
-  /** Authorization header for the credentials in the URL. */
+  /** Authorization header derived from the credentials in the URL. */
   authorization: string | undefined;
   tokenFile: string | undefined;
-  /** Files with the values of further headers, by header name. */
+  /** Files holding extra header values, by header name. */
   headerFiles?: Readonly<Record<string, string>>;
 }
 
@@ -18,14 +18,14 @@ export interface UpstreamOptions {
   tokenFile?: string | undefined;
 }
 
-/** Names are used in headers and metric labels. */
+/** Names appear in headers and metric labels. */
 const NAME = /^[\w.:[\]-]{1,100}$/;
 const SETTINGS = ["name", "tier", "weight", "token-file"];
 
 /** Parses a URL followed by settings such as `tier=1`, in any order. */
 export function upstream(text: string): ParsedUpstream {
   const [url = "", ...words] = text.split(/\s+/);
-  // Reports an invalid URL first.
+  // Checked first, so that an invalid URL is reported before any other problem.
   httpUrl(url);
   const settings = readSettings(words);
   return parseUpstream(url, {
@@ -36,7 +36,7 @@ export function upstream(text: string): ParsedUpstream {
   });
 }
 
-/** Validates the URL of an upstream and separates its credentials. */
+/** Validates an upstream's URL and extracts its credentials. */
 export function parseUpstream(written: string, options: UpstreamOptions): ParsedUpstream {
   const url = new URL(httpUrl(written));
   if (url.search !== "" || url.hash !== "") {
@@ -59,7 +59,7 @@ function readSettings(words: readonly string[]): Map<string, string> {
   for (const word of words) {
     const [, key = "", value = ""] = /^([^=]*)=(.*)$/.exec(word) ?? [];
     if (!SETTINGS.includes(key) || value === "") {
-      // Its value may be a secret.
+      // The setting's value may be a secret.
       const name = SETTINGS.find((setting) => word === setting || key === setting);
       const problem = name === undefined ? "a word after the URL is no setting" : `its setting "${name}" has no value`;
       throw new FlagValueError(`${problem}; allowed are ${SETTINGS.map((name) => `${name}=…`).join(", ")}`);

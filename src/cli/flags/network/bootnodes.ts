@@ -3,22 +3,22 @@ import { join, resolve } from "node:path";
 import { StartupError } from "../../exit.ts";
 import { isRecordText } from "./peer-values.ts";
 
-/** Names of bootnode lists in network directories. */
+/** Names of bootnode list files in network directories. */
 const NETWORK_FILES = ["boot_enr.yaml", "bootstrap_nodes.yaml", "bootstrap_nodes.txt"] as const;
 
-/** Collects distinct records, given directly or in files. */
+/** Collects distinct records, specified either directly or in files. */
 export function givenBootnodes(texts: readonly string[], workingDirectory: string): string[] {
   const records = texts.flatMap((text) => (isRecordText(text) ? text : readRecords(resolve(workingDirectory, text))));
   return [...new Set(records)];
 }
 
-/** Reads the distinct bootnodes of a network directory. */
+/** Reads the distinct bootnodes from a network directory. */
 export function networkBootnodes(directory: string): string[] {
   const files = NETWORK_FILES.map((name) => join(directory, name)).filter((file) => existsSync(file));
   return [...new Set(files.flatMap(readRecords))];
 }
 
-/** Parses one record per line or a YAML list; # starts a comment. */
+/** Parses one record per line, or a YAML list. `#` starts a comment. */
 function readRecords(file: string): string[] {
   let text: string;
   try {

@@ -9,7 +9,7 @@ interface NetworkDefaults {
   isSupernode: boolean;
 }
 
-/** Returns the peer-to-peer flags with the defaults of a command. */
+/** Returns the peer-to-peer flags with command-specific defaults. */
 export function networkFlags({ isOn, address, isSupernode }: NetworkDefaults) {
   return {
     p2p: booleanFlag({ name: "p2p", description: "Connect to other nodes", fallback: isOn }),
@@ -66,7 +66,7 @@ export function networkFlags({ isOn, address, isSupernode }: NetworkDefaults) {
 
 export type NetworkValues = FlagValues<ReturnType<typeof networkFlags>>;
 
-/** Converts flags to settings; undefined with --no-p2p. */
+/** Converts flags to settings. Returns undefined for --no-p2p. */
 export function networkSettings(values: NetworkValues, bootnodes: readonly string[]): NetworkSettings | undefined {
   if (!values.p2p) return undefined;
   const { p2pAddress: address, p2pPort: port, discovery, peers, targetPeers, supernode } = values;

@@ -1,7 +1,7 @@
 import { isIP, isIPv4, isIPv6 } from "node:net";
 import { FlagValueError, nonEmpty } from "../flag-values.ts";
 
-// Checks the syntax only: the libraries that verify ids and signatures are slow to load.
+// Checks only the syntax, because the libraries that verify ids and signatures are slow to load.
 
 /** ENR of at most 300 bytes (EIP-778) in base64url. */
 const RECORD_TEXT = /^enr:[\w-]{1,400}$/;
@@ -14,7 +14,7 @@ export function ipAddress(text: string): string {
   return text;
 }
 
-/** Parses an ENR or the name of a file with ENRs. */
+/** Parses an ENR or the name of a file containing ENRs. */
 export function bootnode(text: string): string {
   if (text.startsWith("enr:") && !isRecordText(text)) {
     throw new FlagValueError("it must be a record such as enr:-… (letters, digits, - and _) or a file with records");

@@ -20,7 +20,7 @@ import { type Network, resolveNetwork } from "./preset.ts";
 /** Settings of `fanal node`. */
 export interface NodeCommandSettings extends NetworkNodeSettings, ProcessSettings {
   network: Network;
-  /** In-process validators of a dev chain's network. Resolved once the number of validators is known. */
+  /** In-process validators on a dev chain's network. Resolved once the number of validators is known. */
   devValidators: ValidatorList;
 }
 

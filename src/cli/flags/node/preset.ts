@@ -10,8 +10,8 @@ export type PresetName = "mainnet" | "minimal" | "gnosis";
 const PRESETS: readonly PresetName[] = ["mainnet", "minimal", "gnosis"];
 
 /**
- * Networks of @lodestar/config with their presets. Repeated here because importing that package fixes the preset of the
- * process.
+ * Networks known to @lodestar/config, with their presets. Duplicated here because importing that package fixes the
+ * process's preset.
  */
 export const BUILT_IN_NETWORKS: Readonly<Record<string, PresetName>> = {
   mainnet: "mainnet",
@@ -22,12 +22,12 @@ export const BUILT_IN_NETWORKS: Readonly<Record<string, PresetName>> = {
   chiado: "gnosis",
 };
 
-/** Network with its preset. */
+/** Network and its preset. */
 export interface Network extends NamedNetwork {
   preset: PresetName;
 }
 
-/** Reads `PRESET_BASE` of a network's `config.yaml` (consensus specs, configs/README.md). */
+/** Reads `PRESET_BASE` from a network's `config.yaml` (consensus specs, configs/README.md). */
 function readPresetBase(configFile: string): PresetName {
   let config: unknown;
   try {
@@ -50,7 +50,7 @@ function readPresetBase(configFile: string): PresetName {
   return preset;
 }
 
-/** Resolves a built-in network name, or a directory with `config.yaml`. A name takes precedence. */
+/** Resolves a built-in network name, or a directory with `config.yaml`. Built-in names take precedence. */
 export function resolveNetwork(text: string, workingDirectory: string): Network {
   const preset = Object.hasOwn(BUILT_IN_NETWORKS, text) ? BUILT_IN_NETWORKS[text] : undefined;
   if (preset !== undefined) return { name: text, directory: undefined, preset };

@@ -5,11 +5,11 @@ import type { ServerValues } from "./server-flags.ts";
 import { requireDistinctPorts } from "./server-ports.ts";
 import { accessSettings, type ServerSettings } from "./server-settings.ts";
 
-/** Port of Ethereum's JSON-RPC in geth, Anvil and Hardhat. */
+/** Port used for Ethereum's JSON-RPC by geth, Anvil and Hardhat. */
 const DEFAULT_PORT = 8545;
 const DEFAULT_ADDRESS = "127.0.0.1";
 
-/** Flags of the Ethereum JSON-RPC server. Hosts, origins, classes and the token are shared with `--rpc`. */
+/** Flags for the Ethereum JSON-RPC server. Hosts, origins, classes and the token are shared with `--rpc`. */
 export const ETH_RPC_FLAGS = {
   ethRpc: booleanFlag({
     name: "eth-rpc",
@@ -37,7 +37,7 @@ export const ETH_RPC_FLAGS = {
   }),
 } as const satisfies FlagTable;
 
-/** Returns the settings of the server; undefined if it is off or the chain has no EVM. */
+/** Returns the server settings, or undefined if the server is off or the chain has no EVM. */
 export function ethRpcSettings(
   values: FlagValues<typeof ETH_RPC_FLAGS> & ServerValues,
   { hasEvm }: { hasEvm: boolean },

@@ -8,10 +8,10 @@ function limitFlag(name: string, placeholder: string, description: string, fallb
 
 const limits = DEFAULT_SERVER_LIMITS;
 
-/** Server limits without the limits of heavy calls, which a gateway does not have. */
+/** Server limits excluding those on heavy calls, which do not apply to a gateway. */
 export type PlainLimits = Omit<ServerLimits, "calls">;
 
-/** Limits of every server. */
+/** Limits that apply to every server. */
 export const SERVER_LIMIT_FLAGS = {
   maxConnections: limitFlag(
     "max-connections",
@@ -63,7 +63,7 @@ export const SERVER_LIMIT_FLAGS = {
   }),
 } as const;
 
-/** Limits of the servers of a node. */
+/** Limits that apply to a node's servers. */
 export const LIMIT_FLAGS = {
   ...SERVER_LIMIT_FLAGS,
   maxHeavyCalls: limitFlag(

@@ -2,7 +2,7 @@ import { ACCESS_CLASSES } from "../../../server/access-class.ts";
 import { booleanFlag, type FlagTable, type FlagValues, listFlag, valueFlag } from "../flag.ts";
 import { address, network, nonEmpty, oneOf, virtualHost, webOrigin, wholeNumber } from "../flag-values.ts";
 
-/** Flags for the access control of a server. */
+/** Access control flags of a server. */
 function accessFlags(server: "rpc" | "rest", noun: string) {
   return {
     vhosts: listFlag({
@@ -47,7 +47,7 @@ function accessFlags(server: "rpc" | "rest", noun: string) {
 const rpcAccess = accessFlags("rpc", "the JSON-RPC interface");
 const restAccess = accessFlags("rest", "the REST API");
 
-/** Flags of the JSON-RPC, REST and metrics servers. `areOn` is the default for JSON-RPC and REST. */
+/** Flags for the JSON-RPC, REST and metrics servers. `areOn` is the default for JSON-RPC and REST. */
 export function serverFlags({ areOn }: { areOn: boolean }) {
   return {
     rpc: booleanFlag({ name: "rpc", description: "Serve the JSON-RPC interface", fallback: areOn }),

@@ -25,7 +25,7 @@ export function requireDistinctPorts(servers: readonly Listening[]): void {
 
 const meet = (a: string, b: string) => covers(a, b) || covers(b, a);
 
-/** True if listening on the first address includes the second one. */
+/** True if listening on the first address also covers the second. */
 function covers(address: string, other: string): boolean {
   return address === other || address === "::" || (address === "0.0.0.0" && isIP(other) === 4);
 }

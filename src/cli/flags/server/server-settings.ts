@@ -8,7 +8,7 @@ import { requireDistinctPorts } from "./server-ports.ts";
 
 type AccessOptions = NonNullable<ApiOptions["access"]>;
 
-/** Server options whose token file is not yet read. */
+/** Server options whose token file has not been read yet. */
 export type WithTokenFile<Options extends ApiOptions> = Omit<Options, "access"> & { access: AccessSettings };
 
 export interface AccessSettings extends Omit<Required<AccessOptions>, "allowsLocalPages" | "classes" | "token"> {
@@ -18,7 +18,7 @@ export interface AccessSettings extends Omit<Required<AccessOptions>, "allowsLoc
   tokenFile: string | undefined;
 }
 
-/** Settings of the servers; undefined for a server that is off. */
+/** Settings of the servers, each undefined if the server is off. */
 export interface ServerSettings {
   jsonRpc: WithTokenFile<JsonRpcOptions> | undefined;
   ethRpc?: WithTokenFile<EthRpcOptions> | undefined;
@@ -28,9 +28,9 @@ export interface ServerSettings {
 }
 
 interface ServerContext {
-  /** True if every request needs an API key, so that a server may be reachable without a token. */
+  /** True if every request requires an API key, in which case a server may be reachable without a token. */
   needsKeys?: boolean;
-  /** Collects the problems. By default they are thrown. */
+  /** Collects problems. By default, problems are thrown. */
   problems?: ConfigProblems;
 }
 
@@ -65,25 +65,25 @@ export function serverSettings(
   };
 }
 
-/** Returns the settings of a server that is on. */
+/** Returns the settings of an enabled server. */
 function apiSettings(server: AccessFlags, values: ServerValues, workingDirectory: string, needsKeys: boolean) {
   const host = values[`${server}Address`];
   const access = accessSettings({ flagPrefix: server, server, host, needsKeys }, values, workingDirectory);
   return { host, port: values[`${server}Port`], access };
 }
 
-/** Prefix of the flags that limit access to a server. */
+/** Prefix of the flags that restrict access to a server. */
 type AccessFlags = "rpc" | "rest";
 
 interface AccessedServer {
-  /** Prefix of the flag of the address. */
+  /** Prefix of the address flag. */
   flagPrefix: string;
   server: AccessFlags;
   host: string;
   needsKeys?: boolean;
 }
 
-/** Throws if a server is reachable from other machines without an explicit decision. */
+/** Throws if a server is exposed to other machines without an explicit decision to do so. */
 export function accessSettings(
   { flagPrefix, server, host, needsKeys = false }: AccessedServer,
   values: ServerValues,

@@ -8,7 +8,7 @@ import { accessSettings, type ServerSettings } from "./server-settings.ts";
 
 const DEFAULT_ADDRESS = "127.0.0.1";
 
-/** Flags of the signer of a dev chain. Hosts, origins, classes and the token are shared with `--rest`. */
+/** Flags for a dev chain's signer. Hosts, origins, classes and the token are shared with `--rest`. */
 export const SIGNER_FLAGS = {
   signerPort: valueFlag({
     name: "signer-port",
@@ -31,7 +31,7 @@ export const SIGNER_FLAGS = {
   }),
 } as const satisfies FlagTable;
 
-/** Returns the settings of the signer; undefined if it is off. */
+/** Returns the signer settings, or undefined if the signer is off. */
 export function signerSettings(
   values: FlagValues<typeof SIGNER_FLAGS> & FlagValues<typeof ETH_RPC_FLAGS> & ServerValues,
   workingDirectory: string,

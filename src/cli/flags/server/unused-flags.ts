@@ -1,20 +1,20 @@
 import type { FlagSources } from "../resolve-flags.ts";
 
 const SERVERS = { rpc: "rpc", ethRpc: "eth-rpc", rest: "rest", metrics: "metrics" } as const;
-/** Flags of `--rpc` that do not apply to `--eth-rpc`. */
+/** `--rpc` flags that do not apply to `--eth-rpc`. */
 const RPC_ONLY = ["rpc-port", "rpc-address"];
-/** Flags of `--rest` that do not apply to the signer. */
+/** `--rest` flags that do not apply to the signer. */
 const REST_ONLY = ["rest-port", "rest-address"];
 
 type ServerKey = keyof typeof SERVERS;
 
-/** Which servers are enabled. `ethRpc` and `signerPort` are omitted by commands without them. */
+/** Enabled servers. Commands without `ethRpc` or `signerPort` omit them. */
 export type EnabledServers = Readonly<Record<Exclude<ServerKey, "ethRpc">, boolean>> & {
   readonly ethRpc?: boolean;
   readonly signerPort?: number | undefined;
 };
 
-/** Returns warnings about command line flags of servers that are off. */
+/** Returns warnings about command line flags for servers that are off. */
 export function unusedFlagWarnings({ flagTexts }: Pick<FlagSources, "flagTexts">, enabled: EnabledServers): string[] {
   const off = (Object.keys(SERVERS) as ServerKey[]).filter((server) => !enabled[server]);
   return off.flatMap((server) => {
