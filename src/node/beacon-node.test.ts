@@ -92,7 +92,7 @@ it("caches public keys of many validators in a file, and rebuilds a damaged one"
     expect(await start()).toEqual([]);
     expect(await readFile(path)).toEqual(content);
   }
-  // A chain with few validators has no file, and deletes that of an earlier chain.
+  // A chain with few validators has no file, and deletes the file of the previous chain.
   await start({ reset: true, chainTuning: {} });
   expect(existsSync(path)).toBe(false);
 });

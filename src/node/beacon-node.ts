@@ -48,7 +48,7 @@ export interface ChainSource {
   readonly readGenesisState?: ReadGenesisState;
   /** Returns the anchor state of a new chain once, then releases the large state. */
   takeAnchorState?(): BeaconStateAllForks | undefined;
-  /** The node counts as synced without peers up to this distance between head and clock. */
+  /** Maximum distance between head and clock at which the node counts as synced without peers. */
   readonly syncHorizonSlots?: number;
   /** Default: the authority of an ordinary node. */
   readonly authority?: Authority;
@@ -56,20 +56,20 @@ export interface ChainSource {
   readonly suspensions?: SuspensionWatch;
   /** Omitted if the clock is shared. */
   stopClock?(): void | Promise<void>;
-  /** Closes resources of the source, after the chain is closed. */
+  /** Closes the source's resources after the chain is closed. */
   close?(): Promise<void>;
 }
 
-/** Options of every node. */
+/** Options shared by all nodes. */
 export interface SharedOptions extends NodeSettings {
-  /** Keeps the database in memory. The data directory is then created only for other files, such as dumps. */
+  /** Keeps the database in memory. The data directory is created only if other files, such as dumps, are written. */
   isInMemory?: boolean;
   logger: Logger;
   /** Throws a `LogSpecError` if the specification is malformed. */
   setLogSpec(spec: string): void;
   /** Set to track pending promises. */
   futures?: ApiContext["futures"];
-  /** Cancels the opening. */
+  /** Cancels opening the node. */
   signal?: AbortSignal;
   /** Overrides for tests. */
   chainTuning?: ChainTuning;
@@ -213,7 +213,7 @@ export class BeaconNode<Source extends ChainSource = ChainSource> {
     this.#logger = logger;
   }
 
-  /** Starts the configured servers, in `thread` if set. They call the thread for reads of `evm` directly. */
+  /** Starts the configured servers, in `thread` if set. For reads, the servers call the thread of `evm` directly. */
   async serve(
     options: ServersOptions,
     { thread, evm }: { thread?: ServersThread | undefined; evm?: DevEvm | undefined } = {},

@@ -28,7 +28,7 @@ export interface DevNodeOptions extends SharedOptions, DevSourceOptions {
   startEvmWorker?: () => ThreadPort;
 }
 
-/** Callbacks of a start. */
+/** Callbacks for `start`. */
 interface StartListener {
   /** Called with the directory that other nodes need to join. */
   onJoinable?(networkDirectory: string): void;
@@ -45,7 +45,7 @@ export class DevNode {
   readonly #logger: Logger;
   #starting: Promise<void> | undefined;
 
-  /** Opens the dev chain of the data directory, or creates a new one. Time is stopped until `start`. */
+  /** Opens the dev chain in the data directory, or creates a new one. Time is stopped until `start`. */
   static async open(options: DevNodeOptions): Promise<DevNode> {
     const { logger, timeOfDay = TIME_OF_DAY, networkDirectory, servers = {} } = options;
     await using opening = new ClosingStack();
@@ -63,7 +63,7 @@ export class DevNode {
       isWarmedUp: () => opened?.isLive === true,
       control: () => opened?.control,
       eth: () => opened?.evm?.eth,
-      // Writes survive a killed process, but not a power failure.
+      // Writes survive the process being killed, but not a power failure.
       waitForDisk: false,
       source: async (db) => {
         const source = await openDevSource(db, options, timeOfDay, evm);

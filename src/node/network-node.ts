@@ -16,14 +16,14 @@ import type { NodeSettings } from "./settings.ts";
 /** Settings of a node that joins a network. */
 export interface NetworkNodeSettings extends NodeSettings, NetworkSourceSettings {
   sync: SyncSettings;
-  /** Blobs in payloads of the built-in engine. */
+  /** Blobs in payloads from the built-in engine. */
   devBlobs: BlobCounts;
   /** Key source of in-process validators; undefined for the well-known interop keys. */
   keys: KeySource | undefined;
 }
 
 interface NetworkNodeOptions extends NetworkNodeSettings, SharedOptions {
-  /** In-process validators of a dev chain network. Omitted without validators. */
+  /** In-process validators of a dev chain network. Omitted if there are none. */
   validators?: SelectValidators;
   servers: ServersOptions;
   /** Called before the network starts if the finalized state is outside the weak subjectivity period. */
@@ -73,7 +73,7 @@ async function findStaleFinality({ chain }: BeaconNode<NetworkSource>): Promise<
   return findStaleState(config, await states.atCheckpoint(forkChoice.finalized), clock.currentEpoch);
 }
 
-/** Infinite for a dev chain without a network, which only this node can extend. */
+/** Returns infinity for a dev chain without a network, which only this node can extend. */
 function syncHorizon({ sync, network, networking }: NetworkNodeOptions): number | undefined {
   const isAlone = networking === undefined && isDevConfig(loadNetworkConfig(network));
   return sync.horizonSlots ?? (isAlone ? Number.POSITIVE_INFINITY : undefined);

@@ -92,7 +92,7 @@ export class Networking {
 
   /** Handles a suspension of the process: the head and the connections may be stale. */
   onSuspended(): void {
-    // First, so that no validator signs for a stale head.
+    // Called first, so that no validator signs for a stale head.
     this.sync.onSuspended();
     this.network.peers.onSuspended();
   }

@@ -7,7 +7,10 @@ import type { Logger } from "../log/logger.ts";
 
 /** Consecutive empty slots that raise an alarm. */
 const EMPTY_SLOTS_LIMIT = 4;
-/** Distance of the finalized epoch at full participation. The tolerance allows for one missed justification. */
+/**
+ * Distance from the finalized to the current epoch at full participation. The tolerance allows for one missed
+ * justification.
+ */
 const NORMAL_FINALITY_EPOCHS = 2;
 const TOLERATED_FINALITY_EPOCHS = NORMAL_FINALITY_EPOCHS + 2;
 /** Time without peers that raises an alarm. */
@@ -39,7 +42,7 @@ export class Notifier {
   #lastSlotAt = Number.NEGATIVE_INFINITY;
   #lastLogAt = Number.NEGATIVE_INFINITY;
   #lastConnectedAt: number;
-  /** The slot before the first observed one. */
+  /** The slot before the first observed slot. */
   #observedSince: number | undefined;
 
   constructor(parts: NotifierParts) {
@@ -81,7 +84,10 @@ export class Notifier {
     this.#lastSlotAt = now;
   }
 
-  /** Checks empty slots and finality. Skips the check while syncing; ignores slots before the notifier was started. */
+  /**
+   * Checks for empty slots and missing finality. Skips the check while syncing and ignores slots before the notifier
+   * started.
+   */
   #checkChain(slot: number): void {
     const { chain } = this.#parts;
     if (chain.status.isSyncing) return;

@@ -6,7 +6,7 @@ import { preloadTrustedSetup } from "./preload-trusted-setup.ts";
 
 const SLOT_SECONDS = 2;
 
-/** Creates a node in `epoch` of a chain with deneb at `denebEpoch`. */
+/** Creates a node at `epoch` on a chain with deneb at `denebEpoch`. */
 function nodeAt(epoch: number, denebEpoch: number) {
   const clock = new ManualClock(1_000, SLOT_SECONDS);
   const goTo = async (slot: number) => {

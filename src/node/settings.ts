@@ -13,11 +13,11 @@ export interface NodeSettings {
   dataDir: string;
   chain: ChainSettings;
   kzgBackend: KzgChoice;
-  /** Undefined without a network. */
+  /** Undefined if there is no network. */
   networking: NetworkSettings | undefined;
-  /** Undefined without an execution client. */
+  /** Undefined if there is no execution client. */
   execution: ExecutionSettings | undefined;
-  /** Undefined without an external builder. */
+  /** Undefined if there is no external builder. */
   builder: BuilderSettings | undefined;
   /** URLs of deposit chain nodes; empty if the deposit chain is not followed. */
   eth1: readonly string[];

@@ -11,11 +11,11 @@ export type StartErrorKind =
   | "dataDirFailed"
   /** The database has the schema of a different version. */
   | "dataDirSchema"
-  /** The data directory has the chain of a different network, or is not a dev chain. */
+  /** The data directory contains the chain of a different network, or is not a dev chain. */
   | "otherChain"
   /** The stored chain passed forks at epochs that differ from the network's current schedule. */
   | "otherSchedule"
-  /** The data directory has a dev chain with different parameters. */
+  /** The data directory contains a dev chain with different parameters. */
   | "otherDevChain"
   /** Other nodes could not verify the state of the stored dev chain. */
   | "unverifiableState"

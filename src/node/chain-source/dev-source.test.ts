@@ -7,7 +7,7 @@ import { inDataDirectory } from "../../../test/support/directories/data-director
 import { tempDirectory } from "../../../test/support/directories/temp-directory.ts";
 import type { DevIdentity } from "../../dev/identity.ts";
 
-/** Default of another version of the program. */
+/** Default in another version of the program. */
 const OTHER_CHURN = 77_000_000_000;
 
 async function createChain() {

@@ -43,7 +43,7 @@ import { pubkeyFilePath } from "../storage/data-directory.ts";
 import { readConfigFile } from "./network-config.ts";
 
 export interface DevSourceOptions extends DevSettings, Pick<NodeSettings, "dataDir" | "networking" | "execution"> {
-  /** Directory with the network files for other nodes. Omitted if no node can join. */
+  /** Directory for the network files that other nodes need. Omitted if no node can join. */
   networkDirectory?: string;
   logger: Logger;
   /** Cancels the creation of a chain and calls to execution clients. */
@@ -53,11 +53,11 @@ export interface DevSourceOptions extends DevSettings, Pick<NodeSettings, "dataD
 export interface DevSource extends ChainSource {
   readonly clock: VirtualClock;
   readonly suspensions: SuspensionWatch;
-  /** Omitted by a chain without the EVM. */
+  /** Omitted for a chain without an EVM. */
   readonly evm?: EvmThread;
   /** Keys of the genesis validators. */
   readonly keys: DevKeys;
-  /** Deposits of the genesis validators. Undefined with a deposit contract. */
+  /** Deposits of the genesis validators. Undefined if there is a deposit contract. */
   readonly genesisDeposits: (() => phase0.DepositData[]) | undefined;
   /** True for a newly created chain. */
   readonly isNew: boolean;
@@ -66,7 +66,7 @@ export interface DevSource extends ChainSource {
 }
 
 /**
- * Opens the stored dev chain at the slot where it stopped, or creates a new one. The clock is virtual. A chain with the
+ * Opens the stored dev chain at the slot where it stopped, or creates a new one. The clock is virtual. A chain with an
  * EVM requires `evm`.
  */
 export async function openDevSource(
@@ -96,7 +96,7 @@ export async function openDevSource(
   const clock = new VirtualClock({
     genesisTime,
     secondsPerSlot: slotSeconds,
-    // Validators of other nodes may have continued the chain: sync instead of filling missed slots.
+    // Validators on other nodes may have continued the chain, so sync instead of filling missed slots.
     startSlot: catchesUp || (isShared && !isNew) ? Math.max(stoppedAt, presentSlot) : stoppedAt,
     // Speed after manual time ends.
     speed: speed || 1,
@@ -132,7 +132,7 @@ async function openStoredEvm(evm: EvmThread, config: BeaconConfig, { dataDir }: 
   );
 }
 
-/** Throws if the chain has overrides: other nodes of a network execute all blocks and cannot verify overrides. */
+/** Throws if the chain has overrides: other nodes on a network execute all blocks and cannot verify overrides. */
 async function requireNoOverrides(db: BeaconDb, { dataDir }: DevSourceOptions): Promise<void> {
   if (!(await hasOverrides(db))) return;
   throw new StartError(
@@ -159,7 +159,7 @@ async function storedIdentity(db: BeaconDb, options: DevSourceOptions): Promise<
   const stored = await db.meta.getIdentity();
   try {
     if (options.reset) {
-      // Never deletes another kind of chain, which may have taken days to sync.
+      // Never deletes a chain of another kind, which may have taken days to sync.
       if (stored !== null) requireDevChain(stored);
       return null;
     }
@@ -173,12 +173,12 @@ async function storedIdentity(db: BeaconDb, options: DevSourceOptions): Promise<
   }
 }
 
-/** Constants derived from the parameters of a dev chain. If they match, a `config.yaml` describes that chain. */
+/** Constants derived from the parameters of a dev chain. A `config.yaml` with matching values describes that chain. */
 const FROM_PARAMETERS = /^(?:CONFIG_NAME|MIN_GENESIS_TIME|SECONDS_PER_SLOT|[A-Z0-9]+_FORK_EPOCH)$/;
 
 /**
- * Adds the configuration to the identity of a chain created by an earlier version. Reads it from the network directory
- * if that describes the same chain.
+ * Adds the configuration to the identity of a chain created by an earlier version. Reads the configuration from the
+ * network directory if that describes the same chain.
  */
 async function addConfig(db: BeaconDb, identity: DevIdentity, directory: string | undefined): Promise<DevIdentity> {
   const present = devChainConfig(identity);
@@ -216,7 +216,7 @@ async function createChain(
   const parameters = { forks, slotSeconds, genesisTime, execution, deposits, configOverrides };
   const baseConfig = devChainConfig(parameters);
   const creatingEvm = options.evm && thread && createEvm(thread, baseConfig, options.evm.chainId);
-  // Awaited after signing the deposits; the EVM loads meanwhile.
+  // Awaited after the deposits are signed, while the EVM loads.
   creatingEvm?.catch(() => {});
   const progress = new Progress({ message: "Signing genesis deposits", logger });
   const signedDeposits = await genesisDepositsInSlices(baseConfig, createKeys(keys, validators), options, (done) => {
@@ -288,7 +288,7 @@ function requireTimeAfter({ timestamp }: GenesisBlock, genesisTime: number): voi
   );
 }
 
-/** Throws if the execution client has blocks: it would not build on its genesis block. */
+/** Throws if the execution client already has blocks, since it would not build on its genesis block. */
 function requireNoBlocks({ origin, latestNumber }: ExecutionGenesis): void {
   if (latestNumber === 0) return;
   throw new StartError(

@@ -13,7 +13,7 @@ export interface NamedNetwork {
   directory: string | undefined;
 }
 
-/** Loads the configuration of a network: built in, or from `config.yaml` of its directory. */
+/** Loads the configuration of a network, either built in or from `config.yaml` in its directory. */
 export function loadNetworkConfig({ name, directory }: NamedNetwork): ChainConfig {
   if (directory === undefined) return networksChainConfig[name as keyof typeof networksChainConfig];
   return readConfigFile(directory, createChainConfig);

@@ -41,7 +41,7 @@ it("a node of any user reads the network directory of a dev chain", async () => 
   const modeOf = (...names: string[]) => statSync(join(networkDirectory, ...names)).mode & 0o777;
   expect(modeOf()).toBe(0o755);
   expect(modeOf("genesis.ssz")).toBe(0o644);
-  // An unfinished file would be one more.
+  // An unfinished file would be listed as well.
   expect(readdirSync(join(dataDir, "network")).sort()).toEqual([
     "config.yaml",
     "deploy_block.txt",
@@ -109,6 +109,6 @@ it("reports a directory that cannot be written", async () => {
   writeFileSync(networkDirectory, "in the way");
   const opening = openDevChain({ validators: 8, networkDirectory }, dataDir);
   await expect(opening).rejects.toThrow(/network cannot be written: EEXIST.*\.$/);
-  // The data directory was closed again.
+  // The failed attempt closed the data directory.
   await openDevChain({ validators: 8 }, dataDir);
 });

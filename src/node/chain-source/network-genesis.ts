@@ -23,7 +23,7 @@ export function knownGenesis(network: NamedNetwork): GenesisIdentity | undefined
   return file === undefined ? undefined : readGenesisIdentity(file);
 }
 
-/** Describes the difference as the end of a sentence; undefined for the same chain. */
+/** Returns the difference, phrased as the end of a sentence, or undefined for the same chain. */
 export function genesisDifference(found: GenesisIdentity, expected: GenesisIdentity): string | undefined {
   if (found.genesisValidatorsRoot !== expected.genesisValidatorsRoot) {
     return `its genesis validators root is ${found.genesisValidatorsRoot}, not ${expected.genesisValidatorsRoot}`;

@@ -37,7 +37,7 @@ it("rejects another schedule of past forks, and accepts one of future forks", as
     message: `The data directory ${dataDir} holds the chain of network "smallnet" with another fork schedule: ${stored} there and ${current} now.`,
   });
 
-  // A fork may be rescheduled before either epoch.
+  // The fork may be rescheduled until one of the two epochs is reached.
   expect(await open(3)).toBe(3);
   expect(await open(Number.POSITIVE_INFINITY)).toBe(Number.POSITIVE_INFINITY);
   expect(await open(HEAD_EPOCH)).toBe(HEAD_EPOCH);

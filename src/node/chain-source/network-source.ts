@@ -35,7 +35,7 @@ import { loadNetworkConfig, type NamedNetwork } from "./network-config.ts";
 import { genesisDifference, genesisStateFile, knownGenesis } from "./network-genesis.ts";
 import { createNodeIdentity, type NodeIdentity, requireSameNetwork, storeForkSchedule } from "./node-identity.ts";
 
-/** Settings of the chain of a network. */
+/** Chain settings for a network. */
 export interface NetworkSourceSettings {
   network: NamedNetwork;
   /** An absolute path or an http(s) URL. */
@@ -46,13 +46,13 @@ export interface NetworkSourceSettings {
 
 interface NetworkSourceOptions extends NetworkSourceSettings, Pick<NodeSettings, "dataDir" | "execution"> {
   logger: Logger;
-  /** Cancels the opening and calls to execution clients. */
+  /** Cancels opening the chain and calls to execution clients. */
   signal?: AbortSignal;
 }
 
 export interface NetworkSource extends ChainSource {
   readonly clock: WallClock;
-  /** Omitted without the EVM. */
+  /** Omitted if there is no EVM. */
   readonly evm?: EvmThread;
 }
 
@@ -63,7 +63,7 @@ interface OpenedChain {
   anchorState?: BeaconStateAllForks;
 }
 
-/** Opens the chain of a network, which follows the wall clock. */
+/** Opens a network's chain, which follows the wall clock. */
 export async function openNetworkSource(db: BeaconDb, options: NetworkSourceOptions): Promise<NetworkSource> {
   const { logger } = options;
   const { identity, config, anchorState } = await openChain(db, options);
@@ -94,7 +94,7 @@ export async function openNetworkSource(db: BeaconDb, options: NetworkSourceOpti
   };
 }
 
-/** Warns if the clock is behind the stored chain: the node then imports nothing until it catches up. */
+/** Warns if the clock is behind the stored chain: the node imports nothing until the clock catches up. */
 async function warnIfClockBehind(db: BeaconDb, { currentSlot }: WallClock, logger: Logger): Promise<void> {
   const newest = (await db.hotBlocks.last()) ?? (await db.finalizedBlocks.lastAtOrBefore(Number.POSITIVE_INFINITY));
   if (!newest || newest.slot <= currentSlot) return;
@@ -104,7 +104,7 @@ async function warnIfClockBehind(db: BeaconDb, { currentSlot }: WallClock, logge
   });
 }
 
-/** Returns undefined without the EVM, or if blocks since genesis, which the EVM must execute, are missing. */
+/** Returns undefined if the chain has no EVM, or if blocks since genesis, which the EVM must execute, are missing. */
 async function openEvm(
   db: BeaconDb,
   config: BeaconConfig,
@@ -228,7 +228,7 @@ async function loadAnchorState(
   return ofBlock;
 }
 
-/** Returns the value on the first call only, and then releases it. */
+/** Returns a function that returns the value on the first call only, and then releases it. */
 function takeOnce<T>(value: T | undefined): () => T | undefined {
   let remaining = value;
   return () => {

@@ -9,7 +9,7 @@ import type { GenesisIdentity } from "./genesis-file.ts";
 import type { NamedNetwork } from "./network-config.ts";
 import { genesisDifference, knownGenesis } from "./network-genesis.ts";
 
-/** Identity of a stored chain of a network. */
+/** Identity of a network's stored chain. */
 export interface NodeIdentity extends GenesisIdentity {
   kind: "node";
   network: string;
@@ -60,7 +60,7 @@ export async function requireSameNetwork(
   );
 }
 
-/** Describes the first fork up to the newest epoch whose epoch has changed. Future forks may be rescheduled. */
+/** Describes the first fork that the chain has passed and whose epoch has changed. Future forks may be rescheduled. */
 function scheduleContradiction(
   { forkEpochs: stored }: NodeIdentity,
   config: ChainConfig,

@@ -6,7 +6,10 @@ import type { ChainLocation } from "../storage/data-directory.ts";
 import { loadNetworkConfig, type NamedNetwork } from "./network-config.ts";
 import { type NodeIdentity, requireSameNetwork } from "./node-identity.ts";
 
-/** Loads the configuration of a stored chain. Throws a `StartError` if `network` is another network. */
+/**
+ * Loads the configuration of a stored chain. Throws a `StartError` if the chain belongs to a network other than
+ * `network`.
+ */
 export async function loadStoredConfig(
   identity: DevIdentity | NodeIdentity,
   requested: NamedNetwork | undefined,

@@ -14,7 +14,7 @@ export interface CheckpointPin {
   epoch: Epoch | undefined;
 }
 
-/** Converts a beacon node's finalized state URL to that of the pinned state. */
+/** Converts the URL of a beacon node's finalized state to the URL of the pinned state. */
 export function pinnedStateUrl(source: string, { epoch }: CheckpointPin): string {
   if (epoch === undefined) return source;
   return source.replace(/\/states\/finalized$/, `/states/${computeStartSlotAtEpoch(epoch)}`);

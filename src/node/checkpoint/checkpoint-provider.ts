@@ -21,7 +21,7 @@ export async function warnIfProviderSyncing(
   });
 }
 
-/** Returns undefined if the provider has no syncing status, as some serve only states. */
+/** Returns undefined if the provider has no syncing status, since some providers serve only states. */
 async function readSyncing(api: string, signal: AbortSignal | undefined): Promise<Record<string, unknown> | undefined> {
   const timeout = AbortSignal.timeout(TIMEOUT_MS);
   const { pathname } = new URL("eth/v1/node/syncing", api);

@@ -208,7 +208,7 @@ it.each([
 describe("a pinned checkpoint", () => {
   const PINNED_EPOCH = 2;
 
-  /** Creates a chain whose pinned checkpoint is the block of the slot before, and a server of its states. */
+  /** Creates a chain whose pinned checkpoint is the block of the previous slot, and a server for its states. */
   async function setup() {
     const networkDirectory = tempDirectory();
     const { devChain } = await openDevChain({ validators: 8, networkDirectory });
@@ -305,7 +305,7 @@ describe("a pinned checkpoint", () => {
     const openPinned = (pinned: string, epoch?: number) =>
       open({ checkpointState, checkpointRoot: { root: pinned, epoch } });
     await openPinned(root);
-    // The first epoch is before the stored chain, the second is not finalized.
+    // The first epoch is before the stored chain; the second is not finalized.
     for (const epoch of [undefined, PINNED_EPOCH - 1, PINNED_EPOCH]) await openPinned(other, epoch);
     const batch = db.batch();
     batch.meta.putFinalized({ epoch: PINNED_EPOCH + 1, root });

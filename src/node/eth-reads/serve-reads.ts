@@ -6,7 +6,7 @@ import type { ReadCall } from "../../evm/reads/read-host.ts";
 import type { ReadName } from "../../evm/reads/read-limits.ts";
 import { serveMethods } from "../../server/thread/direct/serve-methods.ts";
 
-/** Answers calls of the servers' thread with reads of a replica. */
+/** Answers calls from the server thread by reading from a replica. */
 export function serveReads(read: ReadCall, port: MessagePort): void {
   const methods = bindEthReads(async (name, args, signal) => {
     try {

@@ -3,7 +3,7 @@ import { startThread } from "../../threads/thread.ts";
 
 let shared: ReadThread | undefined;
 
-/** Returns the thread for reads that the chains of the process share. */
+/** Returns the read thread shared by all chains in the process. */
 export function sharedReadThread(): ReadThread {
   shared ??= new ReadThread({ startWorker: () => startThread("./worker", import.meta.url) });
   return shared;

@@ -50,7 +50,7 @@ export class Eth1Connection {
     return this.#follower.isConnected;
   }
 
-  /** Fetches new blocks of the deposit chain. Returns false if all nodes are unavailable. */
+  /** Fetches new blocks from the deposit chain. Returns false if all nodes are unavailable. */
   update(): Promise<boolean> {
     return this.#follower.update();
   }

@@ -4,7 +4,7 @@ import type { BuilderSettings } from "../../chain/production/builder-settings.ts
 import { HttpBuilder } from "../../execution/builder/http-builder.ts";
 import type { Logger } from "../../log/logger.ts";
 
-/** Creates the client of the external builder and checks its status in the background. */
+/** Creates the client for the external builder and checks its status in the background. */
 export function openBuilder(
   { url, bidTimeoutMs }: BuilderSettings,
   config: BeaconConfig,

@@ -34,7 +34,7 @@ export async function limitConnections<Servers extends LimitedServers>(
   const allowed = Number(text.match(/^Max open files +(\d+)/m)?.[1] ?? Number.POSITIVE_INFINITY);
   const limits = servers.limits ?? DEFAULT_SERVER_LIMITS;
   const count = [servers.jsonRpc, servers.ethRpc, servers.rest].filter((server) => server !== undefined).length;
-  // Excess peers are accepted before they are pruned.
+  // Excess peers are accepted before being pruned.
   const reserved = DATABASE_FILES + OTHER_FILES + (networking ? 2 * maxPeers(networking.targetPeers) : 0);
   const needed = reserved + count * limits.connections;
   if (allowed >= needed) return servers;

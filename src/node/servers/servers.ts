@@ -40,20 +40,20 @@ export interface EthRpcOptions extends ApiOptions {
 export interface ServersOptions {
   limits?: ServerLimits;
   jsonRpc?: JsonRpcOptions;
-  /** Serves the methods of execution clients and of their test networks. */
+  /** Serves the methods of execution clients and their dev networks. */
   ethRpc?: EthRpcOptions;
   rest?: ApiOptions;
   /** Serves the Web3Signer API over the keys of a dev chain. */
   signer?: ApiOptions;
   metrics?: ListenOptions;
-  /** Writes lines of the access log. Omitted without an access log. */
+  /** Writes lines to the access log. Omitted if there is no access log. */
   writeAccess?: WriteLines;
 }
 
 /** Methods, routes, feeds and metrics to serve. */
 interface Served extends Omit<ThreadServed, "routes"> {
   routes(): RouteTable;
-  /** Omitted without metrics. */
+  /** Omitted if metrics are disabled. */
   metrics?: Metrics;
 }
 
@@ -131,7 +131,7 @@ export async function startServers(
   };
 }
 
-/** Removes the limits of calls, which are enforced in the main thread. */
+/** Removes the call limits, which are enforced in the main thread. */
 function httpLimits({ calls: _, ...limits }: ServerLimits): JsonRpcLimits {
   return limits;
 }

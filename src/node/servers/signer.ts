@@ -31,7 +31,7 @@ export async function startSigner(
   }
 }
 
-/** Offers the keys of the offline validators, which a client may run. Signs with all keys of the chain. */
+/** Lists the keys of offline validators, which a client may run, but signs with any key of the chain. */
 function keysOf({ chain, control, registeredKeys }: SignedChain): SignerKeys {
   return {
     publicKeys() {

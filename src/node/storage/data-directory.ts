@@ -99,7 +99,7 @@ function linkTarget(path: string): string | undefined {
   }
 }
 
-/** Converts an error of the database or its content to a `StartError`. Returns undefined for other errors. */
+/** Converts an error caused by the database or its content to a `StartError`. Returns undefined for other errors. */
 export function asStartError(dataDir: string, error: unknown): StartError | undefined {
   // Closing failed too, usually for the same reason.
   if (isSuppressed(error)) return asStartError(dataDir, error.suppressed);

@@ -20,7 +20,7 @@ export async function openStoredDatabase(dataDir: string): Promise<BeaconDb> {
   return openDataDirectory(dataDir, { sync: true });
 }
 
-/** Reads the identity of the stored chain. Returns null without a database or chain. */
+/** Reads the identity of the stored chain. Returns null if there is no database or no chain. */
 async function readStoredIdentity(dataDir: string, logger: Logger): Promise<unknown> {
   if (!hasDatabase(dataDir)) return null;
   const db = await openDataDirectory(dataDir, { sync: true, logger });
@@ -176,7 +176,7 @@ function hasDatabase(dataDir: string): boolean {
   }
 }
 
-/** Converts errors of the database and the file system to a `StartError`. */
+/** Converts errors from the database and the file system to a `StartError`. */
 async function withStartErrors<T>(dataDir: string, work: () => Promise<T>): Promise<T> {
   try {
     return await work();

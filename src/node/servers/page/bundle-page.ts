@@ -5,7 +5,7 @@ import { type OutputChunk, rolldown } from "rolldown";
 
 const IMPORT_MAP = /\s*<script type="importmap">.*?<\/script>/s;
 
-/** The imports of the main file are requested together with it. */
+/** The imports of the main file are requested along with the file itself. */
 const preload = (name: string) => `\n    <link rel="modulepreload" href="/web/${name}">`;
 
 /** Bundles the page of a checkout into a directory, with the URLs of the unbundled page. Returns its chunks. */
@@ -23,8 +23,8 @@ export async function bundlePage(root: string, directory: string): Promise<Outpu
     dir: join(directory, "web"),
     minify: true,
     entryFileNames: "[name].js",
-    // File names depend on the content: after an update, a page that is still open finds no chunk, rather than a chunk
-    // of another version.
+    // File names depend on the content. After an update, a page that is still open finds no chunk, rather than a chunk
+    // from another version.
     chunkFileNames: "chunks/[name]-[hash].js",
   });
   await mkdir(join(directory, "vendor"));

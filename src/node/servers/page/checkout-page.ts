@@ -12,7 +12,7 @@ const CACHE = join(ROOT, "node_modules", ".cache", "fanal-page");
 const FOLDERS = ["web", "client"];
 const IS_SERVED = /(?<!\.test|\.d)\.(ts|js|css|svg)$/;
 
-/** Libraries of the page by file name in the import map of `index.html`. */
+/** Libraries used by the page, keyed by file name in the import map of `index.html`. */
 const LIBRARIES: Readonly<Record<string, string>> = {
   "preact.js": "preact",
   "hooks.js": "preact/hooks",
@@ -41,8 +41,8 @@ export function sourceFiles(): StaticFilePaths {
 }
 
 /**
- * Returns the directory of the bundled page. Bundles it if a file of the page changed since the last time. Returns
- * undefined if there is no bundler for this platform or the cache is not writable.
+ * Returns the directory of the bundled page. Bundles the page if any of its files has changed since the last bundle.
+ * Returns undefined if there is no bundler for this platform or the cache is not writable.
  */
 export async function cachedBundle(cache = CACHE): Promise<string | undefined> {
   const directory = join(cache, bundleKey());
@@ -59,12 +59,12 @@ export async function cachedBundle(cache = CACHE): Promise<string | undefined> {
       await rm(unfinished, { recursive: true, force: true });
     }
   } catch {
-    // The unbundled page works as well.
+    // The unbundled page works just as well.
   }
   return (await isReadable(directory)) ? directory : undefined;
 }
 
-/** Also false for a bundle of another user. */
+/** Also returns false for a bundle owned by another user. */
 function isReadable(directory: string): Promise<boolean> {
   return access(join(directory, "index.html"), constants.R_OK).then(
     () => true,
@@ -72,7 +72,7 @@ function isReadable(directory: string): Promise<boolean> {
   );
 }
 
-/** Hashes the files of the page, and the manifest for the versions of its libraries. */
+/** Hashes the page's files, and the manifest, which contains the versions of its libraries. */
 function bundleKey(): string {
   const { "/": index, ...files } = sourceFiles();
   const paths = [
