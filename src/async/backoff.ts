@@ -28,7 +28,7 @@ export class Backoff {
 }
 
 interface ReconnectOptions extends BackoffLimits {
-  /** A connection that lasted longer resets the backoff. */
+  /** Connection lifetime after which the backoff is reset. */
   stableMillis: number;
   timers: Pick<Timers, "now" | "sleep">;
   /** Ends the loop. */

@@ -17,7 +17,7 @@ export class ClosingStack implements AsyncDisposable {
     return new ClosingStack(this.#closers.splice(0));
   }
 
-  /** Runs every closer, even after one fails. Throws the error, or an `AggregateError` of several. */
+  /** Runs every closer, even after one fails. Throws the error, or an `AggregateError` if there are several. */
   async [Symbol.asyncDispose](): Promise<void> {
     const errors: unknown[] = [];
     for (const close of this.#closers.splice(0).reverse()) {

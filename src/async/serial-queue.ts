@@ -1,6 +1,6 @@
 /**
- * Runs tasks sequentially, in order. A failed task rejects only its own promise. All changes of the chain go through
- * one queue, so that no task sees a partly applied block.
+ * Runs tasks sequentially, in order. A failed task rejects only its own promise. All changes to the chain go through
+ * one queue, so no task sees a partially applied block.
  */
 export class SerialQueue {
   #tail: Promise<unknown> = Promise.resolve();

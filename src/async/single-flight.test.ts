@@ -3,7 +3,7 @@ import { SharedTask, type SharedTaskFunction, SingleFlight } from "./single-flig
 
 const RESULT = {};
 
-/** Creates a task of several steps. Each waits for a call of `step`. */
+/** Creates a task with several steps, each of which waits for a call to `step`. */
 function stepwise(steps: number) {
   let done = 0;
   let ended = false;

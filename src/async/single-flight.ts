@@ -1,10 +1,10 @@
 /**
- * A cancellable task. It calls `throwIfAborted` between steps, which throws once every caller has aborted. A task
- * without steps uses `abortSignal` instead, which aborts when the last caller does.
+ * A cancellable task. Between steps, the task calls `throwIfAborted`, which throws once every caller has aborted. A
+ * task without steps uses `abortSignal` instead, which aborts when the last caller does.
  */
 export type SharedTaskFunction<T> = (throwIfAborted: () => void, abortSignal: () => AbortSignal) => Promise<T>;
 
-/** Thrown inside a task that has no callers left. The cause is the abort reason of the last one. */
+/** Thrown inside a task that has no callers left. The cause is the last caller's abort reason. */
 class AbandonedError extends Error {
   constructor(cause?: unknown) {
     super("Every caller has aborted.", { cause });
@@ -18,14 +18,14 @@ export class SharedTask<T> {
   #callers = 0;
   #abortController: AbortController | undefined;
 
-  /** `onEnd` is called when the task settles or is cancelled: callers can no longer join. */
+  /** Calls `onEnd` when the task settles or is cancelled, after which callers can no longer join. */
   constructor(task: SharedTaskFunction<T>, onEnd: () => void) {
     this.#onEnd = onEnd;
     // Deferred until the first caller has joined.
     this.#result = Promise.resolve()
       .then(() => task(this.#throwIfAborted, this.#abortSignal))
       .finally(onEnd);
-    // Each caller handles the rejection itself. This handler is for callers that have left.
+    // Each caller handles the rejection itself. This handler covers callers that have left.
     this.#result.catch(() => {});
   }
 

@@ -1,12 +1,15 @@
 import type { Timers } from "./timers.ts";
 
-/** `burst` at once, and `perSecond` on average. */
+/** Allows `burst` at once and `perSecond` on average. */
 export interface Rate {
   burst: number;
   perSecond: number;
 }
 
-/** Token bucket that may go into debt: a request above the burst passes, and later requests wait for the debt. */
+/**
+ * Token bucket that may go into debt: a request larger than the burst passes, and later requests wait until the debt is
+ * paid off.
+ */
 export class TokenBucket {
   readonly #rate: Rate;
   readonly #timers: Pick<Timers, "now">;
@@ -24,7 +27,7 @@ export class TokenBucket {
     return this.#count() >= this.#rate.burst;
   }
 
-  /** Milliseconds until `amount` tokens, or at most a full burst, are available without debt. */
+  /** Returns the milliseconds until `amount` tokens (at most a full burst) are available without debt. */
   delayFor(amount: number): number {
     const missing = Math.min(amount, this.#rate.burst) - this.#count();
     return missing <= 0 ? 0 : (missing * 1000) / this.#rate.perSecond;

@@ -9,8 +9,8 @@ export async function withTimeout<T>(
 ): Promise<T> {
   const settled = new AbortController();
   const late = timers.sleep(millis, settled.signal).then(async () => {
-    // If this process was busy, the response may be waiting in the socket. A turn of the event loop lets it be read
-    // first.
+    // If this process was busy, the response may already be in the socket. One more turn of the event loop lets the
+    // socket be read first.
     await new Promise((resolve) => setImmediate(resolve));
     throw timeoutError();
   });

@@ -29,7 +29,7 @@ export class ByteLru<V> {
     return entry.value;
   }
 
-  /** `bytes` is the size of the value. The length of the key is added to it. */
+  /** `bytes` is the size of the value. The length of the key is added to this size. */
   set(key: string, value: V, bytes: number): void {
     this.delete(key);
     const entry = { value, bytes: key.length + bytes };

@@ -20,7 +20,7 @@ export class CallSiteFinder {
   /** Display path by file; null for skipped files. */
   readonly #paths = new Map<string, string | null>();
 
-  /** Returns the innermost frame outside of Node and the tracker, or else Node's innermost frame. */
+  /** Returns the innermost frame outside of Node and the tracker, or Node's innermost frame if there is none. */
   find(): CallSite {
     let internal: CallSite | undefined;
     for (const site of callSites()) {
@@ -65,13 +65,13 @@ function callSites(): NodeJS.CallSite[] {
   }
 }
 
-/** Returns the path to show for a file, never an absolute one. Null for the tracker itself and its hooks. */
+/** Returns the path to show for a file, which is never absolute. Returns null for the tracker itself and its hooks. */
 export function displayPath(file: string): string | null {
   if (file.startsWith("node:")) return file === "node:internal/async_hooks" ? null : file;
   const path = file.startsWith("file:") ? fileURLToPath(file) : file;
   if (path.startsWith(OWN_DIRECTORY) && !path.endsWith(".test.ts")) return null;
   if (path.startsWith(PROJECT)) return path.slice(PROJECT.length);
-  // An installed package has its dependencies next to it.
+  // The dependencies of an installed package are next to it.
   const installed = path.lastIndexOf("/node_modules/");
   return installed === -1 ? basename(path) : path.slice(installed + 1);
 }

@@ -21,7 +21,7 @@ describe("promise tracker", () => {
     }
     const waiting = awaitGate();
     const listed = createdBy("awaitGate");
-    // One of the function, one of its await.
+    // One from the function, one from its await.
     expect(listed).toHaveLength(2);
     for (const promise of listed) {
       expect(promise).toMatchObject({ filename: "src/debug/promise-tracker.test.ts", state: "Pending" });

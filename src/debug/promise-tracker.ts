@@ -36,7 +36,7 @@ export class PromiseTracker {
     return tracker;
   }
 
-  /** Ignores new promises while `limit` are pending: in a leak, the oldest ones show the cause. */
+  /** Ignores new promises while `limit` are pending, since the oldest promises show the cause of a leak. */
   constructor({ limit = DEFAULT_LIMIT }: { limit?: number } = {}) {
     this.#limit = limit;
     const forget = (id: number) => {
@@ -73,7 +73,7 @@ export class PromiseTracker {
 
   #track(id: number, trigger: number): void {
     if (this.#tracked.size >= this.#limit) return;
-    // A promise of `then` or `await` is triggered by the promise it awaits, any other by the running resource.
+    // A promise created by `then` or `await` is triggered by the promise it awaits, any other by the running resource.
     const child = trigger === executionAsyncId() ? undefined : trigger;
     this.#tracked.set(id, { createdAt: this.#callSites.find(), child });
   }

@@ -1,6 +1,6 @@
 import { OperationalError } from "./operational-error.ts";
 
-/** Kinds of call errors, independent of the transport. `FAILURES` has their codes. */
+/** Kinds of call errors, independent of the transport. `FAILURES` lists their codes. */
 export type FailureKind =
   | "invalid-params"
   | "not-found"
@@ -73,7 +73,7 @@ export const FAILURES: Readonly<Record<FailureKind, FailureForm>> = {
   },
 };
 
-/** A rejected item of a submission of several items. */
+/** A rejected item in a submission of several items. */
 export interface ItemFailure {
   index: number;
   message: string;
@@ -87,13 +87,13 @@ interface FailureDetails {
   cause?: unknown;
 }
 
-/** Code and data of a JSON-RPC error that replace those of its kind, where clients rely on them. */
+/** JSON-RPC error code and data that override those of the failure kind, where clients rely on them. */
 export interface RpcErrorFields {
   code: number;
   data?: unknown;
 }
 
-/** Error of a call, thrown by handlers of methods. It has no stack trace. */
+/** Call error thrown by method handlers. Has no stack trace. */
 export class Failure extends OperationalError {
   readonly kind: FailureKind;
   readonly detail?: string;
@@ -114,7 +114,7 @@ export class Failure extends OperationalError {
   }
 }
 
-/** Failure of a call that exceeded a time limit of the server, unlike one that its client cancelled. */
+/** Failure of a call that exceeded a server time limit, as opposed to a call cancelled by its client. */
 export class TimeLimitFailure extends Failure {}
 
 export const invalidParams = (message: string, details?: FailureDetails) =>

@@ -1,10 +1,10 @@
-/** Two fifths of a name may be mistyped, but at most a few letters of a long one. */
+/** Up to two fifths of a name may be mistyped, but no more than a few letters of a long name. */
 const MAX_MISTYPED_SHARE = 0.4;
 const MIN_EDITS = 2;
 const MAX_EDITS = 8;
-/** Longer input is not a mistyped name. */
+/** Longer input is not treated as a mistyped name. */
 const MAX_NAME_LENGTH = 80;
-/** Distance of a shortened name, such as `port` for `rpc-port`, in edits. */
+/** Edit distance assigned to a shortened name, such as `port` for `rpc-port`. */
 const EDITS_OF_PART = 2;
 const MIN_PART_LENGTH = 4;
 
@@ -21,7 +21,7 @@ export function nearestName(input: string, candidates: Iterable<string>): string
     const edits = editsBetween(name, candidate.toLowerCase(), limit);
     if (edits > limit) continue;
     nearest = candidate;
-    // Only a closer candidate replaces it.
+    // Only a closer candidate replaces this one.
     limit = edits - 1;
     if (limit < 0) break;
   }

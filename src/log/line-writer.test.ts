@@ -5,7 +5,7 @@ import { afterEach, beforeEach, describe, expect, it, onTestFinished, vi } from 
 import { LineWriter } from "./line-writer.ts";
 import { RotatingFile } from "./rotating-file.ts";
 
-/** Accepts as many bytes as it has room for. */
+/** Creates a sink that accepts `room` bytes in total. */
 function fakeSink(room: number) {
   const sink = {
     room,

@@ -1,19 +1,19 @@
 /** A destination with non-blocking writes. */
 export interface ByteSink {
-  /** Returns how many bytes were written, which may be zero if it would block. Throws on other errors. */
+  /** Returns the number of bytes written, which may be zero if the write would block. Throws on other errors. */
   write(bytes: Uint8Array): number;
 }
 
-/** Limit of the buffer for a blocked sink. */
+/** Buffer limit while the sink is blocked. */
 const BUFFER_BYTES = 1024 * 1024;
 const RETRY_MS = 50;
-/** Timeout of a flush at process exit. */
+/** Flush timeout at process exit. */
 const FLUSH_TIMEOUT_MS = 500;
 const FLUSH_STEP_MS = 5;
 
 /**
- * Writes records to a sink without blocking, so that an unread log never stalls the node. Buffers bytes that the sink
- * does not accept; beyond the buffer limit, records are dropped and counted.
+ * Writes records to a sink without blocking, so an unread log never stalls the node. Buffers bytes that the sink does
+ * not accept. Beyond the buffer limit, records are dropped and counted.
  */
 export class LineWriter {
   readonly #sink: ByteSink;
@@ -23,7 +23,7 @@ export class LineWriter {
   #dropped = 0;
   #retry: NodeJS.Timeout | undefined;
 
-  /** `onResumed` is called when the sink accepts data again, with the number of dropped records. */
+  /** Calls `onResumed` with the number of dropped records when the sink accepts data again. */
   constructor(sink: ByteSink, onResumed: (dropped: number) => void) {
     this.#sink = sink;
     this.#onResumed = onResumed;
@@ -73,7 +73,7 @@ export class LineWriter {
     this.#onResumed(dropped);
   }
 
-  /** Returns undefined if the sink failed. */
+  /** Writes as many bytes as the sink accepts. Returns undefined if the sink failed. */
   #tryWrite(bytes: Uint8Array): number | undefined {
     try {
       return this.#sink.write(bytes);

@@ -15,12 +15,12 @@ export const LEVEL_VALUES: Readonly<Record<LogLevel, number>> = {
 type TopicState = "normal" | "required" | "disabled";
 
 interface TopicSetting {
-  /** Undefined for the global level. */
+  /** Undefined if the global level applies. */
   readonly level: LogLevel | undefined;
   readonly state: TopicState;
 }
 
-/** Which records are written: the global level and the settings of single topics. */
+/** Determines which records are written: the global level and the settings of individual topics. */
 export interface LogFilter {
   readonly level: LogLevel;
   readonly topics: ReadonlyMap<LogTopic, TopicSetting>;
@@ -28,7 +28,7 @@ export interface LogFilter {
 
 export const DEFAULT_LOG_FILTER: LogFilter = { level: "info", topics: new Map() };
 
-/** The log specification is malformed. The previous filter stays in effect. */
+/** Thrown for a malformed log specification. The previous filter stays in effect. */
 export class LogSpecError extends Error {
   constructor(message: string) {
     super(message);
@@ -110,9 +110,9 @@ function withoutSetting(setting: TopicSetting, key: ClauseKey): TopicSetting {
 }
 
 /**
- * Applies a specification such as `DEBUG; TRACE:chain,rpc; REQUIRED:chain; DISABLED:none` to a filter. It replaces the
- * global level and resets the topics it names. Other topics keep their settings. Unknown topics are an error unless
- * `onUnknownTopic` accepts them.
+ * Applies a specification such as `DEBUG; TRACE:chain,rpc; REQUIRED:chain; DISABLED:none` to a filter. Replaces the
+ * global level and resets the topics named in the specification. Other topics keep their settings. Unknown topics are
+ * an error unless `onUnknownTopic` accepts them.
  */
 export function applyLogSpec(
   current: LogFilter,
@@ -154,7 +154,7 @@ export function parseLogSpec(spec: string): LogFilter {
   return applyLogSpec(DEFAULT_LOG_FILTER, spec);
 }
 
-/** Returns the lowest severity that is written for a topic, or `Infinity` for a muted topic. */
+/** Returns the lowest severity written for a topic, or `Infinity` for a muted topic. */
 export function topicThreshold(filter: LogFilter, topic: LogTopic): number {
   const setting = filter.topics.get(topic);
   const state = setting?.state ?? "normal";

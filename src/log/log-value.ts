@@ -17,7 +17,7 @@ export function plainLogValue(value: unknown, depth = 0): unknown {
   }
 }
 
-/** Limits nesting, which also ends circular references. */
+/** Nesting limit, which also breaks circular references. */
 const MAX_DEPTH = 6;
 
 function plainObject(value: object, depth: number): unknown {

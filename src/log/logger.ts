@@ -1,7 +1,7 @@
 export const LOG_LEVELS = ["trace", "debug", "info", "notice", "warn", "error", "fatal"] as const;
 export type LogLevel = (typeof LOG_LEVELS)[number];
 
-/** Subjects of log records. */
+/** Topics of log records. */
 export const LOG_TOPICS = [
   "node",
   "chain",
@@ -20,7 +20,7 @@ export type LogTopic = (typeof LOG_TOPICS)[number];
 export type LogFields = Record<string, unknown>;
 type LogMethod = (message: string, fields?: LogFields) => void;
 
-/** Writes records of one topic. `topic` returns the logger of another topic. */
+/** Writes records for one topic. `topic` returns the logger for another topic. */
 export type Logger = Record<LogLevel, LogMethod> & {
   topic(name: LogTopic): Logger;
 };

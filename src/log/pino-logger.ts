@@ -22,9 +22,9 @@ interface LoggerOptions {
   spec: string;
   /** Standard output by default. */
   destination?: LogDestination;
-  /** Log file in addition to the destination. */
+  /** Log file to write in addition to the destination. */
   file?: LogFile;
-  /** True if people read the console. By default if standard output is a terminal. */
+  /** True if a person reads the console. Defaults to whether standard output is a terminal. */
   isTerminal?: boolean;
   /** Colours of the text format. On by default for a terminal, unless NO_COLOR is set. */
   colour?: boolean;
@@ -37,8 +37,7 @@ export interface LogControl {
   /** Applies a log specification. Warns about unknown topics. Throws a `LogSpecError` if it is malformed. */
   setSpec(spec: string): void;
   /**
-   * Prints text to a terminal that shows notices as text. Returns false if there is no such terminal; notices are then
-   * logged.
+   * Prints text to the terminal if it shows notices as text. Otherwise returns false, and the notice is logged instead.
    */
   print(text: string): boolean;
   /** Writes buffered records before the process exits, up to a timeout. */

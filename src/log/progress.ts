@@ -3,7 +3,7 @@ import type { LogFields, Logger } from "./logger.ts";
 
 const REPORT_INTERVAL_MS = 5_000;
 const FIRST_REPORT_MS = 2_000;
-/** Window of the average rate. */
+/** Window over which the rate is averaged. */
 const WINDOW_MS = 60_000;
 
 interface Sample {
@@ -16,7 +16,7 @@ interface ProgressOptions {
   message: string;
   logger: Logger;
   timers?: Pick<Timers, "now">;
-  /** Delay of the first report. By default two seconds. */
+  /** Delay before the first report; two seconds by default. */
   firstReportMs?: number;
 }
 
@@ -62,7 +62,7 @@ export class Progress {
     });
   }
 
-  /** Logs the end of a task that took long enough for a report. */
+  /** Logs the end of the task if it ran long enough for a report. */
   finish(fields: LogFields = {}): void {
     const took = this.#timers.now() - this.#startedAt;
     if (took >= this.#firstReportMs)

@@ -10,7 +10,7 @@ export interface LogFile {
   count: number;
 }
 
-/** Logs contain addresses of peers and clients. */
+/** Logs contain the addresses of peers and clients. */
 const OWNER_ONLY = 0o600;
 
 /** A log file with rotation by size: `log` becomes `log.1`, `log.1` becomes `log.2`, and so on. */
@@ -36,7 +36,7 @@ export class RotatingFile implements ByteSink {
   #rotate(): void {
     const { path, count } = this.#file;
     if (count === 1) {
-      // Truncated, not removed: on Windows the name of an open file stays taken.
+      // Truncated instead of removed: on Windows, the name of an open file cannot be reused.
       ftruncateSync(this.#descriptor);
       this.#size = 0;
       return;

@@ -17,7 +17,7 @@ export function standardOutput(): ByteSink {
   };
 }
 
-/** Opens the terminal in non-blocking mode, because Ctrl-S or a hanging connection blocks it. */
+/** Opens the terminal in non-blocking mode, because Ctrl-S or a hung connection would block it. */
 function reopenedTerminal(): number {
   try {
     return openSync("/dev/stdout", constants.O_WRONLY | constants.O_NONBLOCK | constants.O_NOCTTY);

@@ -43,7 +43,7 @@ function fieldText(value: unknown): string {
   return String(plain);
 }
 
-/** Formats a record as one line, followed by the stack traces of errors among its fields. */
+/** Formats a record as one line, followed by the stack traces of any errors in its fields. */
 export function formatText({ time, level, topic, message, fields = {} }: LogRecord, colour: boolean): string {
   const paint = (code: string, text: string) => (colour ? `${code}${text}${RESET}` : text);
   const stamp = time.toISOString().replace("T", " ").replace("Z", "");

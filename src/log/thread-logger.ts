@@ -10,7 +10,7 @@ export type LogMessage = [
   fields: LogFields | undefined,
 ];
 
-/** Writes a record of another thread or process to the log of this one. */
+/** Writes a record from another thread or process to this one's log. */
 export function writeRecord(logger: Logger, [, topic, level, message, fields]: LogMessage): void {
   (topic === undefined ? logger : logger.topic(topic))[level](message, fields);
 }

@@ -5,10 +5,10 @@ import type { Instruments } from "./instruments.ts";
 
 const SECONDS_BUCKETS = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30];
 
-/** Label of unknown methods, whose names are not bounded. */
+/** Label for unknown methods, whose names are unbounded. */
 const UNKNOWN_METHOD = "unknown";
 
-/** Metrics of one method on one server. */
+/** Metrics for one method on one server. */
 interface CallSeries {
   seconds: { observe(seconds: number): void };
   bytes: { inc(count: number): void };
@@ -17,7 +17,7 @@ interface CallSeries {
 
 type CallLabel = "server" | "method";
 
-/** Prometheus metrics of API calls: durations, errors, response bytes and calls in flight. */
+/** Prometheus metrics for API calls: durations, errors, response bytes and calls in flight. */
 export class CallMetrics {
   readonly #errors: Counter<CallLabel | "code">;
   readonly #makeSeries: (labels: Record<CallLabel, string>) => CallSeries;
@@ -50,7 +50,7 @@ export class CallMetrics {
     });
   }
 
-  /** Adds the statistics of one method, which servers report in batches. */
+  /** Adds the statistics for one method, which servers report in batches. */
   add({ server, method = UNKNOWN_METHOD, begun, seconds, errorCodes, bytes }: CallStats): void {
     const series = this.#seriesOf(server, method);
     series.inFlight.inc(begun - seconds.length);

@@ -7,8 +7,8 @@ const IMPORT_BUCKETS = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2, 4, 8, 12
 const DELAY_BUCKETS = [0.1, 0.25, 0.5, 1, 1.5, 2, 2.5, 3, 3.5, 4, 5, 6, 8, 12];
 
 /**
- * Adds metrics of the chain. Names without "fanal" are those of github.com/ethereum/beacon-metrics. Returns a stop
- * function.
+ * Adds metrics for the chain. Names without "fanal" come from github.com/ethereum/beacon-metrics. Returns a function
+ * that unsubscribes from chain events.
  */
 export function addChainMetrics(instruments: Instruments, chain: BeaconChain): () => void {
   addHeadMetrics(instruments, chain);
@@ -125,7 +125,7 @@ function addPoolMetrics(instruments: Instruments, { pools }: BeaconChain): void 
   });
 }
 
-/** Adds metrics of chain events. Returns a function that unsubscribes. */
+/** Adds metrics for chain events. Returns a function that unsubscribes. */
 function addChainEventMetrics(instruments: Instruments, { events, clock, status }: BeaconChain): () => void {
   const reorgs = instruments.counter("beacon_reorgs_total", "Reorgs of the chain");
   const blocks = instruments.counter("fanal_blocks_imported_total", "Imported blocks");
@@ -159,7 +159,7 @@ function addChainEventMetrics(instruments: Instruments, { events, clock, status 
   };
 }
 
-/** Converts a root to the signed integer of its last eight bytes, as beacon-metrics defines. */
+/** Converts a root to the signed integer in its last eight bytes, as specified by beacon-metrics. */
 function rootNumber(root: string): number {
   return bytesNumber(Buffer.from(root.slice(2), "hex"));
 }

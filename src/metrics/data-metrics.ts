@@ -2,7 +2,7 @@ import type { BeaconChain } from "../chain/chain.ts";
 import type { BeaconDb } from "../db/beacon-db.ts";
 import type { Instruments } from "./instruments.ts";
 
-/** Adds metrics of blobs and data columns. */
+/** Adds metrics for blobs and data columns. */
 export function addDataMetrics(instruments: Instruments, chain: BeaconChain, db: BeaconDb): void {
   const { pool, custody } = chain.data;
   instruments.gauge("beacon_custody_groups", "Custody groups of the node", () => {

@@ -22,7 +22,7 @@ interface MetricsServerParts {
   logger: Logger;
 }
 
-/** Creates the server of `GET /metrics` and the health probes. It needs no token. */
+/** Creates the server for `GET /metrics` and the health probes. Clients need no token. */
 export function createMetricsServer({ metrics, probes, logger }: MetricsServerParts): HttpServer {
   const core = new HttpCore({
     logger,
@@ -92,7 +92,7 @@ export function createMetricsServer({ metrics, probes, logger }: MetricsServerPa
   };
 }
 
-/** Accepts only loopback names and IP addresses, against DNS rebinding. */
+/** Accepts only loopback names and IP addresses, to prevent DNS rebinding. */
 function isLocalHostHeader(host: string | undefined): boolean {
   if (host === undefined) return true;
   const name = hostNameOf(host)!;

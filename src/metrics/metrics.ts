@@ -23,7 +23,7 @@ interface MetricsParts {
   engine: ExecutionEngine;
   db: BeaconDb;
   network: NetworkView;
-  /** Omitted without a network. */
+  /** Omitted if the node has no network. */
   networking?: NetworkingSource;
   /** Omitted if the deposit chain is not followed. */
   eth1?: { readonly isConnected: boolean };
@@ -33,7 +33,7 @@ interface MetricsParts {
   lanes: Lanes;
 }
 
-/** Prometheus metrics of a node. */
+/** Prometheus metrics for a node. */
 export class Metrics {
   readonly #calls: CallMetrics;
   readonly #registry = new Registry();

@@ -2,13 +2,15 @@ import type { Tally } from "../chain/monitor/tally.ts";
 import type { ValidatorMonitor } from "../chain/monitor/validator-monitor.ts";
 import type { Instruments } from "./instruments.ts";
 
-/** Label of the sum over all monitored validators, as in Lighthouse. */
+/** Label for the sum over all monitored validators, as in Lighthouse. */
 const TOTAL = "total";
 const STATUSES = ["unknown", "pending", "active", "exited", "withdrawable"] as const;
 
 type Outcomes = Readonly<Record<"included" | "missed", number>>;
 
-/** Adds metrics of `--monitor-validators`: the totals and, unless there are too many, each validator. */
+/**
+ * Adds the metrics for `--monitor-validators`: totals and, unless there are too many validators, one series for each.
+ */
 export function addMonitorMetrics(instruments: Instruments, monitor: ValidatorMonitor): void {
   const tallies = (): [validator: string, tally: Tally][] => [
     [TOTAL, monitor.total],
@@ -94,7 +96,7 @@ export function addMonitorMetrics(instruments: Instruments, monitor: ValidatorMo
 function statusCounts(monitor: ValidatorMonitor): Map<(typeof STATUSES)[number], number> {
   const counts = new Map(STATUSES.map((status) => [status, 0]));
   for (const [status, count] of monitor.statusCounts()) {
-    // withdrawal_possible and withdrawal_done.
+    // Covers withdrawal_possible and withdrawal_done.
     const general = STATUSES.find((each) => status.startsWith(each)) ?? "withdrawable";
     counts.set(general, counts.get(general)! + count);
   }

@@ -6,7 +6,7 @@ import type { Instruments } from "./instruments.ts";
 
 const SYNC_STATES = ["synced", "syncing", "waiting for peers"] as const;
 
-/** Parts of the network that are measured. */
+/** Networking parts to measure. */
 export interface NetworkingSource {
   network: { gossip: Pick<Gossip, "verdicts"> };
   sync: Pick<Sync, "state">;
@@ -37,7 +37,7 @@ export function addNetworkMetrics(
   );
 }
 
-/** Adds the sync state. Without a network it is never "waiting for peers". */
+/** Adds the sync state. A node without a network is never "waiting for peers". */
 export function addSyncMetrics(
   instruments: Instruments,
   { status }: BeaconChain,

@@ -3,13 +3,13 @@ import type { ServerLoad } from "../server/http/server.ts";
 import type { LaneLoad } from "../server/lane.ts";
 import type { Instruments } from "./instruments.ts";
 
-/** The last reported load of the servers. */
+/** The most recently reported server load. */
 export interface WatchedServers {
   /** Load by server name. */
   readonly loads: Iterable<readonly [server: string, load: ServerLoad]>;
   /** Event loop lag of the server thread in seconds. Undefined if the servers have no thread of their own. */
   readonly lag: Readonly<Record<"p50" | "p99" | "max", number>> | undefined;
-  /** Load of calls of the EVM that do not pass through the main thread. */
+  /** Load from EVM calls that bypass the main thread. */
   readonly directLoad?: LaneLoad | undefined;
   /** Fetches the current load. */
   refresh(): Promise<void>;

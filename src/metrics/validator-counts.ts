@@ -30,7 +30,7 @@ async function count(state: CachedBeaconStateAllForks, epoch: number): Promise<C
   for (const validators of validatorSlices(state)) {
     for (const validator of validators) {
       const status = getValidatorStatus(validator, epoch);
-      // withdrawal_possible and withdrawal_done.
+      // Covers withdrawal_possible and withdrawal_done.
       counts[STATUSES.find((general) => status.startsWith(general)) ?? "withdrawable"]++;
     }
     await nextTurn();
@@ -38,7 +38,7 @@ async function count(state: CachedBeaconStateAllForks, epoch: number): Promise<C
   return counts;
 }
 
-/** Reads from the tree, which is immutable, so that all slices belong to one version of the state. */
+/** Reads from the immutable tree, so all slices belong to the same version of the state. */
 function* validatorSlices(state: CachedBeaconStateAllForks): Generator<phase0.Validator[], void, undefined> {
   state.commit();
   const { type, node } = state.validators;

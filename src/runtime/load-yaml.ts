@@ -3,14 +3,14 @@ import type { Document, LineCounter } from "yaml";
 
 const require = createRequire(import.meta.url);
 
-/** Loads the YAML library on first use, because it takes 40 ms and most starts do not need it. */
+/** Loads the YAML library on first use, because loading takes 40 ms and most starts do not need the library. */
 export function loadYaml(): typeof import("yaml") {
   return require("yaml");
 }
 
 const NEEDS_QUOTES = /alias|tag|scalar start/;
 
-/** Words for frequent errors. Others are described by their code. */
+/** Wording for common errors. Other errors are described by their code. */
 const PROBLEMS: Readonly<Record<string, string>> = {
   BAD_INDENT: "wrong indentation, or a bracket that is not closed,",
   BLOCK_AS_IMPLICIT_KEY: "wrong indentation, or a colon that needs quotes around its text,",
@@ -40,7 +40,10 @@ export function parseYaml(text: string): unknown {
   }
 }
 
-/** The library would convert other keys to text with a warning, and show the name of an alias without its anchor. */
+/**
+ * Rejects other keys, which the library would convert to text with a warning, and aliases without an anchor, whose
+ * names it would show.
+ */
 function requireScalarKeysAndAnchors(document: Document, lineCounter: LineCounter): void {
   const { visit, isScalar, isNode } = loadYaml();
   const anchors = new Set<string>();

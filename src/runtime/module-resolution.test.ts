@@ -9,7 +9,8 @@ const BY_IMPORT: ResolveHookContext = {
 };
 
 /**
- * Creates a resolver and records what it asks Node. Packages resolve to one place, relative specifiers to themselves.
+ * Creates a resolver and records its queries to Node. Packages resolve to a fixed location, relative specifiers to
+ * themselves.
  */
 function resolver() {
   const requested: string[] = [];

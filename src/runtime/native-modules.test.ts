@@ -3,7 +3,7 @@ import { missingNativeModule, missingNativeModuleMessage, platformName } from ".
 
 const PLATFORM = "linux-x64-glibc";
 
-/** Creates the error that a loader in the file throws. */
+/** Creates an error as thrown by a loader in the file. */
 function thrownIn(file: string, message: string, { code, cause }: { code?: string; cause?: unknown } = {}): Error {
   const error = Object.assign(new Error(message, { cause }), code !== undefined && { code });
   error.stack = `Error: ${message}\n    at Object.<anonymous> (${file}:500:11)\n    at node:internal/modules:1:1`;

@@ -24,7 +24,7 @@ const NO_BINARY =
 
 const NO_MODULE = /^Cannot find module '([^']+)'/;
 
-/** A package name in a path. Skips folders of package managers, such as `.pnpm`. */
+/** Matches a package name in a path. Skips package manager folders such as `.pnpm`. */
 const IN_NODE_MODULES = /node_modules[\\/]((?:@[^\\/]+[\\/])?[^\\/.@\s][^\\/\s:'"]*)/g;
 
 /** Detects the load error of a native package without a usable binary. Returns undefined for any other error. */
@@ -49,7 +49,7 @@ export function missingNativeModuleMessage({ package: name, platform, reason }: 
   );
 }
 
-/** Returns Node's name of the platform, with the C library on Linux: `linux-arm64-musl`, `darwin-arm64`. */
+/** Returns Node's platform name, including the C library on Linux: `linux-arm64-musl`, `darwin-arm64`. */
 export function platformName({ platform, arch, glibcVersion }: Platform = thisPlatform()): string {
   if (platform !== "linux") return `${platform}-${arch}`;
   return `${platform}-${arch}-${glibcVersion === undefined ? "musl" : "glibc"}`;

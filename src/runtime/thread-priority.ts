@@ -13,6 +13,6 @@ export function lowerThreadPriority(): void {
   try {
     setPriority(0, Math.min(constants.priority.PRIORITY_LOW, getPriority(0) + NICE_INCREMENT));
   } catch {
-    // The thread works at normal priority.
+    // The thread keeps its normal priority.
   }
 }

@@ -3,8 +3,9 @@ import { executionAsyncResource } from "node:async_hooks";
 const retained: object[] = [];
 
 /**
- * Keeps `process.nextTick()` fast by retaining one of its tick objects. A garbage collection while none is alive may
- * drop their hidden class, which makes creating them ten times slower. Call once per serving thread, at startup.
+ * Keeps `process.nextTick()` fast by retaining one of its tick objects. A garbage collection while no tick object is
+ * alive may drop their hidden class, which makes creating them ten times slower. Call once per serving thread, at
+ * startup.
  */
 export function pinTickObjectShape(): void {
   process.nextTick(() => retained.push(executionAsyncResource()));

@@ -22,15 +22,15 @@ export type CallHandler = (method: string, args: readonly unknown[]) => unknown;
 interface ChannelOptions {
   /** Handles calls from the other end. */
   handle?: CallHandler;
-  /** Classes of errors that both ends know. */
+  /** Error classes known to both ends. */
   errors?: ErrorRegistry;
   /** Referenced while calls are pending. */
   keepAlive?: KeepAlive;
 }
 
 /**
- * Request/response channel between two threads. Both ends can call methods of the other. Arguments and results are
- * transferred by the rules of `toTransfer`. Calls arrive in the order of sending.
+ * Request/response channel between two threads. Either end can call the other's methods. Arguments and results are
+ * transferred according to the rules of `toTransfer`. Calls arrive in the order they were sent.
  */
 export class Channel {
   readonly #port: ChannelPort;
@@ -51,7 +51,7 @@ export class Channel {
     port.on("message", (message: ChannelMessage) => this.#receive(message));
   }
 
-  /** Number of calls that wait for an answer. */
+  /** Number of calls waiting for an answer. */
   get pending(): number {
     return this.#pending.size;
   }
@@ -60,7 +60,7 @@ export class Channel {
     return this.#closed !== undefined;
   }
 
-  /** Calls a method of the other end. If the last argument is an `AbortSignal`, it cancels the call there. */
+  /** Calls a method of the other end. An `AbortSignal` passed as the last argument cancels the call there. */
   call(method: string, args: readonly unknown[]): Promise<unknown> {
     if (this.#closed) return Promise.reject(this.#closed);
     const last = args.at(-1);
@@ -86,12 +86,12 @@ export class Channel {
     }
   }
 
-  /** Calls a method of the other end, whose result or error is dropped. Does nothing once the channel is closed. */
+  /** Calls a method of the other end and drops the result or error. Does nothing once the channel is closed. */
   notify(method: string, args: readonly unknown[]): void {
     if (!this.#closed) this.#postWith(args, (sent) => ["notify", method, sent]);
   }
 
-  /** Rejects all pending and later calls. */
+  /** Rejects all pending and future calls. */
   close(error: Error): void {
     this.#closed ??= error;
     this.#pending.rejectAll(error);
@@ -128,7 +128,7 @@ export class Channel {
     try {
       await this.#handle(method, args);
     } catch {
-      // The other end does not wait for an answer.
+      // The other end expects no answer.
     }
   }
 

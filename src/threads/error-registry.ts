@@ -8,13 +8,13 @@ export interface SerializedError {
   className: string;
   message: string;
   stack: string | undefined;
-  /** Own fields, such as `code`. */
+  /** Own properties, such as `code`. */
   fields: Record<string, unknown>;
 }
 
 /**
- * Error classes that are preserved across threads. Their fields must be cloneable. Other errors become plain errors
- * with their fields and causes in the stack.
+ * Error classes that are preserved across threads. Their fields must be cloneable. Any other error becomes a plain
+ * error with its fields and causes in the stack.
  */
 export class ErrorRegistry {
   readonly #classes: ReadonlyMap<string, ErrorClass>;
@@ -32,9 +32,9 @@ export class ErrorRegistry {
     return { className, message, stack: inspect(thrown), fields: { name } };
   }
 
-  /** Restores an error with its class, its fields and its original stack. */
+  /** Restores an error with its class, fields and original stack. */
   deserialize({ className, message, stack, fields }: SerializedError): Error {
-    // Capturing a stack trace that is then replaced would be the largest cost.
+    // Capturing a stack trace only to replace it would dominate the cost.
     const { stackTraceLimit } = Error;
     Error.stackTraceLimit = 0;
     const error = new Error(message);

@@ -1,6 +1,6 @@
 type FieldsOf<Message> = Message extends [unknown, ...infer Fields] ? Fields : never;
 
-/** Handler of each kind of message. */
+/** Handlers by kind of message. */
 export type Handlers<Message extends [kind: string, ...unknown[]]> = {
   [Kind in Message[0]]: (...fields: FieldsOf<Extract<Message, [Kind, ...unknown[]]>>) => void;
 };
@@ -18,6 +18,6 @@ export function dispatch<Message extends [kind: string, ...unknown[]]>(
   handlers: Handlers<Message>,
   [kind, ...fields]: Message,
 ): void {
-  // The fields match the kind by the type of `Handlers`.
+  // The type of `Handlers` guarantees that the fields match the kind.
   (handlers[kind as Message[0]] as (...fields: unknown[]) => void)(...fields);
 }

@@ -2,25 +2,25 @@ import { setImmediate } from "node:timers";
 import { MessagePort } from "node:worker_threads";
 import type { Movable } from "./transfer.ts";
 
-/** The sending part of a port or worker. */
+/** The sending half of a port or worker. */
 interface Port<Message> {
   postMessage(messages: readonly Message[], transferred: readonly Movable[]): void;
 }
 
-/** Batches all messages of a turn of the event loop, since waking another thread is expensive. */
+/** Batches all messages from one turn of the event loop, since waking another thread is expensive. */
 export class ThreadOutbox<Message> {
   readonly #port: Port<Message>;
   readonly #beforeSending: () => void;
   #messages: Message[] = [];
   #transferred: Movable[] = [];
 
-  /** `beforeSending` is called before a batch is posted. */
+  /** Calls `beforeSending` before posting a batch. */
   constructor(port: Port<Message>, beforeSending: () => void = () => {}) {
     this.#port = port;
     this.#beforeSending = beforeSending;
   }
 
-  /** Queues a message. Ports and the memory of bytes among `parts` of the message are transferred with it. */
+  /** Queues a message. Ports and byte arrays among `parts` are transferred rather than cloned. */
   send(message: Message, ...parts: readonly unknown[]): void {
     for (const part of parts) {
       if (part instanceof Uint8Array) this.#transferred.push(part.buffer as ArrayBuffer);

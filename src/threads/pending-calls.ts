@@ -1,4 +1,4 @@
-/** What keeps the process alive while calls are pending. */
+/** Handle that keeps the process alive while calls are pending. */
 export interface KeepAlive {
   ref(): void;
   unref(): void;
@@ -9,7 +9,7 @@ interface PendingCall {
   reject(error: unknown): void;
 }
 
-/** Calls that wait for an answer, by id. Later calls have higher ids. */
+/** Calls waiting for an answer, by id. Later calls have higher ids. */
 export class PendingCalls {
   readonly #keepAlive: KeepAlive | undefined;
   readonly #calls = new Map<number, PendingCall>();
@@ -23,7 +23,7 @@ export class PendingCalls {
     return this.#calls.size;
   }
 
-  /** Sends a call under a new id. Returns a promise of its answer. */
+  /** Sends a call with a new id. Returns a promise for the answer. */
   call<Answer>(send: (id: number) => void): Promise<Answer> {
     const id = ++this.#lastId;
     return new Promise<Answer>((resolve, reject) => {

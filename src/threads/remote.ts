@@ -1,4 +1,4 @@
-/** Methods of a service as seen from another thread. An `AbortSignal` as last argument cancels a call. */
+/** Methods of a service as seen from another thread. An `AbortSignal` passed as the last argument cancels the call. */
 export type Remote<Service> = {
   [Name in keyof Service as Service[Name] extends (...args: never[]) => unknown ? Name : never]: Service[Name] extends (
     ...args: infer Args
@@ -9,7 +9,7 @@ export type Remote<Service> = {
 
 type Method = (...args: readonly unknown[]) => unknown;
 
-/** Returns a service of the other end of a channel. `call` sends the name of a method with its arguments. */
+/** Returns a proxy for a service at the other end of a channel. `call` sends a method's name and arguments. */
 export function remoteService<Service extends object>(
   call: (method: string, args: readonly unknown[]) => Promise<unknown>,
 ): Remote<Service> {
@@ -21,7 +21,7 @@ export function remoteService<Service extends object>(
   });
 }
 
-/** Calls a method of a service for the other end. */
+/** Calls a service's method on behalf of the other end. */
 export function callService(service: object | undefined, method: string, args: readonly unknown[]): unknown {
   const called = (service as Readonly<Record<string, Method>> | undefined)?.[method];
   if (called === undefined) throw new Error(`The thread has no method ${method}.`);

@@ -2,7 +2,7 @@ import { EventEmitter } from "node:events";
 import { expect, it } from "vitest";
 import { Thread } from "./thread.ts";
 
-/** A worker thread that the test answers for. */
+/** Worker thread whose answers come from the test. */
 class FakeWorker extends EventEmitter {
   isReferenced = true;
   isTerminated = false;

@@ -4,7 +4,7 @@ import { threadEnvironment } from "../runtime/compile-cache.ts";
 import { type CallHandler, Channel, type ChannelMessage, type ChannelPort } from "./channel.ts";
 import type { ErrorRegistry } from "./error-registry.ts";
 
-/** The part of a worker that is needed to observe its end. */
+/** The part of a worker needed to detect its end. */
 interface EndingPort {
   on(event: "error", listener: (error: unknown) => void): unknown;
   on(event: "exit", listener: (code: number) => void): unknown;
@@ -42,14 +42,14 @@ export class Thread {
     });
   }
 
-  /** Ends the thread. Pending and later calls fail with the error. */
+  /** Ends the thread. Pending and future calls fail with the error. */
   async end(error: Error): Promise<void> {
     this.channel.close(error);
     await this.#worker.terminate();
   }
 }
 
-/** Calls the listener once when a thread ends, with its error if it has crashed. */
+/** Calls the listener once when a thread ends, with the error if the thread crashed. */
 export function onThreadDeath(worker: EndingPort, listener: (error: unknown) => void): void {
   let isDead = false;
   const once = (error: unknown) => {
@@ -61,9 +61,9 @@ export function onThreadDeath(worker: EndingPort, listener: (error: unknown) => 
 }
 
 /**
- * Starts a thread with a module, whose path is relative to the importing one and has the same extension, compiled or
- * not: the compiler does not rewrite paths outside of imports. Threads inherit the options of Node. `--input-type` is
- * only valid with `--eval`; a thread with a file rejects it.
+ * Starts a thread that runs a module. The path is relative to the importing module and takes its extension, since the
+ * compiler rewrites paths only in imports. Threads inherit Node's options, except for `--input-type`, which a thread
+ * with a file rejects: it is only valid with `--eval`.
  */
 export function startThread(path: string, importer: string, options: WorkerOptions = {}): Worker {
   const hasInputType = process.execArgv.some((option) => option.startsWith("--input-type"));

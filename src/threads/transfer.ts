@@ -1,9 +1,9 @@
 import { MessagePort } from "node:worker_threads";
 
-/** What can be moved to another thread instead of copied. */
+/** Objects that can be moved to another thread instead of being copied. */
 export type Movable = ArrayBuffer | MessagePort;
 
-/** A value whose memory is moved to the other thread, and is no longer usable in this one. */
+/** A value whose memory moves to the other thread and is no longer usable in this one. */
 export class Moved {
   readonly value: unknown;
   readonly buffers: readonly ArrayBuffer[];
@@ -41,7 +41,7 @@ function withOwnBuffers(value: unknown): unknown {
   return copy;
 }
 
-/** Shared memory is not copied either. */
+/** True if the buffer contains nothing else. Also true for shared memory, which need not be copied. */
 function hasOwnBuffer({ buffer, length }: Uint8Array): boolean {
   return buffer.byteLength === length || buffer instanceof SharedArrayBuffer;
 }

@@ -1,11 +1,13 @@
 import { yieldToEventLoop } from "../async/time-slice.ts";
 
-/** Bytes for transfer: a latin1 string if short, which is cheaper, otherwise a buffer with its own memory. */
+/**
+ * Bytes for transfer: a latin1 string if they are short, which is cheaper, and otherwise a buffer with its own memory.
+ */
 export type TransferredBytes = string | Uint8Array;
 
 /** Up to this size, strings transfer faster than buffers. */
 const MAX_STRING_BYTES = 4096;
-/** Bytes that are copied in about a millisecond. */
+/** Number of bytes copied in about a millisecond. */
 const SLICE_BYTES = 4 * 1024 * 1024;
 
 /** Copies bytes for transfer, since their memory may be cached or shared. */
@@ -27,12 +29,12 @@ async function copyInSlices(bytes: Uint8Array): Promise<TransferredBytes> {
   return copy;
 }
 
-/** Transfers bytes that are no longer used in this thread, without a copy if they own their memory. */
+/** Transfers bytes that are no longer used in this thread, without copying them if they own their memory. */
 export function transferOwned(bytes: Uint8Array): TransferredBytes {
   return bytes.length > MAX_STRING_BYTES && ownsMemory(bytes) ? bytes : copyForTransfer(bytes);
 }
 
-/** True if the bytes fill their buffer, so that the buffer can be transferred. */
+/** True if the bytes fill their buffer, which can therefore be transferred. */
 export function ownsMemory(bytes: Uint8Array): boolean {
   return bytes.length === bytes.buffer.byteLength;
 }
