@@ -2,21 +2,11 @@ import { Address, createAddressFromPrivateKey, eoaCode7702SignAuthorization } fr
 import type { Transaction } from "../../src/evm/execution/transaction.ts";
 import { DEFAULT_CHAIN_ID } from "../../src/evm/genesis.ts";
 import { bytesOf, type TestChain } from "../support/evm/evm.ts";
-
-type Random = (below: number) => number;
+import { type Random, randomFrom } from "../support/evm/random.ts";
 
 const ACCOUNTS = 10;
 /** Addresses of precompiles: all up to BLS12-381, and P-256. */
 const PRECOMPILES = [...Array.from({ length: 17 }, (_, index) => index + 1), 0x100];
-
-/** Deterministic pseudo-random integers. */
-export function randomFrom(seed: number): Random {
-  let state = seed;
-  return (below) => {
-    state = (Math.imul(state, 1_664_525) + 1_013_904_223) >>> 0;
-    return Math.floor((state / 2 ** 32) * below);
-  };
-}
 
 /** Creates transactions with contracts that use all kinds of opcodes. */
 export class RandomTransactions {

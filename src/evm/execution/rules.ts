@@ -3,6 +3,7 @@ import { EVM, type EVMOpts } from "@ethereumjs/evm";
 import { EthereumJSError } from "@ethereumjs/util";
 import { createVM, type VM } from "@ethereumjs/vm";
 import type { EvmCrypto } from "../crypto.ts";
+import { InterpretingEvm } from "../interpreter/interpreting-evm.ts";
 import { KeyHashes } from "../state/key-hashes.ts";
 import { MAX_BALANCE } from "../state/world.ts";
 import { WorldState } from "../state/world-state.ts";
@@ -41,6 +42,14 @@ interface MachineInputs {
   hiddenFault?: unknown;
 }
 
+interface MachineOptions {
+  common: Common;
+  crypto: EvmCrypto;
+  hashes: KeyHashes;
+  /** Code runs in the interpreter of the EVM library, for comparison. */
+  usesLibrary: boolean;
+}
+
 /** An EVM with its state. Executes one block at a time. */
 export class Machine {
   readonly state: WorldState;
@@ -50,14 +59,18 @@ export class Machine {
   /** Set once the precompiles may have changed. */
   #originalPrecompiles: Precompiles | undefined;
 
-  /** With `limited`, execution is subject to a `budget`. */
-  static async create(common: Common, crypto: EvmCrypto, hashes: KeyHashes, limited: boolean): Promise<Machine> {
+  /** With `isLimited`, execution is subject to a `budget`. */
+  static async create({ common, crypto, hashes, usesLibrary }: MachineOptions, isLimited: boolean): Promise<Machine> {
     const state = new WorldState(crypto.keccak, hashes);
     const inputs: MachineInputs = {};
+    const host = {
+      state,
+      keccak: crypto.keccak,
+      blockHash: (number: bigint) => inputs.blockHashes?.at(number) ?? new Uint8Array(32),
+      onJump: () => inputs.budget?.onJump(),
+    };
     const blockchain = {
-      getBlock: async (number: number | Uint8Array) => ({
-        hash: () => inputs.blockHashes?.at(BigInt(number as number)) ?? new Uint8Array(32),
-      }),
+      getBlock: async (number: number | Uint8Array) => ({ hash: () => host.blockHash(BigInt(number as number)) }),
       putBlock: async () => {},
       shallowCopy: () => blockchain,
     };
@@ -65,7 +78,7 @@ export class Machine {
       opcode: JUMPDEST,
       opcodeName: "JUMPDEST",
       baseFee: JUMPDEST_GAS,
-      logicFunction: () => inputs.budget?.onJump(),
+      logicFunction: host.onJump,
     };
     const exponentiation = exponentiationOpcode(common);
     const { precompiles } = crypto;
@@ -76,16 +89,16 @@ export class Machine {
       bls: precompiles.bls,
       bn254: precompiles.bn254,
       customPrecompiles: precompiles.replaced(common),
-      customOpcodes: limited ? [exponentiation, jump] : [exponentiation],
+      customOpcodes: isLimited ? [exponentiation, jump] : [exponentiation],
     };
     const onMessage = (_: unknown, next: (() => void) | undefined) =>
       inputs.budget ? inputs.budget.onMessage(next!) : next!();
     const createVm = async () => {
       // `createEVM` would replace the BN254 implementation.
-      const evm = new EVM(evmOptions);
+      const evm = usesLibrary ? new EVM(evmOptions) : new InterpretingEvm(evmOptions, host);
       const vm = await createVM({ common, stateManager: state, blockchain, evm });
       saturateTransfers(vm);
-      if (limited) vm.evm.events!.on("beforeMessage", onMessage);
+      if (isLimited) vm.evm.events!.on("beforeMessage", onMessage);
       vm.evm.events!.on("afterMessage", ({ execResult: { exceptionError } }) => {
         if (exceptionError !== undefined && !("errorType" in exceptionError)) inputs.hiddenFault ??= exceptionError;
       });
@@ -186,18 +199,22 @@ export class ForkRules {
   /** Since Cancun. */
   readonly blobs: BlobParameters | undefined;
   readonly crypto: EvmCrypto;
-  readonly #hashes: KeyHashes;
+  readonly #machineOptions: MachineOptions;
   readonly #idle: Machine[] = [];
   readonly #idleLimited: Machine[] = [];
 
-  constructor(options: ChainRulesOptions, timestamp: number, crypto: EvmCrypto, hashes: KeyHashes) {
+  constructor(
+    options: ChainRulesOptions,
+    timestamp: number,
+    { crypto, hashes, usesLibrary }: Omit<MachineOptions, "common">,
+  ) {
     this.fork = forkAt(options, timestamp);
     this.blobs = this.isSince("cancun") ? blobParametersAt(options, timestamp) : undefined;
     this.common = createCommon(options.chainId, this.fork, this.blobs, crypto.custom);
     this.chainId = BigInt(options.chainId);
     this.depositContract = options.depositContract;
     this.crypto = crypto;
-    this.#hashes = hashes;
+    this.#machineOptions = { common: this.common, crypto, hashes, usesLibrary };
   }
 
   isSince(fork: ExecutionFork): boolean {
@@ -230,8 +247,8 @@ export class ForkRules {
    * Reuses idle machines, since creating a VM takes half a millisecond. Discards a machine whose work failed, because
    * its state may be inconsistent.
    */
-  async #with<T>(idle: Machine[], limited: boolean, work: (machine: Machine) => Promise<T>): Promise<T> {
-    const machine = idle.pop() ?? (await Machine.create(this.common, this.crypto, this.#hashes, limited));
+  async #with<T>(idle: Machine[], isLimited: boolean, work: (machine: Machine) => Promise<T>): Promise<T> {
+    const machine = idle.pop() ?? (await Machine.create(this.#machineOptions, isLimited));
     const result = await work(machine);
     machine.reset();
     idle.push(machine);
@@ -244,12 +261,15 @@ export class ChainRules {
   readonly crypto: EvmCrypto;
   readonly #options: ChainRulesOptions;
   readonly #hashes: KeyHashes;
+  readonly #usesLibrary: boolean;
   readonly #rules = new Map<string, ForkRules>();
 
-  constructor(options: ChainRulesOptions, crypto: EvmCrypto) {
+  /** With `usesLibrary`, code runs in the interpreter of the EVM library, for comparison. */
+  constructor(options: ChainRulesOptions, crypto: EvmCrypto, { usesLibrary = true } = {}) {
     this.#options = options;
     this.crypto = crypto;
     this.#hashes = new KeyHashes(crypto.keccak);
+    this.#usesLibrary = usesLibrary;
   }
 
   /** Times at which the rules change, in ascending order. Rules active from genesis start at 0. */
@@ -264,7 +284,8 @@ export class ChainRules {
     const key = `${forkAt(this.#options, time)}/${blobParametersAt(this.#options, time)?.timestamp}`;
     let rules = this.#rules.get(key);
     if (rules === undefined) {
-      rules = new ForkRules(this.#options, time, this.crypto, this.#hashes);
+      const { crypto } = this;
+      rules = new ForkRules(this.#options, time, { crypto, hashes: this.#hashes, usesLibrary: this.#usesLibrary });
       this.#rules.set(key, rules);
     }
     return rules;

@@ -46,15 +46,7 @@ export class WorldState implements StateManagerInterface {
    * after each transaction, but not after system calls; `open` and `clearOriginals` do that.
    */
   readonly originalStorageCache = {
-    get: async (address: Address, slot: Uint8Array): Promise<Uint8Array> => {
-      const key = keyOf(address.bytes) + keyOf(slot);
-      let value = this.#originals.get(key);
-      if (value === undefined) {
-        value = this.storageAt(address, slot);
-        this.#originals.set(key, value);
-      }
-      return value;
-    },
+    get: async (address: Address, slot: Uint8Array): Promise<Uint8Array> => this.originalStorageAt(address, slot),
     clear: (): void => this.clearOriginals(),
   };
 
@@ -130,6 +122,17 @@ export class WorldState implements StateManagerInterface {
     if (changed !== undefined) return changed;
     const storage = this.#account(key)?.storage;
     return storage === undefined ? NO_CODE : (getValue(storage, this.#hashes.of(slotKey)) ?? NO_CODE);
+  }
+
+  /** Returns the value at the start of the transaction. */
+  originalStorageAt(address: Address, slot: Uint8Array): Uint8Array {
+    const key = keyOf(address.bytes) + keyOf(slot);
+    let value = this.#originals.get(key);
+    if (value === undefined) {
+      value = this.storageAt(address, slot);
+      this.#originals.set(key, value);
+    }
+    return value;
   }
 
   setStorage(address: Address, slot: Uint8Array, value: Uint8Array): void {

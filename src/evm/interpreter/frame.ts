@@ -1,0 +1,114 @@
+import { EVMError, type ExecResult, type Log, type Message } from "@ethereumjs/evm";
+import type { Address } from "@ethereumjs/util";
+import { PreparedCode } from "./code.ts";
+import { COLD_ACCOUNT_GAS, WARM_ACCESS_GAS } from "./gas.ts";
+import type { Host, MessageRunner, TransactionContext } from "./host.ts";
+import { Memory } from "./memory.ts";
+import type { InterpreterRules } from "./rules.ts";
+import { Word } from "./words/word.ts";
+
+export const STACK_LIMIT = 1024;
+const EMPTY = new Uint8Array(0);
+const { OUT_OF_GAS } = EVMError.errorMessages;
+
+/** What the messages of a transaction share. */
+export interface Environment {
+  readonly host: Host;
+  readonly evm: MessageRunner;
+  readonly rules: InterpreterRules;
+  readonly transaction: TransactionContext;
+}
+
+/** State of a message while its code runs. Frames are reused with their stack and memory. */
+export class Frame {
+  /** Words of the stack, bottom first, and spare ones above it. */
+  readonly stack: Word[] = [];
+  readonly memory = new Memory();
+  /** Number of words on the stack. */
+  height = 0;
+  /** Position of the next opcode. */
+  position = 0;
+  gas = 0;
+  gasRefund = 0;
+  isRunning = false;
+  output: Uint8Array = EMPTY;
+  /** Return data of the last call. */
+  returned: Uint8Array = EMPTY;
+  logs: Log[] = [];
+  selfdestruct: NonNullable<ExecResult["selfdestruct"]> = new Map();
+  createdAddresses: NonNullable<ExecResult["createdAddresses"]> = new Set();
+  code!: PreparedCode;
+  message!: Message;
+  address!: Address;
+  environment!: Environment;
+
+  /** Starts a message with the code that it runs. */
+  start(environment: Environment, message: Message, code: Uint8Array, address: Address, logs: readonly Log[]): void {
+    this.environment = environment;
+    this.message = message;
+    this.code = PreparedCode.of(code);
+    this.address = address;
+    this.height = 0;
+    this.position = 0;
+    this.gas = Number(message.gasLimit);
+    this.gasRefund = Number(message.gasRefund);
+    this.isRunning = true;
+    this.output = EMPTY;
+    this.returned = EMPTY;
+    this.logs = [...logs];
+    this.selfdestruct = message.selfdestruct ?? new Map();
+    this.createdAddresses = message.createdAddresses ?? new Set();
+  }
+
+  /** Clears what the next message must not see. */
+  clear(): void {
+    this.memory.clear();
+    this.output = EMPTY;
+    this.returned = EMPTY;
+  }
+
+  /** Removes the top word. It keeps its value until the next push. */
+  pop(): Word {
+    this.height--;
+    return this.stack[this.height]!;
+  }
+
+  /** Returns the top word. */
+  peek(): Word {
+    return this.stack[this.height - 1]!;
+  }
+
+  /** Adds a word, which the caller sets. */
+  push(): Word {
+    if (this.height === this.stack.length) this.stack.push(new Word());
+    return this.stack[this.height++]!;
+  }
+
+  charge(gas: number): void {
+    if (gas > this.gas) throw new EVMError(OUT_OF_GAS);
+    this.gas -= gas;
+  }
+
+  /** Pays for memory up to the end of a range, and provides it. A range without bytes needs no memory. */
+  expandMemory(offset: number, length: number): void {
+    if (length === 0) return;
+    const end = offset + length;
+    if (end <= this.memory.size) return;
+    this.charge(this.memory.growthGas(end));
+    this.memory.grow(end);
+  }
+
+  /** Charges an access to an account, and makes it warm. */
+  chargeAccountAccess(address: Uint8Array): void {
+    const { journal } = this.environment.evm;
+    const isWarm = journal.isWarmedAddress(address);
+    if (!isWarm) journal.addWarmedAddress(address);
+    this.charge(isWarm ? WARM_ACCESS_GAS : COLD_ACCOUNT_GAS);
+  }
+
+  /** Ends the message with its output. */
+  stop(output: Uint8Array = EMPTY): void {
+    this.output = output;
+    this.isRunning = false;
+  }
+}

@@ -1,0 +1,42 @@
+import { Account, Address, bytesToHex } from "@ethereumjs/util";
+import type { Frame } from "../frame.ts";
+import { COLD_ACCOUNT_GAS, NEW_ACCOUNT_GAS, SELFDESTRUCT_GAS } from "../gas.ts";
+import type { Instructions } from "../instruction.ts";
+import { toAddressBytes } from "../words/word.ts";
+
+export const SELF_DESTRUCT: Instructions = [
+  {
+    opcode: 0xff,
+    name: "SELFDESTRUCT",
+    gas: SELFDESTRUCT_GAS,
+    pops: 1,
+    pushes: 0,
+    hasDynamicGas: true,
+    isWriting: true,
+    run: selfDestruct,
+  },
+];
+
+/** Moves the balance to the beneficiary. The EVM library deletes the account after the transaction. */
+async function selfDestruct(frame: Frame): Promise<void> {
+  const { address, environment } = frame;
+  const { journal, stateManager } = environment.evm;
+  const beneficiary = new Address(toAddressBytes(frame.pop()));
+  if (!journal.isWarmedAddress(beneficiary.bytes)) {
+    journal.addWarmedAddress(beneficiary.bytes);
+    frame.charge(COLD_ACCOUNT_GAS);
+  }
+  const balance = (await stateManager.getAccount(address))?.balance ?? 0n;
+  const receiver = await stateManager.getAccount(beneficiary);
+  if (balance > 0n && (receiver === undefined || receiver.isEmpty())) frame.charge(NEW_ACCOUNT_GAS);
+  const isToSelf = beneficiary.equals(address);
+  if (!isToSelf) {
+    const credited = receiver ?? new Account();
+    credited.balance += balance;
+    await journal.putAccount(beneficiary, credited);
+  }
+  const isDeleted = !environment.rules.keepsDestructed || frame.createdAddresses.has(address.toString());
+  if (isDeleted || !isToSelf) await stateManager.modifyAccountFields(address, { balance: 0n });
+  frame.selfdestruct.set(bytesToHex(address.bytes), beneficiary.toString());
+  frame.stop();
+}
