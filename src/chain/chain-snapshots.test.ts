@@ -8,7 +8,7 @@ type Parts = ConstructorParameters<typeof ChainSnapshots>[0];
 const GENESIS = { root: "0x00", slot: 0, parentRoot: "0xff" };
 const HEAD = { root: "0x01", slot: 4, parentRoot: GENESIS.root };
 
-/** Parts that are restored to what they were, besides fork choice and the head. */
+/** Components restored to their captured state, in addition to fork choice and the head. */
 const CAPTURED = [
   "payloads",
   "states",
@@ -23,14 +23,14 @@ const CAPTURED = [
   "subscriptions",
   "syncSubscriptions",
 ];
-/** Parts that forget the blocks that were left. */
+/** Components that drop the abandoned blocks. */
 const RESET = ["blocks", "importQueue", "payloadPreparer"];
 
-/** Snapshots of a chain whose parts only log their calls. */
+/** Snapshots of a chain whose components only log calls. */
 function scene({ name = "", canonical = [GENESIS.root, HEAD.root] }: { name?: string; canonical?: RootHex[] } = {}) {
   const log: string[] = [];
   const nodes = [GENESIS, HEAD].map((block) => ({ block }));
-  /** What each part was restored to. */
+  /** What was restored to each component. */
   const parts = new Map<string, unknown>();
   const part = (of: string, own: object = {}) => ({
     capture: () => `captured ${name}${of}`,

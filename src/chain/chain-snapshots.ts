@@ -46,7 +46,7 @@ interface ChangingParts {
 }
 
 /**
- * Snapshot of a chain: its in-memory state and the database layer of all later writes. Can be reverted to only once.
+ * Snapshot of a chain: its in-memory state and the database layer for all later writes. Can be reverted to only once.
  */
 export interface ChainSnapshot {
   layer: number;
@@ -76,7 +76,7 @@ export class ChainSnapshots {
   }
 
   /**
-   * Reverts to a snapshot, atomically in the database, and invalidates later snapshots. `others` reverts other
+   * Reverts to a snapshot, atomically in the database, and invalidates later snapshots. `others` reverts the remaining
    * components, such as the clock, before events are published.
    */
   revertTo({ layer, memory }: ChainSnapshot, others: () => void): Promise<void> {
@@ -84,8 +84,8 @@ export class ChainSnapshots {
   }
 
   /**
-   * Replaces this chain with another of the same configuration and genesis; the other must not be used afterwards.
-   * Atomic in the database. Earlier snapshots stay valid.
+   * Replaces this chain with another one that has the same configuration and genesis. The other chain must not be used
+   * afterwards. The database is replaced atomically. Earlier snapshots stay valid.
    */
   async replaceBy(other: ChainSnapshots, others: () => void): Promise<void> {
     const { db, changes, snapshotWriter } = other.#parts;
@@ -130,7 +130,9 @@ export class ChainSnapshots {
     };
   }
 
-  /** Returns the newest common slot of both chains; undefined if they diverge before the snapshot's finalized block. */
+  /**
+   * Returns the newest slot that both chains share, or undefined if they diverge before the snapshot's finalized block.
+   */
   async #recentForkSlot({ forkChoice: { nodes, head } }: Memory): Promise<Slot | undefined> {
     const byRoot = new Map(nodes.map(({ block }) => [block.root, block]));
     for (let block = byRoot.get(head.root); block; block = byRoot.get(block.parentRoot)) {
@@ -149,7 +151,7 @@ export class ChainSnapshots {
     return roots;
   }
 
-  /** Returns the slot of the newest finalized block in the database that is in `roots`. */
+  /** Returns the slot of the newest block in `roots` that is finalized in the database. */
   async #newestFinalOf(roots: ReadonlySet<RootHex>): Promise<Slot> {
     for await (const { slot, root } of this.#parts.db.finalizedBlocks.range({ reverse: true })) {
       if (roots.has(root)) return slot;

@@ -48,7 +48,7 @@ import type { ValidatedBlock } from "./validation/block.ts";
 import type { ValidationContext } from "./validation/context.ts";
 import { type ChainParts, type WiredParts, wireParts } from "./wiring.ts";
 
-/** Beacon chain of one node. Changes are serialized in one queue; reads do not wait for it. */
+/** Beacon chain of a node. Changes are serialized in one queue; reads bypass the queue. */
 export class BeaconChain {
   readonly config: BeaconConfig;
   readonly clock: Clock;
@@ -64,7 +64,7 @@ export class BeaconChain {
   readonly sidecars: SidecarProcessor;
   readonly producer: BlockProducer;
   readonly proposerHead: ProposerHead;
-  /** Undefined without an external builder. */
+  /** Undefined if no external builder is configured. */
   readonly builder: Builder | undefined;
   readonly eth1: Eth1Proposals;
   readonly graffiti: Graffiti;
@@ -85,7 +85,7 @@ export class BeaconChain {
   /** All components, including internal ones. */
   readonly #wired: WiredParts;
   readonly #logger: Logger;
-  /** Anchor of fork choice, and the checkpoints of its state. */
+  /** Fork choice anchor and the checkpoints from the anchor state. */
   readonly #anchorCheckpoints: { anchor: Checkpoint; justified: Checkpoint; finalized: Checkpoint };
   readonly chainSnapshots: ChainSnapshots;
   #stopTicking: (() => void) | null = null;
@@ -161,8 +161,8 @@ export class BeaconChain {
   }
 
   /**
-   * Newest finalized checkpoint, as reported to clients and peers. Differs from fork choice only while fork choice's
-   * finalized checkpoint is the anchor: if the anchor state is in the middle of an epoch, no chain contains that
+   * Newest finalized checkpoint, as reported to clients and peers. Differs from fork choice only while the anchor is
+   * fork choice's finalized checkpoint: if the anchor state is from the middle of an epoch, no chain contains that
    * checkpoint.
    */
   get finalizedCheckpoint(): Checkpoint {
@@ -192,7 +192,7 @@ export class BeaconChain {
 
   /**
    * Verifies and imports a block. Resolves once it is stored and the head is updated; throws a `BlockRejection` if it
-   * is invalid. Skips checks that gossip validation has already made for a `ValidatedBlock`.
+   * is invalid. For a `ValidatedBlock`, skips the checks already done by gossip validation.
    */
   importBlock(block: SignedBeaconBlock | ValidatedBlock, arrival?: Arrival): Promise<ImportedBlock> {
     return this.#wired.importQueue.importBlock(block, arrival);
@@ -211,7 +211,7 @@ export class BeaconChain {
   /**
    * Imports a block produced by this node and signed by one of its validators, without verifying it again.
    *
-   * @param extraWrites adds writes to the batch that stores the block
+   * @param extraWrites adds writes to the batch storing the block
    */
   async importOwnBlock(
     produced: ProducedFullBlock,
@@ -230,19 +230,19 @@ export class BeaconChain {
 
   /**
    * Imports a chain segment: consecutive blocks in ascending order, starting with a child of a known block. Faster than
-   * single imports. Throws a `BlockRejection` for the first invalid block. Earlier blocks stay imported, even after an
-   * abort.
+   * importing blocks one by one. Throws a `BlockRejection` for the first invalid block. Earlier blocks stay imported,
+   * even after an abort.
    */
   importSegment(blocks: readonly SignedBeaconBlock[], signal?: AbortSignal): Promise<ImportedSegment> {
     return this.#wired.importQueue.importSegment(blocks, signal);
   }
 
-  /** Returns true if the block is valid but waits for the execution engine. */
+  /** Returns true if the block is valid but still waiting for the execution engine. */
   isWaitingForEngine(root: RootHex): boolean {
     return this.#wired.importQueue.isWaiting(root);
   }
 
-  /** Returns true if the block is valid but waits for its blobs or data columns. */
+  /** Returns true if the block is valid but still waiting for its blobs or data columns. */
   isWaitingForData(root: RootHex): boolean {
     return this.#wired.importQueue.isAwaitingData(root);
   }

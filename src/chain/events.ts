@@ -62,7 +62,7 @@ export interface BlockEvent {
 interface ChainEventMap {
   blockGossip: GossipBlockEvent;
   block: BlockEvent;
-  /** A single block was imported. `seconds` is the import's wall-clock time. */
+  /** A single block was imported. `seconds` is the wall-clock duration of the import. */
   blockImported: { slot: number; seconds: number };
   head: HeadEvent;
   /** The head's payload was found valid after the head event. */

@@ -25,8 +25,8 @@ interface FinalityArchiverParts {
 }
 
 /**
- * Moves finalized blocks from fork choice to the finalized part of the database, in one atomic write with the
- * checkpoint's state. A crash before that write resumes from the previous checkpoint.
+ * Moves finalized blocks from fork choice to the finalized part of the database, in one atomic write together with the
+ * checkpoint's state. After a crash before that write, the node resumes from the previous checkpoint.
  */
 export class FinalityArchiver {
   readonly #db: BeaconDb;
@@ -82,7 +82,7 @@ export class FinalityArchiver {
 
   async #commit(finalized: Checkpoint, snapshot: PreparedSnapshot, votes: CountedVotes): Promise<void> {
     const batch = this.#db.batch();
-    // Before the deletions, which could delete the base of this patch.
+    // Must precede the deletions, which could delete the base of this patch.
     this.#snapshots.put(batch, snapshot);
     const canonical = new Set<RootHex>();
     for (const { slot, root } of this.#forkChoice.ancestors(finalized.root)) {
@@ -105,8 +105,8 @@ export class FinalityArchiver {
     for (const root of orphaned) batch.orphanedBlocks.put(root);
     await batch.write();
     this.#payloads.onArchived(unverifiedFrom, orphaned);
-    // Prunes after the write, so that every block can be found at any time. If finality has advanced meanwhile, fork
-    // choice keeps the blocks for the next archive.
+    // Prune after the write, so that every block can be found at any time. If finality has advanced in the meantime,
+    // fork choice keeps the blocks for the next run.
     if (sameCheckpoint(finalized, this.#forkChoice.finalized)) this.#forkChoice.prune();
   }
 
@@ -123,8 +123,8 @@ export class FinalityArchiver {
   }
 
   /**
-   * Iterates over all blocks up to the finalized checkpoint, whether fork choice has them or not, and over later blocks
-   * that do not descend from it.
+   * Iterates over all blocks up to the finalized checkpoint, including blocks missing from fork choice, and over later
+   * blocks that do not descend from the checkpoint.
    */
   async *#settledBlocks({ epoch, root: finalizedRoot }: Checkpoint): AsyncIterable<SlotAndRoot> {
     const firstSlot = computeStartSlotAtEpoch(epoch);
@@ -137,7 +137,7 @@ export class FinalityArchiver {
     }
   }
 
-  /** Repeats if finality advances while the state is regenerated. */
+  /** Retries if finality advances while the state is being regenerated. */
   async #finalizedState() {
     for (;;) {
       const { finalized } = this.#forkChoice;

@@ -46,8 +46,8 @@ interface OperationProcessorParts {
 type OwnAttestation = Omit<ValidatedAggregate, "signature" | "aggregatorIndex"> & { signature: GivenSignature };
 
 /**
- * Entry point of operations from the API and from gossip. Validates them, adds them to the pools, counts them in fork
- * choice and publishes events. A rejected operation has no effect.
+ * Entry point for operations from the API and from gossip. Validates operations, adds them to the pools, counts them in
+ * fork choice and publishes events. A rejected operation has no effect.
  */
 export class OperationProcessor {
   readonly #parts: OperationProcessorParts;
@@ -57,7 +57,7 @@ export class OperationProcessor {
   }
 
   /**
-   * Processes attestations. Outcomes are in input order; an accepted one includes its subnet.
+   * Processes attestations. Outcomes are in input order; an outcome for an accepted attestation includes the subnet.
    *
    * @param arrivedOn subnet of each attestation; omitted for API submissions
    */
@@ -95,7 +95,7 @@ export class OperationProcessor {
     return outcomes;
   }
 
-  /** Adds an attestation of this node's own validators, without verification or events. */
+  /** Adds an attestation by this node's own validators, without verification or events. */
   ownAttestation(attestation: OwnAttestation): void {
     const { context, forkChoice, pools } = this.#parts;
     const { data, dataRoot, attestingIndices } = attestation;
@@ -104,7 +104,7 @@ export class OperationProcessor {
     forkChoice.onAttestation(votesOf(data, attestingIndices), { isFromBlock: false });
   }
 
-  /** Adds a sync committee contribution of this node's own validators, without verification or events. */
+  /** Adds a sync committee contribution by this node's own validators, without verification or events. */
   ownContribution(contribution: PooledContribution, members: readonly ValidatorIndex[]): void {
     const { context, pools } = this.#parts;
     const { slot, subcommitteeIndex, beaconBlockRoot } = contribution;
@@ -114,8 +114,8 @@ export class OperationProcessor {
   }
 
   /**
-   * Processes sync committee messages. Outcomes are in input order; an accepted one includes its subcommittees
-   * (subnets).
+   * Processes sync committee messages. Outcomes are in input order; an outcome for an accepted message includes the
+   * subcommittees (subnets).
    *
    * @param arrivedOn subnet of each message; omitted for API submissions
    */
@@ -157,7 +157,7 @@ export class OperationProcessor {
     return outcomes;
   }
 
-  /** Throws a `GossipValidationError`, like all methods that take a single operation. */
+  /** Throws a `GossipValidationError`, like all methods for a single operation. */
   async voluntaryExit(exit: phase0.SignedVoluntaryExit, origin: Origin = "client"): Promise<void> {
     const { context, events, pools } = this.#parts;
     await validateVoluntaryExit(context, exit, origin);
@@ -191,8 +191,8 @@ export class OperationProcessor {
   }
 
   /**
-   * Updates the head if needed: attestations of the current slot count from the next slot on, while older ones can move
-   * the head immediately.
+   * Updates the head if needed: attestations from the current slot count from the next slot on, while older
+   * attestations can move the head immediately.
    */
   async #refreshHeadFor(outcomes: readonly Outcome<{ data: phase0.AttestationData }>[]): Promise<void> {
     const { context, refreshHead } = this.#parts;
@@ -207,8 +207,8 @@ function requireAdded(outcome: AddOutcome, subject: string): void {
 }
 
 /**
- * Rejects a second, different credential change of a validator. Unlike with other operations, the two have different
- * effects, and only the first can be included.
+ * Rejects a second, different credential change for the same validator. Unlike other operations, the two changes have
+ * different effects, and only the first one can be included.
  */
 function refuseOtherChange(
   { message }: capella.SignedBLSToExecutionChange,

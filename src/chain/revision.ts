@@ -4,12 +4,12 @@ const EVM = 2;
 
 /**
  * Version counters in shared memory that let other threads detect stale data. The first changes with the head and with
- * fork choice data of blocks. The second also changes with the node's status: at a new slot, or when the state of the
- * engine or sync changes. The third changes with what reads of the EVM see.
+ * the fork choice data of blocks. The second also changes with the node's status: at a new slot, or when the engine
+ * state or the sync state changes. The third changes with the data that EVM reads depend on.
  */
 export class Revision {
   readonly memory = new Int32Array(new SharedArrayBuffer(3 * Int32Array.BYTES_PER_ELEMENT));
-  /** Counter of changes that reads of the EVM see. Its thread counts most of them. */
+  /** Counts changes that EVM reads can observe. Most of them are counted by the EVM's thread. */
   readonly evm: Int32Array = this.memory.subarray(EVM);
   readonly #listeners = new Set<() => void>();
   /** True during a transaction, which defers publishing. */
@@ -17,7 +17,7 @@ export class Revision {
   #isHeadRaised = false;
   #isStatusRaised = false;
 
-  /** Marks a change of the head or fork choice. Must be called synchronously after the change. */
+  /** Marks a change to the head or fork choice. Must be called synchronously after the change. */
   raise(): void {
     this.#isHeadRaised = true;
     this.raiseStatus();
@@ -30,8 +30,8 @@ export class Revision {
   }
 
   /**
-   * Runs a change as a transaction: other threads see the new versions at its end, or when `complete` or `publish` is
-   * called.
+   * Runs a change as a transaction: other threads see the new versions only at its end, or when `complete` or `publish`
+   * is called.
    */
   async transaction<T>(change: () => Promise<T>): Promise<T> {
     this.#isDeferred = true;

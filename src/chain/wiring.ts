@@ -53,7 +53,7 @@ export interface ChainParts extends OpeningOptions, ChainTuning {
   settings: ChainSettings;
   clock: Clock;
   engine: ExecutionEngine;
-  /** For a chain started from a later state. Omitted if the genesis state is unavailable. */
+  /** Used if the chain was started from a state after genesis. Omitted if the genesis state is unavailable. */
   readGenesisState?: ReadGenesisState;
   syncHorizonSlots?: number;
   /** External builder; omitted to build all payloads locally. */
@@ -64,14 +64,14 @@ export interface ChainParts extends OpeningOptions, ChainTuning {
 /** Overrides for tests. */
 export interface ChainTuning extends Pick<OpeningOptions, "manyKeys" | "snapshotIntervalEpochs"> {
   stateLimits?: StateStoreLimits;
-  /** Default: a KZG thread of the chain's own. Closed with the chain. */
+  /** Defaults to a KZG thread owned by the chain. Closed with the chain. */
   kzg?: Kzg;
-  /** Default: `createBlsVerifier`. The verifier is closed with the chain. */
+  /** Defaults to `createBlsVerifier`. The verifier is closed with the chain. */
   createVerifier?: typeof createBlsVerifier;
   builderTimers?: Pick<Timers, "sleep" | "unixNow">;
 }
 
-/** Operations on the whole chain that components trigger. */
+/** Operations on the whole chain, triggered by components. */
 interface ChainChanges {
   /** Updates the head and archives newly finalized blocks. */
   settle(): Promise<void>;
@@ -79,7 +79,7 @@ interface ChainChanges {
   refreshHead(): Promise<void>;
   /** Applies a payload verdict of the execution engine. */
   applyVerdict(verdicts: PayloadVerdicts, block: ForkChoiceBlock, verdict: PayloadVerdict): Promise<void>;
-  /** Reinstates a block that was rejected but is now valid. */
+  /** Reinstates a rejected block that turned out to be valid. */
   reinstate(verdicts: PayloadVerdicts, block: ForkChoiceBlock): Promise<void>;
 }
 

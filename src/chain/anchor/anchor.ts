@@ -20,7 +20,9 @@ interface Anchor {
   state: BeaconStateAllForks;
   /** SSZ of the state, if available. */
   bytes?: Uint8Array;
-  /** Block of the state's latest block header. Optional for genesis, whose block is derived from the state. */
+  /**
+   * Block described by the state's latest block header. Optional for genesis, whose block is derived from the state.
+   */
   block?: SignedBeaconBlock;
 }
 
@@ -31,14 +33,14 @@ export function latestBlockHeader(state: BeaconStateAllForks): phase0.BeaconBloc
   return header;
 }
 
-/** Builds the unsigned genesis block: empty body, zero parent root, root of the genesis state. */
+/** Builds the unsigned genesis block: an empty body, a zero parent root and the root of the genesis state. */
 export function genesisBlock(config: BeaconConfig, header: phase0.BeaconBlockHeader): SignedBeaconBlock {
   const block = config.getForkTypes(header.slot).SignedBeaconBlock.defaultValue() as SignedBeaconBlock;
   block.message.stateRoot = header.stateRoot;
   return block;
 }
 
-/** Clears the database and writes the anchor state, its block if known, and the chain's identity. */
+/** Clears the database and writes the anchor state, the anchor block if known, and the chain's identity. */
 export async function initialiseDatabase(
   db: BeaconDb,
   config: BeaconConfig,
@@ -61,8 +63,8 @@ export async function initialiseDatabase(
 
 /**
  * Returns the newest justified and finalized checkpoints known from an anchor state. Fork choice uses the anchor block
- * as the checkpoint of the state's epoch. If the block is after the epoch's first slot, this is only an approximation,
- * and the checkpoints in the state are the newest that exist.
+ * as the checkpoint for the state's epoch. If the block comes after the epoch's first slot, that is only an
+ * approximation, and the newest exact checkpoints are those in the state.
  */
 export function checkpointsOf(
   state: BeaconStateAllForks,
@@ -77,7 +79,7 @@ export function checkpointsOf(
   };
 }
 
-/** Builds the fork choice node of the anchor, as a justified and finalized block. */
+/** Builds the fork choice node for the anchor, treating its block as justified and finalized. */
 export function anchorBlock(
   state: CachedBeaconStateAllForks,
   checkpoint: Checkpoint,

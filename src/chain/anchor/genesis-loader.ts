@@ -6,7 +6,7 @@ import type { Pubkeys } from "../pubkeys/pubkeys.ts";
 import { withCaches } from "../states/cached-state.ts";
 import { genesisBlock, latestBlockHeader } from "./anchor.ts";
 
-/** Loads the genesis state of the network; null if unavailable. */
+/** Loads the network's genesis state; null if unavailable. */
 export type ReadGenesisState = () => Promise<BeaconStateAllForks | null>;
 
 interface GenesisInfo {

@@ -5,10 +5,10 @@ import { createDevGenesis } from "../../dev/genesis.ts";
 import { findStaleState } from "./weak-subjectivity.ts";
 
 const GENESIS_TIME = 1_700_000_000;
-/** MIN_VALIDATOR_WITHDRAWABILITY_DELAY of the minimal configuration. */
+/** MIN_VALIDATOR_WITHDRAWABILITY_DELAY in the minimal configuration. */
 const WITHDRAWABILITY_DELAY = 256;
 
-/** With 672 validators of 32 ETH each, of which 1/32 may exit per epoch. */
+/** For 672 validators with 32 ETH each, 1/32 of which may exit per epoch. */
 const PERIODS: [fork: DevFork, periodEpochs: number][] = [
   // 672 × (200 + 3 × 10) / (600 × 16 deposits × 8 slots), which exceeds the churn.
   ["phase0", WITHDRAWABILITY_DELAY + 2],

@@ -20,7 +20,7 @@ it.each(DEV_FORKS)("reads slot and parent root from the bytes of a %s block", (f
   block.message.stateRoot = Uint8Array.from({ length: 32 }, (_, i) => 100 + i);
   block.message.body.graffiti = new Uint8Array(32).fill(9);
   const bytes = serializeSignedBlock(config, block);
-  // As from a database: inside a larger buffer.
+  // Like a value from a database: a slice of a larger buffer.
   const inside = new Uint8Array([9, 9, 9, ...bytes, 9]).subarray(3, 3 + bytes.length);
 
   expect(slotOf(inside)).toBe(0x0102030405);

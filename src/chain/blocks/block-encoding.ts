@@ -3,8 +3,8 @@ import type { BeaconConfig } from "@lodestar/config";
 import type { BeaconBlock, RootHex, SignedBeaconBlock, Slot } from "@lodestar/types";
 import { toRootHex } from "@lodestar/utils";
 
-// SSZ of SignedBeaconBlock: offset of the message (4 bytes), signature (96), then the message, whose fixed part starts
-// with slot (8), proposer index (8) and parent root (32).
+// SSZ layout of SignedBeaconBlock: message offset (4 bytes), signature (96), then the message, which starts with slot
+// (8), proposer index (8) and parent root (32).
 const SLOT_OFFSET = 4 + 96;
 const PARENT_ROOT_OFFSET = SLOT_OFFSET + 8 + 8;
 
@@ -19,7 +19,7 @@ export function parentRootOf(signedBlockBytes: Uint8Array): RootHex {
   return toRootHex(signedBlockBytes.subarray(PARENT_ROOT_OFFSET, PARENT_ROOT_OFFSET + 32));
 }
 
-/** Deserializes a block of any fork, determined by its slot. */
+/** Deserializes a signed block of any fork. The slot determines the fork. */
 export function deserializeSignedBlock(config: BeaconConfig, bytes: Uint8Array): SignedBeaconBlock {
   return config.getForkTypes(slotOf(bytes)).SignedBeaconBlock.deserialize(bytes) as SignedBeaconBlock;
 }

@@ -39,7 +39,7 @@ interface BlockStoreParts {
   db: BeaconDb;
   forkChoice: ForkChoice;
   payloads: PayloadVerification;
-  /** Set for a chain that was started from a later state. */
+  /** Set if the chain was started from a state after genesis. */
   genesis: GenesisLoader | undefined;
 }
 
@@ -65,7 +65,7 @@ export class BlockStore {
     this.#recent.set(root, signed);
   }
 
-  /** Clears the cache; afterwards only blocks in the database are found. */
+  /** Clears the cache, so only blocks in the database are found. */
   clear(): void {
     this.#recent.clear();
   }
@@ -80,7 +80,7 @@ export class BlockStore {
     return genesis?.root === root ? genesis.block : null;
   }
 
-  /** Reads only slot and parent root. */
+  /** Reads only the slot and the parent root. */
   async link(root: RootHex): Promise<BlockLink | null> {
     const bytes = await this.#db.blocks.get(root);
     if (bytes) return { slot: slotOf(bytes), parentRoot: parentRootOf(bytes) };
@@ -106,7 +106,7 @@ export class BlockStore {
     return root === null ? null : this.#indexed(root);
   }
 
-  /** Returns null if the chain was started from a later state and the genesis state is unavailable. */
+  /** Returns null if the chain was started from a state after genesis and the genesis state is unavailable. */
   genesis(): Promise<ChainBlock | null> {
     return this.canonicalAtSlot(GENESIS_SLOT);
   }
@@ -131,7 +131,7 @@ export class BlockStore {
 
   /** Returns the root of the canonical block at exactly the given slot. */
   async rootAtSlot(slot: Slot): Promise<RootHex | null> {
-    // Fork choice first: it prunes finalized blocks only after they are in the database.
+    // Check fork choice first, because it prunes finalized blocks only once they are in the database.
     const recent = this.#forkChoice.canonicalAtSlot(slot);
     if (recent) return recent.slot === slot ? recent.root : null;
     return (await this.#db.finalizedBlocks.get(slot)) ?? this.#genesisRootAt(slot);
@@ -155,7 +155,7 @@ export class BlockStore {
     return slot === GENESIS_SLOT ? ((await this.#genesis?.info())?.root ?? null) : null;
   }
 
-  /** Slot of the finalized block. Canonical blocks up to it cannot change. */
+  /** Slot of the finalized block. Canonical blocks up to this slot cannot change. */
   get #finalizedBlockSlot(): Slot {
     return this.#forkChoice.get(this.#forkChoice.finalized.root)?.slot ?? 0;
   }
@@ -189,7 +189,7 @@ export class BlockStore {
     return blocks.filter((block) => block !== null);
   }
 
-  /** Loads a block that must be stored, unless it is the anchor block. */
+  /** Loads a block. Only the anchor block may be missing from the database. */
   async #indexed(root: RootHex): Promise<ChainBlock | null> {
     const block = await this.byRoot(root);
     if (block || root === (await this.#oldest())?.root) return block;

@@ -6,7 +6,7 @@ import { fromHex } from "@lodestar/utils";
 import type { BlsVerifier } from "../../bls/verifier.ts";
 
 /**
- * Returns the first block whose signature does not match its proposer index. Does not check the proposer duty.
+ * Returns the first block that was not signed by the validator at its proposer index. Does not check proposer duties.
  * Validators are never removed, so current keys also verify old blocks.
  */
 export async function findInvalidSignature<Block extends { signed: SignedBeaconBlock; root: RootHex }>(

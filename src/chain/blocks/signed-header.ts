@@ -4,7 +4,7 @@ import type { phase0, SignedBeaconBlock } from "@lodestar/types";
 
 const known = new WeakMap<SignedBeaconBlock, phase0.SignedBeaconBlockHeader>();
 
-/** Returns the signed header of a block. Memoized per block object, because it hashes the whole body. */
+/** Returns the signed header of a block. Memoized per block object, because the whole body has to be hashed. */
 export function signedHeaderOf(config: ChainForkConfig, block: SignedBeaconBlock): phase0.SignedBeaconBlockHeader {
   let header = known.get(block);
   if (header === undefined) {

@@ -13,7 +13,7 @@ export class ClockJumpDetector {
   readonly #timers: Pick<Timers, "now" | "unixNow">;
   #offset: number;
 
-  /** Tolerates forward jumps within a slot, because they skip no slot. */
+  /** Tolerates forward jumps of up to one slot, because they skip no slot. */
   constructor(secondsPerSlot: number, onJump: JumpListener, timers: Pick<Timers, "now" | "unixNow"> = SYSTEM_TIMERS) {
     this.#tolerated = { aheadMs: Math.max(secondsPerSlot * 1000, CORRECTION_MS) };
     this.#onJump = onJump;

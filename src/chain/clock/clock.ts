@@ -1,9 +1,9 @@
 import type { Epoch, Slot } from "@lodestar/types";
 
-/** Maximum speed of chain time, faster than any machine can process slots. */
+/** Maximum speed of chain time. No machine can process slots this fast. */
 export const MAX_SPEED = 1_000_000;
 
-/** Node fires timers with a delay above 31 bits immediately. Genesis or the next slot can be further away. */
+/** Node.js fires timers with a delay above 31 bits immediately, but genesis or the next slot can be further away. */
 export const MAX_TIMER_MS = 2 ** 31 - 1;
 
 export type SlotListener = (slot: Slot) => void | Promise<void>;
@@ -16,7 +16,7 @@ export type ListenerErrorHandler = (error: unknown, slot: Slot) => void;
  * chain it can be faster, slower or paused.
  */
 export interface Clock {
-  /** Unix seconds of the start of slot 0. */
+  /** Start of slot 0 in Unix seconds. */
   readonly genesisTime: number;
   readonly secondsPerSlot: number;
   /** Chain seconds per real second while running. */
@@ -27,19 +27,20 @@ export interface Clock {
   readonly currentSlot: Slot;
   /** 0 before genesis. */
   readonly currentEpoch: Epoch;
-  /** Chain time in Unix seconds, with a fraction. */
+  /** Chain time in Unix seconds, including fractions. */
   nowSeconds(): number;
   /** Seconds by which chain time is ahead of the wall clock; negative if behind. */
   offsetSeconds(): number;
   slotStartSeconds(slot: Slot): number;
   /**
-   * Returns the current slot by a clock that is ahead by the tolerance (MAXIMUM_GOSSIP_CLOCK_DISPARITY), in
-   * milliseconds of chain time.
+   * Returns the current slot on a clock that is `toleranceMs` milliseconds of chain time ahead
+   * (MAXIMUM_GOSSIP_CLOCK_DISPARITY).
    */
   currentSlotWithTolerance(toleranceMs: number): Slot;
   /**
-   * Calls the listener at the start of each slot, in ascending order and once per slot, unless the wall clock was set
-   * back by more than a slot. Does not report the slot in which the clock starts. Returns an unsubscribe function.
+   * Calls the listener at the start of each slot. Slots are announced once and in ascending order, unless the wall
+   * clock is set back by more than a slot. The slot in which the clock starts is not announced. Returns an unsubscribe
+   * function.
    *
    * A listener may wait for a later time in its own slot, but not for a later slot.
    */
@@ -49,7 +50,7 @@ export interface Clock {
    * signal's reason on abort, and with a `ClockStoppedError` if the clock stops first.
    */
   untilSlot(slot: Slot, signal?: AbortSignal): Promise<void>;
-  /** Like `untilSlot`, for a chain time in Unix seconds. */
+  /** Like `untilSlot`, but for a chain time in Unix seconds. */
   untilTime(chainSeconds: number, signal?: AbortSignal): Promise<void>;
 }
 
@@ -60,7 +61,7 @@ export class ClockStoppedError extends Error {
   }
 }
 
-/** Converts between slots and time: `SECONDS_PER_SLOT` from `genesis_time` on (fork-choice.md). */
+/** Converts between slots and time: each slot lasts `SECONDS_PER_SLOT`, starting at `genesis_time` (fork-choice.md). */
 export class SlotTime {
   readonly genesisTime: number;
   readonly secondsPerSlot: number;
@@ -77,7 +78,7 @@ export class SlotTime {
   /** Returns the slot at a time; negative before genesis. */
   slotAt(seconds: number): number {
     const slot = Math.floor((seconds - this.genesisTime) / this.secondsPerSlot);
-    // Rounding can make the division off by one for a fractional slot duration.
+    // With a fractional slot duration, rounding can put the result off by one.
     if (this.startOf(slot + 1) <= seconds) return slot + 1;
     if (this.startOf(slot) > seconds) return slot - 1;
     return slot;
@@ -101,7 +102,7 @@ export class SlotListeners {
     };
   }
 
-  /** Calls every listener. Returns a promise per listener; the promises never reject. */
+  /** Calls every listener. Returns one promise per listener, none of which rejects. */
   call(slot: Slot): Promise<void>[] {
     return [...this.#listeners].map(async ({ listener }) => {
       try {
@@ -113,7 +114,7 @@ export class SlotListeners {
   }
 }
 
-/** Returns the duration of a slot in real time, for timeouts of engines and builders. */
+/** Returns the duration of a slot in real time, used for engine and builder timeouts. */
 export function slotMs({ secondsPerSlot, speed }: Pick<Clock, "secondsPerSlot" | "speed">): number {
   return (secondsPerSlot * 1000) / speed;
 }

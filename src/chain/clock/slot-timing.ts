@@ -3,7 +3,7 @@ import { BASIS_POINTS } from "@lodestar/params";
 import type { Slot } from "@lodestar/types";
 import { type Clock, ClockStoppedError } from "./clock.ts";
 
-/** Returns the chain time at which the given share of a slot has passed. */
+/** Returns the chain time when the given share of a slot has passed. */
 export function timeInSlot(clock: Clock, slot: Slot, share: number): number {
   return clock.slotStartSeconds(slot) + clock.secondsPerSlot * share;
 }

@@ -4,7 +4,7 @@ import type { Timers } from "../../async/timers.ts";
 const HEARTBEAT_MS = 1_000;
 /** Shorter gaps may be caused by garbage collection or load. */
 const SHORTEST_SUSPENSION_MS = 5_000;
-/** Above this share of CPU time in the gap, the process was busy, not suspended. */
+/** If the process used more than this share of CPU time during the gap, it was busy, not suspended. */
 const MAX_CPU_SHARE = 0.1;
 
 /** Receives the length of the suspension in seconds. */
@@ -33,7 +33,7 @@ const UNREF_TIMERS: Pick<Timers, "every"> = {
   },
 };
 
-/** Detects that the process was stopped (SIGSTOP) or the machine was asleep, by heartbeat gaps without CPU use. */
+/** Detects from heartbeat gaps without CPU use that the process was stopped (SIGSTOP) or the machine was asleep. */
 export class SuspensionWatch {
   readonly #time: SuspensionTime;
   readonly #listeners = new Set<SuspensionListener>();

@@ -1,6 +1,6 @@
 /** Real time, independent of the chain's clock. */
 export interface TimeOfDay {
-  /** Unix seconds, with a fraction. */
+  /** Unix time in seconds, including fractions. */
   nowSeconds(): number;
 }
 

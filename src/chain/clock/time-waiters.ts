@@ -6,7 +6,7 @@ interface Waiter {
   reject: (reason: unknown) => void;
 }
 
-/** Promises that resolve at a given chain time. The clock calls `release` when time advances. */
+/** Promises that resolve at a given chain time. The clock calls `release` as time advances. */
 export class TimeWaiters {
   readonly #waiters = new Set<Waiter>();
   readonly #onChange: () => void;

@@ -4,7 +4,7 @@ import { VirtualClock } from "./virtual-clock.ts";
 
 const GENESIS_TIME = 1_700_000_000;
 const SECONDS_PER_SLOT = 6;
-/** One slot in 100 ms of real time. */
+/** One slot takes 100 ms of real time. */
 const SPEED = 60;
 const SLOT_MS = 100;
 
@@ -173,7 +173,7 @@ describe("VirtualClock", () => {
       clock.onSlot((slot) => void begun.push([slot, Date.now() - start]));
       clock.run({ fromSeconds: GENESIS_TIME + 25, keepTimetable: true });
       await vi.advanceTimersByTimeAsync(2 * SLOT_MS);
-      // Five seconds are left in the slot, each a sixth of SLOT_MS.
+      // Five seconds remain in the slot, each lasting a sixth of SLOT_MS.
       expect(begun).toEqual([
         [5, 84],
         [6, 184],
@@ -184,7 +184,7 @@ describe("VirtualClock", () => {
       const slots: number[] = [];
       clock.onSlot((slot) => void slots.push(slot));
       clock.run({ keepTimetable: true });
-      // The timers of a sleeping machine stop, the wall clock does not.
+      // While a machine sleeps, its timers stop but the wall clock does not.
       vi.setSystemTime(Date.now() + 5.5 * SLOT_MS);
       await vi.advanceTimersByTimeAsync(SLOT_MS);
       await vi.advanceTimersByTimeAsync(SLOT_MS / 10);

@@ -14,12 +14,14 @@ import type { SuspensionWatch } from "./suspension-watch.ts";
 import { TIME_OF_DAY, type TimeOfDay } from "./time-of-day.ts";
 import { TimeWaiters } from "./time-waiters.ts";
 
-/** Chain time stops this long before the next slot until the slot is announced. Well above double precision. */
+/**
+ * Chain time stops this long before the next slot until that slot is announced. Well above the precision of a double.
+ */
 const END_OF_SLOT_SECONDS = 1e-5;
 
 /**
- * Lateness of an announcement, as a share of a slot, that does not slow the chain down. Absorbs timer jitter. A slot
- * announced later gets its full duration.
+ * Announcements may be late by this share of a slot without slowing the chain down, which absorbs timer jitter. A slot
+ * announced even later gets its full duration.
  */
 const TOLERATED_LATENESS = 1 / 8;
 
@@ -28,14 +30,14 @@ type Mode = "paused" | "advancing" | "running" | "stopped";
 interface VirtualClockOptions {
   genesisTime: number;
   secondsPerSlot: number;
-  /** The clock starts paused, at the start of this slot. */
+  /** The clock starts out paused, at the start of this slot. */
   startSlot: Slot;
   /** Chain seconds per real second. */
   speed: number;
   /** Defaults to the system clock. */
   timeOfDay?: TimeOfDay;
   onListenerError: ListenerErrorHandler;
-  /** Called on jumps of the wall clock while `keepTimetable` is set. */
+  /** Called when the wall clock jumps while `keepTimetable` is set. */
   onJump?: JumpListener;
   /** Checked before slots are announced. */
   suspensions?: Pick<SuspensionWatch, "check">;
@@ -50,8 +52,8 @@ interface RunOptions {
 
 /**
  * Clock of a dev chain. Announces every slot in sequence: a slot starts only after the listeners of the previous one
- * have finished. If they take longer than a slot, chain time falls behind and no slot is skipped. `skipMissed` skips
- * missed slots instead, for chains with other nodes.
+ * have finished. If they take longer than a slot, chain time falls behind and no slot is skipped. With `skipMissed`,
+ * the clock skips missed slots instead, for chains shared with other nodes.
  */
 export class VirtualClock implements Clock {
   readonly genesisTime: number;
@@ -138,8 +140,8 @@ export class VirtualClock implements Clock {
   }
 
   /**
-   * Starts time at the current time or at another time in the current slot. With `keepTimetable`, shortens slots to
-   * catch up after a late one.
+   * Starts time at the current time or at another time in the current slot. With `keepTimetable`, a late slot is
+   * followed by shorter ones until the clock has caught up.
    */
   run({ fromSeconds = this.#baseSeconds, keepTimetable = false, skipMissed = false }: RunOptions = {}): void {
     this.#require("paused", "run");
@@ -170,7 +172,7 @@ export class VirtualClock implements Clock {
 
   /**
    * Advances a paused clock slot by slot. Resolves when the listeners of the last slot have finished. Time stands still
-   * while listeners work. If all unfinished listeners wait for a time in their slot, the clock jumps there (see
+   * while listeners work. If all unfinished listeners are waiting for a time in their slot, the clock jumps there (see
    * `#proceed`).
    */
   async advanceTo(slot: Slot): Promise<void> {
@@ -220,13 +222,13 @@ export class VirtualClock implements Clock {
     return this.#slotTime.startOf(this.#slot + 1) - END_OF_SLOT_SECONDS;
   }
 
-  /** Chain time without delays by listeners or backward jumps of the wall clock. */
+  /** Chain time as if listeners caused no delay and the wall clock never jumped back. */
   #timetableSeconds(): number {
     if (this.#mode !== "running") return this.#baseSeconds;
     return this.#baseSeconds + ((this.#realMs() - this.#baseRealMs) / 1000) * this.#speed;
   }
 
-  /** With `keepTimetable`, follows the wall clock like other nodes, even while the machine sleeps. */
+  /** With `keepTimetable`, follows the wall clock, as other nodes do, even while the machine sleeps. */
   #realMs(): number {
     return this.#keepTimetable ? Date.now() : performance.now();
   }
@@ -282,7 +284,7 @@ export class VirtualClock implements Clock {
     this.#proceed();
   }
 
-  /** Goes back like `WallClock` if the wall clock was set back by more than a slot. */
+  /** Like `WallClock`, goes back if the wall clock was set back by more than a slot. */
   #nextSlot(timetable: number): Slot {
     const present = Math.max(0, this.#slotTime.slotAt(timetable));
     const isElsewhere = present > this.#slot + 1 || present + 1 < this.#slot;
@@ -290,9 +292,9 @@ export class VirtualClock implements Clock {
   }
 
   /**
-   * In a paused clock, listeners that await a time in their slot would wait forever. Jumps to that time once there are
-   * as many waiters as unfinished listeners, so that running work ends first. If a listener waits for another listener,
-   * jumps after the real time that a running clock would need.
+   * On a paused clock, listeners awaiting a time in their slot would wait forever. Jumps to that time once there are as
+   * many waiters as unfinished listeners, which lets running work finish first. If a listener waits for another
+   * listener, jumps after as much real time as a running clock would need.
    */
   #proceedAdvancing(): void {
     const nextWaiter = this.#waiters.nextDue();

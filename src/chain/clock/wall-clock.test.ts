@@ -92,7 +92,7 @@ describe("WallClock", () => {
     const slots: number[] = [];
     clock.onSlot((slot) => void slots.push(slot));
     clock.start();
-    // Does not move the timer, which fires at 4 slots and 2 seconds.
+    // This does not move the timer, which still fires at 4 slots and 2 seconds.
     setTime(SECONDS_PER_SLOT * 3 + 2);
     vi.advanceTimersToNextTimer();
     expect(slots).toEqual([4]);

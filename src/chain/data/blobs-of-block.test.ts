@@ -8,7 +8,7 @@ describe("blobsOfBlock", () => {
   let chain: TestChain;
   afterEach(() => chain.close());
 
-  /** A node with these sidecars. */
+  /** Reads the blobs on a node that stores these sidecars. */
   const blobsOf = (
     block: BlockWithBlobs,
     stored: readonly DataSidecar[],

@@ -10,10 +10,10 @@ import type { BlockWithCommitments } from "./block-with-commitments.ts";
 /** Number of columns from which all others can be recovered (fulu/das-core.md, recover_matrix). */
 export const RECOVERY_COLUMNS = NUMBER_OF_COLUMNS / 2;
 
-/** The cells of these columns form the blob; the others are the erasure-coded extension. */
+/** The cells in these columns form the blob; the other columns are the erasure-coded extension. */
 const BLOB_COLUMNS = ALL_COLUMNS.slice(0, CELLS_PER_EXT_BLOB / 2);
 
-/** Thrown if block data is not available. The message is a full sentence. */
+/** Thrown if block data is not available. The message is a complete sentence. */
 export class DataUnavailableError extends OperationalError {
   constructor(message: string) {
     super(message);
@@ -26,7 +26,7 @@ interface SidecarSource {
   /** Number of columns stored per block. */
   keptColumns: number;
   hasColumns(slot: Slot): boolean;
-  /** Returns the available sidecars, limited to `indices` if set. */
+  /** Returns the available sidecars, optionally limited to `indices`. */
   sidecars(block: { root: RootHex; slot: Slot }, indices?: readonly number[]): Promise<DataSidecar[]>;
 }
 

@@ -2,7 +2,7 @@ import type { BeaconConfig } from "@lodestar/config";
 import { columnsOfGroups, custodyGroupsOf } from "../../data/custody.ts";
 
 export interface CustodyOptions {
-  /** Discovery node ID, 32 bytes. Omitted by a node without a network, which stores all columns. */
+  /** 32-byte discovery node ID. Omitted if the node has no network, in which case it stores all columns. */
   nodeId?: Uint8Array;
   /** Minimum custody group count; defaults to CUSTODY_REQUIREMENT. */
   groupCount?: number;
@@ -30,7 +30,7 @@ export class Custody {
     return this.#groupCount;
   }
 
-  /** Columns stored and served, ascending. */
+  /** Columns stored and served, in ascending order. */
   get columns(): readonly number[] {
     return this.#columns;
   }

@@ -29,7 +29,7 @@ interface DataAvailabilityParts {
 
 export type { BlockWithCommitments };
 
-/** Blobs of a block with their proofs: one per blob in Deneb and Electra, one per cell since Fulu. */
+/** A block's blobs with their proofs: one proof per blob in Deneb and Electra, one per cell since Fulu. */
 export interface BlobsAndProofs {
   blobs: readonly Uint8Array[];
   proofs: readonly Uint8Array[];
@@ -42,7 +42,7 @@ const STORING_MS = 5;
 
 type AwaitedListener = (block: BlockWithCommitments, missing: readonly number[]) => void;
 
-/** Tracks data availability of blocks (fork-choice.md of deneb and fulu, is_data_available). */
+/** Tracks the data availability of blocks (fork-choice.md of deneb and fulu, is_data_available). */
 export class DataAvailability {
   readonly custody: Custody;
   readonly kzg: Kzg;
@@ -62,12 +62,12 @@ export class DataAvailability {
     this.custody = custody;
   }
 
-  /** True if blocks of the slot have columns instead of blob sidecars. */
+  /** True if blocks at this slot have data columns instead of blob sidecars. */
   hasColumns(slot: Slot): boolean {
     return this.#config.getForkSeq(slot) >= ForkSeq.fulu;
   }
 
-  /** True within the data retention window (p2p-interface.md of deneb and fulu). */
+  /** True if the slot is within the data retention window (p2p-interface.md of deneb and fulu). */
   isWithinWindow(slot: Slot): boolean {
     const { MIN_EPOCHS_FOR_BLOB_SIDECARS_REQUESTS, MIN_EPOCHS_FOR_DATA_COLUMN_SIDECARS_REQUESTS } = this.#config;
     const epochs = this.hasColumns(slot)
@@ -89,7 +89,7 @@ export class DataAvailability {
     return this.required(signed).filter((index) => !this.pool.has(root, index));
   }
 
-  /** Returns the blocks that wait for data. */
+  /** Returns the blocks waiting for data. */
   awaited(): BlockWithCommitments[] {
     return [...this.#awaited.values()];
   }
@@ -123,7 +123,7 @@ export class DataAvailability {
     if (this.missing(block).length > 0) throw this.unavailable(block);
   }
 
-  /** Creates the rejection of a block whose data is missing. */
+  /** Creates the rejection for a block with missing data. */
   unavailable(block: BlockWithCommitments): BlockRejection {
     const { slot } = block.signed.message;
     const [missing, needed] = [this.missing(block).length, this.required(block.signed).length];
@@ -152,7 +152,7 @@ export class DataAvailability {
   /**
    * Verifies fetched sidecars as a batch and adds them to the pool.
    *
-   * @throws WrongSidecarError for the first invalid sidecar; no sidecar is added then
+   * @throws WrongSidecarError for the first invalid sidecar, in which case none is added
    */
   async take(entries: readonly SidecarsOfBlock[]): Promise<void> {
     await this.verify(entries);
@@ -161,7 +161,7 @@ export class DataAvailability {
     }
   }
 
-  /** Returns available sidecars of a block, pooled or stored, in ascending order. Limited to `indices` if set. */
+  /** Returns a block's available sidecars, pooled or stored, in ascending order. Optionally limited to `indices`. */
   async sidecars({ root }: SlotAndRoot, indices?: readonly number[]): Promise<DataSidecar[]> {
     const sortedIndices = [...new Set(indices ?? (await this.indices(root)))].sort((a, b) => a - b);
     const found = await Promise.all(
@@ -170,7 +170,7 @@ export class DataAvailability {
     return found.filter((sidecar) => sidecar !== null);
   }
 
-  /** Returns the SSZ of a sidecar. */
+  /** Returns the SSZ encoding of a sidecar. */
   async sidecarBytes(root: RootHex, index: number): Promise<Uint8Array | null> {
     const pooled = this.pool.get(root, index);
     if (pooled) return serializeSidecar(pooled);
@@ -179,15 +179,15 @@ export class DataAvailability {
     return bytes;
   }
 
-  /** Returns the indices of available sidecars, ascending. */
+  /** Returns the indices of available sidecars in ascending order. */
   async indices(root: RootHex): Promise<number[]> {
     const pooled = this.pool.all(root).map(({ index }) => index);
     return [...new Set([...(await this.#db.data.indices(root)), ...pooled])].sort((a, b) => a - b);
   }
 
   /**
-   * Returns the blobs of a block in commitment order. Since Fulu, assembles them from columns or recovers them from
-   * half of the columns.
+   * Returns the blobs of a block in commitment order. Since Fulu, blobs are assembled from the columns, or recovered
+   * from half of them.
    *
    * @throws DataUnavailableError
    */
@@ -201,8 +201,9 @@ export class DataAvailability {
   }
 
   /**
-   * Stores sidecars of a block, in time slices because all columns of a block are megabytes. Includes columns outside
-   * custody: they come from local production, publication or reconstruction, and no other node may have them.
+   * Stores sidecars of a block in time slices, because a block's columns add up to megabytes. Includes columns outside
+   * custody: they come from local production, publication or reconstruction, so this may be the only node that has
+   * them.
    */
   async store(batch: BeaconDbBatch, { slot, root }: SlotAndRoot, sidecars: readonly DataSidecar[]): Promise<void> {
     for (const sidecar of sidecars) {

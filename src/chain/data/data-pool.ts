@@ -20,21 +20,21 @@ interface PooledBlock {
 
 interface DataPoolOptions {
   limits?: DataPoolLimits;
-  /** Data of blocks that wait for it is never evicted. */
+  /** True for a block that is waiting for its data, which is never evicted. */
   isAwaited?(root: RootHex): boolean;
 }
 
-/** Snapshot of the pool, for snapshots of a dev chain. */
+/** Snapshot of the pool, part of a dev chain snapshot. */
 export type PooledData = ReturnType<DataPool["capture"]>;
 
 /**
- * Verified sidecars of blocks that are not imported yet. They come from gossip, peers, publication, the execution
- * client or reconstruction.
+ * Verified sidecars of blocks that have not been imported yet. The sidecars come from gossip, peers, publication, the
+ * execution client or reconstruction.
  */
 export class DataPool {
   readonly #limits: DataPoolLimits;
   readonly #isAwaited: (root: RootHex) => boolean;
-  /** Ordered by the latest addition. */
+  /** Ordered by most recent addition. */
   readonly #blocks = new Map<RootHex, PooledBlock>();
   readonly #listeners = new Set<(root: RootHex) => void>();
   #bytes = 0;
@@ -67,15 +67,15 @@ export class DataPool {
   }
 
   /**
-   * Adds sidecars. At the limit, evicts the block whose last addition is oldest. Prefers blocks of the same proposer
-   * and slot, so that an equivocating proposer cannot evict the data of others.
+   * Adds sidecars. At the limit, evicts the block that has gone longest without an addition. Blocks by the same
+   * proposer for the same slot are evicted first, so that an equivocating proposer cannot evict other proposers' data.
    */
   add({ slot, root }: { slot: Slot; root: RootHex }, sidecars: readonly DataSidecar[]): void {
     this.#put({ slot, root }, sidecars);
     for (const listener of [...this.#listeners]) listener(root);
   }
 
-  /** Deletes the given sidecars of a block, or all. */
+  /** Deletes the given sidecars of a block, or all of them. */
   delete(root: RootHex, sidecars?: readonly DataSidecar[]): void {
     const block = this.#blocks.get(root);
     if (!block) return;
@@ -151,7 +151,7 @@ export class DataPool {
   }
 }
 
-/** Returns the size of the data, without the small fixed overhead of the objects. */
+/** Returns the size of the data, ignoring the small fixed overhead of the objects. */
 function bytesOf(sidecar: DataSidecar): number {
   return isColumn(sidecar) ? sidecar.column.reduce((sum, cell) => sum + cell.length, 0) : sidecar.blob.length;
 }

@@ -6,7 +6,7 @@ import type { SlotAndRoot } from "../../db/keys.ts";
 import type { Logger } from "../../log/logger.ts";
 import type { DataAvailability } from "./data-availability.ts";
 
-/** Number of blocks per run in the chain's change queue, to keep runs short. */
+/** Number of blocks pruned per task in the chain's change queue, which keeps the tasks short. */
 const BLOCKS_PER_SLICE = 8;
 
 export interface DataPrunerParts {
@@ -69,8 +69,8 @@ export class DataPruner {
   }
 
   /**
-   * Returns the oldest blocks outside the retention window. If the window of blobs is longer, it applies to columns
-   * too.
+   * Returns the oldest blocks outside the retention window. If the retention window for blobs is longer, it also
+   * applies to columns.
    */
   async #oldest(): Promise<SlotAndRoot[]> {
     const old: SlotAndRoot[] = [];

@@ -62,7 +62,7 @@ describe.each(["deneb", "fulu"] as const)("%s blobs from the execution client", 
     return chain.close();
   });
 
-  /** Adds transactions with these blobs to the client. */
+  /** Adds transactions carrying these blobs to the client. */
   function give(indices: readonly number[]): void {
     const hashes = versionedHashesOf(commitmentsOf(block.signed));
     for (const index of indices) engine.blobs.set(toRootHex(hashes[index]!), block.pooled[index]!);

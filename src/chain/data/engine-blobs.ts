@@ -21,7 +21,7 @@ import type { BlockWithCommitments } from "./block-with-commitments.ts";
 import type { DataAvailability } from "./data-availability.ts";
 import type { SidecarProcessor } from "./sidecar-processor.ts";
 
-/** More than the number of blocks that can wait for data at once. */
+/** Exceeds the number of blocks that can wait for data at once. */
 const REMEMBERED_BLOCKS = 256;
 
 export interface EngineBlobsParts {
@@ -69,7 +69,7 @@ export class EngineBlobs {
       events.on("columnSidecar", ({ slot, root, sidecar }) => {
         this.#want(this.#columnsOf({ slot, root }, sidecar.kzgCommitments, () => sidecar));
       }),
-      // Not all blocks arrive by gossip.
+      // Not all blocks arrive over gossip.
       data.onAwaited((block) => this.#onBlock(block)),
     ];
   }

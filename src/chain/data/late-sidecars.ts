@@ -39,7 +39,7 @@ export class LateSidecars {
     ];
   }
 
-  /** Resolves when pending sidecars are stored. */
+  /** Resolves when all pending sidecars are stored. */
   async close(): Promise<void> {
     for (const stop of this.#stop) stop();
     await this.#writing;

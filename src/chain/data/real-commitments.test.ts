@@ -15,8 +15,8 @@ import { DataPool } from "./data-pool.ts";
 import { Reconstruction } from "./reconstruction.ts";
 import { verifySidecars } from "./verify-sidecars.ts";
 
-// Other tests use hashes as commitments. These run every KZG user on a real backend; the slowest takes eight seconds to
-// recover a blob.
+// Other tests use hashes as commitments. These tests run all code that uses KZG on a real backend; the slowest one
+// takes eight seconds to recover a blob.
 vi.setConfig({ testTimeout: 240_000 });
 
 const bundleOf = (fork: ForkPostDeneb, count: number) =>

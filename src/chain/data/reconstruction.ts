@@ -13,7 +13,7 @@ import type { SidecarProcessor } from "./sidecar-processor.ts";
 /** Grace period for columns still in transit: one second of a 12-second slot. */
 const PATIENCE_SLOTS = 1 / 12;
 
-/** More than the number of blocks that can lack columns at once. */
+/** Exceeds the number of blocks that can lack columns at once. */
 const REMEMBERED_BLOCKS = 256;
 
 export interface ReconstructionParts {
@@ -25,9 +25,9 @@ export interface ReconstructionParts {
 }
 
 /**
- * Reconstructs missing columns of a block once half of them are available (fulu/das-core.md, Reconstruction and
- * cross-seeding). Only possible for nodes that store at least half. A node with all its custody columns leaves
- * reconstruction to others.
+ * Reconstructs a block's missing columns once half of its columns are available (fulu/das-core.md, Reconstruction and
+ * cross-seeding). Only nodes that store at least half of all columns can do so. A node that has all its custody columns
+ * leaves reconstruction to other nodes.
  */
 export class Reconstruction {
   readonly #parts: ReconstructionParts;
@@ -84,7 +84,7 @@ export class Reconstruction {
     const [first] = columns;
     if (first === undefined) return;
     const blobs = await recoverBlobs(data.kzg, columns);
-    // Missing columns may have arrived while waiting.
+    // Missing columns may have arrived in the meantime.
     if (this.#closing.signal.aborted || !this.#canBeCompleted(root)) return;
     const missing = ALL_COLUMNS.filter((column) => !data.pool.has(root, column));
     logger.debug("Reconstructed columns", { slot: slotOfSidecar(first), root, count: missing.length });

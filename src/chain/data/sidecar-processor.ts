@@ -37,13 +37,13 @@ export class SidecarProcessor {
     this.#publishEvents(root, [sidecar]);
   }
 
-  /** Adds valid sidecars of a block that this node produced, and announces them. */
+  /** Adds the valid sidecars of a block produced by this node, and announces them. */
   add(sidecars: readonly DataSidecar[]): void {
     this.addToPool(sidecars);
     this.announce(sidecars);
   }
 
-  /** Adds valid sidecars of a block to the pool so that the block can be imported. Does not announce them. */
+  /** Adds valid sidecars to the pool so that their block can be imported. Does not announce them. */
   addToPool(sidecars: readonly DataSidecar[]): void {
     const [first] = sidecars;
     if (first === undefined) return;

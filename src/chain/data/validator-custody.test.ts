@@ -15,7 +15,7 @@ const config = createBeaconConfig(devChainConfig({ forks, slotSeconds: 6, genesi
 const FEES = new Uint8Array(20);
 const ETH_32 = (32 * 10 ** 9) / EFFECTIVE_BALANCE_INCREMENT;
 
-/** A chain of validators with 32 ETH each by default. */
+/** A chain whose validators have 32 ETH each by default. */
 function setUp(increments = Array<number>(200).fill(ETH_32)) {
   const logger = createRecordingLogger();
   const events = new ChainEvents(logger);
@@ -53,7 +53,7 @@ describe("ValidatorCustody", () => {
     const { attached, custody, clock, increments, settle, finalize, timesAsked } = setUp();
     const preparations = new ProposerPreparations(attached);
     for (let validator = 0; validator < 10; validator++) preparations.prepare(validator, FEES, 0);
-    // Preparing and subscribing counts once, and an unknown validator has no balance.
+    // A validator that both prepares and subscribes counts once. An unknown validator has no balance.
     attached.register(9, 0);
     attached.register(10_000, 0);
     await settle();

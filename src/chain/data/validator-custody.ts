@@ -34,7 +34,7 @@ export class ValidatorCustody {
     this.#parts = parts;
   }
 
-  /** Follows validators and finality. Returns a function that stops it. */
+  /** Starts following validators and finality. Returns a stop function. */
   start(): () => void {
     const { attached, events } = this.#parts;
     const review = () => void this.#reviewSoon();

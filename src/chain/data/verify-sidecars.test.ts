@@ -27,7 +27,7 @@ describe.each(["electra", "fulu"] as const)("verifySidecars on %s", (fork) => {
 
   const verify = (...entries: { block: BlockWithBlobs; sidecars: readonly DataSidecar[] }[]) =>
     verifySidecars(chain.config, chain.kzg, entries);
-  /** Sidecars of the block, the second one changed. */
+  /** The block's sidecars, with a change to the second one. */
   const withWrong = (change: (copy: DataSidecar) => void) => {
     const [first, second] = block.sidecars.slice(0, 2).map((sidecar) => structuredClone(sidecar));
     change(second!);

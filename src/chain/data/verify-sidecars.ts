@@ -19,7 +19,7 @@ export interface SidecarsOfBlock {
 /** Thrown if a sidecar does not match its block. */
 export class WrongSidecarError extends OperationalError {
   readonly block: BlockWithCommitments;
-  /** Index from the sidecar. */
+  /** Index stated in the sidecar. */
   readonly index: number;
 
   constructor({ block, sidecar, fault }: { block: BlockWithCommitments; sidecar: DataSidecar; fault: string }) {
@@ -32,7 +32,7 @@ export class WrongSidecarError extends OperationalError {
 }
 
 /**
- * Verifies sidecars of known blocks, with all proofs in one batch.
+ * Verifies sidecars of known blocks, checking all proofs in one batch.
  *
  * @throws WrongSidecarError for the first invalid sidecar
  */
@@ -96,7 +96,7 @@ function faultOfKind(config: BeaconConfig, { signed }: BlockWithCommitments, sid
   return `blocks have ${kind}.`;
 }
 
-/** Returns why a sidecar's header does not match the block. A header has only one valid signature, the block's. */
+/** Returns why a sidecar's header does not match the block. A header's only valid signature is that of its block. */
 function faultOfHeader({ signed, root }: BlockWithCommitments, sidecar: DataSidecar): string | undefined {
   const itsRoot = blockRootOfSidecar(sidecar);
   if (itsRoot !== root) return `its header has root ${itsRoot}, expected ${root}.`;

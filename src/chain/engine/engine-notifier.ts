@@ -26,9 +26,9 @@ interface EngineNotifierParts {
   logger: Logger;
   /** Applies a payload verdict to fork choice. */
   apply(block: ForkChoiceBlock, verdict: PayloadVerdict): Promise<void>;
-  /** Returns the block to use as the engine's head instead of a head that is about to be reorged. */
+  /** Returns the block to send to the engine as head if the actual head is about to be reorged. */
   override(): ForkChoiceBlock | undefined;
-  /** Reinstates a block that was rejected but is now valid. */
+  /** Reinstates a rejected block that turned out to be valid. */
   reinstate(block: ForkChoiceBlock): Promise<void>;
 }
 
@@ -51,7 +51,7 @@ export class EngineNotifier {
   #running: Promise<void> = Promise.resolve();
   /** True if the last request failed. */
   #isUnanswered = false;
-  /** True if the last forkchoice update had a different head than the chain. */
+  /** True if the last forkchoice update named a different head than the chain's. */
   #isOverridden = false;
   /** Stops waiting for the pending request. */
   #abandon = () => {};
@@ -73,7 +73,7 @@ export class EngineNotifier {
     ];
   }
 
-  /** Sends the current head after the pending request has finished. */
+  /** Sends the current head once the pending request has finished. */
   notify(): void {
     this.#isRequested = true;
     if (this.#isRunning || this.#isClosed) return;
@@ -100,7 +100,7 @@ export class EngineNotifier {
     await this.#running;
   }
 
-  /** Resets all delays, because a reconnected engine may be different or repaired. */
+  /** Resets all delays. The engine that reconnected may be a different one, or may have been fixed. */
   #resetBackoff(): void {
     this.#parts.forkChoice.retryBackoff.reset();
     this.#backfill.resetBackoff();
@@ -120,7 +120,7 @@ export class EngineNotifier {
     }
   }
 
-  /** Repeats the update after sending missing payloads. */
+  /** Sends the forkchoice update, and sends it again after sending missing payloads. */
   async #sendHead(): Promise<void> {
     const { config, forkChoice, engine } = this.#parts;
     for (let wasBackfilled = false; ; ) {
@@ -141,8 +141,8 @@ export class EngineNotifier {
   }
 
   /**
-   * Returns the head to send. If the chain's head is invalid, returns its newest ancestor that is not: only then can a
-   * syncing engine reach a new verdict.
+   * Returns the head to send. If the chain's head is invalid, returns the newest ancestor that is not, because a
+   * syncing engine can reach a new verdict only on such a block.
    */
   #headToSend(): ForkChoiceBlock {
     const { forkChoice } = this.#parts;
@@ -157,7 +157,7 @@ export class EngineNotifier {
 
   /**
    * Sends unverified payloads up to the head, oldest first, until the engine returns no verdict. Returns true if all
-   * were valid.
+   * payloads were valid.
    */
   async #verifyOldest(head: ForkChoiceBlock): Promise<boolean> {
     const { config, forkChoice, blocks, engine } = this.#parts;
@@ -201,7 +201,7 @@ export class EngineNotifier {
     return { status: "invalid", latestValidHash: ZERO_HASH_HEX, message };
   }
 
-  /** Returns null if the engine is unavailable or the notifier was closed. */
+  /** Returns null if the engine is unavailable or the notifier is closed. */
   async #ask<T>({ slot, root }: AskedBlock, request: () => Promise<T>): Promise<T | null> {
     if (this.#isClosed) return null;
     try {

@@ -15,7 +15,7 @@ interface InvalidPayloadRetryParts {
   ask: AskEngine;
   /** Checks that the chain of valid payloads up to the block starts at a valid terminal PoW block. */
   checkMerge(block: ForkChoiceBlock): Promise<PayloadVerdict>;
-  /** Reinstates a block that was rejected but is now valid. */
+  /** Reinstates a rejected block that turned out to be valid. */
   reinstate(block: ForkChoiceBlock): Promise<void>;
 }
 
@@ -50,7 +50,8 @@ export class InvalidPayloadRetry {
   }
 
   /**
-   * Returns the tips of the branch up to which all payloads are now valid. The engine needs a parent before its child.
+   * Returns the newest block of each branch on which all payloads are now valid. Parents are sent first, because the
+   * engine needs a parent before its child.
    */
   async #validTips(first: ForkChoiceBlock): Promise<ForkChoiceBlock[]> {
     const { forkChoice } = this.#parts;

@@ -41,7 +41,9 @@ const engineBlock = (block: ChainBlock): EngineBlock => ({
   number: payloadOf(block).blockNumber,
 });
 
-/** Runs a chain whose engine does not accept the head, and records the blocks sent in each of 100 slots. */
+/**
+ * Runs a chain whose engine does not accept the head, and records the blocks sent to the engine in each of 100 slots.
+ */
 async function openChain() {
   const engine = new RefusingEngine();
   engine.headVerdict = VALID;
@@ -61,7 +63,7 @@ async function openChain() {
     for (let slots = from; slots <= to; slots++) {
       await clock.advanceTo(HEAD + slots);
       await chain.pendingVerdicts.untilHeadVerdict();
-      // As if a proposer got no payload.
+      // As if a proposer had received no payload.
       engine.enter("syncing");
       await chain.pendingVerdicts.untilHeadVerdict();
       const blocks = engine.takeHashes("newPayload");
@@ -88,7 +90,7 @@ it("backs off without progress and restarts at once after a change", async () =>
   expect(attempts.every(([, blocks]) => blocks.join() === hashes(10, HEAD).join())).toBe(true);
   engine.latest = engineBlock(main[9]!);
   expect((await runSlots(41, 41))[0]?.[1]).toEqual(hashes(11, HEAD));
-  // A reconnected engine may be repaired.
+  // A reconnected engine may have been fixed.
   engine.enter("offline");
   expect((await runSlots(42, 42))[0]?.[1]).toEqual(hashes(11, HEAD));
 });

@@ -66,7 +66,7 @@ export class PayloadBackfill {
     return isComplete;
   }
 
-  /** Resets the backoff. Called when the engine reconnects, since it may be different or repaired. */
+  /** Resets the backoff. Called when the engine reconnects, since it may be a different engine or have been fixed. */
   resetBackoff(): void {
     this.#backoff.reset();
   }
@@ -84,8 +84,8 @@ export class PayloadBackfill {
   }
 
   /**
-   * Finds the first slot up to the head whose payload number exceeds `number`, by binary search. Returns null if the
-   * head's number does not exceed it.
+   * Finds the first slot up to the head whose payload number exceeds `number`, by binary search. Returns null if even
+   * the head's payload number does not exceed `number`.
    */
   async #firstAbove(number: number, { slot, execution }: ForkChoiceBlock): Promise<Slot | null> {
     if (execution.status === "pre-merge" || execution.blockNumber <= number) return null;

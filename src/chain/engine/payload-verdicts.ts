@@ -20,7 +20,7 @@ interface PayloadVerdictsParts {
  */
 export class PayloadVerdicts {
   readonly #parts: PayloadVerdictsParts;
-  /** Messages already logged per block, since the engine is asked repeatedly. */
+  /** Messages already logged for each block, because the engine is asked repeatedly. */
   readonly #logged = new Map<RootHex, Set<string>>();
 
   constructor(parts: PayloadVerdictsParts) {
@@ -49,7 +49,7 @@ export class PayloadVerdicts {
   }
 
   /**
-   * Reinstates a block that the engine rejected earlier and now finds valid. Returns true if the status of any block
+   * Reinstates a block that the engine once rejected but now finds valid. Returns true if the status of any block
    * changed.
    */
   async reinstate({ root, slot }: { root: RootHex; slot: Slot }): Promise<boolean> {
@@ -62,7 +62,7 @@ export class PayloadVerdicts {
     });
   }
 
-  /** Applies a rejection at import, which can also invalidate ancestors. */
+  /** Applies a rejection made during import, which can also invalidate ancestors. */
   async applyRejection(
     root: RootHex,
     { slot, parentRoot, latestValidHash }: InvalidPayloadRejection,

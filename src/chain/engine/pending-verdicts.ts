@@ -46,7 +46,7 @@ export class PendingVerdicts {
   }
 
   /**
-   * Requests missing verdicts on the head and on blocks that wait for the engine. May change the head. Waits up to the
+   * Requests missing verdicts on the head and on blocks waiting for the engine. May change the head. Waits up to the
    * timeout.
    */
   async retry(): Promise<void> {

@@ -8,7 +8,7 @@ import { type DepositChain, DepositsUnavailableError, type Eth1Block } from "../
 import { Eth1Proposals } from "./eth1-proposals.ts";
 
 const GENESIS_TIME = 10_000;
-/** One vote less than a majority of the 32 slots of a period. */
+/** One vote short of a majority in a period of 32 slots. */
 const VOTES_BEFORE_DECISION = 16;
 const BLOCK: Eth1Block = {
   number: 7,
@@ -33,7 +33,7 @@ function stateOf(fork: DevFork, votes: number): CachedBeaconStateAllForks {
   return state;
 }
 
-/** A deposit chain with one block. Its deposits show what was requested. */
+/** A deposit chain with one block. The deposits it returns contain the arguments of the request. */
 const DEPOSITS = {
   blocks: [BLOCK],
   newest: BLOCK,

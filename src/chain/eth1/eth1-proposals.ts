@@ -8,7 +8,7 @@ export interface Eth1Proposal {
   deposits: phase0.Deposit[];
 }
 
-/** Eth1 data and deposits for produced blocks. */
+/** Eth1 data and deposits for blocks produced by this node. */
 export class Eth1Proposals {
   readonly deposits: DepositChain;
 
@@ -17,13 +17,13 @@ export class Eth1Proposals {
   }
 
   /**
-   * Returns the eth1 vote and the deposits of a block on this state. Rejects with a `DepositsUnavailableError` if
-   * required deposits are unknown.
+   * Returns the eth1 vote and the deposits for a block built on this state. Rejects with a `DepositsUnavailableError`
+   * if required deposits are unknown.
    */
   async forBlock(preState: CachedBeaconStateAllForks): Promise<Eth1Proposal> {
     const vote = eth1Vote(preState, this.deposits.blocks);
-    // The vote is processed before the deposits (phase0/beacon-chain.md, process_block), so it may determine the eth1
-    // data that proves them.
+    // The vote is processed before the deposits (phase0/beacon-chain.md, process_block), so the vote may determine the
+    // eth1 data that proves the deposits.
     const isDecisive = becomesNewEth1Data(preState, ssz.phase0.Eth1Data.toViewDU(vote));
     const eth1Data = isDecisive ? vote : preState.eth1Data.toValue();
     const due = isBridgeRetired(preState) ? 0 : getEth1DepositCount(preState, eth1Data);

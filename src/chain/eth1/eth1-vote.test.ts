@@ -27,7 +27,7 @@ function stateOf(fork: DevFork = "phase0"): CachedBeaconStateAllForks {
   return createDevGenesis({ chainConfig, validatorCount: 16, genesisTime: GENESIS_TIME, depositsElsewhere }).state;
 }
 
-/** A block the given number of seconds before the first period. */
+/** A block from the given number of seconds before the first period. */
 function block(secondsBefore: number, depositCount = 0): Eth1Block {
   return {
     number: 1000 - secondsBefore,

@@ -19,7 +19,7 @@ export function isBridgeRetired(state: CachedBeaconStateAllForks): boolean {
   return fork >= ForkSeq.fulu || BigInt(eth1DepositIndex) === depositRequestsStartIndex;
 }
 
-/** Returns the eth1 vote of a block on this state (phase0/validator.md, get_eth1_vote). */
+/** Returns the eth1 vote for a block built on this state (phase0/validator.md, get_eth1_vote). */
 export function eth1Vote(state: CachedBeaconStateAllForks, blocks: readonly Eth1Block[]): phase0.Eth1Data {
   if (isBridgeRetired(state)) return state.eth1Data.toValue();
   const periodStart = votingPeriodStart(state);

@@ -1,7 +1,7 @@
 import type { RootHex, Slot } from "@lodestar/types";
 import { LruMap } from "../../collections/lru-map.ts";
 
-/** Rarely reached: producing invalid payloads, for example, is expensive for proposers. */
+/** Rarely reached: for example, producing invalid payloads is expensive for proposers. */
 const MAX_ENTRIES = 1024;
 /** Maximum delay, so that a repaired execution client is noticed soon. */
 const MAX_DELAY_SLOTS = 32;
@@ -11,7 +11,7 @@ export interface BackoffEntry {
   slots: number;
 }
 
-/** Exponential backoff in slots, by block root or hash. */
+/** Exponential backoff in slots, keyed by block root or hash. */
 export class Backoff {
   readonly #entries = new LruMap<RootHex, BackoffEntry>(MAX_ENTRIES);
 

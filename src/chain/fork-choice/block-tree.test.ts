@@ -24,7 +24,7 @@ function makeTree(): ForkChoice {
   return forkChoice;
 }
 
-/** Finalizes block 3 as the checkpoint of epoch 1 by a new head, block 8. */
+/** Adds a new head, block 8, that finalizes block 3 as the checkpoint of epoch 1. */
 function finalizeThree(forkChoice: ForkChoice): void {
   const finalized = { epoch: 1, root: root(3) };
   addBlock(forkChoice, 8, 5, 3 * EPOCH, { justified: { epoch: 2, root: root(5) }, finalized });

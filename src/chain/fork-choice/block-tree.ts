@@ -6,7 +6,10 @@ import { type Checkpoint, type ForkChoiceBlock, sameCheckpoint } from "./types.t
 export abstract class BlockTree {
   protected readonly tree: ProtoArray;
   protected readonly slotsPerEpoch: number;
-  /** Caches which nodes descend from the finalized block. Checked for every message, and paths can be long. */
+  /**
+   * Caches which nodes descend from the finalized block, because descent is checked for every message and paths can be
+   * long.
+   */
   #descent: { finalized: Checkpoint; nodes: WeakSet<ProtoNode> } | null = null;
 
   protected constructor(tree: ProtoArray, slotsPerEpoch: number) {
@@ -59,7 +62,7 @@ export abstract class BlockTree {
     return this.tree.chain(this.tree.indexOf(root));
   }
 
-  /** Returns the block and its ancestors up to the first that is not optimistic, newest first. */
+  /** Returns the block and its ancestors, newest first, stopping before the first one that is not optimistic. */
   optimisticAncestors(root: RootHex): ForkChoiceBlock[] {
     const optimistic: ForkChoiceBlock[] = [];
     for (const block of this.ancestors(root)) {
@@ -103,7 +106,7 @@ export abstract class BlockTree {
     return this.#blocksWhere((block) => block.slot === slot);
   }
 
-  /** is_proposer_equivocation, among blocks with a known proposer. */
+  /** is_proposer_equivocation, limited to blocks whose proposer is known. */
   isProposerEquivocation({ root, slot, proposerIndex }: ForkChoiceBlock): boolean {
     if (proposerIndex === undefined) return false;
     return this.blocksAtSlot(slot).some((other) => other.root !== root && other.proposerIndex === proposerIndex);
@@ -115,7 +118,8 @@ export abstract class BlockTree {
   }
 
   /**
-   * Returns the balance behind the block and its descendants at the last head selection, in increments; 0 if unknown.
+   * Returns the balance supporting the block and its descendants at the last head selection, in increments; 0 if
+   * unknown.
    */
   weightOf(root: RootHex): number {
     return this.tree.nodes[this.tree.indexOf(root)]?.weight ?? 0;

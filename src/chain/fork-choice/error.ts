@@ -9,7 +9,7 @@ type ForkChoiceErrorCode =
   | "justified-block-unknown"
   | "justified-payload-invalid";
 
-/** Thrown if fork choice rejects a call. Fork choice is unchanged. */
+/** Thrown if fork choice rejects a call. The call leaves fork choice unchanged. */
 export class ForkChoiceError extends Error {
   readonly code: ForkChoiceErrorCode;
 

@@ -2,7 +2,7 @@ import type { RootHex } from "@lodestar/types";
 import { NO_NODE, type ProtoArray } from "./proto-array.ts";
 import type { LatestMessages, Votes } from "./votes.ts";
 
-/** Latest messages independent of the tree: nodes are positions in `roots`. */
+/** Latest messages in a form independent of the tree: nodes are positions in `roots`. */
 export interface ExportedVotes {
   roots: RootHex[];
   messages: LatestMessages;

@@ -217,7 +217,7 @@ describe("proposer boost", () => {
     forkChoice.onBlock(makeBlock(5, 3, 2), { timely: true });
     expect(forkChoice.proposerBoostRoot).toBe(root(4));
     expect(forkChoice.updateHead().root).toBe(root(4));
-    // Four validators with 32 ETH in 8 slots make a committee of 16, of which the boost is 40 %.
+    // Four validators with 32 ETH over 8 slots give a committee weight of 16; the boost is 40 % of that.
     expect(forkChoice.weightOf(root(4))).toBe(6.4);
     expect(forkChoice.weightOf(root(2))).toBe(6.4);
     forkChoice.onTick(3);
@@ -345,7 +345,7 @@ describe("rejected blocks", () => {
     const forkChoice = makeForkChoice();
     addBlock(forkChoice, 2, 1, 6);
     addBlock(forkChoice, 3, 2, 7);
-    // The checkpoint block of epoch 1 is block 2, so block 3, before that epoch, is not on the finalized chain.
+    // The checkpoint block of epoch 1 is block 2, so block 3, which precedes that epoch, is not on the finalized chain.
     const finalized = { epoch: 1, root: root(2) };
     expect(forkChoice.isDescendantOfFinalized(root(3))).toBe(true);
     addBlock(forkChoice, 4, 2, 3 * EPOCH, { justified: { epoch: 2, root: root(2) }, finalized });

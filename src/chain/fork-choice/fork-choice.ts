@@ -56,7 +56,7 @@ export interface ForkChoiceSnapshot {
   retryBackoff: [RootHex, BackoffEntry][];
 }
 
-/** Store and handlers of phase0/fork-choice.md, with payload status by sync/optimistic.md. */
+/** Store and handlers of phase0/fork-choice.md, with payload statuses as defined in sync/optimistic.md. */
 export class ForkChoice extends BlockTree {
   /** Raised on every change. Votes only count once the head is updated. */
   readonly revision = new Revision();
@@ -174,8 +174,8 @@ export class ForkChoice extends BlockTree {
   }
 
   /**
-   * Handles a clock that was set back, which the specification does not cover. Later blocks stay in the tree until
-   * their slot (`selectHead`). Later votes can be replaced (`Votes.record`).
+   * Handles a clock that was set back, which the specification does not cover. Blocks after the new slot stay in the
+   * tree until their slot (`selectHead`). Votes after the new slot can be replaced (`Votes.record`).
    */
   onClockSetBack(slot: number): void {
     if (slot >= this.#currentSlot) return;
@@ -203,8 +203,8 @@ export class ForkChoice extends BlockTree {
 
   /**
    * on_attestation. Queues a vote, which counts from the slot after its own. Ignores votes for blocks that are not in
-   * the tree, and votes for blocks later than the vote (validate_on_attestation). Votes from gossip must be of the
-   * current or previous epoch (validate_target_epoch_against_current_time). Keeps a reference to the indices.
+   * the tree or are later than the vote (validate_on_attestation). Gossip votes must be from the current or previous
+   * epoch (validate_target_epoch_against_current_time). Keeps a reference to the indices.
    */
   onAttestation(attestation: AttestationVotes, { isFromBlock = true } = {}): void {
     if (!isFromBlock && attestation.targetEpoch + 1 < this.epochOf(this.#currentSlot)) return;
@@ -212,12 +212,12 @@ export class ForkChoice extends BlockTree {
     else this.#record(attestation);
   }
 
-  /** on_attester_slashing, with the validators that signed both attestations. */
+  /** on_attester_slashing, for the validators that signed both attestations. */
   onAttesterSlashing(indices: Iterable<number>): void {
     for (const index of indices) this.#votes.markEquivocating(index);
   }
 
-  /** is_head_late; false for blocks before the previous slot. */
+  /** is_head_late. Returns false for blocks before the previous slot. */
   isLate(root: RootHex): boolean {
     return this.#late.has(root);
   }
@@ -226,7 +226,7 @@ export class ForkChoice extends BlockTree {
     return this.#votes.isEquivocating(validator);
   }
 
-  /** get_attestation_score: weight at the last head selection without proposer boost, in increments. */
+  /** get_attestation_score: weight at the last head selection, excluding the proposer boost, in increments. */
   attestationScore(root: RootHex): number {
     const isBoosted = this.#boostedRoot !== null && this.isDescendant(root, this.#boostedRoot);
     return this.weightOf(root) - (isBoosted ? this.committeeFraction(this.#boostPercent) : 0);
@@ -242,7 +242,7 @@ export class ForkChoice extends BlockTree {
     return sameCheckpoint(this.#balances.checkpoint, this.justified) ? null : this.justified;
   }
 
-  /** Keeps a reference to the array, which must not change. See `ForkChoiceAnchor` for its contents. */
+  /** Keeps a reference to the array, which must not change afterwards. See `ForkChoiceAnchor` for its contents. */
   setJustifiedBalances(checkpoint: Checkpoint, balances: Uint16Array, totalActiveBalance?: number): void {
     this.#balances = { checkpoint, balances, totalActive: totalActiveBalance ?? sum(balances) };
   }
@@ -290,8 +290,8 @@ export class ForkChoice extends BlockTree {
   }
 
   /**
-   * Applies an INVALID verdict to a block that was not imported. Can invalidate its ancestors, and blocks its
-   * descendants.
+   * Applies an INVALID verdict to a block that was not imported. Can invalidate ancestors of the block, along with
+   * other descendants of those ancestors.
    */
   onRejectedPayload(
     { root, parentRoot }: { root: RootHex; parentRoot: RootHex },
@@ -306,7 +306,7 @@ export class ForkChoice extends BlockTree {
     return contradicted;
   }
 
-  /** Reinstates a payload, and all its ancestors, that the execution engine rejected earlier and now finds valid. */
+  /** Reinstates a payload that the execution engine once rejected but now finds valid, along with all its ancestors. */
   onReinstatedPayload(root: RootHex): void {
     reinstatePayload(this.tree, this.tree.indexOf(root));
     this.revision.raise();
@@ -318,7 +318,7 @@ export class ForkChoice extends BlockTree {
     return block ? block.execution.status === "invalid" : this.retryBackoff.has(root);
   }
 
-  /** Removes all blocks except the finalized one and its descendants; returns the removed blocks, oldest first. */
+  /** Removes all blocks except the finalized one and its descendants. Returns the removed blocks, oldest first. */
   prune(): ForkChoiceBlock[] {
     if (!this.has(this.finalized.root)) return [];
     const keep = descentFromFinalized(this.tree, this.finalized, this.slotsPerEpoch);
@@ -377,8 +377,8 @@ export class ForkChoice extends BlockTree {
   }
 
   /**
-   * update_proposer_boost_root: returns true for the first timely block of the slot if it shares the head's dependent
-   * block for the epoch's proposers. Called before the block is added.
+   * update_proposer_boost_root. Returns true for the first timely block of the slot if its chain and the head's chain
+   * share the dependent block for the epoch's proposers. Must be called before the block is added.
    */
   #deservesBoost(block: ForkChoiceBlock): boolean {
     if (this.#boostedRoot !== null || block.slot !== this.#currentSlot) return false;
@@ -389,7 +389,10 @@ export class ForkChoice extends BlockTree {
     return ofHead === ofBlock;
   }
 
-  /** Records queued votes in slot order, even if the clock skipped slots: the first vote of an epoch counts. */
+  /**
+   * Records queued votes in slot order, even if the clock skipped slots, because a validator's first vote in an epoch
+   * counts.
+   */
   #recordQueued(): void {
     const queued = this.#queued.sort((a, b) => a.slot - b.slot);
     this.#queued = [];

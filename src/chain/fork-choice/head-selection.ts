@@ -7,14 +7,14 @@ interface HeadCriteria extends ViabilityCriteria {
   /** Node with the proposer boost, or NO_NODE. */
   boostedNode: number;
   boostScore: number;
-  /** Total active balance, in the unit of the votes. */
+  /** Total active balance, in the same unit as the votes. */
   totalActiveBalance: number;
 }
 
 /**
  * phase0/fork-choice.md, get_head, in two passes: forward to find the finalized chain, backward to sum weights and to
  * propagate the best viable leaf from child to parent. Only leaves are checked for viability, because a slashing in a
- * child can revert a justification by its parent. Falls back to the justified block, as in the specification.
+ * child can revert a justification by its parent. Falls back to the justified block, as specified.
  */
 export function selectHead(tree: ProtoArray, criteria: HeadCriteria): number {
   const start = tree.indexOf(criteria.justified.root);
@@ -61,7 +61,7 @@ function gatherWeights(tree: ProtoArray, criteria: HeadCriteria): void {
 
 /**
  * Returns true for a block after the current slot, which occurs only if the clock was set back. Such blocks are ignored
- * unless a majority votes for them, which means that the clock is wrong.
+ * unless a majority votes for them, because that would mean that the clock is wrong.
  */
 function isBeforeItsTime({ block, weight }: ProtoNode, { currentSlot, totalActiveBalance }: HeadCriteria): boolean {
   return block.slot > currentSlot && 2 * weight <= totalActiveBalance;
@@ -77,15 +77,15 @@ function isBetterChild(candidate: ProtoNode, best: ProtoNode | undefined): boole
 }
 
 /**
- * phase0/fork-choice.md, compute_proposer_score, in the unit of the balance. The specification rounds down to Gwei;
- * rounding to increments would be wrong. In increments of 1 ETH, the result is exact if the slots per epoch are a power
- * of two.
+ * phase0/fork-choice.md, compute_proposer_score, in the same unit as the balance. The specification rounds down to
+ * Gwei, so rounding to increments would be wrong. In increments of 1 ETH, the result is exact if the number of slots
+ * per epoch is a power of two.
  */
 export function proposerBoostScore(totalActiveBalance: number, slotsPerEpoch: number, boostPercent: number): number {
   return (totalActiveBalance * boostPercent) / (slotsPerEpoch * 100);
 }
 
-/** phase0/fork-choice.md, compute_shuffling_dependent_slot: last slot that determines an epoch's proposers. */
+/** phase0/fork-choice.md, compute_shuffling_dependent_slot: the last slot that determines an epoch's proposers. */
 export function shufflingDependentSlot(epoch: number, slotsPerEpoch: number): number {
   return epoch <= MIN_SEED_LOOKAHEAD ? GENESIS_SLOT : (epoch - MIN_SEED_LOOKAHEAD) * slotsPerEpoch - 1;
 }

@@ -11,7 +11,10 @@ import type { ForkChoice } from "./fork-choice.ts";
 
 const hash = (id: number) => root(id + 0xe000);
 
-/** Pre-merge 1 and 2, then payloads 3 - 4 - 5 and, from 3, the branch 6; each in its own slot. */
+/**
+ * Pre-merge blocks 1 and 2, then blocks 3 - 4 - 5 with payloads, and block 6 branching off block 3. Each block has its
+ * own slot.
+ */
 function makeTree(): ForkChoice {
   const forkChoice = makeForkChoice();
   addBlock(forkChoice, 2, 1, 1);

@@ -45,16 +45,17 @@ interface InvalidPayload {
 }
 
 /**
- * Applies an INVALID status: invalidates the first invalid block by `latestValidHash` and all its descendants
- * (sync/optimistic.md, "How to apply latestValidHash when payload status is INVALID"). Finalized and valid blocks keep
- * their status. If one of them should be invalid, returns the youngest and invalidates only its descendants.
+ * Applies an INVALID status: finds the first invalid block from `latestValidHash`, and invalidates that block and all
+ * its descendants (sync/optimistic.md, "How to apply latestValidHash when payload status is INVALID"). Finalized and
+ * valid blocks keep their status. If the verdict contradicts such blocks, returns the youngest of them and invalidates
+ * only its descendants.
  */
 export function markPayloadInvalid(tree: ProtoArray, index: number, invalid: InvalidPayload): ForkChoiceBlock | null {
   const ancestor = firstInvalidUpTo(tree, tree.parentOf(index), invalid.latestValidHash);
   return invalidate(tree, { first: ancestor === NO_NODE ? index : ancestor, last: index }, invalid);
 }
 
-/** Applies an INVALID status of a child of `parent` that is not in the tree. */
+/** Applies an INVALID status for a child of `parent`. The child is not in the tree. */
 export function markAncestorsInvalid(
   tree: ProtoArray,
   parent: number,
@@ -64,7 +65,7 @@ export function markAncestorsInvalid(
   return first === NO_NODE ? null : invalidate(tree, { first, last: parent }, invalid);
 }
 
-/** Returns the first invalid block on the chain of `index`, or NO_NODE if the hash does not refer to that chain. */
+/** Returns the first invalid block on the chain up to `index`, or NO_NODE if the hash does not refer to that chain. */
 function firstInvalidUpTo(tree: ProtoArray, index: number, latestValidHash: RootHex | null): number {
   let first = NO_NODE;
   for (let current = index; current !== NO_NODE; current = tree.parentOf(current)) {
@@ -73,7 +74,7 @@ function firstInvalidUpTo(tree: ProtoArray, index: number, latestValidHash: Root
     if (execution.blockHash === latestValidHash) return first;
     first = current;
   }
-  // The zero hash means that no payload of the chain is valid. An unknown hash says nothing about the ancestors.
+  // The zero hash means that no payload on the chain is valid. An unknown hash says nothing about the ancestors.
   return latestValidHash === ZERO_HASH ? first : NO_NODE;
 }
 

@@ -7,7 +7,7 @@ import type { ForkChoiceBlock } from "./types.ts";
 interface PayloadVerificationParts {
   config: BeaconConfig;
   forkChoice: ForkChoice;
-  /** Result of `oldestUnverified` at the last archiving of finality. */
+  /** Result of `oldestUnverified` when finality was last archived. */
   unverifiedFrom: Slot | null;
   /** Orphaned blocks whose payloads were found valid. */
   orphaned: Iterable<RootHex>;
@@ -51,7 +51,10 @@ export class PayloadVerification {
     );
   }
 
-  /** Returns the first slot on the chain of a block whose payload is not known to be valid; null if all are. */
+  /**
+   * Returns the slot of the oldest block on the given block's chain whose payload is not known to be valid; null if
+   * there is none.
+   */
   oldestUnverified(root: RootHex): Slot | null {
     let oldest: Slot | null = null;
     for (const block of this.#forkChoice.ancestors(root)) {
@@ -68,7 +71,7 @@ export class PayloadVerification {
     return block !== undefined && !isUnverified(block);
   }
 
-  /** Updates the verification status after it was written to the database. */
+  /** Updates the verification status after writing it to the database. */
   onArchived(unverifiedFrom: Slot | null, orphaned: readonly RootHex[]): void {
     this.#unverifiedFrom = unverifiedFrom;
     for (const root of orphaned) this.#orphaned.add(root);

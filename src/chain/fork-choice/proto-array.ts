@@ -8,9 +8,9 @@ export interface ProtoNode {
   block: ForkChoiceBlock;
   /** Always less than the node's own index: parents are inserted first. */
   parent: number;
-  /** Balance of validators whose latest message is for this block. */
+  /** Total balance of the validators whose latest message is for this block. */
   votes: number;
-  /** Balance behind the block and its descendants, including boost, at the last head selection. */
+  /** Balance supporting the block and its descendants at the last head selection, including the proposer boost. */
   weight: number;
   bestChild: number;
   bestDescendant: number;
@@ -87,14 +87,14 @@ export class ProtoArray {
     return this.nodeAt(index).parent;
   }
 
-  /** Applies the changes of voting balance per node. */
+  /** Applies the change in voting balance for each node. */
   applyVoteDeltas(deltas: Float64Array): void {
     for (let index = 0; index < this.#nodes.length; index++) {
       this.#nodes[index]!.votes += deltas[index] ?? 0;
     }
   }
 
-  /** phase0/fork-choice.md, get_ancestor: latest block of the chain at or before the slot. */
+  /** phase0/fork-choice.md, get_ancestor: the chain's latest block at or before the slot. */
   ancestorAtSlot(index: number, slot: number): number {
     let current = index;
     for (let node = this.#nodes[current]; node !== undefined && node.block.slot > slot; node = this.#nodes[current]) {

@@ -6,7 +6,7 @@ const STEPS = Number(process.env.FANAL_TEST_STEPS ?? 10_000);
 const SEED = Number(process.env.FANAL_TEST_SEED ?? Date.now() % 2 ** 31);
 const STEPS_OF_RUN = 500;
 
-/** The steps of one run. */
+/** Steps of one run. */
 function stepsOf(seed: number): number[] {
   const random = seededRandom(seed);
   return Array.from({ length: STEPS_OF_RUN }, () => Math.floor(random() * 2 ** 32));
@@ -56,7 +56,7 @@ it("head and checkpoints match the specification after every step", { timeout: 6
     const again = `FANAL_TEST_SEED=${SEED + run} FANAL_TEST_STEPS=${STEPS_OF_RUN}`;
     throw new Error(`${again} comes here again:\n${story.join("\n")}\n${String(error)}`, { cause: error });
   }
-  // The comparison is useful only if the hard cases were reached.
+  // The comparison is meaningful only if the hard cases were reached.
   if (STEPS < 10_000) return;
   for (const [what, times] of Object.entries(happenings)) expect(times, what).toBeGreaterThan(0);
 });

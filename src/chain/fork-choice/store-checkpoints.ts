@@ -1,6 +1,6 @@
 import type { Checkpoint } from "./types.ts";
 
-/** Checkpoints of the store in phase0/fork-choice.md. They only move to later epochs. */
+/** Checkpoints in the store of phase0/fork-choice.md. They only move to later epochs. */
 export interface StoreCheckpoints extends Realized, Unrealized {}
 
 interface Realized {
@@ -13,7 +13,7 @@ interface Unrealized {
   readonly unrealizedFinalized: Checkpoint;
 }
 
-/** Checkpoints of get_forkchoice_store. */
+/** Initial checkpoints, as in get_forkchoice_store. */
 export function initialCheckpoints(checkpoint: Checkpoint): StoreCheckpoints {
   return {
     justified: checkpoint,
@@ -40,7 +40,7 @@ export function updateUnrealizedCheckpoints(
   };
 }
 
-/** Returns the unrealized checkpoints as arguments of `updateCheckpoints`. */
+/** Returns the unrealized checkpoints as arguments for `updateCheckpoints`. */
 export function unrealizedOf({ unrealizedJustified, unrealizedFinalized }: Unrealized): Realized {
   return { justified: unrealizedJustified, finalized: unrealizedFinalized };
 }

@@ -11,7 +11,7 @@ import type { Checkpoint, ForkChoiceBlock, ForkChoiceExecution } from "./types.t
 const STATUSES = ["pre-merge", "valid", "optimistic", "invalid"] as const;
 const NO_HASH = new Uint8Array(32);
 
-/** Fork choice data of a block except its slot, root and parent root. */
+/** Fork choice data for a block, except its slot, root and parent root. */
 const StoredForkChoiceBlock = new ContainerType({
   stateRoot: ssz.Root,
   targetRoot: ssz.Root,
@@ -64,7 +64,7 @@ export function deserializeForkChoiceBlock(
   };
 }
 
-/** Votes counted by fork choice, and the leaf blocks up to which attestations in blocks are included. */
+/** Votes counted by fork choice, and the leaf blocks up to which attestations in blocks have been counted. */
 export interface CountedVotes extends ExportedVotes {
   leaves: RootHex[];
 }
@@ -92,7 +92,7 @@ const Votes = new ContainerType({
 const compress = promisify(deflate);
 const decompress = promisify(inflate);
 
-/** Compresses votes on the thread pool. Most votes are equal, and those of a million validators take 9 MB. */
+/** Compresses votes on the thread pool. Most votes are equal, and the votes of a million validators take up 9 MB. */
 export function serializeVotes({ leaves, roots, messages }: CountedVotes): Promise<Uint8Array> {
   const votes = Votes.serialize({
     leaves: leaves.map((root) => fromHex(root)),
@@ -118,11 +118,11 @@ export async function deserializeVotes(bytes: Uint8Array): Promise<CountedVotes>
   };
 }
 
-/** Uses native byte order, since the database never leaves the machine. */
+/** Uses native byte order, because the database never leaves the machine. */
 const bytesOf = ({ buffer, byteOffset, byteLength }: Int32Array | Uint32Array) =>
   new Uint8Array(buffer, byteOffset, byteLength);
 
-/** Copies to an aligned buffer. */
+/** Copies the bytes to an aligned buffer. */
 const ownBuffer = (bytes: Uint8Array): ArrayBuffer => new Uint8Array(bytes).buffer;
 
 /** Returns all votes counted so far. Storing them avoids replaying blocks at startup. */

@@ -14,7 +14,7 @@ export type ForkChoiceExecution =
       readonly blockNumber: number;
     };
 
-/** Block in fork choice. Immutable: a change of its payload status creates a new object. */
+/** Block in fork choice. Immutable: changing the payload status creates a new object. */
 export interface ForkChoiceBlock {
   readonly slot: number;
   readonly root: RootHex;
@@ -22,7 +22,7 @@ export interface ForkChoiceBlock {
   /** Omitted for blocks restored from the database. */
   readonly proposerIndex?: number;
   readonly stateRoot: RootHex;
-  /** Checkpoint block of the block's epoch; target of attestations to this block. */
+  /** Checkpoint block of the block's epoch; the target of attestations for this block. */
   readonly targetRoot: RootHex;
   readonly justified: Checkpoint;
   readonly finalized: Checkpoint;
@@ -42,7 +42,7 @@ export interface AttestationVotes {
 
 export const sameCheckpoint = (a: Checkpoint, b: Checkpoint): boolean => a.epoch === b.epoch && a.root === b.root;
 
-/** Balances of the justified checkpoint's state. */
+/** Balances from the justified checkpoint's state. */
 export interface JustifiedBalances {
   checkpoint: Checkpoint;
   /** Effective balances in increments of 1 ETH; zero for inactive or slashed validators. */

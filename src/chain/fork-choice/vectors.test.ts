@@ -43,8 +43,8 @@ const BOOST_PERCENT = 50;
 const ZERO_ROOT = `0x${"00".repeat(32)}`;
 
 /**
- * Runs operations on the internals of ForkChoice. The vectors move checkpoints freely, also backwards, and insert
- * blocks without a parent, which the store of the specification never does.
+ * Runs operations on the internals of ForkChoice. The vectors move checkpoints freely, even backwards, and insert
+ * blocks without a parent, which the specification's store never does.
  */
 class Player {
   readonly tree = new ProtoArray();
@@ -121,15 +121,15 @@ class Player {
       slotsPerEpoch: SLOTS_PER_EPOCH,
       boostedNode: boostedRoot === null ? NO_NODE : this.#indexOf(boostedRoot),
       boostScore: proposerBoostScore(total, SLOTS_PER_EPOCH, BOOST_PERCENT),
-      // The vectors have no time, so no block is too early.
+      // The vectors have no notion of time, so no block is too early.
       totalActiveBalance: Number.NEGATIVE_INFINITY,
     });
     return this.tree.nodeAt(head).block.root;
   }
 
   /**
-   * The vectors prune what was inserted before the finalized block, above a threshold. Here later non-descendants are
-   * pruned too, so the expected length accounts for them.
+   * The vectors prune the blocks inserted before the finalized block once there are enough of them. ForkChoice also
+   * prunes later blocks that do not descend from the finalized one, which the expected length takes into account.
    */
   #prune(operation: Extract<Operation, { op: "Prune" }>): void {
     const { finalized_root, prune_threshold, expected_len } = operation;
@@ -138,7 +138,7 @@ class Player {
       expect(this.tree.size).toBe(expected_len);
       return;
     }
-    // All slots of the vectors are before the finalized epoch's first slot: descent is by root alone.
+    // All slots in the vectors precede the finalized epoch's first slot, so descent is determined by root alone.
     const keep = descentFromFinalized(this.tree, { epoch: -1, root: finalized_root }, SLOTS_PER_EPOCH);
     const removedAfterFinalized = keep.filter((flag, index) => flag === 0 && index > finalizedIndex).length;
     const { newIndexOf } = this.tree.prune(keep);

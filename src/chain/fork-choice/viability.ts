@@ -25,8 +25,8 @@ export function descentFromFinalized(tree: ProtoArray, finalized: Checkpoint, sl
 }
 
 /**
- * Returns true if the block's state itself justified or finalized the checkpoint, which implies that it is on the
- * block's chain.
+ * Returns true if the block's state itself justified or finalized the checkpoint, which implies that the checkpoint is
+ * on the block's chain.
  */
 function vouchesFor(block: ForkChoiceBlock, checkpoint: Checkpoint): boolean {
   return (
@@ -60,7 +60,7 @@ export function isViableLeaf(
   return justified.epoch === GENESIS_EPOCH || source.epoch === justified.epoch || source.epoch + 2 >= currentEpoch;
 }
 
-/** phase0/fork-choice.md, get_voting_source: for a block of an earlier epoch, its unrealized justification counts. */
+/** phase0/fork-choice.md, get_voting_source: for a block from an earlier epoch, the unrealized justification counts. */
 function votingSource(block: ForkChoiceBlock, currentEpoch: number, slotsPerEpoch: number): Checkpoint {
   const blockEpoch = Math.floor(block.slot / slotsPerEpoch);
   return currentEpoch > blockEpoch ? block.unrealizedJustified : block.justified;

@@ -2,11 +2,11 @@ import { NO_NODE } from "./proto-array.ts";
 
 /** Latest message of each validator, by index. */
 export interface LatestMessages {
-  /** Voted node, or NO_NODE. */
+  /** Node that each validator voted for, or NO_NODE. */
   nodes: Int32Array;
   /** Target epoch plus one; zero for validators without a message. */
   epochs: Uint32Array;
-  /** One for equivocating validators. */
+  /** 1 for equivocating validators. */
   equivocating: Uint8Array;
 }
 
@@ -23,7 +23,7 @@ export interface VotesSnapshot {
 const EMPTY_BALANCES = new Uint16Array(0);
 
 /**
- * Latest messages of all validators, 13 bytes each. Stores the node for which each vote is currently counted and the
+ * Latest messages of all validators, in 13 bytes each. Stores the node for which each vote is currently counted and the
  * node of the latest message. `takeDeltas` applies the differences during head selection.
  */
 export class Votes {
@@ -37,8 +37,8 @@ export class Votes {
   #balances: Uint16Array = EMPTY_BALANCES;
 
   /**
-   * phase0/fork-choice.md, update_latest_messages: only a later target epoch replaces a message. Exception: a message
-   * of a future epoch after the clock was set back is always replaced.
+   * phase0/fork-choice.md, update_latest_messages: only a later target epoch replaces a message. Exception: after the
+   * clock was set back, messages from future epochs can always be replaced.
    */
   record(validator: number, node: number, targetEpoch: number, currentEpoch = Number.POSITIVE_INFINITY): void {
     this.#makeRoomFor(validator);
@@ -60,8 +60,8 @@ export class Votes {
   }
 
   /**
-   * Returns the change of voting balance per node since the last call. Visits only moved votes if the balances array is
-   * unchanged, otherwise all votes.
+   * Returns the change in voting balance for each node since the last call. Visits only moved votes if the balances
+   * array is unchanged, otherwise all votes.
    */
   takeDeltas(nodeCount: number, balances: Uint16Array): Float64Array {
     const deltas = new Float64Array(nodeCount);

@@ -13,8 +13,8 @@ import type { HeadTracker } from "./head-tracker.ts";
 import type { SyncStatus } from "./sync-status.ts";
 
 /**
- * By then, the slot's block should have arrived, and aggregators, which act at 2/3 of the slot, have been served.
- * Leaves 3 s of a 12 s slot, twice the time of an epoch transition with a million validators.
+ * By then, the slot's block should have arrived, and aggregators, which act at 2/3 of the slot, should have been
+ * served. Leaves 3 s of a 12 s slot, twice as long as an epoch transition takes with a million validators.
  */
 const SHARE_OF_SLOT_TO_WAIT = 3 / 4;
 
@@ -29,7 +29,7 @@ interface EpochPreparerParts {
 
 /**
  * Computes the first state of the next epoch before the epoch starts, so that block import, block production and duty
- * requests do not wait for the epoch transition. Repeats it if the head changes.
+ * requests do not wait for the epoch transition. Computes it again if the head changes.
  */
 export class EpochPreparer {
   readonly #parts: EpochPreparerParts;
@@ -39,7 +39,7 @@ export class EpochPreparer {
     this.#parts = parts;
   }
 
-  /** Follows the clock and the head. Returns a function that stops it. */
+  /** Starts following the clock and the head. Returns a stop function. */
   start(): () => void {
     const { clock, events } = this.#parts;
     const ends = [
@@ -82,7 +82,7 @@ export class EpochPreparer {
       const secondsAhead = Number((clock.slotStartSeconds(start) - clock.nowSeconds()).toFixed(3));
       logger.debug("Prepared next epoch", { epoch, head: root, secondsAhead });
     } catch (error) {
-      // Users of the state get the same error and report it.
+      // Callers that need the state get the same error and report it.
       logger.debug("Failed to prepare next epoch", { epoch, head: root, error });
     }
   }

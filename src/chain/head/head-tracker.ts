@@ -55,7 +55,7 @@ export class HeadTracker {
     return { head: this.#head, headState: this.#headState, justified: this.#justified };
   }
 
-  /** Restores a snapshot after fork choice was restored. The chains are equal up to `forkSlot`. */
+  /** Restores a snapshot after fork choice was restored. Both chains are identical up to `forkSlot`. */
   restore({ head, headState, justified }: HeadSnapshot, forkSlot: Slot): void {
     const previous = this.#head;
     this.#head = head;
@@ -95,13 +95,13 @@ export class HeadTracker {
     }
   }
 
-  /** Loads the balances of the checkpoint that becomes justified at the next epoch. */
+  /** Loads the balances of the checkpoint that will become justified in the next epoch. */
   async prepareBalances(): Promise<void> {
     const { justified, unrealizedJustified } = this.#parts.forkChoice;
     if (!sameCheckpoint(justified, unrealizedJustified)) await this.#balancesAt(unrealizedJustified);
   }
 
-  /** Caches the latest result, because computing it takes a pass over the validator registry. */
+  /** Caches the latest result, because computing balances takes a pass over the validator registry. */
   async #balancesAt(checkpoint: Checkpoint): Promise<JustifiedBalances> {
     if (this.#balances && sameCheckpoint(this.#balances.checkpoint, checkpoint)) return this.#balances;
     const state = await this.#parts.states.atCheckpoint(checkpoint);

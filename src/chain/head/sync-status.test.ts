@@ -2,7 +2,7 @@ import { expect, it } from "vitest";
 import { Revision } from "../revision.ts";
 import { SyncStatus } from "./sync-status.ts";
 
-/** A source of notifications, and a counter of how often its listeners are notified. */
+/** A source of change notifications that the test triggers. */
 class Source {
   readonly listeners = new Set<() => void>();
 

@@ -4,20 +4,20 @@ import type { PayloadVerification } from "../fork-choice/payload-verification.ts
 import type { Revision } from "../revision.ts";
 import type { HeadTracker } from "./head-tracker.ts";
 
-/** Without a network, the node counts as syncing if its head is further behind the clock. */
+/** Without a network, the node counts as syncing if its head is further behind the clock than this. */
 const DEFAULT_HORIZON_SECONDS = 600;
 
 /**
- * Whether a node needs peers to confirm its head before it proceeds. `sole`: no, since it runs all validators and other
- * nodes only follow. `founder`: no, until other nodes have joined the chain it started; then like `member`. `member`:
- * yes.
+ * Whether a node needs peers to confirm its head before it proceeds. `sole`: no, because the node runs all validators
+ * and other nodes only follow. `founder`: not until other nodes have joined the chain that the node started; from then
+ * on like `member`. `member`: yes.
  */
 export type Authority = "sole" | "founder" | "member";
 
 /** Source of the sync state for nodes with peers. */
 export interface SyncStateSource {
   readonly isSyncing: boolean;
-  /** Calls the listener on changes. */
+  /** Calls the listener on every change. */
   onChange?(listener: () => void): () => void;
 }
 
@@ -49,12 +49,12 @@ export class SyncStatus {
     this.#horizonSlots = parts.horizonSlots ?? Math.floor(DEFAULT_HORIZON_SECONDS / parts.clock.secondsPerSlot);
   }
 
-  /** Without a source, compares the distance to the clock with the limit. */
+  /** If no source is set, compares the head's distance from the clock with the limit. */
   get isSyncing(): boolean {
     return this.#source?.isSyncing ?? this.syncDistance > this.#horizonSlots;
   }
 
-  /** Number of slots between the head and the current slot, which may all be empty. */
+  /** Number of slots between the head and the current slot. All of them may be empty. */
   get syncDistance(): number {
     return Math.max(0, this.#clock.currentSlot - this.#tracker.head.slot);
   }
@@ -66,7 +66,7 @@ export class SyncStatus {
     source.onChange?.(() => this.#revision.raiseStatus());
   }
 
-  /** Publishes status changes of the clock and the engine to other threads. Returns a function that stops it. */
+  /** Publishes changes in the clock's and the engine's status to other threads. Returns a stop function. */
   follow(): () => void {
     const ends = [
       this.#clock.onSlot(() => this.#revision.raiseStatus()),

@@ -6,7 +6,7 @@ import type { SlotAndRoot } from "../../db/keys.ts";
 import { parentRootOf, slotOf } from "../blocks/block-encoding.ts";
 import { readStoredBlock } from "../blocks/stored-block.ts";
 
-/** Number of newest blocks to check, and of samples from older history. */
+/** Number of newest blocks to check, and number of samples from older history. */
 const CHECKED_BLOCKS = 1024;
 
 interface HistoryParts {
@@ -17,8 +17,8 @@ interface HistoryParts {
 }
 
 /**
- * Checks that the finalized blocks in the database form one chain that ends with the finalized block. Only samples
- * older history. Throws a `DatabaseCorruptError`.
+ * Checks that the finalized blocks in the database form one chain that ends with the finalized block. Older history is
+ * only sampled. Throws a `DatabaseCorruptError`.
  */
 export async function checkFinalizedHistory({ config, db, finalizedRoot }: HistoryParts): Promise<void> {
   const damaged = (reason: string) => new DatabaseCorruptError(db.path, reason);

@@ -19,9 +19,7 @@ interface Making {
   blobs?: number;
 }
 
-/**
- * A chain with a block in every slot on a node with the minimum custody, which has the sampled columns of every block.
- */
+/** A chain with a block in every slot, on a node with minimum custody that has the sampled columns of every block. */
 async function openWithCustody({ forks, lastSlot, blobs = 1 }: Making) {
   const { devChain, db } = await openDevChain({ ...QUIET, forks });
   const { chain, clock, config } = devChain;

@@ -45,14 +45,14 @@ interface DataHistoryParts {
 }
 
 /**
- * Backfill of blob and column data, for blocks before the anchor and for blocks imported with a smaller custody group
- * count. Works from newest to oldest, only on the finalized chain.
+ * Backfills blobs and data columns for blocks before the anchor and for blocks imported with a smaller custody group
+ * count. Works from newest to oldest, and only on the finalized chain.
  */
 export class DataHistory {
   readonly #parts: DataHistoryParts;
   #range: HeldData;
   /**
-   * Data below `#range.from` is complete down to this slot too: blocks may have no data, or more data than required was
+   * Data is also complete from this slot up to `#range.from`: blocks may have no data, or more data than required was
    * stored.
    */
   #completeFrom: Slot = GENESIS_SLOT;
@@ -65,7 +65,7 @@ export class DataHistory {
     parts.data.custody.onRaised((groups) => {
       if (groups <= this.#range.groups) return;
       this.#raise(groups);
-      // A failed write shuts the node down elsewhere.
+      // A failed write shuts the node down; that is handled elsewhere.
       void this.#persist().catch(() => {});
     });
   }
@@ -99,7 +99,7 @@ export class DataHistory {
   }
 
   /**
-   * Returns the next range to backfill; null if there is none, or if the backfill must wait for finality or older
+   * Returns the next range to backfill; null if there is none, or if the backfill must wait for finality or for older
    * blocks.
    */
   async next(): Promise<DataRange | null> {
@@ -147,7 +147,7 @@ export class DataHistory {
 
   /** Marks a range as complete. */
   async settle({ from, before }: DataRange): Promise<void> {
-    // The custody group count may have grown; the scan has then been restarted.
+    // The scan is restarted if the custody group count has grown.
     if (this.#range.from !== before) return;
     this.#range = { from, groups: this.#parts.data.custody.groupCount };
     await this.#persist();
@@ -184,20 +184,20 @@ export class DataHistory {
   }
 
   /**
-   * Number of custody groups that import has stored. Import requires all sampled columns and stores every column
-   * received.
+   * Number of custody groups stored by block import, which requires all sampled columns and stores every column it
+   * receives.
    */
   get #groupsOfImport(): number {
     const { config, data } = this.#parts;
     return Math.max(data.custody.groupCount, config.SAMPLES_PER_SLOT);
   }
 
-  /** Applies a stored range. The custody group count may have grown since. */
+  /** Applies a stored range. The custody group count may have grown since it was stored. */
   #adopt({ from, groups }: HeldData): void {
     const { groupCount } = this.#parts.data.custody;
     this.#range = { from, groups: Math.min(groups, this.#groupsOfImport) };
     this.#completeFrom = from;
-    // Zero groups mean that data was never checked.
+    // Zero groups means the data was never checked.
     if (groups === 0) this.#restartScan(groupCount);
     else if (groups < groupCount) this.#raise(groupCount);
     else if (!this.#isComplete) void this.#scanDown();
@@ -211,8 +211,9 @@ export class DataHistory {
   }
 
   /**
-   * Restarts the backfill after the current slot, whose blocks may still be imported with the previous columns. Until
-   * the scan has finished, the node advertises the slot of the change to peers (fulu/validator.md, Validator custody).
+   * Restarts the backfill from the slot after the current one, because blocks of the current slot may still be imported
+   * with the previous columns. Until the scan has finished, the node advertises the slot of the change to peers
+   * (fulu/validator.md, Validator custody).
    */
   #restartScan(groups: number): void {
     const { currentSlot } = this.#parts.clock;
@@ -241,7 +242,7 @@ export class DataHistory {
         root = toRootHex(parentRoot);
       }
     } catch {
-      // Unreadable data counts as unavailable; requests for it report the error.
+      // Unreadable data counts as unavailable. Requests for that data report the error.
     }
   }
 

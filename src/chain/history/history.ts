@@ -15,7 +15,7 @@ import { type ArrivedBlock, linkSegment } from "../import/segment.ts";
 import type { Revision } from "../revision.ts";
 import { DataHistory } from "./data-history.ts";
 
-/** Next block to backfill: its root, and a slot that it precedes. */
+/** Next block to backfill: its root, and an exclusive upper bound for its slot. */
 export interface HistoryEnd {
   root: RootHex;
   before: Slot;
@@ -29,7 +29,7 @@ interface HistoryParts {
   data: DataAvailability;
   bls: BlsVerifier;
   revision: Revision;
-  /** Set for a chain that was started from a later state. */
+  /** Set if the chain was started from a state after genesis. */
   genesis: GenesisLoader | undefined;
 }
 
@@ -38,12 +38,12 @@ export async function readHistoryEnd(db: BeaconDb): Promise<HistoryEnd | null> {
   const oldest = await db.finalizedBlocks.firstAfter(GENESIS_SLOT - 1);
   if (!oldest || oldest.slot === GENESIS_SLOT) return null;
   const bytes = await db.blocks.get(oldest.root);
-  // After a start from a state without its block, the oldest listed block itself is missing.
+  // If the chain was started from a state without its block, the oldest block in the index is itself missing.
   return bytes ? { root: parentRootOf(bytes), before: oldest.slot } : { root: oldest.root, before: oldest.slot + 1 };
 }
 
 /**
- * Backfill of blocks before the anchor, newest first. Each block is authenticated by its child's parent root, so blocks
+ * Backfills blocks before the anchor, newest first. Each block is authenticated by its child's parent root, so blocks
  * are not executed and have no states.
  */
 export class History {
@@ -73,10 +73,10 @@ export class History {
   }
 
   /**
-   * Adds consecutive blocks in ascending order, in one write. The last one is the parent of the oldest stored block.
-   * Verifies proposer signatures, which block roots do not cover (phase0/p2p-interface.md, BeaconBlocksByRange).
+   * Adds consecutive blocks in ascending order, in one write. The last block must be the parent of the oldest stored
+   * block. Verifies proposer signatures, which block roots do not cover (phase0/p2p-interface.md, BeaconBlocksByRange).
    *
-   * @throws a `BlockRejection` if they do not connect or a signature is invalid
+   * @throws a `BlockRejection` if the blocks do not connect or a signature is invalid
    */
   async prepend(blocks: readonly SignedBeaconBlock[]): Promise<void> {
     const { config, db, revision } = this.#parts;
@@ -96,10 +96,10 @@ export class History {
   }
 
   /**
-   * Returns true if only the genesis block is missing, which peers do not serve because it is unsigned. Adds it if it
-   * is known.
+   * Returns true if only the genesis block is missing, which peers do not serve because it is unsigned. Adds the
+   * genesis block if known.
    *
-   * @throws if the chain starts with another genesis block
+   * @throws if the chain starts with a different genesis block
    */
   async reachesGenesis(): Promise<boolean> {
     const { config, db, genesis, revision } = this.#parts;

@@ -27,8 +27,8 @@ export interface ReadBlock {
 }
 
 /**
- * Checks the proposer and extracts the inputs of verification. `preState` is the parent's state advanced to the block's
- * slot. Throws a `BlockRejection`.
+ * Checks the proposer and extracts the inputs for verification. `preState` is the parent's state advanced to the
+ * block's slot. Throws a `BlockRejection`.
  */
 export function readBlock(
   config: BeaconConfig,
@@ -56,7 +56,7 @@ export function readBlock(
   }
 }
 
-/** Returns the signature sets of a block that must be verified. Throws a `BlockRejection`. */
+/** Returns the signature sets that must be verified for a block. Throws a `BlockRejection`. */
 export function signatureSetsOf(
   config: BeaconConfig,
   signed: AnySignedBlock,

@@ -47,8 +47,8 @@ export class BlockCommitter {
   }
 
   /**
-   * Commits a run of consecutive blocks in one database write. Throws a `BlockRejection` if finality has passed them,
-   * the pool has evicted their data, or one cannot be encoded.
+   * Commits a run of consecutive blocks in one database write. Throws a `BlockRejection` if finality has passed the
+   * blocks, if the pool has evicted their data, or if a block cannot be encoded.
    */
   async commit(run: readonly VerifiedBlock[]): Promise<void> {
     const first = run[0];
@@ -109,12 +109,12 @@ export class BlockCommitter {
   }
 
   /**
-   * Checks again that the first block fits the chain, since time passes during verification and the write, and a tick
-   * can finalize. The other blocks descend from it.
+   * Checks again that the first block fits the chain, because a tick during verification or the write can finalize a
+   * checkpoint. The other blocks descend from the first one.
    */
   #requireFit({ signed, root }: VerifiedBlock): ForkChoiceBlock {
     const { forkChoice, clock } = this.#parts;
-    // Slot announcements are late if the process is busy.
+    // Slots may be announced late if the process is busy.
     forkChoice.onTick(clock.currentSlot);
     try {
       return checkBeforeTransition(signed.message, this.#parts);
@@ -123,7 +123,7 @@ export class BlockCommitter {
     }
   }
 
-  /** Stores blocks as orphaned: without adding them to fork choice and without data. */
+  /** Stores blocks as orphaned, without their data and without adding them to fork choice. */
   async #orphan(run: readonly VerifiedBlock[], stored: ReadonlyMap<RootHex, readonly DataSidecar[]>): Promise<void> {
     const batch = this.#parts.db.batch();
     for (const { signed, root } of run) {
@@ -141,7 +141,7 @@ export class BlockCommitter {
     this.#added(verified);
   }
 
-  /** Caches a block of fork choice and counts the votes in it. */
+  /** Caches a block that is in fork choice and counts the block's votes. */
   #added({ signed, root, state, indexedAttestations }: VerifiedBlock): void {
     const { forkChoice, blocks, states } = this.#parts;
     blocks.cache(root, signed);
@@ -166,7 +166,7 @@ export class BlockCommitter {
     const { slot, root, stateRoot } = block;
     putForkChoiceBlock(batch, block);
     batch.stateIndex.put(stateRoot, { slot, blockRoot: root });
-    // Indexes the states of the empty slots since the parent, which this block confirms.
+    // Index the states of the empty slots between the parent and this block.
     for (let empty = Math.max(parent.slot + 1, slot - SLOTS_PER_HISTORICAL_ROOT); empty < slot; empty++) {
       const emptySlotRoot = state.stateRoots.get(empty % SLOTS_PER_HISTORICAL_ROOT);
       batch.stateIndex.put(toRootHex(emptySlotRoot), { slot: empty, blockRoot: parent.root });
@@ -175,8 +175,8 @@ export class BlockCommitter {
 }
 
 /**
- * Encodes a block and decodes it again, since an undecodable block would be lost. Throws a `BlockRejection` that names
- * the faulty part.
+ * Encodes a block and decodes it again, because a block that cannot be decoded would be lost. Throws a `BlockRejection`
+ * that names the faulty part.
  */
 function encode(config: BeaconConfig, { signed, root }: VerifiedBlock): Uint8Array {
   const { slot } = signed.message;

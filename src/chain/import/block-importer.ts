@@ -16,7 +16,7 @@ import type { VerifyPayload } from "./verify-payload.ts";
 
 export interface ImportedBlock {
   root: RootHex;
-  /** The block was already known. */
+  /** True if the block was already known. */
   known: boolean;
 }
 
@@ -44,8 +44,8 @@ export class BlockImporter {
   }
 
   /**
-   * Regenerates the pre-state if it is not cached, for example for an old branch. Runs outside the queue, since it may
-   * take long and changes nothing.
+   * Regenerates the pre-state if it is not cached, for example for an old branch. Runs outside the queue, because this
+   * can take a long time and changes nothing.
    */
   async prepare(signed: SignedBeaconBlock, root: RootHex): Promise<void> {
     const { forkChoice, states } = this.#parts;
@@ -60,8 +60,8 @@ export class BlockImporter {
   }
 
   /**
-   * Verifies a received block, except for checks already made by gossip validation. Waits for the execution engine.
-   * Returns null if the block is known.
+   * Verifies a received block, except for checks already done by gossip validation. Waits for the execution engine.
+   * Returns null if the block is already known.
    */
   async verify(block: ArrivedBlock, validated?: ValidatedBlock): Promise<VerifiedBlock | null> {
     const { signed, root } = block;
@@ -95,7 +95,7 @@ export class BlockImporter {
    * Restores a block from the database to fork choice. Its signatures were verified before it was stored. Throws a
    * `BlockRejection` if it no longer fits the chain.
    *
-   * Ticks fork choice to the block's slot, not to the present, which could finalize a later checkpoint and exclude the
+   * Ticks fork choice to the block's slot only, because a later slot could finalize a later checkpoint and exclude the
    * block.
    */
   async restore(signed: SignedBeaconBlock, root: RootHex, verifyPayload: VerifyPayload): Promise<void> {

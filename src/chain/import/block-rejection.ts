@@ -49,7 +49,7 @@ export class InvalidPayloadRejection extends BlockRejection {
   }
 }
 
-/** Returns true if the block waits for the execution engine and was not found invalid. */
+/** Returns true if the block is waiting for the execution engine and has not been found invalid. */
 export const isWaitingForEngine = ({ reason }: BlockRejection): boolean =>
   reason === "engine-unavailable" || reason === "unknown-terminal-block";
 

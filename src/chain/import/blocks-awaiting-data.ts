@@ -34,9 +34,9 @@ interface HeldBlock {
 }
 
 /**
- * Verified blocks that wait for blobs or data columns (is_data_available in fork-choice.md of deneb and fulu). Keeps
- * them with their post-states and imports them once the data is available. Their descendants have an unknown parent and
- * wait elsewhere.
+ * Verified blocks waiting for blobs or data columns (is_data_available in fork-choice.md of deneb and fulu). Keeps them
+ * with their post-states and imports them once the data is available. Their descendants have an unknown parent and wait
+ * elsewhere.
  */
 export class BlocksAwaitingData {
   readonly #parts: BlocksAwaitingDataParts;
@@ -74,7 +74,7 @@ export class BlocksAwaitingData {
       ended.abort();
     });
     const answer = Promise.race([imported, this.#patience(block, imported, ended.signal)]);
-    // The import continues without a waiting caller.
+    // The import continues even if no caller is waiting.
     answer.catch(() => undefined);
     const end = imported.catch((error: unknown) => this.#note(block, error));
     this.#blocks.set(root, { block, dropping, answer, end });
@@ -126,7 +126,7 @@ export class BlocksAwaitingData {
     this.#parts.logger[level]("Block with missing data not imported", { slot, root, error });
   }
 
-  /** Evicts blocks, which can be fetched from the network again. */
+  /** Evicts blocks. They can be fetched from the network again. */
   #makeRoomFor({ root: added, signed: { message } }: VerifiedBlock): void {
     const others = [...this.#blocks.values()].filter(({ block }) => block.root !== added);
     const ofProposal = others.filter(({ block: { signed } }) => {

@@ -63,7 +63,7 @@ it("rejects finalized slots and branches off the finalized chain", () => {
   const forkChoice = smallTree();
   const finalized = { epoch: 1, root: root(4) };
   addBlock(forkChoice, 4, 3, EPOCH);
-  // A sibling of the finalized block that is not pruned yet.
+  // A sibling of the finalized block that has not been pruned yet.
   addBlock(forkChoice, 5, 3, EPOCH + 1);
   addBlock(forkChoice, 6, 4, EPOCH + 2, { justified: finalized, finalized });
   expect(forkChoice.finalized).toEqual(finalized);

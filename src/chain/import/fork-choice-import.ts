@@ -42,7 +42,7 @@ export function toForkChoiceBlock({
   };
 }
 
-/** Counts the attestations of a valid block, and marks validators as equivocating that its slashings prove to be. */
+/** Counts the attestations in a valid block, and marks the validators that its slashings prove to be equivocating. */
 export function applyBlockAttestations(
   forkChoice: ForkChoice,
   block: BeaconBlock,
@@ -53,8 +53,8 @@ export function applyBlockAttestations(
   }
   for (const { data, attestingIndices } of indexedAttestations) {
     const blockRoot = toRootHex(data.beaconBlockRoot);
-    // fork-choice.md, validate_on_attestation: the target must be the checkpoint of the attested block. Attestations to
-    // pruned or unknown blocks are ignored.
+    // fork-choice.md, validate_on_attestation: the target must be the checkpoint of the attested block. Attestations
+    // for pruned or unknown blocks are ignored.
     const targetSlot = computeStartSlotAtEpoch(data.target.epoch);
     if (forkChoice.ancestorAtSlot(blockRoot, targetSlot) !== toRootHex(data.target.root)) continue;
     forkChoice.onAttestation({

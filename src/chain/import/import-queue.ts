@@ -45,18 +45,18 @@ interface ImportQueueParts extends BlockCommitterParts {
   producedState(root: RootHex): CachedBeaconStateAllForks | undefined;
   /** Queue that serializes all changes of the chain. */
   changes: SerialQueue;
-  /** Updates head and finality after new blocks. */
+  /** Updates head and finality after blocks were imported. */
   settle(): Promise<void>;
 }
 
 export interface Arrival {
   /** Arrival in chain time. Default: now. */
   arrivedAt?: number;
-  /** True to wait for missing data up to a deadline; the default. The block stays pending in either case. */
+  /** Whether to wait for missing data up to a deadline; defaults to true. The block stays pending in either case. */
   waitsForData?: boolean;
 }
 
-/** Returns null if the block is known. */
+/** Returns null if the block is already known. */
 type Verify = () => Promise<VerifiedBlock | null>;
 
 /** Imports single blocks, segments and blocks from the database. */
@@ -96,22 +96,22 @@ export class ImportQueue {
     if (this.isImporting(root)) await this.#importing.get(root)?.catch(() => undefined);
   }
 
-  /** True if the block waits for the execution engine. */
+  /** True if the block is waiting for the execution engine. */
   isWaiting(root: RootHex): boolean {
     return this.#waiting.has(root);
   }
 
-  /** True if the block is verified and waits for its data. */
+  /** True if the block is verified and waiting for its data. */
   isAwaitingData(root: RootHex): boolean {
     return this.#awaitingData.has(root);
   }
 
-  /** Number of blocks that wait for data. */
+  /** Number of blocks waiting for data. */
   get awaitingData(): number {
     return this.#awaitingData.size;
   }
 
-  /** Drops blocks that wait for data and that finality has passed. */
+  /** Drops blocks that are still waiting for data although finality has passed them. */
   dropUnfit(): void {
     this.#awaitingData.dropUnfit(({ signed }) => checkBeforeTransition(signed.message, this.#parts));
   }
@@ -121,7 +121,7 @@ export class ImportQueue {
     this.#awaitingData.dropAll();
   }
 
-  /** Retries blocks that wait for the execution engine. Never rejects. */
+  /** Retries blocks waiting for the execution engine. Never rejects. */
   async retryWaiting(): Promise<void> {
     if (this.#closing.signal.aborted) return;
     this.#retrying ??= this.#retry().finally(() => {
@@ -130,7 +130,7 @@ export class ImportQueue {
     await this.#retrying;
   }
 
-  /** Verifies and imports a block. Skips checks that gossip validation has already made for a `ValidatedBlock`. */
+  /** Verifies and imports a block. For a `ValidatedBlock`, skips the checks already done by gossip validation. */
   async importBlock(
     received: SignedBeaconBlock | ValidatedBlock,
     { arrivedAt = this.#parts.clock.nowSeconds(), waitsForData = true }: Arrival = {},
@@ -195,8 +195,8 @@ export class ImportQueue {
     const { data } = this.#parts;
     const awaited = this.#awaitingData.answerOf(root);
     if (awaited) {
-      // A second submission of the block resolves as known once the first is imported. If the import fails, there may
-      // be no waiting caller.
+      // If the block is submitted again, that call resolves with zero new blocks once this import succeeds. If the
+      // import fails, no caller may be waiting.
       const known = awaited.then(() => 0);
       known.catch(() => undefined);
       return { count: known };
@@ -248,7 +248,7 @@ export class ImportQueue {
 
   #hold(block: ArrivedBlock, { message }: BlockRejection): void {
     const { root, signed } = block;
-    // Later blocks probably wait for the same reason.
+    // Later blocks are probably waiting for the same reason.
     const level = this.#waiting.size > 0 ? "debug" : "warn";
     this.#parts.logger[level]("Block waits for the execution engine", { slot: signed.message.slot, root, message });
     this.#waiting.add(block);
@@ -289,7 +289,7 @@ export class ImportQueue {
     if (await verdicts.applyRejection(error.root, error)) await settle();
   }
 
-  /** Commits verified blocks. Skips blocks that have already been imported in another way. */
+  /** Commits verified blocks. Skips blocks that were imported by other means in the meantime. */
   #commit(run: readonly VerifiedBlock[]): Promise<number> {
     const { changes, forkChoice, settle, hotSnapshots } = this.#parts;
     return changes.run(async () => {
@@ -314,8 +314,8 @@ export class ImportQueue {
   }
 
   /**
-   * Waits for the block's slot. Gossip accepts blocks slightly before their slot (clock disparity), fork choice does
-   * not. Waits outside the change queue.
+   * Waits for the block's slot. Gossip accepts blocks slightly before their slot (clock disparity), but fork choice
+   * does not. Waits outside the change queue.
    */
   async #untilCurrent(slot: Slot): Promise<void> {
     const { clock, config, forkChoice } = this.#parts;

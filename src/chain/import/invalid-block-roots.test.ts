@@ -5,7 +5,7 @@ import { ByHand } from "../../../test/support/chain/by-hand.ts";
 import { openDevChain, QUIET } from "../../../test/support/chain/dev-chain.ts";
 import { InvalidBlockRoots } from "./invalid-block-roots.ts";
 
-/** A chain with a block at slot 1, and a producer of blocks at slot 2 with votes for it. */
+/** A chain with a block at slot 1, and a function that produces blocks at slot 2 with votes for it. */
 async function setUp() {
   const options = { ...QUIET, genesisTime: 1_700_000_000, forks: [{ fork: "electra" as const, epoch: 0 }] };
   const { devChain: maker } = await openDevChain(options);

@@ -23,7 +23,8 @@ export class InvalidBlockRoots {
 }
 
 /**
- * Rules that depend only on what the block root covers. Excludes verdicts of the execution engine, which may be wrong.
+ * Rules that depend only on data covered by the block root. Excludes verdicts of the execution engine, which may be
+ * wrong.
  */
 const BROKEN_RULES: ReadonlySet<RejectionReason> = new Set([
   "not-later-than-parent",
@@ -50,8 +51,8 @@ export async function isPermanentlyInvalid(
 }
 
 /**
- * Returns false for a malformed block, or if a number is too large to be exact: it is then hashed as another number,
- * which may be part of a valid block.
+ * Returns false if the block is malformed or contains a number too large to be exact. Such a number is hashed as a
+ * different number, which may belong to a valid block.
  */
 function isAsHashed(block: BeaconBlock, config: BeaconConfig): boolean {
   const type = config.getForkTypes(block.slot).BeaconBlock as Type<BeaconBlock>;

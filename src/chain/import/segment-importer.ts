@@ -22,7 +22,7 @@ import { type ArrivedBlock, isKnownBlock, linkSegment, mayAddValidators } from "
 import { badSignature, preStateOf, type VerifiedBlock } from "./verify-block.ts";
 import type { VerifyPayload } from "./verify-payload.ts";
 
-/** Number of blocks verified and stored together. The light client server looks back no further. */
+/** Number of blocks verified and stored together. The light client server must be able to look back this far. */
 const BLOCKS_PER_RUN = 32;
 
 export interface ImportedSegment {
@@ -47,14 +47,14 @@ interface SegmentImporterParts {
 interface AppliedBlock extends ArrivedBlock {
   state: CachedBeaconStateAllForks;
   indexedAttestations: IndexedAttestation[];
-  /** Pending payload verification, sequential after all earlier blocks. */
+  /** Pending payload verification, which runs after that of all earlier blocks. */
   execution: Promise<ForkChoiceExecution>;
 }
 
 /** Blocks that passed the state transition, with pending signature verification. */
 interface AppliedRun {
   blocks: AppliedBlock[];
-  /** Signature sets per block. The last entry may belong to a block that failed the transition. */
+  /** Signature sets of each block. The last entry may belong to a block that failed the transition. */
   signatureSets: ISignatureSet[][];
   signatures: Promise<boolean>;
   failure: { block: ArrivedBlock; error: unknown } | null;
@@ -94,7 +94,7 @@ export class SegmentImporter {
         underway = this.#finish(run).then((count) => {
           imported += count;
         });
-        // Awaited later; avoids an unhandled rejection until then.
+        // Awaited later. Avoids an unhandled rejection in the meantime.
         underway.catch(() => undefined);
         if (run.failure) break;
         parent = run.blocks.at(-1);
@@ -188,7 +188,7 @@ export class SegmentImporter {
     const verified: VerifiedBlock[] = [];
     for (const block of blocks) {
       try {
-        // The pool no longer has the data of a block that was imported in another way.
+        // The pool no longer has the data of a block that was imported by other means.
         if (!(await isKnownBlock(block, this.#parts))) this.#parts.data.requireAvailable(block);
         verified.push({ ...block, execution: await block.execution });
       } catch (error) {

@@ -25,7 +25,7 @@ export interface ArrivedBlock {
 
 export type ExtraWrites = (batch: BeaconDbBatch) => void;
 
-/** Computes the roots of a chain segment and rejects it if a block is not the child of the previous one. */
+/** Computes the block roots of a chain segment. Rejects the segment if a block is not the child of the previous one. */
 export async function linkSegment(
   config: BeaconConfig,
   blocks: readonly SignedBeaconBlock[],

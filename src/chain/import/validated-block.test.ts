@@ -12,7 +12,7 @@ import { type ValidatedBlock, validateGossipBlock } from "../validation/block.ts
 
 let chain: BeaconChain;
 let block: HandMadeBlock;
-/** The same block with another RANDAO reveal, whose signature is invalid. */
+/** The same block with a different RANDAO reveal, which is invalid. */
 let wrongInside: HandMadeBlock;
 let verify: MockInstance<BeaconChain["validation"]["bls"]["verify"]>;
 
@@ -32,7 +32,7 @@ beforeEach(async () => {
   verify = vi.spyOn(chain.validation.bls, "verify");
 });
 
-/** How often the signature was among verified ones. */
+/** Returns how often the signature was verified. */
 function countVerified({ signature }: SignedBeaconBlock): number {
   const sets = verify.mock.calls.flatMap(([verified]) => verified as ISignatureSet[]);
   return sets.filter((set) => "signature" in set && Buffer.compare(set.signature, signature) === 0).length;

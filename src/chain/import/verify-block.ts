@@ -25,7 +25,7 @@ interface TransitionVerifiers {
   bls: Pick<BlsVerifier, "verify"> | null;
   /** Post-state if this node produced the block. */
   producedState?: CachedBeaconStateAllForks | undefined;
-  /** Set if the block passed gossip validation, which verifies the proposer signature. */
+  /** Set if the block passed gossip validation, which has verified the proposer signature. */
   validated?: ValidatedBlock | undefined;
 }
 
@@ -33,7 +33,7 @@ interface Verifiers extends TransitionVerifiers {
   verifyPayload: VerifyPayload;
 }
 
-/** Verifies a block completely on its pre-state (the parent's state advanced to the block's slot). */
+/** Fully verifies a block on its pre-state (the parent's state advanced to the block's slot). */
 export async function verifyBlock(
   block: ArrivedBlock,
   preState: CachedBeaconStateAllForks,
@@ -80,7 +80,7 @@ export function badSignature({ message }: AnySignedBlock): BlockRejection {
   return new BlockRejection("invalid-signature", `Invalid signature in the block at slot ${message.slot}.`);
 }
 
-/** Runs now and defers a thrown error until the result is read. */
+/** Runs the function immediately but defers a thrown error until the result is read. */
 function captureFailure<T>(run: () => T): () => T {
   try {
     const result = run();

@@ -39,7 +39,8 @@ export function payloadVerifier(parts: PayloadVerifierParts): VerifyPayload {
     refuseEmptyTransactions(signed);
     try {
       if (!isMergeTransition) return executionOf(signed, await requestPayloadVerdict(signed, config, engine));
-      // Sent concurrently. An invalid terminal block takes precedence, because it violates a consensus rule.
+      // The payload is verified concurrently. An invalid terminal block takes precedence, because it violates a
+      // consensus rule.
       const verdict = requestPayloadVerdict(signed, config, engine);
       verdict.catch(() => undefined);
       const isTerminalKnown = await checkTerminalBlock(signed, parts);
@@ -62,7 +63,7 @@ export const knownPayload =
   async () =>
     known;
 
-/** For stored blocks without a payload status: imports optimistically if the engine has no verdict. */
+/** Verifier for stored blocks without a payload status: imports them optimistically if the engine has no verdict. */
 export function trustingPayloadVerifier({
   config,
   engine,
@@ -140,7 +141,7 @@ async function checkTerminalBlock(
       `The parent ${terminal} of the merge transition block is not a valid terminal PoW block.`,
     );
   }
-  // The rule protects validators. A node without an engine has no validators that sign.
+  // The rule protects validators. A node without an engine has no signing validators.
   if (engine instanceof NoExecutionEngine) return false;
   if (slot + safeSlots <= clock.currentSlot) return false;
   throw new BlockRejection(

@@ -20,7 +20,7 @@ interface TestBlock {
   parent?: RootHex;
 }
 
-/** A chain of block headers, by default with a database that stays empty. Its first block is finalized. */
+/** A chain of block headers whose first block is finalized. By default, its database stays empty. */
 function open(blocks: readonly TestBlock[], head: RootHex, db?: BeaconDb) {
   const byRoot = new Map(blocks.map((block) => [block.root, block]));
   const ancestors = (root: RootHex | undefined): RootHex[] =>
@@ -131,7 +131,7 @@ describe("BestUpdates", () => {
       { slot: 1, root: orphan, parent: genesis },
     ];
 
-    /** A complete update of a block, signed by some members. */
+    /** A complete update for a block, signed by some members. */
     const signedBy = (participants: number, block: TestBlock): Candidate => {
       const update = ssz.altair.LightClientUpdate.defaultValue();
       const bits = Array.from({ length: SYNC_COMMITTEE_SIZE }, (_, seat) => seat < participants);

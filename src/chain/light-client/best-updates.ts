@@ -22,7 +22,7 @@ export interface DerivedUpdate {
   attestedState: CachedBeaconStateAllForks;
 }
 
-/** Update of an unfinalized block that is better than all earlier ones on its branch. */
+/** Update for an unfinalized block that is better than all earlier ones on its branch. */
 export interface Candidate extends SlotAndRoot {
   summary: LightClientUpdateSummary;
   /** Created on demand if the state was not cached. */
@@ -39,15 +39,15 @@ interface BestUpdatesParts {
 }
 
 /**
- * Best update per sync committee period, which light clients need to follow the committees. The database stores the
- * best finalized ones. Candidates of unfinalized blocks are kept per branch, so that a reorg needs no search; they are
- * derived again after a restart.
+ * Best update for each sync committee period, which light clients need to follow the committees. The database stores
+ * the best finalized updates. Candidates for unfinalized blocks are kept per branch, so that a reorg needs no search.
+ * They are derived again after a restart.
  */
 export class BestUpdates {
   readonly #parts: BestUpdatesParts;
   readonly #candidates = new Map<RootHex, Candidate>();
   #settled: RootHex | undefined;
-  /** Latest entry read or written. Needed for every block. */
+  /** Entry read or written last. Needed for every block. */
   #final: { period: SyncPeriod; blockRoot: RootHex; update: LightClientUpdate } | undefined;
 
   constructor(parts: BestUpdatesParts) {
@@ -65,14 +65,14 @@ export class BestUpdates {
     this.#final = undefined;
   }
 
-  /** Records a block's update if it is better than earlier ones. */
+  /** Records the update for a block if it is better than earlier ones. */
   async offer(block: SlotAndRoot, { update, attestedState }: DerivedUpdate): Promise<void> {
     if (!(await this.#isBetter(block, summaryOf(update)))) return;
     const complete = withNextSyncCommittee(update, attestedState);
     this.#candidates.set(block.root, { ...block, summary: summaryOf(update), update: complete });
   }
 
-  /** Like `offer`, for an update that has not been created yet. */
+  /** Like `offer`, but for an update that has not been created yet. */
   async offerSummary(block: SlotAndRoot, summary: LightClientUpdateSummary): Promise<void> {
     if (await this.#isBetter(block, summary)) this.#candidates.set(block.root, { ...block, summary });
   }
@@ -94,7 +94,7 @@ export class BestUpdates {
   }
 
   /**
-   * Returns the updates of the periods [start, end) up to the first gap, starting with the first period that has an
+   * Returns the updates for the periods [start, end) up to the first gap, starting with the first period that has an
    * update. `end` may be far in the future.
    */
   async range(start: SyncPeriod, end: SyncPeriod, limit: number): Promise<LightClientUpdate[]> {
@@ -134,7 +134,7 @@ export class BestUpdates {
     return (best && (await this.#updateOf(best))) ?? this.#stored(period);
   }
 
-  /** Returns a stored update. Databases of older versions may contain updates of orphaned blocks. */
+  /** Returns a stored update. Databases written by older versions may contain updates for orphaned blocks. */
   async #stored(period: SyncPeriod): Promise<LightClientUpdate | undefined> {
     const { db, blocks } = this.#parts;
     if (this.#final?.period !== period) {

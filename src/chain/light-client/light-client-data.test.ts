@@ -61,7 +61,7 @@ const aggregate = (signers: number): altair.SyncAggregate => ({
   syncCommitteeSignature: new Uint8Array(96),
 });
 
-/** Verifies a branch by the generalized index of the specification (altair/light-client/sync-protocol.md). */
+/** Verifies a branch using the generalized index from the specification (altair/light-client/sync-protocol.md). */
 function isProven(state: CachedBeaconStateAllForks, leaf: Uint8Array, branch: Uint8Array[], gindex: number): boolean {
   const depth = Math.floor(Math.log2(gindex));
   return verifyMerkleBranch(leaf, branch, depth, gindex % 2 ** depth, state.hashTreeRoot());

@@ -24,7 +24,7 @@ import { byteArrayEquals } from "@lodestar/utils";
 // altair/light-client/full-node.md, "Deriving light client data".
 
 interface SignedAttestedBlock {
-  /** From the block whose sync aggregate signs its parent. */
+  /** Sync aggregate from the child of the attested block. It signs the attested block. */
   syncAggregate: altair.SyncAggregate;
   signatureSlot: number;
   /** Header of the attested parent. */

@@ -20,11 +20,11 @@ const EMPTY_BRANCH = ssz.altair.LightClientFinalityUpdate.defaultValue().finalit
 
 interface BlockOptions {
   parent?: RootHex;
-  /** Finalized checkpoint of its state. */
+  /** Root of the block finalized by its state. */
   finalized?: RootHex;
-  /** Number of sync committee positions that sign the parent. */
+  /** Number of sync committee positions signing the parent. */
   signers?: number;
-  /** Slot of its state; by default that of the block. */
+  /** Slot of the block's state; defaults to the block's slot. */
   stateSlot?: number;
 }
 
@@ -196,7 +196,7 @@ it("reads the states of only the newest blocks, and none of earlier ones for the
   const { server, add, follow, announced, statesRead } = scene();
   const slots = Array.from({ length: 36 }, (_, index) => index + 1);
   let parent = add(0, {});
-  // The block of slot 2 has the most signers, that of slot 1 none.
+  // The block at slot 2 has the most signers, and the block at slot 1 has none.
   for (const slot of slots) parent = add(slot, { parent, signers: slot === 1 ? 0 : slot === 2 ? 3 : 1 });
   await follow(parent);
   const newest = slots.slice(-32);

@@ -44,17 +44,17 @@ interface LightClientParts {
 
 /**
  * Limits per head: the number of blocks to look back, enough to reach finality, and the number of states to regenerate.
- * Usually one block is processed.
+ * Usually, only one block is processed.
  */
 const MAX_BLOCKS_AT_ONCE = 5 * SLOTS_PER_EPOCH;
 const MAX_STATES_AT_ONCE = 32;
 const REMEMBERED_BLOCKS = 256;
-/** Each attested header is used once, the finalized header for an epoch. */
+/** Each attested header is used once, while the finalized header is used for a whole epoch. */
 const KEPT_HEADERS = 4;
 
 interface LatestUpdate {
   update: LightClientFinalityUpdate;
-  /** The block with the sync aggregate. */
+  /** Block containing the sync aggregate. */
   block: ForkChoiceBlock;
 }
 
@@ -130,7 +130,7 @@ export class LightClientServer {
     return header ? createBootstrap(header, state) : null;
   }
 
-  /** Returns the best updates without gaps, from the first period that has one. */
+  /** Returns the best updates up to the first gap, starting with the first period that has one. */
   updates(startPeriod: SyncPeriod, count: number): Promise<LightClientUpdate[]> {
     return this.#best.range(startPeriod, startPeriod + count, MAX_REQUEST_LIGHT_CLIENT_UPDATES);
   }
@@ -146,8 +146,8 @@ export class LightClientServer {
   }
 
   /**
-   * Returns unprocessed ancestors and the head, oldest first. Always includes the head, since it may have become the
-   * head again.
+   * Returns unprocessed ancestors and the head, oldest first. Always includes the head, because an already processed
+   * block may have become the head again.
    */
   #unprocessedUpTo(head: ForkChoiceBlock): ForkChoiceBlock[] {
     const { forkChoice } = this.#parts;
@@ -164,7 +164,7 @@ export class LightClientServer {
     try {
       await work();
     } catch (error) {
-      // Required states may be missing at the start of the history.
+      // At the start of the history, required states may be missing.
       if (error instanceof StateUnavailableError) return;
       this.#parts.logger.error("Failed to derive light client data", { root, error });
     }
@@ -179,7 +179,7 @@ export class LightClientServer {
     await this.#best.offer(block, derived);
   }
 
-  /** Processes a block's summary. Comparing updates needs no state. */
+  /** Processes a block's update as a summary. Comparing updates requires no state. */
   async #processSummary(block: ForkChoiceBlock): Promise<void> {
     const { blocks, forkChoice } = this.#parts;
     const attested = forkChoice.get(block.parentRoot);
@@ -254,7 +254,7 @@ export class LightClientServer {
     return (await this.#parts.blocks.isCanonical(root, slot)) ? latest.update : undefined;
   }
 
-  /** Clients represent genesis by the zero root, so a checkpoint with the genesis block root cannot be proven. */
+  /** Light clients represent genesis as the zero root, so a checkpoint with the genesis block root cannot be proven. */
   async #finalizedHeader(root: RootHex): Promise<LightClientHeader | undefined> {
     const header = await this.#header(root);
     return header?.beacon.slot === GENESIS_SLOT ? undefined : header;
@@ -276,7 +276,7 @@ function ignoreMissingState(error: unknown): undefined {
   if (!(error instanceof StateUnavailableError)) throw error;
 }
 
-/** From Altair on. Gloas headers have another format, which this chain does not produce. */
+/** True from Altair on. Gloas headers have a different format, which this chain does not produce. */
 function hasLightClientForm({ ALTAIR_FORK_EPOCH, GLOAS_FORK_EPOCH }: BeaconConfig, slot: number): boolean {
   const epoch = computeEpochAtSlot(slot);
   return epoch >= ALTAIR_FORK_EPOCH && epoch < GLOAS_FORK_EPOCH;

@@ -32,23 +32,23 @@ import { TimeSlice } from "../../async/time-slice.ts";
 import type { BlockStore } from "../blocks/block-store.ts";
 import { type CommitteePosition, committeePositions } from "../shuffling/committee-positions.ts";
 
-/** Correct parts of a vote. Since Altair, a part counts only if it was included in time. */
+/** Which parts of a vote were correct. Since Altair, a part counts only if it was included in time. */
 export interface VoteParts {
   source: boolean;
   target: boolean;
   head: boolean;
 }
 
-/** Performance of a validator in an epoch, on the canonical chain. */
+/** Performance of a validator during an epoch, on the canonical chain. */
 export interface ValidatorReview {
-  /** Undefined without an attestation duty. */
+  /** Undefined if the validator had no attestation duty. */
   attestation?: { distance: number | undefined; correct: VoteParts };
   proposed: Slot[];
   missedProposals: Slot[];
   sync: { included: number; missed: number };
   /** In Gwei, at the end of the next epoch. */
   balance: number;
-  /** In Gwei, by blocks after `balancesSince`. */
+  /** In Gwei, withdrawn by blocks after `balancesSince`. */
   withdrawn: number;
   status: ValidatorStatus;
   slashed: boolean;
@@ -62,14 +62,14 @@ interface ReviewParts {
   config: BeaconConfig;
   blocks: Pick<BlockStore, "signedByRoot">;
   epoch: Epoch;
-  /** State at the end of the next epoch, the last chance for votes to be included. */
+  /** State at the end of the next epoch, after which votes can no longer be included. */
   state: CachedBeaconStateAllForks;
   /** Latest block of that state. */
   blockRoot: RootHex;
   validators: Iterable<ValidatorIndex>;
   /** Undefined if the sync committee of the epoch is unknown. */
   syncSeats: SyncSeats | undefined;
-  /** Slot of the previous balances. */
+  /** Slot of the balances used for comparison. */
   balancesSince: Slot;
 }
 
@@ -86,7 +86,7 @@ export async function reviewEpoch(parts: ReviewParts): Promise<Map<ValidatorInde
     await slice.yieldIfDue();
   }
   const positions = await committeePositions(state.epochCtx.previousShuffling, reviews.keys());
-  // No vote is expected in the genesis slot, since chains often start after it.
+  // No vote is expected in the genesis slot, because chains often start after it.
   const isDue = ({ slotInEpoch }: CommitteePosition) => computeStartSlotAtEpoch(epoch) + slotInEpoch > GENESIS_SLOT;
   const duties = new Duties(positions.filter(isDue), state);
   for (const { validatorIndex } of duties.all) {

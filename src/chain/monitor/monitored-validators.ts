@@ -3,7 +3,7 @@ import type { ValidatorIndex } from "@lodestar/types";
 import { fromHex } from "@lodestar/utils";
 import type { Logger } from "../../log/logger.ts";
 
-/** Validators selected by index or public key. They may not exist yet. */
+/** Validators selected by index or public key. The selected validators may not exist yet. */
 export interface MonitorSelection {
   readonly indices: readonly ValidatorIndex[];
   /** 0x-prefixed hex. */
@@ -34,7 +34,7 @@ export class MonitoredValidators {
     return this.#unknownIndices.size + this.#unknownPubkeys.size;
   }
 
-  /** Resolves selected validators that were unknown so far. */
+  /** Resolves selected validators that have been unknown so far. */
   resolve({ validators, epochCtx }: CachedBeaconStateAllForks): void {
     for (const index of this.#unknownIndices) {
       if (index >= validators.length) continue;
@@ -44,7 +44,7 @@ export class MonitoredValidators {
     for (const pubkey of this.#unknownPubkeys) {
       const bytes = fromHex(pubkey);
       const index = epochCtx.pubkeyCache.getIndex(bytes);
-      // The cache includes keys of other branches.
+      // The cache includes keys from other branches.
       if (index === null || index >= validators.length) continue;
       if (Buffer.compare(validators.getReadonly(index).pubkey, bytes) !== 0) continue;
       this.#unknownPubkeys.delete(pubkey);

@@ -1,6 +1,6 @@
 import type { ValidatorReview } from "./epoch-review.ts";
 
-/** Counters of one validator, or of all monitored validators, since the start. */
+/** Counters for one validator, or for all monitored validators, since startup. */
 export interface Tally {
   attestations: { included: number; missed: number };
   attestationsSeen: number;
@@ -11,7 +11,7 @@ export interface Tally {
   syncSignatures: { included: number; missed: number };
   /** In Gwei, like rewards. */
   balance: number;
-  /** Reward of the latest reviewed epoch; undefined without earlier balances. */
+  /** Reward for the most recently reviewed epoch; undefined if there are no earlier balances. */
   reward: number | undefined;
   slashed: number;
 }
@@ -28,7 +28,7 @@ export const newTally = (): Tally => ({
   slashed: 0,
 });
 
-/** Resets gauges for a new epoch; counters continue. */
+/** Resets gauges for a new epoch; counters keep counting. */
 export function resetLevels(tally: Tally): void {
   tally.balance = 0;
   tally.reward = undefined;

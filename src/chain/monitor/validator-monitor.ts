@@ -15,7 +15,7 @@ import { MonitoredValidators, type MonitorSelection } from "./monitored-validato
 import { logReview } from "./review-log.ts";
 import { addReview, newTally, resetLevels, type Tally } from "./tally.ts";
 
-/** Maximum number of validators with individual metrics, to bound the number of metric series. */
+/** Maximum number of validators with individual metrics, which bounds the number of metric series. */
 const MAX_SINGLE_VALIDATORS = 64;
 
 type MonitoredChain = Pick<
@@ -31,17 +31,17 @@ interface ValidatorMonitorParts {
   logger: Logger;
 }
 
-/** Baseline of the next review. */
+/** Baseline for the next review. */
 interface LastReview {
   epoch: Epoch;
-  /** Slot of the state with the balances. */
+  /** Slot of the state from which the balances were read. */
   slot: Slot;
   reviews: ReadonlyMap<ValidatorIndex, ValidatorReview>;
 }
 
 /**
- * Monitors the performance of selected validators. Reviews an epoch after the next one has ended, on the canonical
- * chain at that time, so that reorgs and late inclusions count. Idle between epochs.
+ * Monitors the performance of selected validators. Reviews an epoch once the following epoch has ended, based on the
+ * canonical chain at that time, so that reorgs and late inclusions count. Idle between epochs.
  */
 export class ValidatorMonitor {
   readonly #parts: ValidatorMonitorParts;
@@ -57,7 +57,7 @@ export class ValidatorMonitor {
   #last: LastReview | undefined;
   #work: Promise<void> = Promise.resolve();
 
-  /** Monitors until `close`. */
+  /** Starts monitoring. Call `close` to stop. */
   constructor(parts: ValidatorMonitorParts) {
     const { chain, selection, logger } = parts;
     this.#parts = parts;
@@ -70,7 +70,7 @@ export class ValidatorMonitor {
     this.#stop = chain.clock.onSlot((slot) => this.#onSlot(slot));
   }
 
-  /** Latest reviewed epoch. */
+  /** Most recently reviewed epoch. */
   get reviewedEpoch(): Epoch | undefined {
     return this.#last?.epoch;
   }
@@ -79,12 +79,12 @@ export class ValidatorMonitor {
     return this.#total;
   }
 
-  /** By validator; empty if there are too many. */
+  /** Tallies by validator; empty if there are too many validators. */
   get single(): ReadonlyMap<ValidatorIndex, Tally> {
     return this.#single ?? new Map();
   }
 
-  /** Number of validators by status in the latest review; `unknown` are not on the chain. */
+  /** Number of validators by status in the latest review; `unknown` validators are not on the chain. */
   statusCounts(): Map<ValidatorStatus | "unknown", number> {
     const counts = new Map<ValidatorStatus | "unknown", number>([["unknown", this.#monitored.unknownCount]]);
     for (const { status } of this.#last?.reviews.values() ?? []) counts.set(status, (counts.get(status) ?? 0) + 1);
@@ -115,7 +115,7 @@ export class ValidatorMonitor {
     return this.#work;
   }
 
-  /** Copies the seen validators of an epoch, which the cache drops when the next epoch has ended. */
+  /** Copies the validators seen in an epoch, because the cache drops them once the next epoch has ended. */
   #noteSeen(epoch: Epoch): void {
     const { attesters } = this.#parts.chain.pools.seen;
     this.#seen.set(epoch, new Set([...this.#monitored.indices].filter((validator) => attesters.has(epoch, validator))));
@@ -161,8 +161,8 @@ export class ValidatorMonitor {
   }
 
   /**
-   * Returns the sync committee positions. The state is in the epoch after the reviewed one, which may have another sync
-   * committee.
+   * Returns the sync committee positions in the reviewed epoch. The state is from the following epoch, which may have a
+   * different sync committee.
    */
   #syncSeats(state: CachedBeaconStateAllForks, epoch: Epoch): SyncSeats | undefined {
     const before = this.#syncCommittee;

@@ -19,7 +19,7 @@ interface HeldAggregate<HeldSignature extends PooledSignature = PooledSignature>
 export interface Covering {
   readonly bits: BitArray;
   readonly count: number;
-  /** Their sum is the aggregate signature. */
+  /** Signatures whose sum is the aggregate signature. */
   readonly signatures: readonly PooledSignature[];
 }
 
@@ -30,7 +30,7 @@ export interface Covering {
 const MAX_AGGREGATES = 8;
 
 /**
- * All known signatures of one committee for one message: single signatures, summed into one aggregate, and received
+ * All known signatures by one committee over one message: single signatures, summed into one aggregate, and received
  * aggregates. A signature cannot be removed from an aggregate, so only disjoint aggregates are summed. Callers verify
  * all signatures.
  */
@@ -64,7 +64,7 @@ export class AggregateSet {
     } else if (this.#singles.bits.get(position)) {
       return "known";
     } else {
-      // Copies the bits, because callers may hold the earlier ones.
+      // Clone the bits, because callers may still hold the previous ones.
       const bits = this.#singles.bits.clone();
       bits.set(position, true);
       this.#singles = { bits, count: this.#singles.count + 1, signature: this.#singles.signature.with(signature) };
@@ -73,7 +73,7 @@ export class AggregateSet {
     return "added";
   }
 
-  /** Also returns "known" if the set is full of larger aggregates. */
+  /** Returns "known" if the aggregate adds nothing, or if the set is full of larger aggregates. */
   addAggregate({ bits, signature }: { bits: BitArray; signature: GivenSignature }): AddOutcome {
     const count = countBits(bits);
     if (count === 0 || this.#all().some((aggregate) => isSubset(bits, aggregate.bits))) return "known";
@@ -87,14 +87,14 @@ export class AggregateSet {
     return "added";
   }
 
-  /** Returns the received aggregates, and the sum of single signatures as one more. */
+  /** Returns the received aggregates and the sum of the single signatures as an additional aggregate. */
   list(): Aggregate[] {
     return this.#all().map(({ bits, signature }) => ({ bits, signature: sumBytes([signature]) }));
   }
 
   /**
-   * Returns candidate unions, each of one aggregate and the largest others that are disjoint. Largest first, none a
-   * subset of another.
+   * Returns candidate unions. Each consists of one aggregate and the largest other aggregates that are disjoint. Unions
+   * are sorted from largest to smallest; none is a subset of another.
    */
   coverings(): Covering[] {
     const aggregates = this.#all();

@@ -32,7 +32,7 @@ describe.each(FORKS)("packAttestations on %s", (fork) => {
     for (let slot = 1; slot <= 4 * SLOTS_PER_EPOCH + 1; slot++) {
       const state = chain.stateAt(slot);
       const attestations = packAttestations(pool, state);
-      // All attestations except the last slot's are on chain.
+      // All attestations except those from the last slot are on chain.
       expect(attestations).toHaveLength(slot === 1 ? 0 : isElectra ? 1 : COMMITTEES);
       if (slot > 1) expect(attestations.every(({ data }) => data.slot === slot - 1)).toBe(true);
       const post = chain.addBlock(slot, { attestations });
@@ -96,7 +96,7 @@ describe.each(FORKS)("packAttestations on %s", (fork) => {
     const chain = new TestChain(fork);
     chain.addBlock(1);
     const pool = new AttestationPool();
-    // Late in the epoch, so that the end of the next one is more than an epoch away.
+    // This slot is late in the epoch, so the end of the next epoch is more than an epoch away.
     chain.addSingle(pool, chain.attestation(2, 0), 0);
     const last = 2 + SLOTS_PER_EPOCH;
     const atLast = packAttestations(pool, chain.stateAt(last));
@@ -160,7 +160,7 @@ describe("packAttestations", () => {
     const slots = SLOTS_PER_EPOCH;
     for (let slot = 1; slot < slots; slot++) {
       for (let index = 0; index < chain.head.epochCtx.getCommitteeCountPerSlot(0); index++) {
-        // All attest to different heads, so that no attestations can be joined.
+        // All attestations are for different heads, so none can be joined.
         const { committee } = chain.attestation(slot, index);
         committee.forEach((validator, position) => {
           const beaconBlockRoot = new Uint8Array(32);

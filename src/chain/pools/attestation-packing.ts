@@ -16,18 +16,18 @@ import { type CoverSource, maxCover } from "./max-cover.ts";
 import { createParticipation, type Participation } from "./participation.ts";
 import { sumBytes } from "./pooled-signature.ts";
 
-/** Included aggregate of one committee. */
+/** Aggregate from one committee, selected for inclusion. */
 interface ChosenAggregate {
   group: AttestationGroup;
   covering: Covering;
 }
 
-/** Parts of one attestation. Since Electra, one attestation can cover several committees with the same data. */
+/** Parts of an attestation. Since Electra, one attestation can cover several committees with the same data. */
 type AttestationParts = ChosenAggregate[];
 
 /**
- * Packs the attestations for a block on `state`, which must be at the block's slot. Greedy by added participation
- * reward.
+ * Packs the attestations for a block on `state`, which must be at the block's slot. Greedily picks the attestations
+ * that add the largest participation reward.
  */
 export function packAttestations(pool: AttestationPool, state: CachedBeaconStateAllForks): Attestation[] {
   const fork = state.epochCtx.config.getForkSeq(state.slot);

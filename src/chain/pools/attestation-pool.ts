@@ -22,12 +22,12 @@ interface SingleCommitteeAttestation extends CommitteeAttestation {
 }
 
 interface AggregatedCommitteeAttestation extends CommitteeAttestation {
-  /** One bit per committee member. */
+  /** Contains one bit per committee member. */
   bits: BitArray;
   signature: GivenSignature;
 }
 
-/** Attestations of one committee with the same data. */
+/** Attestations by one committee with the same data. */
 export interface AttestationGroup {
   readonly data: phase0.AttestationData;
   readonly committeeIndex: CommitteeIndex;
@@ -60,7 +60,7 @@ const MAX_SLOTS = 3 * SLOTS_PER_EPOCH;
 
 /**
  * Validated attestations, single and aggregated, by slot, data and committee (since Electra, the data does not include
- * the committee). The limits only protect memory against floods of valid attestations.
+ * the committee). The limits only protect memory from floods of valid attestations.
  */
 export class AttestationPool {
   #slots = new Map<Slot, SlotGroups>();
@@ -90,8 +90,8 @@ export class AttestationPool {
   }
 
   /**
-   * Returns the aggregate with the most attesters. Without a committee index, returns the best one of any committee
-   * (before Electra, each data root has only one committee).
+   * Returns the aggregate with the most attesters. If no committee index is given, returns the best aggregate from any
+   * committee (before Electra, each data root has only one committee).
    */
   getAggregate(slot: Slot, dataRoot: RootHex, committeeIndex?: CommitteeIndex): Attestation | undefined {
     const byCommittee = this.#slots.get(slot)?.byDataRoot.get(dataRoot);
@@ -109,7 +109,7 @@ export class AttestationPool {
     return [...this.iterate(filter)];
   }
 
-  /** Like `list`, but lazily. The pool may change meanwhile; signatures are aggregated on demand. */
+  /** Like `list`, but lazy: signatures are aggregated on demand. The pool may change during the iteration. */
   *iterate({ slot, committeeIndex }: AttestationFilter = {}): Generator<Attestation> {
     for (const each of slot === undefined ? this.slots() : [slot]) {
       for (const group of this.groupsAt(each).flat()) {
@@ -126,12 +126,12 @@ export class AttestationPool {
     return size;
   }
 
-  /** Slots with attestations, ascending. */
+  /** Slots with attestations, in ascending order. */
   slots(): Slot[] {
     return [...this.#slots.keys()].sort((a, b) => a - b);
   }
 
-  /** Returns the groups of a slot by data, each in committee order. */
+  /** Returns the attestation groups of a slot, grouped by data and then sorted by committee. */
   groupsAt(slot: Slot): AttestationGroup[][] {
     const slotGroups = this.#slots.get(slot);
     if (!slotGroups) return [];
@@ -141,8 +141,8 @@ export class AttestationPool {
   }
 
   /**
-   * Drops attestations that can no longer be included: attestations of an epoch are includable until the end of the
-   * next one (deneb, "Modified process_attestation", EIP-7045; earlier forks allow less).
+   * Drops attestations that can no longer be included. Attestations from an epoch can be included until the end of the
+   * next epoch (deneb, "Modified process_attestation", EIP-7045; earlier forks allow less).
    */
   prune(currentSlot: Slot): void {
     this.#lowestSlot = computeStartSlotAtEpoch(Math.max(0, computeEpochAtSlot(currentSlot) - 1));
@@ -183,7 +183,7 @@ export class AttestationPool {
   }
 }
 
-/** Evicts the group with the fewest attesters, the oldest first. */
+/** Evicts the group with the fewest attesters; on a tie, the oldest one. */
 function dropLeastSupported(slotGroups: SlotGroups): void {
   let min: { dataRoot: RootHex; group: AttestationGroup } | undefined;
   for (const [dataRoot, byCommittee] of slotGroups.byDataRoot) {

@@ -2,7 +2,7 @@ import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { type CoverSource, maxCover } from "./max-cover.ts";
 
-/** A source with one set of numbers, each worth its value until taken. */
+/** Creates one source per set of numbers. A number is worth its value until it is taken. */
 function createSources(sets: number[][]) {
   const covered = new Set<number>();
   let evaluations = 0;

@@ -1,8 +1,8 @@
 /** A set of candidates whose gain depends on the choices already taken. */
 export interface CoverSource<Choice> {
   /**
-   * Returns the best available choice, or null. The gain must never increase when another choice is taken, because the
-   * lazy search relies on it.
+   * Returns the best available choice, or null. Taking another choice must never increase the gain, because the lazy
+   * search relies on that.
    */
   evaluate(): { gain: number; choice: Choice } | null;
   take(choice: Choice): void;
@@ -12,7 +12,7 @@ interface HeapEntry<Choice> {
   source: CoverSource<Choice>;
   gain: number;
   choice: Choice;
-  /** Number of choices taken when this was evaluated. */
+  /** Number of choices that had been taken when the source was last evaluated. */
   evaluatedAfter: number;
 }
 

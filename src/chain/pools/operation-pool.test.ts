@@ -19,7 +19,7 @@ import { describe, expect, it } from "vitest";
 import { TestChain } from "../../../test/support/chain/pools/pool-chain.ts";
 import { OperationPool } from "./operation-pool.ts";
 
-/** No waiting period for exits, so that a young chain can have one. */
+/** No waiting period for exits, so that a young chain can include an exit. */
 const overrides = { SHARD_COMMITTEE_PERIOD: 0 };
 const FORKS = [ForkName.phase0, ForkName.altair, ForkName.deneb, ForkName.electra, ForkName.fulu] as const;
 
@@ -39,7 +39,7 @@ function proposerSlashing(chain: TestChain, proposerIndex: number): phase0.Propo
   return { signedHeader1: header(1), signedHeader2: header(2) };
 }
 
-/** A double vote of the given validators. */
+/** A double vote by the given validators. */
 function attesterSlashing(chain: TestChain, attestingIndices: number[], filling = 1): AttesterSlashing {
   const domain = chain.config.getDomain(1, DOMAIN_BEACON_ATTESTER, 1);
   const attestation = (root: number) => {
@@ -118,7 +118,7 @@ describe("OperationPool", () => {
     ]);
     const loaded = new OperationPool();
     loaded.load(structuredClone(dumped));
-    // As JSON: the library caches roots on the objects.
+    // Compared as JSON, because the library caches roots on the objects.
     const contents = (source: OperationPool) => [
       source.listProposerSlashings().map((slashing) => ssz.phase0.ProposerSlashing.toJson(slashing)),
       source.listAttesterSlashings().map((slashing) => ssz.electra.AttesterSlashing.toJson(slashing)),
@@ -165,7 +165,7 @@ describe("OperationPool", () => {
         ForkSeq[fork] >= ForkSeq.capella ? [a, f] : [],
       );
 
-      // None is valid any more, and the finalized state prunes all.
+      // No operation is valid any more, and pruning by the finalized state removes all of them.
       expect(Object.values(pool.forBlock(chain.stateAt(3))).flat()).toEqual([]);
       pool.prune(post);
       const changes = ForkSeq[fork] >= ForkSeq.capella ? 0 : 2;
@@ -239,7 +239,7 @@ describe("OperationPool", () => {
       const { proposerSlashings, attesterSlashings, voluntaryExits } = pool.forBlock(chain.stateAt(slot));
       return [proposerSlashings.length, attesterSlashings.length, voluntaryExits.length];
     };
-    // A state has only the versions of its fork and the previous one (get_domain).
+    // A state contains only the versions of its own fork and of the previous fork (get_domain).
     expect(countsAt(2)).toEqual([1, 1, 1]);
     expect(countsAt(8)).toEqual([1, 1, 1]);
     const { proposerSlashings, attesterSlashings, voluntaryExits } = pool.forBlock(chain.stateAt(8));

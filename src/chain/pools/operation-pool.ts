@@ -19,14 +19,14 @@ import { type BlockOperations, selectOperations } from "./operation-selection.ts
 import { type DumpedOperations, readDump, writeDump } from "./pool-storage.ts";
 
 /**
- * Maximum number of redundant slashings, since a validator can sign any number of slashable pairs. Beyond it, only
+ * Maximum number of redundant slashings, because a validator can sign any number of slashable pairs. At the limit, only
  * slashings of new offenders are added.
  */
 const MAX_REDUNDANT_ATTESTER_SLASHINGS = 1024;
 
 /**
  * Pending slashings, exits and credential changes. Callers validate them. `verifiedAt` is the fork for which the
- * signatures were verified; blocks of that fork do not verify them again.
+ * signatures were verified; they are not verified again for blocks of that fork.
  */
 export class OperationPool {
   #operations: HeldOperations = {
@@ -81,7 +81,7 @@ export class OperationPool {
     return this.#operations.proposerSlashings.has(proposer);
   }
 
-  /** Returns true if each of the validators is an offender in some slashing of the pool. */
+  /** Returns true if each of the validators is an offender in a pooled slashing. */
   hasAttesterSlashingFor(indices: readonly ValidatorIndex[]): boolean {
     const missing = new Set(indices);
     for (const { slashableIndices } of this.#operations.attesterSlashings.values()) {
@@ -99,7 +99,7 @@ export class OperationPool {
     return this.#operations.blsToExecutionChanges.has(validator);
   }
 
-  /** Returns the pending change of a validator. */
+  /** Returns the pending credential change for a validator. */
   blsToExecutionChangeOf(validator: ValidatorIndex): capella.SignedBLSToExecutionChange | undefined {
     return this.#operations.blsToExecutionChanges.get(validator);
   }
@@ -136,8 +136,8 @@ export class OperationPool {
   }
 
   /**
-   * Drops operations that can no longer be included: already applied in the finalized state, or signed for a fork that
-   * is too old.
+   * Drops operations that can no longer be included, because they are already applied in the finalized state or are
+   * signed for a fork that is too old.
    */
   prune(finalizedState: CachedBeaconStateAllForks): void {
     const { proposerSlashings, attesterSlashings, voluntaryExits, blsToExecutionChanges } = this.#operations;
@@ -150,7 +150,7 @@ export class OperationPool {
 
     const { config } = finalizedState.epochCtx;
     const fork = config.getForkSeq(finalizedState.slot);
-    // A state knows only the versions of its fork and the previous one (get_domain).
+    // A state contains only the versions of its own fork and of the previous fork (get_domain).
     const isOfForgottenFork = (signedEpoch: Epoch) => fork - config.getForkSeqAtEpoch(signedEpoch) > 1;
 
     for (const [proposer, { operation }] of proposerSlashings) {
@@ -213,7 +213,10 @@ function attesterSlashingKey({ attestation1, attestation2 }: AttesterSlashing, f
     .join();
 }
 
-/** Returns true if the validator can never be slashed; a pending validator may be later (is_slashable_validator). */
+/**
+ * Returns true if the validator can never be slashed. A pending validator may become slashable
+ * (is_slashable_validator).
+ */
 function canNeverBeSlashed({ slashed, withdrawableEpoch }: phase0.Validator, epoch: Epoch): boolean {
   return slashed || epoch >= withdrawableEpoch;
 }

@@ -64,7 +64,7 @@ function selectProposerSlashings(
   return selected;
 }
 
-/** Prefers slashings of the largest effective balance; since Electra, only one fits into a block. */
+/** Prefers slashings with the largest total effective balance. Since Electra, only one slashing fits into a block. */
 function selectAttesterSlashings(
   { attesterSlashings }: HeldOperations,
   state: CachedBeaconStateAllForks,
@@ -101,7 +101,7 @@ function selectAttesterSlashings(
   let candidates = [...attesterSlashings.values()].filter((candidate) =>
     holds(() => assertValid(candidate.operation, false)),
   );
-  // Verifies signatures only of chosen slashings. Repeats the choice if one is invalid.
+  // Verify only the signatures of chosen slashings, and choose again if one of them is invalid.
   for (;;) {
     const slashedNow = new Set(slashed);
     const chosen = maxCover(
@@ -136,7 +136,7 @@ function selectVoluntaryExits(
       try {
         return verifyVoluntaryExitSignature(config, pubkeyCache, view, pooled.operation);
       } catch {
-        // The library throws for malformed signatures.
+        // The library throws on malformed signatures.
         return false;
       }
     };
@@ -145,7 +145,7 @@ function selectVoluntaryExits(
   return selected;
 }
 
-/** Signed with the genesis fork domain in every fork (process_bls_to_execution_change). */
+/** Credential changes are signed with the genesis fork domain in every fork (process_bls_to_execution_change). */
 function selectBlsToExecutionChanges(
   { blsToExecutionChanges }: HeldOperations,
   state: CachedBeaconStateAllForks,

@@ -16,11 +16,11 @@ import type { Epoch, phase0, ValidatorIndex } from "@lodestar/types";
 const FLAG_PATTERNS = 8;
 
 /**
- * Participation already on chain for a block on a state, and the gain of further attestations. Since Altair, flags have
- * weights; phase0 has a single flag of weight one.
+ * Participation that is already on chain when a block is built on a state, and the gain from further attestations.
+ * Since Altair, flags have weights; phase0 has a single flag with a weight of one.
  */
 export interface Participation {
-  /** Returns the flags that the attestation would set; 0 if it is late or invalid. */
+  /** Returns the flags that the attestation would set; 0 if the attestation is late or invalid. */
   flagsFor(data: phase0.AttestationData): number;
   /** Sum over attesters of effective balance times the weight of newly set flags. */
   gain(epoch: Epoch, flags: number, committee: Uint32Array, bits: BitArray): number;
@@ -94,7 +94,7 @@ function altairFlagsFor(fork: ForkSeq, state: CachedBeaconStateAllForks): Partic
 /** Reads the on-chain flags of all validators for an epoch. Callers must not modify the result. */
 type ReadFlags = () => Uint8Array;
 
-/** Flags of an epoch: the on-chain flags, read lazily, plus added ones. */
+/** Flags for an epoch: the on-chain flags, which are read lazily, plus added flags. */
 class FlagsOfEpoch {
   readonly #read: ReadFlags;
   #onChain: Uint8Array | undefined;

@@ -17,7 +17,7 @@ import type { SyncCommitteePool } from "./sync-committee-pool.ts";
 
 /** Operations of one kind as an SSZ list. */
 export interface DumpedOperations {
-  /** Includes the fork of attester slashings, which determines their encoding. */
+  /** For attester slashings, includes the fork, which determines their encoding. */
   kind: "proposer-slashings" | `attester-slashings/${ForkName}` | "voluntary-exits" | "bls-to-execution-changes";
   bytes: Uint8Array;
 }
@@ -92,7 +92,7 @@ function toForkName(name: string | undefined): ForkName {
   return fork;
 }
 
-/** Attestations of a slot, or all contributions, as an SSZ list. The slot determines the encoding. */
+/** Attestations for a slot, or all contributions, as an SSZ list. The slot determines the encoding. */
 interface StoredAttestations {
   kind: string;
   bytes: Uint8Array;

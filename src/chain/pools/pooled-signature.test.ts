@@ -8,7 +8,7 @@ const signatures = interopSecretKeys(6).map((secretKey) => secretKey.sign(messag
 const bytes = signatures.map((signature) => signature.toBytes());
 const sumOf = (count: number) => aggregateSignatures(signatures.slice(0, count)).toHex();
 
-/** Sums of the first one, two, … signatures. */
+/** Sums of the first signature, the first two signatures, and so on. */
 function sums(): SignatureSum[] {
   const all = [new SignatureSum(bytes[0]!)];
   for (const signature of bytes.slice(1)) all.push(all.at(-1)!.with(signature));

@@ -1,21 +1,21 @@
 import { aggregateSerializedSignatures, aggregateSignatures, type Signature } from "@chainsafe/blst";
 
-/** A signature of in-process validators, created on demand. */
+/** A signature by in-process validators, created on demand. */
 export interface DeferredSignature {
   sign(): Signature;
   /** Starts signing in another thread, if there is one. */
   signAhead(): void;
-  /** Combines the signers of both. Returns null if the messages differ. */
+  /** Combines the signers of both signatures. Returns null if the messages differ. */
   joinedWith(other: DeferredSignature): DeferredSignature | null;
 }
 
 /**
- * Lazy sum of signatures of one message. Decompression is the most expensive step, and most sums are never needed,
- * because a larger aggregate replaces them. Decompresses all signatures on demand, each only once.
+ * Lazy sum of signatures over one message. Decompression is the most expensive step, and most sums are never needed,
+ * because a larger aggregate replaces them. Decompresses signatures on demand, each only once.
  */
 export class SignatureSum {
   readonly #latest: Uint8Array;
-  /** Sum of all earlier signatures; null if there are none or the total is already computed. */
+  /** Sum of all earlier signatures; null if there are none or if the total is already computed. */
   #before: SignatureSum | null;
   #sum: Signature | undefined;
 
@@ -58,7 +58,7 @@ export function toPooled(signature: GivenSignature): PooledSignature {
   return signature instanceof Uint8Array ? new SignatureSum(signature) : signature;
 }
 
-/** Sums signatures of one message. Deferred signatures are combined and signed once. */
+/** Sums signatures over one message. Deferred signatures are combined and signed once. */
 export function sumSignatures(signatures: readonly PooledSignature[]): Signature {
   const parts: Signature[] = [];
   const deferred: DeferredSignature[] = [];
@@ -76,12 +76,12 @@ export function sumBytes(signatures: readonly PooledSignature[]): Uint8Array {
   return only instanceof SignatureSum && others.length === 0 ? only.toBytes() : sumSignatures(signatures).toBytes();
 }
 
-/** Starts signing the deferred signatures that `sumSignatures` will need, combined per message. */
+/** Starts signing the deferred signatures that `sumSignatures` will need, combined by message. */
 export function signAhead(signatures: readonly DeferredSignature[]): void {
   for (const signature of joined(signatures)) signature.signAhead();
 }
 
-/** Combines deferred signatures per message. */
+/** Combines deferred signatures by message. */
 function joined(signatures: readonly DeferredSignature[]): DeferredSignature[] {
   const ofMessages: DeferredSignature[] = [];
   for (const signature of signatures) join(ofMessages, signature);

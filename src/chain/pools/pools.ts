@@ -63,7 +63,7 @@ export class Pools {
     this.seen.sidecars.restore(snapshot.sidecars);
   }
 
-  /** Drops entries that are too old for inclusion and for gossip. */
+  /** Drops entries that are too old for inclusion and gossip. */
   pruneBySlot(slot: Slot): void {
     // Because of clock disparity, gossip accepts an epoch's attestations slightly beyond the end of the next epoch.
     const epoch = computeEpochAtSlot(Math.max(slot - 1, 0));
@@ -88,14 +88,14 @@ export class Pools {
     await db.operations.replaceAll([...this.operations.dump(), ...writeAttestations(config, this)]);
   }
 
-  /** Stores only operations, while the chain is running. Attestations expire too soon. */
+  /** Stores only the operations, while the chain is running. Attestations expire too soon to be worth storing. */
   async saveOperations(db: BeaconDb): Promise<void> {
     await db.operations.replaceAll(this.operations.dump());
   }
 
   /**
-   * Loads stored operations. Returns attestations, which the caller must check against the chain, and the number of
-   * unreadable lists.
+   * Loads stored operations. Returns the number of unreadable lists, and the stored attestations, which the caller must
+   * check against the chain.
    */
   async load(db: BeaconDb, config: BeaconConfig): Promise<PooledAttestations & { unreadable: number }> {
     const loaded = { attestations: [], contributions: [], unreadable: 0 };

@@ -75,7 +75,7 @@ describe("SeenAggregates", () => {
     expect(seen.hasSuperset(1, rootOf(1), 1, bitsOf(2))).toBe(false);
     expect(seen.hasSuperset(1, rootOf(2), 0, bitsOf(2))).toBe(false);
     seen.add(1, rootOf(1), 0, bitsOf(3));
-    // No aggregate contains all three.
+    // No aggregate contains all three attesters.
     expect(seen.hasSuperset(1, rootOf(1), 0, bitsOf(1, 2, 3))).toBe(false);
     seen.prune(2);
     expect(seen.hasSuperset(1, rootOf(1), 0, bitsOf(2))).toBe(true);

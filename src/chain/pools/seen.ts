@@ -5,11 +5,11 @@ import { toRootHex } from "@lodestar/utils";
 import { copyMap } from "../../collections/copy-map.ts";
 import { countBits, isSubset } from "./bit-sets.ts";
 
-// Seen caches of gossip validation. "Seen" means seen and *valid*: callers check early and add entries after all other
+// Seen caches for gossip validation. "Seen" means seen and *valid*: callers check early and add entries after all other
 // checks. `restore` replaces the contents with the result of `capture`.
 
 interface AttestationsOfEpoch {
-  /** By validator, the index of its data root plus one; 0 if not seen. */
+  /** For each validator, the index of its data root plus one; 0 if the validator was not seen. */
   rootOfValidator: Uint32Array<ArrayBuffer>;
   roots: RootHex[];
   positions: Map<RootHex, number>;
@@ -17,7 +17,7 @@ interface AttestationsOfEpoch {
 
 /**
  * Attesters by target epoch, with the attested data (p2p-interface.md, beacon_attestation_{subnet_id}). Stores four
- * bytes per validator and epoch: an index into the distinct data roots.
+ * bytes per validator and epoch: an index into the list of distinct data roots.
  */
 export class SeenAttesters {
   #epochs = new Map<Epoch, AttestationsOfEpoch>();
@@ -38,13 +38,13 @@ export class SeenAttesters {
     return this.dataRoot(epoch, validator) !== undefined;
   }
 
-  /** Returns the data root that the validator attested, if seen. */
+  /** Returns the data root the validator attested to, if seen. */
   dataRoot(epoch: Epoch, validator: ValidatorIndex): RootHex | undefined {
     const ofEpoch = this.#epochs.get(epoch);
     return ofEpoch?.roots[(ofEpoch.rootOfValidator[validator] ?? 0) - 1];
   }
 
-  /** Returns true for the first attestation; a later one does not replace it. */
+  /** Returns true for the first attestation. A later attestation does not replace the first one. */
   add(epoch: Epoch, validator: ValidatorIndex, dataRoot: RootHex): boolean {
     if (this.has(epoch, validator)) return false;
     const ofEpoch = getOrCreate(this.#epochs, epoch, () => ({
@@ -133,7 +133,7 @@ class MaximalBitSets {
   }
 }
 
-/** Participants of seen aggregates, to ignore aggregates without new ones (beacon_aggregate_and_proof). */
+/** Participants in seen aggregates, used to ignore aggregates without new participants (beacon_aggregate_and_proof). */
 export class SeenAggregates {
   #epochs = new Map<Epoch, Map<string, MaximalBitSets>>();
 
@@ -161,12 +161,12 @@ export class SeenAggregates {
   }
 }
 
-/** Includes the committee, since the data root does not identify it since Electra. */
+/** Includes the committee, because the data root has not identified it since Electra. */
 const aggregateKey = (dataRoot: RootHex, committeeIndex: CommitteeIndex) => `${dataRoot}:${committeeIndex}`;
 
 interface FirstBlock {
   readonly root: RootHex;
-  /** True if the block is at a builder, which will return it with its payload. */
+  /** True if a builder holds the block and will return it with its payload. */
   readonly isExpected: boolean;
 }
 
@@ -192,7 +192,7 @@ export class SeenBlockProposers {
     return this.#slots.get(slot)?.get(proposer)?.isExpected ?? false;
   }
 
-  /** Returns true for the first block; a later one does not replace it. */
+  /** Returns true for the first block. A later block does not replace the first one. */
   add(slot: Slot, proposer: ValidatorIndex, root: RootHex): boolean {
     const byProposer = getOrCreate(this.#slots, slot, () => new Map<ValidatorIndex, FirstBlock>());
     const first = byProposer.get(proposer);
@@ -201,7 +201,7 @@ export class SeenBlockProposers {
     return true;
   }
 
-  /** Marks a blinded block as expected: only its full block is accepted later. */
+  /** Marks a blinded block as expected. Only the full version of that block will be accepted later. */
   expect(slot: Slot, proposer: ValidatorIndex, root: RootHex): void {
     const byProposer = getOrCreate(this.#slots, slot, () => new Map<ValidatorIndex, FirstBlock>());
     if (!byProposer.has(proposer)) byProposer.set(proposer, { root, isExpected: true });
@@ -237,7 +237,7 @@ export class SeenSidecars {
     return undefined;
   }
 
-  /** Returns true for the first sidecar; a later one does not replace it. */
+  /** Returns true for the first sidecar. A later sidecar does not replace the first one. */
   add(slot: Slot, proposer: ValidatorIndex, index: number, root: RootHex): boolean {
     if (this.root(slot, proposer, index) !== undefined) return false;
     const byProposer = getOrCreate(this.#slots, slot, () => new Map<ValidatorIndex, Map<RootHex, bigint>>());
@@ -278,7 +278,7 @@ export class SeenSyncMessages {
     return this.#slots.get(slot)?.get(memberKey(subcommittee, validator));
   }
 
-  /** Returns true for the first message; a later one does not replace it. */
+  /** Returns true for the first message. A later message does not replace the first one. */
   add(slot: Slot, subcommittee: number, validator: ValidatorIndex, root?: RootHex): boolean {
     const rootOfMember = getOrCreate(this.#slots, slot, () => new Map<number, RootHex | undefined>());
     const key = memberKey(subcommittee, validator);
@@ -341,10 +341,10 @@ export class SeenContributions {
 const contributionKey = ({ beaconBlockRoot, subcommitteeIndex }: altair.SyncCommitteeContribution) =>
   `${toRootHex(beaconBlockRoot)}:${subcommitteeIndex}`;
 
-/** Gossip accepts only the current slot, with clock disparity. */
+/** Gossip accepts only messages for the current slot, with a tolerance for clock disparity. */
 const SYNC_SLOTS_KEPT = 3;
 
-/** Keeps the current and the previous epoch, the only ones that gossip accepts. */
+/** Keeps only the current and the previous epoch, because gossip accepts no others. */
 function dropOldEpochs(epochs: Map<Epoch, unknown>, currentEpoch: Epoch): void {
   for (const epoch of epochs.keys()) {
     if (epoch < currentEpoch - 1) epochs.delete(epoch);

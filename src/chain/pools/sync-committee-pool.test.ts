@@ -16,7 +16,7 @@ import { SyncCommitteePool } from "./sync-committee-pool.ts";
 describe("SyncCommitteePool", () => {
   let chain: TestChain;
   let pool: SyncCommitteePool;
-  // With few validators, some have several positions in the committee.
+  // With few validators, some have several positions in the sync committee.
   beforeEach(() => {
     chain = new TestChain(ForkName.altair, { validators: 24 });
     chain.addBlock(1);

@@ -33,7 +33,7 @@ const MAX_ROOTS_PER_SLOT = 64;
 
 /**
  * Validated sync committee messages and contributions by slot, block root and subcommittee. The limits only protect
- * memory against floods of valid messages.
+ * memory from floods of valid messages.
  */
 export class SyncCommitteePool {
   #slots = new Map<Slot, Map<RootHex, Subcommittees>>();
@@ -90,7 +90,7 @@ export class SyncCommitteePool {
     return size;
   }
 
-  /** Returns the best contribution of every subcommittee and root. */
+  /** Returns the best contribution for every subcommittee and root. */
   list(): altair.SyncCommitteeContribution[] {
     const contributions = [];
     for (const [slot, byRoot] of this.#slots) {
@@ -104,8 +104,8 @@ export class SyncCommitteePool {
   }
 
   /**
-   * Returns the sync aggregate for a block with parent `beaconBlockRoot`. `slot` is the slot before the block's.
-   * Without participants, the signature is the point at infinity (altair, eth_fast_aggregate_verify).
+   * Returns the sync aggregate for a block with parent `beaconBlockRoot`. `slot` is the slot before the block's. If
+   * there are no participants, the signature is the point at infinity (altair, eth_fast_aggregate_verify).
    */
   getSyncAggregate(slot: Slot, beaconBlockRoot: RootHex): altair.SyncAggregate {
     const syncCommitteeBits = BitArray.fromBitLen(SYNC_COMMITTEE_SIZE);
@@ -135,7 +135,7 @@ export class SyncCommitteePool {
     if (slot < this.#lowestSlot) return undefined;
     let byRoot = this.#slots.get(slot);
     if (!byRoot) {
-      // One more slot, since messages of a new slot can arrive before pruning.
+      // Keep one more slot, because messages for a new slot can arrive before pruning.
       if (this.#slots.size > SLOTS_KEPT) this.#slots.delete(Math.min(...this.#slots.keys()));
       byRoot = new Map();
       this.#slots.set(slot, byRoot);
@@ -153,7 +153,7 @@ export class SyncCommitteePool {
   }
 }
 
-/** Evicts the root with the fewest signers, the oldest first. */
+/** Evicts the root with the fewest signers; on a tie, the oldest one. */
 function dropLeastSupported(byRoot: Map<RootHex, Subcommittees>): void {
   const support = (subcommittees: Subcommittees) => subcommittees.reduce((sum, set) => sum + set.largestCount, 0);
   let min: { root: RootHex; support: number } | undefined;

@@ -28,7 +28,9 @@ export async function stateToAttestOn(
   return postState.slot >= epochStart ? postState : states.afterBlock(blockRoot, epochStart);
 }
 
-/** Builds attestation data (phase0/validator.md, Construct attestation) from the state of `stateToAttestOn`. */
+/**
+ * Builds attestation data (phase0/validator.md, Construct attestation) from the state returned by `stateToAttestOn`.
+ */
 export function attestationDataOn(
   state: CachedBeaconStateAllForks,
   { slot, blockRoot, committeeIndex }: Vote,

@@ -3,7 +3,7 @@ import { expectedGasLimit } from "./bid-verification.ts";
 
 describe("expectedGasLimit", () => {
   const PARENT = 30_000_000;
-  /** 1/1024 of the parent's, minus one. */
+  /** 1/1024 of the parent's gas limit, minus one. */
   const STEP = 29_295;
 
   it.each([

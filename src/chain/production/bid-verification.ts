@@ -19,12 +19,12 @@ export interface BidExpectation {
   /** Payload attributes required by the state. */
   request: PayloadRequest;
   parentGasLimit: number;
-  /** From the proposer's registration. */
+  /** Gas limit from the proposer's registration. */
   targetGasLimit: number;
 }
 
 /**
- * Returns a sentence that explains why a block with the bid would be invalid or violate the proposer's registration.
+ * Returns a sentence explaining why a block with the bid would be invalid or would violate the proposer's registration.
  */
 export function faultOfBid(
   config: BeaconConfig,
@@ -61,8 +61,8 @@ export function bidSignatureSet(
 }
 
 /**
- * Returns the gas limit nearest to the target under the rule of the execution layer: it changes by less than 1/1024 of
- * the parent's.
+ * Returns the gas limit nearest to the target that the execution layer allows: it must differ from the parent's by less
+ * than 1/1024.
  */
 export function expectedGasLimit(parent: number, target: number): number {
   const step = Math.max(Math.floor(parent / 1024) - 1, 0);

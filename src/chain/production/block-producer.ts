@@ -40,7 +40,7 @@ interface BlockProducerParts {
   engine: ExecutionEngine;
   payloadBuilder: PayloadBuilder;
   pools: { attestations: AttestationPool; operations: OperationPool; syncCommittee: SyncCommitteePool };
-  /** Omitted without a builder. */
+  /** Omitted if there is no builder. */
   bids?: BuilderBids;
   eth1: Eth1Proposals;
 }
@@ -86,10 +86,10 @@ const KEPT_HASHES = 1024;
 /** Produces blocks from the pools. Does not remove anything from the pools. */
 export class BlockProducer {
   readonly #parts: BlockProducerParts;
-  /** By block hash. Each payload has some megabytes with blobs. */
+  /** Keyed by block hash. A payload with its blobs takes several megabytes. */
   readonly #payloads = new ProducedCache<RootHex, BuiltPayload>();
   readonly #builtHashes = new LruMap<RootHex, true>(KEPT_HASHES);
-  /** By block root. */
+  /** Keyed by block root. */
   readonly #postStates = new ProducedCache<RootHex, CachedBeaconStateAllForks>();
 
   constructor(parts: BlockProducerParts) {
@@ -105,8 +105,8 @@ export class BlockProducer {
   }
 
   /**
-   * Produces a block with the better of the local payload and the builder's bid. Uses the configured boost factor by
-   * default.
+   * Produces a block with the local payload or the builder's bid, whichever is better. Uses the configured boost factor
+   * by default.
    */
   async produceBest(request: BlockRequest, boostFactor?: bigint): Promise<ProducedBlock> {
     const { bids } = this.#parts;
@@ -121,8 +121,8 @@ export class BlockProducer {
   }
 
   /**
-   * Makes the engine build the payload on a produced block while the block is being imported. Only within an epoch,
-   * because an epoch transition may change the request.
+   * Makes the engine start building a payload on top of a newly produced block while that block is being imported. Only
+   * done within an epoch, because an epoch transition may change the request.
    */
   buildAhead({ block, root, postState }: ProducedFullBlock, feeRecipientOf: FeeRecipientOf): void {
     const { config, engine } = this.#parts;
@@ -203,12 +203,12 @@ export class BlockProducer {
     return built;
   }
 
-  /** Returns a recently built payload with its blobs by block hash, for proposers that sign only its hash. */
+  /** Returns a recently built payload and its blobs by block hash, for proposers that sign only the hash. */
   builtPayload(blockHash: RootHex): BuiltPayload | undefined {
     return this.#payloads.get(blockHash);
   }
 
-  /** Returns true if this node built the payload, even if it was evicted. */
+  /** Returns true if this node built the payload, even if it has been evicted. */
   wasBuilt(blockHash: RootHex): boolean {
     return this.#builtHashes.get(blockHash) === true;
   }

@@ -5,14 +5,14 @@ import type { Clock } from "../clock/clock.ts";
 import type { Graffiti } from "./graffiti.ts";
 import type { ProposerPreparations } from "./proposer-preparations.ts";
 
-/** Inputs of a block that depend on the proposer and the head. The rest comes from the pools. */
+/** Inputs for a block that depend on the proposer and the head. All other inputs come from the pools. */
 export interface BlockRequest {
   slot: Slot;
   parentRoot: RootHex;
   randaoReveal: BLSSignature;
   graffiti: Uint8Array;
   feeRecipient: Uint8Array;
-  /** True if no valid randao reveal authenticates the proposer. */
+  /** True if the proposer is not authenticated by a valid RANDAO reveal. */
   isAnonymous?: boolean;
 }
 
@@ -29,7 +29,7 @@ export function blockRequest(
   proposer: ValidatorIndex,
   requested: Omit<BlockRequest, "graffiti" | "feeRecipient"> & Partial<BlockRequest>,
 ): BlockRequest {
-  // No warning for a block without a payload, or one that was not requested by its proposer.
+  // Do not warn about a block without a payload, or about a block that its proposer did not request.
   const warns = !requested.isAnonymous && config.getForkSeq(requested.slot) >= ForkSeq.bellatrix;
   return {
     slot: requested.slot,

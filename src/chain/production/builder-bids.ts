@@ -75,7 +75,7 @@ export class BuilderBids {
     boostFactor = this.#parts.settings.boostFactor,
   ): Promise<Built | BuilderBid> {
     const { logger } = this.#parts;
-    // Inspected after the builder has responded.
+    // The result is inspected after the builder has responded.
     building.catch(() => {});
     const bid = await this.#goodBid(preState, block);
     if (bid === null) return building;
@@ -98,7 +98,7 @@ export class BuilderBids {
     return isBidBetter ? bid : local.value;
   }
 
-  /** Limits the wait for the local payload: a hanging engine must not cost a slot that has a bid. */
+  /** Limits the wait for the local payload: a hanging engine must not cost the slot if there is a bid. */
   #soon<Built>(building: Promise<Built>, { slot }: BidFor): Promise<Built> {
     const ms = slotMs(this.#parts.clock) * LOCAL_SHARE_OF_SLOT;
     return withTimeout(building, ms, this.#timers, () => {
@@ -139,7 +139,8 @@ export class BuilderBids {
   }
 
   /**
-   * Returns null if builders are not used for the block: the merge is not finalized, or the proposer is not registered.
+   * Returns null if no builder is used for the block, because the merge is not finalized or the proposer is not
+   * registered.
    */
   #proposal(preState: CachedBeaconStateAllForks, block: BidFor) {
     const { config, clock, forkChoice, preparations } = this.#parts;
@@ -167,7 +168,7 @@ export class BuilderBids {
   }
 }
 
-/** Rule of `builder_boost_factor` (Beacon API, produceBlockV3). */
+/** Applies the rule for `builder_boost_factor` (Beacon API, produceBlockV3). */
 export function prefersBid(localValue: bigint, bidValue: bigint, boostFactor: bigint): boolean {
   return boostFactor === ALWAYS_BUILDER || localValue < boostFactor * (bidValue / 100n);
 }

@@ -12,7 +12,7 @@ import type { BuilderSettings } from "./builder-settings.ts";
 import { CircuitBreaker } from "./circuit-breaker.ts";
 import type { ProposerPreparations } from "./proposer-preparations.ts";
 
-/** The client of a builder and its settings. */
+/** A builder's client and settings. */
 export interface ConnectedBuilder {
   client: Builder;
   settings: BuilderSettings;
@@ -29,7 +29,7 @@ interface BuilderComponentsParts {
   timers?: Pick<Timers, "sleep">;
 }
 
-/** Components of the chain for its builder. */
+/** Chain components that work with the builder. */
 export interface BuilderComponents {
   bids: BuilderBids;
   /** Components that follow the clock. */

@@ -14,11 +14,11 @@ interface BuilderRegistrationsParts {
   logger: Logger;
 }
 
-/** Fits the body limits of all builders. */
+/** Fits the request body limits of all builders. */
 const BATCH_SIZE = 500;
 
 /**
- * Forwards validator registrations to the builder: new ones immediately, and all of them every epoch
+ * Forwards validator registrations to the builder: new registrations immediately, and all of them every epoch
  * (EPOCHS_PER_VALIDATOR_REGISTRATION_SUBMISSION in builder-specs is 1). Retries in the next slot if the builder does
  * not respond, and in the next epoch after a rejection.
  */
@@ -32,7 +32,7 @@ export class BuilderRegistrations {
     this.#parts = parts;
   }
 
-  /** Returns a function that stops it. */
+  /** Starts forwarding registrations. Returns a stop function. */
   start(): () => void {
     const { clock, preparations } = this.#parts;
     const ends = [

@@ -7,14 +7,15 @@ export interface BuilderSettings {
   bidTimeoutMs: number;
   /** Default `builder_boost_factor` in percent. */
   boostFactor: bigint;
-  /** Consecutive missed slots that disable the builder. */
+  /** Number of consecutive missed slots that disables the builder. */
   fallbackSkips: number;
-  /** Missed slots within the last SLOTS_PER_EPOCH slots that disable the builder. */
+  /** Number of missed slots within the last SLOTS_PER_EPOCH slots that disables the builder. */
   fallbackSkipsPerEpoch: number;
 }
 
 /**
- * The timeout is BUILDER_PROPOSAL_DELAY_TOLERANCE of builder-specs. The other values are the defaults of other clients.
+ * The timeout is BUILDER_PROPOSAL_DELAY_TOLERANCE from builder-specs. The other values match the defaults of other
+ * clients.
  */
 export const DEFAULT_BUILDER_SETTINGS: Omit<BuilderSettings, "url"> = {
   bidTimeoutMs: 1000,

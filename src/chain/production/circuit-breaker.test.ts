@@ -5,7 +5,7 @@ import { VirtualClock } from "../clock/virtual-clock.ts";
 import type { ForkChoiceBlock } from "../fork-choice/types.ts";
 import { CircuitBreaker, missedSlots } from "./circuit-breaker.ts";
 
-/** A chain of blocks at those slots, named after their slots, starting at the first. */
+/** A chain of blocks at the given slots, starting with the first one. Each block is named after its slot. */
 function chainOf(slots: readonly number[]) {
   const blocks = slots.map((slot, position) => ({ slot, root: String(slot), parentRoot: String(slots[position - 1]) }));
   const byRoot = new Map(blocks.map((block) => [block.root, block as ForkChoiceBlock]));

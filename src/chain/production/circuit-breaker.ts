@@ -27,7 +27,7 @@ export class CircuitBreaker {
     this.#parts = parts;
   }
 
-  /** Logs when the breaker opens and closes; returns a function that stops it. */
+  /** Starts logging when the breaker opens and closes. Returns a stop function. */
   start(): () => void {
     return this.#parts.clock.onSlot((slot) => this.#logChange(slot));
   }

@@ -4,7 +4,7 @@ import type { ChainSettings } from "../settings.ts";
 
 export const GRAFFITI_BYTES = 32;
 const DEFAULT_TEXT = "Fanal";
-/** Numbers of commit digits to try, longest first. */
+/** Commit lengths to try, in digits, longest first. */
 const COMMIT_DIGITS = [4, 2, 0];
 const HEX_FORM = /^0x(?:[0-9a-f]{2})*$/i;
 
@@ -32,7 +32,7 @@ interface GraffitiOptions {
   engine?: Pick<ExecutionEngine, "clientVersion">;
 }
 
-/** Default graffiti of produced blocks. */
+/** Default graffiti for produced blocks. */
 export class Graffiti {
   readonly #options: GraffitiOptions;
   #set: Uint8Array | undefined;
@@ -61,7 +61,7 @@ export class Graffiti {
 
 /**
  * Appends the codes of the execution client and of this client, as in "mine GE168dFA0100" (Engine API,
- * `ClientVersionV1`). Shortens the commits to fit, or omits the codes.
+ * `ClientVersionV1`). Shortens the commits to fit, or omits the codes if there is no room.
  */
 function withCodes(chosen: Uint8Array = new Uint8Array(), { code, commit }: EngineClientVersion): Uint8Array {
   const text = chosen.subarray(0, chosen.findLastIndex((byte) => byte !== 0) + 1);

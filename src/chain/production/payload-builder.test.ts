@@ -16,7 +16,7 @@ import { PayloadBuilder } from "./payload-builder.ts";
 const bytes = (n: number, length = 32) => new Uint8Array(length).fill(n);
 const config = { getMaxBlobsPerBlock: () => 2 };
 const CHECKPOINT = { epoch: 0, root: `0x${"00".repeat(32)}` };
-/** A mainnet slot, in which an engine gets half a second. */
+/** Time an engine gets to fill a payload in a mainnet slot. */
 const FILLING_MS = 500;
 const DEADLINE_MS = 1000;
 const HANGING_MS = 4000;
@@ -49,7 +49,7 @@ function setUp({ secondsPerSlot = 12, speed = 1, buildsAtOnce = false, isFlowing
     logger,
     timers,
   });
-  /** Result of a proposal as time passes in steps. */
+  /** Returns the result of a proposal while time passes in steps. */
   const build = async (request: PayloadRequest, ...passing: number[]): Promise<BuiltPayload | Error> => {
     const building = builder.build(request).catch((error: Error) => error);
     await flushPromises();
@@ -121,7 +121,7 @@ it.each(others)("starts anew, with time to fill, for another %s", async (_what, 
   await builder.prepare(REQUEST);
   await expect(build({ ...REQUEST, ...change }, FILLING_MS - 1)).rejects.toThrow("still waited for");
   expect(engine.taken).toEqual([]);
-  // A concurrent request for the same payload does not wait longer.
+  // A concurrent request for the same payload does not wait any longer.
   expect(await build({ ...REQUEST, ...change }, 1)).toHaveProperty("payload");
   expect(engine.begun).toHaveLength(2);
   expect(engine.begun.at(-1)).toMatchObject({ request: change });

@@ -24,12 +24,14 @@ const GET_PAYLOAD_MS = 1000;
 /** Time for the engine to collect transactions for an unprepared payload, and its maximum share of a slot. */
 const FILLING_MS = 500;
 const FILLING_SHARE_OF_SLOT = 1 / 24;
-/** Share of a slot in which an engine that builds immediately may execute transactions. */
+/** Share of a slot that an engine may spend executing transactions if it builds payloads immediately. */
 const EXECUTING_SHARE_OF_SLOT = 1 / 6;
-/** Share of a slot for retries of an unavailable engine, and their number. */
+/** Share of a slot spent retrying an unavailable engine, and the number of retries. */
 const RETRYING_SHARE_OF_SLOT = 1 / 12;
 const RETRIES = 10;
-/** Timeout for starting a payload, as a share of a slot: a later block would miss the attestations. */
+/**
+ * Timeout for the engine to start building a payload, as a share of a slot: a later block would miss the attestations.
+ */
 const START_SHARE_OF_SLOT = 1 / 3;
 /** Minimum of that timeout, for dev chains with short slots on busy machines. */
 const MIN_START_MS = 2000;
@@ -105,7 +107,7 @@ export class PayloadBuilder {
   }
 
   /**
-   * Returns the prepared payload, or starts a new one. Rejects with a `PayloadUnavailableError` or an
+   * Returns the prepared payload, or has a new one built. Rejects with a `PayloadUnavailableError` or an
    * `EngineUnavailableError`.
    */
   async build(request: PayloadRequest): Promise<BuiltPayload> {
@@ -146,8 +148,8 @@ export class PayloadBuilder {
   }
 
   /**
-   * Returns the id of a matching payload that was already started, or null. Payloads of an engine that builds
-   * immediately are not reused: transactions may have arrived since, or a snapshot was reverted.
+   * Returns the ID of a matching payload that is already being built, or null. Payloads from an engine that builds
+   * immediately are not reused, because new transactions may have arrived or a snapshot may have been reverted since.
    */
   async #startedBefore(request: PayloadRequest, since: number): Promise<PayloadId | null> {
     if (this.#parts.engine.buildsAtOnce) return null;
@@ -155,7 +157,7 @@ export class PayloadBuilder {
     return started ? this.#withStartTimeout(request, since, started.id) : null;
   }
 
-  /** Starts a payload requested at `since`. Retries an unavailable engine for a while. */
+  /** Starts building a payload requested at `since`. Keeps retrying an unavailable engine for a while. */
   async #startNow(request: PayloadRequest, since: number): Promise<PayloadId> {
     const { clock, engine } = this.#parts;
     const fillingMs = engine.buildsAtOnce ? 0 : Math.min(FILLING_MS, slotMs(clock) * FILLING_SHARE_OF_SLOT);
@@ -183,7 +185,7 @@ export class PayloadBuilder {
     });
   }
 
-  /** Starts a payload and remembers it for later requests of the same payload. */
+  /** Starts building a payload and remembers it for later requests for the same payload. */
   #start(request: PayloadRequest, fillingMs: number): Promise<PayloadId> {
     const id = this.#requestPayload(request, fillingMs);
     this.#started = { request, id: id.catch(() => null) };

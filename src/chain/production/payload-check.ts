@@ -6,7 +6,10 @@ import { byteArrayEquals, toRootHex } from "@lodestar/utils";
 import type { BuiltPayload, PayloadRequest } from "../../execution/engine.ts";
 import { describeValueFault } from "../../ssz/value-fault.ts";
 
-/** Returns why a block with the payload would be invalid, as a clause (bellatrix and capella/beacon-chain.md). */
+/**
+ * Returns the reason why a block with the payload would be invalid, as a clause (bellatrix and
+ * capella/beacon-chain.md).
+ */
 export function faultOfPayload(request: PayloadRequest, payload: ExecutionPayload): string | undefined {
   const { fork, parent, timestamp, prevRandao, withdrawals } = request;
   if (!byteArrayEquals(payload.parentHash, parent.blockHash)) {
@@ -52,7 +55,7 @@ export function faultOfBlobs(
   return length > limit ? `it has ${length} blobs, but its slot allows at most ${limit}.` : undefined;
 }
 
-/** The engine may use another fee recipient (bellatrix/validator.md, suggested_fee_recipient). */
+/** The engine may use a different fee recipient (bellatrix/validator.md, suggested_fee_recipient). */
 export function paysAsRequested({ feeRecipient }: PayloadRequest, payload: ExecutionPayload): boolean {
   return byteArrayEquals(payload.feeRecipient, feeRecipient);
 }

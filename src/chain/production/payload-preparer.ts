@@ -15,7 +15,7 @@ import { latestPayload, payloadRequest } from "./payload-request.ts";
 import type { ProposerHead } from "./proposer-head.ts";
 import type { ProposerPreparations } from "./proposer-preparations.ts";
 
-/** A slot without a block by then is probably empty. */
+/** If a slot has no block by then, it is probably empty. */
 const SHARE_OF_SLOT_TO_WAIT = 2 / 3;
 
 interface PayloadPreparerParts {
@@ -39,9 +39,9 @@ interface NextPayload {
 }
 
 /**
- * Sends the attributes of the next slot's payload to the execution engine and publishes them, if the proposer is
- * prepared: ahead of the slot, and again when the head changes. Once per head and slot. Sends them later if the engine
- * is unreachable or has not verified the head.
+ * If the proposer of the next slot is prepared, sends that slot's payload attributes to the execution engine and
+ * publishes them. Does so ahead of the slot and again when the head changes, but only once per head and slot. Sends the
+ * attributes later if the engine is unreachable or has not verified the head.
  */
 export class PayloadPreparer {
   readonly #parts: PayloadPreparerParts;
@@ -52,7 +52,7 @@ export class PayloadPreparer {
     this.#parts = parts;
   }
 
-  /** Follows the clock and the head; returns a function that stops it. */
+  /** Starts following the clock and the head. Returns a stop function. */
   start(): () => void {
     const { clock, events } = this.#parts;
     const ends = [
@@ -71,7 +71,7 @@ export class PayloadPreparer {
     this.#announced = undefined;
   }
 
-  /** Sends attributes that could not be sent earlier. */
+  /** Sends attributes that could not be sent before. */
   resume(): void {
     const { clock } = this.#parts;
     const { currentSlot } = clock;
@@ -79,7 +79,7 @@ export class PayloadPreparer {
     if (clock.nowSeconds() >= due) void this.#announce(currentSlot + 1);
   }
 
-  /** True if there may be a prepared proposer and a recipient of the attributes. */
+  /** True if there may be a prepared proposer and a recipient for the attributes. */
   get #isNeeded(): boolean {
     const { clock, preparations, payloadBuilder } = this.#parts;
     return (this.#hasListeners || payloadBuilder.canPrepare) && preparations.hasAny(clock.currentEpoch);
@@ -100,7 +100,7 @@ export class PayloadPreparer {
     const { signal: stopping } = this.#stopping;
     const { config, clock, status, payloadBuilder, events, logger } = this.#parts;
     const fork = config.getForkName(slot);
-    // From Gloas on, builder bids replace this.
+    // From Gloas on, builder bids replace payload attributes.
     if (!this.#isNeeded || status.isSyncing || !isForkPostBellatrix(fork) || isForkPostGloas(fork)) return;
     const head = this.#expectedParent;
     // No blocks may be proposed on an optimistic head (sync/optimistic.md).
@@ -141,8 +141,8 @@ export class PayloadPreparer {
   async #nextPayload(parentRoot: RootHex, slot: Slot, fork: ForkPostBellatrix): Promise<NextPayload | null> {
     const { config, clock, tracker, states, preparations } = this.#parts;
     const { headState } = tracker;
-    // The head state knows the proposers of its epoch, and since Fulu also of the next (EIP-7917). Avoids advancing it
-    // for unprepared proposers.
+    // The head state knows the proposers of its own epoch and, since Fulu, also those of the next epoch (EIP-7917).
+    // This avoids advancing the state for unprepared proposers.
     const knownEpochs = config.getForkSeq(headState.slot) >= ForkSeq.fulu ? 2 : 1;
     const isKnown = computeEpochAtSlot(slot) < computeEpochAtSlot(headState.slot) + knownEpochs;
     const { epochCtx } = isKnown ? headState : await states.afterBlock(parentRoot, slot);
@@ -160,7 +160,7 @@ export class PayloadPreparer {
   }
 }
 
-/** Converts to the event format of the Beacon API. The encoder drops fields that the fork lacks. */
+/** Converts the attributes to the event format of the Beacon API. The encoder drops fields that the fork lacks. */
 function inStandardForm({ request, proposerIndex }: NextPayload): SSEPayloadAttributes | null {
   const { slot, parent, parentBeaconBlockRoot, timestamp, prevRandao, feeRecipient, withdrawals } = request;
   if (parent.blockNumber === null) return null;

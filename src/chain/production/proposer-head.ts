@@ -26,8 +26,8 @@ interface ProposerHeadParts {
 }
 
 /**
- * Selects the block that a proposer builds on (phase0 and bellatrix/fork-choice.md). With proposer reorgs, it is the
- * head's parent if the head arrived after the attestation deadline and has few votes.
+ * Selects the block that a proposer builds on (phase0 and bellatrix/fork-choice.md). With proposer reorgs enabled, that
+ * is the head's parent if the head arrived after the attestation deadline and has few votes.
  */
 export class ProposerHead {
   readonly #parts: ProposerHeadParts;
@@ -41,7 +41,7 @@ export class ProposerHead {
     const { clock, forkChoice, tracker, settings } = this.#parts;
     const { head } = tracker;
     const parent = forkChoice.get(head.parentRoot);
-    // Votes of the head's slot count only after the next slot has started.
+    // Votes from the head's slot count only after the next slot has started.
     const isNextSlot = head.slot + 1 === slot && clock.currentSlot === slot;
     if (!settings.proposerReorgs || parent === undefined || !isNextSlot || forkChoice.proposerBoostRoot === head.root)
       return head;
@@ -53,7 +53,7 @@ export class ProposerHead {
 
   /**
    * should_override_forkchoice_update: returns the head's parent if a validator of this node is expected to reorg the
-   * head in the next slot. The execution engine is then kept at the parent.
+   * head in the next slot. In that case, the execution engine's head stays at the parent.
    */
   override(): ForkChoiceBlock | undefined {
     const { clock, forkChoice, tracker, preparations, settings } = this.#parts;
@@ -71,7 +71,7 @@ export class ProposerHead {
     return !isCounted || (this.#isHeadWeak(head) && this.#isParentStrong(parent)) ? parent : undefined;
   }
 
-  /** Checks the conditions that cannot change after the head is imported. */
+  /** Checks the conditions that cannot change after the head has been imported. */
   #mayReorg(head: ForkChoiceBlock, parent: ForkChoiceBlock): boolean {
     const { config, forkChoice } = this.#parts;
     const slot = head.slot + 1;
@@ -92,7 +92,9 @@ export class ProposerHead {
     return (clock.nowSeconds() - clock.slotStartSeconds(slot)) * 1000 <= cutoffMs;
   }
 
-  /** is_head_weak, in increments of 1 ETH. Equivocating members of the head's committees count as votes for it. */
+  /**
+   * is_head_weak, in increments of 1 ETH. Equivocating members of the head's committees count as votes for the head.
+   */
   #isHeadWeak(head: ForkChoiceBlock): boolean {
     const { config, forkChoice, tracker } = this.#parts;
     const { epochCtx } = tracker.headState;

@@ -8,9 +8,9 @@ import { AttachedValidators } from "../subscriptions/attached-validators.ts";
 type Registration = bellatrix.SignedValidatorRegistrationV1;
 type RegistrationListener = (pubkey: PubkeyHex, registration: Registration) => void;
 
-/** Beacon API: a preparation persists for the epoch of the call and two more. */
+/** Beacon API: a preparation lasts for the epoch of the call and two more epochs. */
 const EPOCHS_KEPT_AFTER = 2;
-/** More than any operator runs on one node. */
+/** Exceeds the number of validators any operator runs on one node. */
 const MAX_ENTRIES = 200_000;
 
 const ZERO_ADDRESS = new Uint8Array(20);
@@ -45,7 +45,7 @@ export class ProposerPreparations {
     this.#defaults = defaults;
   }
 
-  /** Sets the in-process validators. They do not expire. Preparations of clients take precedence. */
+  /** Sets the in-process validators. They do not expire. Preparations from validator clients take precedence. */
   prepareOwn(validators: Iterable<ValidatorIndex>, feeRecipient: Uint8Array): void {
     this.#own.clear();
     for (const validator of validators) this.#own.set(validator, feeRecipient);
@@ -63,7 +63,7 @@ export class ProposerPreparations {
     return this.#own.size > 0 || (this.#lastPrepared !== undefined && isCurrent(this.#lastPrepared, currentEpoch));
   }
 
-  /** Returns undefined without a current preparation. */
+  /** Returns undefined if there is no current preparation. */
   feeRecipient(validator: ValidatorIndex, currentEpoch: Epoch): Uint8Array | undefined {
     return current(this.#feeRecipients.get(validator), currentEpoch) ?? this.#own.get(validator);
   }

@@ -19,7 +19,7 @@ export class PubkeyFileCache {
     this.#logger = logger;
   }
 
-  /** Reads keys from an index on. The caller must verify them. */
+  /** Reads keys starting at an index. The caller must verify them. */
   async load(keys: Uint8Array, from: number): Promise<void> {
     await this.#attempt("read", () => this.#file.read([keys], from * KEY_LENGTH));
   }
@@ -38,7 +38,7 @@ export class PubkeyFileCache {
     this.#count = count;
   }
 
-  /** Writes new keys once there are enough. */
+  /** Writes new keys once enough have accumulated. */
   async flushIfDue(memory: KeyMemory, size: number): Promise<void> {
     if (size - this.#count >= KEYS_PER_WRITE) await this.store(memory, this.#count, size);
   }

@@ -31,7 +31,7 @@ function withoutFile() {
   return new Pubkeys({ logger: createRecordingLogger() });
 }
 
-/** Successive starts with a shared file. */
+/** Successive starts that share a file. */
 async function fileScene() {
   const directory = removableDirectory();
   onTestFinished(() => directory.remove());
@@ -130,7 +130,7 @@ it("caches many keys in a private file and verifies its contents", async () => {
     expect((await learn()).slice(0, 1)).toEqual([replaced(bad)]);
     expect(await readFile(path)).toEqual(right);
   }
-  // Unwritten ranges after an early exit are not trusted.
+  // Ranges left unwritten by an early exit are not trusted.
   await damage((bytes) => bytes.fill(0, 96, 3 * 96));
   expect(await learn()).toEqual([learned(count - 2)]);
   await truncate(path, 3 * 96);

@@ -11,14 +11,14 @@ import type { Logger } from "../../log/logger.ts";
 import { Progress } from "../../log/progress.ts";
 import { PubkeyFileCache } from "./pubkey-file-cache.ts";
 
-/** Below this number, decompression takes less than 1/8 s and does not need threads or a file. */
+/** Below this number, decompression takes less than 1/8 s and needs neither threads nor a file. */
 const MANY_KEYS = 4096;
 
 interface PubkeysParts {
   logger: Logger;
   /** File cache; omitted to disable it. */
   file?: PubkeyFile;
-  /** Minimum number of keys for threads and the file cache. */
+  /** Minimum number of keys for using threads and the file cache. */
   manyKeys?: number;
   /** Aborts loading. */
   signal?: AbortSignal;
@@ -78,8 +78,8 @@ export class Pubkeys implements SharedPubkeys {
   }
 
   /**
-   * Loads the keys of a state's validators before the state is used, if there are many. Decompresses keys that are not
-   * in the file in the background. A small number of keys is added when the state's caches are built.
+   * Loads the keys of a state's validators before the state is used, if there are many. Keys missing from the file are
+   * decompressed in the background. A small number of keys is added when the state's caches are built.
    */
   async learn(validators: Validators): Promise<void> {
     if (validators.length - this.size < this.#manyKeys) return;
@@ -102,7 +102,7 @@ export class Pubkeys implements SharedPubkeys {
     return { known: this.#known, size: this.size };
   }
 
-  /** Restores a snapshot of this or another chain. */
+  /** Restores a snapshot of this chain or of another one. */
   restore({ known, size }: PubkeysSnapshot): void {
     known.truncate(size);
     if (known === this.#known) {

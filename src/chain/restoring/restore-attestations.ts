@@ -18,8 +18,9 @@ interface RestoreParts {
 }
 
 /**
- * Restores the attestations and contributions that were pooled at the last shutdown to the pools and fork choice. Skips
- * those that do not fit the current chain. Ignores those before finality, which may be left over from a crash.
+ * Restores to the pools and to fork choice the attestations and contributions that were pooled at the last shutdown.
+ * Skips entries that do not fit the current chain. Ignores entries from before finality, which a crash may have left
+ * behind.
  */
 export async function restoreAttestations(
   { attestations, contributions }: PooledAttestations,

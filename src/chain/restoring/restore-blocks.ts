@@ -30,9 +30,9 @@ interface StoredBlock extends SlotAndRoot {
 }
 
 /**
- * Imports unfinalized blocks from the database that are missing in fork choice, in slot order. Skips blocks that are
- * damaged or no longer fit, their descendants, and blocks with invalid payloads; they stay in the database until
- * finality passes them. Queries the execution engine only about payloads without a stored status.
+ * Imports unfinalized blocks from the database that are missing from fork choice, in slot order. Skips blocks that are
+ * damaged or no longer fit, along with their descendants, and blocks with invalid payloads. Skipped blocks stay in the
+ * database until finality passes them. Queries the execution engine only about payloads without a stored status.
  */
 export async function restoreBlocks({
   config,

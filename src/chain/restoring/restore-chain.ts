@@ -24,7 +24,7 @@ interface RestoreParts {
   signal?: AbortSignal;
 }
 
-/** Restores fork choice and the pools from the database. Returns the number of blocks. */
+/** Restores fork choice and the pools from the database. Returns the number of restored blocks. */
 export async function restoreChain(parts: RestoreParts): Promise<number> {
   const { config, db, clock, forkChoice, states, pools, logger } = parts;
   const counted = await restoreCountedBlocks(parts);

@@ -7,7 +7,7 @@ import type { ForkChoice } from "../fork-choice/fork-choice.ts";
 import { countedVotes, putCountedVotes, serializeForkChoiceBlock } from "../fork-choice/stored-fork-choice.ts";
 import { restoreCountedBlocks } from "./restore-counted-blocks.ts";
 
-/** Genesis is block 1. Blocks 2 and 4 are one branch, block 3 is the other. */
+/** Genesis is block 1. Blocks 2 and 4 form one branch, and block 3 forms the other. */
 const BLOCKS: [id: number, parent: number, slot: number][] = [
   [2, 1, 1],
   [3, 1, 2],

@@ -11,8 +11,8 @@ interface RestoreParts {
 }
 
 /**
- * Restores the blocks and votes stored with the latest state to fork choice, without executing the blocks. Skips blocks
- * and votes that do not fit the chain. Returns the number of blocks.
+ * Restores to fork choice the blocks and votes stored with the latest state, without executing the blocks. Skips blocks
+ * and votes that do not fit the chain. Returns the number of restored blocks.
  */
 export async function restoreCountedBlocks({ db, forkChoice, logger }: RestoreParts): Promise<number> {
   const votes = await db.meta.getVotes();

@@ -9,7 +9,7 @@ import { type AttestationRewards, computeAttestationRewards } from "./attestatio
 const ETHER = 1e9;
 const VALIDATORS = 8;
 
-/** The rewards of an epoch of a chain without blocks, and the states around their payment. */
+/** Rewards for an epoch on a chain without blocks, and the states before and after they are paid. */
 async function rewardsOf(fork: DevFork, epoch: number) {
   const chainConfig = devChainConfig({ forks: [{ fork, epoch: 0 }], slotSeconds: 2, genesisTime: 0 });
   const { state } = createDevGenesis({ chainConfig, validatorCount: VALIDATORS, genesisTime: 0 });
@@ -36,7 +36,7 @@ it.each<[DevFork, number]>([
 
 it("pays perfect votes by their weights if all others were absent", async () => {
   const { idealRewards } = (await rewardsOf("electra", 0)).rewards;
-  // Participating stake is at least one increment of the 256.
+  // The participating stake counts as at least one of the 256 increments.
   const reward = (weight: number) => Math.floor((32 * BASE_PER_INCREMENT * weight) / (VALIDATORS * 32 * 64));
   expect(idealRewards[32]).toEqual({
     effectiveBalance: 32 * ETHER,
@@ -54,7 +54,7 @@ it.each<[DevFork, (rewards: AttestationRewards) => boolean]>([
   "%s: a leak begins with more than MIN_EPOCHS_TO_INACTIVITY_PENALTY epochs without finality",
   async (fork, isLeak) => {
     const limit = MIN_EPOCHS_TO_INACTIVITY_PENALTY;
-    // Epoch 0 is final, so the delay is the epoch.
+    // Epoch 0 is finalized, so the finality delay equals the epoch.
     for (const epoch of [limit, limit + 1]) {
       const { rewards, before, after } = await rewardsOf(fork, epoch);
       const { head, target, source, inactivity, inclusionDelay = 0 } = rewards.rewardOf(0);

@@ -26,14 +26,14 @@ import { countAltairVotes, countPhase0Votes, type Phase0Votes, type Votes } from
 export interface AttestationRewards {
   /** Rewards for perfect participation, by effective balance. */
   idealRewards: (VoteRewards & { effectiveBalance: number })[];
-  /** Rewards of a validator; zero without an attestation duty. */
+  /** Rewards of a validator; zero if it has no attestation duty. */
   rewardOf(validator: ValidatorIndex): VoteRewards;
 }
 
 /**
- * Computes the rewards for the votes of an epoch, which are paid at the end of the next. `state` is the last state of
- * that next epoch, `after` the same state advanced by one slot: the epoch transition updates finality and inactivity
- * scores before it pays.
+ * Computes the rewards for votes in an epoch, which are paid at the end of the next epoch. `state` is the last state of
+ * that next epoch, and `after` is the same state advanced by one slot, because the epoch transition updates finality
+ * and inactivity scores before it pays.
  */
 export async function computeAttestationRewards(
   state: CachedBeaconStateAllForks,
@@ -109,8 +109,8 @@ function attesterAt(
 }
 
 /**
- * Adds the rewards of proposers. Phase0 pays them together with attesters; the specification counts them as inclusion
- * delay rewards (get_inclusion_delay_deltas).
+ * Adds the proposers' rewards. Phase0 pays them together with the attesters' rewards, and the specification counts them
+ * as inclusion delay rewards (get_inclusion_delay_deltas).
  */
 function payProposers(
   state: CachedBeaconStateAllForks,

@@ -18,7 +18,7 @@ export interface Attester {
   votedHead: boolean;
   /** In slots; phase0 only. */
   inclusionDelay: number;
-  /** Score after the update in the epoch transition, as used for penalties; since Altair. */
+  /** Score after the update in the epoch transition, which determines penalties. Since Altair. */
   inactivityScore: number;
 }
 
@@ -36,5 +36,5 @@ export interface EpochEnd {
   isInLeak: boolean;
 }
 
-/** Computes the rewards of one validator from the participation of all. */
+/** Computes the rewards of one validator from the participation of all validators. */
 export type RewardCalculator = (attester: Attester) => VoteRewards;

@@ -13,17 +13,17 @@ import { processBlock } from "../states/advance.ts";
 import { computeBlockRewards, genesisBlockRewards } from "./block-rewards.ts";
 import { computeSyncCommitteeRewards, genesisSyncCommitteeRewards } from "./sync-committee-rewards.ts";
 
-/** Fewer than seats in the committee, so that all have several. */
+/** Fewer validators than seats in the sync committee, so that every validator has several. */
 const VALIDATORS = 8;
 
-/** The state of slot 1 before its block. */
+/** The state at slot 1, before its block is applied. */
 function stateBefore(fork: DevFork): CachedBeaconStateAllForks {
   const chainConfig = devChainConfig({ forks: [{ fork, epoch: 0 }], slotSeconds: 2, genesisTime: 0 });
   return processSlots(createDevGenesis({ chainConfig, validatorCount: VALIDATORS, genesisTime: 0 }).state, 1);
 }
 
 interface BlockOptions {
-  /** Seats that sign; all by default. */
+  /** True for seats that sign; by default, all of them. */
   signs?(seat: number): boolean;
   slashed?: ValidatorIndex[];
 }

@@ -25,14 +25,18 @@ export function genesisBlockRewards({ message }: SignedBeaconBlock): BlockReward
   return { proposerIndex: message.proposerIndex, ...nothing };
 }
 
-/** Computes the rewards by replaying the block. `preState` is the state before it, already advanced to its slot. */
+/**
+ * Computes the rewards by replaying the block. `preState` is the state before the block, already advanced to the
+ * block's slot.
+ */
 export async function computeBlockRewards(
   preState: CachedBeaconStateAllForks,
   block: SignedBeaconBlock,
 ): Promise<BlockRewards> {
   const { after } = await replayBlock(preState, block);
   const { attestations, syncAggregate, slashing } = after.proposerRewards;
-  // Proposer slashings are processed first, each slashing one validator; the rest is from attester slashings.
+  // Proposer slashings are processed first, and each slashes one validator. All other slashed validators come from
+  // attester slashings.
   const proposerSlashings = block.message.body.proposerSlashings
     .map(({ signedHeader1 }) => whistleblowerReward(preState, signedHeader1.message.proposerIndex))
     .reduce((sum, reward) => sum + reward, 0);

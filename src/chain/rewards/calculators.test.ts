@@ -31,7 +31,7 @@ const VOTED: Attester = {
 };
 const ABSENT: Attester = { ...VOTED, votedSource: false, votedTarget: false, votedHead: false };
 
-/** Turns -0 into 0. */
+/** Converts -0 to 0. */
 const plain = (rewards: VoteRewards) =>
   Object.fromEntries(Object.entries(rewards).map(([kind, gwei]) => [kind, gwei + 0]));
 

@@ -4,7 +4,7 @@ import type { CachedBeaconStateAllForks, CachedBeaconStateAltair } from "@lodest
 import type { altair, SignedBeaconBlock, ValidatorIndex } from "@lodestar/types";
 import { replayBlock } from "../states/advance.ts";
 
-/** Reward or penalty of a sync committee member for a block over all its positions, in Gwei. */
+/** Reward or penalty of a sync committee member in a block, summed over all positions of the member, in Gwei. */
 export interface SyncCommitteeReward {
   validatorIndex: ValidatorIndex;
   reward: number;
@@ -51,8 +51,8 @@ function seatsOf(state: CachedBeaconStateAllForks): readonly ValidatorIndex[] {
 }
 
 /**
- * Returns the members' balances before the sync aggregate, which a block processes last. Replays the block with full
- * participation, which causes no penalties, and subtracts the rewards.
+ * Returns the members' balances right before the sync aggregate, which is the last part of a block to be processed.
+ * Replays the block with full participation, which causes no penalties, and subtracts the rewards.
  */
 async function balancesOfMembers(
   preState: CachedBeaconStateAllForks,

@@ -19,13 +19,13 @@ import { devChainConfig } from "../../dev/chain-config.ts";
 import { createDevGenesis } from "../../dev/genesis.ts";
 import { countAltairVotes } from "./votes.ts";
 
-/** Votes of this epoch are rewarded at the end of the next, the state's. */
+/** Votes from this epoch are rewarded at the end of the next epoch, which is the state's epoch. */
 const VOTED_EPOCH = 3;
 const ALL_FLAGS = (1 << TIMELY_SOURCE_FLAG_INDEX) | (1 << TIMELY_TARGET_FLAG_INDEX) | (1 << TIMELY_HEAD_FLAG_INDEX);
 
 type Change = Partial<Pick<phase0.Validator, "slashed" | "activationEpoch" | "exitEpoch" | "withdrawableEpoch">>;
 
-/** A state of the epoch after the attested one, with a validator per change, all of which voted. */
+/** A state from the epoch after the attested one, with one validator per change. All validators voted. */
 function stateWith(changes: readonly Change[], participation = changes.map(() => ALL_FLAGS)): CachedBeaconStateAltair {
   const chainConfig = devChainConfig({ forks: [{ fork: "altair", epoch: 0 }], slotSeconds: 2, genesisTime: 0 });
   const { state } = createDevGenesis({ chainConfig, validatorCount: changes.length, genesisTime: 0 });

@@ -15,9 +15,9 @@ import { serializeInSlices } from "../../ssz/streaming.ts";
 import { forEachValidator } from "../states/each-validator.ts";
 import type { VoteTotals } from "./attester-rewards.ts";
 
-/** Participation of all validators in an epoch, at the end of the next one. */
+/** Participation of all validators in an epoch, as of the end of the next epoch. */
 export interface Votes {
-  /** By validator, as flags of the library. */
+  /** By validator, using the library's flags. */
   flags: Uint8Array;
   totals: VoteTotals;
 }
@@ -25,13 +25,13 @@ export interface Votes {
 export interface Phase0Votes extends Votes {
   /** By validator, in slots. */
   inclusionDelays: readonly number[];
-  /** By validator, the proposer that included its vote. */
+  /** Proposer that included each validator's vote. */
   proposerIndices: readonly ValidatorIndex[];
 }
 
 /** Counts phase0 votes with the library's epoch processing. */
 export function countPhase0Votes(state: CachedBeaconStatePhase0): Phase0Votes {
-  // The library reuses these arrays in the next epoch transition, so they are copied.
+  // Copy these arrays, because the library reuses them in the next epoch transition.
   const { flags, inclusionDelays, proposerIndices, ...totals } = beforeProcessEpoch(state.clone(true));
   return {
     flags: Uint8Array.from(flags),
@@ -73,7 +73,7 @@ export async function countAltairVotes(state: CachedBeaconStateAltair): Promise<
     totals: {
       totalActiveStakeByIncrement: totalActiveBalanceIncrements,
       baseRewardPerIncrement,
-      // get_total_balance is at least one increment.
+      // get_total_balance returns at least one increment.
       prevEpochUnslashedStake: {
         sourceStakeByIncrement: Math.max(1, stakes.source),
         targetStakeByIncrement: Math.max(1, stakes.target),

@@ -27,7 +27,7 @@ export async function committeePositions(
   validators: Iterable<ValidatorIndex>,
 ): Promise<CommitteePosition[]> {
   const table = await tableOf(shuffling);
-  // Marks positions in the shuffling, which sorts and deduplicates them.
+  // Marking positions in the shuffling sorts and deduplicates them.
   const marks = new Uint8Array(shuffling.shuffling.length);
   for (const validator of validators) {
     const position = table[validator] ?? NOT_ACTIVE;

@@ -16,7 +16,7 @@ interface OfState {
   underway: SingleFlight<Epoch, EpochShuffling>;
 }
 
-/** By the root node of the state's tree. */
+/** Keyed by the root node of the state's tree. */
 const known = new WeakMap<CachedBeaconStateAllForks["node"], OfState>();
 
 /**

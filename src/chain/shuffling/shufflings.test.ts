@@ -25,7 +25,7 @@ function branchFrom(slot: number, nextSlot = LATEST): RootHex {
   return chain.extend(nextSlot, { parent: roots.get(slot), graffiti: 1 });
 }
 
-/** Shufflings with the states of these blocks cached; all others are requested. */
+/** Shufflings for which the states of these blocks are cached; all other states are requested. */
 function shufflingsWith(...cachedRoots: RootHex[]) {
   const states = {
     cached: (root: RootHex) => (cachedRoots.includes(root) ? chain.stateAfter(root) : undefined),

@@ -8,7 +8,7 @@ import type { ForkChoiceBlock } from "../fork-choice/types.ts";
 import type { RegenerationQueue } from "../states/regeneration-queue.ts";
 import type { StateStore } from "../states/state-store.ts";
 
-/** Three epochs on a few branches. */
+/** Enough for three epochs on a few branches. */
 const HELD_SHUFFLINGS = 16;
 
 interface ShufflingsParts {
@@ -19,7 +19,7 @@ interface ShufflingsParts {
 
 /**
  * Shufflings by epoch and dependent block. The last block before the previous epoch determines a shuffling, so branches
- * that contain this block share it, and no state needs to be regenerated.
+ * containing that block share the shuffling, and no state needs to be regenerated.
  */
 export class Shufflings {
   readonly #parts: ShufflingsParts;
@@ -30,7 +30,7 @@ export class Shufflings {
     this.#parts = parts;
   }
 
-  /** Returns the shuffling of an epoch on the chain of a block. The epoch must not precede the block's. */
+  /** Returns the shuffling of an epoch on the chain of a block. The epoch must not precede the block's epoch. */
   async of(blockRoot: RootHex, epoch: Epoch): Promise<EpochShuffling> {
     const { forkChoice } = this.#parts;
     const key = this.#key(blockRoot, epoch);
@@ -47,8 +47,8 @@ export class Shufflings {
   }
 
   /**
-   * Returns the cache key. If the dependent block is older than fork choice, it is an ancestor of the finalized block
-   * and thus the same for all blocks.
+   * Returns the cache key. If the dependent block is older than all blocks in fork choice, it is an ancestor of the
+   * finalized block and thus the same for all blocks.
    */
   #key(blockRoot: RootHex, epoch: Epoch): string {
     const { forkChoice } = this.#parts;
@@ -76,7 +76,7 @@ export class Shufflings {
     }
   }
 
-  /** Returns a state with the shuffling. A state also has the shuffling of its next epoch. */
+  /** Returns a state that contains the shuffling. A state also contains the shuffling of the next epoch. */
   #stateFor({ root, slot }: ForkChoiceBlock, epoch: Epoch): Promise<CachedBeaconStateAllForks> {
     const { states } = this.#parts;
     if (computeEpochAtSlot(slot) + 1 >= epoch) return states.afterBlock(root, undefined, { keep: false });

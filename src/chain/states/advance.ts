@@ -19,7 +19,7 @@ export class NoActiveValidatorsError extends OperationalError {
   }
 }
 
-/** Error message of the library. */
+/** Error message from the library. */
 const NO_ACTIVE_VALIDATORS = "Validator indices must not be empty";
 
 interface AdvanceOptions {
@@ -69,8 +69,8 @@ export function processBlock(
 }
 
 /**
- * Replays a block that was verified at import. Yields to the event loop. Returns the states before and after the block,
- * both at its slot.
+ * Replays a block that was verified during import. Yields to the event loop. Returns the states before and after the
+ * block, both at the block's slot.
  */
 export async function replayBlock(
   state: CachedBeaconStateAllForks,

@@ -25,7 +25,8 @@ export async function withCaches(
   );
   const shufflingGetter = (epoch: number) => shufflings.find((shuffling) => shuffling.epoch === epoch) ?? null;
   const cached = createCachedBeaconState(state, caches, { shufflingGetter });
-  // The library sets this only if it computes the shuffling itself. The next sync committee is sampled from it.
+  // The library sets these indices only if it computes the shuffling itself. The next sync committee is sampled from
+  // them.
   cached.epochCtx.nextActiveIndices = cached.epochCtx.nextShuffling.activeIndices;
   return cached;
 }

@@ -9,7 +9,7 @@ const CHUNK = 8192;
 
 /**
  * Calls `visit` for every validator in index order and regularly yields to the event loop. Calls `throwIfAborted`
- * before each yield; it may throw to cancel.
+ * before each yield; that callback may throw to cancel the iteration.
  */
 export async function forEachValidator(
   { validators }: CachedBeaconStateAllForks,

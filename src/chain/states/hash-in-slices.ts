@@ -3,7 +3,7 @@ import { TimeSlice } from "../../async/time-slice.ts";
 
 /**
  * Depth down to which the tree is hashed in slices. State fields are 6 levels deep; a list with limit 2^40 adds about
- * 39, mostly empty at the top. At this depth, a list of a million elements has some hundred subtrees.
+ * 39 levels, mostly empty at the top. At this depth, a list of a million elements has a few hundred subtrees.
  */
 const SLICED_LEVELS = 34;
 
@@ -16,7 +16,7 @@ export async function hashInSlices(root: Node): Promise<void> {
   }
 }
 
-/** Yields unhashed nodes down to a level, children first. */
+/** Yields unhashed nodes down to the given level, children first. */
 function* unhashed(node: Node, levels: number): Generator<Node> {
   // The library marks unhashed nodes this way.
   if ((node.h0 as number | null) !== null) return;

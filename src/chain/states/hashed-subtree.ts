@@ -9,7 +9,7 @@ export interface HashedNodes {
 }
 
 /**
- * Builds the tree above nodes. Hashes level by level, which is several times faster with the native hasher.
+ * Builds the tree above the given nodes. Hashes level by level, which is several times faster with the native hasher.
  *
  * @param height height of the nodes above the leaves of the whole tree
  */

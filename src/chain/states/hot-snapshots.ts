@@ -20,8 +20,9 @@ interface HotSnapshotsParts {
 }
 
 /**
- * Stores snapshots of unfinalized chains, so that restarts and historical reads during long non-finality do not replay
- * everything. Each long-lived branch gets its own snapshots. Calls must not overlap; the chain queues them.
+ * Stores snapshots of unfinalized chains, so that restarts and historical reads do not replay everything during long
+ * periods without finality. Each long-lived branch gets its own snapshots. Calls must not overlap; the chain queues
+ * them.
  */
 export class HotSnapshots {
   readonly #db: BeaconDb;
@@ -65,7 +66,7 @@ export class HotSnapshots {
     await batch.write();
   }
 
-  /** Returns true if a snapshot is due. Ignores a branch until it has been off the canonical chain for one interval. */
+  /** Returns true if a snapshot is due. Ignores a branch until it has been non-canonical for one interval. */
   #isDue(block: ForkChoiceBlock): boolean {
     const fork = this.#forkChoice.commonAncestor(block.root, this.#forkChoice.head.root);
     if (fork && fork.root !== block.root && !isFarFrom(fork, block)) return false;
@@ -76,7 +77,7 @@ export class HotSnapshots {
     return false;
   }
 
-  /** Yields the unfinalized ancestors in earlier snapshot intervals, newest first. */
+  /** Yields the unfinalized ancestors from earlier snapshot intervals, newest first. */
   *#earlierIntervals(block: ForkChoiceBlock): Generator<ForkChoiceBlock> {
     const interval = this.#snapshots.intervalOf(block.slot);
     const finalizedSlot = computeStartSlotAtEpoch(this.#forkChoice.finalized.epoch);

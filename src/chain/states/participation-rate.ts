@@ -2,8 +2,8 @@ import { ForkSeq } from "@lodestar/params";
 import type { CachedBeaconStateAllForks, CachedBeaconStatePhase0, EpochCache } from "@lodestar/state-transition";
 
 /**
- * Returns the share of stake whose previous-epoch votes are on chain. Since Altair, includes only timely target votes,
- * which count for finality. Undefined in epoch 0.
+ * Returns the share of stake whose previous-epoch votes are on chain. Since Altair, only timely target votes are
+ * included, because those count for finality. Undefined in epoch 0.
  */
 export function participationRate(state: CachedBeaconStateAllForks): number | undefined {
   if (state.epochCtx.epoch === 0) return undefined;
@@ -34,7 +34,7 @@ function rateOf(
   const { epochCtx } = state;
   const isPhase0 = epochCtx.config.getForkSeq(state.slot) === ForkSeq.phase0;
   const voted = isPhase0 ? phase0Voted(epochCtx, attestations(state as CachedBeaconStatePhase0)) : counted(epochCtx);
-  // Votes count with the balance at inclusion, which may have been higher.
+  // A vote counts with the balance at the time of inclusion, which may have been higher.
   return Math.min(1, voted / activeIncrements);
 }
 

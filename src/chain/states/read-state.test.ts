@@ -5,7 +5,7 @@ import { expect, it } from "vitest";
 import { readState } from "./read-state.ts";
 
 const FAR_FUTURE = Number.POSITIVE_INFINITY;
-/** A full chunk of each list and more, with a partly filled last leaf in packed lists. */
+/** More than a full chunk of each list, with a partly filled last leaf in packed lists. */
 const MANY = 4096 * 4 + 3;
 
 function validator(index: number): phase0.Validator {

@@ -37,8 +37,8 @@ interface LongArray {
 }
 
 /**
- * Deserializes a state in time slices. Equivalent to the library's result, but long fields are hashed in batches
- * meanwhile and validators stay packed. Does not retain `bytes`.
+ * Deserializes a state in time slices. Equivalent to the library's result, except that long fields are already hashed
+ * in batches and validators stay packed. Does not retain `bytes`.
  */
 export async function readState(
   type: SSZTypesFor<ForkAll, "BeaconState">,

@@ -3,7 +3,7 @@ import { RegenerationQueue, RegenerationQueueFullError } from "./regeneration-qu
 
 const idle = () => Promise.resolve();
 
-/** Records starts and ends; the test controls the ends. */
+/** Records when tasks start and end. The test controls when they end. */
 function recorder() {
   const log: string[] = [];
   const ends = new Map<string, () => void>();

@@ -24,7 +24,7 @@ const [FIRST, SECOND, THIRD, FOURTH] = ["11", "22", "33", "44"].map((byte) => `0
   RootHex,
 ];
 
-/** A chain with phase0 in epoch 0 and altair from epoch 1 on, so that states differ in encoding. */
+/** A chain with phase0 in epoch 0 and altair from epoch 1 on, so that its states have different encodings. */
 async function scene() {
   const directory = removableDirectory();
   const db = await openDatabase(directory.path, { sync: false });
@@ -41,7 +41,7 @@ async function scene() {
     return store;
   };
   const root = toRootHex(ssz.phase0.BeaconBlockHeader.hashTreeRoot(latestBlockHeader(state)));
-  /** Stores the state like the chain: advanced states are in the state index. */
+  /** Stores the state as the chain does: advanced states are in the state index. */
   const store = async (snapshots: SnapshotStore, advanced: CachedBeaconStateAllForks) => {
     const prepared = await snapshots.prepare(root, advanced);
     const batch = db.batch();
@@ -79,7 +79,7 @@ it("never returns bytes that do not match the state", async () => {
     changed[changed.length - 60]! ^= 1;
     for (const wrong of [changed, bytes.subarray(0, 1000), processSlots(original, original.slot + 1).serialize()]) {
       const batch = db.batch();
-      // As older versions store states.
+      // Older versions stored states this way.
       for await (const stored of db.snapshots.entries()) batch.snapshots.delete(stored);
       batch.snapshots.put(original.slot, root, wrong);
       await batch.write();
@@ -102,7 +102,7 @@ it("reports a state with an invalid public key", async () => {
   );
 });
 
-/** Three states of one fork: the first is the base of the others. */
+/** Three states from one fork. The first is the base for the other two. */
 async function threeStored() {
   const opened = await scene();
   const snapshots = await opened.openStore();
@@ -113,7 +113,7 @@ async function threeStored() {
     const entries = await collect(opened.db.snapshots.entries());
     return entries.map(({ slot, packing }) => ({ slot, base: packing?.base?.slot, isOnlyBase: packing?.isOnlyBase }));
   };
-  /** Stored entries, and loaded states. */
+  /** Returns the slots of the states that are loaded for these slots. */
   const slotsOf = (store: SnapshotStore) =>
     Promise.all([1, 9, 10, 11].map(async (slot) => (await store.load(opened.root, slot))?.slot));
   return { ...opened, snapshots, packings, slotsOf };
@@ -212,7 +212,7 @@ it("writes a new base once a patch exceeds the average size", async () => {
   for (let slot = 1; slot <= 12; slot++) {
     const later = state.clone();
     later.slot = slot;
-    // Roots are incompressible, and each state has more that differ from the base.
+    // Roots are incompressible, and each later state has more roots that differ from the base.
     for (let n = 0; n < 4 * slot; n++)
       later.randaoMixes.set(
         n,

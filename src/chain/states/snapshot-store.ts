@@ -22,11 +22,11 @@ interface SnapshotStoreParts {
   config: BeaconConfig;
   db: BeaconDb;
   pubkeyCache: Pubkeys;
-  /** Number of epochs between two permanently stored states of a chain. */
+  /** Number of epochs between two permanently stored states on a chain. */
   intervalEpochs?: number;
 }
 
-/** Base of the patches currently being written. */
+/** Base for the patches currently being written. */
 interface Base extends StatePosition {
   patchBase: PatchBase;
   /** Number of states stored since the base, including the base, and their total size. */
@@ -50,9 +50,9 @@ export interface SnapshotIndex {
 }
 
 /**
- * States in the database, from which all others are replayed: post-states of blocks, possibly advanced to the first
- * slot of an epoch. Most are stored as patches of an earlier state, the base, which is kept as long as it has patches.
- * A new base is written once a patch exceeds the average size per state since the last base.
+ * States in the database, from which all other states are replayed: post-states of blocks, possibly advanced to the
+ * first slot of an epoch. Most of them are stored as patches to an earlier state, the base, which is kept as long as it
+ * has patches. A new base is written once a patch exceeds the average size per state since the last base.
  */
 export class SnapshotStore {
   readonly #config: BeaconConfig;
@@ -60,8 +60,8 @@ export class SnapshotStore {
   readonly #pubkeyCache: Pubkeys;
   readonly #intervalEpochs: number;
   /**
-   * Snapshots by block root, in slot order. A block has several if the first slots of later epochs were reached without
-   * another block.
+   * Snapshots by block root, in slot order. A block has several snapshots if the first slots of later epochs were
+   * reached without another block.
    */
   #snapshots = new Map<RootHex, readonly StoredSnapshot[]>();
   #oldest: StatePosition | null = null;
@@ -117,7 +117,7 @@ export class SnapshotStore {
     return state && this.withCaches(state);
   }
 
-  /** Like `load`, without the epoch cache. */
+  /** Like `load`, but without the epoch cache. */
   async read(
     blockRoot: RootHex,
     { latestSlot = Number.POSITIVE_INFINITY, onRead }: { latestSlot?: Slot; onRead?: OnRead } = {},
@@ -137,8 +137,8 @@ export class SnapshotStore {
   }
 
   /**
-   * Uses a loaded state as the base of later patches, unless it is itself a patch or about to be deleted. In that case
-   * a new base is written in the background, which is cheaper than reading the old one.
+   * Uses a loaded state as the base for later patches, unless the state is itself a patch or is about to be deleted. In
+   * that case, a new base is written in the background, which is cheaper than reading the old one.
    */
   async resumeFrom(blockRoot: RootHex, state: CachedBeaconStateAllForks): Promise<void> {
     const position = { slot: state.slot, blockRoot };
@@ -179,7 +179,7 @@ export class SnapshotStore {
     else this.#noteBytes(bytes);
   }
 
-  /** Deletes the parts of an unneeded state. */
+  /** Deletes the parts of a prepared state that is no longer needed. */
   discard(batch: BeaconDbBatch, { snapshot }: PreparedSnapshot): void {
     if (!this.#find(snapshot)) batch.snapshots.delete(snapshot);
   }
@@ -205,7 +205,7 @@ export class SnapshotStore {
     for (const snapshot of this.#snapshots.get(blockRoot) ?? []) this.delete(batch, snapshot);
   }
 
-  /** Keeps only the last snapshot of each interval along a chain, and the anchor. `chain` is ordered newest first. */
+  /** Keeps only the anchor and the last snapshot of each interval along a chain. `chain` is ordered newest first. */
   thin(batch: BeaconDbBatch, chain: Iterable<{ root: RootHex }>): void {
     let laterInterval: number | undefined;
     for (const { root } of chain) {
@@ -245,7 +245,7 @@ export class SnapshotStore {
     return (this.#snapshots.get(position.blockRoot) ?? []).filter(({ slot }) => slot !== position.slot);
   }
 
-  /** True if another snapshot is a patch of this one. */
+  /** True if another snapshot is a patch to this one. */
   #isNeeded(position: StatePosition): boolean {
     for (const snapshots of this.#snapshots.values()) {
       if (snapshots.some(({ packing }) => packing?.base && isSame(packing.base, position))) return true;

@@ -15,7 +15,7 @@ interface SnapshotWriterParts {
 interface SnapshotJob {
   blockRoot: RootHex;
   state: CachedBeaconStateAllForks;
-  /** Commits the prepared snapshot with changes that depend on it. Runs in the change queue. */
+  /** Commits the prepared snapshot together with changes that depend on it. Runs in the change queue. */
   commit(snapshot: PreparedSnapshot): Promise<void>;
 }
 
@@ -40,7 +40,7 @@ export class SnapshotWriter {
     return this.#underway?.job.blockRoot === blockRoot;
   }
 
-  /** Starts storing a state. Resolves when the previous one is stored. Must be called in the change queue. */
+  /** Starts storing a state. Resolves once the previous state is stored. Must be called in the change queue. */
   async begin(job: SnapshotJob): Promise<void> {
     await this.finish();
     const prepared = this.#snapshots.prepare(job.blockRoot, job.state);

@@ -6,7 +6,7 @@ export interface StateStoreLimits {
   advancedStates: number;
   /** Requested states far behind the head. */
   historicalStates: number;
-  /** States of the latest historical replay, two per block: before and after it. */
+  /** States from the latest historical replay, two per block: before and after the block. */
   replayedStates: number;
 }
 
@@ -24,7 +24,7 @@ const MANY_VALIDATORS = 250_000;
 const LEAST_HISTORICAL_STATES = 1;
 const LEAST_REPLAYED_STATES = 16;
 
-/** Returns cache limits for a number of validators. */
+/** Returns cache limits for the given number of validators. */
 export function stateLimitsFor(validators: number): StateStoreLimits {
   const { historicalStates, replayedStates, ...recent } = DEFAULT_STATE_LIMITS;
   const share = Math.min(1, MANY_VALIDATORS / validators);

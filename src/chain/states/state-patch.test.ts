@@ -67,7 +67,7 @@ function randomState(type: ContainerType<Record<string, Type<unknown>>>): Value 
   return value;
 }
 
-/** The state some time later: with unchanged fields, and lists with changed, appended and removed elements. */
+/** The state some time later. Some fields are unchanged, and lists have changed, appended and removed elements. */
 function laterState(type: ContainerType<Record<string, Type<unknown>>>, value: Value): Value {
   const later = { ...value };
   for (const [name, field] of Object.entries(type.fields)) {
@@ -92,7 +92,7 @@ async function restored(state: BeaconStateAllForks, base?: { bytes: Uint8Array; 
   return applyCompressedPatch(compressPatch(pieces), base?.bytes ?? new Uint8Array(), size);
 }
 
-/** Compared as a whole, because there are too many elements. */
+/** Compared as a whole, because there are too many elements to compare individually. */
 function expectSame(bytes: Uint8Array, expected: Uint8Array): void {
   expect(Buffer.compare(bytes, expected)).toBe(0);
 }

@@ -22,7 +22,7 @@ interface ElementsType extends Type<unknown> {
   tree_getChunksNode(node: Node): Node;
 }
 
-/** A field of a state in its tree. */
+/** A state field and its node in the tree. */
 interface Field {
   type: Type<unknown>;
   node: Node;
@@ -40,7 +40,7 @@ export interface PatchBase {
   fields: BaseField[];
 }
 
-/** Patch that produces the SSZ of a state from a base, or from nothing. */
+/** Patch that produces the SSZ encoding of a state from a base, or from nothing. */
 interface StatePatch {
   /** SSZ size of the state. */
   size: number;
@@ -56,7 +56,7 @@ const NUMBER_BYTES = 8;
 const GROUP_DEPTH = 10;
 const PIECE_BYTES = 2 ** 17;
 
-/** Extracts the parts of a state that are needed to create patches of it. */
+/** Extracts the parts of a state that are needed to create patches to it. */
 export async function patchBaseOf(state: BeaconStateAllForks): Promise<PatchBase> {
   const slice = new TimeSlice(SLICE_MS);
   const fields: BaseField[] = [];
@@ -73,9 +73,9 @@ export async function patchBaseOf(state: BeaconStateAllForks): Promise<PatchBase
 }
 
 /**
- * Creates the patch from the base, which must be of the same fork, to a state. Without a base, the patch is
- * self-contained. Equal subtrees are found by their roots, so cost and size grow with the number of differences and
- * with the number lists. The patch is computed in slices as it is consumed.
+ * Creates the patch that turns the base into a state of the same fork. Without a base, the patch is self-contained.
+ * Equal subtrees are found by their roots, so cost and size grow with the number of differences and with the number
+ * lists. The patch is computed in slices as it is consumed.
  */
 export function statePatch(state: BeaconStateAllForks, base?: PatchBase): StatePatch {
   if (base && base.type !== state.type) throw new Error("Base and state of a patch must be of the same fork.");
@@ -209,7 +209,7 @@ function patchGroup(writer: PatchWriter, elements: Elements, nodes: readonly Nod
   }
 }
 
-/** Returns the number of elements removed from the front since the base, as happens in queues. */
+/** Returns the number of elements removed from the front relative to the base, as in a queue. */
 async function countRemovedFromFront(elements: Elements, base: Elements, slice: TimeSlice): Promise<number> {
   if (elements.count === 0) return 0;
   const [first] = nodesOf(elements, 0, 1);

@@ -20,7 +20,7 @@ import type { StateStoreLimits } from "./state-limits.ts";
 
 type State = CachedBeaconStateAllForks;
 
-/** States further behind the head count as historical, finalized or not. */
+/** States further behind the head count as historical, whether finalized or not. */
 const RECENT_SLOTS = 16 * SLOTS_PER_EPOCH;
 const HISTORY = "history";
 
@@ -39,7 +39,7 @@ export interface CachedStates {
 
 /** Options of a state request. */
 export interface StateRequest {
-  /** True to cache the state for later requests, the default. */
+  /** Whether to cache the state for later requests; defaults to true. */
   keep?: boolean;
   /** The caller, which stops waiting once its signal is aborted. Omitted to wait unconditionally. */
   waiting?: { readonly signal?: AbortSignal | undefined } | undefined;
@@ -69,7 +69,7 @@ export class StateStore {
   readonly #advancedStates: LruMap<string, State>;
   readonly #historicalStates: LruMap<string, State>;
   readonly #replayedStatesLimit: number;
-  /** States of one stretch of history. They share most nodes, so many of them take little more memory than one. */
+  /** States from one stretch of history. They share most nodes, so many states take little more memory than one. */
   #replayedStates: LruMap<string, State>;
   readonly #underway = new SingleFlight<string, State>();
   /**
@@ -83,7 +83,7 @@ export class StateStore {
     blocks: BlockStore;
     forkChoice: ForkChoice;
     snapshots: SnapshotStore;
-    /** Set for a chain that was started from a later state. */
+    /** Set if the chain was started from a state after genesis. */
     genesis: GenesisLoader | undefined;
     limits: StateStoreLimits;
   }) {
@@ -140,7 +140,7 @@ export class StateStore {
     return slot === undefined ? undefined : this.#heldAt(blockRoot, slot);
   }
 
-  /** Returns true if the state needs at most one epoch transition. */
+  /** Returns true if computing the state takes at most one epoch transition. */
   isNear(blockRoot: RootHex, slot: Slot): boolean {
     if (this.cached(blockRoot, slot)) return true;
     const postState = this.cached(blockRoot);
@@ -148,15 +148,16 @@ export class StateStore {
   }
 
   /**
-   * Returns the post-state of a block, advanced to `givenSlot` if set. Rejects with a `StateUnavailableError` if it
-   * precedes the node's history. Use `keep: false` for a state that is used once, so that it evicts no other states.
+   * Returns the post-state of a block, advanced to `givenSlot` if set. Rejects with a `StateUnavailableError` if the
+   * state precedes the node's history. Use `keep: false` for a state that is needed only once, so that it evicts no
+   * other states.
    */
   async afterBlock(blockRoot: RootHex, givenSlot?: Slot, { keep = true, waiting }: StateRequest = {}): Promise<State> {
     const cached = this.cached(blockRoot, givenSlot);
     if (cached) return cached;
     const slot = givenSlot ?? this.#anchorSlot(blockRoot) ?? (await this.#link(blockRoot))?.slot;
     if (slot === undefined) throw new StateUnavailableError(blockRoot, notHeld(blockRoot));
-    // The slot of a block unknown to fork choice was not known before.
+    // If the block is not in fork choice, its slot becomes known only here.
     const historical = this.#heldAt(blockRoot, slot);
     if (historical) return historical;
     return this.#underway.run(keyOf(blockRoot, slot), waiting?.signal, async (throwIfAborted) => {
@@ -184,8 +185,8 @@ export class StateStore {
   }
 
   /**
-   * Returns the root of the canonical state at a slot without loading the state, either from the slot's block or from
-   * the head state's `state_roots`. Null if neither has it.
+   * Returns the root of the canonical state at a slot without loading the state. The root comes either from the slot's
+   * block or from the head state's `state_roots`; null if neither contains it.
    */
   async knownRootAtSlot(slot: Slot): Promise<KnownStateRoot | null> {
     if (slot < this.#snapshots.oldest.slot) return null;
@@ -199,7 +200,7 @@ export class StateStore {
     return { stateRoot: toRootHex(head.stateRoots.get(slot % SLOTS_PER_HISTORICAL_ROOT)), block };
   }
 
-  /** Returns null if the chain was started from a later state and the genesis state is unavailable. */
+  /** Returns null if the chain was started from a state after genesis and the genesis state is unavailable. */
   genesis(): Promise<State | null> {
     return this.canonicalAtSlot(GENESIS_SLOT);
   }
@@ -249,7 +250,7 @@ export class StateStore {
     return block !== undefined && block.slot + RECENT_SLOTS >= this.#forkChoice.head.slot;
   }
 
-  /** Regenerates a state of a block, at a slot between the block's and `slot`. */
+  /** Regenerates the state of a block at a slot between the block's slot and `slot`. */
   #regenerate(blockRoot: RootHex, slot: Slot, throwIfAborted: () => void): Promise<State> {
     const replayKey = this.#replayKeyOf(blockRoot);
     return this.#replays.run(replayKey, async () => {
@@ -261,7 +262,7 @@ export class StateStore {
     });
   }
 
-  /** Replays a stretch of history and caches its states instead of those of the previous stretch. */
+  /** Replays a stretch of history. In the cache, its states replace those of the previous stretch. */
   #replayHistory(nearest: ReplayBeginning, throwIfAborted: () => void): Promise<State> {
     if (![...this.#replayedStates.values()].includes(nearest.base)) {
       this.#replayedStates = new LruMap(this.#replayedStatesLimit);
@@ -301,7 +302,7 @@ export class StateStore {
   }
 
   /**
-   * Finds the starting state and the roots of the blocks to replay. Collects only roots, since a long chain of blocks
+   * Finds the starting state and the roots of the blocks to replay. Collects only roots, because a long chain of blocks
    * does not fit into memory.
    */
   async #nearest(blockRoot: RootHex, slot: Slot): Promise<ReplayBeginning> {

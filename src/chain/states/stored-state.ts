@@ -22,8 +22,8 @@ export async function readSnapshot(
 }
 
 /**
- * Decodes a stored state. A post-state is verified by its block root, an advanced state by the state index. Throws a
- * `DatabaseCorruptError` if it does not match.
+ * Decodes a stored state. Verifies a post-state against its block root and an advanced state against the state index.
+ * Throws a `DatabaseCorruptError` if the state does not match.
  */
 async function readStoredState(
   { config, db }: { config: BeaconConfig; db: Pick<BeaconDb, "path" | "stateIndex"> },

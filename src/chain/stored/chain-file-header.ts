@@ -7,7 +7,7 @@ import { ChainFileError, EntryKind, readChainFile } from "./chain-file.ts";
 export interface ChainFileHeader {
   identity: unknown;
   finalized: { epoch: number; root: RootHex };
-  /** Last slot of a dev chain's clock. */
+  /** Last slot reached by a dev chain's clock. */
   clockSlot: Slot | null;
 }
 

@@ -28,7 +28,7 @@ async function writtenFile(entries: readonly FileEntry[]): Promise<string> {
   return path;
 }
 
-/** Reads a file with other bytes. Returns the number of intact entries and the problem with the next. */
+/** Reads a file after replacing its bytes. Returns the number of intact entries and the problem with the next entry. */
 async function readChanged(path: string, bytes: Uint8Array): Promise<[number, string]> {
   await writeFile(path, bytes);
   let intact = 0;
@@ -41,7 +41,7 @@ async function readChanged(path: string, bytes: Uint8Array): Promise<[number, st
   }
 }
 
-/** An entry with a correct checksum around any content. */
+/** An entry with the given content and a correct checksum. */
 function entryOf(kind: number, content: Uint8Array, length = content.length): Buffer {
   const header = Buffer.alloc(HEADER_BYTES);
   header.writeUInt8(kind, 0);

@@ -12,9 +12,9 @@ export const EntryKind = {
   about: 1,
   /** SSZ-encoded state. */
   state: 2,
-  /** SSZ-encoded finalized signed block; ascending. */
+  /** SSZ-encoded finalized signed block, in ascending slot order. */
   finalizedBlock: 3,
-  /** SSZ-encoded unfinalized signed block; ascending. */
+  /** SSZ-encoded unfinalized signed block, in ascending slot order. */
   hotBlock: 4,
   /** State root, slot and block root of states at empty slots, 72 bytes each. */
   emptySlots: 5,
@@ -117,7 +117,7 @@ async function takeContent(file: FileHandle, header: Buffer, fileBytes: number):
   );
 }
 
-/** Reads the next bytes; fewer at the end of the file. */
+/** Reads the next `length` bytes, or fewer at the end of the file. */
 async function take(file: FileHandle, length: number): Promise<Buffer> {
   const buffer = Buffer.alloc(length);
   let filled = 0;

@@ -21,7 +21,7 @@ export interface CheckedChain {
   states: number;
   /** Blob and column sidecars. */
   sidecars: number;
-  /** Full sentences. */
+  /** Problems found, as complete sentences. */
   problems: string[];
 }
 

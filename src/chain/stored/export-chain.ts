@@ -32,7 +32,7 @@ const BUCKETS_BESIDE: readonly number[] = [
 
 interface ExportOptions {
   isWhole?: boolean;
-  /** Prefix of the custom values that belong to blocks. */
+  /** Prefix of custom values that belong to blocks. */
   customs?: string;
   signal?: AbortSignal | undefined;
 }

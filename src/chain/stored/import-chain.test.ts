@@ -10,7 +10,7 @@ import { importChain } from "./import-chain.ts";
 
 const finalized = chainOf([0, 1, 2]);
 const hot = chainOf([3, 4], finalized.at(-1));
-/** Of a dev chain whose last slots were empty. */
+/** Clock slot of a dev chain whose last slots were empty. */
 const CLOCK_SLOT = 9;
 const WHOLE: ExportedCounts = { states: 1, finalizedBlocks: 3, hotBlocks: 2, emptySlots: 0 };
 

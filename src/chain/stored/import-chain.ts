@@ -61,7 +61,7 @@ interface EntryParts {
   config: BeaconConfig;
   batch: BeaconDbBatch;
   counts: ExportedCounts;
-  /** Entries to be written together with the identity. */
+  /** Entries to write together with the chain's identity. */
   raw: RawEntry[];
 }
 
@@ -100,7 +100,7 @@ async function importEntry(kind: number, bytes: Uint8Array, { config, batch, cou
       return;
     case EntryKind.raw: {
       const entry = await decode(() => readRawEntry(bytes), "an entry of the database");
-      // Sidecars do not fit into memory, and blocks do not depend on them.
+      // Written immediately, because sidecars do not fit into memory and blocks do not depend on them.
       if (entry.bucket === Bucket.dataSidecars || entry.bucket === Bucket.dataBlocks) batch.putRaw(entry);
       else raw.push(entry);
       counts.raw = (counts.raw ?? 0) + 1;

@@ -24,7 +24,7 @@ const sidecarOf = ({ header }: LinkedBlock, index: number) =>
     signedBlockHeader: { message: header, signature: new Uint8Array(96) },
   });
 
-/** An intact chain with states of its first and last finalized block. */
+/** An intact chain with the states of its first and last finalized blocks. */
 async function openChain(): Promise<BeaconDb> {
   const db = await openEmptyDatabase();
   await storeChain(db, { finalized, hot });

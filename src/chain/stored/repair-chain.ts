@@ -12,7 +12,7 @@ import { attempt, type BlockLink, linkOf } from "./check-chain.ts";
 interface RepairParts {
   config: BeaconConfig;
   db: BeaconDb;
-  /** Also drops the blocks and states from this slot on. */
+  /** If set, also drops all blocks and states from this slot on. */
   before?: Slot;
 }
 
@@ -23,7 +23,7 @@ export interface RepairedChain {
   newestSlot: Slot;
   blocks: number;
   states: number;
-  /** Descriptions of damaged entries that were dropped, as full sentences. */
+  /** Descriptions of damaged entries that were dropped, as complete sentences. */
   dropped: string[];
 }
 
@@ -34,8 +34,8 @@ interface IntactState extends StatePosition {
 
 /**
  * Rebuilds a chain from the intact parts of a database: from the oldest state with a gapless chain to the newest
- * finalized state, and all later descendants, which the next start executes. Deletes everything else. Returns null
- * without an intact finalized state. Requires exclusive access.
+ * finalized state, and all later descendants, which are executed at the next start. Deletes everything else. Returns
+ * null if there is no intact finalized state. Requires exclusive access.
  */
 export async function repairChain(parts: RepairParts): Promise<RepairedChain | null> {
   const { db, before = Number.POSITIVE_INFINITY } = parts;
@@ -53,7 +53,7 @@ export async function repairChain(parts: RepairParts): Promise<RepairedChain | n
   const hot = descendants(newest, links);
 
   await deleteIndices(db);
-  // Deletes blocks outside the remaining chain, since it is unknown whether they were canonical.
+  // Delete blocks outside the remaining chain, because it is unknown whether they were canonical.
   const others = [...intact.keys()].filter((root) => !chain.has(root) && !hot.has(root));
   await inBatches(db, others, (batch, root) => batch.blocks.delete(root));
   await inBatches(db, chain, (batch, [root, slot]) => {
@@ -100,7 +100,7 @@ async function intactBlocks(parts: RepairParts, dropped: string[]): Promise<Map<
   return links;
 }
 
-/** In slot order. */
+/** Returns the intact states in slot order. */
 async function intactStates(parts: RepairParts, dropped: string[]): Promise<IntactState[]> {
   const { db } = parts;
   const states: IntactState[] = [];
@@ -149,7 +149,7 @@ async function deleteIndices(db: BeaconDb): Promise<void> {
   await inBatches(db, hot, (batch, { slot, root }) => batch.hotBlocks.delete(slot, root));
 }
 
-/** Deletes the sidecars of all other blocks. */
+/** Deletes the sidecars of all blocks except the given ones. */
 async function repairSidecars(db: BeaconDb, slots: ReadonlyMap<RootHex, Slot>, dropped: string[]): Promise<void> {
   const listed = await Array.fromAsync(db.data.blocks());
   const others = listed.filter(({ slot, root }) => slots.get(root) !== slot);
@@ -170,7 +170,7 @@ async function repairSidecars(db: BeaconDb, slots: ReadonlyMap<RootHex, Slot>, d
   await inBatches(db, obsolete, (batch, { root, index }) => batch.data.deleteSidecar(root, index));
 }
 
-/** Converts patches of deleted bases to plain states, then deletes all states except the remaining ones. */
+/** Converts patches to deleted bases into plain states, then deletes all states except the remaining ones. */
 async function deleteStatesBut(db: BeaconDb, remaining: readonly StatePosition[]): Promise<void> {
   const stored = await Array.fromAsync(db.snapshots.entries());
   for (const snapshot of stored) {

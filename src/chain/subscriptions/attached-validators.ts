@@ -3,11 +3,12 @@ import { LruMap } from "../../collections/lru-map.ts";
 
 /** Same as the lifetime of a proposer preparation. */
 const EPOCHS_KEPT_AFTER = 2;
-/** More than any operator runs on one node. */
+/** Exceeds the number of validators any operator runs on one node. */
 const MAX_VALIDATORS = 200_000;
 
 /**
- * Validators that use this node: registered by preparations or subscriptions of validator clients, or run in-process.
+ * Validators connected to this node: registered through preparations or subscriptions from validator clients, or run
+ * in-process.
  */
 export class AttachedValidators {
   readonly #registered = new LruMap<ValidatorIndex, Epoch>(MAX_VALIDATORS);
@@ -20,7 +21,7 @@ export class AttachedValidators {
     this.#clock = clock;
   }
 
-  /** Registers a validator of a validator client. */
+  /** Registers a validator on behalf of a validator client. */
   register(validator: ValidatorIndex, currentEpoch: Epoch): void {
     const before = this.#registered.get(validator);
     this.#registered.set(validator, currentEpoch);

@@ -2,7 +2,7 @@ import { ATTESTATION_SUBNET_COUNT, SLOTS_PER_EPOCH } from "@lodestar/params";
 import type { CommitteeIndex, Slot } from "@lodestar/types";
 import { copyMap } from "../../collections/copy-map.ts";
 
-/** A committee duty of a client's validator. */
+/** A committee duty reported by a validator client for one of its validators. */
 export interface CommitteeInterest {
   slot: Slot;
   committeeIndex: CommitteeIndex;
@@ -16,16 +16,16 @@ interface CommitteeSubscription {
   committeeIndex: CommitteeIndex;
   subnet: number;
   /**
-   * True if the subnet must be joined: aggregators need all attestations of the committee; others only need to reach
-   * the subnet.
+   * True if the subnet must be joined: aggregators need all attestations from the committee, while other validators
+   * only need to reach the subnet.
    */
   isAggregator: boolean;
 }
 
-/** Attestations and aggregates of a slot still arrive in the next slot. */
+/** Attestations and aggregates for a slot still arrive in the next slot. */
 const SLOTS_KEPT_AFTER = 1;
 
-/** Committee subscriptions of validator clients, kept until their slots have passed. Read by the network. */
+/** Committee subscriptions from validator clients, kept until their slots have passed. Read by the network. */
 export class CommitteeSubscriptions {
   #slots = new Map<Slot, Map<CommitteeIndex, CommitteeSubscription>>();
   readonly #listeners = new Set<() => void>();
@@ -45,7 +45,7 @@ export class CommitteeSubscriptions {
     this.#slots = slots;
   }
 
-  /** Adds a subscription, or merges it with an existing one of the committee. */
+  /** Adds a subscription, or merges it with an existing one for the committee. */
   add({ slot, committeeIndex, committeesAtSlot, isAggregator }: CommitteeInterest): void {
     let ofSlot = this.#slots.get(slot);
     if (!ofSlot) {

@@ -3,11 +3,11 @@ import type { Epoch } from "@lodestar/types";
 
 interface SyncSubscription {
   subnet: number;
-  /** Epoch in which the subscription ends, exclusive. */
+  /** First epoch after the end of the subscription. */
   untilEpoch: Epoch;
 }
 
-/** Sync committee subnet subscriptions of validator clients. Read by the network. */
+/** Sync committee subnet subscriptions from validator clients. Read by the network. */
 export class SyncSubscriptions {
   #untilEpochs = new Map<number, Epoch>();
   readonly #listeners = new Set<() => void>();

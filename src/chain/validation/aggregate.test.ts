@@ -18,7 +18,7 @@ afterEach(() => chain.close());
 const validate = (...aggregates: SignedAggregateAndProof[]) => validateAggregates(chain.context, aggregates);
 const votes = (positions: number[], change?: (data: phase0.AttestationData) => void) =>
   aggregatedAttestation(chain, positions, { slot: 2, change });
-/** Signed by the committee member at that position. */
+/** Signed by the committee member at the given position. */
 const signedBy = (position: number, aggregate: Attestation) => signAggregate(chain, aggregate, committee[position]!);
 
 function start(fork: "phase0" | "fulu"): void {

@@ -22,7 +22,7 @@ import type { ValidationContext } from "./context.ts";
 import type { SignedDuty } from "./duplicate-keys.ts";
 import { alreadyKnown, type Origin, type Outcome, reject } from "./outcome.ts";
 
-/** A validated aggregate of one committee. */
+/** A validated aggregate from one committee. */
 export interface ValidatedAggregate {
   data: phase0.AttestationData;
   dataRoot: RootHex;
@@ -39,9 +39,9 @@ export interface ValidatedAggregate {
 const SUBJECT = "The aggregate";
 
 /**
- * Validates aggregates by the rules of the topic beacon_aggregate_and_proof (phase0, deneb and
- * electra/p2p-interface.md). Verifies the three signatures of all aggregates as a batch. Outcomes are in input order;
- * accepted aggregates are marked as seen.
+ * Validates aggregates against the rules of the topic beacon_aggregate_and_proof (phase0, deneb and
+ * electra/p2p-interface.md). Verifies the three signatures of each aggregate, all in one batch. Outcomes are in input
+ * order; accepted aggregates are marked as seen.
  */
 export function validateAggregates(
   context: ValidationContext,
@@ -70,7 +70,7 @@ async function examine(
   const { aggregate: attestation, aggregatorIndex, selectionProof } = signedAggregate.message;
   const { data, aggregationBits: bits, signature } = attestation;
   const committeeIndex = committeeIndexOf(context, attestation);
-  // Needs no committee, so it is checked before the aggregate may wait for its block.
+  // This check needs no committee, so it runs before the aggregate may have to wait for its block.
   if (bits.getTrueBitIndexes().length === 0) {
     throw reject("no-participants", `${SUBJECT} of committee ${committeeIndex} at slot ${data.slot} has no votes.`);
   }
@@ -111,7 +111,7 @@ async function examine(
   };
 }
 
-/** Reports votes of this node's validators that are new or conflict with seen ones. */
+/** Reports votes by this node's validators that are new or conflict with votes already seen. */
 function reportDuplicates({ seen, duplicates }: ValidationContext, aggregate: ValidatedAggregate): void {
   const { data, dataRoot, attestingIndices } = aggregate;
   for (const validator of attestingIndices) {
@@ -147,8 +147,8 @@ function committeeIndexOf({ config }: ValidationContext, attestation: Attestatio
 }
 
 /**
- * Rejects aggregates that add no attesters. Treats a second aggregate of an aggregator as known even with other
- * attestations, because a validator client with several nodes submits the same duty to each.
+ * Rejects aggregates that add no attesters. Treats a second aggregate by the same aggregator as known even if it
+ * contains different attestations, because a validator client with several nodes submits the same duty to each node.
  */
 function refuseSeen({ seen }: ValidationContext, aggregate: ValidatedAggregate): void {
   const { data, dataRoot, committeeIndex, bits, aggregatorIndex } = aggregate;

@@ -20,8 +20,8 @@ interface CheckedAttestationData {
 }
 
 /**
- * Validates attestation data, for single attestations and aggregates. Caches the verdict per data, because most
- * attestations of a slot share it.
+ * Validates the data of single attestations and aggregates. Caches the verdict for each data object, because most
+ * attestations in a slot share the same data.
  */
 export class AttestationDataRules {
   readonly #context: ValidationContext;
@@ -72,7 +72,7 @@ export class AttestationDataRules {
   async #refuseUnfitBlock(data: phase0.AttestationData): Promise<void> {
     const { forkChoice, blocks, invalidBlocks } = this.#context;
     const blockRoot = toRootHex(data.beaconBlockRoot);
-    // Not penalized: an optimistic peer forwards such votes in good faith.
+    // The sender is not penalized, because an optimistic peer forwards such votes in good faith.
     if (forkChoice.isInvalid(blockRoot)) {
       throw ignore(
         "invalid-block",
@@ -92,7 +92,7 @@ export class AttestationDataRules {
       if (stored) this.#refuseBlockBeforeFinality({ root: blockRoot, slot: stored.slot });
       throw ignore("unknown-block", `${this.#subject} votes for the unknown block ${blockRoot}.`);
     }
-    // fork-choice.md, validate_on_attestation. Not a gossip rule, so the sender is not penalized.
+    // fork-choice.md, validate_on_attestation. This is not a gossip rule, so the sender is not penalized.
     if (block.slot > data.slot) {
       throw ignore(
         "block-after-vote",
@@ -100,8 +100,8 @@ export class AttestationDataRules {
       );
     }
     // Not in the specification, but common in other clients: the vote is still unverified, and each such block would
-    // need its own state advance. Exempts the head and the canonical block at the vote's slot, so that a stalled chain
-    // can recover.
+    // require advancing another state. Exempts the head and the canonical block at the vote's slot, so that a stalled
+    // chain can recover.
     const isTooOld = computeEpochAtSlot(block.slot) + 1 < data.target.epoch;
     if (isTooOld && blockRoot !== forkChoice.canonicalAtSlot(data.slot)?.root) {
       throw ignore(

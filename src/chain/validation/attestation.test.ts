@@ -34,7 +34,7 @@ describe.each(["phase0", "fulu"] as const)("the rules for single attestations of
           validatorIndex: committee[1],
           signature: attestation.signature,
           fork,
-          // Two committees in each of the slots 0, 1 and 2.
+          // Slots 0, 1 and 2 have two committees each.
           subnet: 5,
         },
       },

@@ -14,7 +14,7 @@ import type { ValidationContext } from "./context.ts";
 import type { SignedDuty } from "./duplicate-keys.ts";
 import { alreadyKnown, ignore, type Origin, type Outcome, reject } from "./outcome.ts";
 
-/** A validated attestation of one validator. */
+/** A validated attestation by one validator. */
 export interface ValidatedAttestation {
   data: phase0.AttestationData;
   dataRoot: RootHex;
@@ -31,11 +31,11 @@ export interface ValidatedAttestation {
 const SUBJECT = "The attestation";
 
 /**
- * Validates attestations by the rules of the topics beacon_attestation_{subnet_id} (phase0, deneb and
+ * Validates attestations against the rules of the topics beacon_attestation_{subnet_id} (phase0, deneb and
  * electra/p2p-interface.md). Verifies all signatures as a batch. Outcomes are in input order; accepted attestations are
  * marked as seen.
  *
- * @param arrivedOn subnet of each attestation; omitted if they did not come from the network
+ * @param arrivedOn subnet of each attestation; omitted if the attestations did not come from the network
  */
 export function validateAttestations(
   context: ValidationContext,
@@ -100,7 +100,7 @@ function subnetOf({ committeesPerSlot }: EpochShuffling, slot: Slot, committeeIn
   return (committeesBefore + committeeIndex) % ATTESTATION_SUBNET_COUNT;
 }
 
-/** Electra replaced the single-bit Attestation by SingleAttestation (EIP-7549). */
+/** Electra replaced the single-bit Attestation with SingleAttestation (EIP-7549). */
 function refuseWrongShape({ config }: ValidationContext, attestation: SingleAttestation): void {
   const { slot } = attestation.data;
   const isElectra = config.getForkSeq(slot) >= ForkSeq.electra;
@@ -113,7 +113,7 @@ function refuseWrongShape({ config }: ValidationContext, attestation: SingleAtte
   }
 }
 
-/** Needs no committee, so it is checked before the vote may wait for its block. */
+/** This check needs no committee, so it runs before the vote may have to wait for its block. */
 function refuseManyVotes(attestation: SingleAttestation): void {
   if (isElectraSingleAttestation(attestation)) return;
   const { aggregationBits } = attestation;
@@ -147,8 +147,8 @@ function positionInCommittee(attestation: SingleAttestation, committee: Uint32Ar
 }
 
 /**
- * Reports a signed vote that conflicts with an earlier one, if a client submitted it to this node or the validator uses
- * this node.
+ * Reports a signed vote that conflicts with an earlier one, if a client submitted the vote to this node or the
+ * validator is connected to this node.
  */
 function reportConflict(context: ValidationContext, validated: ValidatedAttestation, origin: Origin): void {
   const first = conflictingRoot(context, validated);
@@ -165,7 +165,7 @@ const dutyOf = ({ validatorIndex, data, dataRoot }: ValidatedAttestation): Signe
   root: dataRoot,
 });
 
-/** Returns the data root of an earlier vote that differs. */
+/** Returns the data root of an earlier, different vote by the same validator. */
 function conflictingRoot(
   { seen }: ValidationContext,
   { data, dataRoot, validatorIndex }: Pick<ValidatedAttestation, "data" | "dataRoot" | "validatorIndex">,

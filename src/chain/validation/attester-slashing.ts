@@ -17,7 +17,7 @@ interface ValidatedAttesterSlashing {
   commonIndices: ValidatorIndex[];
 }
 
-/** Validates by the rules of the topic attester_slashing (phase0/p2p-interface.md). */
+/** Validates a slashing against the rules of the topic attester_slashing (phase0/p2p-interface.md). */
 export async function validateAttesterSlashing(
   { config, clock, bls, operations, states }: ValidationContext,
   slashing: AttesterSlashing,

@@ -17,17 +17,18 @@ export interface Candidate<T> {
 
 interface BatchRules<Item, T> {
   /**
-   * Checks all rules that need no signature. Throws a `GossipValidationError`. `index` is the position in the batch.
+   * Checks all rules that do not involve signatures. Throws a `GossipValidationError`. `index` is the position in the
+   * batch.
    */
   examine(item: Item, index: number): Promise<Candidate<T>>;
   /**
-   * Marks the object as seen and returns the part of it that is still new. Throws if an equal object was accepted since
-   * `examine`, from this batch or a concurrent one.
+   * Marks the object as seen and returns the part of it that is still new. Throws if an equal object, from this batch
+   * or a concurrent one, was accepted after `examine`.
    */
   claim(value: T): T;
 }
 
-/** Validates items by the rules and verifies all their signatures as one batch. Returns one outcome per item. */
+/** Validates items against the rules and verifies all their signatures in one batch. Returns one outcome per item. */
 export async function validateBatch<Item, T>(
   { bls }: Pick<ValidationContext, "bls">,
   items: readonly Item[],

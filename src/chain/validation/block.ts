@@ -35,8 +35,8 @@ const SUBJECT = "The block";
 type AnyBlock = BeaconBlock | BlindedBeaconBlock;
 
 /**
- * A block that passed the gossip rules: its proposer has the duty of the slot and signed it. Only `validate` creates
- * instances, so the import need not verify this again.
+ * A block that passed the gossip rules: its proposer was due to propose in the slot and signed the block. Only
+ * `validate` creates instances, so the import need not verify these facts again.
  */
 export class ValidatedBlock<T extends AnySignedBlock = SignedBeaconBlock> {
   readonly signed: T;
@@ -52,7 +52,8 @@ export class ValidatedBlock<T extends AnySignedBlock = SignedBeaconBlock> {
 
   /**
    * Checks the rules of the topic beacon_block (p2p-interface.md of phase0 and each fork up to fulu). Checks rules
-   * about the parent, including an unknown parent, only after the proposer signature. Does not mark the block as seen.
+   * about the parent, including whether it is known, only after the proposer signature. Does not mark the block as
+   * seen.
    */
   static async validate<T extends AnySignedBlock>(context: ValidationContext, signed: T): Promise<ValidatedBlock<T>> {
     const { message: block, signature } = signed;
@@ -74,7 +75,7 @@ export class ValidatedBlock<T extends AnySignedBlock = SignedBeaconBlock> {
   }
 }
 
-/** Validates a block by the gossip rules and marks it as seen. At most one block per proposer and slot passes. */
+/** Validates a block against the gossip rules and marks it as seen. At most one block per proposer and slot passes. */
 export async function validateGossipBlock(
   context: ValidationContext,
   signed: SignedBeaconBlock,
@@ -88,8 +89,8 @@ export async function validateGossipBlock(
 }
 
 /**
- * Reports a block that conflicts with an earlier one of the same proposer and slot, if the proposer uses this node.
- * Verifies the signature first and rejects a forged block.
+ * Reports a block that conflicts with an earlier block by the same proposer for the same slot, if the proposer is
+ * connected to this node. Verifies the signature first and rejects a forged block.
  */
 export async function reportConflict(
   context: ValidationContext,
@@ -113,7 +114,7 @@ const dutyOf = ({ slot, proposerIndex }: AnyBlock, root: RootHex): SignedDuty =>
 });
 
 /**
- * Marks a block as seen after it passed the rules. Throws if another block of the proposer was accepted during
+ * Marks a block as seen after it passed the rules. Throws if another block by the proposer was accepted during
  * validation.
  */
 export function markBlockSeen(context: ValidationContext, block: BeaconBlock, root: RootHex): void {
@@ -163,7 +164,7 @@ function payloadOf(body: AnyBlock["body"]): { timestamp: number } | undefined {
   return "executionPayload" in body ? body.executionPayload : undefined;
 }
 
-/** Negation of `is_execution_enabled` (bellatrix/beacon-chain.md). Since Capella, the merge is complete. */
+/** Negation of `is_execution_enabled` (bellatrix/beacon-chain.md). From Capella on, the merge is complete. */
 function isBeforeMerge(
   fork: ForkSeq,
   head: CachedBeaconStateAllForks,

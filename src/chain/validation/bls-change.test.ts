@@ -23,7 +23,8 @@ function changeOf(
     fromBlsPubkey: chain.keys.publicKey(keyOf)!,
     toExecutionAddress: new Uint8Array(20).fill(address),
   };
-  // capella/beacon-chain.md, process_bls_to_execution_change: signed under the genesis version whatever the fork.
+  // capella/beacon-chain.md, process_bls_to_execution_change: signed with the genesis fork version, regardless of the
+  // fork.
   const domain = chain.config.getDomainAtFork(ForkName.phase0, DOMAIN_BLS_TO_EXECUTION_CHANGE);
   const signingRoot = computeSigningRoot(ssz.capella.BLSToExecutionChange, message, domain);
   return { message, signature: chain.sign(signedBy, signingRoot) };

@@ -9,7 +9,7 @@ import { toHex } from "@lodestar/utils";
 import type { ValidationContext } from "./context.ts";
 import { alreadyKnown, ignore, type Origin, reject } from "./outcome.ts";
 
-/** Validates by the rules of the topic bls_to_execution_change (capella/p2p-interface.md). */
+/** Validates a credential change against the rules of the topic bls_to_execution_change (capella/p2p-interface.md). */
 export async function validateBlsChange(
   { config, clock, bls, operations, states }: ValidationContext,
   signedChange: capella.SignedBLSToExecutionChange,
@@ -61,7 +61,10 @@ function noBlsKey(validatorIndex: ValidatorIndex, credentials: Uint8Array): stri
   );
 }
 
-/** Returns null if the key is not a valid point, since credentials can be derived from arbitrary bytes. */
+/**
+ * Returns null if the key is not a valid point, which is possible because credentials can be derived from arbitrary
+ * bytes.
+ */
 function signatureSetOf(
   config: ValidationContext["config"],
   signedChange: capella.SignedBLSToExecutionChange,

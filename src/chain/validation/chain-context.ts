@@ -13,7 +13,7 @@ interface ValidatingChain
   states: StateStore;
   tracker: Pick<HeadTracker, "headState">;
   pools: Pick<Pools, "seen" | "operations">;
-  /** Resolves when no change of the chain is pending. Changes take priority over regenerations. */
+  /** Resolves when no change to the chain is pending. Changes take priority over regenerations. */
   idle(): Promise<void>;
 }
 
@@ -42,7 +42,7 @@ export function validationContextOf(chain: ValidatingChain): ValidationContext {
       shuffling: (blockRoot, epoch) => shufflings.of(blockRoot, epoch),
       preState: (parentRoot, slot) => {
         const make = () => states.afterBlock(parentRoot, slot);
-        // The next block of the chain need not wait in the queue.
+        // The chain's next block need not wait in the queue.
         return states.isNear(parentRoot, slot) ? make() : regenerations.run("block", make);
       },
     },

@@ -8,7 +8,8 @@ import { type SidecarRules, validateSidecar } from "./sidecar.ts";
 const SUBJECT = "The column sidecar";
 
 /**
- * Validates by the rules of the topics data_column_sidecar_{subnet_id} (fulu/p2p-interface.md). Returns the block root.
+ * Validates a sidecar against the rules of the topics data_column_sidecar_{subnet_id} (fulu/p2p-interface.md). Returns
+ * the block root.
  */
 export function validateColumnSidecar(
   context: ValidationContext,

@@ -66,7 +66,7 @@ export interface ValidationContext {
   readonly seen: SeenCaches;
   /** Headers with a valid proposer signature. */
   readonly signedHeaders: VerifiedHeaders;
-  /** Headers whose proposer is known to have the duty. */
+  /** Headers whose proposer is known to be the one due for the slot. */
   readonly headersOnDuty: VerifiedHeaders;
   readonly operations: Pick<
     OperationPool,
@@ -77,8 +77,8 @@ export interface ValidationContext {
 }
 
 /**
- * Returns the slot of a block that could include an operation; the fork of that slot determines the signing domain.
- * Later than the head's slot after empty slots.
+ * Returns the slot of a block that could include an operation. The fork at that slot determines the signing domain.
+ * After empty slots, the returned slot is later than the head's slot.
  */
 export function inclusionSlot(
   { slot }: Pick<CachedBeaconStateAllForks, "slot">,
@@ -88,8 +88,8 @@ export function inclusionSlot(
 }
 
 /**
- * Awaits a state that a rule needs. If it is unavailable, the message is ignored, not rejected (p2p-interface.md,
- * beacon_block: "if shuffling is not available, IGNORE instead").
+ * Awaits a state that a rule needs. If the state is unavailable, the message is ignored, not rejected
+ * (p2p-interface.md, beacon_block: "if shuffling is not available, IGNORE instead").
  */
 export async function stateOrIgnore<T>(state: Promise<T>, what: string): Promise<T> {
   try {

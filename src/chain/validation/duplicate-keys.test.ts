@@ -28,7 +28,7 @@ const submit = (vote: SingleAttestation) => validateAttestations(chain.context, 
 const receive = (vote: SingleAttestation) => validateAttestations(chain.context, [vote], [SUBNET]);
 const reports = () => chain.logger.records.map(({ fields }) => fields);
 
-/** Two votes of the first committee member for different heads. */
+/** Two votes by the first committee member for different heads. */
 function conflictingVotes() {
   const vote = singleAttestation(chain, 0, { slot: SLOT });
   const other = singleAttestation(chain, 0, { slot: SLOT, head: chain.genesisRoot });

@@ -4,7 +4,10 @@ import type { Logger } from "../../log/logger.ts";
 import type { Clock } from "../clock/clock.ts";
 import type { AttachedValidators } from "../subscriptions/attached-validators.ts";
 
-/** Limits the log lines per epoch if a whole key set runs twice. Further validators are logged in later epochs. */
+/**
+ * Limits the log lines per epoch if a whole set of keys runs twice. The remaining validators are logged in later
+ * epochs.
+ */
 const LINES_PER_EPOCH = 8;
 const MAX_VALIDATORS = 200_000;
 
@@ -16,7 +19,7 @@ interface DuplicateKeysParts {
 
 type DutyKind = "attestation" | "block";
 
-/** A message with a valid signature of the validator. */
+/** A message validly signed by the validator. */
 export interface SignedDuty {
   validator: ValidatorIndex;
   kind: DutyKind;
@@ -29,8 +32,8 @@ export interface SignedDuty {
  * Detects that keys of this node's validators also sign elsewhere. Callers verify signatures first, so that peers
  * cannot forge evidence.
  *
- * For keys of validator clients, only two different messages for one duty are evidence, since a client may use several
- * beacon nodes. In-process keys sign only here, so any message that this node did not create is evidence.
+ * For keys held by validator clients, only two different messages for one duty are evidence, because a client may use
+ * several beacon nodes. In-process keys sign only here, so any message that this node did not create is evidence.
  */
 export class DuplicateKeys {
   readonly #parts: DuplicateKeysParts;
@@ -42,7 +45,7 @@ export class DuplicateKeys {
     this.#parts = parts;
   }
 
-  /** False if no validator uses this node, in which case individual checks are skipped. */
+  /** False if no validator is connected to this node, in which case individual checks are skipped. */
   get isWatching(): boolean {
     return !this.#parts.attached.isEmpty;
   }
@@ -52,12 +55,14 @@ export class DuplicateKeys {
     return this.#counts;
   }
 
-  /** Returns true if the validator uses this node. */
+  /** Returns true if the validator is connected to this node. */
   watches(validator: ValidatorIndex): boolean {
     return this.#parts.attached.has(validator, this.#parts.clock.currentEpoch);
   }
 
-  /** Reports a message that conflicts with an earlier one for the same duty. `first` is the root of the earlier one. */
+  /**
+   * Reports a message that conflicts with an earlier one for the same duty. `first` is the root of the earlier message.
+   */
   conflict(duty: SignedDuty, first: RootHex): void {
     this.#report(duty, first);
   }

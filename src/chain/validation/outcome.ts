@@ -28,7 +28,7 @@ export type GossipErrorReason =
   | "wrong-proposer"
   | "wrong-payload-timestamp"
   | "too-many-blobs"
-  // Data of blocks
+  // Block data
   | "blob-index-out-of-range"
   | "malformed-column"
   | "bad-inclusion-proof"
@@ -68,11 +68,11 @@ export type GossipErrorReason =
  */
 export type Origin = "gossip" | "client";
 
-/** An object violates a gossip rule of its topic (p2p-interface.md). */
+/** Thrown if an object violates a gossip rule of its topic (p2p-interface.md). */
 export class GossipValidationError extends Error {
   readonly action: GossipAction;
   readonly reason: GossipErrorReason;
-  /** True if the object is merely known already. Its submission then succeeds. */
+  /** True if the only problem is that the object is already known, in which case its submission succeeds. */
   readonly known: boolean;
 
   constructor(

@@ -9,7 +9,7 @@ import { toRootHex } from "@lodestar/utils";
 import { stateOrIgnore, type ValidationContext } from "./context.ts";
 import { ignore, reject } from "./outcome.ts";
 
-// Rules shared by blocks and sidecars, which carry the block header.
+// Rules shared by blocks and by sidecars, which contain the block header.
 
 type Proposal = Pick<phase0.BeaconBlockHeader, "slot" | "proposerIndex" | "parentRoot">;
 
@@ -33,7 +33,7 @@ export function refuseInvalidParent(
   what: string,
 ): void {
   const parentHex = toRootHex(parentRoot);
-  // Ignored, not rejected, because the execution engine may be wrong (bellatrix/p2p-interface.md, beacon_block).
+  // Ignored rather than rejected, because the execution engine may be wrong (bellatrix/p2p-interface.md, beacon_block).
   // Optimistic parents are accepted.
   if (forkChoice.isInvalid(parentHex)) {
     throw ignore("invalid-parent", `${what}'s parent ${parentHex} has an invalid execution payload.`);
@@ -56,8 +56,8 @@ export function refuseInvalidParent(
 }
 
 /**
- * Rejects an unknown proposer. An index too large to be exact is hashed as another number, which the block root does
- * not reveal.
+ * Rejects an unknown proposer. An index too large to be exact is hashed as a different number, which the block root
+ * does not reveal.
  */
 export function refuseUnknownProposer(
   { states, forkChoice }: ValidationContext,
@@ -65,7 +65,7 @@ export function refuseUnknownProposer(
   what: string,
 ): void {
   if (proposerIndex < states.head.validators.length) return;
-  // If the parent is missing, it may have added the validator.
+  // A missing parent may have added the validator.
   const rejectOrIgnore = forkChoice.has(toRootHex(parentRoot)) ? reject : ignore;
   throw rejectOrIgnore("unknown-validator", `${what}'s proposer ${proposerIndex} is not a validator.`);
 }

@@ -9,8 +9,8 @@ import { inclusionSlot, type ValidationContext } from "./context.ts";
 import { alreadyKnown, type Origin, reject } from "./outcome.ts";
 
 /**
- * Validates by the rules of the topic proposer_slashing (phase0/p2p-interface.md). Returns the fork under which the
- * signatures are valid.
+ * Validates a slashing against the rules of the topic proposer_slashing (phase0/p2p-interface.md). Returns the fork
+ * under which the signatures are valid.
  */
 export async function validateProposerSlashing(
   { config, clock, bls, operations, states }: ValidationContext,

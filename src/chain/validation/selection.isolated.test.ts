@@ -9,7 +9,7 @@ import { summarize, TestChain } from "../../../test/support/chain/validation/val
 import { validateAggregates } from "./aggregate.ts";
 import { validateContributions } from "./sync-committee.ts";
 
-// Committees of the minimal preset are so small that every validator is selected as an aggregator.
+// Committees in the minimal preset are so small that every validator is selected as an aggregator.
 vi.mock("@lodestar/state-transition", async (importOriginal) => ({
   ...(await importOriginal<typeof import("@lodestar/state-transition")>()),
   isAggregatorFromCommitteeLength: () => false,

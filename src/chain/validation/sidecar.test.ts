@@ -21,7 +21,7 @@ function validateOn(
     : validateBlobSidecar(context, sidecar, subnet);
 }
 
-/** A copy with other contents. */
+/** Returns a changed copy. */
 function changed(sidecar: DataSidecar, change: (copy: DataSidecar) => void): DataSidecar {
   const copy = structuredClone(sidecar);
   change(copy);

@@ -24,8 +24,8 @@ export interface SidecarRules<Sidecar extends DataSidecar> {
 }
 
 /**
- * Validates a sidecar by the rules shared by blobs and columns. Rules that need no parent come first, cheap ones before
- * expensive ones. Returns the block root.
+ * Validates a sidecar against the rules shared by blobs and columns. Rules that do not need the parent are checked
+ * first, and cheap rules before expensive ones. Returns the block root.
  */
 export async function validateSidecar<Sidecar extends DataSidecar>(
   context: ValidationContext,

@@ -11,7 +11,7 @@ import { ignore } from "./outcome.ts";
 
 export const SYNC_SUBCOMMITTEE_SIZE = Math.floor(SYNC_COMMITTEE_SIZE / SYNC_COMMITTEE_SUBNET_COUNT);
 
-/** A subcommittee and the positions of a validator in it. */
+/** A subcommittee and a validator's positions in it. */
 export interface SubcommitteePositions {
   subcommitteeIndex: number;
   indicesInSubcommittee: number[];
@@ -27,7 +27,8 @@ export class SyncCommittees {
   }
 
   /**
-   * Returns the committee that signs at that slot. The next slot's block includes its signatures (altair/validator.md).
+   * Returns the committee that signs at the given slot. Its signatures are included in the next slot's block, so it is
+   * the committee of the next slot (altair/validator.md).
    */
   at(slot: Slot): Promise<SyncCommitteeCache> {
     let found = this.#found.get(slot);
@@ -45,7 +46,7 @@ export class SyncCommittees {
     }
     const { head } = states;
     const periodsAhead = computeSyncPeriodAtSlot(slot + 1) - head.epochCtx.syncPeriod;
-    // A state has the committees of its own and the next period.
+    // A state contains the sync committees of its own period and of the next one.
     if (periodsAhead !== 0 && periodsAhead !== 1) {
       throw ignore(
         "state-unavailable",
@@ -62,8 +63,8 @@ export class SyncCommittees {
 }
 
 /**
- * Returns a clause which explains that the last slot of a period is signed by the next committee; empty for other
- * slots.
+ * Returns a clause explaining that the next period's committee signs in the last slot of a period; an empty string for
+ * other slots.
  */
 export function ofNextPeriod(slot: Slot): string {
   if (computeSyncPeriodAtSlot(slot + 1) === computeSyncPeriodAtSlot(slot)) return "";

@@ -146,7 +146,7 @@ describe("the rules for sync committee contributions", () => {
   const contribution = (positions: number[], subcommittee = 1) =>
     contributionOf(chain, subcommittee, positions, { slot: 2 });
   const member = (position: number) => membersOf(chain, 1)[position]!;
-  /** A position whose member differs from that at position 0. */
+  /** A member of subcommittee 1 that differs from the member at position 0. */
   const secondAggregator = () => membersOf(chain, 1).find((index) => index !== member(0))!;
 
   it("accepts a valid contribution", async () => {

@@ -28,7 +28,7 @@ import { refuseUnlessCurrentSlot } from "./time-window.ts";
 export interface ValidatedSyncMessage {
   message: altair.SyncCommitteeMessage;
   blockRoot: RootHex;
-  /** Subcommittees for which no message of the validator was seen yet. */
+  /** Subcommittees for which no message from the validator has been seen yet. */
   subcommittees: SubcommitteePositions[];
 }
 
@@ -41,11 +41,11 @@ export interface ValidatedContribution {
 }
 
 /**
- * Validates messages by the rules of the topics sync_committee_{subnet_id} (altair/p2p-interface.md). Verifies all
+ * Validates messages against the rules of the topics sync_committee_{subnet_id} (altair/p2p-interface.md). Verifies all
  * signatures as a batch. Outcomes are in input order; accepted messages are marked as seen.
  *
- * @param arrivedOn subnet of each message; omitted if they did not come from the network: each message then applies to
- * all subcommittees of its validator
+ * @param arrivedOn subnet of each message; omitted if the messages did not come from the network, in which case each
+ * message applies to all subcommittees of its validator
  */
 export function validateSyncMessages(
   context: ValidationContext,
@@ -126,9 +126,9 @@ function unseenSubcommittees(
 }
 
 /**
- * Validates contributions by the rules of the topic sync_committee_contribution_and_proof (altair/p2p-interface.md).
- * Verifies the three signatures of all contributions as a batch. Outcomes are in input order; accepted contributions
- * are marked as seen.
+ * Validates contributions against the rules of the topic sync_committee_contribution_and_proof
+ * (altair/p2p-interface.md). Verifies the three signatures of each contribution, all in one batch. Outcomes are in
+ * input order; accepted contributions are marked as seen.
  */
 export function validateContributions(
   context: ValidationContext,
@@ -186,7 +186,7 @@ async function examineContribution(
   return { value, signatures: contributionSignatures(context, signedContribution, participants) };
 }
 
-/** Treats a second contribution of an aggregator as known, like a second aggregate. */
+/** Treats a second contribution by the same aggregator as known, as with aggregates. */
 function refuseSeenContribution(
   { seen }: ValidationContext,
   { contribution, aggregatorIndex }: ValidatedContribution,

@@ -19,7 +19,7 @@ function hasPassed({ config, clock }: TimeContext, slot: Slot): boolean {
   return clock.slotStartSeconds(slot) + config.MAXIMUM_GOSSIP_CLOCK_DISPARITY / 1000 < clock.nowSeconds();
 }
 
-/** altair/p2p-interface.md, `is_current_slot`: throws for other slots. */
+/** altair/p2p-interface.md, `is_current_slot`: throws for any other slot. */
 export function refuseUnlessCurrentSlot(context: TimeContext, slot: Slot, what: string): void {
   refuseFutureSlot(context, slot, what);
   if (hasPassed(context, slot + 1)) {
@@ -28,8 +28,9 @@ export function refuseUnlessCurrentSlot(context: TimeContext, slot: Slot, what: 
 }
 
 /**
- * Throws outside the propagation window of attestations: a number of slots or, since Deneb, until the end of the next
- * epoch (EIP-7045). Uses the current fork, since the attestation would be included in a block of that fork.
+ * Throws if the slot is outside the propagation window for attestations, which lasts a number of slots or, since Deneb,
+ * until the end of the next epoch (EIP-7045). Uses the current fork, because the attestation would be included in a
+ * block of that fork.
  */
 export function refuseOutsideAttestationWindow(context: TimeContext, slot: Slot, what: string): void {
   refuseFutureSlot(context, slot, what);

@@ -12,7 +12,7 @@ const MAX_HEADERS = 64;
 export class VerifiedHeaders {
   readonly #headers = new LruMap<RootHex, Promise<void>>(MAX_HEADERS);
 
-  /** Verifies a header unless it is cached. Rejects with the error of `verify`. */
+  /** Verifies a header unless it is cached. Rejects with the error from `verify`. */
   verify(header: phase0.SignedBeaconBlockHeader, verify: () => Promise<unknown>): Promise<void> {
     const key = toRootHex(ssz.phase0.SignedBeaconBlockHeader.hashTreeRoot(header));
     const known = this.#headers.get(key);

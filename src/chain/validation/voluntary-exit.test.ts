@@ -19,7 +19,7 @@ describe.each(["phase0", "fulu"] as const)("the rules for voluntary exits of %s"
 
   function exitOf(validatorIndex: number, { epoch = 0, signedBy = validatorIndex } = {}): phase0.SignedVoluntaryExit {
     const message = { epoch, validatorIndex };
-    // From Deneb on always signed with Capella's version (EIP-7044).
+    // From Deneb on, exits are always signed with Capella's fork version (EIP-7044).
     const signingFork = fork === "phase0" ? ForkName.phase0 : ForkName.capella;
     const domain = chain.config.getDomainAtFork(signingFork, DOMAIN_VOLUNTARY_EXIT);
     return { message, signature: chain.sign(signedBy, computeSigningRoot(ssz.phase0.VoluntaryExit, message, domain)) };

@@ -18,8 +18,8 @@ const CURED_BY_TIME: ReadonlySet<VoluntaryExitValidity> = new Set([
 ]);
 
 /**
- * Validates by the rules of the topic voluntary_exit (phase0 and deneb/p2p-interface.md). Returns the fork under which
- * the signature is valid.
+ * Validates an exit against the rules of the topic voluntary_exit (phase0 and deneb/p2p-interface.md). Returns the fork
+ * under which the signature is valid.
  */
 export async function validateVoluntaryExit(
   context: ValidationContext,
@@ -59,8 +59,8 @@ function validityOf(
 }
 
 /**
- * Returns the state that determines validity. After empty slots, the block that includes the exit is in a later epoch
- * than the head.
+ * Returns the state that determines validity. After empty slots, the block that includes the exit may be in a later
+ * epoch than the head.
  */
 function stateInCurrentEpoch({ clock, forkChoice, states }: ValidationContext): Promise<CachedBeaconStateAllForks> {
   const firstSlot = computeStartSlotAtEpoch(clock.currentEpoch);
