@@ -115,7 +115,10 @@ export class FinalityArchiver {
     await this.#compaction;
   }
 
-  /** Compacts the database. Otherwise LevelDB reclaims the space of deleted entries only after enough new writes. */
+  /**
+   * Compacts the database. Without compaction, LevelDB reclaims the space of deleted entries only after enough new
+   * writes.
+   */
   #compact(): void {
     this.#compaction = this.#db.compact().catch((error: unknown) => {
       this.#logger.warn("Database compaction failed", { error });

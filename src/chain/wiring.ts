@@ -77,7 +77,7 @@ interface ChainChanges {
   settle(): Promise<void>;
   /** Runs `settle` in the change queue. */
   refreshHead(): Promise<void>;
-  /** Applies a payload verdict of the execution engine. */
+  /** Applies a payload verdict from the execution engine. */
   applyVerdict(verdicts: PayloadVerdicts, block: ForkChoiceBlock, verdict: PayloadVerdict): Promise<void>;
   /** Reinstates a rejected block that turned out to be valid. */
   reinstate(verdicts: PayloadVerdicts, block: ForkChoiceBlock): Promise<void>;

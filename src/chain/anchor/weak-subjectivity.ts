@@ -10,7 +10,7 @@ import type { Epoch } from "@lodestar/types";
 export interface StaleState {
   epoch: Epoch;
   ageEpochs: number;
-  /** Length of the weak subjectivity period. */
+  /** Length of the weak subjectivity period in epochs. */
   periodEpochs: number;
 }
 

@@ -189,7 +189,7 @@ export class BlockStore {
     return blocks.filter((block) => block !== null);
   }
 
-  /** Loads a block. Only the anchor block may be missing from the database. */
+  /** Loads a block. Throws if the block is missing, unless it is the anchor block. */
   async #indexed(root: RootHex): Promise<ChainBlock | null> {
     const block = await this.byRoot(root);
     if (block || root === (await this.#oldest())?.root) return block;

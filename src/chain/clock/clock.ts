@@ -33,7 +33,7 @@ export interface Clock {
   offsetSeconds(): number;
   slotStartSeconds(slot: Slot): number;
   /**
-   * Returns the current slot on a clock that is `toleranceMs` milliseconds of chain time ahead
+   * Returns the current slot on a clock running `toleranceMs` milliseconds of chain time ahead
    * (MAXIMUM_GOSSIP_CLOCK_DISPARITY).
    */
   currentSlotWithTolerance(toleranceMs: number): Slot;
@@ -46,7 +46,7 @@ export interface Clock {
    */
   onSlot(listener: SlotListener): () => void;
   /**
-   * Resolves when the slot starts (slot 0: at genesis), immediately if it has already started. Rejects with the
+   * Resolves when the slot starts, or immediately if it has already started. Slot 0 starts at genesis. Rejects with the
    * signal's reason on abort, and with a `ClockStoppedError` if the clock stops first.
    */
   untilSlot(slot: Slot, signal?: AbortSignal): Promise<void>;
@@ -75,7 +75,7 @@ export class SlotTime {
     return this.genesisTime + slot * this.secondsPerSlot;
   }
 
-  /** Returns the slot at a time; negative before genesis. */
+  /** Returns the slot at the given time; negative before genesis. */
   slotAt(seconds: number): number {
     const slot = Math.floor((seconds - this.genesisTime) / this.secondsPerSlot);
     // With a fractional slot duration, rounding can put the result off by one.

@@ -17,7 +17,7 @@ export interface SuspensionTime {
 }
 
 const SYSTEM_TIME: SuspensionTime = {
-  // Unlike `performance.now()`, uptime includes sleep.
+  // Unlike `performance.now()`, uptime includes time asleep.
   elapsedMs: () => uptime() * 1000,
   cpuMs() {
     const { user, system } = process.cpuUsage();

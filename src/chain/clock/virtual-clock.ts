@@ -162,7 +162,6 @@ export class VirtualClock implements Clock {
     clearTimeout(this.#timer);
   }
 
-  /** Sets the speed of chain time. */
   setSpeed(speed: number): void {
     this.#baseSeconds = this.nowSeconds();
     this.#baseRealMs = this.#realMs();

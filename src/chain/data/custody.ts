@@ -41,8 +41,8 @@ export class Custody {
   }
 
   /**
-   * Raises the custody group count. It never decreases, because it was advertised (fulu/validator.md, Validator
-   * custody).
+   * Raises the custody group count. The count never decreases, because it has been advertised (fulu/validator.md,
+   * Validator custody).
    */
   raiseTo(groupCount: number): void {
     const raised = Math.min(groupCount, this.#config.NUMBER_OF_CUSTODY_GROUPS);

@@ -88,7 +88,7 @@ export class DataPool {
     if (block.sidecars.size === 0) this.#blocks.delete(root);
   }
 
-  /** Deletes blocks before a slot. */
+  /** Deletes blocks before the given slot. */
   prune(slot: Slot): void {
     for (const [root, block] of [...this.#blocks]) if (block.slot < slot) this.delete(root);
   }

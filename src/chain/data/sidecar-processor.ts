@@ -50,7 +50,7 @@ export class SidecarProcessor {
     this.#parts.data.pool.add({ slot: slotOfSidecar(first), root: blockRootOfSidecar(first) }, sidecars);
   }
 
-  /** Marks sidecars as seen and publishes their events. Called right before they are broadcast. */
+  /** Marks sidecars as seen and publishes their events. Called right before the broadcast. */
   announce(sidecars: readonly DataSidecar[]): void {
     const [first] = sidecars;
     if (first === undefined) return;

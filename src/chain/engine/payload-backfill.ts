@@ -23,9 +23,9 @@ export type AskedBlock = Pick<BlockPosition, "slot" | "root">;
 export type AskEngine = <T>(block: AskedBlock, request: () => Promise<T>) => Promise<T | null>;
 
 interface BackfillResult {
-  /** All payloads up to the head were accepted. */
+  /** True if all payloads up to the head were accepted. */
   isComplete: boolean;
-  /** The engine returned a verdict on at least one payload. */
+  /** True if the engine returned a verdict on at least one payload. */
   hasVerdict: boolean;
 }
 
@@ -39,10 +39,10 @@ interface PayloadBackfillParts {
 }
 
 /**
- * Sends an execution engine the payloads it lacks, for example after it lost its data. Starts after the engine's latest
- * block, oldest first. Includes payloads that are already verified, since an engine without peers cannot get them
- * elsewhere. If the engine syncs from its own peers, it returns SYNCING for the first payload, and the backfill stops.
- * Repeated attempts from the same latest block back off exponentially.
+ * Sends an execution engine the payloads it lacks, for example after the engine has lost its data. Starts after the
+ * engine's latest block, oldest first. Includes payloads that are already verified, because an engine without peers
+ * cannot get them elsewhere. If the engine syncs from its own peers, it returns SYNCING for the first payload, and the
+ * backfill stops. Repeated attempts from the same latest block back off exponentially.
  */
 export class PayloadBackfill {
   readonly #parts: PayloadBackfillParts;
@@ -77,7 +77,7 @@ export class PayloadBackfill {
     const slot = await this.#firstAbove(latest.number, head);
     const next = slot === null ? null : await blocks.canonicalAtSlot(slot);
     if (next && toRootHex(payloadOf(next.signed).parentHash) === latest.hash) return slot;
-    // If the engine is on another branch, the last common block is at most the finalized one.
+    // If the engine is on another branch, the last common block is no later than the finalized block.
     const { execution } = forkChoice.get(forkChoice.finalized.root) ?? head;
     if (execution.status === "pre-merge" || execution.blockNumber > latest.number) return null;
     return this.#firstAbove(execution.blockNumber, head);

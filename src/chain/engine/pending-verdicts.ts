@@ -16,7 +16,7 @@ interface PendingVerdictsParts {
 /** Timeout for a pending engine response: one second of a 12-second slot. */
 const ANSWER_SHARE_OF_SLOT = 1 / 12;
 
-/** Waits for pending verdicts of the execution engine, with a timeout. */
+/** Waits for pending verdicts from the execution engine, with a timeout. */
 export class PendingVerdicts {
   readonly #parts: PendingVerdictsParts;
 

@@ -2,7 +2,7 @@ import type { BlockTree } from "./block-tree.ts";
 import { ForkChoiceError } from "./error.ts";
 import type { ForkChoiceBlock } from "./types.ts";
 
-/** Assertions of on_block, and those of sync/optimistic.md about invalid payloads. */
+/** Assertions from on_block, and those from sync/optimistic.md about invalid payloads. */
 export function requireImportable(
   tree: BlockTree,
   block: ForkChoiceBlock,

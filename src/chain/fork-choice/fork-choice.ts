@@ -264,7 +264,7 @@ export class ForkChoice extends BlockTree {
     return block;
   }
 
-  /** Applies a VALID verdict of the execution engine. Ignores unknown hashes. */
+  /** Applies a VALID verdict from the execution engine. Ignores unknown hashes. */
   onValidPayload(blockHash: RootHex): void {
     const indices: number[] = [];
     this.tree.nodes.forEach(({ block: { execution } }, index) => {
@@ -337,7 +337,7 @@ export class ForkChoice extends BlockTree {
     importVotes(this.tree, this.#votes, exported);
   }
 
-  /** Starts the backoff of branch roots that were invalidated indirectly. */
+  /** Starts the backoff for branch roots that were invalidated indirectly. */
   #noteFallen(): void {
     for (const { root } of this.invalidBranchRoots()) {
       if (!this.retryBackoff.has(root)) this.retryBackoff.schedule(root, this.#currentSlot);
@@ -385,7 +385,7 @@ export class ForkChoice extends BlockTree {
     const dependentSlot = shufflingDependentSlot(this.epochOf(this.#currentSlot), this.slotsPerEpoch);
     const ofHead = this.tree.ancestorAtSlot(this.#selectHead(), dependentSlot);
     const ofBlock = this.tree.ancestorAtSlot(this.tree.indexOf(block.parentRoot), dependentSlot);
-    // If the dependent block is before the anchor, both chains share it.
+    // If the dependent block precedes the anchor, both chains share it.
     return ofHead === ofBlock;
   }
 

@@ -45,7 +45,7 @@ interface InvalidPayload {
 }
 
 /**
- * Applies an INVALID status: finds the first invalid block from `latestValidHash`, and invalidates that block and all
+ * Applies an INVALID status: uses `latestValidHash` to find the first invalid block, and invalidates that block and all
  * its descendants (sync/optimistic.md, "How to apply latestValidHash when payload status is INVALID"). Finalized and
  * valid blocks keep their status. If the verdict contradicts such blocks, returns the youngest of them and invalidates
  * only its descendants.

@@ -124,7 +124,7 @@ export class ProtoArray {
 
   /** Yields the block and its ancestors, newest first. */
   *chain(index: number): Generator<ForkChoiceBlock> {
-    // Follows nodes instead of indices, because the tree may be pruned between steps.
+    // Follow nodes instead of indices, because the tree may be pruned between steps.
     let node = this.#nodes[index];
     while (node !== undefined) {
       yield node.block;

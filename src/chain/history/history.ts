@@ -33,7 +33,7 @@ interface HistoryParts {
   genesis: GenesisLoader | undefined;
 }
 
-/** Returns where the stored blocks end; null if they reach genesis. */
+/** Returns the point where the stored blocks end; null if they reach back to genesis. */
 export async function readHistoryEnd(db: BeaconDb): Promise<HistoryEnd | null> {
   const oldest = await db.finalizedBlocks.firstAfter(GENESIS_SLOT - 1);
   if (!oldest || oldest.slot === GENESIS_SLOT) return null;

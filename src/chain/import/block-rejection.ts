@@ -34,7 +34,7 @@ export class BlockRejection extends Error {
   }
 }
 
-/** The execution engine found the payload invalid. */
+/** Thrown if the execution engine found the payload invalid. */
 export class InvalidPayloadRejection extends BlockRejection {
   readonly parentRoot: RootHex;
   readonly latestValidHash: RootHex | null;
@@ -60,7 +60,10 @@ export const isHeld = (rejection: BlockRejection): boolean =>
 /** Returns true if the block was not checked because the node is stopping. */
 export const isNodeStopping = ({ reason }: BlockRejection): boolean => reason === "node-stopping";
 
-/** Reasons why a block with this root can never be imported. Excludes signatures, which the root does not cover. */
+/**
+ * Rejection reasons that apply to every block with the same root. Excludes bad signatures, because the root does not
+ * cover signatures.
+ */
 const CONDEMNING: ReadonlySet<RejectionReason> = new Set([
   "finalized-slot",
   "invalid-parent",

@@ -9,7 +9,9 @@ import type { BlockRejection, RejectionReason } from "./block-rejection.ts";
 
 const ROOTS_HELD = 1024;
 
-/** LRU set of roots of invalid blocks and their descendants. Bounded, because an attacker can create many. */
+/**
+ * LRU set of roots of invalid blocks and their descendants. Bounded, because an attacker can create any number of them.
+ */
 export class InvalidBlockRoots {
   readonly #roots = new LruMap<RootHex, true>(ROOTS_HELD);
 
@@ -23,7 +25,7 @@ export class InvalidBlockRoots {
 }
 
 /**
- * Rules that depend only on data covered by the block root. Excludes verdicts of the execution engine, which may be
+ * Rules that depend only on data covered by the block root. Excludes verdicts from the execution engine, which may be
  * wrong.
  */
 const BROKEN_RULES: ReadonlySet<RejectionReason> = new Set([

@@ -175,7 +175,7 @@ export class SegmentImporter {
     return preStateOf(signed, states);
   }
 
-  /** Commits the valid blocks of a run and throws the error of the next one. */
+  /** Commits the valid blocks at the start of a run and throws the error for the first invalid block. */
   async #finish(run: AppliedRun): Promise<number> {
     let { blocks } = run;
     let failure = run.failure;

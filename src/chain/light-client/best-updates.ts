@@ -47,7 +47,7 @@ export class BestUpdates {
   readonly #parts: BestUpdatesParts;
   readonly #candidates = new Map<RootHex, Candidate>();
   #settled: RootHex | undefined;
-  /** Entry read or written last. Needed for every block. */
+  /** Most recently read or written entry. Needed for every block. */
   #final: { period: SyncPeriod; blockRoot: RootHex; update: LightClientUpdate } | undefined;
 
   constructor(parts: BestUpdatesParts) {

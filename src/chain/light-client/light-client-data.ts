@@ -83,7 +83,7 @@ export function summaryOf(update: LightClientFinalityUpdate): LightClientUpdateS
   };
 }
 
-/** The next sync committee is useful only if the current committee signed it. */
+/** The next sync committee is useful only if the current committee signed the update. */
 function isSignedInSamePeriod({ attestedHeader, signatureSlot }: LightClientFinalityUpdate): boolean {
   return computeSyncPeriodAtSlot(attestedHeader.beacon.slot) === computeSyncPeriodAtSlot(signatureSlot);
 }

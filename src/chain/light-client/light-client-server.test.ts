@@ -20,7 +20,7 @@ const EMPTY_BRANCH = ssz.altair.LightClientFinalityUpdate.defaultValue().finalit
 
 interface BlockOptions {
   parent?: RootHex;
-  /** Root of the block finalized by its state. */
+  /** Root that the block's state finalizes. */
   finalized?: RootHex;
   /** Number of sync committee positions signing the parent. */
   signers?: number;

@@ -64,7 +64,7 @@ interface ReviewParts {
   epoch: Epoch;
   /** State at the end of the next epoch, after which votes can no longer be included. */
   state: CachedBeaconStateAllForks;
-  /** Latest block of that state. */
+  /** Latest block processed by the state. */
   blockRoot: RootHex;
   validators: Iterable<ValidatorIndex>;
   /** Undefined if the sync committee of the epoch is unknown. */
@@ -74,7 +74,7 @@ interface ReviewParts {
 }
 
 /**
- * Reviews an epoch based on its canonical blocks and those of the next epoch. Reads only the given validators from the
+ * Reviews an epoch based on the canonical blocks of that epoch and the next. Reads only the given validators from the
  * state.
  */
 export async function reviewEpoch(parts: ReviewParts): Promise<Map<ValidatorIndex, ValidatorReview>> {

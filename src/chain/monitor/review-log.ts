@@ -55,7 +55,7 @@ function logMissedProposals(logger: Logger, { epoch, total, reviews }: LoggedRev
   }
 }
 
-/** Reports each validator once until it attests again. */
+/** Reports each validator once, and not again until it has attested. */
 function logMissedAttestations(logger: Logger, { epoch, total, reviews, before }: LoggedReview): void {
   const isNew = [...reviews].filter(([validator, review]) => missed(review) && !missed(before?.get(validator)));
   if (isNew.length === 0) return;

@@ -128,7 +128,7 @@ export class ValidatorMonitor {
       // After a checkpoint start, votes may be in blocks that are not stored.
       if (chain.history.earliestBlockSlot > computeStartSlotAtEpoch(epoch)) return;
       const state = await this.#stateOf(epoch + 1, blockRoot, found);
-      // Without a block for two epochs, there is nothing to review.
+      // If there is no block for two epochs, there is nothing to review.
       if (state === undefined) return;
       const last = this.#last?.epoch === epoch - 1 ? this.#last : undefined;
       const reviews = await reviewEpoch({

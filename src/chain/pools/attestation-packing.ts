@@ -85,13 +85,13 @@ function createSource(groups: AttestationGroup[], participation: Participation):
   };
 }
 
-/** Inclusion window of `process_attestation`; Deneb removed the upper bound in slots (EIP-7045). */
+/** Inclusion window from `process_attestation`; Deneb removed the upper bound in slots (EIP-7045). */
 function isIncludableAt(slot: Slot, blockSlot: Slot, fork: ForkSeq): boolean {
   if (slot + MIN_ATTESTATION_INCLUSION_DELAY > blockSlot) return false;
   return fork >= ForkSeq.deneb || blockSlot <= slot + SLOTS_PER_EPOCH;
 }
 
-/** Checks of `process_attestation` that do not depend on the committee. */
+/** Checks from `process_attestation` that do not depend on the committee. */
 function isIncludableData(data: phase0.AttestationData, state: CachedBeaconStateAllForks, fork: ForkSeq): boolean {
   const currentEpoch = state.epochCtx.epoch;
   const { epoch } = data.target;

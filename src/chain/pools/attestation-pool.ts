@@ -11,7 +11,7 @@ interface CommitteeAttestation {
   dataRoot: RootHex;
   committeeIndex: CommitteeIndex;
   committee: Uint32Array;
-  /** Fork of the attestation's slot; determines its type. */
+  /** Fork at the attestation's slot, which determines the attestation's type. */
   fork: ForkName;
 }
 

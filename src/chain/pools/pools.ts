@@ -88,7 +88,9 @@ export class Pools {
     await db.operations.replaceAll([...this.operations.dump(), ...writeAttestations(config, this)]);
   }
 
-  /** Stores only the operations, while the chain is running. Attestations expire too soon to be worth storing. */
+  /**
+   * Stores only the operations. Called while the chain is running: attestations expire too soon to be worth storing.
+   */
   async saveOperations(db: BeaconDb): Promise<void> {
     await db.operations.replaceAll(this.operations.dump());
   }

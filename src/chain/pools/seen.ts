@@ -273,7 +273,7 @@ export class SeenSyncMessages {
     return this.#slots.get(slot)?.has(memberKey(subcommittee, validator)) ?? false;
   }
 
-  /** Returns the signed root, if it was recorded. */
+  /** Returns the signed block root, if recorded. */
   root(slot: Slot, subcommittee: number, validator: ValidatorIndex): RootHex | undefined {
     return this.#slots.get(slot)?.get(memberKey(subcommittee, validator));
   }

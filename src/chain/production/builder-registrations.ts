@@ -60,7 +60,7 @@ export class BuilderRegistrations {
     this.#pass();
   }
 
-  /** Batches registrations received in the same turn. */
+  /** Batches registrations received in the same turn of the event loop. */
   #pass(): void {
     if (this.#isPassing || this.#waiting.size === 0) return;
     this.#isPassing = true;

@@ -246,7 +246,7 @@ it("stops waiting for a hanging engine after a third of the slot", async () => {
   const other = { ...REQUEST, feeRecipient: bytes(6, 20) };
   void builder.prepare(other);
   await timers.advance(3000);
-  // The same request is not repeated before a response.
+  // A request is not repeated while its response is pending.
   expect(await build(other, HANGING_MS)).toMatchObject(tooLate);
   expect(engine.updates).toEqual([]);
 });

@@ -43,7 +43,7 @@ interface PayloadBuilderParts {
   forkChoice: ForkchoiceView;
   clock: Pick<Clock, "secondsPerSlot" | "speed" | "isFlowing">;
   logger: Logger;
-  /** Called if the engine does not build on the head, since it may have a verdict that the chain lacks. */
+  /** Called if the engine does not build on the head, because the engine may have a verdict that the chain lacks. */
   doubtHead?(): void;
   timers?: Pick<Timers, "now" | "sleep">;
 }
@@ -53,13 +53,13 @@ interface BegunPayload {
   id: Promise<PayloadId | null>;
 }
 
-/** Requests payloads from the execution engine, ahead of time and on proposal. */
+/** Requests payloads from the execution engine, ahead of time and when a block is proposed. */
 export class PayloadBuilder {
   readonly #parts: PayloadBuilderParts;
   readonly #timers: Pick<Timers, "now" | "sleep">;
-  /** Latest build request. `id` resolves to null if the engine did not start. */
+  /** Latest build request. `id` resolves to null if the engine did not start building. */
   #started: BegunPayload | undefined;
-  /** Latest prepared request. Other requests do not replace it. */
+  /** Latest request made by `prepare`. Other requests do not replace it. */
   #prepared: BegunPayload | undefined;
   /** Latest payload from the engine. */
   #latest: { request: PayloadRequest; built: BuiltPayload } | undefined;
@@ -90,7 +90,10 @@ export class PayloadBuilder {
     return engine.buildsAtOnce !== true && isReachable(engine.state);
   }
 
-  /** Starts building a payload that will probably be proposed. Never rejects; the proposal retries. */
+  /**
+   * Starts building a payload that will probably be proposed. Never rejects; a failed start is retried when the block
+   * is proposed.
+   */
   async prepare(request: PayloadRequest): Promise<void> {
     const { logger } = this.#parts;
     const { slot } = request;

@@ -31,7 +31,7 @@ export function faultOfPayload(request: PayloadRequest, payload: ExecutionPayloa
   return undefined;
 }
 
-/** Returns why the payload or its requests do not fit into a block, such as a list beyond its limit. */
+/** Returns why the payload or its requests do not fit into a block, for example because a list exceeds its limit. */
 export function faultOfEncoding(
   { fork }: Pick<PayloadRequest, "fork">,
   { payload, executionRequests }: Pick<BuiltPayload, "payload" | "executionRequests">,

@@ -83,7 +83,7 @@ export class ProposerPreparations {
     return ZERO_ADDRESS;
   }
 
-  /** Ignores a registration older than the known one. */
+  /** Ignores a registration that is older than the known one. */
   register(registration: Registration, currentEpoch: Epoch): void {
     const pubkey = toPubkeyHex(registration.message.pubkey);
     const known = this.registration(pubkey, currentEpoch);

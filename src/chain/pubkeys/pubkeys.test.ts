@@ -41,7 +41,7 @@ async function fileScene() {
     const pubkeys = new Pubkeys({ logger, file: new PubkeyFile(path), manyKeys: MANY, signal });
     return { pubkeys, records: logger.records };
   };
-  /** Log of loading the keys, which must be correct before and after. */
+  /** Loads the keys and returns the log. Checks the keys before and after the background decompression. */
   const learn = async (registered = keys) => {
     const { pubkeys, records } = open();
     await pubkeys.learn(validatorsWith(registered));

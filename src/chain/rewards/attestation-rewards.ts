@@ -58,7 +58,7 @@ function phase0Rewards(state: CachedBeaconStatePhase0, finality: Finality): Atte
     rewardOf: (index) => {
       const inclusionDelay = votes.inclusionDelays[index] ?? 0;
       const rewards = rewardsOf({ ...attesterAt(state, votes, index), inclusionDelay, inactivityScore: 0 });
-      // A proposer may not have an attestation duty itself.
+      // A proposer need not have an attestation duty of its own.
       return { ...rewards, inclusionDelay: (rewards.inclusionDelay ?? 0) + (ofProposers.get(index) ?? 0) };
     },
   };

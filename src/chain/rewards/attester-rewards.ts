@@ -18,7 +18,7 @@ export interface Attester {
   votedHead: boolean;
   /** In slots; phase0 only. */
   inclusionDelay: number;
-  /** Score after the update in the epoch transition, which determines penalties. Since Altair. */
+  /** Inactivity score after the epoch transition has updated it, as used for penalties. Since Altair. */
   inactivityScore: number;
 }
 

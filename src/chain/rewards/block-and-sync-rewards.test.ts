@@ -16,7 +16,7 @@ import { computeSyncCommitteeRewards, genesisSyncCommitteeRewards } from "./sync
 /** Fewer validators than seats in the sync committee, so that every validator has several. */
 const VALIDATORS = 8;
 
-/** The state at slot 1, before its block is applied. */
+/** The state at slot 1, before the slot's block is applied. */
 function stateBefore(fork: DevFork): CachedBeaconStateAllForks {
   const chainConfig = devChainConfig({ forks: [{ fork, epoch: 0 }], slotSeconds: 2, genesisTime: 0 });
   return processSlots(createDevGenesis({ chainConfig, validatorCount: VALIDATORS, genesisTime: 0 }).state, 1);

@@ -42,7 +42,7 @@ export function countPhase0Votes(state: CachedBeaconStatePhase0): Phase0Votes {
 }
 
 /**
- * Counts Altair participation like the transition (altair/beacon-chain.md, get_unslashed_participating_indices and
+ * Counts Altair participation as the transition does (altair/beacon-chain.md, get_unslashed_participating_indices and
  * get_eligible_validator_indices), but in time slices.
  */
 export async function countAltairVotes(state: CachedBeaconStateAltair): Promise<Votes> {

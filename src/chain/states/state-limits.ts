@@ -1,4 +1,4 @@
-/** Numbers of states that `StateStore` caches. */
+/** Maximum number of states cached by `StateStore`, by kind. */
 export interface StateStoreLimits {
   /** Post-states of recent blocks. */
   blockStates: number;

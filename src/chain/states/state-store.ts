@@ -37,7 +37,7 @@ export interface CachedStates {
   advancedStates: [key: string, State][];
 }
 
-/** Options of a state request. */
+/** Options for a state request. */
 export interface StateRequest {
   /** Whether to cache the state for later requests; defaults to true. */
   keep?: boolean;
@@ -170,7 +170,7 @@ export class StateStore {
 
   /**
    * Returns the checkpoint state: the block's post-state advanced to the first slot of the epoch. If the anchor state
-   * is in the middle of an epoch, it is used as the checkpoint state of that epoch.
+   * is in the middle of an epoch, the anchor state itself serves as the checkpoint state of that epoch.
    */
   atCheckpoint({ epoch, root }: Checkpoint, request?: StateRequest): Promise<State> {
     const anchorSlot = this.#anchorSlot(root);

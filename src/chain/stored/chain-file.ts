@@ -18,7 +18,7 @@ export const EntryKind = {
   hotBlock: 4,
   /** State root, slot and block root of states at empty slots, 72 bytes each. */
   emptySlots: 5,
-  /** JSON: number of entries by type. Missing in an incomplete file. */
+  /** JSON: number of entries by type. Missing from an incomplete file. */
   end: 6,
   /** Raw database entry: bucket (1 byte), key length (2, big-endian), key and value. */
   raw: 7,
@@ -38,7 +38,7 @@ export class ChainFileWriter {
   readonly #path: string;
   readonly #signal: AbortSignal | undefined;
 
-  /** Creates a file without overwriting an existing one. Stops writing once the signal is aborted. */
+  /** Creates a new file; never overwrites an existing one. Stops writing once the signal is aborted. */
   static async create(path: string, signal?: AbortSignal): Promise<ChainFileWriter> {
     const writer = new ChainFileWriter(await open(path, "wx", 0o600), path, signal);
     try {

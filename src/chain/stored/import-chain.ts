@@ -12,7 +12,10 @@ import { readChainFileHeader } from "./chain-file-header.ts";
 import { checkChain } from "./check-chain.ts";
 import { type ExportedCounts, readEmptySlots, readRawEntry } from "./export-chain.ts";
 
-/** The SSZ of BeaconState starts with genesis time (8 bytes) and genesis validators root (32), followed by the slot. */
+/**
+ * The SSZ encoding of BeaconState starts with genesis time (8 bytes) and genesis validators root (32), followed by the
+ * slot.
+ */
 const STATE_SLOT_OFFSET = 40;
 
 interface ImportParts {

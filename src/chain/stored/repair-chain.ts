@@ -122,7 +122,7 @@ async function finalRoots(db: BeaconDb): Promise<Set<RootHex>> {
   return roots;
 }
 
-/** Returns the blocks from a state's block back to the last one with a stored parent, with their slots. */
+/** Returns a state's block and its stored ancestors, with their slots. */
 function chainDownFrom({ blockRoot, blockSlot }: IntactState, links: Map<RootHex, BlockLink>): Map<RootHex, Slot> {
   const chain = new Map([[blockRoot, blockSlot]]);
   for (let link = links.get(blockRoot); link; ) {

@@ -96,7 +96,7 @@ export const reject = (reason: GossipErrorReason, message: string) =>
 export const alreadyKnown = (message: string) =>
   new GossipValidationError("ignore", "already-known", message, { known: true });
 
-/** Result of one item in a batch. */
+/** Result for one item in a batch. */
 export type Outcome<T> = { ok: true; value: T } | { ok: false; refusal: GossipValidationError };
 
 /** Runs the rules for one item. Converts a `GossipValidationError` to an outcome and rethrows other errors. */
