@@ -14,12 +14,12 @@ interface Reply {
   text: string;
 }
 
-/** Sends a request with side effects and these headers over one protocol. */
+/** Sends a request with side effects and the given headers over one protocol. */
 type Endpoint = (headers: Record<string, string>) => Promise<Reply>;
 
 const CLASSES = { debugged: "debug", administered: "admin" } as const;
 
-/** Opens a server per protocol with the same access options. */
+/** Opens a server for each protocol, all with the same access options. */
 async function open(access?: AccessOptions) {
   const handlers = { debugged: async () => rpcJson(1), administered: async () => rpcJson(2) };
   const rpc = await openJsonRpc({ access, handlers, classes: CLASSES });
@@ -68,7 +68,7 @@ function sendRaw(port: number, ...lines: string[]): Promise<string> {
 
 const isAccepted = ({ status }: Reply) => status === 200 || status === 101;
 
-/** Expects every endpoint to accept a request with these headers. */
+/** Expects all endpoints to accept a request with these headers. */
 async function expectAccepted(endpoints: Record<string, Endpoint>, headers: Record<string, string>): Promise<void> {
   for (const [name, endpoint] of Object.entries(endpoints)) {
     const reply = await endpoint(headers);
@@ -282,7 +282,7 @@ describe("access classes", () => {
 
   const call = (method: string) => `{"jsonrpc":"2.0","id":1,"method":"${method}"}`;
 
-  /** Returns true or the error message for JSON-RPC, WebSocket and REST. */
+  /** Returns true or the error message, for each of JSON-RPC, WebSocket and REST. */
   async function answered(
     { rpc, rest }: Awaited<ReturnType<typeof open>>,
     method: "debugged" | "administered",

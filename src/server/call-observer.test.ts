@@ -80,7 +80,7 @@ it("observes invalid calls, batches and notifications", async () => {
 
 it("observes calls that exceed the batch limits", async () => {
   const { post } = await openServer({ limits: { batchBytes: 1000 } });
-  // Calls that already run are answered; only later ones are rejected.
+  // Calls that are already running are answered. Only later ones are rejected.
   await post(JSON.stringify([...Array(4).fill(call("large")), call("null")]));
   expect(outcomes()).toEqual([...Array(4).fill("json-rpc large ok"), "json-rpc null -32005"]);
 });

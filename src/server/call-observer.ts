@@ -1,15 +1,15 @@
 /** Protocol of a call. */
 export type CallServer = "json-rpc" | "websocket" | "rest";
 
-/** Observes calls of all servers, for metrics and logs. */
+/** Observes the calls on all servers, for metrics and logs. */
 export interface CallObserver {
-  /** Starts a call; `method` is undefined if it does not exist. */
+  /** Starts a call. `method` is undefined if it does not exist. */
   begin(server: CallServer, method: string | undefined): ObservedCall;
 }
 
 export interface ObservedCall {
-  /** Ends the call when the response begins. `errorCode` is the error code of the protocol, if the call failed. */
+  /** Ends the call when the response begins. `errorCode` is the protocol's error code if the call failed. */
   readonly end: (errorCode?: number) => void;
-  /** Counts response bytes before compression. Called for streams as they are read, also after `end`. */
+  /** Counts response bytes before compression. For streams, called as they are read, even after `end`. */
   readonly bytes: (count: number) => void;
 }

@@ -1,13 +1,13 @@
 import { SYSTEM_TIMERS, type Timers } from "../async/timers.ts";
 import type { CallObserver, CallServer, ObservedCall } from "./call-observer.ts";
 
-/** Calls of one method over one server since the last `drain`. */
+/** Statistics about calls of one method on one server since the last `drain`. */
 export interface CallStats {
   server: CallServer;
   /** Undefined for unknown methods. */
   method: string | undefined;
   begun: number;
-  /** Durations of ended calls. */
+  /** Durations of completed calls. */
   seconds: number[];
   errorCodes: number[];
   bytes: number;
@@ -37,7 +37,7 @@ export class CallStatsCollector implements CallObserver {
     };
   }
 
-  /** Returns the statistics since the last call and resets them. */
+  /** Returns the statistics since the last `drain` and resets them. */
   drain(): CallStats[] {
     const stats = [...this.#stats.values()];
     this.#stats = new Map();

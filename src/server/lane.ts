@@ -15,7 +15,7 @@ export interface LaneLoad {
   rejected: number;
 }
 
-/** Limits the number of calls that run and wait. */
+/** Limits the number of running and waiting calls. */
 export class Lane {
   readonly #maxWaiting: number;
   readonly #slots: Semaphore;

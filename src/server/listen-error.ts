@@ -1,7 +1,7 @@
 /** Thrown if a server fails to listen. */
 export class ListenError extends Error {
   readonly server: "json-rpc" | "eth-rpc" | "rest" | "signer" | "metrics";
-  /** System error code, such as `EADDRINUSE`. */
+  /** The system's error code, such as `EADDRINUSE`. */
   readonly code: string | undefined;
 
   constructor(server: ListenError["server"], { message, code }: { message: string; code?: string | undefined }) {

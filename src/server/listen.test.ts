@@ -2,7 +2,7 @@ import { expect, it } from "vitest";
 import { createRecordingLogger } from "../../test/support/log/recording-logger.ts";
 import { listenOnFreePort } from "./listen.ts";
 
-/** A server on a machine where some ports are in use. */
+/** A server on a machine where some ports are already in use. */
 function serverBeside(taken: readonly number[]) {
   const logger = createRecordingLogger();
   const listen = async ({ host, port }: { host: string; port: number }) => {

@@ -5,13 +5,13 @@ const MAX_TRIED_PORTS = 100;
 
 interface Wanted {
   host: string;
-  /** 0 selects any free port. */
+  /** The port, or 0 for any free port. */
   port: number;
-  /** Uses the next free port if the port is in use. */
+  /** Try the following ports if the port is in use. */
   triesNextPorts?: boolean;
 }
 
-/** Listens on the port, or on the next free one if `triesNextPorts` is set. Rejects with the system's error. */
+/** Listens on the port, or on the next free one if `triesNextPorts` is set. Rejects with the system error. */
 export async function listenOnFreePort(
   server: Pick<HttpServer, "listen">,
   { host, port, triesNextPorts = false }: Wanted,

@@ -5,49 +5,54 @@ import type { Feed } from "./events/feed.ts";
 import type { AccessRights } from "./http/access/api-clients.ts";
 import type { RequestTrace } from "./request-trace.ts";
 
-/** Positional or by-name parameters, as parsed from JSON. */
+/** Parameters by position or by name, as parsed from JSON. */
 export type Params = unknown[] | Record<string, unknown>;
 
-/** Result of a call as encoded JSON, complete or streamed, with metadata. */
+/** The result of a call as encoded JSON, either complete or streamed, and its metadata. */
 export interface MethodResponse {
   body: Buffer | AsyncIterable<Buffer>;
   /**
-   * Metadata that the REST body contains next to `data`. Serialized after the body, so a `toJSON` may return values
-   * known only at the end of the stream.
+   * Metadata that a REST body contains next to `data`. Serialized after the body, so a `toJSON` method may return
+   * values that are known only at the end of the stream.
    */
   meta?: Record<string, unknown>;
   /** The same metadata as REST response headers. */
   headers?: Record<string, string>;
 }
 
-/** Subscription operations of the caller's connection. */
+/** Subscription operations on the caller's connection. */
 export interface Caller {
-  /** Subscribes the caller to the feed. Events follow the response to this call. Returns the subscription id. */
+  /**
+   * Subscribes the caller to the feed and returns the subscription id. Events are sent after the response to this call.
+   */
   subscribe(feed: Feed): string | Promise<string>;
   /** Returns false if the caller has no such subscription. */
   unsubscribe(id: string): boolean | Promise<boolean>;
 }
 
-/** A caller together with its access rights. */
+/** A caller and its access rights. */
 export interface Client extends Caller, AccessRights {}
 
-/** Cancellation of a call by its caller or its time limit. */
+/** Tells a call that its caller has left or that its time limit has expired. */
 export interface Cancellation {
-  /** Aborted when the client disconnects or the call's time limit expires. */
+  /** Aborted when the client disconnects or the time limit of the call expires. */
   readonly signal: AbortSignal;
-  /** Calls `listener` on abort; cheaper than a signal. Returns a function that removes the listener. */
+  /**
+   * Calls `listener` on abort, which is cheaper than using the signal. Returns a function that removes the listener.
+   */
   onAbort?(listener: (reason: Failure) => void): () => void;
   /** Set if the request is traced or logged. */
   readonly trace?: RequestTrace | undefined;
 }
 
 /**
- * What invalidates a cached response besides its parameters: `head` depends on the head and fork choice, `status` also
- * on the node's status, `evm` on the blocks and states of the EVM, `nothing` never changes while the node runs.
+ * What, besides the parameters, determines a cached response: for `head` the head and fork choice, for `status` the
+ * node's status as well, and for `evm` the blocks and states of the EVM. For `nothing`, the response never changes
+ * while the node is running.
  */
 export type CacheDependency = "head" | "status" | "evm" | "nothing";
 
-/** Which revision invalidates a cached response. */
+/** Determines which revision invalidates a cached response. */
 export interface CachePolicy {
   readonly on: CacheDependency;
   /** True for responses that are cheap enough to be recomputed as soon as their revision changes. */
@@ -55,8 +60,8 @@ export interface CachePolicy {
 }
 
 /**
- * Expected cost of a call: `cheap` uses data in memory. `state` uses the head state in memory, but may replay blocks
- * for other states. `heavy` also iterates over long lists of a state. `duty` is time-critical and has the highest
+ * Expected cost of a call. `cheap` uses data in memory. `state` uses the head state in memory, but may replay blocks
+ * for other states. `heavy` also iterates over long lists in a state. `duty` is time-critical and has the highest
  * priority. `evm` executes code.
  */
 export type CallCost = "cheap" | "duty" | "state" | "heavy" | "evm";
@@ -65,29 +70,29 @@ export type CallCost = "cheap" | "duty" | "state" | "heavy" | "evm";
 export interface CallableMethod {
   readonly name: string;
   readonly cost: CallCost;
-  /** Calls with side effects in a batch run sequentially, in request order. */
+  /** In a batch, calls with side effects run sequentially, in the order of the requests. */
   readonly access: AccessClass;
-  /** True if parameters may be large, such as a block. */
+  /** True if the parameters may be large, such as a block. */
   readonly takesLargeBody: boolean;
   /** True if `cachePolicy` may return a policy. */
   readonly isCacheable?: boolean;
-  /** Returns undefined if the response depends on more than a revision, such as the time. */
+  /** Returns undefined if the response depends on anything but a revision, such as the time. */
   cachePolicy?(params: Params): CachePolicy | undefined;
   /**
-   * Method that returns this method's responses as a list. Its parameters are the same without the last one, the index
-   * in that list.
+   * Name of the method that returns a list of this method's responses. That method has the same parameters, except for
+   * the last one, which is the index in the list.
    */
   readonly elementOf?: string | undefined;
-  /** Throws a `Failure` for invalid parameters and expected errors. `json` is the source of `params`. */
+  /** Throws a `Failure` if the parameters are invalid or an expected error occurs. `json` is the source of `params`. */
   call(params: Params, caller?: Caller, cancellation?: Cancellation, json?: ScannedJson): Promise<MethodResponse>;
-  /** Calls a method that parses its large parameters itself. Throws a `JsonParseError` for invalid JSON. */
+  /** Calls a method that parses its large parameters itself. Throws a `JsonParseError` if they are not valid JSON. */
   callByJson?(params: ScannedJson, caller?: Caller, cancellation?: Cancellation): Promise<MethodResponse>;
 }
 
 /** Methods that a server can call. */
 export interface MethodTable {
   find(name: string): CallableMethod | undefined;
-  /** Returns the existing name most similar to an unknown one. */
+  /** Returns the existing name that is most similar to an unknown one. */
   suggest?(name: string): string | undefined;
 }
 

@@ -12,7 +12,7 @@ function setup() {
       ran.push(name);
       clock.now += millis;
     });
-  /** Spends the time budget of this turn. */
+  /** Uses up the time budget of the current turn. */
   const spend = () => run("request", "spent", 100);
   const untilRan = async (count: number) => {
     while (ran.length < count) await nextTurn();

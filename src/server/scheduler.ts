@@ -1,48 +1,48 @@
 import { setImmediate } from "node:timers";
 
 /**
- * Kinds of work by descending priority: messages of another thread, requests, pipelined requests behind several others,
- * event delivery.
+ * Kinds of work in descending order of priority: messages from another thread, requests, pipelined requests behind
+ * several others, and event delivery.
  */
 const KINDS = ["thread", "request", "pipelined", "events"] as const;
 export type WorkKind = (typeof KINDS)[number];
 
-/** Time budget of one turn of the event loop. */
+/** Time budget for one turn of the event loop. */
 const TURN_MILLIS = 5;
-/** Time budget while clients are connecting. Node accepts one connection per turn, so turns must be short. */
+/** Time budget while clients are connecting. Node accepts only one connection per turn, so turns must be short. */
 const ACCEPTING_TURN_MILLIS = 0.2;
-/** A longer turn has parsed too much at once. */
+/** If a turn takes longer, too much was parsed at once. */
 const LONG_TURN_MILLIS = 2 * TURN_MILLIS;
 /**
- * Maximum delay of the next read after a long turn. Without it, a suspended process would delay reads for as long as it
- * was suspended.
+ * Maximum delay of the next read after a long turn. Without this maximum, reads after a suspension of the process would
+ * be delayed for as long as the suspension lasted.
  */
 const MAX_READ_DELAY_MILLIS = 1000;
-/** Sockets and bodies resumed per turn. */
+/** Number of sockets and bodies resumed per turn. */
 const READERS_PER_TURN = 2;
 /** Clients count as connecting until this many turns have passed without a new connection. */
 const QUIET_TURNS = 3;
-/** One in this many units is of a lower-priority kind, so that no kind starves. */
+/** Out of this many units, one is of a lower-priority kind, so that no kind starves. */
 const UNITS_PER_ROUND = 4;
 
 type Unit = () => void;
 
 /**
- * Schedules the work of all servers in the event loop. A unit of work runs immediately while the turn has time left;
- * otherwise it waits in the queue of its kind.
+ * Schedules the work of all servers in the event loop. A unit of work runs immediately if the current turn has time
+ * left, and otherwise waits in the queue for its kind.
  */
 export class Scheduler {
   readonly #queues = new Map(KINDS.map((kind) => [kind, new Set<Unit>()]));
-  /** Callbacks that resume reading from a new connection or a large body. */
+  /** Callbacks that resume reading a new connection or a large body. */
   readonly #readers = new Set<Unit>();
-  /** When this turn's readers were resumed; undefined if no reader was. */
+  /** When this turn's readers were resumed. Undefined if none were. */
   #readAt: number | undefined;
-  /** The earliest time of the next read. */
+  /** Earliest time of the next read. */
   #nextReadAt = Number.NEGATIVE_INFINITY;
   readonly #now: () => number;
-  /** When this turn's budget is spent; undefined before the first unit. */
+  /** When this turn's budget is used up. Undefined before the first unit. */
   #turnEnds: number | undefined;
-  /** True while a turn is running or due. */
+  /** True if a turn is running or due. */
   #isTurning = false;
   #unitsInRound = 0;
   #nextOther = 0;
@@ -52,7 +52,7 @@ export class Scheduler {
     this.#now = now;
   }
 
-  /** Runs the unit now or in a later turn. Units of a kind run in submission order. */
+  /** Runs the unit now or in a later turn. Units of the same kind run in the order of submission. */
   run(kind: WorkKind, unit: Unit): void {
     const queue = this.#queues.get(kind)!;
     if (queue.size === 0 && this.hasTime) {
@@ -64,9 +64,9 @@ export class Scheduler {
   }
 
   /**
-   * Calls `resume` now or in a later turn. Few readers are resumed per turn, because Node parses everything it has read
-   * from a socket at once. After a long turn, other work gets the same amount of time, up to a second, before the next
-   * reader is resumed.
+   * Calls `resume` now or in a later turn. Only a few readers are resumed per turn, because Node parses everything it
+   * has read from a socket at once. After a long turn, other work gets the same amount of time, up to a second, before
+   * the next reader is resumed.
    */
   read(resume: Unit): void {
     this.#readers.add(resume);
@@ -84,7 +84,7 @@ export class Scheduler {
     for (let count = 0; count < READERS_PER_TURN; count++) takeFirst(this.#readers)?.();
   }
 
-  /** True if the turn has time left. Always true at the first check of a turn. */
+  /** True if the current turn has time left. Always true when checked for the first time in a turn. */
   get hasTime(): boolean {
     const now = this.#now();
     if (this.#turnEnds !== undefined) return now <= this.#turnEnds;
@@ -120,7 +120,7 @@ export class Scheduler {
       if (isTurnUsed || this.#readers.size > 0 || this.#quietTurns < QUIET_TURNS) this.#wake();
     } else if (this.hasTime) {
       takeFirst(queue)?.();
-      // Continues after the unit's microtasks, which are most of its work.
+      // Continues after the unit's microtasks, which do most of its work.
       queueMicrotask(this.#goOn);
     } else {
       setImmediate(this.#turn);

@@ -12,7 +12,7 @@ interface Heard {
   isCutOff: boolean;
 }
 
-/** Delivery takes time, so that it spans several turns. */
+/** Makes a delivery take so long that it spans several turns. */
 function takeTime(): void {
   for (const until = performance.now() + 0.05; performance.now() < until; );
 }

@@ -1,12 +1,12 @@
 import { type Scheduler, scheduler as threadScheduler } from "../scheduler.ts";
 import type { EventReader, StreamEvent } from "./feed.ts";
 
-/** Maximum size of undelivered events. */
+/** Maximum total size of undelivered events. */
 const MAX_PENDING_BYTES = 8 * 1024 * 1024;
-/** Estimated memory of one pending delivery. */
+/** Estimated memory for one pending delivery. */
 const DELIVERY_BYTES = 8;
 
-/** Subscription of one event stream client. */
+/** A client's subscription to an event stream. */
 export class Subscriber {
   readonly #reader: EventReader;
   #state: "reading" | "slow" | "gone" = "reading";
@@ -15,12 +15,12 @@ export class Subscriber {
     this.#reader = reader;
   }
 
-  /** True if the reader gets new events. */
+  /** True if the reader receives new events. */
   get isReading(): boolean {
     return this.#state === "reading";
   }
 
-  /** Marks the reader as too slow; it is disconnected at its next delivery. */
+  /** Marks the reader as too slow. It is disconnected at its next delivery. */
   markSlow(): void {
     if (this.#state === "reading") this.#state = "slow";
   }
@@ -48,13 +48,13 @@ export class Subscriber {
 interface Delivery {
   event: StreamEvent;
   subscribers: readonly Subscriber[];
-  /** Index of the next subscriber. */
+  /** Index of the next subscriber to receive the event. */
   next: number;
   bytes: number;
 }
 
 /**
- * Delivers events to many readers in order: an event is delivered to all readers before the next one. Yields to the
+ * Delivers events to many readers in order: each event is delivered to all readers before the next event. Yields to the
  * event loop between deliveries. On overload, the readers that subscribed last are disconnected.
  */
 export class FanOut {
@@ -95,7 +95,7 @@ export class FanOut {
     }
   };
 
-  /** Disconnects the later half of the readers that still wait for the oldest event. */
+  /** Of the readers still waiting for the oldest event, disconnects the half that subscribed later. */
   #shedLoad(): void {
     const { subscribers, next } = this.#deliveries[0]!;
     for (const subscriber of subscribers.slice(Math.ceil((next + subscribers.length) / 2))) subscriber.markSlow();

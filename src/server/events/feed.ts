@@ -1,27 +1,27 @@
-/** An event, encoded once for all readers. */
+/** An event, encoded only once for all readers. */
 export interface StreamEvent {
   readonly topic: string;
-  /** JSON. */
+  /** The event's data as JSON. */
   readonly data: Buffer;
 }
 
-/** Receives events. An exception in one of its methods would keep the event from later readers. */
+/** Receives events. Its methods must not throw, because later readers would then miss the event. */
 export interface EventReader {
   deliver(event: StreamEvent): void;
-  /** Notifies the reader that it was disconnected because of overload. Its feed is closed. */
+  /** Notifies the reader that it was disconnected because of overload. The feed has been closed. */
   disconnect(): void;
-  /** Number of clients behind this reader. Default: 1. */
+  /** Number of clients behind this reader. Defaults to 1. */
   readonly readers?: number;
 }
 
-/** Event source for a set of topics. */
+/** Source of events on a set of topics. */
 export interface Feed {
   readonly topics: readonly string[];
-  /** Starts delivery in chronological order. Returns a function that closes the feed. */
+  /** Starts delivering events in chronological order. Returns a function that closes the feed. */
   open(reader: EventReader): () => void;
 }
 
-/** Topic prefix of `eth_subscribe`, and topic of its events. Their notifications have geth's format. */
+/** Topic prefix of `eth_subscribe` and topic of its events, whose notifications are in geth's format. */
 export const ETH_TOPIC = "eth_subscription";
 
 /** Error message for readers that are disconnected because of overload. */

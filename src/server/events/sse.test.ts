@@ -8,7 +8,7 @@ import { createSignal } from "../../../test/support/server/http/http.ts";
 import { ByteBudget } from "../http/request/byte-budget.ts";
 import { createEventStreams, type EventStreamLimits } from "./sse.ts";
 
-/** Opens a server that responds with the channel's events. */
+/** Opens a server that responds with the events from the channel. */
 async function serve(channel: Channel, limits?: Partial<EventStreamLimits>, unread = new ByteBudget(2 ** 30)) {
   const streams = createEventStreams(unread, limits);
   const server = createServer((_req, res) => streams.serve(channel.feed, res));

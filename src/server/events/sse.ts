@@ -10,13 +10,13 @@ import { type Feed, OVERLOAD_MESSAGE, type StreamEvent } from "./feed.ts";
 
 export interface EventStreamLimits {
   streams: number;
-  /** Maximum bytes of unread events per stream. */
+  /** Maximum number of unread bytes per stream. */
   bufferBytes: number;
-  /** Interval of keep-alive comments on idle streams. */
+  /** Interval between keep-alive comments on idle streams. */
   keepAliveMillis: number;
   /** How long a slow reader may take to read the error at the end of its stream. */
   disconnectMillis: number;
-  /** How long readers may take to read pending data when the server closes. */
+  /** How long readers may take to read pending data when the server is closing. */
   closeMillis: number;
 }
 
@@ -25,16 +25,16 @@ interface StreamOptions {
   revocationReason?: RevocationReason | undefined;
 }
 
-/** Server-sent events, text/event-stream (HTML Standard, section 9.2). */
+/** Server-sent events, as text/event-stream (HTML Standard, section 9.2). */
 interface EventStreams {
-  /** False once the stream limit is reached; the caller then sends the error. */
+  /** False once the maximum number of streams is reached, in which case the caller sends an error. */
   readonly hasRoom: boolean;
   /**
-   * Streams the feed's events until the client disconnects or falls behind, or the server closes. Reports sent bytes to
-   * `sent`.
+   * Streams events from the feed until the client disconnects or falls behind, or the server closes. Reports the number
+   * of bytes sent to `sent`.
    */
   serve(feed: Feed, res: ServerResponse, options?: StreamOptions): void;
-  /** Ends the streams of clients whose access was revoked, with an error. Returns their number. */
+  /** Sends an error to clients whose access was revoked and ends their streams. Returns the number of these streams. */
   closeRevoked(): number;
   /** Ends all streams. */
   close(): void;
@@ -51,24 +51,24 @@ const DEFAULT_LIMITS: EventStreamLimits = {
 const HEADERS = {
   "Content-Type": "text/event-stream",
   "Cache-Control": "no-store",
-  // Disables buffering in proxies such as nginx.
+  // Disables buffering by proxies such as nginx.
   "X-Accel-Buffering": "no",
 };
 
 /** A comment, which readers ignore. */
 const KEEP_ALIVE = Buffer.from(":\n\n");
 
-/** Creates the event streams of a server. `unread` is the budget for unread data of all clients. */
+/** Creates a server's event streams. `unread` is the budget for unread data of all clients. */
 export function createEventStreams(unread: ByteBudget, overrides: Partial<EventStreamLimits> = {}): EventStreams {
   const limits = { ...DEFAULT_LIMITS, ...overrides };
   /** Open streams. `end` closes the feed. */
   const streams = new Map<ServerResponse, StreamOptions & { end: () => void }>();
-  /** Ended streams whose clients may still have data to read. */
+  /** Streams that have ended but whose clients may still have data to read. */
   const leaving = new Set<ServerResponse>();
   const frameOf = createFramer();
   const tooSlow = tooSlowFrame(limits.bufferBytes);
   const keepAlive = setInterval(() => {
-    // Skips streams with unread data.
+    // Streams with unread data are skipped.
     for (const res of streams.keys()) if (res.writableLength === 0) write(res, KEEP_ALIVE);
   }, limits.keepAliveMillis);
   keepAlive.unref();
@@ -82,7 +82,7 @@ export function createEventStreams(unread: ByteBudget, overrides: Partial<EventS
   function deliver(res: ServerResponse, share: BudgetReservation, event: StreamEvent): void {
     const frame = frameOf(event);
     const bytes = frame.length + PIECE_OVERHEAD_BYTES;
-    // Readers with little unread data are not subject to the shared limit.
+    // The shared limit does not apply to readers with little unread data.
     if (res.writableLength + frame.length < Math.min(BUFFERED_FROM_BYTES, limits.bufferBytes)) write(res, frame);
     else if (res.writableLength + frame.length > limits.bufferBytes || !share.reserve(bytes)) disconnect(res, tooSlow);
     else write(res, frame, () => share.release(bytes));
@@ -114,7 +114,7 @@ export function createEventStreams(unread: ByteBudget, overrides: Partial<EventS
     },
     serve(feed, res, options = {}) {
       res.writeHead(200, HEADERS);
-      // Sends the headers before the first event.
+      // Sends the headers immediately, before the first event.
       res.flushHeaders();
       if (isClosed || res.destroyed) {
         res.end();
@@ -151,13 +151,15 @@ export function createEventStreams(unread: ByteBudget, overrides: Partial<EventS
   };
 }
 
-/** Destroys the connection after a timeout unless all data has been read. */
+/** Destroys the connection unless all data has been read before the timeout. */
 function destroyAfter(res: ServerResponse, millis: number): void {
   const timeout = setTimeout(() => res.destroy(), millis);
   res.once("close", () => clearTimeout(timeout));
 }
 
-/** Caches the last frame, since each event is delivered to all readers before the next one. */
+/**
+ * Creates an encoder that caches the last frame, since each event is delivered to all readers before the next event.
+ */
 function createFramer(): (event: StreamEvent) => Buffer {
   let last: { event: StreamEvent; frame: Buffer } | undefined;
   return (event) => {
@@ -176,7 +178,7 @@ function errorFrame(code: number, message: string): Buffer {
   return encodeFrame("error", Buffer.from(JSON.stringify({ code, message })));
 }
 
-/** Encodes a frame. JSON has no line breaks, so it fits in one data line. */
+/** Encodes a frame. JSON contains no line breaks, so it fits in a single data line. */
 function encodeFrame(topic: string, data: Buffer): Buffer {
   return Buffer.concat([Buffer.from(`event: ${topic}\ndata: `), data, Buffer.from("\n\n")]);
 }

@@ -7,7 +7,7 @@ import { json, openTestServer as openRest } from "../../../test/support/server/r
 import { CallStatsCollector } from "../call-stats.ts";
 import { AccessLog, UPSTREAM_HEADER } from "./access-log.ts";
 
-/** An access log in memory. Entries are complete once the servers are closed. */
+/** Creates an access log in memory. The entries are complete once the servers are closed. */
 function setup() {
   let text = "";
   const log = new AccessLog((lines) => {
@@ -26,7 +26,7 @@ const common = {
   client: "127.0.0.1",
   millis: expect.any(Number),
 };
-/** Requests that are processed, unlike rejected ones and WebSocket messages. */
+/** Expected for requests that are processed, unlike rejected requests and WebSocket messages. */
 const processed = { queueMillis: expect.any(Number) };
 
 it("logs HTTP requests with methods, errors, status, bytes and upstream", async () => {
@@ -51,12 +51,12 @@ it("logs HTTP requests with methods, errors, status, bytes and upstream", async 
       methods: ["echo", "unknown"],
       calls: 3,
       errors: [-32601],
-      // Excludes the brackets and commas of the batch.
+      // Does not count the brackets and commas of the batch.
       bytes: several.bytes.length - 4,
     },
     { ...call, status: 415, methods: [], bytes: refused.bytes.length },
   ]);
-  // The observer is notified as without the log.
+  // The observer is notified in the same way as without the log.
   expect(tallies.drain().map(({ method, begun }) => [method, begun])).toEqual([
     ["ask", 1],
     ["echo", 2],

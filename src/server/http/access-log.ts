@@ -4,19 +4,19 @@ import { truncate } from "../../errors/truncate.ts";
 import type { CallObserver, CallServer, ObservedCall } from "../call-observer.ts";
 import type { RequestTrace } from "../request-trace.ts";
 
-/** Response header that names the upstream that answered. */
+/** Response header with the name of the upstream that answered. */
 export const UPSTREAM_HEADER = "Fanal-Upstream";
 
 /** Writes one or more complete lines. */
 export type WriteLines = (lines: string) => void;
 
-/** Flush the buffered lines at this size, or this long after the first one. */
+/** Buffered lines are flushed when they reach this length, or this long after the first one. */
 const BATCH_LENGTH = 32 * 1024;
 const BATCH_MILLIS = 250;
 
 const MAX_PATH_LENGTH = 200;
 const UNKNOWN_METHOD = "unknown";
-/** Status that nginx logs for a client that closed the connection before the response. */
+/** The status that nginx logs if the client closes the connection before the response. */
 const CLIENT_CLOSED_REQUEST = 499;
 
 type LogTimers = Pick<Timers, "now" | "unixNow">;
@@ -33,7 +33,7 @@ export class AccessLog {
     this.#timers = timers;
   }
 
-  /** Starts the entry of a request or a WebSocket message. Its calls are also reported to `observer`. */
+  /** Starts the log entry for a request or a WebSocket message. Its calls are also reported to `observer`. */
   begin(
     server: CallServer,
     client: string,
@@ -43,7 +43,7 @@ export class AccessLog {
     return new AccessRecord(this, this.#timers, server, client, observer, loggedUrl);
   }
 
-  /** Adds an entry. Called by `AccessRecord`. */
+  /** Adds an entry. To be called by `AccessRecord`. */
   add(entry: object): void {
     this.#lines += `${JSON.stringify(entry)}\n`;
     if (this.#lines.length >= BATCH_LENGTH) this.flush();
@@ -59,7 +59,7 @@ export class AccessLog {
   }
 }
 
-/** Builds the log entry of one request from its calls and its response. */
+/** Builds the log entry for a request from its calls and its response. */
 export class AccessRecord implements CallObserver {
   readonly #log: AccessLog;
   readonly #timers: LogTimers;
@@ -110,7 +110,7 @@ export class AccessRecord implements CallObserver {
     };
   }
 
-  /** Counts bytes of a body that does not belong to a call, such as an error or a page. */
+  /** Counts bytes of a body that does not belong to a call, such as an error or a web page. */
   addBytes(bytes: number): void {
     this.#bytes += bytes;
   }
@@ -120,22 +120,22 @@ export class AccessRecord implements CallObserver {
     this.#key = name;
   }
 
-  /** Sets the trace context, which also records the time spent in caches and upstreams. */
+  /** Sets the trace context, which also records the time spent in caches and waiting for upstreams. */
   setTrace(trace: RequestTrace | undefined): void {
     this.#trace = trace;
   }
 
-  /** Marks the start of processing: the body has arrived, and earlier requests are done. */
+  /** Marks the start of processing, when the body has arrived and earlier requests are done. */
   markStarted(): void {
     this.#queueMillis ??= this.#timers.now() - this.#startedAt;
   }
 
-  /** Reads the name of the upstream from the response headers. */
+  /** Takes the name of the upstream from the response headers. */
   setResponseHeaders(headers: Readonly<Record<string, string>> | undefined): void {
     this.#upstream = headers?.[UPSTREAM_HEADER];
   }
 
-  /** Ends an HTTP request. */
+  /** Ends the entry for an HTTP request. */
   end(res: ServerResponse): void {
     const { method, url = "" } = res.req;
     const path = this.#loggedUrl(url.split("?", 1)[0]!);
@@ -144,7 +144,7 @@ export class AccessRecord implements CallObserver {
     else this.#write({ request, status: CLIENT_CLOSED_REQUEST, bytes: 0 });
   }
 
-  /** Ends a WebSocket message. */
+  /** Ends the entry for a WebSocket message. */
   endMessage(): void {
     this.#write({ bytes: this.#bytes });
   }
@@ -158,7 +158,7 @@ export class AccessRecord implements CallObserver {
       ...outcome,
       methods: [...this.#methods],
       ...(this.#calls > 1 && { calls: this.#calls }),
-      // For REST, the error codes equal the status.
+      // In REST, error codes are the same as the status.
       ...(this.#errors.length > 0 && this.#server !== "rest" && { errors: this.#errors }),
       bytes,
       millis: rounded(this.#timers.now() - this.#startedAt),

@@ -10,7 +10,7 @@ import { HttpError } from "./http-error.ts";
 import { ByteBudget } from "./request/byte-budget.ts";
 import type { HttpLimits, ServerLoad } from "./server.ts";
 
-/** Creates the access log record of a request. */
+/** Creates the access log record for a request. */
 export type RecordFactory = (req: IncomingMessage) => AccessRecord;
 
 /** Minimum interval between warnings about refused connections. */
@@ -19,7 +19,7 @@ const WARN_EVERY_MILLIS = 60_000;
 /** Interval at which a closing server checks for incomplete requests. */
 const SWEEP_MILLIS = 100;
 
-/** Tracks the connections and exchanges of a server and enforces its limits. */
+/** Tracks a server's connections and exchanges and enforces its limits. */
 export class ConnectionManager implements MemoryBudgets {
   readonly requestBytes: ByteBudget;
   readonly responseBytes: ByteBudget;
@@ -29,7 +29,7 @@ export class ConnectionManager implements MemoryBudgets {
   readonly #deadlineTimer: DeadlineTimer;
   readonly #limiter: RateLimiter | undefined;
   readonly #createRecord: RecordFactory | undefined;
-  /** All connections with their open exchanges, including upgraded connections. */
+  /** All connections, including upgraded ones, and their open exchanges. */
   readonly #connections = new Map<Socket, Set<Exchange>>();
   #openExchanges = 0;
   #onDrained: (() => void) | undefined;
@@ -47,16 +47,16 @@ export class ConnectionManager implements MemoryBudgets {
     this.requestBytes = new ByteBudget(limits.heldBytes);
     this.responseBytes = new ByteBudget(limits.unreadBytes);
     server.maxConnections = limits.connections;
-    // Otherwise, processes that share the port would hand excess connections to each other endlessly.
+    // Without this option, processes that share the port would pass excess connections around endlessly.
     Object.assign(server, { dropMaxConnection: true });
-    // Node resets this timeout on traffic in either direction.
+    // Traffic in either direction resets this timeout in Node.
     server.timeout = limits.stallMillis;
     server.on("timeout", (socket: Socket) => this.#onSocketTimeout(socket));
     server.on("connection", (socket: Socket) => {
       this.#connections.set(socket, new Set());
       socket.once("close", () => this.#onDisconnect(socket));
       scheduler.noteConnection();
-      // Delays the first read until the scheduler allows it. Node starts reading right after this event.
+      // Delays the first read until the scheduler allows it. Node starts reading immediately after this event.
       process.nextTick(() => {
         socket.pause();
         scheduler.read(() => socket.resume());
@@ -66,7 +66,7 @@ export class ConnectionManager implements MemoryBudgets {
       this.#refusedConnections++;
       this.#warnOfRefusedConnections();
     });
-    // Without a listener, Node sends 100 Continue before the request is checked.
+    // If there is no listener, Node sends 100 Continue before the request is checked.
     server.on("checkContinue", (req, res) => server.emit("request", req, res));
   }
 
@@ -85,7 +85,7 @@ export class ConnectionManager implements MemoryBudgets {
     };
   }
 
-  /** Opens the exchange of a request whose headers were received. */
+  /** Opens an exchange for a request whose headers have been received. */
   begin(res: ServerResponse): Exchange {
     const { socket } = res.req;
     const onConnection = this.#connections.get(socket);
@@ -97,13 +97,13 @@ export class ConnectionManager implements MemoryBudgets {
     this.#openExchanges++;
     if (onConnection) {
       onConnection.add(exchange);
-      // Bounds the number of unread responses to pipelined requests.
+      // Bounds the number of pipelined requests whose responses have not been read.
       if (onConnection.size > this.#limits.pipelinedRequests) socket.destroy();
     }
     return exchange;
   }
 
-  /** Throws an `HttpError` if the address exceeds its request rate. */
+  /** Throws an `HttpError` if requests from the address exceed the rate limit. */
   enforceRate(addressOf: () => string): void {
     const seconds = this.#limiter?.take(addressOf());
     if (seconds === undefined) return;
@@ -119,28 +119,28 @@ export class ConnectionManager implements MemoryBudgets {
     return undefined;
   }
 
-  /** Ends the processing of a request. The exchange stays open until its response is flushed. */
+  /** Ends the processing of a request. The exchange stays open until the response is flushed. */
   finish(exchange: Exchange): void {
     const { res } = exchange;
     exchange.endProcessing();
     this.#deadlineTimer.end(exchange.deadline);
-    // Fast path: most responses are flushed by now, and adding a close listener to each is expensive.
+    // Fast path, because most responses have been flushed by now and adding a close listener to each is expensive.
     const isSent = res.writableEnded && res.socket?.writableLength === 0;
     if (isSent || res.destroyed) this.#remove(exchange);
     else res.once("close", () => this.#remove(exchange));
   }
 
   /**
-   * Stops accepting requests, waits up to `closeMillis` for running calls, then closes every connection. `endStreams`
-   * closes endless streams.
+   * Stops accepting requests, waits up to `closeMillis` for running calls, and then closes all connections.
+   * `endStreams` closes endless streams.
    */
   async close(endStreams: () => Promise<void> | void): Promise<void> {
-    // Also closes idle connections.
+    // Closes idle connections as well.
     const closed = new Promise((resolve) => this.#server.close(resolve));
     const { promise: timedOut, resolve: onTimeout } = Promise.withResolvers<void>();
     const timeout = setTimeout(onTimeout, this.#limits.closeMillis);
     this.#destroyIncomplete();
-    // An incomplete request may follow a running one or arrive during shutdown.
+    // An incomplete request may follow a running one or arrive during the shutdown.
     const sweep = setInterval(() => this.#destroyIncomplete(), SWEEP_MILLIS);
     await Promise.race([Promise.resolve(endStreams()).then(() => this.#drained()), timedOut]);
     clearInterval(sweep);
@@ -172,7 +172,7 @@ export class ConnectionManager implements MemoryBudgets {
     this.#connections.delete(socket);
     for (const exchange of exchanges) {
       const { res } = exchange;
-      // Node closes only the response in progress; pipelined responses behind it would wait forever.
+      // Node closes only the response in progress. Pipelined responses after it would wait forever.
       if (res.socket === null && !res.destroyed) {
         res.destroy();
         res.emit("close");
@@ -182,7 +182,7 @@ export class ConnectionManager implements MemoryBudgets {
     }
   }
 
-  /** Handles a socket timeout. A client may be silent only while it waits for a response. */
+  /** Handles a socket timeout. A client may be silent only while waiting for a response. */
   #onSocketTimeout(socket: Socket): void {
     const exchanges = [...(this.#connections.get(socket) ?? [])];
     if (exchanges.some(({ awaitsResponse }) => awaitsResponse)) socket.setTimeout(this.#limits.stallMillis);
@@ -204,7 +204,7 @@ export class ConnectionManager implements MemoryBudgets {
   }
 }
 
-/** Returns true if the connection has only incomplete requests. */
+/** Returns true if all requests on the connection are incomplete. */
 function isIncomplete(exchanges: ReadonlySet<Exchange>): boolean {
   return exchanges.size > 0 && [...exchanges].every(({ isProcessing, res }) => !isProcessing && !res.headersSent);
 }

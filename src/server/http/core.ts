@@ -22,21 +22,21 @@ import {
 export interface HttpCoreOptions {
   logger: Logger;
   limits: HttpLimits;
-  /** Omitted if the server has its own access rules. */
+  /** Omitted if the server has access rules of its own. */
   policy?: AccessPolicy;
   accessLog?: AccessLog | undefined;
   observer?: CallObserver | undefined;
-  /** Protocol in the access log. Requests are not logged without it. */
+  /** Protocol name in the access log. If omitted, requests are not logged. */
   protocol?: CallServer;
-  /** Options of Node's HTTP server, in addition to the timeouts. */
+  /** Options for Node's HTTP server, in addition to the timeouts. */
   http?: ServerOptions;
-  /** Handles a request. `respondWithError` handles its exceptions. */
+  /** Handles a request. If this throws, `respondWithError` is called. */
   handle(exchange: Exchange): void;
-  /** Sends the error response. */
+  /** Sends an error response. */
   respondWithError(exchange: Exchange, reason: unknown): void;
 }
 
-/** HTTP server shared by all protocols: connection and rate limits, CORS, listening, graceful shutdown. */
+/** HTTP server used by all protocols: connection and rate limits, CORS, listening, graceful shutdown. */
 export class HttpCore {
   readonly server: Server;
   readonly connections: ConnectionManager;
@@ -47,7 +47,7 @@ export class HttpCore {
     this.#options = options;
     const { http, limits, logger, protocol } = options;
     this.server = createServer({ ...CONNECTION_TIMEOUTS, ...http }, (_, res) => {
-      // Pipelined requests may still arrive after the connection was destroyed.
+      // Pipelined requests may still arrive after the connection has been destroyed.
       if (!res.req.socket.destroyed) this.#begin(this.connections.begin(res));
     });
     this.server.on("clientError", respondToClientError);
@@ -62,7 +62,7 @@ export class HttpCore {
     return this.connections.load;
   }
 
-  /** Returns a factory of access log records; undefined without an access log. */
+  /** Returns a factory for access log records, or undefined if there is no access log. */
   recordFactory(protocol: CallServer): RecordFactory | undefined {
     const { accessLog, observer, policy } = this.#options;
     const loggedUrl = policy && ((url: string) => policy.loggedUrl(url));
@@ -80,7 +80,8 @@ export class HttpCore {
   }
 
   /**
-   * Stops accepting requests, waits for running calls, then closes every connection. `endStreams` closes event streams.
+   * Stops accepting requests, waits for running calls, and then closes all connections. `endStreams` closes event
+   * streams.
    */
   close(endStreams: () => Promise<void> | void): Promise<void> {
     this.#closing ??= this.connections.close(endStreams).finally(() => this.#options.accessLog?.flush());

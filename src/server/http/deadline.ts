@@ -3,7 +3,9 @@ import { type AccessClass, isReadOnly } from "../access-class.ts";
 import type { Cancellation } from "../method-table.ts";
 import type { RequestTrace } from "../request-trace.ts";
 
-/** Creates deadlines of equal length. They expire in creation order, so one timer serves all of them. */
+/**
+ * Creates deadlines that all have the same length. They expire in the order of creation, so a single timer is enough.
+ */
 export class DeadlineTimer {
   readonly #millis: number;
   readonly #running = new Set<Deadline>();
@@ -13,7 +15,7 @@ export class DeadlineTimer {
     this.#millis = millis;
   }
 
-  /** Starts a deadline. Release it with `end`. */
+  /** Starts a deadline, which must be released with `end`. */
   begin(): Deadline {
     const deadline = new Deadline(this.#millis);
     this.#running.add(deadline);
@@ -50,7 +52,7 @@ interface Race {
   access: AccessClass;
 }
 
-/** Time limit of one message and all of its calls. Also aborted when the client disconnects. */
+/** Time limit for a message and all of its calls. Also aborted when the client disconnects. */
 export class Deadline implements Cancellation {
   readonly at: number;
   /** Set if the request is traced or logged. */
@@ -59,7 +61,7 @@ export class Deadline implements Cancellation {
   readonly #races: Race[] = [];
   readonly #listeners = new Set<(reason: Failure) => void>();
   #controller: AbortController | undefined;
-  /** Why the deadline was aborted. */
+  /** The reason why the deadline was aborted. */
   #abortReason: Failure | undefined;
 
   constructor(millis: number) {
@@ -67,12 +69,12 @@ export class Deadline implements Cancellation {
     this.at = performance.now() + millis;
   }
 
-  /** Why the deadline was aborted; undefined while it is active. */
+  /** The reason why the deadline was aborted, or undefined while it is active. */
   get abortReason(): Failure | undefined {
     return this.#abortReason;
   }
 
-  /** Aborted with the deadline. Created lazily, because most calls never need it. */
+  /** Aborted together with the deadline. Created lazily, because most calls never need it. */
   get signal(): AbortSignal {
     if (this.#controller === undefined) {
       this.#controller = new AbortController();
@@ -87,8 +89,8 @@ export class Deadline implements Cancellation {
   }
 
   /**
-   * Resolves with the result of `work`, or rejects with a `Failure` on expiry. For calls with side effects, the message
-   * warns that the work may still take effect. Passes a late result to `tooLate`.
+   * Resolves with the result of `work`, or rejects with a `Failure` when the deadline expires. If the call has side
+   * effects, the message warns that the work may still take effect. A late result is passed to `tooLate`.
    */
   race<T>(work: Promise<T>, tooLate: (result: T) => void, access: AccessClass = "read"): Promise<T> {
     return new Promise<T>((resolve, reject) => {
@@ -107,19 +109,19 @@ export class Deadline implements Cancellation {
     });
   }
 
-  /** Returns false if the race was already rejected. */
+  /** Returns false if the race has already been rejected. */
   #leave(race: Race): boolean {
     const position = this.#races.indexOf(race);
     if (position !== -1) this.#races.splice(position, 1);
     return position !== -1;
   }
 
-  /** Aborts because the client disconnected. */
+  /** Aborts the deadline because the client disconnected. */
   cancel(): void {
     this.#abort(new Failure("server", "The client disconnected before the response."));
   }
 
-  /** Expires the deadline. Called by `DeadlineTimer`. */
+  /** Expires the deadline. To be called by `DeadlineTimer`. */
   expire(): void {
     const message = `The call exceeded its time limit of ${this.#millis} ms.`;
     for (const { reject, access } of this.#races.splice(0)) {

@@ -5,21 +5,24 @@ import type { AccessRecord } from "./access-log.ts";
 import type { Deadline } from "./deadline.ts";
 import type { ByteBudget } from "./request/byte-budget.ts";
 
-/** Bodies up to this size are discarded; for larger ones the connection is closed. */
+/** Unread bodies up to this size are discarded. For larger ones, the connection is closed. */
 const MAX_DISCARDED_BYTES = 1024 * 1024;
 
-/** Returns true if the client waits for 100 Continue (RFC 9110, section 10.1.1). Node rejects other expectations. */
+/**
+ * Returns true if the client is waiting for 100 Continue (RFC 9110, section 10.1.1). Node rejects all other
+ * expectations.
+ */
 export function expectsContinue({ headers, httpVersion }: IncomingMessage): boolean {
   return headers.expect !== undefined && httpVersion === "1.1";
 }
 
 function maxBodyBytes(req: IncomingMessage): number {
-  // A client that waits for 100 Continue may never send its body.
+  // A client waiting for 100 Continue may never send its body.
   if (req.headers["transfer-encoding"] !== undefined || expectsContinue(req)) return Number.POSITIVE_INFINITY;
   return Number(req.headers["content-length"] ?? 0);
 }
 
-/** Memory limits that all exchanges of a server share. */
+/** Memory limits shared by all exchanges on a server. */
 export interface MemoryBudgets {
   readonly requestBytes: ByteBudget;
   readonly responseBytes: ByteBudget;
@@ -27,16 +30,16 @@ export interface MemoryBudgets {
 
 interface ExchangeOptions {
   deadline: Deadline;
-  /** The previous request on the connection, if unfinished. Requests on a connection run one at a time. */
+  /** The previous request on the connection, if it is unfinished. The requests on a connection run one at a time. */
   blockedBy: Exchange | undefined;
   record: AccessRecord | undefined;
 }
 
-/** One request and its response, from the request's headers to the last byte of the response. */
+/** A request and its response, lasting from the request's headers to the last byte of the response. */
 export class Exchange {
   readonly res: ServerResponse;
   readonly deadline: Deadline;
-  /** Access log record; undefined without an access log. */
+  /** Access log record, or undefined if there is no access log. */
   readonly record: AccessRecord | undefined;
   readonly #budgets: MemoryBudgets;
   readonly #blockedBy: Exchange | undefined;
@@ -55,7 +58,7 @@ export class Exchange {
     this.record = record;
   }
 
-  /** True while the node processes the request. */
+  /** True while the node is processing the request. */
   get isProcessing(): boolean {
     return this.#isProcessing;
   }
@@ -70,7 +73,7 @@ export class Exchange {
     return this.#isClosed;
   }
 
-  /** Calls `work` once earlier requests of the connection are finished. The exchange may be closed by then. */
+  /** Calls `work` once earlier requests on the connection are finished. By then, the exchange may be closed. */
   start(work: () => void): void {
     if (!this.#blockedBy) scheduler.run("request", work);
     else if (this.#blockedBy.isClosed) scheduler.run("pipelined", work);
@@ -82,14 +85,16 @@ export class Exchange {
     return this.#closed.promise;
   }
 
-  /** Reserves memory for the request body. Returns false if the server's limit is reached. */
+  /** Reserves memory for the request body. Returns false if this would exceed the server's limit. */
   reserveRequest(bytes: number): boolean {
     if (!this.#budgets.requestBytes.reserve(bytes)) return false;
     this.#requestBytes += bytes;
     return true;
   }
 
-  /** Reserves memory for the response until the exchange ends. Returns false if the server's limit is reached. */
+  /**
+   * Reserves memory for the response until the exchange ends. Returns false if this would exceed the server's limit.
+   */
   reserveResponse(bytes: number): boolean {
     if (!this.#budgets.responseBytes.reserve(bytes)) return false;
     this.#responseBytes += bytes;
@@ -103,12 +108,12 @@ export class Exchange {
     this.record?.markStarted();
   }
 
-  /** Marks the beginning of the response. From then on, only the client can delay the exchange. */
+  /** Marks the beginning of the response, after which only the client can delay the exchange. */
   beginResponse(): void {
     this.#awaitsResponse = false;
   }
 
-  /** Marks processing as done and releases the request's memory. The client may still be reading the response. */
+  /** Marks the request as processed and releases its memory. The client may still be reading the response. */
   endProcessing(): void {
     this.#isProcessing = false;
     this.#awaitsResponse = false;
@@ -116,8 +121,8 @@ export class Exchange {
   }
 
   /**
-   * Discards the unread request body before an error is sent. Reads a small body to its end to keep the connection
-   * alive. Otherwise stops reading, and the connection closes after the response.
+   * Discards the unread request body before an error is sent. A small body is read to the end to keep the connection
+   * alive. Otherwise reading stops, and the connection is closed after the response.
    */
   discardBody(): void {
     const { req } = this.res;
@@ -144,7 +149,10 @@ export class Exchange {
   }
 }
 
-/** Stops reading permanently. Node resumes a paused socket whenever a chunk of a request body is consumed. */
+/**
+ * Stops reading permanently. Pausing would not be enough, because Node resumes the socket whenever a chunk of a request
+ * body is consumed.
+ */
 function stopReading(socket: Socket): void {
   socket.on("resume", () => socket.pause()).pause();
 }

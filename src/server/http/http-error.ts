@@ -1,6 +1,6 @@
 import { FAILURES, Failure, type FailureKind, type ItemFailure } from "../../errors/failure.ts";
 
-/** Error with an HTTP status and headers. */
+/** An error with an HTTP status and headers. */
 export class HttpError extends Error {
   readonly status: number;
   readonly headers: Record<string, string>;
@@ -28,7 +28,7 @@ interface ErrorResponse {
 }
 
 /**
- * Returns the error response of a thrown value. Unexpected errors are reported as "Internal error", without details.
+ * Returns the error response for a thrown value. Unexpected errors are reported as "Internal error" without details.
  */
 export function toErrorResponse(thrown: unknown): ErrorResponse {
   if (thrown instanceof HttpError) return thrown;
@@ -38,8 +38,8 @@ export function toErrorResponse(thrown: unknown): ErrorResponse {
 }
 
 /**
- * Returns the error body of the Beacon API. Gateways need `kind` and `detail`, which they cannot derive from the
- * status.
+ * Returns an error body as defined by the Beacon API. Gateways need `kind` and `detail`, which they cannot derive from
+ * the status.
  */
 export function errorBody(
   code: number,

@@ -4,9 +4,9 @@ import { errorBody } from "./http-error.ts";
 import { MEDIA_TYPES } from "./response/negotiation.ts";
 
 export interface HttpServer {
-  /** Rejects with the system's error, whose `code` is `EADDRINUSE` when the port is taken. */
+  /** Rejects with the system error, whose `code` is `EADDRINUSE` if the port is taken. */
   listen(where: { host: string; port: number }): Promise<ListeningAddress>;
-  /** Stops accepting requests, waits for running calls, then closes every connection. */
+  /** Stops accepting requests, waits for running calls, and then closes all connections. */
   close(): Promise<void>;
   load(): ServerLoad;
 }
@@ -17,17 +17,17 @@ export interface Endpoints {
   rest?: string | undefined;
 }
 
-/** Limits whose rejections are counted. */
+/** Limits for which rejections are counted. */
 export type ServerLimit = "connections" | "request rate" | "request bytes" | "answer bytes";
 
-/** Current load of a server, for metrics. */
+/** A server's current load, for metrics. */
 export interface ServerLoad {
   connections: number;
-  /** Requests whose responses are incomplete. */
+  /** Number of requests whose responses are incomplete. */
   requests: number;
   requestBytes: number;
   responseBytes: number;
-  /** Number of rejections since the start, by limit. */
+  /** Number of rejections since the server was started, by limit. */
   refused: Record<ServerLimit, number>;
 }
 
@@ -38,20 +38,20 @@ export interface ListeningAddress {
 }
 
 export interface HttpLimits {
-  /** Maximum request body for methods with large parameters, such as a block. */
+  /** Maximum size of a request body for methods with large parameters, such as a block. */
   bodyBytes: number;
-  /** Maximum request body for all other methods. */
+  /** Maximum size of a request body for all other methods. */
   smallBodyBytes: number;
-  /** Memory for request bodies of all clients. */
+  /** Maximum memory for the request bodies of all clients. */
   heldBytes: number;
-  /** Memory for unread responses of all clients. */
+  /** Maximum memory for unread responses to all clients. */
   unreadBytes: number;
   connections: number;
   /** Maximum number of pipelined requests per connection. */
   pipelinedRequests: number;
-  /** Requests per second per address; undefined for no limit. */
+  /** Maximum number of requests per second from one address. Undefined for no limit. */
   requestsPerSecond: number | undefined;
-  /** Time limit of a request. */
+  /** Time limit for a request. */
   requestMillis: number;
   /** How long a client may be idle in the middle of a request or response. */
   stallMillis: number;
@@ -60,7 +60,7 @@ export interface HttpLimits {
 }
 
 export const DEFAULT_HTTP_LIMITS: HttpLimits = {
-  // A block with its blobs easily exceeds one MiB.
+  // A block and its blobs easily exceed one MiB.
   bodyBytes: 32 * 1024 * 1024,
   smallBodyBytes: 1024 * 1024,
   heldBytes: 256 * 1024 * 1024,
@@ -75,19 +75,22 @@ export const DEFAULT_HTTP_LIMITS: HttpLimits = {
 
 /** Timeouts of Node's HTTP server, in milliseconds. */
 export const CONNECTION_TIMEOUTS = {
-  /** Time to send a complete request. */
+  /** Time limit for sending a complete request. */
   requestTimeout: 300_000,
   /**
-   * Longer than the usual idle timeout of proxies, one minute. Otherwise a proxy could reuse a connection that is being
-   * closed.
+   * Longer than the usual idle timeout of proxies, which is one minute. Otherwise a proxy could reuse a connection that
+   * is being closed.
    */
   keepAliveTimeout: 72_000,
 };
 
-/** Maximum length of the accept queue; the system may enforce a lower limit. Clients beyond it retry after a second. */
+/**
+ * Maximum length of the accept queue. The system may enforce a lower limit. Clients for which there is no room retry
+ * after a second.
+ */
 export const LISTEN_BACKLOG = 4096;
 
-/** Returns the address a server listens on. */
+/** Returns the address on which a server listens. */
 export function listeningAddress(server: Server): ListeningAddress {
   const bound = server.address();
   if (bound === null || typeof bound === "string") throw new Error("Server is not bound to an IP address");
@@ -109,7 +112,7 @@ interface ClientError {
   bytesParsed?: number;
 }
 
-/** Responds to malformed or incomplete HTTP, which has no request object. */
+/** Responds to malformed or incomplete HTTP, for which there is no request object. */
 export function respondToClientError(error: ClientError, socket: Socket): void {
   const { code } = error;
   if (code === "ECONNRESET" || !socket.writable) {
@@ -124,8 +127,9 @@ export function respondToClientError(error: ClientError, socket: Socket): void {
 }
 
 /**
- * Returns true if the header size limit was exceeded within the URL. Decides by the last packet: the URL has no
- * whitespace, follows the method or precedes the version. Returns false if neither is in the packet.
+ * Returns true if the header size limit was exceeded within the URL. This is decided from the last packet: the URL
+ * contains no whitespace, and either the method before it or the version after it must be in the packet. Returns false
+ * if neither is.
  */
 function isInUrl({ rawPacket, bytesParsed = 0 }: ClientError): boolean {
   const text = Buffer.isBuffer(rawPacket) ? rawPacket.toString("latin1") : "";

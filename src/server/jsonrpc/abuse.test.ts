@@ -54,7 +54,7 @@ it("does not start the rest of a batch after the client has disconnected", async
   );
   await called.promise;
   socket.destroy();
-  // The server has noticed once it has answered a later client.
+  // Once the server has answered a later client, it has noticed the disconnect.
   await server.post(requestText({}));
   go.trigger();
   await server.close();
@@ -262,7 +262,7 @@ it.each([
   const answer = Buffer.concat(await Array.fromAsync(socket)).toString();
   expect(answer).toContain(status);
   expect(answer).toContain("Connection: close");
-  // More than the socket buffers hold was not read.
+  // If no more than this was sent, the socket buffers were full and the rest was not read.
   expect(sent).toBeLessThan(30);
 });
 

@@ -194,7 +194,7 @@ describe("batches", () => {
           const [name] = params as [string];
           events.push(`${name} starts`);
           await read.promise;
-          // Lets a submission that wrongly runs concurrently interleave.
+          // A submission that wrongly runs concurrently would get its turn here.
           await new Promise(setImmediate);
           events.push(`${name} ends`);
           if (name === "a") throw new Error("a fails");
@@ -293,7 +293,7 @@ describe("the time limit", () => {
     const submit = (n: number) => requestText({ id: String(n), method: '"submit"', params: `[${n}]` });
     const answers = JSON.parse((await server.post(`[${submit(1)},${submit(2)},${requestText({ id: "3" })}]`)).text);
     expect(answers.map(({ error }: { error?: { code: number } }) => error?.code)).toEqual([-32000, -32000, undefined]);
-    // Only the one that runs may still take effect.
+    // Only the call that is running may still take effect.
     expect(answers.slice(0, 2).map(({ error }: { error: { data: object } }) => error.data)).toEqual([
       { status: 500, detail: "It may still take effect." },
       { status: 500 },

@@ -83,7 +83,7 @@ it("waits for a running call of a disconnected client", async () => {
 });
 
 it("is not delayed by idle connections and incomplete requests", async () => {
-  // Closing waits this long for requests, longer than the test may take.
+  // The time for which closing waits for requests is longer than the test may take.
   const server = await openTestServer({ limits: { closeMillis: 600_000 } });
   const idle = connect(server.port, "127.0.0.1");
   const halfway = connect(server.port, "127.0.0.1");

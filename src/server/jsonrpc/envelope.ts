@@ -2,20 +2,21 @@ import { isJsonObject } from "../../json/json-object.ts";
 import { IrregularNumber } from "../../json/parse.ts";
 import type { Params } from "../method-table.ts";
 
-/** JSON text of an id, echoed as received. */
+/** The JSON text of an id, which is echoed as received. */
 export type IdToken = string;
 
 export const NULL_ID: IdToken = "null";
 
 const MAX_EXAMPLE_LENGTH = 100;
 
-/** A valid request object. Without an id it is a notification and gets no response. */
+/** A valid request object. If it has no id, it is a notification and gets no response. */
 export interface Call {
   id: IdToken | undefined;
   method: string;
   params: Params;
   /**
-   * True if the request has the extension member `"meta": true`: the response then includes the metadata of the result.
+   * True if the request has the extension member `"meta": true`, in which case the response includes the metadata of
+   * the result.
    */
   wantsMeta: boolean;
 }
@@ -30,7 +31,7 @@ export function isInvalid(request: Call | InvalidRequest): request is InvalidReq
   return "reason" in request;
 }
 
-/** Validates a parsed request object (JSON-RPC 2.0, section 4). Unknown members are ignored. */
+/** Validates a parsed request object (JSON-RPC 2.0, section 4). Ignores unknown members. */
 export function parseRequest(value: unknown): Call | InvalidRequest {
   if (!isJsonObject(value)) {
     return { id: NULL_ID, reason: "A request must be a JSON object." };
@@ -47,7 +48,7 @@ export function parseRequest(value: unknown): Call | InvalidRequest {
   if (typeof method !== "string" || method === "") {
     return { id, reason: '"method" must be a non-empty string.' };
   }
-  // Missing or null params are treated as an empty list, as in other Ethereum servers.
+  // Params that are missing or null are treated as an empty list, as in other Ethereum servers.
   const params = value.params ?? [];
   if (!isParams(params)) {
     return { id, reason: `"params" must be an array or an object${exampleOf(params)}.` };
@@ -60,14 +61,14 @@ export function isParams(value: unknown): value is Params {
   return Array.isArray(value) || isJsonObject(value);
 }
 
-/** Returns an example of how to wrap a bare value in an array. */
+/** Returns an example that shows how to wrap a bare value in an array. */
 function exampleOf(value: unknown): string {
   if (value instanceof IrregularNumber) return `, such as [${value.source.slice(0, MAX_EXAMPLE_LENGTH)}]`;
   const isLong = typeof value === "string" && value.length > MAX_EXAMPLE_LENGTH;
   return isLong ? "" : `, such as [${JSON.stringify(value)}]`;
 }
 
-/** Encodes an id. Preserves integers of any length; rejects fractions and exponents. */
+/** Encodes an id. Preserves integers of any length, but rejects fractions and exponents. */
 function idToken(id: unknown): IdToken | undefined {
   if (typeof id === "string") return JSON.stringify(id);
   if (typeof id === "number") return String(id);

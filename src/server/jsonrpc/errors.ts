@@ -12,20 +12,20 @@ export interface ErrorObject {
 }
 
 interface ErrorData {
-  /** HTTP status of the same error in the REST API. */
+  /** HTTP status of the equivalent error in the REST API. */
   status: number;
   detail?: string;
   failures?: ItemFailure[];
-  /** Seconds until the budget allows the next call. */
+  /** Number of seconds until the budget allows another call. */
   retry_after?: number;
 }
 
 const INTERNAL_ERROR = -32603;
 
-/** Longer names are truncated in messages and get no suggestion. */
+/** Longer names are truncated in messages, and no similar name is suggested for them. */
 const MAX_QUOTED_NAME = 100;
 
-/** Returns the error for invalid JSON or a message beyond a parser limit. */
+/** Returns the error for a message that is not valid JSON or exceeds a limit of the parser. */
 export function unreadable(error: JsonParseError): ErrorObject {
   if (error instanceof JsonLimitError) return invalidRequest(error.message);
   return { code: -32700, message: "The request is not valid JSON.", data: { status: 400, detail: error.message } };
@@ -47,7 +47,7 @@ export function accessDenied(message: string): ErrorObject {
   return { code: FAILURES.unsupported.code, message, data: { status: 403 } };
 }
 
-/** Returns the error for a call that exceeds its client's budget. */
+/** Returns the error for a call that exceeds the client's budget. */
 export function budgetExceeded({ message, retryAfterSeconds }: BudgetRejection): ErrorObject {
   return { code: FAILURES["limit-exceeded"].code, message, data: { status: 429, retry_after: retryAfterSeconds } };
 }
@@ -55,7 +55,7 @@ export function budgetExceeded({ message, retryAfterSeconds }: BudgetRejection):
 /** Returns the error for a thrown value. */
 export function toErrorObject(thrown: unknown): ErrorObject {
   if (thrown instanceof Failure && thrown.rpc) {
-    // This error has its own data format.
+    // Such an error has a data format of its own.
     return { code: thrown.rpc.code, message: thrown.message, data: thrown.rpc.data as ErrorData };
   }
   const code = thrown instanceof Failure ? FAILURES[thrown.kind].code : INTERNAL_ERROR;

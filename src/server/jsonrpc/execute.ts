@@ -35,23 +35,23 @@ interface ExecutorOptions {
   logger: Logger;
   /** Longer batches are rejected. */
   batchLength: number;
-  /** Total response size of a batch. Further calls of the batch are rejected. */
+  /** Maximum total size of the responses in a batch. Further calls in the batch are rejected. */
   batchBytes: number;
-  /** Protocol reported to observers. */
+  /** The protocol that is reported to observers. */
   server: CallServer;
   observer?: CallObserver;
 }
 
-/** Response to a message. The consumer of a stream must call `return()` to stop early. */
+/** The response to a message. To stop early, the consumer of a stream must call `return()`. */
 export interface MessageResponse {
   body: Buffer[] | ChunkStream;
-  /** Metadata of a single call, in the format of REST response headers. */
+  /** Metadata for a single call, in the format of REST response headers. */
   headers?: Record<string, string>;
 }
 
 /**
- * Executes a message, which is a request object or a batch. Resolves to undefined if no response is due. `observer`
- * replaces the executor's observer for this message.
+ * Executes a message, which is a request object or a batch. Resolves to undefined if there is nothing to respond.
+ * `observer` replaces the executor's observer for this message.
  */
 export type Execute = (
   message: Uint8Array,
@@ -60,12 +60,12 @@ export type Execute = (
   observer?: CallObserver,
 ) => Promise<MessageResponse | undefined>;
 
-/** Context shared by all calls of a message. */
+/** Context shared by all calls in a message. */
 interface MessageContext {
   deadline: Deadline;
   caller: Client | undefined;
   observer: CallObserver | undefined;
-  /** Suggests a name for an unknown method. Called at most once per message. */
+  /** Suggests a name in place of an unknown method. Called at most once per message. */
   suggest?: Suggest;
 }
 
@@ -82,7 +82,7 @@ interface CallResponse {
   headers?: Record<string, string>;
 }
 
-/** Creates the executor of JSON-RPC messages. */
+/** Creates an executor for JSON-RPC messages. */
 export function createExecutor(options: ExecutorOptions): Execute {
   const { table, logger, batchLength, batchBytes, server, observer } = options;
   const suggest = table.suggest?.bind(table);
@@ -126,7 +126,7 @@ export function createExecutor(options: ExecutorOptions): Execute {
     const { value: request, nested } = await parseTopLevel(message);
     const call = parseRequest(request);
     const method = isInvalid(call) ? undefined : table.find(call.method);
-    // The call will be rejected, so its parameters are not needed.
+    // The call is going to be rejected, so its parameters are not needed.
     if (method === undefined || caller?.denialReason(method) !== undefined) return { request };
     const { params } = request as { params?: unknown };
     if (!method.callByJson || !isParams(params)) return { request: await parseMessageInSlices(message) };
@@ -152,7 +152,7 @@ export function createExecutor(options: ExecutorOptions): Execute {
         );
   }
 
-  /** Rejects an empty or too long batch. */
+  /** Rejects a batch that is empty or too long. */
   function rejectBatch(length: number, context: MessageContext): MessageResponse | undefined {
     if (length === 0) return rejectMessage(invalidRequest("The batch is empty. Send at least one request."), context);
     if (length <= batchLength) return undefined;
@@ -188,7 +188,7 @@ export function createExecutor(options: ExecutorOptions): Execute {
     return present.length === 0 ? undefined : { body: toBody(batchResponse(present.map(({ parts }) => parts))) };
   }
 
-  /** Rejects a call once the batch has reached its response size limit. */
+  /** Rejects a call once the responses in the batch have reached their size limit. */
   function rejectCall(request: unknown, context: MessageContext): CallResponse | undefined {
     const call = parseRequest(request);
     const message = `Not called: the responses to earlier calls of the batch exceed ${batchBytes} bytes (--max-batch-bytes).`;
@@ -215,7 +215,10 @@ export function createExecutor(options: ExecutorOptions): Execute {
     return observer?.begin(server, table.find(method)?.name);
   }
 
-  /** Runs one call. Never rejects. Calls with side effects run through `schedule`; others start immediately. */
+  /**
+   * Runs one call. Never rejects. Calls with side effects run through `schedule`, and all other calls start
+   * immediately.
+   */
   async function runElement(
     { request, json, isOutline }: ParsedRequest,
     context: MessageContext,
@@ -235,7 +238,7 @@ export function createExecutor(options: ExecutorOptions): Execute {
       }
       const denialReason = caller?.denialReason(method);
       if (denialReason !== undefined) return failed(call, accessDenied(denialReason), observed);
-      // A promise only if another process keeps the budget.
+      // This is a promise only if another process keeps the budget.
       const charged = caller?.charge?.(method);
       const rejection = charged instanceof Promise ? await charged : charged;
       if (rejection) return failed(call, budgetExceeded(rejection), observed);
@@ -262,10 +265,10 @@ export function createExecutor(options: ExecutorOptions): Execute {
   }
 }
 
-/** How the parameters of a request were received. */
+/** A request's parameters, as received. */
 interface ReceivedParams {
   json?: ScannedJson | undefined;
-  /** True if the parameters are only in `json`. */
+  /** True if `json` is the only place that has the parameters. */
   isOutline?: boolean | undefined;
 }
 
@@ -287,7 +290,7 @@ function runCall(
   deadline: Deadline,
   caller?: Client,
 ): Promise<CallResponse | undefined> {
-  // A queued submission must not run after its caller got a timeout error.
+  // A queued submission must not run once its caller has received a timeout error.
   if (deadline.abortReason) return Promise.reject(deadline.abortReason);
   return deadline.race(callMethod(call, method, deadline, caller), closeResponse, method.access);
 }
@@ -332,7 +335,7 @@ function messageOf(response: CallResponse | undefined): MessageResponse | undefi
   return response && { body: toBody(response.parts), headers: response.headers };
 }
 
-/** Counts response bytes; of a stream, only the first chunk. */
+/** Counts response bytes. For a stream, counts only the first chunk. */
 function bytesOf(parts: readonly ResponsePart[]): number {
   let bytes = 0;
   for (const part of parts) bytes += Buffer.isBuffer(part) ? part.length : part.first.length;

@@ -3,7 +3,7 @@ import { DEFAULT_HTTP_LIMITS, type HttpLimits } from "../http/server.ts";
 export interface JsonRpcLimits extends HttpLimits {
   /** Maximum number of calls in a batch. */
   batchLength: number;
-  /** Total response size of a batch. Further calls of the batch are rejected. */
+  /** Maximum total size of the responses in a batch. Further calls in the batch are rejected. */
   batchBytes: number;
 }
 

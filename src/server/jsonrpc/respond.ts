@@ -9,14 +9,17 @@ const BATCH_START = Buffer.from("[");
 const BATCH_SEPARATOR = Buffer.from(",");
 const BATCH_END = Buffer.from("]");
 
-/** Encodes a response with an error. */
+/** Encodes an error response. */
 export function errorResponse(id: IdToken, error: ErrorObject): Buffer {
   return Buffer.from(`{"jsonrpc":"2.0","id":${id},"error":${JSON.stringify(error)}}`);
 }
 
 type Meta = Record<string, unknown>;
 
-/** Wraps an encoded result in its response object without decoding it. `meta` is undefined unless requested. */
+/**
+ * Wraps an encoded result in its response object without decoding the result. `meta` is undefined unless it was
+ * requested.
+ */
 export function resultResponse(id: IdToken, body: Buffer, meta: Meta | undefined): Buffer[] {
   if (body.length === 0) throw new Error("Method returned an empty result");
   if (body.length >= COPY_BELOW_BYTES) return [Buffer.from(resultStart(id)), body, Buffer.from(resultEnd(meta))];
@@ -31,8 +34,8 @@ export function resultResponse(id: IdToken, body: Buffer, meta: Meta | undefined
 }
 
 /**
- * Wraps a streamed result once its first chunk has arrived. Rejects if the stream fails before that. `meta` is
- * serialized at the end of the stream.
+ * Wraps a streamed result once its first chunk has arrived. Rejects if the stream fails before its first chunk. `meta`
+ * is serialized at the end of the stream.
  */
 export async function streamedResponse(
   id: IdToken,
@@ -44,7 +47,7 @@ export async function streamedResponse(
   return [Buffer.from(resultStart(id)), { first, rest: withEnd }];
 }
 
-/** Appends a chunk to a stream. `last` is called after all other chunks were read. */
+/** Appends a chunk to a stream. `last` is called after all other chunks have been read. */
 function withLastChunk(source: AsyncIterator<Buffer>, last: () => Buffer): AsyncIterator<Buffer> {
   let hasEnded = false;
   return {
@@ -80,7 +83,7 @@ export function batchResponse(responses: ResponsePart[][]): ResponsePart[] {
   return joinSmallBuffers(parts);
 }
 
-/** Merges small buffers, to save socket writes. */
+/** Merges small buffers to save socket writes. */
 function joinSmallBuffers(parts: ResponsePart[]): ResponsePart[] {
   const joined: ResponsePart[] = [];
   let small: Buffer[] = [];

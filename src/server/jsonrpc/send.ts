@@ -60,7 +60,7 @@ function sendWhole(
   writeBody(res, body, length);
 }
 
-/** Returns the headers of a response that is large enough for compression. */
+/** Returns the headers for a response that is large enough to be compressed. */
 function compressionHeaders(res: ServerResponse, isCompressed: boolean): OutgoingHttpHeaders {
   const varies = res.getHeader("Vary");
   const Vary = varies === undefined ? "Accept-Encoding" : `${varies}, Accept-Encoding`;

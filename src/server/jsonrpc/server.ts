@@ -27,7 +27,7 @@ interface JsonRpcServerOptions {
   table: MethodTable;
   logger: Logger;
   access?: AccessOptions;
-  /** Clients with keys. If any are configured, requests need a key. */
+  /** Clients with API keys. If any are configured, requests need a key. */
   clients?: ApiClients;
   limits?: Partial<JsonRpcLimits>;
   webSocketLimits?: Partial<WebSocketLimits>;
@@ -35,11 +35,11 @@ interface JsonRpcServerOptions {
   accessLog?: AccessLog;
   /** Static files for browsers. */
   pages?: StaticFilePaths;
-  /** URLs of all servers, for errors about requests to the wrong server. Read when the error is created. */
+  /** URLs of all servers, used in errors for requests sent to the wrong server. Read when such an error is created. */
   endpoints?: Endpoints;
 }
 
-/** Accepted media types. Browsers send a CORS preflight for all of them. */
+/** Accepted media types. Browsers send a CORS preflight request for all of them. */
 const CONTENT_TYPES = ["application/json", "application/json-rpc", "application/jsonrequest"];
 
 const VERBS = ["OPTIONS", "POST"];
@@ -47,11 +47,11 @@ const VERBS = ["OPTIONS", "POST"];
 const SIZE_ADVICE =
   "Only methods with large parameters, such as a block, accept more; put such a call first in a batch.";
 const BODY_ADVICE = "Split it, or raise --max-body-bytes.";
-/** Matches a call or batch whose `params` precede its `method`. */
+/** Matches a call or a batch in which `params` comes before `method`. */
 const PARAMS_FIRST = /^\s*(?:\[\s*)?\{[\s\S]{0,1000}?"params"\s*:/;
 const METHOD = /"method"\s*:\s*"(\w+)"/g;
 
-/** Creates the JSON-RPC server for HTTP POST and WebSocket. */
+/** Creates the JSON-RPC server, which supports HTTP POST and WebSocket. */
 export function createJsonRpcServer(options: JsonRpcServerOptions): HttpServer {
   const { table, logger, webSocketLimits, observer, accessLog, endpoints } = options;
   const limits = { ...DEFAULT_JSON_RPC_LIMITS, ...options.limits };
@@ -71,7 +71,7 @@ export function createJsonRpcServer(options: JsonRpcServerOptions): HttpServer {
     observer,
     accessLog,
     protocol: "json-rpc",
-    // Ignores upgrades to HTTP/2, which some clients offer with every request.
+    // Ignores upgrades to HTTP/2, which some clients offer in every request.
     http: { shouldUpgradeCallback: isWebSocketUpgrade },
     handle,
     respondWithError,
@@ -93,7 +93,7 @@ export function createJsonRpcServer(options: JsonRpcServerOptions): HttpServer {
   };
   core.server.on("upgrade", webSockets.accept);
 
-  /** Handles a request to any path. */
+  /** Handles a request for any path. */
   function handle(exchange: Exchange): void {
     const { res } = exchange;
     const { req } = res;
@@ -118,9 +118,12 @@ export function createJsonRpcServer(options: JsonRpcServerOptions): HttpServer {
     }
   }
 
-  /** Validates a request before its body is read and returns the client of its key. Throws an `HttpError`. */
+  /**
+   * Validates a request before its body is read. Returns the client to whom the request's key belongs. Throws an
+   * `HttpError`.
+   */
   function validateRequest(req: IncomingMessage): ApiClient | undefined {
-    // Pages are public: a browser cannot send the token when it loads one.
+    // Pages are public, because a browser cannot send the token when loading a page.
     if (pages?.matches(req)) {
       policy.checkHostAndOrigin(req);
       return undefined;
@@ -139,8 +142,8 @@ export function createJsonRpcServer(options: JsonRpcServerOptions): HttpServer {
   }
 
   /**
-   * Returns the Allow header. Lists GET and HEAD for paths of pages, unless the request used them without accepting
-   * HTML.
+   * Returns the Allow header. It lists GET and HEAD if there is a page at the path, unless the request used one of
+   * these methods without accepting HTML.
    */
   function allowHeader({ method = "", url }: IncomingMessage): string {
     return pages?.hasPath(url) && !STATIC_FILE_METHODS.includes(method)
@@ -170,12 +173,12 @@ export function createJsonRpcServer(options: JsonRpcServerOptions): HttpServer {
   }
 
   /**
-   * Returns true if the beginning of a message names a method with large parameters, in a single call or a batch. Also
-   * true if the parameters precede the method name, which may then be further behind.
+   * Returns true if the beginning of a message, whether a single call or a batch, names a method with large parameters.
+   * Also returns true if the parameters precede the method name, which may come too late to be seen.
    */
   function isLargeCall(beginning: Buffer): boolean {
     const text = beginning.toString("latin1");
-    // A longer batch is rejected anyway.
+    // A longer batch is going to be rejected.
     let remaining = limits.batchLength;
     for (const [, name] of text.matchAll(METHOD)) {
       if (table.find(name!)?.takesLargeBody) return true;
@@ -184,7 +187,7 @@ export function createJsonRpcServer(options: JsonRpcServerOptions): HttpServer {
     return remaining === limits.batchLength && PARAMS_FIRST.test(text);
   }
 
-  /** Returns a caller that cannot subscribe; subscriptions need a WebSocket. */
+  /** Returns a caller that cannot subscribe, because subscriptions need a WebSocket. */
   function callerOf(req: IncomingMessage, client: ApiClient | undefined): Client {
     return { subscribe: refuseSubscription, unsubscribe: refuseSubscription, ...policy.rightsOf(req, client) };
   }

@@ -30,7 +30,7 @@ it("serves a page with a strict content security policy", async () => {
   expect(await response.text()).toBe(HTML);
   expect(response.headers.get("content-type")).toBe("text/html; charset=utf-8");
   const policy = response.headers.get("content-security-policy")!;
-  // SHA-256 of {"imports":{}}, computed with openssl.
+  // The SHA-256 hash of {"imports":{}}, computed with openssl.
   expect(policy).toContain("script-src 'self' 'sha256-URrTy+Il/Nz0lHojVUx275hWqAWhkSF0VsHbUM4/6Hw='");
   expect(policy).toMatch(/^default-src 'none';.*frame-ancestors 'none'$/);
   const tag = response.headers.get("etag")!;

@@ -23,7 +23,7 @@ afterEach(() => Promise.all(servers.splice(0).map((server) => server.close())));
 
 const CHUNK = Buffer.alloc(64 * 1024, "x");
 
-/** An endless result that counts its chunks and signals when it is closed. */
+/** Creates an endless result that counts its chunks and signals when it is closed. */
 function createEndlessStream() {
   const stopped = createSignal();
   const source = {
@@ -43,7 +43,7 @@ function createEndlessStream() {
   return source;
 }
 
-/** A result that stalls after one chunk until it is closed. */
+/** Creates a result that stalls after one chunk until it is closed. */
 function createStuckStream() {
   const stopped = createSignal();
   let isTaken = false;
@@ -84,7 +84,7 @@ it("sends a streamed result in its envelope, with the headers of its metadata", 
 });
 
 it("sends correct bytes to readers of different speeds despite pooled buffers", async () => {
-  // More than the socket buffers hold, so that some readers stall.
+  // More chunks than the socket buffers can hold, so that some readers stall.
   const CHUNKS = 48;
   const descriptorOf = (balance: number): StreamDescriptor => {
     const chunk = new SharedArrayBuffer(4096 * 8);
@@ -165,7 +165,7 @@ it("applies backpressure to the source and closes it when the client disconnects
   const server = await open({ handlers: { endless: async () => ({ body }) } });
   const incoming = await startPost(server, requestText({ method: '"endless"' }));
   const heldBack = await whenQuiet(() => body.pulled);
-  // The socket buffers hold a few MiB at most.
+  // The socket buffers hold at most a few MiB.
   expect(heldBack * CHUNK.length).toBeLessThan(64 * 1024 * 1024);
   incoming.destroy();
   await body.stopped;
@@ -230,7 +230,7 @@ it("does not start responses queued on a broken connection", async () => {
   expect(second).not.toHaveBeenCalled();
 });
 
-/** Waits until a count that grows with the event loop's turns has stopped growing. */
+/** Waits until a count that grows with the turns of the event loop has stopped growing. */
 async function whenQuiet(count: () => number): Promise<number> {
   let last = -1;
   for (let quietTurns = 0; quietTurns < 100; quietTurns++) {

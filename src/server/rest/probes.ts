@@ -1,16 +1,16 @@
 import type { RouteTable } from "./route-table.ts";
 
-/** Response to a health probe. */
+/** The response to a health probe. */
 export interface ProbeResponse {
   status: number;
-  /** JSON; undefined if the response has no body. */
+  /** JSON, or undefined if the response has no body. */
   body?: Buffer | undefined;
 }
 
 /** Health probes by path. Each receives the full URL. */
 export type HealthProbes = ReadonlyMap<string, (url: string) => Promise<ProbeResponse>>;
 
-/** Returns the health probes among the routes, for use by another server. */
+/** Returns the health probes among the routes, so that another server can use them. */
 export function probesOf(routes: RouteTable): HealthProbes {
   const cancellation = { signal: new AbortController().signal };
   const probes = routes.filter(({ isProbe }) => isProbe);

@@ -8,15 +8,15 @@ export function queryOf({ url }: Pick<RestRequest, "url">): string {
 }
 
 /**
- * Returns the body format from the Content-Type; undefined if the route accepts no body. Throws 415 for other types.
- * Routes call it themselves so that they can report other errors first.
+ * Returns the body format according to the Content-Type, or undefined if the route accepts no body. Throws 415 for any
+ * other type. Routes call this function themselves, so that they can report other errors first.
  */
 export function bodyFormatOf(
   { accepts, bodyOptional }: Pick<RestRoute, "accepts" | "bodyOptional">,
   { headers, body }: Pick<RestRequest, "headers" | "body">,
 ): Format | undefined {
   const contentType = headers["content-type"];
-  // Without a body, Content-Type is optional.
+  // If there is no body, Content-Type is optional.
   if (accepts.length === 0 || (bodyOptional && contentType === undefined && !body?.length)) return accepts[0];
   return bodyFormat(contentType, accepts);
 }

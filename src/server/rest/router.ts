@@ -4,22 +4,22 @@ import { HttpError } from "../http/http-error.ts";
 import type { RestRoute, RouteTable } from "./route-table.ts";
 
 const PLACEHOLDER = /\{(\w+)\}/g;
-/** Longer segments are values, such as roots, and are ignored in suggestions. */
+/** Longer segments are values, such as roots, and are ignored when suggesting paths. */
 const MAX_NAME_LENGTH = 20;
 const MAX_SEGMENTS = 12;
 
 /** A path and its routes. */
 export interface PathEntry {
   path: string;
-  /** HTTP methods of the path. */
+  /** HTTP methods that the path supports. */
   verbs: readonly string[];
-  /** Value of the Allow header. */
+  /** The value for the Allow header. */
   allow: string;
   routes: RestRoute[];
 }
 
 interface RouteMatch {
-  /** Undefined for an unknown path. */
+  /** Undefined if the path is unknown. */
   path?: PathEntry;
   /** Undefined if the path does not support the verb. */
   route?: RestRoute | undefined;
@@ -27,19 +27,19 @@ interface RouteMatch {
   params: Record<string, string>;
 }
 
-/** Finds the route of a request by its verb and URL. */
+/** Finds the route for a request by its verb and URL. */
 export class Router {
   readonly #router: findMyWay.Instance<findMyWay.HTTPVersion.V1>;
   readonly #paths: readonly string[];
 
-  /** `maxParamLength` limits the length of path parameters. */
+  /** `maxParamLength` is the maximum length of path parameters. */
   constructor(table: RouteTable, maxParamLength: number) {
-    // With `onBadUrl`, a malformed URL yields a match without a store.
+    // If `onBadUrl` is set, a malformed URL yields a match without a store.
     this.#router = findMyWay({ maxParamLength, onBadUrl: () => {}, querystringParser: () => ({}) });
     const paths = servedPaths(table);
     this.#paths = paths.map(({ path }) => path);
     for (const served of paths) {
-      // All paths are registered as GET. The verb is checked afterwards, to distinguish 405 from 404.
+      // All paths are registered as GET. The verb is checked later, to distinguish 405 from 404.
       this.#router.on("GET", served.path.replaceAll(PLACEHOLDER, ":$1"), () => {}, served);
     }
   }
@@ -55,14 +55,14 @@ export class Router {
     return { path, route, params: match.params as Record<string, string> };
   }
 
-  /** Returns the path most similar to an unknown one. Parameters are names in braces. */
+  /** Returns the path that is most similar to an unknown one. Parameters are shown as names in braces. */
   suggest(unknown: string): string | undefined {
-    // Several paths share the prefix, and none of them is a better guess.
+    // Several paths begin with the unknown one, and none of them is a better guess than the others.
     if (this.#paths.some((path) => path.startsWith(unknown))) return undefined;
     const segments = unknown.split("/", MAX_SEGMENTS).map((each) => (each.length > MAX_NAME_LENGTH ? "" : each));
     const candidates = new Map<string, string>();
     for (const path of this.#paths) {
-      // Fills parameters with the values at their positions, so that only the names are compared.
+      // Replaces parameters with the values at the same positions, so that only the names are compared.
       const filled = path.split("/").map((segment, index) => (segment.startsWith("{") ? segments[index] : segment));
       candidates.set(filled.join("/"), path);
     }

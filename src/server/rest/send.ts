@@ -17,7 +17,7 @@ const CACHE_CONTROL: Record<CacheLifetime, string> = {
   forever: "public, max-age=31536000, immutable",
 };
 
-/** With a token, shared caches must not store responses. */
+/** If a token is required, shared caches must not store responses. */
 const PRIVATE_CACHE_CONTROL: Record<CacheLifetime, string> = {
   never: "no-store",
   "while-unchanged": "private, no-cache",
@@ -26,17 +26,17 @@ const PRIVATE_CACHE_CONTROL: Record<CacheLifetime, string> = {
 
 const VARY = "Accept, Accept-Encoding";
 
-/** A response whose first chunk has arrived. It can no longer be replaced by an error response. */
+/** A response whose first chunk has arrived. It is too late to respond with an error instead. */
 export interface OpenResponse {
   answer: RestResponse;
   body: Buffer | ChunkStream | undefined;
-  /** Length of a stream, if known in advance. */
+  /** The length of a stream, if known in advance. */
   length?: number | undefined;
 }
 
 /**
  * Waits for the first chunk of a streamed response. Rejects if the stream fails before its first chunk, and throws an
- * `HttpError` if the memory limit for unread responses is reached.
+ * `HttpError` if the memory limit for unread responses has been reached.
  */
 export function openResponse(
   answer: RestResponse,
@@ -63,7 +63,7 @@ async function openStreamed(
   return { answer, body: new ChunkStream(openParts), length: lengthOf(parts) };
 }
 
-/** Closes a response that will not be sent. */
+/** Closes a response that is not going to be sent. */
 export function closeResponse({ body }: OpenResponse): void {
   if (body !== undefined && !Buffer.isBuffer(body)) void body.return();
 }
@@ -80,9 +80,9 @@ export async function sendResponse(
     return;
   }
   const { status, content } = answer;
-  // Responses to POST are not cached.
+  // Responses to POST requests are not cached.
   const cacheLifetime = req.method === "POST" ? "never" : (answer.cacheLifetime ?? "never");
-  // A single `writeHead` is cheaper than a `setHeader` for each header.
+  // Calling `writeHead` once is cheaper than calling `setHeader` for each header.
   const cacheControl = needsToken ? PRIVATE_CACHE_CONTROL : CACHE_CONTROL;
   const headers: OutgoingHttpHeaders = { ...answer.headers, "Cache-Control": cacheControl[cacheLifetime] };
   const tag = cacheLifetime === "never" ? undefined : (answer.tag ?? tagOfBody(body));

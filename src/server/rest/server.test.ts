@@ -218,7 +218,7 @@ describe("errors", () => {
       "431 ",
       "The headers are larger than 16384 bytes.",
     ],
-    // Endless headers are not buffered.
+    // Headers without an end are not buffered indefinitely.
     [`GET /${"x".repeat(70_000)} HTTP/1.1`, "414 ", "The URL is too long."],
     [`GET /${"x".repeat(10_000)} HTTP/1.1\r\nA: ${"x".repeat(70_000)}`, "431 ", LARGE_HEAD],
     [`GET / HTTP/1.1\r\nA: ${"x".repeat(70_000)}`, "431 ", LARGE_HEAD],

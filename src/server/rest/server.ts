@@ -23,13 +23,13 @@ export interface RestServerOptions {
   table: RouteTable;
   logger: Logger;
   access?: AccessOptions;
-  /** Clients with keys. If any are configured, requests need a key. */
+  /** Clients with API keys. If any are configured, requests need a key. */
   clients?: ApiClients;
   limits?: Partial<HttpLimits>;
   eventLimits?: Partial<EventStreamLimits>;
   observer?: CallObserver;
   accessLog?: AccessLog;
-  /** URLs of all servers, for errors about requests to the wrong server. Read when the error is created. */
+  /** URLs of all servers, used in errors for requests sent to the wrong server. Read when such an error is created. */
   endpoints?: Endpoints;
 }
 
@@ -37,12 +37,12 @@ export interface RestServerOptions {
 const MAX_URL_LENGTH = 16 * 1024;
 const MAX_HEADER_BYTES = 16 * 1024;
 /**
- * Node's header size limit. Node buffers the headers of every request. Below the size of a socket read, so that the
- * packet that exceeds the limit usually contains the URL.
+ * Node's header size limit. Node buffers the headers of every request. The limit is smaller than one read from a
+ * socket, so that the packet that exceeds it usually contains the URL.
  */
 const NODE_MAX_HEADER_BYTES = 63 * 1024;
 
-/** Creates the server of the REST API. */
+/** Creates the REST API server. */
 export function createRestServer(options: RestServerOptions): HttpServer {
   const { table, logger, observer, accessLog, endpoints } = options;
   const limits = { ...DEFAULT_HTTP_LIMITS, ...options.limits };
@@ -83,7 +83,7 @@ export function createRestServer(options: RestServerOptions): HttpServer {
       respondWithError(exchange, path ? unsupportedVerb(path, req) : unknownPath(req));
       return;
     }
-    // Checked before the body is read.
+    // The caller's rights are checked before the body is read.
     const denialReason = policy.rightsOf(req, client).denialReason({ name: route.method, access: route.access });
     if (denialReason !== undefined) {
       respondWithError(exchange, new HttpError(403, denialReason), route);
@@ -113,7 +113,7 @@ export function createRestServer(options: RestServerOptions): HttpServer {
     return new HttpError(405, message, { Allow: allow });
   }
 
-  /** Returns a hint with the JSON-RPC URL for a request that was probably a JSON-RPC call. */
+  /** Returns a hint containing the JSON-RPC URL if the request was probably meant as a JSON-RPC call. */
   function jsonRpcHint(req: IncomingMessage): string {
     const url = endpoints?.["json-rpc"];
     return url !== undefined && req.method === "POST" && pathOf(req) === "/" ? ` JSON-RPC is at ${url}.` : "";
@@ -128,7 +128,7 @@ export function createRestServer(options: RestServerOptions): HttpServer {
     answer(exchange, () => Promise.reject(reason), observe(exchange, route));
   }
 
-  /** Starts observing a call of the route's method, or of an unknown method if there is no route. */
+  /** Starts observing a call of the route's method. If there is no route, the method counts as unknown. */
   function observe({ record }: Exchange, route: RestRoute | undefined): ObservedCall | undefined {
     return (record ?? observer)?.begin("rest", route?.method);
   }
@@ -151,7 +151,7 @@ export function createRestServer(options: RestServerOptions): HttpServer {
     const response = await route.handle({
       params,
       url,
-      // Node joins repeated headers. The only exception is a header that no route reads.
+      // Node joins repeated headers, with the exception of one header that no route reads.
       headers: headers as Record<string, string | undefined>,
       body: body?.length ? body : undefined,
       cancellation: deadline,
@@ -163,7 +163,7 @@ export function createRestServer(options: RestServerOptions): HttpServer {
     return route.isProbe && !policy.isAuthenticated(req) ? { status: response.status } : response;
   }
 
-  /** Runs `work` after earlier requests on the connection, and sends its response. */
+  /** Runs `work` after earlier requests on the connection, and sends the response. */
   function answer(
     exchange: Exchange,
     work: () => Promise<RestResponse>,
@@ -173,7 +173,7 @@ export function createRestServer(options: RestServerOptions): HttpServer {
     exchange.start(() => void respondNow(exchange, work, observed, access));
   }
 
-  /** Sends the response of `work`. Never rejects. */
+  /** Sends the response returned by `work`. Never rejects. */
   async function respondNow(
     exchange: Exchange,
     work: () => Promise<RestResponse>,
@@ -237,7 +237,7 @@ function errorResponse(thrown: unknown): RestResponse {
   return { status, headers, content: { format: "json", parts: [errorBody(status, message, details)] } };
 }
 
-/** Enforces the limits of URL and headers. */
+/** Enforces the size limits on the URL and the headers. */
 function enforceSizeLimits({ url = "", rawHeaders }: IncomingMessage): void {
   if (url.length > MAX_URL_LENGTH) {
     const advice = "Use the POST variant of the route, if there is one.";

@@ -21,17 +21,17 @@ import { isLoopbackAddress, isLoopbackHost } from "./loopback.ts";
 import { TrustedProxies } from "./trusted-proxies.ts";
 
 export interface AccessOptions {
-  /** Accepted Host names, in addition to loopback names and addresses; "*" accepts all. */
+  /** Accepted Host names in addition to loopback names and addresses. "*" accepts all. */
   virtualHosts?: readonly string[];
-  /** Origins whose pages may call the server; "*" allows all. Default: none. */
+  /** Origins whose pages may call the server. "*" allows all. By default there are none. */
   allowedOrigins?: readonly string[];
-  /** Also accepts unprivileged calls from pages on this machine and from browser extensions such as wallets. */
+  /** Also accept unprivileged calls from pages on this machine and from browser extensions such as wallets. */
   allowsLocalPages?: boolean;
-  /** Served access classes. Default: all on loopback, `REMOTE_CLASSES` elsewhere. */
+  /** Served access classes. By default all on loopback, and otherwise `REMOTE_CLASSES`. */
   classes?: readonly AccessClass[];
-  /** Addresses or CIDR blocks of proxies whose X-Forwarded-For header is trusted. */
+  /** Addresses or CIDR blocks of proxies whose X-Forwarded-For headers are trusted. */
   trustedProxies?: readonly string[];
-  /** Bearer token required on every request; undefined if none is required. */
+  /** Bearer token required on every request. Undefined if no token is required. */
   token?: string;
 }
 
@@ -57,14 +57,14 @@ const PROXY_HEADERS = [
 const BEARER = /^Bearer +(\S+) *$/i;
 const MAX_QUOTE_LENGTH = 100;
 
-/** Decides which requests a server accepts and which method classes it serves. Shared by all HTTP protocols. */
+/** Decides which requests a server accepts and which classes of methods it serves. Used for all HTTP protocols. */
 export class AccessPolicy {
   readonly origins: AllowedOrigins;
   readonly #flag: (name: string) => string;
   readonly #virtualHosts: Set<string>;
   readonly #tokenHash: Buffer | undefined;
   #classes: ReadonlySet<AccessClass>;
-  /** The last accepted Host header; most requests repeat it. */
+  /** The last accepted Host header, which most requests repeat. */
   #knownHost: string | undefined;
   readonly #hasOwnClasses: boolean;
   readonly #hasPages: boolean;
@@ -72,7 +72,7 @@ export class AccessPolicy {
   readonly #proxies: TrustedProxies | undefined;
 
   /**
-   * `flagPrefix` is the prefix of the flags named in errors. A server that serves its own pages trusts their origin.
+   * `flagPrefix` is the prefix of flags mentioned in errors. A server that serves its own pages trusts their origin.
    */
   constructor(
     flagPrefix: "rpc" | "rest",
@@ -91,12 +91,12 @@ export class AccessPolicy {
     this.#classes = new Set(classes ?? REMOTE_CLASSES);
   }
 
-  /** True if requests need a token or a key. */
+  /** True if requests need a token or an API key. */
   get needsToken(): boolean {
     return this.#tokenHash !== undefined || this.#needsKey;
   }
 
-  /** Returns the address of the client, resolved through trusted proxies. */
+  /** Returns the client's address, looking past trusted proxies. */
   clientAddressOf(req: IncomingMessage): string {
     return this.#proxies?.clientAddressOf(req) ?? req.socket.remoteAddress ?? "";
   }
@@ -105,17 +105,17 @@ export class AccessPolicy {
     return this.#clients?.isRequired ?? false;
   }
 
-  /** Removes an API key from the path of a request. Called before the request is routed or logged. */
+  /** Removes an API key from the path of a request. Must be called before the request is routed or logged. */
   hideKey(req: IncomingMessage): void {
     if (this.#needsKey) moveKeyToHeader(req);
   }
 
-  /** Returns a URL for logs, without API keys that were sent in the wrong place. */
+  /** Returns a URL for the log, without any API keys that were sent in the wrong place. */
   loggedUrl(url: string): string {
     return this.#needsKey ? redactKeys(url, this.#clients!) : url;
   }
 
-  /** Sets the listening address: `name` is the configured host, `address` the resolved one. */
+  /** Sets the listening address: `name` is the configured host, and `address` the address it resolved to. */
   setListeningAddress({ name, address, url }: { name: string; address: string; url: string }, logger: Logger): void {
     this.#virtualHosts.add(name.toLowerCase());
     if (isLoopbackAddress(address)) {
@@ -126,8 +126,8 @@ export class AccessPolicy {
   }
 
   /**
-   * Throws an `HttpError` if the request fails the Host, Origin, token or key check. Returns the client of its key, or
-   * undefined if it carries the token or no credentials are required.
+   * Throws an `HttpError` if the request fails the Host, Origin, token or key check. Returns the client to whom the
+   * request's key belongs, or undefined if the request carries the token or no credentials are required.
    */
   authorize(req: IncomingMessage): ApiClient | undefined {
     this.checkHostAndOrigin(req);
@@ -135,7 +135,7 @@ export class AccessPolicy {
     if (authorization !== undefined && countHeader(req.rawHeaders, "authorization") > 1) {
       throw new HttpError(400, "The request has more than one Authorization header.");
     }
-    // CORS preflight requests carry no token.
+    // CORS preflight requests do not carry a token.
     if (req.method === "OPTIONS" || this.#isOpen || this.#hasToken(req)) return undefined;
     if (this.#needsKey) return this.#clientOf(req);
     const problem = authorization === undefined ? "is missing" : "does not contain it";
@@ -154,13 +154,14 @@ export class AccessPolicy {
     );
   }
 
-  /** Calls the listener after a change that may revoke access of open connections. */
+  /** Calls the listener after changes that may revoke the access of open connections. */
   onAccessChange(listener: () => void): void {
     this.#clients?.onChange(listener);
   }
 
   /**
-   * Returns a function that says why the connection of an authorized request must be closed, or undefined to keep it.
+   * Returns a function that returns the reason why an authorized request's connection must be closed, or undefined as
+   * long as the connection may stay open.
    */
   revocationOf(req: IncomingMessage): RevocationReason {
     if (this.#clients === undefined || this.#hasToken(req)) return () => undefined;
@@ -176,7 +177,7 @@ export class AccessPolicy {
   /** Throws an `HttpError` if the request fails the Host or Origin check. */
   checkHostAndOrigin(req: IncomingMessage): void {
     const { origin } = req.headers;
-    // HTTP/1.0 has no Host header. Browsers do not use HTTP/1.0.
+    // HTTP/1.0, which browsers do not use, has no Host header.
     const host = hostHeaderOf(req);
     if (host !== undefined && host !== this.#knownHost) {
       const name = hostNameOf(host)!;
@@ -210,14 +211,14 @@ export class AccessPolicy {
     return token !== undefined && timingSafeEqual(hashOf(token), this.#tokenHash);
   }
 
-  /** Returns the caller's rights, limited to the classes that the server serves. */
+  /** Returns the caller's rights, limited to the classes served by the server. */
   rightsOf(req: IncomingMessage, client: ApiClient | undefined): AccessRights {
     if (!client) {
       const isPrivileged = this.isPrivileged(req);
       return { denialReason: ({ access }) => this.denialReason(access, isPrivileged) };
     }
     return {
-      // For clients with keys, the key's classes decide whether privileged methods are allowed.
+      // For clients with a key, the classes of the key decide whether privileged methods are allowed.
       denialReason: (method) => this.denialReason(method.access, true) ?? client.denialReason(method),
       charge: (method) => client.charge(method),
     };
@@ -226,13 +227,13 @@ export class AccessPolicy {
   /** Returns true if the caller may use privileged classes. */
   isPrivileged({ headers, socket }: IncomingMessage): boolean {
     if (this.#tokenHash !== undefined) return true;
-    // A forwarded request may come from anywhere.
+    // A forwarded request may originate anywhere.
     if (PROXY_HEADERS.some((name) => headers[name] !== undefined)) return false;
     if (headers.origin !== undefined && !this.#isTrusted(headers.origin, headers.host)) return false;
     return isLoopbackAddress(socket.remoteAddress ?? "");
   }
 
-  /** Returns why the caller may not use the class; undefined if it may. */
+  /** Returns the reason why the caller may not use the class, or undefined if it may. */
   denialReason(access: AccessClass, isPrivileged: boolean): string | undefined {
     if (!this.#classes.has(access)) {
       const served = [...this.#classes].join(", ");
@@ -251,7 +252,7 @@ export class AccessPolicy {
   }
 
   /**
-   * Returns true for accepted Host names. Addresses are safe: unlike a name, an address cannot be rebound (DNS
+   * Returns true for accepted Host names. Addresses are safe because, unlike a name, they cannot be rebound (DNS
    * rebinding).
    */
   #isOwnName(name: string): boolean {

@@ -11,7 +11,7 @@ const EXPOSED_HEADERS = [
 
 const EXTENSION = /^[a-z-]+-extension:\/\//;
 
-/** Origins whose pages may call the server, with their CORS headers. "*" allows all. */
+/** Origins whose pages may call the server, and the CORS headers for them. "*" allows all origins. */
 export class AllowedOrigins {
   readonly #listed: ReadonlySet<string>;
   readonly #all: boolean;
@@ -32,14 +32,14 @@ export class AllowedOrigins {
   }
 
   /**
-   * Returns true if the origin is listed explicitly, not only matched by "*". Pages on this machine are not trusted:
-   * any local program may serve one, and they could then control the node.
+   * Returns true if the origin is listed explicitly rather than only matched by "*". Pages on this machine are not
+   * trusted, because any local program may serve a page, which could then control the node.
    */
   isTrusted(origin: string): boolean {
     return this.#listed.has(origin);
   }
 
-  /** Sets the CORS headers of a response. */
+  /** Sets the CORS headers on a response. */
   setHeaders({ headers: { origin } }: IncomingMessage, res: ServerResponse): void {
     if (this.#listed.size === 0 && !this.#allowsLocalPages) return;
     res.setHeader("Vary", "Origin");
@@ -48,7 +48,7 @@ export class AllowedOrigins {
     res.setHeader("Access-Control-Expose-Headers", EXPOSED_HEADERS);
   }
 
-  /** Sets the headers of a CORS preflight response (Fetch Standard, section 3.2.2). */
+  /** Sets the headers on a CORS preflight response (Fetch Standard, section 3.2.2). */
   setPreflightHeaders({ headers }: IncomingMessage, res: ServerResponse, verbs: string): void {
     if (headers.origin === undefined || !this.allows(headers.origin)) return;
     res.setHeader("Access-Control-Allow-Methods", verbs);

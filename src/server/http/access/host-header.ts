@@ -2,16 +2,16 @@ import type { IncomingMessage } from "node:http";
 import { isIP } from "node:net";
 import { HttpError } from "../http-error.ts";
 
-/** A name, an IPv4 address or an IPv6 address in brackets, with an optional port. */
+/** A name, an IPv4 address or an IPv6 address in brackets, optionally followed by a port. */
 const HOST = /^(?:\[([\da-f:.]+)\]|([\w.-]+))(?::\d*)?$/;
 
 /**
- * Returns the name or address in a Host header, without the port and in lower case. IPv6 addresses have no brackets.
- * Undefined if there is none.
+ * Returns the name or address in a Host header in lower case, without the port and without the brackets of an IPv6
+ * address. Undefined if the header contains neither.
  */
 export function hostNameOf(header: string): string | undefined {
   const host = header.toLowerCase();
-  // Some clients send an IPv6 address without brackets, always without a port.
+  // Some clients send an IPv6 address without brackets, but never with a port.
   if (isIP(host) === 6) return host;
   const [, bracketed, name] = HOST.exec(host) ?? [];
   if (bracketed !== undefined) return isIP(bracketed) === 6 ? bracketed : undefined;
@@ -19,8 +19,8 @@ export function hostNameOf(header: string): string | undefined {
 }
 
 /**
- * Returns the Host header of a request; undefined for HTTP/1.0 without one. Throws for requests that a proxy might
- * route differently: two Host headers, an empty or malformed one, or a URL with another authority.
+ * Returns a request's Host header, or undefined if an HTTP/1.0 request has none. Throws if a proxy might route the
+ * request differently because it has two Host headers, an empty or malformed one, or a URL with a different authority.
  */
 export function hostHeaderOf({ headers: { host }, rawHeaders, url = "" }: IncomingMessage): string | undefined {
   if (host === undefined && isOriginForm(url)) return undefined;
@@ -34,7 +34,7 @@ export function hostHeaderOf({ headers: { host }, rawHeaders, url = "" }: Incomi
   return host;
 }
 
-/** Counts the occurrences of a header. For singleton headers, Node's parsed headers contain only the first. */
+/** Counts how often a header occurs. Node's parsed headers keep only the first occurrence of a singleton header. */
 export function countHeader(rawHeaders: readonly string[], name: string): number {
   let count = 0;
   for (let index = 0; index < rawHeaders.length; index += 2) {
@@ -44,14 +44,14 @@ export function countHeader(rawHeaders: readonly string[], name: string): number
   return count;
 }
 
-/** Returns true if origin and Host header name the same host and port. */
+/** Returns true if the origin and the Host header refer to the same host and port. */
 export function isSameAuthority(origin: string, header: string): boolean {
   const page = URL.parse(origin);
   const server = page && URL.parse(`${page.protocol}//${header}`);
   return page !== null && page.host !== "" && page.host === server?.host;
 }
 
-/** Returns true if the request target is a path or `*`, without an authority. */
+/** Returns true if the request target has no authority, which means that it is a path or `*`. */
 function isOriginForm(url: string): boolean {
   return url.startsWith("/") || url === "*";
 }

@@ -1,10 +1,10 @@
 import { SYSTEM_TIMERS, type Timers } from "../../../async/timers.ts";
 import { type Rate, TokenBucket } from "../../../async/token-bucket.ts";
 
-/** Maximum number of tracked addresses; the oldest are evicted first. */
+/** Maximum number of tracked addresses. The oldest ones are evicted first. */
 const MAX_ADDRESSES = 100_000;
 
-/** Token bucket per address, with a burst of one second's tokens. */
+/** One token bucket per address. The burst equals the tokens of one second. */
 export class RateLimiter {
   readonly #rate: Rate;
   readonly #timers: Pick<Timers, "now">;
@@ -15,7 +15,7 @@ export class RateLimiter {
     this.#timers = timers;
   }
 
-  /** Takes a token. Returns undefined on success, otherwise the seconds until the next token. */
+  /** Takes a token. Returns undefined on success, or otherwise the number of seconds until the next token. */
   take(address: string): number | undefined {
     let bucket = this.#buckets.get(address);
     if (!bucket) {

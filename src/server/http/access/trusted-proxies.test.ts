@@ -10,10 +10,10 @@ function clientOf(remoteAddress: string, forwarded?: string, proxies = trusted):
 }
 
 it.each([
-  // The peer is no proxy, so the header is forged.
+  // The peer is not a proxy, so the header is forged.
   ["203.0.113.1", "198.51.100.1", "203.0.113.1"],
   ["10.0.0.1", "198.51.100.1", "198.51.100.1"],
-  // Only the last untrusted address was seen by a proxy.
+  // The last untrusted address is the only one that a proxy has seen.
   ["10.0.0.1", "1.2.3.4, 198.51.100.1, 192.0.2.7", "198.51.100.1"],
   ["2001:db8::1", "[2001:db9::5]:443", "2001:db9::5"],
   ["10.0.0.1", "198.51.100.1:5000", "198.51.100.1"],
@@ -25,7 +25,7 @@ it.each([
 });
 
 it.each([
-  // A dual-stack socket reports IPv4 peers this way.
+  // This is how a dual-stack socket reports IPv4 peers.
   ["::ffff:10.0.0.1", "198.51.100.1", "198.51.100.1"],
   ["::FFFF:203.0.113.2", undefined, "203.0.113.2"],
   ["::ffff:11.0.0.1", "198.51.100.1", "11.0.0.1"],

@@ -5,7 +5,7 @@ import { BlockList, isIP } from "node:net";
 export class TrustedProxies {
   readonly #networks = new BlockList();
 
-  /** `networks` are addresses or CIDR blocks. */
+  /** `networks` contains addresses and CIDR blocks. */
   constructor(networks: readonly string[]) {
     for (const network of networks) {
       const [address = "", prefix] = network.split("/");
@@ -16,8 +16,8 @@ export class TrustedProxies {
   }
 
   /**
-   * Returns the address of the peer. If the peer is a trusted proxy, returns the last address in X-Forwarded-For that
-   * is not a trusted proxy. Earlier addresses may be forged.
+   * Returns the peer's address. If the peer is a trusted proxy, returns the last address in X-Forwarded-For that is not
+   * a trusted proxy. Addresses before that one may be forged.
    */
   clientAddressOf({ headers, socket }: IncomingMessage): string {
     let address = plainAddress(socket.remoteAddress ?? "");
@@ -43,7 +43,7 @@ function plainAddress(address: string): string {
   return address.replace(/^::ffff:(?=\d+\.)/i, "");
 }
 
-/** Strips the port and brackets from an address; undefined if it is invalid. */
+/** Strips the port and brackets from an address. Returns undefined if the address is invalid. */
 function addressIn(hop: string): string | undefined {
   const text = hop.trim();
   const address = /^\[(.+)\](?::\d+)?$/.exec(text)?.[1] ?? /^([\d.]+):\d+$/.exec(text)?.[1] ?? text;

@@ -3,7 +3,7 @@ import { BodyBuffer } from "./body-buffer.ts";
 
 const MIB = 1024 * 1024;
 
-/** Returns distinct bytes in chunks that own their memory, as those of a socket. */
+/** Returns distinct bytes in chunks that own their memory, as chunks from a socket do. */
 function chunksOf(bytes: number, chunkBytes: number): Buffer[] {
   return Array.from({ length: Math.ceil(bytes / chunkBytes) }, (_, chunk) => {
     const start = chunk * chunkBytes;

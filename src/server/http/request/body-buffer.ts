@@ -1,6 +1,6 @@
 import { TimeSlice } from "../../../async/time-slice.ts";
 
-/** Concatenating a larger body takes more than about a millisecond. */
+/** From this size on, concatenating a body takes more than about a millisecond. */
 const SLICED_FROM_BYTES = 1024 * 1024;
 const FREED_FROM_BYTES = 16 * 1024;
 
@@ -8,7 +8,7 @@ const EMPTY = Buffer.alloc(0);
 
 /**
  * Buffers a request body without blocking the event loop. If the length is known, chunks are copied into place as they
- * arrive; otherwise they are concatenated in time slices.
+ * arrive. Otherwise they are concatenated in time slices.
  */
 export class BodyBuffer {
   #chunks: Buffer[] = [];
@@ -25,7 +25,7 @@ export class BodyBuffer {
     }
   }
 
-  /** Sets the expected length of the body. Allocates memory only after the first chunks have arrived. */
+  /** Sets the expected length of the body. Memory is allocated only after the first chunks have arrived. */
   allocate(bytes: number): void {
     if (this.#preallocated || this.#bytes <= SLICED_FROM_BYTES) return;
     this.#preallocated = Buffer.allocUnsafeSlow(bytes);
@@ -39,7 +39,7 @@ export class BodyBuffer {
     return this.#preallocated ? this.#preallocated.subarray(0, this.#bytes) : concat(this.#chunks);
   }
 
-  /** Returns the complete body; the caller then owns it. */
+  /** Returns the complete body, which the caller owns from then on. */
   complete(): Buffer | Promise<Buffer> {
     if (this.#preallocated) return this.#preallocated;
     return this.#bytes > SLICED_FROM_BYTES ? concatInSlices(this.#chunks, this.#bytes) : concat(this.#chunks);
@@ -70,7 +70,7 @@ async function concatInSlices(chunks: readonly Buffer[], bytes: number): Promise
   return body;
 }
 
-/** Copies a chunk, frees it and returns its length. */
+/** Copies a chunk, frees the chunk and returns its length. */
 function put(chunk: Buffer, body: Buffer, at: number): number {
   const { length } = chunk;
   body.set(chunk, at);
@@ -78,7 +78,7 @@ function put(chunk: Buffer, body: Buffer, at: number): number {
   return length;
 }
 
-/** Frees the memory without waiting for garbage collection. Skips small buffers. */
+/** Frees a chunk's memory without waiting for garbage collection. Does nothing for small buffers. */
 function freeBuffer(chunk: Buffer): void {
   if (chunk.length < FREED_FROM_BYTES) return;
   const { buffer, length } = chunk;

@@ -1,4 +1,4 @@
-/** Limits the total memory of all clients. */
+/** Limits the total memory used for all clients. */
 export class ByteBudget {
   readonly limit: number;
   #reserved = 0;
@@ -12,12 +12,12 @@ export class ByteBudget {
     return this.#reserved;
   }
 
-  /** Number of failed reservations. */
+  /** Number of reservations that were refused. */
   get refused(): number {
     return this.#refused;
   }
 
-  /** Returns false if the limit would be exceeded. */
+  /** Reserves bytes. Returns false if this would exceed the limit. */
   reserve(bytes: number): boolean {
     if (this.#reserved + bytes > this.limit) {
       this.#refused++;
@@ -32,10 +32,10 @@ export class ByteBudget {
   }
 }
 
-/** Estimated overhead of a buffered chunk, such as a pending write. */
+/** Estimated overhead of each buffered chunk, for example for a pending write. */
 export const PIECE_OVERHEAD_BYTES = 1024;
 
-/** Reservations of one client in a shared budget. They are released when the client disconnects. */
+/** One client's reservations in a shared budget. They are released when the client disconnects. */
 export class BudgetReservation {
   readonly #budget: ByteBudget;
   #reserved = 0;
@@ -44,7 +44,7 @@ export class BudgetReservation {
     this.#budget = budget;
   }
 
-  /** Returns false if the budget would be exceeded. */
+  /** Reserves bytes. Returns false if this would exceed the budget. */
   reserve(bytes: number): boolean {
     if (!this.#budget.reserve(bytes)) return false;
     this.#reserved += bytes;
@@ -63,6 +63,7 @@ export class BudgetReservation {
 }
 
 /**
- * Smaller responses fit into the socket buffer; larger ones count against the budget until the client has read them.
+ * Responses smaller than this fit into the socket buffer. Larger ones count against the budget until the client has
+ * read them.
  */
 export const BUFFERED_FROM_BYTES = 64 * 1024;

@@ -4,29 +4,29 @@ import { type Exchange, expectsContinue } from "../exchange.ts";
 import { HttpError } from "../http-error.ts";
 import { BodyBuffer } from "./body-buffer.ts";
 
-/** A body may have this many chunks of any size. */
+/** A body may have up to this many chunks of any size. */
 const MAX_SMALL_CHUNKS = 2048;
-/** Minimum average size of further chunks, since every chunk costs time and memory. */
+/** Minimum average size of the chunks beyond that number, since every chunk costs time and memory. */
 const MIN_CHUNK_BYTES = 64;
-/** Reading pauses after this many bytes until the scheduler resumes it. */
+/** Reading pauses after this many bytes, until the scheduler resumes it. */
 const BYTES_PER_TURN = 64 * 1024;
 
 export interface BodyLimit {
   bytes: number;
-  /** Advice appended to the error if no limit allows the body. */
+  /** Advice appended to the error if the body exceeds every limit. */
   advice?: string;
-  /** A higher limit for bodies that qualify by their first `bytes` bytes. */
+  /** A higher limit for bodies that qualify based on their first `bytes` bytes. */
   raised?: {
     bytes: number;
     isFor(beginning: Buffer): boolean;
-    /** Advice appended to the error for other bodies. */
+    /** Advice appended to the error for bodies that do not qualify. */
     advice: string;
   };
 }
 
 /**
- * Reads a request body and passes it to `onBody`. Calls `onError` if the body is too large or the memory limit is
- * reached. Drops an aborted body silently.
+ * Reads a request body and passes it to `onBody`. Calls `onError` if the body is too large or the memory limit has been
+ * reached. Silently drops an aborted body.
  */
 export function readBody(
   req: IncomingMessage,

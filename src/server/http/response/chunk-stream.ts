@@ -1,4 +1,4 @@
-/** A streamed result whose first chunk has arrived. It can no longer be replaced by an error response. */
+/** A streamed result whose first chunk has arrived. It is too late to respond with an error instead. */
 interface OpenStream {
   first: Buffer;
   rest: AsyncIterator<Buffer>;
@@ -6,7 +6,7 @@ interface OpenStream {
 
 export type ResponsePart = Buffer | OpenStream;
 
-/** Waits for the first chunk of a stream. Rejects with the source's error if the source fails first. */
+/** Waits for the first chunk of a stream. Rejects with the source's error if there is no first chunk. */
 export async function openStream(source: AsyncIterable<Buffer>): Promise<OpenStream> {
   const rest = source[Symbol.asyncIterator]();
   for (;;) {
@@ -16,7 +16,7 @@ export async function openStream(source: AsyncIterable<Buffer>): Promise<OpenStr
   }
 }
 
-/** Closes the source of a stream and ignores errors of its cleanup. */
+/** Closes a stream's source and ignores errors from its cleanup. */
 export function closeSource(iterator: AsyncIterator<Buffer>): void {
   try {
     iterator.return?.()?.then(undefined, () => {});
@@ -26,8 +26,8 @@ export function closeSource(iterator: AsyncIterator<Buffer>): void {
 }
 
 /**
- * Yields the chunks of a response with streamed results, in order. Not an async generator: its `return()` would wait
- * for the pending read, but the source must be closed as soon as the client disconnects.
+ * Yields the chunks of a response with streamed results in order. This is not an async generator because a generator's
+ * `return()` would wait for the pending read, whereas the source must be closed as soon as the client disconnects.
  */
 export class ChunkStream implements AsyncIterableIterator<Buffer> {
   readonly #parts: ResponsePart[];
@@ -71,7 +71,7 @@ export class ChunkStream implements AsyncIterableIterator<Buffer> {
     return { done: true, value: undefined };
   }
 
-  /** Resolves early when the stream is closed, since a source may never yield again. */
+  /** Returns the next chunk. Resolves early if the stream is closed, since the source may never yield again. */
   async #nextOf(source: AsyncIterator<Buffer>): Promise<IteratorResult<Buffer>> {
     try {
       return await new Promise((resolve, reject) => {
@@ -79,7 +79,7 @@ export class ChunkStream implements AsyncIterableIterator<Buffer> {
         source.next().then(resolve, reject);
       });
     } catch (error) {
-      // The failed source is closed already; later ones are still open.
+      // The source that failed is already closed, but later ones are still open.
       this.#current = undefined;
       await this.return();
       throw error;
@@ -87,7 +87,7 @@ export class ChunkStream implements AsyncIterableIterator<Buffer> {
   }
 }
 
-/** Reports response bytes to `onBytes`: buffers immediately, streams as they are read. */
+/** Reports the number of response bytes to `onBytes`: immediately for buffers, and as they are read for streams. */
 export function meterParts(parts: readonly ResponsePart[], onBytes: (count: number) => void): void {
   for (const part of parts) {
     if (Buffer.isBuffer(part)) {

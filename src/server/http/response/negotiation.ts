@@ -11,8 +11,8 @@ interface OfferedFormats {
 }
 
 /**
- * Selects the response format by quality value. Ties go to the first acceptable format. With `prefersFirst`, it always
- * wins.
+ * Selects the response format with the highest quality value. If there is a tie, the first acceptable format wins. With
+ * `prefersFirst`, it wins regardless of quality values.
  */
 export function chooseFormat(
   accept: string | undefined,
@@ -39,7 +39,7 @@ export function accepts(mediaType: string, accept: string | undefined): boolean 
   return accept === undefined || accept.trim() === "" || qualityOf(mediaType, parsePreferences(accept)) > 0;
 }
 
-/** Returns the format of a request body by its Content-Type. */
+/** Returns the format of a request body according to its Content-Type. */
 export function bodyFormat(contentType: string | undefined, formats: readonly Format[]): Format {
   const mediaType = mediaTypeOf(contentType);
   const format = formats.find((each) => MEDIA_TYPES[each] === mediaType);
@@ -49,7 +49,7 @@ export function bodyFormat(contentType: string | undefined, formats: readonly Fo
   return format;
 }
 
-/** Throws an `HttpError` for a compressed request body. */
+/** Throws an `HttpError` if the request body is compressed. */
 export function requirePlainBody(contentEncoding: string | undefined): void {
   if (contentEncoding === undefined) return;
   const encodings = contentEncoding.split(",").map((encoding) => encoding.trim().toLowerCase());
@@ -59,7 +59,7 @@ export function requirePlainBody(contentEncoding: string | undefined): void {
   });
 }
 
-/** Returns the media type of a Content-Type header, without parameters. */
+/** Returns the media type from a Content-Type header, without parameters. */
 export function mediaTypeOf(contentType = ""): string {
   // Fast path for the most common header.
   if (contentType === MEDIA_TYPES.json) return contentType;
@@ -76,15 +76,15 @@ export function prefersGzip(acceptEncoding: string | undefined): boolean {
   return chosen !== undefined && chosen.quality > 0 && chosen.quality >= (plain?.quality ?? 0);
 }
 
-/** One element of an Accept or Accept-Encoding header (RFC 9110, section 12.4.2). */
+/** An element of an Accept or Accept-Encoding header (RFC 9110, section 12.4.2). */
 interface Preference {
-  /** Lowercase, without parameters. */
+  /** In lower case, without parameters. */
   name: string;
   /** From 0 (not acceptable) to 1. */
   quality: number;
 }
 
-/** Parses a header with quality values. Malformed elements are skipped. */
+/** Parses a header with quality values. Skips malformed elements. */
 function parsePreferences(header: string): Preference[] {
   const preferences: Preference[] = [];
   for (const element of header.toLowerCase().split(",")) {
@@ -96,7 +96,7 @@ function parsePreferences(header: string): Preference[] {
   return preferences;
 }
 
-/** Returns the quality of the most specific matching range (RFC 9110, section 12.5.1). */
+/** Returns the quality of the most specific range that matches (RFC 9110, section 12.5.1). */
 function qualityOf(mediaType: string, preferences: Preference[]): number {
   for (const range of [mediaType, `${mediaType.split("/", 1)[0]}/*`, "*/*"]) {
     const preference = preferences.find(({ name }) => name === range);

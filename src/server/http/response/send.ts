@@ -7,13 +7,13 @@ import { errorBody } from "../http-error.ts";
 import type { ChunkStream } from "./chunk-stream.ts";
 import { MEDIA_TYPES } from "./negotiation.ts";
 
-/** Below this size, one copy is cheaper than a write of two buffers. */
+/** Below this size, copying once is cheaper than writing two buffers. */
 const SINGLE_WRITE_BELOW_BYTES = 16 * 1024;
 
-/** Stream data that may wait in the socket buffer while the next chunk is produced. */
+/** Maximum amount of stream data in the socket buffer while the next chunk is produced. */
 const HIGH_WATER_BYTES = 512 * 1024;
 
-/** How long to wait for a client that is still sending to read the final response. */
+/** How long a client that is still sending may take to read the final response. */
 const LINGER_MILLIS = 1000;
 
 /** Writes a complete body after its headers. */
@@ -32,7 +32,7 @@ export function writeBody(res: ServerResponse, pieces: readonly Buffer[], length
   }
 }
 
-/** Sends an error response. Returns the length of its body. */
+/** Sends an error response. Returns the length of the body. */
 export function sendError(
   res: ServerResponse,
   status: number,
@@ -47,8 +47,8 @@ export function sendError(
 }
 
 /**
- * Writes a streamed body, through `transform` if set. Ignores disconnects. On an error of the stream, destroys the
- * connection and rejects, since the status is already sent.
+ * Writes a streamed body, through `transform` if there is one. Ignores disconnects. If the stream fails, destroys the
+ * connection and rejects, since the status has already been sent.
  */
 export async function writeStream(res: ServerResponse, chunks: ChunkStream, transform?: Transform): Promise<void> {
   try {
@@ -61,14 +61,14 @@ export async function writeStream(res: ServerResponse, chunks: ChunkStream, tran
   }
 }
 
-/** Writes chunks without a pipeline, which would not report when a buffer can return to the pool. */
+/** Writes chunks without using a pipeline, which would not report when a buffer can be returned to the pool. */
 async function writeChunks(res: ServerResponse, chunks: ChunkStream): Promise<void> {
   const stop = () => void chunks.return();
   let pendingBytes = 0;
   res.once("close", stop);
   try {
     for await (const chunk of chunks) {
-      // A chunk may be a small slice of its buffer.
+      // A chunk may be a small slice of a larger buffer.
       const { byteLength } = chunk.buffer;
       pendingBytes += byteLength;
       const hasRoom = res.write(chunk, (error) => {
@@ -86,7 +86,7 @@ async function writeChunks(res: ServerResponse, chunks: ChunkStream): Promise<vo
   await finished;
 }
 
-/** Waits until the socket buffer is drained or the client disconnects. */
+/** Waits until the socket buffer has drained or the client has disconnected. */
 function drained(res: ServerResponse): Promise<void> {
   return res.destroyed ? Promise.resolve() : untilEither(res, "drain", "close");
 }
@@ -102,12 +102,12 @@ function untilEither(res: ServerResponse, ...events: [string, string]): Promise<
 }
 
 /**
- * Delays the end of the response. Closing a connection while the client still sends would reset it and could lose the
- * response.
+ * Delays the end of the response. Closing the connection while the client is still sending would reset it, and the
+ * client could lose the response.
  */
 function lingerBeforeEnd(res: ServerResponse): void {
   const timeout = setTimeout(() => res.end(), LINGER_MILLIS);
   res.once("close", () => clearTimeout(timeout));
-  // The client may have had only the end of its body left to send.
+  // The client may only have had the end of its body left to send.
   res.req.once("end", () => res.end());
 }

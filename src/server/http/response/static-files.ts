@@ -8,7 +8,7 @@ import { entityTag, matchesTag } from "./entity-tag.ts";
 import { accepts, prefersGzip } from "./negotiation.ts";
 import { writeBody } from "./send.ts";
 
-/** Files served to browsers: URL path to file path. */
+/** Files served to browsers, as a map from URL path to file path. */
 export type StaticFilePaths = Readonly<Record<string, string>>;
 
 export const STATIC_FILE_METHODS: readonly string[] = ["GET", "HEAD"];
@@ -38,7 +38,7 @@ interface Page {
   tag: string;
 }
 
-/** Serves static files. Reads each file on first request and caches it in memory. */
+/** Serves static files. Each file is read on the first request and then cached in memory. */
 export class StaticFiles {
   readonly #files: StaticFilePaths;
   readonly #pages = new Map<string, Promise<Page>>();
@@ -47,12 +47,12 @@ export class StaticFiles {
     this.#files = files;
   }
 
-  /** Returns true if a file exists at the path of the URL. */
+  /** Returns true if there is a file at the URL's path. */
   hasPath(url: string | undefined): boolean {
     return Object.hasOwn(this.#files, pathOf(url));
   }
 
-  /** Returns true if the request is for one of the files. Requests for "/" must accept HTML, as browsers do. */
+  /** Returns true if one of the files is requested. Requests for "/" must accept HTML, as browsers do. */
   matches({ method = "", url, headers }: IncomingMessage): boolean {
     if (!STATIC_FILE_METHODS.includes(method) || !this.hasPath(url)) return false;
     return pathOf(url) !== "/" || accepts("text/html", headers.accept);
@@ -81,7 +81,7 @@ export class StaticFiles {
     let page = this.#pages.get(path);
     if (page === undefined) {
       page = readPage(path, this.#files[path]!);
-      // Retry on the next request.
+      // The next request will try again.
       page.catch(() => this.#pages.delete(path));
       this.#pages.set(path, page);
     }
@@ -102,7 +102,7 @@ async function readPage(path: string, file: string): Promise<Page> {
       ...SECURITY_HEADERS,
       ...(extension === "html" ? { "Content-Security-Policy": contentSecurityPolicy(body.toString()) } : {}),
       "Content-Type": CONTENT_TYPES[extension] ?? CONTENT_TYPES.js,
-      // A newer version may serve other content at the same URL.
+      // A newer version may serve different content at the same URL.
       "Cache-Control": "no-cache",
       Vary: "Accept-Encoding",
       ETag: tag,
@@ -126,7 +126,9 @@ function contentSecurityPolicy(html: string): string {
   ].join("; ");
 }
 
-/** Converts TypeScript to JavaScript for running from a checkout. Removes the types and the blank lines they leave. */
+/**
+ * Converts TypeScript to JavaScript when running from a checkout. Removes the types and the blank lines left behind.
+ */
 function toJavaScript(source: string): string {
   return withoutWarnings(() => nodeModule.stripTypeScriptTypes(source))
     .replace(/(\b(?:from |import\()"\.{1,2}\/[^"]+)\.ts"/g, '$1.js"')
@@ -134,7 +136,7 @@ function toJavaScript(source: string): string {
     .replace(/\n{2,}/g, "\n");
 }
 
-/** Suppresses Node's experimental warning about type stripping. */
+/** Suppresses Node's experimental warning for type stripping. */
 function withoutWarnings<T>(work: () => T): T {
   const { emitWarning } = process;
   process.emitWarning = () => {};

@@ -28,7 +28,7 @@ const upgrade =
 
 it("does not count data after a protocol violation", async () => {
   const server = await open({ limits: { heldBytes: 200_000 } });
-  // The client keeps sending after the server's close frame.
+  // With this option, the client keeps sending after the server's close frame.
   const socket = await connectTo(server, { allowHalfOpen: true });
   socket.write(upgrade);
   await once(socket, "data");
@@ -88,7 +88,7 @@ it("does not queue unread pongs", async () => {
     isAnswered ||= chunk.includes(1);
   });
   socket.resume();
-  // Pings are answered again once the client reads.
+  // Pings are answered again once the client is reading.
   await expect
     .poll(
       () => {
@@ -108,12 +108,12 @@ it("disconnects a client that does not read its messages", async () => {
   });
   const client = new WebSocket(server.url.replace("http", "ws"));
   await once(client, "open");
-  // It would answer pings, but reads nothing.
+  // The client would answer pings, but it reads nothing.
   client.send(requestText({ method: '"huge"' }));
   client.pause();
   const pongs = setInterval(() => client.pong(), 5);
   client.on("error", () => {});
-  // A paused client notices the close when it reads again.
+  // A paused client does not notice that the connection is closed until it reads again.
   await expect.poll(() => server.log.some(({ message }) => message.includes("unresponsive"))).toBe(true);
   clearInterval(pongs);
   client.terminate();

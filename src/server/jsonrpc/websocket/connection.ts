@@ -15,17 +15,17 @@ import { Outbox } from "./outbox.ts";
 import { type SubscriptionCount, type SubscriptionLimits, Subscriptions } from "./subscriptions.ts";
 
 export interface ConnectionLimits extends SubscriptionLimits {
-  /** Maximum number of concurrent messages per connection. Reading pauses at the limit. */
+  /** Maximum number of concurrent messages per connection. Reading pauses when the limit is reached. */
   runningMessages: number;
-  /** Maximum bytes received for an incomplete message, including the overhead per packet. */
+  /** Maximum number of bytes received for an incomplete message, including the overhead per packet. */
   incompleteBytes: number;
-  /** Timeout of the closing handshake. */
+  /** Timeout for the closing handshake. */
   closeHandshakeMillis: number;
-  /** How long to wait for an unresponsive client to read the reason of its disconnection. */
+  /** How long to wait for an unresponsive client to read the reason for its disconnection. */
   disconnectMillis: number;
 }
 
-/** Creates the access log record of a message. */
+/** Creates the access log record for a message. */
 export type MessageRecordFactory = () => AccessRecord;
 
 interface ConnectionOptions {
@@ -34,14 +34,14 @@ interface ConnectionOptions {
   execute: Execute;
   record?: MessageRecordFactory | undefined;
   deadlines: DeadlineTimer;
-  /** Budget for received messages; their bytes are released after the response. */
+  /** Budget for received messages. Their bytes are released after the response. */
   budget: ByteBudget;
   /** Budget for unread responses and events. */
   unread: ByteBudget;
   subscriptionCount: SubscriptionCount;
   rights: AccessRights;
   revocationReason: RevocationReason;
-  /** Name of the client's key. */
+  /** Name of the client's API key. */
   key: string | undefined;
   logger: Logger;
   limits: ConnectionLimits;
@@ -49,7 +49,7 @@ interface ConnectionOptions {
 
 interface Message {
   data: RawData;
-  /** Bytes reserved in the budget. */
+  /** Number of bytes reserved in the budget. */
   bytes: number;
 }
 
@@ -60,18 +60,18 @@ const POLICY_VIOLATION = 1008;
 
 /** Header and mask of a control frame from a client. */
 const CONTROL_FRAME_OVERHEAD_BYTES = 6;
-/** The largest control frame: a payload has at most 125 bytes. */
+/** Size of the largest control frame, whose payload has 125 bytes. */
 const MAX_CONTROL_FRAME_BYTES = CONTROL_FRAME_OVERHEAD_BYTES + 125;
 
-/** A connection with this many messages in progress is pipelining. */
+/** A connection on which this many messages are in progress counts as pipelining. */
 const PIPELINED_FROM = 4;
 
-/** Pings get no pong above this many unread bytes. */
+/** No pong is sent while there are more unread bytes than this. */
 const MAX_UNREAD_PONG_BYTES = 16 * 1024;
 
 const UNRESPONSIVE = "The client neither read its messages nor answered a ping in time.";
 
-/** Connection of one client: calls, responses and subscriptions. */
+/** A client's connection: calls, responses and subscriptions. */
 export class Connection {
   readonly #socket: WebSocket;
   readonly #options: ConnectionOptions;
@@ -79,9 +79,9 @@ export class Connection {
   readonly #subscriptions: Subscriptions;
   readonly #closed: Promise<void>;
   readonly #running = new Set<Deadline>();
-  /** Messages to be processed, in order of arrival. */
+  /** Messages that have not been processed yet, in order of arrival. */
   readonly #queue: Message[] = [];
-  /** Bytes received since the last complete message, and their reservation in the budget. */
+  /** Number of bytes received since the last complete message, and their reservation in the budget. */
   #received = 0;
   #heldBytes = 0;
   #drained: PromiseWithResolvers<void> | undefined;
@@ -126,12 +126,12 @@ export class Connection {
       this.#isHeard = true;
       this.#countControlFrame(data);
     });
-    // A client that pings without reading gets only a few pongs; each one proves that the node is alive.
+    // A client that sends pings without reading gets only a few pongs. Each pong proves that the node is alive.
     socket.on("ping", (data) => {
       this.#countControlFrame(data);
       if (socket.bufferedAmount < MAX_UNREAD_PONG_BYTES) socket.pong(data, false, ignore);
     });
-    // Protocol or limit violation. The socket closes itself with the matching code.
+    // On a protocol or limit violation, the socket closes itself with the matching code.
     socket.on("error", (error) => options.logger.debug("WebSocket connection failed", { error: error.message }));
   }
 
@@ -139,7 +139,7 @@ export class Connection {
     return this.#closed;
   }
 
-  /** Sends a keep-alive ping. Disconnects a client that has neither sent nor read anything since the last check. */
+  /** Sends a keep-alive ping. Disconnects the client if it has neither sent nor read anything since the last check. */
   checkAlive(): void {
     if (this.#closing) return;
     const isReading = this.#outbox.flushes > this.#flushesAtLastCheck;
@@ -156,7 +156,7 @@ export class Connection {
     this.#socket.ping();
   }
 
-  /** Closes the connection if the client's access was revoked. Returns true if it was. */
+  /** Closes the connection if the client's access has been revoked. Returns true if it has. */
   closeIfRevoked(): boolean {
     const reason = this.#closing ? undefined : this.#options.revocationReason();
     if (reason !== undefined) void this.#disconnect(reason, accessDenied(`Subscription ended. ${reason}`));
@@ -172,7 +172,7 @@ export class Connection {
     await this.#closedWithin(this.#options.limits.closeHandshakeMillis);
   }
 
-  /** Resolves when all messages have responses or the client has disconnected. */
+  /** Resolves when all messages have been answered or the client has disconnected. */
   async #whenDrained(): Promise<void> {
     if (this.#isIdle) return;
     this.#drained ??= Promise.withResolvers();
@@ -183,7 +183,10 @@ export class Connection {
     return this.#running.size === 0 && this.#queue.length === 0;
   }
 
-  /** Disconnects with a reason. A stalled client receives it if it resumes reading in time. */
+  /**
+   * Disconnects the client with a reason. If the client has stalled, it receives the reason only if it resumes reading
+   * in time.
+   */
   async #disconnect(reason: string, subscriptionError: ErrorObject): Promise<void> {
     this.#closing = true;
     this.#dropQueue();
@@ -193,14 +196,14 @@ export class Connection {
   }
 
   async #closedWithin(millis: number): Promise<void> {
-    // Needed to read the peer's close frame.
+    // The peer's close frame must be read.
     this.#socket.resume();
     const timeout = setTimeout(() => this.#socket.terminate(), millis);
     await this.#closed;
     clearTimeout(timeout);
   }
 
-  /** True if reading is paused because of running calls. Pongs cannot arrive during that time. */
+  /** True if reading is paused because of running calls. No pong can arrive while it is. */
   get #isPausedForCalls(): boolean {
     return this.#socket.isPaused && this.#socket.bufferedAmount === 0;
   }
@@ -220,8 +223,8 @@ export class Connection {
   }
 
   /**
-   * Subtracts a control frame, which is not part of a message. Its memory is released only when less than one control
-   * frame remains, because even a small fragment retains the whole packet in which it arrived.
+   * Subtracts a control frame, which is not part of a message. Memory is released only when less than one control frame
+   * remains, because even a small fragment retains the whole packet in which it arrived.
    */
   #countControlFrame({ length }: Buffer): void {
     this.#received = Math.max(0, this.#received - length - CONTROL_FRAME_OVERHEAD_BYTES);
@@ -245,7 +248,7 @@ export class Connection {
     void this.#closedWithin(this.#options.limits.closeHandshakeMillis);
   }
 
-  /** Schedules the next message. At most one message per connection is in the scheduler. */
+  /** Schedules the next message. The scheduler holds at most one message per connection. */
   #scheduleNext(): void {
     if (this.#queue.length > 0 && this.#running.size < this.#options.limits.runningMessages) {
       const isFarAhead = this.#running.size + this.#queue.length > PIPELINED_FROM;
@@ -288,7 +291,7 @@ export class Connection {
       await sent;
     } catch (error) {
       logger.error("JSON-RPC message failed unexpectedly", { error: inspect(error) });
-      // Part of the response may already be sent, so the connection is closed.
+      // Part of the response may already have been sent, so the connection is closed.
       this.#socket.terminate();
     } finally {
       record?.endMessage();

@@ -3,17 +3,16 @@ import { releaseBuffer } from "../../../json/buffer-pool.ts";
 import { BUFFERED_FROM_BYTES, type BudgetReservation, PIECE_OVERHEAD_BYTES } from "../../http/request/byte-budget.ts";
 import type { MessageResponse } from "../execute.ts";
 
-/** Messages up to this size are written as one frame, larger ones in fragments with backpressure. */
+/** Messages up to this size are written as a single frame. Larger ones are written in fragments with backpressure. */
 const FRAGMENT_BYTES = 256 * 1024;
 
 /**
- * Send queue of a connection. A fragmented message delays later messages, since WebSocket does not interleave
- * fragments.
+ * A connection's send queue. A fragmented message delays later messages, since WebSocket does not interleave fragments.
  */
 export class Outbox {
   readonly #socket: WebSocket;
   readonly #unread: BudgetReservation;
-  /** Writes that wait for the current fragmented message; undefined if there is none. */
+  /** Writes waiting for the current fragmented message. Undefined if there is none. */
   #queued: (() => void)[] | undefined;
   #eventBytes = 0;
   #flushes = 0;
@@ -29,14 +28,14 @@ export class Outbox {
     return this.#eventBytes;
   }
 
-  /** Number of completed writes. It grows as long as the client reads. */
+  /** Number of completed writes, which grows as long as the client is reading. */
   get flushes(): number {
     return this.#flushes;
   }
 
   /**
-   * Sends an event. Returns false if the memory limit for unread data is reached; clients with little unread data are
-   * exempt from it.
+   * Sends an event. Returns false if the memory limit for unread data has been reached. Clients with little unread data
+   * are exempt from this limit.
    */
   sendEvent(message: Buffer): boolean {
     const bytes = message.length + PIECE_OVERHEAD_BYTES;
@@ -57,15 +56,15 @@ export class Outbox {
     this.#enqueue(() => void this.#write(message, true));
   }
 
-  /** Closes the connection after all queued messages. */
+  /** Closes the connection once all queued messages have been sent. */
   close(code: number, reason: string): void {
     this.#enqueue(() => this.#socket.close(code, reason));
   }
 
   /**
-   * Sends a response; its position in the queue is fixed when this returns. Resolves when it is written or the
-   * connection is closed. Rejects if a streamed result fails, which leaves its message incomplete. Returns undefined if
-   * the memory limit for unread data is reached.
+   * Sends a response, whose position in the queue is fixed when this method returns. Resolves when the response has
+   * been written or the connection is closed. Rejects if a streamed result fails, which leaves its message incomplete.
+   * Returns undefined if the memory limit for unread data has been reached.
    */
   sendResponse({ body }: MessageResponse): Promise<void> | undefined {
     const length = Array.isArray(body) ? body.reduce((sum, part) => sum + part.length, 0) : 0;
@@ -106,11 +105,11 @@ export class Outbox {
   #release(): void {
     const queued = this.#queued ?? [];
     this.#queued = undefined;
-    // A queued write may start the next fragmented message.
+    // A queued write may start another fragmented message.
     for (const write of queued) this.#enqueue(write);
   }
 
-  /** Writes a frame. Never rejects: errors mean that the client disconnected. */
+  /** Writes a frame. Never rejects, since an error means that the client has disconnected. */
   #write(data: Buffer, fin: boolean): Promise<void> {
     return new Promise((resolve) => {
       this.#socket.send(data, { binary: false, fin }, (error) => {

@@ -6,7 +6,7 @@ import { json, openTestServer, type TestServerOptions } from "../../../../test/s
 import { Client, numberOf } from "../../../../test/support/server/jsonrpc/websocket/client.ts";
 import type { Caller } from "../../method-table.ts";
 
-/** Opens a server whose method `subscribe` opens the channel's feed. */
+/** Opens a server with a method `subscribe` that opens the channel's feed. */
 async function serveChannel(channel: Channel, options: TestServerOptions = {}) {
   const server = await openTestServer({
     ...options,
@@ -258,7 +258,7 @@ it.each([
     const client = await Client.connect(server.url);
     const id = await client.subscribe();
     client.socket.pause();
-    // More than the socket buffers hold.
+    // More events than the socket buffers can hold.
     for (let number = 0; number < 32 && channel.readers > 0; number++) {
       channel.publish({ number, padding: "x".repeat(eachBytes) });
     }
@@ -301,7 +301,7 @@ it("sends events after a fragmented response in progress", async () => {
       slow: async () => ({
         body: (async function* () {
           yield Buffer.from('["first",');
-          // The first fragment is written when the next is requested.
+          // The first fragment is written when the next one is requested.
           channel.publish("during");
           yield Buffer.from('"middle",');
           channel.publish("late");

@@ -7,15 +7,15 @@ import type { Outbox } from "./outbox.ts";
 export interface SubscriptionLimits {
   /** Maximum number of subscriptions per connection. */
   subscriptions: number;
-  /** Maximum bytes of unread events. */
+  /** Maximum number of bytes in unread events. */
   eventBytes: number;
 }
 
 interface Subscription {
   id: string;
-  /** Events published before the subscription response was sent; undefined afterwards. */
+  /** Events published before the subscription response was sent. Undefined afterwards. */
   early: EventBuffer | undefined;
-  /** Closes the feed. Idempotent. */
+  /** Closes the feed. May be called more than once. */
   end(): void;
 }
 
@@ -26,7 +26,7 @@ interface EventBuffer {
 
 const NOTIFICATION_END = Buffer.from("}}");
 
-/** Number of subscriptions on all connections. */
+/** Counts the subscriptions on all connections. */
 export class SubscriptionCount {
   readonly limit: number;
   value = 0;
@@ -36,7 +36,7 @@ export class SubscriptionCount {
   }
 }
 
-/** Subscriptions of one connection. A slow client is notified and loses its subscription. */
+/** A connection's subscriptions. If the client is slow, it is notified and loses the subscription. */
 export class Subscriptions {
   readonly #outbox: Outbox;
   readonly #limits: SubscriptionLimits;
@@ -50,7 +50,7 @@ export class Subscriptions {
     this.#all = all;
   }
 
-  /** Opens a subscription. Buffers its events until `release`. */
+  /** Opens a subscription, and buffers its events until `release` is called. */
   start(feed: Feed): string {
     if (this.#closed) throw new Failure("unavailable", "The connection is closing.");
     if (this.#running.size >= this.#limits.subscriptions) {
@@ -75,7 +75,7 @@ export class Subscriptions {
     return id;
   }
 
-  /** Starts delivery after the subscription response was queued. */
+  /** Starts delivery once the subscription response has been queued. */
   release(id: string): void {
     const subscription = this.#running.get(id);
     const buffered = subscription?.early;
@@ -99,7 +99,7 @@ export class Subscriptions {
     for (const id of this.#running.keys()) this.close(id);
   }
 
-  /** Closes all subscriptions and sends the error to the client. */
+  /** Closes all subscriptions and sends an error to the client. */
   closeAllWithError(error: ErrorObject): void {
     const ended = [...this.#running.keys()];
     this.closeAll();
@@ -125,7 +125,7 @@ export class Subscriptions {
 
   #disconnect({ id, early }: Subscription): void {
     if (early) {
-      // The client is notified after it has received the subscription id.
+      // The client is notified once it has received the subscription id.
       early.bytes = Number.POSITIVE_INFINITY;
     } else {
       this.close(id);
@@ -147,7 +147,7 @@ export class Subscriptions {
   }
 }
 
-/** Encodes a notification. `data` is already JSON; ids and topics need no escaping. */
+/** Encodes a notification. `data` is already JSON. Ids and topics need no escaping. */
 function eventNotification(id: string, { topic, data }: StreamEvent): Buffer {
   const open =
     topic === ETH_TOPIC

@@ -7,7 +7,7 @@ import { createSignal, streamOf } from "../../../../test/support/server/http/htt
 import { json, openTestServer, requestText } from "../../../../test/support/server/jsonrpc/server.ts";
 import { Client } from "../../../../test/support/server/jsonrpc/websocket/client.ts";
 
-/** Returns the error response to an upgrade. */
+/** Returns the error response to an upgrade request. */
 async function refusal(url: string, options?: ClientOptions): Promise<{ status?: number; body: unknown }> {
   const socket = new WebSocket(url.replace("http", "ws"), options);
   socket.on("error", () => {});
@@ -101,7 +101,7 @@ it("answers all calls beyond the concurrency limit", async () => {
     handlers: {
       counted: async (params) => {
         most = Math.max(most, ++running);
-        // Long enough for the next messages to arrive, one per turn.
+        // This is long enough for the next messages to arrive, one per turn.
         for (let turn = 0; turn < 20; turn++) await new Promise((resolve) => setImmediate(resolve));
         running--;
         return json(params);
@@ -109,7 +109,7 @@ it("answers all calls beyond the concurrency limit", async () => {
     },
   });
   const client = await Client.connect(server.url);
-  // Each message fills a read of the socket, so that pausing takes effect between them.
+  // Each message fills an entire read from the socket, so that pausing takes effect between messages.
   const padding = "x".repeat(100_000);
   const answers = Array.from({ length: 40 }, (_, number) => client.call("counted", number, padding));
   const results = (await Promise.all(answers)).map(({ result }) => (result as [number])[0]);
@@ -268,7 +268,7 @@ it("disconnects unresponsive clients only", async () => {
   const pinged = [once(alive.socket, "ping"), once(dead.socket, "ping")];
   vi.advanceTimersByTime(1000);
   await Promise.all(pinged);
-  // The pong is read before later messages.
+  // The pong is read before any later message.
   await alive.call("echo");
   vi.advanceTimersByTime(1000);
   expect(await dead.closed).toEqual({ code: 1008, reason: expect.stringContaining("nor answered a ping") });

@@ -17,11 +17,11 @@ import { SubscriptionCount } from "./subscriptions.ts";
 
 export interface WebSocketLimits extends ConnectionLimits {
   connections: number;
-  /** Maximum number of subscriptions on all connections. */
+  /** Maximum number of subscriptions on all connections together. */
   allSubscriptions: number;
-  /** Maximum number of fragments per message, since each costs memory. */
+  /** Maximum number of fragments per message, since every fragment costs memory. */
   fragments: number;
-  /** Interval of keep-alive pings. */
+  /** Interval between keep-alive pings. */
   pingMillis: number;
 }
 
@@ -29,9 +29,9 @@ interface WebSocketsOptions {
   execute: Execute;
   policy: AccessPolicy;
   logger: Logger;
-  /** Provides the memory budgets, which HTTP requests and WebSocket messages share. */
+  /** Provides the memory budgets shared by HTTP requests and WebSocket messages. */
   connectionManager: ConnectionManager;
-  /** Creates access log records of messages; undefined without an access log. */
+  /** Creates access log records for messages. Undefined if there is no access log. */
   record?: RecordFactory | undefined;
   httpLimits: Pick<HttpLimits, "bodyBytes" | "requestMillis" | "connections">;
   limits?: Partial<WebSocketLimits>;
@@ -40,7 +40,7 @@ interface WebSocketsOptions {
 interface WebSockets {
   /** Upgrades a connection. */
   accept(request: IncomingMessage, socket: Duplex, head: Buffer): void;
-  /** Stops accepting connections, waits for running calls, then closes every connection. */
+  /** Stops accepting connections, waits for running calls, and then closes all connections. */
   close(): Promise<void>;
 }
 
@@ -48,7 +48,8 @@ const DEFAULT_LIMITS: Omit<WebSocketLimits, "connections" | "allSubscriptions" |
   // Enough for the largest message in fragments of 16 KiB.
   fragments: 2048,
   subscriptions: 32,
-  // Less than two slots of all attestations of a large network. For other topics, several minutes of events.
+  // Less than two slots' worth of all attestations on a large network. For other topics, several minutes' worth of
+  // events.
   eventBytes: 8 * 1024 * 1024,
   runningMessages: 16,
   pingMillis: 30_000,
@@ -56,7 +57,7 @@ const DEFAULT_LIMITS: Omit<WebSocketLimits, "connections" | "allSubscriptions" |
   disconnectMillis: 30_000,
 };
 
-/** How long a client may take to read the error response to its upgrade. */
+/** How long a client may take to read the error response to its upgrade request. */
 const ERROR_RESPONSE_MILLIS = 2_000;
 
 const MESSAGE_TOO_LARGE = 1009;
@@ -77,9 +78,9 @@ export function isWebSocketUpgrade({ headers }: IncomingMessage): boolean {
 
 export function createWebSockets(options: WebSocketsOptions): WebSockets {
   const { execute, policy, logger, connectionManager, record, httpLimits, limits: overrides } = options;
-  // Every event goes to each subscription, so subscriptions are limited like connections.
+  // Every event is sent to each subscription, so subscriptions are limited in the same way as connections.
   const { connections: maxConnections } = httpLimits;
-  // Room for the longest message in the smallest common packets.
+  // Enough for the longest message if it arrives in the smallest common packets.
   const incompleteBytes = 3 * httpLimits.bodyBytes;
   const limits = {
     ...DEFAULT_LIMITS,
@@ -95,7 +96,7 @@ export function createWebSockets(options: WebSocketsOptions): WebSockets {
     maxPayload: httpLimits.bodyBytes,
     WebSocket: socketWithLimit(httpLimits.bodyBytes),
     maxFragments: limits.fragments,
-    // Emits at most one message per connection and turn of the event loop.
+    // Emits at most one message per connection and event loop turn.
     allowSynchronousEvents: false,
     autoPong: false,
     perMessageDeflate: false,
@@ -106,7 +107,7 @@ export function createWebSockets(options: WebSocketsOptions): WebSockets {
   const checks = setInterval(() => {
     for (const connection of connections) connection.checkAlive();
   }, limits.pingMillis);
-  // A server that never listened must not keep the process alive.
+  // A server that has never listened must not keep the process alive.
   checks.unref();
   policy.onAccessChange(() => {
     const closed = [...connections].filter((connection) => connection.closeIfRevoked());

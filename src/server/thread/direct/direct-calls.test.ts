@@ -17,7 +17,7 @@ beforeEach(() => {
   return () => vi.useRealTimers();
 });
 
-/** Calls of a method that `handle` answers at the other end of a port. */
+/** Makes calls of a method that `handle` answers at the other end of a port. */
 function connect(handle: ServedMethod["call"], lane = { running: 2, waiting: 1 }) {
   const method = { name: "test_call", limitMs: LIMIT_MS, timeout: SERVER_ERRORS.serialize(TIMEOUT) };
   const calls = new DirectCalls({ methods: [method], lane, graceMs: GRACE_MS });
@@ -36,7 +36,7 @@ function connect(handle: ServedMethod["call"], lane = { running: 2, waiting: 1 }
 
 const encode = (value: unknown) => new TextEncoder().encode(JSON.stringify(value));
 
-/** A caller that leaves when the test says so. */
+/** A caller that leaves when the test tells it to. */
 function leavingCaller() {
   const controller = new AbortController();
   let listener: ((reason: Failure) => void) | undefined;
@@ -96,7 +96,7 @@ it("rejects calls at their time limit, and reports those that do not end then", 
   vi.advanceTimersByTime(LIMIT_MS);
   for (const pending of [ended, endless]) await expect(pending).rejects.toMatchObject({ message: "execution aborted" });
   answers[0]!(encode(1));
-  // A later answer arrives after that one.
+  // The answer to a later call arrives after this one.
   const third = call("[3]");
   await expect.poll(() => answers.length).toBe(3);
   answers[2]!(encode(3));
@@ -119,7 +119,7 @@ it("cancels a call whose caller has left", async () => {
   const left = new Failure("unavailable", "The client has left.");
   leave(left);
   await expect(pending).rejects.toBe(left);
-  // Its answer arrives after that of the cancelled call.
+  // The answer to this call arrives after the answer to the cancelled call.
   await call("[1]");
   expect(reason).toMatchObject({ message: "The client has left." });
   vi.advanceTimersByTime(GRACE_MS);

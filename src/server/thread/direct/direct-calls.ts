@@ -4,14 +4,14 @@ import type { Cancellation } from "../../method-table.ts";
 import { DirectConnection, type DirectResult } from "./direct-connection.ts";
 import type { DirectMethod, DirectMethods } from "./method-thread.ts";
 
-/** A call with the JSON of its parameters. */
+/** A call whose parameters are JSON. */
 export interface DirectCall {
   method: string;
   params: string;
   isIrregular: boolean | undefined;
 }
 
-/** Calls methods in a third thread while it is connected. */
+/** Calls methods in a third thread while a connection to it is open. */
 export class DirectCalls {
   readonly #methods: ReadonlyMap<string, DirectMethod>;
   readonly #lane: Lane;
@@ -40,12 +40,12 @@ export class DirectCalls {
     this.#connection = connection;
   }
 
-  /** True if calls of a method are made in the thread now. */
+  /** Returns true if calls of a method are currently made in the third thread. */
   accepts(method: string): boolean {
     return this.#connection !== undefined && this.#methods.has(method);
   }
 
-  /** Returns undefined if the thread is not connected or its connection closes before the answer. */
+  /** Returns undefined if the thread is not connected or the connection closes before the answer arrives. */
   call(
     { method, params, isIrregular }: DirectCall,
     cancellation: Cancellation | undefined,

@@ -9,7 +9,7 @@ import type { DirectAnswer, DirectCall, DirectMethod } from "./method-thread.ts"
 
 interface ConnectionOptions {
   graceMs: number;
-  /** Called if a cancelled call has no answer within the grace period. */
+  /** Called if a cancelled call has not been answered within the grace period. */
   onStuck(method: string): void;
   onClose(): void;
 }
@@ -19,17 +19,17 @@ export interface DirectResult {
   isCacheable: boolean;
 }
 
-/** A call without an answer. */
+/** A call that has not been answered yet. */
 interface PendingCall {
-  /** Undefined if the connection is closed. */
+  /** Called with undefined if the connection is closed. */
   resolve(result: DirectResult | undefined): void;
   reject(error: Error): void;
-  /** Runs until the time limit; after the call was cancelled, until the end of the grace period. */
+  /** Runs until the time limit or, once the call is cancelled, until the end of the grace period. */
   timer: NodeJS.Timeout;
   stopListening: (() => void) | undefined;
 }
 
-/** A connection to a thread that answers calls of methods. */
+/** A connection to a thread that answers calls of some methods. */
 export class DirectConnection {
   readonly #outbox: ThreadOutbox<DirectCall>;
   readonly #options: ConnectionOptions;
@@ -66,7 +66,7 @@ export class DirectConnection {
     });
   }
 
-  /** Rejects a call, and waits for the end of its execution. */
+  /** Rejects a call, but keeps waiting for its execution to end. */
   #cancel(id: number, method: string, reason: Error): void {
     const call = this.#pending.get(id);
     if (call === undefined) return;

@@ -9,13 +9,13 @@ import type { DirectAnswer, DirectCall } from "./method-thread.ts";
 
 /** A method of the thread. */
 export interface ServedMethod {
-  /** Returns the JSON of a result, in memory of its own. Throws as `CallableMethod.call` does. */
+  /** Returns a result as JSON, in memory of its own. Throws like `CallableMethod.call`. */
   call(params: Params, signal: AbortSignal): Promise<Uint8Array>;
   /** True if the result holds until the revision of the EVM changes. */
   isCacheable(params: Params): boolean;
 }
 
-/** Answers calls of the servers' thread, which arrive from a port. */
+/** Answers calls by the server thread, which arrive through a port. */
 export function serveMethods(port: MessagePort, methods: ReadonlyMap<string, ServedMethod>): void {
   const outbox = new ThreadOutbox<DirectAnswer>(port);
   const running = new Map<number, AbortController>();

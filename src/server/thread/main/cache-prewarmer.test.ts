@@ -3,7 +3,10 @@ import { ThreadOutbox } from "../../../threads/outbox.ts";
 import type { ToThread } from "../messages/protocol.ts";
 import { CachePrewarmer } from "./cache-prewarmer.ts";
 
-/** Two calls that depend on the head, one that depends on the status, and the responses sent for them. */
+/**
+ * Creates a prewarmer for two calls that depend on the head and one that depends on the status. Records the responses
+ * sent for them.
+ */
 function createPrewarmer({ takesMs = 0 } = {}) {
   const revision = new Int32Array(2);
   const sent: string[][] = [];
@@ -51,7 +54,7 @@ it("sends responses whose revision has changed, with the new revision, in one ba
     add(id, on);
   await raise(0, 1);
   await raise(1);
-  // Nothing has changed since.
+  // Nothing has changed since the last time.
   await raise();
   prewarmer.delete(-3);
   await raise(0, 1);

@@ -2,29 +2,29 @@ import type { ThreadOutbox } from "../../../threads/outbox.ts";
 import type { CacheDependency } from "../../method-table.ts";
 import { REVISION_INDEXES, type ToThread, type Validity } from "../messages/protocol.ts";
 
-/** Recomputes and sends the response. Errors are ignored, because later callers get them. */
+/** Recomputes and sends the response. Errors are ignored, because later callers will get them. */
 type Respond = (validity: Validity) => Promise<void>;
 
 interface PrewarmedCall {
   on: Exclude<CacheDependency, "nothing">;
   answer: Respond;
-  /** True for lists, which take several turns of the event loop. Other responses do not wait for them. */
+  /** True for lists, which take several turns of the event loop. Other responses do not wait for a list. */
   isList: boolean;
   /** Revision of the last response. */
   revision: number | undefined;
-  /** True while a response is computed. */
+  /** True while a response is being computed. */
   isRunning: boolean;
 }
 
 /** Maximum number of prewarmed calls. */
 const MAX_PREWARMED_CALLS = 64;
-/** Time budget in one burst. A syncing node changes its head hundreds of times per second. */
+/** Maximum time budget for one burst. A syncing node changes its head hundreds of times per second. */
 const MAX_BUDGET_MS = 20;
 const BUDGET_SHARE = 1 / 20;
 
 /**
- * Recomputes responses to frequent calls as soon as their revision changes, before the main thread does anything else.
- * The next caller is then served from the cache of the server thread, even while the main thread is busy.
+ * Recomputes the responses to frequent calls as soon as their revision changes, before the main thread does anything
+ * else. The next caller is then served from the server thread's cache, even if the main thread is busy.
  */
 export class CachePrewarmer {
   readonly #outbox: ThreadOutbox<ToThread>;
@@ -55,7 +55,7 @@ export class CachePrewarmer {
     this.#calls.clear();
   }
 
-  /** Schedules prewarming after a revision change, once the current task has finished. */
+  /** Schedules prewarming after a revision has changed, to run once the current task has finished. */
   schedule(): void {
     if (this.#isDue || this.#calls.size === 0) return;
     this.#isDue = true;

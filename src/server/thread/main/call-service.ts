@@ -25,17 +25,17 @@ import { CachePrewarmer } from "./cache-prewarmer.ts";
 import { LargeCallQueue } from "./large-call-queue.ts";
 import type { StreamSender } from "./stream-sender.ts";
 
-/** Methods and routes by their index in the server thread. */
+/** Methods and routes, by their index in the server thread. */
 interface CallTargets {
   methods: readonly CallableMethod[];
   routes: RouteTable;
   revision: PublishedRevision;
 }
 
-/** For prewarming, which is never cancelled. */
+/** Used for prewarming, which is never cancelled. */
 const NEVER_CANCELLED: Cancellation = { signal: new AbortController().signal };
 
-/** Calls methods and routes for the servers, which run in another thread. */
+/** Calls methods and routes on behalf of the servers, which run in another thread. */
 export class CallService {
   readonly #targets: CallTargets;
   readonly #outbox: ThreadOutbox<ToThread>;
@@ -55,12 +55,12 @@ export class CallService {
     this.#stopListening = revision.onPublished(() => this.#prewarmer.schedule());
   }
 
-  /** Calls a method. `isIrregular` is undefined if the limits of the parameters have not been checked. */
+  /** Calls a method. `isIrregular` is undefined if the parameters have not been checked against the limits. */
   call(id: number, position: number, json: string, isIrregular: boolean | undefined): void {
     void this.#call(this.#begin(id), position, parseParams(json, isIrregular));
   }
 
-  /** Parses and makes a large call when it is its turn, unless it was cancelled. */
+  /** Parses and makes a large call when it is the call's turn, unless the call has been cancelled. */
   callLarge(id: number, position: number, json: Uint8Array, isIrregular: boolean): void {
     const running = this.#begin(id);
     void this.#largeCalls.run(json.length, async () => {
@@ -85,7 +85,7 @@ export class CallService {
       .catch((error: unknown) => this.#fail(running, error));
   }
 
-  /** Prewarms a call: sends its response again whenever its revision changes. */
+  /** Prewarms a call by sending a new response whenever the revision changes. */
   prewarmCall(id: number, isList: boolean, position: number, json: string): void {
     const method = this.#targets.methods[position]!;
     const params = parseParams(json, undefined);
@@ -113,7 +113,10 @@ export class CallService {
     this.#prewarmer.add(id, { on, isList, answer });
   }
 
-  /** Stops prewarming a call whose response is a stream, or is not a shared list as expected. */
+  /**
+   * Returns true if the response is of the expected kind: a shared list, or otherwise not a stream. If it is not, stops
+   * prewarming the call.
+   */
   #canPrewarm(id: number, isList: boolean, parts: readonly BodyPart[]): boolean {
     const streams = parts.filter((part): part is AsyncIterable<Buffer> => !Buffer.isBuffer(part));
     if (isList ? streams[0] instanceof SharedStream : streams.length === 0) return true;
@@ -149,7 +152,7 @@ export class CallService {
     return running;
   }
 
-  /** Calls a method and sends its response. Never rejects. */
+  /** Calls a method and sends the response. Never rejects. */
   #call(running: RunningCall, position: number, params: Params): Promise<void> {
     const method = this.#targets.methods[position]!;
     const validity = method.isCacheable ? this.#validityOf(method.cachePolicy?.(params)) : undefined;
@@ -170,7 +173,7 @@ export class CallService {
   }
 
   /**
-   * Returns the validity of a response. Must be called before the response is computed, because the response may miss
+   * Returns how long a response is valid. Must be called before the response is computed, because the response may miss
    * later changes.
    */
   #validityOf(policy: CachePolicy | undefined): Validity | undefined {
@@ -189,7 +192,7 @@ export class CallService {
     return this.#sendRestAnswer(id, answer, validity);
   }
 
-  /** Sends a REST response. Returns a promise if a part is so large that it is copied in slices. */
+  /** Sends a REST response. Returns a promise if a part is so large that it has to be copied in slices. */
   #sendRestAnswer(id: number, answer: RestResponse, validity: Validity | undefined): Promise<void> | undefined {
     const copies = answer.content && mergeSmallBuffers(answer.content.parts).map(copyOfBuffer);
     if (copies === undefined || areReady(copies)) {
@@ -205,7 +208,7 @@ export class CallService {
     copies: readonly CopiedPart[] | undefined,
     validity: Validity | undefined,
   ): void {
-    // Streams are opened last, because their first chunks are sent right after the response.
+    // Streams are opened last, because their first chunks are sent immediately after the response.
     const parts = copies?.map((part) => (isBytes(part) ? part : this.#streams.open(part)));
     const transferred: TransferredRestResponse = [
       status,
@@ -230,14 +233,14 @@ export class CallService {
 /** Sends a request to the server thread. */
 type Ask = <T>(message: (question: number) => ToThread) => Promise<T>;
 
-/** A call in progress, as seen by the method: the caller and the cancellation. */
+/** A call in progress as the method sees it: its caller and its cancellation. */
 class RunningCall implements Caller, Cancellation {
   readonly id: number;
   readonly #ask: Ask;
   #controller: AbortController | undefined;
   #abortReason: Error | undefined;
 
-  /** Why the call was cancelled. */
+  /** The reason why the call was cancelled. */
   get abortReason(): Error | undefined {
     return this.#abortReason;
   }
@@ -270,7 +273,7 @@ class RunningCall implements Caller, Cancellation {
   }
 }
 
-/** Part of a body for transfer. Streams are not copied. */
+/** A part of a body, ready for transfer. Streams are not copied. */
 type CopiedPart = TransferredBytes | AsyncIterable<Buffer>;
 
 const isBytes = (part: CopiedPart): part is TransferredBytes => typeof part === "string" || part instanceof Uint8Array;
@@ -290,7 +293,7 @@ function receiveRequest(
   return { url, params, headers, format, body: body === undefined ? undefined : receiveBytes(body), cancellation };
 }
 
-/** Buffers are joined up to this size. The start and the end of a response have a few bytes each. */
+/** Buffers are joined up to this size, because the start and the end of a response are only a few bytes each. */
 const JOINED_BELOW_BYTES = 256 * 1024;
 
 /** Merges adjacent small buffers. */

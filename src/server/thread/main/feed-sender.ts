@@ -3,10 +3,10 @@ import { copyForTransfer } from "../../../threads/transferred-bytes.ts";
 import type { EventReader, Feed, StreamEvent } from "../../events/feed.ts";
 import type { ToThread } from "../messages/protocol.ts";
 
-/** Returns the feed of some topics. */
+/** Returns a feed for the given topics. */
 export type FindFeed = (topics: readonly string[]) => Feed;
 
-/** Sends events to the server thread, once per feed regardless of the number of readers. */
+/** Sends each event to the server thread only once per feed, regardless of the number of readers. */
 export class FeedSender {
   readonly #outbox: ThreadOutbox<ToThread>;
   readonly #find: FindFeed;
@@ -38,7 +38,7 @@ export class FeedSender {
   }
 }
 
-/** Represents all readers of a feed in the server thread. */
+/** Stands for all readers of a feed in the server thread. */
 class SharedReader implements EventReader {
   readers = 0;
   readonly #feed: number;

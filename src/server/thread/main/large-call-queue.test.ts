@@ -1,7 +1,7 @@
 import { expect, it } from "vitest";
 import { LargeCallQueue } from "./large-call-queue.ts";
 
-/** Runs calls that end on request. */
+/** Starts calls that end when the test tells them to. */
 function startCalls(queue: LargeCallQueue, sizes: readonly number[]) {
   const started: number[] = [];
   const calls = sizes.map((bytes, position) => {
@@ -20,7 +20,7 @@ const nextTurn = () => new Promise((resolve) => setImmediate(resolve));
 it("runs calls together whose messages fit into the limit, and the others in order", async () => {
   const { started, calls } = startCalls(new LargeCallQueue(10), [4, 4, 4, 1, 2]);
   await nextTurn();
-  // The last two would fit, but do not overtake the third.
+  // The last two calls would fit, but they do not overtake the third.
   expect(started).toEqual([0, 1]);
   calls[1]!.resolve();
   await calls[1]!.done;

@@ -1,5 +1,6 @@
 /**
- * Bytes of large messages that are parsed or executed at the same time. Parsed messages take several times that memory.
+ * Maximum total size of large messages that are parsed or executed at the same time. A parsed message takes up several
+ * times its size in memory.
  */
 const LIMIT_BYTES = 64 * 1024 * 1024;
 
@@ -8,7 +9,7 @@ interface QueuedCall {
   start(): void;
 }
 
-/** Limits the total size of the messages of running large calls. Further calls wait in FIFO order. */
+/** Limits the total message size of the large calls that are running. Further calls wait in FIFO order. */
 export class LargeCallQueue {
   readonly #limit: number;
   #bytes = 0;
@@ -18,7 +19,7 @@ export class LargeCallQueue {
     this.#limit = limit;
   }
 
-  /** A message beyond the limit runs alone. */
+  /** A message larger than the limit runs alone. */
   async run(bytes: number, call: () => Promise<void>): Promise<void> {
     await new Promise<void>((start) => {
       this.#queue.push({ bytes, start });

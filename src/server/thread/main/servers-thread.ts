@@ -34,11 +34,11 @@ import { StreamSender } from "./stream-sender.ts";
 /** The methods, routes and feeds to be served. */
 export interface ServedApi {
   methods: ListedMethodTable;
-  /** Omitted without a REST server. */
+  /** Omitted if there is no REST server. */
   routes?: RouteTable;
   feed: FindFeed;
   revision: PublishedRevision;
-  /** Answers calls of some methods. */
+  /** Thread that answers calls of some methods. */
   methodThread?: MethodThread | undefined;
 }
 
@@ -46,18 +46,18 @@ export interface ServingOptions {
   listen: { [Name in ServerName]?: ListenOptions };
   pages?: StaticFilePaths;
   limits?: Partial<JsonRpcLimits>;
-  /** Receives call statistics; omitted without metrics. */
+  /** Receives call statistics. Omitted if there are no metrics. */
   observe?(calls: readonly CallStats[]): void;
-  /** Receives lines of the access log; omitted without one. */
+  /** Receives lines for the access log. Omitted if there is none. */
   writeAccess?: WriteLines | undefined;
 }
 
-/** Start-up data of the thread. */
+/** The thread's start-up data. */
 export interface ThreadData {
   servesRest: boolean;
 }
 
-/** The part of a worker that is used. */
+/** The part of a worker that is used here. */
 export interface ServerWorker {
   postMessage(messages: readonly ToThread[], transferred: readonly Movable[]): void;
   on(event: "message", listener: (messages: ToMain[]) => void): unknown;
@@ -71,8 +71,8 @@ function startServers(workerData: ThreadData): ServerWorker {
 }
 
 /**
- * Runs the JSON-RPC and REST servers in a worker thread, so that state transitions and garbage collection of the main
- * thread do not block them. Methods run in the main thread.
+ * Runs the JSON-RPC and REST servers in a worker thread, so that they are not blocked by state transitions and garbage
+ * collection in the main thread. The methods run in the main thread.
  */
 export class ServersThread {
   readonly #logger: Logger;
@@ -85,15 +85,15 @@ export class ServersThread {
   #service: { calls: CallService; feeds: FeedSender; observe?: ServingOptions["observe"] } | undefined;
   #revision: PublishedRevision | undefined;
   #methodThread: MethodThread | undefined;
-  /** The last connection to the method thread. */
+  /** The latest connection to the method thread. */
   #connection: { number: number; replace: MethodConnection["replace"] } | undefined;
   #writeAccess: WriteLines | undefined;
   #report: ThreadReport | undefined;
-  /** Resolve functions that wait for the next report. */
+  /** Resolve functions of callers waiting for the next report. */
   #reportWaiters: (() => void)[] = [];
   #closing: Promise<void> | undefined;
 
-  /** Starts the thread, which loads its modules concurrently. */
+  /** Starts the thread, which loads its modules in parallel. */
   constructor(logger: Logger, workerData: ThreadData, startWorker = startServers) {
     this.#logger = logger;
     this.#worker = startWorker(workerData);
@@ -109,12 +109,12 @@ export class ServersThread {
     this.#listening.promise.catch(() => {});
   }
 
-  /** Resolves if the thread ends unexpectedly. */
+  /** Resolves with the error if the thread ends unexpectedly. */
   get failed(): Promise<Error> {
     return this.#failure.promise;
   }
 
-  /** Loads of the servers at the last report. */
+  /** The servers' loads according to the last report. */
   get loads(): Iterable<[ServerName, ServerLoad]> {
     return Object.entries(this.#report?.loads ?? {}) as [ServerName, ServerLoad][];
   }
@@ -123,7 +123,7 @@ export class ServersThread {
     return this.#report?.lag;
   }
 
-  /** Load of the calls that the method thread answers. */
+  /** Load from the calls that the method thread answers. */
   get directLoad(): LaneLoad | undefined {
     return this.#report?.direct;
   }
@@ -192,7 +192,7 @@ export class ServersThread {
     });
   }
 
-  /** Waits for running calls, then closes all servers and ends the thread. */
+  /** Waits for running calls, and then closes all servers and ends the thread. */
   close(): Promise<void> {
     this.#closing ??= this.#close();
     return this.#closing;
@@ -250,7 +250,7 @@ export class ServersThread {
     this.#end(failure);
   }
 
-  /** Cancels everything in progress for the thread. */
+  /** Cancels everything that is in progress for the thread. */
   #end(reason: Error): void {
     this.#service?.calls.close(reason);
     this.#service?.feeds.close();

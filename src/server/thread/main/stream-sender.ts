@@ -5,18 +5,18 @@ import { closeSource } from "../../http/response/chunk-stream.ts";
 import { SERVER_ERRORS } from "../messages/errors.ts";
 import type { ToThread, TransferredStream } from "../messages/protocol.ts";
 
-/** Chunks sent ahead of the reader. */
+/** Number of chunks that are sent ahead of the reader. */
 const INITIAL_CREDIT = 4;
 
-/** A stream on the main thread. */
+/** A stream in the main thread. */
 interface Stream {
-  /** Number of chunks that may be sent. */
+  /** Number of chunks that may still be sent. */
   credit: number;
   isPumping: boolean;
   source: AsyncIterator<Buffer>;
 }
 
-/** Sends chunks of streams to the server thread with credit-based backpressure. */
+/** Sends streams to the server thread in chunks, with credit-based backpressure. */
 export class StreamSender {
   readonly #outbox: ThreadOutbox<ToThread>;
   readonly #streams = new Map<number, Stream | SharedStream>();
@@ -57,7 +57,7 @@ export class StreamSender {
     for (const stream of this.#streams.keys()) this.release(stream);
   }
 
-  /** Sends chunks while there is credit. Never rejects. */
+  /** Sends chunks as long as there is credit. Never rejects. */
   async #pump(stream: number, opened: Stream): Promise<void> {
     if (opened.isPumping) return;
     opened.isPumping = true;

@@ -22,7 +22,7 @@ it("handles many messages in order, over several turns", async () => {
 });
 
 it("handles few messages immediately", async () => {
-  // The time budget of this turn may be spent.
+  // The time budget for this turn may be used up.
   await setImmediate();
   await setImmediate();
   const handled: string[] = [];

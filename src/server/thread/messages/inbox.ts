@@ -1,10 +1,10 @@
 import { dispatch, type Handlers } from "../../../threads/messages.ts";
 import { scheduler } from "../../scheduler.ts";
 
-/** Number of messages handled before their microtasks run, which do most of the work. */
+/** Number of messages handled before their microtasks, which do most of the work, get to run. */
 const MESSAGES_PER_BATCH = 4;
 
-/** Handles messages of another thread in order, within the time budget of the scheduler. */
+/** Handles messages from another thread in order, within the scheduler's time budget. */
 export class ThreadInbox<Message extends [kind: string, ...unknown[]]> {
   readonly #handlers: Handlers<Message>;
   #waiting: Message[] = [];

@@ -3,7 +3,9 @@ import type { Params } from "../../method-table.ts";
 
 const NO_PARAMS = "[]";
 
-/** Parses the JSON of parameters. `isIrregular` is undefined if their limits have not been checked. */
+/**
+ * Parses the JSON of parameters. `isIrregular` is undefined if the parameters have not been checked against the limits.
+ */
 export function parseParams(json: string, isIrregular: boolean | undefined): Params {
   if (json === NO_PARAMS) return [];
   const isChecked = isIrregular !== undefined;

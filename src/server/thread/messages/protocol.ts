@@ -17,37 +17,37 @@ import type { DirectMethods } from "../direct/method-thread.ts";
 
 /** Messages between the main thread and the server thread. They arrive in order. */
 
-/** Servers in the thread. */
+/** The servers in the thread. */
 export type ServerName = "json-rpc" | "eth-rpc" | "rest";
 
 export interface ListenOptions {
   host: string;
-  /** 0 for any free port. */
+  /** The port, or 0 for any free port. */
   port: number;
-  /** Uses the next free port if the port is in use. */
+  /** Try the following ports if the port is in use. */
   triesNextPorts?: boolean;
   access?: AccessOptions;
-  /** Serves only methods whose names begin with one of these and "_". Default: all methods. */
+  /** Serve only methods whose names begin with one of these followed by "_". By default all methods are served. */
   namespaces?: readonly string[];
 }
 
-/** Configuration of the servers. */
+/** Configuration for the servers. */
 export interface ServeCommand {
   methods: readonly MethodInfo[];
   routes: readonly RouteInfo[];
   listen: { [Name in ServerName]?: ListenOptions };
-  /** Static files at the URL of JSON-RPC. */
+  /** Static files served at the JSON-RPC server's URL. */
   pages: StaticFilePaths | undefined;
   limits: Partial<JsonRpcLimits> | undefined;
-  /** Shared memory with a counter per cache dependency, at `REVISION_INDEXES`. */
+  /** Shared memory with one counter per cache dependency, at `REVISION_INDEXES`. */
   revision: Int32Array;
-  /** Methods that a third thread answers once it is connected. */
+  /** Methods whose calls a third thread answers once it is connected. */
   direct: DirectMethods | undefined;
   isMeasured: boolean;
   isLogged: boolean;
 }
 
-/** A method under one of its names. Calls refer to its index. */
+/** A method under one of its names. Calls refer to the method by index. */
 export interface MethodInfo {
   calledBy: string;
   name: string;
@@ -55,7 +55,7 @@ export interface MethodInfo {
   access: AccessClass;
   takesLargeBody: boolean;
   isCacheable: boolean;
-  /** Index of the method that returns the list of its responses. */
+  /** Index of the method that returns a list of this method's responses. */
   listedBy: number | undefined;
 }
 
@@ -63,7 +63,7 @@ export interface RouteInfo extends Omit<RestRoute, "handle" | "cachePolicy" | "e
   listedBy: number | undefined;
 }
 
-/** A stream whose chunks are sent on demand. With a descriptor, the server thread produces the stream itself. */
+/** A stream whose chunks are sent on demand. If there is a descriptor, the server thread produces the stream itself. */
 export interface TransferredStream {
   stream: number;
   descriptor?: StreamDescriptor;
@@ -80,20 +80,20 @@ export const REVISION_INDEXES: Readonly<Record<VolatileDependency, number>> = { 
 /** Revision counters that invalidate cached responses. */
 export interface PublishedRevision {
   /**
-   * Shared counters. The first changes with the head and fork choice, the second also with the node's status, the third
-   * with the blocks and states of the EVM.
+   * The shared counters. The first one changes with the head and fork choice, the second one also with the node's
+   * status, and the third one with the blocks and states of the EVM.
    */
   readonly memory: Int32Array;
-  /** Updates the counters to the current state. */
+  /** Updates the counters to match the current state. */
   publish(): void;
-  /** Calls the listener when a counter has changed. Returns a function that removes it. */
+  /** Calls the listener when a counter has changed. Returns a function that removes the listener. */
   onPublished(listener: () => void): () => void;
 }
 
-/** How long a cached response is valid: while a revision is unchanged, or always. */
+/** How long a cached response is valid: as long as a revision is unchanged, or always. */
 export type Validity = { on: VolatileDependency; revision: number; isPrewarmed: boolean } | "always";
 
-/** A tuple, because it is cloned twice as fast as an object. */
+/** This is a tuple because cloning a tuple is twice as fast as cloning an object. */
 export type TransferredRequest = [
   url: string,
   params: RestRequest["params"],
@@ -107,20 +107,20 @@ export type TransferredRestResponse = [
   status: number,
   headers: RestResponse["headers"],
   format: Format | undefined,
-  /** Undefined without a format. */
+  /** Undefined if there is no format. */
   parts: readonly TransferredBody[] | undefined,
   cacheLifetime: RestResponse["cacheLifetime"],
   tag: RestResponse["tag"],
-  /** Topics of a feed. */
+  /** The topics of a feed. */
   topics: readonly string[] | undefined,
 ];
 
 export interface ThreadReport {
   loads: { [Name in ServerName]?: ServerLoad };
   calls: CallStats[];
-  /** Event loop delay of the thread since the last requested report, in seconds. */
+  /** Event loop delay in the thread since the last report that was requested, in seconds. */
   lag: EventLoopLag;
-  /** Load of calls that a third thread answers. */
+  /** Load from calls that a third thread answers. */
   direct: LaneLoad | undefined;
 }
 
@@ -130,36 +130,36 @@ export interface EventLoopLag {
   max: number;
 }
 
-/** Reply to a request of the main thread. */
+/** The reply to a request from the main thread. */
 export type Outcome = { value: unknown } | { thrown: SerializedError };
 
 export type ToMain =
-  /** JSON of the parameters. `isIrregular` is undefined if its limits have not been checked. */
+  /** `params` is JSON. `isIrregular` is undefined if the parameters have not been checked against the limits. */
   | [kind: "call", id: number, method: number, params: string, isIrregular: boolean | undefined]
-  /** A call with large parameters, whose syntax has not been checked. */
+  /** A call with large parameters whose syntax has not been checked. */
   | [kind: "large call", id: number, method: number, params: Uint8Array, isIrregular: boolean]
   | [kind: "request", id: number, route: number, ...request: TransferredRequest]
-  /** Prewarm a call: send its response whenever its revision changes. Lists are sent as descriptors. */
+  /** Prewarms a call: its response is sent whenever its revision changes. Lists are sent as descriptors. */
   | [kind: "prewarm call", id: number, isList: boolean, method: number, params: string]
   | [kind: "prewarm request", id: number, isList: boolean, route: number, ...request: TransferredRequest]
   | [kind: "stop prewarming", id: number]
-  /** Cancel a call or request. */
+  /** Cancels a call or request. */
   | [kind: "cancel", id: number, reason: SerializedError]
   | [kind: "outcome", question: number, outcome: Outcome]
-  /** Grant credit for more chunks of a stream. */
+  /** Grants credit for more chunks of a stream. */
   | [kind: "pull", stream: number, chunks: number]
-  /** Close a stream, read completely or not. */
+  /** Closes a stream, whether or not it has been read completely. */
   | [kind: "release", stream: number]
   | [kind: "follow", feed: number, topics: readonly string[]]
   | [kind: "readers", feed: number, count: number]
   | [kind: "unfollow", feed: number]
   | [kind: "log", topic: LogTopic | undefined, level: LogLevel, message: string, fields: LogFields | undefined]
-  /** Lines of the access log. */
+  /** Lines for the access log. */
   | [kind: "access", lines: string]
   | [kind: "listening", urls: { [Name in ServerName]?: string }]
   | [kind: "cannot listen", server: ServerName, error: { message: string; code: string | undefined }]
   | [kind: "report", report: ThreadReport]
-  /** A cancelled call of a method has not ended in the thread with that connection. */
+  /** A cancelled call of a method has not ended in the thread that has this connection. */
   | [kind: "stuck", connection: number, method: string]
   | [kind: "closed"];
 
@@ -175,17 +175,17 @@ export type ToThread =
     ]
   | [kind: "rest response", id: number, validity: Validity | undefined, ...answer: TransferredRestResponse]
   | [kind: "thrown", id: number, thrown: SerializedError]
-  /** Subscribe on behalf of a call. */
+  /** Subscribes on behalf of a call. */
   | [kind: "subscribe", question: number, call: number, topics: readonly string[]]
   | [kind: "unsubscribe", question: number, call: number, subscription: string]
   | [kind: "chunk", stream: number, bytes: TransferredBytes]
   | [kind: "end", stream: number]
   | [kind: "break", stream: number, thrown: SerializedError]
-  /** All events of the feed are sent from now on. */
+  /** From now on, all events on the feed are sent. */
   | [kind: "following", feed: number]
   | [kind: "event", feed: number, topic: string, data: TransferredBytes]
   | [kind: "disconnect", feed: number]
-  /** Send the calls of some methods through a port to a third thread. */
+  /** Sends the calls of some methods to a third thread through a port. */
   | [kind: "connect", connection: number, port: MessagePort]
   | [kind: "report"]
   | [kind: "close"];

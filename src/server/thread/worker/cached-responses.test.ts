@@ -10,7 +10,7 @@ it("caches responses while their revision is unchanged", async () => {
   const callsBefore = api.cacheableCalls;
   expect([(await call("head")).result, (await call("head")).result]).toEqual(["a", "a"]);
   expect(api.cacheableCalls).toBe(callsBefore + 1);
-  // Parameters without a cache policy.
+  // There is no cache policy for these parameters.
   await call("head", [1, 2]);
   await call("head", [1, 2]);
   expect(api.cacheableCalls).toBe(callsBefore + 3);
@@ -31,7 +31,7 @@ it("caches status responses until the status changes, for both servers", async (
   api.revision.raiseStatus();
   expect([...(await read()), ...(await read())]).toEqual(["ill", "ill", "ill", "ill"]);
   const callsAfter = api.cacheableCalls;
-  // Responses that depend only on the head are still cached.
+  // Responses that depend only on the head remain cached.
   await call("head");
   expect(api.cacheableCalls).toBe(callsAfter);
   await fetch("/status/other");
@@ -63,7 +63,7 @@ it("serves elements from the descriptor of their list, after the next revision c
   await change();
   expect(await read(2)).toEqual(["8", "8"]);
   expect(api.elementCalls).toBe(elementCalls);
-  // Indexes out of range, other index formats and other lists are not served from it.
+  // Indices that are out of range, indices in other formats, and other lists are not served from the cache.
   expect(await read(3)).toEqual(fromMain);
   expect((await call("element", ["head", 2])).result).toBe("from the main thread");
   expect((await call("element", ["other", "2"])).result).toBe("from the main thread");

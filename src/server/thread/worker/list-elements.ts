@@ -4,19 +4,19 @@ import type { BodyPart, RestRequest } from "../../rest/route-table.ts";
 import type { ToMain } from "../messages/protocol.ts";
 import type { Response } from "./response-cache.ts";
 
-/** A call whose response is an element of a list that another method returns. */
+/** A call whose response is one element of a list that another method returns. */
 export interface ListElement {
-  /** Cache key of the list. */
+  /** The list's cache key. */
   key: string;
   index: number;
   /** Returns the message that starts prewarming the list. */
   prewarm(id: number): ToMain;
 }
 
-/** Index of a list element. The main thread handles other identifiers. */
+/** Index of a list element. Other identifiers are left to the main thread. */
 const INDEX = /^(?:0|[1-9]\d{0,8})$/;
 
-/** Returns the list element that a JSON-RPC call requests, if its list can be prewarmed. */
+/** Returns the list element requested by a JSON-RPC call, if the list can be prewarmed. */
 export function elementOfCall(listedBy: number, params: Params): ListElement | undefined {
   if (!Array.isArray(params) || params.length !== 2) return undefined;
   const [list, index] = params;
@@ -26,7 +26,7 @@ export function elementOfCall(listedBy: number, params: Params): ListElement | u
   return { key: `list ${listedBy} ${text}`, index: Number(index), prewarm };
 }
 
-/** Returns the list element that a REST request requests, if its list can be prewarmed. */
+/** Returns the list element requested by a REST request, if the list can be prewarmed. */
 export function elementOfRequest(listedBy: number, { url, params, format }: RestRequest): ListElement | undefined {
   const slash = url.lastIndexOf("/");
   const index = url.slice(slash + 1);
@@ -47,7 +47,7 @@ export function elementOfRequest(listedBy: number, { url, params, format }: Rest
   return { key: `list ${listedBy} ${format} ${list}`, index: Number(index), prewarm };
 }
 
-/** Extracts the response for one element from the response for the list. */
+/** Extracts the response for one element from the list's response. */
 export function extractElement(list: Response, index: number): Response | undefined {
   const written = (part: BodyPart) => (part instanceof SharedStream ? writeElement(part.descriptor, index) : part);
   if ("body" in list) {

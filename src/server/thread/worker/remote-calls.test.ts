@@ -62,7 +62,7 @@ it("forwards failures, and logs unexpected errors with their stacks in the main 
   expect((await call("broken")).error?.message).toBe("The stream broke.");
   await expect(call("brokenLate")).rejects.toThrow();
   expect((await call("crash")).error?.message).toBe("Internal error");
-  // Log records arrive before the calls after them.
+  // Log records arrive before the calls made after them.
   await call("echo");
   const logged = servers.log.find(
     ({ message, fields }) => message.includes("unexpectedly") && fields?.method === "crash",
@@ -80,7 +80,7 @@ it("applies backpressure to a stream and closes it when the reader disconnects",
   );
   await once(socket, "data");
   socket.pause();
-  // The stream has settled once a call completes without another chunk.
+  // The stream is idle once a call completes without another chunk.
   let pulled: number;
   do {
     pulled = api.chunksPulled;

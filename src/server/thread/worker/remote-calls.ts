@@ -23,13 +23,13 @@ import type { RemoteStreams } from "./remote-streams.ts";
 import { RepeatedCalls } from "./repeated-calls.ts";
 import { type Response, ResponseCache } from "./response-cache.ts";
 
-/** A call or request in progress on the main thread. */
+/** A call or request that is in progress in the main thread. */
 interface Pending {
   resolve(response: Response): void;
   reject(error: Error): void;
   stopWaiting: (() => void) | undefined;
   caller?: Caller | undefined;
-  /** The key of the response in the cache, if it may be cached. */
+  /** The cache key for the response, if it may be cached. */
   key: string | undefined;
   element: ListElement | undefined;
 }
@@ -39,11 +39,14 @@ interface RemoteCallsOptions {
   streams: RemoteStreams;
   feeds: RemoteFeeds;
   revision: Int32Array;
-  /** Calls that a third thread answers. */
+  /** Calls to a third thread, which answers some methods. */
   direct?: DirectCalls | undefined;
 }
 
-/** Calls methods and routes that are in the main thread, and methods of a third thread. Repeated calls are answered from the cache. */
+/**
+ * Calls methods and routes in the main thread, and some methods in a third thread. Repeated calls are answered from the
+ * cache.
+ */
 export class RemoteCalls {
   readonly #outbox: ThreadOutbox<ToMain>;
   readonly #streams: RemoteStreams;
@@ -64,7 +67,7 @@ export class RemoteCalls {
     this.#cache = new ResponseCache(revision);
     this.#repeated = new RepeatedCalls((id, key) => {
       outbox.send(["stop prewarming", id]);
-      // A cached list would retain the memory of its state.
+      // If it stayed in the cache, a list would retain the memory of its state.
       this.#cache.delete(key);
     });
   }
@@ -112,7 +115,7 @@ export class RemoteCalls {
     return { body };
   }
 
-  /** Calls a method with large parameters, which are not parsed here. */
+  /** Calls a method with large parameters, which are not parsed in this thread. */
   callByJson(
     position: number,
     { bytes, message, isIrregular }: ScannedJson,
@@ -156,29 +159,29 @@ export class RemoteCalls {
     });
   }
 
-  /** Looks up a cached response. On its second use, prewarming starts if the policy allows it. */
+  /** Looks up a cached response. When it is used for the second time, prewarming starts if the policy allows it. */
   #cached<Kind extends Response>(key: string, prewarm: (id: number) => ToMain): Kind | undefined {
     const isRepeated = this.#repeated.touch(key);
     const cached = this.#cache.get(key);
     if (cached === undefined) return undefined;
     if (!isRepeated) this.#prewarm(key, cached.validity, prewarm);
-    // Keys of calls and requests never collide.
+    // The keys of calls and requests never collide.
     return cached.response as Kind;
   }
 
-  /** Starts prewarming of a response, if its policy allows it. */
+  /** Starts prewarming a response if its policy allows it. */
   #prewarm(key: string, validity: Validity | undefined, prewarm: (id: number) => ToMain): void {
     if (validity === undefined || validity === "always" || !validity.isPrewarmed) return;
     const id = this.#repeated.add(key);
     if (id !== undefined) this.#outbox.send(prewarm(id));
   }
 
-  /** Serves an element of a prewarmed list. */
+  /** Returns an element of a prewarmed list. */
   #listElement<Kind extends Response>({ key, index }: ListElement): Kind | undefined {
     this.#repeated.touch(key);
     const list = this.#cache.get(key)?.response;
     const element = list && extractElement(list, index);
-    // The list has the type of its elements.
+    // An element has the same response type as its list.
     return element as Kind | undefined;
   }
 
@@ -229,7 +232,7 @@ export class RemoteCalls {
     else if (request) void this.#answerWithFeed(topics, answer, request.resolve);
   }
 
-  /** Caches the response if it is valid for some time. Returns the pending call, if any. */
+  /** Caches the response if its validity is known. Returns the pending call, if any. */
   #end(
     id: number,
     response: Response,
@@ -238,7 +241,7 @@ export class RemoteCalls {
   ): Pending | undefined {
     const pending = id < 0 ? undefined : this.#take(id);
     const key = pending ? pending.key : this.#repeated.keyOf(id);
-    // Only the descriptor of a list is used; its memory is shared between the threads.
+    // Only the list's descriptor is used, since the threads share the list's memory.
     if (pending === undefined) for (const part of parts) if (part instanceof SharedStream) part.release();
     const size = sizeOf(parts, pending === undefined);
     if (validity !== undefined && key !== undefined && size !== undefined) {
@@ -256,7 +259,7 @@ export class RemoteCalls {
     return pending;
   }
 
-  /** Responds with an event stream once the main thread delivers its events, so that none is missed. */
+  /** Responds with an event stream once the main thread is delivering its events, so that no event is missed. */
   async #answerWithFeed(
     topics: readonly string[],
     answer: RestResponse,
@@ -264,7 +267,7 @@ export class RemoteCalls {
   ): Promise<void> {
     const release = await this.#feeds.hold(topics);
     resolve({ ...answer, feed: this.#feeds.feed(topics) });
-    // The server has opened the feed by then.
+    // By then, the server has opened the feed.
     setImmediate(release);
   }
 
@@ -286,7 +289,7 @@ export class RemoteCalls {
     return caller;
   }
 
-  /** Answers a request of the main thread. Never rejects. */
+  /** Answers a request from the main thread. Never rejects. */
   async #settle(question: number, ask: () => unknown): Promise<void> {
     let outcome: Outcome;
     try {
@@ -298,7 +301,7 @@ export class RemoteCalls {
   }
 }
 
-/** Returns only the headers that routes read, to save copies. */
+/** Returns only those headers that routes read, to save copying. */
 function readHeaders(headers: RestRequest["headers"]): RestRequest["headers"] | undefined {
   let selected: RestRequest["headers"] | undefined;
   for (const name in headers) {
@@ -309,7 +312,7 @@ function readHeaders(headers: RestRequest["headers"]): RestRequest["headers"] | 
   return selected;
 }
 
-/** Returns the size of a response; undefined for streams, except descriptors of prewarmed lists. */
+/** Returns the size of a response. Undefined for streams, except for descriptors of prewarmed lists. */
 function sizeOf(parts: readonly BodyPart[], isPrewarmed: boolean): number | undefined {
   let size = 0;
   for (const part of parts) {

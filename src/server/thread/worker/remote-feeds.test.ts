@@ -22,7 +22,7 @@ it("transfers events once for all readers of a feed, after the responses, and co
   const ids = [];
   for (const client of clients) ids.push(await client.subscribe());
   expect(api.channel.readers).toBe(1);
-  // The response with the id comes first.
+  // The response containing the subscription id comes first.
   const [first, second] = [await clients[0]!.messages.next(), await clients[0]!.messages.next()];
   expect(JSON.parse(first)).toMatchObject({ result: ids[0] });
   expect(JSON.parse(second).params).toMatchObject({ subscription: ids[0], data: { number: "before the response" } });

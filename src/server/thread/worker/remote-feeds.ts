@@ -6,15 +6,15 @@ import type { ToMain } from "../messages/protocol.ts";
 interface RemoteFeed {
   number: number;
   subscribers: Set<Subscriber>;
-  /** True once the main thread delivers events. */
+  /** True once the main thread is delivering events. */
   isFollowed: boolean;
-  /** Callbacks that wait for `isFollowed`. */
+  /** Callbacks waiting for `isFollowed`. */
   waiting: (() => void)[];
 }
 
 const NO_READER: EventReader = { deliver: () => {}, disconnect: () => {} };
 
-/** Feeds of the main thread. Readers of the same topics share one, so each event is transferred once. */
+/** Feeds from the main thread. Readers of the same topics share a feed, so that each event is transferred only once. */
 export class RemoteFeeds {
   readonly #outbox: ThreadOutbox<ToMain>;
   readonly #fanOut = new FanOut();
@@ -26,7 +26,7 @@ export class RemoteFeeds {
     this.#outbox = outbox;
   }
 
-  /** Returns a feed of the topics. */
+  /** Returns a feed for the topics. */
   feed(topics: readonly string[]): Feed {
     const key = keyOf(topics);
     return {
@@ -47,7 +47,7 @@ export class RemoteFeeds {
   }
 
   /**
-   * Resolves once the main thread delivers events of the topics. Delivery continues at least until the returned
+   * Resolves once the main thread is delivering events on the topics. Delivery continues at least until the returned
    * function is called.
    */
   hold(topics: readonly string[]): Promise<() => void> {

@@ -4,7 +4,7 @@ import type { TransferredBytes } from "../../../threads/transferred-bytes.ts";
 import { receiveBytes } from "../../../threads/transferred-bytes.ts";
 import type { ToMain, TransferredBody } from "../messages/protocol.ts";
 
-/** Streams from the main thread, and streams produced here from descriptors. */
+/** Streams from the main thread, and streams that are produced here from descriptors. */
 export class RemoteStreams {
   readonly #outbox: ThreadOutbox<ToMain>;
   readonly #open = new Map<number, RemoteStream>();
@@ -13,7 +13,7 @@ export class RemoteStreams {
     this.#outbox = outbox;
   }
 
-  /** Restores the body of a response. */
+  /** Restores a response body. */
   bodyOf(transferred: TransferredBody): Buffer | AsyncIterable<Buffer> {
     if (typeof transferred === "string" || transferred instanceof Uint8Array) return receiveBytes(transferred);
     const { stream: number, descriptor } = transferred;

@@ -1,6 +1,6 @@
 /** Maximum number of calls tracked as repeated. */
 const MAX_REPEATED = 64;
-/** Calls expire after this time without use. */
+/** Calls expire if they are not used for this long. */
 const EXPIRY_MS = 30_000;
 
 interface RepeatedCall {
@@ -9,7 +9,7 @@ interface RepeatedCall {
   usedAt: number;
 }
 
-/** Tracks frequent calls, whose responses the main thread prewarms. */
+/** Tracks frequent calls, so that the main thread can prewarm their responses. */
 export class RepeatedCalls {
   readonly #onExpired: (id: number, key: string) => void;
   readonly #now: () => number;
@@ -23,17 +23,20 @@ export class RepeatedCalls {
     this.#now = now;
   }
 
-  /** Updates the last use of a call. Returns true if it is tracked. */
+  /** Updates the time at which a call was last used. Returns true if the call is tracked. */
   touch(key: string): boolean {
     const call = this.#byKey.get(key);
     if (call) call.usedAt = this.#now();
     return call !== undefined;
   }
 
-  /** Tracks a call and returns its id, which is negative. Undefined if it is already tracked or there are too many. */
+  /**
+   * Tracks a call and returns its id, which is negative. Returns undefined if the call is already tracked or there are
+   * too many.
+   */
   add(key: string): number | undefined {
     if (this.#byKey.has(key)) return undefined;
-    // Calls that always fail are never looked up in the cache, so they are expired here.
+    // Calls that always fail are never looked up in the cache, so this is where they expire.
     if (this.#byKey.size >= MAX_REPEATED) for (const call of this.#byKey.values()) this.#expire(call);
     if (this.#byKey.size >= MAX_REPEATED) return undefined;
     const call = { id: --this.#last, key, usedAt: this.#now() };
@@ -42,7 +45,7 @@ export class RepeatedCalls {
     return call.id;
   }
 
-  /** Returns the cache key of a call; undefined if it has expired. */
+  /** Returns a call's cache key, or undefined if the call has expired. */
   keyOf(id: number): string | undefined {
     const call = this.#byId.get(id);
     return call === undefined || this.#expire(call) ? undefined : call.key;

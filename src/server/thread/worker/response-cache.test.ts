@@ -41,7 +41,7 @@ it("never replaces a response of a later revision", () => {
   put("8", 1);
   put("7", 0);
   expect(cachedBody(cache, "head")).toBe("8");
-  // A response may arrive before its revision is visible.
+  // A response may arrive before its revision becomes visible.
   put("9", 2);
   expect(cachedBody(cache, "head")).toBeUndefined();
   revision[0] = 0x7fffffff;

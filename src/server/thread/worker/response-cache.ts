@@ -3,7 +3,7 @@ import type { MethodResponse } from "../../method-table.ts";
 import type { RestResponse } from "../../rest/route-table.ts";
 import { REVISION_INDEXES, type Validity } from "../messages/protocol.ts";
 
-/** The result of a method, or the response of a REST route. */
+/** The result of a method or the response of a REST route. */
 export type Response = MethodResponse | RestResponse;
 
 interface CachedResponse {
@@ -17,7 +17,7 @@ interface CacheLimits {
   bytes: number;
   /** Larger responses are not cached. */
   responseBytes: number;
-  /** Maximum age of status responses, so that a stuck node does not report itself healthy. */
+  /** Maximum age of status responses, which prevents a stuck node from reporting itself as healthy. */
   statusMillis: number;
 }
 
@@ -28,7 +28,9 @@ const DEFAULT_LIMITS: CacheLimits = {
   statusMillis: 15_000,
 };
 
-/** Byte-bounded LRU cache of encoded responses. An entry is valid while its revision in shared memory is unchanged. */
+/**
+ * Byte-bounded LRU cache of encoded responses. An entry is valid as long as its revision in shared memory is unchanged.
+ */
 export class ResponseCache {
   readonly #revision: Int32Array;
   readonly #limits: CacheLimits;
@@ -49,7 +51,7 @@ export class ResponseCache {
     return undefined;
   }
 
-  /** Caches a response with a body of `size` bytes unless a response with a later revision is cached. */
+  /** Caches a response whose body has `size` bytes, unless a response with a later revision is already cached. */
   put(key: string, response: Response, size: number, validity: Validity): void {
     if (key.length + size > this.#limits.responseBytes) return;
     const previous = this.#entries.get(key)?.validity;
@@ -69,7 +71,7 @@ export class ResponseCache {
   }
 }
 
-/** True if a revision is earlier than another one. Revisions wrap around at the largest 32-bit integer. */
+/** Returns true if one revision is earlier than another. Revisions wrap around at the largest 32-bit integer. */
 function isOlder(one: Validity, other: Validity): boolean {
   return one !== "always" && other !== "always" && ((one.revision - other.revision) | 0) < 0;
 }

@@ -29,15 +29,15 @@ import { RemoteStreams } from "./remote-streams.ts";
 
 type EventLoopDelay = ReturnType<typeof monitorEventLoopDelay>;
 
-/** Interval of reports without a request, which bounds the size of the statistics. */
+/** Interval between unrequested reports, which bounds the size of the statistics. */
 const REPORT_MILLIS = 1000;
 
 const SERVER_NAMES: readonly ServerName[] = ["json-rpc", "eth-rpc", "rest"];
 
-/** Loads the REST server on demand, because that takes as long as loading all other modules of the thread. */
+/** Loads the REST server on demand, because loading it takes as long as loading all other modules of the thread. */
 export const loadRestServer = () => import("../../rest/server.ts");
 
-/** Runs the servers in their thread, as commanded by the main thread. */
+/** Runs the servers in their thread, following commands from the main thread. */
 export class ServerHost {
   readonly #outbox: ThreadOutbox<ToMain>;
   readonly #logger: Logger;

@@ -1,4 +1,4 @@
-// Entry point of the server thread. It loads only the servers, neither preset nor configuration.
+// Entry point of the server thread, which loads only the servers and neither a preset nor a configuration.
 import { parentPort, workerData } from "node:worker_threads";
 import { pinTickObjectShape } from "../../../runtime/tick-object-shape.ts";
 import { ThreadOutbox } from "../../../threads/outbox.ts";
@@ -9,7 +9,7 @@ import { loadRestServer, ServerHost } from "./server-host.ts";
 
 if (parentPort === null) throw new Error("This module must run in a worker thread");
 pinTickObjectShape();
-// Preload before the "serve" message arrives.
+// Preloaded before the "serve" message arrives.
 if ((workerData as ThreadData).servesRest) void loadRestServer();
 const serving = new ServerHost(new ThreadOutbox<ToMain>(parentPort));
 const inbox = new ThreadInbox(serving.handlers);
