@@ -10,17 +10,17 @@ const GWEI_PER_ETHER = 10 ** 9;
 
 const DEV_CONFIG_NAME = "fanal-dev";
 
-/** True for the configuration of a dev chain, recognised by its `CONFIG_NAME`. */
+/** True for the configuration of a dev chain, recognized by its `CONFIG_NAME`. */
 export const isDevConfig = ({ CONFIG_NAME }: ChainConfig): boolean => CONFIG_NAME === DEV_CONFIG_NAME;
 
-/** True if the built-in dev execution engine produces and validates the payloads of the chain. */
+/** True if the built-in dev execution engine produces and validates the chain's payloads. */
 export const hasBuiltInEngine = (config: ChainConfig): boolean =>
   isDevConfig(config) && config.TERMINAL_BLOCK_HASH.every((byte) => byte === 0);
 
-/** Requested deposit contract. Without a chain id, a new chain uses that of its execution client. */
+/** Requested deposit contract. If there is no chain id, a new chain uses that of its execution client. */
 export type DepositContractOptions = Omit<DepositContract, "chainId"> & Partial<Pick<DepositContract, "chainId">>;
 
-/** The execution chain that a dev chain starts from: the chain of an execution client or of the EVM. */
+/** The execution chain that a dev chain starts from, provided by an execution client or by the EVM. */
 export interface ExecutionChain {
   chainId: number;
   genesisBlockHash: RootHex;
@@ -28,9 +28,9 @@ export interface ExecutionChain {
 
 /** Deposit contract of a dev chain. */
 export interface DepositContract {
-  /** Address as hex string. */
+  /** Address as a hex string. */
   contract: string;
-  /** Id of the execution chain that has the contract. */
+  /** Id of the execution chain on which the contract is deployed. */
   chainId: number;
   /** `ETH1_FOLLOW_DISTANCE` in blocks. A block is assumed to last one slot. */
   followDistance: number;
@@ -38,18 +38,18 @@ export interface DepositContract {
 
 interface DevChainConfigOptions {
   /**
-   * Fork schedule. An unlisted fork activates together with the previous fork, or never if no later fork is listed:
-   * `[{ fork: "fulu", epoch: 0 }]` runs Fulu from genesis, `[{ fork: "fulu", epoch: 2 }]` runs Electra from genesis and
-   * Fulu from epoch 2 on, `[]` stays in Phase 0.
+   * Fork schedule. A fork that is not listed activates together with the previous fork, or never if no later fork is
+   * listed: `[{ fork: "fulu", epoch: 0 }]` runs Fulu from genesis, `[{ fork: "fulu", epoch: 2 }]` runs Electra from
+   * genesis and Fulu from epoch 2 on, and `[]` stays in Phase 0.
    */
   forks: readonly ScheduledFork[];
   slotSeconds: number;
   genesisTime: number;
-  /** Absent without an execution client. */
+  /** Absent if there is no execution client. */
   execution?: ExecutionChain;
-  /** Absent without the EVM. */
+  /** Absent if there is no EVM. */
   evm?: ExecutionChain;
-  /** Absent without a deposit contract. */
+  /** Absent if there is no deposit contract. */
   deposits?: DepositContract;
   configOverrides?: ConfigOverrides;
 }
@@ -59,12 +59,12 @@ export type StoredConfig = Readonly<Record<string, unknown>>;
 
 export const serializeConfig = (config: ChainConfig): StoredConfig => chainConfigToJson(config);
 
-/** Restores the configuration of a stored chain. Constants missing from it get the default of this version. */
+/** Restores the configuration of a stored chain. Missing constants get this version's defaults. */
 export function storedChainConfig(identity: DevChainConfigOptions & { config?: StoredConfig }): ChainConfig {
   return { ...devChainConfig(identity), ...chainConfigFromJson({ ...identity.config }) };
 }
 
-/** Builds the configuration of a dev chain on top of the active preset. */
+/** Builds a dev chain's configuration on top of the active preset. */
 export function devChainConfig(options: DevChainConfigOptions): ChainConfig {
   const { forks, slotSeconds, genesisTime, execution, evm, deposits, configOverrides = {} } = options;
   const executionChain = execution ?? evm;
@@ -103,8 +103,8 @@ export function devChainConfig(options: DevChainConfigOptions): ChainConfig {
     HEZE_FORK_EPOCH: Infinity,
 
     TERMINAL_TOTAL_DIFFICULTY: 0n,
-    // Block 0 of the execution chain is terminal, regardless of its difficulty. It tells joining nodes which engine
-    // they need.
+    // Block 0 of the execution chain is terminal, regardless of its difficulty. Its hash tells joining nodes which
+    // engine they need.
     ...(executionChain && {
       TERMINAL_BLOCK_HASH: fromHex(executionChain.genesisBlockHash),
       TERMINAL_BLOCK_HASH_ACTIVATION_EPOCH: 0,
@@ -113,25 +113,26 @@ export function devChainConfig(options: DevChainConfigOptions): ChainConfig {
     SECONDS_PER_SLOT: slotSeconds,
     SLOT_DURATION_MS: slotSeconds * 1000,
 
-    // Allows voluntary exits early. Public networks require 64 (minimal) or 256 (mainnet) epochs.
+    // Allows early voluntary exits. Public networks require 64 (minimal) or 256 (mainnet) epochs.
     SHARD_COMMITTEE_PERIOD: 4,
 
     // The consolidation churn is the balance churn minus the activation and exit churn (electra/beacon-chain.md,
-    // get_consolidation_churn_limit). It must exceed MIN_ACTIVATION_BALANCE; with the defaults it is 0 on small chains.
+    // get_consolidation_churn_limit). It must exceed MIN_ACTIVATION_BALANCE; with the defaults, it would be 0 on small
+    // chains.
     MIN_PER_EPOCH_CHURN_LIMIT_ELECTRA: 128 * GWEI_PER_ETHER,
     MAX_PER_EPOCH_ACTIVATION_EXIT_CHURN_LIMIT: 64 * GWEI_PER_ETHER,
 
-    // Chain id and contract address that no public network uses.
+    // A chain id and contract address that no public network uses.
     DEPOSIT_CHAIN_ID: executionChain?.chainId ?? 1337,
     DEPOSIT_NETWORK_ID: executionChain?.chainId ?? 1337,
     DEPOSIT_CONTRACT_ADDRESS: fromHex("0x4242424242424242424242424242424242424242"),
     ...(deposits && depositConfig(deposits, slotSeconds)),
-    // Votes are for finalized blocks of the EVM, which are at least two epochs old.
+    // Validators vote for finalized blocks of the EVM, which are at least two epochs old.
     ...(evm && { SECONDS_PER_ETH1_BLOCK: slotSeconds, ETH1_FOLLOW_DISTANCE: 2 * SLOTS_PER_EPOCH }),
     // The simulated deposit chain never reorgs, so eth1 votes need no follow distance.
     ...(!deposits && !executionChain && { ETH1_FOLLOW_DISTANCE: 0 }),
 
-    // Drops mainnet's blob schedule. Without entries Electra's limit applies from Fulu on.
+    // Drops mainnet's blob schedule. If the schedule is empty, Electra's limit also applies from Fulu on.
     BLOB_SCHEDULE: [],
   };
   return applyOverrides(config, configOverrides);
@@ -150,7 +151,7 @@ function depositConfig(
   };
 }
 
-/** Returns a fork version that no public network uses, so that signatures of a dev chain cannot be replayed there. */
+/** Returns a fork version that no public network uses, so that a dev chain's signatures cannot be replayed there. */
 function forkVersion(position: number): Uint8Array {
   return Uint8Array.of(position, 0x00, 0xfa, 0x4a);
 }
@@ -188,8 +189,8 @@ function listedEpochs(forks: readonly ScheduledFork[]): Map<DevFork, Epoch> {
 }
 
 /**
- * Requires a later epoch than that of the previous fork. A state holds only one previous fork version
- * (phase0/beacon-chain.md, Fork). With two forks in one epoch, attestations of the preceding epoch could not be
+ * Requires an epoch later than that of the previous fork. A state holds only one previous fork version
+ * (phase0/beacon-chain.md, Fork). If two forks shared an epoch, attestations from the preceding epoch could not be
  * verified.
  */
 function assertLaterEpoch(fork: DevFork, epoch: Epoch, previous: DevFork, previousEpoch: Epoch): void {

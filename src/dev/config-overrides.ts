@@ -5,7 +5,7 @@ import { nearestName } from "../errors/nearest-name.ts";
 import type { ConfigOverrides } from "./genesis-parameters.ts";
 import { InvalidChainError } from "./invalid-chain-error.ts";
 
-/** Constants that `--config` cannot set, each with the reason. */
+/** Constants that `--config` cannot set, with the reason for each. */
 const SET_ELSEWHERE: Readonly<Record<string, string>> = {
   PRESET_BASE: "--preset sets it",
   CONFIG_NAME: "it is the same for every dev chain and identifies one",
@@ -24,7 +24,10 @@ const SET_ELSEWHERE: Readonly<Record<string, string>> = {
   ETH1_FOLLOW_DISTANCE: "--eth1-follow-distance sets it",
 };
 
-/** Constants that may be 0. For the other constants, 0 would mean a division by zero or a limit that allows nothing. */
+/**
+ * Constants that may be 0. A value of 0 for any other constant would cause a division by zero or set a limit that
+ * allows nothing.
+ */
 const MAY_BE_ZERO = new Set([
   "MIN_VALIDATOR_WITHDRAWABILITY_DELAY",
   "MIN_BUILDER_WITHDRAWABILITY_DELAY",
@@ -42,13 +45,13 @@ const MAY_BE_ZERO = new Set([
   "CONFIRMATION_BYZANTINE_THRESHOLD",
 ]);
 
-/** Upper bound of numbers. Leaves room below 2^53 to add epochs or Gwei. */
+/** Upper bound for numbers. Leaves room below 2^53 to add epochs or Gwei. */
 const LARGEST = 1e15;
-/** Below 32 ETH, so that a new validator is not ejected at once. */
+/** Below 32 ETH, so that a new validator is not ejected immediately. */
 const LARGEST_EJECTION_BALANCE = 31e9;
 const BASIS_POINTS = 10_000;
 
-/** Returns the configuration with some constants overridden. Throws `InvalidChainError` for an unusable value. */
+/** Returns the configuration with some constants overridden. Throws an `InvalidChainError` for an unusable value. */
 export function applyOverrides(config: ChainConfig, overrides: ConfigOverrides): ChainConfig {
   const values: Record<string, SpecValue> = {};
   for (const [name, text] of Object.entries(overrides)) values[name] = parseOverride(name, text, config);
@@ -99,7 +102,7 @@ function limitsOf(name: string): { min: number; max: number } {
   if (/_BPS(?:_GLOAS)?$/.test(name)) return { min: 0, max: BASIS_POINTS };
   if (name === "EJECTION_BALANCE") return { min: 0, max: LARGEST_EJECTION_BALANCE };
   if (/^MAX_BLOBS_PER_BLOCK/.test(name)) return { min: 1, max: MAX_BLOB_COMMITMENTS_PER_BLOCK };
-  // The churn limit is rounded down to whole increments, and exit epochs are computed by dividing by it.
+  // The churn limit is rounded down to whole increments and used as a divisor to compute exit epochs.
   if (name === "MIN_PER_EPOCH_CHURN_LIMIT_ELECTRA" || name === "MAX_PER_EPOCH_ACTIVATION_EXIT_CHURN_LIMIT") {
     return { min: EFFECTIVE_BALANCE_INCREMENT, max: LARGEST };
   }
@@ -131,7 +134,7 @@ function blobSchedule(text: string, { FULU_FORK_EPOCH }: ChainConfig): BlobSched
   return entries;
 }
 
-/** Requires unique fork versions: signatures are bound to a fork by its version. */
+/** Requires unique fork versions, since a signature is bound to a fork by the fork's version. */
 function requireUniqueVersions(config: ChainConfig): void {
   const owners = new Map<string, string>();
   for (const [name, value] of Object.entries(config)) {

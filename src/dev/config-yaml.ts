@@ -2,10 +2,10 @@ import { type ChainConfig, chainConfigToJson } from "@lodestar/config";
 import { ATTESTATION_SUBNET_COUNT } from "@lodestar/params";
 import { loadYaml } from "../runtime/load-yaml.ts";
 
-/** Constants that are quoted in the specification's configs/. */
+/** Constants quoted in the specification's configs/. */
 const QUOTED = new Set(["PRESET_BASE", "CONFIG_NAME"]);
 
-/** Constants that Lodestar has no configuration for, but other clients require in the file. */
+/** Constants that are missing from Lodestar's configuration but required in the file by other clients. */
 const FIXED_VALUES = {
   ATTESTATION_SUBNET_COUNT: String(ATTESTATION_SUBNET_COUNT),
   ATTESTATION_SUBNET_EXTRA_BITS: "0",

@@ -15,15 +15,15 @@ import { fromHex } from "@lodestar/utils";
 import { DevExecutionEngine } from "../execution/dev-engine.ts";
 import type { ExecutionEngine, PayloadBlobs, PayloadRequest } from "../execution/engine.ts";
 
-/** Blobs per payload. The count rises by one each slot, from `min` to `max`, and starts again. */
+/** Blobs per payload. The count increases by one each slot from `min` to `max`, then starts over. */
 export interface BlobCounts {
   min: number;
   max: number;
 }
 
-/** BLS_MODULUS of deneb/polynomial-commitments.md: the order of the field of blob elements. */
+/** BLS_MODULUS from deneb/polynomial-commitments.md: the order of the field of blob elements. */
 const MODULUS = 0x73eda753299d7d483339d80809a1d80553bda402fffe5bfeffffffff00000001n;
-/** PRIMITIVE_ROOT_OF_UNITY of the same field. */
+/** PRIMITIVE_ROOT_OF_UNITY for the same field. */
 const PRIMITIVE_ROOT = 7n;
 /** Coefficient of every term of the base polynomials. */
 const COEFFICIENT = 2n ** 250n;
@@ -31,8 +31,7 @@ const COEFFICIENT = 2n ** 250n;
 const CONSTANT_BYTES = 8;
 
 /**
- * Commitments to b·X, b·(X^128 + X) and b·X^64, where b is the coefficient. `test/data/kzg.test.ts` computes them
- * again.
+ * Commitments to b·X, b·(X^128 + X) and b·X^64, where b is the coefficient. `test/data/kzg.test.ts` recomputes them.
  */
 const COMMITMENTS = {
   line: "0xa10b0cf11a55c4ddfca1ffec8fc260a3e69450bac755624e75eeab662c08a67f6ff6f5f2146c51bcefc40151c339cd6d",
@@ -40,9 +39,9 @@ const COMMITMENTS = {
   quotient: "0xa4e7969962f638f9852888dd9d52fc4cbfc0c6d03884168b91e6385166d4cf626c760f314b5a24669b59028cafc62a7c",
 } as const;
 
-/** A blob to which constants are added. Its proofs are valid for every sum. */
+/** A blob to which constants are added. Its proofs are valid for every such sum. */
 interface BaseBlob {
-  /** The blob, from fulu on followed by its extension. */
+  /** The blob, followed by its extension from fulu on. */
   elements: Uint8Array;
   commitment: PublicKey;
   proofs: readonly Uint8Array[];
@@ -54,8 +53,8 @@ interface DevBlobsParts {
 }
 
 /**
- * Creates cheap, distinct blobs: a base blob plus a constant that is added to every element. Commitments, proofs and
- * cells follow from those of the base (docs/decisions/commitments-in-threads.md), so that no KZG backend is needed.
+ * Creates cheap, distinct blobs by adding a constant to every element of a base blob. Commitments, proofs and cells are
+ * derived from those of the base (docs/decisions/commitments-in-threads.md), so no KZG backend is needed.
  */
 export class DevBlobs {
   readonly #config: DevBlobsParts["config"];
@@ -68,21 +67,21 @@ export class DevBlobs {
     this.#counts = counts;
   }
 
-  /** The number of blobs in a slot of deneb or later, within the limit of its epoch. */
+  /** Returns the number of blobs in a slot of deneb or later, within the limit for its epoch. */
   countAt(slot: Slot): number {
     const { min, max } = this.#counts;
     const limit = this.#config.getMaxBlobsPerBlock(Math.floor(slot / SLOTS_PER_EPOCH));
     return Math.min(min + (slot % (max - min + 1)), limit);
   }
 
-  /** Deterministic: equal requests give equal blobs. */
+  /** Deterministic: equal requests produce equal blobs. */
   bundleFor({ fork, slot, parent }: Pick<PayloadRequest, "fork" | "slot" | "parent">): PayloadBlobs {
     const count = this.countAt(slot);
     const constants = Array.from({ length: count }, (_, index) => constantOf(parent.blockHash, slot, index));
     return isForkPostFulu(fork) ? this.#bundleWithCells(constants) : this.#bundleOfLines(constants);
   }
 
-  /** Before fulu a proof covers the whole blob. */
+  /** Before fulu, a proof covers the whole blob. */
   #bundleOfLines(constants: readonly bigint[]): PayloadBlobs {
     this.#line ??= baseLine();
     const { elements, commitment, proofs } = this.#line;
@@ -93,7 +92,7 @@ export class DevBlobs {
     };
   }
 
-  /** From fulu on a proof covers one cell. */
+  /** From fulu on, a proof covers one cell. */
   #bundleWithCells(constants: readonly bigint[]): PayloadBlobs {
     this.#extended ??= baseWithCells();
     const { elements, commitment, proofs } = this.#extended;
@@ -107,14 +106,14 @@ export class DevBlobs {
   }
 }
 
-/** Makes the payloads of the built-in engine carry blobs. */
+/** Makes the built-in engine add blobs to its payloads. */
 export function attachBlobs(engine: ExecutionEngine, parts: DevBlobsParts): void {
   if (!(engine instanceof DevExecutionEngine) || parts.counts.max === 0) return;
   const blobs = new DevBlobs(parts);
   engine.takeBlobsFrom((request) => blobs.bundleFor(request));
 }
 
-/** b·X. The quotient (p(X) - p(z)) / (X - z) is b at every point z, so that one proof fits all points. */
+/** b·X. The quotient (p(X) - p(z)) / (X - z) is b at every point z, so a single proof fits all points. */
 function baseLine(): BaseBlob {
   return {
     elements: evaluations([1], FIELD_ELEMENTS_PER_BLOB),
@@ -124,7 +123,7 @@ function baseLine(): BaseBlob {
 }
 
 /**
- * b·(X^128 + X). The proof of a cell is the quotient by X^64 - t, where t is the 64th power of the points of the cell:
+ * b·(X^128 + X). The proof for a cell is the quotient by X^64 - t, where t is the 64th power of the cell's points:
  * b·(X^64 + t).
  */
 function baseWithCells(): BaseBlob {
@@ -146,7 +145,7 @@ function cellsIn(extended: Uint8Array): Uint8Array[] {
   return Array.from({ length: CELLS_PER_EXT_BLOB }, (_, cell) => extended.subarray(cell * size, (cell + 1) * size));
 }
 
-/** Commitments are linear, and a constant polynomial commits to its multiple of the generator. */
+/** Commitments are linear, and a constant polynomial commits to the generator times that constant. */
 function commitmentTo(base: PublicKey, constant: bigint): Uint8Array {
   return aggregatePublicKeys([base, generatorTimes(constant)]).toBytes();
 }
@@ -156,7 +155,7 @@ function constantOf(parentHash: Uint8Array, slot: Slot, index: number): bigint {
   return hash.readBigUInt64BE(0);
 }
 
-/** A multiple of the generator of G1. */
+/** Returns a multiple of the generator of G1. */
 function generatorTimes(scalar: bigint): PublicKey {
   return SecretKey.fromBytes(bytesOf(scalar)).toPublicKey();
 }
@@ -165,7 +164,7 @@ function bytesOf(element: bigint): Uint8Array {
   return Buffer.from(element.toString(16).padStart(2 * BYTES_PER_FIELD_ELEMENT, "0"), "hex");
 }
 
-/** Adds the constant to every element. Elements are big-endian and stay below the modulus. */
+/** Adds the constant to every element. The elements are big-endian and stay below the modulus. */
 function sumOf(elements: Uint8Array, constant: bigint): Uint8Array {
   const sum = new Uint8Array(elements);
   const summand = bytesOf(constant);
@@ -180,7 +179,9 @@ function sumOf(elements: Uint8Array, constant: bigint): Uint8Array {
   return sum;
 }
 
-/** Evaluates the coefficient times a sum of powers of X at the roots of unity of that order, in bit-reversed order. */
+/**
+ * Evaluates the coefficient times a sum of powers of X at the roots of unity of the given order, in bit-reversed order.
+ */
 function evaluations(exponents: readonly number[], order: number): Uint8Array {
   const root = rootOfUnity(order);
   const factors = exponents.map((exponent) => power(root, BigInt(exponent)));
@@ -194,7 +195,7 @@ function evaluations(exponents: readonly number[], order: number): Uint8Array {
   return elements;
 }
 
-/** deneb/polynomial-commitments.md, compute_roots_of_unity: the generator of the roots of that order. */
+/** deneb/polynomial-commitments.md, compute_roots_of_unity: the generator of the roots of the given order. */
 function rootOfUnity(order: number): bigint {
   return power(PRIMITIVE_ROOT, (MODULUS - 1n) / BigInt(order));
 }

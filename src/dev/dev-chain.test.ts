@@ -11,7 +11,7 @@ import { slashingProtectionStore } from "./validators/slashing-protection.ts";
 
 const SLOTS_SINCE_GENESIS = 24;
 
-/** No peers connect: the network is not started. */
+/** No peers connect, because the network is not started. */
 const networking: NetworkSettings = {
   address: "127.0.0.1",
   port: 0,
@@ -24,7 +24,7 @@ const networking: NetworkSettings = {
 
 const SLOT_SECONDS = 2;
 const GENESIS_TIME = 1_700_000_000;
-/** Fixed time of day, in the middle of a slot. */
+/** A fixed time of day in the middle of a slot. */
 const timeOfDay = { nowSeconds: () => GENESIS_TIME + (SLOTS_SINCE_GENESIS + 0.5) * SLOT_SECONDS };
 
 function options(more: Partial<DevNodeOptions>): Partial<DevNodeOptions> {
@@ -32,7 +32,7 @@ function options(more: Partial<DevNodeOptions>): Partial<DevNodeOptions> {
   return { ...chain, networking, timeOfDay, ...more };
 }
 
-/** Disables the networking of the options above. */
+/** Disables networking in the options above. */
 const ALONE: Partial<DevNodeOptions> = { networking: undefined, warmupEpochs: 0 };
 
 afterEach(() => {
@@ -81,7 +81,7 @@ it("after a stop, missed slots are caught up only if all validators run in this 
   await before.close();
   const { devChain: shared } = await openDevChain(options({ activeValidators }), directory);
   expect(shared.clock.currentSlot).toBe(SLOTS_SINCE_GENESIS);
-  // New slots stay empty until a peer has confirmed the head.
+  // New slots stay empty until a peer confirms the head.
   await shared.clock.advanceTo(SLOTS_SINCE_GENESIS + 1);
   expect(shared.chain.head.slot).toBe(10);
 });
@@ -148,7 +148,7 @@ it("the genesis time leaves room for the warm-up, and cannot change later", asyn
 });
 
 it("a running chain warns that it cannot keep its speed", async () => {
-  // Real time passes a million times faster.
+  // Makes real time pass a million times faster.
   vi.spyOn(SYSTEM_TIMERS, "now").mockImplementation(() => performance.now() * 1e6);
   const { devChain, complaints } = await openDevChain(options({ ...ALONE, speed: 1000 }));
   const { promise: warned, resolve } = Promise.withResolvers<void>();

@@ -39,7 +39,7 @@ import { gateOnSync, isExpired } from "./validators/sync-gate.ts";
 import { createDevValidators, type DevValidators } from "./validators/validators.ts";
 
 interface DevChainParts {
-  /** Already subscribed to the clock, so it processes a new slot before the validators act in it. */
+  /** Already subscribed to the clock, so the chain processes a new slot before the validators act in it. */
   chain: BeaconChain;
   clock: VirtualClock;
   suspensions?: Pick<SuspensionWatch, "onSuspended">;
@@ -50,22 +50,22 @@ interface DevChainParts {
   api: Api;
   /** True if other nodes can follow the chain (`--p2p`). */
   hasNetwork: boolean;
-  /** True if an execution client (`--el`, `--eth1`), which runs in real time, is part of the chain. */
+  /** True if the chain includes an execution client (`--el`, `--eth1`), which runs in real time. */
   hasExecutionClient: boolean;
   timeOfDay: TimeOfDay;
   keys: DevKeys;
-  /** Deposits of the genesis validators; undefined if deposits are made at a contract. */
+  /** Deposits of the genesis validators. Undefined if deposits are made through a contract. */
   genesisDeposits: (() => phase0.DepositData[]) | undefined;
   settings: Pick<DevSettings, "activeValidators" | "catchUp" | "speed" | "warmupEpochs" | "withdrawals">;
-  /** Presence set by `dev_setValidators`. Takes precedence over `activeValidators`. */
+  /** Presence set by `dev_setValidators`, which overrides `activeValidators`. */
   presenceStore: PresenceStore;
   feeRecipient: FeeRecipient;
   history: SlashingProtection;
-  /** Persists the current slot of the clock. */
+  /** Persists the clock's current slot. */
   storeSlot(slot: Slot): Promise<void>;
-  /** True if this start created the chain. */
+  /** True if this run created the chain. */
   isNew: boolean;
-  /** True if validators of other nodes may take part in the chain. */
+  /** True if validators on other nodes may take part in the chain. */
   isShared: boolean;
   logger: Logger;
 }
@@ -87,25 +87,25 @@ export class DevChain {
   readonly chain: BeaconChain;
   readonly api: Api;
   readonly keys: DevKeys;
-  /** Also has the keys of validators that entered after genesis. */
+  /** Also contains the keys of validators added after genesis. */
   readonly registeredKeys: RegisteredKeys;
-  /** Undefined for a chain without the EVM. */
+  /** Undefined for a chain without an EVM. */
   readonly evm: DevEvm | undefined;
   readonly control: DevControl;
   readonly isNew: boolean;
   readonly #validators: DevValidators;
   /** Validators that produce the warm-up history and missed slots, before the chain runs live. */
   readonly #warmupValidators: DevValidators;
-  /** Undefined if payloads get their requests from transactions. */
+  /** Undefined if the requests in payloads come from transactions. */
   readonly #requestQueue: ExecutionRequestQueue | undefined;
   readonly #warmupSlot: Slot;
   readonly #hasNetwork: boolean;
   readonly #keepsRealTime: boolean;
-  /** True if missed slots are caught up before time flows, including those that passed during the warm-up. */
+  /** True if missed slots are produced before time starts, including those that passed during the warm-up. */
   readonly #startsAtPresent: boolean;
   readonly #isShared: boolean;
   readonly #catchesUp: boolean;
-  /** True if time flows once the chain runs, false if it starts paused. */
+  /** True if time flows once the chain runs; false if the chain starts paused. */
   readonly #flows: boolean;
   readonly #time: DevTime;
   readonly #lagMonitor: LagMonitor;
@@ -127,7 +127,7 @@ export class DevChain {
     this.isNew = isNew;
     this.#warmupSlot = warmupEpochs * SLOTS_PER_EPOCH;
     this.#hasNetwork = hasNetwork;
-    // External validator clients run in real time, so their chain must not lag by the duration of the start-up.
+    // External validator clients run in real time, so their chain must not lag behind by the duration of the startup.
     this.#keepsRealTime =
       hasNetwork || catchUp || (isNew && flows && clock.speed === 1 && activeValidators !== undefined);
     this.#startsAtPresent = this.#keepsRealTime || (isNew && flows && clock.speed === 1);
@@ -212,7 +212,7 @@ export class DevChain {
       }),
     });
     const validators = isShared ? gateOnSync({ validators: ungated, status: chain.status, logger }) : ungated;
-    // Before the first run all validators act here, even if some of them run on other nodes later.
+    // Before the first run, all validators act here, even if some of them run on other nodes later.
     const warmupValidators = isShared && isNew ? createDevValidators(modules) : validators;
     this.#validators = validators;
     this.#warmupValidators = warmupValidators;
@@ -223,7 +223,8 @@ export class DevChain {
       await depositLog?.onSlot(slot);
       await this.#act(slot, trigger);
     });
-    // A call that advances time stores the slot once at its end. Until then the newest block implies it.
+    // A call that advances time stores the slot once, at the end. Until the call ends, the slot follows from the newest
+    // block.
     time.onSlot((slot, trigger) => (trigger === "flow" ? storeSlot(slot) : undefined));
   }
 
@@ -240,7 +241,7 @@ export class DevChain {
     return Math.max(0, Math.max(this.#warmupSlot, present) - currentSlot);
   }
 
-  /** Offset between chain time and the wall clock; null below one slot. */
+  /** Offset between chain time and the wall clock; null if it is less than a slot. */
   get clockOffset(): ClockOffset | null {
     const { genesisTime, secondsPerSlot, speed, currentSlot } = this.clock;
     const offsetSeconds = this.clock.offsetSeconds();
@@ -265,7 +266,7 @@ export class DevChain {
       progress.report(slot - from, target - from, (slotsPerSecond) => ({ slot, target, slotsPerSecond }));
     });
     try {
-      // More slots may start while the clock advances.
+      // Further slots may begin while the clock advances.
       for (let missing = this.missingSlots; missing > 0; missing = this.missingSlots) {
         await this.clock.advanceTo(this.clock.currentSlot + missing);
       }
@@ -324,7 +325,10 @@ export class DevChain {
   }
 }
 
-/** Creates the queue of execution requests for payloads of the built-in engine; undefined for other engines. */
+/**
+ * Creates the queue of execution requests for payloads built by the built-in engine. Returns undefined for other
+ * engines.
+ */
 function createRequestQueue({ engine, chain, db }: DevChainParts): ExecutionRequestQueue | undefined {
   if (!(engine instanceof DevExecutionEngine)) return undefined;
   const requests = new ExecutionRequestQueue(chain, db);
@@ -332,7 +336,7 @@ function createRequestQueue({ engine, chain, db }: DevChainParts): ExecutionRequ
   return requests;
 }
 
-/** Returns the error message for chains whose time cannot be moved or paused; undefined for other chains. */
+/** Returns the error message for a chain whose time cannot be moved or paused, or undefined for other chains. */
 function fixedTimeReason({ hasNetwork, hasExecutionClient }: DevChainParts): string | undefined {
   if (hasNetwork) return "Time control is unavailable with --p2p: other nodes follow real time.";
   if (hasExecutionClient) {

@@ -1,6 +1,6 @@
-// Imports no consensus library: the command line loads this file before it selects the preset.
+// Must not import any consensus library: the command line loads this file before it selects the preset.
 
-/** Forks that a dev chain supports, in order of activation. */
+/** Forks supported by a dev chain, in order of activation. */
 export const DEV_FORKS = ["phase0", "altair", "bellatrix", "capella", "deneb", "electra", "fulu"] as const;
 export type DevFork = (typeof DEV_FORKS)[number];
 

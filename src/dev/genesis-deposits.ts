@@ -12,14 +12,14 @@ import type { DevKeys } from "./validator-keys.ts";
 import { expandRanges, valueAt } from "./validator-ranges.ts";
 
 const GWEI_PER_ETHER = 1e9;
-/** In Gwei. Sums of such balances stay below 2^53. */
+/** In Gwei. Sums of balances up to this value stay below 2^53. */
 const LARGEST_DEPOSIT = 1_000_000 * GWEI_PER_ETHER;
 
 type DepositParameters = Pick<GenesisParameters, "withdrawals" | "balances">;
 
 /**
- * Creates the deposits of the genesis validators. Defaults to 32 ETH each, with BLS withdrawal credentials of the
- * signing key.
+ * Creates the deposits of the genesis validators. Defaults to 32 ETH each, with BLS withdrawal credentials derived from
+ * the signing key.
  */
 export function genesisDeposits(
   chainConfig: ChainConfig,
@@ -30,8 +30,8 @@ export function genesisDeposits(
 }
 
 /**
- * Creates the same deposits in time slices; 100,000 of them take a minute. `onProgress` is called after each deposit
- * and may throw to cancel.
+ * Creates the same deposits in time slices, since 100,000 of them take a minute. `onProgress` is called after each
+ * deposit and may throw to cancel.
  */
 export async function genesisDepositsInSlices(
   chainConfig: ChainConfig,
@@ -65,7 +65,7 @@ function* signDeposits(
   }
 }
 
-/** Creates the deposit of a genesis validator, or of a later validator with the key of its index. */
+/** Creates the deposit of a genesis validator, or of a later validator that has the key for its index. */
 export function depositOf(
   config: ChainConfig,
   secretKey: SecretKey,
@@ -85,7 +85,7 @@ export function depositOf(
   });
 }
 
-/** Computes the eth1 data of a deposit contract with these deposits. */
+/** Computes the eth1 data for a deposit contract that holds these deposits. */
 export function eth1DataAfter(deposits: readonly phase0.DepositData[], blockHash: Uint8Array): phase0.Eth1Data {
   const roots = deposits.map((deposit) => ssz.phase0.DepositData.hashTreeRoot(deposit));
   return {
@@ -103,7 +103,9 @@ function depositAmount(gwei = MAX_EFFECTIVE_BALANCE): number {
   );
 }
 
-/** Returns the credentials of a validator that enters after genesis: the default for validators without a range. */
+/**
+ * Returns the credentials of a validator that joins after genesis: the default for validators outside of all ranges.
+ */
 export function newValidatorCredentials(
   withdrawals: GenesisParameters["withdrawals"] = [],
   pubkey: Uint8Array,
@@ -117,7 +119,7 @@ export function blsWithdrawalCredentials(pubkey: Uint8Array): Uint8Array {
 }
 
 /**
- * Returns withdrawal credentials (phase0/validator.md, Withdrawal credentials). The default address is taken from the
+ * Returns withdrawal credentials (phase0/validator.md, Withdrawal credentials). The default address is derived from the
  * hash of the public key.
  */
 function withdrawalCredentials(
@@ -151,7 +153,7 @@ export function isDepositSignatureValid(config: ChainConfig, deposit: phase0.Dep
   }
 }
 
-/** Has no genesis validators root: deposits are valid across forks (phase0/beacon-chain.md, Deposits). */
+/** Omits the genesis validators root, since deposits are valid across forks (phase0/beacon-chain.md, Deposits). */
 function depositSigningRoot({ GENESIS_FORK_VERSION }: ChainConfig, message: phase0.DepositMessage): Uint8Array {
   const domain = computeDomain(DOMAIN_DEPOSIT, GENESIS_FORK_VERSION, ZERO_HASH);
   return computeSigningRoot(ssz.phase0.DepositMessage, message, domain);

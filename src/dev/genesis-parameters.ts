@@ -1,7 +1,7 @@
 import { createHash } from "node:crypto";
 import { formatRanges, type ValidatorRange } from "./validator-ranges.ts";
 
-// Imports no consensus library: the command line loads this file before it selects the preset.
+// Must not import any consensus library: the command line loads this file before it selects the preset.
 
 /** Source of the validator keys: interop keys from index `first` on, or a mnemonic. */
 export type KeySource = { kind: "interop"; first: number } | { kind: "mnemonic"; mnemonic: string };
@@ -12,7 +12,7 @@ export const WITHDRAWAL_PREFIXES = ["0x00", "0x01", "0x02"] as const;
 export interface WithdrawalTarget {
   /** 0x00: BLS key of the validator; 0x01: execution address; 0x02: execution address, compounding. */
   prefix: (typeof WITHDRAWAL_PREFIXES)[number];
-  /** Hex string; derived from the public key if absent. */
+  /** Hex string. If absent, the address is derived from the public key. */
   address?: string;
 }
 
@@ -21,9 +21,9 @@ export type ConfigOverrides = Readonly<Record<string, string>>;
 
 /** Optional genesis settings of a dev chain. */
 export interface GenesisParameters {
-  /** By default, interop keys from index 0. */
+  /** Interop keys from index 0 by default. */
   keys?: KeySource;
-  /** 0x00 by default; `EVM_WITHDRAWALS` on a new chain with the EVM. */
+  /** 0x00 by default; `EVM_WITHDRAWALS` on a new chain with an EVM. */
   withdrawals?: readonly ValidatorRange<WithdrawalTarget>[];
   /** In Gwei; 32 ETH by default. */
   balances?: readonly ValidatorRange<number>[];
@@ -31,7 +31,7 @@ export interface GenesisParameters {
 }
 
 /**
- * Default of a chain with the EVM: the last funded account. The node can sign its withdrawal requests, and rewards do
+ * Default for a chain with an EVM: the last funded account. The node can sign its withdrawal requests, and rewards do
  * not change the balances of the other accounts.
  */
 export const EVM_WITHDRAWALS: NonNullable<GenesisParameters["withdrawals"]> = [
@@ -40,7 +40,7 @@ export const EVM_WITHDRAWALS: NonNullable<GenesisParameters["withdrawals"]> = [
 
 const DEFAULT_KEYS: KeySource = { kind: "interop", first: 0 };
 
-/** Describes a key source for mismatch errors. A mnemonic is shown as a fingerprint only. */
+/** Describes a key source for mismatch errors. Only the fingerprint of a mnemonic is shown. */
 export function keySourceText(source = DEFAULT_KEYS): string {
   if (source.kind === "interop") return `interop keys from ${source.first} on`;
   const fingerprint = createHash("sha256").update(source.mnemonic).digest("hex").slice(0, 8);

@@ -34,7 +34,7 @@ const address = `0x${"ab".repeat(20)}`;
 const configStartingWith = (fork: DevFork) =>
   devChainConfig({ forks: [{ fork, epoch: 0 }], slotSeconds: 6, genesisTime });
 
-/** Builds the genesis state as specified: verifies the proof and signature of every deposit. */
+/** Builds the genesis state as specified, verifying the proof and signature of every deposit. */
 function rootByDeposits(
   chainConfig: ChainConfig,
   executionHeader: BeaconStateBellatrix["latestExecutionPayloadHeader"],
@@ -87,7 +87,8 @@ describe("createDevGenesis", () => {
   });
 
   /**
-   * Before Electra, Lodestar applies the 2048 ETH limit to 0x02 credentials, unlike the specification of those forks.
+   * Before Electra, Lodestar applies the 2048 ETH limit to 0x02 credentials, contrary to the specification of those
+   * forks.
    */
   it.each(forks)("equals it in %s with other credentials and balances", (fork) => {
     const isElectra = DEV_FORKS.indexOf(fork) >= DEV_FORKS.indexOf("electra");
@@ -132,7 +133,7 @@ describe("createDevGenesis", () => {
     const derived = inElectra.slice(1).map(({ withdrawalCredentials }) => toHex(withdrawalCredentials));
     expect(new Set(derived).size).toBe(3);
     for (const credentials of derived) expect(credentials).toMatch(/^0x010{22}[0-9a-f]{40}$/);
-    // Up to Deneb MAX_EFFECTIVE_BALANCE applies to every validator.
+    // Up to Deneb, MAX_EFFECTIVE_BALANCE applies to every validator.
     expect(validatorsIn("deneb").map(({ effectiveBalance }) => effectiveBalance)).toEqual([32e9, 32e9, 31e9, 32e9]);
   });
 
@@ -202,7 +203,7 @@ describe("createDevGenesis", () => {
     const { state } = createDevGenesis({ chainConfig, validatorCount, genesisTime, depositsElsewhere: true });
     expect(state.validators.length).toBe(validatorCount);
     expect(state.eth1DepositIndex).toBe(0);
-    // get_deposit_root of a new contract.
+    // The result of get_deposit_root on a new contract.
     const root = "0xd70a234731285c6804c2a4f56711ddb8c82c99740f207854891028af34e27e5e";
     expect(ssz.phase0.Eth1Data.toJson(state.eth1Data.toValue())).toMatchObject({
       deposit_root: root,

@@ -49,14 +49,14 @@ interface DevGenesisOptions extends Omit<GenesisParameters, "configOverrides"> {
   chainConfig: ChainConfig;
   validatorCount: number;
   genesisTime: number;
-  /** Genesis block of an execution client; by default that of the built-in dev execution engine. */
+  /** Genesis block of an execution client. Defaults to that of the built-in dev execution engine. */
   executionGenesis?: GenesisBlock;
   /**
-   * True with a deposit contract. It holds no deposits of the genesis validators, so the chain starts at deposit index
-   * 0.
+   * True if there is a deposit contract. The contract does not hold the deposits of the genesis validators, so the
+   * chain starts at deposit index 0.
    */
   depositsElsewhere?: boolean;
-  /** Deposits of all validators; created and signed if absent. */
+  /** Deposits of all validators. Created and signed if absent. */
   signedDeposits?: readonly phase0.DepositData[];
 }
 
@@ -68,9 +68,9 @@ export interface DevGenesis {
 }
 
 /**
- * Creates the genesis state of a dev chain, in the fork that its configuration schedules at genesis. Equals the result
- * of `initialize_beacon_state_from_eth1` with one deposit per validator, but skips the slow proofs and signature
- * checks. Deposits are signed because the deposit root covers the signatures.
+ * Creates the genesis state of a dev chain, in the fork scheduled at genesis by its configuration. The result equals
+ * that of `initialize_beacon_state_from_eth1` with one deposit per validator, but the slow proofs and signature checks
+ * are skipped. Deposits are signed because the deposit root covers the signatures.
  */
 export function createDevGenesis(options: DevGenesisOptions): DevGenesis {
   const { chainConfig, validatorCount, genesisTime, depositsElsewhere = false } = options;
@@ -115,7 +115,7 @@ export function createDevGenesis(options: DevGenesisOptions): DevGenesis {
   if (fork < ForkSeq.fulu) return { state: cached, config, pubkeyCache, keys };
 
   fillProposerLookahead(cached as CachedBeaconStateFulu);
-  // The caches were built with the empty lookahead. Rebuilds them from the final tree.
+  // The caches were built with the empty lookahead, so they are rebuilt from the final tree.
   const refreshed = createCachedBeaconState(state.type.getViewDU(cached.node) as BeaconStateAllForks, {
     config,
     pubkeyCache,
@@ -123,7 +123,7 @@ export function createDevGenesis(options: DevGenesisOptions): DevGenesis {
   return { state: refreshed, config, pubkeyCache, keys };
 }
 
-/** Effective balance of a genesis validator, and whether it is active at genesis. */
+/** Effective balance of a genesis validator, and whether the validator is active at genesis. */
 interface Stake {
   effectiveBalance: number;
   isActive: boolean;
@@ -180,7 +180,7 @@ function startAltairAccounting(state: BeaconStateAltair, fork: ForkSeq, stakes: 
     increments[index] = effectiveBalance / EFFECTIVE_BALANCE_INCREMENT;
   }
   const active = Uint32Array.from([...stakes.keys()].filter((index) => stakes[index]!.isActive));
-  // altair/beacon-chain.md, Testing: a duplicate committee is assigned for the current and the next period.
+  // altair/beacon-chain.md, Testing: the same committee is assigned for the current and the next period.
   const { syncCommittee } = getNextSyncCommittee(fork, state, active, increments);
   state.currentSyncCommittee = ssz.altair.SyncCommittee.toViewDU(syncCommittee);
   state.nextSyncCommittee = ssz.altair.SyncCommittee.toViewDU(syncCommittee);
@@ -199,7 +199,7 @@ function devGenesisBlock(timestamp: number): GenesisBlock {
   };
 }
 
-/** Converts the execution genesis block to a payload header: from Bellatrix on the chain is merged at genesis. */
+/** Converts the execution genesis block to a payload header. From Bellatrix on, the chain is merged at genesis. */
 function genesisPayloadHeader(forkConfig: ChainForkConfig, block: GenesisBlock): BellatrixHeader {
   const { ExecutionPayloadHeader } = forkConfig.getPostBellatrixForkTypes(GENESIS_SLOT);
   const header = {
@@ -207,11 +207,11 @@ function genesisPayloadHeader(forkConfig: ChainForkConfig, block: GenesisBlock):
     transactionsRoot: ssz.bellatrix.Transactions.hashTreeRoot([]),
     withdrawalsRoot: ssz.capella.Withdrawals.hashTreeRoot([]),
   };
-  // Fields that the fork does not have are ignored.
+  // Fields that do not exist in the fork are ignored.
   return ExecutionPayloadHeader.toViewDU(header) as BellatrixHeader;
 }
 
-/** fulu/beacon-chain.md, initialize_proposer_lookahead: proposers of the current and the next epoch. */
+/** fulu/beacon-chain.md, initialize_proposer_lookahead: proposers for the current and the next epoch. */
 function fillProposerLookahead(state: CachedBeaconStateFulu): void {
   const proposers = [GENESIS_EPOCH, GENESIS_EPOCH + 1].flatMap((epoch) =>
     computeProposerIndices(ForkSeq.fulu, state, state.epochCtx.getShufflingAtEpoch(epoch), epoch),

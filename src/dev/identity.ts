@@ -15,35 +15,37 @@ export interface DevIdentity extends GenesisParameters {
   validators: number;
   forks: readonly ScheduledFork[];
   slotSeconds: number;
-  /** Absent without a deposit contract. */
+  /** Absent if there is no deposit contract. */
   deposits?: DepositContract;
-  /** Absent in chains of earlier versions. Not compared: a later start may use a different value. */
+  /** Absent for chains created by earlier versions. Not compared, since a later start may use a different value. */
   warmupEpochs?: number;
   genesisTime: number;
   genesisValidatorsRoot: string;
-  /** Absent without an execution client. */
+  /** Absent if there is no execution client. */
   execution?: ExecutionChain;
-  /** Absent without the EVM. */
+  /** Absent if there is no EVM. */
   evm?: ExecutionChain;
-  /** Complete configuration, since defaults may differ between versions. Absent in chains of earlier versions. */
+  /**
+   * Complete configuration, since defaults may differ between versions. Absent for chains created by earlier versions.
+   */
   config?: StoredConfig;
 }
 
-/** Parameters requested for a start, compared with the stored identity. */
+/** Parameters requested at startup, which are compared with the stored identity. */
 export interface DevParameters
   extends GenesisParameters,
     Pick<DevIdentity, "preset" | "validators" | "forks" | "slotSeconds"> {
-  /** Absent without a deposit contract. */
+  /** Absent if there is no deposit contract. */
   deposits?: DepositContractOptions;
   /** Absent if any genesis time is acceptable. */
   genesisTime?: number;
-  /** Absent without an execution client. */
+  /** Absent if there is no execution client. */
   execution?: unknown;
-  /** Omitted by a chain without the EVM. */
+  /** Omitted for a chain without an EVM. */
   evm?: Pick<ExecutionChain, "chainId">;
 }
 
-/** The database does not hold the requested chain. */
+/** Thrown if the database does not hold the requested chain. */
 export class ChainMismatchError extends Error {
   /** Describes the stored chain, as the object of "holds". */
   readonly storedChain: string;
@@ -80,7 +82,9 @@ export function requireDevChain(stored: unknown): asserts stored is DevIdentity 
     throw new ChainMismatchError("the chain of a network, not a dev chain", { isDevChain: false });
 }
 
-/** Compares the stored identity with the requested parameters. Throws `ChainMismatchError` listing all differences. */
+/**
+ * Compares the stored identity with the requested parameters. Throws a `ChainMismatchError` that lists all differences.
+ */
 export function requireSameChain(stored: unknown, requested: DevParameters): DevIdentity {
   requireDevChain(stored);
   const differences = [];
@@ -93,7 +97,7 @@ export function requireSameChain(stored: unknown, requested: DevParameters): Dev
   throw new ChainMismatchError(`a dev chain with other parameters: ${differences.join(", ")}`, { isDevChain: true });
 }
 
-/** Compares the constants that both configurations have. Their sets differ between versions. */
+/** Compares the constants present in both configurations. The set of constants differs between versions. */
 export function requireSameConfig(stored: StoredConfig = {}, expected: StoredConfig = {}): void {
   for (const [name, value] of Object.entries(stored)) {
     const [storedValue, expectedValue] = [value, expected[name] ?? value].map((each) => JSON.stringify(each));

@@ -37,7 +37,7 @@ describe("InteropKeys", () => {
   it("derives keys lazily", () => {
     const started = performance.now();
     expect(new InteropKeys(100_000).count).toBe(100_000);
-    // Deriving so many public keys takes more than ten seconds.
+    // Deriving this many public keys would take more than ten seconds.
     expect(performance.now() - started).toBeLessThan(1_000);
   });
 });

@@ -6,7 +6,7 @@ import { LagMonitor } from "./lag-monitor.ts";
 const SECONDS_PER_SLOT = 2;
 const SPEED = 10;
 
-/** Chain whose slots take the given real time. */
+/** Creates a chain whose slots take the given real time. */
 function watchedChain(isEvm = false) {
   const logger = createRecordingLogger();
   let slot = 0;
@@ -65,7 +65,7 @@ it.each([
   ["EVM", true],
 ])("names the %s as the cause if the chain waited for it", (cause, isEvm) => {
   const { pass, records } = watchedChain(isEvm);
-  // Waiting within the slot causes no lag.
+  // Waiting within a slot causes no lag.
   pass(100, IN_TIME, IN_TIME / 2);
   pass(3, 4, 3.9);
   pass(3 * SLOTS_PER_EPOCH, IN_TIME, IN_TIME / 2);

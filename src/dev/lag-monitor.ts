@@ -5,9 +5,9 @@ import type { Clock } from "../chain/clock/clock.ts";
 import type { ExecutionEngine } from "../execution/engine.ts";
 import type { Logger } from "../log/logger.ts";
 
-/** Smallest lag reported, in real time. */
+/** Smallest lag to report, in real time. */
 const NOTABLE_LAG_SECONDS = 5;
-/** Growth of the lag within an epoch that is attributed to timer jitter, as a fraction of a slot. */
+/** Lag growth within an epoch that is attributed to timer jitter, as a fraction of a slot. */
 const TOLERATED_GROWTH = 1 / 8;
 
 interface LagMonitorDeps {
@@ -17,16 +17,16 @@ interface LagMonitorDeps {
   logger: Logger;
 }
 
-/** Logs once when chain time falls behind the configured speed, and once when it has recovered. */
+/** Logs once when chain time falls behind the configured speed, and once when chain time has recovered. */
 export class LagMonitor {
   readonly #parts: LagMonitorDeps;
-  /** Reference point without lag. */
+  /** Reference point at which there is no lag. */
   #baseline: { chainSeconds: number; realMs: number };
   /** Measurements at the last slot. */
   #last: { lag: number; waitedMs: number };
   /** Part of the lag that was spent waiting for the execution engine. */
   #lagByEngine = 0;
-  /** Last check of a lagging chain. Checked once per epoch. */
+  /** Last check of a lagging chain, which is checked once per epoch. */
   #lagging: { slot: Slot; lag: number } | undefined;
 
   constructor(parts: LagMonitorDeps) {
@@ -35,7 +35,7 @@ export class LagMonitor {
     this.#last = { lag: 0, waitedMs: this.#waitedMs };
   }
 
-  /** Restarts the measurement after a start, a pause or a change of speed. */
+  /** Restarts the measurement after a start, a pause or a speed change. */
   reset(): void {
     this.#lagging = undefined;
     this.#setBaseline();
@@ -46,7 +46,7 @@ export class LagMonitor {
     const lag = this.#lagSeconds();
     this.#attribute(lag);
     if (this.#lagging === undefined) {
-      // Negative after a suspension that the clock has caught up with.
+      // Negative after a suspension from which the clock has caught up.
       if (lag < 0) this.#setBaseline();
       if (lag < Math.max(clock.secondsPerSlot, NOTABLE_LAG_SECONDS * clock.speed)) return;
       this.#lagging = { slot, lag };
@@ -62,7 +62,7 @@ export class LagMonitor {
     }
   }
 
-  /** Attributes new lag to the execution engine, up to the time spent waiting for it. */
+  /** Attributes new lag to the execution engine, but no more than the time spent waiting for it. */
   #attribute(lag: number): void {
     const waitedMs = this.#waitedMs;
     const waited = ((waitedMs - this.#last.waitedMs) / 1000) * this.#parts.clock.speed;
@@ -89,7 +89,7 @@ export class LagMonitor {
     return { chainSeconds: clock.nowSeconds(), realMs: timers.now() };
   }
 
-  /** In chain time. */
+  /** Returns the lag in chain time. */
   #lagSeconds(): number {
     const { chainSeconds, realMs } = this.#now();
     const passed = ((realMs - this.#baseline.realMs) / 1000) * this.#parts.clock.speed;

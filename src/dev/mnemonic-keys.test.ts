@@ -6,7 +6,7 @@ const words = (first: string, last: string) => `${first}${" abandon".repeat(10)}
 
 describe("MnemonicKeys", () => {
   it("derives the signing keys that other tools derive", () => {
-    // Mnemonic of ethereum-package test networks, and the key of their validator 0.
+    // Mnemonic used by ethereum-package test networks, and the key of validator 0.
     const keys = new MnemonicKeys(
       1,
       "giant issue aisle success illegal bike spike question tent bar rely arctic volcano long crawl hungry vocal artwork sniff fantasy very lucky have athlete",

@@ -10,7 +10,10 @@ const WORD_COUNTS = [12, 15, 18, 21, 24];
 const PURPOSE = 12381;
 const COIN_TYPE = 3600;
 
-/** Derives signing keys from a mnemonic by EIP-2333 and EIP-2334. Validator `i` has the path m/12381/3600/i/0/0. */
+/**
+ * Derives signing keys from a mnemonic according to EIP-2333 and EIP-2334. Validator `i` has the path
+ * m/12381/3600/i/0/0.
+ */
 export class MnemonicKeys extends DevKeys {
   constructor(count: number, mnemonic: string) {
     requireMnemonic(mnemonic);
@@ -21,7 +24,9 @@ export class MnemonicKeys extends DevKeys {
   }
 }
 
-/** Throws if the mnemonic is invalid. The message never shows valid words, since it ends up in terminals and logs. */
+/**
+ * Throws if the mnemonic is invalid. The message never shows valid words, since messages end up in terminals and logs.
+ */
 function requireMnemonic(mnemonic: string): void {
   const words = mnemonic.split(" ");
   if (!WORD_COUNTS.includes(words.length)) {

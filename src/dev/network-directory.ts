@@ -4,9 +4,9 @@ import { join } from "node:path";
 import type { ChainConfig } from "@lodestar/config";
 import { configYaml } from "./config-yaml.ts";
 
-/** File names of the deposit contract's block: eth-clients, and older Lighthouse. */
+/** File names for the deposit contract's block: those of eth-clients and older Lighthouse versions. */
 const DEPOSIT_BLOCK_FILES = ["deposit_contract_block.txt", "deploy_block.txt"] as const;
-/** File names of the bootnode list: Lighthouse and Teku, and the eth-clients repositories. */
+/** File names for the bootnode list: those of Lighthouse and Teku, and of the eth-clients repositories. */
 const RECORD_LIST_YAML = "boot_enr.yaml";
 const RECORD_LIST_TEXT = "bootstrap_nodes.txt";
 
@@ -15,13 +15,13 @@ const WORLD_READABLE_FILE = 0o644;
 
 interface NetworkDescription {
   config: ChainConfig;
-  /** True if this start created the chain. Files of an earlier chain are then overwritten. */
+  /** True if this run created the chain, in which case files from an earlier chain are overwritten. */
   isNew: boolean;
   /** SSZ of the genesis state. */
   genesisState(): Promise<Uint8Array>;
 }
 
-/** Writes the network directory of a chain, in the layout of public networks, so that any client can join. */
+/** Writes a chain's network directory in the layout of public networks, so that any client can join. */
 export async function writeNetworkDirectory(directory: string, chain: NetworkDescription): Promise<void> {
   await mkdir(directory, { recursive: true });
   // World-readable despite the umask of the data directory: clients may run as other users.
@@ -29,19 +29,19 @@ export async function writeNetworkDirectory(directory: string, chain: NetworkDes
   await writeAtomically(join(directory, "config.yaml"), configYaml(chain.config));
   const genesisFile = join(directory, "genesis.ssz");
   if (chain.isNew || !existsSync(genesisFile)) await writeAtomically(genesisFile, await chain.genesisState());
-  // With 0, clients search for deposits from the first block on.
+  // With 0, clients search for deposits starting at the first block.
   for (const name of DEPOSIT_BLOCK_FILES) await writeAtomically(join(directory, name), "0\n");
-  // Records of an earlier run are stale.
+  // Records from an earlier run are stale.
   for (const name of [RECORD_LIST_YAML, RECORD_LIST_TEXT]) await rm(join(directory, name), { force: true });
 }
 
-/** Writes the bootnode records of the network. */
+/** Writes the network's bootnode records. */
 export async function writeBootnodes(directory: string, records: readonly string[]): Promise<void> {
   await writeAtomically(join(directory, RECORD_LIST_YAML), records.map((record) => `- "${record}"\n`).join(""));
   await writeAtomically(join(directory, RECORD_LIST_TEXT), records.map((record) => `${record}\n`).join(""));
 }
 
-/** Replaces the file atomically, by renaming a temporary one. */
+/** Replaces the file atomically by renaming a temporary file. */
 async function writeAtomically(file: string, content: string | Uint8Array): Promise<void> {
   const unfinished = `${file}.${process.pid}.tmp`;
   try {

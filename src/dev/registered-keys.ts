@@ -9,19 +9,19 @@ interface KeyPair {
   publicKey: Uint8Array;
 }
 
-/** How far deposit keys may be ahead of the registry, since a counted deposit may never enter it. */
+/** Maximum number of deposit keys ahead of the registry, since a counted deposit may never enter the registry. */
 const KEYS_AHEAD = 16;
 
 /**
  * Keys of the genesis validators and of validators added by a deposit with a derived key. A validator usually has the
- * key of its index. Deposits with other keys may come in between, so every derived key near the registry is recognised.
- * Validators added with a different key are not ours.
+ * key for its index. Deposits with other keys may come in between, so every derived key near the registry is
+ * recognized. Validators added with a different key are not ours.
  */
 export class RegisteredKeys implements ValidatorKeys {
   readonly #keys: DevKeys;
   readonly #chain: { readonly headState: Pick<CachedBeaconStateAllForks, "validators"> };
   readonly #keyPairs = new Map<ValidatorIndex, KeyPair>();
-  /** Derived key pairs from the first one after genesis on, by public key. */
+  /** Derived key pairs by public key, starting with the first one after genesis. */
   readonly #byPublicKey = new Map<string, KeyPair>();
 
   constructor(keys: DevKeys, chain: { readonly headState: Pick<CachedBeaconStateAllForks, "validators"> }) {
@@ -41,7 +41,7 @@ export class RegisteredKeys implements ValidatorKeys {
     return index < this.#keys.count ? this.#keys.secretKey(index) : this.#entered(index)?.secretKey;
   }
 
-  /** Returns the derived key pair for a new validator with this index. */
+  /** Returns the derived key pair for a new validator at this index. */
   keyPair(index: ValidatorIndex): KeyPair {
     let keyPair = this.#keyPairs.get(index);
     if (!keyPair) {
@@ -52,7 +52,7 @@ export class RegisteredKeys implements ValidatorKeys {
     return keyPair;
   }
 
-  /** Returns the key pair of a validator that has entered with one of our keys. */
+  /** Returns the key pair of a validator that joined with one of our keys. */
   #entered(index: ValidatorIndex): KeyPair | undefined {
     const { validators } = this.#chain.headState;
     if (index >= validators.length) return undefined;

@@ -1,16 +1,16 @@
 import type { SecretKey } from "@chainsafe/blst";
 import type { ValidatorIndex } from "@lodestar/types";
 
-/** Secret keys of the validators that this node runs, by index. */
+/** Secret keys, by index, of the validators run by this node. */
 export interface ValidatorKeys {
   readonly indices: readonly ValidatorIndex[];
-  /** Returns undefined for validators that this node does not run. */
+  /** Returns undefined for validators not run by this node. */
   secretKey(index: ValidatorIndex): SecretKey | undefined;
 }
 
 /**
- * Keys of the genesis validators of a dev chain, derived on first use and cached. Public keys are cached separately,
- * since each costs a curve multiplication.
+ * Keys of a dev chain's genesis validators, derived on first use and cached. Public keys are cached separately, since
+ * each costs a curve multiplication.
  */
 export class DevKeys implements ValidatorKeys {
   readonly indices: readonly ValidatorIndex[];
@@ -40,7 +40,7 @@ export class DevKeys implements ValidatorKeys {
     return this.#derive(index);
   }
 
-  /** Returns the compressed public key, 48 bytes. */
+  /** Returns the 48-byte compressed public key. */
   publicKey(index: ValidatorIndex): Uint8Array | undefined {
     this.#publicKeys[index] ??= this.secretKey(index)?.toPublicKey().toBytes();
     return this.#publicKeys[index];

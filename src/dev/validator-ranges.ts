@@ -1,14 +1,17 @@
 import { InvalidChainError } from "./invalid-chain-error.ts";
 
-/** Genesis value of a range of validators, both ends included. Without a range it applies to all other validators. */
+/**
+ * Genesis value for a range of validators, both ends included. If there is no range, the value applies to all other
+ * validators.
+ */
 export interface ValidatorRange<T> {
   range?: { first: number; last: number };
   value: T;
 }
 
 /**
- * Expands ranges to one value per validator; undefined for validators without a value. `what` names the value in
- * errors.
+ * Expands ranges to one value per validator, which is undefined for validators without a value. `what` names the value
+ * in errors.
  */
 export function expandRanges<T>(ranges: readonly ValidatorRange<T>[], count: number, what: string): (T | undefined)[] {
   const found: (T | undefined)[] = new Array(count).fill(undefined);
@@ -43,13 +46,13 @@ export function expandRanges<T>(ranges: readonly ValidatorRange<T>[], count: num
   return found;
 }
 
-/** Returns the value of one validator; undefined if it has none. */
+/** Returns the value for one validator, or undefined if there is none. */
 export function valueAt<T>(ranges: readonly ValidatorRange<T>[], index: number): T | undefined {
   const named = ranges.find(({ range }) => range !== undefined && range.first <= index && index <= range.last);
   return (named ?? ranges.find(({ range }) => range === undefined))?.value;
 }
 
-/** Formats ranges in ascending order, so that equal settings give equal strings. */
+/** Formats ranges in ascending order, so equal settings produce equal strings. */
 export function formatRanges<T>(ranges: readonly ValidatorRange<T>[], valueText: (value: T) => string): string {
   const position = ({ range }: ValidatorRange<T>) => range?.first ?? Number.POSITIVE_INFINITY;
   return [...ranges]

@@ -9,7 +9,7 @@ import type { DevTime } from "./time.ts";
 const rootOf = (slot: number): RootHex => `0x${slot}`;
 const HEAD_SLOT = 5;
 
-/** Branches on a chain with a block in every slot up to the head. New slots stay empty. */
+/** Creates branches on a chain with a block in every slot up to the head. New slots stay empty. */
 function branchesOf({ justified, unrealized }: { justified: number; unrealized: number }) {
   const blocks = Array.from(
     { length: HEAD_SLOT + 1 },

@@ -13,7 +13,10 @@ import type { DutyPlan } from "../validators/duty-plan.ts";
 import { isInShare } from "./even-share.ts";
 import type { DevTime } from "./time.ts";
 
-/** Limit of slots for a reorg. Every validator votes once an epoch, so the new branch outweighs the old one earlier. */
+/**
+ * Maximum number of slots for a reorg. Every validator votes once per epoch, so the new branch overtakes the old one
+ * sooner.
+ */
 const MAX_REORG_SLOTS = 4 * SLOTS_PER_EPOCH;
 
 interface DevBranchesParts {
@@ -27,7 +30,7 @@ interface Branches {
   tips: Record<BranchName, ForkChoiceBlock>;
 }
 
-/** Creates branches by choosing the parents and votes of validators. Fork choice decides the head as usual. */
+/** Creates branches by choosing the parents and votes of validators. Fork choice selects the head as usual. */
 export class DevBranches implements BranchControl {
   readonly #parts: DevBranchesParts;
   #plan: DutyPlan | undefined;
@@ -95,8 +98,8 @@ export class DevBranches implements BranchControl {
   }
 
   /**
-   * Returns the ancestor `depth` blocks below the head. Fork choice never reorgs a realized or unrealized justified
-   * block.
+   * Returns the ancestor `depth` blocks below the head. Fork choice never reorgs a block that is justified, realized or
+   * unrealized.
    */
   #blockBeforeHead(depth: number): ForkChoiceBlock {
     const { forkChoice, head } = this.#parts.chain;
@@ -118,7 +121,9 @@ export class DevBranches implements BranchControl {
     return { ancestor, tips: { old: this.#parts.chain.head, new: ancestor } };
   }
 
-  /** Returns the branches of the last call; undefined if there are none or justification has decided between them. */
+  /**
+   * Returns the branches from the last call, or undefined if there are none or justification has decided between them.
+   */
   #lastBranches(): Branches | undefined {
     const { forkChoice, head } = this.#parts.chain;
     if (!this.#branches) return undefined;

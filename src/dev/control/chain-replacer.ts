@@ -21,19 +21,19 @@ interface ChainReplacerParts {
   time: DevTime;
   db: BeaconDb;
   history: SlashingProtection;
-  /** True if the EVM executes the payloads. It follows the chain once the chain is replaced. */
+  /** True if the EVM executes the payloads. The EVM follows the chain once the chain has been replaced. */
   hasEvm: boolean;
   /** Called before the chain is replaced. */
   onReplacing(): Promise<void>;
-  /** Called after the chain was replaced, or if that failed. */
+  /** Called after the chain has been replaced, or if replacing it failed. */
   onReplaced(): Promise<void>;
   logger: Logger;
 }
 
-/** Directory of the temporary database. A killed process leaves it behind. */
+/** Directory of the temporary database. A killed process leaves the directory behind. */
 export const loadingBeside = (dbPath: string): string => `${dbPath}.loading`;
 
-/** Replaces a running dev chain by another one with the same genesis and configuration. */
+/** Replaces a running dev chain with another chain that has the same genesis and configuration. */
 export class ChainReplacer {
   readonly #parts: ChainReplacerParts;
 
@@ -41,7 +41,7 @@ export class ChainReplacer {
     this.#parts = parts;
   }
 
-  /** Returns the chain to genesis. On abort, it rejects with the signal's reason and leaves the chain unchanged. */
+  /** Resets the chain to genesis. If aborted, rejects with the signal's reason and leaves the chain unchanged. */
   reset(signal?: AbortSignal): Promise<void> {
     const { chain, time, db } = this.#parts;
     return time.whilePaused(async () => {
@@ -56,8 +56,8 @@ export class ChainReplacer {
   }
 
   /**
-   * Replaces the chain by the one that `fill` writes to an empty database. Opens it there first, so that a failure
-   * changes nothing. Must be called while time is paused.
+   * Replaces the chain with the one that `fill` writes to an empty database. First opens the chain in that database, so
+   * that a failure changes nothing. Must be called while time is paused.
    */
   async replace({
     fill,
@@ -87,7 +87,7 @@ export class ChainReplacer {
     }
   }
 
-  /** Opens an empty database: in memory if the database of the chain is, otherwise next to it. */
+  /** Opens an empty database: in memory if the chain's database is, otherwise next to it. */
   async #openEmpty(opened: ClosingStack): Promise<BeaconDb> {
     const directory = loadingBeside(this.#parts.db.path);
     if (this.#parts.db.isInMemory) {

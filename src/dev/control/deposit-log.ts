@@ -13,7 +13,7 @@ import type { Eth1Header } from "../../execution/eth1/eth1-node.ts";
 /** Length of an eth1 voting period in slots. */
 export const VOTING_PERIOD = EPOCHS_PER_ETH1_VOTING_PERIOD * SLOTS_PER_EPOCH;
 
-/** Prunes nothing: there are few blocks, and all deposits are needed. */
+/** Prunes nothing, since there are few blocks and all deposits are needed. */
 const PRUNE_NOTHING = 0;
 
 interface DepositLogParts {
@@ -23,9 +23,9 @@ interface DepositLogParts {
 }
 
 /**
- * Simulates the deposit chain of a dev chain without a deposit contract, for forks before electra. Its first block
- * holds the genesis deposits. It adds a block for each deposit, and one at the start of each voting period with pending
- * deposits. It never reorgs, so votes need no follow distance.
+ * Simulates the deposit chain of a dev chain without a deposit contract, for forks before electra. The first block
+ * holds the genesis deposits. A block is added for each deposit, and one at the start of each voting period with
+ * pending deposits. The deposit chain never reorgs, so votes need no follow distance.
  */
 export class DepositLog {
   readonly delaySlots = 0;
@@ -62,7 +62,7 @@ export class DepositLog {
     await this.#changes.run(() => this.#extend(computeTimeAtSlot(config, slot, genesis.time) - distance, []));
   }
 
-  /** Creates the first block, with the genesis deposits. */
+  /** Creates the first block, which holds the genesis deposits. */
   async #createFirstBlock(): Promise<void> {
     const { chain, genesisDeposits } = this.#parts;
     const { blockHash, depositRoot } = chain.headState.eth1Data;

@@ -22,16 +22,16 @@ const COUNT = 2;
 
 interface SceneOptions {
   forks?: readonly ScheduledFork[];
-  /** Slot of the state, without any transition. */
+  /** Slot of the state, set without any transition. */
   slot?: number;
-  /** Deposits in the log. */
+  /** Number of deposits in the log. */
   depositCount?: number;
-  /** More than 0 if deposits are made by transaction. */
+  /** Greater than 0 if deposits are made by transaction. */
   delaySlots?: number;
   withdrawals?: GenesisParameters["withdrawals"];
 }
 
-/** Deposits on a chain of two validators. Records what reaches the log and the request queue. */
+/** Creates deposits on a chain with two validators. Records what reaches the log and the request queue. */
 function scene({
   forks = [{ fork: "electra", epoch: 0 }],
   slot = 0,
@@ -130,7 +130,7 @@ it.each([
   ]);
 });
 
-/** The vote on a deposit at slot 0 ends in the middle of the next period. */
+/** The vote on a deposit at slot 0 is decided in the middle of the next period. */
 const VOTED = VOTING_PERIOD * 1.5;
 const FULU_EPOCH = VOTED / SLOTS_PER_EPOCH + 1;
 const BLOCKS_BEFORE_FULU = SLOTS_PER_EPOCH - 1;

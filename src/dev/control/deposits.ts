@@ -24,13 +24,13 @@ interface DevDepositsParts {
   keys: RegisteredKeys;
   requests: ExecutionRequestSink;
   log: VotedDeposits;
-  /** Withdrawal credentials of the chain. */
+  /** The chain's withdrawal credentials. */
   withdrawals: GenesisParameters["withdrawals"];
 }
 
 /** Deposits that validators vote for, before electra. */
 interface VotedDeposits {
-  /** Slots until a voting period can take a new deposit. */
+  /** Number of slots before a voting period can take a new deposit. */
   readonly delaySlots: number;
   /** Deposits that the registry may not contain yet. */
   deposits(): Promise<phase0.DepositData[]>;
@@ -39,8 +39,8 @@ interface VotedDeposits {
 }
 
 /**
- * Makes deposits on a dev chain: with the EVM by transaction, otherwise by the deposit log before electra and by
- * execution requests after.
+ * Makes deposits on a dev chain: by transaction if there is an EVM, otherwise through the deposit log before electra
+ * and through execution requests from electra on.
  */
 export class DevDeposits {
   readonly #parts: DevDepositsParts;
@@ -49,14 +49,15 @@ export class DevDeposits {
     this.#parts = parts;
   }
 
-  /** Signs a top-up. The signature is invalid if the key is unknown: it is not verified for existing validators. */
+  /**
+   * Signs a top-up. The signature is invalid if the key is unknown, since signatures are not verified for existing
+   * validators.
+   */
   topUp(index: ValidatorIndex, message: phase0.DepositMessage, hasInvalidSignature: boolean): phase0.DepositData {
     return this.#sign(this.#parts.keys.secretKey(index), message, hasInvalidSignature);
   }
 
-  /**
-   * Signs deposits of new validators with the next derived keys. Credentials default to those of the chain.
-   */
+  /** Signs deposits for new validators with the next derived keys. Credentials default to those of the chain. */
   async newValidators(
     state: CachedBeaconStateAllForks,
     count: number,
@@ -106,8 +107,8 @@ export class DevDeposits {
   }
 
   /**
-   * Returns the index of the next new validator, after those of pending deposits. Deposits with an invalid signature
-   * add no validator.
+   * Returns the index of the next new validator, counting pending deposits. Deposits with an invalid signature do not
+   * add a validator.
    */
   async #nextIndex(state: CachedBeaconStateAllForks): Promise<ValidatorIndex> {
     const { chain, keys, requests, log } = this.#parts;
@@ -132,8 +133,8 @@ export class DevDeposits {
 }
 
 /**
- * Requires that the deposits are processed before fulu, which drops the eth1 bridge. A vote starts with the next voting
- * period and needs more than half of it; then each block includes up to MAX_DEPOSITS.
+ * Requires the deposits to be processed before fulu, which drops the eth1 bridge. A vote starts with the next voting
+ * period and needs more than half of that period. After the vote, each block includes up to MAX_DEPOSITS.
  */
 function requireTimeForVote(state: CachedBeaconStateAllForks, waiting: number, delaySlots: number): void {
   const { slot, config } = state;

@@ -18,7 +18,7 @@ const OWN: DevIdentity = {
   config: { SHARD_COMMITTEE_PERIOD: "4" },
 };
 
-/** Loads a dump that holds only its header; returns the error message. */
+/** Loads a dump that contains only a header. Returns the error message. */
 async function refusalOf(identity: unknown): Promise<string> {
   const directory = removableDirectory();
   onTestFinished(directory.remove);

@@ -35,18 +35,18 @@ const dumpsBeside = (dbPath: string): string => join(dirname(dbPath), "dumps");
 const unfinishedName = (): string => `.${randomUUID()}`;
 const UNFINISHED = /^\.[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
 
-/** Deletes temporary files of dumps and loads that a killed process left next to the database. */
+/** Deletes temporary files from dumps and loads that a killed process left next to the database. */
 export async function removeUnfinishedDumps(dbPath: string): Promise<void> {
   const directory = dumpsBeside(dbPath);
   const names = await readdir(directory).catch(() => []);
   const unfinished = names.filter((name) => UNFINISHED.test(name)).map((name) => join(directory, name));
   for (const path of [loadingBeside(dbPath), ...unfinished]) {
-    // Leftovers only take disk space.
+    // Leftover files only use disk space.
     await rm(path, { recursive: true, force: true }).catch(() => {});
   }
 }
 
-/** Dumps the chain to a file and loads it again, in the format of docs/chain-file.md. */
+/** Dumps the chain to a file and loads it back, in the format described in docs/chain-file.md. */
 export class DevDumps implements DumpControl {
   readonly #parts: DevDumpsParts;
   readonly #directory: string;

@@ -28,7 +28,10 @@ const consolidation = (mark: number): electra.ConsolidationRequest => ({
 const deposits = (count: number) =>
   Array.from({ length: count }, (_, n) => ({ ...ssz.electra.DepositRequest.defaultValue(), amount: n }));
 
-/** A queue on a chain whose blocks contain what the queue selects for them. Forks to electra at slot 2. */
+/**
+ * Creates a queue on a chain whose blocks contain what the queue selects for them. The chain forks to electra at slot
+ * 2.
+ */
 async function scene() {
   const db = await openEmptyDatabase();
   const blocks = new Map<RootHex, SignedBeaconBlock>();
@@ -55,7 +58,7 @@ async function scene() {
   let count = 0;
   return scene;
 
-  /** Builds a block, which becomes the head, and returns its root and the requests in it. */
+  /** Builds a block, which becomes the head. Returns the block's root and requests. */
   async function build(parent: RootHex, slot: number, root = rootOf(++count)) {
     const requests = await scene.queue.selectFor(parent);
     const signed = ssz[slot < ELECTRA_SLOT ? "deneb" : "electra"].SignedBeaconBlock.defaultValue();

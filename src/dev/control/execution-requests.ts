@@ -22,42 +22,45 @@ type Kind = keyof typeof KINDS;
 interface QueuedRequest {
   id: number;
   kind: Kind;
-  /** SSZ as hex string. */
+  /** SSZ as a hex string. */
   bytes: string;
-  /** Slot of the head when it was queued. Only later blocks can include it. */
+  /** Head slot when the request was queued. Only later blocks can include the request. */
   since: Slot;
 }
 
 interface Stored {
   nextId: number;
-  /** Index of the next deposit; undefined before the first one. */
+  /** Index of the next deposit. Undefined before the first deposit. */
   nextDepositIndex?: number;
   requests: QueuedRequest[];
 }
 
 const NAME = "executionRequests";
-/** More than the number of unfinalized blocks of a finalizing chain. */
+/** More than the number of unfinalized blocks on a finalizing chain. */
 const MAX_CACHED_BLOCKS = 1024;
 
-/** Queues execution requests for the next payloads. */
+/** Queues execution requests for upcoming payloads. */
 export interface ExecutionRequestSink {
   addWithdrawal(request: electra.WithdrawalRequest): Promise<void>;
   addConsolidation(request: electra.ConsolidationRequest): Promise<void>;
-  /** Returns the deposits with their indices, which start at `firstIndex` unless the sink already numbers deposits. */
+  /**
+   * Returns the deposits with their indices, which start at `firstIndex` unless the sink has already numbered deposits.
+   */
   addDeposits(deposits: readonly phase0.DepositData[], firstIndex: number): Promise<electra.DepositRequest[]>;
-  /** Deposits that the registry does not contain yet. */
+  /** Returns the deposits that the registry does not contain yet. */
   pendingDeposits(): Promise<phase0.DepositData[]>;
 }
 
 /**
- * Persistent queue of execution requests for the built-in execution engine, which has no transactions to derive them
- * from. A request stays queued until a block that includes it is final, so that every branch includes it once.
+ * Persistent queue of execution requests for the built-in execution engine, which has no transactions to derive
+ * requests from. A request stays queued until a block that includes it is final, so every branch includes the request
+ * once.
  */
 export class ExecutionRequestQueue implements ExecutionRequestSink {
   readonly #chain: BeaconChain;
   readonly #db: BeaconDb;
   readonly #changes = new SerialQueue();
-  /** Ids of the requests that a block or its ancestors include. */
+  /** Ids of the requests included by a block or its ancestors. */
   readonly #includedAfter = new LruMap<RootHex, ReadonlySet<number>>(MAX_CACHED_BLOCKS);
 
   constructor(chain: BeaconChain, db: BeaconDb) {
@@ -73,7 +76,7 @@ export class ExecutionRequestQueue implements ExecutionRequestSink {
     return this.#add("consolidations", [ssz.electra.ConsolidationRequest.serialize(request)]);
   }
 
-  /** Assigns deposit indices, starting at `firstIndex` for the first deposits, and queues the requests. */
+  /** Assigns deposit indices, which start at `firstIndex` for the first deposits, and queues the requests. */
   async addDeposits(
     deposits: readonly Omit<electra.DepositRequest, "index">[],
     firstIndex: number,
@@ -88,7 +91,7 @@ export class ExecutionRequestQueue implements ExecutionRequestSink {
     });
   }
 
-  /** Returns the deposits that no final block includes yet. */
+  /** Returns the deposits not yet included in a final block. */
   async pendingDeposits(): Promise<electra.DepositRequest[]> {
     const { requests } = await this.#read();
     return requests
@@ -96,12 +99,12 @@ export class ExecutionRequestQueue implements ExecutionRequestSink {
       .map(({ bytes }) => ssz.electra.DepositRequest.deserialize(fromHex(bytes)));
   }
 
-  /** Clears the cache. Required after a revert, which also resets the ids of later requests. */
+  /** Clears the cache. Required after a revert, which also resets the ids of future requests. */
   forgetBlocks(): void {
     this.#includedAfter.clear();
   }
 
-  /** Selects the requests for a block with this parent, within the limits of a payload. */
+  /** Selects the requests for a block with the given parent, within the limits of a payload. */
   async selectFor(parentRoot: RootHex): Promise<electra.ExecutionRequests> {
     const { requests } = await this.#read();
     if (requests.length === 0) return ssz.electra.ExecutionRequests.defaultValue();
@@ -120,7 +123,10 @@ export class ExecutionRequestQueue implements ExecutionRequestSink {
     };
   }
 
-  /** Reads the blocks since the oldest request that are not cached yet. */
+  /**
+   * Returns the ids of the requests included up to a block. Reads the blocks since the oldest request, unless they are
+   * cached.
+   */
   async #includedUpTo(root: RootHex, requests: readonly QueuedRequest[]): Promise<ReadonlySet<number>> {
     const oldest = Math.min(...requests.map(({ since }) => since));
     const unknown: { root: RootHex; signed: SignedBeaconBlock }[] = [];

@@ -5,7 +5,7 @@ import { isInShare } from "./even-share.ts";
 import { DevLateBlocks } from "./late-blocks.ts";
 import type { DevTime } from "./time.ts";
 
-/** Block delays at slot 10, with 6-second slots and an attestation deadline of 2 seconds. */
+/** Creates block delays at slot 10, with 6-second slots and an attestation deadline of 2 seconds. */
 function lateBlocks(): DevLateBlocks {
   return new DevLateBlocks({
     clock: { currentSlot: 10, secondsPerSlot: 6 } as Clock,

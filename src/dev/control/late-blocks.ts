@@ -5,7 +5,7 @@ import type { Clock } from "../../chain/clock/clock.ts";
 import type { BlockDelay } from "../validators/duty-plan.ts";
 import type { DevTime } from "./time.ts";
 
-/** Latest delay, in thousandths of the slot. Closer to the end the block might arrive in the next slot. */
+/** Longest delay, in thousandths of a slot. Any closer to the end, the block might arrive in the next slot. */
 const LATEST_PER_MILLE = 990;
 
 interface DevLateBlocksParts {

@@ -34,7 +34,7 @@ const genesis = createDevGenesis({ chainConfig, validatorCount: 4, genesisTime: 
 
 type StateChange = (state: CachedBeaconStateElectra) => void;
 
-/** Validator 3 at epoch 10, active since genesis. */
+/** Returns validator 3 at epoch 10, active since genesis. */
 function subject(change: Partial<phase0.Validator> = {}, changeState: StateChange = () => {}): OperationSubject {
   const state = genesis.state.clone() as CachedBeaconStateElectra;
   state.epochCtx = Object.assign(state.epochCtx.clone(), { epoch: EPOCH });
@@ -42,7 +42,7 @@ function subject(change: Partial<phase0.Validator> = {}, changeState: StateChang
   return { index: 3, validator: { ...state.validators.get(3).toValue(), ...change }, state };
 }
 
-/** Returns the message of the conflict; undefined if the operation is allowed. */
+/** Returns the message of the conflict, or undefined if the operation is allowed. */
 function refusalOf(check: () => void): string | undefined {
   try {
     check();
@@ -169,7 +169,7 @@ it.each<[string, Partial<phase0.Validator>, StateChange, string | undefined]>([
 it("a partial withdrawal of many times the balance is in the wrong unit", () => {
   const of = subject({}, (state) => state.balances.set(3, 64 * ETHER));
   const refusal = (amount: bigint) => refusalOf(() => requirePlausibleAmount(of, amount));
-  // The chain reduces it to the balance above 32 ETH.
+  // The chain reduces the amount to the balance above 32 ETH.
   expect(refusal(6400n * BigInt(ETHER))).toBeUndefined();
   expect(refusal(10n ** 18n)).toBe(
     '"amount" must be in Gwei, but 1000000000000000000 Gwei are 1000000000 ETH and validator 3 has 64 ETH. ' +
@@ -177,7 +177,7 @@ it("a partial withdrawal of many times the balance is in the wrong unit", () => 
   );
 });
 
-/** A queue that holds as many entries as the limit, or one less. */
+/** A queue with `length` entries. */
 const queueOf = (length: number) => ({ length }) as never;
 
 it("the queues of the state are limited", () => {

@@ -24,12 +24,12 @@ import { ControlError } from "../../api/dev-control.ts";
 import { weiHint } from "../../api/params/gwei.ts";
 
 const GWEI_PER_ETHER = 1e9;
-/** A partial withdrawal of more than this multiple of the balance is rejected. */
+/** Partial withdrawals of more than this multiple of the balance are rejected. */
 const MAX_BALANCES = 100n;
 
 // The functions below throw a `ControlError` if the chain would reject an operation.
 
-/** Validator of an operation, and the state to check it against. */
+/** The validator that an operation concerns, and the state to check the operation against. */
 export interface OperationSubject {
   index: ValidatorIndex;
   validator: phase0.Validator;
@@ -38,7 +38,7 @@ export interface OperationSubject {
 
 const { conflict } = ControlError;
 
-/** Requires the fork or a later one. The error message starts with `what`. */
+/** Requires the given fork or a later one. `what` is the start of the error message. */
 export function requireFork({ config, slot }: CachedBeaconStateAllForks, fork: ForkName, what: string): void {
   if (config.getForkSeq(slot) >= ForkSeq[fork]) return;
   const { epoch } = config.forks[fork];
@@ -69,7 +69,7 @@ export function requireExitAllowed(subject: OperationSubject, action: string): v
   );
 }
 
-/** Requires an active validator without an exit epoch. */
+/** Requires an active validator that has no exit epoch. */
 export function requireNotExiting(subject: OperationSubject, action: string): void {
   const { index, validator, state } = subject;
   const { epoch } = state.epochCtx;
@@ -81,7 +81,10 @@ export function requireNotExiting(subject: OperationSubject, action: string): vo
   throw conflict(`Validator ${index} cannot ${action}: it is exiting at epoch ${validator.exitEpoch}.`);
 }
 
-/** Checks electra/beacon-chain.md, process_withdrawal_request: a full exit requires no pending partial withdrawals. */
+/**
+ * Checks electra/beacon-chain.md, process_withdrawal_request: a full exit requires that no partial withdrawals are
+ * pending.
+ */
 export function requireNoPendingWithdrawals({ index, state }: OperationSubject, action: string): void {
   if (state.config.getForkSeq(state.slot) < ForkSeq.electra) return;
   const pending = getPendingBalanceToWithdraw(state as CachedBeaconStateElectra, index);
@@ -133,8 +136,8 @@ export function requireExcessBalance({ index, validator, state }: OperationSubje
 }
 
 /**
- * Rejects a partial withdrawal of many times the balance, which is probably in another unit. Smaller amounts above the
- * balance are allowed, because the chain reduces them to the balance above 32 ETH.
+ * Rejects a partial withdrawal of many times the balance, which is probably in the wrong unit. Smaller amounts above
+ * the balance are allowed, because the chain reduces them to the balance above 32 ETH.
  */
 export function requirePlausibleAmount({ index, state }: OperationSubject, amount: bigint): void {
   const balance = state.balances.get(index);

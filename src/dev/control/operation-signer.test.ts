@@ -15,7 +15,7 @@ import type { ScheduledFork } from "../forks.ts";
 import { createDevGenesis } from "../genesis.ts";
 import { OperationSigner } from "./operation-signer.ts";
 
-/** Signs on a state in the middle of epoch 2. */
+/** Creates a signer and a state in the middle of epoch 2. */
 function scene(forks: readonly ScheduledFork[]) {
   const chainConfig = devChainConfig({ forks, slotSeconds: 2, genesisTime: 0 });
   const { state, config, keys, pubkeyCache } = createDevGenesis({ chainConfig, validatorCount: 4, genesisTime: 0 });
@@ -47,7 +47,7 @@ it.each(FORKS)("%s: a double vote slashes exactly its attesters", (_, forks) => 
 it.each<[string, ScheduledFork[], ForkName]>([
   ["phase0", [], ForkName.phase0],
   ["capella", [{ fork: "capella", epoch: 1 }], ForkName.capella],
-  // EIP-7044: exits stay valid across later forks.
+  // EIP-7044: exits remain valid across later forks.
   ["electra", [{ fork: "electra", epoch: 0 }], ForkName.capella],
 ])("%s: signs an exit of the current epoch", (_, forks, signedFork) => {
   const { state, config, keys, signer } = scene(forks);

@@ -15,7 +15,7 @@ import { type AttesterSlashing, type capella, type phase0, ssz, type ValidatorIn
 import type { ValidatorKeys } from "../validator-keys.ts";
 import { ValidatorSigner } from "../validators/signer.ts";
 
-/** Signs operations for validators. Slashable messages are not recorded in the slashing protection. */
+/** Signs operations on behalf of validators. Slashable messages are not recorded in the slashing protection. */
 export class OperationSigner {
   readonly #config: BeaconConfig;
   readonly #signer: ValidatorSigner;
@@ -34,7 +34,7 @@ export class OperationSigner {
     };
   }
 
-  /** Signs with the signing key, which must also be the withdrawal key. */
+  /** Uses the signing key, which must also be the withdrawal key. */
   credentialsChange(
     validatorIndex: ValidatorIndex,
     fromBlsPubkey: Uint8Array,
@@ -46,7 +46,7 @@ export class OperationSigner {
     return { message, signature: this.#signer.sign(validatorIndex, signingRoot) };
   }
 
-  /** Creates two conflicting block headers of one slot. */
+  /** Creates two conflicting block headers for the same slot. */
   doubleProposal({ slot }: CachedBeaconStateAllForks, proposerIndex: ValidatorIndex): phase0.ProposerSlashing {
     const type = ssz.phase0.BeaconBlockHeaderBigint;
     const header = (mark: number): phase0.SignedBeaconBlockHeaderBigint => {

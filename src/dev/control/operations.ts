@@ -49,15 +49,15 @@ interface DevOperationsParts {
   keys: RegisteredKeys;
   /** Undefined if an execution client builds the payloads. */
   requests: ExecutionRequestSink | undefined;
-  /** Undefined if deposits are made at a contract of another chain. */
+  /** Undefined if deposits are made through a contract on another chain. */
   deposits: DevDeposits | undefined;
 }
 
 type CreatedOperation = Omit<SubmittedOperation, "status">;
 
 /**
- * Creates validator operations and submits them to the pools. If an equal operation is already pending, returns that
- * one.
+ * Creates validator operations and submits them to the pools. If an identical operation is already pending, returns
+ * that operation.
  */
 export class DevOperations implements OperationControl {
   readonly #parts: DevOperationsParts;
@@ -203,7 +203,7 @@ export class DevOperations implements OperationControl {
     });
   }
 
-  /** Runs the work with the head state of the current slot, exclusively among control calls. */
+  /** Runs work with the head state of the current slot. No other control call runs at the same time. */
   #make<T>(work: (state: CachedBeaconStateAllForks) => Promise<T>): Promise<T> {
     const { chain, time } = this.#parts;
     return time.exclusive(async () => {
@@ -235,7 +235,7 @@ export class DevOperations implements OperationControl {
     return addConsolidation(requests, subject.validator, subject.validator);
   }
 
-  /** Looks up a validator that the chain has the key of. */
+  /** Looks up a validator whose key the chain has. */
   #own(state: CachedBeaconStateAllForks, id: ValidatorId): OperationSubject {
     const subject = this.#known(state, id);
     if (this.#parts.keys.secretKey(subject.index)) return subject;
@@ -273,7 +273,7 @@ export class DevOperations implements OperationControl {
     return slashings.map((each) => ({ type: "proposer_slashing", data: ssz.phase0.ProposerSlashing.toJson(each) }));
   }
 
-  /** Returns one slashing of all validators, or the pending ones if these cover all validators. */
+  /** Returns one slashing that covers all validators, or the pending slashings if they cover all validators. */
   async #attesterSlashings(state: CachedBeaconStateAllForks, indices: ValidatorIndex[]): Promise<CreatedOperation[]> {
     const { api, chain } = this.#parts;
     const { operations } = chain.pools;
@@ -291,7 +291,7 @@ export class DevOperations implements OperationControl {
     return pooled!;
   }
 
-  /** Persists the pools, which are otherwise stored at shutdown only. */
+  /** Persists the pools, which are otherwise stored only at shutdown. */
   async #pooled(operations: readonly CreatedOperation[]): Promise<SubmittedOperation[]> {
     const { chain, db } = this.#parts;
     await chain.pools.saveOperations(db);
@@ -299,7 +299,10 @@ export class DevOperations implements OperationControl {
   }
 }
 
-/** Queues a consolidation. With equal source and target it switches to compounding credentials (EIP-7251). */
+/**
+ * Queues a consolidation. If source and target are the same, the request switches to compounding credentials
+ * (EIP-7251).
+ */
 async function addConsolidation(
   requests: ExecutionRequestSink,
   source: phase0.Validator,

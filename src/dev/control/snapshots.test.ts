@@ -3,7 +3,7 @@ import type { BeaconChain } from "../../chain/chain.ts";
 import { DevSnapshots } from "./snapshots.ts";
 import type { DevTime } from "./time.ts";
 
-/** Snapshots of a number and of a chain that records its reverts. */
+/** Creates snapshots that cover a number and a chain that records its reverts. */
 function scene() {
   const state = { value: 0, taken: 0, fails: false };
   const reverted: unknown[] = [];

@@ -3,22 +3,22 @@ import type { BeaconChain } from "../../chain/chain.ts";
 import type { ChainSnapshot } from "../../chain/chain-snapshots.ts";
 import type { DevTime } from "./time.ts";
 
-/** Number of ids listed individually in an error. */
+/** Maximum number of ids listed in an error. */
 const MAX_LISTED = 8;
 
-/** State outside of the beacon chain that a snapshot covers. */
+/** State outside the beacon chain that is covered by a snapshot. */
 export interface Revertible {
   /** Captures the current state. Returns a function that restores it. */
   capture(): () => void;
 }
 
-/** Execution engine in another thread, with its own snapshots. */
+/** Execution engine that runs in another thread and takes its own snapshots. */
 interface SnapshotEngine {
   capture(id: number): Promise<void>;
-  /** Returns false if the snapshot is lost. */
+  /** Returns false if the snapshot has been lost. */
   revert(id: number): Promise<boolean>;
   release(ids: readonly number[]): Promise<void>;
-  /** Rebuilds the state of the head from the database. */
+  /** Rebuilds the head's state from the database. */
   restore(): Promise<void>;
 }
 
@@ -26,7 +26,7 @@ interface DevSnapshotsParts {
   chain: BeaconChain;
   time: DevTime;
   revertible: readonly Revertible[];
-  /** Omitted by a chain without the EVM. */
+  /** Omitted for a chain without an EVM. */
   evm?: SnapshotEngine;
 }
 
@@ -35,7 +35,7 @@ interface Snapshot extends Omit<SnapshotInfo, "id"> {
   restore: (() => void)[];
 }
 
-/** Takes in-memory snapshots of a dev chain and reverts to them. */
+/** Takes in-memory snapshots of a dev chain and reverts the chain to them. */
 export class DevSnapshots implements SnapshotControl {
   readonly #parts: DevSnapshotsParts;
   /** By id, in the order taken. */
@@ -81,7 +81,7 @@ export class DevSnapshots implements SnapshotControl {
     return Array.from(this.#snapshots, ([id, { slot, headRoot }]) => ({ id, slot, headRoot }));
   }
 
-  /** Explains why the snapshot does not exist, and lists the existing ones. */
+  /** Explains why the snapshot does not exist and lists those that do. */
   #missing(id: number): string {
     const isConsumed = id <= this.#lastId;
     return `No snapshot ${hex(id)}${isConsumed ? ": a revert consumes its snapshot and all later ones" : ""}. ${this.#listed()}`;

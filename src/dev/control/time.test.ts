@@ -13,11 +13,11 @@ interface SceneOptions {
   headSlot?: number;
   startSlot?: number;
   fixedReason?: string;
-  /** Seconds of real time that a slot takes. */
+  /** Real seconds per slot. */
   slotDuration?: number;
 }
 
-/** Time control on a clock whose slots are too long to pass during a test. */
+/** Creates a time control on a clock whose slots are too long to pass during a test. */
 function scene({ headSlot = 0, startSlot = 0, fixedReason, slotDuration = 0 }: SceneOptions = {}) {
   const clock = new VirtualClock({
     genesisTime: 0,
@@ -88,7 +88,7 @@ it.each<[string, (time: DevTime) => Promise<unknown>]>([
     return duties.promise;
   });
   onTestFinished(() => duties.resolve());
-  // A slot takes a millisecond.
+  // At this speed, a slot takes a millisecond.
   clock.setSpeed(1e9);
   clock.run();
   await begun.promise;

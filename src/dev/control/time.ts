@@ -11,30 +11,30 @@ import { MAX_EMPTY_EPOCHS } from "../constants.ts";
 
 interface DevTimeParts {
   clock: VirtualClock;
-  /** Error message if time can neither be moved nor paused; otherwise undefined. */
+  /** Error message if time can be neither moved nor paused; otherwise undefined. */
   fixedReason: string | undefined;
   headSlot(): Slot;
   /** Called when the clock is started or its speed changes. */
   onFlow(): void;
-  /** Persists the current slot of the clock. */
+  /** Persists the clock's current slot. */
   storeSlot(slot: Slot): Promise<void>;
   logger: Logger;
   timers: Pick<Timers, "now">;
 }
 
-/** Slots of one control call. */
+/** The slots covered by one control call. */
 interface Passage {
   readonly progress: Progress;
   passed: Slot;
-  /** Undefined if a condition decides. */
+  /** Undefined if the end depends on a condition. */
   total?: Slot | undefined;
   describe?: (() => string) | undefined;
 }
 
-/** Trigger of the current slot: the running clock, or a call that advances or skips slots. */
+/** What triggered the current slot: the running clock, or a call that advances or skips slots. */
 export type SlotTrigger = "flow" | "advance" | "skip";
 
-/** Controls the time of a dev chain. Serializes all control calls. */
+/** Controls the time of a dev chain. Control calls run one at a time. */
 export class DevTime implements TimeControl {
   readonly #parts: DevTimeParts;
   readonly #turns = new SerialQueue();
@@ -46,17 +46,17 @@ export class DevTime implements TimeControl {
     this.#parts = parts;
   }
 
-  /** Calls the listener at the start of each slot, with what triggered the slot. */
+  /** Calls the listener at the start of each slot, with the trigger of the slot. */
   onSlot(listener: (slot: Slot, trigger: SlotTrigger) => Promise<void> | void): () => void {
     return this.#parts.clock.onSlot((slot) => listener(slot, this.#slotTrigger));
   }
 
-  /** True if time can neither be moved nor paused. */
+  /** True if time can be neither moved nor paused. */
   get isFixed(): boolean {
     return this.#parts.fixedReason !== undefined;
   }
 
-  /** Last request to pause (false) or resume (true); undefined before the first. */
+  /** The last request to pause (false) or resume (true). Undefined before the first request. */
   get requestedFlow(): boolean | undefined {
     return this.#requestedFlow;
   }
@@ -67,8 +67,8 @@ export class DevTime implements TimeControl {
   }
 
   /**
-   * Runs the work exclusively while time is paused and the duties of the current slot are done. Rejects if time cannot
-   * be paused. The work receives whether the clock was running.
+   * Runs work exclusively while time is paused and the duties of the current slot are done. Rejects if time cannot be
+   * paused. The work is told whether the clock was running.
    */
   whilePaused<T>(work: (wasFlowing: boolean) => Promise<T>): Promise<T> {
     return this.exclusive(async () => {
@@ -125,7 +125,7 @@ export class DevTime implements TimeControl {
     let passed = 0;
     for (; passed < slots && signal?.aborted !== true && until?.() !== true; passed++) {
       await this.advanceSlot(staysEmpty?.(clock.currentSlot + 1) ? "skip" : "advance");
-      // Slots without duties may run in microtasks only, and an abort arrives in a turn of the event loop.
+      // Slots without duties may run entirely in microtasks, but an abort needs a turn of the event loop to arrive.
       await slice.yieldIfDue();
     }
     return passed;
@@ -154,7 +154,9 @@ export class DevTime implements TimeControl {
     });
   }
 
-  /** Advances to the next slot, with its duties unless skipped. Must be called within `whilePaused`. */
+  /**
+   * Advances to the next slot and performs its duties, unless the slot is skipped. Must be called within `whilePaused`.
+   */
   async advanceSlot(trigger: SlotTrigger = "advance"): Promise<void> {
     const { clock } = this.#parts;
     this.#slotTrigger = trigger;

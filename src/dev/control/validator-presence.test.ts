@@ -11,7 +11,7 @@ interface SceneOptions {
   activeValidators?: ValidatorIndex[];
 }
 
-/** Presence of validators with a store in a temporary database. `reopen` starts it again. */
+/** Creates a validator presence with a store in a temporary database. `reopen` restarts it. */
 async function scene({ indices = [0, 1, 2, 3], activeValidators }: SceneOptions = {}) {
   const db = await openEmptyDatabase();
   const changes: number[][] = [];

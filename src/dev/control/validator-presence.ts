@@ -8,14 +8,14 @@ import type { DevTime } from "./time.ts";
 interface ValidatorPresenceDeps {
   keys: ValidatorKeys;
   time: DevTime;
-  /** Validators that are online by default; all if undefined. */
+  /** Validators that are online by default. If undefined, all validators are. */
   activeValidators: readonly ValidatorIndex[] | undefined;
   stored: PresenceStore;
   /** Called initially and whenever the set of online validators changes. */
   onChange(online: ReadonlySet<ValidatorIndex>): void;
 }
 
-/** Controls which validators of a dev chain are online and do their duties. */
+/** Controls which validators of a dev chain are online and perform their duties. */
 export class ValidatorPresence implements ValidatorControl {
   readonly #parts: ValidatorPresenceDeps;
   #isOffline: (index: ValidatorIndex) => boolean;
@@ -32,7 +32,7 @@ export class ValidatorPresence implements ValidatorControl {
     return () => this.#apply(isOffline);
   }
 
-  /** Reads the presence of a loaded dump. */
+  /** Reads the validator presence from a loaded dump. */
   async reload(): Promise<void> {
     this.#apply(this.#offlineTest(await this.#parts.stored.load()));
   }
@@ -40,7 +40,7 @@ export class ValidatorPresence implements ValidatorControl {
   /** Returns the same set object until the online validators change. */
   onlineNow(): ReadonlySet<ValidatorIndex> {
     const { online } = this.presence();
-    // Between calls that change the presence only new validators are added, so the size shows a change.
+    // Between calls that change the presence, validators are only added, so a change shows in the size.
     if (this.#online?.size !== online.length) {
       this.#online = new Set(online);
       this.#parts.onChange(this.#online);
@@ -76,7 +76,7 @@ export class ValidatorPresence implements ValidatorControl {
     });
   }
 
-  /** Falls back to `activeValidators` if no presence is stored. */
+  /** Uses `activeValidators` if no presence is stored. */
   #offlineTest(offline: ReadonlySet<ValidatorIndex> | null): (index: ValidatorIndex) => boolean {
     const { activeValidators } = this.#parts;
     const active = activeValidators && new Set(activeValidators);
@@ -95,7 +95,7 @@ function selected(indices: readonly ValidatorIndex[], selection: ValidatorSelect
   const known = new Set(indices);
   const chosen = new Set<ValidatorIndex>();
   for (const { first, last } of selection.ranges) {
-    // Stops at the first unknown index, regardless of the length of the range.
+    // Stops at the first unknown index, however long the range is.
     for (let index = first; index <= last; index++) {
       if (!known.has(index)) {
         throw ControlError.notFound(
@@ -111,10 +111,10 @@ function selected(indices: readonly ValidatorIndex[], selection: ValidatorSelect
 
 const NAME = "offline";
 
-/** Persists the offline validators in the database of the chain. */
+/** Persists the offline validators in the chain's database. */
 export class PresenceStore {
   readonly #db: BeaconDb;
-  /** Null if never set. */
+  /** Null if it was never set. */
   readonly atOpening: ReadonlySet<ValidatorIndex> | null;
 
   static async open(db: BeaconDb): Promise<PresenceStore> {

@@ -1,7 +1,7 @@
 import { expect, it } from "vitest";
 import { Automine } from "./automine.ts";
 
-/** Automine of a chain without blocks, one of whose slots takes `slotMs`. */
+/** Creates an automine for a chain without blocks, on which one slot takes `slotMs`. */
 function emptyChain(slotMs: number) {
   let now = 0;
   let slots = 0;

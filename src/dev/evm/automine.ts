@@ -3,14 +3,14 @@ import type { Clock } from "../../chain/clock/clock.ts";
 import type { DevTime } from "../control/time.ts";
 
 /**
- * Number of consecutive slots without a block, such as those of slashed or offline proposers, after which transactions
- * stay in the pool.
+ * Number of consecutive slots without a block, due to slashed or offline proposers, for example, after which
+ * transactions stay in the pool.
  */
 const MAX_EMPTY_SLOTS = 32;
 
 /**
  * Time limit for consecutive slots without a block. Such slots are slow if a replaced system contract uses up its gas
- * in each of them. The call that repairs the contract has to wait for the end of the run.
+ * in each of them. The call that repairs the contract has to wait until the run is over.
  */
 const MAX_EMPTY_MS = 5000;
 
@@ -19,18 +19,18 @@ interface AutomineParts {
   time: Pick<DevTime, "isFixed" | "whilePaused" | "advanceSlot">;
   /** False until the initial history is complete. */
   isLive(): boolean;
-  /** Resolves once the EVM has followed the head. */
+  /** Resolves once the EVM has caught up with the head. */
   untilFollowed(): Promise<void>;
   headSlot(): number;
-  /** Counts transactions that the next block can include. */
+  /** Returns the number of transactions that the next block can include. */
   executableCount(): Promise<number>;
   timers: Pick<Timers, "now">;
 }
 
-/** Makes a block for each transaction while time is paused, as Anvil does. */
+/** Builds a block for each transaction while time is paused, as Anvil does. */
 export class Automine {
   readonly #parts: AutomineParts;
-  /** A run that has not begun. Transactions that arrive until then share it. */
+  /** A run that has not begun yet. Transactions that arrive before the run begins share it. */
   #next: Promise<void> | undefined;
   isEnabled = true;
 
@@ -38,7 +38,7 @@ export class Automine {
     this.#parts = parts;
   }
 
-  /** Resolves once the pooled transactions are in blocks, or at once while the clock is running. */
+  /** Resolves once the pooled transactions are in blocks, or immediately while the clock is running. */
   async onTransaction(): Promise<void> {
     if (!this.#isDue) return;
     this.#next ??= this.#parts.time.whilePaused(async (wasFlowing) => {
@@ -58,7 +58,10 @@ export class Automine {
     return this.isEnabled && isLive() && !time.isFixed && !clock.isFlowing;
   }
 
-  /** Runs slots while blocks include transactions: one block may be too small for all. Empty slots do not count. */
+  /**
+   * Runs slots while blocks include transactions, since a single block may be too small for all of them. Empty slots do
+   * not count.
+   */
   async #mine(): Promise<void> {
     const { time, headSlot, untilFollowed, executableCount, timers } = this.#parts;
     const count = async () => {

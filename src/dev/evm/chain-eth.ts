@@ -10,7 +10,9 @@ import type { NextPayload } from "./next-payload.ts";
 const TAGS = ["latest", "safe", "finalized", "nextTimestamp"] as const satisfies (keyof ChainTags)[];
 const SENDING_METHODS: readonly EthMethodName[] = ["sendTransaction", "sendRawTransaction"];
 
-/** Calls the `eth_*` service with the current block tags: head, justified and finalized block, and the next slot. */
+/**
+ * Calls the `eth_*` service with the current block tags: the head, justified and finalized blocks, and the next slot.
+ */
 export class ChainEth implements Pick<EthService, "call" | "subscribe" | "delivered"> {
   readonly filters: Filters = new Filters(this);
   readonly #criteria = new CriteriaBudget();
@@ -25,13 +27,14 @@ export class ChainEth implements Pick<EthService, "call" | "subscribe" | "delive
     this.#chain = chain;
     this.#nextPayload = nextPayload;
     chain.events.on("head", () => this.update());
-    // The next block has another timestamp. While the clock is paused, callers advance it, who update the tags.
+    // The next block has a different timestamp. While the clock is paused, the callers that advance it also update the
+    // tags.
     chain.clock.onSlot(() => {
       if (chain.clock.isFlowing) this.update();
     });
   }
 
-  /** Sets work that is awaited after each call that sends a transaction. */
+  /** Sets work to await after each call that sends a transaction. */
   afterSend(work: () => Promise<void>): void {
     this.#afterSend = work;
   }
@@ -43,12 +46,12 @@ export class ChainEth implements Pick<EthService, "call" | "subscribe" | "delive
     return result;
   }
 
-  /** Throws an `EthError` if the subscription has too many addresses and topics. */
+  /** Throws an `EthError` if the subscription lists too many addresses and topics. */
   checkSubscription(subscription: EthSubscription): void {
     this.#criteria.check(subscription);
   }
 
-  /** Throws as `checkSubscription` does. */
+  /** Throws under the same conditions as `checkSubscription`. */
   subscribe(...[subscription, ...subscriber]: Parameters<EthService["subscribe"]>): () => void {
     const release = this.#criteria.take(subscription);
     this.update();
@@ -64,7 +67,7 @@ export class ChainEth implements Pick<EthService, "call" | "subscribe" | "delive
     return this.#service.delivered();
   }
 
-  /** Sets the tags of the service if they have changed. */
+  /** Updates the service's tags if they have changed. */
   update(): void {
     const { forkChoice, head } = this.#chain;
     const latest = blockHashOf(head);

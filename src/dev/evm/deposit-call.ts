@@ -4,12 +4,12 @@ import { type phase0, ssz } from "@lodestar/types";
 const SELECTOR = Uint8Array.of(0x22, 0x89, 0x51, 0x18);
 const WORD = 32;
 const GWEI = 10n ** 9n;
-/** Offsets after the selector in the ABI encoding: of the arguments, and of the bytes of each argument. */
+/** Offsets, after the selector, in the ABI encoding: of the arguments, and of each argument's bytes. */
 const ARGUMENT_OFFSETS = [0x80, 0xe0, 0x120];
 const FIELDS = { pubkey: [0xa0, 48], withdrawalCredentials: [0x100, 32], signature: [0x140, 96] } as const;
 const CALL_SIZE = SELECTOR.length + 0x1a0;
 
-/** Encodes the call of the deposit contract that makes a deposit. */
+/** Encodes the deposit contract call that makes a deposit. */
 export function encodeDepositCall(deposit: phase0.DepositData): Uint8Array {
   const call = new Uint8Array(CALL_SIZE);
   call.set(SELECTOR);
@@ -24,7 +24,7 @@ export function encodeDepositCall(deposit: phase0.DepositData): Uint8Array {
   return call;
 }
 
-/** Decodes a call of the deposit contract. Undefined for another call or another encoding. */
+/** Decodes a deposit contract call. Returns undefined for a different call or a different encoding. */
 export function decodeDepositCall(call: Uint8Array, value: bigint): phase0.DepositData | undefined {
   if (call.length !== CALL_SIZE || SELECTOR.some((byte, index) => call[index] !== byte)) return undefined;
   const body = call.subarray(SELECTOR.length);

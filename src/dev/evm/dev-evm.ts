@@ -15,11 +15,11 @@ import { NextPayload } from "./next-payload.ts";
 interface DevEvmParts {
   chain: BeaconChain;
   db: BeaconDb;
-  /** True if other nodes execute the payloads of the chain (`--p2p`). */
+  /** True if other nodes execute the chain's payloads (`--p2p`). */
   hasNetwork: boolean;
 }
 
-/** The EVM of a chain, connected to its blocks and its database. */
+/** A chain's EVM, connected to the chain's blocks and database. */
 export class DevEvm {
   readonly thread: EvmThread;
   /** Makes deposits, withdrawals and consolidations by transaction. */
@@ -28,11 +28,11 @@ export class DevEvm {
   readonly eth: ChainEth;
   /** Provides the deposits that validators vote for before electra. */
   readonly deposits: EvmDepositLog;
-  /** Resolves once the EVM is at the head. Calls made before wait for it. */
+  /** Resolves once the EVM is at the head. Earlier calls wait for this. */
   readonly ready: Promise<void>;
   readonly control: Remote<EvmControl>;
 
-  /** Connects the EVM to the chain that it executes. */
+  /** Connects the EVM to the chain it executes. */
   constructor(thread: EvmThread, { chain, db, hasNetwork }: DevEvmParts) {
     this.thread = thread;
     const proposals = new NextPayload(chain);
@@ -45,7 +45,7 @@ export class DevEvm {
       readRevision: chain.forkChoice.revision.evm,
     });
     this.ready = connected.then(() => confirmHead(chain));
-    // A node that is closed before it was started does not wait for it.
+    // Nothing awaits this if the node is closed before it has started.
     this.ready.catch(() => {});
     this.requests = new EvmRequests({
       wallet: thread.service("wallet"),
@@ -63,7 +63,7 @@ export class DevEvm {
   }
 }
 
-/** Marks the payload of the head as valid, since the EVM has executed it. An imported chain has no stored verdicts. */
+/** Marks the head's payload as valid, since the EVM has executed it. An imported chain has no stored verdicts. */
 function confirmHead({ head, forkChoice }: BeaconChain): void {
   if (head.execution.status === "optimistic") forkChoice.onValidPayload(head.execution.blockHash);
 }

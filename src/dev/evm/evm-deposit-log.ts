@@ -14,9 +14,9 @@ interface EvmDepositLogParts {
 }
 
 /**
- * Deposit chain of a chain with the EVM, for forks before electra: the validators vote for the deposit contract as it
- * was in finalized blocks, which never reorg. Reads the blocks of an epoch once they are finalized, and attributes
- * their deposits to the last one.
+ * Deposit chain of a chain with an EVM, for forks before electra. Validators vote for the state of the deposit contract
+ * in finalized blocks, which never reorg. Reads the blocks of an epoch once they are finalized, and attributes their
+ * deposits to the last of these blocks.
  */
 export class EvmDepositLog {
   readonly #parts: EvmDepositLogParts;
@@ -26,12 +26,15 @@ export class EvmDepositLog {
     this.#parts = parts;
   }
 
-  /** Slots between a deposit and the first voting period that can take it: it waits for its epoch and for finality. */
+  /**
+   * Slots between a deposit and the first voting period that can take it. The deposit waits for its epoch to end and to
+   * be finalized.
+   */
   get delaySlots(): number {
     return SLOTS_PER_EPOCH + this.#parts.chain.config.ETH1_FOLLOW_DISTANCE;
   }
 
-  /** Returns the deposits of the contract that the registry may not contain yet. */
+  /** Returns the deposits to the contract that the registry may not contain yet. */
   async deposits(): Promise<phase0.DepositData[]> {
     const { chain, requests } = this.#parts;
     const { deposits: log } = chain.eth1;

@@ -14,11 +14,11 @@ import { decodeDepositCall, encodeDepositCall } from "./deposit-call.ts";
 const GWEI = 10n ** 9n;
 /** Enough for a deposit into an empty tree, and for any request. */
 const GAS_LIMIT = 300_000n;
-/** Covers the fee of the request contracts, which starts at 1 wei and grows with their queues. */
+/** Covers the fee charged by the request contracts, which starts at 1 wei and grows with their queues. */
 const REQUEST_FEE = GWEI;
-/** Slot of `deposit_count` in the deposit contract. */
+/** Storage slot of `deposit_count` in the deposit contract. */
 const DEPOSIT_COUNT_SLOT = 0x20;
-/** Slot of the excess in both request contracts. */
+/** Storage slot of the excess in both request contracts. */
 const EXCESS_SLOT = 0;
 const ACCOUNTS = FUNDED_ADDRESSES.map((address) => new Uint8Array(Buffer.from(address.slice(2), "hex")));
 
@@ -31,7 +31,7 @@ interface EvmRequestsParts {
   canImpersonate: boolean;
 }
 
-/** Sends execution requests to the system contracts, as transactions from the funded accounts or impersonated ones. */
+/** Sends execution requests to the system contracts as transactions from funded or impersonated accounts. */
 export class EvmRequests implements ExecutionRequestSink {
   readonly #wallet: Remote<DevWallet>;
   readonly #depositContract: Uint8Array;
@@ -56,8 +56,8 @@ export class EvmRequests implements ExecutionRequestSink {
   }
 
   /**
-   * Returns the requests with their expected indices. The actual ones differ if later deposits with a higher tip are
-   * included first.
+   * Returns the requests with their expected indices. The actual indices may differ if later deposits with a higher tip
+   * are included first.
    */
   async addDeposits(deposits: readonly phase0.DepositData[]): Promise<electra.DepositRequest[]> {
     const count = await this.#wallet.storageAt(this.#depositContract, DEPOSIT_COUNT_SLOT);
@@ -69,13 +69,16 @@ export class EvmRequests implements ExecutionRequestSink {
     return deposits.map((deposit, n) => ({ ...deposit, index: first + BigInt(n) }));
   }
 
-  /** Returns the deposits of pooled transactions that the next block can include. */
+  /** Returns the deposits in pooled transactions that the next block can include. */
   async pendingDeposits(): Promise<phase0.DepositData[]> {
     const calls = await this.#wallet.pendingCalls(this.#depositContract);
     return calls.flatMap(({ data, value }) => decodeDepositCall(data, value) ?? []);
   }
 
-  /** Returns the deposits of the blocks after a number, up to a block. Undefined if one of them is not known. */
+  /**
+   * Returns the deposits in the blocks after number `after`, up to a block. Returns undefined if any of these blocks is
+   * unknown.
+   */
   async depositsUpTo(blockHash: RootHex, after: number): Promise<LoggedDeposit[] | undefined> {
     return (await this.#wallet.depositLogs(this.#depositContract, blockHash, after))?.map(parseDepositLog);
   }

@@ -4,7 +4,7 @@ import { isPendingChange } from "../../evm/overrides/stored-overrides.ts";
 
 const BASE = "evmState";
 const POOL = "evmPool/";
-/** Prefix of each block's account changes and impersonations, which are needed to execute the block again. */
+/** Prefix for each block's account changes and impersonations, which are needed to re-execute the block. */
 export const OVERRIDES = "evmOverrides/";
 const PENDING_OVERRIDES = `${OVERRIDES}pending`;
 /** Number of the newest stored block. Blocks and their indexes are stored under the prefixes below. */
@@ -12,10 +12,10 @@ const LAST_ARCHIVED = "evmArchived";
 const BLOCKS = "evmBlocks/";
 const NUMBERS = { block: "evmBlockNumbers/", transaction: "evmTransactionNumbers/" } as const;
 const NUMBER_DIGITS = 16;
-/** A transaction with blobs has hundreds of kilobytes. */
+/** A transaction with blobs takes hundreds of kilobytes. */
 const PAGE_BYTES = 1024 * 1024;
 
-/** Stores the execution state and the pool with the chain, so that snapshots and dumps contain them. */
+/** Stores the execution state and the pool with the chain, so snapshots and dumps contain them. */
 export function evmStore(db: BeaconDb): EvmStore {
   const nameOf = (number: number, prefix = POOL) => `${prefix}${String(number).padStart(NUMBER_DIGITS, "0")}`;
   const readNumber = async (name: string) => {
@@ -90,12 +90,12 @@ export function evmStore(db: BeaconDb): EvmStore {
   };
 }
 
-/** Empties the archive. The EVM fills it again by executing the payloads of the chain. */
+/** Empties the archive. The EVM refills it by executing the chain's payloads. */
 export async function clearArchive(db: BeaconDb): Promise<void> {
   for (const prefix of [LAST_ARCHIVED, BLOCKS, NUMBERS.block, NUMBERS.transaction]) await db.meta.deleteCustoms(prefix);
 }
 
-/** True if a block of the chain, or the next one, has changes that other nodes could not verify. */
+/** Returns true if any block of the chain, or the next block, contains changes that other nodes could not verify. */
 export async function hasOverrides(db: BeaconDb): Promise<boolean> {
   for await (const [name, bytes] of db.meta.customEntries(OVERRIDES)) {
     if (name !== PENDING_OVERRIDES || isPendingChange(bytes)) return true;

@@ -3,7 +3,7 @@ import { DEV_FEE_RECIPIENT } from "../constants.ts";
 
 const NAME = "feeRecipient";
 
-/** Fee recipient of the in-process validators. Stored with the chain, so that snapshots and dumps contain it. */
+/** Fee recipient of the in-process validators. Stored with the chain, so snapshots and dumps contain it. */
 export class FeeRecipient {
   readonly #db: BeaconDb;
   #address: Uint8Array;
@@ -28,7 +28,7 @@ export class FeeRecipient {
     this.#address = address;
   }
 
-  /** Reads the fee recipient of a chain that has replaced this one. */
+  /** Reads the fee recipient from the chain that has replaced this one. */
   async reload(): Promise<void> {
     this.#address = await read(this.#db);
   }

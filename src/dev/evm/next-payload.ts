@@ -5,7 +5,7 @@ import { blockHashOf } from "../../chain/engine/forkchoice-state.ts";
 import { payloadRequest } from "../../chain/production/payload-request.ts";
 import type { BlockAttributes } from "../../evm/execution/block-executor.ts";
 
-/** Attributes of the next payload, from which the pending block is built. */
+/** Attributes of the next payload, used to build the pending block. */
 export class NextPayload {
   readonly #chain: BeaconChain;
   #cached: { root: RootHex; slot: Slot; attributes: BlockAttributes } | undefined;
@@ -24,7 +24,7 @@ export class NextPayload {
     return Math.max(clock.currentSlot, head.slot) + 1;
   }
 
-  /** Returns the attributes of the payload on the head; null if another block is the head. */
+  /** Returns the attributes of the payload to build on a block, or null if the block is not the head. */
   async next(headBlockHash: RootHex): Promise<BlockAttributes | null> {
     const { config, head, states, preparations, clock } = this.#chain;
     if (blockHashOf(head) !== headBlockHash) return null;

@@ -6,7 +6,7 @@ import type { EvmThread } from "../../evm/thread/evm-thread.ts";
 import type { GenesisBlock } from "../../execution/engine-api/genesis-block.ts";
 import { InvalidChainError } from "../invalid-chain-error.ts";
 
-/** Opens a new dev chain with the configuration and returns its block 0. */
+/** Opens a new dev chain with the configuration and returns block 0. */
 export async function createEvmChain(evm: EvmThread, config: ChainConfig, chainId: number): Promise<GenesisBlock> {
   if (config.BELLATRIX_FORK_EPOCH !== 0) {
     throw new InvalidChainError(
@@ -19,8 +19,8 @@ export async function createEvmChain(evm: EvmThread, config: ChainConfig, chainI
 }
 
 /**
- * Opens an existing dev chain. Returns false if its execution chain does not start from the EVM's block 0, as with an
- * execution client.
+ * Opens an existing dev chain. Returns false if its execution chain does not start from the EVM's block 0, for example
+ * because it uses an execution client.
  */
 export async function openEvmChain(evm: EvmThread, config: ChainConfig): Promise<boolean> {
   if (config.BELLATRIX_FORK_EPOCH !== 0) return false;

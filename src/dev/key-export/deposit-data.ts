@@ -1,10 +1,10 @@
 import type { ChainConfig } from "@lodestar/config";
 import { type phase0, ssz } from "@lodestar/types";
 
-/** Version of staking-deposit-cli that uses this format. Deposit tools reject older versions. */
+/** A staking-deposit-cli version that uses this format. Deposit tools reject older versions. */
 const DEPOSIT_CLI_VERSION = "2.7.0";
 
-/** Entry of a deposit data file, in the format of staking-deposit-cli. Hex is without 0x. */
+/** Entry in a deposit data file, in the format of staking-deposit-cli. Hex strings have no 0x prefix. */
 export interface DepositDataEntry {
   readonly pubkey: string;
   readonly withdrawal_credentials: string;

@@ -14,7 +14,7 @@ import { slashingInterchange } from "./slashing-interchange.ts";
 interface ExportedChain extends Pick<GenesisParameters, "keys" | "withdrawals" | "balances"> {
   config: ChainConfig;
   genesisValidatorsRoot: string;
-  /** Number of genesis validators. Later indices are keys of validators without a deposit. */
+  /** Number of genesis validators. Higher indices are keys of validators without a deposit. */
   validators: number;
   signed: readonly SigningRecord[];
 }
@@ -30,7 +30,7 @@ export interface ExportedFiles {
 
 /**
  * Writes keystores with their passwords, deposit data and slashing protection data to a directory. Validator clients
- * find the password of a keystore by its name, or take one file for all.
+ * look up a keystore's password by its name, or use a single file for all keystores.
  */
 export async function exportKeys(
   chain: ExportedChain,
@@ -61,7 +61,7 @@ export async function exportKeys(
       password,
       description: `Fanal dev chain, validator ${index}`,
     });
-    // The name by which import commands recognise signing keys.
+    // Import commands recognize signing keys by this name.
     const name = `keystore-m_12381_3600_${index}_0_0-${unixSeconds}`;
     await writeFile(join(files.keystores, `${name}.json`), JSON.stringify(keystore));
     await writeFile(join(files.passwords, `${name}.txt`), password);

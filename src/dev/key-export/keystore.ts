@@ -1,7 +1,7 @@
 import { createCipheriv, createHash, pbkdf2, randomBytes, randomUUID } from "node:crypto";
 import { promisify } from "node:util";
 
-/** Far below the usual 2^18, so that clients import hundreds of test keys in seconds. */
+/** Far below the usual 2^18, so that clients can import hundreds of test keys in seconds. */
 const ITERATIONS = 4096;
 const KEY_BYTES = 32;
 
@@ -11,7 +11,7 @@ export interface Keystore {
   readonly description: string;
   /** Hex without 0x. */
   readonly pubkey: string;
-  /** Derivation path; empty for keys that are not derived from a mnemonic. */
+  /** Derivation path. Empty for keys not derived from a mnemonic. */
   readonly path: string;
   readonly uuid: string;
   readonly version: 4;
@@ -21,7 +21,7 @@ interface KeystoreOptions {
   secretKey: Uint8Array;
   publicKey: Uint8Array;
   path: string;
-  /** Without control characters, in the normal form NFKD. */
+  /** NFKD-normalized, without control characters. */
   password: string;
   description: string;
 }

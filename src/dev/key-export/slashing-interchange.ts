@@ -17,7 +17,7 @@ interface SignedValidator {
   signed: Pick<SigningRecord, "proposed" | "source" | "target"> | undefined;
 }
 
-/** Returns the latest signed block and attestation of each validator: the minimal form of the format. */
+/** Returns the latest signed block and attestation of each validator, which is the minimal form of the format. */
 export function slashingInterchange(
   genesisValidatorsRoot: string,
   validators: readonly SignedValidator[],

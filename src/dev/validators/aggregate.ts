@@ -21,13 +21,13 @@ interface AggregateModules {
   api: ValidatorApi;
   config: BeaconConfig;
   signer: ValidatorSigner;
-  /** Called if the aggregate of a committee fails. The others are still published. */
+  /** Called if a committee's aggregate fails. The remaining aggregates are still published. */
   onFailure: (error: unknown) => void;
 }
 
 /**
- * Publishes one aggregate per committee with a selected aggregator (phase0/validator.md, Attestation aggregation). Our
- * aggregators of a committee would all publish the same aggregate, so only the first does.
+ * Publishes one aggregate per committee with a selected aggregator (phase0/validator.md, Attestation aggregation). All
+ * our aggregators in a committee would publish the same aggregate, so only the first one does.
  */
 export async function publishAggregates(
   { api, config, signer, onFailure }: AggregateModules,
@@ -54,9 +54,7 @@ export async function publishAggregates(
   await api.validator.publishAggregateAndProofsV2({ signedAggregateAndProofs });
 }
 
-/**
- * Returns the first of our committee members that is selected as an aggregator (phase0/validator.md, is_aggregator).
- */
+/** Returns the first of our committee members selected as an aggregator (phase0/validator.md, is_aggregator). */
 export async function selectAggregator(
   signer: ValidatorSigner,
   slot: Slot,

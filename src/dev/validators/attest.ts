@@ -15,7 +15,7 @@ interface AttestModules {
   history: SlashingProtection;
 }
 
-/** Attestation data and our attesters of one committee. */
+/** Attestation data for one committee, and our attesters in it. */
 export interface CommitteeAttestation {
   committeeIndex: CommitteeIndex;
   data: phase0.AttestationData;
@@ -27,7 +27,7 @@ export function committeeIndexInData(config: BeaconConfig, slot: Slot, committee
   return config.getForkSeq(slot) < ForkSeq.electra ? committeeIndex : 0;
 }
 
-/** Requests the attestation data of a slot and groups the duties by committee. */
+/** Requests the attestation data for a slot and groups the duties by committee. */
 export async function prepareAttestations(
   { api, config }: Pick<AttestModules, "api" | "config">,
   slot: Slot,
@@ -44,7 +44,7 @@ export async function prepareAttestations(
   );
 }
 
-/** Signs the attestations and submits them in one call. Skips those that slashing protection rejects. */
+/** Signs the attestations and submits them in a single call. Skips attestations rejected by slashing protection. */
 export async function submitAttestations(
   { api, config, signer, history }: AttestModules,
   slot: Slot,

@@ -29,7 +29,7 @@ export class BuilderRegistration {
     this.#modules = modules;
   }
 
-  /** Registers the online validators, once per epoch. */
+  /** Registers the online validators once per epoch. */
   async update(slot: Slot, plan: DutyPlan): Promise<void> {
     const epoch = computeEpochAtSlot(slot);
     if (this.#registeredIn === epoch) return;

@@ -8,7 +8,7 @@ import { Duties } from "./duties.ts";
 import { ValidatorSigner } from "./signer.ts";
 import type { ValidatorApi } from "./validator-api.ts";
 
-/** API that returns no duties and records the requested epochs. */
+/** Creates an API that returns no duties and records the requested epochs. */
 function dutiesIn(fork: DevFork, dependentRoots: { proposers: string; attesters: string }) {
   const config = createBeaconConfig(
     devChainConfig({ forks: [{ fork, epoch: 0 }], slotSeconds: 6, genesisTime: 0 }),

@@ -9,7 +9,7 @@ import { DutyCache } from "./duty-cache.ts";
 import type { ValidatorSigner } from "./signer.ts";
 import type { ValidatorApi } from "./validator-api.ts";
 
-/** Fields of a head event that validators need. */
+/** Head event fields needed by validators. */
 export type HeadUpdate = Pick<HeadEvent, "slot" | "root" | "previousDutyDependentRoot" | "currentDutyDependentRoot">;
 
 interface DutiesModules {
@@ -59,7 +59,7 @@ export class Duties {
   }
 
   /**
-   * Returns the sync committee of the next slot: a block includes the signatures of the slot before it, so that
+   * Returns the sync committee of slot + 1: blocks include signatures from the previous slot, so the next slot's
    * committee signs (altair/validator.md, Sync committee).
    */
   async syncCommitteeAt(slot: Slot): Promise<routes.validator.SyncDuty[]> {
@@ -95,8 +95,9 @@ export class Duties {
   }
 
   /**
-   * Returns the accepted dependent roots of proposer duties. The last block before the epoch decides its proposers.
-   * With Fulu's lookahead they are decided an epoch earlier, and APIs report either root, depending on their version.
+   * Returns the accepted dependent roots of proposer duties. The last block before the epoch determines its proposers.
+   * With Fulu's lookahead, the proposers are determined one epoch earlier. APIs report either root, depending on their
+   * version.
    */
   #proposerRoots(epoch: Epoch, lastBeforeEpoch: string, anEpochEarlier: string): string[] {
     const hasLookahead = this.#config.getForkSeqAtEpoch(epoch) >= ForkSeq.fulu;

@@ -2,7 +2,7 @@ import type { Epoch, RootHex } from "@lodestar/types";
 
 export interface FetchedDuties<Duty> {
   duties: Duty[];
-  /** Block that decided the duties; absent for duties that a short reorg cannot change. */
+  /** Block that determined the duties. Absent for duties that a short reorg cannot change. */
   dependentRoot?: RootHex;
 }
 
@@ -11,7 +11,7 @@ interface Entry<Duty> {
   dependentRoot?: RootHex;
 }
 
-/** Caches duties of one kind by epoch. Fetches them again if their dependent root is reorged out. */
+/** Caches duties of one kind by epoch. Refetches duties if their dependent root is reorged out. */
 export class DutyCache<Duty> {
   readonly #fetch: (epoch: Epoch) => Promise<FetchedDuties<Duty>>;
   readonly #entries = new Map<Epoch, Entry<Duty>>();
@@ -32,15 +32,15 @@ export class DutyCache<Duty> {
       entry.dependentRoot = dependentRoot;
       return duties;
     } catch (error) {
-      // Failures are not cached: the next slot retries.
+      // Failures are not cached, so the next slot retries.
       if (this.#entries.get(epoch) === entry) this.#entries.delete(epoch);
       throw error;
     }
   }
 
   /**
-   * Drops the duties of an epoch unless their dependent root is one of the given ones. Does so once per set of roots,
-   * so that a node which keeps returning another root is not queried with every head.
+   * Drops an epoch's duties unless their dependent root is one of the given roots. Does so only once per set of roots,
+   * so a node that keeps returning a different root is not queried on every new head.
    */
   invalidateUnless(epoch: Epoch, dependentRoots: readonly RootHex[]): void {
     const root = this.#entries.get(epoch)?.dependentRoot;

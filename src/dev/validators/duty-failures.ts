@@ -3,7 +3,7 @@ import type { Logger } from "../../log/logger.ts";
 
 export const PROPOSE = "block proposal";
 
-/** Logs failed duties. If a duty fails in consecutive slots, logs only the first failure and the recovery. */
+/** Logs failed duties. If a duty fails in consecutive slots, only the first failure and the recovery are logged. */
 export class DutyFailures {
   readonly #logger: Logger;
   readonly #lastFailed = new Map<string, Slot>();
@@ -12,7 +12,7 @@ export class DutyFailures {
     this.#logger = logger;
   }
 
-  /** Runs the work; logs an error and returns undefined if it fails. */
+  /** Runs work. If the work fails, logs the error and returns undefined. */
   async attempt<T>(duty: string, slot: Slot, work: () => Promise<T>): Promise<T | undefined> {
     try {
       return await work();
@@ -32,7 +32,7 @@ export class DutyFailures {
     this.#lastFailed.clear();
   }
 
-  /** Marks the slot as inconclusive: an earlier failure of the duty is not considered recovered. */
+  /** Marks the slot as inconclusive, so an earlier failure of the duty does not count as recovered. */
   markInconclusive(duty: string, slot: Slot): void {
     if (this.#lastFailed.has(duty)) this.#lastFailed.set(duty, slot);
   }

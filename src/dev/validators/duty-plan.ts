@@ -2,16 +2,16 @@ import type { RootHex, Slot, ValidatorIndex } from "@lodestar/types";
 
 /** Overrides for the validator duties of a slot. `parentRoot` and `splitVote` require lockstep timing. */
 export interface DutyPlan {
-  /** Validators that do their duties; all by default. */
+  /** Validators that perform their duties; all by default. */
   readonly online?: ReadonlySet<ValidatorIndex> | undefined;
   /** Parent of the proposed block; the head by default. */
   readonly parentRoot?: RootHex | undefined;
   /**
-   * Validators that vote for another block. The others vote for the block of the slot, or for its parent if the block
-   * is late.
+   * Validators that vote for another block. All others vote for the slot's block, or for its parent if the block is
+   * late.
    */
   readonly splitVote?: SplitVote | undefined;
-  /** Delay of the block; none by default. */
+  /** How late the block is published; on time by default. */
   readonly blockDelay?: BlockDelay | undefined;
 }
 
@@ -21,10 +21,11 @@ interface SplitVote {
 }
 
 /**
- * Publication time of a late block. It is past the attestation deadline, so no attestation of that slot votes for it.
+ * Publication time of a late block. The time is past the attestation deadline, so no attestation from the block's slot
+ * votes for the block.
  */
 export interface BlockDelay {
-  /** Slots after the slot of the block. */
+  /** Number of slots after the block's slot. */
   readonly slots: Slot;
   /** Seconds into that slot. */
   readonly seconds: number;
@@ -35,11 +36,11 @@ export const DEFAULT_PLAN: DutyPlan = {};
 
 export const isOnline = ({ online }: DutyPlan, index: ValidatorIndex): boolean => online?.has(index) ?? true;
 
-/** True for a plan that only lockstep timing supports. */
+/** True for a plan supported only by lockstep timing. */
 export const requiresLockstep = ({ parentRoot, splitVote }: DutyPlan): boolean =>
   parentRoot !== undefined || splitVote !== undefined;
 
-/** Filters duties to those of online validators. */
+/** Keeps only the duties of online validators. */
 export function filterOnline<Duty extends { validatorIndex: ValidatorIndex }>(
   plan: DutyPlan,
   duties: readonly Duty[],

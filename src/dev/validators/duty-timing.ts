@@ -3,19 +3,22 @@ import type { Slot } from "@lodestar/types";
 import type { Clock } from "../../chain/clock/clock.ts";
 
 /**
- * When duties of a slot are done. `clock`: at their deadlines within the slot, as on a network. `lockstep`: one after
- * another at the start of the slot.
+ * When the duties of a slot are performed. `clock`: at their deadlines within the slot, as on a network. `lockstep`:
+ * one after the other at the start of the slot.
  */
 export type DutyTiming = "clock" | "lockstep";
 
 const SHORTEST_CLOCKED_SLOT_SECONDS = 1;
 
-/** Chooses lockstep for slots below one second of real time: a third of such a slot is too short to sign in. */
+/**
+ * Chooses lockstep for slots shorter than one second of real time, since a third of such a slot is too short to sign
+ * in.
+ */
 export function dutyTimingFor(slotSeconds: number, speed: number): DutyTiming {
   return slotSeconds / speed < SHORTEST_CLOCKED_SLOT_SECONDS ? "lockstep" : "clock";
 }
 
-/** Waits for the deadlines within a slot. */
+/** Waits for deadlines within a slot. */
 export class SlotSchedule {
   readonly #config: BeaconConfig;
   readonly #clock: Clock;
@@ -27,7 +30,7 @@ export class SlotSchedule {
     this.#clock = clock;
   }
 
-  /** Ends the wait for the block of this slot and of earlier slots. */
+  /** Ends the wait for blocks of this slot and earlier slots. */
   blockArrived(slot: Slot): void {
     this.#latestBlockSlot = Math.max(this.#latestBlockSlot, slot);
     for (const [waitingSlot, { resolve }] of this.#waiting) {
@@ -37,12 +40,12 @@ export class SlotSchedule {
     }
   }
 
-  /** Forgets arrived blocks, after the chain was reverted to an earlier slot. */
+  /** Forgets which blocks have arrived, after the chain was reverted to an earlier slot. */
   clear(): void {
     this.#latestBlockSlot = -1;
   }
 
-  /** phase0/validator.md, Attesting: waits for the block of the slot, until a third of the slot at the latest. */
+  /** phase0/validator.md, Attesting: waits for the slot's block, but no longer than a third of the slot. */
   async untilAttestationDue(slot: Slot, closing: AbortSignal): Promise<void> {
     if (this.#latestBlockSlot >= slot) return;
     const arrival = Promise.withResolvers<void>();
@@ -58,7 +61,7 @@ export class SlotSchedule {
     }
   }
 
-  /** phase0/validator.md, Broadcast aggregate: waits for two thirds of the slot. */
+  /** phase0/validator.md, Broadcast aggregate: waits until two thirds of the slot have passed. */
   async untilAggregateDue(slot: Slot, closing: AbortSignal): Promise<void> {
     await this.#clock.untilTime(this.aggregateDue(slot), closing);
   }

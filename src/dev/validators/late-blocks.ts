@@ -8,7 +8,7 @@ interface LateBlock {
   publish(): Promise<void>;
 }
 
-/** Holds signed blocks until their delayed publication. */
+/** Holds back signed blocks until they are due to be published. */
 export class LateBlocks {
   readonly #clock: Clock;
   readonly #closing: AbortSignal;
@@ -28,7 +28,7 @@ export class LateBlocks {
     this.#waiting = [];
   }
 
-  /** Publishes the blocks due before the given time, each when it is due. Overdue blocks are published at once. */
+  /** Publishes the blocks due before the given time, each at its due time. Overdue blocks are published immediately. */
   async publishBefore(chainSeconds: number): Promise<void> {
     const due = this.#waiting.filter(({ atSeconds }) => atSeconds < chainSeconds);
     this.#waiting = this.#waiting.filter((block) => !due.includes(block));

@@ -8,7 +8,7 @@ const GROUP_ORDER = 0x73eda753299d7d483339d80809a1d80553bda402fffe5bfeffffffff00
 
 /**
  * Aggregate signature of several validators over one message, signed lazily with the sum of their secret keys. Equals
- * the aggregate of their signatures, at the cost of one.
+ * the aggregate of the individual signatures, at the cost of one.
  */
 export class LazyAggregateSignature implements DeferredSignature {
   readonly #signingRoot: Uint8Array;
@@ -16,7 +16,7 @@ export class LazyAggregateSignature implements DeferredSignature {
   readonly #thread: SigningThread | undefined;
   #signature: Signature | undefined;
 
-  /** @param thread signs ahead of time; without it `signAhead` does nothing */
+  /** @param thread signs ahead of time; if omitted, `signAhead` does nothing */
   constructor(signingRoot: Uint8Array, secretKeys: Iterable<bigint>, thread?: SigningThread) {
     this.#signingRoot = signingRoot;
     this.#thread = thread;

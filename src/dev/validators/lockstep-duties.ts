@@ -31,14 +31,14 @@ interface LockstepModules {
   late: LateBlocks;
 }
 
-/** Block to vote for in a slot. */
+/** Block that validators vote for in a slot. */
 interface VoteTarget {
   root: RootHex;
   /** Result of `stateToAttestOn`. */
   state: CachedBeaconStateAllForks;
 }
 
-/** Votes of a slot for one target. */
+/** Votes in a slot for one target. */
 interface TargetVotes {
   votes: CommitteeVote[];
   syncVotes: SubcommitteeVote[];
@@ -46,7 +46,7 @@ interface TargetVotes {
 
 type IsVoter = (voter: ValidatorIndex) => boolean;
 
-/** Aggregate attestation of our members of a committee. */
+/** Aggregate attestation by our members of a committee. */
 interface CommitteeVote {
   committeeIndex: number;
   committee: Uint32Array;
@@ -56,16 +56,16 @@ interface CommitteeVote {
   signature: LazyAggregateSignature;
 }
 
-/** Contribution of our members of a sync subcommittee. */
+/** Contribution by our members of a sync subcommittee. */
 interface SubcommitteeVote {
   contribution: Omit<altair.SyncCommitteeContribution, "signature"> & { signature: LazyAggregateSignature };
   members: ValidatorIndex[];
 }
 
 /**
- * Fast path for the duties of a slot, for a chain that only this process sees. Produces the same blocks and votes as
- * clients of the API would, and signs them. Skips redundant work: the post-state of a produced block is imported with
- * it, and votes are added to the pools as lazy aggregates, signed only when a block includes them.
+ * Fast path for the duties of a slot on a chain that only this process sees. Produces and signs the same blocks and
+ * votes as API clients would, but skips redundant work: the post-state of a produced block is imported with the block,
+ * and votes are added to the pools as lazy aggregates, signed only when a block includes them.
  */
 export class LockstepDuties {
   readonly #modules: LockstepModules;
@@ -74,7 +74,7 @@ export class LockstepDuties {
     this.#modules = modules;
   }
 
-  /** Does all duties of the slot. Logs failed duties; never rejects. */
+  /** Performs all duties of the slot. Logs failed duties; never rejects. */
   async act(slot: Slot, plan: DutyPlan): Promise<void> {
     const { chain, history, failures, late } = this.#modules;
     await chain.refreshHead();
@@ -87,7 +87,7 @@ export class LockstepDuties {
     const slotVotes = await failures.attempt("attestation data", slot, async () => {
       const target = timelyBlock ? targetOf(timelyBlock) : await this.#target(slot, headRoot);
       const prepared = await this.#prepareVotes(slot, target, plan);
-      // The next block includes them. They leave this process only after the slashing protection is stored.
+      // The next block includes these votes. They leave this process only after the slashing protection is stored.
       for (const { votes, syncVotes } of prepared) {
         signAhead([...votes, ...syncVotes.map(({ contribution }) => contribution)].map(({ signature }) => signature));
       }
@@ -110,14 +110,16 @@ export class LockstepDuties {
     }
   }
 
-  /** Produces the block of the slot and records it as signed; null if the proposer is not ours, offline or slashed. */
+  /**
+   * Produces the slot's block and records it as signed. Returns null if the proposer is not ours, offline or slashed.
+   */
   async #produce(slot: Slot, parentRoot: RootHex, plan: DutyPlan): Promise<ProducedFullBlock | null> {
     const { chain, signer, history } = this.#modules;
     if (slot === GENESIS_SLOT) return null;
     const { epochCtx, validators } = await chain.states.afterBlock(parentRoot, slot);
     const proposer = epochCtx.getBeaconProposer(slot);
     if (!this.#acts(plan, proposer)) return null;
-    // A block of a slashed proposer is invalid (phase0/beacon-chain.md, process_block_header).
+    // A block by a slashed proposer is invalid (phase0/beacon-chain.md, process_block_header).
     if (validators.getReadonly(proposer).slashed) return null;
     const randaoReveal = signer.randaoReveal(proposer, slot);
     const request = blockRequest(chain, proposer, { slot, parentRoot, randaoReveal });
@@ -126,7 +128,7 @@ export class LockstepDuties {
     return produced;
   }
 
-  /** Starts building the payload of the next slot. */
+  /** Starts building the payload for the next slot. */
   #buildAhead(produced: ProducedFullBlock): void {
     const { preparations, clock, producer } = this.#modules.chain;
     const { currentEpoch } = clock;
@@ -149,7 +151,7 @@ export class LockstepDuties {
     return { root, state: await stateToAttestOn(this.#modules.chain.states, { slot, blockRoot: root }) };
   }
 
-  /** Prepares the votes of the slot and records them as signed. */
+  /** Prepares the votes for the slot and records them as signed. */
   async #prepareVotes(slot: Slot, target: VoteTarget, plan: DutyPlan): Promise<TargetVotes[]> {
     const { splitVote } = plan;
     const acts = (voter: ValidatorIndex) => this.#acts(plan, voter);
@@ -197,7 +199,7 @@ export class LockstepDuties {
     if (chain.config.getForkSeq(slot) < ForkSeq.altair) return [];
     const beaconBlockRoot = fromHex(root);
     const signingRoot = signer.syncMessageRoot(beaconBlockRoot, slot);
-    // The block of the next slot includes the signatures (altair/validator.md).
+    // The next slot's block includes the signatures (altair/validator.md).
     const committee = state.epochCtx.getIndexedSyncCommittee(slot);
     const votes: SubcommitteeVote[] = [];
     for (let subcommitteeIndex = 0; subcommitteeIndex < SYNC_COMMITTEE_SUBNET_COUNT; subcommitteeIndex++) {

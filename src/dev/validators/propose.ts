@@ -21,10 +21,10 @@ interface ProposeModules {
   history: SlashingProtection;
 }
 
-/** Publishes a block. Returns true if it was imported, or accepted by a builder that publishes it. */
+/** Publishes a block. Returns true if the block was imported, or accepted by a builder that will publish it. */
 export type PublishBlock = () => Promise<boolean>;
 
-/** Requests and signs a block (phase0/validator.md, Block proposal). Uses the graffiti of the node. */
+/** Requests and signs a block (phase0/validator.md, Block proposal). Uses the node's graffiti. */
 export async function signBlock(
   { api, config, signer, history }: ProposeModules,
   slot: Slot,

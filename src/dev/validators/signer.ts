@@ -39,7 +39,7 @@ export class ValidatorSigner {
     return this.#keys.secretKey(index) !== undefined;
   }
 
-  /** Computes the signing root of a message, with the domain of the slot's fork. */
+  /** Computes the signing root of a message, using the domain for the slot's fork. */
   signingRoot<T>(type: Type<T>, message: T, domainType: DomainType, slot: Slot): Uint8Array {
     return computeSigningRoot(type, message, this.#config.getDomain(slot, domainType, slot));
   }
@@ -58,7 +58,7 @@ export class ValidatorSigner {
     return this.#secretKey(index).sign(signingRoot).toBytes();
   }
 
-  /** Returns a lazy aggregate signature over one message. A duplicate index signs twice. */
+  /** Returns a lazy aggregate signature over one message. A repeated index signs twice. */
   signAggregate(indices: readonly ValidatorIndex[], signingRoot: Uint8Array): LazyAggregateSignature {
     return new LazyAggregateSignature(
       signingRoot,
@@ -67,7 +67,10 @@ export class ValidatorSigner {
     );
   }
 
-  /** Returns the RANDAO reveal of the slot's epoch. It is cached, since it is the same for all blocks of the epoch. */
+  /**
+   * Returns the RANDAO reveal for the slot's epoch. The reveal is cached, since it is the same for all blocks in the
+   * epoch.
+   */
   randaoReveal(index: ValidatorIndex, slot: Slot): BLSSignature {
     const epoch = computeEpochAtSlot(slot);
     const ofEpoch = this.#randaoReveals.getOrDefault(epoch);
@@ -80,13 +83,13 @@ export class ValidatorSigner {
     return reveal;
   }
 
-  /** Signs the RANDAO reveal of an upcoming slot ahead of time. */
+  /** Signs the RANDAO reveal for an upcoming slot ahead of time. */
   revealRandaoAhead(index: ValidatorIndex, slot: Slot): void {
     if (this.#randaoReveals.get(computeEpochAtSlot(slot))?.has(index)) return;
     this.#thread?.signAhead(this.#revealRequest(index, slot));
   }
 
-  /** Drops cached reveals: after a revert, an index may belong to another key. */
+  /** Drops cached reveals, because an index may belong to a different key after a revert. */
   clear(): void {
     this.#randaoReveals.clear();
   }

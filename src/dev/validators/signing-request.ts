@@ -1,6 +1,6 @@
 import { SecretKey, type Signature } from "@chainsafe/blst";
 
-/** Secret key and signing root as one hex string, usable as map key and message between threads. */
+/** Secret key and signing root as one hex string, usable as a map key and as a message between threads. */
 export type SigningRequest = string;
 
 const KEY_DIGITS = 64;

@@ -85,7 +85,7 @@ describe("SigningThread", () => {
     );
     askUntilStarted();
     for (const request of requests) thread.signAhead(request);
-    // Requests of one turn are sent as a batch in a microtask.
+    // Requests made in one turn are sent as a batch in a microtask.
     await Promise.resolve();
     started[0]!.postMessage("how many?");
     const [count] = await once(started[0]!, "message");

@@ -5,11 +5,14 @@ import type { Logger } from "../../log/logger.ts";
 import { onThreadDeath, startThread } from "../../threads/thread.ts";
 import type { SigningRequest } from "./signing-request.ts";
 
-/** Number of requests after which the thread is started. Starting it takes about as long as this many signatures. */
+/**
+ * Number of requests after which the thread is started. Starting the thread takes about as long as making this many
+ * signatures.
+ */
 const MIN_REQUESTS_FOR_THREAD = 64;
-/** Pending requests beyond this are dropped: they would be signed too late. */
+/** Pending requests beyond this limit are dropped, since they would be signed too late. */
 const MAX_PENDING = 16;
-/** Cached signatures: votes and reveals of a few slots. */
+/** Maximum number of cached signatures: enough for the votes and reveals of a few slots. */
 const MAX_CACHED = 64;
 
 /** `workerData` of the signing thread. */
@@ -57,12 +60,12 @@ export class SigningThread {
     if (this.#pendingCount >= MAX_PENDING) return;
     this.#thread ??= this.#start();
     this.#pendingCount++;
-    // Waking a thread is expensive, so requests of one turn are sent as a batch.
+    // Waking a thread is expensive, so requests made in one turn are sent as a batch.
     if (this.#unsent.length === 0) queueMicrotask(() => this.#send());
     this.#unsent.push(request);
   }
 
-  /** Returns the signature if the thread has made it and it is still cached. */
+  /** Returns the signature if the thread has finished it and it is still cached. */
   signedAhead(request: SigningRequest): Signature | undefined {
     this.#collect();
     const signature = this.#signed.get(request);
@@ -94,7 +97,7 @@ export class SigningThread {
   #start() {
     const { port1: port, port2 } = new MessageChannel();
     const worker = this.#startWorker({ port: port2 });
-    // The thread does not keep the process alive.
+    // Keeps the thread from holding the process open.
     worker.unref();
     onThreadDeath(worker, (error) => this.#onDeath(error));
     return { worker, port };

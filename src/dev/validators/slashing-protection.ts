@@ -2,7 +2,7 @@ import type { Epoch, phase0, Slot, ValidatorIndex } from "@lodestar/types";
 import { SerialQueue } from "../../async/serial-queue.ts";
 import type { BeaconDb, BeaconDbBatch } from "../../db/beacon-db.ts";
 
-/** Latest signed proposal slot and attestation epochs of a validator; −1 for none. */
+/** Latest proposal slot and attestation epochs signed by a validator; −1 if there are none. */
 export interface SigningRecord {
   index: ValidatorIndex;
   proposed: Slot;
@@ -10,10 +10,10 @@ export interface SigningRecord {
   target: Epoch;
 }
 
-/** Persistent storage of signing records. */
+/** Persistent storage for signing records. */
 interface SlashingProtectionStore {
   load(): Promise<SigningRecord[]>;
-  /** Stores changed records and leaves the others as they are. */
+  /** Stores the changed records and leaves all others as they are. */
   save(changed: readonly SigningRecord[]): Promise<void>;
   /** Adds the changed records to a batch. */
   addTo(batch: BeaconDbBatch, changed: readonly SigningRecord[]): void;
@@ -34,7 +34,7 @@ export class SlashingProtection {
     return new SlashingProtection(store, await store.load());
   }
 
-  /** Without a store, records are kept in memory only. */
+  /** If there is no store, records are kept only in memory. */
   constructor(store?: SlashingProtectionStore, signed: readonly SigningRecord[] = []) {
     this.#store = store;
     for (const each of signed) this.#signed.set(each.index, each);
@@ -45,7 +45,7 @@ export class SlashingProtection {
     return this.#signed.get(index) ?? noneSigned(index);
   }
 
-  /** Records a block before it is signed. Throws if signing it would be slashable. */
+  /** Records a block before it is signed. Throws if signing the block would be slashable. */
   recordProposal(index: ValidatorIndex, slot: Slot): void {
     const signed = this.#of(index);
     if (slot <= signed.proposed) {
@@ -57,7 +57,7 @@ export class SlashingProtection {
     this.#changed.add(signed);
   }
 
-  /** Records an attestation before it is signed. Returns false, without recording, if signing it could be slashable. */
+  /** Records an attestation before it is signed. Returns false, without recording it, if signing could be slashable. */
   recordAttestation(index: ValidatorIndex, { source, target }: phase0.AttestationData): boolean {
     const signed = this.#of(index);
     if (target.epoch <= signed.target || source.epoch < signed.source) return false;
@@ -68,15 +68,15 @@ export class SlashingProtection {
   }
 
   /**
-   * Captures the records. Returns a function that restores them when the chain is reverted to a snapshot, which
-   * discards the chain that later messages were signed for.
+   * Captures the records. Returns a function that restores them when the chain is reverted to a snapshot, since the
+   * revert discards the chain for which later messages were signed.
    */
   capture(): () => void {
     const signed = Array.from(this.#signed.values(), (each) => ({ ...each }));
     return () => this.replace(signed);
   }
 
-  /** Replaces all records, when another chain is loaded. */
+  /** Replaces all records when another chain is loaded. */
   replace(signed: readonly SigningRecord[]): void {
     this.#signed.clear();
     for (const each of signed) this.#signed.set(each.index, each);
@@ -84,7 +84,7 @@ export class SlashingProtection {
     this.#changed = new Set(signed);
   }
 
-  /** Stores all changed records. Signed messages must not leave the node before. */
+  /** Stores all changed records. Must complete before any signed message leaves the node. */
   async flush(): Promise<void> {
     const store = this.#store;
     if (!store) return;
@@ -120,12 +120,12 @@ const NAME = "signed/";
 
 type Row = [proposed: number, source: number, target: number];
 
-/** Deletes all signing records. The validators may then sign the same duties again. */
+/** Deletes all signing records, after which the validators may sign the same duties again. */
 export function clearSigningRecords(db: BeaconDb): Promise<void> {
   return db.meta.deleteCustoms(NAME);
 }
 
-/** Stores signing records in the database of the node, one entry per validator. */
+/** Stores signing records in the node's database, one entry per validator. */
 export function slashingProtectionStore(db: BeaconDb): SlashingProtectionStore {
   return {
     async load() {

@@ -17,15 +17,15 @@ interface SubscribeModules {
 }
 
 /**
- * Subscribes to the committee subnets of our validators for the current and the next epoch (phase0/validator.md,
- * Lookahead; altair/validator.md, Sync committee subnet stability).
+ * Subscribes to our validators' committee subnets for the current and the next epoch (phase0/validator.md, Lookahead;
+ * altair/validator.md, Sync committee subnet stability).
  */
 export class SubnetSubscriptions {
   readonly #modules: SubscribeModules;
-  /** Subscribed duties by epoch. Duties that changed in a reorg are subscribed again. */
+  /** Subscribed duties by epoch. Duties changed by a reorg are subscribed again. */
   readonly #attesters = new Map<Epoch, routes.validator.AttesterDuty[]>();
   readonly #syncCommittees = new Map<Epoch, routes.validator.SyncDuty[]>();
-  /** Online validators at the last update. */
+  /** The validators online at the last update. */
   #online: DutyPlan["online"];
 
   constructor(modules: SubscribeModules) {
@@ -58,13 +58,13 @@ export class SubnetSubscriptions {
     }
   }
 
-  /** Makes the next update subscribe again. */
+  /** Makes the next update resubscribe. */
   clear(): void {
     this.#attesters.clear();
     this.#syncCommittees.clear();
   }
 
-  /** Subscribes once per committee: one of our aggregators acts for all. */
+  /** Subscribes once per committee, since one of our aggregators acts for all. */
   async #subscribeCommittees(attesters: routes.validator.AttesterDuty[]): Promise<void> {
     const { api, signer } = this.#modules;
     const subscriptions: routes.validator.BeaconCommitteeSubscription[] = [];

@@ -14,17 +14,17 @@ import type { ValidatorApi } from "./validator-api.ts";
 interface SyncCommitteeModules {
   api: ValidatorApi;
   signer: ValidatorSigner;
-  /** Called if the contribution of a subcommittee fails. The others are still published. */
+  /** Called if a subcommittee's contribution fails. The remaining contributions are still published. */
   onFailure: (error: unknown) => void;
 }
 
-/** Block root and our members of the sync committee that sign it. */
+/** Block root to sign, and our sync committee members that sign it. */
 export interface SyncCommitteeSigning {
   beaconBlockRoot: Root;
   duties: routes.validator.SyncDuty[];
 }
 
-/** Requests the head root, which the members sign regardless of its slot. */
+/** Requests the head root, which the members sign regardless of the head's slot. */
 export async function prepareSyncMessages(
   { api }: Pick<SyncCommitteeModules, "api">,
   duties: routes.validator.SyncDuty[],
@@ -34,7 +34,8 @@ export async function prepareSyncMessages(
 }
 
 /**
- * Signs and submits one message per member, however many seats it has (altair/validator.md, Sync committee messages).
+ * Signs and submits one message per member, regardless of the number of seats (altair/validator.md, Sync committee
+ * messages).
  */
 export async function submitSyncMessages(
   { api, signer }: Omit<SyncCommitteeModules, "onFailure">,
@@ -53,7 +54,7 @@ export async function submitSyncMessages(
 
 /**
  * Publishes one contribution per subcommittee with a selected aggregator (altair/validator.md, Sync committee
- * contributions). Our aggregators of a subcommittee would all publish the same one.
+ * contributions). All our aggregators in a subcommittee would publish the same contribution.
  */
 export async function publishContributions(
   { api, signer, onFailure }: SyncCommitteeModules,

@@ -10,7 +10,7 @@ interface SyncGateDeps {
   logger: Logger;
 }
 
-/** True if the slot ended at least one slot ago by the wall clock. Duties for it would come too late. */
+/** True if the slot ended at least one slot ago by the wall clock, in which case its duties would come too late. */
 export function isExpired(
   clock: Pick<Clock, "nowSeconds" | "offsetSeconds" | "slotStartSeconds">,
   slot: Slot,
@@ -19,8 +19,8 @@ export function isExpired(
 }
 
 /**
- * Suspends validators of a shared chain while their node is syncing. Votes for an outdated head are useless, and a
- * block on it splits the chain.
+ * Suspends validators on a shared chain while their node is syncing. Votes for an outdated head are useless, and a
+ * block built on such a head splits the chain.
  */
 export function gateOnSync({ validators, status, logger }: SyncGateDeps): DevValidators {
   let acted: boolean | undefined;

@@ -1,6 +1,6 @@
 import type { Api } from "../../api/api.ts";
 
-/** Part of the node's API that a validator client uses, called in-process. */
+/** The part of the node's API used by a validator client, called in-process. */
 export interface ValidatorApi {
   validator: Pick<
     Api["validator"],

@@ -106,7 +106,7 @@ describe("dev validators in lockstep", () => {
         .map(({ message }) => message.slot);
       expect(withFullSyncCommittee).toEqual(slots);
 
-      // Every validator attests once in each of four epochs, plus the committees of the fifth epoch's first slot.
+      // Every validator attests once in each of four epochs, plus the committees in the first slot of the fifth epoch.
       const inFullEpochs = api.attestations.filter(({ data }) => data.target.epoch < 4);
       expect(inFullEpochs.length).toBe(4 * keys.count);
       const singles = api.attestations.filter(isElectraSingleAttestation);
@@ -122,7 +122,7 @@ describe("dev validators in lockstep", () => {
         expect(callsOf(method), method).toBe(lastSlot + 1);
       }
       expect(callsOf("getProposerDuties")).toBe(5);
-      // Duties of the next epoch are fetched early, for subscriptions.
+      // The next epoch's duties are fetched early, for subscriptions.
       expect(callsOf("getAttesterDuties")).toBe(6);
       expect(callsOf("prepareBeaconCommitteeSubnet")).toBe(6);
       expect(callsOf("prepareSyncCommitteeSubnets")).toBe(6);
@@ -162,13 +162,13 @@ describe("dev validators in lockstep", () => {
     const { api, validators } = setUp(fuluFromGenesis);
     await validators.onSlot(5, "lockstep");
     await validators.onSlot(6, "lockstep");
-    // Two committees a slot, in the remaining slots of this epoch and all of the next.
+    // Two committees per slot, in the remaining slots of this epoch and all slots of the next.
     const expected = Array.from({ length: 2 * SLOTS_PER_EPOCH - 5 }, (_, i) => [5 + i, 5 + i]).flat();
     expect(api.committeeSubscriptions.map(({ slot }) => slot).sort((a, b) => a - b)).toEqual(expected);
     expect(
       new Set(api.committeeSubscriptions.map(({ slot, committeeIndex }) => `${slot}/${committeeIndex}`)).size,
     ).toBe(expected.length);
-    // In committees of four every member is an aggregator.
+    // In a committee of four, every member is an aggregator.
     expect(api.committeeSubscriptions.every(({ isAggregator }) => isAggregator)).toBe(true);
     const seats = api.syncSubscriptions.flatMap(({ syncCommitteeIndices }) => syncCommitteeIndices);
     expect(new Set(seats).size).toBe(SYNC_COMMITTEE_SIZE);

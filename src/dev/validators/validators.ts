@@ -35,34 +35,34 @@ interface DevValidatorsOptions {
   config: BeaconConfig;
   keys: ValidatorKeys;
   logger: Logger;
-  /** In memory by default. */
+  /** Kept in memory by default. */
   history?: SlashingProtection;
   /** True while the node has a builder to register with; false by default. */
   hasBuilder?: () => boolean;
-  /** Overrides for the duties of a slot. */
+  /** Overrides for a slot's duties. */
   plan?: (slot: Slot) => DutyPlan;
   /** True if it is too late to sign for the slot; false by default. */
   isPast?: (slot: Slot) => boolean;
-  /** Direct access to the chain for lockstep duties that bypass the API, while allowed. */
+  /** Direct access to the chain for lockstep duties, which bypass the API while this is allowed. */
   fastPath?: { chain: BeaconChain; isAllowed: () => boolean };
 }
 
 export interface DevValidators {
-  /** Does all duties of a slot. Logs failed duties; never rejects. */
+  /** Performs all duties of a slot. Logs failed duties; never rejects. */
   onSlot(slot: Slot, timing?: DutyTiming): Promise<void>;
-  /** Triggers the attestations of the slot and drops outdated duties. */
+  /** Triggers the slot's attestations and drops outdated duties. */
   onHead(head: HeadUpdate): void;
   /** Drops all cached duties after the chain was reverted. Must not be called during `onSlot`. */
   onReverted(): void;
-  /** Cancels waiting duties; resolves once the running ones are done. */
+  /** Cancels waiting duties. Resolves once all running duties have finished. */
   close(): Promise<void>;
 }
 
-/** Creates in-process validators, which use the public API of the node like a validator client. */
+/** Creates in-process validators that use the node's public API like a validator client. */
 export function createDevValidators(options: DevValidatorsOptions): DevValidators {
   const { api, clock, config, keys, logger, history = new SlashingProtection() } = options;
   const { hasBuilder = () => false, plan: planOf = () => DEFAULT_PLAN, isPast = () => false, fastPath } = options;
-  // On a single core the thread would only compete with the main thread.
+  // On a single core, the thread would only compete with the main thread.
   const signingThread = availableParallelism() > 1 ? new SigningThread({ logger }) : undefined;
   const signer = new ValidatorSigner(config, keys, signingThread);
   const duties = new Duties({ api, config, keys, signer });
@@ -76,7 +76,7 @@ export function createDevValidators(options: DevValidatorsOptions): DevValidator
   const late = new LateBlocks(clock, closing.signal);
   const lockstep = fastPath && new LockstepDuties({ chain: fastPath.chain, signer, history, failures, late });
 
-  /** Skips duties of slots that passed, e.g. while the process was suspended. */
+  /** Skips duties for slots that have passed, e.g. while the process was suspended. */
   const attempt: DutyFailures["attempt"] = async (duty, slot, work) =>
     isPast(slot) ? undefined : failures.attempt(duty, slot, work);
 
@@ -107,7 +107,7 @@ export function createDevValidators(options: DevValidatorsOptions): DevValidator
       return attesters.length > 0 ? prepareAttestations(modules, slot, attesters) : [];
     });
     if (!attestations) return [];
-    // Aggregates are published even if some attestations of the batch were rejected.
+    // Aggregates are published even if some attestations in the batch were rejected.
     await attempt("attestation submission", slot, () => submitAttestations(modules, slot, attestations));
     return attestations;
   }
@@ -151,7 +151,7 @@ export function createDevValidators(options: DevValidatorsOptions): DevValidator
       await lockstep.act(slot, plan);
       return;
     }
-    // Our own block comes first: a late attestation to it is worth more than a timely one to its parent.
+    // Our own block comes first: a late attestation to it is worth more than a timely attestation to its parent.
     await propose(slot, plan);
     if (timing === "clock") await schedule.untilAttestationDue(slot, closing.signal);
     const attestations = await attest(slot, plan);
