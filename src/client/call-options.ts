@@ -1,4 +1,4 @@
 export interface CallOptions {
-  /** Aborts the call, e.g. `AbortSignal.timeout(1000)` after a second. */
+  /** Aborts the call. For a timeout of one second, pass `AbortSignal.timeout(1000)`. */
   readonly signal?: AbortSignal;
 }

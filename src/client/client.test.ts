@@ -161,7 +161,7 @@ describe("events", () => {
       handlers: {
         subscribe: async (_params, caller) => {
           const id = caller?.subscribe(channel.feed);
-          // Published before the client knows its subscription.
+          // Published before the client knows the id of its subscription.
           channel.publish({ slot: "1" });
           return json(id);
         },

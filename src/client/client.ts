@@ -7,7 +7,7 @@ import { RpcError } from "./rpc-error.ts";
 import type { RpcRequest, RpcResponse, Transport } from "./transport.ts";
 
 export interface Subscription {
-  /** Resolves when the subscription ends; with an error if the node or the connection ended it. */
+  /** Resolves when the subscription ends, with an error if the node or the connection ended it. */
   readonly ended: Promise<Error | undefined>;
   unsubscribe(): Promise<void>;
 }
@@ -16,7 +16,7 @@ type MethodName = keyof Methods;
 type ParamsOf<Name extends MethodName> = NonNullable<Parameters<Methods[Name]>[0]>;
 type ResultOf<Name extends MethodName, F extends ForkName> = Awaited<ReturnType<Methods<F>[Name]>>;
 
-/** Call of a batch: method name and parameters. */
+/** A call in a batch: method name and parameters. */
 export type BatchCall = {
   [Name in MethodName]: readonly [method: Name, params?: ParamsOf<Name>];
 }[MethodName];
@@ -27,14 +27,14 @@ type BatchResults<Calls extends readonly BatchCall[], F extends ForkName> = {
 
 /**
  * Client with a function for every method of the node, taking parameters by name. `F` is the fork of the chain, or a
- * union of its forks. Results are typed for it; by default for any fork.
+ * union of its forks, for which results are typed. By default, results are typed for any fork.
  */
 export interface Client<F extends ForkName = ForkName> extends Methods<F>, AsyncDisposable {
-  /** Calls a method by name, e.g. one of a newer node. */
+  /** Calls a method by name, e.g. a method of a newer node. */
   call(method: string, params?: object, options?: CallOptions): Promise<unknown>;
-  /** Sends several calls as a batch. A failed call has its error in place of the result. */
+  /** Sends several calls as a batch. The result of a failed call is its error. */
   batch<const Calls extends readonly BatchCall[]>(calls: Calls, options?: CallOptions): Promise<BatchResults<Calls, F>>;
-  /** Subscribes to topics. The listener is called with each event. */
+  /** Subscribes to topics and calls the listener with each event. */
   subscribe<T extends Topic>(topics: readonly T[], listener: (event: ChainEvent<T, F>) => void): Promise<Subscription>;
   /** Closes the connection and rejects pending calls. */
   close(): Promise<void>;
@@ -61,7 +61,7 @@ export function clientOver<F extends ForkName = ForkName>(transport: Transport):
     const requests = calls.map(([method, params]) => requestOf(method, params));
     const responses = await transport.send(requests, signal);
     const byId = new Map(responses.map((response) => [response.id, response]));
-    // A batch that is rejected as a whole has a single response with id null.
+    // If the batch as a whole is rejected, there is a single response with a null id.
     return requests.map(({ id }) => outcomeOf(byId.get(id) ?? byId.get(null)));
   }
 

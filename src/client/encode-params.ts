@@ -1,15 +1,15 @@
-/** Namespaces of the execution layer. */
+/** Matches execution layer methods by namespace. */
 const EXECUTION_METHOD = /^(eth|net|web3|txpool|debug_trace|personal|anvil|hardhat|evm|miner)/;
 
-/** True for a method of the execution layer, whose integers are hex quantities. */
+/** True for an execution layer method, which takes integers as hex quantities. */
 export function isExecutionMethod(name: string): boolean {
   return EXECUTION_METHOD.test(name);
 }
 
 /**
- * Serializes an object with the parameters of a method. Bigints become hex quantities for the execution layer.
- * Elsewhere they become numbers, or decimal strings where numbers are inexact. Throws for NaN and infinity, which JSON
- * would silently turn into null, so that a parameter would have its default.
+ * Serializes an object that holds the parameters of a method. Bigints become hex quantities for the execution layer.
+ * For other methods, they become numbers, or decimal strings where numbers are inexact. Throws for NaN and infinity,
+ * which JSON would silently turn into null, making the parameter take its default.
  */
 export function stringifyFor(method: string, value: object): string {
   const encode = isExecutionMethod(method) ? hexQuantity : decimal;

@@ -4,7 +4,7 @@ import type { Methods } from "./methods.ts";
 
 type ByName<Method extends keyof EthParamNames> = NonNullable<Parameters<Methods[Method]>[0]>;
 
-/** Parameters in their order. Null leaves an optional one out. */
+/** Parameters in order. Null omits an optional parameter. */
 type ByPosition<Params, Names extends readonly string[]> = Names extends readonly [
   infer Name extends keyof Params,
   ...infer Rest extends readonly string[],
@@ -14,7 +14,7 @@ type ByPosition<Params, Names extends readonly string[]> = Names extends readonl
     : readonly [Params[Name], ...ByPosition<Params, Rest>]
   : readonly [];
 
-/** Methods for subscriptions, whose events the provider emits. */
+/** Subscription methods, whose events are emitted by the provider. */
 interface SubscriptionSchema {
   readonly eth_subscribe: {
     readonly params: readonly [kind: "newHeads" | "logs" | "newPendingTransactions", options?: object | boolean];
@@ -23,7 +23,7 @@ interface SubscriptionSchema {
   readonly eth_unsubscribe: { readonly params: readonly [subscription: string]; readonly result: boolean };
 }
 
-/** Parameters and results of the methods of the execution layer (EIP-1193). */
+/** Parameters and results of execution layer methods (EIP-1193). */
 export type EthSchema = SubscriptionSchema & {
   readonly [Method in keyof EthParamNames]: {
     readonly params: ByPosition<ByName<Method>, EthParamNames[Method]> | ByName<Method>;
@@ -31,7 +31,7 @@ export type EthSchema = SubscriptionSchema & {
   };
 };
 
-/** Request of a method of the schema. Parameters may be left out if all are optional. */
+/** Request for a method in the schema. Parameters may be omitted if all of them are optional. */
 export type EthSchemaRequest<Method extends keyof EthSchema> = readonly [] extends EthSchema[Method]["params"]
   ? { readonly method: Method; readonly params?: EthSchema[Method]["params"] }
   : { readonly method: Method; readonly params: EthSchema[Method]["params"] };

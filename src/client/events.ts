@@ -73,9 +73,9 @@ export interface EventData<F extends ForkName = ForkName> {
         timestamp: Uint64;
         prev_randao: Root;
         suggested_fee_recipient: Address;
-        /** From capella on. */
+        /** Present from capella on. */
         withdrawals?: { index: Uint64; validator_index: Uint64; address: Address; amount: Uint64 }[];
-        /** From deneb on. */
+        /** Present from deneb on. */
         parent_beacon_block_root?: Root;
       };
     }
@@ -84,13 +84,13 @@ export interface EventData<F extends ForkName = ForkName> {
   data_column_sidecar: { block_root: Root; index: Uint64; slot: Uint64; kzg_commitments: Bytes[] };
 }
 
-/** Data with the name of its fork. */
+/** Data labeled with the name of its fork. */
 interface OfFork<F extends ForkName, Data> {
   version: F;
   data: Data;
 }
 
-/** Event of a topic. Topics without an entry in `EventData` carry an object. */
+/** Event for a topic. Topics without an entry in `EventData` carry an object. */
 export type ChainEvent<T extends Topic = Topic, F extends ForkName = ForkName> = T extends keyof EventData
   ? { readonly topic: T; readonly data: EventData<F>[T] }
   : { readonly topic: T; readonly data: object };

@@ -1,6 +1,6 @@
 import { messageOf, parseJson, type RpcRequest, type RpcResponse, readResponses, type Transport } from "./transport.ts";
 
-/** Calls over HTTP, one request per call. */
+/** Sends calls over HTTP, with one request per call. */
 export class HttpTransport implements Transport {
   readonly #url: string;
   readonly #headers: Record<string, string>;
@@ -37,7 +37,7 @@ export class HttpTransport implements Transport {
       return await fetch(this.#url, { method: "POST", headers, body, signal });
     } catch (error) {
       signal.throwIfAborted();
-      // The message of fetch has no details; its cause does.
+      // The error message from fetch has no details, but its cause does.
       const { cause } = error as Error;
       const reason = cause instanceof Error ? cause.message || cause.name : String(error);
       throw new Error(`The node at ${this.#url} is unreachable: ${reason}.`, { cause: error });

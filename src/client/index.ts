@@ -13,8 +13,8 @@ export { RpcError, type RpcErrorData, type RpcErrorKind } from "./rpc-error.ts";
 
 export interface ClientOptions {
   /**
-   * JSON-RPC URL of the node: http:// or https:// for calls, ws:// or wss:// for calls and events. Credentials in it
-   * are sent by Basic authentication, for a reverse proxy.
+   * JSON-RPC URL of the node: http:// or https:// for calls, ws:// or wss:// for calls and events. Credentials in the
+   * URL are sent by Basic authentication, for use with a reverse proxy.
    */
   readonly url: string;
   /** Bearer token of the node. Browsers cannot send it over a WebSocket. */
@@ -22,7 +22,7 @@ export interface ClientOptions {
 }
 
 /**
- * Creates a client of a running node. Connects on the first call. `createClient<"fulu">` types results for a chain of
+ * Creates a client for a running node. Connects on the first call. `createClient<"fulu">` types results for a chain at
  * that fork.
  */
 export function createClient<F extends ForkName = ForkName>(options: ClientOptions): Client<F> {

@@ -1,14 +1,14 @@
 /** Parsed URL of a node. */
 interface NodeUrl {
-  /** With the colon, as in `URL`. */
+  /** Includes the colon, as in `URL`. */
   protocol: string;
-  /** URL without credentials, safe for error messages. */
+  /** URL without credentials, which makes it safe for error messages. */
   address: string;
   /** Authorization header for the credentials. */
   authorization: string | undefined;
 }
 
-/** Returns the options of a client. Rejects a bare URL and a missing one, which JavaScript programs may pass. */
+/** Returns the client options. Rejects a bare URL and a missing URL, which JavaScript programs may pass. */
 export function readClientOptions<T extends { readonly url: string }>(caller: string, options: T): T {
   const input: unknown = options;
   if (typeof input === "string") {
@@ -34,7 +34,7 @@ export function readNodeUrl(url: string): NodeUrl {
   return { protocol, address: parsed.href, authorization: basicAuthorization(username, password) };
 }
 
-/** RFC 7617. */
+/** Specified in RFC 7617. */
 function basicAuthorization(username: string, password: string): string {
   const bytes = new TextEncoder().encode(`${decoded(username)}:${decoded(password)}`);
   return `Basic ${btoa(String.fromCharCode(...bytes))}`;

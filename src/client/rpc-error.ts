@@ -1,13 +1,13 @@
 /** Details of an error response. */
 export interface RpcErrorData {
-  /** HTTP status that the REST API returns for the same error. */
+  /** HTTP status returned by the REST API for the same error. */
   readonly status: number;
   readonly detail?: string;
-  /** Rejected items of a submitted list. */
+  /** Rejected items in a submitted list. */
   readonly failures?: readonly { readonly index: number; readonly message: string }[];
 }
 
-/** Kind of an error response. Codes of other servers and of the EVM are "other". */
+/** Kind of an error response. Codes from other servers and from the EVM are "other". */
 export type RpcErrorKind =
   | "parse-error"
   | "invalid-request"
@@ -37,10 +37,10 @@ const KINDS: Readonly<Record<number, RpcErrorKind>> = {
   [-32005]: "limit-exceeded",
 };
 
-/** Status of an overloaded node, which has the same code as a limit. */
+/** Status of an overloaded node, which shares its code with exceeded limits. */
 const SERVICE_UNAVAILABLE = 503;
 
-/** Error response of the node. The message says what is wrong and how to fix it. */
+/** Error response from the node. The message says what is wrong and how to fix it. */
 export class RpcError extends Error {
   override readonly name = "RpcError";
   readonly code: number;

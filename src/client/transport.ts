@@ -19,7 +19,7 @@ export type RpcResponse =
 /** Receives the events of a subscription. */
 export interface EventReader {
   deliver(topic: string, data: unknown): void;
-  /** Called at the end of the subscription; with a reason unless it was cancelled by the client. */
+  /** Called when the subscription ends, with a reason unless the client cancelled it. */
   end(reason?: Error): void;
 }
 
@@ -32,7 +32,7 @@ export interface Transport {
   close(): Promise<void>;
 }
 
-/** Parses JSON; undefined if invalid. */
+/** Parses JSON. Returns undefined if the text is invalid. */
 export function parseJson(text: string): unknown {
   try {
     return JSON.parse(text);
@@ -41,7 +41,7 @@ export function parseJson(text: string): unknown {
   }
 }
 
-/** Returns the responses in a parsed message; undefined if it is not a JSON-RPC response. */
+/** Returns the responses in a parsed message, or undefined if the message is not a JSON-RPC response. */
 export function readResponses(value: unknown): RpcResponse[] | undefined {
   const responses = Array.isArray(value) ? value : [value];
   return responses.every(isResponse) ? responses : undefined;
@@ -57,7 +57,7 @@ export function messageOf(requests: readonly RpcRequest[]): string {
   return texts.length === 1 ? texts[0]! : `[${texts.join()}]`;
 }
 
-/** Settles with the work, or rejects with the reason of the signal once it is aborted. */
+/** Settles like the work, or rejects with the signal's reason once the signal is aborted. */
 export async function unlessAborted<T>(work: Promise<T>, signal: AbortSignal | undefined): Promise<T> {
   if (signal === undefined) return work;
   const { promise: aborted, reject } = Promise.withResolvers<never>();

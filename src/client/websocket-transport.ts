@@ -15,7 +15,7 @@ interface Waiting {
   reject(reason: unknown): void;
 }
 
-/** Subscription notification of the node. */
+/** Subscription notification from the node. */
 interface Notification {
   method: "subscription";
   params: { subscription: string; topic: string; data: unknown } | { subscription: string; error: ErrorMembers };
@@ -27,13 +27,13 @@ const MESSAGE_TOO_BIG = 1009;
 
 type ErrorMembers = ConstructorParameters<typeof RpcError>[0];
 
-/** Sends calls and receives events over one WebSocket, opened by the first call. */
+/** Sends calls and receives events over a single WebSocket, which is opened by the first call. */
 export class WebSocketTransport implements Transport {
   readonly #url: string;
   readonly #headers: Record<string, string>;
   readonly #waiting = new Map<number, Waiting>();
   readonly #readers = new Map<string, EventReader>();
-  /** Ids of subscription requests count down; those of calls count up. */
+  /** Ids of subscription requests count down; ids of calls count up. */
   #lastOwnId = 0;
   #opening: Promise<WebSocket> | undefined;
   #isClosed = false;
@@ -50,7 +50,7 @@ export class WebSocketTransport implements Transport {
   async subscribe(topics: readonly string[], reader: EventReader): Promise<() => Promise<void>> {
     let subscription = "";
     await this.#ask("subscribe", { topics }, (result) => {
-      // Synchronously: the first event may follow in the same turn.
+      // Set synchronously, because the first event may follow in the same turn.
       subscription = String(result);
       this.#readers.set(subscription, reader);
     });
@@ -117,7 +117,7 @@ export class WebSocketTransport implements Transport {
     socket.addEventListener("message", ({ data }) => {
       if (!this.#read(parseJson(String(data)))) socket.close(BAD_DATA, "This is not JSON-RPC 2.0.");
     });
-    // A close event always follows.
+    // A close event always follows the error.
     socket.addEventListener("error", () => {});
     socket.addEventListener("close", ({ code, reason }) => {
       this.#opening = undefined;
@@ -138,7 +138,7 @@ export class WebSocketTransport implements Transport {
     this.#readers.clear();
   }
 
-  /** Dispatches a message; false if it is not JSON-RPC. */
+  /** Dispatches a message. Returns false if the message is not JSON-RPC. */
   #read(message: unknown): boolean {
     if (isNotification(message)) {
       this.#deliver(message.params);
@@ -155,7 +155,7 @@ export class WebSocketTransport implements Transport {
       this.#waiting.delete(response.id);
       return;
     }
-    // An id of null cannot be matched to a request, so it settles all of them.
+    // A null id cannot be matched to a request, so the message settles all of them.
     for (const { resolve } of this.#waiting.values()) resolve(response);
     this.#waiting.clear();
   }
@@ -169,7 +169,7 @@ export class WebSocketTransport implements Transport {
   }
 }
 
-/** Opens a WebSocket with headers, which Node supports as an extension. Browsers do not. */
+/** Opens a WebSocket with headers, which Node supports as an extension, unlike browsers. */
 function openSocket(url: string, headers: Record<string, string>): WebSocket {
   if (Object.keys(headers).length === 0) return new WebSocket(url);
   const Socket = WebSocket as unknown as new (url: string, options: { headers: Record<string, string> }) => WebSocket;

@@ -13,7 +13,7 @@ interface BlockOnChain {
   readonly isCanonical: boolean;
 }
 
-/** Returns the status of a block. A final block remains final, even if it is the head. */
+/** Returns the status of a block. A final block stays final, even if it is the head. */
 export function blockStatusOf({ root, slot, isCanonical }: BlockOnChain, head: StatusContext): BlockStatusName {
   if (!isCanonical) return "orphaned";
   if (slot <= Number(head.finalized_slot)) return "final";

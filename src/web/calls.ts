@@ -1,4 +1,4 @@
-/** Parameter of the OpenRPC document. */
+/** Parameter from the OpenRPC document. */
 export interface Parameter {
   name: string;
   description?: string;
@@ -17,7 +17,7 @@ export interface DiscoveredMethod {
   examples?: { params: { name: string; value: unknown }[]; result?: { value: unknown } }[];
 }
 
-/** Parses JSON; undefined if invalid. */
+/** Parses JSON. Returns undefined if the text is invalid. */
 function readJson(text: string): unknown {
   try {
     return JSON.parse(text);
@@ -27,8 +27,8 @@ function readJson(text: string): unknown {
 }
 
 /**
- * Parses typed input as JSON, or as a string if it is not JSON or a number that JavaScript would round. For a string
- * parameter, unquoted input is always a string.
+ * Parses typed input as JSON. Input that is not JSON, or a number that JavaScript would round, becomes a string. For a
+ * string parameter, unquoted input is always a string.
  */
 export function readValue(typed: string, { type }: Parameter["schema"] = {}): unknown {
   const value = readJson(typed);
@@ -41,7 +41,7 @@ export function writeValue(value: unknown): string {
   return typeof value === "string" && readValue(value) === value ? value : JSON.stringify(value);
 }
 
-/** Returns positional parameters up to the last typed one. */
+/** Returns positional parameters, up to the last one with input. */
 export function paramsOf(parameters: readonly Parameter[], typed: Readonly<Record<string, string>>): unknown[] {
   const values = parameters.map(({ name, schema }) => {
     const text = typed[name]?.trim() ?? "";
@@ -51,7 +51,7 @@ export function paramsOf(parameters: readonly Parameter[], typed: Readonly<Recor
   return values.slice(0, last + 1).map((value) => value ?? null);
 }
 
-/** Returns the typed parameters by name. */
+/** Returns the parameters with input, by name. */
 export function namedParamsOf(
   parameters: readonly Parameter[],
   typed: Readonly<Record<string, string>>,
@@ -76,7 +76,7 @@ export function asViem(url: string, method: string, params: readonly unknown[]):
   ].join("\n");
 }
 
-/** Formats the call of the client's function for a method, or of `call` if there is none. */
+/** Formats a call of the client function for a method, or of `call` if there is no such function. */
 export function asTypeScript(
   url: string,
   method: string,
@@ -104,7 +104,7 @@ const typeScriptClient = (url: string) => [
   `const client = createClient({ url: ${JSON.stringify(url)} });`,
 ];
 
-/** Writes a JSON value as TypeScript. */
+/** Formats a JSON value as TypeScript. */
 function literal(value: unknown): string {
   if (Array.isArray(value)) return `[${value.map(literal).join(", ")}]`;
   if (typeof value !== "object" || value === null) return JSON.stringify(value);
@@ -114,7 +114,7 @@ function literal(value: unknown): string {
   return members.length === 0 ? "{}" : `{ ${members.join(", ")} }`;
 }
 
-/** Text with a special meaning for `fanal call`: a flag, standard input, a file or a named parameter. */
+/** Text that has a special meaning for `fanal call`: a flag, standard input, a file or a named parameter. */
 const MEANS_MORE = /^[-@]|^[a-z_]\w*=/i;
 
 export function asFanalCall(url: string, method: string, params: readonly unknown[]): string {

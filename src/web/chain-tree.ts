@@ -1,4 +1,4 @@
-/** Block to draw. */
+/** A block to draw. */
 export interface BlockNote {
   readonly root: string;
   readonly slot: number;
@@ -41,11 +41,11 @@ interface SlotCounts {
   proposed: number;
   /** Slots without any block. */
   missed: number;
-  /** Slots with orphaned blocks only. */
+  /** Slots with only orphaned blocks. */
   orphaned: number;
 }
 
-/** Counts each slot of a range once. */
+/** Counts each slot in a range once. */
 export function countSlots(
   blocks: readonly { readonly slot: number; readonly isCanonical: boolean }[],
   from: number,
@@ -61,7 +61,7 @@ export interface EpochSummary extends SlotCounts {
   epoch: number;
 }
 
-/** Counts the slots of each known epoch, newest first. */
+/** Counts the slots in each known epoch, newest first. */
 export function summarizeEpochs(
   blocks: readonly PlacedBlock[],
   { from, to, slotsPerEpoch }: { from: number; to: number; slotsPerEpoch: number },

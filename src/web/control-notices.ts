@@ -12,7 +12,7 @@ interface BlockAt {
   root: string;
 }
 
-/** What happened, and the page with details. */
+/** What happened, with a link to the page that shows the details. */
 export interface Notice {
   text: string;
   link?: { label: string; href: string };
@@ -29,7 +29,7 @@ const validator = (id: unknown) => ({ label: `validator ${id}`, href: `#/validat
 
 type Params = Readonly<Record<string, unknown>>;
 
-/** Describes the outcome of a control method in a sentence. */
+/** Summarizes the outcome of a control method in a sentence. */
 export function noticeOf(method: string, params: Params, result: unknown): Notice {
   const position = result as Position;
   switch (method) {

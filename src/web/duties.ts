@@ -23,7 +23,7 @@ export interface Duty {
   readonly outcome: "ahead" | "now" | "done" | "orphaned" | "missed";
 }
 
-/** Lists duties by slot. Past attestations are left out: recent blocks do not tell whether they were included. */
+/** Lists duties by slot. Omits past attestations, since recent blocks do not show whether these were included. */
 export function listDuties(
   { proposer, attester }: { proposer: readonly ProposerDuty[]; attester: readonly AttesterDuty[] },
   { blocks, currentSlot, slotsPerEpoch }: DutyContext,

@@ -2,11 +2,11 @@ import { useEffect } from "preact/hooks";
 import { hasLargeRegistry, reorgs, useChain, votesByEpoch } from "./live.ts";
 import { node } from "./node.ts";
 
-/** Epochs that are being read. */
+/** Epochs whose participation is being loaded. */
 const inFlight = new Set<number>();
 
 /**
- * Returns the participation of an epoch, undefined if it is not known. Past epochs are read from the last state that
+ * Returns the participation in an epoch, or undefined if it is unknown. Past epochs are read from the last state that
  * counts their votes, unless states are large.
  */
 export function useParticipation(epoch: number): number | undefined {
@@ -20,7 +20,7 @@ export function useParticipation(epoch: number): number | undefined {
   return votes;
 }
 
-/** Leaves out epochs whose states the node does not have. */
+/** Loads the participation in an epoch. Skips epochs for which the node has no states. */
 async function readVotes(epoch: number, slot: number): Promise<void> {
   if (inFlight.has(epoch)) return;
   inFlight.add(epoch);

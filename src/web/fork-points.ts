@@ -1,4 +1,4 @@
-/** Block of fork choice. */
+/** A block in fork choice. */
 export interface ForkChoiceBlock {
   readonly slot: string;
   readonly block_root: string;
@@ -6,7 +6,7 @@ export interface ForkChoiceBlock {
   readonly weight: string;
 }
 
-/** Branch from a block with several children. */
+/** A branch from a block with several children. */
 export interface Branch {
   /** First block of the branch. Fork choice compares its weight. */
   readonly first: ForkChoiceBlock;
@@ -18,13 +18,13 @@ export interface Branch {
 
 export interface ForkPoint {
   readonly parentRoot: string;
-  /** Undefined for a block before the finalized one. */
+  /** Undefined if the parent is older than the finalized block. */
   readonly parentSlot: string | undefined;
   /** Heaviest first. */
   readonly branches: readonly Branch[];
 }
 
-/** Returns the roots of the chain that ends in the head. */
+/** Returns the roots of the chain that ends at the head. */
 export function chainOf(blocks: readonly ForkChoiceBlock[], head: string): Set<string> {
   const byRoot = new Map(blocks.map((block) => [block.block_root, block]));
   const chain = new Set<string>();
@@ -32,10 +32,7 @@ export function chainOf(blocks: readonly ForkChoiceBlock[], head: string): Set<s
   return chain;
 }
 
-/**
- * Returns the blocks with several children, newest first, with their branches. Fork choice decides between these
- * branches.
- */
+/** Returns the blocks that have several children, newest first, with the branches between which fork choice decides. */
 export function forkPointsOf(blocks: readonly ForkChoiceBlock[], head: string): ForkPoint[] {
   const chain = chainOf(blocks, head);
   const byRoot = new Map(blocks.map((block) => [block.block_root, block]));

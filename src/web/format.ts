@@ -1,4 +1,4 @@
-/** Shortens a root or key to its ends. */
+/** Shortens a root or key to its first and last digits. */
 export function short(hex: string): string {
   return hex.length <= 14 ? hex : `${hex.slice(0, 8)}…${hex.slice(-4)}`;
 }
@@ -8,7 +8,7 @@ export function eth(amount: string | bigint): string {
   return `${decimal(BigInt(amount), 9)} ETH`;
 }
 
-/** Formats an integer of the smallest unit with all significant decimals, at least `minDecimals`. */
+/** Formats an integer in the smallest unit with all significant decimals, but at least `minDecimals`. */
 function decimal(amount: bigint, digits: number, minDecimals = 0): string {
   const sign = amount < 0n ? "-" : "";
   const absolute = amount < 0n ? -amount : amount;
@@ -20,7 +20,7 @@ function decimal(amount: bigint, digits: number, minDecimals = 0): string {
   return `${sign}${grouped(absolute / scale)}${fraction === "" ? "" : `.${fraction}`}`;
 }
 
-/** Formats the amounts of a table column with the same number of decimals and without a unit. */
+/** Formats the amounts in a table column with the same number of decimals and no unit. */
 export function aligned(amounts: readonly (string | bigint)[], digits: number, minDecimals = 0): string[] {
   const decimals = amounts.map((amount) => decimal(BigInt(amount), digits).split(".")[1]?.length ?? 0);
   const maxDecimals = Math.max(minDecimals, ...decimals);
@@ -37,7 +37,7 @@ export function gwei(wei: string | bigint): string {
   return `${decimal(BigInt(wei), 9)} Gwei`;
 }
 
-/** Formats an integer with thousands separators that prevent line breaks. */
+/** Formats an integer with thousands separators that do not allow line breaks. */
 export function grouped(value: string | number | bigint): string {
   return String(value).replace(/\B(?=(\d{3})+(?!\d))/g, "\u202f");
 }
@@ -51,7 +51,7 @@ export function percent(fraction: number): string {
   return `${(fraction * 100).toFixed(1)} %`;
 }
 
-/** Formats a Unix time as date and time in UTC. */
+/** Formats a Unix time as a UTC date and time. */
 export function timeText(seconds: number): string {
   return new Date(seconds * 1000)
     .toISOString()
@@ -65,7 +65,7 @@ export function epochText(epoch: string): string {
   return epoch === FAR_FUTURE ? "never" : grouped(epoch);
 }
 
-/** Decodes graffiti as UTF-8 without trailing zeros; returns the hex string if it is not text. */
+/** Decodes graffiti as UTF-8 without trailing zeros. Returns the hex string if the graffiti is not text. */
 export function graffitiText(hex: string): string {
   const bytes = Uint8Array.from(hex.slice(2).match(/../g) ?? [], (digits) => Number.parseInt(digits, 16));
   const length = bytes.findLastIndex((byte) => byte !== 0) + 1;
@@ -77,7 +77,7 @@ export function graffitiText(hex: string): string {
   }
 }
 
-/** Counts set bits of an SSZ bitlist or bitvector, without the length bit of a bitlist. */
+/** Counts the set bits in an SSZ bitlist or bitvector, excluding the length bit of a bitlist. */
 export function countBits(hex: string, kind: "list" | "vector"): number {
   const bits = [...hex.slice(2)].reduce((count, digit) => count + (ONES[Number.parseInt(digit, 16)] ?? 0), 0);
   return kind === "list" ? bits - 1 : bits;

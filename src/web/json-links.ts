@@ -1,7 +1,7 @@
 const ROOT = /^0x[0-9a-f]{64}$/;
 const ADDRESS = /^0x[0-9a-f]{40}$/i;
 const PUBKEY = /^0x[0-9a-f]{96}$/;
-/** Integers are strings. FAR_FUTURE_EPOCH is longer than this. */
+/** Integers are strings. FAR_FUTURE_EPOCH has more digits than this. */
 const INTEGER = /^\d{1,15}$/;
 
 const BLOCK_ROOT = /^(block|parent_root|(\w+_)?block_root|\w+_head_block)$/;
@@ -9,14 +9,14 @@ const STATE_ROOT = /^(state|state_root|\w+_head_state)$/;
 const SLOT = /^(\w+_)?slot$/;
 const EPOCH = /^(\w+_)?epoch$/;
 const VALIDATOR = /^(validator|validator_index|proposer_index|aggregator_index|source_index|target_index)$/;
-/** Members of eth_* responses. */
+/** Members of eth_* responses that hold an account. */
 const ACCOUNT = /^(from|to|address|miner|contractAddress)$/;
 const EXECUTION_BLOCK = /^(blockHash|parentHash)$/;
 const VALIDATOR_LIST = /^(validators|attesting_indices|proposers)$/;
 
 /** Position of a value in a JSON document. */
 export interface JsonContext {
-  /** Name of the member, or of the list that contains the value. */
+  /** Name of the member, or of the list that holds the value. */
   name: string;
   isListItem: boolean;
   /** Object that the member belongs to. */
@@ -25,7 +25,7 @@ export interface JsonContext {
   rootOf: "block" | "state";
 }
 
-/** Returns the page of a root, slot, validator, account or the like; undefined for other values. */
+/** Returns the page for a root, slot, validator, account or similar, or undefined for any other value. */
 export function pageOf(value: unknown, { name, isListItem, siblings, rootOf }: JsonContext): string | undefined {
   if (typeof value !== "string") return undefined;
   const to = (page: string) => `#/${page}/${value}`;

@@ -6,7 +6,7 @@ import { hasEvents, node, requiresToken } from "./node.ts";
 
 /** Number of recent slots shown. */
 const SHOWN_SLOTS = 96;
-/** Polling interval for values without events: peers, and the time of a dev chain. */
+/** Polling interval for values that have no events: peers, and the time of a dev chain. */
 const REFRESH_MILLIS = 10_000;
 const RECONNECT_MILLIS = 2000;
 const MAX_RECONNECT_MILLIS = 30_000;
@@ -53,7 +53,7 @@ export const participation = signal<Participation | undefined>(undefined);
 export const votesByEpoch = signal<ReadonlyMap<number, number>>(new Map());
 /** Fork of the head. */
 export const fork = signal("");
-/** Name of the execution client; empty without one. */
+/** Name of the execution client. Empty if there is none. */
 export const executionClient = signal("");
 export const syncing = signal<Awaited<ReturnType<typeof node.get_v1_node_syncing>> | undefined>(undefined);
 export const peerCount = signal<string | undefined>(undefined);
@@ -64,9 +64,9 @@ const blocks = signal<ReadonlyMap<string, BlockNote>>(new Map());
 export const placedBlocks = computed(() => placeBlocks(blocks.value, chainHead.value?.head_block_root ?? ""));
 /** True if the node executes payloads itself and serves eth_* methods. Undefined until known. */
 export const hasEvm = signal<boolean | undefined>(undefined);
-/** True if the chain can be controlled. Undefined until known. */
+/** True if the node lets clients control the chain. Undefined until known. */
 export const isDevChain = signal<boolean | undefined>(undefined);
-/** True if loading a past state takes seconds and the list of validators changes with every head. */
+/** True if loading a past state takes seconds and the list of validators changes on every new head. */
 export const hasLargeRegistry = computed(() => Number(participation.value?.validators ?? 0) > MANY_VALIDATORS);
 
 export interface KnownChain extends Constants {
@@ -74,7 +74,7 @@ export interface KnownChain extends Constants {
   time: ChainTime;
 }
 
-/** Undefined until spec, head and time are known. No page is rendered earlier, so that none computes from defaults. */
+/** Undefined until spec, head and time are known. No page is rendered before that, so that none uses defaults. */
 export const knownChain = computed<KnownChain | undefined>(() => {
   const head = chainHead.value;
   const time = chainTime.value;
@@ -107,7 +107,7 @@ export async function follow(): Promise<void> {
 
 /** Resolves when the event subscription ends. */
 async function connect(): Promise<void> {
-  // Subscribes first, so that nothing is missed while history is read.
+  // Subscribes first, so nothing is missed while the history is read.
   const subscription = hasEvents ? await node.subscribe(TOPICS, hear) : undefined;
   const answers = await node.batch([
     ["get_v1_config_spec"],
@@ -128,7 +128,7 @@ async function connect(): Promise<void> {
       network: String(spec.CONFIG_NAME ?? ""),
     };
     version.value = versions.version;
-    // The address may serve another chain by now.
+    // The address may be serving a different chain by now.
     blocks.value = known;
     reorgs.value = [];
     votesByEpoch.value = new Map();
@@ -152,7 +152,7 @@ function orThrow<T>(answer: T | Error): T {
   return answer;
 }
 
-/** Detects the capabilities of the node by cheap calls, because the document of `rpc.discover` is large. */
+/** Detects the node's capabilities through cheap calls, because the `rpc.discover` document is large. */
 async function readCapabilities(): Promise<void> {
   const answers = await node.batch([["dev_getSnapshots"], ["eth_blockNumber"]]);
   const [hasControl, hasExecution] = answers.map((answer) => !(answer instanceof Error));
@@ -182,18 +182,18 @@ function hear(event: ChainEvent<(typeof TOPICS)[number]>): void {
   }
 }
 
-/** Announced blocks that are not loaded yet. */
+/** Announced blocks that have not been loaded yet. */
 const unknown = new Set<string>();
 let isRefreshing = false;
 let isStale = false;
 
-/** Runs one refresh at a time, and another one if something changed during it. */
+/** Runs one refresh at a time, followed by another if anything changed in the meantime. */
 async function refreshSoon(): Promise<void> {
   isStale = true;
   if (isRefreshing) return;
   isRefreshing = true;
   while (isStale) {
-    // Block and head events follow each other; waits for both.
+    // A block event and a head event arrive in close succession, so wait for both.
     await new Promise((resolve) => setTimeout(resolve));
     isStale = false;
     await refresh().catch(noteTrouble);
@@ -231,7 +231,7 @@ function applyHead(head: ChainHead, voting: Participation, time: Time): void {
   votesByEpoch.value = votes;
 }
 
-/** Fork names by their versions in the configuration. */
+/** Fork names by fork version, as listed in the configuration. */
 const forkNames = new Map<string, string>();
 
 function noteForks(spec: Record<string, unknown>): void {
@@ -241,12 +241,12 @@ function noteForks(spec: Record<string, unknown>): void {
   }
 }
 
-/** Returns the name of a fork, or its version if the configuration has none. */
+/** Returns the name of a fork, or its version if the configuration does not list a name. */
 export function forkName(version: string): string {
   return forkNames.get(version) ?? version;
 }
 
-/** Polls values without events. */
+/** Polls values that have no events. */
 async function refreshRest(): Promise<void> {
   const [sync, peers, versions, ofHead] = await node.batch([
     ["get_v1_node_syncing"],
@@ -276,7 +276,7 @@ function noteOf({ root, header: { message } }: Header): BlockNote {
   return { root, slot: Number(message.slot), parentRoot: message.parent_root, proposer: message.proposer_index };
 }
 
-/** Loads a block and its unknown ancestors within the shown slots. */
+/** Loads a block and its unknown ancestors, as far as their slots are shown. */
 async function learn(root: string, currentSlot: number): Promise<void> {
   const found: BlockNote[] = [];
   const oldest = currentSlot - SHOWN_SLOTS;
@@ -289,7 +289,7 @@ async function learn(root: string, currentSlot: number): Promise<void> {
   take(found);
 }
 
-/** Drops blocks after the head when a dev chain was reverted. */
+/** Drops the blocks after the head, when a dev chain has been reverted. */
 function forgetLater(slot: number): void {
   const remaining = [...blocks.value].filter(([, block]) => block.slot <= slot);
   if (remaining.length < blocks.value.size) blocks.value = new Map(remaining);
@@ -302,7 +302,7 @@ function take(found: readonly BlockNote[]): void {
   blocks.value = new Map([...recent, ...found.map((note) => [note.root, note] as const)]);
 }
 
-/** Loads all blocks of fork choice and their ancestors. */
+/** Loads all blocks in fork choice and their ancestors. */
 async function readPast(currentSlot: number): Promise<Map<string, BlockNote>> {
   const oldest = Math.max(0, currentSlot - SHOWN_SLOTS);
   const slots = Array.from({ length: currentSlot - oldest + 1 }, (_, index) => String(oldest + index));

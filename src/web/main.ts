@@ -20,7 +20,7 @@ function App() {
     ...(isDevChain.value ? [["control", "Control"] as const] : []),
   ];
   useEffect(() => {
-    // On narrow screens, the links are a row that scrolls.
+    // On narrow screens, the links scroll in a single row.
     const marked = document.querySelector("nav [aria-current]") ?? document.querySelector("nav a");
     marked?.scrollIntoView({ block: "nearest", inline: "center" });
   }, [section, links.length]);
@@ -41,7 +41,7 @@ function App() {
     <footer>${[version.value, constants.value?.network].filter(Boolean).join(" · ")}</footer>`;
 }
 
-/** Moves the focus without changing the address, because its hash is the route. */
+/** Moves the focus without changing the address, whose hash is the route. */
 function skipToMain(event: Event): void {
   event.preventDefault();
   document.getElementById("main")?.focus();
@@ -54,7 +54,7 @@ function NotFound({ path }: { path: string }) {
   return html`<h1>Page not found</h1><p>No page at ${path}. <a href="#/">Go to the chain</a></p>`;
 }
 
-/** Shows a notice while the data may be outdated. */
+/** Shows a notice while the displayed data may be out of date. */
 function ConnectionNotice() {
   switch (connection.value) {
     case "token required":

@@ -2,14 +2,14 @@ import { type Parameter, writeValue } from "./calls.ts";
 
 type Schema = Parameter["schema"];
 
-/** Form control of a parameter. */
+/** Form control for a parameter. */
 export interface MethodInput {
   kind: "text" | "area" | "select" | "checkboxes";
-  /** All values of a select or checkboxes, suggestions for a text. */
+  /** All values of a select or of checkboxes, or suggestions for a text field. */
   options: readonly string[];
 }
 
-/** Chooses the form control by the JSON schema of a parameter. */
+/** Chooses the form control based on a parameter's JSON schema. */
 export function inputOf(schema: Schema): MethodInput {
   if (Array.isArray(schema.enum)) return { kind: "select", options: schema.enum.map(String) };
   if (schema.type === "boolean") return { kind: "select", options: ["true", "false"] };
@@ -20,7 +20,7 @@ export function inputOf(schema: Schema): MethodInput {
   return { kind: isText ? "text" : "area", options: forms.flatMap(wordsOf) };
 }
 
-/** Returns the text of an example in a form. A string is not quoted if the parameter may be one. */
+/** Returns an example as form text. A string is not quoted if the parameter may be a string. */
 export function exampleText(value: unknown, schema: Schema = {}): string {
   const isText = typeof value === "string" && alternativesOf(schema).some(({ type }) => type === "string");
   return isText ? value : writeValue(value);
@@ -31,7 +31,7 @@ function alternativesOf(schema: Schema): Schema[] {
   return alternatives?.flatMap(alternativesOf) ?? [schema];
 }
 
-/** Returns the allowed words of a string: those of an enum, or the first alternatives of a pattern. */
+/** Returns the words allowed for a string: those of an enum, or the leading alternatives of a pattern. */
 function wordsOf({ enum: values, pattern }: Schema): string[] {
   if (Array.isArray(values)) return values.map(String);
   const words = typeof pattern === "string" ? /^\^\(([a-z]+(?:\|[a-z]+)*)\|/.exec(pattern)?.[1] : undefined;
@@ -45,12 +45,12 @@ export interface ChainPosition {
   headRoot: string;
 }
 
-/** Rewards of an epoch are known two epochs later. */
+/** The rewards for an epoch are known two epochs later. */
 const REWARD_DELAY_EPOCHS = 2;
 
 /**
- * Returns an example value for this chain. Examples are recorded on another chain, so slots, epochs, roots and public
- * keys are replaced by existing ones.
+ * Returns an example value for this chain. Examples were recorded on another chain, so slots, epochs, roots and public
+ * keys are replaced with existing ones.
  */
 export function exampleFor(method: string, name: string, recorded: unknown, position: ChainPosition): unknown {
   if (isPubkey(recorded)) return "0";

@@ -2,20 +2,18 @@ import { type Client, createClient } from "../client/index.ts";
 
 const TOKEN_KEY = "fanal-token";
 
-/** Token entered by the user, kept while the page is open. */
+/** Token entered by the user, kept until the page is closed. */
 const token = sessionStorage.getItem(TOKEN_KEY) ?? undefined;
 
-/**
- * False with a token: browsers cannot send one over a WebSocket, so such a node is polled over HTTP.
- */
+/** False if there is a token: browsers cannot send tokens over a WebSocket, so the node is polled over HTTP instead. */
 export const hasEvents = token === undefined;
 
-/** URL of the JSON-RPC server, which also serves the page. Behind a gateway, its path may be the key of a client. */
+/** URL of the JSON-RPC server, which also serves the page. Behind a gateway, the path may be a client key. */
 export const url = location.origin + location.pathname.replace(/\/$/, "");
 
 export const node: Client = createClient(token === undefined ? { url: url.replace(/^http/, "ws") } : { url, token });
 
-/** Returns the results of a batch. Throws the first error. */
+/** Returns the results of a batch. Throws the first error, if any. */
 export function resultsOf<T>(answers: readonly T[]): Exclude<T, Error>[] {
   return answers.map((answer) => {
     if (answer instanceof Error) throw answer;

@@ -7,21 +7,21 @@ export interface PageProps {
 }
 
 export interface PageEntry {
-  /** Name in the navigation. Pages without one are reached by links. */
+  /** Name in the navigation. A page without a name is reached through links. */
   link?: string;
   /** Page whose link is marked in the navigation while this page is shown. */
   section?: string;
-  /** Title of the document. */
+  /** Returns the document title. */
   title(subject: string | undefined): string;
   load(): Promise<ComponentType<PageProps>>;
   /**
-   * The page keeps its state when the subject changes. Other pages start anew, so that they never show an outdated
-   * subject.
+   * The page keeps its state when the subject changes. All other pages are recreated, so that they never show an
+   * outdated subject.
    */
   keepsState?: true;
 }
 
-/** Pages by the first part of their address. Only the first page is part of the main bundle. */
+/** Pages by the first part of their address. Only the first page is included in the main bundle. */
 export const PAGES: Readonly<Record<string, PageEntry>> = {
   "": {
     link: "Chain",

@@ -13,7 +13,7 @@ export const route = computed<readonly [page: string, subject: string | undefine
   return [page, subject === undefined || subject === "" ? undefined : decoded(subject)];
 });
 
-/** Decodes a URI component; returns it unchanged if it is malformed. */
+/** Decodes a URI component. Returns a malformed component unchanged. */
 function decoded(subject: string): string {
   try {
     return decodeURIComponent(subject);

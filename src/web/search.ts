@@ -1,17 +1,17 @@
-/** Search result with its page. */
+/** A search result and its page. */
 export interface Meaning {
   label: string;
   href: string;
 }
 
-/** Known part of the chain. Without it, every number is taken as existing. */
+/** The known part of the chain. If omitted, every number is assumed to exist. */
 export interface SearchContext {
   currentSlot: number;
   slotsPerEpoch: number;
   validators: number | undefined;
   /** Recent blocks. */
   blocks: readonly { root: string; slot: number; lane: number }[];
-  /** Validators whose keys may begin with the typed digits. */
+  /** Validators whose public keys may match the typed digits. */
   keys?: readonly { index: string; pubkey: string }[];
 }
 
@@ -24,15 +24,15 @@ export const MAX_MATCHES = 5;
 
 export const SEARCH_HINT = "A slot, an epoch, a validator's index or public key, or the root of a block or a state";
 
-/** Returns typed input that is the beginning of a root or a public key. */
+/** Returns typed input if it is the beginning of a root or public key. */
 export function hexPrefix(typed: string): `0x${string}` | undefined {
   const text = typed.trim().toLowerCase();
   return HEX_PREFIX.test(text) ? (text as `0x${string}`) : undefined;
 }
 
 /**
- * Returns the possible results for typed input, in display order. Suggests the nearest slot, epoch or validator for a
- * number beyond the chain.
+ * Returns the possible results for typed input, in display order. For a number beyond the end of the chain, suggests
+ * the nearest slot, epoch or validator.
  */
 export function meaningsOf(typed: string, context?: SearchContext): Meaning[] {
   const text = typed.trim().toLowerCase();
@@ -54,7 +54,7 @@ export function meaningsOf(typed: string, context?: SearchContext): Meaning[] {
   if (["head", "finalized", "genesis"].includes(text)) {
     return [{ label: `The block "${text}"`, href: `#/block/${text}` }, state];
   }
-  // The Beacon API has no block id of that name.
+  // The Beacon API has no such block id.
   return text === "justified" ? [state] : [];
 }
 
@@ -74,7 +74,7 @@ function slotMeanings(slot: number, context: SearchContext | undefined): Meaning
 }
 
 function epochMeaning(epoch: number, context: SearchContext | undefined): Meaning {
-  // The duties of the next epoch are known.
+  // The next epoch's duties are known.
   const last = context && Math.floor(context.currentSlot / context.slotsPerEpoch) + 1;
   if (last !== undefined && epoch > last) return nearest("Epoch", last - 1, "epoch");
   return { label: `Epoch ${epoch}`, href: `#/epoch/${epoch}` };

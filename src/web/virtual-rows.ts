@@ -1,13 +1,13 @@
-/** Browsers limit the height of elements; Firefox to about 17 million pixels. */
+/** Browsers limit the height of elements, Firefox to about 17 million pixels. */
 const MAX_HEIGHT = 12_000_000;
 
-/** Height of the scrolled area for a number of rows. */
+/** Returns the height of the scrollable area for a number of rows. */
 export function scrollHeight(rows: number, rowHeight: number): number {
   return Math.min(rows * rowHeight, MAX_HEIGHT);
 }
 
 export interface ScrollState {
-  /** First visible row. */
+  /** The first visible row. */
   first: number;
   scrollTop: number;
 }
@@ -22,8 +22,8 @@ interface Scrolled {
 }
 
 /**
- * Returns the first visible row after scrolling. In a list that is taller than the maximum, small movements scroll by
- * rows and larger ones by the share of the list.
+ * Returns the first visible row after scrolling. In a list taller than the maximum height, small movements scroll by
+ * rows, and larger movements by share of the list.
  */
 export function scrolledTo(before: ScrollState, scrolled: Scrolled): ScrollState {
   const { scrollTop, viewHeight, rows, visibleRows, rowHeight } = scrolled;

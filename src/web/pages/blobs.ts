@@ -12,7 +12,10 @@ const SHOWN_SLOTS = 32;
 /** Size of a blob: 4096 elements of 32 bytes, in every fork. */
 const BLOB_BYTES = 4096 * 32;
 
-/** Lists the recent blocks that have blobs. The subject is the newest slot; without it the list follows the head. */
+/**
+ * Lists recent blocks that have blobs. The subject is the newest slot; if there is no subject, the list follows the
+ * head.
+ */
 export function BlobsPage({ subject }: { subject: string | undefined }) {
   const { head } = useChain();
   const headSlot = Number(head.head_slot);
@@ -49,11 +52,11 @@ interface BlobCount {
   blobs: number;
 }
 
-/** Blob counts by block root. They never change. */
+/** Blob counts by block root, which never change. */
 const known = new Map<string, number>();
 const MAX_KNOWN = 4096;
 
-/** Returns the canonical blocks of slots with their numbers of blobs, newest first. */
+/** Returns the canonical blocks in a range of slots with their blob counts, newest first. */
 async function readBlocks(oldest: number, newest: number, signal: AbortSignal): Promise<BlobCount[]> {
   const slots = Array.from({ length: newest - oldest + 1 }, (_, back) => newest - back);
   const headers = await node.batch(
@@ -65,7 +68,7 @@ async function readBlocks(oldest: number, newest: number, signal: AbortSignal): 
     return root === undefined ? [] : [{ slot: slots[index]!, root }];
   });
   const unknown = blocks.filter(({ root }) => !known.has(root));
-  // Blinded blocks have the commitments without the transactions.
+  // Blinded blocks contain the commitments but not the transactions.
   const read = await node.batch(
     unknown.map(({ root }) => ["get_v1_beacon_blinded_blocks_blockId", { block_id: root }] as const),
     { signal },

@@ -13,7 +13,7 @@ import { timeOfSlot } from "../slot-time.ts";
 
 type Header = Awaited<ReturnType<typeof node.get_v1_beacon_headers_blockId>>;
 
-/** Block body fields used by the page. Which ones exist depends on the fork. */
+/** Block body fields used by the page. The set of fields depends on the fork. */
 interface Body {
   graffiti: string;
   attestations: {
@@ -41,7 +41,7 @@ interface Body {
 }
 
 export function BlockPage({ subject = "head" }: { subject: string | undefined }) {
-  // Reloads with the head: block ids such as "head" and the canonical status may change.
+  // Reloads on every new head, since block ids such as "head" and the canonical status may change.
   const head = useChain().head.head_block_root;
   const header = useLoaded(
     (signal) => node.get_v1_beacon_headers_blockId({ block_id: subject }, { signal }),
@@ -156,7 +156,7 @@ function BodyView({ root, body }: { root: string; body: Body }) {
     }`;
 }
 
-/** Links to the execution block by its hash, because an orphaned block has the number of a canonical one. */
+/** Links to the execution block by hash, because an orphaned block shares its number with a canonical block. */
 function PayloadHash({ hash }: { hash: string }) {
   const text = html`<code>${hash}</code>`;
   return hasEvm.value ? html`<a href=${`#/execution-block/${hash}`}>${text}</a>` : text;
@@ -182,7 +182,7 @@ function Withdrawals({ of }: { of: NonNullable<Payload["withdrawals"]> }) {
 /** Size of a blob: 4096 elements of 32 bytes, in every fork. */
 const BLOB_BYTES = 4096 * 32;
 
-/** Shows the blobs of a block. Their data is fetched on demand, since it is large. */
+/** Shows the blobs of a block. The data is large and therefore fetched on demand. */
 function Blobs({ root, commitments }: { root: string; commitments: readonly string[] }) {
   const [isAsked, setAsked] = useState(false);
   return html`<${Table} caption="Blobs of the block" empty="" head=${["index", minorNumeric("size"), "commitment", "versioned hash"]}

@@ -81,12 +81,12 @@ function Epochs() {
   const currentSlot = time.slot;
   const blocks = placedBlocks.value;
   const known = Math.min(currentSlot, ...blocks.map(({ slot }) => slot));
-  // First epoch that is known completely.
+  // The first epoch whose slots are all known.
   const firstEpoch = Math.max(
     Math.ceil(known / slotsPerEpoch),
     Math.floor(currentSlot / slotsPerEpoch) - SHOWN_EPOCHS + 1,
   );
-  // The current slot may still get a block. Without events, the previous slot may have a block that is not loaded yet.
+  // The current slot may still get a block. If there are no events, the previous slot's block may not be loaded yet.
   const hasBlock = blocks.some(({ slot, lane }) => slot === currentSlot && lane === 0);
   const to = hasBlock ? currentSlot : currentSlot - (hasEvents ? 1 : 2);
   const epochs = summarizeEpochs(blocks, { from: firstEpoch * slotsPerEpoch, to, slotsPerEpoch });

@@ -61,7 +61,7 @@ function stateOf(slot: number, headers: Headers, time: KnownChain["time"]) {
   return orphaned === 0 ? status : html`${status}, <span class="is-orphaned">${orphaned} orphaned</span>`;
 }
 
-/** Reads past proposers from blocks, and upcoming ones from the duties of this and the next epoch. */
+/** Reads past proposers from blocks, and upcoming proposers from the duties for this epoch and the next. */
 async function readSlots(epoch: number, current: number, slotsPerEpoch: number, signal: AbortSignal): Promise<Slot[]> {
   const slots = Array.from({ length: slotsPerEpoch }, (_, index) => epoch * slotsPerEpoch + index);
   const isDutyKnown = epoch === current || epoch === current + 1;

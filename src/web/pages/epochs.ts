@@ -21,7 +21,10 @@ const COLUMNS = [
   numeric("orphaned"),
 ];
 
-/** Lists epochs, newest first. The subject is the first epoch shown; without it the list follows the chain. */
+/**
+ * Lists epochs, newest first. The subject is the first epoch to show; if there is no subject, the list follows the
+ * chain.
+ */
 export function EpochsPage({ subject }: { subject: string | undefined }) {
   const { time, slotsPerEpoch } = useChain();
   const current = Math.floor(time.slot / slotsPerEpoch);
@@ -50,7 +53,7 @@ function EpochRow({ epoch }: { epoch: number }) {
   const first = epoch * slotsPerEpoch;
   const last = first + slotsPerEpoch - 1;
   const isFinal = last <= Number(head.finalized_slot);
-  // The blocks of a final epoch do not change.
+  // Blocks in a final epoch do not change.
   const counts = useLoaded(
     (signal) => countBlocks(first, Math.min(last, time.slot), time.slot, signal),
     [epoch, isFinal || head.head_block_root, Math.min(last, time.slot)],
@@ -70,7 +73,7 @@ function EpochRow({ epoch }: { epoch: number }) {
   </tr>`;
 }
 
-/** Counts the slots of an epoch. The current slot may still get a block. */
+/** Counts the slots with and without blocks. The current slot may still get a block. */
 async function countBlocks(first: number, last: number, currentSlot: number, signal: AbortSignal) {
   const slots = Array.from({ length: last - first + 1 }, (_, index) => first + index);
   const answers = await node.batch(

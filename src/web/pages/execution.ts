@@ -14,7 +14,7 @@ import { Transactions } from "./execution/transactions.ts";
 const SHOWN_BLOCKS = 20;
 const SHOWN_TRANSACTIONS = 50;
 
-/** Lists execution blocks, their transactions and the unlocked accounts. The subject is the newest block shown. */
+/** Lists execution blocks, their transactions and the unlocked accounts. The subject is the newest block to show. */
 export function ExecutionPage({ subject }: { subject: string | undefined }) {
   const { head } = useChain();
   const isPast = subject !== undefined && /^\d{1,15}$/.test(subject);
@@ -68,7 +68,7 @@ function Blocks({ latest, blocks }: { latest: number; blocks: readonly FullBlock
     <${Transactions} of=${transactions.slice(0, SHOWN_TRANSACTIONS)} caption="Transactions" empty="These blocks have no transactions." />`;
 }
 
-/** Lists the accounts whose keys the node has. */
+/** Lists the accounts for which the node has the keys. */
 function Accounts({ head }: { head: string }) {
   const accounts = useLoaded(
     async (signal) => {

@@ -14,7 +14,7 @@ import { BlockStatus } from "../parts/status.ts";
 
 type ForkChoice = Awaited<ReturnType<typeof node.get_v1_debug_fork_choice>>;
 
-/** Blocks listed at first: there are many without finality. */
+/** Number of blocks listed initially, since there are many without finality. */
 const SHOWN_BLOCKS = 64;
 
 export function ForkChoicePage() {
@@ -34,7 +34,7 @@ function Tree({ of: { justified_checkpoint, finalized_checkpoint, fork_choice_no
     parentRoot: each.parent_root,
     proposer: undefined,
   }));
-  // Fork choice has no blocks before the finalized one.
+  // Fork choice contains no blocks before the finalized block.
   const blocks = [...notes, ...placedBlocks.value].map((note) => [note.root, note] as const);
   const placed = placeBlocks(new Map(blocks), head.head_block_root);
   return html`<${Fields} of=${{

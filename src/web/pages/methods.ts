@@ -6,7 +6,7 @@ import { Problem, Show, useLoaded } from "../parts/loading.ts";
 import { MethodForm } from "./methods/form.ts";
 
 const FIRST_METHOD = "getChainHead";
-/** Height of the fading ends of the list, in the style sheet. */
+/** Height of the list's faded ends, as defined in the style sheet. */
 const FADE_PIXELS = 24;
 
 export function MethodsPage({ subject = FIRST_METHOD }: { subject: string | undefined }) {
@@ -31,7 +31,7 @@ interface MethodListProps {
   chosen: DiscoveredMethod | undefined;
 }
 
-/** Lists methods by subject. Aliases are listed only when they are searched for. */
+/** Lists methods by subject. Aliases appear only in search results. */
 function MethodList({ methods, chosen }: MethodListProps) {
   const [typed, setTyped] = useState("");
   const words = typed.toLowerCase().split(/\s+/).filter(Boolean);
@@ -68,7 +68,10 @@ function MethodList({ methods, chosen }: MethodListProps) {
   </nav>`;
 }
 
-/** Scrolls a list to its marked item, unless it is visible. Unlike `scrollIntoView`, does not scroll the page. */
+/**
+ * Scrolls a list to its marked item, unless that item is visible. Unlike `scrollIntoView`, this does not scroll the
+ * page.
+ */
 function showMarked(list: HTMLElement | null): void {
   const marked = list?.querySelector<HTMLElement>("[aria-current]");
   if (!list || !marked) return;
@@ -78,7 +81,7 @@ function showMarked(list: HTMLElement | null): void {
   if (top < start || top + height > end) list.scrollTop = top - list.clientHeight / 2;
 }
 
-/** Allows line breaks after the underscores of a name. */
+/** Allows line breaks after underscores in a name. */
 const breakable = (name: string) => name.split(/(?<=_)/).map((part) => html`${part}<wbr />`);
 const isOriginal = (method: DiscoveredMethod) => method["x-alias-of"] === undefined;
 const groupOf = ({ tags }: DiscoveredMethod) => tags?.[0]?.name ?? "Others";

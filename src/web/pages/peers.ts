@@ -6,7 +6,7 @@ import { minor, minorNumeric, numeric } from "../parts/column.ts";
 import { Fields, Table } from "../parts/fields.ts";
 import { Show, useLoaded } from "../parts/loading.ts";
 
-/** Polling interval: there are no events for peers. */
+/** Polling interval, since there are no events for peers. */
 const REFRESH_MILLIS = 5000;
 
 type Peers = Awaited<ReturnType<typeof node.get_v1_node_peers>>;
@@ -63,7 +63,7 @@ function summaryOf(peers: Peers): string {
 
 type Gossip = Awaited<ReturnType<typeof node.debug_getGossipSubPeers>>;
 
-/** Counts the gossip topics of each peer. */
+/** Counts each peer's gossip topics. */
 function countTopics({ gossipsub }: Gossip): Map<string, number> {
   const counts = new Map<string, number>();
   for (const { peerId } of Object.values(gossipsub).flat()) counts.set(peerId, (counts.get(peerId) ?? 0) + 1);

@@ -10,13 +10,13 @@ import { Address, BlockLink, EpochLink, SlotLink, ValidatorLink } from "../parts
 import { Show, useLoaded } from "../parts/loading.ts";
 import { Transactions } from "./execution/transactions.ts";
 
-/** Common fields of all attestation types. */
+/** Fields common to all attestation types. */
 interface Vote {
   aggregation_bits: string;
   data: { slot: string; beacon_block_root: string };
 }
 
-/** Attestations of earlier slots are not shown; the pool may be very large. */
+/** Attestations from older slots are not shown, because the pool may be very large. */
 const SHOWN_SLOTS = 2;
 const SHOWN_ROWS = 100;
 const ATTESTATIONS = `Attestations of the last ${SHOWN_SLOTS} slots`;
@@ -86,7 +86,7 @@ interface PoolProps {
   rows: readonly (readonly ComponentChildren[])[];
 }
 
-/** Shows the first operations of a pool. Renders nothing for an empty pool. */
+/** Shows the first operations in a pool. Renders nothing for an empty pool. */
 function Pool({ title, head, rows }: PoolProps) {
   if (rows.length === 0) return null;
   return html`<h2>${title}</h2>
@@ -94,14 +94,14 @@ function Pool({ title, head, rows }: PoolProps) {
     <${Table} caption=${title} empty="" head=${head} rows=${rows.slice(0, SHOWN_ROWS)} />`;
 }
 
-/** Shows that a list is truncated. */
+/** Indicates that a list is truncated. */
 function First({ of }: { of: readonly unknown[] }) {
   return of.length > SHOWN_ROWS
     ? html`<p>The first ${SHOWN_ROWS} of ${counted(of.length, "entry", "entries")}:</p>`
     : null;
 }
 
-/** A slashing applies to the validators of both attestations. */
+/** Returns the validators that appear in both attestations, which are the ones slashed. */
 function slashedIndices(one: readonly string[], other: readonly string[]): string[] {
   const indices = new Set(other);
   return one.filter((index) => indices.has(index));

@@ -8,7 +8,7 @@ import { BlockLink, EpochLink, SlotLink, ValidatorLink } from "../parts/links.ts
 import { Show, useLoaded } from "../parts/loading.ts";
 import { locateState } from "../state-position.ts";
 
-/** Queue entries shown. */
+/** Maximum number of queue entries shown. */
 const SHOWN_ENTRIES = 50;
 
 export function StatePage({ subject = "head" }: { subject: string | undefined }) {
@@ -101,7 +101,7 @@ function Queues({ id, head }: { id: string; head: string | undefined }) {
     <//>`;
 }
 
-/** Returns the entries shown, each with its amount in ETH. */
+/** Returns the entries to show, each with its amount in ETH. */
 function withAmounts<Entry extends { amount: string }>(entries: readonly Entry[]): [Entry, string][] {
   const shown = entries.slice(0, SHOWN_ENTRIES);
   const amounts = aligned(

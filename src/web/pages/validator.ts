@@ -13,7 +13,10 @@ import { BlockStatus } from "../parts/status.ts";
 
 type Validator = Awaited<ReturnType<typeof node.get_v1_beacon_states_stateId_validators_validatorId>>;
 
-/** Historical states are expensive, so only as many as the chart shows are requested, one at a time. */
+/**
+ * Number of epochs in the chart. Historical states are expensive, so no more states are requested, and only one at a
+ * time.
+ */
 const PLOTTED_EPOCHS = 16;
 const JUDGED_EPOCHS = 4;
 
@@ -58,7 +61,7 @@ function Details({ of: { index, balance, status, validator } }: { of: Validator 
       ])} />`;
 }
 
-/** Returns the epochs of the head and of the current slot. */
+/** Returns the epochs of the head and the current slot. */
 function useEpochs() {
   const { head, time, slotsPerEpoch } = useChain();
   const epochOf = (slot: number) => Math.floor(slot / slotsPerEpoch);
@@ -97,13 +100,13 @@ async function readBalances(
   for (let epoch = headEpoch; epoch >= Math.max(0, headEpoch - PLOTTED_EPOCHS + 1); epoch--) {
     const query = { state_id: epoch * slotsPerEpoch, id: [index] };
     const [entry] = await node.get_v1_beacon_states_stateId_validator_balances(query, { signal });
-    // No balance before the validator was registered.
+    // The validator has no balance before it is registered.
     if (!entry) return;
     take({ epoch, balance: Number(entry.balance) / 1e9 });
   }
 }
 
-/** Shows the duties of this and the next epoch. */
+/** Shows the validator's duties in this epoch and the next. */
 function Duties({ index }: { index: string }) {
   const epoch = useEpochs().currentEpoch;
   const { time, slotsPerEpoch } = useChain();
@@ -129,7 +132,7 @@ const OUTCOME_STYLES: Partial<Record<Duty["outcome"], string>> = {
   missed: "is-orphaned",
 };
 
-/** Reads the duties of an epoch and the next one. Before fulu, proposers of the next epoch are not known. */
+/** Reads the duties for an epoch and the next one. Before fulu, the next epoch's proposers are unknown. */
 async function readDuties(index: string, epoch: number, signal: AbortSignal) {
   const [attester, attesterNext, proposer, proposerNext] = await Promise.all([
     node.post_v1_validator_duties_attester({ epoch, validators: [index] }, { signal }),
@@ -143,7 +146,7 @@ async function readDuties(index: string, epoch: number, signal: AbortSignal) {
   };
 }
 
-/** Shows attestation rewards, which tell whether votes were correct and timely. */
+/** Shows attestation rewards, which indicate whether votes were correct and timely. */
 function Votes({ index }: { index: string }) {
   const last = useEpochs().headEpoch - 2;
   const epochs = Array.from({ length: Math.min(JUDGED_EPOCHS, last + 1) }, (_, back) => last - back);

@@ -24,7 +24,7 @@ const STATUSES: readonly ValidatorStatus[] = [
   "withdrawal_done",
 ];
 
-/** Decimals of ETH in Gwei. Balances have all, since rows are loaded on demand. */
+/** Number of decimals for an amount of Gwei in ETH. Balances show all of them, since rows are loaded on demand. */
 const GWEI_DIGITS = 9;
 
 const COLUMNS: readonly SortableColumn<ValidatorSortKey>[] = [
@@ -85,7 +85,7 @@ export function ValidatorsPage({ subject }: { subject: string | undefined }) {
     }`;
 }
 
-/** Groups are the first words of statuses. */
+/** A group is named by the first word of its statuses. */
 const nameOf = (status: string) => (status.includes("_") ? `\u00a0\u00a0${status.replaceAll("_", " ")}` : status);
 
 function cellsOf(row: ValidatorRow | undefined) {

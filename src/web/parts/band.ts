@@ -18,8 +18,8 @@ interface BandProps {
 }
 
 /**
- * Draws recent slots from left to right, with a legend: canonical blocks in the lowest lane, branches above, slots
- * without a canonical block as frames.
+ * Draws recent slots from left to right, with a legend. Canonical blocks are in the lowest lane and branches above.
+ * Slots without a canonical block are drawn as frames.
  */
 export function Band({ blocks, currentSlot, finalizedSlot, justifiedSlot, slotsPerEpoch }: BandProps) {
   const container = useRef<HTMLDivElement>(null);
@@ -104,7 +104,7 @@ interface ReachProps {
   y: number;
 }
 
-/** Draws a line below the chain up to the justified or finalized slot. */
+/** Draws a line below the chain that ends at the justified or finalized slot. */
 function Reach({ name, to, first, x, y }: ReachProps) {
   if (to < first) return null;
   return html`<rect class=${name} x="0" y=${y} width=${x(to)} height="3"><title>${name} up to slot ${to}</title></rect>`;

@@ -1,4 +1,4 @@
-/** Column of a table. */
+/** A table column. */
 export interface Column {
   label: string;
   /** Right-aligned. */
@@ -7,7 +7,7 @@ export interface Column {
   isMinor?: true;
 }
 
-/** Returns the classes of the cells of a column. */
+/** Returns the class names for a column's cells. */
 export function cellClass({ isNumber, isMinor }: Column): string | undefined {
   return [isNumber && "number", isMinor && "minor"].filter(Boolean).join(" ") || undefined;
 }

@@ -3,12 +3,12 @@ import { useState } from "preact/hooks";
 
 const SHOWN_MILLIS = 2500;
 
-/** Copies a text and shows the outcome for a moment. */
+/** Copies a text and briefly shows the outcome. */
 export function CopyButton({ text, label = "Copy" }: { text: string; label?: string }) {
   const [outcome, setOutcome] = useState("");
   const copy = async () => {
     try {
-      // The clipboard is available on localhost and https pages only.
+      // The clipboard is available only on localhost and on https pages.
       await navigator.clipboard.writeText(text);
       setOutcome("Copied");
     } catch {

@@ -2,7 +2,7 @@ import { html } from "htm/preact";
 import { useParticipation } from "../epoch-votes.ts";
 import { percent } from "../format.ts";
 
-/** Shows the participation of an epoch as a number and a bar. */
+/** Shows the participation in an epoch as a number and a bar. */
 export function EpochParticipation({ epoch }: { epoch: number }) {
   const votes = useParticipation(epoch);
   if (votes === undefined) return "–";

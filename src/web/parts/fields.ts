@@ -2,7 +2,7 @@ import { html } from "htm/preact";
 import type { ComponentChildren } from "preact";
 import { type Column, cellClass } from "./column.ts";
 
-/** Shows names with their values. Undefined values are omitted. */
+/** Shows names and values. Undefined values are omitted. */
 export function Fields({ of }: { of: Record<string, ComponentChildren> }) {
   return html`<dl class="fields">
     ${Object.entries(of).map(([name, value]) => value !== undefined && html`<dt>${name}</dt><dd>${value}</dd>`)}
@@ -10,7 +10,7 @@ export function Fields({ of }: { of: Record<string, ComponentChildren> }) {
 }
 
 interface TableProps {
-  /** Columns, or their labels. */
+  /** Columns or their labels. */
   head: readonly (string | Column)[];
   rows: readonly (readonly ComponentChildren[])[];
   caption: string;

@@ -3,10 +3,10 @@ import { useEffect, useState } from "preact/hooks";
 import { grouped } from "../format.ts";
 import { chainHead } from "../live.ts";
 
-/** Slots of a dev chain may be shorter than a spoken announcement. */
+/** A dev chain's slots may be shorter than a spoken announcement. */
 const ANNOUNCE_MILLIS = 10_000;
 
-/** Announces the head to screen readers, at intervals. */
+/** Periodically announces the head to screen readers. */
 export function HeadAnnouncement() {
   const [text, setText] = useState("");
   useEffect(() => {

@@ -2,13 +2,15 @@ import { html } from "htm/preact";
 import { useState } from "preact/hooks";
 import { type JsonContext, pageOf } from "../json-links.ts";
 
-/** Entries of a list or object shown initially. */
+/** Number of list or object entries shown initially. */
 const SHOWN_ENTRIES = 100;
 /** Lists and objects with fewer entries are expanded initially. */
 const OPEN_BELOW_ENTRIES = 12;
 const OPEN_LEVELS = 4;
 
-/** Which lists and objects are expanded initially. `closed` folds the whole value, `none` only its members. */
+/**
+ * Determines which lists and objects are expanded initially. `closed` folds the whole value, `none` only its members.
+ */
 export type Folding = "small" | "none" | "all" | "closed";
 
 interface JsonViewProps {
@@ -19,7 +21,7 @@ interface JsonViewProps {
   rootOf?: JsonContext["rootOf"];
 }
 
-/** Shows a JSON value with collapsible lists and objects, and links to the pages of its roots and indices. */
+/** Shows a JSON value with collapsible lists and objects. Roots and indices link to their pages. */
 export function JsonView({ value, name, folding = "small", rootOf = "block" }: JsonViewProps) {
   const context = { name: name ?? "", isListItem: false, siblings: {}, rootOf };
   return html`<div class="json"><${Value} value=${value} label=${name} context=${context} depth=${0} folding=${folding} /></div>`;

@@ -4,7 +4,7 @@ import { hasEvm } from "../live.ts";
 
 interface RootProps {
   root: string;
-  /** Shows the whole root. */
+  /** Shows the root unabbreviated. */
   isWhole?: true;
 }
 
@@ -36,14 +36,14 @@ export const TransactionLink = ({ hash }: { hash: string }) =>
 
 interface AddressProps {
   address: string;
-  /** Shows the whole address. */
+  /** Shows the address unabbreviated. */
   isWhole?: true;
 }
 
 export const AccountLink = ({ address, isWhole }: AddressProps) =>
   html`<${HexLink} href=${`#/account/${address}`} hex=${address} isWhole=${isWhole} />`;
 
-/** Shows an address, with a link if the node has accounts. */
+/** Shows an address, which is a link if the node has accounts. */
 export function Address({ address, isWhole }: AddressProps) {
   if (hasEvm.value) return html`<${AccountLink} address=${address} isWhole=${isWhole} />`;
   return isWhole ? html`<code>${address}</code>` : html`<span class="mono" title=${address}>${short(address)}</span>`;

@@ -7,8 +7,8 @@ import { messageOf } from "../format.ts";
 export type Loaded<T> = { value?: T; error?: string };
 
 /**
- * Loads a value with `ask` and reloads it when the key changes. Keeps the previous value while loading, so that the
- * page does not flicker, and aborts outdated requests.
+ * Loads a value with `ask` and reloads it when the key changes. Keeps the previous value while loading, to avoid
+ * flicker, and aborts outdated requests.
  */
 export function useLoaded<T>(ask: (signal: AbortSignal) => Promise<T>, key: readonly unknown[]): Loaded<T> {
   const [loaded, setLoaded] = useState<Loaded<T>>({});

@@ -20,7 +20,7 @@ async function load(name: string): Promise<void> {
   }
 }
 
-/** Shows a page once its code is loaded and the chain is known. */
+/** Shows a page once its code has loaded and the chain is known. */
 export function Page({ name, subject }: PageProps & { name: string }) {
   useEffect(() => void load(name), [name]);
   useEffect(() => {

@@ -13,7 +13,7 @@ interface PlotProps {
 const HEIGHT = 220;
 const STYLE_SHEET = "/vendor/uplot.css";
 
-/** Loads the library with its style sheet, once. */
+/** Loads the library and its style sheet, once. */
 async function loadUPlot(): Promise<typeof UPlot> {
   if (!document.querySelector(`link[href="${STYLE_SHEET}"]`)) {
     document.head.append(Object.assign(document.createElement("link"), { rel: "stylesheet", href: STYLE_SHEET }));

@@ -2,16 +2,16 @@ import { html } from "htm/preact";
 
 interface RangeNavProps {
   label: string;
-  /** Range that is shown. */
+  /** The range being shown. */
   text: string;
-  /** Undefined without older entries. */
+  /** Undefined if there are no older entries. */
   older: string | undefined;
-  /** Undefined without newer entries. */
+  /** Undefined if there are no newer entries. */
   newer: string | undefined;
   latest: string;
 }
 
-/** Links to the neighbouring ranges of a list: older on the left, newer on the right. */
+/** Links to the adjacent ranges of a list: older on the left, newer on the right. */
 export function RangeNav({ label, text, older, newer, latest }: RangeNavProps) {
   return html`<nav class="buttons range" aria-label=${label}>
     ${older !== undefined && html`<a href=${older}>← older</a>`}

@@ -8,7 +8,7 @@ import { useLoaded } from "./loading.ts";
 /** Debounce delay before public keys are requested. */
 const TYPING_MILLIS = 150;
 
-/** Search field with a list of results: a combobox of the ARIA practices. */
+/** Search field with a list of results, following the ARIA combobox pattern. */
 export function SearchField() {
   const [typed, setTyped] = useState("");
   const [isOpen, setOpen] = useState(false);
@@ -98,7 +98,7 @@ async function readKeys(prefix: `0x${string}`, signal: AbortSignal) {
   return validators.map(({ index, validator }) => ({ index, pubkey: validator.pubkey }));
 }
 
-/** Focuses the field with the key "/", unless another field has the focus. */
+/** Focuses the field when "/" is pressed, unless another field has the focus. */
 function useShortcut(field: { current: HTMLInputElement | null }): void {
   useEffect(() => {
     const onKey = (event: KeyboardEvent) => {

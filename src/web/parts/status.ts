@@ -16,7 +16,7 @@ export function BlockStatus(block: { root?: string; slot: number; isCanonical: b
   return html`<span class=${BLOCK_STYLES[status]}>${status}</span>`;
 }
 
-/** Shows whether an epoch is final or justified. The blocks of the finalized epoch after its first slot are not final. */
+/** Shows whether an epoch is final or justified. In the finalized epoch, only the block at the first slot is final. */
 export function EpochStatus({ epoch }: { epoch: number }) {
   const { head, time, slotsPerEpoch } = useChain();
   const first = epoch * slotsPerEpoch;

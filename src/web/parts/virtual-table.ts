@@ -4,7 +4,7 @@ import { useEffect, useRef, useState } from "preact/hooks";
 import { type ScrollState, scrolledTo, scrollHeight } from "../virtual-rows.ts";
 import { type Column, cellClass } from "./column.ts";
 
-/** Heights in the style sheet. */
+/** Heights defined in the style sheet. */
 const ROW_HEIGHT = 32;
 const HEAD_HEIGHT = 34;
 
@@ -22,17 +22,17 @@ interface VirtualTableProps {
   caption: string;
   columns: readonly SortableColumn[];
   total: number;
-  /** Scrolls to the top when it changes. */
+  /** The table scrolls to the top when this value changes. */
   resetKey: string;
   sorting: Sorting;
   onSort(sorting: Sorting): void;
-  /** Cells of a row; undefined until loaded. */
+  /** Returns the cells of a row, or undefined until they are loaded. */
   cellsAt(row: number): readonly ComponentChildren[] | undefined;
-  /** Called when other rows are visible. */
+  /** Called when the set of visible rows changes. */
   onShow(first: number, last: number): void;
 }
 
-/** Table of any number of rows that renders only the visible ones. */
+/** Table with any number of rows that renders only those that are visible. */
 export function VirtualTable({
   caption,
   columns,

@@ -3,7 +3,7 @@ import { useState } from "preact/hooks";
 import { readValue } from "../../calls.ts";
 import { perform } from "./perform.ts";
 
-/** Field of an action. With options it is a select. */
+/** Field of an action. A field with options is a select. */
 export interface ActionField {
   /** Name of the parameter. */
   name: string;
@@ -20,7 +20,7 @@ interface ActionProps {
   fields?: readonly ActionField[];
 }
 
-/** Form that calls a method with its fields as parameters. Empty fields are omitted. */
+/** Form that calls a method with the field values as parameters. Empty fields are omitted. */
 export function Action({ label, method, fields = [] }: ActionProps) {
   const [typed, setTyped] = useState<Readonly<Record<string, string>>>(
     Object.fromEntries(fields.map(({ name, initial = "" }) => [name, initial])),

@@ -2,7 +2,7 @@ import { html } from "htm/preact";
 import { useState } from "preact/hooks";
 import { perform } from "./perform.ts";
 
-/** Ways to advance, with their parameters for a typed number. */
+/** Ways to advance, each with its parameters for the number that was entered. */
 const WAYS: Readonly<Record<string, (count: number) => Readonly<Record<string, unknown>>>> = {
   slots: (slots) => ({ slots }),
   epochs: (epochs) => ({ epochs }),

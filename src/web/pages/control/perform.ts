@@ -12,10 +12,10 @@ interface TimedNotice extends Notice {
 
 const MAX_NOTICES = 50;
 
-/** Outcomes of actions, newest first. Kept while other pages are shown. */
+/** Outcomes of actions, newest first. Kept while other pages are open. */
 export const notices = signal<readonly TimedNotice[]>([]);
 
-/** Counts finished actions. */
+/** Number of finished actions. */
 export const actionCount = signal(0);
 
 function note(notice: Notice, isError: boolean): void {
@@ -23,7 +23,7 @@ function note(notice: Notice, isError: boolean): void {
   notices.value = [{ ...notice, number, time: new Date(), isError }, ...notices.value].slice(0, MAX_NOTICES);
 }
 
-/** Calls a control method and records the outcome. */
+/** Calls a control method and records its outcome. */
 export async function perform(method: string, params: Readonly<Record<string, unknown>> = {}): Promise<void> {
   try {
     const result = await node.call(method, params);

@@ -8,7 +8,7 @@ import { actionCount, perform } from "./perform.ts";
 
 type SnapshotList = Awaited<ReturnType<typeof node.dev_getSnapshots>>;
 
-/** Lists the snapshots of the chain, newest first, including those taken by other clients. */
+/** Lists the chain's snapshots, newest first, including those taken by other clients. */
 export function Snapshots() {
   const [isBusy, setBusy] = useState(false);
   const snapshots = useLoaded(

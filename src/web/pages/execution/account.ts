@@ -7,7 +7,7 @@ import { Show, useLoaded } from "../../parts/loading.ts";
 import { readBlocks, readLatestNumber } from "./reads.ts";
 import { Transactions } from "./transactions.ts";
 
-/** Nodes have no index of accounts, so only recent blocks are searched. */
+/** Nodes do not index accounts, so only recent blocks are searched. */
 const SEARCHED_BLOCKS = 64;
 
 export function AccountPage({ subject = "" }: { subject: string | undefined }) {

@@ -1,14 +1,14 @@
 import type { EthBlock, EthTransaction } from "../../../client/index.ts";
 import { node, resultsOf } from "../../node.ts";
 
-/** Execution block with full transactions. */
+/** Execution block that includes full transactions. */
 export interface FullBlock extends Omit<EthBlock, "transactions"> {
   transactions: EthTransaction[];
 }
 
 export const hexOf = (number: number): `0x${string}` => `0x${number.toString(16)}`;
 
-/** Reads blocks downwards from a number, newest first. */
+/** Reads blocks from a number downwards, newest first. */
 export async function readBlocks(newest: number, count: number, signal: AbortSignal): Promise<FullBlock[]> {
   const numbers = Array.from({ length: Math.min(count, newest + 1) }, (_, back) => newest - back);
   const answers = await node.batch(

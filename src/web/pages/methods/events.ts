@@ -17,7 +17,7 @@ interface ReceivedEvent {
   data: unknown;
 }
 
-/** Subscribes to topics and shows their events, newest first. */
+/** Subscribes to topics and shows the events received, newest first. */
 export function EventConsole({ parameter }: { parameter: Parameter | undefined }) {
   const topics = parameter ? inputOf(parameter.schema).options : [];
   const [chosen, setChosen] = useState<readonly string[]>(["head"]);

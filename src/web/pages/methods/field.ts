@@ -11,10 +11,10 @@ interface FieldProps {
   onChange(text: string): void;
 }
 
-/** Longer texts get several lines. */
+/** Longer texts are shown in a multi-line field. */
 const LINE_LENGTH = 80;
 
-/** Form control of a parameter: a select, checkboxes or a text. */
+/** Form control for a parameter: a select, checkboxes or a text field. */
 export function Field({ of: { name, description, required, schema }, value, example, onChange }: FieldProps) {
   const input = inputOf(schema);
   const title = html`<code>${name}</code>${!required && html` <span class="waiting">optional</span>`}`;
@@ -56,7 +56,7 @@ function Control({ name, input, required, value, example, onChange }: ControlPro
 
 interface CheckboxesProps {
   options: readonly string[];
-  /** JSON of the checked options, empty without any. */
+  /** The checked options as JSON. Empty if none are checked. */
   value: string;
   onChange(text: string): void;
 }

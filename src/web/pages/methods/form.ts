@@ -10,7 +10,7 @@ import { Field } from "./field.ts";
 import { failureOf, type Outcome, Response } from "./response.ts";
 import { Snippets } from "./snippets.ts";
 
-/** Form of a method, prefilled with its example, and the same call as code. */
+/** Form for a method, prefilled with its example, along with the same call as code. */
 export function MethodForm({ method }: { method: DiscoveredMethod }) {
   const { name, summary, params, externalDocs, examples } = method;
   const original = method["x-alias-of"];
@@ -63,7 +63,7 @@ function Call({ method: { name, params, examples } }: { method: DiscoveredMethod
     <${Snippets} method=${name} values=${values} named=${namedParamsOf(params, typed)} />`;
 }
 
-/** Returns the example as text by parameter. It does not change while the chain advances. */
+/** Returns the example as text by parameter. The example stays the same while the chain advances. */
 function useExample(
   method: string,
   params: readonly Parameter[],

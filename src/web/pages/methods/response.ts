@@ -19,7 +19,7 @@ export function failureOf(error: unknown, millis: number): Failure {
   return { problem: messageOf(error), code, data, millis };
 }
 
-/** Shows a response with its duration and size. */
+/** Shows a response along with its duration and size. */
 export function Response({ of, method }: { of: NonNullable<Outcome>; method: string }) {
   const millis = `${of.millis.toFixed(1)} ms`;
   if ("problem" in of) {

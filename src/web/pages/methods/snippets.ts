@@ -17,10 +17,10 @@ const FORMS: Readonly<Record<string, (call: SnippetsProps) => string>> = {
   viem: ({ method, values }) => asViem(url, method, values),
 };
 
-/** Chosen form. Kept while other methods are shown. */
+/** Selected code format. Kept while other methods are shown. */
 const chosen = signal("curl");
 
-/** Shows the call of the form as code. */
+/** Shows the form's call as code. */
 export function Snippets(props: SnippetsProps) {
   const text = FORMS[chosen.value]!(props);
   return html`<fieldset class="snippets">

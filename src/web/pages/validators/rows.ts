@@ -12,23 +12,23 @@ export interface ValidatorQuery {
   sort: ValidatorSortKey;
   descending: boolean;
   status: readonly ValidatorStatus[];
-  /** Start of the public keys. */
+  /** Prefix of the public keys. */
   pubkey: `0x${string}`;
 }
 
 const ROWS_PER_PAGE = 100;
-/** Pages kept around the visible ones. */
+/** Maximum number of pages kept in memory. */
 const MAX_PAGES = 40;
-/** Pages that are scrolled past are not requested. */
+/** Pages are requested after this delay, so pages that are merely scrolled past are not. */
 const SCROLL_MILLIS = 40;
 
 interface Loaded {
   query: string;
   /** Undefined until the first page is loaded. */
   total: number | undefined;
-  /** Number of rows of the table: the total, or that of the previous query until the total is known. */
+  /** Number of table rows: the total, or the previous query's total until this one is known. */
   rowCount: number | undefined;
-  /** Pages with their versions. */
+  /** Pages, each with the version it was loaded for. */
   pages: Map<number, { version: string; rows: ValidatorRow[] }>;
 }
 
@@ -40,8 +40,8 @@ const emptyFor = (query: string, rowCount?: number): Loaded => ({
 });
 
 /**
- * Loads the visible rows of a query. Shows rows of an earlier version until they are loaded again, but no rows of
- * another query.
+ * Loads the visible rows of a query. Keeps showing the old version's rows while reloading, but never those of a
+ * different query.
  */
 export function useValidatorRows(query: ValidatorQuery, version: string) {
   const name = JSON.stringify(query);
