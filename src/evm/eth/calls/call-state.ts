@@ -12,8 +12,9 @@ import { EthError } from "../eth-error.ts";
 import type { AccessListEntry } from "../transaction-request.ts";
 import { type CallFailure, callFailure } from "./call-failure.ts";
 import type { BlockOverrides, CallRequest, StateOverrides } from "./call-request.ts";
-import { callTransaction, NO_ADDRESS } from "./call-transaction.ts";
+import { callTransaction, checkFields, NO_ADDRESS } from "./call-transaction.ts";
 import { overrideAccounts } from "./override-accounts.ts";
+import { plainCallOf, runPlainCall } from "./plain-call.ts";
 import { refusalOf } from "./refusal.ts";
 
 /** geth's default. */
@@ -86,6 +87,22 @@ export class CallState {
     return this.machine.state.account(address)?.nonce ?? 0n;
   }
 
+  /**
+   * Executes a call whose changes are not used. Most calls need no transaction, whose creation and fees take several
+   * times as long as the execution. Throws an `EthError` if the call cannot be executed.
+   */
+  async call(request: CallRequest): Promise<Pick<CallOutcome, "returnData" | "failure">> {
+    checkFields(request, this.rules);
+    const plain = plainCallOf(request, capped(request.gas), this);
+    if (plain === undefined) return this.run(request);
+    try {
+      const { exceptionError, returnValue } = await runPlainCall(plain, this, this);
+      return { returnData: returnValue, failure: exceptionError && callFailure(exceptionError.error, returnValue) };
+    } catch (error) {
+      throw callError(error);
+    }
+  }
+
   /** Executes a call and keeps its changes. Throws an `EthError` if the call cannot be executed. */
   async run(request: CallRequest, gas: bigint = capped(request.gas), reportAccessList = false): Promise<CallOutcome> {
     const { from = NO_ADDRESS } = request;
@@ -116,8 +133,7 @@ export class CallState {
         })),
       };
     } catch (error) {
-      if ((error as Error).name === "AbortError") throw error;
-      throw new EthError(refusalOf(error).message);
+      throw callError(error);
     }
   }
 
@@ -152,6 +168,11 @@ export class CallState {
 }
 
 const capped = (gas: bigint | undefined): bigint => (gas === undefined || gas > GAS_CAP ? GAS_CAP : gas);
+
+/** Returns the error of a call that was not executed, or that was cancelled. */
+function callError(error: unknown): unknown {
+  return (error as Error).name === "AbortError" ? error : new EthError(refusalOf(error).message);
+}
 
 /** Returns true for a call without a gas price. It sees a base fee of zero, as in geth. */
 const isFree = (tx: TypedTransaction): boolean => maxFeePerGas(tx) === 0n;

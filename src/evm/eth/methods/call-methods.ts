@@ -32,7 +32,7 @@ export function callMethods(chain: EthChain) {
   };
   return {
     call: async (args: CallArgs, signal?: AbortSignal) => {
-      const { failure, returnData } = await open(args, signal, (state) => state.run(args.call));
+      const { failure, returnData } = await open(args, signal, (state) => state.call(args.call));
       if (failure) throw failureError(failure);
       return data(returnData);
     },

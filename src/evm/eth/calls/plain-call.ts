@@ -1,0 +1,84 @@
+import { paramsTx } from "@ethereumjs/tx";
+import { Address } from "@ethereumjs/util";
+import { type BlockEnvironment, evmBlock } from "../../execution/evm-block.ts";
+import type { ForkRules, Machine } from "../../execution/rules.ts";
+import type { CallRequest } from "./call-request.ts";
+import { higher, NO_ADDRESS } from "./call-transaction.ts";
+
+/** A call of an account, without a gas price or anything else that only a transaction has. */
+export interface PlainCall {
+  from: Uint8Array;
+  to: Uint8Array;
+  value: bigint;
+  data: Uint8Array;
+  /** Gas that remains for the execution. */
+  gas: bigint;
+}
+
+/**
+ * Returns a request as a plain call with a gas limit. Undefined if it has fields of transactions, or if it has to be
+ * refused because of its gas or its value.
+ */
+export function plainCallOf(
+  request: CallRequest,
+  gasLimit: bigint,
+  { machine, rules }: { machine: Machine; rules: ForkRules },
+): PlainCall | undefined {
+  const { from = NO_ADDRESS, to, value = 0n, data = new Uint8Array(0), accessList, gasPrice = 0n } = request;
+  const { maxFeePerGas = 0n, maxPriorityFeePerGas = 0n, blobVersionedHashes, authorizationList } = request;
+  const isFree = gasPrice === 0n && maxFeePerGas === 0n && maxPriorityFeePerGas === 0n;
+  if (to === undefined || !isFree || (accessList ?? blobVersionedHashes ?? authorizationList) !== undefined) {
+    return undefined;
+  }
+  const { intrinsic, minimum } = gasBeforeExecution(data, rules);
+  if (gasLimit < minimum) return undefined;
+  if (value > 0n && (machine.state.account(from)?.balance ?? 0n) < value) return undefined;
+  return { from, to, value, data, gas: gasLimit - intrinsic };
+}
+
+/** Intrinsic gas of a call, and the least gas limit that admits it, which is higher for much data (EIP-7623). */
+function gasBeforeExecution(data: Uint8Array, { common }: ForkRules): { intrinsic: bigint; minimum: bigint } {
+  common.updateParams(paramsTx);
+  let zeros = 0;
+  for (const byte of data) if (byte === 0) zeros++;
+  const others = data.length - zeros;
+  const base = common.param("txGas");
+  const intrinsic =
+    base + BigInt(zeros) * common.param("txDataZeroGas") + BigInt(others) * common.param("txDataNonZeroGas");
+  if (!common.isActivatedEIP(7623)) return { intrinsic, minimum: intrinsic };
+  const floor = base + BigInt(zeros + 4 * others) * common.param("totalCostFloorPerToken");
+  return { intrinsic, minimum: higher(intrinsic, floor) };
+}
+
+/**
+ * Executes a plain call as the library executes a transaction, without fees and without what follows the execution. The
+ * changes of the call remain in the state.
+ */
+export async function runPlainCall(
+  { from, to, value, data, gas }: PlainCall,
+  { machine, rules }: { machine: Machine; rules: ForkRules },
+  { environment, blobBaseFee }: { environment: BlockEnvironment; blobBaseFee: bigint | undefined },
+) {
+  const { evm } = machine.vm;
+  const { journal } = evm;
+  const caller = new Address(from);
+  // EIP-2929 and EIP-3651.
+  for (const precompile of evm.precompiles.keys()) journal.addAlwaysWarmAddress(precompile);
+  for (const address of [from, to, environment.feeRecipient]) {
+    journal.addAlwaysWarmAddress(Buffer.from(address.buffer, address.byteOffset, address.length).toString("hex"));
+  }
+  try {
+    const { execResult } = await evm.runCall({
+      block: evmBlock({ ...environment, baseFeePerGas: 0n }, rules, blobBaseFee),
+      caller,
+      to: new Address(to),
+      value,
+      data,
+      gasLimit: gas,
+    });
+    return execResult;
+  } finally {
+    journal.cleanJournal();
+    evm.stateManager.originalStorageCache.clear();
+  }
+}
