@@ -10,19 +10,19 @@ import { methods, type typedMethods } from "./method-groups.ts";
 
 /** Dependencies of the API. */
 interface ApiDependencies extends Pick<ApiContext, "chain" | "network" | "setLogSpec" | "futures"> {
-  /** Omitted by a node without a network. */
+  /** Omitted if the node has no network. */
   broadcast?: Broadcast;
   /** Omitted if the node is always healthy. */
   health?: NodeHealth;
-  /** Omitted without a dev chain. Evaluated per call, because the dev chain is created after its API. */
+  /** Omitted if there is no dev chain. Evaluated for each call, because the dev chain is created after its API. */
   control?(): DevControl | undefined;
-  /** Omitted without an EVM. Evaluated per call, like `control`. */
+  /** Omitted if there is no EVM. Evaluated for each call, like `control`. */
   eth?(): ApiContext["eth"];
 }
 
 const HEALTHY: NodeHealth = { isWarmedUp: true, isDatabaseWritable: true, executionClient: null };
 
-/** Handlers by operation of @lodestar/api, for in-process callers. */
+/** Handlers by their operation in @lodestar/api, for in-process callers. */
 type Handlers = { readonly [F in Family]: HandlersOf<F> };
 
 type Operation = (typeof typedMethods)[number];
@@ -31,7 +31,7 @@ type HandlersOf<F extends Family> = {
   [M in Extract<Operation, Handled<F>> as NameIn<F, M["operation"]>]: HandlerOf<M>;
 };
 
-/** Operations that only write JSON have no handler. */
+/** Operations that only write JSON do not have a handler. */
 type Handled<F extends Family> = { operation: `${F}.${string}`; handler: (context: never, args: never) => unknown };
 
 type NameIn<F extends Family, Id extends string> = Id extends `${F}.${infer Name}` ? Name : never;
@@ -43,13 +43,13 @@ type HandlerOf<M extends { handler: (context: never, args: never) => unknown }> 
 ) => ReturnType<M["handler"]>;
 
 export interface Api extends Handlers {
-  /** Dependencies of the handlers. */
+  /** The dependencies of the handlers. */
   readonly context: ApiContext;
   /** Maps slots to forks. */
   readonly chainConfig: BeaconConfig;
 }
 
-/** Creates the API of a node. */
+/** Creates a node's API. */
 export function createApi(dependencies: ApiDependencies): Api {
   const { chain, broadcast = NO_BROADCAST, health = HEALTHY, control, eth, ...rest } = dependencies;
   const context: ApiContext = {

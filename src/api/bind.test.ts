@@ -72,10 +72,10 @@ describe("hints for positional parameters", () => {
 
   it.each<[Parameters<typeof bind>[0], unknown[], string]>([
     [range, [someRoot, 5], "was given. Swap the two: the order is slot, root."],
-    // A cut address, not a block, although a block may be a short quantity.
+    // This is a truncated address rather than a block, even though a block may be a short quantity.
     [getBalance, ["0x123"], 'must be an address: 0x followed by 40 hex digits, but "0x123" was given.'],
     [devAdvance, ["finalized"], 'was given. Did you mean "until"? Pass it by name: {"until": "finalized"}.'],
-    // Free text accepts everything, so it is never what was meant.
+    // Free text accepts any value, so it is never suggested as what was meant.
     [devAdvance, ["later"], '"later" was given.'],
     [range, [someRoot, "x"], '…" was given.'],
     [range, [5, "x".repeat(100_000)], '…" was given.'],
@@ -148,7 +148,7 @@ describe("bind", () => {
 
   it("parses a long list in time slices, with the same errors as for a short one", async () => {
     let now = 0;
-    // Each reading of the clock takes a millisecond.
+    // Each time the clock is read, it advances by a millisecond.
     const clock = vi.spyOn(performance, "now").mockImplementation(() => now++);
     onTestFinished(() => clock.mockRestore());
     const turn = countTurns();

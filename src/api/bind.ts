@@ -6,7 +6,7 @@ import type { Params } from "../server/method-table.ts";
 import type { DispatchedMethod, Param } from "./definition.ts";
 import { elementSchema, firstMessage, invalidElementAt, parseWith } from "./params/schema.ts";
 
-/** Arguments of a handler by parameter key. */
+/** Arguments for a handler, by parameter key. */
 export type Args = Record<string, unknown>;
 
 /** Longer lists are parsed in time slices. */
@@ -41,7 +41,7 @@ export function bind(signature: Signature, params: Params): Args | Promise<Args>
   return longLists === undefined ? args : parseLists(args, longLists);
 }
 
-/** A method's name and parameters, with the schemas of the chain. */
+/** A method's name and parameters, with schemas for the chain. */
 export type Signature = Pick<DispatchedMethod, "name" | "params" | "normalizePositional">;
 /** Returns the value of a parameter. For `each`, a list whose elements are items or lists of items. */
 type Lookup = (param: Param, position: number) => unknown;
@@ -50,7 +50,7 @@ type Lookup = (param: Param, position: number) => unknown;
 interface List {
   items: unknown[];
   schema: z.ZodType;
-  /** Start of an error message about an item. */
+  /** Returns the start of an error message about an item. */
   subject(index: number): string;
 }
 
@@ -87,15 +87,18 @@ function parseValue(schema: z.ZodType, value: unknown, subject: string, hint?: (
   throw invalidParams(advice === undefined ? message : `${message} ${advice}`);
 }
 
-/** Only free text accepts this value. */
+/** A value that only free text accepts. */
 const NONSENSE = "\0";
 /** Longer values get no hint. */
 const MAX_HINTED_LENGTH = 200;
 
-/** Suggests where an invalid positional value belongs: swapped with another one, or in an optional parameter. */
+/**
+ * Suggests where an invalid positional value belongs: in place of another value, with which it should be swapped, or in
+ * an optional parameter.
+ */
 function misplacedHint(signature: Signature, params: readonly unknown[], position: number): string | undefined {
   const value = params[position];
-  // A wrong number is more likely out of range than misplaced.
+  // A wrong number is more likely to be out of range than misplaced.
   if (typeof value !== "string" || !isShort(value)) return undefined;
   const accepts = ({ schema, each }: Param, candidate: unknown) =>
     !each && isShort(candidate) && parseWith(schema, candidate).success;
@@ -113,10 +116,10 @@ function misplacedHint(signature: Signature, params: readonly unknown[], positio
   return undefined;
 }
 
-/** Numbers of hex digits of addresses, roots and public keys. */
+/** Number of hex digits in addresses, roots and public keys. */
 const HEX_LENGTHS = [40, 64, 96];
 
-/** True for hex of a wrong length, if the parameter takes hex of a fixed length. */
+/** Returns true if the value is hex of the wrong length for a parameter that takes hex of a fixed length. */
 function isCutHex({ schema }: Param, value: string): boolean {
   if (!/^0x[0-9a-fA-F]*$/.test(value)) return false;
   return HEX_LENGTHS.some((length) => parseWith(schema, `0x${"0".repeat(length)}`).success);
@@ -136,7 +139,7 @@ function byPosition(signature: Signature, params: unknown[]): Lookup {
     if (!param.each) return params[position];
     if (position >= params.length) return undefined;
     const items = params.slice(position);
-    // Positional items must not be empty. A list by name may be empty.
+    // A list passed by position must not be empty. A list passed by name may be empty.
     if (items.flat().length === 0) throw invalidParams(`The parameter "${param.name}" needs at least one item.`);
     return items;
   };

@@ -39,7 +39,7 @@ it("caches responses about the head, but not those by slot, which change with ti
   expect(policy("get_v1_node_peers", [])).toBeUndefined();
   const address = `0x${"00".repeat(20)}`;
   expect(policy("eth_getBalance", [address])).toEqual({ on: "evm", isPrewarmed: false });
-  // The pending block changes with the pool and with time.
+  // The pending block changes with the transaction pool and with time.
   for (const params of [[address, "pending"], { address, block: "pending" }])
     expect(policy("eth_getBalance", params)).toBeUndefined();
   expect(policy("eth_estimateGas", [{}])).toBeUndefined();

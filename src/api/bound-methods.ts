@@ -12,11 +12,11 @@ import { type Executor, jsonExecutor, sszExecutor } from "./encoding.ts";
 import { Lanes } from "./lanes.ts";
 import { methods as allMethods } from "./method-groups.ts";
 
-/** A method bound to a node, as all servers call it. */
+/** A method bound to a node, in the form in which all servers call it. */
 export interface BoundMethod extends CallableMethod {
   readonly definition: DispatchedMethod;
   readonly context: ApiContext;
-  /** REST parameters with the schemas of the chain. */
+  /** REST parameters, with schemas for the chain. */
   readonly restParams: readonly Param[];
   readonly codec: ResponseCodec<unknown, unknown> | undefined;
   /** Parses SSZ request bodies, if supported. */
@@ -24,7 +24,7 @@ export interface BoundMethod extends CallableMethod {
   readonly executeJson: Executor;
   /** Encodes SSZ responses, if supported. */
   readonly executeSsz: Executor;
-  /** Runs a call when its lane has a free slot. */
+  /** Runs a call as soon as its lane has a free slot. */
   schedule<T>(args: Args, cancellation: Cancellation | undefined, work: () => Promise<T>): Promise<T>;
 }
 
@@ -37,7 +37,7 @@ export interface BoundMethods extends Required<ListedMethodTable> {
   readonly all: readonly BoundMethod[];
 }
 
-/** Binds all methods to a node and creates the table of their names. */
+/** Binds all methods to a node and creates a table of their names. */
 export function createMethodTable({ context }: Api, options: MethodTableOptions = {}): BoundMethods {
   const { methods = allMethods, lanes = new Lanes() } = options;
   const codecs = createCodecs(context.chain.config);
@@ -89,7 +89,7 @@ function bindMethod(definition: DispatchedMethod, { context, codecs, lanes }: Bi
     isCacheable: dependsOn !== undefined,
     cachePolicy: (params) => cachePolicyOf(definition, params),
     elementOf: definition.elementOf,
-    // Not an async function, which would take three more microtasks to return a promise.
+    // This is not an async function because that would take three more microtasks to return a promise.
     call: (params: Params, caller, cancellation) => {
       try {
         const args = bind(signature, params);
@@ -97,7 +97,7 @@ function bindMethod(definition: DispatchedMethod, { context, codecs, lanes }: Bi
           schedule(bound, cancellation, () => executeJson(bound, new LazyCallContext(caller, cancellation)));
         return args instanceof Promise ? args.then(run) : run(args);
       } catch (failure) {
-        // Reports invalid parameters as a rejection, not as an exception.
+        // Invalid parameters lead to a rejection rather than an exception.
         return Promise.reject(failure);
       }
     },

@@ -10,7 +10,7 @@ import { ControlError } from "./dev-control.ts";
 import { ethFailure } from "./eth-failure.ts";
 
 /**
- * Converts errors of the chain, the execution engine or the deposit tracker to a `Failure`. Other errors are returned
+ * Converts errors from the chain, the execution engine or the deposit tracker to a `Failure`. Returns other errors
  * unchanged.
  */
 export function toFailure(error: unknown): unknown {
@@ -34,7 +34,7 @@ export function toFailure(error: unknown): unknown {
   return reason === undefined ? error : new Failure("server", reason, { cause: error });
 }
 
-/** Disk errors by system error code. */
+/** Descriptions of disk errors, by system error code. */
 const DISK_ERRORS: Readonly<Record<string, string>> = {
   ENOSPC: "The disk is full",
   EDQUOT: "The disk quota is used up",
@@ -42,10 +42,10 @@ const DISK_ERRORS: Readonly<Record<string, string>> = {
   EROFS: "The disk is read-only",
   EIO: "Disk I/O error",
 };
-/** LevelDB exposes system errors only through the error message. */
+/** LevelDB exposes a system error only through its message. */
 const FULL_DISK = /no space left on device|disk quota exceeded/i;
 
-/** Returns a sentence about a disk error; undefined for other errors. */
+/** Returns a sentence about a disk error, or undefined for any other error. */
 function diskFailure(error: unknown): string | undefined {
   if (error instanceof DatabaseWriteError || error instanceof DatabaseOpenError) {
     return FULL_DISK.test(error.message) ? `The disk is full. ${error.message}` : error.message;
@@ -55,7 +55,7 @@ function diskFailure(error: unknown): string | undefined {
   return problem && `${problem}: ${error.message}.`;
 }
 
-/** Wraps a function so that chain errors are thrown as a `Failure`. */
+/** Wraps a function so that errors from the chain are thrown as a `Failure`. */
 export function withFailures<Args extends unknown[], T>(
   call: (...args: Args) => T | Promise<T>,
 ): (...args: Args) => Promise<T> {

@@ -8,7 +8,7 @@ import type { PayloadVerification } from "../chain/fork-choice/payload-verificat
 import type { Checkpoint, ForkChoiceBlock } from "../chain/fork-choice/types.ts";
 import type { KnownStateRoot, StateRequest } from "../chain/states/state-store.ts";
 
-/** The part of `BeaconChain` that read handlers use. */
+/** The part of `BeaconChain` that is used by handlers that read. */
 export interface ChainView {
   readonly config: BeaconConfig;
   readonly clock: Pick<Clock, "currentSlot">;

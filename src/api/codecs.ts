@@ -22,7 +22,7 @@ export type EndpointOf<Id extends OperationId> = Id extends `${infer F extends F
     : never
   : never;
 
-/** Codecs of all operations for the forks of a chain. */
+/** Codecs of all operations, for the forks of a chain. */
 export type Codecs = ReturnType<typeof createCodecs>;
 
 export interface MetaCodec<Meta> {
@@ -30,7 +30,7 @@ export interface MetaCodec<Meta> {
   toHeadersObject(meta: Meta): Record<string, string>;
 }
 
-/** Response encoding of a route definition. */
+/** Response encoding for a route definition. */
 export interface ResponseCodec<Data, Meta> {
   data: {
     toJson(data: Data, meta: Meta): unknown;
@@ -38,18 +38,20 @@ export interface ResponseCodec<Data, Meta> {
     serialize?(data: Data, meta: Meta): Uint8Array;
   };
   meta: MetaCodec<Meta>;
-  /** Combines data and metadata in an operation-specific format, instead of `data` and metadata members. */
+  /**
+   * Combines data and metadata in a format specific to the operation. By default they are `data` and metadata members.
+   */
   transform?: { toResponse(data: unknown, meta: unknown): unknown };
   /** True if the response has no body. */
   isEmpty?: boolean;
 }
 
-/** Returns the codec of the first version of an operation, which does not return the fork of its data. */
+/** Returns the codec for the first version of an operation, which does not return the fork of its data. */
 export function withoutMeta<Data, Meta>({ data }: ResponseCodec<Data, Meta>): ResponseCodec<Data, Meta> {
   return { data, meta: { toJson: () => ({}), toHeadersObject: () => ({}) } };
 }
 
-/** Parses the SSZ body of a request into the arguments of the operation. */
+/** Parses the SSZ body of a request into arguments for the operation. */
 export interface RequestCodec {
   parseReqSsz?(request: {
     params: Record<string, unknown>;

@@ -9,39 +9,39 @@ import type { NetworkView } from "../network/network-view.ts";
 import type { DevControl } from "./dev-control.ts";
 import type { EventStream } from "./event-stream.ts";
 
-/** Health of the parts of a node outside of its chain. */
+/** Health of a node's parts other than its chain. */
 export interface NodeHealth {
   /** True once the initial history has been produced. */
   readonly isWarmedUp: boolean;
   /** True if the last database write succeeded. */
   readonly isDatabaseWritable: boolean;
-  /** Version of the execution client; null if unknown. */
+  /** Version of the execution client. Null if it is unknown. */
   readonly executionClient: EngineClientVersion | null;
 }
 
-/** The execution layer of a chain, with the filters that clients poll. */
+/** The execution layer of a chain, including the filters that clients poll. */
 interface EthCalls extends Pick<EthService, "call" | "subscribe"> {
   readonly filters: Filters;
   /** Throws an `EthError` if a subscription exceeds a limit. */
   checkSubscription(subscription: EthSubscription): void;
 }
 
-/** Dependencies of method handlers. */
+/** The dependencies of method handlers. */
 export interface ApiContext {
   readonly chain: BeaconChain;
   readonly network: NetworkView;
   readonly broadcast: Broadcast;
   /** Chain events. */
   readonly events: EventStream;
-  /** Name, version and platform of the node. */
+  /** The node's name, version and platform. */
   readonly version: string;
   readonly health: NodeHealth;
-  /** Only for a dev chain. */
+  /** Only set for a dev chain. */
   readonly control?: DevControl | undefined;
-  /** Only if this node executes the payloads of its chain. */
+  /** Only set if this node itself executes the payloads of its chain. */
   readonly eth?: EthCalls | undefined;
   /** Throws a `LogSpecError` if the specification is invalid. */
   setLogSpec(spec: string): void;
-  /** Only if pending promises are tracked. */
+  /** Only set if pending promises are tracked. */
   readonly futures?: { pending(): PendingPromise[] };
 }

@@ -4,8 +4,8 @@ import type { BeaconConfig } from "@lodestar/config";
 import { ssz } from "@lodestar/types";
 
 /**
- * Creates the codecs of all operations for the forks of a chain. Definitions of methods do not import this module,
- * because loading it takes longer than loading them.
+ * Creates the codecs of all operations, for the forks of a chain. Method definitions must not import this module,
+ * because it takes longer to load than they do.
  */
 export function createCodecs(config: BeaconConfig) {
   writeAddressesInLowerCase();
@@ -20,8 +20,8 @@ export function createCodecs(config: BeaconConfig) {
 }
 
 /**
- * Encodes execution addresses in lowercase hex, as the Beacon API does for all bytes. The library would use EIP-55
- * checksums, which cost a hash each.
+ * Encodes execution addresses as lowercase hex, as the Beacon API does with all bytes. The library would use EIP-55
+ * checksums, which cost one hash per address.
  */
 function writeAddressesInLowerCase(): void {
   ssz.ExecutionAddress.toJson = ByteVectorType.prototype.toJson;

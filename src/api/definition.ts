@@ -18,32 +18,34 @@ import type { Example } from "./example.ts";
 import type { ForkSchema, ParamSchema } from "./params/schema.ts";
 import type { JsonSchema } from "./schemas.ts";
 
-/** Names and parameters of a method. */
+/** A method's names and parameters. */
 export interface MethodSignature {
   readonly name: string;
-  /** Other names of the method. */
+  /** Other names for the method. */
   readonly aliases: readonly string[];
-  /** Original name, for an alias with its own number. Errors use the original name. */
+  /** For an alias with its own number, the original name, which is also used in errors. */
   readonly sameAs?: string;
   /** In positional order. */
   readonly params: readonly Param[];
-  /** Parameters in REST. Same as `params`, except for parameters that only one of the two protocols has. */
+  /** The parameters in REST. The same as `params`, except for parameters that only one of the two protocols has. */
   readonly restParams: readonly Param[];
-  /** Converts another accepted order or form of positional parameters to the order of `params`. */
+  /** Converts positional parameters from another accepted order or form to the order of `params`. */
   readonly normalizePositional?: (params: unknown[]) => unknown[];
 }
 
-/** How responses of a method are encoded and request bodies are decoded. */
+/** How a method's responses are encoded and its request bodies decoded. */
 export interface MethodEncoding {
-  /** Operation of @lodestar/api whose codecs are used. In-process callers find the handler by its name. */
+  /**
+   * Operation in @lodestar/api whose codecs are used. In-process callers find the handler under the operation's name.
+   */
   readonly operation?: OperationId;
-  /** Response codec; undefined if the handler returns the JSON value itself. */
+  /** Response codec. Undefined if the handler itself returns the JSON value. */
   readonly codec?: (codecs: Codecs, context: ApiContext) => ResponseCodec<unknown, unknown>;
-  /** Parses the SSZ body instead of the codec of the operation. */
+  /** Parses the SSZ body, in place of the operation's codec. */
   readonly requestCodec?: (codecs: Codecs, context: ApiContext) => RequestCodec;
-  /** Result of an operation that has only a status in REST. Default: `true`. */
+  /** Returns the result of an operation that only has a status in REST. By default the result is `true`. */
   readonly resultForStatus?: (status: number) => unknown;
-  /** REST status of a result. Default: 200. */
+  /** Returns the REST status for a result. By default the status is 200. */
   readonly restStatusOf?: (result: unknown) => number;
   /** Writes the JSON of a response that is too large to be built from objects. */
   json?(
@@ -56,37 +58,43 @@ export interface MethodEncoding {
   ssz?(context: ApiContext, args: Record<string, unknown>, call?: CallContext): Promise<SszResponse>;
 }
 
-/** Members needed to dispatch calls over JSON-RPC and REST. */
+/** Members needed for dispatching calls over JSON-RPC and REST. */
 export interface DispatchedMethod extends MethodSignature, MethodEncoding {
-  /** REST paths, the current version first. */
+  /** REST paths, starting with the current version. */
   readonly rest: readonly RestPath[];
   readonly cost: CallCost;
   readonly access: AccessClass;
-  /** Allows calls as large as a block. Default: true for methods with a POST path in REST. */
+  /** Allows calls as large as a block. Defaults to true for methods with a POST path in REST. */
   readonly takesLargeBody?: true;
   /**
-   * State that a response depends on, in addition to its parameters. The response is cached until that state changes.
-   * Omitted if the response depends on anything else, such as time, peers or pools: it is then not cached. Calls with a
-   * slot are not cached either, because the slots between head and clock change with time.
+   * The state on which a response depends, in addition to its parameters. The response is cached until that state
+   * changes. Omitted if the response depends on anything else, such as time, peers or pools, in which case it is not
+   * cached. Calls with a slot are not cached either, because the slots between the head and the clock change with time.
    */
   readonly dependsOn?: CacheDependency;
-  /** Method that returns all these responses as a list. Its result is indexed by this method's last parameter. */
+  /**
+   * Name of the method that returns all of these responses as a list, which is indexed by this method's last parameter.
+   */
   readonly elementOf?: string;
-  /** True if the response may grow even though its data is finalized. It is not cached as immutable. */
+  /**
+   * True if the response may grow even though its data is finalized, in which case the response is not cached as
+   * immutable.
+   */
   readonly growsAfterFinality?: true;
   /** True for a health probe, which needs no token and is also served on the metrics port. */
   readonly isProbe?: true;
   /**
-   * Handles a call with parsed arguments, by parameter key. Optional for methods that are only called through `json`.
+   * Handles a call with parsed arguments, which are keyed by parameter. Optional for methods that are only called
+   * through `json`.
    */
   handler?(context: ApiContext, args: Record<string, unknown>, call?: CallContext): unknown;
-  /** Returns the events that REST streams at the method's path. */
+  /** Returns the feed that REST streams at the method's path. */
   feed?(context: ApiContext, args: Record<string, unknown>): Feed;
 }
 
 /** Members needed for documents, clients and conformance tests. */
 export interface MethodDocumentation {
-  /** Number in the interface of 62 methods; undefined for others. */
+  /** The method's number in the interface of 62 methods. Undefined for other methods. */
   readonly number?: number;
   /** One line. */
   readonly summary: string;
@@ -94,69 +102,69 @@ export interface MethodDocumentation {
   /** Failures that are specific to the method. */
   readonly failures: readonly MethodFailure[];
   /**
-   * Fork that introduced the subject of the method. Slots and epochs before it are invalid arguments. Until then, calls
-   * without a slot or epoch fail with "not found", and submissions are rejected.
+   * Fork that introduced what the method is about. Slots and epochs before this fork are invalid arguments. Until this
+   * fork, calls without a slot or epoch fail with "not found", and submissions are rejected.
    */
   readonly since?: ForkName;
-  /** Fork from which another version replaces the method, also in REST. */
+  /** Fork from which another version of the method replaces this one, in REST as well. */
   readonly until?: ForkName;
   /** True if the method needs a persistent connection, such as a WebSocket. */
   readonly needsConnection?: true;
-  /** True if the method only works on a node that executes the payloads of its chain. */
+  /** True if the method only works on a node that executes the payloads of its chain itself. */
   readonly needsEvm?: true;
   readonly example: Example;
 }
 
 /**
- * Complete definition of a method. Dispatch, REST, OpenRPC, documents, typed handlers and conformance tests are derived
- * from it.
+ * Complete definition of a method, from which dispatch, REST, OpenRPC, documents, typed handlers and conformance tests
+ * are derived.
  */
 export interface MethodDefinition extends DispatchedMethod, MethodDocumentation {}
 
-/** SSZ of a response, complete or streamed. A stream must not be empty. */
+/** The SSZ of a response, either complete or streamed. A stream must not be empty. */
 export interface SszResponse {
   data: Uint8Array | AsyncIterable<Buffer>;
   meta: unknown;
 }
 
-/** The caller of a method and its cancellation. In-process callers have neither. */
+/** The caller of a method and the call's cancellation. In-process callers provide neither. */
 export interface CallContext {
   readonly caller?: Caller | undefined;
   readonly signal?: AbortSignal | undefined;
 }
 
-/** Failures specific to a method. All calls can fail with the excluded kinds. */
+/** Failures specific to a method. The excluded kinds are possible for all calls. */
 type MethodFailure = Exclude<FailureKind, "invalid-params" | "limit-exceeded" | "overloaded" | "server">;
 
 export interface Result {
-  /** Name of the result, as OpenRPC requires. */
+  /** Name of the result, which OpenRPC requires. */
   readonly name: string;
   readonly schema: JsonSchema;
-  /** Forms of the result that depend on the form of a parameter, for typed clients. */
+  /** For typed clients, the forms of the result that depend on the form of a parameter. */
   readonly variants?: readonly ResultVariant[];
 }
 
 export interface ResultVariant {
   /** Name of the parameter. */
   readonly param: string;
-  /** JSON schema of the parameter. */
+  /** JSON schema for this form of the parameter. */
   readonly form: JsonSchema;
-  /** JSON schema of the result. */
+  /** JSON schema for the result. */
   readonly schema: JsonSchema;
 }
 
 export interface RestPath {
   readonly verb: "GET" | "POST";
   readonly path: string;
-  /** The part of an exchange that may be SSZ or JSON (Beacon API specification). */
+  /** Whether the response or the body may be SSZ as well as JSON (Beacon API specification). */
   readonly ssz?: "response" | "body";
-  /** True to send JSON whenever it is acceptable, even if SSZ is preferred. */
+  /** True if JSON is sent whenever it is acceptable, even if SSZ is preferred. */
   readonly prefersJson?: true;
-  /** True if the body is the text of the only parameter, regardless of Content-Type. */
+  /** True if the body is the text of the only parameter, whatever its Content-Type. */
   readonly takesText?: true;
   /**
-   * Fork from which another path replaces this one. Slots of that fork or later are rejected here; the method itself
-   * remains.
+   * Fork from which another path replaces this one. Slots at or after that fork are rejected on this path, but the
+   * method itself remains.
    */
   readonly until?: { readonly fork: ForkName; readonly successor: string };
 }
@@ -167,32 +175,32 @@ export const get = (path: string, options: PathOptions = {}): RestPath => ({ ver
 export const post = (path: string, options: PathOptions = {}): RestPath => ({ verb: "POST", path, ...options });
 
 export interface Param {
-  /** Name of the argument in the handler. */
+  /** Name of the handler's argument. */
   readonly key: string;
-  /** Name in calls. Default: the key in snake_case. */
+  /** Name in calls. Defaults to the key in snake_case. */
   readonly name: string;
-  /** Schema of the value; of one item with `each`. */
+  /** Schema of the value or, for `each`, of a single item. */
   readonly schema: z.ZodType;
-  /** Creates the schema of a type that depends on the fork; `schema` then only describes it. */
+  /** Creates the schema for a type that depends on the fork. In this case `schema` only describes the type. */
   readonly schemaFor?: (config: ChainForkConfig) => z.ZodType;
-  /** Name of a chain object, with its article. */
+  /** Name of a chain object, including its article. */
   readonly noun?: string;
   readonly required: boolean;
   /**
-   * True for a list that consumes all remaining positional parameters, each an item or an array of items. By name it is
-   * one array.
+   * True for a list that consumes all remaining positional parameters, each of which is an item or an array of items.
+   * When passed by name, the list is a single array.
    */
   readonly each: boolean;
   readonly description: string;
-  /** REST header of the parameter. */
+  /** REST header that contains the parameter. */
   readonly header?: { readonly name: string; readonly isRequired: boolean };
   /** Stricter schema for REST. */
   readonly restSchema?: z.ZodType;
-  /** True if REST sets it by its name alone, without a value. */
+  /** True if REST sets the parameter by its name alone, without a value. */
   readonly isFlag?: boolean;
-  /** Value of a REST request without a body, if the parameter is required in calls. */
+  /** Value for a REST request without a body, if calls require the parameter. */
   readonly defaultBody?: unknown;
-  /** Set for parameters of only one protocol. */
+  /** Set for parameters that only one protocol has. */
   readonly only?: "rest" | "json-rpc";
 }
 
@@ -200,14 +208,14 @@ type ParamOptions = Partial<Pick<Param, "name" | "header" | "restSchema" | "isFl
 
 interface ParamDefinition<T, Required extends boolean> extends Omit<Param, "key" | "name"> {
   readonly name?: string;
-  /** Type only: output of the schema. */
+  /** Output of the schema. Exists only as a type. */
   readonly output?: T;
   readonly required: Required;
 }
 
 type ParamDefinitions = Record<string, ParamDefinition<unknown, boolean>>;
 
-/** Arguments of a handler. In-process callers may omit optional ones. */
+/** Arguments for a handler. In-process callers may omit optional arguments. */
 type ArgsOf<Definitions extends ParamDefinitions> = {
   [Key in keyof Definitions as Definitions[Key]["required"] extends true ? Key : never]: OutputOf<Definitions[Key]>;
 } & {
@@ -247,7 +255,7 @@ function schemasOf<T>(schema: ParamSchema<T> | ForkSchema<T>): Pick<Param, "sche
   return "forConfig" in schema ? { schema: schema.form, schemaFor: schema.forConfig, noun: schema.noun } : { schema };
 }
 
-/** Members of a definition, mandatory and optional. */
+/** Members of a definition, both mandatory and optional. */
 interface DefinitionOptions<Definitions extends ParamDefinitions>
   extends Pick<MethodDefinition, "name" | "summary" | "result" | "failures" | "cost" | "access" | "example">,
     Partial<
@@ -270,11 +278,11 @@ interface DefinitionOptions<Definitions extends ParamDefinitions>
     > {
   /** In positional order. */
   readonly params?: Definitions;
-  /** Must leave unknown forms unchanged. */
+  /** Must not change unknown forms. */
   normalizePositional?(params: unknown[]): unknown[];
 }
 
-/** Writes the JSON of a response itself. Metadata is encoded by the codec. */
+/** Writes a response's JSON without the codec. The codec encodes the metadata. */
 type JsonWriter<Definitions extends ParamDefinitions, Data, Meta> = (
   context: ApiContext,
   args: ArgsOf<Definitions>,
@@ -288,7 +296,7 @@ type Handler<Definitions extends ParamDefinitions, Response> = (
   call?: CallContext,
 ) => Response;
 
-/** A method with the type of its handler. */
+/** A method whose handler has a specific type. */
 type TypedMethod<M, HandlerType> = Omit<M, "handler"> & { readonly handler: HandlerType };
 
 /** Defines a method whose handler returns a JSON value. */
@@ -302,15 +310,15 @@ export function defineMethod<Definitions extends ParamDefinitions = Record<never
   return completeDefinition(definition);
 }
 
-/** Return type of an operation's handler: data, and metadata if the operation has any. */
+/** Return type of an operation's handler: the data, and the metadata if the operation has any. */
 // biome-ignore lint/suspicious/noConfusingVoidType: handlers of operations without a response body return nothing at all.
 type ResponseOf<Data, Meta> = [Data] extends [void] ? { status: number } | void : WithMeta<Data, Meta>;
 type WithMeta<Data, Meta> = [undefined] extends [Meta] ? { data: Data } : { data: Data; meta: Meta };
 
 interface Encoding<Definitions extends ParamDefinitions, Data, Meta> {
-  /** Writes JSON instead of encoding the handler's result. */
+  /** Writes JSON in place of encoding the handler's result. */
   json?: JsonWriter<Definitions, Data, Meta>;
-  /** Writes SSZ instead of encoding the handler's result. */
+  /** Writes SSZ in place of encoding the handler's result. */
   ssz?: Handler<Definitions, Promise<SszResponse>>;
   resultForStatus?: (status: number) => unknown;
 }
@@ -325,8 +333,8 @@ type OperationDefinition<
   };
 
 /**
- * Defines an operation of @lodestar/api. Its codecs encode the handler's result. An operation that writes its own JSON
- * needs no handler, unless it is called in-process or does not write its own SSZ.
+ * Defines an operation from @lodestar/api, whose codecs encode the handler's result. An operation that writes its own
+ * JSON needs a handler only if it is called in-process or does not write its own SSZ.
  */
 export function defineOperation<
   const Id extends OperationId,
@@ -353,7 +361,7 @@ export function defineOperation(
   return { ...completeDefinition(definition), operation };
 }
 
-/** Defines an operation that @lodestar/api lacks, such as an earlier version, with its own codec. */
+/** Defines an operation that @lodestar/api lacks, such as an earlier version, and its codec. */
 export function defineEncoded<Data, Meta, Definitions extends ParamDefinitions = Record<never, never>>(
   definition: DefinitionOptions<Definitions> &
     Encoding<Definitions, Data, Meta> & {
@@ -366,14 +374,14 @@ export function defineEncoded<Data, Meta, Definitions extends ParamDefinitions =
   return completeDefinition(definition);
 }
 
-/** Codec of an operation without a response body. */
+/** Codec for an operation without a response body. */
 export const EMPTY_RESPONSE: ResponseCodec<void, void> = {
   data: { toJson: () => undefined },
   meta: { toJson: () => undefined, toHeadersObject: () => ({}) },
   isEmpty: true,
 };
 
-/** Defines an alias with its own number. Lookups by operation return only the original. */
+/** Defines an alias that has its own number. Looking up an operation returns only the original. */
 export function defineAlias(
   { operation, ...target }: MethodDefinition,
   own: Pick<MethodDefinition, "number" | "name" | "summary" | "normalizePositional">,
@@ -399,7 +407,7 @@ function completeDefinition<Definitions extends ParamDefinitions>(
     name: param.name ?? snakeCase(key),
   }));
   return {
-    // `bind` fills `args` from these schemas, which the handler types express.
+    // `bind` fills `args` according to these schemas, which the handler types reflect.
     ...(members as unknown as MethodDefinition),
     aliases,
     rest,

@@ -1,6 +1,6 @@
 import type { JsonSchema } from "./schemas.ts";
 
-/** Describes a JSON schema in short notation: `{ root: Root }`, `[Uint64]`, `string or integer`. */
+/** Describes a JSON schema in a short notation: `{ root: Root }`, `[Uint64]`, `string or integer`. */
 export function describeType(schema: JsonSchema): string {
   if (typeof schema.$ref === "string") return schema.$ref.split("/").at(-1)!;
   const forms = formsOf(schema);
@@ -12,7 +12,7 @@ export function describeType(schema: JsonSchema): string {
   return typeof schema.type === "string" ? schema.type : "any";
 }
 
-/** Returns the alternatives of a schema, also nested ones. */
+/** Returns the alternatives in a schema, including nested ones. */
 function formsOf(schema: JsonSchema): JsonSchema[] {
   const forms = schema.anyOf ?? schema.oneOf;
   return Array.isArray(forms) ? forms.flatMap(formsOf) : [schema];

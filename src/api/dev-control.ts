@@ -3,7 +3,7 @@ import { type Failure, invalidParams, notFound, rejected, unsupported } from "..
 import type { Change } from "../evm/overrides/override.ts";
 import type { ValidatorId } from "./params/identifiers.ts";
 
-/** Control of a dev chain, implemented by the dev chain and called by the `dev_*` methods. */
+/** Control of a dev chain. Implemented by the dev chain and called by the `dev_*` methods. */
 export interface DevControl {
   readonly time: TimeControl;
   readonly operations: OperationControl;
@@ -13,49 +13,52 @@ export interface DevControl {
   readonly validators: ValidatorControl;
   readonly branches: BranchControl;
   readonly lateBlocks: LateBlockControl;
-  /** Undefined for a chain without the EVM. */
+  /** Undefined if the chain has no EVM. */
   readonly evm: EvmControl | undefined;
-  /** Returns the chain to genesis, with the clock stopped. On abort, the chain is unchanged. */
+  /** Returns the chain to genesis with the clock stopped. If aborted, leaves the chain unchanged. */
   reset(signal?: AbortSignal): Promise<void>;
 }
 
 /**
- * Control of the EVM. Changes of the state apply at once and are recorded with the next block. They are rejected if
- * other nodes follow the chain.
+ * Control of the EVM. Changes to the state take effect at once and are recorded with the next block. They are rejected
+ * if other nodes follow the chain.
  */
 export interface EvmControl {
   override(change: Change): Promise<void>;
-  /** Allows `eth_sendTransaction` from an account without its key. */
+  /** Allows or stops allowing `eth_sendTransaction` from an account without its key. */
   setImpersonated(address: Uint8Array, isImpersonated: boolean): Promise<void>;
-  /** Impersonates all accounts. */
+  /** Sets whether all accounts are impersonated. */
   setImpersonatesAll(impersonatesAll: boolean): Promise<void>;
-  /** Sets the fee recipient of all later blocks. */
+  /** Sets the fee recipient for all later blocks. */
   setFeeRecipient(address: Uint8Array): Promise<void>;
-  /** Returns false if the pool does not have the transaction. */
+  /** Returns false if the transaction is not in the pool. */
   dropTransaction(hash: Uint8Array): Promise<boolean>;
-  /** Drops all transactions, or those of one sender. */
+  /** Drops all transactions, or only those from one sender. */
   dropTransactions(sender?: Uint8Array): Promise<void>;
   /**
-   * True if every transaction advances the chain by a slot, false while the clock runs. Setting it to true is rejected
-   * while the clock runs.
+   * True if every transaction advances the chain by a slot, which is not the case while the clock runs. Setting this to
+   * true is rejected while the clock runs.
    */
   automine: boolean;
 }
 
-/** Control of time. Operations are sequential; the clock is stopped during each and resumes if it was running. */
+/** Control of time. Operations run one at a time. Each stops the clock, which resumes afterwards if it was running. */
 export interface TimeControl {
-  /** Runs slots with all validator duties, except those that stay empty. Returns the number of slots that passed. */
+  /**
+   * Runs slots with all validator duties, except for slots that are to stay empty. Returns the number of slots that
+   * have passed.
+   */
   advance(passage: SlotRange & { staysEmpty?(slot: Slot): boolean }): Promise<Slot>;
   /** Runs slots without any duties. Returns their number. */
   skip(passage: SlotRange): Promise<Slot>;
   /** Stops the clock after the current slot. */
   pause(): Promise<void>;
   resume(): Promise<void>;
-  /** Seconds of chain time per second; 0 pauses the clock. */
+  /** Sets the speed in seconds of chain time per second. 0 pauses the clock. */
   setSpeed(speed: number): Promise<void>;
 }
 
-/** Advice for a jump in time that exceeds a limit of slots. */
+/** Advice for a jump in time that exceeds the maximum number of slots. */
 export const LONGER_SLOTS =
   "To move time further, start the chain with longer slots: --slot-seconds, or slotSeconds in the library.";
 
@@ -63,9 +66,9 @@ export const LONGER_SLOTS =
 export interface SnapshotControl {
   /** Takes a snapshot and returns its id. */
   take(): Promise<number>;
-  /** Reverts to a snapshot and deletes it with all later ones. */
+  /** Reverts to a snapshot. Deletes this snapshot and all later ones. */
   revert(id: number): Promise<void>;
-  /** Returns the snapshots that can be reverted to, oldest first. */
+  /** Returns the snapshots to which the chain can be reverted, oldest first. */
   list(): SnapshotInfo[];
 }
 
@@ -76,13 +79,13 @@ export interface SnapshotInfo {
 }
 
 /**
- * Dumps of the whole chain. The clock is stopped during each operation. On abort, it rejects with the signal's reason
- * and leaves the chain unchanged.
+ * Dumps of the whole chain. The clock is stopped during each operation. If aborted, an operation rejects with the
+ * signal's reason and leaves the chain unchanged.
  */
 export interface DumpControl {
-  /** Returns the dump. */
+  /** Returns a dump of the chain. */
   dump(signal?: AbortSignal): Promise<Uint8Array>;
-  /** Writes the dump to a file in the dump directory and returns its path. */
+  /** Writes a dump to a file in the dump directory and returns the file's path. */
   dumpTo(name: string, signal?: AbortSignal): Promise<string>;
   /** Replaces the chain with a dump. */
   load(dump: Uint8Array, signal?: AbortSignal): Promise<void>;
@@ -90,34 +93,35 @@ export interface DumpControl {
 }
 
 /**
- * Public keys of the validators that the chain can sign for: genesis validators and validators deposited with its keys.
+ * Public keys of the validators for which the chain can sign: genesis validators, and validators deposited with its
+ * keys.
  */
 interface KnownKeys {
-  /** Ascending. */
+  /** In ascending order. */
   readonly indices: readonly ValidatorIndex[];
-  /** Undefined for other validators. */
+  /** Undefined for any other validator. */
   secretKey(index: ValidatorIndex): { toHex(): string } | undefined;
 }
 
 interface SlotRange {
   /** Maximum number of slots. */
   slots: Slot;
-  /** Stop condition, checked before the first slot and after each. */
+  /** Stop condition, checked before the first slot and after every slot. */
   until?(): boolean;
-  /** Describes progress towards the condition for the log. */
+  /** Describes progress towards the stop condition for the log. */
   describe?(): string;
-  /** Stops after the current slot. */
+  /** Stops the run after the current slot. */
   signal?: AbortSignal | undefined;
 }
 
 /**
- * Validator operations, signed with the chain's keys and subject to the protocol's rules. Operations that the rules
- * forbid are rejected. Each resolves once the operation is durably queued for a block.
+ * Validator operations, signed with the chain's keys and subject to the protocol's rules. Operations that violate these
+ * rules are rejected. Each call resolves once the operation is durably queued for a block.
  */
 export interface OperationControl {
   slash(validators: readonly ValidatorId[], kind: "proposer" | "attester"): Promise<SubmittedOperation[]>;
   exit(validator: ValidatorId): Promise<SubmittedOperation>;
-  /** `amount` in Gwei; 0 for a full exit (EIP-7002). */
+  /** `amount` is in Gwei. 0 requests a full exit (EIP-7002). */
   withdraw(validator: ValidatorId, amount: bigint): Promise<SubmittedOperation>;
   /** `address` is optional for execution credentials, which keep their address. */
   changeCredentials(validator: ValidatorId, to: CredentialsType, address?: Uint8Array): Promise<SubmittedOperation>;
@@ -125,34 +129,34 @@ export interface OperationControl {
   deposit(options: DepositOptions): Promise<SubmittedDeposit[]>;
 }
 
-/** Prefix byte of execution and compounding withdrawal credentials. */
+/** Prefix bytes of execution and compounding withdrawal credentials. */
 export const CREDENTIALS_TYPES = ["0x01", "0x02"] as const;
 export type CredentialsType = (typeof CREDENTIALS_TYPES)[number];
 
 export interface DepositOptions {
-  /** Validator to top up, or number of new validators. */
+  /** The validator to top up, or the number of new validators. */
   receiver: { validator: ValidatorId } | { newValidators: number };
   /** Amount per deposit, in Gwei. */
   amount: bigint;
-  /** Default: the validator's current credentials; for a new validator, the default of the chain. */
+  /** Defaults to the validator's current credentials, or the chain's default for new validators. */
   withdrawalCredentials?: Uint8Array | undefined;
-  /** True for a deposit with an invalid signature. */
+  /** True to make a deposit with an invalid signature. */
   hasInvalidSignature: boolean;
-  /** False to only sign the deposits. */
+  /** False to sign the deposits without submitting them. */
   isSubmitted: boolean;
 }
 
 /**
- * Where an operation waits: "pooled" in the operation pool, "queued" for the next payload, "logged" for the eth1 vote,
- * "signed" if it was not submitted.
+ * Where an operation is waiting: "pooled" in the operation pool, "queued" for the next payload, or "logged" for the
+ * eth1 vote. "signed" if it was not submitted.
  */
 export type OperationStatus = "pooled" | "queued" | "logged" | "signed";
 
 export interface SubmittedOperation {
-  /** Name in the specification, such as `voluntary_exit`. */
+  /** Name from the specification, such as `voluntary_exit`. */
   type: string;
   status: OperationStatus;
-  /** JSON of the Beacon API. */
+  /** JSON as in the Beacon API. */
   data: unknown;
 }
 
@@ -164,9 +168,9 @@ export interface SubmittedDeposit extends SubmittedOperation {
 /** Controls which validators perform their duties. */
 export interface ValidatorControl {
   presence(): Presence;
-  /** Sets exactly these validators online from the next slot on. */
+  /** Makes exactly these validators online from the next slot on. */
   setOnline(selection: ValidatorSelection): Promise<void>;
-  /** Sets exactly these validators offline from the next slot on. */
+  /** Makes exactly these validators offline from the next slot on. */
   setOffline(selection: ValidatorSelection): Promise<void>;
 }
 
@@ -175,22 +179,22 @@ interface Presence {
   offline: readonly ValidatorIndex[];
 }
 
-/** A share from 0 to 1, spread evenly over the indices, or index ranges. */
+/** Either a share from 0 to 1, spread evenly over the indices, or index ranges. */
 export type ValidatorSelection = { share: number } | { ranges: readonly IndexRange[] };
 
-/** Inclusive range. */
+/** A range that includes both ends. */
 export interface IndexRange {
   first: ValidatorIndex;
   last: ValidatorIndex;
 }
 
-/** Control of branches. The clock is stopped except for the slots that an operation runs. */
+/** Control of branches. The clock is stopped, except for the slots that an operation runs. */
 export interface BranchControl {
-  /** Reorganizes the chain: validators build on the ancestor and vote for the new branch until it is the head. */
+  /** Reorganizes the chain: validators build on an ancestor and vote for the new branch until it becomes the head. */
   reorg(depth: number, signal?: AbortSignal): Promise<Reorg>;
   /**
-   * Grows two branches, always extending the shorter one. Continues the branches of the previous call, or starts a new
-   * branch.
+   * Grows two branches, always extending the shorter one. Continues the branches from the previous call, or starts a
+   * new branch.
    */
   fork(passage: SlotRange & ForkOptions): Promise<Fork>;
 }
@@ -204,14 +208,14 @@ export interface Reorg {
   oldHead: ChainBlock;
   newHead: ChainBlock;
   commonAncestor: ChainBlock;
-  /** Number of slots it took. */
+  /** Number of slots that the reorg took. */
   slots: Slot;
 }
 
 export interface ForkOptions {
-  /** Blocks before the head at which a new branch starts; undefined to continue the previous branches. */
+  /** Number of blocks before the head at which to start a new branch. Undefined to continue the previous branches. */
   depth?: number | undefined;
-  /** Share of votes for the new branch, from 0 to 1. */
+  /** Share of the votes that the new branch gets, from 0 to 1. */
   newShare: number;
 }
 
@@ -221,32 +225,35 @@ export type BranchName = (typeof BRANCHES)[number];
 export interface Fork {
   branches: Readonly<Record<BranchName, Branch>>;
   commonAncestor: ChainBlock;
-  /** Branch of the head. */
+  /** The branch to which the head belongs. */
   head: BranchName;
 }
 
 export interface Branch {
   head: ChainBlock;
-  /** Fork choice weight of the branch, in Gwei. */
+  /** The branch's fork choice weight, in Gwei. */
   weight: number;
 }
 
 export interface LateBlockControl {
-  /** Delays the blocks of the next slots. Returns the affected range. */
+  /** Delays the blocks in the next slots. Returns the affected range. */
   delay(options: DelayOptions): Promise<Delay>;
 }
 
 export interface DelayOptions {
   slots: Slot;
-  /** Delay of a block in slots. */
+  /** Number of slots by which a block is delayed. */
   slotsLate: Slot;
-  /** Seconds into the slot of arrival. Default: halfway between the attestation deadline and the end of the slot. */
+  /**
+   * Number of seconds into the slot at which the block arrives. Defaults to halfway between the attestation deadline
+   * and the end of the slot.
+   */
   seconds?: number | undefined;
 }
 
 export interface Delay {
   fromSlot: Slot;
-  /** First slot whose block is on time again. */
+  /** First slot whose block will be on time again. */
   untilSlot: Slot;
   slotsLate: Slot;
   seconds: number;
@@ -262,13 +269,13 @@ export class ControlError extends Error {
     this.failure = failure;
   }
 
-  /** Invalid arguments. */
+  /** The arguments are invalid. */
   static invalid = (message: string) => new ControlError(invalidParams(message));
-  /** Unknown object. */
+  /** An object is unknown. */
   static notFound = (message: string) => new ControlError(notFound(message));
-  /** Forbidden by the rules in the current state. */
+  /** The rules forbid the operation in the current state. */
   static conflict = (message: string) => new ControlError(rejected(message));
-  /** Not possible with this chain's configuration. */
+  /** The chain's configuration does not allow the operation. */
   static unsupported = (message: string) => new ControlError(unsupported(message));
 }
 

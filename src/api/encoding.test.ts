@@ -27,7 +27,7 @@ const method = defineMethod({
   handler: () => null,
 });
 
-/** Returns the response of a method with this codec and handler. */
+/** Returns the response from a method that has this codec and handler. */
 function execute(codec: unknown, handler: MethodDefinition["handler"], options: Partial<MethodDefinition> = {}) {
   const executor = jsonExecutor(
     { ...method, ...options, handler },

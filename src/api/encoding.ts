@@ -10,7 +10,7 @@ import type { Lanes } from "./lanes.ts";
 type Args = Record<string, unknown>;
 type Codec = ResponseCodec<unknown, unknown>;
 
-/** Result of an operation's handler. Its members depend on the operation. */
+/** The result of an operation's handler. Its members depend on the operation. */
 export interface HandlerResponse {
   status?: number;
   data?: unknown;
@@ -20,7 +20,7 @@ export interface HandlerResponse {
 /** Calls a method and encodes its response. */
 export type Executor = (args: Args, call?: CallContext) => Promise<MethodResponse>;
 
-/** Creates the JSON executor of a method. Variants avoid extra promises, since most calls are small. */
+/** Creates a method's JSON executor. The variants avoid extra promises, since most calls are small. */
 export function jsonExecutor(
   method: DispatchedMethod,
   codec: Codec | undefined,
@@ -45,7 +45,7 @@ export function jsonExecutor(
   };
 }
 
-/** Creates the SSZ executor of a method. */
+/** Creates a method's SSZ executor. */
 export function sszExecutor(
   { ssz, handler }: DispatchedMethod,
   codec: Codec | undefined,
@@ -68,7 +68,7 @@ function isStream(data: unknown): data is AsyncIterable<Buffer> {
   return typeof data === "object" && data !== null && Symbol.asyncIterator in data;
 }
 
-/** Returns the JSON encoder of a method's results. */
+/** Returns a function that encodes a method's results as JSON. */
 function encoderOf(
   codec: Codec | undefined,
   resultForStatus: (status: number) => unknown,
@@ -79,29 +79,29 @@ function encoderOf(
       body: encodeJson(resultForStatus((response as HandlerResponse | undefined)?.status ?? 200)),
     });
   }
-  // By the types of the operation, the handler returns what its codec requires.
+  // The operation's types guarantee that the handler returns what its codec requires.
   return (response) => encodeResponse(codec, response as HandlerResponse);
 }
 
 function encodeResponse(codec: Codec, { data, meta }: HandlerResponse): MethodResponse {
   const dataJson = codec.data.toJson(data, meta);
   const body = codec.transform?.toResponse(dataJson, codec.meta.toJson(meta));
-  // Without `data` in the REST body, the whole body is the result and has no metadata.
+  // If the REST body has no `data`, the whole body is the result and there is no metadata.
   if (body !== undefined && !hasData(body)) return { body: encodeJson(body) };
   return { body: encodeJson(dataJson), ...encodeMeta(codec.meta, meta) };
 }
 
 type EncodedMeta = Pick<MethodResponse, "meta" | "headers">;
 
-/** Encodes metadata as JSON members and as headers. */
+/** Encodes metadata both as JSON members and as headers. */
 export function encodeMeta<Meta>(codec: MetaCodec<Meta>, meta: Meta): EncodedMeta {
   const encoded: EncodedMeta = {};
   const metaJson = codec.toJson(meta) as Record<string, unknown> | undefined;
   if (metaJson && Object.keys(metaJson).length > 0) encoded.meta = metaJson;
   const all = codec.toHeadersObject(meta);
   for (const name in all) {
-    // Only Eth-* headers: CORS headers are the server's concern. Empty values, such as the forks of an empty list, are
-    // omitted.
+    // Keeps only Eth-* headers, since CORS headers are the server's concern. Omits empty values, such as the forks in
+    // an empty list.
     if (!name.startsWith("Eth-") || all[name] === "") continue;
     encoded.headers ??= {};
     encoded.headers[name] = all[name]!;

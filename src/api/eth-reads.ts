@@ -11,14 +11,14 @@ import { ethTraceMethods } from "./methods/eth/traces.ts";
 /** Reads the execution layer. Returns the JSON of the result. */
 type EthRead = (name: EthMethodName, args: unknown, signal?: AbortSignal) => Promise<Uint8Array>;
 
-/** A method with unparsed parameters. */
+/** A method that takes unparsed parameters. */
 interface BoundRead {
-  /** Returns the JSON of the result. */
+  /** Returns the result as JSON. */
   call(params: Params, signal: AbortSignal): Promise<Uint8Array>;
   isCacheable(params: Params): boolean;
 }
 
-/** Methods whose only work is a read of the execution layer in the thread for reads. */
+/** Methods that only read the execution layer, and therefore run in the thread for reads. */
 export const ETH_READS: readonly MethodDefinition[] = [...ethCallMethods, ...ethTraceMethods, getLogs];
 
 /** Binds the methods to reads in the same thread. */

@@ -13,18 +13,16 @@ const { EventType } = routes.events;
 
 type BeaconEvent = routes.events.BeaconEvent;
 
-/**
- * All topics of the Beacon API's event stream, including topics of later forks and topics that this node never emits.
- */
+/** All topics in the Beacon API's event stream, including those of later forks and those that this node never emits. */
 export const TOPICS = Object.values(EventType);
 
 export type Topic = routes.events.EventType;
 
 /** Chain events in the format of the Beacon API. */
 export interface EventStream {
-  /** Returns a feed of the topics, in chronological order. */
+  /** Returns a feed that delivers events on the topics in chronological order. */
   feed(topics: readonly Topic[]): Feed;
-  /** Number of subscribers by topic. Contains only topics that have had subscribers. */
+  /** Number of subscribers by topic. Contains only topics that have had a subscriber. */
   subscribers(): ReadonlyMap<Topic, number>;
 }
 
@@ -36,7 +34,7 @@ interface OnDemandTopics {
   follow(events: ChainEvents, publish: Publish): () => void;
 }
 
-/** Topics with events that the chain computes only for subscribers. */
+/** Topics whose events the chain computes only if there are subscribers. */
 const ON_DEMAND: readonly OnDemandTopics[] = [
   {
     topics: [EventType.payloadAttributes],
@@ -63,7 +61,7 @@ export function createEventStream({ config, events }: Pick<BeaconChain, "config"
   const { toJson } = routes.events.getEventSerdes(config);
 
   let isFollowing = false;
-  /** End functions of the on-demand topics in use. */
+  /** Functions that end the on-demand topics in use. */
   const unsubscribers = new Map<OnDemandTopics, () => void>();
 
   function followOnDemand(): void {
@@ -79,10 +77,10 @@ export function createEventStream({ config, events }: Pick<BeaconChain, "config"
 
   function publish(event: BeaconEvent): void {
     const interested = readers.get(event.type);
-    // Encoding is the main cost, and most topics have no reader.
+    // Encoding costs the most, and most topics have no reader.
     if (interested === undefined || interested.size === 0) return;
     const encoded = { topic: event.type, data: encodeJson(toJson(event)) };
-    // There are few readers, because each server subscribes once for all of its clients.
+    // There are few readers, because each server subscribes only once on behalf of all its clients.
     for (const reader of interested) reader.deliver(encoded);
   }
 
@@ -127,10 +125,10 @@ function followChain(config: BeaconConfig, events: ChainEvents, publish: Publish
           slot,
           block: root,
           state: stateRoot,
-          // Before gloas a block includes its payload.
+          // Before gloas, a block contains its payload.
           payloadStatus: "full",
           epochTransition,
-          // The same roots, named after the epochs of the duties that they determine.
+          // These are the same roots, named after the epochs whose duties they determine.
           currentEpochDependentRoot: previousDutyDependentRoot,
           nextEpochDependentRoot: currentDutyDependentRoot,
           executionOptimistic,
@@ -193,7 +191,7 @@ function followChain(config: BeaconConfig, events: ChainEvents, publish: Publish
   });
 }
 
-/** An update has the fork of its attested header (altair/light-client/p2p-interface.md). */
+/** The fork of an update is the fork of its attested header (altair/light-client/p2p-interface.md). */
 function attestedSlot({ attestedHeader }: { attestedHeader: LightClientHeader }): Slot {
   return attestedHeader.beacon.slot;
 }

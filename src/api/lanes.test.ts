@@ -4,7 +4,7 @@ import { DEFAULT_CALL_LIMITS, Lanes } from "./lanes.ts";
 
 const waitingFor = (controller: AbortController) => ({ signal: controller.signal });
 
-/** Work that ends on request. */
+/** Work that ends when the test tells it to. */
 function gated() {
   const { promise, resolve } = Promise.withResolvers<void>();
   let begun = 0;

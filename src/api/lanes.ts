@@ -3,13 +3,13 @@ import { SharedStream } from "../json/shared-stream.ts";
 import { Lane, type LaneLimits, type LaneLoad } from "../server/lane.ts";
 import type { CallCost, Cancellation } from "../server/method-table.ts";
 
-/** Concurrency limits of calls that are not cheap. */
+/** Concurrency limits for calls that are not cheap. */
 export interface CallLimits {
   duty: LaneLimits;
   heavy: LaneLimits;
-  /** Calls take turns on the thread for reads. */
+  /** These calls take turns on the thread for reads. */
   evm: LaneLimits;
-  /** Maximum number of large responses being read. Each holds a state in memory. */
+  /** Maximum number of large responses that are being read. Each of them holds a state in memory. */
   streams: number;
 }
 
@@ -21,7 +21,7 @@ export const DEFAULT_CALL_LIMITS: CallLimits = {
 };
 
 /**
- * Limits concurrency by cost. Heavy calls run a few at a time, duties never wait behind them, and calls beyond the
+ * Limits concurrency by cost. A few heavy calls run at a time, duties never wait behind them, and calls beyond the
  * queue limit are rejected.
  */
 export class Lanes {
@@ -38,14 +38,14 @@ export class Lanes {
     this.#evm = new Lane(limits.evm);
   }
 
-  /** Runs work when a slot of its lane is free. Rejects if the work has been cancelled in the meantime. */
+  /** Runs work once its lane has a free slot. Rejects if the work has been cancelled in the meantime. */
   run<T>(cost: CallCost, cancellation: Cancellation | undefined, work: () => Promise<T>): Promise<T> {
     if (cost === "cheap") return work();
     const lane = cost === "duty" ? this.#duty : cost === "evm" ? this.#evm : this.#heavy;
     return lane.run(cancellation, work);
   }
 
-  /** Counts a stream until it ends or is closed. A `SharedStream` is returned unchanged. */
+  /** Counts a stream until it ends or is closed. Returns a `SharedStream` unchanged. */
   stream(body: AsyncIterable<Buffer>): AsyncIterable<Buffer> {
     if (this.#streams >= this.#limits.streams) {
       throw overloaded(`The limit of ${this.#streams} large responses in progress is reached. Retry later.`);
@@ -59,14 +59,14 @@ export class Lanes {
     return body;
   }
 
-  /** Load per lane, for metrics. */
+  /** The load of each lane, for metrics. */
   get load(): Record<"duty" | "heavy" | "evm", LaneLoad> & { streams: number } {
     return { duty: this.#duty.load, heavy: this.#heavy.load, evm: this.#evm.load, streams: this.#streams };
   }
 }
 
 /**
- * Calls `onEnd` once when the stream ends. Implemented by hand because a generator that was never started ignores
+ * Calls `onEnd` once when the stream ends. Not a generator, because a generator that was never started ignores
  * `return`.
  */
 function trackEnd(body: AsyncIterable<Buffer>, onEnd: () => void): AsyncIterable<Buffer> {

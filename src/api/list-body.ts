@@ -1,12 +1,12 @@
 import { TimeSlice } from "../async/time-slice.ts";
 import type { MethodResponse } from "../server/method-table.ts";
 
-/** Chunk size of a streamed list. */
+/** Size of the chunks in a streamed list. */
 const CHUNK_BYTES = 64 * 1024;
 
 /**
- * Returns the JSON of a list whose elements are slow to write. Writing is time-sliced. A list of one chunk is a buffer;
- * a longer one is streamed.
+ * Returns the JSON of a list whose elements are slow to write. Writing is time-sliced. If the list fits into one chunk,
+ * it is returned as a buffer, and otherwise as a stream.
  */
 export async function listBody<T>(
   elements: Iterable<T>,

@@ -13,7 +13,7 @@ import type { CallContext } from "./definition.ts";
 type StateId = routes.beacon.StateId;
 type BlockId = routes.beacon.BlockId;
 
-/** Metadata of a state or block. */
+/** Metadata for a state or block. */
 export interface StateMeta {
   executionOptimistic: boolean;
   finalized: boolean;
@@ -28,7 +28,7 @@ export const metaOf = ({ executionOptimistic, finalized }: StateMeta): StateMeta
   finalized,
 });
 
-/** Returns the metadata with the fork of the slot. */
+/** Returns the metadata, including the fork of the slot. */
 export function versionedMetaOf({ config }: Pick<ChainView, "config">, slot: Slot, meta: StateMeta): VersionedMeta {
   return { ...metaOf(meta), version: config.getForkName(slot) };
 }
@@ -37,16 +37,16 @@ export interface ResolvedState extends StateMeta {
   state: CachedBeaconStateAllForks;
 }
 
-/** Returns a state by id. Throws a not found `Failure` if there is none. */
+/** Returns a state by id. Throws a "not found" `Failure` if there is no such state. */
 export async function resolveState(chain: ChainView, stateId: StateId, call?: CallContext): Promise<ResolvedState> {
   const resolved = await findState(chain, stateId, call);
   if (resolved === null) throw unknown(chain, "state", stateId);
   return resolved;
 }
 
-/** Returns a state by id, or null if there is none. */
+/** Returns a state by id, or null if there is no such state. */
 export async function findState(chain: ChainView, stateId: StateId, call?: CallContext): Promise<ResolvedState | null> {
-  // Fast path for the most frequent state.
+  // Fast path for the state that is requested most often.
   const state =
     stateId === "head"
       ? chain.headState
@@ -58,7 +58,7 @@ export async function findState(chain: ChainView, stateId: StateId, call?: CallC
   return { state, executionOptimistic, finalized };
 }
 
-/** Returns the hash tree root of a state, without loading it if possible. */
+/** Returns the hash tree root of a state, without loading the state if possible. */
 export async function resolveStateRoot(
   chain: ChainView,
   stateId: StateId,
@@ -73,7 +73,7 @@ export async function resolveStateRoot(
   return { root: state.hashTreeRoot(), ...meta };
 }
 
-/** Returns the metadata of a state, given its slot and latest block. */
+/** Returns the metadata for a state, given its slot and latest block. */
 function metaOfState(
   chain: ChainView,
   slot: Slot,
@@ -87,18 +87,18 @@ function metaOfState(
   return typeof isFinalized === "boolean" ? metaWhen(isFinalized) : isFinalized.then(metaWhen);
 }
 
-/** Returns a block by id. Throws a not found `Failure` if there is none. */
+/** Returns a block by id. Throws a "not found" `Failure` if there is no such block. */
 export async function resolveBlock(chain: ChainView, blockId: BlockId): Promise<ChainBlock> {
   return found(chain, await findBlock(chain, blockId), blockId);
 }
 
-/** Returns slot and root of a block. Works for stored blocks and for the anchor block. */
+/** Returns a block's slot and root. Works for stored blocks and for the anchor block. */
 export async function resolveBlockPosition(chain: ChainView, blockId: BlockId): Promise<BlockPosition> {
   const root = await rootOfBlock(chain, blockId);
   return found(chain, root === null ? null : await chain.blocks.positionOf(root), blockId);
 }
 
-/** Returns a block by id, or null if there is none. */
+/** Returns a block by id, or null if there is no such block. */
 export async function findBlock(chain: ChainView, blockId: BlockId): Promise<ChainBlock | null> {
   const root = await rootOfBlock(chain, blockId);
   return root === null ? null : chain.blocks.byRoot(root);
@@ -146,14 +146,14 @@ async function lookUpState(
 }
 
 /**
- * Returns the last slot with a state. Slots between head and clock are considered empty, except by a syncing node,
- * which does not know them.
+ * Returns the last slot that has a state. The slots between the head and the clock count as empty, except on a syncing
+ * node, which does not know them yet.
  */
 function lastSlotWithState({ status, head, clock }: ChainView): Slot {
   return status.isSyncing ? head.slot : Math.max(clock.currentSlot, head.slot);
 }
 
-/** Returns null if the state is before the node's history. */
+/** Returns null if the state is older than the node's history. */
 function nullIfUnavailable(error: unknown): null {
   if (error instanceof StateUnavailableError) return null;
   throw error;
@@ -161,14 +161,14 @@ function nullIfUnavailable(error: unknown): null {
 
 export const latestBlockRoot = (state: CachedBeaconStateAllForks): RootHex => latestBlock(state).root;
 
-/** Returns true for states of the canonical chain up to the finalized checkpoint. */
+/** Returns true for states on the canonical chain up to the finalized checkpoint. */
 function isFinalizedState(chain: ChainView, slot: Slot, blockRoot: RootHex): boolean | Promise<boolean> {
   const { finalized } = chain.forkChoice;
   if (slot <= computeStartSlotAtEpoch(finalized.epoch)) {
     return chain.blocks.rootAtOrBefore(slot).then((root) => root === blockRoot);
   }
   if (blockRoot !== finalized.root) return false;
-  // Only if the chain was started from a later state of that epoch.
+  // This happens only if the chain was started from a state later in that epoch.
   return chain.states.atCheckpoint(finalized).then((state) => slot <= state.slot);
 }
 
@@ -178,7 +178,7 @@ function unknown({ clock, head }: ChainView, noun: "state" | "block", id: StateI
       `Slot ${id} is in the future: the head is at slot ${head.slot}. On a dev chain, dev_advance gets there.`,
     );
   }
-  // All other chains have the genesis block and state.
+  // The genesis block and state are missing only on a chain that was started from a later state.
   const isGenesis = id === "genesis" || id === GENESIS_SLOT;
   const reason = isGenesis
     ? " It was started from a later one, and the genesis state of its network is not available."
@@ -191,8 +191,8 @@ function describeId(id: StateId | BlockId): string {
 }
 
 /**
- * Returns the slot or the root of a call's parameters. Throws unless exactly one is given. `Id` is a slot, or a type
- * that also has other identifiers.
+ * Returns the slot or the root given in a call's parameters. Throws unless exactly one of them is given. `Id` is a
+ * slot, or a type that includes other identifiers as well.
  */
 export function slotOrRoot<Id>(method: string, { slot, root }: { slot?: Id; root?: RootHex }): Id | RootHex {
   if (slot !== undefined && root !== undefined) {

@@ -94,8 +94,8 @@ export const typedMethods = [
 ] as const;
 
 /**
- * All methods, grouped for documentation. Numbered methods are sorted by number into the group of their range; others
- * follow in the group of their subject.
+ * All methods, grouped for the documentation. Numbered methods are sorted into groups by number, and the other methods
+ * follow in the group for their subject.
  */
 export const methodGroups: readonly MethodGroup[] = groupByNumber([
   { title: "Beacon chain", lastNumber: 14, methods: beacon },
@@ -149,7 +149,7 @@ export const methodGroups: readonly MethodGroup[] = groupByNumber([
 export const methods: readonly MethodDefinition[] = methodGroups.flatMap((group) => group.methods);
 
 interface Section extends MethodGroup {
-  /** Last number of the group; undefined without numbered methods. */
+  /** Last number in the group. Undefined if the group has no numbered methods. */
   lastNumber?: number;
 }
 

@@ -4,7 +4,10 @@ import { isReadOnly } from "../server/access-class.ts";
 import type { MethodDefinition, Param, RestPath } from "./definition.ts";
 import { type JsonSchema, NAMED_SCHEMAS } from "./schemas.ts";
 
-/** Version of the OpenRPC specification that the document follows: the latest that code generators support. */
+/**
+ * The version of the OpenRPC specification that the document follows, which is the latest one supported by code
+ * generators.
+ */
 const OPENRPC_VERSION = "1.2.6";
 
 interface ErrorForm {
@@ -40,7 +43,7 @@ export interface OpenRpcMethod {
   deprecated: boolean;
   examples?: ExamplePairing[];
   externalDocs?: { url: string; description: string };
-  /** Name of the method that this one is an alias of. */
+  /** If this method is an alias, the name of the original. */
   "x-alias-of"?: string;
 }
 
@@ -50,17 +53,17 @@ interface ExamplePairing {
   result: { name: string; value: unknown };
 }
 
-/** A recorded call: positional parameters and the result. */
+/** A recorded call, consisting of positional parameters and the result. */
 interface RecordedCall {
   params: readonly unknown[];
-  /** Omitted if it is too long or the call fails on a chain without peers. */
+  /** Omitted if the result is too long, or if the call fails on a chain without peers. */
   result?: unknown;
 }
 
 /** Recorded calls by method name. Written by `npm run docs`. */
 export type RecordedCalls = Readonly<Record<string, RecordedCall>>;
 
-/** Loads the recorded calls, which are too large to be loaded at every start. */
+/** Loads the recorded calls, which are too large to load on every start. */
 export async function loadRecordedCalls(): Promise<RecordedCalls> {
   const { default: recorded } = await import("./openrpc-examples.json", { with: { type: "json" } });
   return recorded as RecordedCalls;
@@ -79,16 +82,16 @@ export interface MethodGroup {
   readonly methods: readonly MethodDefinition[];
 }
 
-/** Where a node listens by default. */
+/** The address on which a node listens by default. */
 const DEFAULT_SERVER = { name: "Default address", url: "http://127.0.0.1:9190" };
 
 /**
- * Prefix of methods that belong to JSON-RPC itself, such as `rpc.discover`. They are not listed: tools call them by
- * specification, and generators make members of the listed names, which must not contain a dot.
+ * Prefix of methods that belong to JSON-RPC itself, such as `rpc.discover`. They are not listed: tools call them
+ * because they are specified, and generators turn the listed names into members, which must not contain a dot.
  */
 const RESERVED_PREFIX = "rpc.";
 
-/** Creates the OpenRPC document of the methods (spec.open-rpc.org), with recorded calls as examples. */
+/** Creates the OpenRPC document for the methods (spec.open-rpc.org), with recorded calls as examples. */
 export function openRpcDocument(
   groups: readonly MethodGroup[],
   version: string,
@@ -113,11 +116,12 @@ export function openRpcDocument(
 }
 
 /**
- * Describes a method and its aliases. Each alias is listed as a separate method, because tools know only listed names.
+ * Describes a method and its aliases. Each alias is listed as a separate method, because tools only know names that are
+ * listed.
  */
 function describeMethod(method: MethodDefinition, tag: string, recorded: RecordedCall | undefined): OpenRpcMethod[] {
   const described = describeName(method, tag);
-  // In OpenRPC, an example without a result describes a notification.
+  // In OpenRPC, an example without a result would describe a notification.
   if (recorded && "result" in recorded) described.examples = [exampleOf(method, recorded)];
   const aliases = method.aliases.map((alias) => ({
     ...described,
@@ -146,12 +150,15 @@ function describeName(method: MethodDefinition, tag: string): OpenRpcMethod {
   };
 }
 
-/** Named schemas with titles. Generators use the titles as names of types. */
+/** Named schemas with titles, which generators use as type names. */
 const TITLED_SCHEMAS = Object.fromEntries(
   Object.entries(NAMED_SCHEMAS).map(([name, schema]) => [name, titled(name, schema)]),
 );
 
-/** Adds a title to an object, which otherwise has no name in generated code. References have the name of their target. */
+/**
+ * Adds a title to an object, which would otherwise have no name in generated code. References have the name of their
+ * target.
+ */
 function titled(title: string, schema: JsonSchema): JsonSchema {
   return "$ref" in schema ? schema : { title, ...schema };
 }
@@ -164,7 +171,7 @@ function exampleOf({ name, params, result }: MethodDefinition, recorded: Recorde
   return {
     name,
     params: recorded.params.flatMap((value, position) => {
-      // Further items of the last parameter have no names.
+      // Only the first item of the last parameter has a name.
       const param = params[position];
       return param === undefined ? [] : [{ name: param.name, value }];
     }),
@@ -172,7 +179,9 @@ function exampleOf({ name, params, result }: MethodDefinition, recorded: Recorde
   };
 }
 
-/** Returns the failures of a method in documentation order. Invalid parameters are possible for all. */
+/**
+ * Returns a method's failures in the order of the documentation. All methods can fail because of invalid parameters.
+ */
 export function failuresOf({ failures, cost }: Pick<MethodDefinition, "failures" | "cost">): FailureKind[] {
   const all: FailureKind[] = ["invalid-params", ...failures];
   if (cost !== "cheap") all.push("overloaded");
@@ -188,10 +197,10 @@ function paramOf(param: Param): ContentDescriptor {
   return { name, required, description, schema: paramJsonSchema(param) };
 }
 
-/** Returns the JSON schema of a parameter in a by-name call. */
+/** Returns the JSON schema for a parameter that is passed by name. */
 export function paramJsonSchema({ schema, each }: Pick<Param, "schema" | "each">): JsonSchema {
   const { $schema: _dialect, ...form } = z.toJSONSchema(schema, { io: "input", unrepresentable: "any" });
-  // OpenRPC cannot express that positional items may be spread over the remaining parameters.
+  // OpenRPC cannot express that items passed by position may be spread over the remaining parameters.
   return each ? { anyOf: [form, { type: "array", items: form }] } : form;
 }
 

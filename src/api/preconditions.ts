@@ -13,8 +13,8 @@ export function requireSynced({ status }: Pick<ChainView, "status">): void {
 }
 
 /**
- * Throws if the head is optimistic. Validators must not sign on top of it (sync/optimistic.md, "Validator
- * assignments").
+ * Throws if the head is optimistic, since validators must not sign on top of such a head (sync/optimistic.md,
+ * "Validator assignments").
  */
 export async function requireVerifiedHead(chain: Pick<BeaconChain, "status" | "pendingVerdicts">): Promise<void> {
   // The engine may be about to respond, for example after a new head.
@@ -24,7 +24,7 @@ export async function requireVerifiedHead(chain: Pick<BeaconChain, "status" | "p
   }
 }
 
-/** Throws if a block that validators attest to is optimistic or invalid. */
+/** Throws if a block is optimistic or invalid, since validators are going to attest to it. */
 export function requireVerifiedBlock({ forkChoice }: Pick<ChainView, "forkChoice">, root: RootHex): void {
   const status = forkChoice.get(root)?.execution.status;
   if (status === "invalid") throw unavailable(`The execution payload of block ${root} is invalid.`);
@@ -34,8 +34,8 @@ export function requireVerifiedBlock({ forkChoice }: Pick<ChainView, "forkChoice
 }
 
 /**
- * Throws if the slot is before the fork that introduced a feature. `noun` is its plural name at the start of a
- * sentence.
+ * Throws if the slot is before the fork that introduced a feature. `noun` is the plural name of the feature and starts
+ * the sentence.
  */
 export function requireForkAt(config: ChainForkConfig, fork: ForkName, slot: Slot, noun: string): void {
   if (config.getForkSeq(slot) >= ForkSeq[fork]) return;

@@ -13,7 +13,7 @@ interface Entry {
   keyStart?: number;
 }
 
-/** Registry in epoch 10. */
+/** Creates a registry in epoch 10. */
 function registryOf(entries: readonly Entry[]): Registry {
   const validators: SharedArrayBuffer[] = [];
   const balances: SharedArrayBuffer[] = [];

@@ -10,7 +10,7 @@ export type ValidatorSortKey = (typeof VALIDATOR_SORT_KEYS)[number];
 export interface Registry {
   readonly validators: Chunks;
   readonly balances: Chunks;
-  /** Epoch of the statuses. */
+  /** The epoch for which statuses are computed. */
   readonly epoch: number;
 }
 
@@ -18,11 +18,11 @@ export interface RegistryQuery {
   readonly sort: ValidatorSortKey;
   /** Set of statuses. */
   readonly statuses: number;
-  /** Start of the public keys, in hex digits. */
+  /** The hex digits with which the public key must start. */
   readonly pubkeyPrefix: string;
 }
 
-/** Byte offsets of sort keys in a validator. All are 64-bit integers. */
+/** Byte offsets of sort keys within a validator. All of the keys are 64-bit integers. */
 const KEY_OFFSETS: Readonly<Partial<Record<ValidatorSortKey, number>>> = {
   effective_balance: VALIDATOR_FIELDS.effectiveBalance,
   activation_epoch: VALIDATOR_FIELDS.activationEpoch,
@@ -33,12 +33,12 @@ const DIGIT_BITS = 16;
 const DIGITS = 2 ** DIGIT_BITS;
 const LAST_DIGIT = DIGITS - 1;
 const WORD_BITS = 32;
-/** Validators between checks of the time slice. */
+/** Number of validators between checks of the time slice. */
 const BLOCK = 65_536;
 
 /**
- * Returns the indices of the matching validators in ascending order of the key, and of the index among equal keys.
- * Takes linear time and is time-sliced.
+ * Returns the indices of the matching validators in ascending order of the key. Validators with equal keys are sorted
+ * by index. Takes linear time and is time-sliced.
  */
 export async function orderValidators(
   registry: Registry,
@@ -91,7 +91,7 @@ async function sortByDigit(
     countDigits(order.subarray(from, from + BLOCK), keys, shift, starts);
     await pause();
   }
-  // All keys have the same digit.
+  // All keys have the same digit, so nothing has to be moved.
   if (starts.includes(order.length, 1)) return order;
   for (let digit = 0; digit < DIGITS; digit++) starts[digit + 1]! += starts[digit]!;
   const sorted = new Uint32Array(order.length);
@@ -102,12 +102,12 @@ async function sortByDigit(
   return sorted;
 }
 
-/** Adds the count of each digit at the index after the digit. */
+/** Adds the count of each digit at the index of the next digit. */
 function countDigits(order: Uint32Array, keys: Uint32Array, shift: number, counts: Uint32Array): void {
   for (let at = 0; at < order.length; at++) counts[((keys[order[at]!]! >>> shift) & LAST_DIGIT) + 1]!++;
 }
 
-/** Moves indices to the next free position of their digit. */
+/** Moves each index to the next free position for its digit. */
 function moveByDigit(
   order: Uint32Array,
   keys: Uint32Array,

@@ -9,7 +9,7 @@ import { RegistrySnapshots } from "./registry-snapshots.ts";
 type State = CachedBeaconStateAllForks;
 
 const FORKS = ["phase0", "altair", "bellatrix", "capella", "deneb", "electra", "fulu", "gloas"] as const;
-/** Not a multiple of a leaf of balances. */
+/** Not a multiple of the number of balances in a leaf. */
 const COUNT = 2 * VALIDATORS_PER_CHUNK + 7;
 
 const validators: phase0.Validator[] = Array.from({ length: COUNT }, (_, index) => ({
@@ -32,7 +32,7 @@ function stateOf(fork: (typeof FORKS)[number]): State {
 const bytesOf = (chunks: Chunks) => Buffer.concat(chunks.map((chunk) => new Uint8Array(chunk)));
 const isSame = (chunks: Chunks, expected: { serialize(): Uint8Array }) =>
   bytesOf(chunks).equals(Buffer.from(expected.serialize()));
-/** Returns for each chunk whether the earlier snapshot has it. */
+/** Returns, for each chunk, whether the earlier snapshot has it as well. */
 const sharedWith = (earlier: Chunks, later: Chunks) => later.map((chunk) => earlier.includes(chunk));
 
 describe.each(FORKS)("a snapshot of the registry of %s", (fork) => {
@@ -79,7 +79,7 @@ describe("a snapshot of a later state", () => {
     expect(sharedWith(ofBalances, changedBalances)).toEqual([false, true, true]);
     expect(isSame(changedValidators, later.validators)).toBe(true);
     expect(isSame(changedBalances, later.balances)).toBe(true);
-    // Returned chunks never change.
+    // Chunks that have been returned never change.
     expect(isSame(ofValidators, state.validators)).toBe(true);
     expect(isSame(ofBalances, state.balances)).toBe(true);
   });

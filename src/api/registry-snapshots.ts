@@ -10,10 +10,12 @@ import { BALANCE_BYTES, type Chunks, VALIDATORS_PER_CHUNK } from "../json/writer
 import { VALIDATOR_BYTES } from "../ssz/validator-layout.ts";
 import { perChain } from "./per-chain.ts";
 
-/** The head's snapshot and one more. With a million validators, each takes up to 130 MB. */
+/** The head's snapshot and one more. With a million validators, each snapshot takes up to 130 MB. */
 const MAX_SNAPSHOTS = 2;
 
-/** Caches the serialized validators and balances of the last states, in shared memory that worker threads read. */
+/**
+ * Caches the serialized validators and balances of recent states in shared memory, from which worker threads read them.
+ */
 export class RegistrySnapshots {
   readonly #validators = new ListSnapshots({
     recordBytes: VALIDATOR_BYTES,
@@ -42,14 +44,14 @@ export class RegistrySnapshots {
   }
 }
 
-/** Returns the snapshots of a chain, shared by all methods. */
+/** Returns a chain's snapshots, which all methods share. */
 export const snapshotsOf = perChain(() => new RegistrySnapshots());
 
 type List = CachedBeaconStateAllForks["validators"] | CachedBeaconStateAllForks["balances"];
 
 interface ListFormat {
   recordBytes: number;
-  /** Records per leaf of the tree. */
+  /** Number of records per leaf of the tree. */
   recordsPerLeaf: number;
   /** Returns the memory of leaves that are already stored in the target format. */
   memoryOf?(leaves: Node[]): SharedArrayBuffer | undefined;
@@ -58,7 +60,7 @@ interface ListFormat {
 
 interface Snapshot {
   chunks: SharedArrayBuffer[];
-  /** Chunks by root of the subtree they were serialized from. */
+  /** Chunks by the root of the subtree from which they were serialized. */
   bySubtree: ReadonlyMap<Node, SharedArrayBuffer>;
 }
 
@@ -90,7 +92,7 @@ class ListSnapshots {
   async #create(type: List["type"], root: Node, throwIfAborted: () => void): Promise<Snapshot> {
     const { recordBytes, recordsPerLeaf, memoryOf, readLeaves } = this.#format;
     const length = type.tree_getLength(root);
-    // Lists of gloas grow in subtrees of different depths.
+    // In gloas, lists grow in subtrees of different depths.
     if (!(type instanceof ListBasicType || type instanceof ListCompositeType)) {
       return serializeAndSplit(type, root, VALIDATORS_PER_CHUNK * recordBytes);
     }

@@ -1,6 +1,6 @@
 export type JsonSchema = Readonly<Record<string, unknown>>;
 
-/** Schema of an object with these members. Additional members are allowed, since later forks add some. */
+/** Schema for an object with the given members. Additional members are allowed, since later forks add some. */
 export function object(members: Record<string, JsonSchema>, optional: Record<string, JsonSchema> = {}): JsonSchema {
   return { type: "object", properties: { ...members, ...optional }, required: Object.keys(members) };
 }
@@ -9,7 +9,7 @@ export function list(items: JsonSchema): JsonSchema {
   return { type: "array", items };
 }
 
-/** Schema of an object with arbitrary keys. */
+/** Schema for an object with arbitrary keys. */
 export function dictionary(values: JsonSchema): JsonSchema {
   return { type: "object", additionalProperties: values };
 }
@@ -18,7 +18,7 @@ export function either(...forms: JsonSchema[]): JsonSchema {
   return { anyOf: forms };
 }
 
-/** Schema of a value with exactly one of the forms. */
+/** Schema for a value that has exactly one of the forms. */
 export function oneOf(...forms: JsonSchema[]): JsonSchema {
   return { oneOf: forms };
 }
@@ -33,7 +33,7 @@ export const boolean: JsonSchema = { type: "boolean" };
 export const nothing: JsonSchema = { type: "null" };
 export const isTrue: JsonSchema = { type: "boolean", const: true };
 
-/** Schema of a named result. */
+/** Schema for a named result. */
 export function reference(name: string): JsonSchema {
   return { $ref: `#/components/schemas/${name}` };
 }

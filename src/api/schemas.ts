@@ -17,7 +17,7 @@ import {
 
 export * from "./schema-builders.ts";
 
-/** Result of submissions. */
+/** The result of submissions. */
 export const ACCEPTED = { name: "accepted", schema: isTrue };
 
 const hex = (bytes: number): JsonSchema => ({ type: "string", pattern: `^0x[0-9a-f]{${2 * bytes}}$` });
@@ -248,7 +248,7 @@ const API_OBJECTS = {
   }),
 } satisfies Record<string, JsonSchema>;
 
-/** Named schemas of results. */
+/** Schemas of results, by name. */
 export const NAMED_SCHEMAS: Readonly<Record<string, JsonSchema>> = {
   ...SCALARS,
   ...CHAIN_OBJECTS,

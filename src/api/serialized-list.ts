@@ -8,14 +8,16 @@ import type { SszResponse } from "./definition.ts";
 import { encodeMeta } from "./encoding.ts";
 import { listBody } from "./list-body.ts";
 
-/** A list of large values, such as blobs, serialized as SSZ. */
+/** A list of large values, such as blobs, each serialized as SSZ. */
 interface SerializedList<Meta> {
   type: Type<unknown>;
   elements: readonly Uint8Array[];
   meta: Meta;
 }
 
-/** Returns the encoders of an operation that returns a serialized list. JSON and SSZ are written from the bytes. */
+/**
+ * Returns the encoders for an operation that returns a serialized list. Both JSON and SSZ are written from the bytes.
+ */
 export function serializedListEncoders<Args, Meta>(
   read: (context: ApiContext, args: Args) => Promise<SerializedList<Meta>>,
 ) {
@@ -36,7 +38,7 @@ async function* listSsz(type: Type<unknown>, elements: readonly Uint8Array[]): A
   for (const { buffer, byteOffset, byteLength } of elements) yield Buffer.from(buffer, byteOffset, byteLength);
 }
 
-/** Encodes the offsets of a list with variable-size elements, which precede the elements in SSZ. */
+/** Encodes the offsets that precede the elements in the SSZ of a list with variable-size elements. */
 function encodeOffsets(elements: readonly Uint8Array[]): Buffer {
   const offsets = Buffer.alloc(elements.length * OFFSET_BYTES);
   let at = offsets.length;

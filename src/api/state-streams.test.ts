@@ -22,7 +22,7 @@ const validators: phase0.Validator[] = Array.from({ length: COUNT }, (_, index) 
 
 async function read(stream: AsyncIterable<Buffer>): Promise<Buffer> {
   const chunks: Buffer[] = [];
-  // Reads the stream like another thread.
+  // Reads the stream as another thread would.
   const there = stream instanceof SharedStream ? SharedStream.of(structuredClone(stream.descriptor)) : stream;
   for await (const chunk of there) chunks.push(Buffer.from(chunk));
   return Buffer.concat(chunks);

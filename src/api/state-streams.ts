@@ -14,12 +14,12 @@ type State = CachedBeaconStateAllForks;
 type StateType = ContainerType<Record<string, CompositeTypeAny>>;
 type Entry = StateType["fieldsEntries"][number];
 
-/** Short pieces are merged up to this length. */
+/** Short pieces are merged up to this size. */
 const PART_BYTES = 256 * 1024;
 
 /**
- * Streams whole states in a form that another thread can write. Only small fields are written here; validators and
- * balances, which dominate large states, are read from shared memory.
+ * Streams whole states in a form that another thread can write. Only the small fields are written here. Validators and
+ * balances, which make up most of a large state, are read from shared memory.
  */
 export class StateStreams {
   readonly #snapshots: RegistrySnapshots;
@@ -68,7 +68,7 @@ export class StateStreams {
     return parts.end();
   }
 
-  /** Returns fixed-size fields with offsets for the others, followed by the variable-size fields. */
+  /** Returns the fixed-size fields, with offsets in place of the other fields, followed by the variable-size fields. */
   async #sszParts(type: StateType, state: State, throwIfAborted: () => void): Promise<StatePart[]> {
     const parts = new PartBuilder();
     const nodeOf = ({ gindex }: Entry) => getNode(state.node, gindex);
@@ -105,13 +105,13 @@ function isContainer(type: CompositeTypeAny): type is CompositeTypeAny & StateTy
   return type instanceof ContainerType;
 }
 
-/** Builds a list of parts. Bytes between shared parts are copied to shared memory too. */
+/** Builds a list of parts. Bytes between shared parts are copied to shared memory as well. */
 class PartBuilder {
   readonly #parts: StatePart[] = [];
   #gathered: Buffer[] = [];
   #gatheredBytes = 0;
 
-  /** Adds bytes. They are copied by the next call at the latest. */
+  /** Adds bytes, which are copied by the next call at the latest. */
   add(bytes: Buffer): void {
     this.#gathered.push(bytes);
     this.#gatheredBytes += bytes.length;

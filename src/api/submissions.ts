@@ -3,12 +3,12 @@ import { GossipValidationError, type Outcome } from "../chain/validation/outcome
 import { type ItemFailure, rejected } from "../errors/failure.ts";
 import { rejectionReason } from "./params/ssz-payload.ts";
 
-/** Typical submissions of one validator client in a slot. Only longer lists are split. */
+/** A single validator client typically submits no more than this in a slot. Only longer lists are split. */
 const ITEMS_PER_SLICE = 1024;
 
 /**
- * Submits a list of objects. Each accepted object is broadcast, regardless of the others. Known objects are accepted
- * but not broadcast again.
+ * Submits a list of objects. Each accepted object is broadcast, whether or not the others are accepted. Objects that
+ * are already known are accepted but not broadcast again.
  */
 export async function submitAll<Item extends object, T>(
   items: readonly Item[],
@@ -54,8 +54,8 @@ function throwIfRejected(items: readonly object[], outcomes: readonly Outcome<un
 }
 
 /**
- * Throws a failure that lists the rejected items; the others have taken effect. `createFailure` is `rejected`, or
- * `invalidParams` for items that are invalid regardless of the chain.
+ * Throws a failure that lists the rejected items. The other items have taken effect. `createFailure` is `rejected`, or
+ * `invalidParams` if the items are invalid regardless of the chain.
  */
 export function throwIfAnyFailed(failures: ItemFailure[], count: number, createFailure: typeof rejected): void {
   const [first] = failures;

@@ -5,7 +5,7 @@ import { ETH_TOPIC, type Feed } from "../server/events/feed.ts";
 import type { ApiContext } from "./context.ts";
 import type { Topic } from "./event-stream.ts";
 
-/** Returns the feed of an `eth_subscribe` subscription. Its topic contains the whole subscription. */
+/** Returns the feed for an `eth_subscribe` subscription, whose topic contains the entire subscription. */
 export function ethFeed({ eth }: Pick<ApiContext, "eth">, subscription: EthSubscription): Feed {
   return {
     topics: [`${ETH_TOPIC}${JSON.stringify(subscription)}`],
@@ -18,7 +18,7 @@ export function ethFeed({ eth }: Pick<ApiContext, "eth">, subscription: EthSubsc
         return eth.subscribe(subscription, deliver, () => reader.disconnect());
       } catch (error) {
         if (!(error instanceof EthError)) throw error;
-        // Other subscriptions have reached the limit since the method checked it.
+        // Since the method checked the limit, other subscriptions have reached it.
         queueMicrotask(() => reader.disconnect());
         return () => {};
       }
@@ -26,7 +26,7 @@ export function ethFeed({ eth }: Pick<ApiContext, "eth">, subscription: EthSubsc
   };
 }
 
-/** Returns the feed of the topics of a subscription. The methods have already validated the topics. */
+/** Returns the feed for a subscription's topics, which have already been validated by the methods. */
 export function feedOf(context: Pick<ApiContext, "eth" | "events">, topics: readonly string[]): Feed {
   const [first] = topics;
   if (first?.startsWith(ETH_TOPIC)) return ethFeed(context, JSON.parse(first.slice(ETH_TOPIC.length)));

@@ -14,7 +14,7 @@ const address: ParamSchema<string> = paramSchema(
   (value) => parseFixedHex(value, 20),
 );
 
-/** Schema of one value or an array of alternatives. */
+/** Schema for a single value or an array of alternatives. */
 function oneOrMore(noun: string, element: ParamSchema<string>): ParamSchema<string[]> {
   const several = arrayOf(noun, element, MAX_ALTERNATIVES);
   return z
@@ -48,7 +48,7 @@ const FIELDS: FieldSchemas<Omit<LogQuery, "addresses"> & { address?: string[] }>
   blockHash: hash32,
 };
 
-/** Filter of `eth_getLogs`: a range of blocks or one block. */
+/** Filter for `eth_getLogs`: a range of blocks or a single block. */
 export const logQuery: ParamSchema<LogQuery> = optionalFields("a filter object", FIELDS, {
   unknownFields: "refused",
 }).transform(({ address: addresses, ...query }, context) => {
@@ -58,7 +58,7 @@ export const logQuery: ParamSchema<LogQuery> = optionalFields("a filter object",
   return { ...query, ...(addresses && { addresses }) };
 });
 
-/** Second parameter of `eth_subscribe`: a filter for logs, or true for whole transactions. */
+/** Second parameter of `eth_subscribe`: a filter for logs, or true for full transactions. */
 export const subscriptionOptions: ParamSchema<LogQuery | boolean> = z
   .unknown()
   .meta({ anyOf: [{ type: "boolean" }, formOf(logQuery)] })

@@ -47,7 +47,7 @@ export const traceOptions: ParamSchema<TraceOptions> = optionalFields<TraceOptio
   TRACE_FIELDS,
 );
 
-/** Options of a traced call, with overrides. */
+/** Options for a traced call, including overrides. */
 export const traceCallOptions: ParamSchema<
   TraceOptions & { stateOverrides?: StateOverrides; blockOverrides?: BlockOverrides }
 > = optionalFields("an object of options", { ...TRACE_FIELDS, stateOverrides, blockOverrides });

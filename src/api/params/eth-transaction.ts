@@ -16,7 +16,7 @@ const transactionType: ParamSchema<number> = paramSchema(
   },
 );
 
-/** Some libraries write "0x" for the creation of a contract. */
+/** When creating a contract, some libraries write "0x". */
 const recipient: ParamSchema<Uint8Array> = paramSchema(
   "an address: 0x followed by 40 hex digits",
   { type: "string", pattern: "^0x([0-9a-fA-F]{40})?$" },
@@ -43,7 +43,7 @@ const authorization = requiredFields<Authorization>("an authorization", {
   s: quantity256,
 });
 
-/** `data` and `input` are the same field, under its old and its new name. */
+/** `data` and `input` are the old and the new name for the same field. */
 const FIELDS: FieldSchemas<TransactionRequest & { input?: Uint8Array }> = {
   from: ethAddress,
   to: recipient,
@@ -63,10 +63,10 @@ const FIELDS: FieldSchemas<TransactionRequest & { input?: Uint8Array }> = {
   authorizationList: arrayOf("authorizations", authorization),
 };
 
-/** Transaction to sign. Unknown members are rejected, so that a misspelled member is not silently left out. */
+/** A transaction to be signed. Unknown members are rejected, so that a misspelled member does not go unnoticed. */
 export const transactionRequest: ParamSchema<TransactionRequest> = requestSchema("a transaction object", "refused");
 
-/** A call, as in `GenericTransaction` of execution-apis. */
+/** A call, as in `GenericTransaction` in execution-apis. */
 export const callRequest: ParamSchema<CallRequest> = requestSchema("a call object", "ignored");
 
 function requestSchema(noun: string, unknownFields: "ignored" | "refused"): ParamSchema<TransactionRequest> {

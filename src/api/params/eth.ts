@@ -32,14 +32,14 @@ export const hash32: ParamSchema<string> = paramSchema("a hash: 0x followed by 6
   parseFixedHex(value, 32),
 );
 
-/** An integer of 256 bits. */
+/** A 256-bit integer. */
 export const quantity256: ParamSchema<bigint> = paramSchema(
   "an integer in hex: 0x followed by 1 to 64 hex digits",
   QUANTITY_FORM,
   (value) => parseQuantity(value),
 );
 
-/** An integer of 64 bits. */
+/** A 64-bit integer. */
 export const quantity64: ParamSchema<bigint> = paramSchema(
   "an integer in hex: 0x followed by 1 to 16 hex digits",
   SHORT_QUANTITY_FORM,
@@ -52,7 +52,7 @@ export const bytes: ParamSchema<Uint8Array> = paramSchema(
   parseData,
 );
 
-/** 32 bytes. */
+/** A word of 32 bytes. */
 export const word: ParamSchema<Uint8Array> = paramSchema(
   "32 bytes: 0x followed by 64 hex digits",
   HASH_FORM,
@@ -61,14 +61,14 @@ export const word: ParamSchema<Uint8Array> = paramSchema(
 
 const TAG_LIST = BLOCK_TAGS.map((tag) => `"${tag}"`).join(", ");
 
-/** A block by number or tag. */
+/** A block given by number or tag. */
 export const blockNumber: ParamSchema<NumberedBlock> = paramSchema(
   `a block number in hex, such as "0x10", or one of ${TAG_LIST}`,
   { anyOf: [TAG_FORM, SHORT_QUANTITY_FORM] },
   parseBlockNumber,
 );
 
-/** A block by number, tag or hash (EIP-1898). */
+/** A block given by number, tag or hash (EIP-1898). */
 export const ethBlockId: ParamSchema<BlockId> = paramSchema(
   `a block number in hex, such as "0x10", one of ${TAG_LIST}, a block hash, ` +
     'or an object with "blockNumber" or "blockHash" (EIP-1898)',
@@ -132,7 +132,7 @@ export const storageSlot: ParamSchema<Uint8Array> = paramSchema(
       : undefined,
 );
 
-/** Storage slots as received, since the response repeats them. */
+/** Storage slots as they were received, since the response repeats them. */
 export const storageSlots: ParamSchema<string[]> = paramSchema(
   "an array of storage slots, each 0x followed by at most 64 hex digits",
   { type: "array", items: SLOT_FORM },
@@ -157,7 +157,7 @@ export const percentiles: ParamSchema<number[]> = paramSchema(
   },
 );
 
-/** EIP-712 typed data, as an object or its JSON. */
+/** EIP-712 typed data, as an object or in JSON. */
 export const typedData: ParamSchema<TypedData> = paramSchema(
   'typed data (EIP-712): an object with "types", "primaryType", "domain" and "message", or its JSON',
   {
@@ -196,7 +196,7 @@ function parseTypedData(value: unknown): TypedData | undefined {
   return { types: types as unknown as TypedData["types"], primaryType, domain, message };
 }
 
-/** Id returned by `eth_newFilter`. */
+/** An id returned by `eth_newFilter`. */
 export const filterId: ParamSchema<string> = paramSchema(
   "the id of a filter: 0x followed by at most 64 hex digits",
   QUANTITY_FORM,

@@ -7,7 +7,7 @@ const MAX_WEI = 2n ** 256n - 1n;
 
 const hexHint = decimalHint("Amounts");
 
-/** Amount in Gwei. If an amount exceeds the limit, the error hints that it may be in wei. */
+/** An amount in Gwei. If the amount exceeds the limit, the error hints that it may be in wei. */
 export function gweiBetween(min: bigint, max: bigint): ParamSchema<bigint> {
   return paramSchema(
     `an amount in Gwei from ${min} to ${max}, ${INTEGER_NOTATION}`,
@@ -28,7 +28,7 @@ export function gweiBetween(min: bigint, max: bigint): ParamSchema<bigint> {
   );
 }
 
-/** Returns a hint with the amount in Gwei, in case the amount is in wei. */
+/** Returns a hint that states the amount in Gwei, in case the amount was in wei. */
 export function weiHint(amount: bigint): string {
   return `If that is wei, it is ${amount / WEI_PER_GWEI} Gwei.`;
 }

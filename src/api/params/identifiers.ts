@@ -18,7 +18,7 @@ import { type Hint, type JsonForm, paramSchema } from "./schema.ts";
 
 type StateId = routes.beacon.state.StateId;
 type BlockId = routes.beacon.block.BlockId;
-/** Validator index, or public key in lowercase hex. */
+/** A validator's index, or its public key in lowercase hex. */
 export type ValidatorId = routes.beacon.state.ValidatorId;
 
 const STATE_TAGS: readonly string[] = ["head", "genesis", "finalized", "justified"];
@@ -39,7 +39,7 @@ function parseIdentifier(value: unknown, tags: readonly string[]): StateId | und
   return parseUint64(value) ?? parseFixedHex(value, 32);
 }
 
-/** Tags of the execution API, and the equivalent tags of the Beacon API. */
+/** Tags in the execution API and their equivalents in the Beacon API. */
 const EXECUTION_TAGS: ReadonlyMap<string, string> = new Map([
   ["latest", "head"],
   ["pending", "head"],
@@ -81,14 +81,14 @@ const decimalIndex = decimalHint("Validator indices");
 /** Longer hex is a public key rather than an index. */
 const MAX_HEX_INDEX_LENGTH = "0xffffff".length;
 
-/** Suggests the decimal form of short hex. Other hex is a public key of a wrong length. */
+/** Suggests the decimal form for short hex. Other hex is a public key of the wrong length. */
 export const validatorHint: Hint = (value) => {
   if (typeof value !== "string" || !/^0x[0-9a-fA-F]+$/.test(value)) return undefined;
   const key = `A public key has 0x and 96 hex digits, not ${value.length - 2}.`;
   return value.length > MAX_HEX_INDEX_LENGTH ? key : `${decimalIndex(value)} ${key}`;
 };
 
-/** Parses 96 digits as a key even if all of them are decimal: no index is that long. */
+/** Parses 96 digits as a key even if all of them are decimal, because no index is that long. */
 export const validatorId = paramSchema<ValidatorId>(
   "a validator id: a validator index, or a public key of 96 hex digits with or without 0x",
   identifierForm(PUBKEY_PATTERN),
@@ -96,7 +96,7 @@ export const validatorId = paramSchema<ValidatorId>(
   validatorHint,
 );
 
-/** Validator id within the registry limit. Other validators never have duties. */
+/** Id of a validator within the registry limit. Other validators never have duties. */
 const dutyValidatorId = paramSchema<ValidatorId>(
   `a validator id: a validator index below ${VALIDATOR_REGISTRY_LIMIT}, or a public key of 96 hex digits with or without ` +
     "0x before them",
@@ -110,12 +110,12 @@ function parseIndex(value: unknown): number | undefined {
   return integer === undefined ? undefined : Number(integer);
 }
 
-/** Validators by index or public key, for duties. */
+/** Validators for duties, by index or public key. */
 export const validatorIds = nonEmptyListOf(dutyValidatorId, { one: "validator id", many: "validator ids" });
 
 export const validatorIndices = nonEmptyListOf(uint64, { one: "validator index", many: "validator indices" });
 
-/** Status groups of the Beacon API, valid only in filters. */
+/** Status groups in the Beacon API, which are valid only in filters. */
 export const STATUS_GROUPS = ["pending", "active", "exited", "withdrawal"] as const;
 
 export const validatorStatus = stringEnum([...VALIDATOR_STATUSES, ...STATUS_GROUPS]);

@@ -16,11 +16,11 @@ import {
 export type FieldSchemas<T> = { readonly [Key in keyof T]-?: ParamSchema<NonNullable<T[Key]>> };
 
 interface ObjectOptions {
-  /** Default: ignored, as by geth. */
+  /** Unknown fields are ignored by default, as in geth. */
   unknownFields?: "ignored" | "refused";
 }
 
-/** Schema of an object with optional fields. A null field is treated as absent. */
+/** Schema for an object with optional fields. A null field is treated as absent. */
 export function optionalFields<T extends object>(
   noun: string,
   fields: FieldSchemas<T>,
@@ -52,7 +52,7 @@ export function optionalFields<T extends object>(
     });
 }
 
-/** Schema of an object with required fields only. Unknown fields are ignored. */
+/** Schema for an object all of whose fields are required. Unknown fields are ignored. */
 export function requiredFields<T extends object>(noun: string, fields: FieldSchemas<T>): ParamSchema<T> {
   const names = Object.keys(fields);
   const schema = optionalFields<T>(noun, fields).transform((parsed, context) => {
@@ -62,7 +62,7 @@ export function requiredFields<T extends object>(noun: string, fields: FieldSche
   return schema.meta({ ...formOf(schema), required: names });
 }
 
-/** Schema of an array. `noun` is the plural name of its elements. */
+/** Schema for an array. `noun` is the plural name of its elements. */
 export function arrayOf<T>(noun: string, element: ParamSchema<T>, maxItems?: number): ParamSchema<T[]> {
   const bounds = maxItems === undefined ? "" : `at most ${maxItems} `;
   return z
@@ -87,7 +87,7 @@ export function arrayOf<T>(noun: string, element: ParamSchema<T>, maxItems?: num
     });
 }
 
-/** Schema of an object whose keys are hex of a fixed size. */
+/** Schema for an object whose keys are hex of a fixed size. */
 export function hexRecord<T>(noun: string, keySize: number, element: ParamSchema<T>): ParamSchema<[Uint8Array, T][]> {
   return z
     .unknown()

@@ -5,7 +5,8 @@ import { oneOf, shape } from "../schemas.ts";
 import { plainSszPayload, readSszJson, slotAt, sszPayload } from "./ssz-payload.ts";
 
 /**
- * Unaggregated attestation: an Attestation with a single bit set before electra, a SingleAttestation from electra on.
+ * Unaggregated attestation: before electra an Attestation with a single bit set, and from electra on a
+ * SingleAttestation.
  */
 export const attestation = sszPayload<SingleAttestation>(
   "an attestation of one validator",
@@ -26,7 +27,9 @@ export const signedAggregateAndProof = sszPayload<SignedAggregateAndProof>(
   shape("SignedAggregateAndProof"),
 );
 
-/** Attester slashing of the later attestation's fork. Forks differ only in the maximum number of indices. */
+/**
+ * Attester slashing in the format of the later attestation's fork. Forks differ only in the maximum number of indices.
+ */
 export const attesterSlashing = sszPayload<AttesterSlashing>(
   "an attester slashing",
   (json, config) => {

@@ -87,7 +87,7 @@ describe("integers above 2^53-1", () => {
   it.each<[string, ParamSchema<unknown>, string]>([
     ["uint64", uint64, FAR_FUTURE],
     ["slot", slot, "9007199254740992"],
-    // The minimal preset has 8 slots per epoch.
+    // With the minimal preset, an epoch has 8 slots.
     ["epoch", epoch, ((2n ** 64n - 1n) / 8n).toString()],
     ["stateId", stateId, FAR_FUTURE],
     ["blockId", blockId, FAR_FUTURE],

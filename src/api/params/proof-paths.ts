@@ -3,19 +3,19 @@ import type { SszPath } from "../proofs/ssz-path.ts";
 import { parseInteger } from "./scalars.ts";
 import { addIssue, describeValue, type ParamSchema } from "./schema.ts";
 
-/** Path or generalized index of a value to prove. */
+/** The path or generalized index of a value to be proven. */
 export type ProofTarget = SszPath | bigint;
 
-/** Parsed `path` parameter of a proof method. */
+/** The parsed `path` parameter of a proof method. */
 export interface ProofRequest {
   readonly targets: readonly ProofTarget[];
-  /** True if a list was given, even with one target. The result is then a multiproof. */
+  /** True if a list was given, even if it has only one target. The result is a multiproof in this case. */
   readonly isList: boolean;
 }
 
-/** Maximum number of targets per proof. A proof is created synchronously and blocks the event loop. */
+/** Maximum number of targets per proof, because creating a proof is synchronous and blocks the event loop. */
 export const MAX_PROOF_TARGETS = 128;
-/** Larger than any generalized index of a state or block. */
+/** Larger than every generalized index in a state or block. */
 const MAX_GINDEX = 2n ** 256n - 1n;
 
 const EXPECTED =
@@ -52,12 +52,12 @@ const FORM = {
   ],
 };
 
-/** Parses a path, a generalized index or a list of them. An array that starts with a field name is a path. */
+/** Parses a path, a generalized index, or a list of either. An array that starts with a field name is a path. */
 export const proofPaths: ParamSchema<ProofRequest> = z
   .unknown()
   .meta(FORM)
   .transform((value, context) => {
-    // Paths in a REST query are comma-separated.
+    // In a REST query, paths are comma-separated.
     const parts = typeof value === "string" ? value.split(",") : value;
     if (!Array.isArray(parts)) {
       const gindex = gindexOf(parts);
@@ -102,7 +102,7 @@ function isStep(element: unknown): boolean {
   return isName(element) || isIndex(element);
 }
 
-/** Describes the first invalid element of a path. */
+/** Describes the first element in a path that is invalid. */
 function describeInvalidStep(path: readonly unknown[]): string {
   const position = path.findIndex((element) => !isStep(element));
   const step = describeValue(path[position]);

@@ -3,7 +3,9 @@ import { type ParamSchema, paramSchema } from "./schema.ts";
 
 const HEX = /^0x[0-9a-fA-F]{1,16}$/;
 
-/** Integer up to `max`: a hex quantity of the execution JSON-RPC API, a decimal string or a JSON integer. */
+/**
+ * An integer up to `max`, given as a hex quantity of the execution JSON-RPC API, a decimal string or a JSON integer.
+ */
 export function quantityUpTo(max: number, expected: string): ParamSchema<number> {
   return paramSchema(
     `${expected}, ${INTEGER_NOTATION}, or in hex with the prefix 0x`,
@@ -20,7 +22,7 @@ export function quantityUpTo(max: number, expected: string): ParamSchema<number>
   );
 }
 
-/** Number up to `max`, possibly with a fraction: a JSON number or a hex quantity. */
+/** A number up to `max`, possibly with a fraction, given as a JSON number or a hex quantity. */
 export function numberOrQuantityUpTo(max: number, expected: string): ParamSchema<number> {
   return paramSchema(
     `${expected}, or an integer in hex with the prefix 0x`,
@@ -37,5 +39,5 @@ export function numberOrQuantityUpTo(max: number, expected: string): ParamSchema
   );
 }
 
-/** Formats a hex quantity of the execution JSON-RPC API. */
+/** Formats an integer as a hex quantity of the execution JSON-RPC API. */
 export const quantity = (integer: number): string => `0x${integer.toString(16)}`;

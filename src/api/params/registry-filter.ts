@@ -9,7 +9,7 @@ interface RegistryFilter<Status extends string> {
   statuses?: Status[];
 }
 
-/** Request body `{ids, statuses}` that filters a registry. Members may be omitted or null. */
+/** The request body `{ids, statuses}`, which filters a registry. Members may be omitted or null. */
 export function registryFilter<Status extends string>(
   status: ParamSchema<Status>,
 ): ParamSchema<RegistryFilter<Status>> {

@@ -43,7 +43,7 @@ function parseSafeInteger(value: unknown): bigint | undefined {
 
 /**
  * A slot, epoch or index above 2^53-1, which a number cannot represent and no chain reaches. It acts as infinity in
- * comparisons and sums and is never found in lookups. Its string is the given integer.
+ * comparisons and sums and is never found in lookups. Converted to a string, it yields the original integer.
  */
 class UnsafeUint64 {
   readonly #digits: string;
@@ -66,13 +66,13 @@ function toNumber(integer: bigint): number {
   return new UnsafeUint64(integer) as unknown as number;
 }
 
-/** Parses a JSON number in any notation to the nearest JavaScript number. Returns undefined for anything else. */
+/** Parses a number in any JSON notation to the nearest JavaScript number. Returns undefined for anything else. */
 export function parseNumber(value: unknown): number | undefined {
   const number = value instanceof IrregularNumber ? Number(value.source) : value;
   return typeof number === "number" && Number.isFinite(number) ? number : undefined;
 }
 
-/** Number from `min` to `max`, possibly with a fraction. `expected` describes it in error messages. */
+/** A number from `min` to `max`, possibly with a fraction. `expected` describes the number in error messages. */
 export function numberBetween(min: number, max: number, expected: string): ParamSchema<number> {
   return paramSchema(expected, { type: "number", minimum: min, maximum: max }, (value) => {
     const number = parseNumber(value);
@@ -82,7 +82,7 @@ export function numberBetween(min: number, max: number, expected: string): Param
 
 /** Parses a uint64. Values above 2^53-1 become an `UnsafeUint64`. */
 export function parseUint64(value: unknown): number | undefined {
-  // Fast path: short integers are safe and need no bigint.
+  // Fast path, because short integers are safe and need no bigint.
   if (typeof value === "string" && value.length <= ALWAYS_SAFE_DIGITS) {
     return DECIMAL.test(value) ? Number(value) : undefined;
   }
@@ -92,7 +92,7 @@ export function parseUint64(value: unknown): number | undefined {
 
 const HEX_UINT64 = /^0x[0-9a-fA-F]{1,16}$/;
 
-/** Suggests the decimal form of a hex integer. `plural` names such integers at the start of the sentence. */
+/** Suggests the decimal form of a hex integer. `plural` names such integers and starts the sentence. */
 export function decimalHint(plural: string): Hint {
   return (value) => {
     if (typeof value !== "string" || !HEX_UINT64.test(value)) return undefined;
@@ -100,7 +100,7 @@ export function decimalHint(plural: string): Hint {
   };
 }
 
-/** Suggests `0x` before hex of `byteLength` bytes. `plural` names such values at the start of the sentence. */
+/** Suggests adding `0x` to hex of `byteLength` bytes. `plural` names such values and starts the sentence. */
 export function prefixHint(plural: string, byteLength: number): Hint {
   return (value) => {
     const isHexWithoutPrefix = typeof value === "string" && parseFixedHex(`0x${value}`, byteLength) !== undefined;
@@ -108,7 +108,10 @@ export function prefixHint(plural: string, byteLength: number): Hint {
   };
 }
 
-/** Integer from 0 to `max`. `expected` describes it in error messages, `plural` in the hint for hex. */
+/**
+ * An integer from 0 to `max`. `expected` describes the integer in error messages, and `plural` names such integers in
+ * the hint for hex.
+ */
 export function integerUpTo(max: bigint, expected: string, plural = "Integers"): ParamSchema<number> {
   return paramSchema(
     `${expected}, ${INTEGER_NOTATION}`,
@@ -123,7 +126,7 @@ export function integerUpTo(max: bigint, expected: string, plural = "Integers"):
 
 export const uint64 = integerUpTo(MAX_UINT64, "an integer from 0 to 2^64-1");
 
-/** Exact uint64 as a bigint, for amounts. */
+/** An exact uint64 as a bigint, used for amounts. */
 export const exactUint64 = paramSchema(
   `an integer from 0 to 2^64-1, ${INTEGER_NOTATION}`,
   INTEGER_FORM,
@@ -133,7 +136,7 @@ export const exactUint64 = paramSchema(
 
 export const slot = integerUpTo(MAX_UINT64, "a slot: an integer from 0 to 2^64-1", "Slots");
 
-/** Last epoch whose first slot is a uint64. */
+/** The last epoch whose first slot fits into a uint64. */
 const MAX_EPOCH = MAX_UINT64 / BigInt(SLOTS_PER_EPOCH);
 
 export const epoch = integerUpTo(MAX_EPOCH, `an epoch: an integer from 0 to ${MAX_EPOCH}`, "Epochs");
@@ -148,13 +151,14 @@ export const statusCode = paramSchema(
 );
 
 /**
- * Returns true for `0x` and an even number of hex digits. A regex of digit pairs would overflow the stack on megabytes.
+ * Returns true for `0x` followed by an even number of hex digits. A regex for pairs of digits would overflow the stack
+ * on megabytes of hex.
  */
 export function isHex(value: string): boolean {
   return value.length % 2 === 0 && /^0x[0-9a-fA-F]*$/.test(value);
 }
 
-/** Parses hex of exactly `byteLength` bytes to lowercase. Returns undefined for anything else. */
+/** Parses hex of exactly `byteLength` bytes and returns it in lower case. Returns undefined for anything else. */
 export function parseFixedHex(value: unknown, byteLength: number): string | undefined {
   if (typeof value !== "string" || value.length !== 2 + 2 * byteLength) return undefined;
   return isHex(value) ? value.toLowerCase() : undefined;
@@ -179,7 +183,7 @@ export const executionAddress = paramSchema(
 
 export const PUBKEY_PATTERN = "(0x)?[0-9a-fA-F]{96}";
 
-/** Parses a BLS public key with or without `0x` to lowercase hex with `0x`. */
+/** Parses a BLS public key with or without `0x` and returns it as lowercase hex with `0x`. */
 export function parsePubkey(value: unknown): string | undefined {
   if (typeof value !== "string") return undefined;
   return parseFixedHex(value.startsWith("0x") ? value : `0x${value}`, 48);
@@ -204,7 +208,7 @@ export function parseGraffitiValue(value: unknown): Uint8Array | undefined {
 /** Text or hex of at most 32 bytes, padded with zeros on the right. */
 export const graffiti = paramSchema(GRAFFITI_FORM, { type: "string" }, parseGraffitiValue);
 
-/** Graffiti in a REST query, where the Beacon API allows only hex. */
+/** Graffiti in a REST query, where the Beacon API allows nothing but hex. */
 export const graffitiHex = paramSchema("graffiti: 0x followed by at most 64 hex digits", { type: "string" }, (value) =>
   typeof value === "string" && value.startsWith("0x") ? parseGraffiti(value) : undefined,
 );
@@ -213,7 +217,7 @@ export const boolean = paramSchema("true or false", { type: "boolean" }, (value)
   typeof value === "boolean" ? value : undefined,
 );
 
-/** One of a fixed set of strings, case-sensitive. */
+/** One of a fixed set of strings. Case-sensitive. */
 export function stringEnum<const Word extends string>(words: readonly Word[]): ParamSchema<Word> {
   const list = words.map((each) => `"${each}"`).join(", ");
   return z
@@ -235,19 +239,19 @@ export function text(noun: string): ParamSchema<string> {
   );
 }
 
-/** Maximum length of a list: the number of validators that one attestation can contain. */
+/** Maximum length of a list, equal to the number of validators that a single attestation can contain. */
 const MAX_LIST_LENGTH = 131_072;
 
 interface ArrayRules {
-  /** Plural name of the elements. */
+  /** The elements' plural name. */
   noun: string;
   minItems?: number;
   maxItems?: number;
-  /** True for a list in a request body, where a bare string is not accepted as an array. */
+  /** True for a list in a request body, where a bare string is not accepted in place of an array. */
   isBody?: true;
 }
 
-/** Array without duplicates. A bare string is an array of one element, as in REST queries. */
+/** An array without duplicates. A bare string is treated as an array of one element, as in REST queries. */
 export function uniqueArrayOf<T extends string | number>(element: ParamSchema<T>, rules: ArrayRules): ParamSchema<T[]> {
   const { noun, minItems = 0, maxItems = MAX_LIST_LENGTH, isBody = false } = rules;
   const read = elementParser(element);
@@ -282,12 +286,12 @@ export function uniqueArrayOf<T extends string | number>(element: ParamSchema<T>
 }
 
 interface ListRules {
-  /** Name of the elements in singular and plural. */
+  /** The elements' name in the singular and plural. */
   one: string;
   many: string;
 }
 
-/** Array of at least one element. Duplicates are allowed. */
+/** An array of at least one element. Duplicates are allowed. */
 export function nonEmptyListOf<T>(element: ParamSchema<T>, { one, many }: ListRules): ParamSchema<T[]> {
   const read = elementParser(element);
   return z

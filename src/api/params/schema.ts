@@ -3,26 +3,26 @@ import { z } from "zod";
 import { truncate } from "../../errors/truncate.ts";
 import { IrregularNumber } from "../../json/parse.ts";
 
-/** JSON schema of a parameter, for generated documents. */
+/** JSON schema for a parameter, used in generated documents. */
 export type JsonForm = Record<string, unknown>;
 
 export type ParamSchema<T> = z.ZodType<T>;
 
-/** Schema of objects whose format depends on their fork, and thus on the chain configuration. */
+/** Schema for objects whose format depends on their fork, and thus on the chain configuration. */
 export interface ForkSchema<T> {
-  /** Name of the object with its article, for error messages. */
+  /** The object's name including its article, for error messages. */
   readonly noun: string;
-  /** Schema without a chain, for generated documents. */
+  /** The schema if no chain is known, for generated documents. */
   readonly form: ParamSchema<unknown>;
   readonly forConfig: (config: ChainForkConfig) => ParamSchema<T>;
 }
 
-/** Suggests a fix for an invalid value, as a whole sentence. Returns undefined if there is no suggestion. */
+/** Suggests a fix for an invalid value in a complete sentence. Returns undefined if there is nothing to suggest. */
 export type Hint = (value: unknown) => string | undefined;
 
 /**
  * Creates a schema from a parser that returns undefined for invalid values. Messages continue a sentence that starts
- * with the parameter's name: `must be …, but … was given.` The hint follows them.
+ * with the parameter's name: `must be …, but … was given.` The hint comes after the message.
  */
 export function paramSchema<T>(
   expected: string,
@@ -36,7 +36,7 @@ export function paramSchema<T>(
     .transform((value, context) => {
       const parsed = parse(value);
       if (parsed !== undefined) return parsed;
-      // JSON parsers may round such a number.
+      // A JSON parser may round such a number.
       const isValidAsString = value instanceof IrregularNumber && parse(value.source) !== undefined;
       const advice = isValidAsString ? `Write it as a string: ${describeValue(value.source)}.` : hint?.(value);
       const message = `must be ${expected}, but ${describeValue(value)} was given.`;
@@ -46,29 +46,33 @@ export function paramSchema<T>(
   return schema;
 }
 
-/** Parsers of the schemas created by `paramSchema`. */
+/** Parsers for the schemas created by `paramSchema`. */
 const PARSERS = new WeakMap<z.ZodType, (value: unknown) => unknown>();
 
 /**
- * Returns the parser of a schema, many times faster than the schema itself. It returns undefined for invalid values.
+ * Returns the parser for a schema, which is many times faster than the schema itself. The parser returns undefined for
+ * invalid values.
  */
 export function elementParser<T>(schema: ParamSchema<T>): (value: unknown) => T | undefined {
   const parse = PARSERS.get(schema) as ((value: unknown) => T | undefined) | undefined;
   return parse ?? ((value) => schema.safeParse(value).data);
 }
 
-/** Parses a value with a schema. Tries the fast parser first; the schema itself creates error messages. */
+/**
+ * Parses a value with a schema. The fast parser is tried first. If it fails, the schema itself creates the error
+ * message.
+ */
 export function parseWith<T>(schema: ParamSchema<T>, value: unknown): z.ZodSafeParseResult<T> {
   const data = PARSERS.get(schema)?.(value) as T | undefined;
   return data === undefined ? schema.safeParse(value) : { success: true, data };
 }
 
-/** Element schemas of the schemas created by `listSchema`. */
+/** Element schemas for the schemas created by `listSchema`. */
 const ELEMENTS = new WeakMap<z.ZodType, z.ZodType>();
 
 /**
  * Creates a schema that parses a list synchronously. Long lists can be parsed element by element with `elementSchema`.
- * `noun` is the plural name of the elements.
+ * `noun` is the elements' plural name.
  */
 export function listSchema<T>(form: z.ZodUnknown, noun: string, element: ParamSchema<T>): ParamSchema<T[]> {
   const schema = form.transform((value, context) => {
@@ -88,12 +92,12 @@ export function listSchema<T>(form: z.ZodUnknown, noun: string, element: ParamSc
   return schema;
 }
 
-/** Returns the element schema of a `listSchema`; undefined for any other schema. */
+/** Returns the element schema of a `listSchema`, or undefined for any other schema. */
 export function elementSchema(schema: z.ZodType): z.ZodType | undefined {
   return ELEMENTS.get(schema);
 }
 
-/** Returns the start of an error message about a list element, to be continued by the element's message. */
+/** Returns the start of an error message about a list element. The element's own message continues it. */
 export function invalidElementAt(position: number): string {
   return `has an invalid element at position ${position}: it`;
 }
@@ -104,14 +108,14 @@ export function addIssue(context: z.core.$RefinementCtx, input: unknown, message
   return z.NEVER;
 }
 
-/** Returns the message of a failed parse. Schemas in this folder add exactly one. */
+/** Returns the message from a failed parse. Schemas in this folder add exactly one message. */
 export function firstMessage(error: z.ZodError): string {
   return error.issues[0]?.message ?? "is not valid.";
 }
 
 const SHOWN_CHARACTERS = 40;
 
-/** Describes a received value for an error message, shortened to 40 characters. */
+/** Describes a received value in an error message, shortened to 40 characters. */
 export function describeValue(value: unknown): string {
   if (value instanceof IrregularNumber) return `the number ${truncate(value.source, SHOWN_CHARACTERS)}`;
   if (typeof value === "string") return JSON.stringify(truncate(value, SHOWN_CHARACTERS));

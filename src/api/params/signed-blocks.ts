@@ -29,8 +29,8 @@ const SIGNED_BLOCK_FORMS = oneOf(
 );
 
 /**
- * Signed block of the fork of its slot. From deneb to fulu it is wrapped with its blobs; a block without blobs is also
- * accepted unwrapped, as `get_v1_beacon_blocks_blockId` returns it.
+ * A signed block in the format of its slot's fork. From deneb to fulu, the block is wrapped together with its blobs. A
+ * block without blobs is also accepted unwrapped, as `get_v1_beacon_blocks_blockId` returns it.
  */
 export const signedBlock = sszPayload<SignedBlockContents>("a signed block", readBlockOrContents, SIGNED_BLOCK_FORMS);
 
@@ -58,7 +58,7 @@ function readBlock(fork: ForkName, json: unknown): SignedBeaconBlock {
   return readSszJson(sszTypesFor(fork).SignedBeaconBlock as Type<SignedBeaconBlock>, json);
 }
 
-/** Throws if the body has members of another fork. Unknown members are ignored elsewhere. */
+/** Throws if the body has members that belong to another fork. All other unknown members are ignored. */
 function rejectBodyOfOtherFork(config: ChainForkConfig, fork: ForkName, signed: unknown, block: PayloadLocation): void {
   const message = memberLocation(block, "message");
   const location = memberLocation(message, "body");
@@ -89,7 +89,7 @@ export const signedBlindedBlock = sszPayload<SignedBlindedBeaconBlock>(
   shape("SignedBlindedBeaconBlock"),
 );
 
-/** Returns the type of a signed blinded block. Blocks without an execution payload are their own blinded form. */
+/** Returns the type of a signed blinded block. A block without an execution payload is the same in blinded form. */
 export function signedBlindedBlockType(fork: ForkName): Type<SignedBlindedBeaconBlock> {
   const isBlinded = isForkPostBellatrix(fork) && !isForkPostGloas(fork);
   const type = isBlinded ? ssz[fork].SignedBlindedBeaconBlock : ssz[fork].SignedBeaconBlock;

@@ -32,7 +32,7 @@ import {
 } from "./scalars.ts";
 import { addIssue, describeValue, type ForkSchema, listSchema } from "./schema.ts";
 
-/** Invalid payload. The message continues a sentence that starts with the payload's name. */
+/** Thrown for an invalid payload. The message continues a sentence that starts with the payload's name. */
 export class InvalidPayloadError extends Error {
   constructor(message: string) {
     super(message);
@@ -42,7 +42,7 @@ export class InvalidPayloadError extends Error {
 
 export type JsonObject = Record<string, unknown>;
 
-/** Location of a value in a payload. Some members, such as `graffiti`, have their own format. */
+/** Location of a value in a payload. Some members, such as `graffiti`, have a format of their own. */
 export interface PayloadLocation {
   readonly path: string;
   readonly member: string;
@@ -55,27 +55,27 @@ export function memberLocation({ path }: PayloadLocation, name: string): Payload
 }
 
 /**
- * Parses the JSON of an SSZ value. Compared with the type's own codec, it is stricter about hex digits and list limits,
- * and also accepts JSON integers, graffiti as text and public keys without 0x.
+ * Parses the JSON of an SSZ value. Compared with the type's own codec, this is stricter about hex digits and list
+ * limits, and also accepts JSON integers, graffiti as text, and public keys without 0x.
  */
 export function readSszJson<T>(type: Type<T>, json: unknown, location: PayloadLocation = TOP_LEVEL): T {
   unsafeMember = undefined;
   const value = type.fromJson(normalize(type, json, location));
   if (unsafeMember !== undefined) {
     const { signedBlock } = value as { signedBlock?: object };
-    // Block contents are validated by their block.
+    // When block contents are validated, it is the block that may be rejected.
     UNSAFE_MEMBERS.set(signedBlock ?? (value as object), unsafeMember);
   }
   return value;
 }
 
-/** First member above 2^53-1 in the payload being parsed, with its value. */
+/** The first member above 2^53-1 in the payload that is being parsed, and its value. */
 let unsafeMember: string | undefined;
 const UNSAFE_MEMBERS = new WeakMap<object, string>();
 
 /**
- * Returns the reason for rejecting a submitted object. If a member was too large to be parsed exactly, this is the
- * reason, because the chain validated a different number.
+ * Returns the reason for rejecting a submitted object. If a member was too large to be parsed exactly, that is the
+ * reason, because the chain has validated a different number.
  */
 export function rejectionReason(submitted: object, reason: string): string {
   const member = UNSAFE_MEMBERS.get(submitted);
@@ -156,14 +156,14 @@ function normalizeArray(
 
 /**
  * Converts an integer to a number. Integers above 2^53-1 become the largest safe integer, because no chain accepts
- * either of them.
+ * either of the two.
  */
 function normalizeNumber(type: UintNumberType, json: unknown, location: PayloadLocation): number {
   const max = 2n ** BigInt(8 * type.byteLength) - 1n;
   const integer = expected(location, integerForm(type.byteLength), json, parseInteger(json, max));
   if (integer <= BigInt(Number.MAX_SAFE_INTEGER)) return Number(integer);
   try {
-    // Epoch types accept FAR_FUTURE_EPOCH.
+    // Epoch types accept FAR_FUTURE_EPOCH as well.
     return type.fromJson(String(integer));
   } catch {
     unsafeMember ??= `${location.path} is ${integer}`;
@@ -174,7 +174,7 @@ function normalizeNumber(type: UintNumberType, json: unknown, location: PayloadL
 function normalizeBigint(type: UintBigintType, json: unknown, location: PayloadLocation): bigint {
   const max = 2n ** BigInt(8 * type.byteLength) - 1n;
   if (type.byteLength <= 8) return expected(location, integerForm(type.byteLength), json, parseInteger(json, max));
-  // Amounts in wei exceed safe JSON numbers, so only decimal strings are accepted.
+  // Amounts in wei are too large for JSON numbers to be safe, so only decimal strings are accepted.
   const form = `an integer from 0 to 2^${8 * type.byteLength}-1, written as a decimal string without leading zeros`;
   return expected(location, form, json, typeof json === "string" ? parseInteger(json, max) : undefined);
 }
@@ -206,7 +206,7 @@ function booleanOf(json: unknown): boolean | undefined {
   return typeof json === "boolean" ? json : undefined;
 }
 
-/** Validates types of later forks with their codec alone. */
+/** Types of later forks are validated only with their codec. */
 function normalizeByCodec(type: Type<unknown>, json: unknown, location: PayloadLocation): unknown {
   return expected(
     location,
@@ -219,7 +219,7 @@ function normalizeByCodec(type: Type<unknown>, json: unknown, location: PayloadL
 function isValidForCodec(type: Type<unknown>, json: unknown): boolean {
   try {
     const value = type.fromJson(json);
-    // The codec parses invalid hex digits as zeros.
+    // The codec would parse invalid hex digits as zeros.
     return typeof json !== "string" || type.toJson(value) === json.toLowerCase();
   } catch {
     return false;
@@ -243,7 +243,7 @@ function bitVectorForm(bitCount: number): string {
   return `a bit vector of ${bitCount} bits: 0x followed by ${2 * Math.ceil(bitCount / 8)} hex digits, unused high bits zero`;
 }
 
-/** Parses a serialized bit list, whose last byte has the delimiter bit (ssz/simple-serialize.md, Bitlist). */
+/** Parses a serialized bit list, whose last byte contains the delimiter bit (ssz/simple-serialize.md, Bitlist). */
 function parseBitList(value: unknown, maxBits: number): Uint8Array | undefined {
   if (typeof value !== "string" || value.length > 2 + 2 * (Math.floor(maxBits / 8) + 1)) return undefined;
   if (!/^0x(?:[0-9a-fA-F]{2})+$/.test(value)) return undefined;
@@ -264,8 +264,8 @@ function parseBitVector(value: unknown, bitCount: number): Uint8Array | undefine
 }
 
 /**
- * Creates the schema of a consensus object, parsed by the SSZ type of its fork. `decode` throws an
- * `InvalidPayloadError`. `noun` names the object with its article; `shape` is its JSON schema.
+ * Creates the schema for a consensus object, which is parsed with the SSZ type of its fork. `decode` throws an
+ * `InvalidPayloadError`. `noun` is the object's name including its article, and `shape` is its JSON schema.
  */
 export function sszPayload<T>(
   noun: string,
@@ -288,12 +288,12 @@ export function sszPayload<T>(
   };
 }
 
-/** Creates the schema of a consensus object with the same type in all forks. */
+/** Creates the schema for a consensus object whose type is the same in all forks. */
 export function plainSszPayload<T>(noun: string, type: Type<T>, shape?: JsonSchema): ForkSchema<T> {
   return sszPayload(noun, (json) => readSszJson(type, json), shape);
 }
 
-/** Returns the slot at a path of members. It determines the fork of a payload. */
+/** Returns the slot at a path of members, which determines the fork of a payload. */
 export function slotAt(json: unknown, path: readonly string[]): Slot {
   let value = json;
   let location: PayloadLocation = TOP_LEVEL;
@@ -303,11 +303,11 @@ export function slotAt(json: unknown, path: readonly string[]): Slot {
   }
   const slot = parseUint64(value);
   if (slot === undefined) throw new InvalidPayloadError(`is invalid at ${location.path}: it must be a slot.`);
-  // An infinite slot would belong to forks that are not scheduled.
+  // An infinite slot would belong to a fork that is not scheduled.
   return Math.min(slot, Number.MAX_SAFE_INTEGER);
 }
 
-/** Creates the schema of a request body that is a list of objects. `noun` is their plural name. */
+/** Creates the schema for a request body that is a list of objects. `noun` is their plural name. */
 export function payloadList<T>(noun: string, item: ForkSchema<T>): ForkSchema<T[]> {
   const form = z.unknown().meta({ type: "array", items: item.form.meta(), description: `A list of ${noun}.` });
   return {

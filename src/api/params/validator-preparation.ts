@@ -3,7 +3,7 @@ import { routes } from "@lodestar/api";
 import { ssz } from "@lodestar/types";
 import { payloadList, plainSszPayload, readSszJson, requireObject, sszPayload, TOP_LEVEL } from "./ssz-payload.ts";
 
-/** Subscription with a selection proof, from before the Beacon API was standardized. */
+/** A subscription with a selection proof, as used before the Beacon API was standardized. */
 const SubscriptionWithProofType = new ContainerType(
   {
     committeeIndex: ssz.CommitteeIndex,
@@ -19,14 +19,14 @@ export type SubscriptionWithProof = ValueOf<typeof SubscriptionWithProofType>;
 
 const WITH_PROOF_MEMBERS = SubscriptionWithProofType.fieldsEntries.map(({ jsonKey }) => jsonKey);
 
-/** Subscription of the Beacon API, or one with a selection proof. */
+/** A subscription as in the Beacon API, or with a selection proof. */
 export const committeeSubscription = sszPayload("a committee subscription", (json) => {
   return Object.hasOwn(requireObject(json, TOP_LEVEL), "slot_signature")
     ? readSszJson(SubscriptionWithProofType, json)
     : readSszJson(routes.validator.BeaconCommitteeSubscriptionType, json);
 });
 
-/** Converts five scalar parameters to one subscription object. Other parameters are unchanged. */
+/** Converts five scalar parameters to a single subscription object. Other parameters remain unchanged. */
 export function normalizeSubscriptionParams(params: unknown[]): unknown[] {
   const [first] = params;
   if ((typeof first !== "string" && typeof first !== "number") || params.length !== WITH_PROOF_MEMBERS.length)
@@ -34,7 +34,7 @@ export function normalizeSubscriptionParams(params: unknown[]): unknown[] {
   return [Object.fromEntries(WITH_PROOF_MEMBERS.map((name, position) => [name, params[position]]))];
 }
 
-/** The type in @lodestar/api accepts any string as an address. */
+/** The type in @lodestar/api would accept any string as an address. */
 const Preparation = new ContainerType(
   { validatorIndex: ssz.ValidatorIndex, feeRecipient: ssz.ExecutionAddress },
   { typeName: "ProposerPreparation", jsonCase: "eth2" },

@@ -7,15 +7,15 @@ interface ProofNode {
 }
 
 /**
- * Merkle multiproof (ssz/merkle-proofs.md): the proven nodes and the witnesses needed to compute the root, both by
- * descending generalized index. For a single leaf, the witnesses are its branch from the leaf up.
+ * Merkle multiproof (ssz/merkle-proofs.md): the proven nodes and the witnesses needed to compute the root, both in
+ * descending order of generalized index. For a single leaf, the witnesses are its branch from the leaf up.
  */
 export interface MerkleProof {
   readonly leaves: readonly ProofNode[];
   readonly witnesses: readonly ProofNode[];
 }
 
-/** Creates the proof of some nodes. Every index must be in the tree, and none may be a descendant of another. */
+/** Creates a proof of some nodes. Each index must be in the tree, and none may be a descendant of another. */
 export function createMerkleProof(rootNode: Node, gindices: Iterable<Gindex>): MerkleProof {
   const leafGindices = new Set(gindices);
   const ancestors = new Set<Gindex>();
@@ -37,7 +37,7 @@ export function createMerkleProof(rootNode: Node, gindices: Iterable<Gindex>): M
 
 const byDescendingGindex = (a: ProofNode, b: ProofNode) => (a.gindex < b.gindex ? 1 : -1);
 
-/** Returns an index and one of its descendants; undefined if there are none. */
+/** Returns an index and one of its descendants, or undefined if there is no such pair. */
 export function findNestedPair(gindices: Iterable<Gindex>): [outer: Gindex, inner: Gindex] | undefined {
   const all = new Set(gindices);
   for (const inner of all) {

@@ -13,7 +13,7 @@ import {
   type SszObject,
 } from "./ssz-path.ts";
 
-/** The tree of a proof, which contains the proven object as a subtree. */
+/** The tree of a proof, of which the proven object is a subtree. */
 export interface ProofTree {
   readonly root: Node;
   /** Generalized index of the object in the tree. */

@@ -62,7 +62,7 @@ const object: SszObject = {
     ]),
 };
 
-/** Generalized index of the first field of `Old`. Nine fields need sixteen leaves. */
+/** Generalized index of the first field in `Old`. Nine fields need sixteen leaves. */
 const FIELDS = 16n;
 /** Generalized index of the first element in a list of up to 2^40 composite elements. */
 const ELEMENTS = 2n ** 41n;

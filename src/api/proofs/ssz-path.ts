@@ -26,32 +26,32 @@ import { nearestName } from "../../errors/nearest-name.ts";
 import { parseUint64 } from "../params/scalars.ts";
 import { describeValue } from "../params/schema.ts";
 
-/** Path in an SSZ object: field names in snake_case, and indices of lists and vectors. */
+/** A path in an SSZ object, made of field names in snake_case and indices into lists and vectors. */
 export type SszPath = readonly (string | number)[];
 
-/** Node of an object's Merkle tree. */
+/** A node in an object's Merkle tree. */
 export interface ResolvedNode {
   readonly gindex: Gindex;
   readonly node: Node;
 }
 
-/** Value at a path. Packed basic values share a leaf and are located in it by their offset. */
+/** The value at a path. Packed basic values share a leaf, in which they are located by offset. */
 export interface ResolvedValue extends ResolvedNode {
   readonly type: Type<unknown>;
-  /** First byte of the value in its leaf; undefined if the node is the hash tree root of the value. */
+  /** Index of the value's first byte in its leaf. Undefined if the node is the value's hash tree root. */
   readonly offset?: number;
-  /** Position of a bit in that byte, from the least significant. */
+  /** Position of a bit in that byte, counted from the least significant bit. */
   readonly bit?: number;
 }
 
-/** SSZ object whose parts can be proven. */
+/** An SSZ object whose parts can be proven. */
 export interface SszObject {
   readonly type: CompositeTypeAny;
   readonly node: Node;
-  /** Name for error messages: "state" or "block". */
+  /** The object's name in error messages: "state" or "block". */
   readonly noun: string;
   readonly fork: string;
-  /** Types of the object by fork, in fork order. */
+  /** Returns the object's types by fork, in fork order. */
   typesByFork(): ReadonlyMap<string, Type<unknown>>;
 }
 
@@ -60,7 +60,7 @@ type AnyContainer =
   | ProgressiveContainerType<Record<string, Type<unknown>>>;
 
 const LENGTH_GINDEX = 3n;
-/** `__len__` is the name in the specification (ssz/merkle-proofs.md). */
+/** The specification uses the name `__len__` (ssz/merkle-proofs.md). */
 const LENGTH_NAMES: readonly unknown[] = ["length", "__len__"];
 const BYTES_IN_LEAF = 32;
 
@@ -68,7 +68,10 @@ const bitType = new BooleanType();
 const byteType = new UintNumberType(1);
 const lengthType = new UintNumberType(8);
 
-/** Resolves a path to its value. Throws invalid params with the valid next steps if the path does not exist. */
+/**
+ * Resolves a path to its value. If the path does not exist, throws an "invalid params" error that lists the valid next
+ * steps.
+ */
 export function resolvePath(object: SszObject, path: SszPath): ResolvedValue {
   let resolved: ResolvedValue = { type: object.type, node: object.node, gindex: 1n };
   for (const [position, step] of path.entries()) {
@@ -94,7 +97,7 @@ function stepInto(object: SszObject, parent: ResolvedValue, prefix: SszPath, ste
   return elementAt(parent, elements, prefix, step);
 }
 
-/** Elements of a list or vector. */
+/** The elements of a list or vector. */
 interface Elements {
   readonly type: Type<unknown>;
   readonly length: number;
@@ -137,7 +140,7 @@ function child(parent: ResolvedNode, gindex: Gindex, type: Type<unknown>): Resol
   return isBasicType(type) ? { ...resolved, offset: 0 } : resolved;
 }
 
-/** Resolves a generalized index to its node. Throws invalid params if it is below a leaf. */
+/** Resolves a generalized index to its node. Throws an "invalid params" error if the index is below a leaf. */
 export function resolveGindex({ node: root, noun }: Pick<SszObject, "node" | "noun">, gindex: Gindex): ResolvedNode {
   let node = root;
   let reached = 1n;
@@ -153,7 +156,7 @@ export function resolveGindex({ node: root, noun }: Pick<SszObject, "node" | "no
   return { gindex, node };
 }
 
-/** Returns a value as JSON; null if its SSZ is larger than `maxBytes`. */
+/** Returns a value as JSON, or null if its SSZ is larger than `maxBytes`. */
 export function readSmallValue({ type, node, offset, bit }: ResolvedValue, maxBytes: number): unknown {
   if (bit !== undefined) {
     const byte = byteType.tree_getFromPackedNode(node as LeafNode, offset!);
@@ -191,7 +194,7 @@ function unknownField(object: SszObject, type: AnyContainer, prefix: SszPath, st
   return invalidParams(`${problem}.${hint} Its fields are ${names.join(", ")}.`);
 }
 
-/** Describes the other forks in which the path exists; undefined if there are none. */
+/** Describes the other forks in which the path exists. Returns undefined if there are none. */
 function describeForksWith(object: SszObject, path: SszPath): string | undefined {
   const types = object.typesByFork();
   const forks = [...types.keys()];
@@ -203,7 +206,7 @@ function describeForksWith(object: SszObject, path: SszPath): string | undefined
   return first === forks[0] ? `it exists only up to ${last}` : `it exists only from ${first} to ${last}`;
 }
 
-/** Returns true if the path exists in the type, for some length of its lists. */
+/** Returns true if the path exists in the type for some length of the lists in it. */
 function hasPath(root: Type<unknown>, path: SszPath): boolean {
   let type: Type<unknown> | undefined = root;
   for (const step of path) {

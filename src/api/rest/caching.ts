@@ -4,16 +4,16 @@ import type { CacheLifetime, RestRequest, RestResponse } from "../../server/rest
 import type { ChainView } from "../chain-view.ts";
 import type { ApiContext } from "../context.ts";
 
-/** A response, and the metadata that tells whether it may still change. */
+/** A response and the metadata that shows whether it may still change. */
 export interface EncodedResponse {
   response: RestResponse;
   meta?: Record<string, unknown> | undefined;
 }
 
 /**
- * Decides how long clients may cache the response to a GET request, and its ETag. The ETag of a finalized state is
- * derived from state, request and node version, so that a match needs neither the response nor the state. The server
- * sends the headers, and hashes the body if there is no ETag.
+ * Determines how long clients may cache the response to a GET request, and its ETag. The ETag for a finalized state is
+ * derived from the state, the request and the node's version, so neither the response nor the state is needed to find a
+ * match. The server sends the headers, and hashes the body if there is no ETag.
  */
 export async function withCaching(
   { chain, version }: Pick<ApiContext, "chain" | "version">,
@@ -30,13 +30,13 @@ export async function withCaching(
   return { ...response, cacheLifetime: cacheLifetimeOf(request, meta), tag };
 }
 
-/** Returns how long a response may be cached. Finalized data is immutable once its payloads are verified. */
+/** Returns how long a response may be cached. Finalized data is immutable once its payloads have been verified. */
 export function cacheLifetimeOf(request: RestRequest, meta: EncodedResponse["meta"]): CacheLifetime {
   const isSettled = meta?.finalized === true && meta.execution_optimistic !== true;
   return isSettled ? finalCacheLifetime(request) : "never";
 }
 
-/** Roots are globally unique. Slots are not: another dev chain may run at the same URL. */
+/** Roots are globally unique, but slots are not: a different dev chain may run at the same URL. */
 function finalCacheLifetime({ params }: RestRequest): CacheLifetime {
   const id = params.state_id ?? params.block_id;
   if (id?.startsWith("0x")) return "forever";
@@ -45,7 +45,10 @@ function finalCacheLifetime({ params }: RestRequest): CacheLifetime {
 
 type IdentityOfState = string | undefined;
 
-/** Identifies a state by its root, or by slot and latest block. Undefined if it may still change. */
+/**
+ * Returns a root that identifies a state together with the requested id: the state root, or the root of the latest
+ * block at the slot. Undefined if the state may still change.
+ */
 function identityOfState({ blocks, forkChoice }: ChainView, id = ""): IdentityOfState | Promise<IdentityOfState> {
   if (id.startsWith("0x")) return id;
   if (!isSlot(id) || Number(id) > computeStartSlotAtEpoch(forkChoice.finalized.epoch)) return undefined;

@@ -7,7 +7,7 @@ import { openApiDocument } from "./openapi.ts";
 const OPENAPI_PATH = "/fanal/v1/openapi.json";
 
 /**
- * Creates the routes of documents about the REST API: an index at `/`, and the OpenAPI document of all other routes.
+ * Creates the routes for documents about the REST API: an index at `/`, and the OpenAPI document for all other routes.
  */
 export function documentRoutes(groups: () => readonly MethodGroup[]): RestRoute[] {
   const index = encodeJson({ name: "Fanal", version: VERSION, api: "beacon", openapi: OPENAPI_PATH });

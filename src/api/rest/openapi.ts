@@ -29,10 +29,10 @@ const ERROR: JsonSchema = {
   required: ["code", "message"],
 };
 
-/** Methods that return the bare result in REST, as the Beacon API specifies. */
+/** Methods that return a bare result in REST, as the Beacon API specifies. */
 const WITHOUT_DATA: readonly string[] = ["get_v1_debug_fork_choice", "get_v1_beacon_light_client_updates"];
 
-/** Creates the OpenAPI document of all REST paths, from the same definitions that serve them. */
+/** Creates the OpenAPI document for all REST paths, from the same definitions that serve them. */
 export function openApiDocument(groups: readonly MethodGroup[], version: string): OpenApiDocument {
   const paths: OpenApiDocument["paths"] = {};
   for (const { title, methods } of groups) {
@@ -92,7 +92,7 @@ function bodyOf(param: Param, { ssz }: RestPath): object {
   };
 }
 
-/** REST may restrict a parameter. Items of a list are an array. */
+/** Returns the schema of a parameter, which REST may restrict. The items of a list become an array. */
 function schemaOf(param: Param): JsonSchema {
   if (param.isFlag) return { type: "string", description: "Set by its name alone." };
   const schema = paramJsonSchema({ ...param, schema: param.restSchema ?? param.schema, each: false });

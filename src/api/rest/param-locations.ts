@@ -1,14 +1,14 @@
 import { z } from "zod";
 import type { Param, RestPath } from "../definition.ts";
 
-/** Location of a parameter in a REST request. `type` is its JSON type, if it has one. */
+/** Where a parameter is found in a REST request. `type` is its JSON type, if it has one. */
 export interface ParamLocation {
   readonly param: Param;
   readonly from: "path" | "query" | "header" | "body";
   readonly type: unknown;
 }
 
-/** Locates parameters in a request. The body is the first parameter that is in neither path nor header. */
+/** Locates the parameters in a request. The body is the first parameter that is neither in the path nor in a header. */
 export function locateParams(params: readonly Param[], { verb, path }: RestPath): ParamLocation[] {
   const isInPath = ({ name }: Param) => path.includes(`{${name}}`);
   const body = verb === "POST" ? params.find((param) => !isInPath(param) && !param.header) : undefined;

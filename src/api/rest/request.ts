@@ -17,12 +17,12 @@ import { firstMessage } from "../params/schema.ts";
 import { locateParams, type ParamLocation } from "./param-locations.ts";
 import { readSszBody } from "./ssz-body.ts";
 
-/** Parses REST requests into the arguments of a method. */
+/** Parses REST requests into arguments for a method. */
 export class RequestParser {
-  /** Parameter in the body. */
+  /** The parameter that is in the body. */
   readonly bodyParam: Param | undefined;
   readonly #signature: Signature;
-  /** Signature for requests with a body: an optional body is required. */
+  /** The signature for requests with a body, in which an optional body parameter is required. */
   readonly #signatureWithBody: Signature;
   readonly #locations: readonly ParamLocation[];
 
@@ -47,14 +47,14 @@ export class RequestParser {
     }
   }
 
-  /** Returns the arguments of a request with a JSON body or none. */
+  /** Returns the arguments of a request whose body is JSON or missing. */
   args(request: RestRequest, body: unknown): Args | Promise<Args> {
     const namedParams = this.#namedParams(request);
     if (!this.bodyParam || body === undefined) return bind(this.#signature, namedParams);
     return bind(this.#signatureWithBody, { ...namedParams, [this.bodyParam.name]: body });
   }
 
-  /** Returns the arguments of a request with an SSZ body. */
+  /** Returns the arguments of a request whose body is SSZ. */
   async sszArgs(request: RestRequest, codec: RequestCodec, config: ChainForkConfig): Promise<Args> {
     const { key, name, noun = `the parameter "${name}"` } = this.bodyParam!;
     const params = this.#signature.params.filter((param) => param !== this.bodyParam);
@@ -77,7 +77,7 @@ export class RequestParser {
   }
 }
 
-/** Validates the forms that are specific to REST. `bind` validates the values. */
+/** Validates the forms that are specific to REST. The values are validated by `bind`. */
 function validateRestForm({ param, from }: ParamLocation, value: unknown): void {
   const schema = param.restSchema ?? (from === "header" ? param.schema : undefined);
   const parsed = schema?.safeParse(value);
@@ -106,7 +106,7 @@ function valueAt(location: ParamLocation, request: RestRequest, query: Query): u
   }
 }
 
-/** Text forms of a boolean. */
+/** Boolean values as text. */
 const BOOLEANS = new Map([
   ["true", true],
   ["false", false],
@@ -124,7 +124,10 @@ export async function parseJson(body: Buffer): Promise<unknown> {
   }
 }
 
-/** Returns the value of a JSON body, or any other body as text. Command line tools often send text as a form. */
+/**
+ * Returns the value of a JSON body. Any other body is returned as text, because command line tools often send text as a
+ * form.
+ */
 export async function parseText({ body, headers }: RestRequest): Promise<unknown> {
   if (/^application\/json\s*(;|$)/i.test(headers["content-type"] ?? "")) return parseJson(body ?? Buffer.alloc(0));
   try {
@@ -134,7 +137,7 @@ export async function parseText({ body, headers }: RestRequest): Promise<unknown
   }
 }
 
-/** Values of a query string. Lists are comma-separated or repeat the name. */
+/** The values in a query string. Lists are comma-separated or repeat the name. */
 class Query {
   readonly #values = new Map<string, string[]>();
 
@@ -155,7 +158,7 @@ class Query {
     return values[0];
   }
 
-  /** Returns undefined if the parameter is missing. Lists are never empty: `?id=` has one empty value. */
+  /** Returns undefined if the parameter is missing. Lists are never empty: `?id=` contains a single empty value. */
   list(name: string): string[] | undefined {
     return this.#values.get(name)?.flatMap((value) => value.split(","));
   }
@@ -163,7 +166,7 @@ class Query {
 
 const NO_QUERY = new Query("");
 
-/** Throws if the query is not percent-encoded UTF-8. The parser would accept it as is. */
+/** Throws if the query is not percent-encoded UTF-8, which the parser would accept as it is. */
 function requirePercentEncoding(query: string): void {
   try {
     decodeURIComponent(query);

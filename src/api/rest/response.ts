@@ -10,7 +10,7 @@ type Codec = ResponseCodec<unknown, unknown>;
 const START = Buffer.from('{"data":');
 const END = Buffer.from("}");
 
-/** Creates a response of the Beacon API: the result as `data`, with metadata members. */
+/** Creates a response as in the Beacon API, with the result in `data` and the metadata in members next to it. */
 export function dataResponse({ body, meta, headers }: MethodResponse): RestResponse {
   return { status: 200, headers, content: { format: "json", parts: [START, body, endOf(meta)] } };
 }
@@ -20,7 +20,7 @@ function endOf(meta: MethodResponse["meta"]): Buffer {
   return hasMeta ? Buffer.from(`,${JSON.stringify(meta).slice(1)}`) : END;
 }
 
-/** Creates a response whose codec combines data and metadata in a specific format. */
+/** Creates a response whose codec combines data and metadata in a format of its own. */
 export function transformedResponse(codec: Codec, { data, meta }: HandlerResponse): EncodedResponse {
   const body = codec.transform?.toResponse(codec.data.toJson(data, meta), codec.meta.toJson(meta));
   const beside = encodeMeta(codec.meta, meta);
@@ -28,7 +28,7 @@ export function transformedResponse(codec: Codec, { data, meta }: HandlerRespons
   return { response: { status: 200, headers: beside.headers, content }, meta: beside.meta };
 }
 
-/** Creates an SSZ response, with metadata in headers. */
+/** Creates an SSZ response with the metadata in headers. */
 export function sszResponse({ body, headers }: MethodResponse): RestResponse {
   return { status: 200, headers, content: { format: "ssz", parts: [body] } };
 }

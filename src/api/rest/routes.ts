@@ -93,7 +93,7 @@ function formatsOf({ ssz }: RestPath, part: RestPath["ssz"]): RestRoute["respons
   return ssz === part ? ["json", "ssz"] : ["json"];
 }
 
-/** Parses the arguments of a request. Returns a promise only with a body or a long list. */
+/** Parses the arguments of a request. Returns a promise only if there is a body or a long list. */
 function readArgs(
   method: BoundMethod,
   reader: RequestParser,

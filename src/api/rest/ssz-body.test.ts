@@ -5,7 +5,7 @@ import { readSszBody } from "./ssz-body.ts";
 
 const config = createChainForkConfig({});
 
-/** Parses a body that the codec decodes to the value. */
+/** Parses a body that the codec decodes to the given value. */
 function read(value: unknown): unknown {
   const codec = { parseReqSsz: () => value } as unknown as RequestCodec;
   return readSszBody({ params: {}, headers: {}, body: Buffer.alloc(0) }, codec, { noun: "a block", config });

@@ -10,7 +10,7 @@ type SszRequest = Pick<RestRequest, "params" | "headers" | "body">;
 
 const HEADER = VERSION_HEADER.toLowerCase();
 
-/** Parses an SSZ body into the arguments of an operation. `noun` describes the body in errors. */
+/** Parses an SSZ body into arguments for an operation. `noun` describes the body in errors. */
 export function readSszBody(
   request: SszRequest,
   codec: RequestCodec,
@@ -36,11 +36,11 @@ export function readSszBody(
 }
 
 function decode({ params, headers, body }: SszRequest, codec: RequestCodec): unknown {
-  // A plain Uint8Array: the codecs rely on `slice` copying.
+  // This must be a plain Uint8Array, because the codecs rely on `slice` making a copy.
   return codec.parseReqSsz?.({ params, query: {}, headers, body: new Uint8Array(body ?? []) });
 }
 
-/** Returns the fork whose types can decode the body, and whose slots include the slot of the body. */
+/** Returns the fork whose types can decode the body and to which the body's slot belongs. */
 function otherVersion(
   request: SszRequest,
   codec: RequestCodec,
@@ -65,14 +65,14 @@ class InexactBodyError extends Error {
   }
 }
 
-/** Returns true if no integer was rounded. Infinity represents the maximum, as in FAR_FUTURE_EPOCH. */
+/** Returns true if no integer was rounded. Infinity stands for the maximum, as in FAR_FUTURE_EPOCH. */
 function isExact(value: unknown): boolean {
   if (typeof value === "number") return value <= Number.MAX_SAFE_INTEGER || value === Number.POSITIVE_INFINITY;
   if (typeof value !== "object" || value === null || ArrayBuffer.isView(value)) return true;
   return Object.values(value).every(isExact);
 }
 
-/** Returns the slot of the first object that has one. All fork-dependent bodies contain one. */
+/** Returns the slot of the first object that has one. Every body that depends on the fork contains a slot. */
 function firstSlot(value: unknown): Slot | undefined {
   if (typeof value !== "object" || value === null || ArrayBuffer.isView(value)) return undefined;
   if ("slot" in value) return Math.min(Number(value.slot), Number.MAX_SAFE_INTEGER);

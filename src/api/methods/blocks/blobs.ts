@@ -150,7 +150,7 @@ async function blobSidecars(chain: BeaconChain, block: ChainBlock, selected: rea
   );
 }
 
-/** Computes blob sidecars from fulu on, where only columns are stored. Blob proofs are computed on demand. */
+/** Computes blob sidecars for forks from fulu on, when only columns are stored. Blob proofs are computed on demand. */
 async function computeBlobSidecars(
   chain: BeaconChain,
   block: ChainBlock,

@@ -143,7 +143,7 @@ const publishValidatorBlock = defineMethod({
   cost: "duty",
   access: "submit",
   example: { stage: "publish", params: async (chain) => [await chain.signedBlock()] },
-  // From the Beacon API draft of 2020: a block that was broadcast but not imported is an error.
+  // As in the Beacon API draft of 2020, it is an error if a block was broadcast but not imported.
   async handler(context, { signedBlockContents }) {
     const publication = await publish(context, signedBlockContents);
     if (!publication.imported) throw notImported(publication.rejection);
@@ -158,7 +158,7 @@ export const blockPublicationMethods = [
   publishBlindedBlock,
 ] as const;
 
-/** Adds the version header to an SSZ request without one, from the slot of its block. */
+/** Adds the version header to SSZ requests that lack it, based on the slot of the block. */
 function versionedBySlot(config: ChainForkConfig, { parseReqSsz }: RequestCodec): RequestCodec {
   const header = VERSION_HEADER.toLowerCase();
   return {
@@ -170,8 +170,8 @@ function versionedBySlot(config: ChainForkConfig, { parseReqSsz }: RequestCodec)
 }
 
 /**
- * Offset of the message in a serialized signed block: after its own offset and the signature. Block contents start with
- * the offset of the block.
+ * Offset of the message in a serialized signed block, where it follows the offset of the message and the signature.
+ * Block contents start with the offset of the block.
  */
 const MESSAGE_OFFSET = 4 + 96;
 
@@ -191,12 +191,12 @@ function statusOf({ imported }: Publication): { status: number } {
   return { status: imported ? HttpStatusCode.OK : HttpStatusCode.ACCEPTED };
 }
 
-/** Outcome of a block that passed gossip validation and was broadcast. */
+/** Outcome of publishing a block that passed gossip validation and was broadcast. */
 type Publication = { imported: true } | { imported: false; rejection: BlockRejection };
 
 /**
- * Validates a signed block by the gossip rules, broadcasts and imports it. The validation level decides whether the
- * broadcast precedes or follows the import.
+ * Validates a signed block according to the gossip rules, broadcasts it and imports it. The validation level determines
+ * whether the broadcast comes before or after the import.
  */
 async function publish(
   { chain, broadcast }: Pick<ApiContext, "chain" | "broadcast">,
@@ -217,7 +217,8 @@ async function publish(
   const validated = await requireGossipRules(chain, signed, () => ValidatedBlock.validate(chain.validation, signed));
   const sidecars = await createSidecars(chain, contents);
   const send = async () => {
-    // Marked only before the broadcast: if this block is never broadcast, the proposer may still publish another block.
+    // The block is not marked until the broadcast: if it is never broadcast, the proposer may still publish a different
+    // block.
     const markSeen = () => {
       markBlockSeen(chain.validation, signed.message, root);
       return true;
@@ -228,21 +229,21 @@ async function publish(
     broadcast.block(signed);
     if (sidecars.length > 0) broadcast.sidecars(sidecars);
   };
-  // Peers may request the sidecars as soon as the block is broadcast, and the import needs them.
+  // Peers may request the sidecars as soon as the block is broadcast, and the import needs them as well.
   chain.sidecars.addToPool(sidecars);
   if (!mustBeImported) await send();
   const rejection = await tryImport(chain, validated ?? signed, arrivedAt);
   if (mustBeImported) {
-    // Consensus validation does not include the verdict of the execution engine.
+    // Consensus validation does not include the execution engine's verdict.
     if (rejection && !isWaitingForEngine(rejection)) throw blockRejected(rejection.message);
-    // Another block of the proposer may have been imported in the meantime.
+    // A different block by the same proposer may have been imported in the meantime.
     if (mustBeUnique) await rejectEquivocation(chain, signed);
     await send();
   }
   return rejection ? { imported: false, rejection } : { imported: true };
 }
 
-/** Imports a block. Returns the rejection; null if the block was imported. */
+/** Imports a block. Returns the rejection, or null if the block was imported. */
 async function tryImport(
   chain: BeaconChain,
   block: SignedBeaconBlock | ValidatedBlock,
@@ -259,8 +260,8 @@ async function tryImport(
 }
 
 /**
- * Publishes a blinded block through its builder. The builder broadcasts the block as well, so everything except the
- * payload is validated first, and other blocks of the proposer are rejected from then on.
+ * Publishes a blinded block through the builder that made its payload. The builder broadcasts the block as well, so
+ * everything except the payload is validated first, and from then on other blocks by the proposer are rejected.
  */
 async function publishThroughBuilder(
   context: Pick<ApiContext, "chain" | "broadcast">,
@@ -295,8 +296,8 @@ async function requireTransition(chain: BeaconChain, signed: SignedBlindedBeacon
 }
 
 /**
- * Throws if the proposer has another block in the slot. Gossip validation knows only blocks seen since the start; the
- * chain may have others.
+ * Throws if the proposer has another block in the slot. Gossip validation only knows blocks seen since the node was
+ * started, but the chain may have others.
  */
 async function rejectEquivocation(chain: BeaconChain, signed: AnySignedBlock): Promise<void> {
   const { message } = signed;
@@ -313,7 +314,10 @@ async function rejectEquivocation(chain: BeaconChain, signed: AnySignedBlock): P
   );
 }
 
-/** Runs a gossip validation. Returns its result, undefined if the block was seen before. Throws if it is invalid. */
+/**
+ * Runs a gossip validation. Returns its result, or undefined if the block was seen before. Throws if the block is
+ * invalid.
+ */
 async function requireGossipRules<T>(
   chain: BeaconChain,
   signed: AnySignedBlock,
@@ -324,16 +328,16 @@ async function requireGossipRules<T>(
   } catch (error) {
     if (!(error instanceof GossipValidationError)) throw error;
     if (!error.known) throw blockRejected(rejectionReason(signed, error.message));
-    // The block was recognized by its root, which does not cover the signature. It may be in import or have failed: a
-    // second import returns the outcome.
+    // The block was recognized by its root, which does not cover the signature. Its import may be in progress or have
+    // failed, in which case a second import returns the outcome.
     if (!(await isSignedByProposer(chain, signed))) throw blockRejected(notSigned(signed));
     return undefined;
   }
 }
 
 /**
- * Returns true if the block is stored. BLS signatures are unique, so a stored block with a different signature makes
- * this one invalid.
+ * Returns true if the block is stored. BLS signatures are unique, so this block is invalid if the stored one has a
+ * different signature.
  */
 async function isStored(chain: BeaconChain, signed: AnySignedBlock): Promise<boolean> {
   const { blocks, forkChoice } = chain;
@@ -346,7 +350,7 @@ async function isStored(chain: BeaconChain, signed: AnySignedBlock): Promise<boo
   throw blockRejected(notSigned(signed));
 }
 
-/** A blinded block has the same root as the full block. */
+/** Returns the block root. A blinded block has the same root as the full block. */
 function rootOf({ config }: Pick<BeaconChain, "config">, message: AnySignedBlock["message"]): RootHex {
   return toRootHex(blindedOrFullBlockHashTreeRoot(config, message));
 }
@@ -359,7 +363,7 @@ function notSigned({ message }: AnySignedBlock): string {
   return `The block of slot ${message.slot} is not signed by validator ${message.proposerIndex}.`;
 }
 
-/** Returns the error of a block that was broadcast but not imported. */
+/** Returns the error for a block that was broadcast but not imported. */
 function notImported(rejection: BlockRejection) {
   if (!isWaitingForEngine(rejection)) return blockRejected(rejection.message);
   return unavailable(`The block was broadcast, but is not imported yet. ${rejection.message}`);

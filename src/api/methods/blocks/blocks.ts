@@ -126,7 +126,7 @@ const getBlockAttestations = defineEncoded({
   cost: "cheap",
   access: "read",
   example: { params: (chain) => [String(chain.slot - 1)] },
-  // The first version returns no `version`.
+  // The first version does not return a `version`.
   codec: ({ beacon }) => ({
     ...beacon.getBlockAttestationsV2.resp,
     meta: beacon.getBlockRoot.resp.meta,
@@ -188,7 +188,7 @@ function blockResponse(chain: BeaconChain, block: ChainBlock, codec: MetaCodec<V
   return { body: blockJson(chain, block), ...encodeMeta(codec, versionedMetaOf(chain, block.slot, block)) };
 }
 
-/** Encodes a block as JSON from its SSZ, many times faster than its codec. */
+/** Encodes a block as JSON from its SSZ, which is many times faster than using the codec. */
 function blockJson({ config }: BeaconChain, { slot, signed }: ChainBlock): Buffer {
   const type = config.getForkTypes(slot).SignedBeaconBlock as Type<unknown>;
   return sszJson(type, type.serialize(signed));
@@ -205,7 +205,7 @@ export const blockMethods = [
   getBeaconBlock,
 ] as const;
 
-/** Returns the blocks that match both filters. Without filters, the blocks of the head's slot. */
+/** Returns the blocks that match both filters. If there are no filters, returns the blocks in the head's slot. */
 async function blocksMatching(
   chain: BeaconChain,
   slot: Slot | undefined,

@@ -11,8 +11,8 @@ import { rejected } from "../../../errors/failure.ts";
 import type { PayloadBlobs } from "../../../execution/engine.ts";
 
 /**
- * Throws unless the numbers of blobs and proofs match the block's commitments. Fulu has a proof per cell (EIP-7594),
- * deneb one per blob.
+ * Throws unless the number of blobs and the number of proofs match the block's commitments. Fulu has one proof per cell
+ * (EIP-7594), and deneb one per blob.
  */
 export function requireBlobCount({ data }: BeaconChain, contents: SignedBlockContents): void {
   const { signedBlock } = contents;
@@ -26,7 +26,7 @@ export function requireBlobCount({ data }: BeaconChain, contents: SignedBlockCon
   );
 }
 
-/** Creates and verifies the sidecars of a published block. Throws if its blobs do not match the commitments. */
+/** Creates and verifies the sidecars for a published block. Throws if the blobs do not match the commitments. */
 export async function createSidecars(chain: BeaconChain, contents: SignedBlockContents): Promise<DataSidecar[]> {
   const { config, data } = chain;
   const received = blobsOf(contents);
@@ -45,12 +45,15 @@ export async function createSidecars(chain: BeaconChain, contents: SignedBlockCo
   }
 }
 
-/** Returns the error of a rejected block. */
+/** Returns the error for a rejected block. */
 export function blockRejected(reason: string) {
   return rejected(`The block was rejected: ${reason}`, { detail: reason });
 }
 
-/** Returns the blobs that the execution engine built, if they were published unchanged. They need no verification. */
+/**
+ * Returns the blobs that the execution engine built if they were published unchanged, in which case they need no
+ * verification.
+ */
 function builtBlobs({ producer }: BeaconChain, contents: SignedBlockContents): PayloadBlobs | undefined {
   const { signedBlock } = contents;
   const { executionPayload } = signedBlock.message.body as deneb.BeaconBlockBody;
@@ -68,14 +71,14 @@ function areEqual(some: readonly Uint8Array[], others: readonly Uint8Array[]): b
   return some.length === others.length && some.every((bytes, index) => Buffer.compare(bytes, others[index]!) === 0);
 }
 
-/** Returns the blobs and proofs of block contents; none before deneb. */
+/** Returns the blobs and proofs in block contents, of which there are none before deneb. */
 function blobsOf(contents: SignedBlockContents): BlobsAndProofs {
   return "blobs" in contents ? { blobs: contents.blobs, proofs: contents.kzgProofs } : { blobs: [], proofs: [] };
 }
 
 const proofsPerBlob = (hasColumns: boolean): number => (hasColumns ? CELLS_PER_EXT_BLOB : 1);
 
-/** Returns the index of the first invalid blob; undefined if all are valid. Verifies each on its own. */
+/** Returns the index of the first invalid blob, or undefined if all are valid. Verifies each blob separately. */
 async function findInvalidBlob({ data }: BeaconChain, contents: SignedBlockContents): Promise<number | undefined> {
   const { kzg } = data;
   const { signedBlock } = contents;
@@ -89,7 +92,7 @@ async function findInvalidBlob({ data }: BeaconChain, contents: SignedBlockConte
       if (!(await kzg.verifyBlobs({ blobs: [blob], commitments: [commitment], proofs: ofBlob }))) return index;
       continue;
     }
-    // Fails for bytes that are not BLS field elements.
+    // Fails if the bytes are not BLS field elements.
     const cells = await kzg.cellsOf(blob).catch(() => null);
     if (cells === null) return index;
     const batch = { commitments: cells.map(() => commitment), cellIndices: ALL_COLUMNS, cells, proofs: ofBlob };

@@ -109,7 +109,7 @@ const getAttestationsRewards = defineEncoded({
   example: { params: (chain) => [String(chain.epoch - 2), ["1", chain.pubkey(2)]], isShownLater: true },
   codec: ({ beacon }) => beacon.getAttestationsRewards.resp,
   async json({ chain }, { epoch, validatorIds = [] }, codec, call) {
-    // Attestations can be included until the end of the next epoch, when rewards are applied.
+    // Attestations can be included until the end of the next epoch, which is when rewards are applied.
     const lastSlot = computeEndSlotAtEpoch(epoch + 1);
     const isOver = lastSlot < chain.clock.currentSlot || chain.head.slot === lastSlot;
     const resolved = isOver ? await findState(chain, lastSlot, call) : null;
@@ -132,7 +132,7 @@ function allIndices({ validators }: CachedBeaconStateAllForks): Uint32Array {
   return Uint32Array.from({ length: validators.length }, (_, index) => index);
 }
 
-/** Encodes attestation rewards. The codec of @lodestar/api includes inclusion delays in every fork. */
+/** Encodes attestation rewards. The codec in @lodestar/api includes inclusion delays in all forks. */
 async function attestationRewardsBody(
   { idealRewards, rewardOf }: AttestationRewards,
   indices: Uint32Array,
@@ -158,7 +158,7 @@ function preStateOf(
   return states.afterBlock(toRootHex(signed.message.parentRoot), slot, { waiting });
 }
 
-/** Returns a filter by validator. No ids select all; unknown ids are ignored. */
+/** Returns a filter by validator. An empty list selects all validators. Unknown ids are ignored. */
 async function validatorFilter(
   state: CachedBeaconStateAllForks,
   ids: readonly (string | number)[],

@@ -24,13 +24,13 @@ import { unavailable, unsupported } from "../../../errors/failure.ts";
 import { type Builder, BuilderError } from "../../../execution/builder/builder.ts";
 import type { BuiltPayload } from "../../../execution/engine.ts";
 
-/** Unblinds a block if the node built its payload or has the full block. Returns null for any other block. */
+/** Unblinds a block if the node built its payload or has the full block. Returns null for all other blocks. */
 export async function unblindLocally(
   chain: BeaconChain,
   signed: SignedBlindedBeaconBlock,
 ): Promise<SignedBlockContents | null> {
   const fork = chain.config.getForkName(signed.message.slot);
-  // Without an execution payload, the blinded block is the block identity.
+  // If there is no execution payload, the blinded block is identical to the full block.
   if (!isForkPostBellatrix(fork)) return { signedBlock: signed as SignedBeaconBlock } as SignedBlockContents;
   const knownPayload = builtPayload(chain, signed) ?? (await storedPayload(chain, signed));
   if (knownPayload === null) return null;
@@ -46,7 +46,7 @@ function builtPayload({ producer }: BeaconChain, { message }: SignedBlindedBeaco
   return producer.builtPayload(toRootHex(message.body.executionPayloadHeader.blockHash));
 }
 
-/** Returns the payload of a stored block. Its blobs are already stored and not returned. */
+/** Returns the payload of a stored block. Its blobs are already stored, so they are not returned. */
 async function storedPayload(
   { config, blocks }: BeaconChain,
   { message }: SignedBlindedBeaconBlock,
@@ -55,7 +55,7 @@ async function storedPayload(
   return stored && { payload: (stored.message.body as bellatrix.BeaconBlockBody).executionPayload };
 }
 
-/** Returns the builder that can unblind a block. Throws if the payload is the node's own or there is no builder. */
+/** Returns the builder that can unblind a block. Throws if the node itself built the payload or there is no builder. */
 export function requireBuilder({ builder, producer }: BeaconChain, { message }: SignedBlindedBeaconBlock): Builder {
   const blockHash = toRootHex(message.body.executionPayloadHeader.blockHash);
   if (producer.wasBuilt(blockHash)) {
@@ -70,7 +70,7 @@ export function requireBuilder({ builder, producer }: BeaconChain, { message }: 
   );
 }
 
-/** Requests the payload from the builder and returns the full block. Up to electra. */
+/** Requests the payload from the builder and returns the full block. Used up to electra. */
 export async function unblindByBuilder(
   config: BeaconConfig,
   builder: Builder,
@@ -90,7 +90,7 @@ export async function unblindByBuilder(
   return reconstructSignedBlockContents(fork, signed, executionPayload, blobsBundle);
 }
 
-/** Submits a blinded block to the builder, which publishes it without returning the payload. From fulu on. */
+/** Submits a blinded block to the builder, which publishes it without returning the payload. Used from fulu on. */
 export async function publishByBuilder(builder: Builder, signed: SignedBlindedBeaconBlock): Promise<void> {
   await requirePayload(signed.message.slot, () => builder.publishBlock(signed));
 }
@@ -104,7 +104,7 @@ async function requirePayload<T>(slot: Slot, request: () => Promise<T>): Promise
   }
 }
 
-/** Signing another block of the slot would be slashable, so there is no fallback to a local payload. */
+/** Signing another block for the slot would be slashable, so there is no fallback to a local payload. */
 function withheld(slot: Slot, reason: string, cause?: unknown) {
   return unavailable(
     `The builder did not provide the payload of the signed block, so slot ${slot} stays empty: ${reason}`,

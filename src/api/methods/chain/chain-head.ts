@@ -45,7 +45,7 @@ const getChainHead = defineMethod({
   dependsOn: "head",
   example: {},
   handler({ chain }) {
-    // Read synchronously, so that head and checkpoints are consistent.
+    // All three are read synchronously, so that the head and the checkpoints are consistent.
     const { head, finalizedCheckpoint, justifiedCheckpoint } = chain;
     return {
       head_slot: String(head.slot),
@@ -114,7 +114,10 @@ function firstSlot({ epoch }: Checkpoint): string {
   return String(computeStartSlotAtEpoch(epoch));
 }
 
-/** Returns the zero hash for the genesis checkpoint, as states do. Fork choice has the genesis block root. */
+/**
+ * Returns the root of a checkpoint. For genesis this is the zero hash, as in states, whereas fork choice has the root
+ * of the genesis block.
+ */
 function rootOf({ epoch, root }: Checkpoint): RootHex {
   return epoch === GENESIS_EPOCH ? ZERO_HASH_HEX : root;
 }

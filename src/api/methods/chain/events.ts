@@ -41,7 +41,7 @@ const unsubscribe = defineMethod({
 
 export const eventMethods = [subscribe, unsubscribe] as const;
 
-/** Returns the caller. Throws if its protocol cannot deliver events. */
+/** Returns the caller. Throws if the caller's protocol cannot deliver events. */
 function requireCaller({ caller }: CallContext = {}): Caller {
   if (!caller) throw unsupported("Events need a connection that can deliver them, such as a WebSocket.");
   return caller;

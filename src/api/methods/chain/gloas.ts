@@ -26,7 +26,7 @@ import {
   TOP_LEVEL,
 } from "../../params/ssz-payload.ts";
 
-// Methods of the gloas fork, which this node does not support. They exist so that calls fail with this reason.
+// Methods from the gloas fork, which this node does not support. They exist so that calls fail with this reason.
 
 const {
   ExecutionPayloadBid,
@@ -37,10 +37,10 @@ const {
   SignedProposerPreferences,
 } = ssz.gloas;
 
-/** Results are not described, since no call succeeds. */
+/** The results are not described, since no call succeeds. */
 const anything = (name: string): Result => ({ name, schema: {} });
 
-/** Common members of these methods. Their calls always fail. */
+/** Members common to these methods. All calls fail. */
 function requiresGloas(noun: string) {
   return {
     failures: ["unsupported"],

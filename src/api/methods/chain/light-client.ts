@@ -41,7 +41,7 @@ const getLightClientUpdatesByRange = defineOperation("lightclient.getLightClient
   },
   result: { name: "updates", schema: list(object({ version: text, data: shape("LightClientUpdate") })) },
   failures: [],
-  // The client of @lodestar/api prefers SSZ, but knows only the fork digests of public networks.
+  // The client in @lodestar/api prefers SSZ but knows only the fork digests of public networks.
   rest: [get("/eth/v1/beacon/light_client/updates", { ssz: "response", prefersJson: true })],
   cost: "cheap",
   access: "read",
@@ -62,8 +62,8 @@ async function updatesOf(chain: BeaconChain, { startPeriod, count }: { startPeri
 }
 
 /**
- * Returns an SSZ response chunk: length of digest and update, fork digest, update. The codec of @lodestar/api does not
- * know the digests of this chain.
+ * Returns an SSZ response chunk: the length of digest and update, the fork digest, and the update. The codec in
+ * @lodestar/api does not know this chain's digests.
  */
 function chunkOf({ config }: BeaconChain, update: LightClientUpdate): Uint8Array[] {
   const { slot } = update.attestedHeader.beacon;

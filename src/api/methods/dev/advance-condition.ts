@@ -8,15 +8,15 @@ import { indexInRegistry } from "../states/registry.ts";
 import type { Goal, ValidatorGoal } from "./advance-goal.ts";
 import { locateStatus, type PathPosition, statusesAfter } from "./status-path.ts";
 
-/** Condition that ends a `dev_advance` call. */
+/** A condition that ends a `dev_advance` call. */
 export interface Condition {
   /** Throws if the condition can no longer be met. */
   holds(): boolean;
-  /** Describes the actual situation, as the end of a sentence. */
+  /** Describes the current situation. The text is the end of a sentence. */
   actual(): string;
 }
 
-/** Number of epochs after which the deposit of a public key is considered lost. */
+/** Number of epochs after which the deposit for a public key is considered lost. */
 const MAX_ABSENT_EPOCHS = 32;
 
 export function conditionOf(chain: BeaconChain, goal: Goal): Condition {
@@ -70,15 +70,15 @@ function statusOfIndex(chain: BeaconChain, index: number, target: ValidatorGoal[
   };
 }
 
-/** Throws if the validator has passed the status. While a condition waits, passed statuses are considered reached. */
+/** Throws if the validator has already passed the status. Statuses passed while a condition waits count as reached. */
 function requireNotPassed(chain: BeaconChain, index: number, target: ValidatorGoal["status"]): void {
   const position = positionAt(chain, index);
   if (locateStatus(position, target) === "passed") throw outOfReach(index, position, target);
 }
 
 /**
- * Also true for a later status, because a validator may pass several statuses in one slot. Throws if the status can no
- * longer be reached.
+ * Returns true even for a later status, because a validator may pass several statuses in one slot. Throws if the status
+ * can no longer be reached.
  */
 function hasReached(chain: BeaconChain, index: number, target: ValidatorGoal["status"]): boolean {
   const position = positionAt(chain, index);
@@ -93,12 +93,15 @@ function outOfReach(index: number, position: PathPosition, target: ValidatorGoal
   return rejected(`Validator ${index} is ${position.status} and can no longer become ${target}. ${next}`);
 }
 
-/** Waits for the status of a validator, given by its public key. The validator may not be deposited yet. */
+/**
+ * Waits for a validator, identified by its public key, to reach a status. The validator may not have been deposited
+ * yet.
+ */
 class StatusOfKey implements Condition {
   readonly #chain: BeaconChain;
   readonly #pubkey: string;
   readonly #target: ValidatorGoal["status"];
-  /** Last epoch in which the pending deposits were searched. */
+  /** The last epoch in which the pending deposits were searched. */
   #searchedEpoch = -1;
   #wasPending = false;
   #absentSince: number | undefined;
@@ -124,7 +127,7 @@ class StatusOfKey implements Condition {
     if (index !== undefined)
       return `validator ${index} is ${positionAt(this.#chain, index).status}, not ${this.#target}`;
     const absent = `${this.#pubkey} is not in the registry`;
-    // Before electra, deposits are on the execution chain until validators have voted for them.
+    // Before electra, deposits remain on the execution chain until validators have voted for them.
     if (!hasPendingDeposits(headState)) return absent;
     return isPending(headState, this.#pubkey)
       ? `${absent} yet: its deposit is pending`
@@ -132,7 +135,7 @@ class StatusOfKey implements Condition {
   }
 
   /**
-   * Throws if the deposit of the key was dropped, or has been missing for `MAX_ABSENT_EPOCHS`. Searches once per epoch.
+   * Throws if the deposit for the key was dropped or has been missing for `MAX_ABSENT_EPOCHS`. Searches once per epoch.
    */
   #requireDeposit(): void {
     const { headState } = this.#chain;
@@ -162,8 +165,8 @@ class StatusOfKey implements Condition {
 type HeadState = BeaconChain["headState"];
 
 /**
- * True if the state contains all deposits that are not applied yet: from electra on, unless eth1 votes may still add
- * some.
+ * Returns true if the state contains all deposits that have not been applied yet, which it does from electra on, unless
+ * eth1 votes may still add some.
  */
 function hasPendingDeposits({ config, slot }: HeadState): boolean {
   const fork = config.getForkSeq(slot);

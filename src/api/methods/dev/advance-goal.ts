@@ -5,7 +5,7 @@ import { type ValidatorId, validatorHint, validatorId } from "../../params/ident
 import { parseUint64 } from "../../params/scalars.ts";
 import { describeValue, elementParser, paramSchema } from "../../params/schema.ts";
 
-/** Goal of a `dev_advance` call. */
+/** The goal of a `dev_advance` call. */
 export type Goal =
   | "block"
   | "finalized"

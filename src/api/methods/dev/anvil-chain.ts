@@ -14,12 +14,12 @@ import { DEV_METHOD } from "./dev-method.ts";
 import { hexDump } from "./dumps.ts";
 import { MAX_SLOTS_PER_CALL } from "./time.ts";
 
-// Methods that act on the whole chain, under their names in Anvil and Hardhat.
+// Methods that act on the whole chain, under the names that Anvil and Hardhat use.
 
 const depth = quantityUpTo(MAX_SLOTS_PER_CALL, `a number of blocks from 0 to ${MAX_SLOTS_PER_CALL}`);
 const DONE = { name: "done", schema: nothing };
 
-/** Names of execution forks in Anvil, by consensus fork. */
+/** Anvil's names for execution forks, by consensus fork. */
 const HARD_FORKS: Partial<Record<ForkName, string>> = {
   bellatrix: "Paris",
   capella: "Shanghai",
@@ -90,7 +90,7 @@ const anvilReorg = defineMethod({
   name: "anvil_reorg",
   summary: "Reorganizes the chain like dev_reorg.",
   params: { depth: required(depth, "Number of blocks to replace, at least 1.") },
-  // Anvil also accepts transactions for the new blocks. Only an empty list is supported.
+  // Anvil also accepts transactions to be included in the new blocks. Only an empty list is supported here.
   normalizePositional: (params) => fromObject("depth")(isEmptyList(params[1]) ? params.slice(0, 1) : params),
   result: DONE,
   failures: ["rejected", "unsupported"],
@@ -153,7 +153,7 @@ const anvilReset = defineMethod({
   result: DONE,
   example: { stage: "control" },
   async handler(context, { options }, call) {
-    // viem sends a block number of null if it has none.
+    // If viem has no block number, it sends null.
     const settings = Object.entries(options?.forking ?? {}).filter(([, value]) => value !== null);
     if (settings.length > 0) {
       const names = settings.map(([name]) => `"${name}"`).join(" and ");
@@ -164,5 +164,5 @@ const anvilReset = defineMethod({
   },
 });
 
-/** `anvilReset` is last, because examples run in this order and it returns the chain to genesis. */
+/** `anvilReset` comes last because examples run in this order and it returns the chain to genesis. */
 export const anvilChainMethods = [anvilNodeInfo, anvilReorg, anvilDumpState, anvilLoadState, anvilReset] as const;

@@ -3,7 +3,7 @@ import type { JsonSchema } from "../../schemas.ts";
 /** Hex quantity of the execution JSON-RPC API. */
 export const QUANTITY: JsonSchema = { type: "string", pattern: "^0x(0|[1-9a-f][0-9a-f]*)$" };
 
-/** Normalizes parameters that are given as members of a single object. */
+/** Normalizes parameters that are passed as members of a single object. */
 export function fromObject(...names: string[]): (params: unknown[]) => unknown[] {
   return (params) => {
     const [options] = params;

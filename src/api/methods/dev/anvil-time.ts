@@ -10,8 +10,8 @@ import { fromObject, QUANTITY } from "./anvil-forms.ts";
 import { DEV_METHOD } from "./dev-method.ts";
 import { MAX_SLOTS_PER_CALL, requireMaxSlots } from "./time.ts";
 
-// Time and mining, under the names of Anvil, Hardhat and Ganache. Mining a block means running a slot, and the
-// timestamp of the block is the start of that slot.
+// Time and mining, under the names that Anvil, Hardhat and Ganache use. Mining a block means running a slot, and the
+// block's timestamp is the start of that slot.
 
 const blockCount = quantityUpTo(MAX_SLOTS_PER_CALL, `a number of blocks from 0 to ${MAX_SLOTS_PER_CALL}`);
 const seconds = quantityUpTo(Number.MAX_SAFE_INTEGER, "a number of seconds from 0 to 2^53-1");
@@ -207,13 +207,13 @@ function slotsWithin({ secondsPerSlot }: Clock, seconds: number, how: "rounded-d
   return how === "rounded-up" ? firstSlotFrom(time, seconds) : time.slotAt(seconds);
 }
 
-/** Returns the first slot that starts at or after a time. */
+/** Returns the first slot that starts at or after the given time. */
 function firstSlotFrom(time: SlotTime, seconds: number): Slot {
   const slot = time.slotAt(seconds);
   return time.startOf(slot) < seconds ? slot + 1 : slot;
 }
 
-/** Returns the slot of a block with a timestamp. Tools may also pass timestamps at which no slot starts. */
+/** Returns the slot of a block with the given timestamp. Tools may pass a timestamp at which no slot starts. */
 function futureSlotFrom({ genesisTime, secondsPerSlot, currentSlot }: Clock, timestamp: number): Slot {
   const time = new SlotTime(genesisTime, secondsPerSlot);
   const slot = firstSlotFrom(time, timestamp);
@@ -222,7 +222,7 @@ function futureSlotFrom({ genesisTime, secondsPerSlot, currentSlot }: Clock, tim
   throw invalidParams(`The timestamp ${timestamp} is in the past: the next slot starts at ${next}.`);
 }
 
-/** Returns a predicate for empty slots: only every n-th of the following slots has a block. */
+/** Returns a predicate for empty slots, so that only every n-th of the following slots has a block. */
 function allButEvery(n: number): (slot: Slot) => boolean {
   let first: Slot | undefined;
   return (slot) => {

@@ -44,7 +44,7 @@ const newShare = paramSchema(
   },
 );
 
-/** The chain validates the range. */
+/** The range is validated by the chain. */
 const seconds = paramSchema("a number of seconds of chain time", { type: "number", minimum: 0 }, parseNumber);
 
 const BLOCK = object({ slot: shape("Uint64"), root: shape("Root") });

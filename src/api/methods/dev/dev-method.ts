@@ -1,2 +1,2 @@
-/** Common members of all methods that control a dev chain. */
+/** Members common to all methods that control a dev chain. */
 export const DEV_METHOD = { failures: ["unsupported"], cost: "cheap", access: "dev" } as const;

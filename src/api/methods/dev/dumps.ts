@@ -17,7 +17,7 @@ const fileName = paramSchema(
   (value) => (typeof value === "string" && NAME.test(value) ? value : undefined),
 );
 
-/** Dump of a chain in hex. */
+/** A dump of a chain, in hex. */
 export const hexDump = paramSchema(
   "a dump as returned by dev_dump: 0x followed by hex digits",
   { type: "string", pattern: HEX },

@@ -10,7 +10,8 @@ import { either, isTrue, nothing, shape } from "../../schemas.ts";
 import { FUNDED } from "../eth/eth-of.ts";
 import { DEV_METHOD } from "./dev-method.ts";
 
-// State changes outside of transactions are recorded with the next block, so that replays and branches include them.
+// State changes made outside of transactions are recorded with the next block, so that replays and branches include
+// them.
 
 const RECIPIENT = "0x70997970c51812dc3a010c7d01b50e0d17dc79c8";
 const ADDRESS = required(ethAddress, "Address of the account.");

@@ -12,7 +12,7 @@ import { DEV_METHOD } from "./dev-method.ts";
 
 /** Maximum number of new validators per call. */
 const MAX_NEW_VALIDATORS = 1024;
-/** In Gwei: a million ETH, so that sums of balances are safe integers. */
+/** In Gwei. A million ETH, so that sums of balances are safe integers. */
 const MAX_DEPOSIT = 10n ** 15n;
 
 const parseValidator = elementParser(validatorId);
@@ -57,7 +57,7 @@ const newValidators = paramSchema(
 const depositAmount = gweiBetween(BigInt(MIN_DEPOSIT_AMOUNT), MAX_DEPOSIT);
 const withdrawalAmount = gweiBetween(0n, 2n ** 64n - 1n);
 
-/** Schema of a submitted operation. `type` is its name in the consensus specification. */
+/** Schema for a submitted operation. `type` is its name in the consensus specification. */
 function operation(
   type: string,
   statuses: readonly OperationStatus[],

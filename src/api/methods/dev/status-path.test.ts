@@ -10,11 +10,11 @@ it.each<[from: ReturnType<typeof at>, wanted: ValidatorStatus, where: string]>([
   [at("pending_queued"), "active_slashed", "ahead"],
   [at("active_ongoing"), "exited_unslashed", "ahead"],
   [at("active_ongoing"), "exited_slashed", "ahead"],
-  // Slashed before its exit, a validator leaves the path of an exit.
+  // A validator that is slashed before its exit leaves the path of an exit.
   [at("active_exiting"), "active_slashed", "ahead"],
   [at("active_slashed", true), "active_exiting", "unreachable"],
   [at("active_slashed", true), "exited_unslashed", "unreachable"],
-  // Slashed after its exit, it is never active_slashed.
+  // A validator that is slashed after its exit is never active_slashed.
   [at("exited_unslashed"), "active_slashed", "unreachable"],
   [at("exited_unslashed"), "exited_slashed", "ahead"],
   [at("exited_slashed", true), "active_slashed", "passed"],

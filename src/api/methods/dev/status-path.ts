@@ -3,7 +3,7 @@ import type { ValidatorStatus } from "@lodestar/types";
 const ENTRY = ["pending_initialized", "pending_queued", "active_ongoing"] as const;
 const END = ["withdrawal_possible", "withdrawal_done"] as const;
 
-/** Statuses in their order. A validator that is slashed changes to the other path, at the same position. */
+/** Statuses in order. When a validator is slashed, it moves to the same position on the other path. */
 const UNSLASHED: readonly ValidatorStatus[] = [...ENTRY, "active_exiting", "exited_unslashed", ...END];
 const SLASHED: readonly ValidatorStatus[] = [...ENTRY, "active_slashed", "exited_slashed", ...END];
 
@@ -15,8 +15,8 @@ export interface PathPosition {
 const pathOf = (isSlashed: boolean) => (isSlashed ? SLASHED : UNSLASHED);
 
 /**
- * Locates a status relative to the position of a validator: `passed` if the validator has a later status on the same
- * path, `unreachable` if the status is only on the other path and the validator can no longer change to that path.
+ * Locates a status relative to a validator's position: `passed` if the validator has a later status on the same path,
+ * `unreachable` if the status is only on the other path and the validator can no longer move there.
  */
 export function locateStatus(
   { status, isSlashed }: PathPosition,
@@ -29,7 +29,7 @@ export function locateStatus(
   return !isSlashed && position <= SLASHED.indexOf(target) ? "ahead" : "unreachable";
 }
 
-/** Statuses that follow on the path of the validator, in their order. */
+/** Returns the statuses that follow on the validator's path, in order. */
 export function statusesAfter({ status, isSlashed }: PathPosition): readonly ValidatorStatus[] {
   const path = pathOf(isSlashed);
   return path.slice(path.indexOf(status) + 1);

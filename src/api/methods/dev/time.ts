@@ -11,12 +11,12 @@ import { conditionOf } from "./advance-condition.ts";
 import { type Goal, goal } from "./advance-goal.ts";
 import { DEV_METHOD } from "./dev-method.ts";
 
-/** Maximum number of slots per call. A full exit takes 2100 slots in the minimal preset. */
+/** Maximum number of slots per call. With the minimal preset, a full exit takes 2100 slots. */
 export const MAX_SLOTS_PER_CALL = 65_536;
 
 /**
- * Default limit of a call that waits for a condition. Below the default of --call-timeout, so that a call over HTTP
- * fails with the error of the condition.
+ * Default time limit for a call that waits for a condition. Shorter than the default of --call-timeout, so that a call
+ * over HTTP fails with the condition's error.
  */
 const UNTIL_SECONDS = 50;
 const MAX_TIMEOUT_SECONDS = 86_400;
@@ -37,7 +37,7 @@ const timeoutSeconds = numberBetween(
   `a number of seconds of real time from 0 to ${MAX_TIMEOUT_SECONDS}`,
 );
 
-/** Result of the methods that advance the chain: clock, head and checkpoints. */
+/** The result of methods that advance the chain: clock, head and checkpoints. */
 export const position = { name: "position", schema: shape("ChainPosition") };
 
 export function positionOf({ chain }: Pick<ApiContext, "chain">) {
@@ -174,7 +174,7 @@ function countOf(slots: number | undefined, epochs: number | undefined): number 
   return slots ?? (epochs === undefined ? 1 : epochs * SLOTS_PER_EPOCH);
 }
 
-/** Arguments of a run of slots that stops early after a duration. */
+/** Returns the arguments for a run of slots that stops early after a duration. */
 function timedRange(slots: number, seconds = Number.POSITIVE_INFINITY) {
   const end = SYSTEM_TIMERS.now() + seconds * 1000;
   return { slots, seconds, until: () => SYSTEM_TIMERS.now() >= end };
@@ -201,7 +201,7 @@ export function requireMaxSlots(slots: number): void {
   throw invalidParams(`${needed} ${LONGER_SLOTS}`);
 }
 
-/** Returns the first slot in which a goal may be reached; 0 if it depends on more than time. */
+/** Returns the first slot in which a goal may be reached, or 0 if the goal depends on more than time. */
 function firstSlotOf(goal: Goal): number {
   if (typeof goal === "string" || "validator" in goal) return 0;
   if ("slot" in goal) return goal.slot;

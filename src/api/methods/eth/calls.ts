@@ -8,7 +8,7 @@ const FUNDED = "0xf39fd6e51aad88f6f4ce6ab8827279cfffb92266";
 const RECIPIENT = "0x70997970c51812dc3a010c7d01b50e0d17dc79c8";
 const TRANSFER = { from: FUNDED, to: RECIPIENT, value: "0x1" };
 
-/** Members shared by all contract calls. Overrides of the state may be large. */
+/** Members shared by all contract calls. State overrides may be large. */
 export const ETH_CALL = {
   ...ETH_STATE_READ,
   failures: ["unsupported", "rejected"],
@@ -48,7 +48,7 @@ const estimateGas = defineMethod({
     blockOverrides: BLOCK_OVERRIDES,
   },
   result: { name: "gas", schema: shape("Quantity") },
-  // On the pending block by default.
+  // The default is the pending block.
   dependsOn: undefined,
   example: { params: [TRANSFER] },
   handler: (context, args, { signal } = {}) => ethOf(context).call("estimateGas", args, signal),

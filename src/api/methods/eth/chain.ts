@@ -68,7 +68,7 @@ const clientVersion = defineMethod({
     "Returns name, version and platform of the node, with the prefix `anvil/` that Hardhat expects of a dev chain.",
   result: { name: "version", schema: text },
   example: {},
-  // Hardhat's network helpers work only with versions that start with "hardhat", "anvil" or "zksync".
+  // Hardhat's network helpers only work if the version starts with "hardhat", "anvil" or "zksync".
   handler: (context) => ethOf(context) && `anvil/${context.version}`,
 });
 

@@ -3,7 +3,7 @@ import type { ApiContext } from "../../context.ts";
 import { optional, required } from "../../definition.ts";
 import { blockNumber, ethAddress, ethBlockId, hash32, quantity64 } from "../../params/eth.ts";
 
-/** Returns the implementation of the `eth_*` methods. Throws if the node executes no payloads itself. */
+/** Returns the implementation of the `eth_*` methods. Throws if the node does not execute payloads itself. */
 export function ethOf({ eth }: ApiContext): NonNullable<ApiContext["eth"]> {
   if (eth) return eth;
   throw unsupported(
@@ -26,7 +26,7 @@ export const ETH_STATE_READ = { ...ETH_READ, dependsOn: "evm" } as const;
 /** Members shared by submissions to the execution layer. */
 export const ETH_SUBMISSION = { ...ETH_READ, failures: ["rejected", "unsupported"], access: "submit" } as const;
 
-/** Members shared by signing methods. */
+/** Members shared by methods that sign. */
 export const ETH_SIGNATURE = { ...ETH_READ, access: "dev" } as const;
 
 /** The first of the funded accounts. */

@@ -3,7 +3,7 @@ import { storageSlot, storageSlots } from "../../params/eth.ts";
 import { list, object, shape } from "../../schemas.ts";
 import { ADDRESS, ETH_STATE_READ, ethOf, FUNDED, STATE_BLOCK } from "./eth-of.ts";
 
-/** EIP-4788. */
+/** The beacon roots contract (EIP-4788). */
 const BEACON_ROOTS = "0x000f3df6d732807ef1319fb7b8bb8522d0beac02";
 
 const getBalance = defineMethod({

@@ -6,13 +6,16 @@ interface Waiting {
   signal?: AbortSignal | undefined;
 }
 
-/** Limits of geth. */
+/** The same limits as in geth. */
 const DEFAULT_TIMEOUT_MS = 20_000;
 const MAX_TIMEOUT_MS = 60_000;
-/** EIP-7966. */
+/** The error code for a timeout in EIP-7966. */
 const TIMEOUT_CODE = 4;
 
-/** Waits until a block includes a transaction. Returns its receipt. Throws an `EthError` with its hash on timeout. */
+/**
+ * Waits until a transaction is included in a block, and returns its receipt. On timeout, throws an `EthError` that
+ * contains the transaction hash.
+ */
 export async function untilIncluded(
   eth: NonNullable<ApiContext["eth"]>,
   hash: string,

@@ -4,7 +4,7 @@ import { defineMethod, type MethodDefinition } from "../../definition.ts";
 import { loadRecordedCalls, type MethodGroup, openRpcDocument } from "../../openrpc.ts";
 import { object, text } from "../../schemas.ts";
 
-/** Creates the method that describes all methods, including itself. `groups` is evaluated on the first call. */
+/** Creates a method that describes all methods, including itself. `groups` is evaluated on the first call. */
 export function discoverMethod(groups: () => readonly MethodGroup[]): MethodDefinition {
   const createDocument = async () => openRpcDocument(groups(), VERSION, await loadRecordedCalls());
   let body: Buffer | undefined;
@@ -20,7 +20,7 @@ export function discoverMethod(groups: () => readonly MethodGroup[]): MethodDefi
       example: {},
       handler: createDocument,
     }),
-    // Cached: the document never changes.
+    // Cached, because the document never changes.
     async json() {
       body ??= encodeJson(await createDocument());
       return { body };

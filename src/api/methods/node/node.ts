@@ -44,7 +44,7 @@ const getNodeVersionV2 = defineOperation("node.getNodeVersionV2", {
   }),
 });
 
-/** Fanal has no client code of its own, so it uses XX. The commit is reported as unknown. */
+/** No client code is registered for Fanal, so it uses XX. The commit is reported as unknown. */
 function clientVersion(text: string): routes.node.ClientVersion {
   const [name = text, version = ""] = text.split("/");
   return { code: routes.node.ClientCode.XX, name, version, commit: UNKNOWN_COMMIT };
@@ -90,7 +90,7 @@ const getSyncingStatus = defineOperation("node.getSyncingStatus", {
   example: {},
   async handler({ chain }) {
     const { isSyncing, isOptimistic, executionOffline } = chain.status;
-    // A synced node has distance 0, even if the last slots are empty.
+    // The sync distance of a synced node is 0, even if the last slots are empty.
     const syncDistance = isSyncing ? chain.status.syncDistance : 0;
     return {
       data: { headSlot: chain.head.slot, syncDistance, isSyncing, isOptimistic, elOffline: executionOffline },
@@ -115,7 +115,7 @@ const getSyncing = defineMethod({
 const READY = 200;
 const SYNCING = 206;
 
-/** REST responds with the status itself, so informational ones below 200 are invalid. */
+/** REST responds with this status itself, so informational statuses below 200 are invalid. */
 const finalStatus = paramSchema("an HTTP status code from 200 to 599", { type: "integer" }, (value) =>
   typeof value === "string" && /^[2-5]\d\d$/.test(value) ? Number(value) : undefined,
 );
@@ -141,7 +141,7 @@ const getHealth = defineOperation("node.getHealth", {
   handler: async (context, { syncingStatus = SYNCING }) => ({ status: isReady(context) ? READY : syncingStatus }),
 });
 
-/** The status 503 for an uninitialized node cannot occur: servers start after the chain. */
+/** An uninitialized node would respond 503, which cannot happen because servers are started after the chain. */
 function isReady({ chain }: Pick<ApiContext, "chain">): boolean {
   const { isSyncing, isOptimistic, executionOffline } = chain.status;
   return !(isSyncing || isOptimistic || executionOffline);

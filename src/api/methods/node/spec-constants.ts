@@ -49,10 +49,10 @@ import {
   WITHDRAWAL_REQUEST_TYPE,
 } from "@lodestar/params";
 
-/** Constants of type `Bytes1` are encoded as hex. */
+/** Encodes a constant of type `Bytes1` as hex. */
 const byte = (value: number) => Uint8Array.of(value);
 
-/** Constants of the specifications up to fulu that are neither preset nor configuration values, by document. */
+/** Constants from the specifications up to fulu that are neither preset nor configuration values, by document. */
 export const SPEC_CONSTANTS = {
   // phase0/beacon-chain.md
   UINT64_MAX: 2n ** 64n - 1n,

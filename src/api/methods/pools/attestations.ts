@@ -41,7 +41,7 @@ const getPoolAttestations = defineEncoded({
   access: "read",
   example: { params: (chain) => [String(chain.slot), "0"] },
   codec: ({ beacon }) => withoutMeta(beacon.getPoolAttestationsV2.resp),
-  // Without a version, the list can contain attestations of several forks.
+  // A list without a version can contain attestations from several forks.
   async json({ chain }, filter) {
     return { body: await attestationsBody(chain, chain.pools.attestations.iterate(filter)) };
   },
@@ -119,14 +119,14 @@ function attestationsOfOneFormat(
   { config, clock, pools }: BeaconChain,
   { slot, committeeIndex }: { slot?: Slot; committeeIndex?: number },
 ): { attestations: Iterable<Attestation>; version: ForkName } {
-  // An infinite slot would belong to forks that are not scheduled.
+  // An infinite slot would belong to a fork that is not scheduled.
   const version = config.getForkName(Math.min(slot ?? clock.currentSlot, Number.MAX_SAFE_INTEGER));
   return { attestations: ofFormat(version, pools.attestations.iterate({ slot, committeeIndex })), version };
 }
 
 /**
- * Filters attestations by format, because a list has one version. Attestations of the other format are from before a
- * fork and can no longer be included.
+ * Filters attestations by format, because a list has only one version. Attestations in the other format are from before
+ * a fork and can no longer be included.
  */
 function* ofFormat(version: ForkName, attestations: Iterable<Attestation>): Generator<Attestation> {
   for (const attestation of attestations) {

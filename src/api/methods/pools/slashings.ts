@@ -120,7 +120,7 @@ export const slashingPoolMethods = [
   submitPoolAttesterSlashingV2,
 ] as const;
 
-/** Encodes slashings of all forks with the electra type, which has the largest list limits. */
+/** Encodes slashings from all forks with the electra type, whose list limits are the largest. */
 function attesterSlashingsBody({ pools }: BeaconChain): Promise<MethodResponse["body"]> {
   const type = ssz.electra.AttesterSlashing;
   return listBody(pools.operations.listAttesterSlashings(), (slashing) => sszJson(type, type.serialize(slashing)));

@@ -8,10 +8,10 @@ import { createApi } from "../../api.ts";
 const METHOD = "get_v1_beacon_states_stateId_committees_epoch";
 const fake = createFakeChain([{ fork: "phase0", epoch: 0 }]);
 
-/** Fake RANDAO mix at the end of an epoch. */
+/** Returns a fake RANDAO mix for the end of an epoch. */
 const mixOf = (epoch: number) => new Uint8Array(32).fill(epoch % 251);
 
-/** State at the start of an epoch, with the mixes of its historical vector. */
+/** Returns a state at the start of an epoch, including the mixes in its historical vector. */
 function stateAt(epoch: number) {
   const state = fake.headState.clone();
   state.slot = 8 * epoch;
@@ -28,7 +28,7 @@ function stateAt(epoch: number) {
 }
 
 const HEAD_EPOCH = 100;
-/** Oldest epoch that is accepted. */
+/** The oldest epoch that is accepted. */
 const OLDEST = HEAD_EPOCH - EPOCHS_PER_HISTORICAL_VECTOR + 1;
 
 function callerWith(canonicalAtSlot: (slot: number) => Promise<ReturnType<typeof stateAt> | null>) {

@@ -28,13 +28,13 @@ import { list, object, shape } from "../../schemas.ts";
 
 interface CommitteesQuery {
   stateId: routes.beacon.StateId;
-  /** Default: the epoch of the state. */
+  /** Defaults to the epoch of the state. */
   epoch?: Epoch;
   index?: CommitteeIndex;
   slot?: Slot;
 }
 
-/** Committees with more members in total are streamed. */
+/** Committees are streamed if they have more members in total. */
 const MAX_BUFFERED_MEMBERS = 4096;
 
 const EPOCH = optional(epoch, "Epoch. Default: the epoch of the state.");
@@ -82,7 +82,7 @@ const getEpochSyncCommittees = defineOperation("beacon.getEpochSyncCommittees", 
     const { slot, epochCtx } = resolved.state;
     requireForkAt(config, ForkName.altair, slot, "Sync committees");
     const epoch = givenEpoch ?? computeEpochAtSlot(slot);
-    // A state has two sync committees: of its own period and of the next one.
+    // A state has two sync committees: one for its own period, and one for the next.
     const periodsAhead = computeSyncPeriodAtEpoch(epoch) - epochCtx.syncPeriod;
     if (epoch < config.ALTAIR_FORK_EPOCH) {
       throw invalidParams(`Epoch ${epoch} has no sync committee: altair begins at epoch ${config.ALTAIR_FORK_EPOCH}.`);

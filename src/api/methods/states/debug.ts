@@ -85,7 +85,10 @@ function sszCheckpoint({ epoch, root }: Checkpoint) {
   return { epoch, root: fromHex(root) };
 }
 
-/** Converts weights from effective balance increments to Gwei (phase0/fork-choice.md, get_weight). */
+/**
+ * Converts a fork choice node. Weights are converted from effective balance increments to Gwei (phase0/fork-choice.md,
+ * get_weight).
+ */
 function forkChoiceNode({ slot, root, parentRoot, justified, finalized, execution }: ForkChoiceBlock, weight: number) {
   const isPreMerge = execution.status === "pre-merge";
   return {
@@ -94,7 +97,7 @@ function forkChoiceNode({ slot, root, parentRoot, justified, finalized, executio
     parentRoot,
     justifiedEpoch: justified.epoch,
     finalizedEpoch: finalized.epoch,
-    // The proposer boost may be a fraction of an increment, but is an integer in Gwei.
+    // The proposer boost may be a fraction of an increment, but it is an integer in Gwei.
     weight: Math.round(weight * EFFECTIVE_BALANCE_INCREMENT),
     validity: isPreMerge ? ("valid" as const) : execution.status,
     executionBlockHash: isPreMerge ? ZERO_HASH_HEX : execution.blockHash,

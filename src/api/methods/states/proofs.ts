@@ -28,7 +28,7 @@ function resultOf(single: JsonSchema, multi: JsonSchema): Result {
   return {
     name: "proof",
     schema: either(single, multi),
-    // A list of numbers is a list of generalized indices, so the list comes first.
+    // The list comes first because a list of numbers is a list of generalized indices.
     variants: [
       { param: "path", form: TARGET_LIST_FORM, schema: multi },
       { param: "path", form: SINGLE_TARGET_FORM, schema: single },
@@ -57,10 +57,10 @@ const getStateProof = defineEncoded({
   async handler({ chain }, { stateId, path, upTo = "state" }, call) {
     const resolved = await resolveState(chain, stateId, call);
     const { state } = resolved;
-    // Hashing the whole tree at once is many times faster than node by node, and hashes are cached.
+    // Hashing the whole tree at once is many times faster than hashing node by node, and the hashes are cached.
     const stateRoot = toRootHex(state.hashTreeRoot());
     const header = latestBlockHeader(state);
-    // The state of an empty slot is not the post-state of a block.
+    // The state at an empty slot is not the post-state of a block.
     const isOfBlock = header.slot === state.slot;
     if (upTo === "block" && !isOfBlock) throw noBlockInSlot(state, header);
     const tree = upTo === "block" ? headerTree(header, state.node) : { root: state.node, gindex: 1n };
@@ -108,7 +108,7 @@ function withVersion({ debug }: Codecs) {
   return { data: { toJson: (proof: unknown) => proof }, meta: debug.getStateV2.resp.meta };
 }
 
-/** Returns the types of the supported forks. */
+/** Returns the types for the supported forks. */
 function typesByFork(name: "BeaconState" | "BeaconBlock"): Map<string, CompositeTypeAny> {
   const forks = Object.values(ForkName).filter((fork) => ForkSeq[fork] < ForkSeq.gloas);
   return new Map(forks.map((fork) => [fork, sszTypesFor(fork)[name] as CompositeTypeAny]));
@@ -135,7 +135,7 @@ function blockObject({ config }: ChainView, { slot, signed }: ChainBlock): SszOb
   };
 }
 
-/** Returns the tree of a block header with the tree of its state in place of the state root. */
+/** Returns the tree of a block header in which the tree of its state replaces the state root. */
 function headerTree(header: phase0.BeaconBlockHeader, state: Node): ProofTree {
   const { gindex } = ssz.phase0.BeaconBlockHeader.getPathInfo(["stateRoot"]);
   const tree = new Tree(ssz.phase0.BeaconBlockHeader.value_toTree(header));
@@ -152,15 +152,15 @@ function noBlockInSlot(state: CachedBeaconStateAllForks, header: phase0.BeaconBl
 
 interface BlockRootTimestamp {
   timestamp: string | null;
-  /** True if the child block is finalized, so that the timestamp cannot change. */
+  /** True if the child block is finalized, in which case the timestamp cannot change. */
   isFinal: boolean;
 }
 
 const NO_TIMESTAMP: BlockRootTimestamp = { timestamp: null, isFinal: true };
 
 /**
- * Returns the timestamp under which the EIP-4788 contract stores a block root: the timestamp of the first payload after
- * the block.
+ * Returns the timestamp under which the EIP-4788 contract stores a block root, which is the timestamp of the first
+ * payload after the block.
  */
 async function blockRootTimestamp({ blocks, config }: ChainView, root: RootHex): Promise<BlockRootTimestamp> {
   const children = await blocks.childrenOf(root);

@@ -9,20 +9,20 @@ import { VALIDATOR_BYTES } from "../../../ssz/validator-layout.ts";
 /** Number of ids between checks of the time slice. */
 const IDS_PER_CHECK = 256;
 
-/** Returns the index of a validator by index or public key; undefined if the state does not have it. */
+/** Returns the index of a validator, given its index or public key, or undefined if it is not in the state. */
 export function indexInRegistry(
   { validators, epochCtx }: CachedBeaconStateAllForks,
   id: string | number,
 ): ValidatorIndex | undefined {
   if (typeof id !== "string") return id < validators.length ? id : undefined;
   const pubkey = fromHex(id);
-  // The key cache is shared by all states. Another state may be older or on another branch with different indices.
+  // The key cache is shared by all states. A state that is older or on another branch may have different indices.
   const index = epochCtx.pubkeyCache.getIndex(pubkey);
   if (index === null || index >= validators.length) return undefined;
   return Buffer.compare(validators.getReadonly(index).pubkey, pubkey) === 0 ? index : undefined;
 }
 
-/** Returns the indices of the known ids, ascending and without duplicates. */
+/** Returns the indices for those ids that are known, in ascending order and without duplicates. */
 export async function indicesInRegistry(
   state: CachedBeaconStateAllForks,
   ids: readonly (string | number)[],
@@ -37,14 +37,14 @@ export async function indicesInRegistry(
   return Uint32Array.from(indices).sort();
 }
 
-/** Serializes validators by index, in the format of a registry snapshot. */
+/** Serializes the validators with the given indices, in the format of a registry snapshot. */
 export function validatorsAt({ validators }: CachedBeaconStateAllForks, indices: Uint32Array): Promise<Chunks> {
   return gather(indices, VALIDATOR_BYTES, (index, into, at) => {
     ssz.phase0.Validator.value_serializeToBytes(into, at, validators.getReadonly(index).toValue());
   });
 }
 
-/** Serializes balances by index, in the format of a registry snapshot. */
+/** Serializes the balances with the given indices, in the format of a registry snapshot. */
 export function balancesAt({ balances }: CachedBeaconStateAllForks, indices: Uint32Array): Promise<Chunks> {
   return gather(indices, BALANCE_BYTES, (index, into, at) => {
     ssz.UintNum64.value_serializeToBytes(into, at, balances.get(index));

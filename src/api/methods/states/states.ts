@@ -161,7 +161,10 @@ const getStateRandao = defineOperation("beacon.getStateRandao", {
   },
 });
 
-/** Common members of operations that return a state field of a fork or later. `noun` is its plural name, for errors. */
+/**
+ * Members common to operations that return a field of the state from a fork on. `noun` is the plural name of the field,
+ * for errors.
+ */
 function stateField<Data>(fork: ForkName, noun: string, read: (state: CachedBeaconStateAllForks) => Data) {
   return {
     params: { stateId: STATE_ID },

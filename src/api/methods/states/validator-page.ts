@@ -19,7 +19,7 @@ import { described, list, object, shape } from "../../schemas.ts";
 
 const DEFAULT_LIMIT = 100;
 const MAX_LIMIT = 1000;
-/** With a million validators, each takes 4 MB. */
+/** With a million validators, each order takes 4 MB. */
 const MAX_ORDERS = 4;
 
 const PUBKEY_START = /^0x([0-9a-fA-F]{0,96})$/;
@@ -90,7 +90,7 @@ class ValidatorOrders {
 
 const ordersOf = perChain(() => new ValidatorOrders());
 
-/** Returns the matching indices in order; undefined for all validators by index. */
+/** Returns the matching indices in order, or undefined for all validators sorted by index. */
 async function readOrder(
   chain: BeaconChain,
   state: CachedBeaconStateAllForks,

@@ -17,7 +17,7 @@ const FAR = Number.POSITIVE_INFINITY;
 const EPOCH = 10;
 const SLOT = 8 * EPOCH + 3;
 
-/** Validators by status in epoch 10, on both sides of each boundary. */
+/** Validators by their status in epoch 10, on both sides of each boundary. */
 const ROWS: [string, Partial<phase0.Validator>][] = [
   ["pending_initialized", { activationEligibilityEpoch: FAR, activationEpoch: FAR }],
   ["pending_queued", { activationEligibilityEpoch: 3, activationEpoch: FAR }],
@@ -36,7 +36,7 @@ const STATUSES = ROWS.map(([status]) => status);
 
 const fake = createFakeChain([{ fork: "phase0", epoch: 0 }]);
 
-/** State of a slot with the validators of the rows, and optionally more. */
+/** Returns a state at a slot that contains the validators in the rows, and optionally more. */
 function stateWith(slot: number, added = 0) {
   const state = fake.headState.clone();
   state.slot = slot;
@@ -50,7 +50,7 @@ function stateWith(slot: number, added = 0) {
       ...ssz.phase0.Validator.defaultValue(),
       pubkey: fake.headState.validators.get(0).pubkey.slice(),
     };
-    // Invalid keys, which the key cache would reject. These validators are found only by index.
+    // These keys are invalid, and the key cache would reject them. Their validators can only be found by index.
     validator.pubkey[47] = index % 256;
     validator.pubkey[46] = index >> 8;
     state.validators.push(ssz.phase0.Validator.toViewDU({ ...validator, exitEpoch: FAR, withdrawableEpoch: FAR }));
@@ -81,7 +81,7 @@ const { caller } = callerFor(head, { 40: stateWith(40) });
 const keyOf = (index: number) => toHex(head.validators.getReadonly(index).pubkey);
 const indicesOf = (list: { index: string }[]) => list.map(({ index }) => Number(index));
 const withStatus = (...wanted: string[]) => ROWS.flatMap(([status], index) => (wanted.includes(status) ? [index] : []));
-/** The rest of the sixteen are active. */
+/** The remaining validators of the sixteen are active. */
 const OTHERS = [12, 13, 14, 15];
 
 describe("validators of a state", () => {
@@ -89,7 +89,7 @@ describe("validators of a state", () => {
     const list = await caller.call(LIST, ["head"]);
     expect(list).toHaveLength(16);
     expect(list.slice(0, ROWS.length).map(({ status }: { status: string }) => status)).toEqual(STATUSES);
-    // In epoch 5 some are not active yet and none has exited.
+    // In epoch 5, some validators are not active yet and none has exited.
     expect((await caller.call(ONE, [40, 3])).status).toBe("pending_queued");
     expect((await caller.call(ONE, [40, 7])).status).toBe("active_exiting");
     expect((await caller.call(ONE, [40, 8])).status).toBe("active_slashed");
@@ -208,7 +208,7 @@ describe("validators of a state", () => {
 });
 
 describe("a growing registry", () => {
-  // Not a multiple of a chunk or of a leaf of balances.
+  // Not a multiple of a chunk or of a leaf with balances.
   const ADDED = 599;
   const grown = stateWith(SLOT, ADDED);
   const { api, caller: growing } = callerFor(grown, { 40: stateWith(40) });

@@ -22,16 +22,16 @@ import { balancesAt, indexInRegistry, indicesInRegistry, validatorsAt } from "./
 
 interface BalancesQuery {
   stateId: routes.beacon.StateId;
-  /** Unknown ids are ignored. Empty for all validators. */
+  /** Unknown ids are ignored. An empty list selects all validators. */
   validatorIds?: routes.beacon.state.ValidatorId[];
 }
 
 interface ValidatorsQuery extends BalancesQuery {
-  /** Statuses and status groups. Empty for any status. */
+  /** Statuses and status groups. An empty list selects all statuses. */
   statuses?: (ValidatorStatus | GeneralValidatorStatus)[];
 }
 
-/** Maximum number of ids per call. The Beacon API's own limit of 64 is for the length of URLs. */
+/** Maximum number of ids per call. The Beacon API has a limit of 64, but only because of the length of URLs. */
 const MAX_VALIDATOR_IDS = 16_384;
 const ID = optional(
   uniqueArrayOf(validatorId, { noun: "validator ids", maxItems: MAX_VALIDATOR_IDS }),
@@ -43,7 +43,7 @@ const IDS = { ...VALIDATOR_IDS, name: "ids" };
 const VALIDATORS = { name: "validators", schema: list(shape("StateValidator")) };
 const BALANCES = { name: "balances", schema: list(object({ index: shape("Uint64"), balance: shape("Uint64") })) };
 
-/** Returns the encoders of a list of validators. `describe` returns the stream of a selection. */
+/** Returns the encoders for a list of validators. `describe` returns the stream for a selection. */
 function listEncoders(describe: (selection: ValidatorSelection, format: "json" | "ssz") => Promise<StreamDescriptor>) {
   const respond = async (chain: BeaconChain, query: BalancesQuery, format: "json" | "ssz", call?: CallContext) => {
     const selection = await selectValidators(chain, query, call);
@@ -186,10 +186,10 @@ export const validatorMethods = [
   postStateValidatorIdentities,
 ] as const;
 
-/** Requested validators and the source of their serialized data. */
+/** The requested validators and the source of their serialized data. */
 interface ValidatorSelection {
   resolved: ResolvedState;
-  /** Undefined for all validators of the state. */
+  /** Undefined if all validators in the state are selected. */
   indices: Uint32Array | undefined;
   validators(): Promise<Chunks>;
   balances(): Promise<Chunks>;
@@ -212,7 +212,7 @@ async function selectValidators(
   };
 }
 
-/** Selects validators that are read from the state itself, without a snapshot. */
+/** Selects validators to be read from the state itself rather than from a snapshot. */
 function selectionOf(resolved: ResolvedState, indices: Uint32Array): ValidatorSelection {
   const { state } = resolved;
   return {

@@ -9,7 +9,7 @@ import { slot } from "../../params/scalars.ts";
 import { requireForkAt } from "../../preconditions.ts";
 import { list, object, shape } from "../../schemas.ts";
 
-/** Each epoch ahead costs an epoch transition. */
+/** Each of these epochs costs an epoch transition. */
 const MAX_EPOCHS_AHEAD = 2;
 
 const getExpectedWithdrawals = defineEncoded({

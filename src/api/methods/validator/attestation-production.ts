@@ -198,7 +198,7 @@ export const attestationProductionMethods = [
 interface AggregateQuery {
   slot: Slot;
   attestationDataRoot: RootHex;
-  /** Default: the index in the data; from electra on the only committee of the slot. */
+  /** Defaults to the index in the data or, from electra on, to the slot's committee if there is only one. */
   committeeIndex?: CommitteeIndex;
 }
 
@@ -215,7 +215,7 @@ async function bestAggregate(chain: BeaconChain, { slot, attestationDataRoot, co
   return { data, meta: { version: chain.config.getForkName(slot) } };
 }
 
-/** Throws if the committee is ambiguous: from electra on, attestation data has no committee index. */
+/** Throws if the committee is ambiguous, because from electra on attestation data contains no committee index. */
 async function requireNamedCommittee(chain: BeaconChain, attestation: Attestation): Promise<void> {
   if (!isElectraAttestation(attestation)) return;
   const { slot, beaconBlockRoot, target } = attestation.data;
@@ -236,7 +236,7 @@ function submitAggregates({ chain, broadcast }: ApiContext, aggregates: SignedAg
   );
 }
 
-/** Replaces a leading AttestationData by its slot and root. A committee index may follow. */
+/** Replaces a leading AttestationData with its slot and root. A committee index may follow. */
 function attestationDataToSlotAndRoot(params: unknown[]): unknown[] {
   const [first, ...rest] = params;
   if (rest.length > 1 || typeof first !== "object" || first === null || Array.isArray(first)) return params;
@@ -249,7 +249,7 @@ function attestationDataToSlotAndRoot(params: unknown[]): unknown[] {
   }
 }
 
-/** Accepts both orders of slot and root: the Beacon API has the root first. */
+/** Accepts slot and root in either order, because the Beacon API has the root first. */
 function slotBeforeRoot(params: unknown[]): unknown[] {
   const [first, second, ...rest] = params;
   const isSwapped = parseFixedHex(first, 32) !== undefined && parseFixedHex(second, 32) === undefined;

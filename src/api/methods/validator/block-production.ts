@@ -49,13 +49,13 @@ interface BlockProductionRequest {
 }
 
 interface PayloadPreference {
-  /** Weight of builder bids in percent. Default: `--builder-boost-factor`. */
+  /** Weight of builder bids in percent. Defaults to `--builder-boost-factor`. */
   builderBoostFactor?: bigint;
 }
 
-/** Maximum distance of a produced block to the head. */
+/** Maximum distance of a produced block from the head. */
 const MAX_EPOCHS_AHEAD = 2;
-/** Compressed point at infinity: the reveal if its verification is skipped. */
+/** The compressed point at infinity, which serves as the reveal if verification is skipped. */
 const POINT_AT_INFINITY = Uint8Array.from({ length: 96 }, (_, i) => (i === 0 ? 0xc0 : 0));
 
 const BLOCK_PRODUCTION_PARAMS = {
@@ -89,7 +89,7 @@ const produceBlockV2 = defineEncoded({
   },
   codec: (codecs) => {
     const { data, meta } = withForkOnly(codecs);
-    // Validator clients for the second version read the value under this name, and some require it.
+    // Validator clients written for the second version read the value under this name, and some of them require it.
     const toJson = (produced: routes.validator.ProduceBlockV3Meta) => ({
       ...(meta.toJson(produced) as object),
       block_value: produced.executionPayloadValue.toString(),
@@ -164,14 +164,14 @@ const produceBlockV3 = defineOperation("validator.produceBlockV3", {
 
 export const blockProductionMethods = [produceBlockV2, produceBlockV3, produceBlindedBlock] as const;
 
-/** Codec of the first two versions. Their only metadata is the fork. */
+/** Codec for the first two versions, whose only metadata is the fork. */
 function withForkOnly({
   validator: { produceBlockV3, getAggregatedAttestationV2 },
 }: Codecs): ResponseCodec<BlockContents | BlindedBeaconBlock, routes.validator.ProduceBlockV3Meta> {
   return { data: produceBlockV3.resp.data, meta: getAggregatedAttestationV2.resp.meta };
 }
 
-/** Accepts both orders of reveal and graffiti: earlier servers had the graffiti first. */
+/** Accepts reveal and graffiti in either order, because earlier servers had the graffiti first. */
 function revealBeforeGraffiti(params: unknown[]): unknown[] {
   const [slot, first, second, ...rest] = params;
   const isSwapped = parseFixedHex(second, 96) !== undefined && parseGraffitiValue(first) !== undefined;
@@ -188,13 +188,13 @@ function metaOf({ fork, isBlinded, executionPayloadValue, consensusBlockValue }:
   };
 }
 
-/** Produces a block on the head with a local payload. */
+/** Produces a block on top of the head with a local payload. */
 export async function produceBlock(chain: BeaconChain, request: BlockProductionRequest): Promise<ProducedFullBlock> {
   const onHead = await requestOnHead(chain, request);
   return chain.producer.produce(onHead);
 }
 
-/** Produces a block on the head with a local or builder payload, whichever is worth more. */
+/** Produces a block on top of the head with a local payload or a builder's payload, whichever is worth more. */
 async function produceBestBlock(
   chain: BeaconChain,
   { builderBoostFactor, ...request }: BlockProductionRequest & PayloadPreference,
@@ -228,7 +228,10 @@ async function requestOnHead(chain: BeaconChain, request: BlockProductionRequest
   return blockRequest(chain, preState.epochCtx.getBeaconProposer(slot), { ...request, parentRoot, isAnonymous });
 }
 
-/** Throws if the proposer is slashed: its block would be invalid (phase0/beacon-chain.md, process_block_header). */
+/**
+ * Throws if the proposer has been slashed, because its block would be invalid (phase0/beacon-chain.md,
+ * process_block_header).
+ */
 function requireUnslashedProposer({ epochCtx, validators }: CachedBeaconStateAllForks, slot: Slot): void {
   const proposer = epochCtx.getBeaconProposer(slot);
   if (validators.getReadonly(proposer).slashed) {

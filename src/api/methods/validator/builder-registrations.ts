@@ -9,15 +9,15 @@ import { throwIfAnyFailed } from "../../submissions.ts";
 
 type Registration = bellatrix.SignedValidatorRegistrationV1;
 
-/** MAX_REGISTRATION_LOOKAHEAD of builder-specs, in seconds. */
+/** MAX_REGISTRATION_LOOKAHEAD from builder-specs, in seconds. */
 const MAX_LOOKAHEAD_SECONDS = 10;
 
 /** Number of signatures per verification batch. */
 const BATCH_SIZE = 256;
 
 /**
- * Stores validly signed builder registrations (builder-specs, process_registration) and rejects the others one by one.
- * Registrations of unknown or exited validators are ignored, as the Beacon API requires.
+ * Stores builder registrations with a valid signature (builder-specs, process_registration) and rejects the others one
+ * by one. Registrations for unknown or exited validators are ignored, as the Beacon API requires.
  */
 export async function registerValidators(
   chain: BeaconChain,
@@ -34,7 +34,7 @@ export async function registerValidators(
   throwIfAnyFailed(failures, registrations.length, rejected);
 }
 
-/** Registers a batch. `start` is the index of its first item in the submission. */
+/** Stores a batch of registrations. `start` is the index of the first one in the submission. */
 async function registerBatch(
   chain: BeaconChain,
   registrations: readonly Registration[],
@@ -72,7 +72,10 @@ function notSigned(validator: ValidatorIndex): string {
   return `The registration is not signed by validator ${validator}.`;
 }
 
-/** Returns an error for a timestamp in the future. Clients use the system clock, which a dev chain may be behind. */
+/**
+ * Returns an error if a timestamp is in the future. Clients use the system clock, and the clock of a dev chain may be
+ * behind it.
+ */
 function tooEarly({ clock }: BeaconChain, { message: { timestamp } }: Registration): string | undefined {
   const now = Math.floor(Math.max(clock.nowSeconds(), TIME_OF_DAY.nowSeconds()));
   if (timestamp <= now + MAX_LOOKAHEAD_SECONDS) return undefined;

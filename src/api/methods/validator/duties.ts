@@ -115,7 +115,10 @@ const getProposerDuties = defineOperation("validator.getProposerDuties", {
   handler: ({ chain }, { epoch }) => proposerDuties(chain, epoch, epoch),
 });
 
-/** From fulu on, proposers are known an epoch ahead. The second version has that dependent root in all forks. */
+/**
+ * From fulu on, proposers are known an epoch ahead. The second version returns the dependent root for this case in all
+ * forks.
+ */
 const getProposerDutiesV2 = defineOperation("validator.getProposerDutiesV2", {
   name: "get_v2_validator_duties_proposer_epoch",
   aliases: ["get_v2_validator_duties_proposer"],
@@ -198,7 +201,7 @@ export const dutyMethods = [
   getLiveness,
 ] as const;
 
-/** Returns the proposer duties. The dependent root is the last block before the epoch `dependsOn`. */
+/** Returns the proposer duties. The dependent root is the root of the last block before the epoch `dependsOn`. */
 async function proposerDuties(chain: BeaconChain, epoch: Epoch, dependsOn: Epoch) {
   requireSynced(chain);
   requireKnownEpoch(chain, epoch);
@@ -225,7 +228,7 @@ function requireKnownEpoch(chain: BeaconChain, epoch: Epoch): void {
   }
 }
 
-/** Finds committee positions by slot, committee and position. Validators without a duty are omitted. */
+/** Finds the slot, the committee and the position in it for each attester. Validators without a duty are omitted. */
 async function findAttesters(chain: BeaconChain, { epoch, indices }: DutiesRequest) {
   requireSynced(chain);
   requireKnownEpoch(chain, epoch);
@@ -260,7 +263,7 @@ async function findLiveness(
   return liveness;
 }
 
-/** Returns unique indices. Unknown keys are omitted. */
+/** Returns unique indices. Unknown keys are left out. */
 async function indicesOf(
   { epochCtx }: CachedBeaconStateAllForks,
   validators: readonly ValidatorId[],
@@ -280,8 +283,8 @@ function pubkeyOf(state: CachedBeaconStateAllForks, validator: ValidatorIndex): 
 }
 
 /**
- * Returns the dependent root: the root of the last block before the epoch, or of genesis. It is read from the state,
- * since the block may be before the node's history.
+ * Returns the dependent root, which is the root of the last block before the epoch, or of the genesis block. The root
+ * is read from the state, since the block may be older than the node's history.
  */
 function dependentRootOf(state: CachedBeaconStateAllForks, epoch: Epoch): RootHex {
   const slot = Math.max(0, computeStartSlotAtEpoch(Math.max(0, epoch)) - 1);

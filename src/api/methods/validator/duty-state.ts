@@ -10,15 +10,15 @@ import type { BeaconChain } from "../../../chain/chain.ts";
 import { invalidParams, notFound, unavailable } from "../../../errors/failure.ts";
 import { requireForkAt } from "../../preconditions.ts";
 
-/** MAXIMUM_GOSSIP_CLOCK_DISPARITY of the p2p specification. */
+/** MAXIMUM_GOSSIP_CLOCK_DISPARITY from the p2p specification. */
 const CLOCK_DISPARITY_MS = 500;
 
-/** Returns the last epoch whose committees are known. Tolerates clients whose clocks are slightly ahead. */
+/** Returns the last epoch whose committees are known. Tolerates clients whose clocks run slightly fast. */
 export function lastKnownEpoch({ clock }: BeaconChain): Epoch {
   return computeEpochAtSlot(clock.currentSlotWithTolerance(CLOCK_DISPARITY_MS)) + 1;
 }
 
-/** Returns a state of the head's chain that determines the committees and proposers of the epoch. */
+/** Returns a state on the head's chain that determines the committees and proposers of the epoch. */
 export async function stateForDuties(chain: BeaconChain, epoch: Epoch): Promise<CachedBeaconStateAllForks> {
   const { head, headState, clock, states } = chain;
   const headEpoch = computeEpochAtSlot(head.slot);
@@ -28,13 +28,13 @@ export async function stateForDuties(chain: BeaconChain, epoch: Epoch): Promise<
     if (!state) throw notFound(`The node has no state of epoch ${epoch}.`);
     return state;
   }
-  // An epoch that has started has its own state. The next epoch is determined by the previous state.
+  // An epoch that has started has a state of its own. The next epoch is determined by the state of the epoch before it.
   const startedEpoch = Math.min(epoch, Math.max(headEpoch, clock.currentEpoch));
   const stateEpoch = startedEpoch === epoch ? epoch : epoch - 1;
   return stateEpoch === headEpoch ? headState : states.afterBlock(head.root, computeStartSlotAtEpoch(stateEpoch));
 }
 
-/** Returns a state with the sync committee of the epoch, as its current or next one. */
+/** Returns a state whose current or next sync committee is the committee of the epoch. */
 export async function stateForSyncCommittee(chain: BeaconChain, epoch: Epoch): Promise<CachedBeaconStateAltair> {
   requireForkAt(chain.config, ForkName.altair, computeStartSlotAtEpoch(epoch), "Sync committees");
   const currentEpoch = Math.max(chain.clock.currentEpoch, computeEpochAtSlot(chain.head.slot));

@@ -10,13 +10,13 @@ import type { BeaconChain } from "../../../chain/chain.ts";
 
 type WasSeen = (validator: ValidatorIndex) => boolean;
 
-/** Returns a predicate of validators that the node observed in an epoch: attesting, aggregating or proposing. */
+/** Returns a predicate for validators that the node has observed attesting, aggregating or proposing in an epoch. */
 export function livenessIn(chain: BeaconChain, epoch: Epoch): WasSeen {
   const sources = [seenSigning(chain, epoch), attestedOnChain(chain, epoch), seenProposing(chain, epoch)];
   return (validator) => sources.some((wasSeen) => wasSeen(validator));
 }
 
-/** Validators whose attestations or aggregates were received by gossip or the API. */
+/** Validators whose attestations or aggregates were received through gossip or the API. */
 function seenSigning({ pools }: BeaconChain, epoch: Epoch): WasSeen {
   const { attesters, aggregators } = pools.seen;
   return (validator) => attesters.has(epoch, validator) || aggregators.has(epoch, validator);
@@ -28,14 +28,14 @@ function seenProposing({ pools }: BeaconChain, epoch: Epoch): WasSeen {
   return (validator) => slots.some((slot) => pools.seen.blockProposers.root(slot, validator) !== undefined);
 }
 
-/** Validators with attestations in the head's chain, including those from before the node was started. */
+/** Validators with attestations on the head's chain, including attestations from before the node was started. */
 function attestedOnChain({ headState }: BeaconChain, epoch: Epoch): WasSeen {
   const stateEpoch = computeEpochAtSlot(headState.slot);
   if (epoch !== stateEpoch && epoch !== stateEpoch - 1) return () => false;
   if (headState.config.getForkSeq(headState.slot) >= ForkSeq.altair) {
     const { currentEpochParticipation, previousEpochParticipation } = headState as CachedBeaconStateAltair;
     const flags = epoch === stateEpoch ? currentEpochParticipation : previousEpochParticipation;
-    // Read on demand: copying all flags would dominate most calls.
+    // Flags are read on demand, because copying all of them would dominate most calls.
     return (validator) => validator < flags.length && flags.get(validator) !== 0;
   }
   const { currentEpochAttestations, previousEpochAttestations, epochCtx } = headState as CachedBeaconStatePhase0;

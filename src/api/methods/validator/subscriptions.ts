@@ -72,7 +72,7 @@ const prepareBeaconCommitteeSubnet = defineOperation("validator.prepareBeaconCom
           ? await verifyProof(chain, subscription)
           : validateSubscription(chain, subscription);
       chain.attached.register(validatorIndex, chain.clock.currentEpoch);
-      // Clients that start in the middle of an epoch also subscribe to its past slots.
+      // Clients that start in the middle of an epoch subscribe to its past slots as well.
       if (interest.slot >= chain.clock.currentSlot - 1) chain.subscriptions.add(interest);
     });
   },
@@ -91,8 +91,8 @@ const prepareBeaconProposer = defineOperation("validator.prepareBeaconProposer",
   access: "submit",
   example: { params: [[{ validator_index: "3", fee_recipient: FEE_RECIPIENT }]] },
   /**
-   * Ignores unknown indices instead of rejecting them, as the Beacon API requires: the preparation expires before such
-   * a validator can propose.
+   * Unknown indices are ignored rather than rejected, as the Beacon API requires: the preparation expires before such a
+   * validator can propose.
    */
   async handler({ chain }, { proposers }) {
     const slice = new TimeSlice();
@@ -219,7 +219,7 @@ export const subscriptionMethods = [
   submitSyncCommitteeSelections,
 ] as const;
 
-/** Processes items one by one. Valid items take effect even if others are invalid. */
+/** Processes items one by one. Valid items take effect even if other items are invalid. */
 async function processEach<Item>(items: readonly Item[], process: (item: Item) => void | Promise<void>): Promise<void> {
   const failures: ItemFailure[] = [];
   const slice = new TimeSlice();
@@ -309,7 +309,7 @@ function validateSyncSubscription(
   }
 }
 
-/** Returns the end of the next sync committee period. Later sync committees are unknown. */
+/** Returns the end of the next sync committee period, after which sync committees are unknown. */
 function endOfNextPeriod(epoch: Epoch): Epoch {
   return (Math.floor(epoch / EPOCHS_PER_SYNC_COMMITTEE_PERIOD) + 2) * EPOCHS_PER_SYNC_COMMITTEE_PERIOD;
 }
