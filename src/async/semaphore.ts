@@ -38,7 +38,7 @@ export class Semaphore {
     return true;
   }
 
-  /** Waits for a slot. Rejects with the reason of the signal if it aborts first. */
+  /** Waits for a slot. Rejects with the signal's reason if the signal aborts first. */
   wait(signal?: AbortSignal): Promise<void> {
     if (signal?.aborted) return Promise.reject(signal.reason);
     return new Promise((resolve, reject) => {

@@ -24,7 +24,7 @@ describe("devChainConfig", () => {
     const config = devChainConfig({ forks: [], slotSeconds: 3, genesisTime: 1_700_000_000, deposits });
     expect(toHex(config.DEPOSIT_CONTRACT_ADDRESS)).toBe(deposits.contract);
     expect(config).toMatchObject({ DEPOSIT_CHAIN_ID: 31337, DEPOSIT_NETWORK_ID: 31337 });
-    // One block of the deposit chain per slot.
+    // One deposit chain block per slot.
     expect(config).toMatchObject({ ETH1_FOLLOW_DISTANCE: 7, SECONDS_PER_ETH1_BLOCK: 3 });
   });
 

@@ -75,7 +75,7 @@ export interface ClockOffset {
   /** Positive if chain time is ahead. */
   offsetSeconds: number;
   slot: Slot;
-  /** Slot by the wall clock. */
+  /** Slot according to the wall clock. */
   wallSlot: number;
   speed: number;
 }

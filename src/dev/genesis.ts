@@ -129,7 +129,7 @@ interface Stake {
   isActive: boolean;
 }
 
-/** Applies "Process activations" of `initialize_beacon_state_from_eth1`. Before Electra the cap is 32 ETH. */
+/** Applies "Process activations" from `initialize_beacon_state_from_eth1`. Before Electra, the cap is 32 ETH. */
 function genesisStakes(deposits: readonly phase0.DepositData[], fork: ForkSeq): Stake[] {
   const stakes = deposits.map(({ withdrawalCredentials, amount }) => {
     const max = fork >= ForkSeq.electra ? getMaxEffectiveBalance(withdrawalCredentials) : MAX_EFFECTIVE_BALANCE;

@@ -6,7 +6,7 @@ import { InvalidChainError } from "./invalid-chain-error.ts";
 import { DevKeys } from "./validator-keys.ts";
 
 const WORD_COUNTS = [12, 15, 18, 21, 24];
-/** EIP-2334: BLS12-381 keys of Ethereum. */
+/** Purpose for BLS12-381 keys (EIP-2334). */
 const PURPOSE = 12381;
 const COIN_TYPE = 3600;
 

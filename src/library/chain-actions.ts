@@ -103,7 +103,7 @@ export type StateProofUpToBlock<F extends ForkName = ForkName> = StateProof & {
   readonly timestamp: F extends ForkBeforeDeneb ? Uint64 | null : Uint64;
 };
 
-/** Snapshot of a chain. `await using` reverts to it at the end of the block. */
+/** Snapshot of a chain. `await using` reverts the chain to the snapshot at the end of the scope. */
 export interface Snapshot extends AsyncDisposable {
   readonly id: `0x${string}`;
   /** Reverts the chain to the snapshot, and discards this and all later snapshots. A second call fails. */
@@ -122,7 +122,7 @@ export interface ChainActions<F extends ForkName = ForkName> {
   advanceUntil(condition: ChainCondition, options?: UntilOptions): Promise<ChainPosition>;
   /** Skips slots, as if all validators were offline; one slot by default. */
   skip(duration?: Duration, options?: AdvanceOptions): Promise<ChainPosition>;
-  /** Replaces the last blocks with another branch; the last block by default. */
+  /** Replaces the last `depth` blocks with another branch; one block by default. */
   reorg(depth?: number | bigint, options?: CallOptions): Result<"dev_reorg">;
   /** Takes a snapshot of the whole chain. */
   snapshot(): Promise<Snapshot>;
@@ -139,9 +139,9 @@ export interface ChainActions<F extends ForkName = ForkName> {
     list(filter?: Omit<Params<"get_v1_beacon_states_stateId_validators">, "state_id">): Promise<StateValidator[]>;
     /** Makes deposits for new validators, using the chain's next keys. */
     deposit<const Text extends Hex = Hex>(options?: NewValidators<Text>): Result<"dev_deposit">;
-    /** Sets exactly these validators online, from the next slot on. */
+    /** From the next slot on, these validators are online and all others offline. */
     setOnline(selection: ValidatorSelection): Result<"dev_setValidators">;
-    /** Sets exactly these validators offline, from the next slot on. */
+    /** From the next slot on, these validators are offline and all others online. */
     setOffline(selection: ValidatorSelection): Result<"dev_setValidators">;
   };
   /** Merkle proofs. */

@@ -82,7 +82,7 @@ export type ForksOf<Genesis extends ForkName, Later extends ForkName, Directory 
 
 /** A funded account on a chain with an EVM. */
 export interface Account {
-  /** With its checksum (EIP-55). */
+  /** Checksummed (EIP-55). */
   readonly address: `0x${string}`;
   readonly privateKey: `0x${string}`;
 }

@@ -17,7 +17,9 @@ export interface ValidatorActions {
   slash(kind?: "proposer" | "attester"): Result<"dev_slash">;
   /** Signs a voluntary exit. */
   exit(): Result<"dev_exit">;
-  /** Requests a withdrawal (EIP-7002): a number of Gwei, or a full withdrawal with an exit. */
+  /**
+   * Requests a withdrawal of an amount in Gwei or, if the amount is omitted, an exit with a full withdrawal (EIP-7002).
+   */
   withdraw(amount?: number | bigint): Result<"dev_withdraw">;
   /** Makes a deposit for the validator; 32 ETH by default, in Gwei. */
   topUp(amount?: number | bigint): Result<"dev_deposit">;

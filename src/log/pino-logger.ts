@@ -26,12 +26,12 @@ interface LoggerOptions {
   file?: LogFile;
   /** True if a person reads the console. Defaults to whether standard output is a terminal. */
   isTerminal?: boolean;
-  /** Colours of the text format. On by default for a terminal, unless NO_COLOR is set. */
+  /** Whether the text format uses colours. On by default for a terminal, unless NO_COLOR is set. */
   colour?: boolean;
   now?: () => Date;
 }
 
-/** A logger whose filter can be changed at run time. */
+/** A logger whose filter can be changed at runtime. */
 export interface LogControl {
   logger: Logger;
   /** Applies a log specification. Warns about unknown topics. Throws a `LogSpecError` if it is malformed. */

@@ -38,12 +38,12 @@ export class Progress {
     this.restart();
   }
 
-  /** Restarts the measurement of the rate, for a task that counts from zero again. */
+  /** Restarts the rate measurement, for a task that starts counting from zero again. */
   restart(): void {
     this.#samples = [{ at: this.#timers.now(), done: 0 }];
   }
 
-  /** Logs a report if one is due. Percentage and remaining time need a positive `total`. */
+  /** Logs a report if one is due. Percentage and remaining time require a positive `total`. */
   report(
     done: number,
     total: number | undefined,

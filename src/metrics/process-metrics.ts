@@ -2,7 +2,7 @@ import { collectDefaultMetrics, type Registry } from "prom-client";
 import { VERSION } from "../runtime/version.ts";
 import type { Instruments } from "./instruments.ts";
 
-/** Metrics that only sum up others by type, and gauges named like counters. */
+/** Metrics that only sum up other metrics by type, and gauges named like counters. */
 const OMITTED = ["nodejs_active_resources_total", "nodejs_active_handles_total", "nodejs_active_requests_total"];
 
 /** Adds the version and the process metrics. */

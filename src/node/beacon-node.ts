@@ -46,11 +46,11 @@ export interface ChainSource {
   readonly engine: ExecutionEngine;
   /** Omitted if the genesis state is not available. */
   readonly readGenesisState?: ReadGenesisState;
-  /** Returns the anchor state of a new chain once, then releases the large state. */
+  /** Returns the anchor state of a new chain on the first call, and then releases it because of its size. */
   takeAnchorState?(): BeaconStateAllForks | undefined;
   /** Maximum distance between head and clock at which the node counts as synced without peers. */
   readonly syncHorizonSlots?: number;
-  /** Default: the authority of an ordinary node. */
+  /** Defaults to the authority of an ordinary node. */
   readonly authority?: Authority;
   /** Omitted if the process is never suspended. */
   readonly suspensions?: SuspensionWatch;

@@ -64,7 +64,7 @@ export class Networking {
     return this.network.gossip;
   }
 
-  /** Returns true if any peer is known, including from earlier runs. */
+  /** Returns true if any peer is known, including peers from earlier runs. */
   get knowsPeers(): boolean {
     return Object.values(this.view.peerCounts()).some((count) => count > 0);
   }
@@ -90,7 +90,7 @@ export class Networking {
     logger.info("Local node record", { enr });
   }
 
-  /** Handles a suspension of the process: the head and the connections may be stale. */
+  /** Handles a suspension of the process, which may leave the head and the connections stale. */
   onSuspended(): void {
     // Called first, so that no validator signs for a stale head.
     this.sync.onSuspended();

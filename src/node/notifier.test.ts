@@ -7,7 +7,7 @@ import { Notifier } from "./notifier.ts";
 
 type NotifierParts = ConstructorParameters<typeof Notifier>[0];
 
-/** Real time that advances by `slotMs` with every slot. */
+/** Creates timers whose real time advances by `slotMs` with every slot. */
 function steadyTime(chain: NotifierParts["chain"], slotMs: number) {
   const time = { now: 0, slotMs };
   const stop = chain.clock.onSlot(() => {

@@ -23,7 +23,7 @@ interface NotifierParts {
   chain: Pick<BeaconChain, "clock" | "head" | "headState" | "forkChoice"> & {
     readonly status: Pick<BeaconChain["status"], "isSyncing">;
   };
-  /** Omitted without a network. */
+  /** Omitted if there is no network. */
   connectedPeers?(): number;
   /** False if the node works without peers. A dev chain needs peers only while it waits for other nodes. */
   needsPeers: boolean;

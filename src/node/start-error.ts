@@ -49,7 +49,10 @@ export type StartErrorKind =
   | "p2pAddressUnusable"
   | "cannotListen";
 
-/** Thrown if a node cannot start or continue. The message is a sentence; the command line adds the fix by `kind`. */
+/**
+ * Thrown if a node cannot start or continue. The message is a sentence; the command line adds a fix depending on
+ * `kind`.
+ */
 export class StartError extends Error {
   readonly kind: StartErrorKind;
 

@@ -51,7 +51,7 @@ export function paramsOf(parameters: readonly Parameter[], typed: Readonly<Recor
   return values.slice(0, last + 1).map((value) => value ?? null);
 }
 
-/** Returns the parameters with input, by name. */
+/** Returns the parameters that have input, by name. */
 export function namedParamsOf(
   parameters: readonly Parameter[],
   typed: Readonly<Record<string, string>>,

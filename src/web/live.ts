@@ -276,7 +276,7 @@ function noteOf({ root, header: { message } }: Header): BlockNote {
   return { root, slot: Number(message.slot), parentRoot: message.parent_root, proposer: message.proposer_index };
 }
 
-/** Loads a block and its unknown ancestors, as far as their slots are shown. */
+/** Loads a block and its unknown ancestors, back to the oldest slot shown. */
 async function learn(root: string, currentSlot: number): Promise<void> {
   const found: BlockNote[] = [];
   const oldest = currentSlot - SHOWN_SLOTS;

@@ -44,7 +44,7 @@ describe("candidates", () => {
   });
 });
 
-/** Returns the completions for the last word, and which paths complete it. */
+/** Returns the completions for the last word, including the kind of paths that complete it. */
 async function offered(...words: string[]): Promise<{ words: string[]; paths: string }> {
   const [paths = "", ...lines] = (await complete(words)).trimEnd().split("\n");
   return { words: lines.map((line) => line.split("\t")[0]!), paths };

@@ -24,7 +24,7 @@ const DISCOVERED = {
   ],
 };
 
-/** A node that answers most calls with their own parameters; a few methods behave differently. */
+/** A node that echoes the parameters of most calls; a few methods behave differently. */
 function servedNode(onHang = () => {}) {
   return serve((_request, response, body) => {
     const { method, params } = JSON.parse(body) as { method: string; params: unknown };

@@ -64,7 +64,7 @@ export class Prompt {
     return promise;
   }
 
-  /** Runs work that Ctrl-C and Ctrl-D abort. With `endsWithLine`, Enter also aborts it. */
+  /** Runs work that can be aborted with Ctrl-C or Ctrl-D and, if `endsWithLine` is set, with Enter. */
   async interruptible<T>(work: (signal: AbortSignal) => Promise<T>, { endsWithLine = false } = {}): Promise<T> {
     const abort = new AbortController();
     this.#running = { abort, endsWithLine: endsWithLine && this.isInteractive };

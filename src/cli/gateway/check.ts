@@ -28,7 +28,7 @@ interface LoadOptions {
   logger?: Pick<Logger, "warn">;
   /**
    * True if the preset of the upstreams is not known yet. Method definitions depend on the preset, so method names are
-   * then checked only if there are other problems. `requireKnownMethods` checks the names later.
+   * checked here only if there are other problems. Otherwise, `requireKnownMethods` checks the names later.
    */
   isPresetUnknown?: boolean;
 }

@@ -5,7 +5,7 @@ import { nearestName } from "../../errors/nearest-name.ts";
 
 const MAX_SUGGESTIONS = 3;
 
-/** Returns the methods with every word in a name, the summary or a REST path. */
+/** Returns the methods whose names, summary or REST paths contain every word. */
 export function methodsWith(words: readonly string[]): MethodGroup[] {
   return methodGroups
     .map((group) => ({ ...group, methods: group.methods.filter((method) => hasAll(method, words)) }))

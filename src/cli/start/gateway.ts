@@ -23,7 +23,7 @@ export interface GatewayStart extends GatewayCommandSettings {
   readSettings(): Promise<GatewayCommandSettings>;
 }
 
-/** Runs `fanal gateway`: serves a node's APIs on behalf of other beacon nodes. */
+/** Runs `fanal gateway`: the API servers of a node as a proxy for other beacon nodes. */
 export async function runGateway(
   start: GatewayStart,
   logger: Logger,

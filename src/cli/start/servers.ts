@@ -50,7 +50,7 @@ function withToken({ tokenFile, ...access }: AccessSettings, logger: Logger): Ap
 type AnnouncedServers = Pick<Servers, "jsonRpcUrl" | "restUrl" | "metricsUrl"> &
   Partial<Pick<Servers, "ethRpcUrl" | "signerUrl">>;
 
-/** Logs the URLs of the servers and an example call, or how to enable them. */
+/** Logs the URLs of the servers and an example call, or how to enable the servers. */
 export function announceServers(
   { jsonRpcUrl, ethRpcUrl, restUrl, signerUrl, metricsUrl }: AnnouncedServers,
   { jsonRpc }: Pick<ServerSettings, "jsonRpc">,

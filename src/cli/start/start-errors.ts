@@ -4,7 +4,7 @@ import { StartError, type StartErrorKind } from "../../node/start-error.ts";
 import { missingNativeModule, missingNativeModuleMessage } from "../../runtime/native-modules.ts";
 import { type ExitReason, StartupError, usageError } from "../exit.ts";
 
-/** Exit reason of a start error, and advice appended to its message. */
+/** Exit reason for a start error, and the advice appended to its message. */
 interface ErrorExit {
   reason: ExitReason;
   advice?: string;

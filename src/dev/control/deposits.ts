@@ -16,7 +16,7 @@ import type { RegisteredKeys } from "../registered-keys.ts";
 import { VOTING_PERIOD } from "./deposit-log.ts";
 import type { ExecutionRequestSink } from "./execution-requests.ts";
 
-/** Seed of a key that no validator has, for invalid signatures. */
+/** Seed for a key that belongs to no validator, used for invalid signatures. */
 const UNUSED_KEY_SEED = new Uint8Array(32).fill(0xba);
 
 interface DevDepositsParts {

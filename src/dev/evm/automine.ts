@@ -3,8 +3,8 @@ import type { Clock } from "../../chain/clock/clock.ts";
 import type { DevTime } from "../control/time.ts";
 
 /**
- * Number of consecutive slots without a block, due to slashed or offline proposers, for example, after which
- * transactions stay in the pool.
+ * Maximum number of consecutive slots without a block, for example because proposers are slashed or offline. After
+ * that, transactions stay in the pool.
  */
 const MAX_EMPTY_SLOTS = 32;
 

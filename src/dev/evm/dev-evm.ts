@@ -28,7 +28,7 @@ export class DevEvm {
   readonly eth: ChainEth;
   /** Provides the deposits that validators vote for before electra. */
   readonly deposits: EvmDepositLog;
-  /** Resolves once the EVM is at the head. Earlier calls wait for this. */
+  /** Resolves once the EVM is at the head. Calls made before then wait for it. */
   readonly ready: Promise<void>;
   readonly control: Remote<EvmControl>;
 

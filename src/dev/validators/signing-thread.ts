@@ -97,7 +97,7 @@ export class SigningThread {
   #start() {
     const { port1: port, port2 } = new MessageChannel();
     const worker = this.#startWorker({ port: port2 });
-    // Keeps the thread from holding the process open.
+    // Allows the process to exit while the thread is running.
     worker.unref();
     onThreadDeath(worker, (error) => this.#onDeath(error));
     return { worker, port };

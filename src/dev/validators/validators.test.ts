@@ -106,7 +106,8 @@ describe("dev validators in lockstep", () => {
         .map(({ message }) => message.slot);
       expect(withFullSyncCommittee).toEqual(slots);
 
-      // Every validator attests once in each of four epochs, plus the committees in the first slot of the fifth epoch.
+      // Every validator attests once in each of four epochs. The committees in the first slot of the fifth epoch attest
+      // as well.
       const inFullEpochs = api.attestations.filter(({ data }) => data.target.epoch < 4);
       expect(inFullEpochs.length).toBe(4 * keys.count);
       const singles = api.attestations.filter(isElectraSingleAttestation);

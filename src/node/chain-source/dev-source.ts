@@ -178,7 +178,7 @@ const FROM_PARAMETERS = /^(?:CONFIG_NAME|MIN_GENESIS_TIME|SECONDS_PER_SLOT|[A-Z0
 
 /**
  * Adds the configuration to the identity of a chain created by an earlier version. Reads the configuration from the
- * network directory if that describes the same chain.
+ * network directory if the directory describes the same chain.
  */
 async function addConfig(db: BeaconDb, identity: DevIdentity, directory: string | undefined): Promise<DevIdentity> {
   const present = devChainConfig(identity);
@@ -279,7 +279,9 @@ function requireTimeForHistory(genesisTime: number, latest: number): void {
   );
 }
 
-/** Throws unless genesis is later than the execution genesis block: timestamps of execution blocks must increase. */
+/**
+ * Throws unless genesis is later than the execution genesis block, since timestamps of execution blocks must increase.
+ */
 function requireTimeAfter({ timestamp }: GenesisBlock, genesisTime: number): void {
   if (timestamp <= genesisTime) return;
   throw new StartError(

@@ -14,7 +14,7 @@ export interface NodeIdentity extends GenesisIdentity {
   kind: "node";
   network: string;
   genesisForkVersion: string;
-  /** Epochs of scheduled forks. Missing in chains created by earlier versions. */
+  /** Epochs of scheduled forks. Missing for chains created by earlier versions. */
   forkEpochs?: Readonly<Record<string, Epoch>>;
 }
 

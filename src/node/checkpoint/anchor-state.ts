@@ -13,7 +13,7 @@ import { type ReadLimits, readSsz } from "./read-ssz.ts";
 const SLOT_OFFSET = 40;
 const FORK_OFFSET = 48;
 const MIN_STATE_BYTES = FORK_OFFSET + 16;
-/** A state with a million validators is about 250 MB. The server may take long to send the first byte. */
+/** A state with a million validators is about 250 MB. The server may take a long time to send the first byte. */
 const STATE_LIMITS: ReadLimits = { idleMs: 60_000, maxBytes: 2 * 1024 ** 3 };
 
 export interface LoadedState {

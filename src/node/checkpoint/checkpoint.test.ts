@@ -19,7 +19,7 @@ import { openDataDirectory } from "../storage/data-directory.ts";
 import { loadAnchorBlock } from "./anchor-block.ts";
 import { loadState } from "./anchor-state.ts";
 
-/** Responses by the first path segment. */
+/** Responses by first path segment. */
 const RESPONSES: Readonly<Record<string, [status: number, type: string, body: string]>> = {
   gone: [410, "text/plain", "gone"],
   json: [200, "application/json; charset=utf-8", '{"data":{}}'],

@@ -7,7 +7,7 @@ import type { LaneLimits } from "../../server/lane.ts";
 import type { MethodThread } from "../../server/thread/direct/method-thread.ts";
 import { SERVER_ERRORS } from "../../server/thread/messages/errors.ts";
 
-/** Returns the read thread in the form called by the server thread. */
+/** Adapts the read thread to the interface used by the server thread. */
 export function ethMethodThread({ thread, eth }: DevEvm, lane: LaneLimits): MethodThread {
   const methods = ETH_READS.map(({ name }) => {
     const limitMs = readLimit(name === "eth_getLogs" ? "getLogs" : "call");

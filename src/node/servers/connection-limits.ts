@@ -5,7 +5,7 @@ import { maxPeers } from "../../network/peers/peer-pruner.ts";
 import { DEFAULT_SERVER_LIMITS } from "./server-limits.ts";
 import type { ServersOptions } from "./servers.ts";
 
-/** max_open_files of LevelDB. */
+/** LevelDB's max_open_files. */
 const DATABASE_FILES = 1000;
 /** Descriptors for code, logs and threads. */
 const OTHER_FILES = 256;
@@ -22,8 +22,8 @@ interface LimitOptions<Servers extends LimitedServers> {
 }
 
 /**
- * Reduces the connection limit of the servers to the file descriptor limit (`ulimit -n`), minus the descriptors of the
- * database and peers. Logs a reduction. Linux only, where the limit can be read.
+ * Lowers the connection limit of the servers to fit the file descriptor limit (`ulimit -n`), minus the descriptors used
+ * by the database and peers. Logs the reduction. Works only on Linux, where the limit can be read.
  */
 export async function limitConnections<Servers extends LimitedServers>(
   { servers, networking }: LimitOptions<Servers>,

@@ -13,7 +13,7 @@ interface Signer {
   close(): Promise<void>;
 }
 
-/** Starts the server of the Web3Signer API. Loads it lazily. */
+/** Starts the Web3Signer API server, which is loaded lazily. */
 export async function startSigner(
   devChain: SignedChain & Pick<DevChain, "config">,
   protection: SlashingProtection,

@@ -12,7 +12,7 @@ import type { Logger } from "../../log/logger.ts";
 import { StartError } from "../start-error.ts";
 import { asStartError, databasePath, dataDirError, openDataDirectory, rejectDanglingLink } from "./data-directory.ts";
 
-// Must not import code that depends on the preset: the identity of a database may select it.
+// Must not import code that depends on the preset, since the identity of a database may determine the preset.
 
 /** Opens an existing database. Throws a `StartError` if there is none. */
 export async function openStoredDatabase(dataDir: string): Promise<BeaconDb> {

@@ -14,8 +14,8 @@ import { BlockStatus } from "../parts/status.ts";
 type Validator = Awaited<ReturnType<typeof node.get_v1_beacon_states_stateId_validators_validatorId>>;
 
 /**
- * Number of epochs in the chart. Historical states are expensive, so no more states are requested, and only one at a
- * time.
+ * Number of epochs in the chart. Historical states are expensive, so only the states needed for these epochs are
+ * requested, one at a time.
  */
 const PLOTTED_EPOCHS = 16;
 const JUDGED_EPOCHS = 4;

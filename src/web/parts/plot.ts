@@ -21,7 +21,7 @@ async function loadUPlot(): Promise<typeof UPlot> {
   return (await import("uplot")).default;
 }
 
-/** Line chart over integers. */
+/** Line chart with integers on the horizontal axis. */
 export function Plot(props: PlotProps) {
   const library = useLoaded(loadUPlot, []);
   return html`<${Show} of=${library}>${(value: typeof UPlot) => html`<${LoadedPlot} ...${props} library=${value} />`}<//>`;

@@ -3,7 +3,7 @@ import { dataDirFlag } from "../shared-flags.ts";
 import { DEV_GENESIS_FLAGS } from "./dev-genesis-flags.ts";
 import { parseValidatorList } from "./validator-list.ts";
 
-/** Flags of `fanal dev keys`: those flags of `fanal dev` that describe the chain. */
+/** Flags of `fanal dev keys`: the subset of `fanal dev` flags that describes the chain. */
 export const DEV_KEYS_FLAGS = {
   indices: valueFlag({
     name: "indices",

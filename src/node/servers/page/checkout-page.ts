@@ -8,7 +8,7 @@ import type { StaticFilePaths } from "../../../server/http/response/static-files
 const SOURCE = join(import.meta.dirname, "..", "..", "..");
 const ROOT = join(SOURCE, "..");
 const CACHE = join(ROOT, "node_modules", ".cache", "fanal-page");
-/** Folders with the files of the page. */
+/** Folders containing the page's files. */
 const FOLDERS = ["web", "client"];
 const IS_SERVED = /(?<!\.test|\.d)\.(ts|js|css|svg)$/;
 
