@@ -42,8 +42,8 @@ export class CallSiteFinder {
   }
 
   #pathOf(file: string): string | null {
-    const known = this.#paths.get(file);
-    if (known !== undefined) return known;
+    const cachedPath = this.#paths.get(file);
+    if (cachedPath !== undefined) return cachedPath;
     const path = displayPath(file);
     this.#paths.set(file, path);
     return path;

@@ -12,7 +12,7 @@ import { StartupError } from "./startup-error.ts";
 /** Defaults for tests where they differ from `fanal dev`. */
 const DEFAULTS = { speed: 0, warmupEpochs: 0, logLevel: "WARN" } as const satisfies DevChainOptions;
 
-type Given = [flag: string, texts: string[]];
+type FlagTexts = [flag: string, texts: string[]];
 
 /** Flags of `fanal dev` by option name. */
 const FLAGS: ReadonlyMap<string, Flag<unknown>> = new Map(
@@ -41,12 +41,12 @@ export function optionFlags(): [option: string, flag: Flag<unknown>][] {
  */
 export function readOptions(chainOptions: DevChainOptions, stored: DevIdentity | null): DevCommandSettings {
   const { log, rpc, rest, ethRpc, forkAt, config, ...options } = chainOptions;
-  const plain = Object.entries({ ...DEFAULTS, ...options }).filter(([, value]) => value !== undefined);
-  const flags: Given[] = [
-    ...plain.map(flagOf),
-    ...serving("rpc", rpc),
-    ...serving("rest", rest),
-    ...(ethRpc === undefined ? [["eth-rpc", ["false"]] as Given] : serving("eth-rpc", ethRpc)),
+  const plainOptions = Object.entries({ ...DEFAULTS, ...options }).filter(([, value]) => value !== undefined);
+  const flags: FlagTexts[] = [
+    ...plainOptions.map(flagOf),
+    ...serverFlags("rpc", rpc),
+    ...serverFlags("rest", rest),
+    ...(ethRpc === undefined ? [["eth-rpc", ["false"]] as FlagTexts] : serverFlags("eth-rpc", ethRpc)),
     ...pairs("fork-at", forkAt),
     ...pairs("config", config),
   ];
@@ -61,7 +61,7 @@ export function optionOf(flagName: string): string | undefined {
   return REPLACED_BY.get(option) ?? (FLAGS.has(option) ? option : undefined);
 }
 
-function flagOf([key, value]: [key: string, value: unknown]): Given {
+function flagOf([key, value]: [key: string, value: unknown]): FlagTexts {
   const other = REPLACED_BY.get(key);
   if (other !== undefined) throw unknownOption(key, `Use "${other}".`);
   const flag = FLAGS.get(key);
@@ -81,7 +81,7 @@ function unknownOption(key: string, advice: string): StartupError {
 function pairs(
   flag: string,
   values: Readonly<Record<string, number | bigint | string | undefined>> | string | readonly string[] = {},
-): Given[] {
+): FlagTexts[] {
   const isWritten = typeof values === "string" || Array.isArray(values);
   const texts = isWritten ? [values].flat() : Object.entries(values).map(([name, value]) => `${name}=${value}`);
   return texts.length === 0 ? [] : [[flag, texts]];
@@ -95,7 +95,7 @@ function kebabCase(name: string): string {
   return name.replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`);
 }
 
-function serving(server: "rpc" | "rest" | "eth-rpc", port: number | undefined): Given[] {
+function serverFlags(server: "rpc" | "rest" | "eth-rpc", port: number | undefined): FlagTexts[] {
   if (port === undefined) return [];
   return [
     [server, ["true"]],

@@ -28,11 +28,11 @@ export async function startDevChain<
   enableCompileCache();
   try {
     const { readOptions } = await import("./options.ts");
-    const read = readOptions(options, await storedChain(options));
-    await choosePreset(read.preset);
-    if (read.evm) preloadEvm();
+    const settings = readOptions(options, await storedChain(options));
+    await choosePreset(settings.preset);
+    if (settings.evm) preloadEvm();
     const { openDevChain } = await import("./open-dev-chain.ts");
-    return await openDevChain(read, { isTemporary: options.dataDir === undefined, log: options.log });
+    return await openDevChain(settings, { isTemporary: options.dataDir === undefined, log: options.log });
   } catch (error) {
     const missing = missingNativeModule(error);
     if (missing) throw new Error(missingNativeModuleMessage(missing));

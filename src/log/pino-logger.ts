@@ -116,8 +116,8 @@ export function createLogger(options: LoggerOptions): LogControl {
   const topics = new Map<LogTopic, TopicLogger>();
 
   function topicLogger(topic: LogTopic): Logger {
-    const known = topics.get(topic);
-    if (known !== undefined) return known.logger;
+    const existing = topics.get(topic);
+    if (existing !== undefined) return existing.logger;
     const methodOf = (level: LogLevel) => (message: string, fields?: LogFields) => {
       if (LEVEL_VALUES[level] < entry.threshold) return;
       const record = { time: now(), level, topic, message, fields };

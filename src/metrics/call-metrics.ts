@@ -61,8 +61,8 @@ export class CallMetrics {
 
   #seriesOf(server: CallServer, method: string): CallSeries {
     const key = `${server} ${method}`;
-    const known = this.#series.get(key);
-    if (known) return known;
+    const existing = this.#series.get(key);
+    if (existing) return existing;
     const series = this.#makeSeries({ server, method });
     this.#series.set(key, series);
     return series;

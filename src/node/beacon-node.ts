@@ -227,8 +227,8 @@ export class BeaconNode<Source extends ChainSource = ChainSource> {
     const feed = (topics: readonly string[]) => feedOf(this.api.context, topics);
     const { revision } = chain.forkChoice;
     const methodThread = evm && ethMethodThread(evm, calls.evm);
-    const served = { methods, routes, metrics, feed, revision, methodThread };
-    const servers = await startServers(served, options, this.#logger, thread);
+    const services = { methods, routes, metrics, feed, revision, methodThread };
+    const servers = await startServers(services, options, this.#logger, thread);
     this.own(servers);
     void servers.failed.then((error) => this.#serversFailed.resolve(error));
     return servers;

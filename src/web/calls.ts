@@ -84,10 +84,10 @@ export function asTypeScript(
   isFunction: boolean,
 ): string {
   const args = Object.keys(params).length === 0 ? "" : literal(params);
-  const written = isFunction
+  const callText = isFunction
     ? `${method}(${args})`
     : `call(${[JSON.stringify(method), args].filter(Boolean).join(", ")})`;
-  return [...typeScriptClient(url), `const result = await client.${written};`].join("\n");
+  return [...typeScriptClient(url), `const result = await client.${callText};`].join("\n");
 }
 
 export function asSubscription(url: string, topics: readonly string[]): string {

@@ -51,9 +51,9 @@ export function countSlots(
   from: number,
   to: number,
 ): SlotCounts {
-  const shown = blocks.filter(({ slot }) => slot >= from && slot <= to);
-  const filled = new Set(shown.map(({ slot }) => slot)).size;
-  const proposed = new Set(shown.filter(({ isCanonical }) => isCanonical).map(({ slot }) => slot)).size;
+  const blocksInRange = blocks.filter(({ slot }) => slot >= from && slot <= to);
+  const filled = new Set(blocksInRange.map(({ slot }) => slot)).size;
+  const proposed = new Set(blocksInRange.filter(({ isCanonical }) => isCanonical).map(({ slot }) => slot)).size;
   return { proposed, missed: Math.max(0, to - from + 1) - filled, orphaned: filled - proposed };
 }
 

@@ -24,12 +24,13 @@ export function useParticipation(epoch: number): number | undefined {
 async function readVotes(epoch: number, slot: number): Promise<void> {
   if (inFlight.has(epoch)) return;
   inFlight.add(epoch);
-  for (let known: unknown; known !== reorgs.value; ) {
-    known = reorgs.value;
+  for (let reorgsBefore: unknown; reorgsBefore !== reorgs.value; ) {
+    reorgsBefore = reorgs.value;
     const { previous_epoch: votes } = await node
       .getParticipation({ state_id: String(slot) })
       .catch(() => ({ previous_epoch: null }));
-    if (known === reorgs.value && votes !== null) votesByEpoch.value = new Map(votesByEpoch.value).set(epoch, votes);
+    if (reorgsBefore === reorgs.value && votes !== null)
+      votesByEpoch.value = new Map(votesByEpoch.value).set(epoch, votes);
   }
   inFlight.delete(epoch);
 }

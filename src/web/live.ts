@@ -119,7 +119,7 @@ async function connect(): Promise<void> {
   ]);
   const [spec, genesis, versions, time, head, voting] = answers.map(orThrow) as Answers<typeof answers>;
   noteForks(spec);
-  const known = await readPast(Number(time.slot));
+  const recentBlocks = await readPast(Number(time.slot));
   batch(() => {
     constants.value = {
       slotsPerEpoch: Number(spec.SLOTS_PER_EPOCH),
@@ -129,7 +129,7 @@ async function connect(): Promise<void> {
     };
     version.value = versions.version;
     // The address may be serving a different chain by now.
-    blocks.value = known;
+    blocks.value = recentBlocks;
     reorgs.value = [];
     votesByEpoch.value = new Map();
     applyHead(head, voting, time);

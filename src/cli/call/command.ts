@@ -18,12 +18,12 @@ export function resolveConnection(sources: FlagSources) {
 
 /** Runs `fanal call` without loading any chain code. */
 export async function runCallCommand(
-  written: readonly string[],
+  operands: readonly string[],
   sources: FlagSources,
   terminal: Terminal,
   execution: Pick<CallOptions, "waitSeconds" | "signal"> = {},
 ): Promise<number> {
-  const [method, ...params] = written;
+  const [method, ...params] = operands;
   if (method === undefined) {
     throw usageError('Missing method. "fanal methods" lists the methods, "fanal call --help" shows the usage.');
   }

@@ -38,19 +38,19 @@ export async function runConsole(
   const connection = resolveConnection(sources);
   const { isInteractive } = streams;
   const history = isInteractive ? new History(historyFile(sources.environment)) : undefined;
-  const known = new CompletionNames(connection);
+  const completionNames = new CompletionNames(connection);
   const prompt = new Prompt({
     ...streams,
     history: history?.lines ?? [],
     historySize: MAX_LINES,
-    complete: (line) => known.complete(line),
+    complete: (line) => completionNames.complete(line),
   });
   const session = new Session(sources, terminal, prompt);
   try {
     if (isInteractive) {
       const url = withoutCredentials(connection.url);
       await session.attempt(async (signal) => {
-        const { methods } = await known.load(signal);
+        const { methods } = await completionNames.load(signal);
         terminal.writeError(`${methods.length} methods at ${url}. TAB completes, help explains, .exit ends.\n`);
         return EXIT_CODES.ok;
       });
@@ -103,10 +103,10 @@ class Session {
       this.#terminal.writeError("Cancelled.\n");
       return EXIT_CODES.ok;
     }
-    const known = error instanceof NoResponseError ? new StartupError("noAnswer", error.message, error) : error;
-    if (!(known instanceof StartupError)) throw known;
-    this.#terminal.writeError(`fanal: ${known.message}\n`);
-    return known.exitCode;
+    const reported = error instanceof NoResponseError ? new StartupError("noAnswer", error.message, error) : error;
+    if (!(reported instanceof StartupError)) throw reported;
+    this.#terminal.writeError(`fanal: ${reported.message}\n`);
+    return reported.exitCode;
   }
 
   async #do(words: readonly string[], signal: AbortSignal): Promise<number> {

@@ -12,13 +12,13 @@ interface TargetOptions {
 
 /** Parses the upstreams to examine, in the format of --upstream. */
 export function readTargets(
-  written: readonly string[],
+  upstreams: readonly string[],
   { tokenFile, workingDirectory }: TargetOptions,
 ): UpstreamSettings[] {
-  if (written.length === 0) {
+  if (upstreams.length === 0) {
     throw usageError("Missing URL. Give the REST API of a beacon node, as in fanal doctor http://127.0.0.1:5052.");
   }
-  const targets = written.map(readTarget);
+  const targets = upstreams.map(readTarget);
   requireDistinct(targets);
   return targets.map((target) => {
     const hasCredentials = target.authorization !== undefined || target.tokenFile !== undefined;

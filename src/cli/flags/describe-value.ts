@@ -18,10 +18,10 @@ const URL_START =
 
 /** Quotes a text without the parts that may be secrets: truncates it after the host of a URL. */
 export function shownText(text: string): string {
-  const shown = withoutCredentials(text);
-  const start = URL_START.exec(shown);
-  const end = Math.min(start === null ? shown.length : start.index + start[0].length, MAX_SHOWN_LENGTH);
-  return `"${shown.slice(0, end)}${end < shown.length ? "…" : ""}"`;
+  const safeText = withoutCredentials(text);
+  const start = URL_START.exec(safeText);
+  const end = Math.min(start === null ? safeText.length : start.index + start[0].length, MAX_SHOWN_LENGTH);
+  return `"${safeText.slice(0, end)}${end < safeText.length ? "…" : ""}"`;
 }
 
 /**

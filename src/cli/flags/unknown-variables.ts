@@ -19,9 +19,9 @@ export function reportUnknownVariables(
 ): void {
   const flags = COMMAND_NAMES.flatMap((name) => Object.values<Flag<unknown>>(COMMANDS[name].flags));
   const names = new Set(flags.flatMap(flagNames));
-  const known = new Set(Array.from(names, environmentName));
+  const knownVariables = new Set(Array.from(names, environmentName));
   for (const [variable, value] of Object.entries(environment)) {
-    if (!variable.startsWith(PREFIX) || !value || known.has(variable) || OTHERS.test(variable)) continue;
+    if (!variable.startsWith(PREFIX) || !value || knownVariables.has(variable) || OTHERS.test(variable)) continue;
     const nearest = nearestFlag(variable.slice(PREFIX.length), names);
     const hint =
       nearest === undefined ? "docs/flags.md lists all variables." : `Did you mean ${environmentName(nearest)}?`;

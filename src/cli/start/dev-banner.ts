@@ -26,8 +26,8 @@ export function devBanner(settings: BannerSettings, { devChain, servers }: Banne
     endpointLines(servers, settings.servers.jsonRpc?.page === true),
     suggestionLines(servers, settings.servers.jsonRpc?.access.tokenFile),
   ];
-  const shown = sections.filter(({ length }) => length > 0);
-  return `\n${shown.map((lines) => lines.join("\n")).join("\n\n")}\n`;
+  const nonEmptySections = sections.filter(({ length }) => length > 0);
+  return `\n${nonEmptySections.map((lines) => lines.join("\n")).join("\n\n")}\n`;
 }
 
 function chainLine({ preset, forks, validators, slotSeconds, speed }: BannerSettings): string {
@@ -48,11 +48,11 @@ function accountLines({ evm }: BannerSettings): string[] {
 
 function validatorLines({ keys: source, validators }: BannerSettings, { keys }: BannerNode["devChain"]): string[] {
   const arePublic = source?.kind !== "mnemonic";
-  const shown = keys.indices.slice(0, SHOWN_KEYS);
+  const indices = keys.indices.slice(0, SHOWN_KEYS);
   const note = arePublic ? "public keys and interop secret keys" : "public keys; dev_keys returns the secret keys";
   return [
-    `Validators (${shown.length} of ${validators}, ${note})`,
-    ...shown.flatMap((index) => {
+    `Validators (${indices.length} of ${validators}, ${note})`,
+    ...indices.flatMap((index) => {
       const line = `  (${index}) ${toHex(keys.publicKey(index)!)}`;
       return arePublic ? [line, `      ${keys.secretKey(index)!.toHex()}`] : [line];
     }),

@@ -75,12 +75,12 @@ export class ChainReplacer {
     signal?.throwIfAborted();
     const loaded = await this.#open(db, clockSlot);
     opened.defer(() => loaded.close());
-    const signed = await slashingProtectionStore(db).load();
+    const signingRecords = await slashingProtectionStore(db).load();
     await onReplacing();
     try {
       await chain.chainSnapshots.replaceBy(loaded.chainSnapshots, () => {
         clock.moveTo(loaded.clock.currentSlot);
-        history.replace(signed);
+        history.replace(signingRecords);
       });
     } finally {
       await onReplaced();

@@ -87,10 +87,10 @@ export class DevOperations implements OperationControl {
       const { index } = subject;
       requireExitAllowed(subject, "exit");
       requireNoPendingWithdrawals(subject, "exit");
-      const pooled = chain.pools.operations
+      const pendingExit = chain.pools.operations
         .listVoluntaryExits()
         .find(({ message }) => message.validatorIndex === index);
-      const signedVoluntaryExit = pooled ?? this.#signed.exit(state, index);
+      const signedVoluntaryExit = pendingExit ?? this.#signed.exit(state, index);
       await api.beacon.submitPoolVoluntaryExit({ signedVoluntaryExit });
       const data = ssz.phase0.SignedVoluntaryExit.toJson(signedVoluntaryExit);
       return this.#onePooled({ type: "voluntary_exit", data });
@@ -138,13 +138,15 @@ export class DevOperations implements OperationControl {
         );
       }
       const { operations } = chain.pools;
-      const pooled = operations.listBlsToExecutionChanges().find(({ message }) => message.validatorIndex === index);
-      if (pooled && !byteArrayEquals(pooled.message.toExecutionAddress, address)) {
+      const pendingChange = operations
+        .listBlsToExecutionChanges()
+        .find(({ message }) => message.validatorIndex === index);
+      if (pendingChange && !byteArrayEquals(pendingChange.message.toExecutionAddress, address)) {
         throw ControlError.conflict(
-          `A credentials change of validator ${index} to ${toHex(pooled.message.toExecutionAddress)} is pending already.`,
+          `A credentials change of validator ${index} to ${toHex(pendingChange.message.toExecutionAddress)} is pending already.`,
         );
       }
-      const change = pooled ?? this.#signed.credentialsChange(index, fromBlsPubkey, address);
+      const change = pendingChange ?? this.#signed.credentialsChange(index, fromBlsPubkey, address);
       await api.beacon.submitPoolBLSToExecutionChange({ blsToExecutionChanges: [change] });
       const data = ssz.capella.SignedBLSToExecutionChange.toJson(change);
       return this.#onePooled({ type: "bls_to_execution_change", data });
@@ -192,8 +194,13 @@ export class DevOperations implements OperationControl {
           ? deposits.submit(state, signed)
           : Promise.resolve(signed.map((each) => depositData(each, "signed")));
       if ("newValidators" in receiver) {
-        const signed = await deposits.newValidators(state, receiver.newValidators, contents, hasInvalidSignature);
-        return finish(signed);
+        const signedDeposits = await deposits.newValidators(
+          state,
+          receiver.newValidators,
+          contents,
+          hasInvalidSignature,
+        );
+        return finish(signedDeposits);
       }
       const { index, validator } = this.#known(state, receiver.validator);
       const { pubkey } = validator;
@@ -263,10 +270,10 @@ export class DevOperations implements OperationControl {
     indices: readonly ValidatorIndex[],
   ): Promise<CreatedOperation[]> {
     const { api, chain } = this.#parts;
-    const pooled = chain.pools.operations.listProposerSlashings();
+    const pendingSlashings = chain.pools.operations.listProposerSlashings();
     const slashings = indices.map(
       (index) =>
-        pooled.find(({ signedHeader1 }) => signedHeader1.message.proposerIndex === index) ??
+        pendingSlashings.find(({ signedHeader1 }) => signedHeader1.message.proposerIndex === index) ??
         this.#signed.doubleProposal(state, index),
     );
     for (const proposerSlashing of slashings) await api.beacon.submitPoolProposerSlashings({ proposerSlashing });

@@ -133,10 +133,10 @@ export class DevTime implements TimeControl {
 
   #requireSkippable(slots: number): void {
     const { clock, headSlot } = this.#parts;
-    const left = Math.max(0, headSlot() + MAX_EMPTY_EPOCHS * SLOTS_PER_EPOCH - clock.currentSlot);
-    if (slots <= left) return;
+    const maxSlots = Math.max(0, headSlot() + MAX_EMPTY_EPOCHS * SLOTS_PER_EPOCH - clock.currentSlot);
+    if (slots <= maxSlots) return;
     throw ControlError.conflict(
-      `At most ${left} more slots can be skipped before the next block: ` +
+      `At most ${maxSlots} more slots can be skipped before the next block: ` +
         `after ${MAX_EMPTY_EPOCHS} epochs without votes all validators may be ejected. ${LONGER_SLOTS}`,
     );
   }

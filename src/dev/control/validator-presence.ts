@@ -92,12 +92,12 @@ export class ValidatorPresence implements ValidatorControl {
 
 function selected(indices: readonly ValidatorIndex[], selection: ValidatorSelection): ReadonlySet<ValidatorIndex> {
   if ("share" in selection) return new Set(indices.filter((_, position) => isInShare(position, selection.share)));
-  const known = new Set(indices);
+  const knownIndices = new Set(indices);
   const chosen = new Set<ValidatorIndex>();
   for (const { first, last } of selection.ranges) {
     // Stops at the first unknown index, however long the range is.
     for (let index = first; index <= last; index++) {
-      if (!known.has(index)) {
+      if (!knownIndices.has(index)) {
         throw ControlError.notFound(
           `The key of validator ${index} is unknown. ` +
             `This chain has keys of ${indices.length} validators, up to ${indices.at(-1)}.`,

@@ -73,13 +73,13 @@ export class Automine {
     let emptySince = timers.now();
     const isGivenUp = () =>
       emptySlots >= MAX_EMPTY_SLOTS || (emptySlots > 0 && timers.now() - emptySince > MAX_EMPTY_MS);
-    for (let left = await count(); left > 0 && !isGivenUp(); left = await count()) {
-      if (emptySlots === 0 && left >= before) return;
+    for (let executable = await count(); executable > 0 && !isGivenUp(); executable = await count()) {
+      if (emptySlots === 0 && executable >= before) return;
       const head = headSlot();
       if (emptySlots === 0) emptySince = timers.now();
       await time.advanceSlot();
       emptySlots = headSlot() > head ? 0 : emptySlots + 1;
-      before = left;
+      before = executable;
     }
   }
 }

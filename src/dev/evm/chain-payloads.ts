@@ -14,9 +14,9 @@ export function chainPayloads({ config, blocks, forkChoice }: BeaconChain): Payl
       return undefined;
     },
     read: async (root) => {
-      const signed = await blocks.signedByRoot(root);
-      if (signed === null) return null;
-      const { slot, parentRoot, body } = signed.message;
+      const signedBlock = await blocks.signedByRoot(root);
+      if (signedBlock === null) return null;
+      const { slot, parentRoot, body } = signedBlock.message;
       const { executionPayload, executionRequests, blobKzgCommitments = [] } = body as electra.BeaconBlockBody;
       if (executionPayload === undefined) return null;
       return {

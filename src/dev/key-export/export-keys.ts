@@ -50,7 +50,7 @@ export async function exportKeys(
   for (const folder of [files.keystores, files.passwords]) await mkdir(folder, { recursive: true });
   const deposits = [];
   const validators = [];
-  const signed = new Map(chain.signed.map((record) => [record.index, record]));
+  const recordsByIndex = new Map(chain.signed.map((record) => [record.index, record]));
   for (const index of indices) {
     const secretKey = keys.deriveSecretKey(index);
     const publicKey = secretKey.toPublicKey().toBytes();
@@ -66,7 +66,7 @@ export async function exportKeys(
     await writeFile(join(files.keystores, `${name}.json`), JSON.stringify(keystore));
     await writeFile(join(files.passwords, `${name}.txt`), password);
     deposits.push(depositDataEntry(chain.config, depositOf(chain.config, secretKey, index, chain)));
-    validators.push({ publicKey, signed: signed.get(index) });
+    validators.push({ publicKey, signed: recordsByIndex.get(index) });
   }
   const interchange = slashingInterchange(chain.genesisValidatorsRoot, validators);
   await writeFile(files.password, password);

@@ -40,8 +40,8 @@ export class BuilderRegistration {
   }
 
   #registrationOf(index: ValidatorIndex): bellatrix.SignedValidatorRegistrationV1 {
-    const known = this.#signed.get(index);
-    if (known) return known;
+    const cached = this.#signed.get(index);
+    if (cached) return cached;
     const { config, clock, keys } = this.#modules;
     const secretKey = keys.secretKey(index)!;
     const message = {

@@ -22,8 +22,8 @@ export class DutyCache<Duty> {
   }
 
   async get(epoch: Epoch): Promise<Duty[]> {
-    const known = this.#entries.get(epoch);
-    if (known) return (await known.fetched).duties;
+    const existing = this.#entries.get(epoch);
+    if (existing) return (await existing.fetched).duties;
 
     const entry: Entry<Duty> = { fetched: this.#fetch(epoch) };
     this.#entries.set(epoch, entry);
@@ -58,7 +58,7 @@ export class DutyCache<Duty> {
 
   pruneBefore(epoch: Epoch): void {
     for (const map of [this.#entries, this.#droppedFor]) {
-      for (const known of map.keys()) if (known < epoch) map.delete(known);
+      for (const cachedEpoch of map.keys()) if (cachedEpoch < epoch) map.delete(cachedEpoch);
     }
   }
 }

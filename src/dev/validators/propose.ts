@@ -34,13 +34,13 @@ export async function signBlock(
   const { data } = await api.validator.produceBlockV3({ slot, randaoReveal });
   history.recordProposal(validatorIndex, slot);
   await history.flush();
-  const signed = <Block>(type: Type<Block>, message: Block) => {
+  const sign = <Block>(type: Type<Block>, message: Block) => {
     const signingRoot = signer.signingRoot(type, message, DOMAIN_BEACON_PROPOSER, slot);
     return { message, signature: signer.sign(validatorIndex, signingRoot) };
   };
   if ("block" in data) {
     const { block, ...sidecars } = data;
-    const signedBlock = signed(config.getForkTypes(slot).BeaconBlock as Type<BeaconBlock>, block);
+    const signedBlock = sign(config.getForkTypes(slot).BeaconBlock as Type<BeaconBlock>, block);
     const signedBlockContents = { signedBlock, ...sidecars } as SignedBlockContents;
     return async () => {
       const { status } = await api.beacon.publishBlockV2({ signedBlockContents });
@@ -48,7 +48,7 @@ export async function signBlock(
     };
   }
   const type = config.getPostBellatrixForkTypes(slot).BlindedBeaconBlock as Type<BlindedBeaconBlock>;
-  const signedBlindedBlock = signed(type, data) as SignedBlindedBeaconBlock;
+  const signedBlindedBlock = sign(type, data) as SignedBlindedBeaconBlock;
   return async () => {
     const { status } = await api.beacon.publishBlindedBlockV2({ signedBlindedBlock });
     return status === HttpStatusCode.OK || config.getForkSeq(slot) >= ForkSeq.fulu;

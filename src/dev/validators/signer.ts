@@ -95,7 +95,8 @@ export class ValidatorSigner {
   }
 
   pruneBefore(epoch: Epoch): void {
-    for (const known of this.#randaoReveals.keys()) if (known < epoch) this.#randaoReveals.delete(known);
+    for (const cachedEpoch of this.#randaoReveals.keys())
+      if (cachedEpoch < epoch) this.#randaoReveals.delete(cachedEpoch);
   }
 
   #revealRequest(index: ValidatorIndex, slot: Slot): SigningRequest {

@@ -47,23 +47,23 @@ export class SlashingProtection {
 
   /** Records a block before it is signed. Throws if signing the block would be slashable. */
   recordProposal(index: ValidatorIndex, slot: Slot): void {
-    const signed = this.#of(index);
-    if (slot <= signed.proposed) {
+    const record = this.#of(index);
+    if (slot <= record.proposed) {
       throw new Error(
-        `Slashing protection: validator ${index} has already signed a block for slot ${signed.proposed}.`,
+        `Slashing protection: validator ${index} has already signed a block for slot ${record.proposed}.`,
       );
     }
-    signed.proposed = slot;
-    this.#changed.add(signed);
+    record.proposed = slot;
+    this.#changed.add(record);
   }
 
   /** Records an attestation before it is signed. Returns false, without recording it, if signing could be slashable. */
   recordAttestation(index: ValidatorIndex, { source, target }: phase0.AttestationData): boolean {
-    const signed = this.#of(index);
-    if (target.epoch <= signed.target || source.epoch < signed.source) return false;
-    signed.source = source.epoch;
-    signed.target = target.epoch;
-    this.#changed.add(signed);
+    const record = this.#of(index);
+    if (target.epoch <= record.target || source.epoch < record.source) return false;
+    record.source = source.epoch;
+    record.target = target.epoch;
+    this.#changed.add(record);
     return true;
   }
 
@@ -72,8 +72,8 @@ export class SlashingProtection {
    * revert discards the chain for which later messages were signed.
    */
   capture(): () => void {
-    const signed = Array.from(this.#signed.values(), (each) => ({ ...each }));
-    return () => this.replace(signed);
+    const records = Array.from(this.#signed.values(), (each) => ({ ...each }));
+    return () => this.replace(records);
   }
 
   /** Replaces all records when another chain is loaded. */
@@ -106,8 +106,8 @@ export class SlashingProtection {
   }
 
   #of(index: ValidatorIndex): SigningRecord {
-    const known = this.#signed.get(index);
-    if (known) return known;
+    const record = this.#signed.get(index);
+    if (record) return record;
     const none = noneSigned(index);
     this.#signed.set(index, none);
     return none;
@@ -129,12 +129,12 @@ export function clearSigningRecords(db: BeaconDb): Promise<void> {
 export function slashingProtectionStore(db: BeaconDb): SlashingProtectionStore {
   return {
     async load() {
-      const signed: SigningRecord[] = [];
+      const records: SigningRecord[] = [];
       for await (const [name, stored] of db.meta.customEntries(NAME)) {
         const [proposed, source, target] = JSON.parse(new TextDecoder().decode(stored)) as Row;
-        signed.push({ index: Number(name.slice(NAME.length)), proposed, source, target });
+        records.push({ index: Number(name.slice(NAME.length)), proposed, source, target });
       }
-      return signed;
+      return records;
     },
 
     async save(changed) {

@@ -54,7 +54,7 @@ export class SubnetSubscriptions {
       }
     }
     for (const subscribed of [this.#attesters, this.#syncCommittees]) {
-      for (const known of subscribed.keys()) if (known < epoch) subscribed.delete(known);
+      for (const subscribedEpoch of subscribed.keys()) if (subscribedEpoch < epoch) subscribed.delete(subscribedEpoch);
     }
   }
 

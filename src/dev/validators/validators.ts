@@ -81,20 +81,20 @@ export function createDevValidators(options: DevValidatorsOptions): DevValidator
     isPast(slot) ? undefined : failures.attempt(duty, slot, work);
 
   async function propose(slot: Slot, plan: DutyPlan): Promise<void> {
-    const signed = await attempt(PROPOSE, slot, async () => {
+    const proposal = await attempt(PROPOSE, slot, async () => {
       if (slot === GENESIS_SLOT) return null;
       const duty = await duties.proposerAt(slot);
       if (!duty || !isOnline(plan, duty.validatorIndex)) return null;
       const { validatorIndex } = duty;
       return { validatorIndex, publish: await signBlock(modules, slot, validatorIndex) };
     });
-    if (signed === null) failures.markInconclusive(PROPOSE, slot);
-    if (!signed) return;
+    if (proposal === null) failures.markInconclusive(PROPOSE, slot);
+    if (!proposal) return;
     const publish = async () => {
-      const isImported = await attempt(PROPOSE, slot, signed.publish);
+      const isImported = await attempt(PROPOSE, slot, proposal.publish);
       if (isImported === undefined) return;
       schedule.blockArrived(slot);
-      logger.debug("Proposed block", { slot, validatorIndex: signed.validatorIndex, isImported });
+      logger.debug("Proposed block", { slot, validatorIndex: proposal.validatorIndex, isImported });
       if (!isImported) failures.markInconclusive(PROPOSE, slot);
     };
     if (plan.blockDelay) late.hold(slot, plan.blockDelay, publish);

@@ -246,8 +246,8 @@ function stateSource({ checkpoint, genesisState, network }: NetworkSourceOptions
 }
 
 function requireNetworkState({ state }: LoadedState, source: string, network: NamedNetwork): void {
-  const known = knownGenesis(network);
-  const difference = known && genesisDifference(identityOf(state), known);
+  const expectedGenesis = knownGenesis(network);
+  const difference = expectedGenesis && genesisDifference(identityOf(state), expectedGenesis);
   if (difference === undefined) return;
   throw new StartError(
     "unreadableInput",

@@ -49,8 +49,8 @@ export async function requireSameNetwork(
   if (stored.genesisForkVersion !== toHex(config.GENESIS_FORK_VERSION)) {
     throw mismatch(`the chain of network "${stored.network}"`);
   }
-  const known = knownGenesis(network);
-  const difference = known && genesisDifference(stored, known);
+  const expectedGenesis = knownGenesis(network);
+  const difference = expectedGenesis && genesisDifference(stored, expectedGenesis);
   if (difference !== undefined) throw mismatch(`another chain (${difference})`);
   const contradiction = db && scheduleContradiction(stored, config, await newestEpoch(db));
   if (contradiction === undefined) return;

@@ -25,9 +25,9 @@ export async function readSsz(source: string, options: ReadOptions): Promise<Uin
   if (!isUrl(source)) return plainBytes(await readFile(source, { signal: options.signal }));
   let url = source;
   for (let redirects = 0; redirects <= MAX_REDIRECTS; redirects++) {
-    const read = await readUrl(url, options);
-    if (typeof read !== "string") return read;
-    url = read;
+    const bytesOrRedirect = await readUrl(url, options);
+    if (typeof bytesOrRedirect !== "string") return bytesOrRedirect;
+    url = bytesOrRedirect;
   }
   throw new Error(`the server redirects more than ${MAX_REDIRECTS} times`);
 }

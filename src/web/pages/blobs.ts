@@ -53,8 +53,8 @@ interface BlobCount {
 }
 
 /** Blob counts by block root, which never change. */
-const known = new Map<string, number>();
-const MAX_KNOWN = 4096;
+const blobCounts = new Map<string, number>();
+const MAX_CACHED_COUNTS = 4096;
 
 /** Returns the canonical blocks in a range of slots with their blob counts, newest first. */
 async function readBlocks(oldest: number, newest: number, signal: AbortSignal): Promise<BlobCount[]> {
@@ -67,17 +67,17 @@ async function readBlocks(oldest: number, newest: number, signal: AbortSignal): 
     const root = found.find(({ canonical }) => canonical)?.root;
     return root === undefined ? [] : [{ slot: slots[index]!, root }];
   });
-  const unknown = blocks.filter(({ root }) => !known.has(root));
+  const unknown = blocks.filter(({ root }) => !blobCounts.has(root));
   // Blinded blocks contain the commitments but not the transactions.
-  const read = await node.batch(
+  const bodies = await node.batch(
     unknown.map(({ root }) => ["get_v1_beacon_blinded_blocks_blockId", { block_id: root }] as const),
     { signal },
   );
-  if (known.size > MAX_KNOWN) known.clear();
-  for (const [index, { message }] of resultsOf(read).entries()) {
+  if (blobCounts.size > MAX_CACHED_COUNTS) blobCounts.clear();
+  for (const [index, { message }] of resultsOf(bodies).entries()) {
     const { body } = message as { body: { blob_kzg_commitments?: string[] } };
     // Blocks before deneb have no blobs.
-    known.set(unknown[index]!.root, body.blob_kzg_commitments?.length ?? 0);
+    blobCounts.set(unknown[index]!.root, body.blob_kzg_commitments?.length ?? 0);
   }
-  return blocks.map((block) => ({ ...block, blobs: known.get(block.root) ?? 0 }));
+  return blocks.map((block) => ({ ...block, blobs: blobCounts.get(block.root) ?? 0 }));
 }

@@ -80,10 +80,10 @@ function Epochs() {
   const { time, slotsPerEpoch } = useChain();
   const currentSlot = time.slot;
   const blocks = placedBlocks.value;
-  const known = Math.min(currentSlot, ...blocks.map(({ slot }) => slot));
+  const firstKnownSlot = Math.min(currentSlot, ...blocks.map(({ slot }) => slot));
   // The first epoch whose slots are all known.
   const firstEpoch = Math.max(
-    Math.ceil(known / slotsPerEpoch),
+    Math.ceil(firstKnownSlot / slotsPerEpoch),
     Math.floor(currentSlot / slotsPerEpoch) - SHOWN_EPOCHS + 1,
   );
   // The current slot may still get a block. If there are no events, the previous slot's block may not be loaded yet.

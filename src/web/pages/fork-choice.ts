@@ -91,7 +91,7 @@ function Blocks({ of, head }: { of: ForkChoice["fork_choice_nodes"]; head: strin
   const [shown, setShown] = useState(SHOWN_BLOCKS);
   const chain = chainOf(of, head);
   const newestFirst = [...of].sort((a, b) => Number(b.slot) - Number(a.slot));
-  const left = newestFirst.length - shown;
+  const hiddenCount = newestFirst.length - shown;
   const weights = aligned(
     newestFirst.map(({ weight }) => weight),
     9,
@@ -108,5 +108,5 @@ function Blocks({ of, head }: { of: ForkChoice["fork_choice_nodes"]; head: strin
           validity,
           html`<${BlockStatus} root=${root} slot=${Number(slot)} isCanonical=${chain.has(root)} />`,
         ])} />
-    ${left > 0 && html`<p><button type="button" onClick=${() => setShown(shown + 4 * SHOWN_BLOCKS)}>Show more, ${counted(left, "block")} left</button></p>`}`;
+    ${hiddenCount > 0 && html`<p><button type="button" onClick=${() => setShown(shown + 4 * SHOWN_BLOCKS)}>Show more, ${counted(hiddenCount, "block")} left</button></p>`}`;
 }

@@ -31,13 +31,13 @@ export function Band({ blocks, currentSlot, finalizedSlot, justifiedSlot, slotsP
   }, []);
   const count = Math.max(NARROWEST_SLOTS, Math.floor(width / COLUMN) - 1);
   const first = Math.max(0, currentSlot - count + 1);
-  const shown = blocks.filter(({ slot }) => slot >= first);
+  const visibleBlocks = blocks.filter(({ slot }) => slot >= first);
   const byRoot = new Map(blocks.map((block) => [block.root, block]));
-  const lanes = 1 + Math.max(1, ...shown.map(({ lane }) => lane));
+  const lanes = 1 + Math.max(1, ...visibleBlocks.map(({ lane }) => lane));
   const height = TOP + lanes * LANE + LABELS;
   const x = (slot: number) => (slot - first) * COLUMN + COLUMN / 2;
   const y = (lane: number) => TOP + (lanes - 1 - lane) * LANE + LANE / 2;
-  const filled = new Set(shown.filter(({ lane }) => lane === 0).map(({ slot }) => slot));
+  const filled = new Set(visibleBlocks.filter(({ lane }) => lane === 0).map(({ slot }) => slot));
   const slots = Array.from({ length: currentSlot - first + 1 }, (_, index) => first + index);
   const bottom = TOP + lanes * LANE;
 
@@ -53,7 +53,7 @@ export function Band({ blocks, currentSlot, finalizedSlot, justifiedSlot, slotsP
         )}
       <${Reach} name="justified" to=${justifiedSlot} first=${first} x=${x} y=${bottom + 8} />
       <${Reach} name="finalized" to=${finalizedSlot} first=${first} x=${x} y=${bottom + 8} />
-      ${shown.map((block) => {
+      ${visibleBlocks.map((block) => {
         const parent = byRoot.get(block.parentRoot);
         if (!parent || parent.slot < first) return null;
         return html`<path key=${`edge-${block.root}`} class="edge" d=${edge(x(parent.slot), y(parent.lane), x(block.slot), y(block.lane))} />`;
@@ -67,7 +67,7 @@ export function Band({ blocks, currentSlot, finalizedSlot, justifiedSlot, slotsP
             <title>Slot ${slot}: no block on the chain</title>
           </rect>`,
         )}
-      ${shown.map((block) => {
+      ${visibleBlocks.map((block) => {
         const state = block.lane > 0 ? "orphaned" : block.slot <= finalizedSlot ? "final" : "";
         const name = `Slot ${block.slot}, ${state || "on the chain"}${block.proposer === undefined ? "" : `, proposed by ${block.proposer}`}`;
         return html`<a key=${block.root} href=${`#/block/${block.root}`} aria-label=${name}>

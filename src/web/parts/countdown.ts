@@ -20,10 +20,13 @@ export function Countdown() {
   if (!time || !constants.value) return null;
   if (!isFlowing) return "paused";
   const { secondsPerSlot } = constants.value;
-  const left = Math.max(0, Math.min(secondsPerSlot, time.secondsLeft - ((now - time.readAt) / 1000) * time.speed));
+  const secondsLeft = Math.max(
+    0,
+    Math.min(secondsPerSlot, time.secondsLeft - ((now - time.readAt) / 1000) * time.speed),
+  );
   const pace = time.speed === 1 ? "" : ` · ${time.speed} × as fast`;
-  return html`<progress max=${secondsPerSlot} value=${secondsPerSlot - left} aria-label="Elapsed time of this slot"></progress>
-    next in ${left.toFixed(0)} s${pace}`;
+  return html`<progress max=${secondsPerSlot} value=${secondsPerSlot - secondsLeft} aria-label="Elapsed time of this slot"></progress>
+    next in ${secondsLeft.toFixed(0)} s${pace}`;
 }
 
 /** Extrapolates chain time between updates. */

@@ -16,8 +16,8 @@ export function SearchField() {
   const field = useRef<HTMLInputElement>(null);
   const form = useRef<HTMLFormElement>(null);
   const meanings = useMeanings(typed);
-  const shown = isOpen ? meanings : [];
-  const chosen = Math.min(active, shown.length - 1);
+  const visibleMeanings = isOpen ? meanings : [];
+  const chosen = Math.min(active, visibleMeanings.length - 1);
 
   const close = () => setOpen(false);
   const clear = () => {
@@ -63,16 +63,16 @@ export function SearchField() {
   return html`<form class="search" role="search" aria-label="Chain" ref=${form} onSubmit=${onSubmit}>
     <input type="text" role="combobox" ref=${field} placeholder="Slot, epoch, root, validator" aria-label=${SEARCH_HINT}
       title=${`${SEARCH_HINT} (press / to search)`} autocomplete="off" spellcheck=${false} value=${typed}
-      aria-expanded=${shown.length > 0} aria-controls="search-results" aria-autocomplete="list"
-      aria-activedescendant=${shown.length > 0 ? `search-result-${chosen}` : undefined}
+      aria-expanded=${visibleMeanings.length > 0} aria-controls="search-results" aria-autocomplete="list"
+      aria-activedescendant=${visibleMeanings.length > 0 ? `search-result-${chosen}` : undefined}
       onInput=${onInput} onKeyDown=${onKeyDown} />
-    <ul id="search-results" role="listbox" aria-label="Search results" hidden=${shown.length === 0}>
-      ${shown.map(
+    <ul id="search-results" role="listbox" aria-label="Search results" hidden=${visibleMeanings.length === 0}>
+      ${visibleMeanings.map(
         (meaning, index) => html`<li id=${`search-result-${index}`} role="option" aria-selected=${index === chosen}
           onPointerMove=${() => setActive(index)} onClick=${() => go(meaning)}>${meaning.label}</li>`,
       )}
     </ul>
-    ${isOpen && typed.trim() !== "" && shown.length === 0 && html`<p role="status">Nothing found. ${SEARCH_HINT}.</p>`}
+    ${isOpen && typed.trim() !== "" && visibleMeanings.length === 0 && html`<p role="status">Nothing found. ${SEARCH_HINT}.</p>`}
   </form>`;
 }
 

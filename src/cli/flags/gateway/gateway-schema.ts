@@ -20,12 +20,12 @@ const expected =
 /** Parses text the way a flag does. */
 const parsedBy =
   <T>(parse: (text: string) => T) =>
-  (written: string | number, context: z.RefinementCtx): T => {
+  (value: string | number, context: z.RefinementCtx): T => {
     try {
-      return parse(String(written));
+      return parse(String(value));
     } catch (error) {
       if (!(error instanceof FlagValueError)) throw error;
-      context.addIssue(valueProblem(error.message, String(written)));
+      context.addIssue(valueProblem(error.message, String(value)));
       return z.NEVER;
     }
   };
@@ -33,8 +33,8 @@ const parsedBy =
 const text = <T>(parse: (text: string) => T) => z.string({ error: expected("a text") }).transform(parsedBy(parse));
 
 const matching = (pattern: RegExp, what: string) =>
-  text((written) => {
-    if (pattern.test(written)) return written;
+  text((value) => {
+    if (pattern.test(value)) return value;
     throw new FlagValueError(`it must be ${what}`);
   });
 
@@ -61,11 +61,11 @@ const nonEmptyList = <Item extends z.ZodType>(item: Item, example: string, effec
 
 /** A map whose keys are checked before its values are read. */
 const mapOf = (example: string, check: (entry: [string, unknown], problem: AddKeyProblem, map: object) => void) =>
-  z.record(z.string(), z.unknown(), { error: expected(`a map, as in ${example}`) }).superRefine((written, context) => {
-    for (const entry of Object.entries(written)) {
+  z.record(z.string(), z.unknown(), { error: expected(`a map, as in ${example}`) }).superRefine((record, context) => {
+    for (const entry of Object.entries(record)) {
       const add: AddKeyProblem = (message, params = {}) =>
         context.addIssue({ code: "custom", path: [entry[0]], message, params: { ...params } });
-      check(entry, add, written);
+      check(entry, add, record);
     }
   });
 
@@ -73,21 +73,21 @@ type AddKeyProblem = (message: string, params?: KeyProblem) => void;
 
 /** A map with arbitrary keys. */
 const map = <Value extends z.ZodType>(pattern: RegExp, keyName: string, value: Value, example: string) =>
-  mapOf(example, ([key, written], addProblem) => {
+  mapOf(example, ([key, setting], addProblem) => {
     // If the space after the colon is missing, the value becomes part of the key.
     const hint = `write ${example}, with a space after the colon`;
     if (!pattern.test(key)) addProblem(`has a name that is not ${keyName}; ${hint}`, { isHidden: true });
-    else if (written === "" || written === null) addProblem(`has a name without a value; ${hint}`, { isHidden: true });
+    else if (setting === "" || setting === null) addProblem(`has a name without a value; ${hint}`, { isHidden: true });
   }).pipe(z.record(z.string(), value));
 
 /** A map with known keys, all of which are optional. */
 const object = <Shape extends z.ZodRawShape>(shape: Shape, example: string) =>
-  mapOf(example, ([key], addProblem, written) => {
+  mapOf(example, ([key], addProblem, siblings) => {
     if (Object.hasOwn(shape, key)) return;
-    const known = Object.keys(shape);
-    const nearest = nearestSetting(key, known);
-    const meant = nearest !== undefined && Object.hasOwn(written, nearest) ? undefined : nearest;
-    const hint = nearest === undefined ? `known are ${known.join(", ")}` : `did you mean ${nearest}?`;
+    const knownKeys = Object.keys(shape);
+    const nearest = nearestSetting(key, knownKeys);
+    const meant = nearest !== undefined && Object.hasOwn(siblings, nearest) ? undefined : nearest;
+    const hint = nearest === undefined ? `known are ${knownKeys.join(", ")}` : `did you mean ${nearest}?`;
     if (isShownKey(key, nearest)) addProblem(`is unknown; ${hint}`, { meant });
     else {
       const problem = `has a key that is not a setting; write ${example}, with a space after the colon`;

@@ -36,21 +36,21 @@ const DEFAULT_CLASSES: readonly AccessClass[] = ["read", "submit"];
 export function readGatewaySections(path: string, problems: ConfigProblems): ParsedSections {
   const document = readConfigDocument(path);
   const { upstreams, clients, methods } = GATEWAY_SECTIONS;
-  const written = {
+  const sections = {
     upstreams: readSection("upstreams", upstreams, document, problems) ?? [],
     clients: readSection("clients", clients, document, problems) ?? [],
     methods: Object.entries(readSection("methods", methods, document, problems) ?? {}),
   };
-  if (written.upstreams.length > 0 && "upstream" in document) {
+  if (sections.upstreams.length > 0 && "upstream" in document) {
     problems.report(["upstreams"], "lists upstreams, and so does upstream; remove one of the two keys", []);
   }
   return {
-    upstreams: parseUpstreams(written.upstreams, problems),
-    clients: parseClients(written.clients, problems),
-    policies: written.methods.map(([pattern, policy]) => policyOf(pattern, policy)),
+    upstreams: parseUpstreams(sections.upstreams, problems),
+    clients: parseClients(sections.clients, problems),
+    policies: sections.methods.map(([pattern, policy]) => policyOf(pattern, policy)),
     patterns: [
-      ...written.clients.flatMap(patternsOf),
-      ...written.methods.map(([pattern]) => ({ pattern, path: ["methods", pattern] })),
+      ...sections.clients.flatMap(patternsOf),
+      ...sections.methods.map(([pattern]) => ({ pattern, path: ["methods", pattern] })),
     ],
   };
 }
@@ -83,11 +83,11 @@ function remove(part: string | number, container: SettingPath, document: object)
 }
 
 function parseUpstreams(
-  written: readonly (WrittenUpstream | undefined)[],
+  entries: readonly (WrittenUpstream | undefined)[],
   problems: ConfigProblems,
 ): (ParsedUpstream | undefined)[] {
-  requireKey("upstreams", "url", written, "{ url: http://127.0.0.1:5052 }", problems);
-  const parsed = written.map((upstream, index) => upstream && upstreamOf(upstream, ["upstreams", index], problems));
+  requireKey("upstreams", "url", entries, "{ url: http://127.0.0.1:5052 }", problems);
+  const parsed = entries.map((upstream, index) => upstream && upstreamOf(upstream, ["upstreams", index], problems));
   const isNameKnown = (index: number) => ["name", "url"].every((key) => problems.isValid(["upstreams", index, key]));
   reportSame(
     "upstreams",
@@ -95,7 +95,7 @@ function parseUpstreams(
     parsed.map((upstream) => upstream?.url || undefined),
     problems,
   );
-  const names = written.map(
+  const names = entries.map(
     (upstream, index) => upstream?.name ?? (isNameKnown(index) ? parsed[index]?.name : undefined),
   );
   reportSame("upstreams", "name", names, problems);
@@ -103,15 +103,15 @@ function parseUpstreams(
 }
 
 function parseClients(
-  written: readonly (WrittenClient | undefined)[],
+  entries: readonly (WrittenClient | undefined)[],
   problems: ConfigProblems,
 ): (ClientSettings | undefined)[] {
-  requireKey("clients", "name", written, "{ name: wallet, key-sha256: … }", problems);
-  const clients = written.map((client) => client && clientOf(client));
+  requireKey("clients", "name", entries, "{ name: wallet, key-sha256: … }", problems);
+  const clients = entries.map((client) => client && clientOf(client));
   reportSame(
     "clients",
     "name",
-    written.map((client) => client?.name),
+    entries.map((client) => client?.name),
     problems,
   );
   reportSame(
@@ -160,10 +160,10 @@ function reportSame(
 }
 
 /** Converts an upstream. If the URL is invalid, it is left empty. */
-function upstreamOf(written: WrittenUpstream, path: SettingPath, problems: ConfigProblems): ParsedUpstream {
-  const { url, name, tier, weight, tags, headers, budget } = written;
-  const headerFiles = written["header-files"];
-  const tokenFile = written["token-file"];
+function upstreamOf(entry: WrittenUpstream, path: SettingPath, problems: ConfigProblems): ParsedUpstream {
+  const { url, name, tier, weight, tags, headers, budget } = entry;
+  const headerFiles = entry["header-files"];
+  const tokenFile = entry["token-file"];
   for (const header of Object.keys(headerFiles ?? {})) {
     if (headers === undefined || !Object.hasOwn(headers, header)) continue;
     problems.report([...path, "header-files"], `has the header ${header}, and so has headers; remove one of them`);

@@ -37,8 +37,8 @@ export function upstream(text: string): ParsedUpstream {
 }
 
 /** Validates an upstream's URL and extracts its credentials. */
-export function parseUpstream(written: string, options: UpstreamOptions): ParsedUpstream {
-  const url = new URL(httpUrl(written));
+export function parseUpstream(urlText: string, options: UpstreamOptions): ParsedUpstream {
+  const url = new URL(httpUrl(urlText));
   if (url.search !== "" || url.hash !== "") {
     throw new FlagValueError("the URL must be the base to which /eth/… is appended, without ? and #");
   }

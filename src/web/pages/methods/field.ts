@@ -62,8 +62,8 @@ interface CheckboxesProps {
 }
 
 function Checkboxes({ options, value, onChange }: CheckboxesProps) {
-  const read = readValue(value);
-  const selected = Array.isArray(read) ? read : [];
+  const parsed = readValue(value);
+  const selected = Array.isArray(parsed) ? parsed : [];
   const toggle = (option: string) => {
     const next = options.filter((each) => (each === option) !== selected.includes(each));
     onChange(next.length === 0 ? "" : JSON.stringify(next));
