@@ -66,14 +66,14 @@ export class FinalityArchiver {
   /** Starts archiving up to the finalized checkpoint and returns its state. */
   async archive() {
     const { finalized, state } = await this.#finalizedState();
-    const before = this.#archived;
+    const previous = this.#archived;
     const votes = countedVotes(this.#forkChoice);
     await this.#snapshotWriter.begin({
       blockRoot: finalized.root,
       state,
       commit: async (snapshot) => {
         await this.#commit(finalized, snapshot, votes);
-        if (finalized.epoch - before.epoch >= LONG_WITHOUT_FINALITY_EPOCHS) this.#compact();
+        if (finalized.epoch - previous.epoch >= LONG_WITHOUT_FINALITY_EPOCHS) this.#compact();
       },
     });
     this.#archived = finalized;

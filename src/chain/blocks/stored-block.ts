@@ -14,8 +14,9 @@ export function readStoredBlock(
 ): SignedBeaconBlock {
   const signed = deserialize(config, bytes);
   if (signed === undefined) throw new DatabaseCorruptError(db.path, `block ${root} cannot be decoded`);
-  const found = blockRoot(config, signed.message);
-  if (found !== root) throw new DatabaseCorruptError(db.path, `the block stored under root ${root} has root ${found}`);
+  const actualRoot = blockRoot(config, signed.message);
+  if (actualRoot !== root)
+    throw new DatabaseCorruptError(db.path, `the block stored under root ${root} has root ${actualRoot}`);
   return signed;
 }
 

@@ -63,8 +63,8 @@ export class TimeWaiters {
 
   /** Resolves the waiters that are due, in order of due time. */
   release(nowSeconds: number): void {
-    const due = [...this.#waiters].filter(({ dueAt }) => dueAt <= nowSeconds);
-    for (const waiter of due.sort((a, b) => a.dueAt - b.dueAt)) waiter.resolve();
+    const dueWaiters = [...this.#waiters].filter(({ dueAt }) => dueAt <= nowSeconds);
+    for (const waiter of dueWaiters.sort((a, b) => a.dueAt - b.dueAt)) waiter.resolve();
   }
 
   /** Rejects all waiters with a `ClockStoppedError`. */

@@ -134,9 +134,9 @@ export class VirtualClock implements Clock {
   }
 
   untilTime(chainSeconds: number, signal?: AbortSignal): Promise<void> {
-    const waiting = this.#waiters.wait(chainSeconds, signal);
+    const promise = this.#waiters.wait(chainSeconds, signal);
     this.#waiters.release(this.nowSeconds());
-    return waiting;
+    return promise;
   }
 
   /**
@@ -308,8 +308,8 @@ export class VirtualClock implements Clock {
   }
 
   #allUnfinishedWait(): boolean {
-    const waiting = this.#waiters.countDueBy(this.#endOfSlot());
-    return waiting > 0 && waiting >= this.#unfinishedListeners;
+    const waiterCount = this.#waiters.countDueBy(this.#endOfSlot());
+    return waiterCount > 0 && waiterCount >= this.#unfinishedListeners;
   }
 
   #jumpTo(seconds: number): void {

@@ -82,9 +82,9 @@ export class WallClock implements Clock {
   }
 
   untilTime(chainSeconds: number, signal?: AbortSignal): Promise<void> {
-    const waiting = this.#waiters.wait(chainSeconds, signal);
+    const promise = this.#waiters.wait(chainSeconds, signal);
     this.#waiters.release(this.nowSeconds());
-    return waiting;
+    return promise;
   }
 
   /** Starts announcing slots, beginning with the next one. */

@@ -93,14 +93,14 @@ export function recoverBlobs(
   kzg: Pick<Kzg, "recover">,
   columns: readonly fulu.DataColumnSidecar[],
 ): Promise<CellsAndProofs[]> {
-  const known = columns.slice(0, RECOVERY_COLUMNS);
-  const indices = known.map(({ index }) => index);
-  const blobs = known[0]?.column ?? [];
+  const usedColumns = columns.slice(0, RECOVERY_COLUMNS);
+  const indices = usedColumns.map(({ index }) => index);
+  const blobs = usedColumns[0]?.column ?? [];
   return Promise.all(
     blobs.map((_, row) =>
       kzg.recover(
         indices,
-        known.map(({ column }) => column[row]!),
+        usedColumns.map(({ column }) => column[row]!),
       ),
     ),
   );

@@ -164,16 +164,16 @@ export class DataAvailability {
   /** Returns a block's available sidecars, pooled or stored, in ascending order. Optionally limited to `indices`. */
   async sidecars({ root }: SlotAndRoot, indices?: readonly number[]): Promise<DataSidecar[]> {
     const sortedIndices = [...new Set(indices ?? (await this.indices(root)))].sort((a, b) => a - b);
-    const found = await Promise.all(
+    const sidecars = await Promise.all(
       sortedIndices.map((index) => this.pool.get(root, index) ?? storedSidecar(this.#db, { root, index })),
     );
-    return found.filter((sidecar) => sidecar !== null);
+    return sidecars.filter((sidecar) => sidecar !== null);
   }
 
   /** Returns the SSZ encoding of a sidecar. */
   async sidecarBytes(root: RootHex, index: number): Promise<Uint8Array | null> {
-    const pooled = this.pool.get(root, index);
-    if (pooled) return serializeSidecar(pooled);
+    const sidecar = this.pool.get(root, index);
+    if (sidecar) return serializeSidecar(sidecar);
     const bytes = await this.#db.data.get(root, index);
     if (bytes) readStoredSidecar(this.#db, { root, index }, bytes);
     return bytes;
@@ -181,8 +181,8 @@ export class DataAvailability {
 
   /** Returns the indices of available sidecars in ascending order. */
   async indices(root: RootHex): Promise<number[]> {
-    const pooled = this.pool.all(root).map(({ index }) => index);
-    return [...new Set([...(await this.#db.data.indices(root)), ...pooled])].sort((a, b) => a - b);
+    const pooledIndices = this.pool.all(root).map(({ index }) => index);
+    return [...new Set([...(await this.#db.data.indices(root)), ...pooledIndices])].sort((a, b) => a - b);
   }
 
   /**

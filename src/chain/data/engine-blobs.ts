@@ -36,15 +36,15 @@ export interface EngineBlobsParts {
   logger: Logger;
 }
 
-/** Missing data of a block. */
-interface Wanted {
+/** Request for the missing data of a block. */
+interface BlobRequest {
   slot: Slot;
   root: RootHex;
   commitments: readonly Uint8Array[];
   /** Sidecar indices. */
   indices: readonly number[];
   /** Creates the sidecars for which enough blobs were found. */
-  make(found: readonly (PooledBlob | null)[]): DataSidecar[] | Promise<DataSidecar[]>;
+  make(blobs: readonly (PooledBlob | null)[]): DataSidecar[] | Promise<DataSidecar[]>;
 }
 
 /**
@@ -67,7 +67,7 @@ export class EngineBlobs {
         if (!isOwn(root)) this.#onBlock({ signed, root });
       }),
       events.on("columnSidecar", ({ slot, root, sidecar }) => {
-        this.#want(this.#columnsOf({ slot, root }, sidecar.kzgCommitments, () => sidecar));
+        this.#requestOnce(this.#columnsOf({ slot, root }, sidecar.kzgCommitments, () => sidecar));
       }),
       // Not all blocks arrive over gossip.
       data.onAwaited((block) => this.#onBlock(block)),
@@ -84,34 +84,34 @@ export class EngineBlobs {
     const { slot } = signed.message;
     const commitments = commitmentsOf(signed);
     if (data.hasColumns(slot))
-      this.#want(this.#columnsOf({ slot, root }, commitments, () => columnFrameOf(config, signed)));
-    else this.#want(this.#blobsOf({ slot, root }, commitments, signed));
+      this.#requestOnce(this.#columnsOf({ slot, root }, commitments, () => columnFrameOf(config, signed)));
+    else this.#requestOnce(this.#blobsOf({ slot, root }, commitments, signed));
   }
 
-  #blobsOf(position: SlotAndRoot, commitments: readonly Uint8Array[], signed: SignedBeaconBlock): Wanted {
+  #blobsOf(position: SlotAndRoot, commitments: readonly Uint8Array[], signed: SignedBeaconBlock): BlobRequest {
     const { config } = this.#parts;
     return {
       ...position,
       commitments,
       indices: [...commitments.keys()],
-      make(found) {
-        const blobs = found.map((pooled) => pooled?.blob ?? NOTHING);
-        const proofs = found.map((pooled) => pooled?.proofs[0] ?? NOTHING);
-        return blobSidecarsOf(config, signed, { blobs, proofs }).filter(({ index }) => found[index] !== null);
+      make(poolBlobs) {
+        const blobs = poolBlobs.map((poolBlob) => poolBlob?.blob ?? NOTHING);
+        const proofs = poolBlobs.map((poolBlob) => poolBlob?.proofs[0] ?? NOTHING);
+        return blobSidecarsOf(config, signed, { blobs, proofs }).filter(({ index }) => poolBlobs[index] !== null);
       },
     };
   }
 
-  #columnsOf(position: SlotAndRoot, commitments: readonly Uint8Array[], frame: () => ColumnFrame): Wanted {
+  #columnsOf(position: SlotAndRoot, commitments: readonly Uint8Array[], frame: () => ColumnFrame): BlobRequest {
     const { kzg, custody } = this.#parts.data;
     return {
       ...position,
       commitments,
       indices: custody.sampled,
-      async make(found) {
-        const pooled = found.filter((blob) => blob !== null);
-        if (pooled.length < found.length) return [];
-        const extended = pooled.map(async ({ blob, proofs }) => ({
+      async make(poolBlobs) {
+        const availableBlobs = poolBlobs.filter((blob) => blob !== null);
+        if (availableBlobs.length < poolBlobs.length) return [];
+        const extended = availableBlobs.map(async ({ blob, proofs }) => ({
           cells: await kzg.cellsOf(blob),
           proofs: [...proofs],
         }));
@@ -120,29 +120,29 @@ export class EngineBlobs {
     };
   }
 
-  #want(wanted: Wanted): void {
+  #requestOnce(request: BlobRequest): void {
     const { engine } = this.#parts;
-    const { root, commitments } = wanted;
-    if (commitments.length === 0 || this.#requested.get(root) || this.#missing(wanted).length === 0) return;
+    const { root, commitments } = request;
+    if (commitments.length === 0 || this.#requested.get(root) || this.#missing(request).length === 0) return;
     if (!engine.getBlobs || !isReachable(engine.state)) return;
     this.#requested.set(root, true);
     // Never rejects.
-    void this.#fetch(wanted);
+    void this.#fetch(request);
   }
 
-  async #fetch(wanted: Wanted): Promise<void> {
+  async #fetch(request: BlobRequest): Promise<void> {
     const { config, engine, sidecars, logger } = this.#parts;
-    const { slot, root, commitments } = wanted;
+    const { slot, root, commitments } = request;
     try {
       const fork = config.getForkName(slot) as ForkPostDeneb;
-      const found = (await engine.getBlobs?.(fork, versionedHashesOf(commitments))) ?? [];
-      const created = await wanted.make(found);
+      const poolBlobs = (await engine.getBlobs?.(fork, versionedHashesOf(commitments))) ?? [];
+      const createdSidecars = await request.make(poolBlobs);
       // Sidecars may have arrived during the request.
-      const missing = this.#isClosed ? [] : this.#missing(wanted);
-      const news = created.filter(({ index }) => missing.includes(index));
-      if (news.length === 0) return;
-      logger.debug("Fetched blobs from execution client", { slot, root, sidecars: news.length });
-      sidecars.publishCreated(news);
+      const missing = this.#isClosed ? [] : this.#missing(request);
+      const newSidecars = createdSidecars.filter(({ index }) => missing.includes(index));
+      if (newSidecars.length === 0) return;
+      logger.debug("Fetched blobs from execution client", { slot, root, sidecars: newSidecars.length });
+      sidecars.publishCreated(newSidecars);
     } catch (error) {
       if (this.#isClosed) return;
       const level = error instanceof EngineUnavailableError ? "debug" : "warn";
@@ -151,7 +151,7 @@ export class EngineBlobs {
   }
 
   /** Returns an empty list for imported blocks. */
-  #missing({ root, indices }: Wanted): number[] {
+  #missing({ root, indices }: BlobRequest): number[] {
     const { data, forkChoice } = this.#parts;
     return forkChoice.has(root) ? [] : indices.filter((index) => !data.pool.has(root, index));
   }

@@ -69,12 +69,12 @@ export class LateSidecars {
   async #write(roots: readonly RootHex[]): Promise<void> {
     const { db, forkChoice, data } = this.#parts;
     const batch = db.batch();
-    const pooled = new Map(roots.map((root) => [root, data.pool.all(root)]));
-    for (const [root, sidecars] of pooled) {
+    const sidecarsByRoot = new Map(roots.map((root) => [root, data.pool.all(root)]));
+    for (const [root, sidecars] of sidecarsByRoot) {
       const block = forkChoice.get(root);
       if (block) await data.store(batch, block, sidecars);
     }
     await batch.write();
-    for (const [root, sidecars] of pooled) data.pool.delete(root, sidecars);
+    for (const [root, sidecars] of sidecarsByRoot) data.pool.delete(root, sidecars);
   }
 }

@@ -22,11 +22,11 @@ export function readStoredSidecar(
 ): DataSidecar {
   const sidecar = deserialize(bytes);
   if (!sidecar) throw new DatabaseCorruptError(db.path, `sidecar ${index} of block ${root} cannot be decoded`);
-  const found = blockRootOfSidecar(sidecar);
-  if (found === root && sidecar.index === index) return sidecar;
+  const actualRoot = blockRootOfSidecar(sidecar);
+  if (actualRoot === root && sidecar.index === index) return sidecar;
   throw new DatabaseCorruptError(
     db.path,
-    `sidecar ${index} of block ${root} is stored as sidecar ${sidecar.index} of block ${found}`,
+    `sidecar ${index} of block ${root} is stored as sidecar ${sidecar.index} of block ${actualRoot}`,
   );
 }
 

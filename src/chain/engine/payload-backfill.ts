@@ -110,21 +110,21 @@ export class PayloadBackfill {
   async #send(first: Slot, head: ForkChoiceBlock): Promise<BackfillResult> {
     const { blocks, logger } = this.#parts;
     const progress = new Progress({ message: "Payload backfill", logger });
-    let sent = 0;
+    let sentCount = 0;
     for (let slot = first; slot <= head.slot; slot++) {
       const block = await blocks.canonicalAtSlot(slot);
       if (!block) continue;
       const status = await this.#sendPayload(block);
-      if (status !== "valid") return { isComplete: false, hasVerdict: sent > 0 || status === "invalid" };
-      if (sent === 0) logger.notice("Payload backfill started", { slot, head: head.slot });
-      sent++;
+      if (status !== "valid") return { isComplete: false, hasVerdict: sentCount > 0 || status === "invalid" };
+      if (sentCount === 0) logger.notice("Payload backfill started", { slot, head: head.slot });
+      sentCount++;
       progress.report(slot - first, head.slot - first, () => ({ slot }));
-      if (sent % BLOCKS_BETWEEN_HEADS === 0 && !(await this.#setHead(block))) {
+      if (sentCount % BLOCKS_BETWEEN_HEADS === 0 && !(await this.#setHead(block))) {
         return { isComplete: false, hasVerdict: true };
       }
     }
-    if (sent > 0) logger.notice("Payload backfill completed", { blocks: sent });
-    return { isComplete: sent > 0, hasVerdict: sent > 0 };
+    if (sentCount > 0) logger.notice("Payload backfill completed", { blocks: sentCount });
+    return { isComplete: sentCount > 0, hasVerdict: sentCount > 0 };
   }
 
   async #sendPayload(block: ChainBlock): Promise<PayloadVerdict["status"] | null> {

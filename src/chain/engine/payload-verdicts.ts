@@ -77,7 +77,7 @@ export class PayloadVerdicts {
 
   async #change({ root }: { root: RootHex }, run: () => ForkChoiceBlock | null): Promise<boolean> {
     const { db, forkChoice } = this.#parts;
-    const before = new Set(forkChoice.all());
+    const previousBlocks = new Set(forkChoice.all());
     try {
       const contradicted = run();
       if (contradicted)
@@ -87,10 +87,10 @@ export class PayloadVerdicts {
       this.#logContradiction(root, error.message);
     }
     // A status change replaces the block object.
-    const changed = [...forkChoice.all()].filter((block) => !before.has(block));
-    if (changed.length === 0) return false;
+    const changedBlocks = [...forkChoice.all()].filter((block) => !previousBlocks.has(block));
+    if (changedBlocks.length === 0) return false;
     const batch = db.batch();
-    for (const block of changed) if (forkChoice.isHot(block)) putForkChoiceBlock(batch, block);
+    for (const block of changedBlocks) if (forkChoice.isHot(block)) putForkChoiceBlock(batch, block);
     await batch.write();
     return true;
   }
@@ -107,10 +107,10 @@ export class PayloadVerdicts {
   #logOnce(level: "warn" | "error", message: string, fields: LogFields & { root: RootHex }): void {
     const { forkChoice, logger } = this.#parts;
     const { root } = fields;
-    const logged = this.#logged.get(root) ?? new Set();
-    logger[logged.has(message) ? "debug" : level](message, fields);
-    logged.add(message);
-    for (const other of this.#logged.keys()) if (!forkChoice.get(other)) this.#logged.delete(other);
-    this.#logged.set(root, logged);
+    const messages = this.#logged.get(root) ?? new Set();
+    logger[messages.has(message) ? "debug" : level](message, fields);
+    messages.add(message);
+    for (const loggedRoot of this.#logged.keys()) if (!forkChoice.get(loggedRoot)) this.#logged.delete(loggedRoot);
+    this.#logged.set(root, messages);
   }
 }

@@ -21,8 +21,8 @@ export class Backoff {
 
   /** Schedules the next attempt and doubles the delay. */
   schedule(root: RootHex, slot: Slot): void {
-    const before = this.#entries.get(root)?.slots ?? 0;
-    this.#entries.set(root, { since: slot, slots: Math.min(Math.max(1, 2 * before), MAX_DELAY_SLOTS) });
+    const previousSlots = this.#entries.get(root)?.slots ?? 0;
+    this.#entries.set(root, { since: slot, slots: Math.min(Math.max(1, 2 * previousSlots), MAX_DELAY_SLOTS) });
   }
 
   /** Returns true unless a delay is pending. */

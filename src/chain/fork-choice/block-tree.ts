@@ -46,14 +46,14 @@ export abstract class BlockTree {
     }
     const { nodes } = this.#descent;
     const firstSlot = epoch * this.slotsPerEpoch;
-    const passed: ProtoNode[] = [];
+    const path: ProtoNode[] = [];
     let node = this.tree.nodes[this.tree.indexOf(root)];
     while (node !== undefined && !nodes.has(node) && node.block.slot > firstSlot && node.block.root !== finalizedRoot) {
-      passed.push(node);
+      path.push(node);
       node = this.tree.nodes[node.parent];
     }
     if (node === undefined || (!nodes.has(node) && node.block.root !== finalizedRoot)) return false;
-    for (const each of passed) nodes.add(each);
+    for (const pathNode of path) nodes.add(pathNode);
     return true;
   }
 

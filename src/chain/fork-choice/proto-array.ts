@@ -52,8 +52,8 @@ export class ProtoArray {
 
   /** Adds a block and returns its index. A block without a known parent becomes a root. */
   insert(block: ForkChoiceBlock): number {
-    const known = this.#indexOf.get(block.root);
-    if (known !== undefined) return known;
+    const existingIndex = this.#indexOf.get(block.root);
+    if (existingIndex !== undefined) return existingIndex;
     const index = this.#nodes.length;
     this.#nodes.push({
       block,

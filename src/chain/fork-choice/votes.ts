@@ -42,8 +42,8 @@ export class Votes {
    */
   record(validator: number, node: number, targetEpoch: number, currentEpoch = Number.POSITIVE_INFINITY): void {
     this.#makeRoomFor(validator);
-    const known = this.#epochs[validator]! - 1;
-    if (this.#equivocating[validator] === 1 || (targetEpoch <= known && known <= currentEpoch)) return;
+    const recordedEpoch = this.#epochs[validator]! - 1;
+    if (this.#equivocating[validator] === 1 || (targetEpoch <= recordedEpoch && recordedEpoch <= currentEpoch)) return;
     this.#epochs[validator] = targetEpoch + 1;
     this.#move(validator, node);
   }

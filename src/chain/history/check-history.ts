@@ -31,10 +31,10 @@ export async function checkFinalizedHistory({ config, db, finalizedRoot }: Histo
     const bytes = await db.blocks.get(root);
     if (bytes) requireSlot(readStoredBlock({ config, db }, root, bytes).message.slot, slot, root);
   }
-  let before: SlotAndRoot | undefined;
+  let previous: SlotAndRoot | undefined;
   for await (const entry of db.finalizedBlocks.range({})) {
-    if (before && isChecked(entry.slot, oldest.slot, newest.slot)) await requireChild(entry, before);
-    before = entry;
+    if (previous && isChecked(entry.slot, oldest.slot, newest.slot)) await requireChild(entry, previous);
+    previous = entry;
   }
 
   async function requireChild({ slot, root }: SlotAndRoot, parent: SlotAndRoot): Promise<void> {
@@ -46,8 +46,8 @@ export async function checkFinalizedHistory({ config, db, finalizedRoot }: Histo
     }
   }
 
-  function requireSlot(found: Slot, slot: Slot, root: RootHex): void {
-    if (found !== slot) throw damaged(`the finalized block ${root} has slot ${found}, expected ${slot}`);
+  function requireSlot(actualSlot: Slot, slot: Slot, root: RootHex): void {
+    if (actualSlot !== slot) throw damaged(`the finalized block ${root} has slot ${actualSlot}, expected ${slot}`);
   }
 }
 

@@ -72,9 +72,9 @@ export class DataHistory {
 
   /** Resumes from the stored range, or starts after the anchor block. */
   async open(): Promise<void> {
-    const stored = await this.#parts.db.meta.getHeldData();
-    this.#adopt(stored ?? { from: await this.#afterAnchor(), groups: this.#groupsOfImport });
-    if (stored?.groups !== this.#range.groups) await this.#persist();
+    const storedRange = await this.#parts.db.meta.getHeldData();
+    this.#adopt(storedRange ?? { from: await this.#afterAnchor(), groups: this.#groupsOfImport });
+    if (storedRange?.groups !== this.#range.groups) await this.#persist();
   }
 
   capture(): HeldData {

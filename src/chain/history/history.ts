@@ -80,13 +80,13 @@ export class History {
    */
   async prepend(blocks: readonly SignedBeaconBlock[]): Promise<void> {
     const { config, db, revision } = this.#parts;
-    const linked = await linkSegment(config, blocks, 0);
-    const [first, last] = [linked[0], linked.at(-1)];
+    const segment = await linkSegment(config, blocks, 0);
+    const [first, last] = [segment[0], segment.at(-1)];
     if (!first || !last) return;
     this.#requireEnd(last);
-    await this.#requireSignatures(linked);
+    await this.#requireSignatures(segment);
     const batch = db.batch();
-    for (const { signed, root } of linked) {
+    for (const { signed, root } of segment) {
       batch.blocks.put(root, serializeSignedBlock(config, signed));
       batch.finalizedBlocks.put(signed.message.slot, root);
     }
@@ -123,16 +123,16 @@ export class History {
   #requireEnd({ signed, root }: ArrivedBlock): void {
     const { slot } = signed.message;
     if (this.#end !== null && root === this.#end.root && slot < this.#end.before && slot > GENESIS_SLOT) return;
-    const wanted = this.#end === null ? "none is wanted" : `expected ${this.#end.root}`;
-    const message = `Block ${root} at slot ${slot} does not connect to the oldest stored block: ${wanted}.`;
+    const expectation = this.#end === null ? "none is wanted" : `expected ${this.#end.root}`;
+    const message = `Block ${root} at slot ${slot} does not connect to the oldest stored block: ${expectation}.`;
     throw attributeTo(new BlockRejection("not-connected", message), { slot, root });
   }
 
   async #requireSignatures(blocks: readonly ArrivedBlock[]): Promise<void> {
-    const wrong = await findInvalidSignature(blocks, this.#parts);
-    if (!wrong) return;
-    const { slot, proposerIndex } = wrong.signed.message;
+    const invalidBlock = await findInvalidSignature(blocks, this.#parts);
+    if (!invalidBlock) return;
+    const { slot, proposerIndex } = invalidBlock.signed.message;
     const message = `Invalid proposer signature at slot ${slot}: expected validator ${proposerIndex}.`;
-    throw attributeTo(new BlockRejection("invalid-signature", message), { slot, root: wrong.root });
+    throw attributeTo(new BlockRejection("invalid-signature", message), { slot, root: invalidBlock.root });
   }
 }

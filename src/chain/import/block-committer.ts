@@ -56,7 +56,7 @@ export class BlockCommitter {
     const { db, forkChoice, data } = this.#parts;
     const parent = this.#requireFit(first);
     for (const block of run) data.requireAvailable(block);
-    const pooled = new Map(run.map(({ root }) => [root, data.pool.all(root)]));
+    const sidecarsByRoot = new Map(run.map(({ root }) => [root, data.pool.all(root)]));
     const encoded = run.map((block) => encode(this.#parts.config, block));
     const batch = db.batch();
     const blocks = this.#withJointStatus(
@@ -68,25 +68,25 @@ export class BlockCommitter {
         if (forkChoice.isHot(ancestor)) putForkChoiceBlock(batch, withPayloadStatus(ancestor, "valid"));
       }
     }
-    let before = parent;
+    let previous = parent;
     for (const [index, { verified, block }] of blocks.entries()) {
       batch.blocks.put(block.root, encoded[index]!);
-      this.#index(batch, verified, { block, parent: before });
-      await data.store(batch, block, pooled.get(block.root) ?? []);
+      this.#index(batch, verified, { block, parent: previous });
+      await data.store(batch, block, sidecarsByRoot.get(block.root) ?? []);
       verified.extraWrites?.(batch);
-      before = block;
+      previous = block;
     }
     await batch.write();
     try {
       this.#requireFit(first);
     } catch (error) {
-      await this.#orphan(run, pooled);
+      await this.#orphan(run, sidecarsByRoot);
       throw error;
     }
     for (const { verified, block } of blocks) {
       forkChoice.onBlock(block, { timely: this.#isTimely(verified) });
       this.#added(verified);
-      data.pool.delete(block.root, pooled.get(block.root));
+      data.pool.delete(block.root, sidecarsByRoot.get(block.root));
     }
   }
 

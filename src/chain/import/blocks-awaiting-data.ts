@@ -65,8 +65,8 @@ export class BlocksAwaitingData {
    */
   hold(block: VerifiedBlock): Promise<number> {
     const { root } = block;
-    const waiting = this.#blocks.get(root);
-    if (waiting) return waiting.answer;
+    const heldBlock = this.#blocks.get(root);
+    if (heldBlock) return heldBlock.answer;
     const dropping = new AbortController();
     const ended = new AbortController();
     const imported = this.#importWhenComplete(block, dropping.signal).finally(() => {
@@ -94,7 +94,7 @@ export class BlocksAwaitingData {
   }
 
   dropAll(): void {
-    for (const waiting of [...this.#blocks.values()]) this.#drop(waiting);
+    for (const heldBlock of [...this.#blocks.values()]) this.#drop(heldBlock);
   }
 
   /** Drops all blocks and waits for imports in progress. */
@@ -128,14 +128,15 @@ export class BlocksAwaitingData {
 
   /** Evicts blocks. They can be fetched from the network again. */
   #makeRoomFor({ root: added, signed: { message } }: VerifiedBlock): void {
-    const others = [...this.#blocks.values()].filter(({ block }) => block.root !== added);
-    const ofProposal = others.filter(({ block: { signed } }) => {
+    const otherBlocks = [...this.#blocks.values()].filter(({ block }) => block.root !== added);
+    const ofProposal = otherBlocks.filter(({ block: { signed } }) => {
       const { slot, proposerIndex } = signed.message;
       return slot === message.slot && proposerIndex === message.proposerIndex;
     });
     const [first] = ofProposal;
     if (first && ofProposal.length >= MAX_BLOCKS_PER_PROPOSAL) this.#drop(first);
-    else if (others.length >= MAX_BLOCKS) this.#drop(others.reduce((a, b) => (slotOf(b) < slotOf(a) ? b : a)));
+    else if (otherBlocks.length >= MAX_BLOCKS)
+      this.#drop(otherBlocks.reduce((a, b) => (slotOf(b) < slotOf(a) ? b : a)));
   }
 
   #drop({ block, dropping }: HeldBlock): void {

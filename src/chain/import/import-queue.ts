@@ -153,12 +153,12 @@ export class ImportQueue {
 
   #import(block: ArrivedBlock, verify: Verify, waitsForData: boolean): Promise<ImportedBlock> {
     const { root } = block;
-    const imported = this.#importOrHold(block, verify, waitsForData).finally(() => {
+    const importing = this.#importOrHold(block, verify, waitsForData).finally(() => {
       // A second import of the block may have begun.
-      if (this.#importing.get(root) === imported) this.#importing.delete(root);
+      if (this.#importing.get(root) === importing) this.#importing.delete(root);
     });
-    this.#importing.set(root, imported);
-    return imported;
+    this.#importing.set(root, importing);
+    return importing;
   }
 
   async #importOrHold(block: ArrivedBlock, verify: Verify, waitsForData: boolean): Promise<ImportedBlock> {
@@ -193,13 +193,13 @@ export class ImportQueue {
 
   async #takeIn(root: RootHex, verify: Verify): Promise<{ count: number | Promise<number> }> {
     const { data } = this.#parts;
-    const awaited = this.#awaitingData.answerOf(root);
-    if (awaited) {
+    const pendingCount = this.#awaitingData.answerOf(root);
+    if (pendingCount) {
       // If the block is submitted again, that call resolves with zero new blocks once this import succeeds. If the
       // import fails, no caller may be waiting.
-      const known = awaited.then(() => 0);
-      known.catch(() => undefined);
-      return { count: known };
+      const duplicateCount = pendingCount.then(() => 0);
+      duplicateCount.catch(() => undefined);
+      return { count: duplicateCount };
     }
     const verified = await this.#withConsequences(verify);
     if (!verified) return { count: 0 };

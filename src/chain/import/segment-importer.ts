@@ -81,32 +81,35 @@ export class SegmentImporter {
     segment: readonly SignedBeaconBlock[],
     { arrivedAt, signal }: { arrivedAt: number; signal: AbortSignal },
   ): Promise<ImportedSegment> {
-    const linked = await linkSegment(this.#parts.config, segment, arrivedAt);
-    const known = await this.#countKnown(linked);
+    const blocks = await linkSegment(this.#parts.config, segment, arrivedAt);
+    const knownCount = await this.#countKnown(blocks);
     let imported = 0;
     let parent: AppliedBlock | undefined;
-    let underway: Promise<void> = Promise.resolve();
+    let previousRun: Promise<void> = Promise.resolve();
     try {
-      for (let next = known; next < linked.length; ) {
-        const run = await this.#apply(linked.slice(next, next + BLOCKS_PER_RUN), parent, { underway, signal });
-        await underway;
+      for (let next = knownCount; next < blocks.length; ) {
+        const run = await this.#apply(blocks.slice(next, next + BLOCKS_PER_RUN), parent, {
+          underway: previousRun,
+          signal,
+        });
+        await previousRun;
         signal.throwIfAborted();
-        underway = this.#finish(run).then((count) => {
+        previousRun = this.#finish(run).then((count) => {
           imported += count;
         });
         // Awaited later. Avoids an unhandled rejection in the meantime.
-        underway.catch(() => undefined);
+        previousRun.catch(() => undefined);
         if (run.failure) break;
         parent = run.blocks.at(-1);
         next += run.blocks.length;
       }
     } catch (error) {
       // Waits for the previous run, whose error takes precedence.
-      await underway;
+      await previousRun;
       throw error;
     }
-    await underway;
-    return { imported, known: linked.length - imported };
+    await previousRun;
+    return { imported, known: blocks.length - imported };
   }
 
   /** Counts the leading blocks that are known and not invalid. */

@@ -31,19 +31,19 @@ export async function linkSegment(
   blocks: readonly SignedBeaconBlock[],
   arrivedAt: number,
 ): Promise<ArrivedBlock[]> {
-  const linked: ArrivedBlock[] = [];
+  const segment: ArrivedBlock[] = [];
   for (const signed of blocks) {
     const { slot, parentRoot } = signed.message;
     const root = blockRoot(config, signed.message);
-    const before = linked.at(-1);
-    if (before && toRootHex(parentRoot) !== before.root) {
-      const message = `The block at slot ${slot} is not a child of the previous block at slot ${before.signed.message.slot}.`;
+    const previous = segment.at(-1);
+    if (previous && toRootHex(parentRoot) !== previous.root) {
+      const message = `The block at slot ${slot} is not a child of the previous block at slot ${previous.signed.message.slot}.`;
       throw attributeTo(new BlockRejection("not-connected", message), { slot, root });
     }
-    linked.push({ signed, root, arrivedAt });
+    segment.push({ signed, root, arrivedAt });
     await nextTurn();
   }
-  return linked;
+  return segment;
 }
 
 /** Returns true if the chain has the block. Includes finalized blocks that fork choice has pruned. */

@@ -100,9 +100,9 @@ export class BestUpdates {
   async range(start: SyncPeriod, end: SyncPeriod, limit: number): Promise<LightClientUpdate[]> {
     const updates: LightClientUpdate[] = [];
     const { db, forkChoice } = this.#parts;
-    const stored = await db.lightClient.firstPeriodFrom(start);
+    const storedPeriod = await db.lightClient.firstPeriodFrom(start);
     const recent = Array.from(this.#candidates.values(), periodOf).filter((period) => period >= start);
-    const first = Math.min(stored ?? Number.POSITIVE_INFINITY, ...recent);
+    const first = Math.min(storedPeriod ?? Number.POSITIVE_INFINITY, ...recent);
     // Stored updates are finalized, so none is newer than the finalized block.
     const newest = Math.max(periodOf(forkChoice.get(forkChoice.finalized.root) ?? { slot: 0 }), ...recent);
     for (let period = first; period < end && period <= newest && updates.length < limit; period++) {
@@ -121,8 +121,8 @@ export class BestUpdates {
       if (root === block.root || periodOf({ slot }) !== period || !forkChoice.isDescendant(root, block.root)) continue;
       if (!isBetterUpdate(summary, other)) return false;
     }
-    const stored = await this.#stored(period);
-    return !stored || isBetterUpdate(summary, toLightClientUpdateSummary(stored));
+    const storedUpdate = await this.#stored(period);
+    return !storedUpdate || isBetterUpdate(summary, toLightClientUpdateSummary(storedUpdate));
   }
 
   async #get(period: SyncPeriod): Promise<LightClientUpdate | undefined> {
@@ -138,10 +138,10 @@ export class BestUpdates {
   async #stored(period: SyncPeriod): Promise<LightClientUpdate | undefined> {
     const { db, blocks } = this.#parts;
     if (this.#final?.period !== period) {
-      const stored = await db.lightClient.get(period);
-      if (!stored) return undefined;
-      const update = this.#typeAt(stored.attestedSlot).deserialize(stored.bytes);
-      this.#final = { period, blockRoot: stored.blockRoot, update };
+      const entry = await db.lightClient.get(period);
+      if (!entry) return undefined;
+      const update = this.#typeAt(entry.attestedSlot).deserialize(entry.bytes);
+      this.#final = { period, blockRoot: entry.blockRoot, update };
     }
     const { blockRoot, update } = this.#final;
     return (await blocks.isCanonical(blockRoot, update.signatureSlot)) ? update : undefined;
@@ -149,8 +149,8 @@ export class BestUpdates {
 
   async #store(candidate: Candidate): Promise<void> {
     const period = periodOf(candidate);
-    const stored = await this.#stored(period);
-    if (stored && !isBetterUpdate(candidate.summary, toLightClientUpdateSummary(stored))) return;
+    const storedUpdate = await this.#stored(period);
+    if (storedUpdate && !isBetterUpdate(candidate.summary, toLightClientUpdateSummary(storedUpdate))) return;
     const update = await this.#updateOf(candidate);
     if (!update) return;
     const attestedSlot = update.attestedHeader.beacon.slot;

@@ -242,9 +242,9 @@ export class LightClientServer {
     this.#parts.events.publish("lightClientFinalityUpdate", latest.update);
   }
 
-  async #isNewer({ update }: LatestUpdate, before: LatestUpdate | undefined): Promise<boolean> {
-    const known = await this.#canonical(before);
-    return known === undefined || attestedSlot(known) < attestedSlot(update);
+  async #isNewer({ update }: LatestUpdate, previous: LatestUpdate | undefined): Promise<boolean> {
+    const previousUpdate = await this.#canonical(previous);
+    return previousUpdate === undefined || attestedSlot(previousUpdate) < attestedSlot(update);
   }
 
   /** Returns undefined if the block is no longer canonical. */

@@ -47,22 +47,22 @@ function summaryFields({ epoch, total, reviews }: LoggedReview): Record<string, 
 
 /** Logs missed proposals in a bounded number of lines: in an outage, all proposals of an epoch may be missed. */
 function logMissedProposals(logger: Logger, { epoch, total, reviews }: LoggedReview): void {
-  const missed = [...reviews].flatMap(([validator, { missedProposals }]) =>
+  const missedSlots = [...reviews].flatMap(([validator, { missedProposals }]) =>
     missedProposals.map((slot) => ({ validator, slot })),
   );
-  for (const { validator, slot } of missed.slice(0, MAX_IN_LOG)) {
+  for (const { validator, slot } of missedSlots.slice(0, MAX_IN_LOG)) {
     logger.warn("Monitored validator missed its proposal", { validator, slot, epoch, inEpoch: total.proposals.missed });
   }
 }
 
 /** Reports each validator once, and not again until it has attested. */
 function logMissedAttestations(logger: Logger, { epoch, total, reviews, before }: LoggedReview): void {
-  const isNew = [...reviews].filter(([validator, review]) => missed(review) && !missed(before?.get(validator)));
-  if (isNew.length === 0) return;
+  const newlyMissing = [...reviews].filter(([validator, review]) => missed(review) && !missed(before?.get(validator)));
+  if (newlyMissing.length === 0) return;
   logger.warn("Monitored validators missed attestations", {
     epoch,
     missed: total.attestations.missed,
-    validators: isNew
+    validators: newlyMissing
       .slice(0, MAX_IN_LOG)
       .map(([validator]) => validator)
       .join(" "),
@@ -74,9 +74,9 @@ const missed = (review: ValidatorReview | undefined): boolean =>
 
 function logChanges(logger: Logger, { reviews, before }: LoggedReview): void {
   for (const [validator, { slashed, exitEpoch }] of reviews) {
-    const earlier = before?.get(validator);
-    if (slashed && !earlier?.slashed) logger.warn("Monitored validator was slashed", { validator, exitEpoch });
-    else if (earlier && exitEpoch !== earlier.exitEpoch && exitEpoch !== FAR_FUTURE_EPOCH) {
+    const previousReview = before?.get(validator);
+    if (slashed && !previousReview?.slashed) logger.warn("Monitored validator was slashed", { validator, exitEpoch });
+    else if (previousReview && exitEpoch !== previousReview.exitEpoch && exitEpoch !== FAR_FUTURE_EPOCH) {
       logger.info("Monitored validator is exiting", { validator, exitEpoch });
     }
   }

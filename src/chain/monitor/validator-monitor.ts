@@ -106,12 +106,12 @@ export class ValidatorMonitor {
     const { head, headState } = chain;
     this.#monitored.resolve(headState);
     this.#noteSeen(epoch - 1);
-    const reviewed = epoch - 2;
-    if (reviewed < 0 || chain.status.isSyncing || !isWarmedUp()) return undefined;
+    const reviewedEpoch = epoch - 2;
+    if (reviewedEpoch < 0 || chain.status.isSyncing || !isWarmedUp()) return undefined;
     // A block of the new epoch may have arrived before its slot.
     const root = chain.forkChoice.ancestorAtSlot(head.root, slot - 1) ?? head.root;
-    const found = root === head.root ? headState : undefined;
-    this.#work = this.#work.then(() => this.#review(reviewed, root, found));
+    const cachedState = root === head.root ? headState : undefined;
+    this.#work = this.#work.then(() => this.#review(reviewedEpoch, root, cachedState));
     return this.#work;
   }
 
@@ -122,12 +122,12 @@ export class ValidatorMonitor {
     for (const old of this.#seen.keys()) if (old < epoch - 1) this.#seen.delete(old);
   }
 
-  async #review(epoch: Epoch, blockRoot: RootHex, found: CachedBeaconStateAllForks | undefined): Promise<void> {
+  async #review(epoch: Epoch, blockRoot: RootHex, cachedState: CachedBeaconStateAllForks | undefined): Promise<void> {
     const { chain, logger } = this.#parts;
     try {
       // After a checkpoint start, votes may be in blocks that are not stored.
       if (chain.history.earliestBlockSlot > computeStartSlotAtEpoch(epoch)) return;
-      const state = await this.#stateOf(epoch + 1, blockRoot, found);
+      const state = await this.#stateOf(epoch + 1, blockRoot, cachedState);
       // If there is no block for two epochs, there is nothing to review.
       if (state === undefined) return;
       const last = this.#last?.epoch === epoch - 1 ? this.#last : undefined;
@@ -151,10 +151,10 @@ export class ValidatorMonitor {
   async #stateOf(
     epoch: Epoch,
     blockRoot: RootHex,
-    found: CachedBeaconStateAllForks | undefined,
+    cachedState: CachedBeaconStateAllForks | undefined,
   ): Promise<CachedBeaconStateAllForks | undefined> {
     const { states } = this.#parts.chain;
-    const state = found ?? (await states.afterBlock(blockRoot));
+    const state = cachedState ?? (await states.afterBlock(blockRoot));
     if (state.epochCtx.epoch === epoch) return state;
     const isNear = computeEndSlotAtEpoch(epoch) - state.slot < 2 * SLOTS_PER_EPOCH;
     return isNear ? states.afterBlock(blockRoot, computeEndSlotAtEpoch(epoch)) : undefined;
@@ -165,7 +165,7 @@ export class ValidatorMonitor {
    * different sync committee.
    */
   #syncSeats(state: CachedBeaconStateAllForks, epoch: Epoch): SyncSeats | undefined {
-    const before = this.#syncCommittee;
+    const previous = this.#syncCommittee;
     const isAltair = state.config.getForkSeq(state.slot) >= ForkSeq.altair;
     this.#syncCommittee = isAltair
       ? {
@@ -174,17 +174,17 @@ export class ValidatorMonitor {
         }
       : undefined;
     const period = computeSyncPeriodAtEpoch(epoch);
-    return [this.#syncCommittee, before].find((committee) => committee?.period === period)?.seats;
+    return [this.#syncCommittee, previous].find((committee) => committee?.period === period)?.seats;
   }
 
   #count(epoch: Epoch, reviews: ReadonlyMap<ValidatorIndex, ValidatorReview>, last: LastReview | undefined): void {
     const ofEpoch = newTally();
-    const seen = this.#seen.get(epoch);
+    const seenValidators = this.#seen.get(epoch);
     resetLevels(this.#total);
     for (const [validator, review] of reviews) {
-      const before = last?.reviews.get(validator);
-      const reward = before && review.balance + review.withdrawn - before.balance;
-      const reviewed = { review, isSeen: seen?.has(validator) ?? false, reward };
+      const previousReview = last?.reviews.get(validator);
+      const reward = previousReview && review.balance + review.withdrawn - previousReview.balance;
+      const reviewed = { review, isSeen: seenValidators?.has(validator) ?? false, reward };
       addReview(ofEpoch, reviewed);
       addReview(this.#total, reviewed);
       if (this.#single) {

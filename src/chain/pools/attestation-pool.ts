@@ -156,8 +156,8 @@ export class AttestationPool {
     if (data.slot < this.#lowestSlot) return undefined;
     const slotGroups = this.#slotGroupsFor(data.slot);
     let byCommittee = slotGroups.byDataRoot.get(dataRoot);
-    const known = byCommittee?.get(committeeIndex);
-    if (known) return known;
+    const existing = byCommittee?.get(committeeIndex);
+    if (existing) return existing;
     if (slotGroups.count >= MAX_GROUPS_PER_SLOT) {
       dropLeastSupported(slotGroups);
       byCommittee = slotGroups.byDataRoot.get(dataRoot);

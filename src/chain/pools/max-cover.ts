@@ -22,22 +22,22 @@ interface HeapEntry<Choice> {
  */
 export function maxCover<Choice>(sources: Iterable<CoverSource<Choice>>, limit: number): Choice[] {
   const heap: HeapEntry<Choice>[] = [];
-  const taken: Choice[] = [];
+  const choices: Choice[] = [];
   const evaluate = (source: CoverSource<Choice>): void => {
     const offer = source.evaluate();
-    if (offer && offer.gain > 0) push(heap, { source, ...offer, evaluatedAfter: taken.length });
+    if (offer && offer.gain > 0) push(heap, { source, ...offer, evaluatedAfter: choices.length });
   };
   for (const source of sources) evaluate(source);
-  while (taken.length < limit) {
+  while (choices.length < limit) {
     const top = pop(heap);
     if (!top) break;
-    if (top.evaluatedAfter === taken.length) {
+    if (top.evaluatedAfter === choices.length) {
       top.source.take(top.choice);
-      taken.push(top.choice);
+      choices.push(top.choice);
     }
     evaluate(top.source);
   }
-  return taken;
+  return choices;
 }
 
 function push<Choice>(heap: HeapEntry<Choice>[], entry: HeapEntry<Choice>): void {

@@ -104,18 +104,18 @@ function selectAttesterSlashings(
   // Verify only the signatures of chosen slashings, and choose again if one of them is invalid.
   for (;;) {
     const slashedNow = new Set(slashed);
-    const chosen = maxCover(
+    const slashings = maxCover(
       candidates.map((candidate) => toSource(candidate, slashedNow)),
       limit,
     );
     const isGood = (candidate: HeldAttesterSlashing) =>
       hasGoodSignature(candidate, fork, () => holds(() => assertValid(candidate.operation, true)));
-    const bad = new Set(chosen.filter((slashing) => !isGood(slashing)));
-    if (bad.size === 0) {
+    const invalid = new Set(slashings.filter((slashing) => !isGood(slashing)));
+    if (invalid.size === 0) {
       for (const index of slashedNow) slashed.add(index);
-      return chosen.map(({ operation }) => operation);
+      return slashings.map(({ operation }) => operation);
     }
-    candidates = candidates.filter((candidate) => !bad.has(candidate));
+    candidates = candidates.filter((candidate) => !invalid.has(candidate));
   }
 }
 

@@ -42,18 +42,18 @@ export function createParticipation(state: CachedBeaconStateAllForks): Participa
     flagsFor: fork === ForkSeq.phase0 ? () => 1 : altairFlagsFor(fork, state),
 
     gain(epoch, flags, committee, bits) {
-      const known = flagsOf(epoch);
+      const flagsOfAttesters = flagsOf(epoch);
       let gain = 0;
       forEachAttester(committee, bits, (attester) => {
-        const newFlags = flags & ~known.get(attester);
+        const newFlags = flags & ~flagsOfAttesters.get(attester);
         if (newFlags !== 0) gain += (increments[attester] ?? 0) * weights[newFlags]!;
       });
       return gain;
     },
 
     mark(epoch, flags, committee, bits) {
-      const known = flagsOf(epoch);
-      forEachAttester(committee, bits, (attester) => known.add(attester, flags));
+      const flagsOfAttesters = flagsOf(epoch);
+      forEachAttester(committee, bits, (attester) => flagsOfAttesters.add(attester, flags));
     },
   };
 }
@@ -121,8 +121,8 @@ const flagsOfLists = new WeakMap<Node, Uint8Array>();
 
 function altairFlags(state: CachedBeaconStateAllForks): { current: ReadFlags; previous: ReadFlags } {
   const flagsOf = (list: CachedBeaconStateAltair["currentEpochParticipation"]) => {
-    const known = flagsOfLists.get(list.node);
-    if (known) return known;
+    const cached = flagsOfLists.get(list.node);
+    if (cached) return cached;
     const flags = list.serialize();
     flagsOfLists.set(list.node, flags);
     return flags;

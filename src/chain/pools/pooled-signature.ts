@@ -32,13 +32,13 @@ export class SignatureSum {
   get(): Signature {
     if (this.#sum) return this.#sum;
     const compressed: Uint8Array[] = [];
-    let known: Signature | undefined;
-    for (let part: SignatureSum | null = this; part && !known; part = part.#before) {
-      known = part.#sum;
-      if (!known) compressed.push(part.#latest);
+    let knownSum: Signature | undefined;
+    for (let part: SignatureSum | null = this; part && !knownSum; part = part.#before) {
+      knownSum = part.#sum;
+      if (!knownSum) compressed.push(part.#latest);
     }
-    const rest = aggregateSerializedSignatures(compressed);
-    this.#sum = known ? aggregateSignatures([known, rest]) : rest;
+    const restSum = aggregateSerializedSignatures(compressed);
+    this.#sum = knownSum ? aggregateSignatures([knownSum, restSum]) : restSum;
     this.#before = null;
     return this.#sum;
   }

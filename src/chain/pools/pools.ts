@@ -101,10 +101,10 @@ export class Pools {
    */
   async load(db: BeaconDb, config: BeaconConfig): Promise<PooledAttestations & { unreadable: number }> {
     const loaded = { attestations: [], contributions: [], unreadable: 0 };
-    for (const part of await db.operations.getAll()) {
+    for (const list of await db.operations.getAll()) {
       try {
-        if (isStoredAttestations(part)) readAttestations(config, part, loaded);
-        else this.operations.load([part]);
+        if (isStoredAttestations(list)) readAttestations(config, list, loaded);
+        else this.operations.load([list]);
       } catch {
         loaded.unreadable++;
       }

@@ -75,8 +75,8 @@ export class PayloadPreparer {
   resume(): void {
     const { clock } = this.#parts;
     const { currentSlot } = clock;
-    const due = timeInSlot(clock, currentSlot, SHARE_OF_SLOT_TO_WAIT);
-    if (clock.nowSeconds() >= due) void this.#announce(currentSlot + 1);
+    const dueTime = timeInSlot(clock, currentSlot, SHARE_OF_SLOT_TO_WAIT);
+    if (clock.nowSeconds() >= dueTime) void this.#announce(currentSlot + 1);
   }
 
   /** True if there may be a prepared proposer and a recipient for the attributes. */
@@ -105,10 +105,10 @@ export class PayloadPreparer {
     const head = this.#expectedParent;
     // No blocks may be proposed on an optimistic head (sync/optimistic.md).
     const isPrepared = payloadBuilder.canPrepare && !status.isOptimistic;
-    const before = this.#announced?.head === head && this.#announced.slot === slot ? this.#announced : undefined;
-    if (before && (before.isPrepared || !isPrepared)) return;
-    const telling = { head, slot, isPrepared };
-    this.#announced = telling;
+    const previous = this.#announced?.head === head && this.#announced.slot === slot ? this.#announced : undefined;
+    if (previous && (previous.isPrepared || !isPrepared)) return;
+    const announcement = { head, slot, isPrepared };
+    this.#announced = announcement;
     try {
       const next = await this.#nextPayload(head, slot, fork);
       if (stopping.aborted) return;
@@ -116,15 +116,15 @@ export class PayloadPreparer {
       if (next && this.#expectedParent === head) {
         const secondsAhead = Number((clock.slotStartSeconds(slot) - clock.nowSeconds()).toFixed(3));
         logger.debug("Preparing the next payload", { slot, head, secondsAhead });
-        const data = this.#hasListeners && !before ? inStandardForm(next) : null;
+        const data = this.#hasListeners && !previous ? inStandardForm(next) : null;
         if (data) events.publish("payloadAttributes", { version: fork, data });
         if (isPrepared) await payloadBuilder.prepare(next.request);
         else if (payloadBuilder.canPrepare) this.#parts.reviewHead();
-      } else if (this.#announced === telling) {
+      } else if (this.#announced === announcement) {
         this.#announced = undefined;
       }
     } catch (error) {
-      if (this.#announced === telling) this.#announced = undefined;
+      if (this.#announced === announcement) this.#announced = undefined;
       if (!stopping.aborted) {
         logger.warn("Failed to prepare the next payload", { slot, error });
       }

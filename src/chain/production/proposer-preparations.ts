@@ -72,8 +72,8 @@ export class ProposerPreparations {
   feeRecipientOrDefault(validator: ValidatorIndex, currentEpoch: Epoch, { warns }: { warns: boolean }): Uint8Array {
     const { settings, logger } = this.#defaults;
     const { suggestedFeeRecipient } = settings;
-    const chosen = this.feeRecipient(validator, currentEpoch) ?? suggestedFeeRecipient;
-    if (chosen) return chosen;
+    const feeRecipient = this.feeRecipient(validator, currentEpoch) ?? suggestedFeeRecipient;
+    if (feeRecipient) return feeRecipient;
     if (warns && !this.#warned.get(validator)) {
       this.#warned.set(validator, true);
       logger?.warn("Proposer has no fee recipient, using the zero address; set --suggested-fee-recipient", {
@@ -86,8 +86,8 @@ export class ProposerPreparations {
   /** Ignores a registration that is older than the known one. */
   register(registration: Registration, currentEpoch: Epoch): void {
     const pubkey = toPubkeyHex(registration.message.pubkey);
-    const known = this.registration(pubkey, currentEpoch);
-    if (known && known.message.timestamp > registration.message.timestamp) return;
+    const previous = this.registration(pubkey, currentEpoch);
+    if (previous && previous.message.timestamp > registration.message.timestamp) return;
     this.#registrations.set(pubkey, { value: registration, epoch: currentEpoch });
     for (const listener of this.#registrationListeners) listener(pubkey, registration);
   }

@@ -52,8 +52,8 @@ export async function committeePositions(
 }
 
 function tableOf(shuffling: EpochShuffling): Promise<Uint32Array> {
-  const known = tables.get(shuffling);
-  if (known) return known;
+  const cached = tables.get(shuffling);
+  if (cached) return cached;
   const table = buildTable(shuffling);
   tables.set(shuffling, table);
   return table;

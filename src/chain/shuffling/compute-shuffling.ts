@@ -17,7 +17,7 @@ interface OfState {
 }
 
 /** Keyed by the root node of the state's tree. */
-const known = new WeakMap<CachedBeaconStateAllForks["node"], OfState>();
+const shufflingsByNode = new WeakMap<CachedBeaconStateAllForks["node"], OfState>();
 
 /**
  * Returns the shuffling of an epoch that is not in the epoch cache but whose seed is still in the state. Takes about a
@@ -44,12 +44,12 @@ export async function computeShuffling(
 }
 
 function ofState({ node }: CachedBeaconStateAllForks): OfState {
-  let found = known.get(node);
-  if (found === undefined) {
-    found = { cache: new LruMap(KEPT_FOR_A_STATE), underway: new SingleFlight() };
-    known.set(node, found);
+  let shufflings = shufflingsByNode.get(node);
+  if (shufflings === undefined) {
+    shufflings = { cache: new LruMap(KEPT_FOR_A_STATE), underway: new SingleFlight() };
+    shufflingsByNode.set(node, shufflings);
   }
-  return found;
+  return shufflings;
 }
 
 async function activeIndices(

@@ -41,9 +41,9 @@ export class Shufflings {
       const ofHead = this.#hold(key, epoch, this.#parts.states.cached(head.root));
       if (ofHead) return ofHead;
     }
-    const underway = this.#underway.get(key) ?? this.#regenerate(key, blockRoot, epoch);
-    this.#underway.set(key, underway);
-    return underway;
+    const regeneration = this.#underway.get(key) ?? this.#regenerate(key, blockRoot, epoch);
+    this.#underway.set(key, regeneration);
+    return regeneration;
   }
 
   /**

@@ -9,15 +9,15 @@ interface LatestBlock {
 }
 
 /** Keyed by root node, which is immutable, unlike the state object. */
-const known = new WeakMap<CachedBeaconStateAllForks["node"], LatestBlock>();
+const blocksByNode = new WeakMap<CachedBeaconStateAllForks["node"], LatestBlock>();
 
 /** Returns the latest block processed by the state. The state must be committed. */
 export function latestBlock(state: CachedBeaconStateAllForks): LatestBlock {
-  let block = known.get(state.node);
+  let block = blocksByNode.get(state.node);
   if (block === undefined) {
     const header = latestBlockHeader(state);
     block = { root: toRootHex(ssz.phase0.BeaconBlockHeader.hashTreeRoot(header)), slot: header.slot };
-    known.set(state.node, block);
+    blocksByNode.set(state.node, block);
   }
   return block;
 }

@@ -55,17 +55,17 @@ export async function readState(
     return slice.yieldIfDue();
   };
   const fields: Node[] = [];
-  let before = 0;
+  let bytesRead = 0;
   for (const [index, { fieldType }] of type.fieldsEntries.entries()) {
     const { start, end } = ranges[index]!;
     const array = asLongArray(fieldType);
     fields.push(
       array
-        ? await readArray(array, bytes.subarray(start, end), (done) => tick(before + done))
+        ? await readArray(array, bytes.subarray(start, end), (done) => tick(bytesRead + done))
         : fieldType.tree_deserializeFromBytes(data, start, end),
     );
-    before += end - start;
-    await tick(before);
+    bytesRead += end - start;
+    await tick(bytesRead);
   }
   return type.getViewDU(subtreeFillToContents(fields, type.depth)) as BeaconStateAllForks;
 }

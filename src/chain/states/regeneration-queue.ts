@@ -28,12 +28,12 @@ export class RegenerationQueue {
   }
 
   run<T>(kind: RegenerationKind, regenerate: () => Promise<T>): Promise<T> {
-    const waiting = this.#waiting[kind];
-    if (waiting.length >= this.#maxWaiting) {
-      return Promise.reject(new RegenerationQueueFullError(kind, waiting.length));
+    const queue = this.#waiting[kind];
+    if (queue.length >= this.#maxWaiting) {
+      return Promise.reject(new RegenerationQueueFullError(kind, queue.length));
     }
     return new Promise<T>((resolve, reject) => {
-      waiting.push(() => Promise.resolve().then(regenerate).then(resolve, reject));
+      queue.push(() => Promise.resolve().then(regenerate).then(resolve, reject));
       // Never rejects: the caller's promise gets the error.
       void this.#runAll();
     });

@@ -155,8 +155,8 @@ export class SnapshotStore {
    */
   async prepare(blockRoot: RootHex, state: CachedBeaconStateAllForks): Promise<PreparedSnapshot> {
     const position = { slot: state.slot, blockRoot };
-    const stored = this.#find(position);
-    if (stored) return { snapshot: stored, bytes: 0 };
+    const storedSnapshot = this.#find(position);
+    if (storedSnapshot) return { snapshot: storedSnapshot, bytes: 0 };
     const base = this.#base?.patchBase.type === state.type ? this.#base : undefined;
     const { size, pieces } = statePatch(state, base?.patchBase);
     let parts = 0;
@@ -194,8 +194,8 @@ export class SnapshotStore {
       return;
     }
     batch.snapshots.delete(snapshot);
-    const others = this.#othersOf(position);
-    if (others.length > 0) this.#snapshots.set(blockRoot, others);
+    const remaining = this.#othersOf(position);
+    if (remaining.length > 0) this.#snapshots.set(blockRoot, remaining);
     else this.#snapshots.delete(blockRoot);
     if (this.#base && isSame(this.#base, position)) this.#base = undefined;
     if (packing?.base && this.#find(packing.base)?.packing?.isOnlyBase) this.delete(batch, packing.base);

@@ -27,7 +27,7 @@ export class SnapshotWriter {
   readonly #snapshots: SnapshotStore;
   readonly #changes: SerialQueue;
   readonly #logger: Logger;
-  #underway: { job: SnapshotJob; prepared: Promise<PreparedSnapshot> } | null = null;
+  #pendingWrite: { job: SnapshotJob; prepared: Promise<PreparedSnapshot> } | null = null;
 
   constructor({ snapshots, changes, logger }: SnapshotWriterParts) {
     this.#snapshots = snapshots;
@@ -37,29 +37,29 @@ export class SnapshotWriter {
 
   /** True while a state of the block is being stored. */
   isStoring(blockRoot: RootHex): boolean {
-    return this.#underway?.job.blockRoot === blockRoot;
+    return this.#pendingWrite?.job.blockRoot === blockRoot;
   }
 
   /** Starts storing a state. Resolves once the previous state is stored. Must be called in the change queue. */
   async begin(job: SnapshotJob): Promise<void> {
     await this.finish();
     const prepared = this.#snapshots.prepare(job.blockRoot, job.state);
-    const underway = { job, prepared };
-    this.#underway = underway;
-    const isUnderway = () => this.#underway === underway;
+    const pendingWrite = { job, prepared };
+    this.#pendingWrite = pendingWrite;
+    const isPending = () => this.#pendingWrite === pendingWrite;
     prepared
-      .then(() => this.#changes.run(() => (isUnderway() ? this.finish() : undefined)))
+      .then(() => this.#changes.run(() => (isPending() ? this.finish() : undefined)))
       .catch((error: unknown) => {
-        if (isUnderway()) this.#underway = null;
+        if (isPending()) this.#pendingWrite = null;
         this.#logger.warn("Failed to store a state", { slot: job.state.slot, error });
       });
   }
 
   /** Waits for the pending state. Must be called in the change queue. */
   async finish(): Promise<void> {
-    const underway = this.#underway;
-    if (!underway) return;
-    this.#underway = null;
-    await underway.job.commit(await underway.prepared);
+    const pendingWrite = this.#pendingWrite;
+    if (!pendingWrite) return;
+    this.#pendingWrite = null;
+    await pendingWrite.job.commit(await pendingWrite.prepared);
   }
 }

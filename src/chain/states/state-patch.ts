@@ -173,8 +173,8 @@ async function* patchElements(
     if (base && removed === 0 && to <= common && isSame(groupNode(elements, from), groupNode(base, from))) {
       writer.copy((to - from) * size);
     } else {
-      const others = base && common > from ? nodesOf(base, from + removed, Math.min(to, common) + removed) : [];
-      patchGroup(writer, elements, nodesOf(elements, from, to), others);
+      const baseNodes = base && common > from ? nodesOf(base, from + removed, Math.min(to, common) + removed) : [];
+      patchGroup(writer, elements, nodesOf(elements, from, to), baseNodes);
     }
     yield* full(writer);
     await slice.yieldIfDue();
@@ -197,12 +197,12 @@ function patchGroup(writer: PatchWriter, elements: Elements, nodes: readonly Nod
     } else {
       while (to < base.length && !isCopied(to)) to++;
       const bytes = writer.xor((to - from) * size);
-      const other = new Uint8Array(size);
+      const baseElement = new Uint8Array(size);
       for (let at = from; at < to; at++) {
         const element = bytes.subarray((at - from) * size, (at - from + 1) * size);
         write(element, nodes[at]!);
-        write(other, base[at]!);
-        xorInto(element, other);
+        write(baseElement, base[at]!);
+        xorInto(element, baseElement);
       }
     }
     from = to;
@@ -215,8 +215,10 @@ async function countRemovedFromFront(elements: Elements, base: Elements, slice: 
   const [first] = nodesOf(elements, 0, 1);
   const groupSize = 2 ** groupDepthOf(base);
   for (let from = 0; from < base.count; from += groupSize) {
-    const found = nodesOf(base, from, Math.min(from + groupSize, base.count)).findIndex((node) => isSame(node, first!));
-    if (found >= 0) return from + found;
+    const offset = nodesOf(base, from, Math.min(from + groupSize, base.count)).findIndex((node) =>
+      isSame(node, first!),
+    );
+    if (offset >= 0) return from + offset;
     await slice.yieldIfDue();
   }
   return 0;

@@ -191,10 +191,10 @@ export class StateStore {
   async knownRootAtSlot(slot: Slot): Promise<KnownStateRoot | null> {
     if (slot < this.#snapshots.oldest.slot) return null;
     const blockRoot = await this.#blocks.rootAtOrBefore(slot);
-    const found = blockRoot === null ? null : await this.#slotAndStateRoot(blockRoot);
-    if (blockRoot === null || found === null) return null;
-    const block = { root: blockRoot, slot: found.slot };
-    if (found.slot === slot) return { stateRoot: found.stateRoot, block };
+    const latestBlock = blockRoot === null ? null : await this.#slotAndStateRoot(blockRoot);
+    if (blockRoot === null || latestBlock === null) return null;
+    const block = { root: blockRoot, slot: latestBlock.slot };
+    if (latestBlock.slot === slot) return { stateRoot: latestBlock.stateRoot, block };
     const head = this.cached(this.#forkChoice.head.root);
     if (head === undefined || slot >= head.slot || slot + SLOTS_PER_HISTORICAL_ROOT < head.slot) return null;
     return { stateRoot: toRootHex(head.stateRoots.get(slot % SLOTS_PER_HISTORICAL_ROOT)), block };
@@ -318,7 +318,7 @@ export class StateStore {
       // Blocks before the anchor may be stored, but their states cannot be derived.
       if (!link || link.slot < this.#snapshots.oldest.slot) {
         // The walk may have passed a damaged block; reading that block throws.
-        for (const passed of roots) await this.#blocks.signedByRoot(passed);
+        for (const replayRoot of roots) await this.#blocks.signedByRoot(replayRoot);
         const { oldest } = this.#snapshots;
         const isEarlier = `it is before slot ${oldest.slot}, the start of this node's history`;
         throw new StateUnavailableError(blockRoot, link ? isEarlier : notHeld(root));
@@ -331,8 +331,8 @@ export class StateStore {
 
   /** Reads the whole block, because only its root proves that it is intact. */
   async #slotAndStateRoot(root: RootHex): Promise<{ slot: Slot; stateRoot: RootHex } | null> {
-    const known = this.#forkChoice.get(root);
-    if (known) return known;
+    const recentBlock = this.#forkChoice.get(root);
+    if (recentBlock) return recentBlock;
     const message = (await this.#blocks.signedByRoot(root))?.message;
     return message ? { slot: message.slot, stateRoot: toRootHex(message.stateRoot) } : null;
   }

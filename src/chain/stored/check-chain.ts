@@ -47,20 +47,20 @@ export async function checkChain({ config, db, onProgress }: CheckParts): Promis
   }
 
   let finalizedBlocks = 0;
-  let before: { slot: Slot; root: RootHex } | undefined;
+  let previous: { slot: Slot; root: RootHex } | undefined;
   for await (const entry of db.finalizedBlocks.range({})) {
     const link = links.get(entry.root);
     // The chain may have been started from a state without its block.
-    if (!link && before) note(`The finalized block ${entry.root} of slot ${entry.slot} is missing.`);
+    if (!link && previous) note(`The finalized block ${entry.root} of slot ${entry.slot} is missing.`);
     if (link && link.slot !== entry.slot) note(`The finalized block ${entry.root} does not have slot ${entry.slot}.`);
-    if (link && before && link.parentRoot !== before.root) {
-      note(`The finalized block of slot ${entry.slot} is not a child of the one of slot ${before.slot}.`);
+    if (link && previous && link.parentRoot !== previous.root) {
+      note(`The finalized block of slot ${entry.slot} is not a child of the one of slot ${previous.slot}.`);
     }
     finalizedBlocks++;
-    before = entry;
+    previous = entry;
   }
   const finalized = await db.meta.getFinalized();
-  if (before?.root !== finalized?.root) note("The finalized chain does not end in the finalized checkpoint.");
+  if (previous?.root !== finalized?.root) note("The finalized chain does not end in the finalized checkpoint.");
 
   let hotBlocks = 0;
   for await (const { slot, root, parentRoot } of db.hotBlocks.entries()) {

@@ -54,8 +54,8 @@ export async function repairChain(parts: RepairParts): Promise<RepairedChain | n
 
   await deleteIndices(db);
   // Delete blocks outside the remaining chain, because it is unknown whether they were canonical.
-  const others = [...intact.keys()].filter((root) => !chain.has(root) && !hot.has(root));
-  await inBatches(db, others, (batch, root) => batch.blocks.delete(root));
+  const obsoleteRoots = [...intact.keys()].filter((root) => !chain.has(root) && !hot.has(root));
+  await inBatches(db, obsoleteRoots, (batch, root) => batch.blocks.delete(root));
   await inBatches(db, chain, (batch, [root, slot]) => {
     batch.finalizedBlocks.put(slot, root);
     const link = links.get(root);
@@ -135,11 +135,11 @@ function chainDownFrom({ blockRoot, blockSlot }: IntactState, links: Map<RootHex
 
 /** Returns the descendants of a state's block, in slot order. */
 function descendants({ blockRoot }: IntactState, links: Map<RootHex, BlockLink>): Map<RootHex, BlockLink> {
-  const found = new Map<RootHex, BlockLink>();
+  const blocks = new Map<RootHex, BlockLink>();
   for (const [root, link] of [...links].sort(([, a], [, b]) => a.slot - b.slot)) {
-    if (link.parentRoot === blockRoot || found.has(link.parentRoot)) found.set(root, link);
+    if (link.parentRoot === blockRoot || blocks.has(link.parentRoot)) blocks.set(root, link);
   }
-  return found;
+  return blocks;
 }
 
 async function deleteIndices(db: BeaconDb): Promise<void> {
@@ -151,9 +151,9 @@ async function deleteIndices(db: BeaconDb): Promise<void> {
 
 /** Deletes the sidecars of all blocks except the given ones. */
 async function repairSidecars(db: BeaconDb, slots: ReadonlyMap<RootHex, Slot>, dropped: string[]): Promise<void> {
-  const listed = await Array.fromAsync(db.data.blocks());
-  const others = listed.filter(({ slot, root }) => slots.get(root) !== slot);
-  await inBatches(db, others, (batch, block) => batch.data.delete(block, []));
+  const blocks = await Array.fromAsync(db.data.blocks());
+  const obsoleteBlocks = blocks.filter(({ slot, root }) => slots.get(root) !== slot);
+  await inBatches(db, obsoleteBlocks, (batch, block) => batch.data.delete(block, []));
   const remaining: SlotAndRoot[] = [];
   const obsolete: { root: RootHex; index: number }[] = [];
   for await (const id of db.data.sidecars()) {
@@ -172,8 +172,8 @@ async function repairSidecars(db: BeaconDb, slots: ReadonlyMap<RootHex, Slot>, d
 
 /** Converts patches to deleted bases into plain states, then deletes all states except the remaining ones. */
 async function deleteStatesBut(db: BeaconDb, remaining: readonly StatePosition[]): Promise<void> {
-  const stored = await Array.fromAsync(db.snapshots.entries());
-  for (const snapshot of stored) {
+  const snapshots = await Array.fromAsync(db.snapshots.entries());
+  for (const snapshot of snapshots) {
     const { slot, blockRoot, packing } = snapshot;
     if (!packing?.base || !includes(remaining, snapshot) || includes(remaining, packing.base)) continue;
     const bytes = await db.snapshots.get(slot, blockRoot);
@@ -183,8 +183,8 @@ async function deleteStatesBut(db: BeaconDb, remaining: readonly StatePosition[]
     batch.snapshots.put(slot, blockRoot, bytes);
     await batch.write();
   }
-  const others = stored.filter((snapshot) => !includes(remaining, snapshot));
-  await inBatches(db, others, (batch, snapshot) => batch.snapshots.delete(snapshot));
+  const obsoleteSnapshots = snapshots.filter((snapshot) => !includes(remaining, snapshot));
+  await inBatches(db, obsoleteSnapshots, (batch, snapshot) => batch.snapshots.delete(snapshot));
 }
 
 const includes = (positions: readonly StatePosition[], { slot, blockRoot }: StatePosition) =>

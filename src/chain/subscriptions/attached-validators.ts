@@ -23,9 +23,9 @@ export class AttachedValidators {
 
   /** Registers a validator on behalf of a validator client. */
   register(validator: ValidatorIndex, currentEpoch: Epoch): void {
-    const before = this.#registered.get(validator);
+    const previousEpoch = this.#registered.get(validator);
     this.#registered.set(validator, currentEpoch);
-    if (before === undefined || !isCurrent(before, currentEpoch)) this.#notify();
+    if (previousEpoch === undefined || !isCurrent(previousEpoch, currentEpoch)) this.#notify();
   }
 
   /** Sets the in-process validators. */

@@ -52,12 +52,12 @@ export class CommitteeSubscriptions {
       ofSlot = new Map();
       this.#slots.set(slot, ofSlot);
     }
-    const known = ofSlot.get(committeeIndex);
+    const existing = ofSlot.get(committeeIndex);
     ofSlot.set(committeeIndex, {
       slot,
       committeeIndex,
       subnet: attestationSubnet(committeesAtSlot, slot, committeeIndex),
-      isAggregator: isAggregator || known?.isAggregator === true,
+      isAggregator: isAggregator || existing?.isAggregator === true,
     });
     for (const listener of this.#listeners) listener();
   }

@@ -37,15 +37,15 @@ export async function validateBatch<Item, T>(
   const candidates = await Promise.all(items.map((item, index) => outcomeOf(() => rules.examine(item, index))));
   const claims = candidates.flatMap((candidate) => (candidate.ok ? candidate.value.signatures : []));
   const verdicts = claims.length === 0 ? [] : await bls.verifyEach(claims.map(({ set }) => set));
-  const badClaims = new Set(claims.filter((_, index) => verdicts[index] !== true));
+  const invalidClaims = new Set(claims.filter((_, index) => verdicts[index] !== true));
 
   return Promise.all(
     candidates.map((candidate) => {
       if (!candidate.ok) return candidate;
       const { value, signatures } = candidate.value;
       return outcomeOf(() => {
-        const bad = signatures.find((signature) => badClaims.has(signature));
-        if (bad) throw reject(bad.reason, bad.message);
+        const invalidClaim = signatures.find((signature) => invalidClaims.has(signature));
+        if (invalidClaim) throw reject(invalidClaim.reason, invalidClaim.message);
         return rules.claim(value);
       });
     }),

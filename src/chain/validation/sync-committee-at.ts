@@ -20,7 +20,7 @@ export interface SubcommitteePositions {
 /** Sync committees on the head's chain, cached per slot. */
 export class SyncCommittees {
   readonly #context: ValidationContext;
-  readonly #found = new Map<Slot, Promise<SyncCommitteeCache>>();
+  readonly #committees = new Map<Slot, Promise<SyncCommitteeCache>>();
 
   constructor(context: ValidationContext) {
     this.#context = context;
@@ -31,12 +31,12 @@ export class SyncCommittees {
    * the committee of the next slot (altair/validator.md).
    */
   at(slot: Slot): Promise<SyncCommitteeCache> {
-    let found = this.#found.get(slot);
-    if (!found) {
-      found = this.#find(slot);
-      this.#found.set(slot, found);
+    let committee = this.#committees.get(slot);
+    if (!committee) {
+      committee = this.#find(slot);
+      this.#committees.set(slot, committee);
     }
-    return found;
+    return committee;
   }
 
   async #find(slot: Slot): Promise<SyncCommitteeCache> {

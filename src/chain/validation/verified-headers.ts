@@ -15,11 +15,11 @@ export class VerifiedHeaders {
   /** Verifies a header unless it is cached. Rejects with the error from `verify`. */
   verify(header: phase0.SignedBeaconBlockHeader, verify: () => Promise<unknown>): Promise<void> {
     const key = toRootHex(ssz.phase0.SignedBeaconBlockHeader.hashTreeRoot(header));
-    const known = this.#headers.get(key);
-    if (known) return known;
-    const verified = this.#verify(key, verify);
-    this.#headers.set(key, verified);
-    return verified;
+    const cached = this.#headers.get(key);
+    if (cached) return cached;
+    const verification = this.#verify(key, verify);
+    this.#headers.set(key, verification);
+    return verification;
   }
 
   async #verify(key: RootHex, verify: () => Promise<unknown>): Promise<void> {
